@@ -17,7 +17,7 @@ from mipsim._close_names import no_such
 from mipsim._command_line import BAD_ARGUMENTS, DONE, PLACE, VERSION, Command, OneOf, run, whole
 from mipsim._extras import MissingPackageError
 from mipsim._streams import complain, say
-from mipsim._words import shown
+from mipsim._words import printable
 from sims.process import ending_on_signals, listing
 
 FIGURES = (
@@ -109,7 +109,7 @@ def figures(names: tuple[str, ...], scale: str, out: str, seed: int) -> int:
                 complain(f"{name} is not drawn: {error}")
                 status = BAD_ARGUMENTS
                 continue
-            say(f"{name}: {', '.join(shown(path, 200) for path in paths)}")
+            say(f"{name}: {', '.join(printable(path, 200) for path in paths)}")
         return status
 
 

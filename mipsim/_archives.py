@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mipsim._words import shown
+from mipsim._words import printable
 
 LIMIT = "MIPSIM_MAX_FILE_BYTES"
 """The variable of the environment that sets how many bytes are read of a file, and of the arrays in it."""
@@ -64,7 +64,7 @@ def most_bytes() -> int:
     """
     said = os.environ.get(LIMIT) or str(_MOST)
     if not (said.isascii() and said.isdecimal() and len(said) < 20 and int(said) >= 1):
-        raise ValueError(f"{LIMIT} is {shown(said)}; it must be a whole number of bytes >= 1")
+        raise ValueError(f"{LIMIT} is {printable(said)}; it must be a whole number of bytes >= 1")
     return int(said)
 
 
@@ -91,20 +91,20 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             if stat.S_ISDIR(held.st_mode):
                 raise IsADirectoryError(21, "Is a directory")
             if not stat.S_ISREG(held.st_mode):  # a device never ends
-                raise ValueError(f"{shown(path)} is no regular file; name another")
+                raise ValueError(f"{printable(path)} is no regular file; name another")
             if held.st_size > most:
                 raise ValueError(
-                    f"{shown(path)} has {held.st_size:,} bytes; at most {most:,} are read, and {LIMIT} raises the limit"
+                    f"{printable(path)} has {held.st_size:,} bytes; at most {most:,} are read, and {LIMIT} raises the limit"
                 )
             return file.read(held.st_size)  # not more: room for all that is asked for is made before
     except FileNotFoundError:
         raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise OSError(error.errno, f"{shown(path)} cannot be read: {reason}") from error
+        raise OSError(error.errno, f"{printable(path)} cannot be read: {reason}") from error
     except ValueError as error:
         if "null" in str(error) or isinstance(error, UnicodeError):  # which no name of a file holds
-            raise ValueError(f"{shown(path)} is no name of a file; name another") from None
+            raise ValueError(f"{printable(path)} is no name of a file; name another") from None
         raise
 
 
@@ -144,11 +144,13 @@ class Archive:
         for info in self._archive.infolist():
             name = info.filename.removesuffix(".npy")
             if name in self._members:
-                raise ValueError(f"it holds two arrays named {shown(name)}; each must have a name of its own")
+                raise ValueError(
+                    f"it holds two arrays named {printable(name)}; each must have a name of its own"
+                )
             allowed = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} if compressed else {zipfile.ZIP_STORED}
             if info.flag_bits & 1 or info.compress_type not in allowed:
                 raise ValueError(
-                    f"its array {shown(name)} is encrypted, or packed in a way that is not read; store it plainly"
+                    f"its array {printable(name)} is encrypted, or packed in a way that is not read; store it plainly"
                 )
             self._members[name] = info
 
@@ -183,7 +185,7 @@ class Archive:
             or (size == 0 and math.prod(side or 1 for side in shape) > most_bytes())
         ):
             raise ValueError(
-                f"its array {shown(name)} says shape {shown(shape)} of {dtype}, which are not the {held:,} bytes that it holds"
+                f"its array {printable(name)} says shape {printable(shape)} of {dtype}, which are not the {held:,} bytes that it holds"
             )
         return Header(shape, dtype, order, 10 + length, size)
 
@@ -229,7 +231,7 @@ class _Listing(io.BytesIO):
 
 
 def _not_whole(array: str = "") -> ValueError:
-    where = f": {shown(array)} is none" if array else ""
+    where = f": {printable(array)} is none" if array else ""
     return ValueError(f"it is no whole .npz archive of plain arrays{where}; it may be cut off")
 
 

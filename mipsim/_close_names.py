@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-from mipsim._words import shown
+from mipsim._words import printable
 
 LONGEST = 500
 """Letters of a word that are looked at; no name has as many."""
@@ -40,7 +40,7 @@ def no_such(what: str, word: str, names: Iterable[str], allowed: str = "") -> st
     known = list(names)
     close = close_names(word, known, 3)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
-    return f"{what} is '{shown(word, 80)}'; it must be {allowed or 'one of ' + ', '.join(known)}{hint}"
+    return f"{what} is '{printable(word, 80)}'; it must be {allowed or 'one of ' + ', '.join(known)}{hint}"
 
 
 def _bare(name: str) -> str:

@@ -17,7 +17,7 @@ from mipsim._files import is_full
 from mipsim._signals import INTERRUPTED
 from mipsim._streams import complain, drop_unwritten, reader_gone
 from mipsim._version import __version__
-from mipsim._words import shown
+from mipsim._words import printable
 
 DONE, FAILED, BAD_ARGUMENTS = 0, 1, 2
 """All is done; something could not be judged or stored; an argument is wrong or data are missing."""
@@ -96,7 +96,7 @@ class Word(click.ParamType):
             return self._read(value)
         except (_RefusedError, ValueError, OverflowError) as error:
             why = str(error) if isinstance(error, _RefusedError) else ""
-            said = shown(value, 80)
+            said = printable(value, 80)
             said = said if re.fullmatch(r"[\w.+-]+", said) else f"'{said}'"
             raise click.UsageError(f"{_label(param)} is {said}{why}; it must be {self._allowed}") from None
 
@@ -180,14 +180,14 @@ def _json(word: str) -> Any:
         return json.loads(word, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         why = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
-        raise _RefusedError(f", which is no JSON ({shown(why, 60)})") from None
+        raise _RefusedError(f", which is no JSON ({printable(why, 60)})") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, which may not give a name twice."""
     names = [name for name, _ in pairs]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"{shown(twice[0])} has two values")
+        raise ValueError(f"{printable(twice[0])} has two values")
     return dict(pairs)
 
 
@@ -240,7 +240,7 @@ def run(
     except OSError as error:
         if drop_unwritten():
             writing = "the output cannot be written"
-        file = shown(error.filename) if error.filename else ""
+        file = printable(error.filename) if error.filename else ""
         complain(": ".join(filter(None, (name, writing, file, error.strerror or str(error)))))
         return FAILED if is_full(error) else BAD_ARGUMENTS
     except KeyboardInterrupt as stop:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from mipsim._words import shown
+from mipsim._words import printable
 
 try:
     import fcntl
@@ -106,7 +106,7 @@ def writable_folder(name: str, folder: Path) -> Path:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ValueError(
-            f"{name} is {shown(repr(str(folder)))} ({reason}); it must be a folder that can be written"
+            f"{name} is {printable(repr(str(folder)))} ({reason}); it must be a folder that can be written"
         ) from None
     return folder
 

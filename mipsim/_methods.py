@@ -1,14 +1,14 @@
 """Where the families meet: bodies of methods that lead from a base class to what is built on it.
 
 Each imports at its first call, so that `import mipsim` imports nothing. This is the only file that reaches both ways: what it
-binds, base files call by name through `mipsim._late`, and import nothing from above.
+binds, base files call by name through `mipsim._late_binding`, and import nothing from above.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mipsim._late import bind
+from mipsim._late_binding import bind
 
 if TYPE_CHECKING:
     from mipsim.attacks.base import AbstractAttack
@@ -55,7 +55,7 @@ def compare(
     curve: AbstractTradeOff, claim: AbstractTradeOff, tolerance: float | None, kind: str
 ) -> ExactComparison:
     """See `AbstractTradeOff.compare`."""
-    from mipsim.referee.judging.comparison import compare_exact
+    from mipsim.referee.judging.compare_exact import compare_exact
 
     return compare_exact(curve, claim, tolerance, kind)
 

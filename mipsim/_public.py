@@ -6,8 +6,8 @@ from mipsim._light import *  # noqa: F403
 from mipsim.attacks import *  # noqa: F403
 from mipsim.distributions import *  # noqa: F403
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.many import ManyHistogram, play_many, play_targets
 from mipsim.engine.play import play
+from mipsim.engine.play_many import ManyHistogram, play_many, play_targets
 from mipsim.games import *  # noqa: F403
 from mipsim.mechanisms import *  # noqa: F403
 from mipsim.rare import play_rare

@@ -42,11 +42,11 @@ def shortened(text: str, most: int = 80) -> str:
     return f"{text[:first]} ... {text[len(text) - (most - 5 - first) :]}"
 
 
-def shown(value: Any, most: int = 200) -> str:
+def printable(value: Any, most: int = 200) -> str:
     r"""Another's value, or path, on part of a line.
 
     Examples:
-        >>> print(shown("a\x1b[31m.csv"), shown((3, 4)), shown("x" * 1000, 20))
+        >>> print(printable("a\x1b[31m.csv"), printable((3, 4)), printable("x" * 1000, 20))
         a\x1b[31m.csv (3, 4) xxxxxxxx ... xxxxxxx
     """
     text = str(value)

@@ -18,7 +18,7 @@ import click
 from mipsim._close_names import no_such
 from mipsim._command_line import PLACE, VERSION, Group, OneOf, Word, number, run, whole
 from mipsim._streams import say
-from mipsim._words import shown
+from mipsim._words import printable
 from sims.process import ending_on_signals, listing, show
 
 if TYPE_CHECKING:
@@ -139,9 +139,7 @@ def run_study(
         if not out:
             return "interrupted"
         kept = any(file.name.startswith(f"{study}-") for file in Path(out).glob("*.npz"))
-        return (
-            f"interrupted; {f'finished chunks are kept in {shown(out)}' if kept else 'nothing is stored yet'}"
-        )
+        return f"interrupted; {f'finished chunks are kept in {printable(out)}' if kept else 'nothing is stored yet'}"
 
     with ending_on_signals(interrupted):
         from sims.runner import run, shard_path, store_path
@@ -174,7 +172,7 @@ def run_study(
                 if shard is None
                 else shard_path(chosen, seed, out, range(games), shard)
             )
-            say(f"stored in {shown(path, 200)}")
+            say(f"stored in {printable(path, 200)}")
 
 
 def _print_curve(histogram: Histogram, study: Study) -> None:
@@ -203,7 +201,7 @@ def merge(files: tuple[str, ...], out: str, force: bool) -> None:
         from sims.merge import merge as merged
 
         total = merged(files, out, force)
-        say(f"{total.games:,} games per world, stored in {shown(out)}")
+        say(f"{total.games:,} games per world, stored in {printable(out)}")
 
 
 @sims.command(examples=["python -m sims bench --quick", "python -m sims bench scaling --figure scaling.svg"])

@@ -7,7 +7,7 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.many import many_targets_sampler
+from mipsim.engine.samplers.multi_score import many_targets_sampler
 from mipsim.rare.linear_score import _Shifted
 from mipsim.rare.table_score import term_sampler
 

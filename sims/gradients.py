@@ -34,10 +34,10 @@ GAMES = {"quick": 100_000, "standard": 1_000_000, "full": 10_000_000}
 
 
 Arguments = ParamSpec("Arguments")
-Made = TypeVar("Made")
+Output = TypeVar("Output")
 
 
-def on_one_thread(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
+def on_one_thread(make: Callable[Arguments, Output]) -> Callable[Arguments, Output]:
     """A function whose matrix products and eigenvectors are computed by one thread of BLAS.
 
     Their last bits depend on the number of threads, and a run is known by the bits of its data: on another number of cores its
@@ -45,12 +45,12 @@ def on_one_thread(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
     """
 
     @wraps(make)
-    def made(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Made:
+    def wrapped(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Output:
         limits = optional("threadpoolctl", "studies of gradients").threadpool_limits
         with limits(1, user_api="blas"):
             return make(*args, **kwargs)
 
-    return made
+    return wrapped
 
 
 @dataclass(frozen=True)

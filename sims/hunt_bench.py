@@ -36,7 +36,7 @@ class Score:
     seconds: float
 
 
-class _Found(Exception):
+class _Counterexample(Exception):
     pass
 
 
@@ -67,7 +67,7 @@ def evolution(statement: rf.Statement, probes: int, seed: int) -> bool:
         left[0] -= 1
         strain = _strain(statement, _point(statement, x))
         if strain > 0.0:
-            raise _Found
+            raise _Counterexample
         return min(-strain, 1e9)
 
     bounds = [(0.0, 1.0)] * len(statement.domain)
@@ -80,7 +80,7 @@ def evolution(statement: rf.Statement, probes: int, seed: int) -> bool:
                 maxiter=10**6,
                 seed=seed * 1000 + left[0] % 1000,  # pyright: ignore[reportCallIssue]
             )
-    except _Found:
+    except _Counterexample:
         return True
     except _Spent:
         pass
@@ -114,7 +114,7 @@ def hypothesis(statement: rf.Statement, probes: int, seed: int) -> bool:
     def searched(at: dict[str, Any]) -> None:
         strain = _strain(statement, at)
         if strain > 0.0:
-            raise _Found
+            raise _Counterexample
         if strain > -1e6:
             target(strain)
 
@@ -122,7 +122,7 @@ def hypothesis(statement: rf.Statement, probes: int, seed: int) -> bool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             searched()
-    except _Found:
+    except _Counterexample:
         return True
     return False
 

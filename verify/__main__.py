@@ -5,7 +5,7 @@ import sys
 
 if __name__ == "__main__":
     from sims.process import ending_on_signals, open_streams
-    from verify.asked import BEFORE
+    from verify.request import BEFORE
 
     open_streams()
     with ending_on_signals(lambda: BEFORE):

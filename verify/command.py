@@ -11,7 +11,7 @@ import click
 from mipsim._command_line import PLACE, POINT, VERSION, Command, OneOf, number, run, whole
 from mipsim._signals import like_ctrl_c
 from sims.process import ending_on_signals
-from verify.asked import BEFORE, BUDGET, DEFAULT_OUT, SCALES, Asked
+from verify.request import BEFORE, BUDGET, DEFAULT_OUT, SCALES, Request
 
 if TYPE_CHECKING:  # --help need not wait for JAX
     from mipsim.referee import Statement
@@ -88,7 +88,7 @@ def verify(register: Mapping[str, Statement] | None, /, **given: Any) -> int:
     CLAIM is the name of a statement, or a glob such as "azize-thm-4*"; all are judged if none is given.
     """
     out = given.pop("out")
-    asked = Asked(out=None if out is None else Path(out), **given)
+    asked = Request(out=None if out is None else Path(out), **given)
     with ending_on_signals(lambda: BEFORE):
         from verify import session
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.hunting.search import definition
-from mipsim.referee.reporting.files import write_atomically
+from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.wording import duration, plural, three_digits
 from verify.register import recorded

@@ -13,7 +13,7 @@ from mipsim.referee.outcome import Failure
 from mipsim.referee.reporting import pictures
 from mipsim.referee.result import PointResult
 from verify import parallel
-from verify.asked import SCALES
+from verify.request import SCALES
 
 SAMPLES = (4, 24, 200)
 """Points that are drawn from a domain at each scale, unless the register says otherwise."""
@@ -179,5 +179,9 @@ def judge_all(
     def here(statement: Statement, look: parallel.Before) -> Outcome:
         return judge(statement, setting, before=look)
 
-    way = here if find is None else parallel.Elsewhere(find, partial(judge, setting=setting, draw=draw), lost)
+    way = (
+        here
+        if find is None
+        else parallel.ProcessJudge(find, partial(judge, setting=setting, draw=draw), lost)
+    )
     return parallel.judge_all(families, way, before, workers)

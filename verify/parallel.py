@@ -53,7 +53,7 @@ def judge_all(
     Args:
         families: statements that share laws, judged in turn by one thread, begun in this order. A thread with nothing left to begin
             takes over the last statements of another.
-        judge: called with a statement and what it must call before each point; `Elsewhere` for processes.
+        judge: called with a statement and what it must call before each point; `ProcessJudge` for processes.
         before: called with (statement, place) before each point.
         workers: threads: exact laws leave a core idle, and so do compiling and drawing.
     """
@@ -99,7 +99,7 @@ def judge_all(
         stop.set()
 
 
-class Elsewhere:
+class ProcessJudge:
     """Judge in processes, one for each thread that asks: much of a law is Python, which threads run one at a time.
 
     Ctrl-C does not reach the processes; they end with the reader. What else ends one, or is raised in it, is told of the
@@ -125,9 +125,9 @@ class Elsewhere:
     def __call__(self, statement: Statement, look: Before) -> Outcome:
         """Return the outcome of a statement, and look before each of its points."""
         if getattr(self._mine, "pipe", None) is None:
-            self._mine.pipe, _ = _begun(_judge_there, *self._asked)
+            self._mine.pipe, _ = _start(_judge_there, *self._asked)
         pipe = self._mine.pipe
-        _given(pipe, statement)
+        _send(pipe, statement)
         try:
             while isinstance(what := pipe.recv(), int):
                 look(statement, what)
@@ -137,7 +137,7 @@ class Elsewhere:
             pipe.close()
             self._mine.pipe = None
             return self._lost(statement, "the process that judged it was lost")
-        return _arrived(statement, what)
+        return _from_message(statement, what)
 
 
 def _judge_there(pipe: Connection, find: Callable[[str], Statement], judge: Callable[..., Outcome]) -> None:
@@ -147,7 +147,7 @@ def _judge_there(pipe: Connection, find: Callable[[str], Statement], judge: Call
         while True:
             name = pipe.recv()
             try:
-                found: Any = _carried(judge(find(name), before=lambda _, place: pipe.send(place)))
+                found: Any = _to_message(judge(find(name), before=lambda _, place: pipe.send(place)))
             except Exception as error:  # told of this statement; the others are judged still
                 found = f"{type(error).__name__}: {error}"
             pipe.send(found)
@@ -165,14 +165,14 @@ def _end_with_the_reader() -> None:
     threading.Thread(target=wait_for_it, daemon=True).start()
 
 
-def _carried(found: Outcome) -> dict[str, Any]:
+def _to_message(found: Outcome) -> dict[str, Any]:
     """An outcome without its statement, which holds functions that no pipe carries; the reader has it."""
     given = {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
     return given | {"pictures": pictures.kept(found)}
 
 
-def _arrived(statement: Statement, given: dict[str, Any]) -> Outcome:
-    """The outcome of `_carried`, with the pictures that were drawn of it."""
+def _from_message(statement: Statement, given: dict[str, Any]) -> Outcome:
+    """The outcome of `_to_message`, with the pictures that were drawn of it."""
     drawn = given.pop("pictures")
     found = Outcome(statement=statement, **given)
     if drawn is not None:
@@ -222,8 +222,8 @@ def hunt_all(
         try:
             while pool or (waiting and not presses):
                 while waiting and len(pool) < workers and not presses:  # in the place of a lost one too
-                    pipe, process = _begun(_work, find, *asked)
-                    pool[pipe] = process, _given(pipe, waiting.pop(0))
+                    pipe, process = _start(_work, find, *asked)
+                    pool[pipe] = process, _send(pipe, waiting.pop(0))
                 if presses and end == math.inf:
                     end = presses[0] + PATIENCE
                     for pipe, (process, statement) in pool.items():
@@ -248,11 +248,11 @@ def hunt_all(
                         say(statement.name, what)
                         continue
                     if waiting and not presses:
-                        pool[pipe] = process, _given(pipe, waiting.pop(0))
+                        pool[pipe] = process, _send(pipe, waiting.pop(0))
                     else:
                         del pool[pipe]
                         pipe.close()
-                    yield _arrived(statement, what)
+                    yield _from_message(statement, what)
         finally:
             for process, _ in pool.values():
                 process.kill()
@@ -274,7 +274,7 @@ def on_interrupt(handler: Any) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _begun(work: Callable[..., None], *asked: Any) -> tuple[Any, Any]:
+def _start(work: Callable[..., None], *asked: Any) -> tuple[Any, Any]:
     """A process that does `work` with a pipe and what is asked, and the other end of the pipe."""
     context = mp.get_context("spawn")  # JAX has threads, which a forked process would lack
     here, there = context.Pipe()
@@ -290,7 +290,7 @@ def _begun(work: Callable[..., None], *asked: Any) -> tuple[Any, Any]:
     return here, process
 
 
-def _given(pipe: Connection, statement: Statement) -> Statement:
+def _send(pipe: Connection, statement: Statement) -> Statement:
     with contextlib.suppress(OSError):  # its process was lost just now, which the next look finds
         pipe.send(statement.name)
     return statement
@@ -319,7 +319,7 @@ def _work(
             pipe.send("begun")
             found = hunt_one(statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line))
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            pipe.send(_carried(found))
+            pipe.send(_to_message(found))
 
 
 def hunt_one(

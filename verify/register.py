@@ -65,7 +65,7 @@ def hunts_of(register: Mapping[str, Statement]) -> dict[str, Mapping[str, Any]]:
     return {name: record for name, record in known if record.get("definition") == definition(register[name])}
 
 
-def with_found(statement: Statement, statements: Sequence[Statement]) -> Statement:
+def with_hunted_points(statement: Statement, statements: Sequence[Statement]) -> Statement:
     """The statement with the counterexamples that were found of it and of the statement that it corrects.
 
     Args:
@@ -100,7 +100,7 @@ def _all() -> dict[str, Statement]:
         for module in MODULES
         for one in module.STATEMENTS
     ]
-    return {one.name: with_found(one, statements) for one in statements}
+    return {one.name: with_hunted_points(one, statements) for one in statements}
 
 
 REGISTER: dict[str, Statement] = _all()

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from mipsim._command_line import DONE, FAILED
 from mipsim._files import writable_folder
 from mipsim._signals import INTERRUPTED
-from mipsim._words import shown, visible
+from mipsim._words import printable, visible
 from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Point, Statement, Verdict
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.wording import plural, three_digits
 from sims.process import show
-from verify.asked import BUDGET, DEFAULT_OUT, Asked, select
 from verify.judge import Setting, in_turn, judge, judge_all, left_to_full, points_of, risk_of, seconds_of
+from verify.request import BUDGET, DEFAULT_OUT, Request, select
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +28,7 @@ HUNTS = "hunts"
 """Folder, in that of the report, of the probes of hunts and of their own report."""
 
 
-def begin(asked: Asked, register: Mapping[str, Statement] | None = None) -> int:
+def begin(asked: Request, register: Mapping[str, Statement] | None = None) -> int:
     """Do what is asked.
 
     Args:
@@ -73,20 +73,20 @@ def begin(asked: Asked, register: Mapping[str, Statement] | None = None) -> int:
 def _console(to_stderr: bool) -> Console:
     from rich.console import Console
 
-    class Heard(Console):
+    class BrokenPipeConsole(Console):
         """Tells of a reader that has gone, where rich would end the process with status 1."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Heard(stderr=to_stderr)
+    return BrokenPipeConsole(stderr=to_stderr)
 
 
 def _kind(statement: Statement) -> str:
     return type(statement.kind).__name__.lower()
 
 
-def _suite(asked: Asked) -> int:
+def _suite(asked: Request) -> int:
     """The public suite, which takes a seed and a file for its rows, and nothing else."""
     from verify.tools.suite import show as show_suite
 
@@ -120,7 +120,7 @@ def _domains(statements: Iterable[Statement], console: Console) -> None:
 
 
 def _judge(
-    asked: Asked,
+    asked: Request,
     statements: Sequence[Statement],
     at: Sequence[Point] | None,
     register: Mapping[str, Statement],
@@ -132,7 +132,7 @@ def _judge(
     from verify.parallel import on_interrupt
     from verify.register import hunts_of
     from verify.report.folder import Records, ReportFolder, checked_json
-    from verify.report.table import VerdictTable
+    from verify.report.progress_table import VerdictTable
 
     records = Records(register, hunts_of(register), setting.scale)
     asked_for, points = len(statements), points_of(register, setting.samples)
@@ -167,7 +167,7 @@ def _judge(
         for line in _told(records.outcomes, points_too=folder is None):
             _say(console, line)
         said = sentence(records.outcomes, tuple(register.values()))
-        where = "" if folder is None else f" Report: {shown(folder.page)}"
+        where = "" if folder is None else f" Report: {printable(folder.page)}"
         done = len(records.outcomes)
         if interrupted:
             tally = f": {said}" if done else ""
@@ -213,7 +213,7 @@ def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
 
 
 def _hunt(
-    asked: Asked,
+    asked: Request,
     chosen: Sequence[Statement],
     register: Mapping[str, Statement],
     console: Console,
@@ -222,7 +222,7 @@ def _hunt(
     from mipsim.referee.reporting.page import report
     from verify import hunting, parallel
     from verify.register import HUNTED, recorded
-    from verify.report.table import VerdictTable
+    from verify.report.progress_table import VerdictTable
 
     folder = writable_folder("--out", asked.out or DEFAULT_OUT) / HUNTS
     folder.mkdir(exist_ok=True)
@@ -260,10 +260,10 @@ def _hunt(
         done = (
             f"{len(found) - len(missed)} of {plural(len(statements), 'statement')} hunted, {broken} broken."
         )
-        where = f" Report: {shown(report(found, folder))}" if found else ""
+        where = f" Report: {printable(report(found, folder))}" if found else ""
         _say(console, f"{'Interrupted: ' if interrupted else ''}{done}{where}")
     if interrupted:
         if any(folder.glob("*.jsonl")):
-            _say(console, f"The probes are kept in {shown(folder)}: the same command goes on with them.")
+            _say(console, f"The probes are kept in {printable(folder)}: the same command goes on with them.")
         return INTERRUPTED
     return DONE if all(one.worst is not None for one in found) else FAILED

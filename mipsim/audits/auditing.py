@@ -6,7 +6,7 @@ import os
 
 from mipsim._validation import number, one_of
 from mipsim._verdict import Verdict
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.audits.claims import read_claim, words
 from mipsim.audits.clusters import one_a_cluster
 from mipsim.audits.one_run import OneRun
@@ -14,7 +14,7 @@ from mipsim.audits.result import Audit, down
 from mipsim.audits.scores import Scores, read_scores
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
 from mipsim.bands.comparison_base import NUMERICAL_FLOOR
-from mipsim.bands.empirical import EmpiricalTradeOff
+from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
@@ -110,7 +110,7 @@ def audit(
     _agrees(known, design)
     known = known.in_order()
     judged = one_a_cluster(known) if design == "clustered" else known
-    promise = "" if promised is None else shown(claim) if isinstance(claim, str) else words(promised)
+    promise = "" if promised is None else printable(claim) if isinstance(claim, str) else words(promised)
     if design == "one-run":
         run = OneRun(known, 1.0 - level, guesses, coin)
         curve, mu, epsilon, advantage = None, run.mu(), run.epsilon(at), None
@@ -165,7 +165,7 @@ def _delta(delta: float | None, claim: AbstractTradeOff | None) -> float:
 
 def _agrees(scores: Scores, design: str) -> None:
     """Raise ValueError where what is known of the scores contradicts the design."""
-    where = f"{shown(scores.source)}: " if scores.source else ""
+    where = f"{printable(scores.source)}: " if scores.source else ""
     if design == "clustered":
         if scores.cluster is None:
             raise ValueError(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mipsim._validation import number
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.audits.scores import content_of, parsed_numbers, table
 from mipsim.audits.settings import FORMS
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff, PrivacyLossDistribution, SampledTradeOff
@@ -48,7 +48,7 @@ def read_claim(text: str) -> AbstractTradeOff:
         return GaussianTradeOff(number("mu", given["mu"], 0.0))
     if sorted(given) == ["delta", "epsilon"]:
         return ApproxDPTradeOff(given["epsilon"], given["delta"])
-    raise ValueError(f"claim is {shown(repr(text))}; it must be {FORMS}")
+    raise ValueError(f"claim is {printable(repr(text))}; it must be {FORMS}")
 
 
 def read_curve(file: Path) -> AbstractTradeOff:
@@ -73,7 +73,7 @@ def read_curve(file: Path) -> AbstractTradeOff:
         columns = table(content)
         if set(columns) != {"alpha", "beta"}:
             raise ValueError(
-                f"it has the columns {shown(', '.join(map(repr, columns)))}; it must have alpha and beta alone"
+                f"it has the columns {printable(', '.join(map(repr, columns)))}; it must have alpha and beta alone"
             )
         alpha, beta = (rates(name, parsed_numbers(name, columns[name])) for name in ("alpha", "beta"))
         if (np.diff(alpha) < 0).any():
@@ -81,7 +81,7 @@ def read_curve(file: Path) -> AbstractTradeOff:
         if (np.diff(beta) > 0).any() or (beta > 1.0 - alpha + _ROUNDING).any():
             raise ValueError("beta must not increase, and be at most 1 - alpha")
     except ValueError as error:
-        raise ValueError(f"claim: {shown(file)}: {error}") from None
+        raise ValueError(f"claim: {printable(file)}: {error}") from None
     first = [0.0] if alpha[0] > 0.0 else []
     a = np.concatenate([first, alpha, [1.0]])
     b = np.minimum(np.concatenate([np.ones(len(first)), beta, [0.0]]), 1.0 - a)

@@ -15,7 +15,7 @@ from mipsim._verdict import Verdict
 from mipsim.audits.one_run import DOUBTFUL_COINS, Guesses
 from mipsim.audits.settings import DESIGNS
 from mipsim.bands.drawing import picture, with_claim
-from mipsim.bands.empirical import EmpiricalTradeOff
+from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.tradeoff import GaussianTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from mipsim._archives import Archive, read_bytes
 from mipsim._validation import finite_vector
-from mipsim._words import shown
+from mipsim._words import printable
 
 LEAST_SCORES = 100
 """Fewer scores show nothing worth the name of an audit."""
@@ -155,13 +155,13 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
     """
     file = Path(path)
     if file.suffix.lower() not in (".npz", ".csv"):
-        raise ValueError(f"{shown(file)} is neither .npz nor .csv; scores are read from one of these")
+        raise ValueError(f"{printable(file)} is neither .npz nor .csv; scores are read from one of these")
     content = content_of(file)
     try:
         columns = _arrays(content) if file.suffix.lower() == ".npz" else table(content)
         return _scores(columns, "array" if file.suffix.lower() == ".npz" else "column", file, content)
     except ValueError as error:
-        raise ValueError(f"{shown(file)}: {error}") from None
+        raise ValueError(f"{printable(file)}: {error}") from None
 
 
 def content_of(file: Path) -> bytes:
@@ -179,7 +179,7 @@ def content_of(file: Path) -> bytes:
     try:
         return read_bytes(file)
     except (FileNotFoundError, IsADirectoryError):
-        raise ValueError(f"{shown(file)} is no file") from None
+        raise ValueError(f"{printable(file)} is no file") from None
     except OSError as error:
         raise ValueError(error.strerror or str(error)) from None
 
@@ -212,7 +212,7 @@ def _scores(columns: Mapping[str, Column], noun: str, file: Path, content: bytes
 
 
 def _listed(names: Mapping[str, object]) -> str:
-    return shown(", ".join(map(repr, names)) or "none")
+    return printable(", ".join(map(repr, names)) or "none")
 
 
 def _singular(
@@ -228,7 +228,7 @@ def _arrays(content: bytes) -> dict[str, np.ndarray]:
     headers = {name: archive.header(name) for name in names}
     for name, header in headers.items():
         if len(header.shape) != 1:
-            raise ValueError(f"{name} has shape {shown(header.shape)}; it must be a vector of shape (n,)")
+            raise ValueError(f"{name} has shape {printable(header.shape)}; it must be a vector of shape (n,)")
         if header.dtype.kind in _KINDS and not (name.startswith("cluster") and header.dtype.kind in "US"):
             raise ValueError(f"{name} holds {_KINDS[header.dtype.kind]}; it must hold real numbers")
     first, *rest = [name for name in names if name not in ("members", "non_members")] or [""]
@@ -254,7 +254,7 @@ def table(content: bytes) -> dict[str, list[str]]:
         lines = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
         header = [name.strip().lower() for name in next(lines, [])]
         if len(set(header)) < len(header):
-            raise ValueError(f"its header {shown(', '.join(header))} names a column twice")
+            raise ValueError(f"its header {printable(', '.join(header))} names a column twice")
         columns: list[list[str]] = [[] for _ in header]
         for row in lines:
             if row and len(row) != len(header):
@@ -275,7 +275,7 @@ def _parsed(name: str, cells: Column) -> np.ndarray:
         return parsed_numbers(name, cells)
     words = [str(cell).strip().lower() for cell in cells]
     if wrong := [word for word in words if word not in _TRUE + _FALSE]:
-        raise ValueError(f"{name} holds {shown(repr(wrong[0]))}; it must hold 1 or 0 (true or false)")
+        raise ValueError(f"{name} holds {printable(repr(wrong[0]))}; it must hold 1 or 0 (true or false)")
     return np.array([word in _TRUE for word in words], dtype=np.float64)
 
 
@@ -293,5 +293,5 @@ def parsed_numbers(name: str, cells: Column) -> np.ndarray:
         try:
             found[i] = float(str(cell))
         except ValueError:
-            raise ValueError(f"{name} holds {shown(repr(cell))}; it must hold numbers") from None
+            raise ValueError(f"{name} holds {printable(repr(cell))}; it must hold numbers") from None
     return found

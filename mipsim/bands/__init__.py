@@ -6,7 +6,7 @@ from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import Comparison, compare_counts, compare_rates
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.duembgen_wellner import duembgen_wellner
-from mipsim.bands.empirical import EmpiricalTradeOff
+from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.equality_tolerance import equality_tolerance
 from mipsim.bands.family_bound import approximate_dp, family_lower_bound, gdp, probit_gap, total_variation
 from mipsim.bands.law_of_score import LawComparison, law_of_score

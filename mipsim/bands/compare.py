@@ -62,7 +62,7 @@ class Comparison(AbstractComparison):
     Attributes:
         alpha, beta: observed FPR and FNR at the thresholds, shape (K,).
         out_games, in_games: games played in each world.
-        asked: the kind of claim that was asked for, or None for what follows from `finite_size`.
+        requested_kind: the kind of claim that was requested, or None for what follows from `finite_size`.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -76,13 +76,13 @@ class Comparison(AbstractComparison):
     beta: np.ndarray
     out_games: int
     in_games: int
-    asked: str | None = None
+    requested_kind: str | None = None
 
     @property
     def kind(self) -> str:
         """What was asked for; else a limit if something was stated about the games' finite size, else an equality."""
-        if self.asked is not None:
-            return self.asked
+        if self.requested_kind is not None:
+            return self.requested_kind
         stated = self.finite_size is not None or self.law_contradicted is not None
         return "limit" if stated else "equality"
 
@@ -240,7 +240,7 @@ def compare_rates(
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
     rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)
     check_claim("claim", claim)
-    asked = None if kind is None else one_of("kind", kind, KINDS)
+    requested_kind = None if kind is None else one_of("kind", kind, KINDS)
     margin = (
         equality_tolerance(claim) if tolerance is None else number("tolerance", tolerance, 0.0, low_open=True)
     )
@@ -283,7 +283,7 @@ def compare_rates(
         beta=inside.rate,
         out_games=int(out.games.min()),
         in_games=int(inside.games.min()),
-        asked=asked,
+        requested_kind=requested_kind,
     )
 
 

@@ -82,17 +82,17 @@ class OrderingComparison(AbstractComparison):
             confirmation is about.
         tested: which of them are tested thresholds, shape (M,), bool: they alone can refute.
         independent: whether the games of the two curves were said to be independent.
-        asked: the kind of claim, one of `KINDS`.
+        requested_kind: the kind of claim, one of `KINDS`.
     """
 
     alpha: np.ndarray
     tested: np.ndarray
     independent: bool = False
-    asked: str = "ordering"
+    requested_kind: str = "ordering"
 
     @property
     def kind(self) -> str:
-        return self.asked
+        return self.requested_kind
 
     def place(self, k: int) -> str:
         return f"FPR {self.alpha[k]:.3g}"
@@ -325,7 +325,7 @@ def compare_curves(
         alpha=alpha,
         tested=tested,
         independent=independent,
-        asked=kind,
+        requested_kind=kind,
         games=min(n for c in (one, two) for n in (c.n0, c.n1)),
     )
 

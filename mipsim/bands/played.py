@@ -9,7 +9,7 @@ import numpy as np
 from mipsim._printed import Printed
 from mipsim.bands.curve_band import CurveBand
 from mipsim.tradeoff.base import answered, rates
-from mipsim.tradeoff.shown import Shown
+from mipsim.tradeoff.display import DisplayedCurve
 
 KNOWN_IN_PARTS = {
     "tpr_at": "band",
@@ -22,7 +22,7 @@ KNOWN_IN_PARTS = {
 """What only a curve that is known everywhere has -> what a played one says in its place, with its uncertainty."""
 
 
-class AbstractPlayedTradeOff(Printed, Shown):
+class AbstractPlayedTradeOff(Printed, DisplayedCurve):
     """Error rates of played games at K thresholds; its members say how they were counted."""
 
     thresholds: np.ndarray

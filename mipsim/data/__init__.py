@@ -3,7 +3,7 @@
 from mipsim.data.fetching import fetch
 from mipsim.data.files import DIRECTORY, DataError, DataSet
 from mipsim.data.images import cifar10, fashion_mnist, imagenet
-from mipsim.data.tables import adult, diabetes, digits, location30
+from mipsim.data.tabular import adult, diabetes, digits, location30
 from mipsim.data.text import snli
 
 __all__ = [

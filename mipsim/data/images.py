@@ -12,7 +12,7 @@ import numpy as np
 
 from mipsim._archives import LIMIT, Archive, most_bytes
 from mipsim._validation import one_of, whole
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.data.files import DataError, DataSet, archive, drawn, member, read
 from mipsim.data.published import CIFAR_RECORD, PUBLISHED
 
@@ -136,7 +136,7 @@ def imagenet_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
     try:
         archive = Archive(content)
         if not {"data", "labels"} <= set(archive.names):
-            raise ValueError(f"it has {shown(', '.join(archive.names) or 'none')}")
+            raise ValueError(f"it has {printable(', '.join(archive.names) or 'none')}")
         data, labels = archive.read(("data", "labels")).values()
     except ValueError as error:
         raise DataError(f"content is no NPZ file with the arrays data and labels ({error})") from error

@@ -41,7 +41,7 @@ LONG_RUN = 2**40
 """Numbers that a run may draw, in a quarter of an hour at 10^9 a second, before it says so."""
 
 
-def tell_what_is_drawn(numbers: int, games: int, pilot: int) -> None:
+def warn_if_long(numbers: int, games: int, pilot: int) -> None:
     """Warn before literal games that will take long, since the first of them may take minutes.
 
     Args:
@@ -50,7 +50,7 @@ def tell_what_is_drawn(numbers: int, games: int, pilot: int) -> None:
         pilot: games of the pilot in each world; 0 = there is none.
 
     Examples:
-        >>> tell_what_is_drawn(10**6, 1000, 64)
+        >>> warn_if_long(10**6, 1000, 64)
     """
     if (drawn := 2 * (games + pilot) * numbers) > LONG_RUN:
         and_pilot = f" and {pilot:,} of a pilot, which edges=... spares," if pilot else ""

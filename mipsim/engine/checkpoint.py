@@ -19,7 +19,7 @@ import numpy as np
 from mipsim._archives import LIMIT, Archive, most_bytes, read_bytes
 from mipsim._files import replace_file, sweep
 from mipsim._validation import file_path
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.engine.describe import array_digest
 
 FORMAT = 2
@@ -66,7 +66,7 @@ def write_counts(
     size = len(text) + sum(array.nbytes for array in arrays.values()) + 4096
     if len(text) > _MOST_TEXT or size > most_bytes():
         raise ValueError(
-            f"counts cannot be written to {shown(path)}: {size} bytes with a manifest of {len(text)} bytes; at most "
+            f"counts cannot be written to {printable(path)}: {size} bytes with a manifest of {len(text)} bytes; at most "
             f"{most_bytes()} and {_MOST_TEXT} could be read again, so give fewer edges, or raise {LIMIT}"
         )
     held = io.BytesIO()
@@ -76,7 +76,7 @@ def write_counts(
         replace_file(path, held.getvalue(), keep)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise OSError(error.errno, f"counts cannot be written to {shown(path)}: {reason}") from error
+        raise OSError(error.errno, f"counts cannot be written to {printable(path)}: {reason}") from error
 
 
 def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -94,11 +94,11 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
         written = manifest.get("format", FORMAT)
     except Exception as error:  # whatever a reader of hostile bytes may raise
         raise ValueError(
-            f"{shown(path)} is truncated, corrupt or not a stored histogram; remove it or name another"
+            f"{printable(path)} is truncated, corrupt or not a stored histogram; remove it or name another"
         ) from error
     if written != FORMAT:
         raise ValueError(
-            f"{shown(path)} holds counts of format {shown(written)}; this version of mipsim reads format {FORMAT}: play them again"
+            f"{printable(path)} holds counts of format {printable(written)}; this version of mipsim reads format {FORMAT}: play them again"
         )
     fault = "the digest is another"
     if manifest.pop("sha256", None) == _digest(arrays, manifest):
@@ -108,7 +108,7 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
             fault = "it says what no run says"
     if fault:
         raise ValueError(
-            f"{shown(path)} does not hold what its manifest says: {fault}; remove it or name another"
+            f"{printable(path)} does not hold what its manifest says: {fault}; remove it or name another"
         )
     native = {name: array.astype(array.dtype.newbyteorder("=")) for name, array in arrays.items()}
     return {**native, "manifest": manifest}

@@ -28,7 +28,7 @@ from mipsim.engine.describe import describe, versions
 from mipsim.engine.devices import cores, local_devices
 from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.many import StackedAttacks
+from mipsim.engine.samplers.multi_score import StackedAttacks
 from mipsim.games.base import AbstractGame
 
 ATTEMPTS = 3

@@ -11,7 +11,7 @@ import numpy as np
 
 from mipsim._html_table import html_table
 from mipsim._validation import increasing_vector, whole
-from mipsim.bands.empirical import EmpiricalTradeOff
+from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.engine.checkpoint import MOST_GAMES, difference, read_counts, total, write_counts
 from mipsim.engine.pilot import spread_evenly
 

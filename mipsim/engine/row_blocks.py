@@ -15,8 +15,8 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jaxtyping import Array
 
-from mipsim.engine.random.apart import changed, kept
-from mipsim.engine.row_reading import NUMBERS, InseparableError, Later, Reading, Rows, Value
+from mipsim.engine.random.fusion import store_block, update_alternating
+from mipsim.engine.row_reading import NUMBERS, Deferred, InseparableError, Reading, Rows, Value
 
 
 def rows_of_block(rows: int, width: int) -> int:
@@ -63,7 +63,7 @@ def by_blocks(play: Callable[[Array], Array], rows: int, of_block: int) -> Calla
 
 
 def _played(reading: Reading, result: Value) -> Array:
-    if not isinstance(result, Later):
+    if not isinstance(result, Deferred):
         raise InseparableError  # no record enters it, or it has a row for each
     # The games of a batch share what comes before their blocks and after them, and take turns with these.
     blocks = jax.make_jaxpr(partial(_sums, reading))()
@@ -76,7 +76,7 @@ def _played(reading: Reading, result: Value) -> Array:
         block = _block(reading, first)[rows.slot]
         found[slot] = jax.lax.dynamic_slice_in_dim(block, place - first, 1)
     for step in reading.after:
-        operands = [found[x.slot] if isinstance(x, Later) else x for x in step.operands]
+        operands = [found[x.slot] if isinstance(x, Deferred) else x for x in step.operands]
         found.update(zip(step.slots, step.work(*operands), strict=True))
     return found[result.slot]
 
@@ -102,12 +102,12 @@ def _sums(reading: Reading) -> list[Array]:
         def keep(slot: int, x: Array) -> Array:
             if slot not in places:
                 return x
-            places[slot], x = kept(places[slot], i, x)
+            places[slot], x = store_block(places[slot], i, x)
             return x
 
         block = _block(reading, i * reading.of_block, keep)
         sums = [
-            changed(x, i, partial(t.of_two, block[t.value]))
+            update_alternating(x, i, partial(t.of_two, block[t.value]))
             for t, x in zip(reading.totals, sums, strict=True)
         ]
         return sums, places
@@ -119,7 +119,7 @@ def _sums(reading: Reading) -> list[Array]:
 
 
 def _kept(reading: Reading) -> list[int]:
-    """The values of a block that are kept: what several reductions need, which XLA would draw again for each of these, and what is made apart."""
+    """The values of a block that are kept: what several reductions need, which XLA would draw again for each of these, and what is materialised."""
     needed_by = {
         total.value: {total.value} for total in reading.totals
     }  # slot -> the reductions that need it next
@@ -133,9 +133,9 @@ def _kept(reading: Reading) -> list[int]:
             if isinstance(x, Rows):
                 needed_by.setdefault(x.slot, set()).update(needed)
                 uses.setdefault(x.slot, set()).add(needed)
-    return [slot for slot, of in uses.items() if len(of) > 1 or slot in reading.apart]
+    return [slot for slot, of in uses.items() if len(of) > 1 or slot in reading.materialised]
 
 
 def _longer(block: Any, fill: Any) -> Array:
-    """Room for a row more than a block has: see `changed`."""
+    """Room for a row more than a block has: see `update_alternating`."""
     return jnp.full((block.shape[0] + 1, *block.shape[1:]), fill, block.dtype)

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax.extend.core import Jaxpr, Literal
 from jaxtyping import Array
 
-from mipsim.engine.random.apart import APART
+from mipsim.engine.random.fusion import FUSION_BARRIER
 from mipsim.engine.random.keys import KEYS, later_bits
 
 NUMBERS = 2**12
@@ -70,20 +70,20 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Turned:
+class TransposedRows:
     """The transpose of a matrix of rows."""
 
     rows: Rows
 
 
 @dataclass(frozen=True)
-class Later:
+class Deferred:
     """A value that is known when all blocks have been added up."""
 
     slot: int
 
 
-Value: TypeAlias = Any  # an array that is known at once, Rows, Turned or Later
+Value: TypeAlias = Any  # an array that is known at once, Rows, TransposedRows or Deferred
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Reading:
     totals: list[Total] = field(default_factory=list)
     picked: list[tuple[Rows, Array, int]] = field(default_factory=list)
     after: list[Step] = field(default_factory=list)
-    apart: set[int] = field(default_factory=set)
+    materialised: set[int] = field(default_factory=set)
     slots: int = 0
 
     @property
@@ -151,9 +151,11 @@ class Reading:
         name, params = equation.primitive.name, equation.params
         if name in _PROGRAMS and hasattr(inner := params.get(_PROGRAMS[name]), "jaxpr"):
             return self.read(inner.jaxpr, inner.consts, operands)
-        wholes = [x.whole if isinstance(x, Rows) else None if isinstance(x, Turned) else x for x in operands]
+        wholes = [
+            x.whole if isinstance(x, Rows) else None if isinstance(x, TransposedRows) else x for x in operands
+        ]
         drawn = any(x is None for x in wholes)
-        if any(isinstance(x, Later) for x in operands):
+        if any(isinstance(x, Deferred) for x in operands):
             if drawn:
                 raise InseparableError
             return self._after(equation, wholes)
@@ -183,8 +185,8 @@ class Reading:
         self.slots += 1
         return self.slots
 
-    def _after(self, equation: Any, operands: list[Value]) -> list[Later]:
-        found = [Later(self._slot()) for _ in equation.outvars]
+    def _after(self, equation: Any, operands: list[Value]) -> list[Deferred]:
+        found = [Deferred(self._slot()) for _ in equation.outvars]
         self.after.append(Step(_bound(equation), operands, [x.slot for x in found]))
         return found
 
@@ -195,12 +197,12 @@ class Reading:
             return [self._added_up(equation, operands[0])]
         if name == "dot_general" and (found := self._product_over_rows(equation, operands)) is not None:
             return [found]
-        if any(isinstance(x, Turned) for x in operands):
+        if any(isinstance(x, TransposedRows) for x in operands):
             raise InseparableError
         if name == "transpose" and params["permutation"] == (1, 0):
-            return [Turned(operands[0])]
-        if name == APART.name:
-            self.apart.update(x.slot for x in operands)
+            return [TransposedRows(operands[0])]
+        if name == FUSION_BARRIER.name:
+            self.materialised.update(x.slot for x in operands)
             return operands
         if name == "dynamic_slice":
             return [self._picked(equation, operands)]
@@ -299,11 +301,11 @@ class Reading:
             return lambda first, a, b: bound(a, whole)
         raise InseparableError
 
-    def _product_over_rows(self, equation: Any, operands: list[Value]) -> Later | None:
+    def _product_over_rows(self, equation: Any, operands: list[Value]) -> Deferred | None:
         """A product that adds up over rows; None if it does not."""
         over, (batch, _) = equation.params["dimension_numbers"]
         over = [
-            tuple(1 - axis for axis in axes) if isinstance(x, Turned) else axes
+            tuple(1 - axis for axis in axes) if isinstance(x, TransposedRows) else axes
             for x, axes in zip(operands, over, strict=True)
         ]
         if batch or (0, 0) not in zip(*over, strict=True):
@@ -311,7 +313,7 @@ class Reading:
         if math.prod(equation.outvars[0].aval.shape) > NUMBERS:
             raise InseparableError  # to add it up for every block would take longer than to keep the records
         params = {**equation.params, "dimension_numbers": (tuple(over), ((), ()))}
-        operands = [x.rows if isinstance(x, Turned) else x for x in operands]
+        operands = [x.rows if isinstance(x, TransposedRows) else x for x in operands]
         takers = [self._some_of(x) for x in operands]
 
         def product(first: Array, *blocks: Array) -> Sequence[Array]:
@@ -320,7 +322,7 @@ class Reading:
 
         return self._total(product, operands, jnp.add, lambda dtype: 0, lambda x: x.sum(axis=0), True)
 
-    def _added_up(self, equation: Any, rows: Value) -> Later:
+    def _added_up(self, equation: Any, rows: Value) -> Deferred:
         of_two, neutral = _ADDED_UP[equation.primitive.name]
         params, take = equation.params, self._some_of(rows)
         inner = tuple(axis for axis in params["axes"] if axis)
@@ -343,11 +345,11 @@ class Reading:
         neutral: Callable[[Any], Any],
         finish: Callable[[Array], Array],
         is_reduction: bool,
-    ) -> Later:
+    ) -> Deferred:
         value, slot = self._slot(), self._slot()
         self.on_block.append(Step(work, operands, [value], is_reduction))
         self.totals.append(Total(value, of_two, neutral, finish, slot))
-        return Later(slot)
+        return Deferred(slot)
 
     def _own(self, block: Array, first: Array, neutral: Any) -> Array:
         """The block, with the number that changes nothing in rows that are no records."""
@@ -356,7 +358,7 @@ class Reading:
         own = first + jnp.arange(self.of_block) < self.rows
         return jnp.where(own.reshape(-1, *[1] * (block.ndim - 1)), block, jnp.asarray(neutral, block.dtype))
 
-    def _picked(self, equation: Any, operands: list[Value]) -> Later:
+    def _picked(self, equation: Any, operands: list[Value]) -> Deferred:
         """One row, at a place that is known before."""
         rows, place, *_ = operands
         if (
@@ -367,7 +369,7 @@ class Reading:
             raise InseparableError
         slot = self._slot()
         self.picked.append((rows, jnp.clip(place, 0, self.rows - 1).astype(jnp.int64), slot))
-        return Later(slot)
+        return Deferred(slot)
 
 
 def _bound(equation: Any) -> Callable[..., Sequence[Array]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.blocks import smaller_block, tell_what_is_drawn
+from mipsim.engine.blocks import smaller_block, warn_if_long
 from mipsim.engine.checkpoint import DRAWS, FORMAT, counted, resume, store, stored_counts
 from mipsim.engine.counting import GAMES, PILOT, Counter, CountRange, play_range
 from mipsim.engine.describe import array_digest, describe, versions
@@ -141,7 +141,7 @@ class Run:
             pilot = pilot_games(game, sampler) if stored is None and options.edges is None else 0
             with exact_scope():
                 numbers = game.numbers
-            tell_what_is_drawn(numbers, left, pilot)
+            warn_if_long(numbers, left, pilot)
 
     def _added(self, state: Histogram, counts: np.ndarray, done: int) -> Histogram:
         cells = state.edges.size + 1

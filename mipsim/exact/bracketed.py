@@ -30,11 +30,11 @@ from mipsim.exact.independent import (
     without_faint,
 )
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.noise import score_noise
+from mipsim.exact.noise_transform import score_noise
 from mipsim.exact.rounding import UNIT
 from mipsim.exact.rows import row_of
 from mipsim.exact.selberg import tail_bounds
-from mipsim.exact.tables import count_tables
+from mipsim.exact.term_tables import count_tables
 from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import line_at, terms_at
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds

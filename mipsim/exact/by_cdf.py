@@ -13,7 +13,7 @@ from mipsim.distributions.by_cdf import CDF_ERROR, cells_of, coordinates_by_law,
 from mipsim.exact.bracketed import BracketLaw, between_bounds
 from mipsim.exact.derived_laws import mixed_with_out
 from mipsim.exact.independent import absolute, by_waves, chernoff_reach
-from mipsim.exact.noise import ScoreNoise, score_noise
+from mipsim.exact.noise_transform import ScoreNoise, score_noise
 from mipsim.exact.rounding import UNIT, Bounded, ComplexArray
 from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import line_at

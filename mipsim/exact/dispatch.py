@@ -20,7 +20,7 @@ from mipsim.exact.by_cdf import cdf_law
 from mipsim.exact.derived_laws import AssumedLaw
 from mipsim.exact.linear import linear_law
 from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
-from mipsim.exact.tables import count_tables, table_law
+from mipsim.exact.term_tables import count_tables, table_law
 from mipsim.forms.aim import check_aim
 from mipsim.forms.polynomial import as_read, how_to_declare
 from mipsim.forms.problem import FixedProblem, problem_of

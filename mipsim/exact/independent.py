@@ -13,7 +13,7 @@ import scipy
 
 from mipsim._powers import convolution_error, repeated
 from mipsim.exact.atoms import ties
-from mipsim.exact.noise import NO_NOISE, ScoreNoise
+from mipsim.exact.noise_transform import NO_NOISE, ScoreNoise
 from mipsim.exact.rounding import UNIT, Bounded, ComplexArray
 
 _NOTHING = 1e-17  # a modulus below is negligible: a tenth of the rounding of 1

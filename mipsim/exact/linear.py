@@ -14,7 +14,7 @@ from mipsim.exact.density_rows import NormalRow
 from mipsim.exact.derived_laws import MixedLaw, mixed_with_out
 from mipsim.exact.gaussian import NormalLaw
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.noise import NoiseTail, score_noise
+from mipsim.exact.noise_transform import NoiseTail, score_noise
 from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.rounding import exact_dot, precise_dot

@@ -8,7 +8,7 @@ import numpy as np
 
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.noise import NoiseTail
+from mipsim.exact.noise_transform import NoiseTail
 from mipsim.exact.rounding import EPS
 from mipsim.exact.transform import Lattice, RowsTransform
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
-from mipsim._late import late
+from mipsim._late_binding import bound_body
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
@@ -94,7 +94,7 @@ class AbstractGame(AbstractMember):
             >>> print(round(game.exact(mi.CovarianceScore(data, n=100)).beta(0.1), 6))
             0.6114
         """
-        return late("exact")(self, attack)
+        return bound_body("exact")(self, attack)
 
 
 class AbstractMembershipGame(AbstractGame):

@@ -15,7 +15,7 @@ import numpy as np
 from mipsim._files import writable_folder
 from mipsim._precision import exact_scope
 from mipsim._validation import file_path, whole
-from mipsim.nn.kept_batches import KeptBatches, identity_of
+from mipsim.nn.batch_files import KeptBatches, identity_of
 from mipsim.nn.network import Network, Parameters
 
 MEMORY = 2**29

@@ -18,9 +18,9 @@ from mipsim._extras import optional
 from mipsim._files import replace_file
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import file_path, number, one_of, whole
-from mipsim._words import shown
+from mipsim._words import printable
+from mipsim.nn.batch_files import identity_of
 from mipsim.nn.gradients import checked_examples
-from mipsim.nn.kept_batches import identity_of
 from mipsim.nn.network import Network, Parameters
 from mipsim.nn.private import SAMPLING, checked_clipping, longest_batch, mean_gradient, noisy
 
@@ -219,10 +219,10 @@ def _restored(path: Path, identity: str, like: Any) -> tuple[int, Any]:
             raise ValueError("it holds what no training has stored")
     except (OSError, TypeError, ValueError) as error:
         raise ValueError(
-            f"checkpoint {shown(path)} is no whole checkpoint of a training ({error}); remove it or name another file"
+            f"checkpoint {printable(path)} is no whole checkpoint of a training ({error}); remove it or name another file"
         ) from error
     if said != identity:
         raise ValueError(
-            f"checkpoint {shown(path)} belongs to another training: other data, network or settings; name another file"
+            f"checkpoint {printable(path)} belongs to another training: other data, network or settings; name another file"
         )
     return epochs, jax.tree.unflatten(tree, [jnp.asarray(leaf) for leaf in (kept[name] for name in names)])

@@ -14,7 +14,7 @@ import click
 from mipsim._command_line import DONE, FAILED, PLACE, POINT, VERSION, Group, OneOf, number, run, whole
 from mipsim._signals import INTERRUPTED, like_ctrl_c
 from mipsim._streams import say
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS
 from mipsim.referee import settings
 
@@ -148,11 +148,11 @@ def _each(file: str, out: str | None, act: Callable[[Statement, Path | None], Ou
             if folder is not None:
                 from mipsim.referee.reporting.page import report
 
-                say(f"  report: {shown(report(results, folder))}")
+                say(f"  report: {printable(report(results, folder))}")
             if results[-1].interrupted:
                 return INTERRUPTED
     except KeyboardInterrupt:
-        where = "" if out is None else f" and kept in {shown(out)}"
+        where = "" if out is None else f" and kept in {printable(out)}"
         done = f"{len(results)} finished{where}" if results else "nothing was judged"
         raise KeyboardInterrupt(f"mipsim: interrupted, {done}") from None
     return DONE if all(one.worst is not None for one in results) else FAILED
@@ -217,4 +217,4 @@ def audit(scores: str, out: str | None, **how: Any) -> None:
         from mipsim.referee.reporting.audit_page import report_audit
 
         where = writable_folder("--out", Path(out))
-        say(f"  report: {shown(report_audit(found, where))}")
+        say(f"  report: {printable(report_audit(found, where))}")

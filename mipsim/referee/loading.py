@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from mipsim._close_names import no_such
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.referee.statement import Statement
 
 MOST_SOURCE = 2**24
@@ -39,21 +39,23 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
         size = file.stat().st_size if file.is_file() else None
     except (OSError, ValueError) as error:  # such as a name that is too long
         why = getattr(error, "strerror", None) or str(error)
-        raise ValueError(f"{shown(path)} cannot be read ({why}); give FILE.py or FILE.py:NAME") from None
+        raise ValueError(f"{printable(path)} cannot be read ({why}); give FILE.py or FILE.py:NAME") from None
     if size is None:
-        raise ValueError(f"{shown(path)} is no file; give FILE.py or FILE.py:NAME")
+        raise ValueError(f"{printable(path)} is no file; give FILE.py or FILE.py:NAME")
     if size > MOST_SOURCE:
         raise ValueError(
-            f"{shown(path)} has {size:,} bytes; a file of statements has at most {MOST_SOURCE:,}"
+            f"{printable(path)} has {size:,} bytes; a file of statements has at most {MOST_SOURCE:,}"
         )
     module = _imported(file)
     variables, found = held_by(module)
     if not found:
-        raise ValueError(f"{shown(path)} holds no Statement at its top level; it must define one at least")
+        raise ValueError(
+            f"{printable(path)} holds no Statement at its top level; it must define one at least"
+        )
     names = [one.name for one in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(
-            f"{shown(path)} holds two statements named {twice[0]!r}; each needs a name of its own"
+            f"{printable(path)} holds two statements named {twice[0]!r}; each needs a name of its own"
         )
     if not wanted:
         return found
@@ -62,8 +64,8 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
     ]
     if not chosen:
         known = [*names, *(key for key in variables if key not in names)]
-        allowed = f"one of {shown(', '.join(names))}"
-        raise ValueError(no_such(f"NAME of {shown(path)}", wanted, known, allowed))
+        allowed = f"one of {printable(', '.join(names))}"
+        raise ValueError(no_such(f"NAME of {printable(path)}", wanted, known, allowed))
     return chosen[:1]
 
 
@@ -89,7 +91,7 @@ def _imported(file: Path):
     name = f"_statements_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise ValueError(f"{shown(file)} is no Python file; its name must end in .py")
+        raise ValueError(f"{printable(file)} is no Python file; its name must end in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     # The file may import what lies beside it.
@@ -100,7 +102,7 @@ def _imported(file: Path):
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise ValueError(
-            f"{shown(file)} fails to import: {type(error).__name__}: {shown(error, 200)}"
+            f"{printable(file)} fails to import: {type(error).__name__}: {printable(error, 200)}"
         ) from error
     finally:
         sys.path.remove(beside)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._validation import number
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.referee.domain import AbstractParameter
 from mipsim.referee.kinds import Exists, Kind, Limit
 
@@ -108,7 +108,7 @@ class Statement:
             pair of samplers (out, in), each called with (generator, games) and returning scores of shape (games,).
             A curve that is not exact to the rounding of float64 says its proven error by `enclosure`.
         where: assumptions that tie parameters together; points outside are no counterexamples. None: all points.
-        late: whether `where` is asked of the points and of the control when they are judged, not here: it is dear.
+        defer_where: evaluate `where` of the points and of the control only when they are judged, because it is expensive.
         points: points that are always judged: mappings, or `Point`s.
         control: how the statement is made false by a few per cent.
         quote: the sentence that is judged.
@@ -148,7 +148,7 @@ class Statement:
     claimed: Callable[..., Any]
     truth: Callable[..., Any]
     where: Callable[..., bool] | None = None
-    late: bool = False
+    defer_where: bool = False
     points: Sequence[Any] = ()
     control: Control | None = None
     quote: Quote | None = None
@@ -201,7 +201,7 @@ class Statement:
         points = tuple(one if isinstance(one, Point) else Point(dict(one)) for one in self.points)
         object.__setattr__(self, "points", points)
         for one in (*points, *(() if self.control is None else (self.control,))):
-            self.inside(one.at) if self.late else self.check(one.at)
+            self.inside(one.at) if self.defer_where else self.check(one.at)
 
     def _asked(self, role: str) -> frozenset[str] | None:
         """The parameters that a function names; None where it takes any."""
@@ -258,7 +258,7 @@ class Statement:
         found = self.inside(at)
         if not self.stands(found):
             raise ValueError(
-                f"where of {self.name} excludes {shown(found)}; a point must satisfy the assumptions"
+                f"where of {self.name} excludes {printable(found)}; a point must satisfy the assumptions"
             )
         return found
 
@@ -266,12 +266,12 @@ class Statement:
         """The same as `check`, but for the assumptions."""
         if not isinstance(at, Mapping):
             raise ValueError(
-                f"at holds {shown(repr(at))}; a point must be a mapping from parameters to values"
+                f"at holds {printable(repr(at))}; a point must be a mapping from parameters to values"
             )
         if unknown := [name for name in at if name not in self.free]:
             known = ", ".join(self.free)
             raise ValueError(
-                f"at names {shown(repr(unknown[0]))}, which is no parameter of {self.name}; it has {known}"
+                f"at names {printable(repr(unknown[0]))}, which is no parameter of {self.name}; it has {known}"
             )
         found = {}
         for name in self.free:
@@ -281,7 +281,9 @@ class Statement:
                 )
             value = at[name].item() if isinstance(at[name], np.generic) else at[name]
             if not self.domain[name].allows(value):
-                raise ValueError(f"{name} is {shown(repr(value))}; {self.name} allows {self.domain[name]}")
+                raise ValueError(
+                    f"{name} is {printable(repr(value))}; {self.name} allows {self.domain[name]}"
+                )
             found[name] = value
         return found
 

@@ -13,13 +13,13 @@ import wadler_lindig as wl
 
 from mipsim._frozen import Frozen
 from mipsim._html_table import html_table
-from mipsim._late import late
+from mipsim._late_binding import bound_body
 from mipsim._validation import number, real_array
 from mipsim.tradeoff import conversions
 from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds, Vertices, lowered, probit_of_log, raised
 from mipsim.tradeoff.comparison import ExactComparison
+from mipsim.tradeoff.display import DisplayedCurve
 from mipsim.tradeoff.partition import Partition, supremum
-from mipsim.tradeoff.shown import Shown
 
 SHOWN_FPRS = np.unique(
     np.concatenate([[0.0, 1.0], np.geomspace(1e-6, 1e-2, 17), np.linspace(0.01, 0.99, 99)])
@@ -154,7 +154,7 @@ def printed_bounds(bounds: tuple[float, float], digits: int = 4) -> str:
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field, within, inner_curve))
-class AbstractTradeOff(Frozen, Shown):
+class AbstractTradeOff(Frozen, DisplayedCurve):
     """A trade-off function f(alpha) = smallest FNR at the FPR alpha, known between proven bounds.
 
     A member implements `enclosure`, and by `is_convex` says whether it is convex. Everything else follows. A plain number
@@ -570,7 +570,7 @@ class AbstractTradeOff(Frozen, Shown):
             >>> GaussianTradeOff(1.0).compare(GaussianTradeOff(1.03)).verdict
             'REFUTED'
         """
-        return late("compare")(self, claim, tolerance, kind)
+        return bound_body("compare")(self, claim, tolerance, kind)
 
     def inverse(self) -> "AbstractTradeOff":
         """f^-1(x) = inf{t : f(t) <= x}, the curve with the worlds exchanged; a symmetric curve returns itself.
@@ -580,7 +580,7 @@ class AbstractTradeOff(Frozen, Shown):
             >>> FoldedLaplaceTradeOff(1.0).inverse()
             InverseFoldedLaplaceTradeOff(mu=1.0)
         """
-        return late("inverse")(self)
+        return bound_body("inverse")(self)
 
     def symmetrized(self) -> "AbstractTradeOff":
         """The largest symmetric convex function below f and f^-1, the convex hull of min(f, f^-1).
@@ -591,7 +591,7 @@ class AbstractTradeOff(Frozen, Shown):
             >>> float(j.symmetrized().delta(0.3)) == max(float(j.delta(0.3)), float(j.inverse().delta(0.3)))
             True
         """
-        return late("symmetrized")(self)
+        return bound_body("symmetrized")(self)
 
     def convexified(self) -> "AbstractTradeOff":
         """The convex hull of the curve, for the curve of an attack that is not the best one; else the curve itself.
@@ -601,7 +601,7 @@ class AbstractTradeOff(Frozen, Shown):
             >>> GaussianTradeOff(1.0).convexified()
             GaussianTradeOff(mu=1.0)
         """
-        return late("convexified")(self)
+        return bound_body("convexified")(self)
 
     def subsampled(self, sampling_rate: float) -> "AbstractTradeOff":
         """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate` in [0, 1].
@@ -613,7 +613,7 @@ class AbstractTradeOff(Frozen, Shown):
             >>> round(float(GaussianTradeOff(1.0).subsampled(0.5).beta(0.5)), 6)
             0.308538
         """
-        return late("subsampled")(self, sampling_rate)
+        return bound_body("subsampled")(self, sampling_rate)
 
     def __repr__(self) -> str:
         words = " ".join(wl.pformat(self, width=10**6).split())
@@ -633,5 +633,5 @@ class AbstractTradeOff(Frozen, Shown):
             "advantage": printed_bounds(self.advantage_bounds()),
             "epsilon at delta 1e-5": printed_bounds(self.epsilon_bounds(1e-5)),
         }
-        picture = late("picture")(self, "trade-off curve")
+        picture = bound_body("picture")(self, "trade-off curve")
         return f"<div><b>{escape(repr(self))}</b>{html_table(rows.items())}{picture}</div>"

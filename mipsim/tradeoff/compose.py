@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from mipsim._validation import number, whole
-from mipsim.tradeoff.atoms import Sum, as_polygon, exact_power, product
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
 from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff
@@ -21,14 +20,15 @@ from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.loss_sum import LossSum, completed
 from mipsim.tradeoff.mixture import MixtureTradeOff
+from mipsim.tradeoff.polygons import Sum, as_polygon, exact_power, product
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.step_laws import (
     AbstractStepLaw,
     MixedGaussian,
     MixedLaplace,
     Polygons,
+    ReversedStep,
     Symmetrized,
-    Turned,
 )
 
 Pairs = list[tuple[AbstractTradeOff, int]]
@@ -195,7 +195,9 @@ class ComposedTradeOff(AbstractTradeOff):
         At the rarest FPRs the TPR is at least that of full steps times the probability that all took part, which shifts no
         probit there.
         """
-        if all(isinstance(law, (MixedGaussian, Turned)) and law.is_gaussian for law, _ in self.losses.laws):
+        if all(
+            isinstance(law, (MixedGaussian, ReversedStep)) and law.is_gaussian for law, _ in self.losses.laws
+        ):
             mu = self.mu_ceiling()
             return mu * (1.0 - 1e-14), mu * (1.0 + 1e-14)
         return super().least_mu_bounds()
@@ -436,7 +438,7 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
         'MixedGaussian'
     """
     if isinstance(curve, InverseTradeOff):
-        return Turned(step_law(curve.inner))
+        return ReversedStep(step_law(curve.inner))
     if (
         isinstance(curve, ConvexHullTradeOff)
         and curve.symmetric

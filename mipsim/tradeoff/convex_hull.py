@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from mipsim._validation import number
-from mipsim.tradeoff.atoms import as_polygon
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, log_difference, lowered
 from mipsim.tradeoff.gaussian import GaussianTradeOff
@@ -18,6 +17,7 @@ from mipsim.tradeoff.inverse import InverseTradeOff, exchanged
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.partition import Corners, Objective, Partition, defined, safe_and_sure
 from mipsim.tradeoff.points import log_rates, rises
+from mipsim.tradeoff.polygons import as_polygon
 from mipsim.tradeoff.sampled import SampledTradeOff, turned_over
 
 Curves = tuple[AbstractTradeOff, ...]

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim.tradeoff.atoms import Sum, as_polygon
 from mipsim.tradeoff.base import AbstractTradeOff, plain_rates
 from mipsim.tradeoff.bounds import EPS, CurveBounds, lowered, raised
 from mipsim.tradeoff.inverse import InverseTradeOff
+from mipsim.tradeoff.polygons import Sum, as_polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff, moved
 

@@ -11,8 +11,8 @@ import numpy as np
 import scipy
 from scipy.special import log_ndtr
 
-from mipsim.sums.cells import Rounded, optimistic, pessimistic
 from mipsim.sums.lattice import Circle, Power
+from mipsim.sums.loss_bounds import Rounded, optimistic, pessimistic
 from mipsim.tradeoff.bounds import TINY, CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mipsim.sums.cells import Cells
+from mipsim.sums.loss_bounds import Cells
 
 _UNIT = 2.0**-53
 _FURTHEST = 150.0  # standard deviations that a Gaussian is followed to: rates of e^-11,000
@@ -377,7 +377,7 @@ class Symmetrized(AbstractStepLaw):
     def _halves(
         self, nodes: np.ndarray, zero: int, offset: float, step: float
     ) -> tuple[tuple[Cells, Cells], tuple[Cells, Cells]]:
-        low = Turned(self.ahead).cells(nodes[: zero + 1], offset, step)
+        low = ReversedStep(self.ahead).cells(nodes[: zero + 1], offset, step)
         high = self.ahead.cells(nodes[zero:], offset, step)
         return low, high
 
@@ -411,7 +411,7 @@ class Symmetrized(AbstractStepLaw):
         )
 
 
-class Turned(AbstractStepLaw):
+class ReversedStep(AbstractStepLaw):
     """The law with the worlds exchanged: losses change their sign."""
 
     def __init__(self, inner: AbstractStepLaw) -> None:

@@ -53,13 +53,13 @@ def test_an_audit_is_the_same_in_every_order_of_rows(fewer_draws, kind: str, ord
         place = ORDERS[order](rng, one)
         for design, cluster in (("independent", None), ("one-run", None), ("clustered", one.cluster)):
             first, again = (
-                shown(one.values[p], one.member[p], design, None if cluster is None else cluster[p])
+                printable(one.values[p], one.member[p], design, None if cluster is None else cluster[p])
                 for p in (np.arange(n), place)
             )
             assert first == again, (design, n)
 
 
-def shown(values: np.ndarray, member: np.ndarray, design: str, cluster: np.ndarray | None) -> object:
+def printable(values: np.ndarray, member: np.ndarray, design: str, cluster: np.ndarray | None) -> object:
     """All that an audit says, or why it says nothing: where equal scores alone were chosen."""
     try:
         return mi.audit(

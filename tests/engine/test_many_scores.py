@@ -9,7 +9,7 @@ from scipy import stats
 
 import mipsim as mi
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.engine.many import ManyHistogram, play_many, play_targets
+from mipsim.engine.play_many import ManyHistogram, play_many, play_targets
 from tests.engine.two_sample import FAILURE, two_sample_p
 from tests.law_agreement import has_frequencies
 

@@ -17,7 +17,7 @@ import mipsim.exact.bracketed as bracket_module
 from mipsim.exact.bracketed import BracketLaw, bracket
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
 from mipsim.exact.independent import Independent, Stack, _product
-from mipsim.exact.noise import ScoreNoise
+from mipsim.exact.noise_transform import ScoreNoise
 from mipsim.exact.selberg import tail_bounds
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
@@ -185,9 +185,12 @@ FAULTS: dict[str, tuple[str, Any]] = {
         "mipsim.exact.independent._product",
         lambda phi, copies: PRODUCT(phi, copies) * (phi[0] if copies[0] > 0 else 1.0),
     ),
-    "noise forgotten": ("mipsim.exact.noise.ScoreNoise.on_axis", lambda self, t: (0.0 * t, 0.0 * t)),
+    "noise forgotten": (
+        "mipsim.exact.noise_transform.ScoreNoise.on_axis",
+        lambda self, t: (0.0 * t, 0.0 * t),
+    ),
     "second noise forgotten": (
-        "mipsim.exact.noise.ScoreNoise.on_axis",
+        "mipsim.exact.noise_transform.ScoreNoise.on_axis",
         lambda self, t: self.parts[0].on_axis(t) if self.parts else (0.0 * t, 0.0 * t),
     ),
     "tails cut unaccounted": (

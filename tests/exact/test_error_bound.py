@@ -18,7 +18,7 @@ from mipsim.exact.binomial import binomial_error, binomial_probabilities, one_tr
 from mipsim.exact.density_rows import ExponentialRow, LaplaceRow, NormalRow, UniformRow
 from mipsim.exact.discrete_rows import AtomsRow, BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.noise import noise_tail
+from mipsim.exact.noise_transform import noise_tail
 from mipsim.exact.phases import pair_phases
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.rows import AbstractRow
@@ -200,7 +200,7 @@ def ratios(draw: st.DrawFn) -> tuple[mi.FixedTarget, mi.LikelihoodRatio, np.ndar
 @pytest.mark.slow
 def test_tables_by_inversion_honour_their_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small games by inversion, which is at its worst there, against the sum over their atoms."""
-    from mipsim.exact import dispatch, tables
+    from mipsim.exact import dispatch, term_tables
 
     monkeypatch.setattr(dispatch, "LARGEST_ERROR", 1.0)
     shown = 0
@@ -212,7 +212,7 @@ def test_tables_by_inversion_honour_their_bound(monkeypatch: pytest.MonkeyPatch)
         game, attack, *_ = case
         exact = exact_law(game, attack)
         with monkeypatch.context() as patch:
-            patch.setattr(tables, "_few", lambda *_: None)
+            patch.setattr(term_tables, "_few", lambda *_: None)
             law = exact_law(game, attack)
         assume(np.isfinite(exact.logsf(x, inside=False)))
         for member in (False, True):

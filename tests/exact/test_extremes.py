@@ -20,7 +20,7 @@ from mipsim.exact.atoms import without_ties
 from mipsim.exact.contours import find_saddlepoints
 from mipsim.exact.discrete_rows import BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.noise import NoiseTail
+from mipsim.exact.noise_transform import NoiseTail
 from mipsim.exact.transform import RowsTransform
 
 MEAN = mi.EmpiricalMean()

@@ -23,7 +23,7 @@ from mipsim._archives import LIMIT
 from mipsim.audits.scores import read_scores
 from mipsim.data.images import imagenet_batch
 from mipsim.nn import linear, train
-from mipsim.nn.kept_batches import KeptBatches
+from mipsim.nn.batch_files import KeptBatches
 from tests.engine.long_run import run
 from tests.faults.campaigns import GAMES, Figures
 from tests.faults.forged import header, members, npy, rewrite

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.referee.command import main as mipsim_command
 from tests.faults.campaigns import Figures
 from tests.faults.hostile_files import MOST_SAID, MOST_SECONDS, hidden, save, sound_scores
@@ -98,7 +98,7 @@ def _refused(command: str, place: tuple[str, ...], word: str) -> str | None:
         return f"status {status}, {len(lines)} lines: {err[-300:]!r}"
     names = [part.lstrip("-") for part in place if part.startswith("-")]
     names += ["is no file", "is missing", "unexpected extra argument", " allows "]
-    if not any(name in sentence for name in names) and _plain(shown(word)[:5]) not in _plain(sentence):
+    if not any(name in sentence for name in names) and _plain(printable(word)[:5]) not in _plain(sentence):
         return f"it speaks of something else: {sentence!r}"
     return "it took too long" if time.process_time() - begun > 3 * MOST_SECONDS else None
 

@@ -17,7 +17,7 @@ FLOORS = (
         "_words",
         "_validation",
         "_lazily",
-        "_late",
+        "_late_binding",
         "_frozen",
         "_streams",
         "_signals",
@@ -178,9 +178,9 @@ def names_in(source: str, function: str) -> Iterator[str]:
 def test_late_methods_are_declared_by_base_files_and_bound_at_the_top(root: Path) -> None:
     """What leads up to no import is bound in one file, all of it is used, and no other file reaches up by a string."""
     files = {file: file.read_text("utf-8") for file in sorted((root / "mipsim").rglob("*.py"))}
-    declared = {module(root, file): set(names_in(source, "late")) for file, source in files.items()}
+    declared = {module(root, file): set(names_in(source, "bound_body")) for file, source in files.items()}
     bound = {module(root, file): set(names_in(source, "bind")) for file, source in files.items()}
-    users = {"mipsim.games.base", "mipsim.tradeoff.base", "mipsim.tradeoff.shown"}
+    users = {"mipsim.games.base", "mipsim.tradeoff.base", "mipsim.tradeoff.display"}
     assert {name for name, names in declared.items() if names} == users
     assert {name for name, names in bound.items() if names} == {"mipsim._methods"}
     assert set().union(*declared.values()) == bound["mipsim._methods"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mipsim._files import writable_folder
-from mipsim.referee.reporting.files import write_atomically
+from mipsim.referee.reporting.atomic_write import write_atomically
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):

@@ -65,12 +65,12 @@ def test_assumptions_that_are_dear_are_asked_when_a_point_is_judged() -> None:
         asked.append(s)
         return s < 1.0
 
-    late = rf.Statement(**parts(where=where, late=True, points=[{"s": 1.0, "sigma": 1.0}]))
+    defer_where = rf.Statement(**parts(where=where, defer_where=True, points=[{"s": 1.0, "sigma": 1.0}]))
     assert asked == []
     with pytest.raises(ValueError, match="where of shift excludes"):
-        rf.judge(late, samples=0)
+        rf.judge(defer_where, samples=0)
     with pytest.raises(ValueError, match=re.escape("s is 3.0; shift allows [0.1, 2]")):
-        rf.Statement(**parts(where=where, late=True, points=[{"s": 3.0, "sigma": 1.0}]))
+        rf.Statement(**parts(where=where, defer_where=True, points=[{"s": 3.0, "sigma": 1.0}]))
 
 
 def test_functions_get_the_parameters_that_they_name() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sims.runner
-from mipsim._words import shown as path_shown
+from mipsim._words import printable as path_shown
 from mipsim.data import DataError
 from sims.__main__ import main
 from sims.studies import STUDIES
@@ -14,8 +14,8 @@ from sims.studies import STUDIES
 
 def test_list(capsys):
     assert main(["list"]) == 0
-    shown = capsys.readouterr().out
-    assert all(name in shown for name in STUDIES)
+    printable = capsys.readouterr().out
+    assert all(name in printable for name in STUDIES)
 
 
 @pytest.mark.evidence
@@ -23,8 +23,8 @@ def test_run_stores_and_resumes(tmp_path, capsys):
     arguments = ["run", "azize_fig2_hard", "--seed", "3", "--out", str(tmp_path)]
     assert main([*arguments, "--games", "100"]) == 0
     assert main([*arguments, "--games", "2e2", "--chunk", "50"]) == 0
-    shown = capsys.readouterr().out
-    assert "azize_fig2_hard: 200 games per world, seed 3, sufficient fidelity (table)" in shown
+    printable = capsys.readouterr().out
+    assert "azize_fig2_hard: 200 games per world, seed 3, sufficient fidelity (table)" in printable
     assert [p.name for p in tmp_path.iterdir()] == ["azize_fig2_hard-3.npz"]
 
 

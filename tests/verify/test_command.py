@@ -15,10 +15,10 @@ import pytest
 
 from mipsim import referee as rf
 from verify import parallel
-from verify.asked import select
 from verify.command import main, verify
 from verify.judge import SAMPLES, Setting, judge_all
 from verify.register import REGISTER
+from verify.request import select
 
 ROOT = Path(__file__).parents[2]
 
@@ -182,7 +182,7 @@ def test_a_full_disk_is_one_sentence(sound, tmp_path, monkeypatch, capsys):
 def test_the_live_table_holds_every_statement(sound):
     from rich.console import Console
 
-    from verify.report.table import VerdictTable
+    from verify.report.progress_table import VerdictTable
 
     setting = Setting("quick", 0.999, 0, 1e-6, {})
     for width in (60, 80, 140):
@@ -201,12 +201,12 @@ def test_the_live_table_holds_every_statement(sound):
 def test_a_run_says_how_many_of_how_many_and_the_time_left(sound, monkeypatch, terminal):
     from rich.console import Console
 
-    from verify.report import table as tables
+    from verify.report import progress_table
 
-    monkeypatch.setattr(tables, "EVERY", 0.0)
+    monkeypatch.setattr(progress_table, "EVERY", 0.0)
     seconds, left = dict.fromkeys(sound, 48.0), ""
     console = Console(file=StringIO(), force_terminal=terminal, width=140)
-    with tables.VerdictTable(console, len(sound), seconds, workers=2) as table:
+    with progress_table.VerdictTable(console, len(sound), seconds, workers=2) as table:
         for outcome in judge_all([list(sound.values())], Setting("quick", 0.999, 0, 1e-6, {}), table.start):
             table.add(outcome)
             left = table.progress()
@@ -214,9 +214,9 @@ def test_a_run_says_how_many_of_how_many_and_the_time_left(sound, monkeypatch, t
     assert left.endswith("about 0 s left")
     assert isinstance(console.file, StringIO)
     assert f" of {len(sound)}, about " in console.file.getvalue()
-    fresh = tables.VerdictTable(console, len(sound), seconds, workers=2)
+    fresh = progress_table.VerdictTable(console, len(sound), seconds, workers=2)
     assert fresh.progress() == f"judged 0 of {len(sound)}, about 2 min left"
-    assert tables.VerdictTable(console, 3).progress().startswith("judged 0 of 3, 0.0")
+    assert progress_table.VerdictTable(console, 3).progress().startswith("judged 0 of 3, 0.0")
 
 
 def test_a_hunt_keeps_its_probes_and_writes_a_report(sound, tmp_path, capsys, monkeypatch):
@@ -265,10 +265,10 @@ def test_what_was_found_becomes_a_point(sound, monkeypatch):
     at = {"x": 0.7, "law": "Bernoulli"}
     monkeypatch.setattr(register, "hunted", lambda: {"azize-false": {"seed": 5, "points": [at]}})
     statements = list(sound.values())
-    names = [point.name for point in register.with_found(sound["azize-false"], statements).points]
+    names = [point.name for point in register.with_hunted_points(sound["azize-false"], statements).points]
     assert names == ["holds", "breaks", "found by a hunt of azize-false, seed 5"]
     assert (
-        register.with_found(sound["azize-false-corrected"], statements).points
+        register.with_hunted_points(sound["azize-false-corrected"], statements).points
         == sound["azize-false-corrected"].points
     )
 

@@ -23,7 +23,7 @@ def find(name):
     time.sleep(3600)
 
 if __name__ == "__main__":
-    elsewhere = parallel.Elsewhere(find, None, lambda statement, why: print(statement.name, why, flush=True))
+    elsewhere = parallel.ProcessJudge(find, None, lambda statement, why: print(statement.name, why, flush=True))
     elsewhere(SimpleNamespace(name="false"), None)
     elsewhere(SimpleNamespace(name="endless"), None)
 """

@@ -74,13 +74,13 @@ def test_an_outcome_says_which_points_were_drawn(sound):
 
 
 def test_an_assumption_that_is_asked_late_is_asked_of_listed_points(make):
-    late = make(
+    defer_where = make(
         "c",
         where=lambda x: x < 0.4,
-        late=True,
+        defer_where=True,
         points=tuple({"x": x, "law": "Bernoulli"} for x in (0.3, 0.5)),
     )
-    outcome = judge(late, SETTING)
+    outcome = judge(defer_where, SETTING)
     assert [one.at["x"] for one in outcome.failures] == [0.5]
     assert "where of c excludes" in outcome.failures[0].error
 

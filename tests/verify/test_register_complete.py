@@ -53,7 +53,7 @@ def test_no_name_is_used_twice():
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(
-    "statement", [one for one in REGISTER.values() if one.late], ids=lambda one: one.name
+    "statement", [one for one in REGISTER.values() if one.defer_where], ids=lambda one: one.name
 )
 def test_points_whose_assumptions_are_asked_late_satisfy_them(statement: Statement):
     assert statement.control is not None

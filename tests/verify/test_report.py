@@ -23,9 +23,9 @@ from verify.judge import Setting, judge, judge_all
 from verify.register import PAPERS, TITLES
 from verify.report.findings import findings
 from verify.report.folder import Records, ReportFolder
+from verify.report.progress_table import row
 from verify.report.record import HUNT as FROM_HUNT
 from verify.report.record import RUN, command_of, record_of, share_of
-from verify.report.table import row
 
 SCHEMA = Path(report_folder.__file__).with_name("verdicts.schema.json")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -12,10 +12,10 @@ from typing import Any
 
 from mipsim import __version__
 from mipsim._files import part_of, writable_folder
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.referee import Outcome, Statement
 from mipsim.referee.defect import correction_of
-from mipsim.referee.reporting.files import write_atomically
+from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.wording import count, duration, plural, three_digits
 from verify.hunting import told
@@ -54,7 +54,7 @@ def checked_json(where: str) -> None:
     except OSError as error:
         why = error.strerror or str(error)
     if why:
-        raise ValueError(f"--json is {shown(repr(where))} ({why}); it must be a file that can be written")
+        raise ValueError(f"--json is {printable(repr(where))} ({why}); it must be a file that can be written")
 
 
 class Records:

@@ -14,7 +14,7 @@ import numpy as np
 import mipsim as mi
 from mipsim._files import writable_folder
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.referee.reporting.files import write_atomically
+from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
 from verify.tools.broken_mechanisms import SUITE, Mechanism, patterns
 

@@ -8,8 +8,8 @@ from jax.extend.random import define_prng_impl
 from jaxtyping import Array, Bool, UInt32, UInt64
 
 from mipsim._samplers import register_samplers
-from mipsim.engine.random.apart import apart
 from mipsim.engine.random.counter import Draws, halves, long_word
+from mipsim.engine.random.fusion import fusion_barrier
 from mipsim.engine.random.splitmix import skipped, splitmix64
 from mipsim.engine.random.vectorised import exponential, normal, sine
 
@@ -100,7 +100,7 @@ def _bits(key: Array, shape: tuple[int, ...]) -> UInt64[Array, "..."]:
 
 def _words_apart(key: Array, shape: tuple[int, ...]) -> UInt64[Array, "..."]:
     """Words of which much is to be made."""
-    return apart(_bits(key, shape))
+    return fusion_barrier(_bits(key, shape))
 
 
 def _laplaces(key: Array, shape: tuple[int, ...]) -> Array:

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, UInt64
 
-from mipsim.engine.random.apart import apart
 from mipsim.engine.random.counter import series, uniform
+from mipsim.engine.random.fusion import fusion_barrier
 
 _ONE = 0x3FF0000000000000  # the bits of 1.0
 _WHOLE = 0x4330000000000000  # of 2^52: or-ed with a whole number below 2^52 it is 2^52 plus that
@@ -94,4 +94,4 @@ def normal(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
         ...     print(round(float(normal(jnp.uint64(0))), 2))
         -8.57
     """
-    return jnp.sqrt(2.0 * apart(exponential(word))) * sine(word * jnp.uint64(_TURNS))
+    return jnp.sqrt(2.0 * fusion_barrier(exponential(word))) * sine(word * jnp.uint64(_TURNS))

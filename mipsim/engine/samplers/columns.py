@@ -34,8 +34,8 @@ from mipsim.distributions.binomial_table import (
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.sum_table import LatticeTable, SumTable, lattice_table, standard_forms, sum_table
-from mipsim.engine.random.apart import made
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
+from mipsim.engine.random.fusion import materialise
 from mipsim.engine.random.keys import COUNTER
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import MOST_BYTES, AbstractSampler, RowCount, block_games, by_keys, row_count
@@ -179,7 +179,7 @@ class DensityColumns(AbstractColumns):
 def _once(make: Callable[[], Array], world: Int[Array, ""]) -> Array:
     """What the function makes; on a CPU before a look-up needs it, since XLA would make it again for each, and without vectors."""
     return jax.lax.platform_dependent(
-        world, cpu=lambda world: made(make, world), default=lambda world: make()
+        world, cpu=lambda world: materialise(make, world), default=lambda world: make()
     )
 
 
@@ -252,7 +252,7 @@ class PoissonColumns(AbstractColumns):
         return _USES + self.digits
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
-        number = made(lambda: self._number(words, world), world)
+        number = materialise(lambda: self._number(words, world), world)
         first = number & jnp.uint32(self.first - 1)
         total = (self.few or self.tables).sums(lambda _: words(_USES), first, world)
         if self.digits == 1:
@@ -314,14 +314,14 @@ class SplitColumns(AbstractColumns):
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         if self.count is not None:
             count, word = self.count, halves(words(0)[0])[1]
-            number = made(lambda: count.draw(word, world), world)
+            number = materialise(lambda: count.draw(word, world), world)
         else:
             number = self.rows - side
         shape = words(0).shape
 
         def split(value: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
             left, total = state
-            of_value = made(lambda: self._count(value, left, words, world), world)
+            of_value = materialise(lambda: self._count(value, left, words, world), world)
             return left - of_value, total + self.values[value] * of_value
 
         left = jnp.broadcast_to(jnp.asarray(number, jnp.uint32), shape)
@@ -341,7 +341,7 @@ class SplitColumns(AbstractColumns):
         def add(place: Array, total: Array) -> Array:
             digit = (number >> (2 * place).astype(jnp.uint32)) & jnp.uint32(_RADIX - 1)
             table = first + (_RADIX - 1) * place.astype(jnp.uint32) + jnp.maximum(digit, 1) - 1
-            word = made(lambda: halves(words(_USES + value * self.places + place))[1], world)
+            word = materialise(lambda: halves(words(_USES + value * self.places + place))[1], world)
             column = draw(self.entries, word, self.bits, table << jnp.uint32(self.bits))
             count = column + self.low.at[table].get(mode="promise_in_bounds")
             return total + jnp.where(digit > 0, count, jnp.uint32(0))
@@ -399,7 +399,7 @@ class ColumnSampler(AbstractSampler):
         own = splitmix64(long_word(draws.seed[0], draws.seed[1]), jnp.uint64(_MANY))
         run = splitmix64(own, draws.place.astype(jnp.uint64))
         each = splitmix64(run, draws.games)
-        start = made(lambda: each, draws.stream)
+        start = materialise(lambda: each, draws.stream)
         uses = self.columns.uses
         places = uses * jnp.arange(d, dtype=jnp.uint64)[:, None]
 
@@ -412,7 +412,7 @@ class ColumnSampler(AbstractSampler):
             side = jnp.where(uniform(coin) < self.inclusion, draws.world, 0)
         # A draw is made once, and not again for every use.
         if self.target is None:
-            target = made(lambda: self.columns.record(words), draws.stream)
+            target = materialise(lambda: self.columns.record(words), draws.stream)
         else:
             target = jnp.asarray(self.target)
         row = target if self.row is None else jnp.asarray(self.row)[:, None]
@@ -427,7 +427,7 @@ class ColumnSampler(AbstractSampler):
                 output = output + by_keys(lambda key, law=other: law.draw(key, (d,), jnp.float64), own_words)
             return output
 
-        return target, made(release, draws.stream), side == 1
+        return target, materialise(release, draws.stream), side == 1
 
 
 def column_sampler(problem: Problem) -> ColumnSampler | None:

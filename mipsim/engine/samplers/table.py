@@ -22,8 +22,8 @@ from mipsim.distributions.binomial_table import (
     least_bits,
     table_bits,
 )
-from mipsim.engine.random.apart import kept, kept_rows
 from mipsim.engine.random.counter import Draws, Words, halves, long_word, words_of
+from mipsim.engine.random.fusion import store_block, store_rows
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import BLOCK, MOST_BYTES, AbstractSampler
 from mipsim.engine.samplers.fixed_point import (
@@ -179,9 +179,9 @@ class TableSampler(AbstractSampler):
             # threads, at a greater cost than they take: there a group's words are made first, then looked up, and kept.
             def step(group: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
                 total, impossible, variance, *rooms = state
-                rooms[0], words = kept(rooms[0], group, self._words(sequence, group))
-                rooms[1], entries = kept_rows(rooms[1], group, partial(self._entry, words, group, reach))
-                rooms[2], column = kept(rooms[2], group, self._columns(words, group, entries))
+                rooms[0], words = store_block(rooms[0], group, self._words(sequence, group))
+                rooms[1], entries = store_rows(rooms[1], group, partial(self._entry, words, group, reach))
+                rooms[2], column = store_block(rooms[2], group, self._columns(words, group, entries))
                 for k in range(GROUP):
                     term, is_impossible, more = added(group * GROUP + k, column[k])
                     total, impossible, variance = total + term, impossible | is_impossible, variance + more

@@ -18,10 +18,10 @@ from mipsim.referee.judging.judge import check
 from mipsim.referee.judging.point import judge_point, point_seed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
+from mipsim.referee.point_sampling import SampledPoint, draws
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.wording import plural
 from mipsim.referee.result import PointResult, Verdict
-from mipsim.referee.sampling import Drawn, draws
 from mipsim.referee.settings import BUDGET, CONFIDENCE, GAMES
 from mipsim.referee.statement import Statement
 
@@ -125,7 +125,7 @@ def _search(search: Search) -> None:
         _probe(search, drawn, end)  # where there is nothing to climb
 
 
-def _probe(search: Search, points: Iterator[Drawn], end: float) -> bool:
+def _probe(search: Search, points: Iterator[SampledPoint], end: float) -> bool:
     """Probe until the share `end` of the budget is used, one point at least; whether the statement was broken."""
     broken = False
     while not search.budget.used or (
@@ -263,7 +263,7 @@ NEAR = 0.05
 """Standard deviation of the points near the best probe, as a share of each range."""
 
 
-class _Done(Exception):
+class _BudgetSpent(Exception):
     pass
 
 
@@ -316,7 +316,7 @@ def _climb_cell(
     def height(x: np.ndarray) -> float:
         nonlocal broken
         if search.budget.used_up >= end:
-            raise _Done
+            raise _BudgetSpent
         at = point(x)
         try:
             if not search.statement.stands(at):
@@ -328,7 +328,7 @@ def _climb_cell(
         found = search.probe(at, "climb")
         if search.breaks(found):
             broken = True
-            raise _Done
+            raise _BudgetSpent
         return math.inf if found is None else -found.strain
 
     low, high = np.array(bounds).T
@@ -348,7 +348,7 @@ def _climb_cell(
                 atol=0.0,
                 seed=generator,  # pyright: ignore[reportCallIssue]  # SciPy 1.14 has no rng
             )
-    except _Done:
+    except _BudgetSpent:
         pass
     return broken
 

@@ -23,11 +23,11 @@ from typing import Any, TextIO
 from mipsim._archives import LIMIT, most_bytes
 from mipsim._files import lock
 from mipsim._notebook import Place, in_notebook
-from mipsim._words import shown, visible
+from mipsim._words import printable, visible
 from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
-from mipsim.referee.reporting.files import write_atomically
+from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.wording import plural
 from mipsim.referee.statement import Statement
 
@@ -177,16 +177,18 @@ class Search:
             found = records[0]
             if {name: found.get(name) for name in own} != own:
                 raise ValueError(
-                    f"checkpoint {shown(file)} belongs to another statement, domain or seed; name another file"
+                    f"checkpoint {printable(file)} belongs to another statement, domain or seed; name another file"
                 )
             if found != header:
                 raise ValueError(
-                    f"checkpoint {shown(file)} keeps probes of {self.statement.name} as it was defined before: its kind or its functions "
+                    f"checkpoint {printable(file)} keeps probes of {self.statement.name} as it was defined before: its kind or its functions "
                     "changed since; delete it, or name another file"
                 )
             for record in records[1:]:
                 if not self._is_probe(record):
-                    raise ValueError(f"checkpoint {shown(file)} is damaged; delete it, or name another file")
+                    raise ValueError(
+                        f"checkpoint {printable(file)} is damaged; delete it, or name another file"
+                    )
                 if not record.get("error"):  # what failed may have been mended since
                     self.known[json.dumps(record.pop("at"))] = record
         kept = [header, *({"at": json.loads(at)} | record for at, record in self.known.items())]
@@ -217,10 +219,10 @@ def _records(file: Path) -> list[dict[str, Any]]:
         return []
     if file.is_file() and (size := file.stat().st_size) > most_bytes():
         raise ValueError(
-            f"checkpoint {shown(file)} has {size:,} bytes; at most {most_bytes():,} are read, and {LIMIT} raises the limit"
+            f"checkpoint {printable(file)} has {size:,} bytes; at most {most_bytes():,} are read, and {LIMIT} raises the limit"
         )
     if not file.is_file():  # a pipe would be waited for
-        raise ValueError(f"checkpoint {shown(file)} is no regular file; name another")
+        raise ValueError(f"checkpoint {printable(file)} is no regular file; name another")
     with file.open("a+", encoding="utf-8") as held:
         _locked(held, file)
         held.seek(0)
@@ -233,7 +235,7 @@ def _records(file: Path) -> list[dict[str, Any]]:
     if not all(isinstance(one, dict) for one in found) or not all(
         isinstance(one.get("at"), dict) for one in found[1:]
     ):
-        raise ValueError(f"checkpoint {shown(file)} is damaged; delete it, or name another file")
+        raise ValueError(f"checkpoint {printable(file)} is damaged; delete it, or name another file")
     return found
 
 
@@ -242,7 +244,7 @@ def _locked(held: TextIO, file: Path) -> None:
     if not lock(held.fileno()):
         held.close()
         raise ValueError(
-            f"checkpoint {shown(file)} is written by another hunt; wait for it, or name another file"
+            f"checkpoint {printable(file)} is written by another hunt; wait for it, or name another file"
         )
 
 

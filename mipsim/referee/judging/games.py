@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 
 from mipsim.bands.compare import LEAST_COUNT, Comparison
 from mipsim.bands.comparison_base import AbstractComparison
-from mipsim.bands.empirical import EmpiricalTradeOff
+from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.gap_interval import gap_standard_error
 from mipsim.bands.ordering import compare_curves
 from mipsim.bands.scaled_rates import ScaledRates

@@ -13,10 +13,10 @@ from mipsim._validation import number, whole
 from mipsim.referee.judging.point import judge_point, judged_again, limit_sizes, point_seed
 from mipsim.referee.kinds import Limit
 from mipsim.referee.outcome import Failure, Finding, Outcome, simplest, speaks, verdict_on
+from mipsim.referee.point_sampling import corners, draws
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.wording import plural
 from mipsim.referee.result import PointResult, Verdict
-from mipsim.referee.sampling import corners, draws
 from mipsim.referee.settings import CONFIDENCE, GAMES
 from mipsim.referee.statement import READING, Point, Statement
 from mipsim.referee.values import Number, Played, Samplers, no_tradeoff, read
@@ -120,7 +120,7 @@ def judge_points(
         if before is not None:
             before(place)
         try:
-            if statement.late:
+            if statement.defer_where:
                 statement.check(point.at)
             result = judge_point(
                 statement,

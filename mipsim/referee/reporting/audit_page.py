@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mipsim._files import writable_folder
 from mipsim.audits import Audit
-from mipsim.referee.reporting.files import write_atomically
+from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.rendering import document
 

@@ -14,7 +14,7 @@ from mipsim._files import writable_folder
 from mipsim.referee.defect import correction_of, defect_of, readings_of
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.replay import replay_of
-from mipsim.referee.reporting.files import write_atomically
+from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.overview import cells, counts, searched
 from mipsim.referee.reporting.pictures import pictures_of
 from mipsim.referee.reporting.plain import plain

@@ -29,10 +29,10 @@ MOST = 600
 LONGEST, MOST_WORDS = 34, 50
 """Letters of one choice beside its tick, and of all choices below the level axis, that have room."""
 
-Seen = list[tuple[dict[str, Any], float, str]]
+JudgedPoints = list[tuple[dict[str, Any], float, str]]
 
 
-def seen(outcome: Outcome) -> Seen:
+def seen(outcome: Outcome) -> JudgedPoints:
     """(point, strain, "yes", "no" or "open") of every probe; of every judged point where nothing was probed.
 
     "no" is where the statement is, or seems to be, broken; for `Exists`, where it is not satisfied.
@@ -179,7 +179,7 @@ def where_map(outcome: Outcome, name: str) -> str:
     return drawn(draw, title, name, COLOURS)
 
 
-def _thinned(rows: Seen) -> Seen:
+def _thinned(rows: JudgedPoints) -> JudgedPoints:
     broken = [row for row in rows if row[2] != "yes"]
     others = [row for row in rows if row[2] == "yes"]
     return others[:: max(1, len(others) // MOST)] + broken[:: max(1, len(broken) // MOST)]

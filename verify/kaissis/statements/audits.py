@@ -30,7 +30,7 @@ AUDIT = rf.Statement(
     kind=rf.Equality(EXACT, unit="probit"),
     domain={"mu2": MU, "d": dimensions(1, 1000), "z": Z},
     where=in_sight(_drawn),
-    late=True,
+    defer_where=True,
     claimed=lambda mu2, d, z: probit(kaissis.gaussian_tradeoff(mu2, d), z),
     truth=lambda mu2, d, z: of_norm(d, mu2, "j", z),
     points=[
@@ -76,7 +76,7 @@ RECORDS = rf.Statement(
     where=lambda records, rank, clip, mu2, z: (
         rank >= clip and in_sight(_drawn)(mu2=mu2, d=_dimension(records), z=z)
     ),
-    late=True,
+    defer_where=True,
     claimed=lambda records, rank, clip, mu2, z: probit(
         kaissis.gaussian_tradeoff(mu2, _dimension(records)), z
     ),

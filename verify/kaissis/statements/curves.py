@@ -91,7 +91,7 @@ THEOREM_1 = rf.Statement(
     truth=lambda mu1, part, z: probit(
         magnitude("Laplace", mu1) if part == "j" else InverseTradeOff(magnitude("Laplace", mu1)), z
     ),
-    late=True,
+    defer_where=True,
     points=[
         one
         for one in points(mu1=_MUS, z=_Z, **_BOTH)
@@ -114,7 +114,7 @@ THEOREM_2 = rf.Statement(
     where=in_sight(_gaussian),
     claimed=lambda **at: probit(_gaussian(**at), at["z"]),
     truth=of_norm,
-    late=True,
+    defer_where=True,
     points=[
         *points(mu2=(0.1, 1.0, 3.0), d=(1, 2, 3, 5, 30, 300), z=(-5.0, -1.6, 2.3), **_BOTH),
         *(
@@ -142,7 +142,7 @@ COROLLARY_1 = rf.Statement(
     truth=lambda mu2, z: rf.Number(
         probit(kaissis.gaussian_tradeoff(mu2, 1), z), route="chi-square law with one degree of freedom"
     ),
-    late=True,
+    defer_where=True,
     points=[
         one for one in points(mu2=_MUS, z=_Z) if one["z"] < {10.0: -1.6, 30.0: -12.0}.get(one["mu2"], 9.0)
     ],

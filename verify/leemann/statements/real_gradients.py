@@ -59,7 +59,7 @@ ALGORITHM_1_REAL = rf.Statement(
         "rank": rf.Real(0.0, 1.0),
         "n": rf.Whole(16, inf, log=True, hunt_to=20_000),
     },
-    late=True,
+    defer_where=True,
     claimed=lambda: GaussianTradeOff(0.0),
     truth=lambda n, **at: laws(n - 1, n=n, **at),
     points=[

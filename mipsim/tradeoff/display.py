@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from mipsim._late import late
+from mipsim._late_binding import bound_body
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-class Shown(ABC):
+class DisplayedCurve(ABC):
     """What exact, claimed and played curves have in common for readers: `plot`, `to_dict` and `to_dataframe`."""
 
     @abstractmethod
@@ -52,7 +52,7 @@ class Shown(ABC):
             >>> [ax.get_xscale() for ax in figure.axes]
             ['linear', 'log']
         """
-        return late("plot")(self, claim, log=log, scale=scale, ax=ax)
+        return bound_body("plot")(self, claim, log=log, scale=scale, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """The curve as plain data, for JSON: what it is, and lists of one length.

@@ -17,11 +17,11 @@ SCALES = ("quick", "standard", "full")
 DEFAULT_OUT = Path("results/verify")
 BUDGET = "2m"
 BEFORE = "Interrupted before the first statement: nothing was written."
-_Kept = TypeVar("_Kept")
+_Entry = TypeVar("_Entry")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """The options of the command, by their names.
 
     Attributes:
@@ -94,7 +94,7 @@ class Asked:
         )
 
 
-def select(patterns: Sequence[str], register: Mapping[str, _Kept]) -> tuple[_Kept, ...]:
+def select(patterns: Sequence[str], register: Mapping[str, _Entry]) -> tuple[_Entry, ...]:
     """Return the statements whose names match any pattern, in the register's order; all if there is none.
 
     Args:

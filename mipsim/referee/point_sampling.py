@@ -28,7 +28,7 @@ INSIDE = 1e-3
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SampledPoint:
     """A point that was drawn: its values, whether it is one of the evenly spread ones, and why it cannot be judged."""
 
     at: dict[str, Any]
@@ -36,7 +36,7 @@ class Drawn:
     error: str = ""
 
 
-def draws(statement: Statement, seed: int) -> Iterator[Drawn]:
+def draws(statement: Statement, seed: int) -> Iterator[SampledPoint]:
     """Yield distinct points of the domain without end; a finite domain ends when all were met.
 
     They are scrambled Sobol points; three of four have each numeric parameter at an end, or next to it, with probability 0.4.
@@ -78,7 +78,7 @@ def draws(statement: Statement, seed: int) -> Iterator[Drawn]:
                 error = f"where: {type(raised).__name__}: {raised}"
         if allowed:
             missed, found = 0, True
-            yield Drawn(at, even, error)
+            yield SampledPoint(at, even, error)
             continue
         missed += 1
         if missed >= HOPELESS:

@@ -14,7 +14,7 @@ import numpy as np
 
 from mipsim._archives import arrays_of
 from mipsim._files import replace_file
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.nn.network import Network, Parameters
 
 
@@ -94,10 +94,10 @@ class KeptBatches:
             return None
         except (OSError, ValueError) as error:
             raise ValueError(
-                f"checkpoint {shown(path)} is no whole micro-batch of gradients ({error}); remove it or name another folder"
+                f"checkpoint {printable(path)} is no whole micro-batch of gradients ({error}); remove it or name another folder"
             ) from error
         if str(found["identity"]) != self.identity:
             raise ValueError(
-                f"checkpoint {shown(path)} belongs to other gradients: other data, network, parameters or micro-batches; name another folder"
+                f"checkpoint {printable(path)} belongs to other gradients: other data, network, parameters or micro-batches; name another folder"
             )
         return found["rows"]

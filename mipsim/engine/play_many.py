@@ -10,7 +10,7 @@ from mipsim._precision import exact_scope
 from mipsim._validation import finite_matrix, number, one_of, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
-from mipsim.bands.empirical import EmpiricalTradeOff
+from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.engine.counting import on_device
 from mipsim.engine.describe import array_digest
 from mipsim.engine.executors import Recipe
@@ -18,7 +18,7 @@ from mipsim.engine.fidelity import check_game, check_shapes
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.options import Options
 from mipsim.engine.run import Column, Run
-from mipsim.engine.samplers.many import many_targets_sampler
+from mipsim.engine.samplers.multi_score import many_targets_sampler
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 
