@@ -175,8 +175,8 @@ def test_what_an_earlier_run_took_is_part_of_the_budget(tmp_path) -> None:
     file.write_text("".join(json.dumps(line) + "\n" for line in slow))
     calls.clear()
     again = hunted(statement(truth=truth), "10m", checkpoint=file)
-    # Its time is used up: nothing is looked at again, nothing that was seen is lost, and the same points are judged.
-    assert len(calls) == len(again.judged) == len(first.judged)
+    # Two calls say whether the truth repeats. Its time is used up: no probe is made again, none is lost, and the same points are judged.
+    assert len(calls) - 2 == len(again.judged) == len(first.judged)
     assert {repr(one.at) for one in again.probes} == {repr(one.at) for one in first.probes}
     assert again.seconds >= 1e6 * len(lines)
 
@@ -379,6 +379,8 @@ def test_the_first_probe_by_games_is_short() -> None:
     )
     rf.hunt(statement, "3 probes", games=1000, progress=False)
     assert FIRST_GAMES < PROBE_GAMES
+    assert asked[:4] == [16] * 4  # whether the samplers repeat
+    del asked[:4]
     first, others = asked.index(FIRST_GAMES), asked.index(PROBE_GAMES)
     assert first == 0 < others
     assert FIRST_GAMES not in asked[others:]

@@ -283,6 +283,49 @@ def test_points_that_fail_are_recorded_and_stop_nothing() -> None:
         assert says in odd.failures[0].error
 
 
+RNG = np.random.default_rng(0)
+RESTLESS = {
+    "a number": lambda mu: mu + 1e-15 * RNG.integers(1, 2**40),
+    "a number with an error": lambda mu: rf.Number(mu, error=RNG.random()),
+    "a curve": lambda mu: G(mu + 1e-6 * RNG.random()),
+    "samplers": lambda mu: (lambda rng, n: rng.normal(size=n), lambda rng, n: RNG.normal(mu, size=n)),
+}
+"""What changes from call to call."""
+
+
+@pytest.mark.parametrize("role", ["claimed", "truth"])
+@pytest.mark.parametrize("value", RESTLESS)
+def test_a_function_that_returns_another_value_at_each_call_is_refused(value: str, role: str) -> None:
+    """Before anything is judged or probed; with its own value at each point it is judged, which is the control."""
+    steady = {"claimed": lambda mu: G(mu), "truth": lambda mu: G(mu)}
+    one = statement(rf.Bound(), **steady | {role: RESTLESS[value]})
+    for begin in (
+        lambda: rf.judge(one),
+        lambda: rf.judge(one, at={"mu": 1.0}),
+        lambda: rf.hunt(one, "2 probes"),
+    ):
+        with pytest.raises(
+            ValueError,
+            match=f"^{role} of s returned two values at .*; it must return the same value at each call",
+        ) as error:
+            begin()
+        assert len(str(error.value)) <= 200
+    assert not rf.judge(statement(rf.Bound(), **steady), at={"mu": 1.0}).failures
+
+
+def test_a_game_that_is_another_at_each_call_is_refused() -> None:
+    def game(mu, noise=0.0):
+        played, best, _ = noisy_mean(1.0 + noise)
+        return played, best
+
+    steady, restless = (
+        statement(rf.Bound(), lambda mu: G(5.0), truth) for truth in (game, lambda mu: game(mu, RNG.random()))
+    )
+    assert not rf.judge(steady, at={"mu": 1.0}).failures
+    with pytest.raises(ValueError, match="truth of s returned two values"):
+        rf.judge(restless, at={"mu": 1.0})
+
+
 def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:
     class Bump(mi.AbstractTradeOff):
         def enclosure(self, log_fpr):

@@ -15,7 +15,7 @@ from mipsim._validation import number, whole
 from mipsim.referee.domain import Choice, Fixed, Whole
 from mipsim.referee.hunting.search import Search, budget_of
 from mipsim.referee.judging.judge import check
-from mipsim.referee.judging.point import judge_point, point_seed
+from mipsim.referee.judging.point import check_repeatable, judge_point, point_seed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
 from mipsim.referee.point_sampling import SampledPoint, draws
@@ -71,8 +71,8 @@ def hunt(
         confirmed; it is no proof. Ctrl-C ends the search and keeps what was found.
 
     Raises:
-        ValueError: on bad arguments, a domain that no point satisfies, or a checkpoint of another hunt or of the
-            statement as it was defined before.
+        ValueError: on bad arguments, a domain that no point satisfies, a function that returns another value when it is called
+            again at the first point, or a checkpoint of another hunt or of the statement as it was defined before.
         OSError: if the checkpoint cannot be written.
 
     Source: Claessen and Hughes (2000), "QuickCheck"; Storn and Price (1997), "Differential evolution".
@@ -103,6 +103,9 @@ def hunt(
     interrupted = False
     try:
         try:
+            first = next(draws(statement, seed), None)
+            if first is not None and not first.error:
+                check_repeatable(statement, first.at)
             _search(search)
         except KeyboardInterrupt:
             interrupted = True

@@ -10,7 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from mipsim._validation import number, whole
-from mipsim.referee.judging.point import judge_point, judged_again, limit_sizes, point_seed
+from mipsim.referee.judging.point import (
+    check_repeatable,
+    judge_point,
+    judged_again,
+    limit_sizes,
+    point_seed,
+)
 from mipsim.referee.kinds import Limit
 from mipsim.referee.outcome import Failure, Finding, Outcome, simplest, speaks, verdict_on
 from mipsim.referee.point_sampling import corners, draws
@@ -49,8 +55,9 @@ def judge(
         samples: how many points are spread, >= 0; a power of 2 spreads best.
 
     Raises:
-        ValueError: on bad arguments, a parameter that the statement does not have, or a domain that no point satisfies. What
-            the statement's own functions raise is recorded in `failures`.
+        ValueError: on bad arguments, a parameter that the statement does not have, a domain that no point satisfies, or a
+            function that returns another value when it is called again at the first point. What the statement's own functions raise
+            is recorded in `failures`.
 
     Source: Bonferroni's inequality for the split; Owen (1998) for the points.
 
@@ -74,6 +81,8 @@ def judge(
     points, drawn, failures = _points(statement, at, seed, samples)
     if not points and not failures:
         raise ValueError(f"at is empty; {statement.name} must be judged at one point at least")
+    if points:
+        check_repeatable(statement, points[0].at)
     risk = (1.0 - confidence) / max(1, len(points))
     return judge_points(
         statement, points, drawn, risk, confidence=confidence, seed=seed, games=games, failures=failures

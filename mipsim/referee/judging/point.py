@@ -11,9 +11,12 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from mipsim._validation import UndefinedError
+from mipsim._words import shown
 from mipsim.attacks.function import as_attack
+from mipsim.engine.describe import describe
 from mipsim.forms.polynomial import how_to_declare
 from mipsim.referee.judging.games import attack_named, can_be_tilted, estimated, judge_games, judge_order
 from mipsim.referee.judging.gap import FLOOR, Size
@@ -75,6 +78,40 @@ def point_seed(seed: int, name: str, at: Mapping[str, Any], what: str = "judge")
 def values_at(statement: Statement, at: Mapping[str, Any]) -> tuple[Value, Value]:
     """(claimed, truth) at a point."""
     return read("claimed", statement.call("claimed", at)), read("truth", statement.call("truth", at))
+
+
+def check_repeatable(statement: Statement, at: Mapping[str, Any]) -> None:
+    """Call the functions of a statement twice at one point, and compare bits: a verdict about values that change is of none of them.
+
+    Curves are compared at nine FPRs, samplers by 16 draws from generators of one seed. What a function raises is for the judge to record.
+
+    Raises:
+        ValueError: if `claimed` or `truth` returned another value the second time.
+    """
+    kind = inner(statement.kind)
+    for role in ("claimed", "truth"):
+        full = dict(at)
+        try:
+            if isinstance(kind, Limit):
+                full[kind.grows] = limit_sizes(statement, kind, at)[0]
+            first, again = (_bits(read(role, statement.call(role, full))) for _ in range(2))
+        except Exception:
+            continue
+        if first != again:
+            raise ValueError(
+                f"{role} of {statement.name} returned two values at {shown(full)}; it must return the same value at each call: fix its seed"
+            )
+
+
+def _bits(value: Value) -> object:
+    """What is equal for two values only if they are the same."""
+    if isinstance(value, Number):
+        return repr(value)
+    if isinstance(value, Played):
+        return describe((value.game, value.attack))
+    if isinstance(value, Samplers):
+        return [value.draw(inside, (0,), 16).tobytes() for inside in (False, True)]
+    return np.asarray(value.probit_beta(ndtr(np.linspace(-3.0, 3.0, 9))), float).tobytes()
 
 
 def lawful(value: Value) -> tuple[AbstractTradeOff | Number | None, bool]:
