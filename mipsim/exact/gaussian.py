@@ -1,13 +1,15 @@
 """Scores that are polynomials of degree two in a Gaussian output."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from mipsim.exact.chi_square import ChiSquareLaw
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.rounding import EPS, ComplexArray, log_one_plus
+from mipsim.exact.rounding import EPS, ComplexArray, log_of_one_plus, log_one_plus
 from mipsim.exact.transform import AbstractTransform, Tail
 from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
@@ -147,18 +149,35 @@ class QuadraticTransform(AbstractTransform):
         low, high = float(self.curve.min()), float(self.curve.max())
         return (0.5 / low if low < 0 else -np.inf), (0.5 / high if high > 0 else np.inf)
 
+    @cached_property
+    def _groups(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates of equal curves add up: (curves, how many have them, sums of (slope / unit)^2, unit), all to be broadcast to (2, G, T).
+
+        A unit is a power of 2, so that dividing by it is exact and no square of a largest slope overflows. Of each sum only its
+        squares and itself are rounded.
+        """
+        curve, place, count = np.unique(self.curve, axis=1, return_inverse=True, return_counts=True)
+        unit = np.exp2(np.floor(np.log2(np.maximum(np.abs(self.slope).max(axis=1, keepdims=True), 1e-300))))
+        order, ends = np.argsort(place.ravel(), kind="stable"), np.cumsum(count)[:-1]
+        squares = np.square(self.slope / unit)[:, order]
+        total = np.array([list(map(fsum, np.split(row, ends))) for row in squares])
+        return curve[:, :, None], count[None, :, None].astype(float), total[:, :, None], unit[:, :, None]
+
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        u = 2.0 * self.curve[:, :, None] * s
-        gauss = 0.5 * np.square(self.slope[:, :, None] * s) / (1.0 - u)
-        return (gauss - 0.5 * (log_one_plus(-u, np.zeros(u.shape))[0] + u)).sum(axis=1)
+        curve, count, total, unit = self._groups
+        u = 2.0 * curve * s
+        gauss = 0.5 * total * np.square(unit * s) / (1.0 - u)
+        return (gauss - 0.5 * count * (log_of_one_plus(-u) + u)).sum(axis=1)
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
-        """Of the logarithms, and of the quotients with 1 - 2 s curve."""
-        u = 2.0 * self.curve[:, :, None] * s
-        gauss = 0.5 * np.square(self.slope[:, :, None] * s) / (1.0 - u)
+        """Of the logarithms, of the quotients with 1 - 2 s curve, and of one addition for each group."""
+        curve, count, total, unit = self._groups
+        u = 2.0 * curve * s
+        gauss = np.abs(0.5 * total * np.square(unit * s) / (1.0 - u))
         value, error = log_one_plus(-u, 4.0 * EPS * np.abs(u))
-        lost = 8.0 * EPS * np.abs(gauss) * (1.0 + np.abs(u) / np.abs(1.0 - u))
-        terms = error + lost + 4.0 * EPS * np.abs(u) + 40.0 * EPS * (np.abs(gauss) + np.abs(value + u))
+        lost = 8.0 * EPS * gauss * (1.0 + np.abs(u) / np.abs(1.0 - u))
+        size = gauss + count * np.abs(value + u)
+        terms = count * (error + 4.0 * EPS * np.abs(u)) + lost + (40.0 + curve.shape[1]) * EPS * size
         return terms.sum(axis=1).max(axis=0)
 
     @property

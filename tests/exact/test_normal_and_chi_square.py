@@ -14,7 +14,7 @@ from mipsim.exact import chi_square
 from mipsim.exact.chi_square import ChiSquareBounds, ChiSquareLaw, poisson_mixture
 from mipsim.exact.derived_laws import MixedLaw, by_bisection, linked
 from mipsim.exact.dispatch import LARGEST_ERROR
-from mipsim.exact.gaussian import NormalLaw, quadratic_law
+from mipsim.exact.gaussian import NormalLaw, QuadraticTransform, quadratic_law
 from mipsim.tradeoff import GaussianTradeOff
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
@@ -265,3 +265,26 @@ def test_links_of_any_size_are_inverted_to_the_last_digit() -> None:
     assert law.sf(2.5e6, inside=False) == pytest.approx(0.5, abs=1e-9)
     for x in (-3e200, -1.0, -1e-300, 0.0, 1e-10, 7.0, 1e150):
         assert by_bisection(lambda t: t, -1e300, 1e300)(np.array([x]))[0] == x
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e160])
+def test_coordinates_of_equal_curves_are_summed_once(scale: float) -> None:
+    """The cumulant is the sum over single coordinates by mpmath, to the rounding that it states."""
+    rng = np.random.default_rng(2)
+    curve = rng.choice([-0.3, 0.0, 0.25], (2, 40))
+    slope = scale * rng.standard_normal((2, 40))
+    transform = QuadraticTransform(np.zeros(2), slope, curve)
+    s = np.array([0.2 + 0.1j, -0.4 + 3.0j]) / scale
+
+    def exact(world: int, at: complex, one: float = 1.0) -> Any:
+        total, z = mp.mpc(0), mp.mpc(at)
+        for a, b in zip(slope[world], curve[world], strict=True):
+            a, b = one * mp.mpf(float(a)), mp.mpf(float(b))
+            total += z**2 * a**2 / (2 * (1 - 2 * z * b)) - mp.log(1 - 2 * z * b) / 2 - z * b
+        return total
+
+    value, error = transform.cumulant(s), transform.rounding(s)
+    for world in (0, 1):
+        for k, at in enumerate(s):
+            assert abs(mp.mpc(complex(value[world, k])) - exact(world, complex(at))) <= error[k]
+            assert abs(mp.mpc(complex(value[world, k])) - exact(world, complex(at), 1.01)) > error[k]

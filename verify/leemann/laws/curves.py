@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import scipy
-from scipy.special import gammainc, gammaincc, log_ndtr, ndtr, ndtri
+from scipy.special import gammainc, gammaincc, ndtr, ndtri
 
 from mipsim._precision import exact_scope
 from mipsim._roots import outer_root
@@ -250,7 +250,7 @@ class NoisySumTradeOff(AbstractTradeOff):
     def _tail(self, alpha: np.ndarray, side: float) -> np.ndarray:
         weight, place = _sum_terms(self.n - 1, self.shift, self.own, self.target)
         cut = self._cut(alpha.ravel())
-        return np.exp(weight + log_ndtr(side * (cut[:, None] - place))).sum(axis=-1).reshape(alpha.shape)
+        return (ndtr(side * (cut[:, None] - place)) @ weight).reshape(alpha.shape)
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         """Proven bounds at logarithms of FPRs."""
@@ -266,11 +266,11 @@ class NoisySumTradeOff(AbstractTradeOff):
 
 @lru_cache(maxsize=64)
 def _sum_terms(n: int, shift: float, own: float, certain: float) -> tuple[np.ndarray, np.ndarray]:
-    """(log weights, places) of the sum of n random gradients and `certain`."""
+    """(weights, places) of the sum of n random gradients and `certain`."""
     k = np.arange(n + 1)
     weight = scipy.stats.binom.logpmf(k, n, own)
     kept = weight > LEAST_WEIGHT
-    return weight[kept], shift * (2.0 * k - n + certain)[kept]
+    return np.exp(weight[kept]), shift * (2.0 * k - n + certain)[kept]
 
 
 @lru_cache(maxsize=8)
@@ -280,7 +280,7 @@ def _sum_cut(levels: bytes, n: int, shift: float, own: float) -> np.ndarray:
     weight, place = _sum_terms(n, shift, own, 0)
 
     def short_of(cut: np.ndarray, index: np.ndarray) -> np.ndarray:
-        return alpha[index] - np.exp(weight + log_ndtr(place - cut[:, None])).sum(axis=-1)
+        return alpha[index] - ndtr(place - cut[:, None]) @ weight
 
     reach = np.full(alpha.shape, shift * n + WIDE)
     return outer_root(short_of, -reach, reach)
