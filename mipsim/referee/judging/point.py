@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from mipsim._validation import UndefinedError
-from mipsim._words import shown
+from mipsim._words import printable
 from mipsim.attacks.function import as_attack
 from mipsim.engine.describe import describe
 from mipsim.forms.polynomial import how_to_declare
@@ -99,7 +99,7 @@ def check_repeatable(statement: Statement, at: Mapping[str, Any]) -> None:
             continue
         if first != again:
             raise ValueError(
-                f"{role} of {statement.name} returned two values at {shown(full)}; it must return the same value at each call: fix its seed"
+                f"{role} of {statement.name} returned two values at {printable(full)}; it must return the same value at each call: fix its seed"
             )
 
 
