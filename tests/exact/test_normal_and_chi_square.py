@@ -274,7 +274,7 @@ def test_coordinates_of_equal_curves_are_summed_once(scale: float) -> None:
     curve = rng.choice([-0.3, 0.0, 0.25], (2, 40))
     slope = scale * rng.standard_normal((2, 40))
     transform = QuadraticTransform(np.zeros(2), slope, curve)
-    s = np.array([0.2 + 0.1j, -0.4 + 3.0j]) / scale
+    s: Any = np.array([0.2 + 0.1j, -0.4 + 3.0j]) / scale
 
     def exact(world: int, at: complex, one: float = 1.0) -> Any:
         total, z = mp.mpc(0), mp.mpc(at)
