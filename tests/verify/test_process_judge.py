@@ -23,9 +23,9 @@ def find(name):
     time.sleep(3600)
 
 if __name__ == "__main__":
-    elsewhere = parallel.ProcessJudge(find, None, lambda statement, why: print(statement.name, why, flush=True))
-    elsewhere(SimpleNamespace(name="false"), None)
-    elsewhere(SimpleNamespace(name="endless"), None)
+    process_judge = parallel.ProcessJudge(find, None, lambda statement, why: print(statement.name, why, flush=True))
+    process_judge(SimpleNamespace(name="false"), None)
+    process_judge(SimpleNamespace(name="endless"), None)
 """
 
 
