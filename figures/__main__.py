@@ -91,8 +91,8 @@ def figures(names: tuple[str, ...], scale: str, out: str, seed: int) -> int:
     folder = Path(out)
 
     def interrupted() -> str:
-        kept = any(path.is_file() for path in folder.rglob("*"))
-        return f"interrupted; {'finished figures and the counts played so far are kept' if kept else 'nothing is stored yet'}"
+        retained = any(path.is_file() for path in folder.rglob("*"))
+        return f"interrupted; {'finished figures and the counts played so far are kept' if retained else 'nothing is stored yet'}"
 
     with ending_on_signals(interrupted):
         # After the check of the words, so that a wrong word is told at once.

@@ -41,13 +41,13 @@ def _panel(axes: "Axes", tag: str, change: np.ndarray, root: np.ndarray) -> list
     for radius in (0.6, 1.2, 1.8):
         axes.plot(*(radius * root @ circle), color=style.FAINT, linewidth=0.6, alpha=1.15 - radius / 2.2)
     rows: list[write.Row] = []
-    found = []
+    result = []
     for name, vector, label, colour in (
         ("target", TARGET, r"$z^{\star}-\mu$", style.EASY),
         ("aim", AIM, r"$z^{\mathrm{targ}}-\mu$", style.HARD),
     ):
         tip = change @ vector
-        found.append(np.arctan2(tip[1], tip[0]))
+        result.append(np.arctan2(tip[1], tip[0]))
         arrow = {
             "arrowstyle": "-|>",
             "color": colour,
@@ -69,7 +69,7 @@ def _panel(axes: "Axes", tag: str, change: np.ndarray, root: np.ndarray) -> list
             bbox=style.CLEAR,
         )
         rows.append((tag, name, float(tip[0]), float(tip[1])))
-    bend = np.linspace(found[0], found[1], 60)
+    bend = np.linspace(result[0], result[1], 60)
     axes.plot(0.55 * np.cos(bend), 0.55 * np.sin(bend), color=style.INK, linewidth=0.9)
     middle = bend.mean()
     axes.text(

@@ -44,21 +44,21 @@ def draw(request: Request) -> tuple[Path, ...]:
         CountsError: if what is kept of the gradients or the games is corrupt, or of others, or cannot be written.
     """
     with as_counts_error():
-        found = victims(request.counts)
+        result = victims(request.counts)
     rows: list[write.Row] = []
     with style.journal():
         figure = style.blank(style.PAGE_INCHES, 5.4 + CAPTION_INCHES)
         axes = figure.subplots(2, 2)
         bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
         figure.subplots_adjust(left=0.075, right=0.975, top=0.965, bottom=bottom, wspace=0.2, hspace=0.36)
-        for line, (which, victim) in enumerate(found.items()):
+        for line, (which, victim) in enumerate(result.items()):
             left, right = axes[line]
             rows += _rocs(left, "ac"[line], which, request)
             rows += _areas(right, "bd"[line], which, victim, request)
             style.letter(left, "ac"[line], f"{victim.title}, d = {victim.dimension:,}, n = {BATCH}")
             style.letter(right, "bd"[line], f"{victim.title}, any n")
         axes[0, 0].legend(loc="lower right", labelspacing=0.12)
-        words = _caption(request, found)
+        words = _caption(request, result)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
         return write.save(figure, request.out, "azize_fig3", caption=words, header=HEADER, rows=rows)
 
@@ -115,8 +115,8 @@ def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Reques
                     markerfacecolor="white" if literal else colour,
                     elinewidth=0.5 if literal else None,
                 )
-                said = f"{name} literal epoch" if literal else name
-                rows.append((panel, said, size, area, low, high, "", ""))
+                text = f"{name} literal epoch" if literal else name
+                rows.append((panel, text, size, area, low, high, "", ""))
             reported = REPORTED[which][attack][place] if which in REPORTED else np.nan
             face = colour if attack == "covariance" else "white"
             axes.plot(
@@ -168,8 +168,8 @@ def _apart(victim: Victim) -> tuple[int, int]:
     strong, weak = (
         _normal_area(away, np.arange(2, SIZES[-1])) for away in (own - rest.mean(axis=0)) / rest.std(axis=0)
     )
-    found = np.flatnonzero((strong >= 0.95) & (weak <= 0.8)) + 2
-    return int(found[0]), int(found[-1])
+    result = np.flatnonzero((strong >= 0.95) & (weak <= 0.8)) + 2
+    return int(result[0]), int(result[-1])
 
 
 def _level() -> float:

@@ -23,14 +23,14 @@ def draw(request: Request) -> tuple[Path, ...]:
         CountsError: if what is kept of the gradients is corrupt, or of others, or cannot be written.
     """
     with as_counts_error():
-        found = victims(request.counts)
+        result = victims(request.counts)
     rows: list[write.Row] = []
     with style.journal():
         figure = style.blank(style.PAGE_INCHES, 2.46 + CAPTION_INCHES)
         axes = figure.subplots(1, 2)
         bottom = (CAPTION_INCHES + 0.48) / figure.get_size_inches()[1]
         figure.subplots_adjust(left=0.08, right=0.985, top=0.92, bottom=bottom, wspace=0.18)
-        for place, tag, victim in zip(axes, "ab", found.values(), strict=True):
+        for place, tag, victim in zip(axes, "ab", result.values(), strict=True):
             scores = victim.mahalanobis
             edges = np.geomspace(scores.min() * 0.999, scores.max() * 1.001, BINS + 1)
             counts = np.histogram(scores, edges)[0]

@@ -19,14 +19,14 @@ def draw(request: Request) -> tuple[Path, ...]:
         CountsError: if what is kept of the gradients is corrupt, or of others, or cannot be written.
     """
     with as_counts_error():
-        found = victims(request.counts)
+        result = victims(request.counts)
     rows: list[write.Row] = []
     with style.journal():
         figure = style.blank(4.4, 3.3 + CAPTION_INCHES)
         axes = figure.subplots(2, 3)
         bottom = (CAPTION_INCHES + 0.1) / figure.get_size_inches()[1]
         figure.subplots_adjust(left=0.03, right=0.97, top=0.93, bottom=bottom, wspace=0.1, hspace=0.28)
-        for line, victim in zip(axes, found.values(), strict=True):
+        for line, victim in zip(axes, result.values(), strict=True):
             for axis, target, at, image, label in zip(
                 line, TARGETS, victim.targets, victim.images, victim.labels, strict=True
             ):

@@ -65,12 +65,12 @@ def _panel(axes: "Axes", tag: str, played: Played, ratio: float, d: int) -> list
     low, high = played.histogram.tradeoff(1.0 - (1.0 - roc.CONFIDENCE) / len(STUDIES), roc.THRESHOLDS).band(
         GRID
     )
-    found, promised = 1.0 - played.power_at(GRID), bound.beta(GRID)
+    result, promised = 1.0 - played.power_at(GRID), bound.beta(GRID)
     axes.plot([0, 1], [1, 0], color=style.FAINT, linewidth=0.5)
     axes.fill_between(GRID, low, high, color=FORTH, alpha=0.22, linewidth=0)
     axes.fill_betweenx(GRID, low, high, color=BACK, alpha=0.22, linewidth=0)
-    axes.plot(GRID, found, color=FORTH, linewidth=1.6, label="absent against present")
-    axes.plot(found, GRID, color=BACK, linewidth=1.6, label="present against absent")
+    axes.plot(GRID, result, color=FORTH, linewidth=1.6, label="absent against present")
+    axes.plot(result, GRID, color=BACK, linewidth=1.6, label="present against absent")
     axes.plot(
         GRID,
         promised,
@@ -82,5 +82,5 @@ def _panel(axes: "Axes", tag: str, played: Played, ratio: float, d: int) -> list
     axes.plot(promised, GRID, color=BOUND, linestyle=roc.DASHES[roc.THEORY], linewidth=1.1)
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=r"type I error $\alpha$")
     axes.legend(loc="upper right")
-    series = zip(GRID, found, low, high, promised, strict=True)
+    series = zip(GRID, result, low, high, promised, strict=True)
     return [(tag, "forth", *map(float, numbers)) for numbers in series]

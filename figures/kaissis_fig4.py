@@ -73,14 +73,14 @@ def _panel(tag: str, task: Task, request: Request) -> Panel:
 
 
 def _accuracies(task: Task, arm: str, noise: float, request: Request) -> np.ndarray:
-    found: list[float] = []
+    result: list[float] = []
     for seed in range(request.seed, request.seed + SEEDS):
         if request.progress:
-            said = f"kaissis_fig4: {task.title}, {arm}, {len(found)} of {SEEDS} seeds done"
-            print(said, file=sys.stderr, flush=True)
+            text = f"kaissis_fig4: {task.title}, {arm}, {len(result)} of {SEEDS} seeds done"
+            print(text, file=sys.stderr, flush=True)
         with as_counts_error():
-            found.append(accuracy(task, request.scale, noise, seed, request.counts))
-    return np.array(found)
+            result.append(accuracy(task, request.scale, noise, seed, request.counts))
+    return np.array(result)
 
 
 def _bars(axes: "Axes", panel: Panel, first: int) -> list[write.Row]:
@@ -121,7 +121,7 @@ def _caption(request: Request, panels: list[Panel], missing: dict[str, tuple[str
 
 def _results(panel: Panel, name: str) -> str:
     task, scale = panel.task, panel.task.scales[name]
-    said = ", ".join(
+    text = ", ".join(
         f"{panel.accuracies[arm].mean():.3f} ± {panel.accuracies[arm].std(ddof=1):.3f} ({arm})"
         for arm in ARMS
     )
@@ -134,7 +134,7 @@ def _results(panel: Panel, name: str) -> str:
     ours = "" if network.startswith(task.papers) else f" in the place of {task.papers}"
     return (
         f"{task.title}, ({task.epsilon:g}, {DELTAS[task.delta]}): {network}{ours}, {scale.records:,} {shape}, batches of {scale.batch:,}, {scale.steps:,} steps, "
-        f"clip {scale.clip:g}, rate {scale.rate:g}: {said}; the paper has {_reported(task)}."
+        f"clip {scale.clip:g}, rate {scale.rate:g}: {text}; the paper has {_reported(task)}."
     )
 
 
@@ -145,14 +145,14 @@ def _kept(panel: Panel, name: str) -> str:
 
 
 def _left_out(missing: dict[str, tuple[str, ...]]) -> str:
-    said = [
+    text = [
         f"{tag} ({task.title}, {task.papers}; the paper has {_reported(task)}), since the data directory lacks {' and '.join(missing[tag])}"
         for tag, task in TASKS.items()
         if missing[tag]
     ]
-    if not said:
+    if not text:
         return ""
-    return f" Not drawn: {'; '.join(said)}. What is not drawn has the code of panel a, tested on small stand-ins."
+    return f" Not drawn: {'; '.join(text)}. What is not drawn has the code of panel a, tested on small stand-ins."
 
 
 def _reported(task: Task) -> str:

@@ -18,9 +18,9 @@ CAPTION_INCHES = 0.7
 def draw(request: Request) -> tuple[Path, ...]:
     """Play or read the three studies, draw the panel, write the files."""
     # A seed for each: studies of one kind with one seed share their random numbers, and their errors would agree.
-    asked = [replace(request, seed=request.seed + k) for k in range(len(FIGURE_2A))]
+    requested = [replace(request, seed=request.seed + k) for k in range(len(FIGURE_2A))]
     curves = [
-        _curve(d, n, colour, one) for (d, n), colour, one in zip(FIGURE_2A, COLOURS, asked, strict=True)
+        _curve(d, n, colour, item) for (d, n), colour, item in zip(FIGURE_2A, COLOURS, requested, strict=True)
     ]
     known = rf"analytic, $\mu = {MU}$", f"mu={MU}", mi.GaussianTradeOff(MU).tpr_at
     return roc.one_panel(

@@ -22,7 +22,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     def words(panels: list[leemann_models.Panel]) -> str:
         few = " (few at this scale: each is a training)" if request.scale == "quick" else ""
         # The variance of an area A is at most A (1 - A) / games (Birnbaum & Klose, 1957).
-        error = ceil(500.0 / min(one.games for one in panels) ** 0.5) / 1000.0
+        error = ceil(500.0 / min(item.games for item in panels) ** 0.5) / 1000.0
         return (
             f"After Leemann et al. (2023), Fig. 2c: {STEPS} steps of training of the last layer at rate {RATE:g} (the paper states none), each on the same n drawn "
             f"records, {style.unbroken('τ = 0')}, no clipping; the log p-values of GLiR, with F and n where algorithm 1 prints F⁻¹, which has no value at S > 1, and n - 1, "

@@ -41,7 +41,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         CountsError: if the state of a network belongs to another training, or a file cannot be written.
     """
     names = DATA[request.scale]
-    found = {name: _accuracies(name, request) for name in names}
+    result = {name: _accuracies(name, request) for name in names}
     rows: list[write.Row] = []
     wide = len(names) > 1
     caption_inches = 1.42 if wide else 1.62
@@ -52,25 +52,25 @@ def draw(request: Request) -> tuple[Path, ...]:
         figure.subplots_adjust(
             left=0.072 if wide else 0.115, right=0.985, top=0.94, bottom=bottom, wspace=0.2
         )
-        for tag, place, (name, values) in zip("abc", axes, found.items(), strict=False):
+        for tag, place, (name, values) in zip("abc", axes, result.items(), strict=False):
             rows += _panel(place, tag, name, values)
             style.letter(place, tag, f"{name}, d = {TASKS[name].run.d:,}")
         axes[0].set_ylabel("test accuracy")
         axes[0].legend(loc="lower right")
-        words = _caption(request, found)
+        words = _caption(request, result)
         style.caption(figure, words, bottom_inches=caption_inches, characters=158 if wide else 102)
         return write.save(figure, request.out, "leemann_fig3", caption=words, header=HEADER, rows=rows)
 
 
 def _accuracies(name: str, request: Request) -> np.ndarray:
     """Shape (seeds, arms, mus)."""
-    found: list[np.ndarray] = []
+    result: list[np.ndarray] = []
     for seed in range(request.seed, request.seed + SEEDS):
         if request.progress:
-            print(f"leemann_fig3: {name}, {len(found)} of {SEEDS} seeds done", file=sys.stderr, flush=True)
+            print(f"leemann_fig3: {name}, {len(result)} of {SEEDS} seeds done", file=sys.stderr, flush=True)
         with as_counts_error():
-            found.append(sweep(name, seed, request.counts))
-    return np.stack(found)
+            result.append(sweep(name, seed, request.counts))
+    return np.stack(result)
 
 
 def _panel(axes: "Axes", tag: str, name: str, values: np.ndarray) -> list[write.Row]:
@@ -116,21 +116,21 @@ def _settings(name: str, task: Task) -> str:
 
 
 def _stand_ins(found: dict[str, np.ndarray]) -> str:
-    said = [
+    text = [
         f"Adult: 12 ordinal columns scaled to deviation {SPREAD:g}, before 512 frozen random tanh features; both published halves are pooled, 5,842 rows are for test; "
         "rate and deviation are the best of a few on these rows, where deviations of 2 to 3 differ by .0003. "
     ]
     if "Location-30" in found:
-        said.append(
+        text.append(
             "Location-30 stands in for Purchase, with its batch and steps: three layers, trained on the 10 rarest of 30 classes, the last anew on the "
             "20 others. "
         )
     if "CIFAR-10" in found:
-        said.append(
+        text.append(
             "CIFAR-10: no CIFAR-100 and no ResNet-56 here; a narrow ResNet-9 on images of 16 x 16, trained on "
             f"{CIFAR_KNOWN:,} other records of CIFAR-10. "
         )
-    return "".join(said)
+    return "".join(text)
 
 
 def _small_clip(found: dict[str, np.ndarray]) -> str:

@@ -73,13 +73,13 @@ def draw(
             left=0.065, right=0.985, top=0.95, bottom=(CAPTION_INCHES + 0.7) / height, wspace=0.2
         )
         for place, (which, problem) in enumerate(PROBLEMS.items()):
-            asked, letter = replace(request, fewer=games[which]), "abc"[place]
+            requested, letter = replace(request, fewer=games[which]), "abc"[place]
             curves = [
                 roc.Curve(
                     f"model {model}",
                     f"model={model}",
                     colour,
-                    play(last_layers.name_of(which, model, steps), asked),
+                    play(last_layers.name_of(which, model, steps), requested),
                 )
                 for model, colour in zip(range(MODELS), COLOURS, strict=True)
             ]
@@ -88,12 +88,12 @@ def draw(
             bound = leemann.step_tradeoff(rank, problem.batch, float(rank))
             here = axes[place]
             rows += roc.draw(here, curves, panel=letter, family=MODELS * len(PROBLEMS))
-            alpha = roc.grid(roc.lowest_fpr(asked.games))
+            alpha = roc.grid(roc.lowest_fpr(requested.games))
             known = {
                 (key, label, roc.PRINTED): mi.GaussianTradeOff(mu),
                 (f"theorem 5.1, rank {rank}", "theorem 5.1", roc.THEORY): bound,
             }
-            for (said, shown, dashes), law in known.items():
+            for (text, shown, dashes), law in known.items():
                 power = 1.0 - law.beta(alpha)
                 here.plot(
                     alpha,
@@ -104,7 +104,7 @@ def draw(
                     label=shown,
                 )
                 rows += [
-                    (letter, said, float(a), "", "", "", *_column(dashes, float(p)))
+                    (letter, text, float(a), "", "", "", *_column(dashes, float(p)))
                     for a, p in zip(alpha, power, strict=True)
                 ]
             style.letter(
@@ -118,8 +118,8 @@ def draw(
                     problem.batch,
                     len(of.background),
                     len(of.pool),
-                    asked.games,
-                    [one.played.area for one in curves],
+                    requested.games,
+                    [item.played.area for item in curves],
                     bound.auc(),
                 )
             )
@@ -145,8 +145,8 @@ def _column(dashes: str, power: float) -> tuple[str | float, str | float]:
 def areas(panels: list[Panel]) -> str:
     """The areas under the played curves, and that of the bound, panel by panel."""
     return "; ".join(
-        f"{one.title} {', '.join(f'{area:.3f}' for area in one.areas)} ({one.games:,} games), bound {one.bound:.3f}"
-        for one in panels
+        f"{item.title} {', '.join(f'{area:.3f}' for area in item.areas)} ({item.games:,} games), bound {item.bound:.3f}"
+        for item in panels
     )
 
 
@@ -164,7 +164,7 @@ def models(panels: list[Panel]) -> str:
 
 def bounds(panels: list[Panel]) -> str:
     """Why the curves lie where they do."""
-    ranks = ", ".join(f"{one.rank:,}" for one in panels)
+    ranks = ", ".join(f"{item.rank:,}" for item in panels)
     location = panels[1]
     met = 1.0 - (1.0 - 1.0 / location.pool) ** location.batch
     return (

@@ -77,11 +77,11 @@ def _words(axes: "Axes", played: Played, printed: "AbstractTradeOff", corrected:
     low = roc.lowest_fpr(played.games)
     power_of_ten = 10.0 ** np.ceil(np.log10(2.0 * low))
     at = float(power_of_ten if power_of_ten <= 5.0 * low else 2.0 * low)
-    found, claimed = float(played.power_at(np.array([at]))[0]), 1.0 - float(printed.beta(at))
-    if found > claimed:  # few games do not reach the rates at which it is
+    result, claimed = float(played.power_at(np.array([at]))[0]), 1.0 - float(printed.beta(at))
+    if result > claimed:  # few games do not reach the rates at which it is
         arrow = {"arrowstyle": "<->", "lw": 0.7, "color": style.INK, "shrinkA": 1, "shrinkB": 1}
-        axes.annotate("", (at, found), (at, claimed), arrowprops=arrow)
-        ratio = f"{found / claimed:.2g}× the claimed power\nat FPR {style.scientific(at)}"
+        axes.annotate("", (at, result), (at, claimed), arrowprops=arrow)
+        ratio = f"{result / claimed:.2g}× the claimed power\nat FPR {style.scientific(at)}"
         axes.text(0.3, 0.05, ratio, va="bottom", linespacing=1.3, transform=axes.transAxes)
     mixture = r"$\rho\,\Phi(\Phi^{-1}(\alpha)+\sqrt{m^{\star}/\rho})+(1-\rho)\,\alpha$"
     normal = r"$\Phi(\Phi^{-1}(\alpha)+\sqrt{\rho\,m^{\star}})$"

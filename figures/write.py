@@ -46,11 +46,11 @@ def _png(figure: "Figure", about: dict[str, str]) -> bytes:
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
 
-    drawn, small, notes = io.BytesIO(), io.BytesIO(), PngInfo()
-    figure.savefig(drawn, format="png", dpi=DPI)
+    sample, small, notes = io.BytesIO(), io.BytesIO(), PngInfo()
+    figure.savefig(sample, format="png", dpi=DPI)
     for key, text in about.items():
         notes.add_itxt(key, text)
-    colours = Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    colours = Image.open(sample).convert("RGB").quantize(256, dither=Image.Dither.NONE)
     colours.save(small, "PNG", optimize=True, dpi=(DPI, DPI), pnginfo=notes)
     return small.getvalue()
 

@@ -62,10 +62,10 @@ def most_bytes() -> int:
         >>> most_bytes() >= 1
         True
     """
-    said = os.environ.get(LIMIT) or str(_MOST)
-    if not (said.isascii() and said.isdecimal() and len(said) < 20 and int(said) >= 1):
-        raise ValueError(f"{LIMIT} is {printable(said)}; it must be a whole number of bytes >= 1")
-    return int(said)
+    text = os.environ.get(LIMIT) or str(_MOST)
+    if not (text.isascii() and text.isdecimal() and len(text) < 20 and int(text) >= 1):
+        raise ValueError(f"{LIMIT} is {printable(text)}; it must be a whole number of bytes >= 1")
+    return int(text)
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -171,11 +171,11 @@ class Archive:
                 begin = member.read(10)
                 length = int.from_bytes(begin[8:], "little")
                 text = member.read(length) if length <= _MOST_HEADER else b""
-            told = _HEADER.fullmatch(text) if begin.startswith(b"\x93NUMPY\1\0") else None
-            said = dict(zip(told.groups()[::2], told.groups()[1::2], strict=True)) if told else {}
-            dtype = np.dtype(said[b"descr"].decode("ascii").strip("'"))
-            shape = tuple(int(side) for side in re.findall(rb"\d+", said[b"shape"]))
-            order = {b"True": "F", b"False": "C"}[said[b"fortran_order"]]
+            report = _HEADER.fullmatch(text) if begin.startswith(b"\x93NUMPY\1\0") else None
+            message = dict(zip(report.groups()[::2], report.groups()[1::2], strict=True)) if report else {}
+            dtype = np.dtype(message[b"descr"].decode("ascii").strip("'"))
+            shape = tuple(int(side) for side in re.findall(rb"\d+", message[b"shape"]))
+            order = {b"True": "F", b"False": "C"}[message[b"fortran_order"]]
         except Exception as error:  # as above
             raise _not_whole(name) from error
         size, held = math.prod(shape) * dtype.itemsize, info.file_size - 10 - length

@@ -96,9 +96,9 @@ class Word(click.ParamType):
             return self._read(value)
         except (_RefusedError, ValueError, OverflowError) as error:
             why = str(error) if isinstance(error, _RefusedError) else ""
-            said = printable(value, 80)
-            said = said if re.fullmatch(r"[\w.+-]+", said) else f"'{said}'"
-            raise click.UsageError(f"{_label(param)} is {said}{why}; it must be {self._allowed}") from None
+            text = printable(value, 80)
+            text = text if re.fullmatch(r"[\w.+-]+", text) else f"'{text}'"
+            raise click.UsageError(f"{_label(param)} is {text}{why}; it must be {self._allowed}") from None
 
 
 class _RefusedError(Exception):
@@ -122,10 +122,10 @@ def whole(least: int = 0, bits: int | None = None) -> Word:
     """
 
     def read(word: Any) -> int:
-        found = float(word) if "e" in str(word).lower() else int(word)
-        if found != int(found) or found < least or (bits is not None and found >= 2**bits):
+        result = float(word) if "e" in str(word).lower() else int(word)
+        if result != int(result) or result < least or (bits is not None and result >= 2**bits):
             raise ValueError
-        return int(found)
+        return int(result)
 
     within = f">= {least}" if bits is None else f"in [{least}, 2^{bits})"
     return Word("n", f"a whole number {within}", read)
@@ -146,9 +146,9 @@ def number(low: float = -math.inf, high: float = math.inf) -> Word:
     """
 
     def read(word: Any) -> float:
-        if not low < (found := float(word)) < high:
+        if not low < (result := float(word)) < high:
             raise ValueError
-        return found
+        return result
 
     return Word("x", f"a number in ({low:.15g}, {high:.15g})", read)
 
@@ -251,8 +251,8 @@ def run(
 def _sentence(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     if isinstance(error, click.NoSuchOption) and context is not None:
-        known = [option for one in context.command.get_params(context) for option in one.opts]
-        named = [one for one in known if one.startswith("--")]
+        known = [option for item in context.command.get_params(context) for option in item.opts]
+        named = [single for single in known if single.startswith("--")]
         return no_such("OPTION", error.option_name, named, f"one that {context.command_path} --help lists")
     if isinstance(error, click.MissingParameter):
         choices = getattr(getattr(error.param, "type", None), "choices", ())

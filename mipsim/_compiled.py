@@ -123,13 +123,13 @@ def _keep_by_default() -> None:
 
 def _machine() -> str:
     """A name for this kind of CPU: code that was compiled for another may not run here, and homes are shared."""
-    told = [platform.machine(), platform.processor()]
+    report = [platform.machine(), platform.processor()]
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-        told += sorted(
-            {one for one in lines if one.startswith(("model name", "flags", "Features", "CPU part"))}
+        report += sorted(
+            {item for item in lines if item.startswith(("model name", "flags", "Features", "CPU part"))}
         )
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]
+    return hashlib.sha256("\n".join(report).encode()).hexdigest()[:12]
 
 
 def _prune(folder: Path, most: int) -> None:
@@ -146,13 +146,13 @@ def _prune(folder: Path, most: int) -> None:
         ...     print(before, len(list(Path(name).iterdir())))
         4 2
     """
-    kept = []
+    retained = []
     for file in folder.glob("*-cache"):
         with suppress(FileNotFoundError):  # another process removes them too
             about = file.stat()
-            kept.append((about.st_mtime_ns, about.st_size, file))
-    if sum(size for _, size, _ in kept) > most:
-        for _, _, file in sorted(kept)[: (len(kept) + 1) // 2]:
+            retained.append((about.st_mtime_ns, about.st_size, file))
+    if sum(size for _, size, _ in retained) > most:
+        for _, _, file in sorted(retained)[: (len(retained) + 1) // 2]:
             file.unlink(missing_ok=True)
 
 

@@ -176,8 +176,8 @@ def _remove_ours(part: Path) -> None:
 def _swept(part: Path) -> bool:
     """Remove a temporary file whose writer is gone; whether there is none now."""
     try:
-        found = part.lstat()
-        if not stat.S_ISREG(found.st_mode):  # a link or a pipe that somebody has put here
+        result = part.lstat()
+        if not stat.S_ISREG(result.st_mode):  # a link or a pipe that somebody has put here
             part.unlink()
             return True
         links = getattr(os, "O_NOFOLLOW", 0)
@@ -190,7 +190,7 @@ def _swept(part: Path) -> bool:
     try:
         locked = _lock(handle)
         # Where files cannot be locked, one that is as old as this has no writer any more.
-        dead = time.time() - found.st_mtime > PATIENCE if locked is None else locked
+        dead = time.time() - result.st_mtime > PATIENCE if locked is None else locked
         if dead and _is_at(part, handle):
             part.unlink()
         return dead

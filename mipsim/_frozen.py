@@ -16,17 +16,17 @@ class _FrozenMeta(ABCMeta):
         return dataclass(eq=False, repr=False, init=not own_init)(cls)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        made: Any = object.__new__(cls)
-        vars(made)["_open"] = True
-        made.__init__(*args, **kwargs)
-        for entry in fields(made):
+        built: Any = object.__new__(cls)
+        vars(built)["_open"] = True
+        built.__init__(*args, **kwargs)
+        for entry in fields(built):
             if (convert := entry.metadata.get("converter")) is not None:
-                setattr(made, entry.name, convert(getattr(made, entry.name)))
+                setattr(built, entry.name, convert(getattr(built, entry.name)))
         for kind in reversed(cls.__mro__):
             if (check := vars(kind).get("__check_init__")) is not None:
-                check(made)
-        del vars(made)["_open"]
-        return made
+                check(built)
+        del vars(built)["_open"]
+        return built
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))

@@ -46,7 +46,7 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
         raise unknown
 
     def names() -> list[str]:
-        inside = {found.name for found in iter_modules(sys.modules[package].__path__) if found.ispkg}
+        inside = {result.name for result in iter_modules(sys.modules[package].__path__) if result.ispkg}
         return sorted(inside.union(import_module(f"{package}._public").__all__))
 
     return get, names

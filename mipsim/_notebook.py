@@ -77,15 +77,15 @@ def notebook_line(title: str, games: int, done: int) -> Iterator[Callable[[int],
         if now - began < FIRST_SHOWN or (drawn and now - told < SHOWN_EVERY):
             return
         told, drawn = now, True
-        said, rate = line()
+        message, rate = line()
         left = f", {duration((games - finished) / rate)} left" if rate else ""
-        text = f"{said}, {rate:,.0f} games/s{left}"
+        text = f"{message}, {rate:,.0f} games/s{left}"
         place.show(text, f'<progress max="{games}" value="{finished}"></progress> {escape(text)}')
 
     try:
         yield advance
     finally:
         if drawn:
-            said, rate = line()
+            message, rate = line()
             state = "" if finished >= games else "stopped at "
-            place.show(f"{state}{said}, {rate:,.0f} games/s, {duration(time.perf_counter() - began)}")
+            place.show(f"{state}{message}, {rate:,.0f} games/s, {duration(time.perf_counter() - began)}")

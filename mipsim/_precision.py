@@ -91,7 +91,7 @@ def of_float64(dispatch: Dispatch) -> Dispatch:
 
     @functools.wraps(known)
     def find(thing: Any) -> Any:
-        found = known(thing)
-        return None if found is None else in_float64(found)
+        result = known(thing)
+        return None if result is None else in_float64(result)
 
     return cast(Dispatch, find)

@@ -109,19 +109,19 @@ def pure_method(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _check(who: str, function: Callable[..., Any], arguments: tuple[Any, ...], takes_key: bool) -> None:
     shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(np.shape(x), x.dtype), arguments)
-    asked = str(shapes)
+    requested = str(shapes)
     try:
         known = _CHECKED.setdefault(function, set())
     except TypeError:  # it cannot be hashed, or referred to weakly
         known = set()
-    if asked in known:
+    if requested in known:
         return
     before = _states(function)
     first, second = _traced(who, function, shapes), _traced(who, function, shapes, guarded=True)
     remedy = _KEYED if takes_key else _KEYLESS
-    if (drawn := _differing(before, _states(function))) is not None:
+    if (sample := _differing(before, _states(function))) is not None:
         raise ImpureFunctionError(
-            f"{who} draws from {drawn} while it is traced, once for all games; {remedy}"
+            f"{who} draws from {sample} while it is traced, once for all games; {remedy}"
         )
     if list(_facts(first)) != list(_facts(second)):
         raise ImpureFunctionError(
@@ -133,7 +133,7 @@ def _check(who: str, function: Callable[..., Any], arguments: tuple[Any, ...], t
             f"{who} draws {source} of its own and leaves the key that it is given alone: its draws are the same in every game",
             stacklevel=2,
         )
-    known.add(asked)
+    known.add(requested)
 
 
 _KEYED = "draw from the key that it is given, as jax.random.normal(key, shape) does, and split the key for several draws"
@@ -161,7 +161,7 @@ def _traced(
                 f"{who} keeps a value of the trace, in a list, an attribute or a global, where it stands for no game; return what is "
                 "wanted, or keep shapes and numbers only"
             ) from error
-        remedy = next((said for kind, said in _REMEDIES if isinstance(error, kind)), None)
+        remedy = next((text for kind, text in _REMEDIES if isinstance(error, kind)), None)
         if remedy is None:
             raise
         raise ImpureFunctionError(f"{who}{_line(function, error)} {remedy}") from error
@@ -192,9 +192,9 @@ def _states(function: Callable[..., Any]) -> dict[str, Any]:
             held.append(cell.cell_contents)
         except ValueError:  # not filled yet
             continue
-    for one in held:
-        if isinstance(one, np.random.Generator):
-            states[f"a NumPy generator ({id(one):x})"] = str(one.bit_generator.state)
+    for item in held:
+        if isinstance(item, np.random.Generator):
+            states[f"a NumPy generator ({id(item):x})"] = str(item.bit_generator.state)
     return states
 
 
@@ -225,8 +225,8 @@ def _parameter(value: Any) -> Iterator[Any]:
     elif isinstance(value, Jaxpr):
         yield from _operations(value)
     elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from _parameter(one)
+        for item in value:
+            yield from _parameter(item)
     elif isinstance(value, (bool, int, float, np.number)):
         yield repr(value)
 
@@ -252,8 +252,8 @@ def _own_source(function: Callable[..., Any], closed: ClosedJaxpr) -> str | None
     """Where random numbers come from that are not those of the key; None where there seem to be none."""
     if any(isinstance(x, str) and x in ("random_bits", "threefry2x32") for x in _facts(closed)):
         return "jax.random numbers from a key"
-    made = _GENERATORS & _names(getattr(getattr(function, "__wrapped__", function), "__code__", None))
-    return f"random numbers from a generator ({min(made)})" if made and _adds_a_constant(closed) else None
+    built = _GENERATORS & _names(getattr(getattr(function, "__wrapped__", function), "__code__", None))
+    return f"random numbers from a generator ({min(built)})" if built and _adds_a_constant(closed) else None
 
 
 def _adds_a_constant(closed: ClosedJaxpr) -> bool:
@@ -272,5 +272,5 @@ def _names(code: CodeType | None) -> set[str]:
     """The names that a function and those inside it use."""
     if code is None:
         return set()
-    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    inner = (item for item in code.co_consts if isinstance(item, CodeType))
     return set(code.co_names).union(*map(_names, inner))

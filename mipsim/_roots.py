@@ -41,7 +41,7 @@ def outer_root(
     inner, outer = np.broadcast_arrays(np.asarray(inner, float), np.asarray(outer, float))
     from scipy.optimize import elementwise  # a fourth of a second: not when the library is imported
 
-    found = elementwise.find_root(
+    result = elementwise.find_root(
         excess,
         (inner.ravel(), outer.ravel()),
         args=(np.arange(inner.size),),
@@ -49,10 +49,10 @@ def outer_root(
         maxiter=_MOST_STEPS,
     )
     last = 1 * (outer >= inner).ravel()  # SciPy's bracket is (lower, upper)
-    end, beyond = np.choose(last, found.bracket), np.choose(last, found.f_bracket) > 0.0
+    end, beyond = np.choose(last, result.bracket), np.choose(last, result.f_bracket) > 0.0
     nearest = np.where(beyond, inner.ravel(), outer.ravel())
-    root = np.where(found.f_x == 0.0, found.x, end)
-    return np.where(np.isnan(found.x), nearest, root).reshape(inner.shape)
+    root = np.where(result.f_x == 0.0, result.x, end)
+    return np.where(np.isnan(result.x), nearest, root).reshape(inner.shape)
 
 
 def crossing(

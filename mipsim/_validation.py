@@ -132,14 +132,14 @@ def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
 def sample_size(n: object, sampling_rate: float = 1.0) -> int:
     """Return n >= 2; with `sampling_rate`, also check that sampling_rate n is a whole number of at least 2 rows."""
     rows = whole("n", n, 2)
-    kept = sampling_rate * rows
-    if abs(kept - round(kept)) > 1e-9 * rows:
+    retained = sampling_rate * rows
+    if abs(retained - round(retained)) > 1e-9 * rows:
         raise ValueError(
-            f"sampling_rate n = {sampling_rate:g} x {rows} = {kept:g}; sampling_rate n must be a whole number of rows"
+            f"sampling_rate n = {sampling_rate:g} x {rows} = {retained:g}; sampling_rate n must be a whole number of rows"
         )
-    if round(kept) < 2:
+    if round(retained) < 2:
         raise ValueError(
-            f"sampling_rate n = {sampling_rate:g} x {rows} = {kept:g}; at least 2 rows must be drawn"
+            f"sampling_rate n = {sampling_rate:g} x {rows} = {retained:g}; at least 2 rows must be drawn"
         )
     return rows
 

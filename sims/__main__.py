@@ -138,8 +138,8 @@ def run_study(
     def interrupted() -> str:
         if not out:
             return "interrupted"
-        kept = any(file.name.startswith(f"{study}-") for file in Path(out).glob("*.npz"))
-        return f"interrupted; {f'finished chunks are kept in {printable(out)}' if kept else 'nothing is stored yet'}"
+        retained = any(file.name.startswith(f"{study}-") for file in Path(out).glob("*.npz"))
+        return f"interrupted; {f'finished chunks are kept in {printable(out)}' if retained else 'nothing is stored yet'}"
 
     with ending_on_signals(interrupted):
         from sims.runner import run, shard_path, store_path

@@ -51,9 +51,9 @@ class NoAcceleratorError(ValueError):
     """JAX sees no accelerator."""
 
     def __init__(self) -> None:
-        found = ", ".join(sorted({device.platform for device in jax.devices()}))
+        result = ", ".join(sorted({device.platform for device in jax.devices()}))
         super().__init__(
-            f"JAX finds no accelerator, only {found}; install JAX for it, or use --dry-run for a short run on the CPU"
+            f"JAX finds no accelerator, only {result}; install JAX for it, or use --dry-run for a short run on the CPU"
         )
 
 
@@ -138,13 +138,13 @@ def _versions(log: Log, device: Device) -> None:
 def _seconds(work: Callable[[], Any], shortest: float = _SHORTEST) -> float:
     """Seconds of a call, the best of three series that each last long enough to be timed."""
     jax.block_until_ready(work())
-    calls, best, found = 1, float("inf"), None
+    calls, best, result = 1, float("inf"), None
     for _ in range(3):
         while True:
             begun = time.perf_counter()
             for _ in range(calls):
-                found = work()
-            jax.block_until_ready(found)
+                result = work()
+            jax.block_until_ready(result)
             took = time.perf_counter() - begun
             if took >= shortest / 3:
                 break
@@ -393,11 +393,11 @@ def _speeds(log: Log, device: Device, rates: Mapping[str, float], small: bool) -
                 if log.left < 0.0:
                     future.cancel()
                     continue
-                found = future.result()
-                if isinstance(found, str):
-                    log("speed", name=case.name, at_once=blocks or "chosen", failed=found)
+                result = future.result()
+                if isinstance(result, str):
+                    log("speed", name=case.name, at_once=blocks or "chosen", failed=result)
                     continue
-                counter, compiled, memory = found
+                counter, compiled, memory = result
                 speed = _games_a_second(counter, 0.05 if small else 0.5)
                 facts = {"games_at_once": counter.span, "games_per_second": speed}
                 facts |= {
@@ -419,12 +419,12 @@ def _speeds(log: Log, device: Device, rates: Mapping[str, float], small: bool) -
     with ThreadPoolExecutor(_THREADS) as pool:
         ready = list(pool.map(lambda case: _ready(case, None, cpu), chosen))
     with on_cores(2):
-        for case, found in zip(chosen, ready, strict=True):
-            if log.left > 0.0 and not isinstance(found, str):
+        for case, result in zip(chosen, ready, strict=True):
+            if log.left > 0.0 and not isinstance(result, str):
                 log(
                     "two CPU cores",
                     name=case.name,
-                    games_per_second=_games_a_second(found[0], 0.5, threads=2),
+                    games_per_second=_games_a_second(result[0], 0.5, threads=2),
                 )
 
 

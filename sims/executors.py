@@ -120,23 +120,23 @@ def _mpi() -> Any:
 def _dask_client(kind: str, seconds: float) -> Any:
     address = "tcp://" + kind.removeprefix("dask://")
     distributed = optional("distributed", _NEEDED, "clusters")
-    made: list[Any] = []
+    built: list[Any] = []
 
     def connect() -> None:
         try:
-            made.append(distributed.Client(address, timeout=seconds, set_as_default=False))
+            built.append(distributed.Client(address, timeout=seconds, set_as_default=False))
         except BaseException as error:
-            made.append(error)
+            built.append(error)
 
     # Dask's own limit is none for a server that accepts the connection and says nothing.
     waiting = threading.Thread(target=connect, daemon=True)
     waiting.start()
     waiting.join(seconds + _GRACE)
-    found = made[0] if made else TimeoutError()
-    if isinstance(found, (OSError, TimeoutError)):
+    result = built[0] if built else TimeoutError()
+    if isinstance(result, (OSError, TimeoutError)):
         raise ExecutorError(
             f"no scheduler of Dask answers at {kind} within {seconds:g} s; start one there, or give more time by --executor-timeout"
-        ) from found
-    if isinstance(found, BaseException):
-        raise found
-    return found
+        ) from result
+    if isinstance(result, BaseException):
+        raise result
+    return result

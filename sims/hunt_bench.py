@@ -52,8 +52,8 @@ def hunted(statement: rf.Statement, probes: int, seed: int) -> bool:
 def sobol(statement: rf.Statement, probes: int, seed: int) -> bool:
     """Search by scrambled Sobol points alone."""
     generator = np.random.default_rng(seed)
-    drawn = qmc.Sobol(len(statement.domain), seed=generator)  # pyright: ignore[reportCallIssue]  # SciPy 1.14 has no rng
-    points = drawn.random(2 ** int(np.ceil(np.log2(probes))))
+    sample = qmc.Sobol(len(statement.domain), seed=generator)  # pyright: ignore[reportCallIssue]  # SciPy 1.14 has no rng
+    points = sample.random(2 ** int(np.ceil(np.log2(probes))))
     return any(_breaks(statement, _point(statement, place)) for place in points[:probes])
 
 
@@ -97,12 +97,12 @@ def hypothesis(statement: rf.Statement, probes: int, seed: int) -> bool:
     from hypothesis import seed as seeded
 
     places = {
-        name: strategies.sampled_from(one.values)
-        if isinstance(one, Choice)
-        else strategies.integers(*one.ends)
-        if isinstance(one, Whole)
-        else strategies.floats(*one.ends)
-        for name, one in statement.domain.items()
+        name: strategies.sampled_from(item.values)
+        if isinstance(item, Choice)
+        else strategies.integers(*item.ends)
+        if isinstance(item, Whole)
+        else strategies.floats(*item.ends)
+        for name, item in statement.domain.items()
     }
 
     @seeded(seed)
@@ -137,7 +137,7 @@ SEARCHERS: dict[str, Callable[[rf.Statement, int, int], bool]] = {
 
 def _point(statement: rf.Statement, places: Sequence[float] | np.ndarray) -> dict[str, Any]:
     return {
-        name: one.value(float(u)) for (name, one), u in zip(statement.domain.items(), places, strict=True)
+        name: item.value(float(u)) for (name, item), u in zip(statement.domain.items(), places, strict=True)
     }
 
 
@@ -169,13 +169,13 @@ def run_hunt_bench(quick: bool = False, file: str | None = None) -> list[Score]:
         for name in names:
             began = time.perf_counter()
             try:
-                found = sum(SEARCHERS[name](statement, probes, seed) for seed in range(seeds))
+                result = sum(SEARCHERS[name](statement, probes, seed) for seed in range(seeds))
             except ImportError:
                 row.append("not installed")
                 continue
             seconds = (time.perf_counter() - began) / seeds
-            scores.append(Score(name, defect.name, found, seeds, seconds))
-            row.append(f"{found}/{seeds}  {seconds:6.2f} s")
+            scores.append(Score(name, defect.name, result, seeds, seconds))
+            row.append(f"{result}/{seeds}  {seconds:6.2f} s")
         print(f"{defect.name:<40}" + "".join(f"{cell:>24}" for cell in row), flush=True)
     totals = []
     for name in names:

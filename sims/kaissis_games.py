@@ -62,10 +62,10 @@ LATENT = 50
 
 def _diabetes() -> tuple[mi.RelaxedThreat, mi.AbstractAttack]:
     """The record with the longest gradient joins the others; Delta/sigma = 2. The paper says no more of the network than its latent dimension."""
-    found = data.diabetes()
-    y = (found.y - found.y.mean()) / found.y.std()
-    rows = np.column_stack([found.x / found.x.std(axis=0), y]).astype(np.float64)
-    inner = np.random.default_rng(0).normal(size=(found.x.shape[1], LATENT)) / np.sqrt(found.x.shape[1])
+    result = data.diabetes()
+    y = (result.y - result.y.mean()) / result.y.std()
+    rows = np.column_stack([result.x / result.x.std(axis=0), y]).astype(np.float64)
+    inner = np.random.default_rng(0).normal(size=(result.x.shape[1], LATENT)) / np.sqrt(result.x.shape[1])
 
     def query(records: Array) -> Array:
         """The sum of the clipped gradients of half the squared error with respect to the last layer, where that is 0."""

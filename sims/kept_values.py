@@ -63,14 +63,14 @@ def kept(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarray]
         >>> kept(path, {"seed": 2}, lambda: np.array([0.5]))
         array([0.5])
     """
-    asked = json.loads(json.dumps({**settings, "mipsim": __version__, "jax": jax.__version__}))
+    requested = json.loads(json.dumps({**settings, "mipsim": __version__, "jax": jax.__version__}))
     try:
         held = json.loads(read_bytes(path))
-        if held["settings"] == asked:
+        if held["settings"] == requested:
             return np.asarray(held["values"], np.float64)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass  # none yet, or no whole file: it is written anew
     path.parent.mkdir(parents=True, exist_ok=True)
-    found = np.asarray(compute(), np.float64)
-    replace_file(path, (json.dumps({"settings": asked, "values": found.tolist()}) + "\n").encode())
-    return found
+    result = np.asarray(compute(), np.float64)
+    replace_file(path, (json.dumps({"settings": requested, "values": result.tolist()}) + "\n").encode())
+    return result

@@ -214,12 +214,12 @@ def sweep(
         "mus": mus.tolist(),
         "arms": ARMS,
     }
-    found = kept(
+    result = kept(
         store / f"leemann_fig3_{name.lower()}_{seed}.json",
         settings,
         partial(_accuracies, layer, run, rate, seed, store, deviations, clips),
     )
-    return np.concatenate([found[:-1].reshape(len(ARMS) - 1, -1), np.full((1, len(mus)), found[-1])])
+    return np.concatenate([result[:-1].reshape(len(ARMS) - 1, -1), np.full((1, len(mus)), result[-1])])
 
 
 def _accuracies(
@@ -231,9 +231,9 @@ def _accuracies(
     deviations: np.ndarray,
     clips: np.ndarray,
 ) -> np.ndarray:
-    made = layer(seed, store)
-    if made.dimension != run.d or len(made.y) != run.records:
+    built = layer(seed, store)
+    if built.dimension != run.d or len(built.y) != run.records:
         raise ValueError(
-            f"layer of {made.title} has {made.dimension} parameters and {len(made.y)} records; the run has {run.d} and {run.records}"
+            f"layer of {built.title} has {built.dimension} parameters and {len(built.y)} records; the run has {run.d} and {run.records}"
         )
-    return accuracies(made, deviations, clips, batch=run.batch, steps=run.steps, rate=rate, seed=seed)
+    return accuracies(built, deviations, clips, batch=run.batch, steps=run.steps, rate=rate, seed=seed)

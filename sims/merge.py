@@ -52,19 +52,19 @@ def merge(
 
 def _shard(path: Path) -> mi.Histogram:
     try:
-        found = mi.Histogram.load(path)
+        result = mi.Histogram.load(path)
     except FileNotFoundError:
         raise ValueError(f"{path} does not exist") from None
-    if "shard" not in found.manifest:
+    if "shard" not in result.manifest:
         raise ValueError(f"{path} is no shard; `python -m sims run STUDY --shard i/k` writes them")
-    index, count, (first, stop) = (found.manifest["shard"][key] for key in ("index", "count", "games"))
-    asked = shard_of(range(first, stop), index, count)
-    if found.games != len(asked):
+    index, count, (first, stop) = (result.manifest["shard"][key] for key in ("index", "count", "games"))
+    requested = shard_of(range(first, stop), index, count)
+    if result.games != len(requested):
         raise ValueError(
-            f"{path} holds {found.games} of the {len(asked)} games of shard {index}/{count}; "
+            f"{path} holds {result.games} of the {len(requested)} games of shard {index}/{count}; "
             "run it again with the same arguments to finish it"
         )
-    return found
+    return result
 
 
 def _one_run(shards: Sequence[tuple[Path, mi.Histogram]]) -> range:
@@ -105,8 +105,8 @@ def _partition(shards: Sequence[tuple[Path, mi.Histogram]], whole: range) -> Non
 
 def _holds(path: Path, total: mi.Histogram) -> bool:
     try:
-        found = mi.Histogram.load(path)
+        result = mi.Histogram.load(path)
     except (ValueError, OSError):
         return False
-    equal = all(np.array_equal(getattr(found, k), getattr(total, k)) for k in ("edges", "out", "inside"))
-    return equal and found.manifest == total.manifest
+    equal = all(np.array_equal(getattr(result, k), getattr(total, k)) for k in ("edges", "out", "inside"))
+    return equal and result.manifest == total.manifest

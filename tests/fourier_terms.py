@@ -39,9 +39,9 @@ def density_terms(
     grid = (np.arange(points) - points // 2) * step  # of the centred sum
     u = 2 * np.pi * np.fft.fftfreq(points, step)
     noise = np.exp(-0.5 * n * noise_variance * u**2)
-    one = characteristic(u)
-    out = _density(one**n * noise, step)
-    inside = _density(one ** (n - 1) * noise * np.exp(1j * u * (z - mean)), step)
+    item = characteristic(u)
+    out = _density(item**n * noise, step)
+    inside = _density(item ** (n - 1) * noise * np.exp(1j * u * (z - mean)), step)
     floor = 1e-13 * out.max()
     ratio = np.where(
         (out > floor) | (inside > floor),

@@ -90,11 +90,11 @@ def test_a_score_outside_the_engine_is_float64(attack: str) -> None:
         "ratio": mi.LikelihoodRatio(mi.EmpiricalMean(), data, 10),
         "own": Own(),
     }
-    found = members[attack].score(np.array([1.0, 0.0]), np.array([0.3, 0.5]))
+    result = members[attack].score(np.array([1.0, 0.0]), np.array([0.3, 0.5]))
     with jax.enable_x64(True):
         inside = members[attack].score(np.array([1.0, 0.0]), np.array([0.3, 0.5]))
-    assert np.asarray(found).dtype == np.float64
-    assert float(found) == float(inside)
+    assert np.asarray(result).dtype == np.float64
+    assert float(result) == float(inside)
 
 
 @pytest.mark.evidence
@@ -102,24 +102,24 @@ def test_records_and_outputs_outside_the_engine_are_float64() -> None:
     data = mi.Gaussian(0.0, 1.0, d=2)
     game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), 0.5), data, n=4, target=np.ones(2))
     key = jax.random.key(0)
-    one: Any = np.ones(2)
-    found: Any = (
+    item: Any = np.ones(2)
+    result: Any = (
         sum_sampler(data),
         sum_ratio(data),
         game.mechanism.exact_draw(),
         game.exact_round(),
         mi.LikelihoodRatio(mi.EmpiricalMean(), data, 4).as_quadratic(),
     )
-    draw_sum, ratio, law, play, quadratic = found
-    for drawn in (
+    draw_sum, ratio, law, play, quadratic = result
+    for sample in (
         data.sample(key, 3),
         game.play(key, True)[1],
         game.mechanism.release(key, jnp.ones((4, 2))),
         draw_sum(key, 4),
-        ratio(one, 4, one, one),
-        law(key, data, 4, one, True),
+        ratio(item, 4, item, item),
+        law(key, data, 4, item, True),
         play(key, True)[1],
-        quadratic.metric(one),
-        mean_expansion(data).influence(one),
+        quadratic.metric(item),
+        mean_expansion(data).influence(item),
     ):
-        assert np.asarray(drawn).dtype == np.float64
+        assert np.asarray(sample).dtype == np.float64

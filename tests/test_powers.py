@@ -20,19 +20,19 @@ def test_sums_on_a_lattice_are_right_to_the_stated_error(copies):
     counts = np.array([137, 402, 55, 430], object)  # of 1024
     true = np.array([float(Fraction(k, 1024**copies)) for k in repeated(counts, copies, np.convolve)])
     row = counts.astype(float) / 1024
-    found, planted = (
-        repeated(one, copies, np.convolve) for one in (row, row * np.array([1.0, 1.02, 1.0, 1.0]))
+    result, planted = (
+        repeated(item, copies, np.convolve) for item in (row, row * np.array([1.0, 1.02, 1.0, 1.0]))
     )
     allowed = (convolution_error(copies, 4) + 2.0**-53) * true + 1e-300
-    assert (np.abs(found - true) <= allowed).all()
+    assert (np.abs(result - true) <= allowed).all()
     assert (np.abs(planted - true) > allowed).any()
 
 
 def test_the_least_number_is_found_at_the_ends_of_what_there_is():
     ends = np.array([[-(2**63), 2**63 - 1]])
     at = np.array([-(2**63) + 1, -1, 0, 7, 2**63 - 1])
-    found = least_whole(lambda k: k >= at, *(np.repeat(ends, at.size, axis=0).T))
-    assert found.tolist() == at.tolist()
+    result = least_whole(lambda k: k >= at, *(np.repeat(ends, at.size, axis=0).T))
+    assert result.tolist() == at.tolist()
     x = np.array([-1e300, -5e-324, 0.1, 5e-324, np.pi, 1e300])
     low, high = np.full(x.shape, -1.7e308), np.full(x.shape, 1.7e308)
     assert least_float(lambda z: z >= x, low, high).tolist() == x.tolist()

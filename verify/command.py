@@ -88,10 +88,10 @@ def verify(register: Mapping[str, Statement] | None, /, **given: Any) -> int:
     CLAIM is the name of a statement, or a glob such as "azize-thm-4*"; all are judged if none is given.
     """
     out = given.pop("out")
-    asked = Request(out=None if out is None else Path(out), **given)
+    requested = Request(out=None if out is None else Path(out), **given)
     with ending_on_signals(lambda: BEFORE):
         from verify import session
     try:
-        return session.begin(asked, register)
+        return session.begin(requested, register)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(BEFORE) from None

@@ -19,7 +19,7 @@ from verify.register import recorded
 
 def kept(outcome: Outcome) -> dict[str, Any]:
     """What is kept of a hunt beside the register: its record, and the counterexample, shrunk."""
-    refuted = [one for one in outcome.judged if one.verdict is Verdict.REFUTED]
+    refuted = [item for item in outcome.judged if item.verdict is Verdict.REFUTED]
     names = outcome.statement.free
     return plain(
         {
@@ -94,11 +94,11 @@ def told(record: Mapping[str, Any]) -> str:
     head = f"Budget {record['budget']}, seed {record['seed']}: {what}"
     if record["at"] is None:
         return f"{head}; no point could be judged."
-    found = {"REFUTED": "it was broken", "CONFIRMED": "nothing was found"}
+    result = {"REFUTED": "it was broken", "CONFIRMED": "nothing was found"}
     gap = three_digits(float("nan") if record["gap"] is None else float(record["gap"]))
     at = ", ".join(f"{name} = {value}" for name, value in record["at"].items())
-    said = f"{head}; {found.get(record['verdict'], 'nothing was decided')}, the worst gap is {gap} {record['unit']} at {at}."
+    text = f"{head}; {result.get(record['verdict'], 'nothing was decided')}, the worst gap is {gap} {record['unit']} at {at}."
     share = 1.0 if record["share"] is None else record["share"]
     return (
-        said if math.isclose(share, 1.0) else f"{said} It stood at {share:.0%} of the evenly spread probes."
+        text if math.isclose(share, 1.0) else f"{text} It stood at {share:.0%} of the evenly spread probes."
     )

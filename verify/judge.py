@@ -65,7 +65,7 @@ def points_of(register: Mapping[str, Statement], samples: Mapping[str, tuple[int
         >>> points_of({}, {})
         0
     """
-    return sum(len(one.points) + samples.get(one.name, SAMPLES)[-1] for one in register.values())
+    return sum(len(item.points) + samples.get(item.name, SAMPLES)[-1] for item in register.values())
 
 
 def risk_of(
@@ -95,17 +95,17 @@ def judge(
         before: called with (statement, place) before each point.
         draw: whether its pictures are drawn and kept at once.
     """
-    drawn: list[Point] = []
+    sample: list[Point] = []
     failures: list[Failure] = []
     if at is None:
         count = setting.samples.get(statement.name, SAMPLES)[setting.place]
         spread, failures = spread_points(statement, count, setting.seed)
-        drawn = [replace(point, name=f"drawn {k}") for k, point in enumerate(spread, 1)]
-        at = (*statement.points, *drawn)
-    found = judge_points(
+        sample = [replace(point, name=f"drawn {k}") for k, point in enumerate(spread, 1)]
+        at = (*statement.points, *sample)
+    result = judge_points(
         statement,
         at,
-        len(drawn),
+        len(sample),
         setting.risk,
         confidence=setting.confidence,
         seed=setting.seed,
@@ -119,8 +119,8 @@ def judge(
     if len(_KNOWN) > MOST_KNOWN:
         _KNOWN.clear()
     if draw:
-        pictures.keep(found)
-    return found
+        pictures.keep(result)
+    return result
 
 
 def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
@@ -133,7 +133,7 @@ def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
     if setting.place == len(SCALES) - 1:
         return ""
     usual = GAMES[setting.place]
-    counts = {one.name: setting.games.get(one.name, GAMES)[setting.place] for one in statements}
+    counts = {item.name: setting.games.get(item.name, GAMES)[setting.place] for item in statements}
     fewer = ", ".join(f"{count:,} of {name}" for name, count in counts.items() if count < usual)
     less = f" ({fewer})" if fewer else ""
     return f"Left to --scale full: {GAMES[-1]:,} games a world instead of {usual:,}{less}, most drawn points, second routes at points that are not told."
@@ -146,7 +146,7 @@ def seconds_of(statements: Iterable[Statement]) -> dict[str, float]:
         >>> seconds_of([])
         {}
     """
-    return {one.name: SECONDS.get(one.name, USUAL_SECONDS) for one in statements}
+    return {item.name: SECONDS.get(item.name, USUAL_SECONDS) for item in statements}
 
 
 def in_turn(families: Sequence[Sequence[Statement]], workers: int) -> list[Sequence[Statement]]:

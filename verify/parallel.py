@@ -91,10 +91,10 @@ def judge_all(
         threading.Thread(target=work, args=(number,), daemon=True).start()
     try:
         for _ in range(sum(map(len, families))):
-            found = done.get()
-            if isinstance(found, BaseException):
-                raise found
-            yield found
+            result = done.get()
+            if isinstance(result, BaseException):
+                raise result
+            yield result
     finally:
         stop.set()
 
@@ -147,10 +147,10 @@ def _judge_there(pipe: Connection, find: Callable[[str], Statement], judge: Call
         while True:
             name = pipe.recv()
             try:
-                found: Any = _to_message(judge(find(name), before=lambda _, place: pipe.send(place)))
+                result: Any = _to_message(judge(find(name), before=lambda _, place: pipe.send(place)))
             except Exception as error:  # told of this statement; the others are judged still
-                found = f"{type(error).__name__}: {error}"
-            pipe.send(found)
+                result = f"{type(error).__name__}: {error}"
+            pipe.send(result)
 
 
 def _end_with_the_reader() -> None:
@@ -167,17 +167,17 @@ def _end_with_the_reader() -> None:
 
 def _to_message(found: Outcome) -> dict[str, Any]:
     """An outcome without its statement, which holds functions that no pipe carries; the reader has it."""
-    given = {one.name: getattr(found, one.name) for one in fields(found) if one.name != "statement"}
+    given = {item.name: getattr(found, item.name) for item in fields(found) if item.name != "statement"}
     return given | {"pictures": pictures.kept(found)}
 
 
 def _from_message(statement: Statement, given: dict[str, Any]) -> Outcome:
     """The outcome of `_to_message`, with the pictures that were drawn of it."""
-    drawn = given.pop("pictures")
-    found = Outcome(statement=statement, **given)
-    if drawn is not None:
-        pictures.keep(found, drawn)
-    return found
+    sample = given.pop("pictures")
+    result = Outcome(statement=statement, **given)
+    if sample is not None:
+        pictures.keep(result, sample)
+    return result
 
 
 def hunt_all(
@@ -205,12 +205,12 @@ def hunt_all(
     Raises:
         KeyboardInterrupt: on Ctrl-C, after what was found until then was yielded; a second one does not wait for that.
     """
-    asked = (budget, confidence, seed, folder)
+    requested = (budget, confidence, seed, folder)
     if workers == 1 or find is None:
-        for one in statements:
-            found = hunt_one(one, *asked, say)
-            yield found
-            if found.interrupted:
+        for item in statements:
+            result = hunt_one(item, *requested, say)
+            yield result
+            if result.interrupted:
                 raise KeyboardInterrupt
         return
     waiting, presses, end = list(statements), [], math.inf
@@ -222,7 +222,7 @@ def hunt_all(
         try:
             while pool or (waiting and not presses):
                 while waiting and len(pool) < workers and not presses:  # in the place of a lost one too
-                    pipe, process = _start(_work, find, *asked)
+                    pipe, process = _start(_work, find, *requested)
                     pool[pipe] = process, _send(pipe, waiting.pop(0))
                 if presses and end == math.inf:
                     end = presses[0] + PATIENCE
@@ -233,7 +233,7 @@ def hunt_all(
                         elif process.is_alive():
                             os.kill(process.pid, signal.SIGINT)
                 if len(presses) > 1 or time.monotonic() > end:
-                    yield from (failed(one, CUT_OFF, *asked[:3]) for _, one in pool.values())
+                    yield from (failed(single, CUT_OFF, *requested[:3]) for _, single in pool.values())
                     break
                 for pipe in wait(list(pool), timeout=0.5):
                     process, statement = pool[pipe]
@@ -241,7 +241,7 @@ def hunt_all(
                         what = pipe.recv()
                     except (EOFError, OSError):
                         del pool[pipe]
-                        yield failed(statement, CUT_OFF if presses else LOST, *asked[:3])
+                        yield failed(statement, CUT_OFF if presses else LOST, *requested[:3])
                         continue
                     begun.add(pipe)
                     if isinstance(what, str):
@@ -317,9 +317,9 @@ def _work(
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
             statement = find(pipe.recv())
             pipe.send("begun")
-            found = hunt_one(statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line))
+            result = hunt_one(statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line))
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            pipe.send(_to_message(found))
+            pipe.send(_to_message(result))
 
 
 def hunt_one(

@@ -20,16 +20,16 @@ def _digits() -> np.ndarray:
     """All 650 parameters of a linear network, at its start."""
     from mipsim import nn
 
-    found, network = data.digits(), nn.linear((8, 8, 1), 10)
-    return nn.per_example_gradients(network, network.start(SEED), found.x, found.y)
+    result, network = data.digits(), nn.linear((8, 8, 1), 10)
+    return nn.per_example_gradients(network, network.start(SEED), result.x, result.y)
 
 
 def _diabetes() -> np.ndarray:
     """The last layer, of 51 parameters, of a network with 50 hidden units and a real output, at its start."""
     from mipsim import nn
 
-    found, network = data.diabetes(), nn.layered((10,), (50,), 1)
-    x, y = found.x / found.x.std(axis=0), (found.y - found.y.mean()) / found.y.std()
+    result, network = data.diabetes(), nn.layered((10,), (50,), 1)
+    x, y = result.x / result.x.std(axis=0), (result.y - result.y.mean()) / result.y.std()
     return nn.per_example_gradients(network, network.start(SEED), x, y, part="last")
 
 
@@ -89,8 +89,8 @@ def strength(found: mi.AbstractTradeOff, alpha: float) -> rf.Number:
 def candidates(records: str, references: int, draw: int, count: int) -> tuple[np.ndarray, int]:
     """(places of so many candidates among the records that are no reference, that of the one that algorithm 3 picks)."""
     _, pool, scores = reference(records, references, draw)
-    found = np.random.default_rng([SEED, draw, count]).choice(len(pool), count, replace=False)
-    return found, int(found[np.argmax(scores[found])])
+    result = np.random.default_rng([SEED, draw, count]).choice(len(pool), count, replace=False)
+    return result, int(result[np.argmax(scores[result])])
 
 
 def target_place(records: str, references: int, draw: int, rank: float) -> int:
@@ -103,7 +103,7 @@ def powers_by_games(
     curves: list[tuple[str, int, int, int, int, bool]], alpha: float, games: int = 4000
 ) -> list[float]:
     """Powers at the FPR alpha of attacks as in `curve`, from literal batches drawn by NumPy with all of their coordinates."""
-    found = []
+    result = []
     for records, references, draw, place, batch, scalar in curves:
         moments, pool, _ = reference(records, references, draw)
         target = pool[place]
@@ -115,5 +115,5 @@ def powers_by_games(
                 rows = rng.integers(len(pool), size=batch)
                 rows[0] = place if world else rows[0]
                 scores[world, game] = pool[rows].mean(axis=0) @ weights
-        found.append(float(np.mean(scores[1] > np.quantile(scores[0], 1.0 - alpha))))
-    return found
+        result.append(float(np.mean(scores[1] > np.quantile(scores[0], 1.0 - alpha))))
+    return result

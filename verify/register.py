@@ -19,10 +19,10 @@ from verify.leemann.statements import MODULES as LEEMANN
 from verify.standalone import formula_of, meanings_of, snippet_of
 
 _PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
-PAPERS: dict[str, str] = {name: one["authors"] for name, one in _PAPERS.items()}
+PAPERS: dict[str, str] = {name: item["authors"] for name, item in _PAPERS.items()}
 """The first word of a statement's name -> whose statement it is."""
 TITLES: dict[str, tuple[str, str]] = {
-    one["authors"]: (one["title"], one["address"]) for one in _PAPERS.values()
+    single["authors"]: (single["title"], single["address"]) for single in _PAPERS.values()
 }
 """Whose statement it is -> full title and address."""
 MODULES = (*AZIZE, *LEEMANN, *KAISSIS, *IZZO, *FIELD)
@@ -75,32 +75,32 @@ def with_hunted_points(statement: Statement, statements: Sequence[Statement]) ->
     names = [
         statement.name,
         statement.corrects,
-        *(one.name for one in statements if one.corrects == statement.name),
+        *(item.name for item in statements if item.corrects == statement.name),
     ]
     known = [dict(point.at) for point in statement.points]
-    found = []
+    result = []
     for name in names:
         record = hunted().get(name, {})
         for place, at in enumerate(record.get("points", ())):
             if at not in known and statement.holds_point(at):
                 known.append(at)
                 again = f", {place + 1}" if place else ""  # an earlier hunt of the same seed found another
-                found.append(Point(at, name=f"found by a hunt of {name}, seed {record['seed']}{again}"))
-    return replace(statement, points=(*statement.points, *found)) if found else statement
+                result.append(Point(at, name=f"found by a hunt of {name}, seed {record['seed']}{again}"))
+    return replace(statement, points=(*statement.points, *result)) if result else statement
 
 
 def _all() -> dict[str, Statement]:
     statements = [
         replace(
-            one,
-            formula=formula_of(one.name, one.corrects),
-            snippet=snippet_of(one.name),
-            meanings=meanings_of(one.name, one.domain),
+            item,
+            formula=formula_of(item.name, item.corrects),
+            snippet=snippet_of(item.name),
+            meanings=meanings_of(item.name, item.domain),
         )
         for module in MODULES
-        for one in module.STATEMENTS
+        for item in module.STATEMENTS
     ]
-    return {one.name: with_hunted_points(one, statements) for one in statements}
+    return {single.name: with_hunted_points(single, statements) for single in statements}
 
 
 REGISTER: dict[str, Statement] = _all()

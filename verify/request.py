@@ -90,7 +90,7 @@ class Request:
         places = [statement.check(at) for at in self.at]
         # A listed point keeps its name.
         return tuple(
-            next((one for one in statement.points if dict(one.at) == at), Point(at)) for at in places
+            next((item for item in statement.points if dict(item.at) == at), Point(at)) for at in places
         )
 
 
@@ -124,4 +124,4 @@ def select(patterns: Sequence[str], register: Mapping[str, _Entry]) -> tuple[_En
                 )
             )
         chosen.update(matches)
-    return tuple(one for name, one in register.items() if not patterns or name in chosen)
+    return tuple(item for name, item in register.items() if not patterns or name in chosen)

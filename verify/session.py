@@ -58,14 +58,14 @@ def begin(asked: Request, register: Mapping[str, Statement] | None = None) -> in
         if asked.claims:
             _domains(statements, console)
         else:
-            show(f"{one.name:<38}  {_kind(one):<8}  {' '.join(one.says.split())}" for one in statements)
+            show(f"{item.name:<38}  {_kind(item):<8}  {' '.join(item.says.split())}" for item in statements)
         return DONE
     if asked.hunt:
         return _hunt(asked, statements, known, console, find)
     risk = risk_of(asked.confidence, known, samples)
     again = asked.scale == "full" or at is not None
     setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, games, again)
-    chosen = {one.name: one for one in statements}
+    chosen = {single.name: single for single in statements}
     kin = [[chosen[name] for name in family if name in chosen] for family in families]
     return _judge(asked, statements, at, known, setting, [family for family in kin if family], console, find)
 
@@ -108,14 +108,14 @@ def _say(console: Console, line: str) -> None:
 
 def _domains(statements: Iterable[Statement], console: Console) -> None:
     """Print what each statement is about: its parameters with all that it allows."""
-    for one in statements:
-        _say(console, f"{one.name}: {' '.join(one.says.split())}")
-        _say(console, f"  {one.source}; {one.kind}; {plural(len(one.points), 'point')} of its own")
-        width = max(map(len, one.domain))
-        for name, parameter in one.domain.items():
-            said = f"  ({one.meanings[name]})" if name in one.meanings else ""
-            _say(console, f"  {name:<{width}}  {parameter}{said}")
-        if one.where is not None:
+    for item in statements:
+        _say(console, f"{item.name}: {' '.join(item.says.split())}")
+        _say(console, f"  {item.source}; {item.kind}; {plural(len(item.points), 'point')} of its own")
+        width = max(map(len, item.domain))
+        for name, parameter in item.domain.items():
+            text = f"  ({item.meanings[name]})" if name in item.meanings else ""
+            _say(console, f"  {name:<{width}}  {parameter}{text}")
+        if item.where is not None:
             _say(console, "  Further assumptions tie them together.")
 
 
@@ -166,17 +166,17 @@ def _judge(
             records.write(asked.json)
         for line in _told(records.outcomes, points_too=folder is None):
             _say(console, line)
-        said = sentence(records.outcomes, tuple(register.values()))
+        text = sentence(records.outcomes, tuple(register.values()))
         where = "" if folder is None else f" Report: {printable(folder.page)}"
         done = len(records.outcomes)
         if interrupted:
-            tally = f": {said}" if done else ""
+            tally = f": {text}" if done else ""
             _say(
                 console,
                 f"Interrupted: {done} of {plural(asked_for, 'statement')} finished and kept{tally}.{where}",
             )
             return INTERRUPTED
-        _say(console, f"Judged {plural(done, 'statement')}: {said}.{where}")
+        _say(console, f"Judged {plural(done, 'statement')}: {text}.{where}")
         family = f"Family-wise failure probability {three_digits(1 - asked.confidence)}"
         _say(console, f"{family} over all {plural(points, 'point')} of the register at full scale.")
         if left := left_to_full(statements, setting):
@@ -190,9 +190,9 @@ def _told(outcomes: Iterable[Outcome], points_too: bool) -> Iterator[str]:
         name = outcome.statement.name
         for failure in outcome.failures:
             yield f"Not judged: {name} at {failure.at}: {failure.error}"
-        for one in outcome.judged if points_too else ():
-            notes = " ".join(note for note in (one.route, one.detail, one.second_route) if note)
-            yield f"{name} at {one.parameters}: {one.verdict}. {notes}"
+        for item in outcome.judged if points_too else ():
+            notes = " ".join(note for note in (item.route, item.detail, item.second_route) if note)
+            yield f"{name} at {item.parameters}: {item.verdict}. {notes}"
 
 
 def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
@@ -202,7 +202,7 @@ def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
         >>> sentence([], [])
         'none'
     """
-    judged = [one for one in outcomes if is_judged(one)]
+    judged = [item for item in outcomes if is_judged(item)]
     groups = []
     for name, words in counts(judged, known).items():
         each = ", ".join(f"{amount} {word}" for word, amount in words.items())
@@ -228,42 +228,44 @@ def _hunt(
     folder.mkdir(exist_ok=True)
     budget = asked.budget or BUDGET
     known = recorded(HUNTED) if asked.keep else {}
-    statements = [one for one in chosen if not hunting.is_kept(known.get(one.name), one, budget, asked.seed)]
+    statements = [
+        item for item in chosen if not hunting.is_kept(known.get(item.name), item, budget, asked.seed)
+    ]
     if before := len(chosen) - len(statements):
         _say(
             console,
             f"Hunted before, with this budget and seed: {plural(before, 'statement')}. The records in {HUNTED.name} stay.",
         )
     settings = (budget, asked.confidence, asked.seed, folder)
-    found: list[Outcome] = []
+    result: list[Outcome] = []
     interrupted = False
     try:
         with VerdictTable(console, len(statements)) as table:
             for outcome in parallel.hunt_all(
                 statements, *settings, table.say, min(WORKERS, cores(), len(statements)), find
             ):
-                found.append(outcome)
+                result.append(outcome)
                 table.add(outcome)
                 if asked.keep:
                     hunting.keep(HUNTED, [outcome])
     except KeyboardInterrupt:
         interrupted = True
     with parallel.on_interrupt(signal.SIG_IGN):
-        if asked.keep and found:
-            hunting.keep(HUNTED, found)
+        if asked.keep and result:
+            hunting.keep(HUNTED, result)
         order = list(register)
-        found.sort(key=lambda one: order.index(one.statement.name))
-        missed = [one for one in found if one.how == parallel.NOT_HUNTED]
+        result.sort(key=lambda one: order.index(one.statement.name))
+        missed = [single for single in result if single.how == parallel.NOT_HUNTED]
         for one in missed:
             _say(console, f"Not hunted: {one.statement.name}: {one.failures[0].error}.")
-        broken = sum(one.verdict is Verdict.REFUTED for one in found)
+        broken = sum(one.verdict is Verdict.REFUTED for one in result)
         done = (
-            f"{len(found) - len(missed)} of {plural(len(statements), 'statement')} hunted, {broken} broken."
+            f"{len(result) - len(missed)} of {plural(len(statements), 'statement')} hunted, {broken} broken."
         )
-        where = f" Report: {printable(report(found, folder))}" if found else ""
+        where = f" Report: {printable(report(result, folder))}" if result else ""
         _say(console, f"{'Interrupted: ' if interrupted else ''}{done}{where}")
     if interrupted:
         if any(folder.glob("*.jsonl")):
             _say(console, f"The probes are kept in {printable(folder)}: the same command goes on with them.")
         return INTERRUPTED
-    return DONE if all(one.worst is not None for one in found) else FAILED
+    return DONE if all(one.worst is not None for one in result) else FAILED

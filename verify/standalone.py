@@ -35,8 +35,10 @@ def meanings_of(name: str, parameters: Iterable[str]) -> dict[str, str]:
         'share of the points that remain'
     """
     titles = sorted((title for title in MEANINGS if name.startswith(title)), key=len, reverse=True)
-    found = {one: next((MEANINGS[t][one] for t in titles if one in MEANINGS[t]), "") for one in parameters}
-    return {one: words for one, words in found.items() if words}
+    result = {
+        item: next((MEANINGS[t][item] for t in titles if item in MEANINGS[t]), "") for item in parameters
+    }
+    return {single: words for single, words in result.items() if words}
 
 
 def snippet_of(name: str) -> str:

@@ -29,7 +29,7 @@ corrected = printed.corrected(
 )
 
 # %%
-results = [rf.judge(one, seed=0) for one in (printed, corrected)]
+results = [rf.judge(item, seed=0) for item in (printed, corrected)]
 results[0]
 
 # %% [markdown]

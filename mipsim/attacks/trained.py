@@ -123,8 +123,8 @@ def trained_attack(
 
     train = jax.jit(lambda state: jax.lax.fori_loop(0, STEPS, step, state))
     learned, _ = train((start, optimiser.init(start)))
-    found = [learned["params"][f"Dense_{place}"] for place in range(len(widths) + 1)]
-    layers = tuple((np.asarray(one["kernel"], float), np.asarray(one["bias"], float)) for one in found)
+    result = [learned["params"][f"Dense_{place}"] for place in range(len(widths) + 1)]
+    layers = tuple((np.asarray(item["kernel"], float), np.asarray(item["bias"], float)) for item in result)
     return TrainedClassifier(layers, centre, scale)
 
 
@@ -137,7 +137,7 @@ def _played(game: _Played, games: int, key: Array) -> tuple[np.ndarray, np.ndarr
         return jnp.ravel(jnp.asarray(game.play(one, member == 1)[1], float))
 
     with exact_scope():
-        found = np.asarray(eqx.filter_jit(jax.vmap(output))(keys, jnp.asarray(inside)), float)
-    if not np.isfinite(found).all():
+        result = np.asarray(eqx.filter_jit(jax.vmap(output))(keys, jnp.asarray(inside)), float)
+    if not np.isfinite(result).all():
         raise ValueError("game has outputs that are not finite; a classifier is trained on finite ones")
-    return found, inside
+    return result, inside

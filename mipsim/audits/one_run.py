@@ -117,8 +117,8 @@ def _as_by_fair_coins(values: np.ndarray, member: np.ndarray, probability: float
     if probability == 0.5:
         return np.ones(member.size, dtype=bool)
     likelier = max(probability, 1.0 - probability)
-    drawn = content_generator("canaries as by fair coins", values, member).random(member.size)
-    return (member != (probability > 0.5)) | (drawn >= (2.0 * likelier - 1.0) / likelier)
+    sample = content_generator("canaries as by fair coins", values, member).random(member.size)
+    return (member != (probability > 0.5)) | (sample >= (2.0 * likelier - 1.0) / likelier)
 
 
 class OneRun:
@@ -186,24 +186,24 @@ class OneRun:
             plan = [tie_free_split(values, high + low) if low else (high, low) for high, low in guess_plan(n)]
         else:
             plan = [_pair(guesses, n)]
-        found = np.concatenate([[0], np.cumsum(member)])  # members among the highest 0, 1, 2, ...
+        result = np.concatenate([[0], np.cumsum(member)])  # members among the highest 0, 1, 2, ...
         self.canaries, self.risk = n, (1.0 - _ROUNDING) * risk / len(plan)
         self.guesses = [
-            Guesses(high, low, int(found[high] + low - (inside - found[n - low]))) for high, low in plan
+            Guesses(high, low, int(result[high] + low - (inside - result[n - low]))) for high, low in plan
         ]
 
     def epsilon(self, delta: float) -> float:
         """No (epsilon, delta)-DP for any epsilon below this, >= 0."""
         best = 0.0
-        for one in self.guesses:
-            best = epsilon_bound(self.canaries, one.number, one.right, delta, self.risk, best)
+        for item in self.guesses:
+            best = epsilon_bound(self.canaries, item.number, item.right, delta, self.risk, best)
         return best
 
     def mu(self) -> float:
         """No mu-GDP for any mu below this, >= 0."""
         best = 0.0
-        for one in self.guesses:
-            best = mu_bound(self.canaries, one.number, one.right, self.risk, best)
+        for item in self.guesses:
+            best = mu_bound(self.canaries, item.number, item.right, self.risk, best)
         return best
 
     def refutes(self, claim: AbstractTradeOff) -> bool:
@@ -217,7 +217,7 @@ class OneRun:
             return max(float(least_beta(both, alpha)) - _LAST_DIGITS, 0.0)
 
         return any(
-            refuses_curve(self.canaries, one.number, one.right, fpr_at, self.risk) for one in self.guesses
+            refuses_curve(self.canaries, item.number, item.right, fpr_at, self.risk) for item in self.guesses
         )
 
 

@@ -133,7 +133,9 @@ class Audit(Printed):
             "band": None
             if low is None or high is None
             else {"fpr": list(FPRS), "fnr_low": low.tolist(), "fnr_high": high.tolist()},
-            "guesses": [{"in": one.inside, "out": one.outside, "right": one.right} for one in self.guesses],
+            "guesses": [
+                {"in": item.inside, "out": item.outside, "right": item.right} for item in self.guesses
+            ],
             "inclusion_probability": self.inclusion_probability,
             "coin_p_value": self.coin_p_value,
             "claim": self.promise or None,
@@ -218,9 +220,9 @@ def _epsilon_of_gdp(mu: float, delta: float) -> float:
     """
     if mu == 0.0 or delta == 0.0:
         return 0.0 if mu == 0.0 else math.inf
-    found = float(GaussianTradeOff(mu).epsilon(delta))
+    result = float(GaussianTradeOff(mu).epsilon(delta))
     for step in 2.0 ** np.arange(-50, 0):
-        low = found - float(step) * max(1.0, found)
+        low = result - float(step) * max(1.0, result)
         if low <= 0.0:
             break
         if _least_delta(mu, low) >= delta:

@@ -288,10 +288,10 @@ def parsed_numbers(name: str, cells: Column) -> np.ndarray:
         ...
         ValueError: alpha holds ''; it must hold numbers
     """
-    found = np.empty(len(cells))
+    result = np.empty(len(cells))
     for i, cell in enumerate(cells):
         try:
-            found[i] = float(str(cell))
+            result[i] = float(str(cell))
         except ValueError:
             raise ValueError(f"{name} holds {printable(repr(cell))}; it must hold numbers") from None
-    return found
+    return result

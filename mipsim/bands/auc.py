@@ -162,8 +162,8 @@ def pair_games(
     few, many = (out, inside) if n0 <= n1 else (inside, out)
     if n0 + n1 <= _LISTED:
         bins = np.arange(few.size)
-        one, other = np.repeat(bins, few), rng.permutation(np.repeat(bins, many))[: min(n0, n1)]
-        higher, same = int((other > one).sum()), int((other == one).sum())
+        item, other = np.repeat(bins, few), rng.permutation(np.repeat(bins, many))[: min(n0, n1)]
+        higher, same = int((other > item).sum()), int((other == item).sum())
     else:
         higher = same = 0
         for place in np.flatnonzero(few):  # the partners of all games of one bin, without replacement

@@ -43,8 +43,8 @@ def widths_and_detectable(
     with np.errstate(invalid="ignore"):
         longer = np.fmax(high - estimate, estimate - low)
         half = np.where(np.isfinite(low) | np.isfinite(high), np.fmax(probit * error, longer), probit * error)
-        found = (half + power * error) * (1.0 + power / (2.0 * np.sqrt(np.maximum(rarest, 1))))
-    return half, found
+        result = (half + power * error) * (1.0 + power / (2.0 * np.sqrt(np.maximum(rarest, 1))))
+    return half, result
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -303,8 +303,8 @@ class AbstractComparison(Printed):
         if self.finite_size is not None:
             lines.append(("finite size", f"gaps up to {self.finite_size:.4g} probits are allowed, as stated"))
         if self.law_contradicted is not None:
-            found = "CONTRADICTED by the games: law or game is wrong" if self.law_contradicted else "agrees"
-            lines.append(("exact law of this size", found))
+            result = "CONTRADICTED by the games: law or game is wrong" if self.law_contradicted else "agrees"
+            lines.append(("exact law of this size", result))
         if self.verdict == INCONCLUSIVE and (needed := self.games_to_confirm()) is not None:
             lines.append(("games to confirm", f"about {needed:,} per world, if the claim is true"))
         return lines

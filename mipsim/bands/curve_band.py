@@ -164,8 +164,8 @@ class CurveBand:
         (low, high), (area_low, area_high) = self.intervals_of_ties()[0], auc
         if not _STEPS < self.advantage_interval()[1] - high < 1.0:
             return []
-        said = f"advantage [{low:.4g}, {high:.4g}], AUC [{area_low:.4g}, {area_high:.4g}]"
-        return [("if tied", f"{said}: scores between two thresholds may lie in any order, unless they tie")]
+        text = f"advantage [{low:.4g}, {high:.4g}], AUC [{area_low:.4g}, {area_high:.4g}]"
+        return [("if tied", f"{text}: scores between two thresholds may lie in any order, unless they tie")]
 
     def mu_lower(self) -> float:
         """A lower bound of mu: max Phi^-1(1 - alpha_high) - Phi^-1(beta_high), at least 0.
@@ -190,10 +190,10 @@ class CurveBand:
         """
         slack = 1.0 - number("delta", delta, 0.0, 1.0)
         best = 0.0
-        for one, other in ((self.alpha_high, self.beta_high), (self.beta_high, self.alpha_high)):
+        for item, other in ((self.alpha_high, self.beta_high), (self.beta_high, self.alpha_high)):
             power = slack - other
             if (some := power > 0.0).any():
-                best = max(best, math.log(float((power[some] / one[some]).max())))
+                best = max(best, math.log(float((power[some] / item[some]).max())))
         return best
 
     def eta_lower(self) -> float:

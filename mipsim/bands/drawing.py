@@ -153,11 +153,11 @@ def draw(ax: Axes, named: dict[str, Curve], scale: str) -> None:
             if isinstance(curve, AbstractPlayedTradeOff):
                 _draw_played(ax, curve, label, colour, scale)
             else:
-                drawn = curve.tpr_at(fine) if scale == "log" else curve.beta(fine)
+                sample = curve.tpr_at(fine) if scale == "log" else curve.beta(fine)
                 style: Any = next(dashes)
                 ax.plot(
                     _place(fine, scale),
-                    _place(drawn, scale),
+                    _place(sample, scale),
                     linestyle=style,
                     color=colour,
                     lw=1.1,
@@ -220,12 +220,12 @@ def _probit_axes(ax: Axes, start: float, floor: float) -> None:
     names = [f"{t:g}" if t <= 0.5 else f"{1.0 - (1.0 - t):.9g}" for t in ticks]
     for axis, first in (("x", start), ("y", floor)):
         ends = float(ndtri(first)), float(ndtri(1.0 - min(start, floor)))
-        kept: list[tuple[float, str]] = []
+        retained: list[tuple[float, str]] = []
         for t, name in sorted(zip(ticks, names, strict=True), key=lambda one: abs(one[0] - 0.5)):
             at = float(ndtri(t))  # the middle first
-            if t >= first and all(abs(at - other) > _APART * (ends[1] - ends[0]) for other, _ in kept):
-                kept.append((at, name))
-        getattr(ax, f"set_{axis}ticks")([at for at, _ in kept], [name for _, name in kept])
+            if t >= first and all(abs(at - other) > _APART * (ends[1] - ends[0]) for other, _ in retained):
+                retained.append((at, name))
+        getattr(ax, f"set_{axis}ticks")([at for at, _ in retained], [name for _, name in retained])
         getattr(ax, f"set_{axis}lim")(*ends)
     ax.tick_params(axis="x", labelrotation=45)
 

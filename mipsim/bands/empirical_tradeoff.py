@@ -409,12 +409,12 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         if isinstance(claim, EmpiricalTradeOff):
             if finite_size is not None:
                 raise ValueError("finite_size is given, but claim is a played curve; it must be None then")
-            asked = "ordering" if kind is None else one_of("kind", kind, tuple(ORDERINGS))
+            requested = "ordering" if kind is None else one_of("kind", kind, tuple(ORDERINGS))
             margin = LARGEST if tolerance is None else tolerance
-            found = compare_curves(
-                self, claim, kind=asked, tolerance=margin, least_rate=least_rate, independent=independent
+            result = compare_curves(
+                self, claim, kind=requested, tolerance=margin, least_rate=least_rate, independent=independent
             )
-            return replace(found, claim=_NAMED[asked])
+            return replace(result, claim=_NAMED[requested])
         if independent:
             raise ValueError("independent is True, but claim is no played curve; it must be False then")
         return compare_counts(

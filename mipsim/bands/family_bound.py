@@ -210,9 +210,9 @@ class _Values:
                 b_part(quantile),
             )
             with np.errstate(invalid="ignore"):
-                found = a + b - np.hypot(a - a_far, b - b_far)
+                result = a + b - np.hypot(a - a_far, b - b_far)
                 rounding = _PART * (1.0 + abs(a) + abs(b) + abs(a_far) + abs(b_far))
-                best = np.fmax(best, found + side * rounding)
+                best = np.fmax(best, result + side * rounding)
         return best
 
     def largest(self, x: np.ndarray, y: np.ndarray) -> float:
@@ -222,8 +222,8 @@ class _Values:
         least = np.minimum.accumulate(y[order])
         last = np.searchsorted(x[order], self.ranks - 1, side="right") - 1
         j = np.where(last >= 0, least[np.maximum(last, 0)] + 1, self.n1 + 1)
-        found = self.at(np.minimum(j, self.n1), -1.0)
-        return float(np.where(j <= self.n1, found, -np.inf).max())
+        result = self.at(np.minimum(j, self.n1), -1.0)
+        return float(np.where(j <= self.n1, result, -np.inf).max())
 
     def most(self, level: float) -> np.ndarray:
         """For each rank i the largest j with v(i, j) >= level but for rounding, 0 if there is none."""
@@ -247,11 +247,11 @@ def _quantile(family: Family, i: np.ndarray, n0: int, j: np.ndarray, n1: int, ri
             break
         total *= 2.0
     proposals = math.ceil(_FAILURES * whole / risk)
-    found = np.sort(rare.draw(rng, proposals, level))
+    result = np.sort(rare.draw(rng, proposals, level))
     ranks = np.arange(1, _FAILURES + 1)
     chance = min(1.0, (1.0 - _ROUNDING) * risk / whole)
     k = int((betaincc(ranks, proposals + 1 - ranks, chance) <= _UNLUCKY).sum())  # rises with the rank
-    return float(found[k - 1]) if found.size >= k else level
+    return float(result[k - 1]) if result.size >= k else level
 
 
 class _RareMinimum:
@@ -282,11 +282,11 @@ class _RareMinimum:
 
     def _theta(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """theta(a, b), rounded down."""
-        found = np.full(np.broadcast_shapes(a.shape, b.shape), -np.inf)
+        result = np.full(np.broadcast_shapes(a.shape, b.shape), -np.inf)
         for a_part, b_part in self.family.forms:
             x, y = a_part(a), b_part(b)
-            found = np.maximum(found, x + y - _PART * (1.0 + abs(x) + abs(y)))
-        return found
+            result = np.maximum(result, x + y - _PART * (1.0 + abs(x) + abs(y)))
+        return result
 
     def _tails(self, level: float) -> np.ndarray:
         """P(V_(j) at least what it is on the curve) at the upper end of each cell, shape (pairs, cells)."""
@@ -307,10 +307,10 @@ class _RareMinimum:
         low, high = self.least, self.most
         while True:
             middle = 0.5 * (low + high)
-            found = float((self.masses * self._tails(middle)).sum())
-            if 0.5 * total <= found <= total or high - low < _APART:
-                return middle, found
-            low, high = (middle, high) if found < total else (low, middle)
+            result = float((self.masses * self._tails(middle)).sum())
+            if 0.5 * total <= result <= total or high - low < _APART:
+                return middle, result
+            low, high = (middle, high) if result < total else (low, middle)
 
     def draw(self, rng: np.random.Generator, proposals: int, level: float) -> np.ndarray:
         """The accepted draws of theta*, rounded down, of so many proposals."""
@@ -369,5 +369,5 @@ def _order_statistics(
     at = sums[known, np.arange(value.size)]
     share_above = (sums[:-1] - at) / (sums[-1] - at)
     below = np.arange(rank.size)[:, None] <= known
-    found = np.where(below, sums[:-1] / at * value, value + (1.0 - value) * share_above)
-    return np.minimum(found * (1.0 + _DRAWN), 1.0)
+    result = np.where(below, sums[:-1] / at * value, value + (1.0 - value) * share_above)
+    return np.minimum(result * (1.0 + _DRAWN), 1.0)

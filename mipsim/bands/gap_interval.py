@@ -134,8 +134,8 @@ def gap_end(
         np.clip(np.nan_to_num(np.round(end / _BIN), nan=side, posinf=_BINS, neginf=-_BINS), -_BINS, _BINS)
         for end, side in ((outer, -_BINS), (inner, _BINS))
     ]
-    found = np.full((len(probits), left.shape[0]), np.inf)
-    empty = np.ones_like(found, dtype=bool)
+    result = np.full((len(probits), left.shape[0]), np.inf)
+    empty = np.ones_like(result, dtype=bool)
     for place in range(int(bins[0].min()), int(bins[1].max()) + 1):
         some = np.flatnonzero((bins[0] <= place) & (place <= bins[1]))
         if not some.size:
@@ -156,12 +156,12 @@ def gap_end(
             inside_bin = least <= end
             empty[level, some] &= ~inside_bin
             least = np.where(inside_bin, np.maximum(least, begin), np.inf)
-            found[level, some] = np.minimum(found[level, some], least)
-    found = sign * np.where(empty, -np.inf, found)
+            result[level, some] = np.minimum(result[level, some], least)
+    result = sign * np.where(empty, -np.inf, result)
     if not lower and claim.tpr_at(0.0) > 0.0:
         zero_allowed = out.limit(-box, small=False) <= _LEAST
-        found = np.where(zero_allowed, np.maximum(found, 0.0), found)
-    return found
+        result = np.where(zero_allowed, np.maximum(result, 0.0), result)
+    return result
 
 
 def _edges(rates: ScaledRates, box: float, small: bool, cells: int) -> tuple[np.ndarray, Ends]:
@@ -212,8 +212,8 @@ def _extreme_angles(angles: np.ndarray, left: np.ndarray, right: np.ndarray) -> 
     def interpolated(z: np.ndarray) -> np.ndarray:
         place = (z - _LEAST) / _STEP
         below = np.clip(place.astype(np.int64), 0, _NODES.size - 2)
-        one, two = (np.take_along_axis(angles, below + k, axis=1) for k in (0, 1))
-        return one + (two - one) * (place - below)
+        item, two = (np.take_along_axis(angles, below + k, axis=1) for k in (0, 1))
+        return item + (two - item) * (place - below)
 
     first = np.ceil((left - _LEAST) / _STEP)
     most = int(np.ceil((right - left).max() / _STEP))  # a wide cell holds several

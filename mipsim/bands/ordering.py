@@ -263,21 +263,23 @@ def compare_curves(
         raise ValueError(f"independent is {independent!r}; it must be True or False")
     if independent and first is second:
         raise ValueError("independent is True, but both curves are of the same games; it must be False then")
-    one, two = _Points(first), _Points(second)
-    places = [np.unique(np.linspace(0, c.x.size - 1, min(c.x.size, _TESTED)).astype(int)) for c in (one, two)]
-    weights = _angle(one, two) if independent else None
+    item, two = _Points(first), _Points(second)
+    places = [
+        np.unique(np.linspace(0, c.x.size - 1, min(c.x.size, _TESTED)).astype(int)) for c in (item, two)
+    ]
+    weights = _angle(item, two) if independent else None
     levels = _levels(risk, weights)
     testing = [_levels(risk / (2.0 * p.size), weights) for p in places]
     unit = _ASIDE * risk / 20.0
     aside = unit / max(p.size for p in places)
-    low_steps = one.stronger_than(two, places[0], testing[0], aside)
-    high_steps = -two.stronger_than(one, places[1], testing[1][::-1], aside)
+    low_steps = item.stronger_than(two, places[0], testing[0], aside)
+    high_steps = -two.stronger_than(item, places[1], testing[1][::-1], aside)
 
     reach = -float(ndtri(max(rarest, 1e-12)))
     edges = np.linspace(-reach, reach, _CELLS + 1)
     bounds = {
         (c, lower): points.polygon(edges, levels[c], unit, lower=lower)
-        for c, points in enumerate((one, two))
+        for c, points in enumerate((item, two))
         for lower in (True, False)
     }
     with np.errstate(invalid="ignore"):
@@ -288,13 +290,13 @@ def compare_curves(
     nowhere = np.full(low_steps.size, np.inf), np.full(high_steps.size, -np.inf)
     low, high = np.concatenate([low_steps, nowhere[1], low]), np.concatenate([nowhere[0], high_steps, high])
     low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
-    seen = [points.x[p] / points.n0 for points, p in zip((one, two), places, strict=True)]
+    seen = [points.x[p] / points.n0 for points, p in zip((item, two), places, strict=True)]
     alpha = np.concatenate([*seen, ndtr(0.5 * (edges[1:] + edges[:-1]))])
     tested = np.arange(alpha.size) < alpha.size - _CELLS
 
     estimates, variance, covered = [], np.zeros(alpha.size), np.ones(alpha.size, dtype=bool)
     counted = tested.copy()
-    for points in (one, two):
+    for points in (item, two):
         beta, some = points.estimate(alpha)
         least, most = points.counted
         counted &= (least <= alpha) & (alpha <= most)
@@ -326,7 +328,7 @@ def compare_curves(
         tested=tested,
         independent=independent,
         requested_kind=kind,
-        games=min(n for c in (one, two) for n in (c.n0, c.n1)),
+        games=min(n for c in (item, two) for n in (c.n0, c.n1)),
     )
 
 

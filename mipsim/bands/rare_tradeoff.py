@@ -53,10 +53,10 @@ class RareTradeOff(AbstractPlayedTradeOff):
 
     def __post_init__(self) -> None:
         t = increasing_vector("thresholds", self.thresholds)
-        for name, found in (("out", self.out), ("inside", self.inside)):
-            if found.count.size != t.size:
+        for name, result in (("out", self.out), ("inside", self.inside)):
+            if result.count.size != t.size:
                 raise ValueError(
-                    f"{name} has {found.count.size} rates; it must have one per threshold, {t.size}"
+                    f"{name} has {result.count.size} rates; it must have one per threshold, {t.size}"
                 )
         number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
         for name, value in (("thresholds", t), ("out_games", self.games), ("in_games", self.games)):

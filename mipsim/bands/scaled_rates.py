@@ -87,8 +87,8 @@ class ScaledRates:
     @classmethod
     def plain(cls, count: np.ndarray, games: int) -> ScaledRates:
         """The rates of plain games, scale 1."""
-        one = np.ones(count.size)
-        return cls(count, games * one, one, one == 0)
+        item = np.ones(count.size)
+        return cls(count, games * item, item, item == 0)
 
     def __getitem__(self, chosen: np.ndarray) -> ScaledRates:
         """The rates at some of the thresholds."""
@@ -136,9 +136,9 @@ class ScaledRates:
             return probit - np.clip(self[index].tail_probit(z[:, None], small)[:, 0], -1e3, 1e3)
 
         ends = np.full(self.count.size, -40.0), np.full(self.count.size, 9.0)  # Phi is 0 and 1 there
-        found = outer_root(excess, *(ends if small else ends[::-1]))
+        result = outer_root(excess, *(ends if small else ends[::-1]))
         certain = self._beta(small)[2][:, 0]
-        return np.where(certain, np.inf if small else -np.inf, found)
+        return np.where(certain, np.inf if small else -np.inf, result)
 
     def planned_variance(self, z: np.ndarray) -> np.ndarray:
         """Variance of the estimated probit if the rate is Phi(z), B^2 q (1 - q) / (n phi(z)^2), shape (K, m)."""

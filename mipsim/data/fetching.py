@@ -87,7 +87,7 @@ def _downloaded(url: str, wanted: Mapping[str, DataFile]) -> dict[str, bytes]:
         ) from error
     if url.rpartition("/")[2] in wanted:
         return {url.rpartition("/")[2]: content}
-    found: dict[str, bytes] = {}
+    result: dict[str, bytes] = {}
     try:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             for member in archive:
@@ -95,9 +95,9 @@ def _downloaded(url: str, wanted: Mapping[str, DataFile]) -> dict[str, bytes]:
                 if name in wanted and member.isfile():
                     held = archive.extractfile(member)
                 if held is not None:
-                    found[name] = held.read(wanted[name].size + 1)  # a byte more shows that it is another
+                    result[name] = held.read(wanted[name].size + 1)  # a byte more shows that it is another
     except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"{url} is no whole archive ({error}); nothing of it was kept") from error
-    if lacking := [name for name in wanted if name not in found]:
+    if lacking := [name for name in wanted if name not in result]:
         raise DataError(f"{url} lacks {', '.join(lacking)}; nothing of it was kept")
-    return found
+    return result

@@ -92,10 +92,10 @@ def data_directory(published: Published, directory: str | os.PathLike[str] | Non
     Raises:
         DataError: if none is named, or it is no folder.
     """
-    said = f"directory is {str(directory)!r}"
+    text = f"directory is {str(directory)!r}"
     if directory is None:
         directory = os.environ.get(DIRECTORY) or None
-        said = f"{DIRECTORY} is {str(directory)!r}"
+        text = f"{DIRECTORY} is {str(directory)!r}"
     first = published.files[0]
     if directory is None:
         raise DataError(
@@ -104,7 +104,7 @@ def data_directory(published: Published, directory: str | os.PathLike[str] | Non
         )
     if not Path(directory).is_dir():
         raise DataError(
-            f"{said}, which is no folder; it must be one with {published.folders[0]}/{first.name} in it, from {first.url} "
+            f"{text}, which is no folder; it must be one with {published.folders[0]}/{first.name} in it, from {first.url} "
             f"(SHA-256 {first.sha256})"
         )
     return Path(directory)

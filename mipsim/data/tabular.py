@@ -175,9 +175,9 @@ def diabetes() -> DataSet:
         >>> diabetes()
         DataSet(442 records of shape (10,), 0 classes)
     """
-    found = optional("sklearn.datasets", "the diabetes data").load_diabetes()
+    result = optional("sklearn.datasets", "the diabetes data").load_diabetes()
     return DataSet(
-        found.data.astype(np.float32), found.target.astype(np.float64), (), tuple(found.feature_names)
+        result.data.astype(np.float32), result.target.astype(np.float64), (), tuple(result.feature_names)
     )
 
 
@@ -193,6 +193,6 @@ def digits() -> DataSet:
         >>> digits()
         DataSet(1,797 records of shape (8, 8, 1), 10 classes)
     """
-    found = optional("sklearn.datasets", "the digits").load_digits()
-    images = (found.images[..., None] / 16.0).astype(np.float32)
-    return DataSet(images, found.target.astype(np.int64), tuple(map(str, range(10))))
+    result = optional("sklearn.datasets", "the digits").load_digits()
+    images = (result.images[..., None] / 16.0).astype(np.float32)
+    return DataSet(images, result.target.astype(np.int64), tuple(map(str, range(10))))

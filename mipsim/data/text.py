@@ -86,7 +86,7 @@ def labelled_pairs(lines: Iterable[bytes]) -> Iterator[tuple[str, str, int]]:
             label, premise, hypothesis = pair["gold_label"], pair["sentence1"], pair["sentence2"]
             if label == _UNDECIDED:
                 continue
-            found = place[label]
+            result = place[label]
             if not isinstance(premise, str) or not isinstance(hypothesis, str):
                 raise TypeError
         except (ValueError, KeyError, TypeError) as error:
@@ -94,7 +94,7 @@ def labelled_pairs(lines: Iterable[bytes]) -> Iterator[tuple[str, str, int]]:
                 f"line {number} is {line[:60].decode('utf-8', 'replace')!r}; it must be JSON with sentence1, sentence2, and a gold_label among "
                 f"{', '.join(_LABELS)} and {_UNDECIDED}"
             ) from error
-        yield premise, hypothesis, found
+        yield premise, hypothesis, result
 
 
 def _in_parts(pairs: Iterator[tuple[str, str, int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -78,8 +78,8 @@ class Bernoulli(AbstractProduct):
 
 def _draw_sum(data: Bernoulli, key: PRNGKeyArray, n: Count) -> Row:
     """Draw the column sums, independent Binomial(n, p_j), shape (d,)."""
-    drawn = jax.random.binomial(key, jnp.maximum(n, 1.0), jnp.asarray(data.p))
-    return jnp.where(n == 0, 0.0, drawn)
+    sample = jax.random.binomial(key, jnp.maximum(n, 1.0), jnp.asarray(data.p))
+    return jnp.where(n == 0, 0.0, sample)
 
 
 def _log_sum_ratio(data: Bernoulli, total: Row, n: int, target: Row, noise_variance: Row) -> Row:

@@ -135,10 +135,10 @@ def binomial_cells(n: int, p: np.ndarray, layout: Layout, plus: int = 0) -> Bino
         ((2, 512), True)
     """
     n, bits = whole("n", n, 1), layout.bits
-    distinct, one, row = np.unique(p, return_index=True, return_inverse=True)
+    distinct, item, row = np.unique(p, return_index=True, return_inverse=True)
     masses = np.zeros((distinct.size, 1 << bits), np.int64)
-    first, error = layout.low[one].copy(), 0.0
-    lows, spans, shifts = first.copy(), (layout.high - layout.low)[one], layout.shifts[one]
+    first, error = layout.low[item].copy(), 0.0
+    lows, spans, shifts = first.copy(), (layout.high - layout.low)[item], layout.shifts[item]
     for shift in np.unique(shifts):
         own, width = np.flatnonzero(shifts == shift), 1 << int(shift)
         counts = int(spans[own].max()) + 1
@@ -206,8 +206,8 @@ def _in_cells(law: np.ndarray, width: int, bits: int) -> tuple[np.ndarray, int, 
     reach[:, 4:, 4] = units
     for back in range(4):
         reach[:, back : back + columns, back] = masses
-    drawn = (reach / 2.0**32) @ np.concatenate([upto.reshape(4, width), np.ones((1, width))])
-    off = np.abs(drawn.reshape(rows, -1) - exact).max()
+    sample = (reach / 2.0**32) @ np.concatenate([upto.reshape(4, width), np.ones((1, width))])
+    off = np.abs(sample.reshape(rows, -1) - exact).max()
     padded = np.zeros((rows, 1 << bits), np.int64)
     padded[:, :columns] = masses
     return padded, lead, float(off)

@@ -107,21 +107,21 @@ def values_of(law: AbstractWithCDF, x: np.ndarray) -> np.ndarray:
     Raises:
         ValueError: if there is a value outside [0, 1], or it falls.
     """
-    found = np.asarray(law.cdf(x[:, None]), float)
+    result = np.asarray(law.cdf(x[:, None]), float)
     name = f"{type(law).__name__}.cdf"
-    if found.shape != (x.size, 1):
+    if result.shape != (x.size, 1):
         raise ValueError(
-            f"{name} returns shape {found.shape} for points of shape ({x.size}, 1); it must return the same shape"
+            f"{name} returns shape {result.shape} for points of shape ({x.size}, 1); it must return the same shape"
         )
-    if not ((found >= 0.0) & (found <= 1.0)).all():
-        worst = int(np.argmin((found >= 0.0) & (found <= 1.0)))
-        raise ValueError(f"{name} is {found.ravel()[worst]:g} at {x[worst]:g}; it must be in [0, 1]")
-    if (np.diff(found[:, 0]) < -2.0 * CDF_ERROR).any():
-        worst = int(np.argmin(np.diff(found[:, 0])))
+    if not ((result >= 0.0) & (result <= 1.0)).all():
+        worst = int(np.argmin((result >= 0.0) & (result <= 1.0)))
+        raise ValueError(f"{name} is {result.ravel()[worst]:g} at {x[worst]:g}; it must be in [0, 1]")
+    if (np.diff(result[:, 0]) < -2.0 * CDF_ERROR).any():
+        worst = int(np.argmin(np.diff(result[:, 0])))
         raise ValueError(
             f"{name} falls between {x[worst]:g} and {x[worst + 1]:g}; a distribution function must not fall"
         )
-    return found[:, 0]
+    return result[:, 0]
 
 
 def cells_of(law: AbstractWithCDF, left: float, width: float, count: int) -> Cells:
@@ -133,14 +133,14 @@ def cells_of(law: AbstractWithCDF, left: float, width: float, count: int) -> Cel
     values = np.maximum.accumulate(values_of(law, left + width * np.arange(count + 1)))
     masses = np.diff(values)
     outside = float(values[0] + (1.0 - values[-1]))
-    found = Cells(left, width, masses, outside + 2.0 * CDF_ERROR)
+    result = Cells(left, width, masses, outside + 2.0 * CDF_ERROR)
     sd = math.sqrt(float(law.variance[0]))
-    seen, said = float(masses @ found.middles), float(law.mean[0])
-    room = 0.5 * width + 2.0 * sd * math.sqrt(found.outside) + 4.0 * CDF_ERROR * count * width
-    if abs(seen - said) > room + 1e-9 * (abs(said) + sd):
+    seen, text = float(masses @ result.middles), float(law.mean[0])
+    room = 0.5 * width + 2.0 * sd * math.sqrt(result.outside) + 4.0 * CDF_ERROR * count * width
+    if abs(seen - text) > room + 1e-9 * (abs(text) + sd):
         name = type(law).__name__
-        raise ValueError(f"mean of {name} is {said:g}, but its cdf has the mean {seen:g}; the two must agree")
-    return found
+        raise ValueError(f"mean of {name} is {text:g}, but its cdf has the mean {seen:g}; the two must agree")
+    return result
 
 
 @dataclass(frozen=True)
@@ -164,12 +164,12 @@ class CharacteristicByCDF:
         first, (low, high) = float(u[1]), self.reach
         k = np.rint(u / first).astype(np.int64)
         wished = math.ceil(math.log2(_CELLS * 2.0 * np.pi / (first * (high - low))))
-        found = self._by_fft(k, first, 1 << min(max(wished, 10), _MOST_BITS))
+        result = self._by_fft(k, first, 1 << min(max(wished, 10), _MOST_BITS))
         if wished > _MOST_BITS:
             # Cells of the transform are wide; of so many rows only the lowest frequencies count.
             lowest = np.abs(k) <= _LOWEST
-            found[lowest] = self._directly(u[lowest])
-        return found
+            result[lowest] = self._directly(u[lowest])
+        return result
 
     def _by_fft(self, k: np.ndarray, first: float, points: int) -> np.ndarray:
         width = 2.0 * np.pi / (first * points)
@@ -177,8 +177,8 @@ class CharacteristicByCDF:
         masses = np.bincount(np.arange(cells.masses.size) % points, cells.masses, points)
         place = k % points
         half = np.conj(np.fft.rfft(masses))[np.minimum(place, points - place)]
-        found = np.where(place <= points // 2, half, np.conj(half))
-        return found * self._turned(k * first, cells)
+        result = np.where(place <= points // 2, half, np.conj(half))
+        return result * self._turned(k * first, cells)
 
     def _directly(self, u: np.ndarray) -> np.ndarray:
         width = (self.reach[1] - self.reach[0]) / _CELLS
@@ -186,8 +186,8 @@ class CharacteristicByCDF:
         # exp(i u (128 a + b) width) is a product: 384 exponentials a frequency instead of 32,768.
         turns = np.exp(1j * width * np.outer(u, 128.0 * np.arange(_CELLS // 128)))
         steps = np.exp(1j * width * np.outer(u, np.arange(128.0)))
-        found = np.einsum("ua,ab,ub->u", turns, cells.masses.reshape(-1, 128), steps, optimize=True)
-        return found * self._turned(u, cells)
+        result = np.einsum("ua,ab,ub->u", turns, cells.masses.reshape(-1, 128), steps, optimize=True)
+        return result * self._turned(u, cells)
 
     def _turned(self, u: np.ndarray, cells: Cells) -> np.ndarray:
         """From the first cell to the mean, without the blur, and with the variance that the distribution says it has."""

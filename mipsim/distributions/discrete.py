@@ -78,10 +78,10 @@ class Discrete(AbstractProduct):
         uniform, values = jax.random.uniform(key, (n, self.probabilities.shape[0])), jnp.asarray(self.values)
         if values.size > _FEW:
             return values[jax.vmap(partial(jnp.searchsorted, side="right"), (0, 1), 1)(below, uniform)]
-        drawn = values[0]
+        sample = values[0]
         for k in range(values.size - 1):
-            drawn = jnp.where(uniform < below[:, k], drawn, values[k + 1])
-        return drawn
+            sample = jnp.where(uniform < below[:, k], sample, values[k + 1])
+        return sample
 
     def in_support(self, point: object) -> bool:
         z = finite_vector("point", point, self.dimension)

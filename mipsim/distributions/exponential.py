@@ -74,8 +74,8 @@ def _characteristic(data: Exponential, u: np.ndarray) -> np.ndarray:
 
 def _draw_sum(data: Exponential, key: PRNGKeyArray, n: Count) -> Row:
     """Draw the column sums, b Gamma(n), shape (d,)."""
-    drawn = jax.random.gamma(key, jnp.maximum(n, 1.0), data.scale.shape) * data.scale
-    return jnp.where(n == 0, 0.0, drawn)
+    sample = jax.random.gamma(key, jnp.maximum(n, 1.0), data.scale.shape) * data.scale
+    return jnp.where(n == 0, 0.0, sample)
 
 
 def _log_sum_ratio(data: Exponential, total: Row, n: int, target: Row, noise_variance: Row) -> Row:

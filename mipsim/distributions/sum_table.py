@@ -131,23 +131,23 @@ def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.n
     degrees, which = np.unique(data.df, return_inverse=True)
     if degrees.size > _MOST_FORMS:
         return None
-    known = [one for df in degrees if (one := standard_form(StudentT(df))) is not None]
-    return [replace(one, location=data.mean, scale=data.scale) for one in known], which
+    known = [item for df in degrees if (item := standard_form(StudentT(df))) is not None]
+    return [replace(single, location=data.mean, scale=data.scale) for single in known], which
 
 
 def _forms_by_cdf(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
     """One form for each different distribution among the coordinates, where `cdf` gives them."""
-    found = coordinates_by_law(data)
-    if found is None or len(found[0]) > _MOST_FORMS:
+    result = coordinates_by_law(data)
+    if result is None or len(result[0]) > _MOST_FORMS:
         return None
     forms = []
-    for law in found[0]:
+    for law in result[0]:
         reach = reach_of(law)
         if reach is None:
             return None
         sd, of = float(np.sqrt(law.variance[0])), CharacteristicByCDF(law, reach)
         forms.append(StandardForm(data.mean, np.ones(data.dimension), sd, of))
-    return forms, found[1]
+    return forms, result[1]
 
 
 def sum_table(form: StandardForm, rows: int) -> SumTable | None:
@@ -254,10 +254,10 @@ def lattice_table(
         >>> lattice_table(Discrete([0.0, 1.0, 2.0], [0.25, 0.5, 0.25]), 2).bits
         3
     """
-    found = lattice_steps(data)
-    if found is None:
+    result = lattice_steps(data)
+    if result is None:
         return None
-    step, least, law = found
+    step, least, law = result
     distinct, row = np.unique(law, axis=0, return_inverse=True)
     row = row.ravel()
     span = rows * (law.shape[1] - 1)
@@ -269,8 +269,8 @@ def lattice_table(
     sums: list[tuple[int, np.ndarray]] = [(0, np.zeros(0))] * len(distinct)
     needed = 1
     for k in np.argsort(-spread):  # the widest first: it tells whether there will be a table
-        one = distinct[k]
-        pmf = np.fft.irfft(np.fft.rfft(one, points) ** rows, points)[: span + 1] if rows > 1 else one
+        item = distinct[k]
+        pmf = np.fft.irfft(np.fft.rfft(item, points) ** rows, points)[: span + 1] if rows > 1 else item
         cdf = np.cumsum(np.maximum(pmf, 0.0))
         low = int(np.searchsorted(cdf, _TAIL)) if rows > 1 else 0
         high = min(int(np.searchsorted(cdf, cdf[-1] - _TAIL)), span) if rows > 1 else span

@@ -52,10 +52,10 @@ def warn_if_long(numbers: int, games: int, pilot: int) -> None:
     Examples:
         >>> warn_if_long(10**6, 1000, 64)
     """
-    if (drawn := 2 * (games + pilot) * numbers) > LONG_RUN:
+    if (sample := 2 * (games + pilot) * numbers) > LONG_RUN:
         and_pilot = f" and {pilot:,} of a pilot, which edges=... spares," if pilot else ""
         warnings.warn(
-            f"{games:,} games{and_pilot} in each world draw {numbers:,} numbers each: {drawn:.1e} in all, which takes "
-            f"{drawn / 3.6e12:,.1f} hours at 10^9 a second; play fewer games, records or coordinates, or another fidelity",
+            f"{games:,} games{and_pilot} in each world draw {numbers:,} numbers each: {sample:.1e} in all, which takes "
+            f"{sample / 3.6e12:,.1f} hours at 10^9 a second; play fewer games, records or coordinates, or another fidelity",
             stacklevel=2,
         )

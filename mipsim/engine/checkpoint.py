@@ -226,10 +226,10 @@ def store(path: Path, counts: Mapping[str, Any]) -> None:
 
     def keep() -> bool:
         try:
-            found = read_counts(path)["manifest"]
+            result = read_counts(path)["manifest"]
         except FileNotFoundError:
             return False
-        return _same_run(path, counts["manifest"], found) >= counts["manifest"]["games"]
+        return _same_run(path, counts["manifest"], result) >= counts["manifest"]["games"]
 
     write_counts(path, **counts, keep=keep)
 
@@ -265,10 +265,10 @@ def _parts(content: bytes) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def _digest(arrays: Mapping[str, np.ndarray], manifest: Mapping[str, Any]) -> str:
     """SHA-256 of the manifest and the arrays, bytes in the order of x86."""
-    found = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode())
+    result = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode())
     for name, dtype in _ARRAYS.items():
-        found.update(np.ascontiguousarray(arrays[name], dtype).data)
-    return found.hexdigest()
+        result.update(np.ascontiguousarray(arrays[name], dtype).data)
+    return result.hexdigest()
 
 
 def _fault(edges: np.ndarray, out: np.ndarray, inside: np.ndarray, manifest: Mapping[str, Any]) -> str:

@@ -65,8 +65,8 @@ def _count_games(
     def count_block(i: Array, counts: Array, scores: Array) -> Array:
         # A block is counted one step after it is drawn: read from the loop's state its scores exist once, whereas
         # XLA would draw them again for each of their uses in one step.
-        world, drawn, index = i % 2, scores[i % 2], numbers(i)
-        cell = own * (nan_cell + 1) + jnp.where(jnp.isnan(drawn), nan_cell, edges.bins(drawn))
+        world, sample, index = i % 2, scores[i % 2], numbers(i)
+        cell = own * (nan_cell + 1) + jnp.where(jnp.isnan(sample), nan_cell, edges.bins(sample))
         played = jnp.broadcast_to((i >= 0) & (index >= start) & (index < stop), cell.shape)
         return counts.at[world, cell].add(played.astype(jnp.int64))
 
@@ -178,8 +178,8 @@ class Counter:
         """Bytes that one call needs beside its arguments, as the compiler says."""
         with exact_scope():
             compiled = self.lower().compile()
-        found = getattr(compiled, "compiled", compiled).memory_analysis()
-        return 0 if found is None else int(found.temp_size_in_bytes)
+        result = getattr(compiled, "compiled", compiled).memory_analysis()
+        return 0 if result is None else int(result.temp_size_in_bytes)
 
     def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """Count games start, ..., stop - 1 of both worlds, on the device that has least to do.
@@ -205,8 +205,8 @@ class Counter:
         finally:
             with self._lock:
                 self._busy[place] -= 1
-        kept = np.concatenate([counts[:, :, : self._kept + 1], counts[:, :, -1:]], axis=2)
-        return kept, scores
+        retained = np.concatenate([counts[:, :, : self._kept + 1], counts[:, :, -1:]], axis=2)
+        return retained, scores
 
 
 def play_range(

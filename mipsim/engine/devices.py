@@ -25,16 +25,16 @@ def local_devices(wanted: int | None = None) -> list[Device]:
         1
     """
     default = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
-    found = [default] if isinstance(default, jax.Device) else jax.local_devices(backend=default)
+    result = [default] if isinstance(default, jax.Device) else jax.local_devices(backend=default)
     if wanted is None:
-        return found
+        return result
     wanted = whole("devices", wanted, 1)
-    if wanted > len(found):
+    if wanted > len(result):
         raise ValueError(
-            f"devices is {wanted}; this process has {len(found)} {found[0].platform.upper()} "
-            f"device{'s' * (len(found) > 1)}, so it must be a whole number in [1, {len(found)}]"
+            f"devices is {wanted}; this process has {len(result)} {result[0].platform.upper()} "
+            f"device{'s' * (len(result) > 1)}, so it must be a whole number in [1, {len(result)}]"
         )
-    return found[:wanted]
+    return result[:wanted]
 
 
 def threads_for(devices: Sequence[Device]) -> int:

@@ -174,8 +174,8 @@ class ShardCounter:
         client: Any = getattr(executor, "_client", None)  # Dask's
         if hasattr(client, "nthreads"):
             return max(1, sum(client.nthreads().values()))
-        found = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None)
-        return found if isinstance(found, int) and found > 0 else 2 * cores()
+        result = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None)
+        return result if isinstance(result, int) and result > 0 else 2 * cores()
 
     def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """Count a range, again where its worker is lost, `ATTEMPTS` times at most. Returns counts as `Counter`, and no scores.
@@ -198,7 +198,7 @@ class ShardCounter:
                 self._replace(executor, failed)
                 continue
             return self._checked(answer), np.zeros(0)
-        said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".removesuffix(": ")
+        text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".removesuffix(": ")
         hint = (
             "; this executor is broken for good: give a function that makes executors, and a broken one is replaced"
             if isinstance(error, BrokenExecutor) and self._make is None
@@ -206,7 +206,7 @@ class ShardCounter:
         )
         self._given_up = ExecutorError(
             f"executor {type(self._executor).__name__} failed {ATTEMPTS} times to play games {start} to {stop - 1}, the last time "
-            f"with {said}{hint}; counts so far are kept where a checkpoint is"
+            f"with {text}{hint}; counts so far are kept where a checkpoint is"
         )
         raise self._given_up from error
 
@@ -218,7 +218,7 @@ class ShardCounter:
 
     def _answer(self, executor: Any, start: int, stop: int) -> Answer:
         future = executor.submit(count_shard, self._versions, self._payload, start, stop)
-        asked = time.monotonic()
+        requested = time.monotonic()
         while not future.done():
             if self._ended.is_set():
                 # Here and not by `stop`, which cannot know of a future that is being made; a job of Slurm's would go on without us.
@@ -227,9 +227,9 @@ class ShardCounter:
                 raise CancelledError
             if not hasattr(future, "set_result"):  # a job of submitit's, whose result() has no limit
                 self._ended.wait(_LOOK)
-                if time.monotonic() - asked > ASK_QUEUE and not future.done():
+                if time.monotonic() - requested > ASK_QUEUE and not future.done():
                     _refuse_lost_job(future)
-                    asked = time.monotonic()
+                    requested = time.monotonic()
                 continue
             try:
                 return future.result(timeout=_LOOK)
@@ -252,10 +252,10 @@ class ShardCounter:
             )
         theirs = answer.identity
         for name in ("mipsim", "jax"):
-            mine, found = self._versions[name], theirs["versions"].get(name)
-            if mine != found:
+            mine, result = self._versions[name], theirs["versions"].get(name)
+            if mine != result:
                 raise ValueError(
-                    f"worker {answer.worker} has {name} {found}, this process {name} {mine}; its counts are refused: "
+                    f"worker {answer.worker} has {name} {result}, this process {name} {mine}; its counts are refused: "
                     "install one version on all machines"
                 )
         part = difference(self._identity, theirs, ("game", "attack", "fidelity", "sampler"))
@@ -276,11 +276,11 @@ def _refuse_lost_job(job: Any) -> None:
         return
     command = ["squeue", "--noheader", "--states=all", f"--jobs={job.job_id}", "--format=%T"]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=ASK_QUEUE, check=False)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=ASK_QUEUE, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return  # nothing is known of it
-    states = found.stdout.split()
-    forgotten = found.returncode != 0 and "Invalid job id" in found.stderr
+    states = result.stdout.split()
+    forgotten = result.returncode != 0 and "Invalid job id" in result.stderr
     if forgotten or (states and _ENDED.issuperset(states)):
         time.sleep(_LATE)
         if not job.done():

@@ -24,7 +24,7 @@ def is_too_large(error: BaseException) -> bool:
         >>> is_too_large(RuntimeError("RESOURCE_EXHAUSTED: Out of memory")), is_too_large(RuntimeError("INTERNAL"))
         (True, False)
     """
-    return any(said in str(error) for said in _FULL)
+    return any(text in str(error) for text in _FULL)
 
 
 class BlockTooLargeError(ValueError):
@@ -48,8 +48,10 @@ def available(device: Device) -> float:
         True
     """
     if device.platform != "cpu":
-        found = device.memory_stats() or {}
-        return found["bytes_limit"] - found.get("bytes_in_use", 0) if "bytes_limit" in found else float("inf")
+        result = device.memory_stats() or {}
+        return (
+            result["bytes_limit"] - result.get("bytes_in_use", 0) if "bytes_limit" in result else float("inf")
+        )
     return min(_free(), _limit_of_group(), _limit_of_process())
 
 
@@ -93,8 +95,8 @@ def _limit_of_group() -> float:
         return float("inf")
     try:
         used = float(_CGROUP.with_name("memory.current").read_text())
-        kept = dict(line.split() for line in _CGROUP.with_name("memory.stat").read_text().splitlines())
-        return max(0.0, limit - max(0.0, used - float(kept["file"])))
+        retained = dict(line.split() for line in _CGROUP.with_name("memory.stat").read_text().splitlines())
+        return max(0.0, limit - max(0.0, used - float(retained["file"])))
     except (OSError, ValueError, KeyError):
         return limit
 

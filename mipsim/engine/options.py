@@ -77,11 +77,11 @@ class Options:
             >>> options.games, options.shard
             (range(250, 500), {'index': 1, 'count': 4, 'games': [0, 1000]})
         """
-        asked, places = game_range(games), local_devices(devices)
+        requested, places = game_range(games), local_devices(devices)
         source: Mapping[str, Any] = {"source": "given"}
         if isinstance(edges, Histogram):
             source, edges = edges.manifest.get("edges", source), edges.edges
-        said = None
+        text = None
         options = {
             "seed": checked_seed(seed),
             "edges": None if edges is None else increasing_vector("edges", edges).copy(),
@@ -91,18 +91,18 @@ class Options:
         }
         if shard is not None:
             index, count = check_shard(shard)
-            said = {"index": index, "count": count, "games": [asked.start, asked.stop]}
-            asked = shard_of(asked, index, count)
+            text = {"index": index, "count": count, "games": [requested.start, requested.stop]}
+            requested = shard_of(requested, index, count)
         chosen = one_of("fidelity", fidelity, fidelities) if fidelities else check_fidelity(fidelity)
         if executor is not None:
             check_executor(executor)
         return cls(
-            games=asked,
+            games=requested,
             source=source,
             fidelity=chosen,
             progress=progress,
             devices=places,
-            shard=said,
+            shard=text,
             executor=executor,
             **options,
         )
@@ -133,12 +133,12 @@ def game_range(games: object) -> range:
         >>> game_range(1e3), game_range(range(500, 1000))
         (range(0, 1000), range(500, 1000))
     """
-    asked = games if isinstance(games, range) else range(whole("games", games, 1))
-    if asked.step != 1 or asked.start < 0 or asked.stop < asked.start:
+    requested = games if isinstance(games, range) else range(whole("games", games, 1))
+    if requested.step != 1 or requested.start < 0 or requested.stop < requested.start:
         raise ValueError(f"games is {games}; a range of games must have step 1 and begin at 0 or later")
-    if asked.stop > MOST_NUMBERS:
+    if requested.stop > MOST_NUMBERS:
         raise ValueError(f"games is {games}; their numbers must be below 2^62")
-    return asked
+    return requested
 
 
 def shard_of(games: range, index: int, count: int) -> range:

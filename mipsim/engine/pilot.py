@@ -46,11 +46,11 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
         (True, True, True)
     """
     worlds = [np.sort(row[np.isfinite(row)]) for row in scores]
-    found = [_spread(values, THRESHOLDS // 2) for values in worlds if values.size]
-    if not found:
+    result = [_spread(values, THRESHOLDS // 2) for values in worlds if values.size]
+    if not result:
         return np.zeros(1)
     pooled = np.sort(np.concatenate(worlds))
-    values, edges = _distinct(pooled), np.concatenate(found)
+    values, edges = _distinct(pooled), np.concatenate(result)
     atomic = values.size < _DISTINCT * pooled.size
     edges = _between(edges, values, move_all=atomic)
     edges = np.sort(edges[np.isfinite(edges)])
@@ -161,9 +161,9 @@ def _fewer_tails(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
     """At most as many edges beyond the values as between them, on each side the nearest first and evenly thinned."""
     below, above = edges[edges <= values[0]][::-1], edges[edges >= values[-1]]
     inner = edges[(edges > values[0]) & (edges < values[-1])]
-    kept = np.linspace(0.0, 1.0, max(1, inner.size // 2))
+    retained = np.linspace(0.0, 1.0, max(1, inner.size // 2))
     tails = (
-        tail[np.unique((kept * (tail.size - 1)).astype(int))] if tail.size else tail
+        tail[np.unique((retained * (tail.size - 1)).astype(int))] if tail.size else tail
         for tail in (below, above)
     )
     return np.sort(np.concatenate([*tails, inner]))

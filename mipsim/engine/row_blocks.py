@@ -70,31 +70,31 @@ def _played(reading: Reading, result: Value) -> Array:
     sums = jax.custom_batching.sequential_vmap(
         lambda *values: jaxpr_as_fun(ClosedJaxpr(blocks.jaxpr, values))()
     )
-    found = dict(zip([total.slot for total in reading.totals], sums(*blocks.consts), strict=True))
+    value = dict(zip([total.slot for total in reading.totals], sums(*blocks.consts), strict=True))
     for rows, place, slot in reading.picked:
         first = place - place % reading.of_block
         block = _block(reading, first)[rows.slot]
-        found[slot] = jax.lax.dynamic_slice_in_dim(block, place - first, 1)
+        value[slot] = jax.lax.dynamic_slice_in_dim(block, place - first, 1)
     for step in reading.after:
-        operands = [found[x.slot] if isinstance(x, Deferred) else x for x in step.operands]
-        found.update(zip(step.slots, step.work(*operands), strict=True))
-    return found[result.slot]
+        operands = [value[x.slot] if isinstance(x, Deferred) else x for x in step.operands]
+        value.update(zip(step.slots, step.work(*operands), strict=True))
+    return value[result.slot]
 
 
 def _block(
     reading: Reading, first: Array, keep: Callable[[int, Array], Array] = lambda slot, x: x
 ) -> dict[int, Array]:
     """All values of the block that begins with this row; `keep` may store one, and returns it."""
-    found: dict[int, Array] = {}
+    result: dict[int, Array] = {}
     for step in reading.on_block:
-        operands = [found[x.slot] if isinstance(x, Rows) else x for x in step.operands]
-        made = zip(step.slots, step.work(first, *operands), strict=True)
-        found.update((slot, keep(slot, x)) for slot, x in made)
-    return found
+        operands = [result[x.slot] if isinstance(x, Rows) else x for x in step.operands]
+        built = zip(step.slots, step.work(first, *operands), strict=True)
+        result.update((slot, keep(slot, x)) for slot, x in built)
+    return result
 
 
 def _sums(reading: Reading) -> list[Array]:
-    one = jax.eval_shape(partial(_block, reading), jnp.zeros((), jnp.int64))
+    item = jax.eval_shape(partial(_block, reading), jnp.zeros((), jnp.int64))
 
     def add(i: Array, state: tuple[list[Array], dict[int, Array]]) -> tuple[list[Array], dict[int, Array]]:
         sums, places = state[0], dict(state[1])
@@ -112,8 +112,8 @@ def _sums(reading: Reading) -> list[Array]:
         ]
         return sums, places
 
-    none = [_longer(one[t.value], t.neutral(one[t.value].dtype)) for t in reading.totals]
-    room = {slot: _longer(one[slot], 0) for slot in _kept(reading) if one[slot].ndim > 1}
+    none = [_longer(item[t.value], t.neutral(item[t.value].dtype)) for t in reading.totals]
+    room = {slot: _longer(item[slot], 0) for slot in _kept(reading) if item[slot].ndim > 1}
     sums, _ = jax.lax.fori_loop(0, reading.blocks, add, (none, room))
     return [total.finish(x) for total, x in zip(reading.totals, sums, strict=True)]
 

@@ -154,23 +154,23 @@ class Reading:
         wholes = [
             x.whole if isinstance(x, Rows) else None if isinstance(x, TransposedRows) else x for x in operands
         ]
-        drawn = any(x is None for x in wholes)
+        sample = any(x is None for x in wholes)
         if any(isinstance(x, Deferred) for x in operands):
-            if drawn:
+            if sample:
                 raise InseparableError
             return self._after(equation, wholes)
-        if drawn or self._draws_rows(equation, operands):
+        if sample or self._draws_rows(equation, operands):
             return self._on_rows(equation, operands)
-        found = _bound(equation)(*wholes)
+        result = _bound(equation)(*wholes)
         # Values without drawn rows are known block by block too where that can be: all of them could be as large as the records.
         by_rows = any(isinstance(x, Rows) for x in operands) and name in _SINGLY | {"reshape", "squeeze"}
-        if not (by_rows or name in ("iota", "broadcast_in_dim")) or found[0].shape[:1] != (self.rows,):
-            return found
+        if not (by_rows or name in ("iota", "broadcast_in_dim")) or result[0].shape[:1] != (self.rows,):
+            return result
         try:
             (rows,) = self._on_rows(equation, operands)
         except InseparableError:
-            return found
-        return [Rows(rows.slot, rows.shape, found[0])]
+            return result
+        return [Rows(rows.slot, rows.shape, result[0])]
 
     def _draws_rows(self, equation: Any, operands: list[Value]) -> bool:
         """Whether the result is drawn rows, of several numbers each: single ones are drawn at once."""
@@ -186,17 +186,17 @@ class Reading:
         return self.slots
 
     def _after(self, equation: Any, operands: list[Value]) -> list[Deferred]:
-        found = [Deferred(self._slot()) for _ in equation.outvars]
-        self.after.append(Step(_bound(equation), operands, [x.slot for x in found]))
-        return found
+        result = [Deferred(self._slot()) for _ in equation.outvars]
+        self.after.append(Step(_bound(equation), operands, [x.slot for x in result]))
+        return result
 
     def _on_rows(self, equation: Any, operands: list[Value]) -> Sequence[Value]:
         """Read an operation on rows, which leaves them rows or adds them up."""
         name, params = equation.primitive.name, equation.params
         if name in _ADDED_UP and 0 in params["axes"]:
             return [self._added_up(equation, operands[0])]
-        if name == "dot_general" and (found := self._product_over_rows(equation, operands)) is not None:
-            return [found]
+        if name == "dot_general" and (result := self._product_over_rows(equation, operands)) is not None:
+            return [result]
         if any(isinstance(x, TransposedRows) for x in operands):
             raise InseparableError
         if name == "transpose" and params["permutation"] == (1, 0):
@@ -210,10 +210,10 @@ class Reading:
         shapes = [x.aval.shape for x in equation.outvars]
         if any(shape[:1] != (self.rows,) for shape in shapes):
             raise InseparableError
-        found = [Rows(self._slot(), shape) for shape in shapes]
+        result = [Rows(self._slot(), shape) for shape in shapes]
         reduces = name in _ALONG or name in _ADDED_UP or name == "dot_general"
-        self.on_block.append(Step(work, operands, [x.slot for x in found], reduces))
-        return found
+        self.on_block.append(Step(work, operands, [x.slot for x in result], reduces))
+        return result
 
     def _work(self, equation: Any, operands: list[Value]) -> Callable[..., Sequence[Array]]:
         """What makes a block of the result, given the number of its first row and the blocks of the operands."""
@@ -374,8 +374,8 @@ class Reading:
 
 def _bound(equation: Any) -> Callable[..., Sequence[Array]]:
     def work(*operands: Array) -> Sequence[Array]:
-        found = equation.primitive.bind(*operands, **equation.params)
-        return found if equation.primitive.multiple_results else [found]
+        result = equation.primitive.bind(*operands, **equation.params)
+        return result if equation.primitive.multiple_results else [result]
 
     return work
 

@@ -68,10 +68,10 @@ class Run:
         begun = [
             Histogram(
                 **resume(
-                    options.checkpoint, stored, own, self._manifest(sampler, column, own, said), options.games
+                    options.checkpoint, stored, own, self._manifest(sampler, column, own, text), options.games
                 )
             )
-            for column, (own, said) in zip(columns, placed, strict=True)
+            for column, (own, text) in zip(columns, placed, strict=True)
         ]
         counting, workers, how = self._counting(sampler, edges, workers)
         counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
@@ -184,11 +184,11 @@ class Run:
         options, columns = self.options, self.columns
         if options.edges is not None:
             return [(options.edges, dict(options.source))] * len(columns)
-        said = {} if stored is None else stored["manifest"].get("edges", {})
-        if stored is not None and said.get("source") == "pilot":
-            return [(stored["edges"], said)]
+        text = {} if stored is None else stored["manifest"].get("edges", {})
+        if stored is not None and text.get("source") == "pilot":
+            return [(stored["edges"], text)]
         counter = Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)  # on one device: a pilot is short
-        wanted, drawn = pilot_games(columns[0].game, sampler), []
+        wanted, sample = pilot_games(columns[0].game, sampler), []
         with exact_scope():
             long = sampler.fidelity == "literal" and wanted * columns[0].game.numbers > LONG_PILOT
         with progress_line(
@@ -198,15 +198,15 @@ class Run:
                 own = range(start, start + counter.span)
                 counts, scores = counter(own.start, own.stop)
                 _refuse_nan(counts, columns, f"of {2 * len(own)} pilot games", sampler, (0, PILOT, own))
-                drawn.append(scores)
+                sample.append(scores)
                 advance(min(own.stop, wanted))
-        scores = np.concatenate(drawn, axis=2)[:, :, :wanted]
+        scores = np.concatenate(sample, axis=2)[:, :, :wanted]
         placed = []
         for own in scores.transpose(1, 0, 2):
             edges = pilot_edges(own)
             shares = pilot_shares(own, edges)
-            said = {"source": "pilot", "rule": PILOT_RULE} | ({} if shares is None else {"shares": shares})
-            placed.append((edges, said))
+            text = {"source": "pilot", "rule": PILOT_RULE} | ({} if shares is None else {"shares": shares})
+            placed.append((edges, text))
         return placed
 
 
@@ -222,9 +222,9 @@ def _refuse_nan(
     if not bad.any():
         return
     column = columns[int(np.argmax(bad > 0))]
-    if found := sampler.nan_outputs(*played):
+    if result := sampler.nan_outputs(*played):
         raise ValueError(
-            f"mechanism {name_of(column.game.mechanism)} gave NaN for {found} {of}; an output must hold numbers or +-inf"
+            f"mechanism {name_of(column.game.mechanism)} gave NaN for {result} {of}; an output must hold numbers or +-inf"
         )
     raise ValueError(
         f"attack {name_of(column.attack)} gave NaN for {bad[bad > 0][0]} {of}; a score must be a number or +-inf"

@@ -144,9 +144,9 @@ def convolve(tables: Sequence[Table], offset: float = 0.0) -> AtomsLaw | None:
         >>> print(convolve([coin, coin]).out)
         [0.25 0.5  0.25]
     """
-    one = np.ones(1)
-    total: Table | None = Table(np.zeros(1), one, one, np.zeros(1))
-    moved = [Table(np.array([offset]), one, one, 2.0 * EPS * np.abs([offset]))] if offset else []
+    item = np.ones(1)
+    total: Table | None = Table(np.zeros(1), item, item, np.zeros(1))
+    moved = [Table(np.array([offset]), item, item, 2.0 * EPS * np.abs([offset]))] if offset else []
     for like in [*_by_size(tables), moved]:
         each: Table | None = None
         for table in like:
@@ -163,12 +163,12 @@ def convolve(tables: Sequence[Table], offset: float = 0.0) -> AtomsLaw | None:
 
 def _by_size(tables: Sequence[Table]) -> list[list[Table]]:
     """Groups of tables whose values are known to about as many digits after the point, the finest first."""
-    found: list[list[Table]] = []
+    result: list[list[Table]] = []
     for table in sorted(tables, key=lambda each: float(each.near.max())):
-        if not found or float(table.near.max()) > _ALIKE * float(found[-1][0].near.max()):
-            found.append([])
-        found[-1].append(table)
-    return found
+        if not result or float(table.near.max()) > _ALIKE * float(result[-1][0].near.max()):
+            result.append([])
+        result[-1].append(table)
+    return result
 
 
 def _rising(values: np.ndarray) -> np.ndarray:
@@ -339,8 +339,8 @@ def rounding(sizes: np.ndarray | float) -> np.ndarray:
 def power_of(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table | None:
     """The law of a sum of `copies` >= 1 independent values, in both worlds alike; None if it has too many atoms."""
     given = 2.0 * EPS  # probabilities that have been normalised
-    one = without_ties(values, probabilities, probabilities, rounding(values), given, given)
-    return repeated(one, copies, _sum)
+    item = without_ties(values, probabilities, probabilities, rounding(values), given, given)
+    return repeated(item, copies, _sum)
 
 
 def alike(*tables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -42,10 +42,10 @@ def binomial_probabilities(n: int, p: np.ndarray, low: np.ndarray, size: int) ->
 
 def _ratio(n: int, count: np.ndarray, odds: np.ndarray) -> np.ndarray:
     """P(count + 1) / P(count)."""
-    found = np.maximum(n - count, 0.0)
-    found /= count + 1.0
-    found *= odds
-    return found
+    result = np.maximum(n - count, 0.0)
+    result /= count + 1.0
+    result *= odds
+    return result
 
 
 def one_trial_less(table: np.ndarray, n: int, low: np.ndarray) -> np.ndarray:
@@ -58,8 +58,8 @@ def one_trial_less(table: np.ndarray, n: int, low: np.ndarray) -> np.ndarray:
         >>> one_trial_less(binomial_probabilities(3, np.array([0.25]), np.zeros(1), 4), 3, np.zeros(1))
         array([[0.5625, 0.375 , 0.0625, 0.    ]])
     """
-    found = table * np.maximum(n - (low[:, None] + np.arange(table.shape[1])), 0.0)
-    return found / found.sum(axis=1, keepdims=True)
+    result = table * np.maximum(n - (low[:, None] + np.arange(table.shape[1])), 0.0)
+    return result / result.sum(axis=1, keepdims=True)
 
 
 def binomial_error(n: int, p: np.ndarray) -> np.ndarray:

@@ -168,15 +168,15 @@ def bracket(
     errors = lost + moved + error
     heavy = _heavy(total)
     errors = errors + heavy.error
-    found = _whole(total, heavy, nodes, below, errors)
-    if found.error_bound > _WIDE and not total.noise.parts and heavy.values.size == 0:
+    result = _whole(total, heavy, nodes, below, errors)
+    if result.error_bound > _WIDE and not total.noise.parts and heavy.values.size == 0:
         # Ties of many outcomes make atoms that no single outcome shows: logarithms of products of small numbers, say.
         steps = [np.ceil(np.log2(s.copies.max() + 1.0)) for s in powers]
         sizes = sum((s.probability > 0.0).any(axis=0).sum() * k for s, k in zip(powers, steps, strict=True))
         heavy = heavy_atoms(total, _TIES, int(np.clip(_WORK / sizes, 2**6, 2**15)))
         retried = _whole(total, heavy, nodes, below, errors + heavy.error)
-        found = min(found, retried, key=lambda b: b.error_bound)
-    return found
+        result = min(result, retried, key=lambda b: b.error_bound)
+    return result
 
 
 def _whole(total: Independent, heavy: Heavy, nodes: int, below: np.ndarray, errors: np.ndarray) -> LawBracket:
@@ -285,16 +285,16 @@ class BracketLaw(AbstractScoreLaw):
     def threshold_at(self, alpha: object) -> np.ndarray:
         a = np.asarray(alpha, float)
         flat = a.ravel()
-        found = np.full(flat.shape, np.nan)
+        result = np.full(flat.shape, np.nan)
         if self.guess is not None:
             with np.errstate(all="ignore"):
                 likely = self.guess.threshold_at(flat)
                 same = np.abs(self.sf(likely, inside=False) - flat) <= 1e-9 * flat
-            found = np.where(same | (flat <= 0.0), likely, np.nan)
-        left = np.isnan(found)
+            result = np.where(same | (flat <= 0.0), likely, np.nan)
+        left = np.isnan(result)
         if left.any():
-            found[left] = self._search(flat[left])
-        return found.reshape(a.shape)
+            result[left] = self._search(flat[left])
+        return result.reshape(a.shape)
 
     def _search(self, alpha: np.ndarray) -> np.ndarray:
         """The grid point or atom, then the float64 before it, from which on at most alpha lies above."""
@@ -313,8 +313,8 @@ class BracketLaw(AbstractScoreLaw):
         atoms = self.bounds.atoms if self.bounds.atoms.size else np.full(1, np.inf)
         near = atoms[np.minimum(np.searchsorted(atoms, high), atoms.size - 1)]
         high = np.where(np.abs(near - high) <= 2.0 * self.bounds.slack, near, high)
-        found = np.where(alpha >= 1.0 - self.bounds.below[0], -np.inf, np.where(k >= x.size, np.inf, high))
-        return np.where(alpha <= 0.0, np.inf, found)
+        result = np.where(alpha >= 1.0 - self.bounds.below[0], -np.inf, np.where(k >= x.size, np.inf, high))
+        return np.where(alpha <= 0.0, np.inf, result)
 
     def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         """The tail just below the threshold.
@@ -361,19 +361,19 @@ def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) 
     if read is None:
         return None
     total, error = read
-    found: LawBracket | None = None
+    result: LawBracket | None = None
     for nodes in _NODES:
         tried = bracket(total, nodes, below=1.0 - total.finite, error=error)
-        found = tried if found is None or tried.error_bound < found.error_bound else found
-        if found.error_bound <= _ENOUGH or nodes * sum(s.values.size for s in total.stacks) > 2**26:
+        result = tried if result is None or tried.error_bound < result.error_bound else result
+        if result.error_bound <= _ENOUGH or nodes * sum(s.values.size for s in total.stacks) > 2**26:
             break
-    assert found is not None  # there is at least one number of nodes
-    if not found.grid.size:  # every atom is known
-        return _scored(problem, attack, mixed_with_out(_as_atoms(found), mean.inclusion))
+    assert result is not None  # there is at least one number of nodes
+    if not result.grid.size:  # every atom is known
+        return _scored(problem, attack, mixed_with_out(_as_atoms(result), mean.inclusion))
     while isinstance(guess, LinkedLaw) or (isinstance(guess, MixedLaw) and len(guess.laws) == 1):
         guess = guess.base if isinstance(guess, LinkedLaw) else guess.laws[0]
-    inverted = guess if isinstance(guess, InvertedLaw) and not found.atoms.size else None
-    law = mixed_with_out(BracketLaw(found, inverted), mean.inclusion)
+    inverted = guess if isinstance(guess, InvertedLaw) and not result.atoms.size else None
+    law = mixed_with_out(BracketLaw(result, inverted), mean.inclusion)
     return _scored(problem, attack, law)
 
 
@@ -401,19 +401,19 @@ def _linear(problem: FixedProblem, attack: AbstractLinearAttack) -> tuple[Indepe
     atoms = None if row is None else row.atoms
     if atoms is None or noise is None:
         return None
-    tables = [found for part in noise.parts if (found := part.atoms) is not None]
-    stacks = tuple(_stack(*found, 1, 1) for found in tables)
+    tables = [result for part in noise.parts if (result := part.atoms) is not None]
+    stacks = tuple(_stack(*value, 1, 1) for value in tables)
     # Each probability is rounded once or twice: 1 - p, or a share of the records.
     error = noise.error + 2.0**-51 * sum(values.shape[0] for values, _ in tables)
     offset += noise.smooth.mean
     own = float(row_weights @ problem.row)
     if mean.rate < 1.0:
-        found = _by_coins(*atoms, mean.rows, mean.rate, own)
+        result = _by_coins(*atoms, mean.rows, mean.rate, own)
         ends = np.full(2, offset)
     else:
-        found = (_stack(*atoms, mean.rows, mean.rows - 1),), 2.0**-51 * mean.rows * atoms[0].shape[0]
+        result = (_stack(*atoms, mean.rows, mean.rows - 1),), 2.0**-51 * mean.rows * atoms[0].shape[0]
         ends = offset + np.array([0.0, own])
-    return found and (Independent((*found[0], *stacks), ends, noise.smooth), error + found[1])
+    return result and (Independent((*result[0], *stacks), ends, noise.smooth), error + result[1])
 
 
 def _stack(values: np.ndarray, p: np.ndarray, out: int, inside: int) -> Stack:
@@ -440,16 +440,16 @@ def _by_coins(
 
 def _table(problem: FixedProblem) -> tuple[Independent, float] | None:
     """One table of terms for each coordinate, over the values that its sum can take."""
-    found = count_tables(problem)
-    if found is None:
+    result = count_tables(problem)
+    if result is None:
         return _lattice_table(problem)
-    terms, p, _, each = found
-    one = problem.row[:, None] == 1.0
-    if (one | (problem.row[:, None] == 0.0)).all():
+    terms, p, _, each = result
+    item = problem.row[:, None] == 1.0
+    if (item | (problem.row[:, None] == 0.0)).all():
         # The sums of both worlds lie on the same whole numbers, and share one table.
-        values = np.concatenate([terms[0], np.where(one, terms[1], terms[0])[:, -1:]], axis=1)
+        values = np.concatenate([terms[0], np.where(item, terms[1], terms[0])[:, -1:]], axis=1)
         low, high = (np.pad(p, ((0, 0), (0, 0), side)) for side in ((0, 1), (1, 0)))
-        probability = np.stack([low[0], np.where(one, high[1], low[1])])
+        probability = np.stack([low[0], np.where(item, high[1], low[1])])
     else:
         values, probability = _side_by_side(terms, p)
     return _once_each(values, probability), float(each.sum())
@@ -464,10 +464,10 @@ def _lattice_table(problem: FixedProblem) -> tuple[Independent, float] | None:
     attack, mean, data = problem.attack, problem.mean, problem.data
     if not isinstance(attack, AbstractAdditiveAttack) or not isinstance(data, Discrete):
         return None
-    found = None if mean.is_noisy or mean.rate < 1.0 else lattice_steps(data)
-    if found is None:
+    result = None if mean.is_noisy or mean.rate < 1.0 else lattice_steps(data)
+    if result is None:
         return None
-    step, least, law = found
+    step, least, law = result
     places = np.rint((data.values - data.values[0]) / step)
     size = mean.rows * (law.shape[1] - 1) + 1
     distinct, row = np.unique(law, axis=0, return_inverse=True)
@@ -475,9 +475,9 @@ def _lattice_table(problem: FixedProblem) -> tuple[Independent, float] | None:
     if away > 2.0**-49 * np.abs(data.values).max() or distinct.shape[0] * float(size) ** 2 > _CONVOLVED:
         return None
     sums = np.zeros((2, distinct.shape[0], size))
-    for k, one in enumerate(distinct):
+    for k, item in enumerate(distinct):
         for world, rows in enumerate((mean.rows, mean.rows - 1)):
-            pmf = repeated(one, rows, np.convolve)
+            pmf = repeated(item, rows, np.convolve)
             sums[world, k, : pmf.size] = pmf
     p = sums[:, row.ravel()]
     place = step * np.arange(size)

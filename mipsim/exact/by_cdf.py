@@ -56,8 +56,8 @@ class Term:
         value, flaw = np.zeros(nodes.shape, complex), np.zeros(nodes.shape)
         for start in range(0, self.values.size, _CELLS):  # the waves of so many cells fit into memory
             part = slice(start, start + _CELLS)
-            found = by_waves(self.values[None, part], self.masses[None, None, part], spacing, nodes)
-            value, flaw = value + found[0][0][0], flaw + found[0][1][0]
+            result = by_waves(self.values[None, part], self.masses[None, None, part], spacing, nodes)
+            value, flaw = value + result[0][0][0], flaw + result[0][1][0]
         t = spacing * nodes
         # |E e^(itM) (e^(itH) - 1 - itH)| <= t^2 H^2 / 2, and E H = 0 leaves |E (e^(itM) - 1) itH| <= t H E min(t |M|, 2).
         first = np.minimum(t * float(self.masses @ np.abs(self.values)), 2.0) * t * self.hidden
@@ -156,9 +156,9 @@ class Rows:
         value: ComplexArray = np.ones(t.shape, complex)
         size, relative = np.ones(t.shape), np.zeros(t.shape)
         for term in self.terms:
-            found, flaw = term.transform(spacing, nodes)
-            modulus = np.minimum(np.abs(found) + flaw, 1.0)
-            value = value * found**term.copies
+            result, flaw = term.transform(spacing, nodes)
+            modulus = np.minimum(np.abs(result) + flaw, 1.0)
+            value = value * result**term.copies
             size = size * modulus**term.copies
             relative += term.copies * (flaw / np.maximum(modulus, 1e-300) + 16.0 * UNIT)
         value, doubt = absolute(value, size, relative)
@@ -206,11 +206,11 @@ def cdf_law(problem: FixedProblem) -> AbstractScoreLaw | None:
         + math.fsum(np.abs(row_weights) * (mean.rows * np.abs(data.mean) + np.abs(problem.row))),
         noise.smooth,
     )
-    found = between_bounds(total, _NODES[0], error=total.missed)
-    if found.error_bound > _ENOUGH:
+    result = between_bounds(total, _NODES[0], error=total.missed)
+    if result.error_bound > _ENOUGH:
         more = between_bounds(total, _NODES[1], error=total.missed)
-        found = min(found, more, key=lambda one: one.error_bound)
-    return mixed_with_out(BracketLaw(found), mean.inclusion)
+        result = min(result, more, key=lambda one: one.error_bound)
+    return mixed_with_out(BracketLaw(result), mean.inclusion)
 
 
 def _terms(

@@ -214,10 +214,10 @@ class ChiSquareLaw(AbstractScoreLaw):
         if not lower:
             low, high = 1.0 - high, 1.0 - low
         tail = noncentral_chi_square.logcdf if lower else noncentral_chi_square.logsf
-        found = np.asarray(tail(x, self.d, self.noncentrality[w]))
-        value = np.exp(found)
+        result = np.asarray(tail(x, self.d, self.noncentrality[w]))
+        value = np.exp(result)
         with np.errstate(divide="ignore"):
-            return np.where(value < low, np.log(low), np.where(value > high, np.log(high), found))
+            return np.where(value < low, np.log(low), np.where(value > high, np.log(high), result))
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         a = np.asarray(alpha, float)
@@ -238,7 +238,7 @@ class ChiSquareLaw(AbstractScoreLaw):
 
     @cached_property
     def _bounds(self) -> tuple[ChiSquareBounds, ChiSquareBounds]:
-        first, second = (ChiSquareBounds(float(self.d), float(one)) for one in self.noncentrality)
+        first, second = (ChiSquareBounds(float(self.d), float(item)) for item in self.noncentrality)
         return (first, first) if first == second else (first, second)
 
     @cached_property

@@ -131,8 +131,8 @@ class Contour:
         y = self.lattice.atom(u, world, self.c > 0) if self.lattice else u
         # Not by BLAS, whose threads wait for each other longer than such a small sum takes.
         total = np.real(np.einsum("mt,t->m", self._waves(y, world), self._coefficients(world, self.kernel)))
-        found = self._log(total * (self.spacing / (2 * np.pi)), y, world)
-        return np.minimum(found, self.log_mgf[world] - self.c * y + CLIP)  # Chernoff
+        result = self._log(total * (self.spacing / (2 * np.pi)), y, world)
+        return np.minimum(result, self.log_mgf[world] - self.c * y + CLIP)  # Chernoff
 
     def log_tail_and_density(self, u: np.ndarray, world: int) -> tuple[np.ndarray, np.ndarray]:
         """Log tail and log density of a score without lattice."""
@@ -182,7 +182,7 @@ class Contour:
     def _sums(self) -> tuple["_Sums", "_Sums"]:
         """What the errors of all thresholds need of the nodes, in both worlds."""
         nodes = np.arange(self.kernel.size) * self.spacing
-        lost, found = self.lost(), []
+        lost, result = self.lost(), []
         for world in (0, 1):
             modulus = np.abs(self.phi[world])
             size = self.spacing / np.pi * modulus * np.abs(self.kernel)
@@ -191,8 +191,8 @@ class Contour:
             grown = lost + EPS * own
             each = np.where(grown < 0.05, 2.1 * grown, 2.0 * np.exp(np.minimum(grown, 700.0)))
             sums = (2.0 * modulus, size * each, size, size * nodes, size * (self.c**2 + nodes**2))
-            found.append(_Sums(*(float(part.sum()) for part in sums)))
-        return found[0], found[1]
+            result.append(_Sums(*(float(part.sum()) for part in sums)))
+        return result[0], result[1]
 
     def _rounding(self, transform: AbstractTransform, y: np.ndarray, world: int) -> np.ndarray:
         sums = self._sums[world]
@@ -245,14 +245,14 @@ def find_saddlepoints(
         start, before = points[known.zero], [points[known.zero + 1 :], points[: known.zero][::-1]]
     sides, cut = [], []
     for side, (sign, edge) in enumerate(((1.0, transform.strip[1]), (-1.0, -transform.strip[0]))):
-        found, more = before[side], False
+        result, more = before[side], False
         if known is None or known.cut[1 - side]:
             for steps in _STEPS:  # of a law of rare values two and a half deviations may be beyond its end
                 longer, more = _walk(transform, [start, *before[side]], sign, edge, least_log, steps)
                 if longer:
-                    found = found + longer
+                    result = result + longer
                     break
-        sides.append(found)
+        sides.append(result)
         cut.append(more)
     every = zip(*sides[1][::-1], start, *sides[0], strict=True)
     points, value, location, sds = (np.stack(part, axis=-1) for part in every)
@@ -268,29 +268,29 @@ def _walk(
     steps: float,
 ) -> tuple[list[Point], bool]:
     """The further points of one side, in pairs, `steps` deviations apart; and whether the law goes on beyond the last one."""
-    start, found = before[-1], []
+    start, result = before[-1], []
     c, spread = abs(start[0]), start[3]
     near = float(np.abs(start[2]).max()) if c else 0.0
     last: np.ndarray | float = start[1] - start[0] * start[2] if c else 0.0
     most, more = _POINTS + 1 - len(before), False
-    while len(found) < most:
+    while len(result) < most:
         c = min(c + steps / spread, c + 0.4 * (edge - c))
         with np.errstate(over="ignore", invalid="ignore"):
             point = _point(transform, sign * c, spread, near)
         exponent = point[1] - point[0] * point[2]
         # Where Chernoff's exponent stands still, the tilted law has reached the end of the support.
-        ended = len(found) > 1 and np.max(last - exponent) < 0.5 and point[3] < 0.5 * spread
-        paired = found and len(found) % 2 == 0
+        ended = len(result) > 1 and np.max(last - exponent) < 0.5 and point[3] < 0.5 * spread
+        paired = result and len(result) % 2 == 0
         if not np.isfinite(exponent).all() or (paired and (ended or point[3] <= 0.0)):
             break
         last = exponent
         spread = max(point[3], 0.1 * spread)
-        found.append((*point[:3], spread))
+        result.append((*point[:3], spread))
         near = float(np.abs(point[2]).max())
-        if len(found) % 2 == 0 and (exponent < least_log).all():
+        if len(result) % 2 == 0 and (exponent < least_log).all():
             more = least_log > LEAST_LOG
             break
-    return found[: 2 * (len(found) // 2)], more
+    return result[: 2 * (len(result) // 2)], more
 
 
 def build_contour(

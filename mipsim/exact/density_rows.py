@@ -143,9 +143,9 @@ class ExponentialRow(AbstractSeriesRow):
 def _uniform_coefficients() -> np.ndarray:
     # B_2k 2^(2k) / (2k (2k)!) = (-1)^(k + 1) zeta(2k) / (k pi^(2k)): 60 powers leave (1.5 / pi)^60 < 1e-19.
     k = _EVEN // 2
-    found = np.zeros(int(_EVEN[-1]) - 1)
-    found[_EVEN.astype(int) - 2] = np.where(k % 2 == 1, 1.0, -1.0) * zeta(_EVEN) / (k * np.pi**_EVEN)
-    return found
+    result = np.zeros(int(_EVEN[-1]) - 1)
+    result[_EVEN.astype(int) - 2] = np.where(k % 2 == 1, 1.0, -1.0) * zeta(_EVEN) / (k * np.pi**_EVEN)
+    return result
 
 
 @dataclass(frozen=True)

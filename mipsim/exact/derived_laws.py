@@ -92,7 +92,7 @@ class MixedLaw(AbstractScoreLaw):
             if part is None:
                 return None
             total = [
-                so_far + weight * (1.0 + _ROUNDING) * one for so_far, one in zip(total, part, strict=True)
+                so_far + weight * (1.0 + _ROUNDING) * item for so_far, item in zip(total, part, strict=True)
             ]
         return total[0], total[1]
 
@@ -103,11 +103,11 @@ class MixedLaw(AbstractScoreLaw):
         for part, weight in zip(parts, self.weights, strict=True):
             if part is None:
                 return None
-            ends = [end + weight * one for end, one in zip(ends, part, strict=True)]
+            ends = [end + weight * item for end, item in zip(ends, part, strict=True)]
         return max(0.0, ends[0] - _ROUNDING), min(1.0, ends[1] + _ROUNDING)
 
     def support(self) -> np.ndarray | None:
-        each = [found for law in self.laws if (found := law.support()) is not None]
+        each = [result for law in self.laws if (result := law.support()) is not None]
         return np.unique(np.concatenate(each)) if len(each) == len(self.laws) else None
 
     def unordered(self, threshold: Thresholds) -> np.ndarray:
@@ -241,13 +241,13 @@ class LinkedLaw(_LawOfBase):
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)
-        found = self.base.log_tail(self.unlink(x), inside=inside, upper=upper)
-        return np.where(x < self.lowest, 0.0 if upper else -np.inf, found)
+        result = self.base.log_tail(self.unlink(x), inside=inside, upper=upper)
+        return np.where(x < self.lowest, 0.0 if upper else -np.inf, result)
 
     def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)
-        found = self.base.log_tail_with_ties(self.unlink(x), inside=inside, upper=upper)
-        return np.where(x <= self.lowest, 0.0 if upper else -np.inf, found)
+        result = self.base.log_tail_with_ties(self.unlink(x), inside=inside, upper=upper)
+        return np.where(x <= self.lowest, 0.0 if upper else -np.inf, result)
 
     def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
         x = np.asarray(threshold, float)
@@ -255,15 +255,15 @@ class LinkedLaw(_LawOfBase):
         return below.where(x < self.lowest, self.base.tail_bounds(self.unlink(x), inside=inside))
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
-        found = self.base.around(log_fpr, log_rest)
-        return None if found is None else tuple(self.link(x) for x in found)
+        result = self.base.around(log_fpr, log_rest)
+        return None if result is None else tuple(self.link(x) for x in result)
 
     def unordered(self, threshold: Thresholds) -> np.ndarray:
         return self.base.unordered(self.unlink(np.asarray(threshold, float)))
 
     def support(self) -> np.ndarray | None:
-        found = self.base.support()
-        return None if found is None else np.unique(self.link(found))
+        result = self.base.support()
+        return None if result is None else np.unique(self.link(result))
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         return self.link(self.base.threshold_at(alpha))
@@ -286,10 +286,10 @@ def by_bisection(link: Map, low: float, high: float) -> Map:
             return np.where(np.isnan(value), x > 0.0, value > score)
 
         first = least_float(above, *(np.full(score.shape, end) for end in (low, high)))
-        found = np.nextafter(first, -np.inf)
+        result = np.nextafter(first, -np.inf)
         ends = link(np.array([low, high]))
         ends = np.where(np.isnan(ends), [-np.inf, np.inf], ends)
-        return np.where(score < ends[0], -np.inf, np.where(score >= ends[1], np.inf, found))
+        return np.where(score < ends[0], -np.inf, np.where(score >= ends[1], np.inf, result))
 
     return unlink
 

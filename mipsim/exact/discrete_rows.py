@@ -70,13 +70,13 @@ class BernoulliRow(AbstractRow):
             g.append((g[m] - square) / (m + 1))
             square = sum((size[i] * size[m - i] for i in range(m + 1)), np.zeros_like(self.p))
             size.append((size[m] + square) / (m + 1))
-        power, found, errors = self.weights, [], []
+        power, result, errors = self.weights, [], []
         for m in range(1, _TERMS):
             power = power * self.weights
-            found.append(np.sum(g[m] * power) / (m + 1))
+            result.append(np.sum(g[m] * power) / (m + 1))
             each = 20.0 * g[1] + np.square(self.p) if m == 1 else (64.0 + 8.0 * m**2) * size[m]
             errors.append(np.sum(each * np.abs(power)) / (m + 1))
-        return np.array(found), np.array(errors)
+        return np.array(result), np.array(errors)
 
     @cached_property
     def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -153,15 +153,15 @@ class BernoulliRow(AbstractRow):
         out = binomial_probabilities(rows, self.p, low, rows + 1)
         inside = binomial_probabilities(rows - 1, self.p, low, rows)
         lost = binomial_error(rows, self.p)
-        found = []
+        result = []
         for j, (a, own) in enumerate(zip(self.weights, target_terms, strict=True)):
             ones = a * count
             worlds = (
                 (ones, out[j], rounding(ones)),
                 (ones[:-1] + own, inside[j], rounding(np.abs(ones[:-1]) + abs(own))),
             )
-            found.append(beside(*worlds, float(lost[j]), *binomial_relative_error(rows, float(self.p[j]))))
-        return found
+            result.append(beside(*worlds, float(lost[j]), *binomial_relative_error(rows, float(self.p[j]))))
+        return result
 
     def _tilted(self, c: float) -> np.ndarray:
         odds = np.log(self.p) - np.log1p(-self.p) + self.weights * c
@@ -275,11 +275,11 @@ class AtomsRow(AbstractRow):
         if d * m * (m - 1) // 2 > _PAIRS:
             return None
         k, other = np.triu_indices(m, 1)
-        kept = [q[:, k] * q[:, other] for q in (self._tilted(low), self._tilted(high))]
+        retained = [q[:, k] * q[:, other] for q in (self._tilted(low), self._tilted(high))]
         # Between the ends each log p_k is concave in the tilt, so the product is least at an end.
         return Phases(
             np.abs(self.values[:, k] - self.values[:, other]).ravel(),
-            (2.0 / np.pi**2) * np.minimum(*kept).ravel(),
+            (2.0 / np.pi**2) * np.minimum(*retained).ravel(),
         )
 
     def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
@@ -289,7 +289,7 @@ class AtomsRow(AbstractRow):
         both = np.hstack([self.values, self.probabilities])
         kinds, group, copies = np.unique(both, axis=0, return_inverse=True, return_counts=True)
         targets = np.bincount(group.ravel(), target_terms, copies.size)
-        found, log_atoms, m = [], 0.0, self.values.shape[1]
+        result, log_atoms, m = [], 0.0, self.values.shape[1]
         for kind, count, target in zip(kinds, copies.tolist(), targets, strict=True):
             log_atoms += _log_compositions(rows * count, m)
             if log_atoms > np.log(MOST_ATOMS) - 2.0:
@@ -299,7 +299,7 @@ class AtomsRow(AbstractRow):
                 return None
             own = rest.near + float(rounding(target))
             worlds = (out.values, out.out, out.near), (rest.values + target, rest.out, own)
-            found.append(
+            result.append(
                 beside(
                     *worlds,
                     max(out.lost, rest.lost),
@@ -307,7 +307,7 @@ class AtomsRow(AbstractRow):
                     max(out.floor, rest.floor),
                 )
             )
-        return found
+        return result
 
     def _tilted(self, c: float) -> np.ndarray:
         with np.errstate(divide="ignore"):

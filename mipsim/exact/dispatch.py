@@ -112,16 +112,16 @@ def _around(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
 
 def _law_of(problem: FixedProblem) -> AbstractScoreLaw | None:
     attack = problem.attack
-    law = next((found for rule in RULES if (found := rule(problem)) is not None), None)
+    law = next((result for rule in RULES if (result := rule(problem)) is not None), None)
     # The first that is proven well enough; reading a law's bound is what takes time.
     routes = [lambda: law, lambda: bracketed_law(problem, law)]
     tables = None if isinstance(attack, AbstractLinearAttack) else count_tables(problem)
     known = []
     for route in routes if tables is None or tables[0].size < _MANY else routes[::-1]:
-        found = route()
-        if found is not None and found.error_bound <= LARGEST_ERROR:
-            return found
-        known += [] if found is None else [found]
+        result = route()
+        if result is not None and result.error_bound <= LARGEST_ERROR:
+            return result
+        known += [] if result is None else [result]
     return min(known, key=lambda one: one.error_bound, default=None)
 
 

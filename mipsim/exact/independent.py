@@ -50,12 +50,12 @@ def chernoff_reach(
     for sign in (-1.0, 1.0):
         farthest = []
         for world, sd in enumerate(sds):
-            found = [np.inf]
+            result = [np.inf]
             for s in (min(power / max(sd, 1e-300), edge) for power in powers):
                 value = log_mgf(sign * s, world)
                 if np.isfinite(value):
-                    found.append((value * (1 + 1e-9) + 1e-9 - np.log(_CHANCE)) / s)
-            farthest.append(min(found))
+                    result.append((value * (1 + 1e-9) + 1e-9 - np.log(_CHANCE)) / s)
+            farthest.append(min(result))
         ends.append(sign * max(farthest))
     return ends[0], ends[1]
 
@@ -127,7 +127,7 @@ class Independent:
         with np.errstate(divide="ignore"):
             each = [np.log(s.probability.sum(axis=2)) * np.maximum(s.copies, 1) for s in self.stacks]
         logs = [
-            np.where(s.copies > 0, one, 0.0).sum(axis=1) for s, one in zip(self.stacks, each, strict=True)
+            np.where(s.copies > 0, item, 0.0).sum(axis=1) for s, item in zip(self.stacks, each, strict=True)
         ]
         return np.exp(np.sum(logs, axis=0)) if logs else np.ones(2)
 
@@ -197,8 +197,8 @@ class Independent:
             centres = (probability.sum(0) * values).sum(1) / np.maximum(probability.sum((0, 2)), 1e-300)
             v = values - centres[:, None]
             shift = fsum((copies[0] * centres).tolist()), fsum((copies[1] * centres).tolist())
-            found = _by_moments(v, probability, t[alive]) or by_waves(v, probability, spacing, alive)
-            for world, (phi, flaw) in enumerate(found):
+            result = _by_moments(v, probability, t[alive]) or by_waves(v, probability, spacing, alive)
+            for world, (phi, flaw) in enumerate(result):
                 c = copies[world]
                 modulus = np.minimum(np.abs(phi) + flaw, 1.0 + 1e-9)
                 value[world, alive] *= _product(phi, c) * np.exp(1j * (t[alive] * shift[world]))
@@ -242,12 +242,12 @@ def _by_moments(v: np.ndarray, probability: np.ndarray, t: np.ndarray) -> list[B
     order = len(moments) - 1  # that of the remainder, which is at most E|t v|^order / order!
     waves = (1j * t) ** np.arange(order)[:, None]
     growth = np.abs(waves)
-    found = []
+    result = []
     for world in (0, 1):
         absolute = np.stack([m[world] for m in size[:order]], axis=1) @ growth
         flaw = UNIT * (v.shape[1] + 4.0 * order + 8.0) * absolute + np.outer(size[order][world], t**order)
-        found.append((np.stack([m[world] for m in moments[:order]], axis=1) @ waves, flaw))
-    return found
+        result.append((np.stack([m[world] for m in moments[:order]], axis=1) @ waves, flaw))
+    return result
 
 
 def by_waves(v: np.ndarray, probability: np.ndarray, spacing: float, nodes: np.ndarray) -> list[Bounded]:
@@ -274,29 +274,29 @@ def by_waves(v: np.ndarray, probability: np.ndarray, spacing: float, nodes: np.n
     smooth, rough = _waves(v, spacing, fine), _waves(v, spacing * fine, last // fine + 1)
     rough = np.ascontiguousarray(rough[:, :, rows].swapaxes(1, 2))
     t = spacing * nodes
-    found = []
+    result = []
     for p in probability:
         phi = ((p[:, None, :] * rough) @ smooth)[:, row, nodes % fine]
         mass, first = p.sum(1), (p * np.abs(v)).sum(1)
         # Sums of 2 K products of a cosine or sine each; 14 waves of 8 units; their angles.
         flaw = UNIT * ((3.0 * v.shape[1] + 140.0) * mass[:, None] + 4.0 * first[:, None] * t)
-        found.append((phi, flaw))
-    return found
+        result.append((phi, flaw))
+    return result
 
 
 def _waves(v: np.ndarray, spacing: float, count: int) -> ComplexArray:
     """exp(i k spacing v) for k = 0 ... count - 1, each a product of at most log2(count) computed ones, shape (g, K, count)."""
-    found = np.empty((*v.shape, count), complex)
-    found[..., 0] = 1.0
+    result = np.empty((*v.shape, count), complex)
+    result[..., 0] = 1.0
     done = 1
     while done < count:
         angle = (spacing * done) * v
         more = min(done, count - done)
-        one = np.empty(v.shape, complex)
-        one.real, one.imag = np.cos(angle), np.sin(angle)
-        np.multiply(found[..., :more], one[..., None], out=found[..., done : done + more])
+        item = np.empty(v.shape, complex)
+        item.real, item.imag = np.cos(angle), np.sin(angle)
+        np.multiply(result[..., :more], item[..., None], out=result[..., done : done + more])
         done += more
-    return found
+    return result
 
 
 def _product(phi: ComplexArray, copies: np.ndarray) -> ComplexArray:
@@ -324,7 +324,7 @@ def without_faint(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarra
         [[0. 1.]] [1.e-30 1.e-30]
     """
     count = max(1.0, float(sum(s.copies.max(axis=0).sum() for s in stacks)))
-    found, lost = [], np.zeros(2)
+    result, lost = [], np.zeros(2)
     for s in stacks:
         worse = s.probability.max(axis=0)
         order = np.argsort(worse, axis=1)
@@ -333,13 +333,13 @@ def without_faint(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarra
         np.put_along_axis(drop, order, small, 1)
         lost += (np.where(drop, s.probability, 0.0).sum(axis=2) * s.copies).sum(axis=1)
         p = np.where(drop, 0.0, s.probability)
-        kept = np.asarray(~drop.all(axis=0))
-        if not kept.any():
-            kept[0] = True
+        retained = np.asarray(~drop.all(axis=0))
+        if not retained.any():
+            retained[0] = True
         # A value that is left out in one row only is replaced by one that is not: it must not widen anything.
         centre = np.take_along_axis(s.values, order[:, -1:], 1)
-        found.append(Stack(np.where(drop, centre, s.values)[:, kept], p[:, :, kept], s.copies))
-    return tuple(found), lost
+        result.append(Stack(np.where(drop, centre, s.values)[:, retained], p[:, :, retained], s.copies))
+    return tuple(result), lost
 
 
 @dataclass(frozen=True)
@@ -388,9 +388,9 @@ def _world(
     values, mass, slack, added = np.array([total.offset[world]]), np.ones((1, 1)), 0.0, 0
     for stack in total.stacks:
         for row in range(stack.values.shape[0]):
-            kept = stack.probability[world, row] > 0.0
+            retained = stack.probability[world, row] > 0.0
             copies = int(stack.copies[world, row])
-            base = stack.values[row][kept], stack.probability[world, row][kept][None, :], 0.0
+            base = stack.values[row][retained], stack.probability[world, row][retained][None, :], 0.0
             while copies:
                 if copies & 1:
                     values, mass, span = _sum((values, mass), base[:2], total.rounding, least, most)
@@ -413,10 +413,12 @@ def _sum(
     wanted = 16 * most  # ties are merged below, so that more are kept than wanted
     i, j = _pairs(first[1][0], second[1][0], wanted)
     mass = first[1][0][i] * second[1][0][j]
-    kept = np.flatnonzero(mass >= least)
-    if kept.size > wanted:
-        kept = kept[np.argpartition(mass[kept], -wanted)[-wanted:]]
-    values, merged, span = _merged(first[0][i[kept]] + second[0][j[kept]], mass[kept][None, :], scale)
+    retained = np.flatnonzero(mass >= least)
+    if retained.size > wanted:
+        retained = retained[np.argpartition(mass[retained], -wanted)[-wanted:]]
+    values, merged, span = _merged(
+        first[0][i[retained]] + second[0][j[retained]], mass[retained][None, :], scale
+    )
     if values.size > most:
         best = np.sort(np.argpartition(merged[0], -most)[-most:])
         values, merged = values[best], merged[:, best]
@@ -463,18 +465,18 @@ def lattice_powers(stacks: tuple[Stack, ...], most: int = 2**13) -> tuple[tuple[
         >>> print(lattice_powers((coin,))[0][0].probability[0])
         [[0.25 0.5  0.25]]
     """
-    found: list[Stack] = []
+    result: list[Stack] = []
     moved = np.zeros(2)
     for s in stacks:
         c = s.copies
         if s.values.shape[0] > 1 or c.max() == 1 or (c[0] != c[1]).any() or s.values.shape[1] < 2:
-            found.append(s)
+            result.append(s)
             continue
         value, copies = s.values[0], int(c[0, 0])
         step = (value[-1] - value[0]) / (value.size - 1)
         away = np.abs(value - value[0] - step * np.arange(value.size)).max()
         if away > 8.0 * UNIT * np.abs(value).max() or value.size * np.sqrt(copies) > most:
-            found.append(s)
+            result.append(s)
             continue
         rows = [repeated(_cut(0, s.probability[w, 0]), copies, _convolved) for w in (0, 1)]
         low, high = min(r[0] for r in rows), max(r[0] + r[1].size for r in rows)
@@ -484,8 +486,8 @@ def lattice_powers(stacks: tuple[Stack, ...], most: int = 2**13) -> tuple[tuple[
             cut = abs(float(s.probability[w, 0].sum()) ** copies - float(mass.sum()))
             moved[w] += cut + 2.0 * convolution_error(copies, value.size)
         values = copies * value[0] + step * np.arange(low, high)
-        found.append(Stack(values[None, :], p, np.ones((2, 1), int)))
-    return tuple(found), moved
+        result.append(Stack(values[None, :], p, np.ones((2, 1), int)))
+    return tuple(result), moved
 
 
 Cut = tuple[int, np.ndarray]
@@ -497,7 +499,7 @@ def _convolved(first: Cut, second: Cut) -> Cut:
 
 
 def _cut(start: int, mass: np.ndarray) -> Cut:
-    kept = np.flatnonzero(mass > _TINY)
-    if kept.size == 0:
+    retained = np.flatnonzero(mass > _TINY)
+    if retained.size == 0:
         return start, np.zeros(1)
-    return start + int(kept[0]), mass[kept[0] : kept[-1] + 1]
+    return start + int(retained[0]), mass[retained[0] : retained[-1] + 1]

@@ -178,15 +178,15 @@ class InvertedLaw(AbstractScoreLaw):
         near = np.flatnonzero(~far)
         for index, where in self._lines(middle[near], world):
             at = near[where]
-            found = [self._errors(index, end[at], world, proven=True) for end in ends]
+            result = [self._errors(index, end[at], world, proven=True) for end in ends]
             curved = [self.contour(index).curvature(end[at], world) for end in ends]
             # An error that is Chernoff's bound on the tail is none of the sum itself.
             known = [
-                one < self.contour(index).chernoff(end[at], world)
-                for one, end in zip(found, ends, strict=True)
+                item < self.contour(index).chernoff(end[at], world)
+                for item, end in zip(result, ends, strict=True)
             ]
             error[at] = np.where(
-                np.logical_and(*known), np.maximum(*found) + self.transform.lost + _ROUNDED, np.inf
+                np.logical_and(*known), np.maximum(*result) + self.transform.lost + _ROUNDED, np.inf
             )
             with np.errstate(over="ignore", invalid="ignore"):
                 square = 0.125 * (1.0 + 1e-9) * np.square(high[at] - low[at]) * np.maximum(*curved)
@@ -217,8 +217,8 @@ class InvertedLaw(AbstractScoreLaw):
         line = self.contour(index)
         if (index, proven) not in self._tails:
             at = line.c, line.spacing, line.phi.shape[1] - 1
-            found = self.transform.tail(*at, self._span(index)) if proven else self.transform.scan(*at)
-            self._tails[index, proven] = found
+            result = self.transform.tail(*at, self._span(index)) if proven else self.transform.scan(*at)
+            self._tails[index, proven] = result
         return line.errors(self.transform, self.saddlepoints, u, world, self._tails[index, proven])
 
     def _span(self, index: int) -> tuple[float, float]:
@@ -231,15 +231,15 @@ class InvertedLaw(AbstractScoreLaw):
     def threshold_at(self, alpha: object) -> np.ndarray:
         a = np.asarray(alpha, float)
         flat = np.ravel(a)
-        found = np.where(flat <= 0.0, np.inf, -np.inf)
+        result = np.where(flat <= 0.0, np.inf, -np.inf)
         finite = np.exp(self.transform.log_mass[0])
         inner = (flat > 0.0) & (flat < finite)
         if inner.any() and self.transform.lattice:
-            found[inner] = self._lattice_search(flat[inner])
+            result[inner] = self._lattice_search(flat[inner])
         elif inner.any():
             log_fpr, log_rest = np.log(flat[inner]), np.log(np.maximum(finite - flat[inner], 1e-320))
-            found[inner] = self._solve(log_fpr, log_rest)[0]
-        return found.reshape(a.shape)
+            result[inner] = self._solve(log_fpr, log_rest)[0]
+        return result.reshape(a.shape)
 
     def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x, lattice = np.asarray(threshold, float), self.transform.lattice
@@ -288,12 +288,12 @@ class InvertedLaw(AbstractScoreLaw):
         index = np.where(self.saddlepoints.served(u), self.saddlepoints.line_for(u, world), -1)
         order = np.argsort(index, kind="stable")
         values, starts = np.unique(index[order], return_index=True)
-        found = []
+        result = []
         for index, where in zip(values.tolist(), np.split(order, starts[1:]), strict=True):
             if index >= 0:
                 size = max(1, _BLOCK // self.contour(index).phi.shape[1])
-                found += [(index, where[start : start + size]) for start in range(0, where.size, size)]
-        return found
+                result += [(index, where[start : start + size]) for start in range(0, where.size, size)]
+        return result
 
     def _solve(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(x, log density there) by Newton's method on the probit of the tail, which is almost a straight line.

@@ -75,14 +75,14 @@ def linear_law(problem: FixedProblem) -> AbstractScoreLaw | None:
         lost=noise.error,
     )
     if mean.rate < 1.0:
-        kept = replace(
+        retained = replace(
             transform,
             row=PoissonRow(row, transform.row_mean, mean.rate),
             row_mean=mean.rate * transform.row_mean,
             row_mean_low=mean.rate * low,
         )
-        dropped = replace(kept, target=0.0)
-        law = MixedLaw((InvertedLaw(kept), InvertedLaw(dropped)), (mean.rate, 1.0 - mean.rate))
+        dropped = replace(retained, target=0.0)
+        law = MixedLaw((InvertedLaw(retained), InvertedLaw(dropped)), (mean.rate, 1.0 - mean.rate))
     elif not noise.error and all(isinstance(part, NormalRow) for part in (row, *noise.parts)):
         law = _normal(transform)
     else:

@@ -51,15 +51,15 @@ class ScoreNoise:
     @property
     def smooth(self) -> ScoreNoise:
         """The parts that have a density."""
-        kept = [i for i, part in enumerate(self.parts) if part.atoms is None]
-        means, variances = (tuple(each[i] for i in kept) for each in (self.means, self.variances))
-        return ScoreNoise(tuple(self.parts[i] for i in kept), means, variances, self.error)
+        retained = [i for i, part in enumerate(self.parts) if part.atoms is None]
+        means, variances = (tuple(each[i] for i in retained) for each in (self.means, self.variances))
+        return ScoreNoise(tuple(self.parts[i] for i in retained), means, variances, self.error)
 
     def on_axis(self, t: np.ndarray) -> Bounded:
         """Log E exp(i t (noise - mean)) and a bound on its error; shape of t."""
         value, error = np.zeros(t.shape, complex), np.zeros(t.shape)
-        for found, unsure in (part.on_axis(t) for part in self.parts):
-            value, error = value + found, error + unsure
+        for result, unsure in (part.on_axis(t) for part in self.parts):
+            value, error = value + result, error + unsure
         return value, error
 
     @property
@@ -99,7 +99,9 @@ def score_noise(release: Release, weights: np.ndarray) -> ScoreNoise | None:
         2.0
     """
     variance, error = float(np.sum(weights**2 * release.variance)), 0.0
-    found: list[tuple[AbstractRow, float, float]] = [(NormalRow(variance), 0.0, variance)] if variance else []
+    result: list[tuple[AbstractRow, float, float]] = (
+        [(NormalRow(variance), 0.0, variance)] if variance else []
+    )
     for noise in release.noises:
         pulled = weights * noise.scale
         used = pulled[pulled != 0.0]
@@ -109,9 +111,9 @@ def score_noise(release: Release, weights: np.ndarray) -> ScoreNoise | None:
         if part is None:
             return None
         mean = precise_dot(used, np.broadcast_to(noise.law.mean, used.shape))
-        found.append((part, mean, float(used @ used) * float(noise.law.variance[0])))
+        result.append((part, mean, float(used @ used) * float(noise.law.variance[0])))
         error += used.size * noise.error
-    parts, means, variances = zip(*found, strict=True) if found else ((), (), ())
+    parts, means, variances = zip(*result, strict=True) if result else ((), (), ())
     return ScoreNoise(parts, means, variances, error)
 
 
@@ -210,9 +212,9 @@ def noise_tail(variance: float, scales: np.ndarray) -> NoiseTail | None:
         >>> noise_tail(0.0, np.array([1.0, 1.0 + 1e-9])) is None
         True
     """
-    found = NoiseTail(float(np.sqrt(variance)), np.sort(np.asarray(scales, float)))
-    b = found.scales
+    result = NoiseTail(float(np.sqrt(variance)), np.sort(np.asarray(scales, float)))
+    b = result.scales
     twice = bool((np.diff(b) == 0.0).any())
     if (twice and (variance > 0.0 or b[0] != b[-1])) or b.size > _MOST:
         return None
-    return found if found.error_bound < _WORST else None
+    return result if result.error_bound < _WORST else None

@@ -129,11 +129,11 @@ class NoisyLatticeLaw(AbstractScoreLaw):
 def _log_of(probability: Callable[[np.ndarray], np.ndarray], x: Thresholds, width: int) -> np.ndarray:
     """Log of a probability that takes `width` numbers a threshold, for some thresholds at a time, shape (T, 1)."""
     flat = np.ravel(np.asarray(x, float))
-    found, size = np.empty(flat.shape), max(1, _BLOCK // width)
+    result, size = np.empty(flat.shape), max(1, _BLOCK // width)
     for start in range(0, flat.size, size):
-        found[start : start + size] = probability(flat[start : start + size, None])
+        result[start : start + size] = probability(flat[start : start + size, None])
     with np.errstate(divide="ignore"):
-        return np.log(np.minimum(found, 1.0)).reshape(np.shape(x))
+        return np.log(np.minimum(result, 1.0)).reshape(np.shape(x))
 
 
 def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high: float) -> np.ndarray:
@@ -148,7 +148,7 @@ def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high:
     a = np.asarray(alpha, float)
     flat = np.ravel(a)
     inner = (flat > 0.0) & (flat < 1.0)
-    found = np.where(flat <= 0.0, np.inf, -np.inf)
+    result = np.where(flat <= 0.0, np.inf, -np.inf)
     wanted = flat[inner]
 
     def gap(x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -162,5 +162,5 @@ def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high:
 
     root = elementwise.find_root(gap, (np.full(wanted.shape, low), high), args=(wanted,))
     # With one sign at both ends there is no root: the nearer end.
-    found[inner] = np.where(np.isnan(root.x), np.where(root.f_bracket[0] > 0.0, high, low), root.x)
-    return found.reshape(a.shape)
+    result[inner] = np.where(np.isnan(root.x), np.where(root.f_bracket[0] > 0.0, high, low), root.x)
+    return result.reshape(a.shape)

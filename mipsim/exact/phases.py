@@ -78,12 +78,12 @@ class Phases:
 
     def levels(self, start: float, rows: int) -> list[tuple[float, float]]:
         """(level, t1) as of `quiet_until`, from the highest level down to one that reaches far enough."""
-        found: list[tuple[float, float]] = []
+        result: list[tuple[float, float]] = []
         for level in QUIET_LEVELS:
-            if found and found[-1][1] > _FAR * start:
+            if result and result[-1][1] > _FAR * start:
                 break  # lower levels reach farther, at a price in height
-            found.append((level, self.quiet_until(start, rows, level)))
-        return found
+            result.append((level, self.quiet_until(start, rows, level)))
+        return result
 
     def share_of(self, other: "Phases") -> float:
         """The largest f with this sum at least f times the other one at every t; 0 if their frequencies differ.
@@ -115,14 +115,14 @@ class Phases:
     def _blocks(self) -> "_Blocks":
         """Blocks of neighbouring combinations; a cost is each / inverse, so that they serve every level."""
         values, inverse = self._merged
-        found = _blocked(values, inverse)
+        result = _blocked(values, inverse)
         for _ in range(_LEVELS):
             for k in range(1, 12):
                 if 4**k < values.size:
-                    found += _blocked(*_disjoint(values, inverse, 4**k, self._least))
+                    result += _blocked(*_disjoint(values, inverse, 4**k, self._least))
             values, inverse = _disjoint(values, inverse, 1, self._least)
-            found += _blocked(values, inverse)
-        return _Blocks(*(np.concatenate(part) for part in zip(*found, strict=True)))
+            result += _blocked(values, inverse)
+        return _Blocks(*(np.concatenate(part) for part in zip(*result, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -145,14 +145,14 @@ def _blocked(values: np.ndarray, inverse: np.ndarray) -> list[tuple[np.ndarray, 
     """Blocks of neighbouring combinations that share no frequency."""
     order = np.argsort(values)
     values, inverse = values[order], inverse[order]
-    found = [(np.zeros(0), np.zeros(0), np.zeros(0))]
+    result = [(np.zeros(0), np.zeros(0), np.zeros(0))]
     for size in _BLOCKS:
         count = values.size // size
         if count == 0:
             break
         edge = np.arange(count) * size
-        found.append((values[edge], values[edge + size - 1], np.add.reduceat(inverse[: count * size], edge)))
-    return found
+        result.append((values[edge], values[edge + size - 1], np.add.reduceat(inverse[: count * size], edge)))
+    return result
 
 
 def _disjoint(values: Array, inverse: Array, stride: int, least: float) -> tuple[Array, Array]:

@@ -62,9 +62,9 @@ class PoissonRow(AbstractRow):
         mean = fsum(parts)
         low = fsum([*parts, -mean])
         row = PoissonRow(inner.row, mean * inner.unit, self.rate)
-        kept = exact_dot(np.array([mean, low]), np.full(2, self.rate))
+        retained = exact_dot(np.array([mean, low]), np.full(2, self.rate))
         misfit = inner.misfit + abs(self.row.base / self.step - base)
-        return Multiples(row, inner.unit, kept, misfit, inner.most + abs(base))
+        return Multiples(row, inner.unit, retained, misfit, inner.most + abs(base))
 
     @property
     def vanishes(self) -> bool:
@@ -97,8 +97,10 @@ class PoissonRow(AbstractRow):
         inner = self.row.phases(low, high)
         if inner is None:
             return None
-        kept = min(self.rate / (self.rate + (1.0 - self.rate) * np.exp(-c * self.mean)) for c in (low, high))
-        return Phases(inner.frequencies, inner.strengths, inner.kept * float(kept))
+        retained = min(
+            self.rate / (self.rate + (1.0 - self.rate) * np.exp(-c * self.mean)) for c in (low, high)
+        )
+        return Phases(inner.frequencies, inner.strengths, inner.kept * float(retained))
 
     def _tilted(self, c: float) -> float:
         log_mgf = float(self.row.cumulant(np.array([complex(c)])).real[0]) + self.mean * c

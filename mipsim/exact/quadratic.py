@@ -124,11 +124,11 @@ def _polynomial(attack: AbstractAttack, target: np.ndarray, points: np.ndarray):
         if degree_of(lambda output: jnp.sum(attack.contributions(z, output)), jnp.asarray(points[0])) is None:
             return None
         return _parabolas(attack, z, points)
-    found = polynomial_of(attack, target, points)
-    if found is None:
+    result = polynomial_of(attack, target, points)
+    if result is None:
         return None
-    hessian = np.zeros_like(found.gradient) if found.hessian is None else found.hessian
-    return found.at, hessian, found.gradient, found.constant, None, None
+    hessian = np.zeros_like(result.gradient) if result.hessian is None else result.hessian
+    return result.at, hessian, result.gradient, result.constant, None, None
 
 
 def _parabolas(attack: AbstractAdditiveAttack, z: jax.Array, points: np.ndarray):
@@ -160,13 +160,13 @@ def _read_off(off: Array, width: Array, away: Array, spread: Array, independent:
     The value, the slope and the curve are off by `off`, off / width and 4 off / width^2, and a step is `away` and spread |Z| long,
     |Z| <= sqrt d + 8.5 for all of Z; where coordinates are not independent each may have all of it.
     """
-    radius, found = largest_norm(width.size), []
+    radius, result = largest_norm(width.size), []
     for far, sd in zip(away / width, spread / width, strict=True):
         slopes, curves = off * (1.0 + 4.0 * far) * sd, 4.0 * off * sd**2
         steep, wide = (np.linalg.norm(slopes), curves.max()) if independent else (slopes.sum(), curves.sum())
         level = (off * (1.0 + far + 4.0 * far**2)).sum()
-        found.append(float(level + steep * radius + wide * radius**2))
-    return max(found)
+        result.append(float(level + steep * radius + wide * radius**2))
+    return max(result)
 
 
 def _rotated(hessian: Array, gradient: Array, mean: Array, covariance: Array) -> tuple[Array, Array]:
@@ -190,7 +190,7 @@ def _blur(
     d = gradient.size
     diagonal = hessian.ndim == 1 and all(c.ndim == 1 for c in covariances)
     each = EPS * (d + 64.0 if diagonal else 64.0 * d + 64.0)
-    radius, found = largest_norm(d), []
+    radius, result = largest_norm(d), []
     for centre, covariance in zip(centres, covariances, strict=True):
         m, size = np.abs(centre - at), np.abs(hessian)
         off = 4.0 * EPS * (np.abs(centre) + np.abs(at))
@@ -206,5 +206,5 @@ def _blur(
             slope = float(np.linalg.norm(steep)) * widest**0.5
             curve = float(size.max() if hessian.ndim == 1 else np.linalg.norm(hessian, 2)) * widest
         moved = float(steep @ off) + float(np.linalg.norm(shaken)) * widest**0.5 * radius
-        found.append(each * (level + slope * radius + curve * radius**2) + moved)
-    return max(found)
+        result.append(each * (level + slope * radius + curve * radius**2) + moved)
+    return max(result)

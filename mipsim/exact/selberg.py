@@ -75,5 +75,5 @@ def _series(coefficients: ComplexArray, size: int) -> np.ndarray:
     """Re sum_n c_n e(n i / size) for i = 0 ... size."""
     padded = np.zeros(size // 2 + 1, complex)
     padded[1 : coefficients.size + 1] = coefficients
-    found = np.fft.irfft(padded, size) * (size / 2.0)
-    return np.append(found, found[0])
+    result = np.fft.irfft(padded, size) * (size / 2.0)
+    return np.append(result, result[0])

@@ -187,7 +187,7 @@ class TablesTransform(AbstractTransform):
 
     def _spread(self, c: float) -> tuple[np.ndarray, np.ndarray]:
         """V and M of both worlds under the tilt c, the first from below and the second from above."""
-        found = np.empty((2, 2))
+        result = np.empty((2, 2))
         for world in (0, 1):
             if abs(c) < 0.8 * self._radius:
                 radius, moments, _ = self._moments
@@ -208,17 +208,17 @@ class TablesTransform(AbstractTransform):
                 centred = self.values[world] - _dot(q, self.values[world])[:, None]
                 var, mu4 = _dot(q, centred**2), _dot(q, centred**4)
             var = np.maximum(var, 0.0)
-            found[:, world] = self.copies @ var, self.copies @ (np.maximum(mu4, 0.0) + 3.0 * var**2)
-        return found[0] * (1.0 - _MARGIN), np.maximum(found[1], _SMALLEST) * (1.0 + _MARGIN)
+            result[:, world] = self.copies @ var, self.copies @ (np.maximum(mu4, 0.0) + 3.0 * var**2)
+        return result[0] * (1.0 - _MARGIN), np.maximum(result[1], _SMALLEST) * (1.0 + _MARGIN)
 
     def _quiet(self, span: tuple[float, float], start: float) -> list[tuple[float, float]]:
         if span not in self._known:
             laws = zip(self.values, self.probabilities, strict=True)
             self._known[span] = [pair_phases(v, p, self.copies, self.first, span) for v, p in laws]
-        found = [dict(phases.levels(start, 1)) for phases in self._known[span] if phases is not None]
-        if len(found) < 2:
+        result = [dict(phases.levels(start, 1)) for phases in self._known[span] if phases is not None]
+        if len(result) < 2:
             return []
-        return [(level, min(found[0][level], found[1][level])) for level in found[0] if level in found[1]]
+        return [(level, min(result[0][level], result[1][level])) for level in result[0] if level in result[1]]
 
     @cached_property
     def _known(self) -> dict[tuple[float, float], list[Phases | None]]:

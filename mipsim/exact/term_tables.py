@@ -46,12 +46,12 @@ def table_law(problem: FixedProblem) -> AbstractScoreLaw | None:
         >>> print(round(game.exact(mi.LikelihoodRatio(game.mechanism, data, 200)).beta(0.1), 6))
         0.7...
     """
-    found = count_tables(problem)
-    if found is None:
+    result = count_tables(problem)
+    if result is None:
         return None
     attack, inclusion = problem.attack, problem.mean.inclusion
     assert isinstance(attack, AbstractAdditiveAttack)
-    terms, probability, low, each = found
+    terms, probability, low, each = result
     rows = problem.mean.rows
     whole = terms.shape[2] == rows + 1  # else far counts are left out, which no relative bound covers
     assert isinstance(problem.data, Bernoulli)
@@ -148,14 +148,16 @@ def _transform(terms: np.ndarray, probability: np.ndarray, first: np.ndarray, lo
         probability, terms = np.where(finite, probability, 0.0), np.where(finite, terms, 0.0)
     centre = np.einsum("wjk,wjk->wj", probability, terms) / probability.sum(axis=2)
     values = np.where(probability > 0.0, terms - centre[:, :, None], 0.0)
-    kept, copies = _kinds(values, probability)
+    retained, copies = _kinds(values, probability)
     # Each value has lost EPS of itself and its centre.
     size = np.abs(centre) + np.einsum("wjk,wjk->wj", probability, np.abs(values))
     moved, centres = EPS * float(size.sum(axis=1).max()), np.array([fsum(world) for world in centre])
-    return TablesTransform(values[:, kept], probability[:, kept], copies, centres, first[kept], lost, moved)
+    return TablesTransform(
+        values[:, retained], probability[:, retained], copies, centres, first[retained], lost, moved
+    )
 
 
 def _kinds(values: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first coordinate of each kind, and how many share its values and probabilities."""
-    kept, group = alike(*values, *probability)
-    return kept, np.bincount(group).astype(float)
+    retained, group = alike(*values, *probability)
+    return retained, np.bincount(group).astype(float)

@@ -206,13 +206,13 @@ class RowsTransform(AbstractTransform):
 
     @cached_property
     def _multiples(self) -> Multiples | None:
-        found = None if self.noise else self.row.on_lattice()
+        result = None if self.noise else self.row.on_lattice()
         step = self.row.step
-        if found is None or step is None:
+        if result is None or step is None:
             return None
         base = np.abs(np.array([self.offset, self.rows * self.row.base, self.target])).sum()
-        rounding = 8.0 * EPS * (base / step + self.rows * found.most)
-        return None if self.rows * found.misfit + rounding > _OFF_LATTICE else found
+        rounding = 8.0 * EPS * (base / step + self.rows * result.most)
+        return None if self.rows * result.misfit + rounding > _OFF_LATTICE else result
 
     @cached_property
     def _row(self) -> AbstractRow:
@@ -243,9 +243,9 @@ class RowsTransform(AbstractTransform):
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         """That of a row times n in the "out" world and n - 1 in the "in" world, plus the noise's."""
-        one = self._row.cumulant(s)
+        item = self._row.cumulant(s)
         noise = sum((part.cumulant(s) for part in self.noise), np.zeros(s.shape, complex))
-        return np.stack([self.rows * one + noise, (self.rows - 1) * one + noise])
+        return np.stack([self.rows * item + noise, (self.rows - 1) * item + noise])
 
     def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
         """The first frequency found beyond which the modulus is proven below 1e-17, else `stop`.
@@ -288,12 +288,12 @@ class RowsTransform(AbstractTransform):
 
     def _height(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
         """A bound on the log modulus at frequencies in [start, stop]: the noise's, and the rows' where they have one."""
-        found = self._noise(c, start)
+        result = self._noise(c, start)
         if stop <= self._row.reach:
-            return found + (self.rows - 1) * self._row.envelope(c, start)
-        if start >= self._row.reach * (1 - 1e-13) and found > _LOUD:
-            found -= max((level for level, until in self._quiet(span) if stop <= until), default=0.0)
-        return found
+            return result + (self.rows - 1) * self._row.envelope(c, start)
+        if start >= self._row.reach * (1 - 1e-13) and result > _LOUD:
+            result -= max((level for level, until in self._quiet(span) if stop <= until), default=0.0)
+        return result
 
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
         """Blocks of frequencies, each with one proven height: by the envelopes, by the phases, by the noise alone.

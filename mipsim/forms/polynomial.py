@@ -61,8 +61,8 @@ def degree_of(function: Callable[[Array], Array], output: Array) -> int | None:
     result = closed.out_avals[0]
     if len(closed.out_avals) != 1 or result.shape != () or not jnp.issubdtype(result.dtype, jnp.floating):
         return None
-    found = _walk(closed, [1])[0]
-    return found if found <= 2 else None
+    value = _walk(closed, [1])[0]
+    return value if value <= 2 else None
 
 
 def _walk(closed: Any, degrees: list[int]) -> list[int]:
@@ -76,8 +76,8 @@ def _walk(closed: Any, degrees: list[int]) -> list[int]:
 
     for equation in jaxpr.eqns:
         given = [degree(x) for x in equation.invars]
-        found = [0] * len(equation.outvars) if not any(given) else _degrees(equation, given)
-        known |= dict(zip(equation.outvars, found, strict=True))
+        result = [0] * len(equation.outvars) if not any(given) else _degrees(equation, given)
+        known |= dict(zip(equation.outvars, result, strict=True))
     return [degree(x) for x in jaxpr.outvars]
 
 
@@ -239,15 +239,15 @@ def as_read(
     """
     if isinstance(attack, (AbstractAdditiveAttack, AbstractQuadraticAttack, LikelihoodRatio)):
         return attack, premise_of(attack, target)
-    found = polynomial_of(attack, target, points())
-    if found is None:
+    result = polynomial_of(attack, target, points())
+    if result is None:
         return attack, ""
-    if found.hessian is None:
-        return ReadLine(found.gradient, found.constant - float(found.gradient @ found.at)), found.assumed
-    curve = np.diagonal(found.hessian)
-    if np.array_equal(found.hessian, np.diag(curve)):
-        return ReadParabolas(found.at, found.gradient, curve, found.constant), found.assumed
-    return attack, found.assumed
+    if result.hessian is None:
+        return ReadLine(result.gradient, result.constant - float(result.gradient @ result.at)), result.assumed
+    curve = np.diagonal(result.hessian)
+    if np.array_equal(result.hessian, np.diag(curve)):
+        return ReadParabolas(result.at, result.gradient, curve, result.constant), result.assumed
+    return attack, result.assumed
 
 
 def how_to_declare(attack: AbstractAttack) -> str:
@@ -288,9 +288,9 @@ def premise_of(attack: AbstractAttack, target: np.ndarray) -> str:
     rises = _is_affine(lambda total: attack.link(z, total), number)
     terms = jax.make_jaxpr(lambda output: attack.contributions(z, output))(z)
     apart = _is_elementwise(terms, [True], z.shape)
-    said = [] if apart else ["each term depends on its own coordinate only"]
-    said += [] if rises else ["the link increases"]
-    return " and ".join(said) + ", as its class says" if said else ""
+    text = [] if apart else ["each term depends on its own coordinate only"]
+    text += [] if rises else ["the link increases"]
+    return " and ".join(text) + ", as its class says" if text else ""
 
 
 def _is_affine(function: Callable[[Array], Array], at: Array) -> bool:

@@ -71,8 +71,8 @@ class AbstractMechanism(AbstractMember):
             >>> mi.LaplaceNoise(mi.EmpiricalMean(), 0.1).plain_mean(10) is None
             True
         """
-        found = self.mean_of_rows(n)
-        return found if found is not None and found.is_plain else None
+        result = self.mean_of_rows(n)
+        return result if result is not None and result.is_plain else None
 
     def exact_draw(self) -> "ExactDraw | None":
         """What draws the output from its exact distribution, for all data whose column sums have one (`sum_sampler`).

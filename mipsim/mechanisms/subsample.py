@@ -64,16 +64,16 @@ class Subsampled(AbstractMechanism):
         ) -> Array:
             # The target, if a member, is among the k rows with probability sampling_rate exactly.
             key_coin, key_base = jax.random.split(key)
-            kept = self.kept(n)
-            among = jnp.logical_and(member, jax.random.randint(key_coin, (), 0, n) < kept)
-            return draw(key_base, data, kept, target, among)
+            retained = self.kept(n)
+            among = jnp.logical_and(member, jax.random.randint(key_coin, (), 0, n) < retained)
+            return draw(key_base, data, retained, target, among)
 
         return sampled
 
     def mean_of_rows(self, n: int) -> Release | None:
-        kept = self.kept(n)
-        inner = self.base.mean_of_rows(kept)
-        return inner and replace(inner, inclusion=inner.inclusion * (kept / n))
+        retained = self.kept(n)
+        inner = self.base.mean_of_rows(retained)
+        return inner and replace(inner, inclusion=inner.inclusion * (retained / n))
 
 
 class PoissonSubsampled(AbstractMechanism):
@@ -106,8 +106,8 @@ class PoissonSubsampled(AbstractMechanism):
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         key_coins, key_base = jax.random.split(key)
-        kept = jax.random.bernoulli(key_coins, self.sampling_rate, (records.shape[0], 1))
-        return self.base.release(key_base, jnp.where(kept, records, 0.0)) / self.sampling_rate
+        retained = jax.random.bernoulli(key_coins, self.sampling_rate, (records.shape[0], 1))
+        return self.base.release(key_base, jnp.where(retained, records, 0.0)) / self.sampling_rate
 
     def rows(self, n: int) -> int:
         return self.base.rows(n)
@@ -128,10 +128,10 @@ class PoissonSubsampled(AbstractMechanism):
             key_count, key_coin, key_rest, key_row = jax.random.split(key, 4)
             # How many of the other n - 1 rows are kept, and whether the target or the row in its place is: the rows that are
             # kept are as any others.
-            kept = jnp.asarray(n - 1.0) if rate == 1.0 else jax.random.binomial(key_count, n - 1.0, rate)
+            retained = jnp.asarray(n - 1.0) if rate == 1.0 else jax.random.binomial(key_count, n - 1.0, rate)
             row = jnp.where(member, target, data.sample(key_row, 1)[0])
             own = jax.random.uniform(key_coin) < rate
-            return (draw_sum(key_rest, kept) + jnp.where(own, row, 0.0)) / (rate * n)
+            return (draw_sum(key_rest, retained) + jnp.where(own, row, 0.0)) / (rate * n)
 
         return kept_by_coins
 

@@ -73,31 +73,35 @@ class KeptBatches:
             OSError: if it cannot be written.
         """
         path = self.folder / f"{index:05d}.npz"
-        kept = self._read(path)
-        if kept is not None and index > 0:
-            return kept
-        made = make()
-        if kept is None:
+        retained = self._read(path)
+        if retained is not None and index > 0:
+            return retained
+        built = make()
+        if retained is None:
             out = io.BytesIO()
-            np.savez(out, identity=np.array(self.identity), rows=made)
+            np.savez(out, identity=np.array(self.identity), rows=built)
             replace_file(path, out.getvalue())
-        elif (kept.dtype, kept.shape, kept.tobytes()) != (made.dtype, made.shape, made.tobytes()):
+        elif (retained.dtype, retained.shape, retained.tobytes()) != (
+            built.dtype,
+            built.shape,
+            built.tobytes(),
+        ):
             raise ValueError(
                 f"checkpoint {self.folder} keeps other numbers than `reduce` gives now; name another folder"
             )
-        return made
+        return built
 
     def _read(self, path: Path) -> np.ndarray | None:
         try:
-            found = arrays_of(path, ("identity", "rows"))
+            result = arrays_of(path, ("identity", "rows"))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"checkpoint {printable(path)} is no whole micro-batch of gradients ({error}); remove it or name another folder"
             ) from error
-        if str(found["identity"]) != self.identity:
+        if str(result["identity"]) != self.identity:
             raise ValueError(
                 f"checkpoint {printable(path)} belongs to other gradients: other data, network, parameters or micro-batches; name another folder"
             )
-        return found["rows"]
+        return result["rows"]

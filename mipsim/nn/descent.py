@@ -122,9 +122,9 @@ class Descent(AbstractMechanism):
             rows: row numbers, shape (m,), m >= 2; None = all.
         """
         numbers = np.arange(len(self.y)) if rows is None else np.asarray(rows)
-        found = Empirical(numbers.astype(np.float64)[:, None])
-        self.check_records("rows", found.records)
-        return found
+        result = Empirical(numbers.astype(np.float64)[:, None])
+        self.check_records("rows", result.records)
+        return result
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n 1"]) -> Any:
         key_batches, key_noise = jax.random.split(key)
@@ -137,7 +137,7 @@ class Descent(AbstractMechanism):
 
         def step(vector: Array, now: tuple[Array, Array]) -> tuple[Array, Steps | None]:
             at, batch = now
-            places, kept = self._poisson_batch(batch, n) if self.sampling == "poisson" else (batch, None)
+            places, retained = self._poisson_batch(batch, n) if self.sampling == "poisson" else (batch, None)
             chosen = rows[places]
             mean = mean_gradient(
                 self.network,
@@ -145,7 +145,7 @@ class Descent(AbstractMechanism):
                 vector,
                 x[chosen],
                 y[chosen],
-                kept=kept,
+                kept=retained,
                 size=size,
                 clip=self.clip,
                 part=self.part,

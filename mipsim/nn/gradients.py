@@ -67,17 +67,17 @@ def per_example_gradients(
     inputs, labels = checked_examples(network, x, y)
 
     def of(rows: np.ndarray) -> np.ndarray:
-        found = _gradients(network, part, parameters, jnp.asarray(inputs[rows]), jnp.asarray(labels[rows]))
-        return np.asarray(found)
+        result = _gradients(network, part, parameters, jnp.asarray(inputs[rows]), jnp.asarray(labels[rows]))
+        return np.asarray(result)
 
     size = micro_batch(len(labels), whole("memory", memory, 1), network, part)
     if checkpoint is None:
         return _in_micro_batches(of, len(labels), size, reduce)
-    kept = KeptBatches(
+    retained = KeptBatches(
         writable_folder("checkpoint", file_path("checkpoint", checkpoint)),
         identity_of(network, inputs, labels, parameters, ["gradients", part, size]),
     )
-    return _in_micro_batches(of, len(labels), size, reduce, kept.get)
+    return _in_micro_batches(of, len(labels), size, reduce, retained.get)
 
 
 def features(network: Network, parameters: Parameters, x: np.ndarray, *, memory: int = MEMORY) -> np.ndarray:
@@ -134,8 +134,8 @@ def _in_micro_batches(
 
     def made(first: int) -> np.ndarray:
         # The last one is filled up: one shape.
-        found = of(np.arange(first, first + size).clip(max=count - 1))[: count - first]
-        return found if reduce is None else np.asarray(reduce(found))
+        result = of(np.arange(first, first + size).clip(max=count - 1))[: count - first]
+        return result if reduce is None else np.asarray(reduce(result))
 
     with exact_scope():
         return np.concatenate(
@@ -176,16 +176,16 @@ def example_bytes(network: Network, part: str = "trained") -> int:
 
 def _numbers(program: Any) -> int:
     """How many numbers the steps of a program make, those of its inner programs included."""
-    made = 0
+    built = 0
     for step in program.eqns:
         inner = [
-            found for value in step.params.values() if (found := getattr(value, "jaxpr", None)) is not None
+            result for value in step.params.values() if (result := getattr(value, "jaxpr", None)) is not None
         ]
         if inner:
-            made += sum(map(_numbers, inner))
+            built += sum(map(_numbers, inner))
         else:
-            made += sum(math.prod(out.aval.shape) for out in step.outvars)
-    return made
+            built += sum(math.prod(out.aval.shape) for out in step.outvars)
+    return built
 
 
 @partial(jax.jit, static_argnums=(0, 1))

@@ -156,26 +156,26 @@ class RMIA(AbstractAttack):
         return jnp.mean((ratio[0] >= self.gamma * ratio[1:]).astype(float))
 
     def _mean(self, models: np.ndarray, records: Array) -> Array:
-        found = jax.lax.map(
+        result = jax.lax.map(
             lambda own: _confidence(self.descent, own, records), jnp.asarray(models), batch_size=8
         )
-        return found.mean(axis=0)
+        return result.mean(axis=0)
 
 
 def _classifier(descent: object) -> Descent:
-    found = checked_descent(descent)
-    if found.network.outputs < 2:
+    result = checked_descent(descent)
+    if result.network.outputs < 2:
         raise ValueError(
             "descent trains a network with one real output; an attack on confidences needs classes"
         )
-    return found
+    return result
 
 
 def _models(name: str, models: object, descent: Descent) -> np.ndarray:
-    found = finite_matrix(name, models, descent.network.dimension(descent.part))
-    if len(found) < 2:
-        raise ValueError(f"{name} has {len(found)} model; a law is fitted to at least 2")
-    return found.astype(np.float32)
+    result = finite_matrix(name, models, descent.network.dimension(descent.part))
+    if len(result) < 2:
+        raise ValueError(f"{name} has {len(result)} model; a law is fitted to at least 2")
+    return result.astype(np.float32)
 
 
 def _parameters(descent: Descent, vector: Array) -> dict[str, dict[str, Array]]:

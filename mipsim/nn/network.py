@@ -86,10 +86,10 @@ class Network:
 
     def losses(self, parameters: Parameters, x: Float[Array, "n ..."], y: Array) -> Float[Array, " n"]:
         """The loss of each example: cross-entropy, or half the squared error where outputs = 1."""
-        found = self.apply(parameters, x)
+        result = self.apply(parameters, x)
         if self.outputs == 1:
-            return 0.5 * (found[:, 0] - y.astype(found.dtype)) ** 2
-        logits = jax.nn.log_softmax(found)
+            return 0.5 * (result[:, 0] - y.astype(result.dtype)) ** 2
+        logits = jax.nn.log_softmax(result)
         return -jnp.take_along_axis(logits, y[:, None].astype(jnp.int32), axis=1)[:, 0]
 
     def layers(self, part: str = "trained") -> tuple[str, ...]:

@@ -59,12 +59,12 @@ def shadow_models(
         key = jax.random.fold_in(jax.random.fold_in(fixed_key(seed), _SHADOWS), int(member))
         keys = jax.random.split(key, -(-count // _TOGETHER) * _TOGETHER).reshape(-1, _TOGETHER)
         placed = on_device(game)
-        found = np.concatenate([np.asarray(_trained(placed, own, member)) for own in keys])[:count]
-    if not np.isfinite(found).all():
+        result = np.concatenate([np.asarray(_trained(placed, own, member)) for own in keys])[:count]
+    if not np.isfinite(result).all():
         raise ValueError(
             "game trains models whose parameters are not finite: give a smaller rate, or scale x"
         )
-    return found
+    return result
 
 
 @partial(eqx.filter_jit)

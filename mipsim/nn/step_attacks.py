@@ -109,5 +109,5 @@ class SummedOverSteps(AbstractAttack):
         vector = self.descent.network.flat(parameters, self.part)
         if self.background is None:
             return jnp.zeros_like(vector)
-        x, y = (jnp.asarray(one) for one in self.background)
+        x, y = (jnp.asarray(item) for item in self.background)
         return mean_gradient(self.descent.network, parameters, vector, x, y, part=self.part)

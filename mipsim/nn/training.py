@@ -129,17 +129,17 @@ def train(
         deviation = noise_multiplier * clip / batch if noise_multiplier else 0.0
         step = _Step(network, chosen.update, clip, batch)
         for epoch in range(done, epochs):
-            rows, kept = _batches(np.random.default_rng([seed, epoch]), len(labels), batch, sampling)
+            rows, retained = _batches(np.random.default_rng([seed, epoch]), len(labels), batch, sampling)
             noise = None
             if deviation:
                 noise = jax.random.fold_in(jax.random.fold_in(fixed_key(seed), _NOISE), epoch), deviation
-            state = _epoch(step, parameters, state, *placed, rows, kept, noise)
+            state = _epoch(step, parameters, state, *placed, rows, retained, noise)
             if not jnp.isfinite(state[0]).all():
-                kept = (
+                retained = (
                     f"; checkpoint {path} keeps those of epoch {epoch}" if path is not None and epoch else ""
                 )
                 raise ValueError(
-                    f"rate is {rate:g}; the parameters are not finite in epoch {epoch + 1}{kept}: give a smaller rate, or scale x"
+                    f"rate is {rate:g}; the parameters are not finite in epoch {epoch + 1}{retained}: give a smaller rate, or scale x"
                 )
             if path is not None:
                 _store(path, identity, epoch + 1, state)
@@ -190,11 +190,11 @@ def _batches(
     if sampling == "fixed":
         return np.stack([rng.choice(count, batch, replace=False) for _ in range(steps)]), None
     rows = np.zeros((steps, longest_batch(count, batch)), np.int64)
-    kept = np.zeros(rows.shape, bool)
+    retained = np.zeros(rows.shape, bool)
     for step in range(steps):
-        drawn = np.flatnonzero(rng.random(count) < batch / count)[: rows.shape[1]]
-        rows[step, : len(drawn)], kept[step, : len(drawn)] = drawn, True
-    return rows, kept
+        sample = np.flatnonzero(rng.random(count) < batch / count)[: rows.shape[1]]
+        rows[step, : len(sample)], retained[step, : len(sample)] = sample, True
+    return rows, retained
 
 
 def _store(path: Path, identity: str, epochs: int, state: Any) -> None:
@@ -208,21 +208,23 @@ def _restored(path: Path, identity: str, like: Any) -> tuple[int, Any]:
     leaves, tree = jax.tree.flatten(like)
     names = [f"leaf{i}" for i in range(len(leaves))]
     try:
-        found = arrays_of(path, ["identity", "epochs"])
-        said, epochs = str(found["identity"]), int(found["epochs"])
-        kept = arrays_of(path, names) if said == identity else {}  # another network has other arrays
+        result = arrays_of(path, ["identity", "epochs"])
+        text, epochs = str(result["identity"]), int(result["epochs"])
+        retained = arrays_of(path, names) if text == identity else {}  # another network has other arrays
         if epochs < 0 or any(
-            (kept[name].shape, kept[name].dtype) != (np.shape(leaf), np.asarray(leaf).dtype)
+            (retained[name].shape, retained[name].dtype) != (np.shape(leaf), np.asarray(leaf).dtype)
             for name, leaf in zip(names, leaves, strict=True)
-            if kept
+            if retained
         ):
             raise ValueError("it holds what no training has stored")
     except (OSError, TypeError, ValueError) as error:
         raise ValueError(
             f"checkpoint {printable(path)} is no whole checkpoint of a training ({error}); remove it or name another file"
         ) from error
-    if said != identity:
+    if text != identity:
         raise ValueError(
             f"checkpoint {printable(path)} belongs to another training: other data, network or settings; name another file"
         )
-    return epochs, jax.tree.unflatten(tree, [jnp.asarray(leaf) for leaf in (kept[name] for name in names)])
+    return epochs, jax.tree.unflatten(
+        tree, [jnp.asarray(leaf) for leaf in (retained[name] for name in names)]
+    )

@@ -86,13 +86,13 @@ def kurtosis_of(variance: Callable[[float], float], theta: float, ends: tuple[fl
         True
     """
     middle, room = variance(theta), min(theta - ends[0], ends[1] - theta)
-    found = 3.0
+    result = 3.0
     for share in (1e-8, 1e-6, 1e-4, 1e-2):
         step = min(share / math.sqrt(middle), 0.5 * room)
         if step > 0.0:
             bend = variance(theta + step) - 2.0 * middle + variance(theta - step)
-            found = max(found, 3.0 + bend / (step * middle) ** 2)
-    return found
+            result = max(result, 3.0 + bend / (step * middle) ** 2)
+    return result
 
 
 def check_agreement(tails: list[TailEstimate]) -> None:
@@ -105,16 +105,16 @@ def check_agreement(tails: list[TailEstimate]) -> None:
     Raises:
         ArithmeticError: if two do not.
     """
-    for one, other in combinations(tails, 2):
-        for k in range(one.accepted.size):
-            x, y = float(one.accepted[k]), float(other.accepted[k])
-            if min(x, one.games - x, y, other.games - y) < _LEAST:
+    for item, other in combinations(tails, 2):
+        for k in range(item.accepted.size):
+            x, y = float(item.accepted[k]), float(other.accepted[k])
+            if min(x, item.games - x, y, other.games - y) < _LEAST:
                 continue
-            found = _common_deviance(x, one.games, one.scale[k], y, other.games, other.scale[k])
-            if found > _LIMIT**2:
+            result = _common_deviance(x, item.games, item.scale[k], y, other.games, other.scale[k])
+            if result > _LIMIT**2:
                 raise ArithmeticError(
-                    f"{one.label} and {other.label} estimate one probability as {one.scale[k] * x / one.games:.4g} and "
-                    f"{other.scale[k] * y / other.games:.4g}, {math.sqrt(found):.1f} standard errors apart; the weights are wrong"
+                    f"{item.label} and {other.label} estimate one probability as {item.scale[k] * x / item.games:.4g} and "
+                    f"{other.scale[k] * y / other.games:.4g}, {math.sqrt(result):.1f} standard errors apart; the weights are wrong"
                 )
 
 

@@ -92,13 +92,13 @@ class LinearScore(AbstractTiltedScore):
 
     def cumulant(self, theta: float, world: int) -> Cumulant:
         k, w = self.mean.rows, self._w
-        law, one = tilted(self._data, theta * w / k)
+        law, item = tilted(self._data, theta * w / k)
         rows = k - (world == IN)
         fixed = self._offset + (float(w @ self._game.target) / k if world == IN else 0.0)
         covariance = law.covariance
         spread = w**2 @ covariance if covariance.ndim == 1 else w @ covariance @ w
         return Cumulant(
-            theta * fixed + rows * one + 0.5 * theta**2 * self._noise,
+            theta * fixed + rows * item + 0.5 * theta**2 * self._noise,
             fixed + rows / k * float(w @ law.mean) + theta * self._noise,
             rows / k**2 * float(spread) + self._noise,
         )

@@ -137,8 +137,8 @@ def play_rare(
     for tilt in planned.tilts:
         for world, tail in _played(law, game, attack, tilt, t, options, estimates[tilt.world]):
             tails[world].append(tail)
-    for found in tails.values():
-        check_agreement(found)
+    for result in tails.values():
+        check_agreement(result)
     manifest: dict[str, Any] = {
         "game": describe(game),
         "attack": describe(attack),
@@ -182,11 +182,11 @@ def _played(
         # P_out(S > t) = E_in[exp(-S); S > t]: the "in" games are "out" games tilted by one more.
         powers, uppers, worlds = [*powers, 1.0 + tilt.theta], [*uppers, True], [*worlds, OUT]
     with exact_scope():
-        sampler, asked = (untilted(game, attack), IN) if mixture else law.sampler(tilt.theta, tilt.world)
+        sampler, requested = (untilted(game, attack), IN) if mixture else law.sampler(tilt.theta, tilt.world)
     standard = tilt.cumulant.mean, math.sqrt(tilt.cumulant.variance)
     edges = law.link(t) if mixture else t
     thinner = Thinner(
-        sampler, asked, edges, tuple(powers), tuple(uppers), standard, options.seed, tilt.stream
+        sampler, requested, edges, tuple(powers), tuple(uppers), standard, options.seed, tilt.stream
     )
     workers = options.workers or cores()
     parts = play_range(thinner, 0, tilt.games, thinner.block, options.chunk, workers)

@@ -78,12 +78,12 @@ def term_sampler(law: np.ndarray, values: np.ndarray) -> TermSampler:
     inside = columns <= last[:, None]
     columns = np.minimum(columns, law.shape[1] - 1)
     masses = np.where(inside, np.take_along_axis(law, columns, axis=1), 0.0)
-    kept = np.where(masses > 0, np.take_along_axis(values, columns, axis=1), 0.0)
+    retained = np.where(masses > 0, np.take_along_axis(values, columns, axis=1), 0.0)
     cdf = np.cumsum(masses / masses.sum(axis=1, keepdims=True), axis=1)
     cdf[:, -1] = 1.0
     whole = np.diff(np.rint(np.minimum(cdf, 1.0) * 2.0**32).astype(np.int64), axis=1, prepend=0)
     missing = -law.shape[0] % _WORDS
-    tables = alias_entries(whole, bits), kept
+    tables = alias_entries(whole, bits), retained
     entries, numbers = (jnp.asarray(np.pad(table, ((0, missing), (0, 0)))) for table in tables)
     return TermSampler(entries=entries, values=numbers, bits=bits, block=_BLOCK)
 

@@ -41,16 +41,16 @@ def _accept(
         score = sampler.scores(draws)[:, None]
         exponential = _exponential(draws)[:, None]
         played = (index >= start) & (index < stop)
-        found = []
+        result = []
         for power, upper in zip(powers, uppers, strict=True):
             beyond = jnp.where(upper, score > thresholds, score <= thresholds) & played[:, None]
             # Accepted with probability exp(-power (S - t)): the exponential is at least power (S - t).
-            kept = beyond & ((power == 0.0) | ((score - thresholds) * power <= exponential))
-            found.append(jnp.sum(kept, axis=0))
+            retained = beyond & ((power == 0.0) | ((score - thresholds) * power <= exponential))
+            result.append(jnp.sum(retained, axis=0))
         x = jnp.clip((score[:, 0] - standard[0]) / standard[1], -_FAR, _FAR)
         whole = (jnp.rint(jnp.nan_to_num(m) / _UNIT).astype(jnp.int64) for m in (x, x**2))
         added = jnp.stack([jnp.sum(jnp.where(played, part, 0)) for part in (jnp.isnan(x), *whole)])
-        return counts + jnp.stack(found), moments + added
+        return counts + jnp.stack(result), moments + added
 
     # The trip count is traced, so that every range shares one executable.
     trips = jnp.where(stop > start, -(-stop // size) - first, 0)
@@ -115,8 +115,8 @@ class Thinner:
         with exact_scope():  # entered here because the scope is per thread
             bounds = (jnp.asarray(x, dtype=jnp.int64) for x in (start, stop))
             counts, moments = jax.device_get(_accept(*self._arguments, *bounds))
-        kept = counts[: self._kept[0], : self._kept[1]]
-        return np.concatenate([kept.ravel(), moments]), np.zeros(0)
+        retained = counts[: self._kept[0], : self._kept[1]]
+        return np.concatenate([retained.ravel(), moments]), np.zeros(0)
 
 
 def moments_of(sums: np.ndarray, games: int) -> tuple[float, float]:

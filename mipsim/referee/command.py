@@ -155,7 +155,7 @@ def _each(file: str, out: str | None, act: Callable[[Statement, Path | None], Ou
         where = "" if out is None else f" and kept in {printable(out)}"
         done = f"{len(results)} finished{where}" if results else "nothing was judged"
         raise KeyboardInterrupt(f"mipsim: interrupted, {done}") from None
-    return DONE if all(one.worst is not None for one in results) else FAILED
+    return DONE if all(item.worst is not None for item in results) else FAILED
 
 
 @mipsim.command(
@@ -210,11 +210,11 @@ def audit(scores: str, out: str | None, **how: Any) -> None:
     """
     from mipsim import audits
 
-    found = audits.audit(scores, **how)
-    say(str(found))
+    result = audits.audit(scores, **how)
+    say(str(result))
     if out is not None:
         from mipsim._files import writable_folder
         from mipsim.referee.reporting.audit_page import report_audit
 
         where = writable_folder("--out", Path(out))
-        say(f"  report: {printable(report_audit(found, where))}")
+        say(f"  report: {printable(report_audit(result, where))}")

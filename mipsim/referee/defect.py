@@ -42,8 +42,8 @@ def readings_of(outcome: Outcome) -> dict[str, Verdict]:
     Args:
         outcome: what judging or hunting returned.
     """
-    judged = [(str(one.parameters[READING]), one) for one in outcome.judged if READING in one.parameters]
-    failed = {str(one.at[READING]) for one in outcome.failures if READING in one.at}
+    judged = [(str(item.parameters[READING]), item) for item in outcome.judged if READING in item.parameters]
+    failed = {str(single.at[READING]) for single in outcome.failures if READING in single.at}
     return {
         name: verdict_on(outcome.statement, [one for read, one in judged if read == name], name in failed)
         for name in dict.fromkeys([*(read for read, _ in judged), *sorted(failed)])
@@ -52,7 +52,7 @@ def readings_of(outcome: Outcome) -> dict[str, Verdict]:
 
 def correction_of(statement: Statement, among: Iterable[Statement]) -> Statement | None:
     """The first of some statements that corrects this one, or None."""
-    return next((one for one in among if one.corrects == statement.name), None)
+    return next((item for item in among if item.corrects == statement.name), None)
 
 
 def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect | None:
@@ -86,8 +86,8 @@ def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect |
         return Defect.WORDING
     if Verdict.CONFIRMED in readings_of(outcome).values():
         return Defect.READING
-    refuted = [one for one in outcome.judged if one.verdict is Verdict.REFUTED]
-    if any(one.setting == "paper" for one in refuted) or outcome.share < 0.5:
+    refuted = [item for item in outcome.judged if item.verdict is Verdict.REFUTED]
+    if any(single.setting == "paper" for single in refuted) or outcome.share < 0.5:
         return Defect.FORMULA
     if correction is None:
         return None

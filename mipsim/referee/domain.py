@@ -113,8 +113,8 @@ class _Range(AbstractParameter):
     def record(self) -> dict[str, Any]:
         """What it is, as JSON holds it (infinities are null: that end is open)."""
         low, high = (None if math.isinf(end) else end for end in (self.low, self.high))
-        found = {"kind": type(self).__name__.lower(), "low": low, "high": high, "log": self.log}
-        return found if self.hunt_to is None else found | {"hunt_to": self.hunt_to}
+        result = {"kind": type(self).__name__.lower(), "low": low, "high": high, "log": self.log}
+        return result if self.hunt_to is None else result | {"hunt_to": self.hunt_to}
 
     def __str__(self) -> str:
         left, right = "(" if math.isinf(self.low) else "[", ")" if math.isinf(self.high) else "]"
@@ -167,13 +167,13 @@ class Real(_Range):
         """0, 1, -1 and 1/2, then the value with one, two and three digits, and what is searched's ends."""
         rounded = [float(f"{value:.{digits}g}") for digits in range(1, DIGITS + 1)]
         tried = [0.0, 1.0, -1.0, 0.5, *rounded[:1], *self.ends, *rounded[1:]]
-        found: list[float] = []
-        for one in tried:
-            if one == value:
+        result: list[float] = []
+        for item in tried:
+            if item == value:
                 break
-            if self.allows(one) and one not in found:
-                found.append(one)
-        return found
+            if self.allows(item) and item not in result:
+                result.append(item)
+        return result
 
 
 @dataclass(frozen=True)
@@ -234,16 +234,16 @@ class Whole(_Range):
         small = [low, low + 1, low + 2, 0, 1]
         top = int(math.log10(max(abs(value), 1)))
         round_ones = [factor * 10**power for power in range(top + 1) for factor in (1, 2, 5)]
-        below = [one for one in round_ones if abs(one) < abs(value)]
+        below = [item for item in round_ones if abs(item) < abs(value)]
         near = [int(float(f"{value:.{digits}g}")) for digits in range(1, DIGITS + 1)]
-        tried = [*small, *below, *([-one for one in below] if low < 0 else []), *near]
-        found: list[int] = []
+        tried = [*small, *below, *([-single for single in below] if low < 0 else []), *near]
+        result: list[int] = []
         for one in tried:
             if one == value:
                 break
-            if self.allows(one) and low <= one <= high and abs(one) <= abs(value) and one not in found:
-                found.append(one)
-        return found
+            if self.allows(one) and low <= one <= high and abs(one) <= abs(value) and one not in result:
+                result.append(one)
+        return result
 
 
 @dataclass(frozen=True, init=False)
@@ -279,7 +279,7 @@ class Choice(AbstractParameter):
 
     def allows(self, value: Any) -> bool:
         """Whether it is one of the choices."""
-        return any(type(value) is type(one) and value == one for one in self.values)
+        return any(type(value) is type(item) and value == item for item in self.values)
 
     def value(self, place: float) -> Any:
         """The choice at a place in [0, 1]: all have the same stretch."""
@@ -299,7 +299,7 @@ class Choice(AbstractParameter):
 
     def index(self, value: Any) -> int:
         """Which of the choices it is, from 0; True is not 1."""
-        return next(k for k, one in enumerate(self.values) if type(one) is type(value) and one == value)
+        return next(k for k, item in enumerate(self.values) if type(item) is type(value) and item == value)
 
     def record(self) -> dict[str, Any]:
         """What it is, as JSON holds it."""

@@ -40,20 +40,20 @@ class Kind:
         return False
 
     def __str__(self) -> str:
-        told = {
+        report = {
             "tolerance": "tolerance {:g}",
             "relative": "tolerance {:.3g} of the claim",
             "grows": "as {} grows",
             "of": "of: {}",
         }
-        said = [
+        message = [
             text.format(value)
-            for key, text in told.items()
+            for key, text in report.items()
             if (value := getattr(self, key, None)) is not None
         ]
         if self.floor != type(self).floor:
-            said.append(f"error rates from {self.floor:g} to 1 - {self.floor:g}")
-        return ", ".join([type(self).__name__.lower(), *said])
+            message.append(f"error rates from {self.floor:g} to 1 - {self.floor:g}")
+        return ", ".join([type(self).__name__.lower(), *message])
 
     def record(self) -> dict[str, Any]:
         """The kind as JSON holds it."""
@@ -252,9 +252,9 @@ def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None 
     if kind.sizes is not None:
         own = kind.sizes
         if callable(own):
-            asked = inspect.signature(own).parameters
-            takes_all = any(one.kind is one.VAR_KEYWORD for one in asked.values())
-            given = {name: value for name, value in (at or {}).items() if takes_all or name in asked}
+            requested = inspect.signature(own).parameters
+            takes_all = any(item.kind is item.VAR_KEYWORD for item in requested.values())
+            given = {name: value for name, value in (at or {}).items() if takes_all or name in requested}
             own = _doubling(own(**given))
         return tuple(whole("sizes", size, 1) for size in own)
     start = max(100, int(low)) if high >= 100 * 2 ** (LEAST_SIZES - 1) else max(1, int(low))

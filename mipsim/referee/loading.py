@@ -47,19 +47,19 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
             f"{printable(path)} has {size:,} bytes; a file of statements has at most {MOST_SOURCE:,}"
         )
     module = _imported(file)
-    variables, found = held_by(module)
-    if not found:
+    variables, result = held_by(module)
+    if not result:
         raise ValueError(
             f"{printable(path)} holds no Statement at its top level; it must define one at least"
         )
-    names = [one.name for one in found]
+    names = [item.name for item in result]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(
             f"{printable(path)} holds two statements named {twice[0]!r}; each needs a name of its own"
         )
     if not wanted:
-        return found
-    chosen = [one for one in found if one.name == wanted] or [
+        return result
+    chosen = [single for single in result if single.name == wanted] or [
         one for key, one in variables.items() if key == wanted
     ]
     if not chosen:
@@ -76,15 +76,15 @@ def held_by(module: ModuleType) -> tuple[dict[str, Statement], list[Statement]]:
         module: that was imported.
     """
     variables: dict[str, Statement] = {}
-    found: list[Statement] = []
+    result: list[Statement] = []
     for variable, value in list(vars(module).items()):
-        for one in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(one, Statement):
-                if one is value:
-                    variables[variable] = one
-                if not any(one is other for other in found):
-                    found.append(one)
-    return variables, found
+        for item in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(item, Statement):
+                if item is value:
+                    variables[variable] = item
+                if not any(item is other for other in result):
+                    result.append(item)
+    return variables, result
 
 
 def _imported(file: Path):

@@ -133,11 +133,11 @@ class Outcome:
     @property
     def lines(self) -> list[tuple[str, str]]:
         """Name and value of what `print` shows below the verdict."""
-        found = [("how", self.how)]
+        result = [("how", self.how)]
         if self.worst is not None:
             low, high = self.interval
             point = ", ".join(f"{name} = {_shown(value)}" for name, value in self.worst.parameters.items())
-            found += [
+            result += [
                 ("point", point),
                 (
                     "gap",
@@ -145,25 +145,25 @@ class Outcome:
                 ),
             ]
             if self.worst.detail:
-                found.append(("detail", self.worst.detail))
+                result.append(("detail", self.worst.detail))
         if not math.isnan(self.share):
-            found.append(("stands at", f"{self.share:.0%} of the evenly spread points"))
+            result.append(("stands at", f"{self.share:.0%} of the evenly spread points"))
         for name, reach in self.frontier.items():
-            found.append((f"broken for {name}", _reach(reach)))
+            result.append((f"broken for {name}", _reach(reach)))
         if self.failures:
             first = self.failures[0]
-            found.append(("failed", f"{len(self.failures)} points, the first at {first.at}: {first.error}"))
+            result.append(("failed", f"{len(self.failures)} points, the first at {first.at}: {first.error}"))
         if self.findings:
             first = self.findings[0]
-            found.append(
+            result.append(
                 (
                     "no trade-off function",
                     f"at {len(self.findings)} points, the first {first.at}: {first.what}",
                 )
             )
         if self.interrupted:
-            found.append(("interrupted", "what was found until then is kept"))
-        return [*found, ("replay", self.replay.shell)]
+            result.append(("interrupted", "what was found until then is kept"))
+        return [*result, ("replay", self.replay.shell)]
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.lines)
@@ -201,7 +201,7 @@ def verdict_on(statement: Statement, judged: Sequence[PointResult], failed: bool
         >>> str(verdict_on(any_statement, [], failed=False))
         'INCONCLUSIVE'
     """
-    verdicts = [one.verdict for one in judged]
+    verdicts = [item.verdict for item in judged]
     if isinstance(statement.kind, Exists):
         return Verdict.CONFIRMED if Verdict.CONFIRMED in verdicts else Verdict.INCONCLUSIVE
     if Verdict.REFUTED in verdicts:
@@ -231,14 +231,14 @@ def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult |
         return order.index(one.verdict), one.verdict is last and not one.sampled
 
     def size(one: PointResult) -> float:
-        found = one.gap if statement.kind.one_sided else one.relative_gap
-        found = -math.inf if math.isnan(found) else found
-        return -found if exists else found
+        result = one.gap if statement.kind.one_sided else one.relative_gap
+        result = -math.inf if math.isnan(result) else result
+        return -result if exists else result
 
     highest = max(map(rank, judged), default=None)
-    first = [one for one in judged if rank(one) == highest]
+    first = [item for item in judged if rank(item) == highest]
     if statement.kind.one_sided:
-        first = [one for one in first if one.unit == first[0].unit]
+        first = [single for single in first if single.unit == first[0].unit]
     return max(first, key=size, default=None)
 
 
@@ -268,10 +268,10 @@ def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult
         >>> simplest(large, found.judged).parameters
         {'k': 400, 'x': 0.5}
     """
-    refuted = [one for one in judged if one.verdict is Verdict.REFUTED]
+    refuted = [item for item in judged if item.verdict is Verdict.REFUTED]
     if isinstance(statement.kind, Exists) or not refuted:
         return None
-    unit = next((one.unit for one in refuted if not one.sampled), refuted[0].unit)
+    unit = next((single.unit for single in refuted if not single.sampled), refuted[0].unit)
     kin = [(_sure(one), one) for one in refuted if one.unit == unit]
     enough = CONVINCING * max(sure for sure, _ in kin)
     if unit == "probit":  # where gaps grow without end a tenth of the largest takes large sizes

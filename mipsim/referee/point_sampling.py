@@ -64,7 +64,7 @@ def draws(statement: Statement, seed: int) -> Iterator[SampledPoint]:
     spread, mixed = (_places(len(free), [seed, stream]) for stream in (0, 3))
     generator = np.random.default_rng([seed, 1])
     seen: set[tuple[Any, ...]] = set()
-    missed, found = 0, False
+    missed, result = 0, False
     for number in itertools.count():
         even = number % EVEN == 0
         at = _point(free, next(spread), None) if even else _point(free, next(mixed), generator)
@@ -77,13 +77,13 @@ def draws(statement: Statement, seed: int) -> Iterator[SampledPoint]:
             except Exception as raised:
                 error = f"where: {type(raised).__name__}: {raised}"
         if allowed:
-            missed, found = 0, True
+            missed, result = 0, True
             yield SampledPoint(at, even, error)
             continue
         missed += 1
         if missed >= HOPELESS:
             break
-    if not found:
+    if not result:
         raise ValueError(
             f"where of {statement.name} excludes all of {HOPELESS:,} points of its domain; it must allow some"
         )
@@ -128,16 +128,16 @@ def corners(statement: Statement, seed: int) -> list[dict[str, Any]]:
         chosen = list(itertools.product(*(range(count) for count in counts)))
     else:
         generator = np.random.default_rng([seed, 2])
-        drawn = [tuple(int(generator.integers(count)) for count in counts) for _ in range(MOST_CORNERS)]
-        chosen = list(dict.fromkeys(drawn))
-    found = []
+        sample = [tuple(int(generator.integers(count)) for count in counts) for _ in range(MOST_CORNERS)]
+        chosen = list(dict.fromkeys(sample))
+    result = []
     for places in chosen:
         at = {name: parameter.ends[k] for (name, parameter), k in zip(free.items(), places, strict=True)}
         inside = {
             name: parameter.value(abs(parameter.place(at[name]) - INSIDE)) for name, parameter in free.items()
         }
-        found += next(([one] for one in (at, inside) if _stands(statement, one)), [])
-    return found
+        result += next(([item] for item in (at, inside) if _stands(statement, item)), [])
+    return result
 
 
 def _stands(statement: Statement, at: dict[str, Any]) -> bool:

@@ -43,7 +43,7 @@ def file_of(statement: Statement) -> str:
         file = getattr(module, "__file__", None) or ""
         # Of installed modules only those of its functions are looked at: there are thousands.
         if isinstance(module, ModuleType) and (module in own or not any(part in file for part in INSTALLED)):
-            holds = any(one.name == statement.name for one in held_by(module)[1])
+            holds = any(item.name == statement.name for item in held_by(module)[1])
             if holds and (path := _source(module)) is not None:
                 return path
     return next(filter(None, map(_source, filter(None, own))), PLACEHOLDER)

@@ -198,10 +198,10 @@ class Statement:
             )
         asks = {role: self._asked(role) for role in ("where", "claimed", "truth", "second_route")}
         object.__setattr__(self, "_asks", asks)
-        points = tuple(one if isinstance(one, Point) else Point(dict(one)) for one in self.points)
+        points = tuple(item if isinstance(item, Point) else Point(dict(item)) for item in self.points)
         object.__setattr__(self, "points", points)
-        for one in (*points, *(() if self.control is None else (self.control,))):
-            self.inside(one.at) if self.defer_where else self.check(one.at)
+        for single in (*points, *(() if self.control is None else (self.control,))):
+            self.inside(single.at) if self.defer_where else self.check(single.at)
 
     def _asked(self, role: str) -> frozenset[str] | None:
         """The parameters that a function names; None where it takes any."""
@@ -216,8 +216,8 @@ class Statement:
             taken = inspect.signature(function).parameters.values()
         except (TypeError, ValueError):
             return None
-        named = {one.name for one in taken if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
-        needed = {one.name for one in taken if one.name in named and one.default is one.empty}
+        named = {item.name for item in taken if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)}
+        needed = {single.name for single in taken if single.name in named and single.default is single.empty}
         if unknown := sorted(needed - set(self.domain)):
             known = ", ".join(self.domain)
             raise ValueError(
@@ -229,9 +229,9 @@ class Statement:
 
     def call(self, role: str, at: Mapping[str, Any]) -> Any:
         """Return what `where`, `claimed`, `truth` or `second_route` says at a point."""
-        asked = self._asks[role]
+        requested = self._asks[role]
         function = getattr(self, role)
-        return function(**(at if asked is None else {name: at[name] for name in at if name in asked}))
+        return function(**(at if requested is None else {name: at[name] for name in at if name in requested}))
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -255,12 +255,12 @@ class Statement:
         Raises:
             ValueError: if a parameter is unknown, missing or outside its range, or an assumption fails.
         """
-        found = self.inside(at)
-        if not self.stands(found):
+        result = self.inside(at)
+        if not self.stands(result):
             raise ValueError(
-                f"where of {self.name} excludes {printable(found)}; a point must satisfy the assumptions"
+                f"where of {self.name} excludes {printable(result)}; a point must satisfy the assumptions"
             )
-        return found
+        return result
 
     def inside(self, at: Mapping[str, Any]) -> dict[str, Any]:
         """The same as `check`, but for the assumptions."""
@@ -273,7 +273,7 @@ class Statement:
             raise ValueError(
                 f"at names {printable(repr(unknown[0]))}, which is no parameter of {self.name}; it has {known}"
             )
-        found = {}
+        result = {}
         for name in self.free:
             if name not in at:
                 raise ValueError(
@@ -284,8 +284,8 @@ class Statement:
                 raise ValueError(
                     f"{name} is {printable(repr(value))}; {self.name} allows {self.domain[name]}"
                 )
-            found[name] = value
-        return found
+            result[name] = value
+        return result
 
     def corrected(self, **changes: Any) -> Statement:
         """Return the statement with an override of what differs; it `corrects` this one.
@@ -308,7 +308,7 @@ class Statement:
             >>> right.name, right.corrects, str(rf.judge(right).verdict)
             ('square-corrected', 'square', 'CONFIRMED')
         """
-        known = {one.name for one in fields(self) if one.init}
+        known = {item.name for item in fields(self) if item.init}
         if unknown := sorted(set(changes) - known):
             raise ValueError(f"corrected is given {unknown[0]!r}, which is no part of a statement")
         if not set(changes) & {"says", "kind", "domain", "claimed", "truth", "where"}:
@@ -323,14 +323,14 @@ class Statement:
         } | changes
         if "domain" in changes:
             changed["domain"] = {**self.domain, **changes["domain"]}
-        found = replace(self, **changed)
-        kept: dict[str, Any] = {}
+        result = replace(self, **changed)
+        retained: dict[str, Any] = {}
         if "points" not in changes:
-            kept["points"] = tuple(one for one in self.points if found.holds_point(one.at))
+            retained["points"] = tuple(single for single in self.points if result.holds_point(single.at))
         control = self.control
         if "control" not in changes and control is not None and control.claimed is None is control.truth:
-            kept["control"] = control if found.holds_point(control.at) else None
-        return replace(found, **kept)
+            retained["control"] = control if result.holds_point(control.at) else None
+        return replace(result, **retained)
 
     def holds_point(self, at: Mapping[str, Any]) -> bool:
         """Whether a point lies in the domain."""

@@ -161,13 +161,13 @@ def read(role: str, value: Any) -> Value:
             return Samplers(first, second)
     elif np.ndim(value) == 0 and not isinstance(value, (bool, str, bytes, type(None))):
         try:
-            found = float(value)  # pyright: ignore[reportArgumentType]
+            result = float(value)  # pyright: ignore[reportArgumentType]
         except (TypeError, ValueError):
             pass
         else:
-            if math.isnan(found):
+            if math.isnan(result):
                 raise UndefinedError(f"{role} is undefined (NaN) here, which decides nothing")
-            return Number(found)
+            return Number(result)
     shown = repr(value) if len(repr(value)) < 60 else type(value).__name__
     raise ValueError(
         f"{role} returned {shown}; it must return a trade-off function, a number, (game, attack) or a pair of samplers"

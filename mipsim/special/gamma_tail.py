@@ -28,12 +28,12 @@ def gamma_below(shape: float, x: np.ndarray) -> np.ndarray:
         2.0...e-06
     """
     x = np.asarray(x, float)
-    found = np.asarray(gammainc(shape, x))
+    result = np.asarray(gammainc(shape, x))
     sd = np.sqrt(shape)
     below = (shape - x) / sd
     some = (below > NEAR) & (below < FAR)
     if shape < LARGE or not some.any():
-        return found
+        return result
     y, u = x[some], below[some]
     reach = (np.sqrt(u * u + 90.0) - u) * 1.1
     v = 0.5 * reach[:, None] * (1.0 + _NODES) / sd
@@ -43,9 +43,9 @@ def gamma_below(shape: float, x: np.ndarray) -> np.ndarray:
     bend, fall = _series(-v, 1.0 / np.cumprod(order)), _series(less, 1.0 / order)
     inner = np.exp(-(shape - y)[:, None] * v - y[:, None] * bend) @ _WEIGHTS * (0.5 * reach / sd)
     log_factor = -shape * fall - 1.0 / (12.0 * shape) + 1.0 / (360.0 * shape**3)
-    found = found.copy()
-    found[some] = sd / np.sqrt(2.0 * np.pi) * np.exp(log_factor) * inner
-    return found
+    result = result.copy()
+    result[some] = sd / np.sqrt(2.0 * np.pi) * np.exp(log_factor) * inner
+    return result
 
 
 def _series(z: np.ndarray, coefficients: np.ndarray) -> np.ndarray:

@@ -206,11 +206,11 @@ def in_padded_blocks(
     with exact_scope():
         while start < size:
             left = size - start
-            block = next((one for one in blocks if left <= 4 * one), blocks[-1])
-            kept = min(block, left)
-            cut = (_padded(a[start : start + kept], block) for a in arrays)
-            parts.append(tuple(np.asarray(out)[:kept] for out in function(*cut)))
-            start += kept
+            block = next((item for item in blocks if left <= 4 * item), blocks[-1])
+            retained = min(block, left)
+            cut = (_padded(a[start : start + retained], block) for a in arrays)
+            parts.append(tuple(np.asarray(out)[:retained] for out in function(*cut)))
+            start += retained
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 

@@ -74,12 +74,12 @@ def _log_tail(t: object, df: float, delta: float, side: float) -> np.ndarray:
         raise ValueError(f"delta is {delta:g}; it must be finite")
     x = np.asarray(t, np.float64)
     flat = x.ravel()
-    found = np.where(np.isnan(flat), np.nan, np.where(flat * side > 0.0, 0.0, -np.inf))
+    result = np.where(np.isnan(flat), np.nan, np.where(flat * side > 0.0, 0.0, -np.inf))
     inner = np.flatnonzero(np.isfinite(flat))
     for start in range(0, inner.size, _BLOCK):
         part = inner[start : start + _BLOCK]
-        found[part] = np.minimum(_integrated(flat[part, None], float(df), float(delta), side), 0.0)
-    return found.reshape(x.shape)
+        result[part] = np.minimum(_integrated(flat[part, None], float(df), float(delta), side), 0.0)
+    return result.reshape(x.shape)
 
 
 def _integrated(t: np.ndarray, df: float, delta: float, side: float) -> np.ndarray:

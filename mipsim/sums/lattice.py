@@ -98,7 +98,7 @@ class Power:
         self.log_scale = math.fsum(count * term.log_scale for term, count in terms)
         size, level = circle.size, LEVEL * math.log2(circle.size)
         turned = 0
-        heard = np.arange(size // 2 + 1)
+        nonnegligible = np.arange(size // 2 + 1)
         parts: list[tuple[Any, float, int]] = []
         slack = 0.0
         for term, count in terms:
@@ -110,25 +110,25 @@ class Power:
             wave: Any = scipy.fft.rfft(np.bincount((term.index - centre) % size, term.weights, size))
             square = wave.real**2 + wave.imag**2
             least = max(0.0, math.exp(-_UNHEARD / count) - off)
-            heard = heard[square[heard] > least * least]
+            nonnegligible = nonnegligible[square[nonnegligible] > least * least]
             parts.append((wave, off, count))
             slack += count * off
-        power: Any = np.zeros(heard.size, complex)
-        error = np.zeros(heard.size)
+        power: Any = np.zeros(nonnegligible.size, complex)
+        error = np.zeros(nonnegligible.size)
         for wave, off, count in parts:
-            value: Any = np.asarray(wave[heard])
+            value: Any = np.asarray(wave[nonnegligible])
             square = value.real**2 + value.imag**2
             radius = np.sqrt(np.maximum(square, 1e-300))
             logs = np.log(radius) + 1j * np.arctan2(value.imag, value.real)
             power += count * logs
             error += count * np.log1p(off / radius) + 4.0 * UNIT * (count * np.abs(logs) + 4.0)
-        self._heard, size_of = heard, np.exp(power.real)
-        phase = 2.0 * np.pi / size * ((heard * ((circle.low - turned) % size)) % size)
+        self._heard, size_of = nonnegligible, np.exp(power.real)
+        phase = 2.0 * np.pi / size * ((nonnegligible * ((circle.low - turned) % size)) % size)
         self._power = np.exp(power + 1j * phase)
         self._wrong = size_of * np.expm1(np.minimum(error + 16.0 * UNIT, 700.0))
         self._unheard = math.exp(-_UNHEARD + slack) + 1e-290
         # Transformed back at parts of blocks: as many as frequencies are heard, each of a whole number of places.
-        furthest = int(heard[-1]) if heard.size else 0
+        furthest = int(nonnegligible[-1]) if nonnegligible.size else 0
         self.blocks, self.stride = circle.blocks, circle.size // circle.blocks
         self._parts = next(
             parts
@@ -233,9 +233,9 @@ def _exp(exponent: float) -> float:
 
 def _less_one(z: Any) -> np.ndarray:
     """e^z - 1 for complex z, right to a few units of itself."""
-    made: Any = np.empty(z.shape, complex)
+    built: Any = np.empty(z.shape, complex)
     growth = np.expm1(z.real)
     half = np.sin(0.5 * z.imag)
-    made.real = growth * np.cos(z.imag) - 2.0 * half * half
-    made.imag = (growth + 1.0) * np.sin(z.imag)
-    return made
+    built.real = growth * np.cos(z.imag) - 2.0 * half * half
+    built.imag = (growth + 1.0) * np.sin(z.imag)
+    return built

@@ -128,25 +128,29 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
         (True, ((-inf, -inf), (-inf, -inf)))
     """
     left, _, tilted, more, _, scale = _tilted(cells, theta)
-    made, missing, off = _atoms(cells, theta, scale), -math.inf, 0.0
-    light = _Light.of(cells, tilted, made)
+    built, missing, off = _atoms(cells, theta, scale), -math.inf, 0.0
+    light = _Light.of(cells, tilted, built)
     full = np.flatnonzero(tilted > 0.0)
-    found: np.ndarray | None = None
+    result: np.ndarray | None = None
     if full.size:
         first, last = int(full[0]), int(full[-1])
         nodes, inner = slice(first, last + 2), slice(first, last + 1)
         losses = cells.offset + cells.step * cells.nodes[nodes]
         line = _Line(
-            losses, made[nodes], tilted[inner] * np.exp(theta * more[inner]), left[inner] + more[inner], theta
+            losses,
+            built[nodes],
+            tilted[inner] * np.exp(theta * more[inner]),
+            left[inner] + more[inner],
+            theta,
         )
-        found = _less_revealing(line)
-        if found is not None:
-            made[nodes] = found
+        result = _less_revealing(line)
+        if result is not None:
+            built[nodes] = result
         elif (merged := _merged(cells, nodes)) is not None:
-            made[:], (at, weight, off) = 0.0, merged
-            made[at] = math.exp(weight + theta * losses[at - first] - float(scale))
+            built[:], (at, weight, off) = 0.0, merged
+            built[at] = math.exp(weight + theta * losses[at - first] - float(scale))
         else:  # each cell keeps its out mass at its lower node
-            made[:-1] += tilted
+            built[:-1] += tilted
             with np.errstate(divide="ignore"):
                 missing = float(np.logaddexp.reduce((cells.log_out + left + np.log(np.expm1(more)))[full]))
     below = (
@@ -155,7 +159,7 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
     )
     above = _total(cells.log_in_above, light.log_in_above), _total(cells.log_out_above, light.log_out_above)
     return Rounded(
-        _measure(cells.nodes, np.maximum(made, 0.0), cells, theta, scale),
+        _measure(cells.nodes, np.maximum(built, 0.0), cells, theta, scale),
         log_in_only=cells.log_in_only,
         log_out_only=cells.log_out_only,
         log_in_missing=missing,
@@ -330,16 +334,16 @@ def _less_revealing(line: _Line) -> np.ndarray | None:
     low, high = line.first_cut(), line.turned().first_cut()
     while low + high < size - 2:
         with np.errstate(over="ignore", invalid="ignore"):
-            found = _lowered(line.merged(low).turned().merged(high).turned())
-        if not np.isfinite(found).all():  # cells too wide for the tilt
+            result = _lowered(line.merged(low).turned().merged(high).turned())
+        if not np.isfinite(result).all():  # cells too wide for the tilt
             return None
-        if isinstance(found, int):
-            low, high = (low + 1 + low // 4, high) if found < 0 else (low, high + 1 + high // 4)
+        if isinstance(result, int):
+            low, high = (low + 1 + low // 4, high) if result < 0 else (low, high + 1 + high // 4)
             continue
-        made = np.zeros(size + 1)
-        made[0], made[-1] = found[0], found[-1]
-        made[low + 1 : size - high] = found[1:-1]
-        return made
+        built = np.zeros(size + 1)
+        built[0], built[-1] = result[0], result[-1]
+        built[low + 1 : size - high] = result[1:-1]
+        return built
     return None
 
 
@@ -354,27 +358,27 @@ def _lowered(line: _Line) -> np.ndarray | int:
     grow = np.expm1(width)
     share = np.minimum(np.expm1(more) / grow, 1.0)
     up, down = tilted * share * np.exp(theta * width), tilted * np.exp(more) * np.expm1(width - more) / grow
-    made = line.atoms.copy()
-    made[:-1] += down
-    made[1:] += up
-    whole = made.copy()
+    built = line.atoms.copy()
+    built[:-1] += down
+    built[1:] += up
+    whole = built.copy()
     turn = np.exp((theta - 1.0) * width)  # from the scale of a left node to that of the right one
     sag = line.sags()
-    c = np.zeros(made.size)
+    c = np.zeros(built.size)
     c[:-1] = sag
     c[1:] = np.maximum(c[1:], sag * turn)
     # At the ends nothing may be lowered: the masses of both worlds would not be kept.
     c[-2] = max(float(c[-2]), float(tilted[-1] * math.expm1(float(more[-1]))))
     c[1] = max(float(c[1]), float(down[0] * grow[0] * turn[0]))
     c[0] = c[-1] = 0.0
-    made[:-1] -= (c[1:] / turn - c[:-1]) / grow
-    made[1:] += (c[1:] - c[:-1] * turn) / -np.expm1(-width)
-    made[np.abs(made) <= 1e-13 * whole] = 0.0
+    built[:-1] -= (c[1:] / turn - c[:-1]) / grow
+    built[1:] += (c[1:] - c[:-1] * turn) / -np.expm1(-width)
+    built[np.abs(built) <= 1e-13 * whole] = 0.0
     for _ in range(_ROUNDS):
-        bad = np.flatnonzero(made < 0.0)
+        bad = np.flatnonzero(built < 0.0)
         if not bad.size:
-            return made
-        good = np.flatnonzero(made > 0.0)
+            return built
+        good = np.flatnonzero(built > 0.0)
         right = np.searchsorted(good, bad)
         if right[0] == 0:
             return -1
@@ -383,8 +387,8 @@ def _lowered(line: _Line) -> np.ndarray | int:
         low, high = good[right - 1], good[right]
         rise, span = line.nodes[bad] - line.nodes[low], line.nodes[high] - line.nodes[low]
         part = np.expm1(rise) / np.expm1(span)  # of the out mass
-        mass = made[bad]
-        made[bad] = 0.0
-        np.add.at(made, low, mass * (1.0 - part) * np.exp(-theta * rise))
-        np.add.at(made, high, mass * part * np.exp(theta * (span - rise)))
+        mass = built[bad]
+        built[bad] = 0.0
+        np.add.at(built, low, mass * (1.0 - part) * np.exp(-theta * rise))
+        np.add.at(built, high, mass * part * np.exp(theta * (span - rise)))
     return 1

@@ -78,9 +78,9 @@ class FoldedGaussianTradeOff(AbstractTradeOff):
             np.logaddexp(log_ndtr(end), log_ndtr(z - self.mu + off))
             for end, off in zip(ends, (-moved, moved), strict=True)
         )
-        found = CurveBounds.of_log_tpr(low, np.minimum(high, 0.0), 16.0)
+        result = CurveBounds.of_log_tpr(low, np.minimum(high, 0.0), 16.0)
         return CurveBounds(*(np.full(np.shape(log_fpr), v) for v in (-np.inf, -np.inf, 0.0, 0.0))).where(
-            log_fpr == 0.0, found
+            log_fpr == 0.0, result
         )
 
     def is_convex(self) -> bool:

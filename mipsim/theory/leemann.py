@@ -198,8 +198,8 @@ def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: fl
         top *= 4
     from scipy.optimize import root_scalar  # a fourth of a second: not when the library is imported
 
-    found = root_scalar(lambda r: step_mu(d, r, susceptibility) - mu, bracket=(n, top), xtol=1e-9 * n)
-    return clip / n * math.sqrt(max(found.root - n, 0.0))
+    result = root_scalar(lambda r: step_mu(d, r, susceptibility) - mu, bracket=(n, top), xtol=1e-9 * n)
+    return clip / n * math.sqrt(max(result.root - n, 0.0))
 
 
 def noise_for_dp(mu: float, n: int, clip: float, replace: bool = True) -> float:

@@ -55,9 +55,9 @@ def floats(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     @wraps(method)
     def as_given(self: Any, *args: Any, **named: Any) -> Any:
-        found = method(self, *args, **named)
+        result = method(self, *args, **named)
         given = args[0] if args else next(iter(named.values()), None)
-        return found if isinstance(given, np.ndarray) else scalar(found)
+        return result if isinstance(given, np.ndarray) else scalar(result)
 
     return as_given
 
@@ -263,10 +263,10 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
         """
         with np.errstate(divide="ignore"):
             log_fpr = np.log(fpr)
-        found = self.enclosure(
+        result = self.enclosure(
             np.stack([lowered(log_fpr, 2.0), np.where(log_fpr == 0.0, 0.0, raised(log_fpr, 2.0))])
         )
-        first, last = (CurveBounds(*(end[i] for end in found)) for i in (0, 1))
+        first, last = (CurveBounds(*(end[i] for end in result)) for i in (0, 1))
         return CurveBounds(last.log_fnr_low, first.log_fnr_high, first.log_tpr_low, last.log_tpr_high).where(
             log_fpr < 0.0, last
         )

@@ -264,14 +264,14 @@ def at_nudged(
         True
     """
     fnr, tpr = curve(np.stack([lowered(log_fpr, ulps), raised(log_fpr, ulps)]))
-    found = CurveBounds(
+    result = CurveBounds(
         lowered(fnr[1], ulps), raised(fnr[0], ulps), lowered(tpr[0], ulps), raised(tpr[1], ulps)
     )
     # A rate near 1 is as uncertain as its complement, whose logarithm is rounded as a larger number.
-    found = found.where(found.log_tpr_high < _LOG_HALF, CurveBounds.of_log_fnr(*found[:2], 0.0))
-    found = found.where(found.log_fnr_high < _LOG_HALF, CurveBounds.of_log_tpr(*found[2:], 0.0))
+    result = result.where(result.log_tpr_high < _LOG_HALF, CurveBounds.of_log_fnr(*result[:2], 0.0))
+    result = result.where(result.log_fnr_high < _LOG_HALF, CurveBounds.of_log_tpr(*result[2:], 0.0))
     end = CurveBounds(*(np.full(np.shape(log_fpr), v) for v in (-np.inf, -np.inf, 0.0, 0.0)))
-    return end.where(np.asarray(log_fpr) == 0.0, found)
+    return end.where(np.asarray(log_fpr) == 0.0, result)
 
 
 def probit_of_log(log_p: object) -> np.ndarray:
@@ -325,10 +325,10 @@ def bounds_from_rates(
     fnr, tpr = (np.clip(np.asarray(rate, np.float64), 0.0, 1.0) for rate in rates(fpr))
     less, more = 1.0 - relative, 1.0 + relative
     with np.errstate(divide="ignore"):
-        found = CurveBounds(
+        result = CurveBounds(
             lowered(np.log(np.maximum(fnr[1] * less - error, 0.0)), 2.0),
             raised(np.log(np.minimum(fnr[0] * more + error, 1.0)), 2.0),
             lowered(np.log(np.maximum(tpr[0] * less - error, 0.0)), 2.0),
             raised(np.log(np.minimum(tpr[1] * more + error, 1.0)), 2.0),
         )
-    return CurveBounds(*(np.full(x.shape, v) for v in (-np.inf, -np.inf, 0.0, 0.0))).where(x == 0.0, found)
+    return CurveBounds(*(np.full(x.shape, v) for v in (-np.inf, -np.inf, 0.0, 0.0))).where(x == 0.0, result)

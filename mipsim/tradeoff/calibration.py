@@ -128,11 +128,11 @@ def _polished(at: Callable[[float, float], float], root: float, accuracy: float)
         low, high, reach = high, high + reach, 2.0 * reach
     while at(low, accuracy) <= 0.0:
         low, high, reach = low - reach, low, 2.0 * reach
-    found: float = brentq(at, low, high, args=(accuracy,), xtol=0.3 * accuracy)  # type: ignore[assignment]
+    result: float = brentq(at, low, high, args=(accuracy,), xtol=0.3 * accuracy)  # type: ignore[assignment]
     nudge = 0.3 * accuracy
-    while at(found, accuracy) > 0.0:
-        found, nudge = found + nudge, 2.0 * nudge
-    return found
+    while at(result, accuracy) > 0.0:
+        result, nudge = result + nudge, 2.0 * nudge
+    return result
 
 
 Excess = Callable[[AbstractTradeOff], float]

@@ -75,8 +75,8 @@ class ComposedTradeOff(AbstractTradeOff):
         if self.direction == "both":
             bounds = self._worse_curve(flat, log_tnr)
         else:
-            found, _ = self.rates.curve(flat, log_tnr, _RATES * self.accuracy, self.direction == "inverse")
-            bounds = CurveBounds(*found)
+            result, _ = self.rates.curve(flat, log_tnr, _RATES * self.accuracy, self.direction == "inverse")
+            bounds = CurveBounds(*result)
         return CurveBounds(*(x.reshape(np.shape(log_fpr)) for x in completed(bounds, flat, log_tnr)))
 
     def _worse_curve(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:
@@ -121,7 +121,7 @@ class ComposedTradeOff(AbstractTradeOff):
         self, losses: LossSum, at: np.ndarray, accuracy: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Upper bounds of log delta of the worse direction, lower ones of log (1 - delta), upper ones of log (delta - 1 + e^loss)."""
-        one, _ = losses.sticks(at, accuracy, "delta")
+        item, _ = losses.sticks(at, accuracy, "delta")
         # The other direction at the loss l: its delta is e^l times `other` at -l, its complement e^l times `rest` there.
         two, _ = losses.sticks(-at, accuracy, "other")
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -131,9 +131,9 @@ class ComposedTradeOff(AbstractTradeOff):
             two[5], two[2] = np.where(none, -np.inf, two[5]), np.where(none, -at, two[2])
             two[1] = np.where(none, np.log(np.expm1(at)) - at, two[1])
         return (
-            np.maximum(one[1], two[5] + at),
-            np.minimum(one[2], two[2] + at),
-            np.maximum(one[5], two[1] + at),
+            np.maximum(item[1], two[5] + at),
+            np.minimum(item[2], two[2] + at),
+            np.maximum(item[5], two[1] + at),
         )
 
     def is_convex(self) -> bool:
@@ -208,9 +208,9 @@ class ComposedTradeOff(AbstractTradeOff):
         slope = np.log1p(-p) - np.log(p)
         ends = []
         for turned in {"forward": (False,), "inverse": (True,), "both": (False, True)}[self.direction]:
-            found, _ = self.losses.sticks(-slope if turned else slope, self.accuracy, "rest")
+            result, _ = self.losses.sticks(-slope if turned else slope, self.accuracy, "rest")
             # The error of the slope itself moves the risk by as much, relatively.
-            ends.append([found[k] + np.log(1.0 - p if turned else p) for k in (2, 3)])
+            ends.append([result[k] + np.log(1.0 - p if turned else p) for k in (2, 3)])
         low, high = (np.exp(np.min([end[k] for end in ends], axis=0)) for k in (0, 1))
         blind = np.minimum(wanted.ravel(), 1.0 - wanted.ravel())
         low, high = np.minimum(low * (1.0 - 1e-14), blind), np.minimum(high * (1.0 + 1e-14), blind)
@@ -419,14 +419,14 @@ def compose(
 
 def _flat(pairs: Pairs) -> Pairs:
     """Compositions taken apart."""
-    made: Pairs = []
+    built: Pairs = []
     for curve, count in pairs:
         if isinstance(curve, ComposedTradeOff) and curve.direction != "both":
             parts = curve.curves if curve.direction == "forward" else [c.inverse() for c in curve.curves]
-            made += [(part, count * n) for part, n in zip(parts, curve.copies, strict=True)]
+            built += [(part, count * n) for part, n in zip(parts, curve.copies, strict=True)]
         else:
-            made.append((curve, count))
-    return made
+            built.append((curve, count))
+    return built
 
 
 def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
@@ -488,5 +488,5 @@ def _exactly(pairs: Pairs) -> SampledTradeOff | None:
         power = corners and exact_power(Sum.of(corners), count)
         if power is None or (total := power if total is None else product(total, power)) is None:
             return None
-    made = total and total.tradeoff()
-    return made if made and made.slack <= _EXACT else None
+    built = total and total.tradeoff()
+    return built if built and built.slack <= _EXACT else None

@@ -98,11 +98,11 @@ def epsilon(curve: Enclosed, log_of_delta: np.ndarray) -> Bounds:
             tpr, fpr = points.log_tpr, points.log_fpr
             slack = _SLACK * (np.abs(_finite(log_d)) + np.abs(_finite(tpr)))
             less = log_d - slack if up else log_d + slack
-            kept = log_difference(np.broadcast_to(tpr, less.shape), np.minimum(less, tpr))
+            retained = log_difference(np.broadcast_to(tpr, less.shape), np.minimum(less, tpr))
             with np.errstate(invalid="ignore"):
-                value = kept - fpr
-            moved = _SLACK * (np.abs(_finite(kept)) + np.abs(_finite(fpr)))
-            value = np.where(np.isneginf(kept), -np.inf, value)  # also where the FPR is 0
+                value = retained - fpr
+            moved = _SLACK * (np.abs(_finite(retained)) + np.abs(_finite(fpr)))
+            value = np.where(np.isneginf(retained), -np.inf, value)  # also where the FPR is 0
             return value + moved if up else value - moved
 
         return curve._supremum(loss, log_d.shape[0], enough)

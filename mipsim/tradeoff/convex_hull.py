@@ -90,11 +90,11 @@ class ConvexHullTradeOff(AbstractTradeOff):
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64)
         low, high = self.lower.enclosure(x), self.upper.enclosure(x)
-        found = [curve.enclosure(x) for curve in self.curves]
-        fnr_high = np.min([high.log_fnr_high, *(each.log_fnr_high for each in found)], axis=0)
-        tpr_low = np.max([high.log_tpr_low, *(each.log_tpr_low for each in found)], axis=0)
+        result = [curve.enclosure(x) for curve in self.curves]
+        fnr_high = np.min([high.log_fnr_high, *(each.log_fnr_high for each in result)], axis=0)
+        tpr_low = np.max([high.log_tpr_low, *(each.log_tpr_low for each in result)], axis=0)
         fnr_low, tpr_high = low.log_fnr_low, low.log_tpr_high
-        for missed, caught in [*self._by_common_tangents(x), *self._by_own_tangents(x, found)]:
+        for missed, caught in [*self._by_common_tangents(x), *self._by_own_tangents(x, result)]:
             fnr_low, tpr_high = np.fmax(fnr_low, missed), np.fmin(tpr_high, caught)
         fnr_low, tpr_high = np.minimum(fnr_low, fnr_high), np.maximum(tpr_high, tpr_low)
         return CurveBounds(fnr_low, fnr_high, tpr_low, tpr_high)
@@ -288,13 +288,13 @@ def _touching(curve: AbstractTradeOff, slope: float) -> Corners:
 
 
 def _touching_points(curve: AbstractTradeOff, height: Callable[[Corners], np.ndarray]) -> Corners:
-    z, found = np.linspace(-37.0, 37.0, 257), []
+    z, result = np.linspace(-37.0, 37.0, 257), []
     for _ in range(6):
         bounds = defined(curve, x := np.asarray(log_ndtr(z)))
-        found.append(Corners(x, bounds.log_fnr_high, bounds.log_tpr_low))
-        best = int(height(found[-1])[0].argmax())
+        result.append(Corners(x, bounds.log_fnr_high, bounds.log_tpr_low))
+        best = int(height(result[-1])[0].argmax())
         z = np.linspace(z[max(best - 1, 0)], z[min(best + 1, z.size - 1)], 33)
-    return Corners(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    return Corners(*(np.concatenate(parts) for parts in zip(*result, strict=True)))
 
 
 def _tangent_line(

@@ -85,8 +85,8 @@ def _at(curve: AbstractTradeOff, alpha: np.ndarray, complement: np.ndarray) -> t
     """(FNR low, FNR high, TPR low, TPR high) at FPRs that are given by the smaller of both."""
     with np.errstate(divide="ignore"):
         x = np.where(alpha <= 0.5, np.log(alpha), np.log1p(-complement))
-    found = curve.enclosure(np.stack([lowered(x, 4.0), np.where(x < 0.0, raised(x, 4.0), 0.0)]))
-    bounds = CurveBounds(found[0][1], found[1][0], found[2][0], found[3][1]).tightened()
+    result = curve.enclosure(np.stack([lowered(x, 4.0), np.where(x < 0.0, raised(x, 4.0), 0.0)]))
+    bounds = CurveBounds(result[0][1], result[1][0], result[2][0], result[3][1]).tightened()
     ends = zip(bounds, (-np.inf, 0.0, -np.inf, 0.0), strict=True)
     known = [np.where(np.isnan(end), none, end) for end, none in ends]
     return *plain_rates(known[0], known[1]), *plain_rates(known[2], known[3])

@@ -94,11 +94,11 @@ class ExactTradeOff(AbstractTradeOff):
         """
         shape = log_fpr.shape
         x, rest = log_fpr.ravel(), log_rest.ravel()
-        found = self.law.around(x, rest)
-        if found is None:
+        result = self.law.around(x, rest)
+        if result is None:
             return CurveBounds(*(end.reshape(shape) for end in otherwise(np.ones(shape, bool))))
-        at_most, above, beyond = _bounds_at(self.law, found, inside=False)
-        caught, most = _bounds_at(self.law, (found[0], found[2]), inside=True)
+        at_most, above, beyond = _bounds_at(self.law, result, inside=False)
+        caught, most = _bounds_at(self.law, (result[0], result[2]), inside=True)
         sure = (at_most.log_tpr_high <= lowered(x)) | (at_most.log_fnr_low >= raised(rest))
         reached = (above.log_tpr_low >= raised(x)) | (above.log_fnr_high <= lowered(rest))
         apart = (beyond.log_tpr_low > above.log_tpr_high) | (beyond.log_fnr_high < above.log_fnr_low)
@@ -125,8 +125,8 @@ class ExactTradeOff(AbstractTradeOff):
                 *self._within(np.exp(np.stack([lowered(log_fpr), raised(log_fpr), log_fpr]))), strict=True
             )
         )
-        found = CurveBounds(high.log_fnr_low, low.log_fnr_high, low.log_tpr_low, high.log_tpr_high)
-        return at.where(np.isneginf(log_fpr) | (log_fpr == 0.0), found)
+        result = CurveBounds(high.log_fnr_low, low.log_fnr_high, low.log_tpr_low, high.log_tpr_high)
+        return at.where(np.isneginf(log_fpr) | (log_fpr == 0.0), result)
 
     def auc_bounds(self) -> tuple[float, float]:
         """(lower, upper) bound of the AUC: the law of the difference of two scores where that is known, else areas of the curve."""

@@ -37,8 +37,8 @@ class GaussianTradeOff(AbstractTradeOff):
         z = probit_of_log(log_fpr)
         moved = 16.0 * EPS * (np.where(np.isfinite(z), np.abs(z), 0.0) + self.mu)
         w = z + self.mu
-        found = CurveBounds.of_probit(-(w + moved), -(w - moved))
-        return found.where(log_fpr < 0.0, CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0))
+        result = CurveBounds.of_probit(-(w + moved), -(w - moved))
+        return result.where(log_fpr < 0.0, CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0))
 
     def is_convex(self) -> bool:
         return True
@@ -78,9 +78,9 @@ class GaussianTradeOff(AbstractTradeOff):
         tail = 0.5 * rare**2 + 0.5 * math.log(2.0 * math.pi)
         fall = self._mills_fall(-rare)
         error = (np.abs(rare) + 1.0) * off + EPS * tail
-        kept = np.logaddexp(log_ndtr(-np.maximum(x, 0.0)), np.log(0.5 * second) - 0.5 * x**2)
+        retained = np.logaddexp(log_ndtr(-np.maximum(x, 0.0)), np.log(0.5 * second) - 0.5 * x**2)
         slack = 16.0 * EPS + (np.abs(x) + 2.0) * off + EPS * x**2  # of the logarithm of the other rate
-        likely = [log_complement(np.minimum(kept + sign * slack, 0.0)) for sign in (1.0, -1.0)]
+        likely = [log_complement(np.minimum(retained + sign * slack, 0.0)) for sign in (1.0, -1.0)]
         low, high = (
             np.where(x <= 1.0, end - tail + sign * error, value)
             for sign, end, value in zip((-1.0, 1.0), fall, likely, strict=True)

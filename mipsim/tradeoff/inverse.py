@@ -45,12 +45,12 @@ class InverseTradeOff(AbstractTradeOff):
         read = self.inner.enclosure
 
         def not_above(x: np.ndarray) -> np.ndarray:
-            found = read(np.asarray(log_ndtr(np.sinh(x))))
-            return ~((found.log_fnr_low > wanted) | (found.log_tpr_high < fewer))
+            result = read(np.asarray(log_ndtr(np.sinh(x))))
+            return ~((result.log_fnr_low > wanted) | (result.log_tpr_high < fewer))
 
         def at_most(x: np.ndarray) -> np.ndarray:
-            found = read(np.asarray(log_ndtr(np.sinh(x))))
-            return (found.log_fnr_high <= wanted) | (found.log_tpr_low >= more)
+            result = read(np.asarray(log_ndtr(np.sinh(x))))
+            return (result.log_fnr_high <= wanted) | (result.log_tpr_low >= more)
 
         size = wanted.shape[0]
         least, most = (
@@ -74,10 +74,10 @@ class InverseTradeOff(AbstractTradeOff):
         return self.inner
 
     def vertices(self) -> Vertices | None:
-        found = self.inner.vertices()
-        if found is None:
+        result = self.inner.vertices()
+        if result is None:
             return None
-        low, high, bounds = found
+        low, high, bounds = result
         other = CurveBounds(low, high, lowered(log_complement(high)), raised(log_complement(low)))
         flipped = CurveBounds(*(end[::-1] for end in other))
         turned = Vertices(bounds.log_fnr_low[::-1], bounds.log_fnr_high[::-1], flipped)

@@ -61,12 +61,12 @@ class _Side:
             """Probability that one of the masses, given by logarithms, occurs; in units."""
             rare = _log_total(masses)
             if rare > -30.0:
-                kept = sum(
+                retained = sum(
                     count * (math.log(-math.expm1(log)) if log < 0.0 else -math.inf)
                     for log, count in masses
                     if log > -math.inf
                 )
-                rare = math.log(-math.expm1(kept)) if kept < 0.0 else -math.inf
+                rare = math.log(-math.expm1(retained)) if retained < 0.0 else -math.inf
             if sign > 0.0 and rare - log_unit > 705.0:  # no float64 is above it
                 return math.inf
             return math.exp(min(rare - log_unit, 705.0)) * (1.0 + sign * (slack + 1e-12))
@@ -330,7 +330,7 @@ class Band:
                     above = (self.delta[k] + slope * most[0]) * more + TINY
                     high = np.fmin(high, np.where(far, np.inf, above))
             logs = [np.log(value) + u for value in (low, fnr, tpr, high)]
-            found = CurveBounds(
+            result = CurveBounds(
                 *(
                     np.minimum(
                         end + way * (edge + 4.0 * unit * np.abs(np.where(np.isinf(end), 0.0, end))), 0.0
@@ -338,7 +338,7 @@ class Band:
                     for end, way in zip(logs, (-1.0, 1.0, -1.0, 1.0), strict=True)
                 )
             )
-        return tuple(found.tightened())
+        return tuple(result.tightened())
 
 
 @dataclass(frozen=True, eq=False)
@@ -642,10 +642,10 @@ class LossSum:
 
     def log_delta(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of log delta of one direction, refined; by delta itself or by its complement."""
-        found, _ = self.sticks(-epsilon if turned else epsilon, accuracy, "other" if turned else "delta")
+        result, _ = self.sticks(-epsilon if turned else epsilon, accuracy, "other" if turned else "delta")
         shift = epsilon if turned else np.zeros(epsilon.shape)
-        rest_low, rest_high = (np.minimum(found[k] + shift, 0.0) for k in (2, 3))
-        low, high = (found[k] + shift for k in ((4, 5) if turned else (0, 1)))
+        rest_low, rest_high = (np.minimum(result[k] + shift, 0.0) for k in (2, 3))
+        low, high = (result[k] + shift for k in ((4, 5) if turned else (0, 1)))
         return (
             np.fmax(low, lowered(log_complement(rest_high), 4.0)),
             np.fmin(np.fmin(high, raised(log_complement(rest_low), 4.0)), 0.0),
@@ -673,13 +673,13 @@ class LossSum:
 
     def slopes(self, log_fpr: np.ndarray, log_tnr: np.ndarray, turned: bool) -> np.ndarray:
         """About the losses at which FPRs are reached, by the nearest band; NaN where none is near."""
-        best, found = np.full(log_fpr.shape, 6.0), np.full(log_fpr.shape, np.nan)
+        best, result = np.full(log_fpr.shape, 6.0), np.full(log_fpr.shape, np.nan)
         for band in self.bands:
             band = band.turned() if turned else band
             loss = band.threshold(log_fpr, log_tnr)
             away = np.abs(loss - band.centre) / band.spread
-            found, best = np.where(away < best, loss, found), np.minimum(away, best)
-        return found
+            result, best = np.where(away < best, loss, result), np.minimum(away, best)
+        return result
 
     def corner(self) -> tuple[float, float] | None:
         """(FPR, FNR) of a point on the curve or above, about where its slope is -1."""
@@ -726,11 +726,11 @@ class LossSum:
         needs: str,
     ) -> tuple[list[np.ndarray], np.ndarray]:
         accuracy = max(accuracy, self.narrowest)
-        found = [np.full(size, -np.inf if i % 2 == 0 else np.inf) for i in range(parts)]
+        result = [np.full(size, -np.inf if i % 2 == 0 else np.inf) for i in range(parts)]
 
         def tell(band: Band) -> None:
             for i, part in enumerate(ask(band)):
-                found[i] = np.fmax(found[i], part) if i % 2 == 0 else np.fmin(found[i], part)
+                result[i] = np.fmax(result[i], part) if i % 2 == 0 else np.fmin(result[i], part)
 
         for band in self.bands:
             tell(band)
@@ -742,7 +742,7 @@ class LossSum:
             plain[some] = True
 
         for _ in range(_TRIES):
-            wide = width(found)
+            wide = width(result)
             wide = np.where(np.isnan(wide), np.inf, wide)
             pending = np.flatnonzero((wide > accuracy) & ~given_up)
             if not pending.size:
@@ -783,13 +783,13 @@ class LossSum:
             band = self.band(theta, accuracy if first == last else 0.5 * accuracy, needs, step)
             self.bands = [b for b in self.bands if b not in near or b.step < band.step] + [band]
             tell(band)
-            after = width(found)
+            after = width(result)
             after = np.where(np.isnan(after), np.inf, after)
             if near:  # the width should fall as the square of the step
                 hardly = min(_HARDLY, math.sqrt(band.step / min(b.step for b in near)))
                 if not (after[pending] < hardly * wide[pending]).any():
                     fail([first, last])
-        return found, width(found)
+        return result, width(result)
 
 
 def completed(bounds: CurveBounds, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:
@@ -828,17 +828,17 @@ def _weight(theta: float, spread: float, needs: str) -> float:
     with np.errstate(over="ignore"):
         up, down = (bell * np.exp(np.clip(sign * (1.0 - theta) * t, -700.0, 300.0)) for sign in (1.0, -1.0))
         if needs == "delta":
-            found = float((up * -np.expm1(-t)).sum()) * gap
+            result = float((up * -np.expm1(-t)).sum()) * gap
         elif needs == "other":
-            found = float((bell * np.exp(np.clip(theta * t, -700.0, 300.0)) * -np.expm1(-t)).sum()) * gap
+            result = float((bell * np.exp(np.clip(theta * t, -700.0, 300.0)) * -np.expm1(-t)).sum()) * gap
         elif needs == "rest":
-            found = (
+            result = (
                 float(down.sum()) + float((bell * np.exp(np.clip(-theta * t, -700.0, 300.0))).sum())
             ) * gap
         else:
             out = [bell * np.exp(np.clip(sign * theta * t, -700.0, 300.0)) for sign in (1.0, -1.0)]
-            found = min(float(part.sum()) for part in (up, down, *out)) * gap
-    return 1.0 / max(found, 1e-300)
+            result = min(float(part.sum()) for part in (up, down, *out)) * gap
+    return 1.0 / max(result, 1e-300)
 
 
 def _nodes(level: _Levels, fixed: float, step: float) -> np.ndarray:
@@ -865,6 +865,6 @@ def _nodes(level: _Levels, fixed: float, step: float) -> np.ndarray:
             at = int(piece[-1])
     if at < high:
         pieces.append(np.array([high]))
-    made = np.concatenate(pieces)
+    built = np.concatenate(pieces)
     pad = max(1, int(allowed[-1])), max(1, int(allowed[0]))
-    return np.concatenate([made[:1] - pad[1], made, made[-1:] + pad[0]]).astype(np.int64)
+    return np.concatenate([built[:1] - pad[1], built, built[-1:] + pad[0]]).astype(np.int64)

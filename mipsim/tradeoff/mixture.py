@@ -55,15 +55,15 @@ class MixtureTradeOff(AbstractTradeOff):
         return self.inner.is_convex()
 
     def vertices(self) -> Vertices | None:
-        found = self.inner.vertices()
-        if found is None:
+        result = self.inner.vertices()
+        if result is None:
             return None
         last = Vertices(
             np.zeros(1), np.zeros(1), CurveBounds(*(np.array([v]) for v in (-np.inf, -np.inf, 0.0, 0.0)))
         )
-        mixed = self._mixed(found.bounds, found.log_fpr_low, found.log_fpr_high)
+        mixed = self._mixed(result.bounds, result.log_fpr_low, result.log_fpr_high)
         bounds = CurveBounds(*(np.concatenate(pair) for pair in zip(mixed, last.bounds, strict=True)))
-        low, high = (np.append(end, 0.0) for end in found[:2])
+        low, high = (np.append(end, 0.0) for end in result[:2])
         return Vertices(low, high, bounds)
 
     def largest_loss_bounds(self) -> tuple[float, float]:

@@ -79,14 +79,14 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         fnr, tpr = self._logs(np.stack([log_fpr - moved, np.minimum(log_fpr + moved, 0.0)]))
         off = [_off(fnr), _off(tpr)]
         low, high = lowered(fnr[1] - off[0][1], 1.0), np.minimum(fnr[0] + off[0][0], 0.0)
-        found = CurveBounds(low, high, tpr[0] - off[1][0], np.minimum(tpr[1] + off[1][1], 0.0)).tightened()
-        rare = found._replace(log_tpr_low=np.full(size.shape, -np.inf), log_fnr_high=np.zeros(size.shape))
-        found = found.where(wanted >= _LEAST, rare)
+        result = CurveBounds(low, high, tpr[0] - off[1][0], np.minimum(tpr[1] + off[1][1], 0.0)).tightened()
+        rare = result._replace(log_tpr_low=np.full(size.shape, -np.inf), log_fnr_high=np.zeros(size.shape))
+        result = result.where(wanted >= _LEAST, rare)
         ends = [
             CurveBounds(*(np.full(size.shape, v) for v in row))
             for row in ((0.0, 0.0, -np.inf, -np.inf), (-np.inf, -np.inf, 0.0, 0.0))
         ]
-        return ends[0].where(np.isneginf(wanted), ends[1].where(wanted == 0.0, found))
+        return ends[0].where(np.isneginf(wanted), ends[1].where(wanted == 0.0, result))
 
     def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         from mipsim.special import noncentral_chi_square as law  # imports JAX, which no other curve needs

@@ -281,6 +281,6 @@ def _worst(worse: np.ndarray, values: np.ndarray, left: int) -> np.ndarray:
     if chosen.sum() <= room:
         return chosen
     ranks = np.where(worse, values, -np.inf).argsort(axis=1)[:, ::-1][:, : max(1, room // values.shape[0])]
-    kept = np.zeros(chosen.shape, bool)
-    kept[ranks.ravel()[:room]] = True
-    return kept & chosen
+    retained = np.zeros(chosen.shape, bool)
+    retained[ranks.ravel()[:room]] = True
+    return retained & chosen

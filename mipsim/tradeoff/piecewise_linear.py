@@ -36,8 +36,8 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
         a = finite_vector("alpha", alpha)
         b = finite_vector("beta", beta, a.size)
         rates("beta", b)
-        kept = checked_corners(a, b)
-        self.alpha, self.corners = a[kept], b[kept]
+        retained = checked_corners(a, b)
+        self.alpha, self.corners = a[retained], b[retained]
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         return interpolated(log_fpr, self.alpha, 1.0 - self.alpha, self.corners, 1.0 - self.corners)

@@ -69,8 +69,8 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
         falls = np.diff(inside / out) <= 0  # not where both slopes are infinite
     if falls.all() and (inside > 0).all():
         return a, c, b, t
-    kept = np.array(hull_corners(out, inside))
-    return a[kept], c[kept], b[kept], t[kept]
+    retained = np.array(hull_corners(out, inside))
+    return a[retained], c[retained], b[retained], t[retained]
 
 
 def highest(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> np.ndarray:
@@ -183,10 +183,10 @@ def checked_corners(a: np.ndarray, b: np.ndarray) -> list[int]:
         raise ValueError(f"beta holds {b[above][0]:g} at alpha {a[above][0]:g}; it must be at most 1 - alpha")
     if (rising := np.diff(b) > _ROUNDING).any():
         raise ValueError(f"beta rises after alpha {a[:-1][rising][0]:g}; it must not increase")
-    kept = hull_corners(np.diff(a), -np.diff(b))
-    if (bent := b > np.interp(a, a[kept], b[kept]) + _ROUNDING).any():
+    retained = hull_corners(np.diff(a), -np.diff(b))
+    if (bent := b > np.interp(a, a[retained], b[retained]) + _ROUNDING).any():
         raise ValueError(f"beta lies above the chord at alpha {a[bent][0]:g}; it must be convex")
-    return kept
+    return retained
 
 
 def _less_steep(rise: Any, run: Any, other_rise: Any, other_run: Any) -> Any:
@@ -307,10 +307,10 @@ def interpolated(
     sizes = [np.where(np.isneginf(v), 0.0, np.abs(v)).max(axis=0) for v in (fnr, tpr_)]
     miss = 48.0 * EPS * (1.0 + end[0] + sizes[0])
     catch = 16.0 * EPS * (1.0 + np.where(np.isneginf(x), 0.0, np.abs(x)) + sizes[1])
-    found = CurveBounds(
+    result = CurveBounds(
         fnr[1] - miss, np.minimum(fnr[0] + miss, 0.0), tpr_[0] - catch, np.minimum(tpr_[1] + catch, 0.0)
     )
-    found = found.tightened()
+    result = result.tightened()
     first = CurveBounds.of_logs(missed[:1], caught[:1], 2.0 if tpr[0] > 0.0 else 0.0)
     last = CurveBounds(*(np.full(x.shape, v) for v in (-np.inf, -np.inf, 0.0, 0.0)))
-    return first.where(np.isneginf(x), last.where(x == 0.0, found))
+    return first.where(np.isneginf(x), last.where(x == 0.0, result))

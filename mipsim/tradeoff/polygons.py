@@ -127,23 +127,23 @@ def product(first: Sum | None, second: Sum | None) -> Sum | None:
     """
     if first is None or second is None:
         return None
-    one, two = first.law, second.law
-    if one.losses.size * two.losses.size > _LARGEST_PRODUCT:
+    item, two = first.law, second.law
+    if item.losses.size * two.losses.size > _LARGEST_PRODUCT:
         return None
-    sums = np.add.outer(one.losses, two.losses).ravel()
+    sums = np.add.outer(item.losses, two.losses).ravel()
     order = np.argsort(-sums, kind="stable")
     losses = sums[order]
-    out = np.multiply.outer(one.out_masses, two.out_masses).ravel()[order]
-    inside = np.multiply.outer(one.in_masses, two.in_masses).ravel()[order]
+    out = np.multiply.outer(item.out_masses, two.out_masses).ravel()[order]
+    inside = np.multiply.outer(item.in_masses, two.in_masses).ravel()[order]
     near = _EQUAL * float(np.abs(losses).max(initial=0.0))
-    terms = min(one.losses.size, two.losses.size)
+    terms = min(item.losses.size, two.losses.size)
     starts = (
         np.flatnonzero(np.concatenate([[True], -np.diff(losses) > near])) if losses.size else np.zeros(0, int)
     )
     apart = float((losses[starts] - losses[np.append(starts[1:], losses.size) - 1]).max(initial=0.0))
     losses, out, inside = merged(losses, out, inside, near)
-    out_only = one.out_only + two.out_only - one.out_only * two.out_only
-    in_only = one.in_only + two.in_only - one.in_only * two.in_only
+    out_only = item.out_only + two.out_only - item.out_only * two.out_only
+    in_only = item.in_only + two.in_only - item.in_only * two.in_only
     return Sum(
         Law(losses, out, inside, out_only, in_only),
         first.masses + second.masses + EPS * (4 + terms) + first.masses * second.masses,

@@ -132,11 +132,11 @@ def split_masses(
     """
     u, v = np.expm1(np.minimum(up, 700.0)), -np.expm1(-np.asarray(down))
     sent = np.divide(v, u + v, out=np.zeros_like(u), where=u + v > 0)
-    kept = np.divide(u, u + v, out=np.ones_like(u), where=u + v > 0)
+    retained = np.divide(u, u + v, out=np.ones_like(u), where=u + v > 0)
     to_infinity = np.isinf(up)
-    sent_out, kept_out = np.where(to_infinity, 0.0, sent), np.where(to_infinity, 1.0, kept)
+    sent_out, kept_out = np.where(to_infinity, 0.0, sent), np.where(to_infinity, 1.0, retained)
     sent_in = np.where(to_infinity, v, (1.0 + u) * sent)
-    kept_in = np.where(to_infinity, 1.0 - v, (1.0 - v) * kept)
+    kept_in = np.where(to_infinity, 1.0 - v, (1.0 - v) * retained)
     return (out * sent_out, inside * sent_in), (out * kept_out, inside * kept_in)
 
 

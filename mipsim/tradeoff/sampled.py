@@ -87,12 +87,12 @@ class SampledTradeOff(AbstractTradeOff):
             >>> float(rare.tpr_at(5e-31))
             5e-21
         """
-        made = object.__new__(cls)
+        built = object.__new__(cls)
         points = convex_points(alpha, complement, beta, tpr)
         for name, value in zip(("alpha", "complement", "corners", "tpr"), points, strict=True):
-            object.__setattr__(made, name, value)
-        object.__setattr__(made, "slack", float(slack))
-        return made
+            object.__setattr__(built, name, value)
+        object.__setattr__(built, "slack", float(slack))
+        return built
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64)
@@ -103,15 +103,15 @@ class SampledTradeOff(AbstractTradeOff):
         fewer = np.where(x < -1.0, lowered(x - off), log_complement(np.minimum(raised(other) + off, 0.0)))
         more = np.where(x < -1.0, np.minimum(raised(x) + off, 0.0), log_complement(lowered(other) - off))
         ends = np.isneginf(x) | (x == 0.0)
-        found = interpolated(
+        result = interpolated(
             np.stack([np.where(ends, x, fewer), np.where(ends, x, more)]),
             *(self.alpha, self.complement, self.corners, self.tpr),
         )
         return CurveBounds(
-            found[0][1] - off,
-            np.minimum(found[1][0] + off, 0.0),
-            found[2][0] - off,
-            np.minimum(found[3][1] + off, 0.0),
+            result[0][1] - off,
+            np.minimum(result[1][0] + off, 0.0),
+            result[2][0] - off,
+            np.minimum(result[3][1] + off, 0.0),
         ).tightened()
 
     def is_convex(self) -> bool:
@@ -121,20 +121,20 @@ class SampledTradeOff(AbstractTradeOff):
         return turned_over(self)
 
     def vertices(self) -> Vertices:
-        found = vertices_of(self.alpha, self.complement, self.corners, self.tpr)
+        result = vertices_of(self.alpha, self.complement, self.corners, self.tpr)
         if not self.slack:
-            return found
+            return result
         off = 1.1 * self.slack
         low, high = (
-            np.where(x < 0.0, x + way * off, x) for x, way in zip(found[:2], (-1.0, 1.0), strict=True)
+            np.where(x < 0.0, x + way * off, x) for x, way in zip(result[:2], (-1.0, 1.0), strict=True)
         )
         late = high > -0.5  # there the complement is right to that share
         nearly = [
             log_complement(log_complement(x) - way * off)
-            for x, way in zip(found[:2], (-1.0, 1.0), strict=True)
+            for x, way in zip(result[:2], (-1.0, 1.0), strict=True)
         ]
         low, high = (np.where(late & (x < 0.0), y, x) for x, y in zip((low, high), nearly, strict=True))
-        ends = zip(found.bounds, (-1.0, 1.0, -1.0, 1.0), strict=True)
+        ends = zip(result.bounds, (-1.0, 1.0, -1.0, 1.0), strict=True)
         wide = CurveBounds(*(np.minimum(end + way * off, 0.0) for end, way in ends)).tightened()
         return Vertices(low, np.minimum(high, 0.0), wide)
 
@@ -239,9 +239,9 @@ def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
         >>> turned_over(SampledTradeOff([0, 0.5, 1], [1, 0.25, 0])).alpha.tolist()
         [0.0, 0.25, 1.0]
     """
-    one, zero = np.ones(1), np.zeros(1)
-    alpha = np.concatenate([curve.corners[::-1], one])
+    item, zero = np.ones(1), np.zeros(1)
+    alpha = np.concatenate([curve.corners[::-1], item])
     complement = np.concatenate([curve.tpr[::-1], zero])
     beta = np.concatenate([curve.alpha[::-1], zero])
-    tpr = np.concatenate([curve.complement[::-1], one])
+    tpr = np.concatenate([curve.complement[::-1], item])
     return SampledTradeOff.from_points(alpha, complement, beta, tpr, slack=curve.slack)

@@ -157,7 +157,7 @@ class MixedGaussian(AbstractStepLaw):
             for shifted, plain in ((above_in, above_out), (below_in, below_out))
         )
         rounding = _UNIT * (1.5 * reach**2 + 64.0)
-        made = Cells(
+        built = Cells(
             nodes,
             log_out,
             log_in,
@@ -170,7 +170,7 @@ class MixedGaussian(AbstractStepLaw):
             log_out_above=above_out,
             rounding=rounding,
         )
-        return made, made
+        return built, built
 
 
 def _mills(y: float) -> float:
@@ -255,8 +255,8 @@ class MixedLaplace(AbstractStepLaw):
             cell = min(max(int(np.searchsorted(nodes, place)) - 1, 0), nodes.size - 2)
             out[cell], log_in[cell] = np.logaddexp(out[cell], mass), np.logaddexp(log_in[cell], there)
         # A node is at most a rounding of its loss away from an end that is said to be on it.
-        made = Cells(nodes, out, log_in, atoms, offset, step, rounding=_UNIT * (64.0 + 8.0 * self.mu))
-        return made, made
+        built = Cells(nodes, out, log_in, atoms, offset, step, rounding=_UNIT * (64.0 + 8.0 * self.mu))
+        return built, built
 
 
 class Polygons(AbstractStepLaw):

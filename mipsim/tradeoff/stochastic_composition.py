@@ -139,9 +139,9 @@ def stochastic_composition(
     total = math.fsum(share for _, share in used)
     used = [(curve, share / total) for curve, share in used]
     laws = [(enclosing_laws(curve, count), share) for curve, share in used]
-    rounding = max(found[2] for found, _ in laws)
-    lower = _sorted_by_slope([(found[0], share) for found, share in laws], rounding)
-    upper = _sorted_by_slope([(found[1], share) for found, share in laws], rounding)
+    rounding = max(result[2] for result, _ in laws)
+    lower = _sorted_by_slope([(value[0], share) for value, share in laws], rounding)
+    upper = _sorted_by_slope([(outcome[1], share) for outcome, share in laws], rounding)
     # The sorted edges of polygons are the curve.
     return upper if all(found[0] is found[1] for found, _ in laws) else BoundedTradeOff(lower, upper)
 

@@ -36,9 +36,9 @@ class ThresholdPartition(Partition):
     def __init__(self, curve: AbstractTradeOff, law: AbstractScoreLaw) -> None:
         self.curve, self.law, self.convex, self.most = curve, law, False, MOST_OF_OTHERS
         places = GRID[1:-1]
-        found = law.around(np.asarray(log_ndtr(places)), np.asarray(log_ndtr(-places)))
-        assert found is not None  # it knows its bends
-        x = np.unique(found[1][np.isfinite(found[1])])
+        result = law.around(np.asarray(log_ndtr(places)), np.asarray(log_ndtr(-places)))
+        assert result is not None  # it knows its bends
+        x = np.unique(result[1][np.isfinite(result[1])])
         self.z = np.concatenate([[-np.inf], -x[::-1], [np.inf]])
         self.fprs, self.bounds = (law.tail_bounds(-self.z, inside=world) for world in (False, True))
         self.known: list[tuple[np.ndarray, np.ndarray]] | None = None
@@ -93,16 +93,16 @@ class ThresholdPartition(Partition):
             return self.known
         low, high = -self.z[1:], -self.z[:-1]
         inner = np.isfinite(low) & np.isfinite(high)
-        found = []
+        result = []
         for world in (False, True):
             parts = self.law.bends(low[inner], high[inner], inside=world)
             assert parts is not None
             bend, error = np.full(low.shape, np.inf), np.zeros(low.shape)
             bend[inner], error[inner] = parts
             bend[np.isinf(error)] = np.inf
-            found.append((bend, np.where(np.isfinite(bend), error, 0.0)))
-        self.known = found
-        return found
+            result.append((bend, np.where(np.isfinite(bend), error, 0.0)))
+        self.known = result
+        return result
 
     def _at_points(self, values: np.ndarray) -> np.ndarray:
         """The larger one of the two intervals that meet at each point."""

@@ -40,7 +40,7 @@ def composed_curve(quick: bool) -> Contest:
     dp-accounting is asked with its default grid, and with that on which its error is mipsim's.
     """
     del quick
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
 
     def theirs(name: str, interval: float) -> Way:
         def curves(count: int) -> int:
@@ -50,7 +50,7 @@ def composed_curve(quick: bool) -> Contest:
                 step = from_gaussian_mechanism(
                     NOISE, sampling_prob=RATE, value_discretization_interval=interval
                 )
-                found[name] = float(step.self_compose(STEPS).get_delta_for_epsilon(EPSILON))
+                result[name] = float(step.self_compose(STEPS).get_delta_for_epsilon(EPSILON))
             return count
 
         return Way(name, curves, 1, library="numpy")
@@ -60,7 +60,7 @@ def composed_curve(quick: bool) -> Contest:
             for _ in range(count):
                 curve = dpsgd(NOISE, RATE, STEPS, neighbours=neighbours)
                 assert isinstance(curve, ComposedTradeOff)
-                found[name] = float(curve.at_accuracy(OURS).delta_bounds(EPSILON)[1])
+                result[name] = float(curve.at_accuracy(OURS).delta_bounds(EPSILON)[1])
             return count
 
         return Way(name, curves, 1, library="numpy")
@@ -69,7 +69,7 @@ def composed_curve(quick: bool) -> Contest:
         low, high = _truth()
         return [
             f"{name}: delta({EPSILON:g}) <= {value:.9f}, above the truth by {value - high:.1e} to {value - low:.1e}"
-            for name, value in found.items()
+            for name, value in result.items()
         ]
 
     peers = [theirs("dp-accounting, equal error", EQUAL), theirs("dp-accounting, its default grid", DEFAULT)]
@@ -84,16 +84,16 @@ def composed_curve(quick: bool) -> Contest:
 def epsilon_of_many_steps(quick: bool) -> Contest:
     """epsilon(1e-6) of 50,000 steps, to 1e-4."""
     del quick
-    found: dict[str, tuple[float, float]] = {}
+    result: dict[str, tuple[float, float]] = {}
 
     def ours(count: int) -> int:
         for _ in range(count):
             low, high = dpsgd(NOISE, 0.001, 50_000).epsilon_bounds(1e-6)
-            found["mipsim"] = float(low), float(high)
+            result["mipsim"] = float(low), float(high)
         return count
 
     def says() -> list[str]:
-        return [f"{name}: epsilon(1e-6) in [{low:.6f}, {high:.6f}]" for name, (low, high) in found.items()]
+        return [f"{name}: epsilon(1e-6) in [{low:.6f}, {high:.6f}]" for name, (low, high) in result.items()]
 
     return Contest("epsilon of 50,000 steps", "curves", [Way("mipsim", ours, 1, library="numpy")], says)
 
@@ -149,12 +149,12 @@ def _calibration(
     ours: Callable[[], float],
     reached: Callable[[AbstractTradeOff], str],
 ) -> Contest:
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
 
     def way(name: str, search: Callable[[], float]) -> Way:
         def searches(count: int) -> int:
             for _ in range(count):
-                found[name] = search()
+                result[name] = search()
             return count
 
         return Way(name, searches, 1, library="numpy")
@@ -162,7 +162,7 @@ def _calibration(
     def says() -> list[str]:
         return [
             f"{name}: noise {noise:.6f}, {reached(dpsgd(noise, RATE, STEPS))}"
-            for name, noise in found.items()
+            for name, noise in result.items()
         ]
 
     ways = [*_installed("riskcal", [way("riskcal", theirs)]), way("mipsim", ours)]

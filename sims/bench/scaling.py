@@ -94,14 +94,14 @@ def play_case(case: Case, repeats: int) -> Cost:
     from mipsim.engine.fidelity import build_sampler
     from sims.bench.report import peak_memory
 
-    heard: list[float] = []
+    nonnegligible: list[float] = []
 
     def hear(event: str, duration_secs: float, **_: Any) -> None:
         if event in (
             "/jax/core/compile/jaxpr_to_mlir_module_duration",
             "/jax/core/compile/backend_compile_duration",
         ):
-            heard.append(duration_secs)
+            nonnegligible.append(duration_secs)
 
     jax.monitoring.register_event_duration_secs_listener(hear)
     rng = np.random.default_rng(0)
@@ -119,7 +119,7 @@ def play_case(case: Case, repeats: int) -> Cost:
         sampler = on_device(build_sampler(game, attack, case.fidelity))
     count = Counter(sampler, [np.linspace(-20.0, 20.0, 1024)], 0, devices=devices)
     count(0, 1)
-    first, compiling = time.perf_counter() - begun, sum(heard)
+    first, compiling = time.perf_counter() - begun, sum(nonnegligible)
     for _ in play_range(
         count, 0, 4 * len(devices) * count.span, count.span, count.span, threads_for(devices)
     ):
@@ -148,8 +148,8 @@ def cost_of(case: Case, repeats: int) -> Cost:
     )
     if done.returncode:
         raise RuntimeError(f"{case.sweep} = {case.x:,} ended with {done.returncode}: {done.stderr[-300:]}")
-    found = json.loads(done.stdout)
-    return Cost(case, **{name: found[name] for name in ("seconds", "setup", "compiling", "peak")})
+    result = json.loads(done.stdout)
+    return Cost(case, **{name: result[name] for name in ("seconds", "setup", "compiling", "peak")})
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
@@ -164,10 +164,10 @@ def slope(x: Sequence[float], y: Sequence[float]) -> float:
 
 def by_sweep(costs: Sequence[Cost]) -> dict[str, list[Cost]]:
     """The costs of each sweep, in its order."""
-    found: dict[str, list[Cost]] = {}
+    result: dict[str, list[Cost]] = {}
     for cost in costs:
-        found.setdefault(cost.case.sweep, []).append(cost)
-    return found
+        result.setdefault(cost.case.sweep, []).append(cost)
+    return result
 
 
 def print_scaling(costs: Sequence[Cost]) -> None:
@@ -235,8 +235,8 @@ def draw_scaling(costs: Sequence[Cost], file: str) -> None:
                 ax.loglog(x, y, marker=marker, color=colour, label=label, linewidth=1.0, markersize=4)
         axes[1, column].set_xlabel(names[over])
         if over == "devices":  # a decade's marks would overlap between 1 and 4
-            counts = sorted({one.case.x for one in costs if one.case.over == "devices"})
-            axes[1, column].set_xticks(counts, [str(one) for one in counts])
+            counts = sorted({item.case.x for item in costs if item.case.over == "devices"})
+            axes[1, column].set_xticks(counts, [str(single) for single in counts])
             axes[1, column].minorticks_off()
         for ax in axes[:, column]:
             ax.legend(frameon=False, fontsize=7)

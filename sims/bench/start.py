@@ -73,15 +73,15 @@ def run_start(quick: bool = False) -> dict[str, list[Seconds]]:
         member = np.arange(SCORES) % 2
         rows = zip(rng.normal(size=SCORES) + member, member, strict=True)
         scores.write_text("score,member\n" + "".join(f"{score},{world}\n" for score, world in rows))
-        asked = processes(str(scores))
-        for process in asked:
+        requested = processes(str(scores))
+        for process in requested:
             seconds_of(process, folder)  # compiles bytecode and kernels
-        found: dict[str, list[Seconds]] = {process.name: [] for process in asked}
+        result: dict[str, list[Seconds]] = {process.name: [] for process in requested}
         for _ in range(3 if quick else 9):
-            for process in asked:
-                found[process.name].append(seconds_of(process, folder))
-    print_start(asked, found)
-    return found
+            for process in requested:
+                result[process.name].append(seconds_of(process, folder))
+    print_start(requested, result)
+    return result
 
 
 def print_start(asked: Sequence[Process], found: Mapping[str, Sequence[Seconds]]) -> None:
@@ -92,8 +92,8 @@ def print_start(asked: Sequence[Process], found: Mapping[str, Sequence[Seconds]]
         name = f"{process.name} beyond {process.beyond}" if process.beyond else process.name
         cells = []
         for clock in Seconds._fields:
-            took = [getattr(one, clock) for one in found[process.name]]
-            less = [getattr(one, clock) for one in found.get(process.beyond, ())] or [0.0]
+            took = [getattr(item, clock) for item in found[process.name]]
+            less = [getattr(single, clock) for single in found.get(process.beyond, ())] or [0.0]
             cells += [min(took) - min(less), statistics.median(took) - statistics.median(less)]
         print(f"{name:<{width}}  {cells[0]:>12.2f} {cells[1]:>7.2f}  {cells[2]:>17.2f} {cells[3]:>7.2f}")
 

@@ -51,9 +51,9 @@ def test_it_plays_and_tells_in_from_out():
     data = mi.Laplace(np.zeros(31), np.ones(31))
     game = mi.FixedTarget(Median(), data, 31, np.where(np.arange(31) % 2, 2.0, -1.0))
     attack = InfluenceScore(median_expansion(np.zeros(31), np.full(31, 0.5)), 31)
-    found = mi.play(game, attack, games=400, seed=3, edges=np.linspace(-4.0, 4.0, 81), progress=False)
-    middle = np.concatenate([[-4.05], (found.edges[1:] + found.edges[:-1]) / 2, [4.05]])
-    assert (found.inside - found.out) @ middle / 400 == pytest.approx(1.0, abs=0.45)
+    result = mi.play(game, attack, games=400, seed=3, edges=np.linspace(-4.0, 4.0, 81), progress=False)
+    middle = np.concatenate([[-4.05], (result.edges[1:] + result.edges[:-1]) / 2, [4.05]])
+    assert (result.inside - result.out) @ middle / 400 == pytest.approx(1.0, abs=0.45)
 
 
 def test_another_word_for_the_reading_is_refused():

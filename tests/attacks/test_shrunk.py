@@ -87,16 +87,16 @@ def test_fewer_references_than_coordinates_cost_power() -> None:
     data = mi.Gaussian(np.zeros(d), scale**2)
     target = data.typical_target(1)
     best = np.sqrt(mi.theory.azize.leakage_score(data, target, n))
-    found = {}
+    result = {}
     for count in (15, 60, 600, 60_000):
         reference = np.random.default_rng(3).normal(size=(count, d)) * scale
         attack = mi.CovarianceScore(mi.ShrunkMoments(reference), n=n)
-        found[count] = mi.theory.azize.effective_mu(
+        result[count] = mi.theory.azize.effective_mu(
             np.asarray(attack.weights(jnp.asarray(target))), data, target, n
         )
-    assert found[15] < found[600] < found[60_000] <= best
-    assert found[15] < 0.75 * best
-    assert found[60_000] > 0.99 * best
+    assert result[15] < result[600] < result[60_000] <= best
+    assert result[15] < 0.75 * best
+    assert result[60_000] > 0.99 * best
 
 
 @pytest.mark.parametrize(("d", "times"), [(100, 0.1), (100, 1.0), (513, 1.0), (1026, 10.0)])

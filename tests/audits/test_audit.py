@@ -28,27 +28,27 @@ def found(design: str, claim: object = None, **other: object) -> mi.Audit:
 
 @pytest.mark.parametrize("design", SETTINGS)
 def test_bounds_show_themselves(fewer_draws, design: str) -> None:
-    one = found(design)
-    assert 0.5 < one.mu_lower_bound < 4.0  # the truth is 2; how often a bound passes it is tested elsewhere
-    assert 0.5 < one.epsilon_lower_bound < float(mi.GaussianTradeOff(4.0).epsilon(1e-5))
-    assert one.verdict is None
-    shown = str(one)
+    item = found(design)
+    assert 0.5 < item.mu_lower_bound < 4.0  # the truth is 2; how often a bound passes it is tested elsewhere
+    assert 0.5 < item.epsilon_lower_bound < float(mi.GaussianTradeOff(4.0).epsilon(1e-5))
+    assert item.verdict is None
+    shown = str(item)
     assert f"design {design}" in shown
-    assert f"at least {down(one.mu_lower_bound)}" in shown
+    assert f"at least {down(item.mu_lower_bound)}" in shown
     assert len(shown.splitlines()) < 15
     assert "each bound, and the verdict, by itself at this confidence" in shown
-    assert "\n" not in repr(one)
-    assert one._repr_html_().count("<tr") == len(shown.splitlines()) - 1
-    plain = json.loads(json.dumps(one.to_dict()))
-    assert plain["mu_lower_bound"] == one.mu_lower_bound
+    assert "\n" not in repr(item)
+    assert item._repr_html_().count("<tr") == len(shown.splitlines()) - 1
+    plain = json.loads(json.dumps(item.to_dict()))
+    assert plain["mu_lower_bound"] == item.mu_lower_bound
     assert plain["holds"].startswith("each bound, and the verdict, by itself")
     assert plain["scores"]["used"] == (500 if design == "clustered" else 2000)
     assert plain["claim"] is None
-    if one.curve is not None:
+    if item.curve is not None:
         assert [plain["band"]["fnr_low"][2], plain["band"]["fnr_high"][2]] == [
-            float(end) for end in one.curve.band(0.01)
+            float(end) for end in item.curve.band(0.01)
         ]
-    assert (one.advantage_lower_bound is None) == (design == "one-run")
+    assert (item.advantage_lower_bound is None) == (design == "one-run")
 
 
 @pytest.mark.evidence
@@ -68,11 +68,11 @@ def test_bounds_show_themselves(fewer_draws, design: str) -> None:
 def test_a_promise_is_refuted_or_not_and_never_confirmed(
     fewer_draws, design: str, claim, verdict: str
 ) -> None:
-    one = found(design, claim)
-    assert one.verdict is rf.Verdict(verdict)
-    assert one.to_dict()["verdict"] == verdict
-    assert f"verdict    {verdict}: " in str(one) or f"verdict   {verdict}: " in str(one)
-    assert ("never confirm" in one.says) == (verdict == "INCONCLUSIVE")
+    item = found(design, claim)
+    assert item.verdict is rf.Verdict(verdict)
+    assert item.to_dict()["verdict"] == verdict
+    assert f"verdict    {verdict}: " in str(item) or f"verdict   {verdict}: " in str(item)
+    assert ("never confirm" in item.says) == (verdict == "INCONCLUSIVE")
 
 
 def test_a_promise_is_refuted_just_where_the_bound_passes_it(fewer_draws) -> None:
@@ -116,18 +116,18 @@ def test_confidences_beyond_the_calibration(fewer_draws) -> None:
 
 
 def test_losses_are_told_of(fewer_draws) -> None:
-    one = mi.audit(-SCORES, COINS, design="independent", confidence=0.95)
-    assert one.mu_lower_bound == 0.0
-    assert not one.higher_is_in
-    assert "negate losses" in str(one)
-    assert "A sign chosen after the scores were seen makes two audits" in str(one)
+    item = mi.audit(-SCORES, COINS, design="independent", confidence=0.95)
+    assert item.mu_lower_bound == 0.0
+    assert not item.higher_is_in
+    assert "negate losses" in str(item)
+    assert "A sign chosen after the scores were seen makes two audits" in str(item)
 
 
 def test_guesses_that_were_fixed_are_paid_for_alone() -> None:
-    one = found("one-run", guesses=(500, 500))
-    assert [(g.inside, g.outside) for g in one.guesses] == [(500, 500)]
-    assert one.mu_lower_bound > found("one-run").mu_lower_bound
-    assert "fixed beforehand" in str(one)
+    item = found("one-run", guesses=(500, 500))
+    assert [(g.inside, g.outside) for g in item.guesses] == [(500, 500)]
+    assert item.mu_lower_bound > found("one-run").mu_lower_bound
+    assert "fixed beforehand" in str(item)
 
 
 def test_the_picture(fewer_draws) -> None:
@@ -136,10 +136,10 @@ def test_the_picture(fewer_draws) -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    one = found("independent", "mu=1")
-    assert len(one.plot().axes) == 2
+    item = found("independent", "mu=1")
+    assert len(item.plot().axes) == 2
     pyplot.close("all")
-    assert "data:image/png;base64," in one._repr_html_()
+    assert "data:image/png;base64," in item._repr_html_()
     with pytest.raises(ValueError, match="there is no band to draw"):
         found("one-run").plot()
 
@@ -252,12 +252,12 @@ def test_the_least_and_the_largest_confidence(fewer_draws, confidence: float) ->
 @pytest.mark.parametrize("delta", [1e-30, 1e-10, 1e-5, 0.01, 0.3])
 def test_the_epsilon_of_a_lower_bound_of_mu_is_rounded_down(mu: float, delta: float) -> None:
     """Against 50 digits: mu-GDP has at least the asked delta there, and a smaller one 1e-9 above."""
-    found = _epsilon_of_gdp(mu, delta)
+    result = _epsilon_of_gdp(mu, delta)
 
     def exact(epsilon: float) -> mpmath.mpf:
         e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
         return mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
 
     with mpmath.workdps(50):
-        assert found == 0.0 or exact(found) >= delta
-        assert found > 699.99 or exact(found + 1e-9 * max(1.0, found)) < delta
+        assert result == 0.0 or exact(result) >= delta
+        assert result > 699.99 or exact(result + 1e-9 * max(1.0, result)) < delta

@@ -23,7 +23,7 @@ def refuses(canaries: int, number: int, right: int, risk: float, epsilon: float)
 def claims(scores: Scores, q: float, epsilon: float = 0.0) -> bool:
     """Whether some number of guesses refutes (epsilon, 0)-DP."""
     run = OneRun(scores, RISK, inclusion_probability=q)
-    return any(refuses(run.canaries, one.number, one.right, run.risk, epsilon) for one in run.guesses)
+    return any(refuses(run.canaries, item.number, item.right, run.risk, epsilon) for item in run.guesses)
 
 
 def told(rng: np.random.Generator, n: int, q: float, epsilon: float) -> Scores:
@@ -86,9 +86,9 @@ def test_doubtful_coins_are_a_warning_and_impossible_ones_an_error() -> None:
     with pytest.warns(
         UserWarning, match=r"445 of 1,000 canaries are in; fair coins give .* probability 0\.00056"
     ):
-        found = mi.audit(values, np.arange(1000) < 445, design="one-run", confidence=0.95)
-    assert "DOUBTFUL" in str(found)
-    assert found.coin_p_value == pytest.approx(2 * binom.cdf(445, 1000, 0.5))
+        result = mi.audit(values, np.arange(1000) < 445, design="one-run", confidence=0.95)
+    assert "DOUBTFUL" in str(result)
+    assert result.coin_p_value == pytest.approx(2 * binom.cdf(445, 1000, 0.5))
     assert "p-value 0.00056" not in str(mi.audit(values, np.arange(1000) < 480, design="one-run"))
     with pytest.raises(
         ValueError, match="100 of 1,000 canaries are in; fair coins give a number as far off"
@@ -96,9 +96,9 @@ def test_doubtful_coins_are_a_warning_and_impossible_ones_an_error() -> None:
         mi.audit(values, np.arange(1000) < 100, design="one-run")
     assert "give inclusion_probability=" in str(error.value)
     assert len(str(error.value)) <= 200
-    found = mi.audit(values, np.arange(1000) < 100, design="one-run", inclusion_probability=0.1)
-    assert found.inclusion_probability == 0.1
-    assert f"{found.used:,} canaries remain, as if by fair coins" in str(found)
+    result = mi.audit(values, np.arange(1000) < 100, design="one-run", inclusion_probability=0.1)
+    assert result.inclusion_probability == 0.1
+    assert f"{result.used:,} canaries remain, as if by fair coins" in str(result)
     with pytest.raises(ValueError, match=r"coins with inclusion_probability=0\.9 give"):
         mi.audit(values, np.arange(1000) < 100, design="one-run", inclusion_probability=0.9)
 

@@ -26,12 +26,12 @@ def curve_of(out: np.ndarray, inside: np.ndarray) -> mi.EmpiricalTradeOff:
 
 
 def bounds_of(curve: mi.EmpiricalTradeOff, names: Sequence[str] = tuple(FAMILIES)) -> dict[str, float]:
-    made = {
+    built = {
         "mu": curve.mu_lower_bound,
         "epsilon": lambda: curve.epsilon_lower_bound(DELTA),
         "advantage": curve.advantage_lower_bound,
     }
-    return {name: made[name]() for name in names}
+    return {name: built[name]() for name in names}
 
 
 def values_of(name: str, n: int) -> family_bound._Values:
@@ -49,7 +49,7 @@ def rivals(out: np.ndarray, inside: np.ndarray) -> dict[str, np.ndarray]:
         CurveBand(nothing, clopper_pearson(x, n, RISK, thresholds=x.size)[1], nothing, clopper_pearson(y, n, RISK, thresholds=x.size)[1]),
         CurveBand(nothing, np.minimum(x / n + far, 1.0), nothing, np.minimum(y / n + far, 1.0)),
     ]  # fmt: skip
-    found = {name: [band_bound(name, band) for band in bands] for name in FAMILIES}
+    result = {name: [band_bound(name, band) for band in bands] for name in FAMILIES}
     first = curve_of(out[:half], inside[:half])
     a = clopper_pearson(first.false_positives, half, RISK)[1]
     b = clopper_pearson(first.false_negatives, half, RISK)[1]
@@ -62,8 +62,8 @@ def rivals(out: np.ndarray, inside: np.ndarray) -> dict[str, np.ndarray]:
             clopper_pearson([count], m, RISK)[1]
             for count in ((out[half:] > t).sum(), (inside[half:] <= t).sum())
         ]
-        found[name].append(band_bound(name, CurveBand(np.zeros(1), high[0], np.zeros(1), high[1])))
-    return {name: np.array(several) for name, several in found.items()}
+        result[name].append(band_bound(name, CurveBand(np.zeros(1), high[0], np.zeros(1), high[1])))
+    return {name: np.array(several) for name, several in result.items()}
 
 
 def band_bound(name: str, band: CurveBand) -> float:
@@ -151,8 +151,8 @@ def cell(n: int, mu: float, runs: int) -> dict[str, Ordered]:
     values = {name: values_of(name, n) for name in FAMILIES}
     levels = np.array(
         [
-            [v.largest(one.false_positives, one.false_negatives) for v in values.values()]
-            for one in map(curve, range(runs))
+            [v.largest(item.false_positives, item.false_negatives) for v in values.values()]
+            for item in map(curve, range(runs))
         ]
     )
     return {name: Ordered(name, n, curve, levels[:, i]) for i, name in enumerate(FAMILIES)}
@@ -161,17 +161,17 @@ def cell(n: int, mu: float, runs: int) -> dict[str, Ordered]:
 @pytest.mark.evidence
 @pytest.mark.parametrize(
     ("n", "mu"),
-    [(100, 2.0), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((100, 0.0), (1000, 1.0)))],
+    [(100, 2.0), *(pytest.param(*item, marks=pytest.mark.slow) for item in ((100, 0.0), (1000, 1.0)))],
 )
 def test_misses_counted_in_order_are_those_of_all_bounds(fewer_draws, n: int, mu: float) -> None:
     runs, right = 100, truth(mu)
     bounds = [bounds_of(curve_of(*played(n, mu, run))) for run in range(runs)]
     for name, ordered in cell(n, mu, runs).items():
-        found = np.array([bound[name] for bound in bounds])
-        assert ordered.misses(right[name]) == (found > right[name]).sum()
-        wrong = float(np.quantile(found, 0.8))
-        assert ordered.misses(wrong) == (found > wrong).sum()
-        assert ordered.median() == pytest.approx(np.median(found), rel=0.05, abs=0.01)
+        result = np.array([bound[name] for bound in bounds])
+        assert ordered.misses(right[name]) == (result > right[name]).sum()
+        wrong = float(np.quantile(result, 0.8))
+        assert ordered.misses(wrong) == (result > wrong).sum()
+        assert ordered.median() == pytest.approx(np.median(result), rel=0.05, abs=0.01)
 
 
 @pytest.mark.evidence

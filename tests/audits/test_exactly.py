@@ -51,8 +51,8 @@ def right_guesses(answers: np.ndarray, plan: tuple[int, int]) -> np.ndarray:
 def response(epsilon: float, delta: float = 0.0) -> np.ndarray:
     """Randomised response, which gives its coin away with probability delta: (epsilon, delta)-DP and no less."""
     q = (1.0 - delta) / (1.0 + math.exp(-epsilon))
-    told = np.array([[0.0, 1.0 - delta - q, q, delta], [delta, q, 1.0 - delta - q, 0.0]])
-    return told[:, told.sum(axis=0) > 0.0]
+    report = np.array([[0.0, 1.0 - delta - q, q, delta], [delta, q, 1.0 - delta - q, 0.0]])
+    return report[:, report.sum(axis=0) > 0.0]
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -134,8 +134,8 @@ def test_independent_scores_of_three_values(fewer_draws, family) -> None:
             at = np.array([f(a) + g(b) for f, g in family.forms])
         right = float(np.where(np.isnan(at), 0.0, at).max(initial=0.0))  # nan: a score that says nothing
         law = {
-            (out, inside): one * other
-            for out, one in outcomes(p, games)
+            (out, inside): item * other
+            for out, item in outcomes(p, games)
             for inside, other in outcomes(q, games)
         }
         for k, risk in enumerate((0.3, 0.05)):

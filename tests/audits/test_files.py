@@ -37,10 +37,10 @@ def same(found: Scores) -> bool:
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_arrays(tmp_path: Path, arrays, save) -> None:
     save(tmp_path / "s.npz", **arrays)
-    found = read_scores(tmp_path / "s.npz")
-    assert same(found)
-    assert (found.cluster is None) == ("clusters" not in arrays)
-    assert len(found.digest) == 64
+    result = read_scores(tmp_path / "s.npz")
+    assert same(result)
+    assert (result.cluster is None) == ("clusters" not in arrays)
+    assert len(result.digest) == 64
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_arrays(tmp_path: Path, arrays, save) -> None:
 )
 def test_columns(tmp_path: Path, text: str) -> None:
     (tmp_path / "s.CSV").write_text(text, encoding="utf-8", newline="")
-    found = read_scores(tmp_path / "s.CSV")
-    assert same(found)
-    assert found.clusters == (9 if "cluster" in text else 120)
+    result = read_scores(tmp_path / "s.CSV")
+    assert same(result)
+    assert result.clusters == (9 if "cluster" in text else 120)
 
 
 PLAIN = rows("score,member", VALUES, MEMBER)
@@ -229,5 +229,5 @@ def test_members_and_non_members_are_columns_of_a_csv_too(tmp_path):
     rows = zip(rng.normal(1.0, 1.0, 200), rng.normal(size=200), strict=True)
     file = tmp_path / "scores.csv"
     file.write_text("members,non_members\n" + "\n".join(f"{a},{b}" for a, b in rows), encoding="utf-8")
-    found = mi.audit(file, design="independent")
-    assert (found.in_scores, found.out_scores) == (200, 200)
+    result = mi.audit(file, design="independent")
+    assert (result.in_scores, result.out_scores) == (200, 200)

@@ -19,17 +19,17 @@ def hull(shift: float) -> tuple[int, list[tuple[int, int]]]:
     """(thresholds, (right, wrong) guesses "in") on the convex hull of 10,000 + 10,000 canary scores at the normal quantiles."""
     out = ndtri((np.arange(10_000) + 0.5) / 10_000)
     at = np.append(np.union1d(out, out + shift), np.inf)
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for c, d in zip(
         np.searchsorted(out + shift, at).tolist(), np.searchsorted(out, at).tolist(), strict=True
     ):
-        while len(found) > 1:
-            (a, b), (e, f) = found[-2:]
+        while len(result) > 1:
+            (a, b), (e, f) = result[-2:]
             if (e - a) * (d - b) < (f - b) * (c - a):
                 break
-            found.pop()
-        found.append((c, d))
-    return len(found), [(10_000 - a, 10_000 - b) for a, b in found if (a, b) != (10_000, 10_000)]
+            result.pop()
+        result.append((c, d))
+    return len(result), [(10_000 - a, 10_000 - b) for a, b in result if (a, b) != (10_000, 10_000)]
 
 
 PUBLISHED = {1: (1.13346, 2.164749), 2: (2.311945, 4.7218075), 4: (4.395568, 9.133752)}
@@ -76,7 +76,7 @@ def misses(n: int, mu: float, runs: int) -> np.ndarray:
     missed = np.zeros(2)
     for _ in range(runs):
         run = OneRun(canaries(rng, n, mu), RISK)
-        missed += np.any([refused(one.number, one.right, run.risk) for one in run.guesses], axis=0)
+        missed += np.any([refused(item.number, item.right, run.risk) for item in run.guesses], axis=0)
     return missed
 
 
@@ -101,8 +101,8 @@ def test_the_whole_table(n: int, mu: float) -> None:
 def response(rng: np.random.Generator, n: int, epsilon: float) -> Scores:
     """Canaries that are told by randomised response, each a score of its own: the guarantee is used up to the last."""
     coins = rng.random(n) < 0.5
-    told = coins ^ (rng.random(n) > 1.0 / (1.0 + np.exp(-epsilon)))
-    return Scores.of(told * 1.0 + 0.5 * rng.random(n), coins)
+    report = coins ^ (rng.random(n) > 1.0 / (1.0 + np.exp(-epsilon)))
+    return Scores.of(report * 1.0 + 0.5 * rng.random(n), coins)
 
 
 @pytest.mark.evidence
@@ -117,19 +117,19 @@ def test_the_bound_of_randomised_response_is_wrong_nearly_as_often_as_stated(
     rng, runs, epsilon = np.random.default_rng(4), 2000, 1.0
     missed = 0
     for _ in range(runs):
-        (one,) = OneRun(response(rng, 1000, epsilon), RISK, guesses).guesses
-        missed += p_value(1000, one.number, one.right, epsilon, 0.0) <= RISK
+        (item,) = OneRun(response(rng, 1000, epsilon), RISK, guesses).guesses
+        missed += p_value(1000, item.number, item.right, epsilon, 0.0) <= RISK
     assert missed <= binom.isf(1e-9, runs, RISK)
     assert missed >= binom.ppf(1e-9, runs, RISK / 2)  # discreteness keeps some
 
 
 def test_an_epsilon_five_per_cent_too_small_is_refuted() -> None:
     rng, runs = np.random.default_rng(5), 20
-    found = [OneRun(response(rng, 20_000, 1.05), RISK, (5000, 5000)) for _ in range(runs)]
+    result = [OneRun(response(rng, 20_000, 1.05), RISK, (5000, 5000)) for _ in range(runs)]
     right = [OneRun(response(rng, 20_000, 1.0), RISK, (5000, 5000)) for _ in range(runs)]
     refuted, wrongly = (
         sum(p_value(20_000, 10_000, run.guesses[0].right, 1.0, 0.0) <= RISK for run in several)
-        for several in (found, right)
+        for several in (result, right)
     )
     assert wrongly <= binom.isf(1e-9, runs, RISK)
     assert refuted > binom.isf(1e-9, runs, RISK)
@@ -141,10 +141,10 @@ def test_a_number_of_guesses_chosen_for_free_would_be_caught() -> None:
     missed = 0
     for _ in range(runs):
         scores = canaries(rng, n, 0.0)
-        found = np.cumsum(scores.member[np.argsort(-scores.values)])
+        result = np.cumsum(scores.member[np.argsort(-scores.values)])
         r = np.arange(10, n + 1, 5)
         missed += bool(
-            (binom.sf(found[r - 1] - 1, r, 0.5) <= RISK).any()
+            (binom.sf(result[r - 1] - 1, r, 0.5) <= RISK).any()
         )  # the p-value at epsilon = delta = 0
     assert missed > binom.isf(1e-9, runs, RISK)
 

@@ -49,11 +49,11 @@ def nothing(rng: np.random.Generator, kind: str, n: int) -> Scores:
 def test_an_audit_is_the_same_in_every_order_of_rows(fewer_draws, kind: str, order: str) -> None:
     rng = np.random.default_rng(len(kind) + len(order))
     for n in (300, 2100):
-        one = nothing(rng, kind, n)
-        place = ORDERS[order](rng, one)
-        for design, cluster in (("independent", None), ("one-run", None), ("clustered", one.cluster)):
+        item = nothing(rng, kind, n)
+        place = ORDERS[order](rng, item)
+        for design, cluster in (("independent", None), ("one-run", None), ("clustered", item.cluster)):
             first, again = (
-                printable(one.values[p], one.member[p], design, None if cluster is None else cluster[p])
+                printable(item.values[p], item.member[p], design, None if cluster is None else cluster[p])
                 for p in (np.arange(n), place)
             )
             assert first == again, (design, n)
@@ -70,10 +70,10 @@ def printable(values: np.ndarray, member: np.ndarray, design: str, cluster: np.n
 
 
 def test_names_of_clusters_do_not_choose() -> None:
-    one = nothing(np.random.default_rng(0), "continuous", 990)
-    assert one.cluster is not None
-    renamed = Scores.of(one.values, one.member, np.random.default_rng(1).permutation(330)[one.cluster])
-    assert sorted(one_a_cluster(one).values) == sorted(one_a_cluster(renamed).values)
+    item = nothing(np.random.default_rng(0), "continuous", 990)
+    assert item.cluster is not None
+    renamed = Scores.of(item.values, item.member, np.random.default_rng(1).permutation(330)[item.cluster])
+    assert sorted(one_a_cluster(item).values) == sorted(one_a_cluster(renamed).values)
 
 
 @cache
@@ -84,7 +84,7 @@ def refused(canaries: int, number: int, right: int, risk: float) -> bool:
 def claims(scores: Scores) -> bool:
     """Whether one run claims that something leaks."""
     run = OneRun(scores, RISK)
-    return any(refused(run.canaries, one.number, one.right, run.risk) for one in run.guesses)
+    return any(refused(run.canaries, item.number, item.right, run.risk) for item in run.guesses)
 
 
 @pytest.mark.evidence
@@ -98,9 +98,9 @@ def test_one_run_makes_no_false_claims_of_sorted_rows_more_often_than_stated(kin
     rng = np.random.default_rng([n, len(kind)])
     false = 0
     for _ in range(200):
-        one = nothing(rng, kind, n)
-        place = ORDERS["sorted by world"](rng, one)
-        false += claims(Scores.of(one.values[place], one.member[place]))
+        item = nothing(rng, kind, n)
+        place = ORDERS["sorted by world"](rng, item)
+        false += claims(Scores.of(item.values[place], item.member[place]))
     assert false <= binom.isf(1e-9, 200, RISK)
 
 
@@ -112,8 +112,8 @@ def test_a_choice_by_the_number_of_rows_alone_would_be_caught() -> None:
         plan, false = guess_plan(n), 0
         for _ in range(50):
             inside = rng.binomial(n, 0.5)
-            found = np.concatenate([[0], np.cumsum(order < inside)])
-            right = [int(found[a] + b - (inside - found[n - b])) for a, b in plan]
+            result = np.concatenate([[0], np.cumsum(order < inside)])
+            right = [int(result[a] + b - (inside - result[n - b])) for a, b in plan]
             false += any(
                 refused(n, a + b, r, RISK / len(plan)) for (a, b), r in zip(plan, right, strict=True)
             )
@@ -188,9 +188,9 @@ def test_independent_scores_make_no_false_claims_of_sorted_rows(fewer_draws, kin
     """30 audits of nothing, rows sorted by world, stay below the 1e-9 quantile of the nominal binomial."""
     rng, false = np.random.default_rng([n, len(kind), 7]), 0
     for _ in range(30):
-        one = nothing(rng, kind, n)
-        place = ORDERS["sorted by world"](rng, one)
-        false += leaks(Scores.of(one.values[place], one.member[place]))
+        item = nothing(rng, kind, n)
+        place = ORDERS["sorted by world"](rng, item)
+        false += leaks(Scores.of(item.values[place], item.member[place]))
     assert false <= binom.isf(1e-9, 30, RISK)
 
 
@@ -198,10 +198,10 @@ def test_equal_scores_are_ordered_against_the_claim() -> None:
     """By hand: 60 equal scores of 30 members, 25 guesses "in" about them, all of them wrong; no other order has fewer right."""
     values = np.concatenate([np.ones(60), np.zeros(60)])
     member = np.tile([True, False], 60)
-    (one,) = OneRun(Scores.of(values, member), RISK, (25, 10)).guesses
-    assert one.right == 0
-    (one,) = OneRun(Scores.of(values, member), RISK, (40, 60)).guesses
-    assert one.right == 10 + 30
+    (item,) = OneRun(Scores.of(values, member), RISK, (25, 10)).guesses
+    assert item.right == 0
+    (item,) = OneRun(Scores.of(values, member), RISK, (40, 60)).guesses
+    assert item.right == 10 + 30
 
 
 def test_a_yes_or_no_attack_keeps_its_power() -> None:

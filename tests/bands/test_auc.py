@@ -88,8 +88,8 @@ def test_the_whole_table(law: str, n: int) -> None:
     missed, width = misses(law, n, 4000)
     draw, rng = LAWS[law][0], np.random.default_rng(0)
     others = [rivals(*draw(rng, n)) for _ in range(20)]
-    best = min(others[0], key=lambda name: np.mean([one[name] for one in others]))
-    rival = float(np.mean([one[best] for one in others]))
+    best = min(others[0], key=lambda name: np.mean([item[name] for item in others]))
+    rival = float(np.mean([single[best] for single in others]))
     print(f"{law}, {n}: {missed} of 4000 miss, width {width:.3g}, best rival {rival:.3g} ({best})")
     assert missed <= binom.isf(1e-6, 4000, RISK)
     assert width <= 1.3 * rival
@@ -222,17 +222,17 @@ def test_an_interval_a_fifth_too_narrow_would_be_caught() -> None:
 
 
 def test_pairs_listed_and_pairs_counted_have_one_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng, t, found = np.random.default_rng(3), np.linspace(-3.0, 4.0, 40), [[], []]
+    rng, t, result = np.random.default_rng(3), np.linspace(-3.0, 4.0, 40), [[], []]
     for _ in range(200):
         some = counts(rng.normal(size=500), rng.normal(1.0, size=700), t)
         for k, listed in enumerate((2**22, 0)):
             monkeypatch.setattr(auc, "_LISTED", listed)
             pairs = pair_games(*some)
             assert pairs is not None
-            found[k].append((pairs.above, pairs.same))
-    one, other = (np.array(several, float) for several in found)
-    error = np.sqrt((one.var(axis=0) + other.var(axis=0)) / 200)
-    assert (abs(one.mean(axis=0) - other.mean(axis=0)) <= 6.0 * error).all()
+            result[k].append((pairs.above, pairs.same))
+    item, other = (np.array(several, float) for several in result)
+    error = np.sqrt((item.var(axis=0) + other.var(axis=0)) / 200)
+    assert (abs(item.mean(axis=0) - other.mean(axis=0)) <= 6.0 * error).all()
 
 
 def test_the_larger_world_may_be_either() -> None:
@@ -254,8 +254,8 @@ def test_so_many_games_that_only_the_band_is_known() -> None:
 def test_coins_of_equal_scores_come_from_all_counts() -> None:
     """A seed made of the numbers of pairs alone would repeat the coins: an end at a nominal 2.5% was then wrong up to 12.7% of the time."""
     games = [pair_games([0] * k, 10, [10] * k, 10) for k in range(1, 31)]
-    assert {(found.pairs, found.above, found.same) for found in games if found} == {(10, 0, 10)}
-    assert len({found.heads for found in games if found}) > 3
+    assert {(result.pairs, result.above, result.same) for result in games if result} == {(10, 0, 10)}
+    assert len({value.heads for value in games if value}) > 3
 
 
 def compositions(n: int, values: int) -> np.ndarray:

@@ -51,9 +51,9 @@ def test_a_billion_games(count: int) -> None:
 
 
 def test_the_failure_probability_is_shared_by_the_thresholds() -> None:
-    one = clopper_pearson([5], 100, 0.001)
+    item = clopper_pearson([5], 100, 0.001)
     shared = clopper_pearson([5], 100, 0.064, thresholds=64)
-    assert np.allclose(one, shared, rtol=1e-12)
+    assert np.allclose(item, shared, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

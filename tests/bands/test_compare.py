@@ -24,27 +24,27 @@ def expected(mu: float, games: int) -> tuple[np.ndarray, int, np.ndarray, int]:
 
 
 def test_a_true_claim_is_confirmed_and_reported() -> None:
-    found = compare_counts(*expected(1.0, 10**6), GaussianTradeOff(1.0), tolerance=0.05)
-    low, high = found.interval
-    assert found.verdict == "CONFIRMED"
-    assert not found.excludes(0.0)
+    result = compare_counts(*expected(1.0, 10**6), GaussianTradeOff(1.0), tolerance=0.05)
+    low, high = result.interval
+    assert result.verdict == "CONFIRMED"
+    assert not result.excludes(0.0)
     assert low < 0 < high
-    assert found.smallest_tolerance == max(-low, high) < 0.05
-    assert abs(found.gap) < 1e-3
-    assert found.thresholds_used == 11
-    assert found.alpha_range == pytest.approx((ndtr(-3.0), ndtr(2.0)), abs=1e-6)
-    text = str(found)
+    assert result.smallest_tolerance == max(-low, high) < 0.05
+    assert abs(result.gap) < 1e-3
+    assert result.thresholds_used == 11
+    assert result.alpha_range == pytest.approx((ndtr(-3.0), ndtr(2.0)), abs=1e-6)
+    text = str(result)
     for word in ("CONFIRMED", "GaussianTradeOff(mu=1.0)", "0.05", "failure probability", "FPR range"):
         assert word in text
-    assert "<table>" in found._repr_html_()
-    assert "CONFIRMED" in found._repr_html_()
+    assert "<table>" in result._repr_html_()
+    assert "CONFIRMED" in result._repr_html_()
 
 
 def test_a_refuted_equality_stays_refuted_inside_the_tolerance() -> None:
-    found = compare_counts(*expected(1.02, 10**8), GaussianTradeOff(1.0), tolerance=0.05)
-    assert found.smallest_tolerance < 0.05
-    assert found.verdict == found.verdict_for("equality") == "REFUTED"
-    assert found.gap == pytest.approx(0.02, abs=2e-3)
+    result = compare_counts(*expected(1.02, 10**8), GaussianTradeOff(1.0), tolerance=0.05)
+    assert result.smallest_tolerance < 0.05
+    assert result.verdict == result.verdict_for("equality") == "REFUTED"
+    assert result.gap == pytest.approx(0.02, abs=2e-3)
 
 
 COUNTS = (np.array([2_000_000]), 4_000_000, np.array([634_621]), 4_000_000)  # mu = 1 at 4e6 games
@@ -70,28 +70,30 @@ COUNTS = (np.array([2_000_000]), 4_000_000, np.array([634_621]), 4_000_000)  # m
 )
 def test_a_limit_at_one_size(limit: float, stated, tolerance: float | None, verdict: str) -> None:
     """No interval that excludes zero confirms, unless what is proven about this size allows the gap."""
-    found = compare_counts(*COUNTS, GaussianTradeOff(limit), tolerance=tolerance, finite_size=stated)
-    assert found.verdict_for("limit") == verdict
+    result = compare_counts(*COUNTS, GaussianTradeOff(limit), tolerance=tolerance, finite_size=stated)
+    assert result.verdict_for("limit") == verdict
     if stated is not None:
-        assert found.kind == "limit"
+        assert result.kind == "limit"
     if verdict == "CONFIRMED" and stated is None:
-        assert not found.excludes(0.0)
+        assert not result.excludes(0.0)
 
 
 def test_games_against_the_law_of_another_size_say_so() -> None:
-    found = compare_counts(*COUNTS, GaussianTradeOff(1.0), tolerance=0.05, finite_size=GaussianTradeOff(1.02))
-    assert found.law_contradicted
-    assert "CONTRADICTED" in str(found)
-    assert found.verdict_for("upper_bound_on_power") == "INCONCLUSIVE"
+    result = compare_counts(
+        *COUNTS, GaussianTradeOff(1.0), tolerance=0.05, finite_size=GaussianTradeOff(1.02)
+    )
+    assert result.law_contradicted
+    assert "CONTRADICTED" in str(result)
+    assert result.verdict_for("upper_bound_on_power") == "INCONCLUSIVE"
 
 
 def test_one_sided_claims_use_one_sided_ends() -> None:
     """A gap between the one-sided and the two-sided end refutes a bound, not an equality."""
-    found = compare_counts(*COUNTS, GaussianTradeOff(1.0), failure_probability=0.05)
-    low, high = found.one_sided_ends
-    assert (low > found.low).all()
-    assert (high < found.high).all()
-    claim = GaussianTradeOff(1.0 + 0.5 * float(low[0] + found.low[0]))
+    result = compare_counts(*COUNTS, GaussianTradeOff(1.0), failure_probability=0.05)
+    low, high = result.one_sided_ends
+    assert (low > result.low).all()
+    assert (high < result.high).all()
+    claim = GaussianTradeOff(1.0 + 0.5 * float(low[0] + result.low[0]))
     between = compare_counts(*COUNTS, claim, failure_probability=0.05, tolerance=0.1)
     assert between.verdict_for("upper_bound_on_power") == "REFUTED"
     assert between.verdict_for("equality") == "CONFIRMED"
@@ -142,17 +144,17 @@ def test_bad_finite_size(stated, words: str) -> None:
 )
 def test_the_direction_of_one_sided_claims(mu: float, bound: str, ordering: str, limit: str) -> None:
     """A stronger attacker than claimed has a positive gap."""
-    found = compare_counts(*expected(mu, 10**6), GaussianTradeOff(1.0), tolerance=0.05)
-    assert found.gap == pytest.approx(mu - 1.0, abs=0.01)
-    assert found.verdict_for("upper_bound_on_power") == bound
-    assert found.verdict_for("ordering") == ordering
-    assert found.verdict_for("limit") == limit
+    result = compare_counts(*expected(mu, 10**6), GaussianTradeOff(1.0), tolerance=0.05)
+    assert result.gap == pytest.approx(mu - 1.0, abs=0.01)
+    assert result.verdict_for("upper_bound_on_power") == bound
+    assert result.verdict_for("ordering") == ordering
+    assert result.verdict_for("limit") == limit
 
 
 def test_an_unknown_kind_is_named() -> None:
-    found = compare_counts(*expected(1.0, 1000), GaussianTradeOff(1.0))
+    result = compare_counts(*expected(1.0, 1000), GaussianTradeOff(1.0))
     with pytest.raises(ValueError, match="kind is 'same'; it must be one of equality, limit"):
-        found.verdict_for("same")
+        result.verdict_for("same")
 
 
 @pytest.mark.parametrize(
@@ -173,25 +175,25 @@ def test_a_claim_between_bounds_is_refuted_beyond_them_only(mu: float, verdict: 
 def test_a_claim_whose_bounds_reach_zero_says_nothing_there() -> None:
     # At large FPRs the FNR is between 0 and 3e-4: no count of false negatives contradicts that.
     claim = BoundedTradeOff(GaussianTradeOff(1.0), GaussianTradeOff(1.0), rounding=3e-4)
-    found = compare_counts(*expected(1.0, 10**6), claim, tolerance=0.05, least_rate=0.02)
-    assert found.verdict == "CONFIRMED"
+    result = compare_counts(*expected(1.0, 10**6), claim, tolerance=0.05, least_rate=0.02)
+    assert result.verdict == "CONFIRMED"
     thresholds = np.linspace(-4.5, 3.0, 31)
     counts = (np.round(1e7 * ndtr(-thresholds)), 10**7, np.round(1e7 * ndtr(thresholds - 1.0)), 10**7)
     assert compare_counts(*counts, claim, tolerance=0.02).verdict != "REFUTED"
 
 
 def test_ten_games_are_inconclusive_and_say_how_many_would_do() -> None:
-    found = compare_counts(*expected(1.0, 10), GaussianTradeOff(1.0))
-    assert found.verdict == "INCONCLUSIVE"
-    assert math.isnan(found.gap)
-    assert found.interval == (-math.inf, math.inf)
-    assert found.smallest_tolerance == found.detectable_gap == math.inf
-    assert math.isnan(found.alpha_range[0])
-    assert found.detectable_gap_at(0.5) == math.inf
-    needed = found.games_to_confirm()
+    result = compare_counts(*expected(1.0, 10), GaussianTradeOff(1.0))
+    assert result.verdict == "INCONCLUSIVE"
+    assert math.isnan(result.gap)
+    assert result.interval == (-math.inf, math.inf)
+    assert result.smallest_tolerance == result.detectable_gap == math.inf
+    assert math.isnan(result.alpha_range[0])
+    assert result.detectable_gap_at(0.5) == math.inf
+    needed = result.games_to_confirm()
     assert needed is not None
     assert needed > 1000
-    assert "games to confirm" in str(found)
+    assert "games to confirm" in str(result)
 
 
 def test_the_games_that_are_said_to_confirm_do_confirm() -> None:
@@ -210,14 +212,14 @@ def test_the_detectable_gap_is_that_of_the_formula() -> None:
     """Half-widths of a single threshold against (z + z_0.9) se with the textbook standard error."""
     n, mu = 10**6, 1.0
     counts = np.array([500_000]), n, np.round([n * ndtr(-mu)]), n
-    found = compare_counts(*counts, GaussianTradeOff(mu), failure_probability=1e-3)
+    result = compare_counts(*counts, GaussianTradeOff(mu), failure_probability=1e-3)
     z, power = 3.319434, 1.281552  # normal quantiles at 1 - 0.9 * 1e-3 / 2 (the box takes a tenth) and 0.9
     b = ndtr(-1.0)
     error = np.sqrt((0.25 / 0.3989423**2 + b * (1 - b) / 0.2419707**2) / n)
-    assert found.detectable_gap == pytest.approx((z + power) * error, rel=0.02)
-    low, high = found.interval
+    assert result.detectable_gap == pytest.approx((z + power) * error, rel=0.02)
+    low, high = result.interval
     assert (high - low) / 2 == pytest.approx(z * error, rel=0.02)
-    assert found.detectable_gap_at(0.5) == found.detectable_gap
+    assert result.detectable_gap_at(0.5) == result.detectable_gap
 
 
 def test_the_interval_is_narrower_than_two_clopper_pearson_boxes() -> None:
@@ -236,15 +238,15 @@ def test_the_interval_is_narrower_than_two_clopper_pearson_boxes() -> None:
 
 def test_thresholds_with_thin_cells_are_not_used_but_are_paid_for() -> None:
     x, n0, y, n1 = expected(1.0, 10_000)
-    one = compare_counts(x[5:6], n0, y[5:6], n1, GaussianTradeOff(1.0))
+    item = compare_counts(x[5:6], n0, y[5:6], n1, GaussianTradeOff(1.0))
     thin = np.array([24.0, 0.0, 0.0]), np.array([9_990.0, 10_000.0, 10_000.0])
     more = compare_counts(
         np.append(x[5:6], thin[0]), n0, np.append(y[5:6], thin[1]), n1, GaussianTradeOff(1.0)
     )
     assert more.used.tolist() == [True, False, False, False]
     assert (more.low <= more.high).all()
-    assert more.interval[1] > one.interval[1]
-    assert more.half_width[0] > one.half_width[0]
+    assert more.interval[1] > item.interval[1]
+    assert more.half_width[0] > item.half_width[0]
 
 
 def test_rare_rates_can_be_left_out() -> None:
@@ -259,12 +261,12 @@ def test_rare_rates_can_be_left_out() -> None:
 def test_a_perfect_claim_against_an_imperfect_attacker() -> None:
     """A claimed FNR of 0 where "in" scores were seen below the threshold: infinitely far off, and REFUTED."""
     perfect = PiecewiseLinearTradeOff([0, 1], [0, 0])
-    found = compare_counts(*expected(1.0, 10**5), perfect)
-    assert found.verdict == "REFUTED"
-    assert found.gap == -math.inf
-    assert found.interval == (-math.inf, -math.inf)
-    assert found.verdict_for("upper_bound_on_power") == "CONFIRMED"
-    assert "REFUTED" in str(found)
+    result = compare_counts(*expected(1.0, 10**5), perfect)
+    assert result.verdict == "REFUTED"
+    assert result.gap == -math.inf
+    assert result.interval == (-math.inf, -math.inf)
+    assert result.verdict_for("upper_bound_on_power") == "CONFIRMED"
+    assert "REFUTED" in str(result)
 
 
 def test_a_claim_with_a_jump_at_zero() -> None:
@@ -272,8 +274,8 @@ def test_a_claim_with_a_jump_at_zero() -> None:
     claim = PiecewiseLinearTradeOff([0, 0.7, 1], [0.7, 0, 0])
     n = 10**6
     a = np.array([0.6, 0.3, 0.1])
-    found = compare_counts(n * a, n, np.round(n * (0.7 - a)), n, claim)
-    assert found.verdict == "CONFIRMED"
+    result = compare_counts(n * a, n, np.round(n * (0.7 - a)), n, claim)
+    assert result.verdict == "CONFIRMED"
 
 
 @pytest.mark.parametrize("games", [10**9])
@@ -299,9 +301,9 @@ def test_rounding_never_refutes() -> None:
 def test_equal_counts_at_neighbouring_thresholds() -> None:
     """A lattice score repeats its counts between two atoms."""
     counts = [6000, 6000, 3000, 3000], 10_000, [2000, 2000, 5000, 5000], 10_000
-    found = compare_counts(*counts, GaussianTradeOff(1.09))
-    assert isinstance(found, Comparison)
-    assert found.low[0] == found.low[1]
+    result = compare_counts(*counts, GaussianTradeOff(1.09))
+    assert isinstance(result, Comparison)
+    assert result.low[0] == result.low[1]
 
 
 @pytest.mark.parametrize(
@@ -393,14 +395,14 @@ def test_no_interval_beside_a_verdict_contradicts_it(kind: str, mu: float) -> No
         LaplaceTradeOff(1.1 * mu),
         MixtureTradeOff(GaussianTradeOff(2.0), 0.5),
     ):
-        found = compare_counts(*expected(1.0, 10**6), claim, tolerance=0.03, kind=kind)
-        low, high = found.deciding_interval
+        result = compare_counts(*expected(1.0, 10**6), claim, tolerance=0.03, kind=kind)
+        low, high = result.deciding_interval
         outside = {"upper_bound_on_power": low > 0, "ordering": high < 0}.get(kind, low > 0 or high < 0)
-        assert outside == (found.verdict == "REFUTED")
-        if found.verdict == "CONFIRMED":
-            assert kind == "ordering" or high <= found.tolerance
-            assert kind == "upper_bound_on_power" or low >= -found.tolerance
-        assert f"[{low:+.4g}, {high:+.4g}]" in str(found)
+        assert outside == (result.verdict == "REFUTED")
+        if result.verdict == "CONFIRMED":
+            assert kind == "ordering" or high <= result.tolerance
+            assert kind == "upper_bound_on_power" or low >= -result.tolerance
+        assert f"[{low:+.4g}, {high:+.4g}]" in str(result)
     crossing = compare_counts(*expected(1.0, 10**7), LaplaceTradeOff(1.15))
     assert crossing.verdict == "REFUTED"
     assert crossing.interval[0] < 0 < crossing.interval[1]
@@ -410,10 +412,10 @@ def test_no_interval_beside_a_verdict_contradicts_it(kind: str, mu: float) -> No
 def test_thresholds_that_separate_nothing_ask_for_no_games() -> None:
     """They asked for 1,102,901,494."""
     games = 10**5
-    found = compare_counts([games, games, 0], games, [0, 0, games], games, GaussianTradeOff(1.0))
-    assert (found.verdict, found.games_to_confirm()) == ("INCONCLUSIVE", None)
-    assert "no threshold has scores of one world on both sides" in str(found)
-    assert "games to confirm" not in str(found)
+    result = compare_counts([games, games, 0], games, [0, 0, games], games, GaussianTradeOff(1.0))
+    assert (result.verdict, result.games_to_confirm()) == ("INCONCLUSIVE", None)
+    assert "no threshold has scores of one world on both sides" in str(result)
+    assert "games to confirm" not in str(result)
 
 
 @pytest.mark.evidence
@@ -421,7 +423,7 @@ def test_a_comparison_fits_one_screen() -> None:
     """It printed 9,561 characters."""
     t = np.linspace(-3, 4, 200)
     n = 10**6
-    found = compare_counts(np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1)), n, GaussianTradeOff(1.1))
-    assert len(repr(found)) < 120
-    assert len(str(found).splitlines()) <= 24
-    assert max(map(len, str(found).splitlines())) <= 120
+    result = compare_counts(np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1)), n, GaussianTradeOff(1.1))
+    assert len(repr(result)) < 120
+    assert len(str(result).splitlines()) <= 24
+    assert max(map(len, str(result).splitlines())) <= 120

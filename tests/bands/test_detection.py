@@ -46,8 +46,8 @@ def predicted_games(rates: Rates) -> int:
     for _ in range(14):
         games = round(10 ** (0.5 * (low + high)))
         counts = np.round(games * rates[0]), games, np.round(games * rates[1]), games
-        found = compare_counts(*counts, CLAIM, failure_probability=RISK)
-        seen = (found.detectable_gaps <= np.abs(found.estimate)) & (games * rarest >= 45)
+        result = compare_counts(*counts, CLAIM, failure_probability=RISK)
+        seen = (result.detectable_gaps <= np.abs(result.estimate)) & (games * rarest >= 45)
         low, high = (low, math.log10(games)) if seen.any() else (math.log10(games), high)
     return math.ceil(10**high)
 
@@ -58,8 +58,8 @@ def refuted(draw_counts, rates: Rates, games: int, replicates: int, seed: int) -
     x, y = draw_counts(rng, rates[0], games, replicates), draw_counts(rng, rates[1], games, replicates)
     out, inside = (ScaledRates.plain(counts.ravel(), games) for counts in (x, y))
     low, high = gap_bounds(out, inside, CLAIM, critical_probits(RISK, T.size, 2))
-    found = (low > NUMERICAL_FLOOR) | (high < -NUMERICAL_FLOOR)
-    return int(found.reshape(x.shape).any(axis=1).sum())
+    result = (low > NUMERICAL_FLOOR) | (high < -NUMERICAL_FLOOR)
+    return int(result.reshape(x.shape).any(axis=1).sum())
 
 
 QUICK = ("mu times sqrt 2",)
@@ -68,7 +68,7 @@ QUICK = ("mu times sqrt 2",)
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(
-    "planted", [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in PLANTED]
+    "planted", [item if item in QUICK else pytest.param(item, marks=pytest.mark.slow) for item in PLANTED]
 )
 def test_a_planted_error_is_refuted_at_the_predicted_games(draw_counts, planted: str) -> None:
     rates = PLANTED[planted]()
@@ -82,7 +82,7 @@ def test_a_planted_error_is_refuted_at_the_predicted_games(draw_counts, planted:
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(
-    "games", [2000, *(pytest.param(one, marks=pytest.mark.slow) for one in (200_000, 20_000_000))]
+    "games", [2000, *(pytest.param(single, marks=pytest.mark.slow) for single in (200_000, 20_000_000))]
 )
 def test_the_true_claim_is_not_refuted(draw_counts, games: int) -> None:
     """Refutations of 100 replicates stay below the 1e-9 quantile of the nominal binomial."""
@@ -107,5 +107,5 @@ def test_whole_comparisons_agree(draw_counts, rates: Rates, verdict: str) -> Non
     rng = np.random.default_rng(9)
     x, y = (draw_counts(rng, r, games, 5) for r in rates)
     settings: dict[str, Any] = {"failure_probability": 1e-9, "tolerance": 0.2}
-    found = [compare_counts(a, games, b, games, CLAIM, **settings) for a, b in zip(x, y, strict=True)]
-    assert {c.verdict for c in found} == {verdict}
+    result = [compare_counts(a, games, b, games, CLAIM, **settings) for a, b in zip(x, y, strict=True)]
+    assert {c.verdict for c in result} == {verdict}

@@ -42,8 +42,8 @@ def test_the_drawn_band_is_the_band(curve: EmpiricalTradeOff) -> None:
     inside = corners[(corners[:, 0] > 0) & (corners[:, 0] < 1)]
     low, high = curve.band(inside[:, 0])
     before_low, before_high = curve.band(np.nextafter(inside[:, 0], 0))
-    drawn = inside[:, 1]
-    on_a_bound = [np.isclose(drawn, edge, atol=1e-12) for edge in (low, high, before_low, before_high)]
+    sample = inside[:, 1]
+    on_a_bound = [np.isclose(sample, edge, atol=1e-12) for edge in (low, high, before_low, before_high)]
     assert np.logical_or.reduce(on_a_bound).all()
     assert {line.get_label() for line in ax.lines} == {"played", "claimed", "blind guess"}
 
@@ -58,9 +58,9 @@ def test_the_notebook_form_is_a_table_and_a_small_picture(curve: EmpiricalTradeO
     from matplotlib import pyplot
 
     html = curve._repr_html_()
-    found = re.search(r"data:image/png;base64,([^\"]+)", html)
-    assert found
-    picture = base64.b64decode(found[1])
+    result = re.search(r"data:image/png;base64,([^\"]+)", html)
+    assert result
+    picture = base64.b64decode(result[1])
     assert picture.startswith(b"\x89PNG")
     assert len(picture) < 100_000
     assert "<table>" in html

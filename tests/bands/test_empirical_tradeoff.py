@@ -62,10 +62,10 @@ def test_numbers_bracket_the_truth() -> None:
 
 
 def test_compare_uses_the_confidence_of_the_curve() -> None:
-    found = curve(confidence=0.99).compare(GaussianTradeOff(1.0), tolerance=0.2)
-    assert found.failure_probability == pytest.approx(0.01)
-    assert found.tolerance == 0.2
-    assert found.verdict == "CONFIRMED"
+    result = curve(confidence=0.99).compare(GaussianTradeOff(1.0), tolerance=0.2)
+    assert result.failure_probability == pytest.approx(0.01)
+    assert result.tolerance == 0.2
+    assert result.verdict == "CONFIRMED"
     assert curve().compare(GaussianTradeOff(1.2)).verdict == "REFUTED"
 
 

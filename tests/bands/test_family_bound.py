@@ -39,12 +39,12 @@ def test_rare_draws_are_those_of_all_draws(family, risk: float, monkeypatch: pyt
     level, whole = rare.level(5.0 * risk)
 
     def distances() -> tuple[float, float]:
-        found, below = rare.draw(rng, count, level), plain[plain <= level]
-        assert found.max() <= level
-        share, chance = below.size / count, whole * found.size / count
+        result, below = rare.draw(rng, count, level), plain[plain <= level]
+        assert result.max() <= level
+        share, chance = below.size / count, whole * result.size / count
         error = np.sqrt((share + whole * chance) / count)
         middle = float(np.median(below))
-        half = abs(float((found <= middle).mean()) - 0.5) / np.sqrt(0.25 / found.size + 0.25 / below.size)
+        half = abs(float((result <= middle).mean()) - 0.5) / np.sqrt(0.25 / result.size + 0.25 / below.size)
         return abs(share - chance) / error, half
 
     assert max(distances()) < 5.0
@@ -108,16 +108,16 @@ SMOOTH = ("Gaussian", "Laplace")
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=pytest.mark.slow) if one in SMOOTH else one for one in laws()]
+    "name", [pytest.param(item, marks=pytest.mark.slow) if item in SMOOTH else item for item in laws()]
 )
 def test_the_bound_holds_for_scores_of_any_law(name: str) -> None:
     """Misses of 150 runs stay below the 1e-9 quantile of the nominal binomial, and the bound is not trivial."""
     sampler, mu = laws()[name]
     rng, runs, risk = np.random.default_rng(11), 150, 0.05
-    found = [family_lower_bound(*counts(*sampler(rng, 300)), gdp(), risk) for _ in range(runs)]
-    assert sum(bound > mu for bound in found) <= binom.isf(1e-9, runs, risk)
+    result = [family_lower_bound(*counts(*sampler(rng, 300)), gdp(), risk) for _ in range(runs)]
+    assert sum(bound > mu for bound in result) <= binom.isf(1e-9, runs, risk)
     # The largest mu of the rare law is that of rates of 1e-6, which 300 games do not see.
-    assert np.median(found) > (0.0 if name == "rare" else 0.4 * mu)
+    assert np.median(result) > (0.0 if name == "rare" else 0.4 * mu)
 
 
 def test_the_best_threshold_without_calibration_would_be_caught() -> None:
@@ -150,9 +150,9 @@ def test_rounding_leaves_out_no_pair(family, monkeypatch: pytest.MonkeyPatch) ->
             level = exact.at(reached, 0.0)
             pairs = [(exact.at(np.full(exact.ranks.size, other), 0.0), other) for other in exact.ranks]
         for i in range(0, exact.ranks.size, 9):
-            found = rounded.most(float(rounded.at(reached, -1.0)[i]))
+            result = rounded.most(float(rounded.at(reached, -1.0)[i]))
             for values, other in pairs:
-                assert (found[values >= level[i]] >= other).all()
+                assert (result[values >= level[i]] >= other).all()
 
 
 @pytest.mark.evidence

@@ -40,7 +40,7 @@ CASES = [(50, 50, 0.3), (40, 60, 0.02), (30, 30, 0.97), (60, 25, 0.5)]
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(
-    "risk", [1e-3 / 64, *(pytest.param(one, marks=pytest.mark.slow) for one in (0.02, 1e-3 / 6400))]
+    "risk", [1e-3 / 64, *(pytest.param(item, marks=pytest.mark.slow) for item in (0.02, 1e-3 / 6400))]
 )
 @pytest.mark.parametrize("claim", CURVES, ids=str)
 @pytest.mark.parametrize("case", CASES)
@@ -93,14 +93,14 @@ def test_no_allowed_pair_of_rates_lies_outside(claim) -> None:
     for place in np.unique(bins):
         of_bin = np.interp(za, module._NODES, module._angles(out, inside, claim, place * module._BIN)[0])
         angles = np.where(bins == place, of_bin[:, None], angles)
-    found = []
+    result = []
     for tail in (binom.cdf, lambda k, n, p: binom.sf(k - 1, n, p)):
         p, q = ndtri(tail(x, n0, ndtr(za)))[:, None], ndtri(tail(y, n1, ndtr(zb)))[None, :]
         allowed = (p >= -box) & (q >= -box) & (np.cos(angles) * p + np.sin(angles) * q >= -z)
-        found.append(gap[allowed])
-    assert low <= found[0].min()
-    assert high >= found[1].max()
-    assert high - low <= 1.06 * (found[1].max() - found[0].min()) + 0.01
+        result.append(gap[allowed])
+    assert low <= result[0].min()
+    assert high >= result[1].max()
+    assert high - low <= 1.06 * (result[1].max() - result[0].min()) + 0.01
 
 
 @pytest.mark.evidence

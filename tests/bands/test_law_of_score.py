@@ -16,24 +16,24 @@ def expected(games: int, shift: float = 0.0) -> np.ndarray:
 
 
 def test_the_true_law_is_confirmed() -> None:
-    found = law_of_score(expected(10**6), EDGES, ndtr, tolerance=0.1)
-    assert found.verdict == "CONFIRMED"
-    assert found.thresholds_used == 13
-    assert found.games == 10**6
-    assert "range over thresholds" in str(found)
-    assert "FPR" not in str(found)
+    result = law_of_score(expected(10**6), EDGES, ndtr, tolerance=0.1)
+    assert result.verdict == "CONFIRMED"
+    assert result.thresholds_used == 13
+    assert result.games == 10**6
+    assert "range over thresholds" in str(result)
+    assert "FPR" not in str(result)
 
 
 def test_the_sign_says_that_scores_are_larger_than_claimed() -> None:
-    found = law_of_score(expected(10**6, shift=0.1), EDGES, ndtr)
-    assert found.verdict == "REFUTED"
-    assert found.gap == pytest.approx(0.1, abs=0.01)
+    result = law_of_score(expected(10**6, shift=0.1), EDGES, ndtr)
+    assert result.verdict == "REFUTED"
+    assert result.gap == pytest.approx(0.1, abs=0.01)
 
 
 def test_few_scores_are_inconclusive() -> None:
-    found = law_of_score(expected(30), EDGES, ndtr)
-    assert found.verdict == "INCONCLUSIVE"
-    assert found.games_to_confirm() is not None
+    result = law_of_score(expected(30), EDGES, ndtr)
+    assert result.verdict == "INCONCLUSIVE"
+    assert result.games_to_confirm() is not None
 
 
 def test_coverage_and_false_refutations() -> None:
@@ -64,17 +64,17 @@ def test_the_detectable_gap_is_detected() -> None:
 def test_scores_where_the_claim_has_none() -> None:
     """Uniform on [0, 1] claimed, one score in a thousand below 0: the tail alone refutes."""
     edges = np.array([-0.5, 0.0, 0.5, 1.0, 1.5])
-    found = law_of_score([0, 100, 49_950, 49_950, 0, 0], edges, lambda t: np.clip(t, 0, 1))
-    assert found.verdict == "REFUTED"
-    assert found.interval[0] == -math.inf
+    result = law_of_score([0, 100, 49_950, 49_950, 0, 0], edges, lambda t: np.clip(t, 0, 1))
+    assert result.verdict == "REFUTED"
+    assert result.interval[0] == -math.inf
     right = law_of_score([0, 0, 50_000, 50_000, 0, 0], edges, lambda t: np.clip(t, 0, 1))
     assert right.verdict == "CONFIRMED"
     assert right.thresholds_used == 1
 
 
 def test_the_interval_is_the_exact_one() -> None:
-    found = law_of_score([500, 500], [0.0], ndtr, 0.01)
-    p = 0.5 - ndtr(found.low[0])  # claimed 1/2: the ends are -Phi^-1 of the ends of P(score <= 0)
+    result = law_of_score([500, 500], [0.0], ndtr, 0.01)
+    p = 0.5 - ndtr(result.low[0])  # claimed 1/2: the ends are -Phi^-1 of the ends of P(score <= 0)
     assert binom.cdf(500, 1000, 0.5 + p) == pytest.approx(0.005, rel=1e-6)
     assert ndtri(0.5) == 0
 

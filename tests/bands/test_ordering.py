@@ -17,12 +17,12 @@ def curve(mu: float, games: int = 10**6, t: np.ndarray = T) -> EmpiricalTradeOff
 
 @pytest.mark.evidence
 def test_a_true_order_is_confirmed_and_its_converse_refuted() -> None:
-    found = compare_curves(curve(1.5), curve(1.0))
-    assert found.verdict == "CONFIRMED"
-    assert found.gap == pytest.approx(0.5, abs=0.1)
-    assert found.alpha_range[0] < 0.011
-    assert 0.75 < found.alpha_range[1] < 0.8  # the FNR of the first is 0.01 there
-    assert (found.games_to_confirm() or 0) > 10**7  # for a tolerance of 0.02
+    result = compare_curves(curve(1.5), curve(1.0))
+    assert result.verdict == "CONFIRMED"
+    assert result.gap == pytest.approx(0.5, abs=0.1)
+    assert result.alpha_range[0] < 0.011
+    assert 0.75 < result.alpha_range[1] < 0.8  # the FNR of the first is 0.01 there
+    assert (result.games_to_confirm() or 0) > 10**7  # for a tolerance of 0.02
     converse = compare_curves(curve(1.0), curve(1.5))
     assert converse.verdict == "REFUTED"
     assert "REFUTED" in str(converse)
@@ -65,9 +65,9 @@ def test_curves_five_per_cent_apart_are_refuted_as_equal_and_confirmed_as_ordere
 def test_few_thresholds_refute_nothing_of_equal_attacks() -> None:
     """Points of one curve at different rates: the chords differ, but steps allow for any curve through the points."""
     for t in ([0.5], [-1.0, 2.0], [0.0, 1.0, 2.0]):
-        one, other = curve(1.0, 10**8, np.array(t)), curve(1.0, 10**8, np.array(t) + 0.4)
+        item, other = curve(1.0, 10**8, np.array(t)), curve(1.0, 10**8, np.array(t) + 0.4)
         for kind in ("equality", "ordering", "upper_bound_on_power"):
-            assert one.compare(other, kind=kind).verdict == "INCONCLUSIVE"
+            assert item.compare(other, kind=kind).verdict == "INCONCLUSIVE"
 
 
 @pytest.mark.evidence
@@ -81,10 +81,10 @@ def test_curves_that_cross_are_refuted_both_ways() -> None:
 
 
 def test_few_games_are_inconclusive() -> None:
-    found = compare_curves(curve(1.5, 10), curve(1.0, 10))
-    assert found.verdict == "INCONCLUSIVE"
-    assert math.isnan(found.gap)
-    assert found.detectable_gap == math.inf
+    result = compare_curves(curve(1.5, 10), curve(1.0, 10))
+    assert result.verdict == "INCONCLUSIVE"
+    assert math.isnan(result.gap)
+    assert result.detectable_gap == math.inf
 
 
 def played(
@@ -106,11 +106,11 @@ def test_false_confirmations_stay_below_the_failure_probability(
     """The first attack is weaker by the tolerance and 1% more: confirmations stay below the 1e-9 quantile of the nominal."""
     rng, risk, t = np.random.default_rng(9), 0.05, np.linspace(-4.0, 5.0, 32)
     first, second = (played(rng, draw_counts, mu, t, 3 * 10**5, replicates) for mu in (1.0, 1.1515))
-    found = [
+    result = [
         compare_curves(a, b, kind=kind, failure_probability=risk, tolerance=0.15).verdict
         for a, b in zip(first, second, strict=True)
     ]
-    assert found.count("CONFIRMED") <= binom.isf(1e-9, replicates, risk)
+    assert result.count("CONFIRMED") <= binom.isf(1e-9, replicates, risk)
 
 
 def hardest(
@@ -126,7 +126,7 @@ def hardest(
     if independent:
         counts = [[draw(rng, rate, n, replicates) for rate in run] for run in rates]
     else:
-        pairs = [mirrored(rng, one, two, n, replicates) for one, two in zip(*rates, strict=True)]
+        pairs = [mirrored(rng, item, two, n, replicates) for item, two in zip(*rates, strict=True)]
         counts = [list(run) for run in zip(*pairs, strict=True)]
     return [
         [EmpiricalTradeOff.from_counts(z, n - x, n, y, n) for x, y in zip(*run, strict=True)]
@@ -170,11 +170,13 @@ def test_refutations_at_a_corner_are_as_rare_as_stated_and_at_least_a_fifth_as_f
     rates = [np.array(r) for r in ([0.3], [0.4], [0.6, 0.3], [0.4, 0.6])]
     refuted = 0
     for x, y, v, w in zip(*(draw_at(rng, draw_counts, r, n, replicates) for r in rates), strict=True):
-        one, two = (EmpiricalTradeOff.from_counts(np.arange(a.size), a, n, b, n) for a, b in ((x, y), (v, w)))
-        found = compare_curves(
-            one, two, kind="upper_bound_on_power", failure_probability=risk, independent=True
+        item, two = (
+            EmpiricalTradeOff.from_counts(np.arange(a.size), a, n, b, n) for a, b in ((x, y), (v, w))
         )
-        refuted += found.verdict == "REFUTED"
+        result = compare_curves(
+            item, two, kind="upper_bound_on_power", failure_probability=risk, independent=True
+        )
+        refuted += result.verdict == "REFUTED"
     assert binom.ppf(1e-6, replicates, risk / 5) <= refuted <= binom.isf(1e-6, replicates, risk)
 
 
@@ -186,10 +188,12 @@ def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
     """Its curve lies above the diagonal, and few thresholds leave chords that are below the curve of the same mu."""
     n, z = 10**8, np.array([-2.5, 2.5])
     worse = EmpiricalTradeOff.from_counts(z, np.round(n * ndtr(-z)), n, np.round(n * ndtr(z + 1.0)), n)
-    found = compare_curves(worse, curve(0.0, n), kind="upper_bound_on_power", tolerance=2.0)
-    middle = int(np.argmin(np.abs(found.alpha - 0.5) + found.tested))
-    beta = float(np.interp(found.alpha[middle], ndtr(-z)[::-1], ndtr(z + 1.0)[::-1]))
-    assert found.low[middle] <= -float(ndtri(found.alpha[middle])) - float(ndtri(beta)) <= found.high[middle]
+    result = compare_curves(worse, curve(0.0, n), kind="upper_bound_on_power", tolerance=2.0)
+    middle = int(np.argmin(np.abs(result.alpha - 0.5) + result.tested))
+    beta = float(np.interp(result.alpha[middle], ndtr(-z)[::-1], ndtr(z + 1.0)[::-1]))
+    assert (
+        result.low[middle] <= -float(ndtri(result.alpha[middle])) - float(ndtri(beta)) <= result.high[middle]
+    )
 
 
 @pytest.mark.evidence
@@ -215,9 +219,9 @@ def test_the_detectable_gap_is_detected(draw_counts, kind: str, replicates: int)
 @pytest.mark.evidence
 def test_what_is_printed_holds_with_the_failure_probability() -> None:
     """A symmetrical interval for an equality and one end for an order: two ends, each with the whole probability, would not hold together."""
-    one, other = curve(1.0), curve(1.01)
+    item, other = curve(1.0), curve(1.01)
     equal, stronger, weaker = (
-        one.compare(other, kind=kind) for kind in ("equality", "upper_bound_on_power", "ordering")
+        item.compare(other, kind=kind) for kind in ("equality", "upper_bound_on_power", "ordering")
     )
     low, high = equal.interval
     widest = max(-low, high)
@@ -226,7 +230,7 @@ def test_what_is_printed_holds_with_the_failure_probability() -> None:
     assert f"all gaps within [{-widest:+.4g}, {widest:+.4g}] probits" in str(equal)
     assert stronger.deciding_interval == (-math.inf, high)
     assert weaker.deciding_interval == (low, math.inf)
-    refuted = curve(2.0).compare(one, kind="upper_bound_on_power")
+    refuted = curve(2.0).compare(item, kind="upper_bound_on_power")
     assert refuted.deciding_interval[0] > 0.8
     assert refuted.deciding_interval[1] == math.inf
     assert "range over FPR" not in str(refuted)
@@ -239,9 +243,9 @@ def test_one_run_is_not_independent_of_itself() -> None:
 
 @pytest.mark.evidence
 def test_independent_runs_need_fewer_games() -> None:
-    one, other = (compare_curves(curve(1.0), curve(1.0), independent=said) for said in (True, False))
-    assert one.interval[1] < 0.85 * other.interval[1]
-    assert "independent, as stated" in str(one)
+    item, other = (compare_curves(curve(1.0), curve(1.0), independent=text) for text in (True, False))
+    assert item.interval[1] < 0.85 * other.interval[1]
+    assert "independent, as stated" in str(item)
     assert "may depend on each other" in str(other)
     with pytest.raises(ValueError, match="independent is 1; it must be True or False"):
         compare_curves(curve(1.0), curve(1.0), independent=1)  # pyright: ignore[reportArgumentType]
@@ -257,15 +261,15 @@ def test_the_interval_holds_the_gap_of_the_polygons(draw_counts, replicates: int
     )
     missed = 0
     for a, b in zip(first, second, strict=True):
-        found = compare_curves(a, b, failure_probability=risk)
-        alpha = found.alpha[found.used]
-        one, other = (
+        result = compare_curves(a, b, failure_probability=risk)
+        alpha = result.alpha[result.used]
+        item, other = (
             ndtri(np.interp(alpha, ndtr(-at)[::-1], ndtr(at - mu)[::-1]))
             for mu, at in ((1.0, t), (1.3, t + 0.1))
         )
-        low, high = found.interval
-        missed += not (low <= (other - one).min() and (other - one).max() <= high)
-        assert found.used.sum() > 100
+        low, high = result.interval
+        missed += not (low <= (other - item).min() and (other - item).max() <= high)
+        assert result.used.sum() > 100
     assert missed <= binom.isf(1e-9, replicates, 2.0 * risk)  # each end has the risk
 
 
@@ -298,8 +302,8 @@ def test_a_curve_is_compared_with_that_of_another_attack() -> None:
     assert weak.compare(strong, 0.3).verdict == "REFUTED"
     assert weak.compare(strong, 0.3, kind="upper_bound_on_power").verdict == "CONFIRMED"
     assert strong.compare(weak, 0.3, kind="upper_bound_on_power").verdict == "REFUTED"
-    said = str(weak.compare(strong, 0.3, kind="upper_bound_on_power"))
-    assert said.startswith("CONFIRMED: this curve has at least the FNR of the other at every FPR")
+    text = str(weak.compare(strong, 0.3, kind="upper_bound_on_power"))
+    assert text.startswith("CONFIRMED: this curve has at least the FNR of the other at every FPR")
     assert str(weak.compare(strong, 0.3)).startswith(
         "REFUTED: this curve has at most the FNR of the other at every FPR"
     )

@@ -21,16 +21,16 @@ def test_plain_counts_are_the_case_of_scale_one() -> None:
     claim = GaussianTradeOff(1.1)
     x, y, n = np.array([8000, 3000, 1000]), np.array([300, 900, 2500]), 10_000
     plain = compare_counts(x, n, y, n, claim)
-    one, games = np.ones(3), np.full(3, n)
+    item, games = np.ones(3), np.full(3, n)
     for inside in (
-        rates(y, games, one, np.zeros(3, bool)),
-        rates(n - y, games, one, np.ones(3, bool)),
+        rates(y, games, item, np.zeros(3, bool)),
+        rates(n - y, games, item, np.ones(3, bool)),
     ):
-        found = compare_rates(rates(x, games, one, np.zeros(3, bool)), inside, claim, tolerance=0.05)
+        result = compare_rates(rates(x, games, item, np.zeros(3, bool)), inside, claim, tolerance=0.05)
         for name in ("estimate", "low", "high", "standard_error"):
             # The errors are planned with slightly different continuity corrections.
-            assert np.allclose(getattr(found, name), getattr(plain, name), rtol=5e-3, atol=1e-6), name
-        assert found.verdict == plain.verdict
+            assert np.allclose(getattr(result, name), getattr(plain, name), rtol=5e-3, atol=1e-6), name
+        assert result.verdict == plain.verdict
 
 
 def test_the_tests_are_the_binomial_ones_and_the_limits_invert_them() -> None:
@@ -54,9 +54,9 @@ def test_true_claims_are_refuted_as_seldom_as_stated(z: float) -> None:
     rng, runs, n = np.random.default_rng(5), 200, 3000
     alpha, tpr = ndtr(-z), ndtr(2.0 - z)
     b0, b1 = alpha / 0.08, tpr / 0.2
-    games, one = np.full(runs, n), np.ones(runs)
-    out = rates(rng.binomial(n, alpha / b0, runs), games, b0 * one, one == 0)
-    inside = rates(rng.binomial(n, tpr / b1, runs), games, b1 * one, one == 1)
+    games, item = np.full(runs, n), np.ones(runs)
+    out = rates(rng.binomial(n, alpha / b0, runs), games, b0 * item, item == 0)
+    inside = rates(rng.binomial(n, tpr / b1, runs), games, b1 * item, item == 1)
     probits = critical_probits(0.05, 1, 2)
     low, high = gap_bounds(out, inside, GaussianTradeOff(2.0), probits)
     assert ((low > 0) | (high < 0)).sum() <= stats.binom.isf(1e-9, runs, 0.05)
@@ -79,13 +79,13 @@ def test_the_band_holds_the_curve() -> None:
 
 
 def test_too_few_counts_are_not_used() -> None:
-    games, one = np.full(2, 1000), np.ones(2)
-    out = rates([24, 200], games, one * 1e-3, [False, False])
-    inside = rates([500, 500], games, one, [False, False])
-    found = compare_rates(out, inside, GaussianTradeOff(3.0))
-    assert found.used.tolist() == [False, True]
-    assert (found.low <= found.high).all()
-    assert np.isfinite(found.half_width).all()
+    games, item = np.full(2, 1000), np.ones(2)
+    out = rates([24, 200], games, item * 1e-3, [False, False])
+    inside = rates([500, 500], games, item, [False, False])
+    result = compare_rates(out, inside, GaussianTradeOff(3.0))
+    assert result.used.tolist() == [False, True]
+    assert (result.low <= result.high).all()
+    assert np.isfinite(result.half_width).all()
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,13 @@ def test_bad_rates(change: dict[str, Any], message: str) -> None:
 
 
 def test_bad_comparisons() -> None:
-    one, two = (
+    item, two = (
         rates([5], [10], [1.0], [False]),
         rates([5, 6], [10, 10], [1.0, 1.0], [False, False]),
     )
     with pytest.raises(ValueError, match=r"inside has 2 rates; it must have 1, like out"):
-        compare_rates(one, two, GaussianTradeOff(1.0))
+        compare_rates(item, two, GaussianTradeOff(1.0))
     with pytest.raises(ValueError, match=r"claim is float; it must be a trade-off function"):
-        compare_rates(one, one, 1.0)  # type: ignore[arg-type]
+        compare_rates(item, item, 1.0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"tolerance is 0"):
-        compare_rates(one, one, GaussianTradeOff(1.0), tolerance=0)
+        compare_rates(item, item, GaussianTradeOff(1.0), tolerance=0)

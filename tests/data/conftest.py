@@ -154,7 +154,7 @@ def real() -> Path:
     """The data directory with the published files."""
     named = os.environ.get(DIRECTORY)
     beside = Path(__file__).parents[3] / "shared" / "data"
-    found = Path(named) if named else beside
-    if not found.is_dir():
+    result = Path(named) if named else beside
+    if not result.is_dir():
         pytest.skip(f"no published data: set {DIRECTORY} to a data directory, or put one at {beside}")
-    return found
+    return result

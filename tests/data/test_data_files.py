@@ -79,12 +79,12 @@ def test_what_is_wrong_is_said_in_one_sentence(
         path.write_bytes(whole)
     whole = file.read_bytes()
     file.unlink()
-    with pytest.raises(DataError) as found:
+    with pytest.raises(DataError) as result:
         _all_splits(load)
-    said = str(found.value)
-    assert all(word in said for word in (file.name, "is missing", "file://", "SHA-256", str(file)))
-    assert ("fetch" in said) == (name in FETCHED)
-    assert "\n" not in said
+    text = str(result.value)
+    assert all(word in text for word in (file.name, "is missing", "file://", "SHA-256", str(file)))
+    assert ("fetch" in text) == (name in FETCHED)
+    assert "\n" not in text
 
 
 def _all_splits(load) -> None:

@@ -28,8 +28,8 @@ def test_pairs_are_read(small: Path) -> None:
             "all but the pair without a gold label"
         )
         assert len(pairs.features) == 256
-        kept = [pair for pair in PAIRS if pair[0] != "-"]
-        assert (pairs.x == hashed_pairs([p for _, p, _ in kept], [h for _, _, h in kept], 64)).all()
+        retained = [pair for pair in PAIRS if pair[0] != "-"]
+        assert (pairs.x == hashed_pairs([p for _, p, _ in retained], [h for _, _, h in retained], 64)).all()
     first, second, product, difference = np.split(pairs.x, 4, axis=1)
     assert (product == first * second).all()
     assert (difference == np.abs(first - second)).all()
@@ -43,7 +43,7 @@ def test_a_pair_is_encoded_by_itself() -> None:
     """No record changes what another becomes; and words land where their BLAKE2b hash says, on any machine."""
     sentences = [pair[1] for pair in PAIRS]
     together = hashed_bags(sentences, 32)
-    assert (together == np.concatenate([hashed_bags([one], 32) for one in sentences])).all()
+    assert (together == np.concatenate([hashed_bags([item], 32) for item in sentences])).all()
     # `printf dogs | b2sum -l 64` says 3a3cfac1e6b03a5f, the least byte first: even, so that the sign is +.
     bag = hashed_bags(["dogs"], 1000)[0]
     assert bag[0x5F3AB0E6C1FA3C3A // 2 % 1000] == 1.0 == np.abs(bag).sum()
@@ -64,9 +64,9 @@ def test_lines_that_are_no_pairs_are_named() -> None:
     for line in wrong:
         with pytest.raises(
             DataError, match=r"line 2 is .*; it must be JSON with sentence1, sentence2"
-        ) as found:
+        ) as result:
             list(labelled_pairs([good, line]))
-        assert "\n" not in str(found.value)
+        assert "\n" not in str(result.value)
 
 
 def test_batches_of_images_are_read(small: Path) -> None:
@@ -86,9 +86,9 @@ def test_images_of_another_data_set_come_back_from_that_format(
     things = data.cifar10(directory=small)
     content = zipped(val_data_dot_npz=npz(np.rint(things.x * 255).astype(np.uint8), things.y + 1))
     pretend(small, monkeypatch, "imagenet32", "Imagenet32_val_npz.zip", content)
-    found = data.imagenet("test", small)
-    assert (found.x == things.x).all()
-    assert (found.y == things.y).all()
+    result = data.imagenet("test", small)
+    assert (result.x == things.x).all()
+    assert (result.y == things.y).all()
 
 
 def pretend(small: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str, content: bytes) -> None:
@@ -96,10 +96,10 @@ def pretend(small: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str, 
     (small / name / file).write_bytes(content)
     old = published.PUBLISHED[name]
     files = tuple(
-        replace(one, sha256=hashlib.sha256(content).hexdigest(), size=len(content))
-        if one.name == file
-        else one
-        for one in old.files
+        replace(item, sha256=hashlib.sha256(content).hexdigest(), size=len(content))
+        if item.name == file
+        else item
+        for item in old.files
     )
     monkeypatch.setitem(published.PUBLISHED, name, replace(old, files=files))
 
@@ -121,9 +121,9 @@ def pretend(small: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str, 
     ],
 )
 def test_what_is_no_batch_of_images_is_refused(content: bytes, words: str) -> None:
-    with pytest.raises(DataError, match=words) as found:
+    with pytest.raises(DataError, match=words) as result:
         imagenet_batch(content)
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(result.value)
 
 
 def test_an_npy_file_and_other_keys_are_no_batch() -> None:

@@ -110,9 +110,9 @@ def test_laplace_sums_of_many_records() -> None:
 def test_bernoulli_sums_are_binomial() -> None:
     n = 999
     p = np.array([0.001, 0.3, 0.5, 0.97])  # both ways in which the sampler works, and both sides of 1/2
-    drawn, support = sums(mi.Bernoulli(p), n).astype(int), np.arange(n + 1)
+    sample, support = sums(mi.Bernoulli(p), n).astype(int), np.arange(n + 1)
     for j in range(p.size):
-        counts = np.bincount(drawn[:, j], minlength=n + 1)
+        counts = np.bincount(sample[:, j], minlength=n + 1)
         assert has_frequencies(counts, stats.binom.pmf(support, n, p[j]))
         # The planted error: a mean off by a tenth of a standard deviation, 14 standard errors.
         wrong = p[j] + 0.1 * np.sqrt(p[j] * (1 - p[j]) / n)

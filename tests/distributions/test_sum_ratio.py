@@ -31,12 +31,12 @@ def ratio(
 @pytest.mark.parametrize("p", [0.02, 0.5, 0.7])
 def test_bernoulli_against_binomials(n: int, target: float, p: float) -> None:
     total = np.arange(n + 1.0)
-    found = ratio(mi.Bernoulli(p), total, n, target)
+    result = ratio(mi.Bernoulli(p), total, n, target)
     inside, out = stats.binom.pmf(total - target, n - 1, p), stats.binom.pmf(total, n, p)
     with np.errstate(divide="ignore"):
-        np.testing.assert_allclose(found, np.log(inside / out), rtol=1e-9, atol=1e-12)
-    assert np.count_nonzero(np.isneginf(found)) == 1
-    assert np.sum(out * np.exp(found)) == pytest.approx(1.0, rel=1e-12)
+        np.testing.assert_allclose(result, np.log(inside / out), rtol=1e-9, atol=1e-12)
+    assert np.count_nonzero(np.isneginf(result)) == 1
+    assert np.sum(out * np.exp(result)) == pytest.approx(1.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [2, 50])
@@ -47,8 +47,8 @@ def test_gaussian_against_normals(n: int, noise: float) -> None:
     out = stats.norm(n * mean, np.sqrt(n * (variance + noise)))
     inside = stats.norm((n - 1) * mean + target, np.sqrt((n - 1) * variance + n * noise))
     total = np.linspace(out.ppf(1e-9), out.isf(1e-9), 7)
-    found = ratio(law, total, n, target, noise)
-    np.testing.assert_allclose(found, inside.logpdf(total) - out.logpdf(total), rtol=1e-10, atol=1e-10)
+    result = ratio(law, total, n, target, noise)
+    np.testing.assert_allclose(result, inside.logpdf(total) - out.logpdf(total), rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("n", [2, 3, 50])
@@ -56,10 +56,10 @@ def test_exponential_against_gammas(n: int) -> None:
     scale, target = 2.0, 3.0
     out, rest = stats.gamma(n, scale=scale), stats.gamma(n - 1, scale=scale)
     total = np.concatenate([[0.1, 2.9], 3.0 + out.ppf([1e-6, 0.1, 0.5, 0.999])])
-    found = ratio(mi.Exponential(scale), total, n, target)
-    assert np.isneginf(found[:2]).all()
+    result = ratio(mi.Exponential(scale), total, n, target)
+    assert np.isneginf(result[:2]).all()
     np.testing.assert_allclose(
-        found[2:], rest.logpdf(total[2:] - target) - out.logpdf(total[2:]), rtol=1e-10, atol=1e-10
+        result[2:], rest.logpdf(total[2:] - target) - out.logpdf(total[2:]), rtol=1e-10, atol=1e-10
     )
 
 
@@ -70,8 +70,8 @@ def test_the_ratio_averages_to_one_outside(law: mi.AbstractDistribution) -> None
     grid = np.linspace(out.ppf(1e-13) if isinstance(law, mi.Gaussian) else target, out.isf(1e-15), 4001)
     total, own = jnp.asarray(grid)[:, None], sum_ratio(law)
     assert own is not None
-    found = np.array(own(total, n, jnp.array([target]), QUIET))[:, 0]
-    assert integrate.simpson(np.exp(found) * out.pdf(grid), x=grid) == pytest.approx(1.0, abs=1e-7)
+    result = np.array(own(total, n, jnp.array([target]), QUIET))[:, 0]
+    assert integrate.simpson(np.exp(result) * out.pdf(grid), x=grid) == pytest.approx(1.0, abs=1e-7)
 
 
 @pytest.mark.parametrize(("law", "target"), [(mi.Bernoulli(0.3), 0.5), (mi.Exponential(1.0), -1.0)])

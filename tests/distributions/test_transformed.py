@@ -36,13 +36,13 @@ def test_transformed_records_have_the_distribution_that_is_said(name):
     data, transform = CASES[name]
     law = transformed(data, transform)
     assert law is not None
-    drawn, said, plain = transform.apply(records_of(data, 1)), records_of(law, 2), records_of(data, 3)
+    sample, text, plain = transform.apply(records_of(data, 1)), records_of(law, 2), records_of(data, 3)
     for j in range(data.dimension):
         # Values agree to rounding, or a bin holds records of one side only.
-        edges = np.unique(np.concatenate([x[:, j].round(9) for x in (drawn, said, plain)]))[1:] - 1e-8
+        edges = np.unique(np.concatenate([x[:, j].round(9) for x in (sample, text, plain)]))[1:] - 1e-8
         mine, theirs, other = (
             np.bincount(np.searchsorted(edges, x[:, j]), minlength=edges.size + 1)
-            for x in (drawn, said, plain)
+            for x in (sample, text, plain)
         )
         assert two_sample_p(mine, theirs)[1] >= FAILURE
         assert two_sample_p(mine, other)[1] < FAILURE
@@ -96,7 +96,7 @@ BY_DEFAULT = ("a target that is clipped", "half of the rows")
 
 
 @pytest.mark.parametrize(
-    "name", [one if one in BY_DEFAULT else pytest.param(one, marks=pytest.mark.evidence) for one in GAMES]
+    "name", [item if item in BY_DEFAULT else pytest.param(item, marks=pytest.mark.evidence) for item in GAMES]
 )
 def test_fast_games_are_those_with_every_record_and_of_the_exact_law(name):
     mechanism, data, target, kind = GAMES[name]

@@ -216,11 +216,11 @@ class SubsampledSteps(Transformed):
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (middle, high) if self.count * mean(middle) < s else (low, middle)
-        found = density(high)
-        humps = np.flatnonzero((found[1:-1] > found[:-2]) & (found[1:-1] >= found[2:])) + 1
+        result = density(high)
+        humps = np.flatnonzero((result[1:-1] > result[:-2]) & (result[1:-1] >= result[2:])) + 1
         if humps.size < 2:
             return None
-        return float(x[humps[0] + np.argmin(found[humps[0] : humps[-1]])])
+        return float(x[humps[0] + np.argmin(result[humps[0] : humps[-1]])])
 
     def _by_parts(self, edges: Sequence[float], s: FLOAT, side: int, poles: tuple[int, ...]) -> mpf:
         """The sum over how many steps are in each part; terms that matter more first."""

@@ -129,14 +129,14 @@ def _log(value: mpf) -> mpf:
 
 def _points(curve: AbstractTradeOff, truth: Truth, queries: Queries, held: Held) -> None:
     if queries.log_fpr.size:
-        found = curve.enclosure(queries.log_fpr)
+        result = curve.enclosure(queries.log_fpr)
         for k, x in enumerate(queries.log_fpr.tolist()):
             a = (mp.exp(mpf(x)), -mp.expm1(mpf(x))) if x > -math.inf else (mpf(0), mpf(1))
             fnr, tpr = truth.curve(a)
             # A relative error of a rate is an absolute one of its logarithm; near rate 1 that is the complement's.
             for name, low, high, value, other in (
-                ("log FNR", found.log_fnr_low[k], found.log_fnr_high[k], fnr, tpr),
-                ("log TPR", found.log_tpr_low[k], found.log_tpr_high[k], tpr, fnr),
+                ("log FNR", result.log_fnr_low[k], result.log_fnr_high[k], fnr, tpr),
+                ("log TPR", result.log_tpr_low[k], result.log_tpr_high[k], tpr, fnr),
             ):
                 near = _log(value) if value < 0.5 else mp.log1p(-other)
                 allowed = held.slack * (1 if value < 0.5 else 2 * other)

@@ -47,10 +47,10 @@ def test_a_mean_of_walks_keeps_a_jump_beyond_a_half() -> None:
     third = mpf(1) / 3
     jump = Atoms([(third, 0), (third, mpf(1) / 4), (0, mpf(1) / 2), (third, mpf(1) / 4)])
     other = Atoms([(mpf(1) / 7, mpf(1) / 2), (mpf(6) / 7, mpf(1) / 2)])
-    found = averaged([jump, other], [0.75, 0.25])
+    result = averaged([jump, other], [0.75, 0.25])
     after = 0.75 * 0.75 + 0.25 * (mpf(1) / 2 + (2 * third - mpf(1) / 7) * 7 / 12)
-    assert abs(found.hockey(mpf(0)) - (after - 2 * third)) < 1e-50
-    assert abs(found.curve((2 * third, third), from_left=True)[1] - (after - 0.375)) < 1e-50
+    assert abs(result.hockey(mpf(0)) - (after - 2 * third)) < 1e-50
+    assert abs(result.curve((2 * third, third), from_left=True)[1] - (after - 0.375)) < 1e-50
 
 
 def test_both_directions_of_a_hockey_stick() -> None:
@@ -67,10 +67,10 @@ def test_transforms_of_sums_against_closed_forms() -> None:
         (Transformed([(subsampled_gaussian(0.5, 1.0), 4)]), Gaussian(1)),
         (Transformed([(two_coins(0.25, 0.375), 10), (two_coins(0.25, 0.375), 30)]), coins),
     ]
-    for found, truth in pairs[:2]:
+    for result, truth in pairs[:2]:
         for s in map(mpf, SLOPES):
-            assert abs(found.hockey(s) / truth.hockey(s) - 1) < 1e-12
-            assert abs(found.put(s) / truth.put(s) - 1) < 1e-12
+            assert abs(result.hockey(s) / truth.hockey(s) - 1) < 1e-12
+            assert abs(result.put(s) / truth.put(s) - 1) < 1e-12
     assert abs(pairs[0][0].hockey(mpf(30)) / Gaussian(1).hockey(mpf(30)) - 1) < 1e-12  # 5e-193
 
 
@@ -80,14 +80,14 @@ def test_sums_by_parts_of_a_step_are_those_of_a_line() -> None:
     whole = Transformed([(subsampled_gaussian(0.5, 0.01), 1000)])
     by_parts = SubsampledSteps(0.5, 0.01, 1000)
     for s, edges in ((1.0, [9.0]), (1.5, [7.0]), (1.5, [5.0, 7.5, 10.0])):
-        found = by_parts._by_parts(edges, FLOAT(s), 1, (0, 1)) * mp.exp(s)
-        assert abs(found / whole.hockey(mpf(s)) - 1) < 1e-10
+        result = by_parts._by_parts(edges, FLOAT(s), 1, (0, 1)) * mp.exp(s)
+        assert abs(result / whole.hockey(mpf(s)) - 1) < 1e-10
 
 
 def test_a_sum_of_laplace_losses() -> None:
-    one, two = LaplaceSum(mpf(0.5), 1), LaplaceSum(mpf(0.5), 2)
+    item, two = LaplaceSum(mpf(0.5), 1), LaplaceSum(mpf(0.5), 2)
     for s in map(mpf, (-0.3, 0.0, 0.2, 0.7)):
-        assert abs(one.hockey(s) - Laplace(mpf(0.5)).hockey(s)) < 1e-40
+        assert abs(item.hockey(s) - Laplace(mpf(0.5)).hockey(s)) < 1e-40
 
     # The second loss averages the first curve's transform: two atoms and a density e^(-(y + mu) / 2) / 4.
     m = mpf(0.5)
@@ -135,7 +135,7 @@ def test_a_curve_that_is_one_per_cent_off_is_caught(share: float) -> None:
     queries = Queries.drawn(rng, 3, most_epsilon=8.0)
     truth = Gaussian(1)
     assert misses(mi.GaussianTradeOff(1.0), truth, queries) == []
-    found = misses(mi.GaussianTradeOff(share), truth, queries)
+    result = misses(mi.GaussianTradeOff(share), truth, queries)
     for name in (
         "log FNR",
         "log TPR",
@@ -151,7 +151,7 @@ def test_a_curve_that_is_one_per_cent_off_is_caught(share: float) -> None:
         "auc",
         "least_mu",
     ):
-        assert any(line.startswith((f"{name}(", f"{name} at", f"{name}:")) for line in found), name
+        assert any(line.startswith((f"{name}(", f"{name} at", f"{name}:")) for line in result), name
 
 
 def test_a_band_that_ends_just_before_the_truth_is_caught() -> None:

@@ -151,9 +151,9 @@ def test_pickled_and_shaped(seed: int) -> None:
         low, high = getattr(case.curve, name)(grid)
         assert low.shape == high.shape == grid.shape
         assert np.array_equal([low, high], getattr(again, name)(grid), equal_nan=True)
-        one = getattr(case.curve, name)(float(grid[0, 1]))
-        assert all(isinstance(end, float) for end in one)
-        assert one[0] <= high[0, 1]
-        assert low[0, 1] <= one[1]
+        item = getattr(case.curve, name)(float(grid[0, 1]))
+        assert all(isinstance(end, float) for end in item)
+        assert item[0] <= high[0, 1]
+        assert low[0, 1] <= item[1]
         assert getattr(case.curve, name)(np.array([]))[0].shape == (0,)
     assert hold(again, case.truth, Queries.drawn(rng, 1)).misses == []

@@ -51,10 +51,10 @@ def test_numbers_of_dpsgd(
     noise: float, p: float, n: int, epsilons: list[float], deltas: list[float], turned: bool
 ) -> None:
     truth, curve = SubsampledSteps(1.0 / noise, p, n), mi.dpsgd(noise, p, n)
-    one, other = (curve.inverse(), truth.reversed) if turned else (curve, truth)
-    with warnings.catch_warnings(record=True) as told:
+    item, other = (curve.inverse(), truth.reversed) if turned else (curve, truth)
+    with warnings.catch_warnings(record=True) as report:
         warnings.simplefilter("always")
-        held = hold(one, other, Queries.at(epsilons, deltas))
+        held = hold(item, other, Queries.at(epsilons, deltas))
     assert held.misses == []
     widths = {"delta": DELTA_WIDTH, "epsilon": EPSILON_WIDTH}
     wide = [
@@ -63,7 +63,7 @@ def test_numbers_of_dpsgd(
         if high > 1e-300
         and high - low > 1.01 * widths.get(key[0], math.inf) * (high if key[0] == "delta" else max(1.0, low))
     ]
-    assert wide == [] or any("both bounds hold" in str(w.message) for w in told), wide
+    assert wide == [] or any("both bounds hold" in str(w.message) for w in report), wide
 
 
 def test_the_oracle_has_the_numbers_that_were_seen() -> None:
@@ -132,8 +132,8 @@ def test_a_noncentral_t_is_not_what_it_is_not() -> None:
 
     class Undefined(mi.AbstractTradeOff):
         def enclosure(self, log_fpr: np.ndarray) -> mi.tradeoff.CurveBounds:
-            found = mi.GaussianTradeOff(1.0).enclosure(log_fpr)
-            return found._replace(log_fnr_high=np.where(log_fpr < -3.0, np.nan, found.log_fnr_high))
+            result = mi.GaussianTradeOff(1.0).enclosure(log_fpr)
+            return result._replace(log_fnr_high=np.where(log_fpr < -3.0, np.nan, result.log_fnr_high))
 
     for number in (
         lambda c: c.advantage(),

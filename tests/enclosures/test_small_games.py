@@ -86,10 +86,10 @@ def masses_of(made: Game) -> dict[Any, list[Fraction]]:
 def enumerated(made: Game) -> Tests:
     """Every threshold test of the score."""
     masses = masses_of(made)
-    found = [(ZERO, ZERO)]
+    result = [(ZERO, ZERO)]
     for key in sorted(masses, reverse=True):
-        found.append((found[-1][0] + masses[key][0], found[-1][1] + masses[key][1]))
-    return found
+        result.append((result[-1][0] + masses[key][0], result[-1][1] + masses[key][1]))
+    return result
 
 
 def fnr_between(tests: Tests, alpha: Fraction) -> Fraction:
@@ -169,12 +169,12 @@ def random_game(rng: np.random.Generator) -> Game | None:
     extreme = rng.random() < 0.3
     bernoulli = rng.random() < 0.5
     if bernoulli:
-        drawn = (
+        sample = (
             rng.choice([1e-12, 1e-9, 1e-4, 0.5, 0.9, 1 - 1e-6, 1 - 1e-9], d)
             if extreme
             else rng.uniform(0.02, 0.98, d)
         )
-        p = np.full(d, drawn[0]) if rng.random() < 0.2 else drawn
+        p = np.full(d, sample[0]) if rng.random() < 0.2 else sample
         data: Any = mi.Bernoulli(p)
         record = [{ZERO: 1 - as_fraction(x), ONE: as_fraction(x)} for x in p]
         support = np.array([0.0, 1.0])
@@ -240,8 +240,8 @@ def check(made: Game, rng: np.random.Generator, width: float = 1e-9) -> bool:
             f"upper end of beta({float(alpha)}): {made.words}"
         )
     known: Any = truths(tests)
-    found = bounds_of(curve)
-    for name, (least, most) in found.items():
+    result = bounds_of(curve)
+    for name, (least, most) in result.items():
         truth = known[name]
         exact = truth if isinstance(truth, Fraction) else None
         inside = least <= truth <= most if exact is None else as_fraction(least) <= exact <= as_fraction(most)
@@ -257,9 +257,9 @@ def play(games: int, seed: int) -> tuple[int, int]:
     rng = np.random.default_rng(seed)
     seen = bent = 0
     while seen < games:
-        made = random_game(rng)
-        if made is not None:
-            bent += check(made, rng)
+        built = random_game(rng)
+        if built is not None:
+            bent += check(built, rng)
             seen += 1
     return seen, bent
 
@@ -295,12 +295,12 @@ def games_far_from_convex(count: int, seed: int) -> Iterator[tuple[Game, Tests]]
     """Random games whose enumerated curve lies more than 0.001 above its convex hull somewhere."""
     rng = np.random.default_rng(seed)
     while count:
-        made = random_game(rng)
-        if made is None or tie_on_paper(made):
+        built = random_game(rng)
+        if built is None or tie_on_paper(built):
             continue
-        if above_its_hull(tests := enumerated(made)) > Fraction(1, 1000):
+        if above_its_hull(tests := enumerated(built)) > Fraction(1, 1000):
             count -= 1
-            yield made, tests
+            yield built, tests
 
 
 def off(bounds: tuple[float, float], truth: Any) -> float:
@@ -323,19 +323,19 @@ def test_numbers_of_curves_that_are_not_convex(count: int) -> None:
     worst: dict[str, float] = {}
     controls: dict[str, int] = {}
     seen = several = 0
-    for made, tests in games_far_from_convex(count, seed=7):
+    for built, tests in games_far_from_convex(count, seed=7):
         seen += 1
         several += maxima(tests, 0.0) > 1 or maxima(tests, 0.5) > 1
-        curve = made.game.exact(made.attack)
+        curve = built.game.exact(built.attack)
         known: Any = truths(tests)
         for name, bounds in bounds_of(curve).items():
             worst[name] = max(worst.get(name, 0.0), error := off(bounds, known[name]))
-            assert error <= 1e-9, f"{name} is {float(known[name])!r}, known as {bounds}: {made.words}"
+            assert error <= 1e-9, f"{name} is {float(known[name])!r}, known as {bounds}: {built.words}"
         for name, bounds in bounds_of(mi.MixtureTradeOff(curve, 0.97)).items():
             # The control is one where 3% of the number are more than the width.
             if 1e-6 < abs(float(known[name]) - (0.3 if name == "bayes_risk(0.3)" else 0.0)) < np.inf:
                 controls[name] = controls.get(name, 0) + 1
-                assert off(bounds, known[name]) > 1e-9, f"{name} of a curve 3% off passes: {made.words}"
+                assert off(bounds, known[name]) > 1e-9, f"{name} of a curve 3% off passes: {built.words}"
     print(
         f"{seen} curves that are not convex, {several} with several maxima; worst errors {worst}, controls {controls}"
     )
@@ -389,13 +389,13 @@ def test_an_offset_does_not_hide_the_order_of_scores() -> None:
 def test_scores_of_unknown_order_widen_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """1e12 + 1 + (0 or 0.001) against 1e12 + (1 or 1.001): equal in pairs, but the error of the large weights hides which."""
     weights = [Fraction(10**12), Fraction(10**12 + 1), Fraction(1), Fraction(0.001)]
-    made = weighted([0.5, 0.4, 0.3, 0.6], 2, weights)
-    check(made, np.random.default_rng(0), width=np.inf)
+    built = weighted([0.5, 0.4, 0.3, 0.6], 2, weights)
+    check(built, np.random.default_rng(0), width=np.inf)
     # The control: taken as one score, they give bounds that do not hold.
     monkeypatch.setattr(AbstractScoreLaw, "unordered", lambda law, x: np.zeros(np.shape(x), bool))
     monkeypatch.setattr(AtomsLaw, "unordered", AbstractScoreLaw.unordered)
     with pytest.raises(AssertionError, match="weights"):
-        check(made, np.random.default_rng(0), width=np.inf)
+        check(built, np.random.default_rng(0), width=np.inf)
 
 
 def test_a_wrong_law_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -404,7 +404,7 @@ def test_a_wrong_law_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     game = mi.FixedTarget(MEAN, data, 3, [1.0, 0.0])
     off = [{ZERO: 1 - p, ONE: p} for p in (Fraction(3, 10) + Fraction(1, 10**6), Fraction(6, 10))]
     weights = [Fraction(1), Fraction(-1)]
-    made = Game(
+    built = Game(
         game,
         Weighted([1.0, -1.0]),
         off,
@@ -414,4 +414,4 @@ def test_a_wrong_law_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         "off",
     )
     with pytest.raises(AssertionError, match="off"):
-        check(made, np.random.default_rng(0))
+        check(built, np.random.default_rng(0))

@@ -454,16 +454,16 @@ class Atoms(Truth):
         """The greatest convex curve below it and the others."""
         points = [(a, t, c, b) for each in (self, *others) for (a, c), (b, t) in each.corners]
         points.sort(key=cmp_to_key(lambda p, q: int(mp.sign(rise(q, p, 0, 2)) or mp.sign(rise(p, q, 1, 3)))))
-        kept: list[tuple[mpf, mpf, mpf, mpf]] = []
+        retained: list[tuple[mpf, mpf, mpf, mpf]] = []
         for point in points:
-            if kept and (rise(kept[-1], point, 0, 2) <= 0 or rise(kept[-1], point, 1, 3) <= 0):
+            if retained and (rise(retained[-1], point, 0, 2) <= 0 or rise(retained[-1], point, 1, 3) <= 0):
                 continue
-            while len(kept) > 1 and _turns_up(kept[-2], kept[-1], point):
-                kept.pop()
-            kept.append(point)
-        steps = [(mpf(0), kept[0][1])]
-        steps += [(rise(p, q, 0, 2), rise(p, q, 1, 3)) for p, q in pairwise(kept)]
-        return Atoms([*steps, (kept[-1][2], mpf(0))])
+            while len(retained) > 1 and _turns_up(retained[-2], retained[-1], point):
+                retained.pop()
+            retained.append(point)
+        steps = [(mpf(0), retained[0][1])]
+        steps += [(rise(p, q, 0, 2), rise(p, q, 1, 3)) for p, q in pairwise(retained)]
+        return Atoms([*steps, (retained[-1][2], mpf(0))])
 
     def symmetrized(self) -> Atoms:
         return self.hull(self.reversed)

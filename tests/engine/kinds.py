@@ -21,6 +21,6 @@ def kind_of(
 
 def problem(game: mi.AbstractGame, attack: mi.AbstractAttack, transform: bool = True) -> Problem:
     """What builders of samplers are given."""
-    found = problem_of(game, attack, transform)
-    assert found is not None
-    return found
+    result = problem_of(game, attack, transform)
+    assert result is not None
+    return result

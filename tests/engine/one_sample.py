@@ -26,8 +26,8 @@ def one_sample_p(histogram: mi.Histogram, law: Any, *, inside: bool) -> tuple[in
     # The last group may be short of games: it joins the one before.
     group = np.minimum(group, max(group.max() - 1, 0))
     expected = np.bincount(group, np.diff(cdf)) * histogram.games
-    found = np.bincount(group, counts)
+    result = np.bincount(group, counts)
     used = expected > 1e-3
-    assert found[~used].sum() == 0
-    statistic = np.sum((found[used] - expected[used]) ** 2 / expected[used])
+    assert result[~used].sum() == 0
+    statistic = np.sum((result[used] - expected[used]) ** 2 / expected[used])
     return int(used.sum()), float(stats.chi2.sf(statistic, used.sum() - 1))

@@ -57,6 +57,6 @@ def test_blocks_drawn_at_once_have_the_scores_of_single_blocks(build):
     edges = [np.linspace(-3.0, 3.0, 33)]
     with exact_scope():
         sampler = on_device(build_sampler(game, attack, "auto"))
-    one, four = (Counter(sampler, edges, 5, devices=jax.devices()[:1], blocks=blocks) for blocks in (1, 4))
+    item, four = (Counter(sampler, edges, 5, devices=jax.devices()[:1], blocks=blocks) for blocks in (1, 4))
     start, stop = 1000, 3 * sampler.block + 77
-    assert np.array_equal(one(start, stop)[0], four(start, stop)[0])
+    assert np.array_equal(item(start, stop)[0], four(start, stop)[0])

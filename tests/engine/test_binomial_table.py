@@ -35,9 +35,9 @@ def test_every_word_draws_what_the_table_says(n):
     # Words on an even grid meet each outcome as often as its probability says, to the grid's step per threshold.
     table = binomial_table(n, [0.3])
     words = np.arange(0, 2**32, 2**14, dtype=np.uint64).astype(np.uint32)
-    drawn = np.asarray(draw(jnp.asarray(table.entries[0]), jnp.asarray(words), table.bits))
-    found = np.bincount(drawn, minlength=table.entries.shape[1]) / words.size
-    assert np.abs(found - table.probabilities()[0]).max() <= table.entries.shape[1] * 2.0**-18
+    sample = np.asarray(draw(jnp.asarray(table.entries[0]), jnp.asarray(words), table.bits))
+    result = np.bincount(sample, minlength=table.entries.shape[1]) / words.size
+    assert np.abs(result - table.probabilities()[0]).max() <= table.entries.shape[1] * 2.0**-18
 
 
 def test_equal_probabilities_share_a_row():

@@ -36,17 +36,17 @@ def play(games=GAMES, mechanism=None, **settings):
 def test_few_games_of_many_coordinates_are_played_in_a_small_block(monkeypatch):
     """Counts are those of the usual block, and so are the thresholds of the pilot."""
     usual = mi.play(GAME, ATTACK, 3_000, progress=False)
-    made = []
+    built = []
     monkeypatch.setattr(blocks, "LONG_BLOCK", 2**17)  # as if 21 coordinates took long
 
     class Seen(counting.Counter):
         def __init__(self, sampler, *rest):
-            made.append(sampler.block)
+            built.append(sampler.block)
             super().__init__(sampler, *rest)
 
     monkeypatch.setattr("mipsim.engine.run.Counter", Seen)
     few, many = (mi.play(GAME, ATTACK, games, progress=False) for games in (3_000, 20_000))
-    assert made == [4096, 4096, 8192, 8192]
+    assert built == [4096, 4096, 8192, 8192]
     for name in ("edges", "out", "inside"):
         assert np.array_equal(getattr(usual, name), getattr(few, name))
     assert np.array_equal(many.edges, few.edges)

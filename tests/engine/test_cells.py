@@ -74,10 +74,10 @@ def test_it_draws_the_exact_law(name):
     """A chi-square of a thousand bins against the law, and the worlds told apart where a target moves its mean enough."""
     game, attack = CASES[name]
     law = exact_law(game, attack)
-    found = mi.play(game, attack, GAMES, seed=5, edges=even_edges(law, 1000), progress=False)
-    assert (found.manifest["sampler"], found.manifest["fidelity"]) == ("cells", "sufficient")
+    result = mi.play(game, attack, GAMES, seed=5, edges=even_edges(law, 1000), progress=False)
+    assert (result.manifest["sampler"], result.manifest["fidelity"]) == ("cells", "sufficient")
     for inside in (False, True):
-        bins, p = one_sample_p(found, law, inside=inside)
+        bins, p = one_sample_p(result, law, inside=inside)
         assert bins > 900
         assert p >= FAILURE
 
@@ -111,12 +111,12 @@ def test_random_targets_agree_with_the_law_of_the_output(name):
     """Two samples: the other is of JAX's own binomials."""
     mechanism, attack = RANDOM[name]
     game = mi.RandomTarget(mechanism, DATA, n=N)
-    found = mi.play(game, attack, GAMES, seed=1, progress=False)
-    assert found.manifest["sampler"] == "cells"
+    result = mi.play(game, attack, GAMES, seed=1, progress=False)
+    assert result.manifest["sampler"] == "cells"
     with exact_scope():
         other = on_device(law_sampler(game, attack))
-        counts, _ = counting.Counter(other, [found.edges], seed=2)(0, 40_000)
-    for mine, theirs in zip((found.out, found.inside), counts[:, 0], strict=True):
+        counts, _ = counting.Counter(other, [result.edges], seed=2)(0, 40_000)
+    for mine, theirs in zip((result.out, result.inside), counts[:, 0], strict=True):
         bins, p = two_sample_p(mine, theirs[:-1])
         assert bins > 300
         assert p >= FAILURE
@@ -129,9 +129,9 @@ def test_one_random_coordinate_has_the_law_of_its_pair():
     game = mi.RandomTarget(MEAN, mi.Bernoulli([p]), n=N)
     low, high = stats.binom.ppf([1e-6, 1 - 1e-6], N, p)
     edges = np.concatenate([[0.5], np.linspace(low, high, 2000).round() + 0.5]) / N
-    found = mi.play(game, mi.ScalarProduct([0.0]), 1_000_000, edges=edges, progress=False)
+    result = mi.play(game, mi.ScalarProduct([0.0]), 1_000_000, edges=edges, progress=False)
     counts = np.floor(edges * N)
-    for bins, trials, bit in ((found.out, N, 0), (found.inside, N - 1, 1)):
+    for bins, trials, bit in ((result.out, N, 0), (result.inside, N - 1, 1)):
         cdf = 1 - p + p * stats.binom.cdf(counts - bit, trials, p)
         law = np.diff(np.concatenate([[0.0], cdf, [1.0]]))
         used = law * 1e6 > 20
@@ -236,7 +236,7 @@ def most_total(sampler):
             places = np.concatenate([places, places | np.uint32(1 << 31)])
         reaches = (Reach(width, side * width, width, jnp.uint32(0)) for side in (0, 1))
         terms = (sampler.terms.of(jnp.asarray(j), jnp.asarray(places), reach) for reach in reaches)
-        most += max(int(jnp.abs(one).max()) for one in terms)
+        most += max(int(jnp.abs(item).max()) for item in terms)
     return most
 
 
@@ -265,9 +265,9 @@ def test_scores_that_tie_stay_tied():
     lattice = np.arange(9 * n * 0.4 - 5000, 9 * n * 0.4 + 5000)
     edges = np.sort(np.concatenate([lattice - 0.01, lattice + 0.01])) / n
     game = mi.FixedTarget(MEAN, data, n=n, target=np.ones(9))
-    found = mi.play(game, mi.ScalarProduct(np.zeros(9)), 20_000, edges=edges, progress=False)
-    assert found.manifest["sampler"] == "cells"
-    assert found.out[2:-1:2].sum() == found.inside[2:-1:2].sum() == 0
+    result = mi.play(game, mi.ScalarProduct(np.zeros(9)), 20_000, edges=edges, progress=False)
+    assert result.manifest["sampler"] == "cells"
+    assert result.out[2:-1:2].sum() == result.inside[2:-1:2].sum() == 0
 
 
 @pytest.mark.evidence
@@ -276,10 +276,10 @@ def test_any_attack_and_noise_draws_the_columns_from_cells():
     laplace = fixed(mi.LaplaceNoise(MEAN, SCALE))
     attack = mi.CovarianceScore(DATA, n=N)
     law = exact_law(laplace, attack)
-    found = mi.play(laplace, attack, 60_000, seed=4, edges=even_edges(law, 500), progress=False)
+    result = mi.play(laplace, attack, 60_000, seed=4, edges=even_edges(law, 500), progress=False)
     assert kind_of(laplace, attack) == "CellColumns"
     for inside in (False, True):
-        assert one_sample_p(found, law, inside=inside)[1] >= FAILURE
+        assert one_sample_p(result, law, inside=inside)[1] >= FAILURE
     plain = exact_law(fixed(), attack)
     own = mi.play(
         fixed(),
@@ -292,7 +292,7 @@ def test_any_attack_and_noise_draws_the_columns_from_cells():
     for inside in (False, True):
         assert one_sample_p(own, plain, inside=inside)[1] >= FAILURE
     assert one_sample_p(own, law, inside=False)[1] < FAILURE  # without the noise
-    drawn = mi.play(
+    sample = mi.play(
         mi.RandomTarget(MEAN, DATA, n=N),
         lambda target, output: target.sum(),
         60_000,
@@ -302,7 +302,7 @@ def test_any_attack_and_noise_draws_the_columns_from_cells():
     bits = np.ones(1)
     for p in P:
         bits = np.convolve(bits, [1 - p, p])
-    for counts in (drawn.out, drawn.inside):
+    for counts in (sample.out, sample.inside):
         assert stats.chisquare(counts, 60_000 * bits).pvalue >= FAILURE
 
 

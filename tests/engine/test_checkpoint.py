@@ -65,19 +65,19 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path, whole, how):
             assert time.monotonic() < give_up
             time.sleep(0.02)
         process.send_signal(how)
-        _, said = process.communicate(timeout=300)
+        _, text = process.communicate(timeout=300)
     finally:
         process.kill()
         process.wait()
     assert process.returncode != 0
     if how == signal.SIGINT:
-        assert b"KeyboardInterrupt" in said
+        assert b"KeyboardInterrupt" in text
         assert not [p for p in tmp_path.iterdir() if p.name.endswith(".part")]
-    kept = mi.Histogram.load(path)
-    assert 0 < kept.games < 10**9
-    assert kept.games % 8192 == 0  # whole chunks, in order
-    assert same(kept, run(None, kept.games))
-    assert same(run(path, kept.games + 10_000), run(None, kept.games + 10_000))
+    retained = mi.Histogram.load(path)
+    assert 0 < retained.games < 10**9
+    assert retained.games % 8192 == 0  # whole chunks, in order
+    assert same(retained, run(None, retained.games))
+    assert same(run(path, retained.games + 10_000), run(None, retained.games + 10_000))
 
 
 CHANGES = {

@@ -88,8 +88,8 @@ def test_the_law_is_that_of_plain_numpy(case):
     )
     played = mi.play(game, attack, GAMES, seed=1, fidelity=fidelity, progress=False)
     assert kind_of(game, attack, fidelity) == sampler
-    drawn = [by_numpy(score, data, CLIP, 1, world, target, rho) for world in (0, 1)]
-    counts = [np.bincount(np.searchsorted(played.edges, s), minlength=played.edges.size + 1) for s in drawn]
+    sample = [by_numpy(score, data, CLIP, 1, world, target, rho) for world in (0, 1)]
+    counts = [np.bincount(np.searchsorted(played.edges, s), minlength=played.edges.size + 1) for s in sample]
     for mine, plain in zip((played.out, played.inside), counts, strict=True):
         bins, p = two_sample_p(mine, plain)
         assert bins >= 300
@@ -168,11 +168,11 @@ def test_both_literal_samplers_draw_the_same_records():
         assert [type(sampler).__name__ for sampler in (scores, rows)] == ["ClippedScores", "ClippedRows"]
         seed, games = jnp.array([0, 5], jnp.uint32), jnp.arange(40, dtype=jnp.uint64)
         for world in (0, 1):
-            one, other = (
+            item, other = (
                 eqx.filter_jit(s.scores)(Draws(seed, jnp.int64(0), jnp.int64(world), games))
                 for s in (scores, rows)
             )
-            assert np.abs(one - other).max() < 1e-4 * float(np.std(one))
+            assert np.abs(item - other).max() < 1e-4 * float(np.std(item))
 
 
 @pytest.mark.evidence
@@ -209,14 +209,14 @@ def test_which_sampler_plays(game, sampler):
 def test_counts_do_not_depend_on_chunks_and_workers(fidelity):
     game = mi.FixedTarget(mechanism(), ISOTROPIC, n=N, target=TARGET)
     edges, games = np.linspace(-3.0, 3.0, 50), 3_000
-    one, two = (
+    item, two = (
         mi.play(game, Linear(), games, 7, edges=edges, fidelity=fidelity, chunk=c, workers=w, progress=False)
         for c, w in ((100, 1), (1_500, 2))
     )
-    assert (one.out == two.out).all()
-    assert (one.inside == two.inside).all()
+    assert (item.out == two.out).all()
+    assert (item.inside == two.inside).all()
     other = mi.play(game, Linear(), games, 8, edges=edges, fidelity=fidelity, progress=False)
-    assert (one.out != other.out).any()
+    assert (item.out != other.out).any()
 
 
 @pytest.mark.evidence
@@ -230,23 +230,23 @@ def test_the_units_of_the_records_do_not_matter():
         target=TARGET * scaled,
     )
     edges = np.linspace(-3.0, 3.0, 50) + 0.5
-    one = mi.play(game, lambda t, o: o @ WEIGHTS + 0.5, 500, edges=edges, progress=False)
+    item = mi.play(game, lambda t, o: o @ WEIGHTS + 0.5, 500, edges=edges, progress=False)
     two = mi.play(small, lambda t, o: (o / scaled) @ WEIGHTS + 0.5, 500, edges=edges, progress=False)
-    assert np.abs(one.out - two.out).sum() <= 4  # a score on either side of an edge by rounding
+    assert np.abs(item.out - two.out).sum() <= 4  # a score on either side of an edge by rounding
 
 
 @pytest.mark.evidence
 def test_four_normals():
     with exact_scope():
         words = jnp.asarray(np.random.default_rng(1).integers(0, 2**64, (2, 500_000), np.uint64))
-        drawn = np.stack([np.asarray(z, np.float64) for z in four_normals(*words)])
-    for z in drawn:
+        sample = np.stack([np.asarray(z, np.float64) for z in four_normals(*words)])
+    for z in sample:
         assert follows(z, stats.norm.cdf)
         assert not follows(1.03 * z, stats.norm.cdf)
     # Pairs of one word: (a, b) and the squares are uncorrelated, to 6.1 standard errors (1e-9).
     for power in (1, 2):
-        assert (np.abs(np.corrcoef(drawn**power) - np.eye(4)) < 6.2 / np.sqrt(500_000)).all()
-    assert (np.abs((drawn**4).mean(axis=1) - 3.0) < 6.2 * np.sqrt(96 / 500_000)).all()  # Var Z^4 = 105 - 9
+        assert (np.abs(np.corrcoef(sample**power) - np.eye(4)) < 6.2 / np.sqrt(500_000)).all()
+    assert (np.abs((sample**4).mean(axis=1) - 3.0) < 6.2 * np.sqrt(96 / 500_000)).all()  # Var Z^4 = 105 - 9
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 10, 98, 4998, 10**6])

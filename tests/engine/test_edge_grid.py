@@ -28,9 +28,9 @@ def test_bins_are_those_of_a_search(name):
     with exact_scope():
         # Beside another column, whose thresholds must not matter to this one.
         grid, both = EdgeGrid([EDGES["even"], edges]), np.stack([scores[::-1], scores])
-        found = jax.jit(lambda grid, x: grid.bins(x))(grid, both)
-    np.testing.assert_array_equal(found[0], np.searchsorted(EDGES["even"], scores[::-1], side="left"))
-    np.testing.assert_array_equal(found[1], np.searchsorted(edges, scores, side="left"))
+        result = jax.jit(lambda grid, x: grid.bins(x))(grid, both)
+    np.testing.assert_array_equal(result[0], np.searchsorted(EDGES["even"], scores[::-1], side="left"))
+    np.testing.assert_array_equal(result[1], np.searchsorted(edges, scores, side="left"))
 
 
 def test_spacings_share_shapes():

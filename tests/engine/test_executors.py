@@ -70,8 +70,10 @@ def test_the_file_is_that_of_one_run(tmp_path):
 
 def test_play_many_gives_the_same_counts():
     other = mi.ScalarProduct([0.5, 0.5])
-    one, two = (mi.play_many(GAME, [ATTACK, other], 5000, progress=False, executor=e) for e in (None, Here()))
-    for a, b in zip(one, two, strict=True):
+    item, two = (
+        mi.play_many(GAME, [ATTACK, other], 5000, progress=False, executor=e) for e in (None, Here())
+    )
+    for a, b in zip(item, two, strict=True):
         assert a.manifest == b.manifest
         assert (a.out == b.out).all()
         assert (a.inside == b.inside).all()
@@ -200,16 +202,16 @@ def test_a_machine_without_slurm_says_so(tmp_path):
 @pytest.mark.slow
 def test_spawned_processes_one_killed(tmp_path):
     """The pool is broken for good when a worker is killed; the function makes another."""
-    made = []
+    built = []
 
     def make():
-        made.append(processes())
-        if len(made) == 1:
-            made[0].submit(os.kill, made[0].submit(os.getpid).result(), signal.SIGKILL)
-        return made[-1]
+        built.append(processes())
+        if len(built) == 1:
+            built[0].submit(os.kill, built[0].submit(os.getpid).result(), signal.SIGKILL)
+        return built[-1]
 
     assert stored(tmp_path, "a", executor=make) == stored(tmp_path, "b")
-    assert len(made) == 2
+    assert len(built) == 2
 
 
 POOL = """
@@ -254,11 +256,11 @@ def test_loky_carries_a_lambda():
     score = lambda z, output: output @ z  # noqa: E731
     pool = loky.ProcessPoolExecutor(1)
     try:
-        one, two = (mi.play(GAME, score, 5000, progress=False, executor=e) for e in (None, pool))
+        item, two = (mi.play(GAME, score, 5000, progress=False, executor=e) for e in (None, pool))
     finally:
         pool.shutdown(kill_workers=True)
-    assert (one.out == two.out).all()
-    assert (one.inside == two.inside).all()
+    assert (item.out == two.out).all()
+    assert (item.inside == two.inside).all()
 
 
 def free_port() -> int:

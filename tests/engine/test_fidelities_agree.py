@@ -219,7 +219,7 @@ SLOW = (
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in GAMES_OF]
+    "name", [pytest.param(item, marks=pytest.mark.slow) if item in SLOW else item for item in GAMES_OF]
 )
 def test_every_path_agrees_with_literal_games(name):
     game, attack, sampler = GAMES_OF[name]

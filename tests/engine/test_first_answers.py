@@ -106,11 +106,11 @@ def test_the_argument_switches_it_on_and_off(tmp_path):
     try:
         mi.compilation_cache(tmp_path / "code")
         jax.jit(lambda x: 3 * x + 17)(np.ones(3)).block_until_ready()
-        kept = len(list((tmp_path / "code").iterdir()))
-        assert kept > 0
+        retained = len(list((tmp_path / "code").iterdir()))
+        assert retained > 0
         mi.compilation_cache(None)
         jax.jit(lambda x: 3 * x + 18)(np.ones(3)).block_until_ready()
-        assert len(list((tmp_path / "code").iterdir())) == kept
+        assert len(list((tmp_path / "code").iterdir())) == retained
     finally:
         for name, value in before.items():
             jax.config.update(name, value)
@@ -225,5 +225,5 @@ def test_a_mechanism_that_needs_a_python_number_of_records_has_it():
     with exact_scope():
         sampler: Any = law_sampler(game, mi.ScalarProduct([0.0, 0.0]))
         assert type(sampler.game.n) is int
-    found = mi.play(game, mi.ScalarProduct([0.0, 0.0]), 100, edges=[0.0], progress=False)
-    assert (found.manifest["sampler"], found.games) == ("exact draw", 100)
+    result = mi.play(game, mi.ScalarProduct([0.0, 0.0]), 100, edges=[0.0], progress=False)
+    assert (result.manifest["sampler"], result.games) == ("exact draw", 100)

@@ -46,16 +46,16 @@ def test_every_bit_is_a_fair_coin_in_games_and_along_them(width):
 
 def test_neighbours_of_every_kind_draw_unlike_words():
     """Games, seeds, worlds, streams, the keys of a key, and what one folds in: the words agree in half their bits."""
-    one = keys(seed=5, games=200)
-    split = jax.random.split(one[0], (200,))
-    folded = jax.vmap(lambda k: jax.random.fold_in(one[0], k))(jnp.arange(200))
+    item = keys(seed=5, games=200)
+    split = jax.random.split(item[0], (200,))
+    folded = jax.vmap(lambda k: jax.random.fold_in(item[0], k))(jnp.arange(200))
     others = [keys(seed=s, games=200) for s in (4, 6, 2**32 + 5)]
     places = [keys(5, 200, stream, world) for stream, world in ((0, 1), (1, 0), (1, 1))]
-    drawn = [
+    sample = [
         jax.vmap(lambda key: jax.random.bits(key, (16,), jnp.uint64))(k)
-        for k in (one, split, folded, *others, *places)
+        for k in (item, split, folded, *others, *places)
     ]
-    words = np.concatenate([np.asarray(d) for d in drawn])
+    words = np.concatenate([np.asarray(d) for d in sample])
     assert np.unique(words).size == words.size
     parts = np.unpackbits(words.view(np.uint8), axis=1).astype(float) - 0.5
     for apart in (
@@ -76,8 +76,8 @@ def test_keys_that_begin_at_one_place_of_the_cycle_draw_unlike_words():
     own = jax.random.wrap_key_data(halves, impl=COUNTER)
     words = np.asarray(jax.vmap(lambda key: jax.random.bits(key, (64,), jnp.uint64))(own))
     assert np.unique(words).size == words.size
-    for made in (lambda key: jax.random.split(key, 8), lambda key: jax.random.fold_in(key, 5)[None]):
-        first = np.asarray(jax.vmap(lambda key, made=made: jax.random.key_data(made(key)))(own)).reshape(
+    for built in (lambda key: jax.random.split(key, 8), lambda key: jax.random.fold_in(key, 5)[None]):
+        first = np.asarray(jax.vmap(lambda key, made=built: jax.random.key_data(made(key)))(own)).reshape(
             -1, 4
         )
         assert np.unique(first[:, :2], axis=0).shape[0] == first.shape[0]
@@ -97,12 +97,12 @@ def test_keys_that_begin_at_one_place_of_the_cycle_draw_unlike_words():
     ids=["uniform", "normals", "exponentials", "laplaces", "cosines", "gamma, by JAX with a loop"],
 )
 def test_draws_have_their_law(draw, law):
-    found = np.asarray(jax.vmap(draw)(keys())).reshape(GAMES, -1)
-    assert found.dtype == np.float64
-    assert passes(stats.kstest(found.ravel(), law.cdf).pvalue)
+    result = np.asarray(jax.vmap(draw)(keys())).reshape(GAMES, -1)
+    assert result.dtype == np.float64
+    assert passes(stats.kstest(result.ravel(), law.cdf).pvalue)
     # The control: a law two per cent off is seen.
-    assert not passes(stats.kstest(np.tile(found.ravel(), 5) * 1.02, law.cdf).pvalue)
-    cells = law.cdf(found)
+    assert not passes(stats.kstest(np.tile(result.ravel(), 5) * 1.02, law.cdf).pvalue)
+    cells = law.cdf(result)
     other = np.roll(cells, 1, axis=1)
     assert passes(2 * stats.norm.sf(abs(12 * ((cells - 0.5) * (other - 0.5)).sum() / np.sqrt(cells.size))))
 
@@ -132,26 +132,26 @@ def middles(words: np.ndarray) -> np.ndarray:
 
 
 def test_exponentials_are_logarithms_of_uniform_numbers():
-    found, exact = np.asarray(vectorised.exponential(jnp.asarray(WORDS))), -np.log(middles(WORDS))
-    assert (np.abs(found - exact) <= 5.6e-10 * exact).all()
-    assert (found > 0).all()
+    result, exact = np.asarray(vectorised.exponential(jnp.asarray(WORDS))), -np.log(middles(WORDS))
+    assert (np.abs(result - exact) <= 5.6e-10 * exact).all()
+    assert (result > 0).all()
     # What the law is off by: an error of its quantiles, times the density there.
-    assert (np.abs(found - exact) * np.exp(-exact)).max() < 2.0**-32
+    assert (np.abs(result - exact) * np.exp(-exact)).max() < 2.0**-32
 
 
 def test_sines_are_those_of_uniform_angles():
     exact = np.sin((middles(WORDS) - 0.5) * np.longdouble("3.14159265358979323846264338"))
-    found = np.asarray(vectorised.sine(jnp.asarray(WORDS)))
-    assert (np.abs(found - exact) <= 2.2e-11 * np.abs(exact)).all()
-    assert (np.abs(found) <= 1.0 + 1e-10).all()
+    result = np.asarray(vectorised.sine(jnp.asarray(WORDS)))
+    assert (np.abs(result - exact) <= 2.2e-11 * np.abs(exact)).all()
+    assert (np.abs(result) <= 1.0 + 1e-10).all()
 
 
 def test_a_word_s_normal_has_its_own_radius_and_angle():
     turned = WORDS * np.uint64(vectorised._TURNS)
     angle = (middles(turned) - 0.5) * np.longdouble("3.14159265358979323846264338")
     exact = np.sqrt(-2.0 * np.log(middles(WORDS))) * np.sin(angle)
-    found = np.asarray(vectorised.normal(jnp.asarray(WORDS)))
-    assert (np.abs(found - exact) <= 3.1e-10 * np.abs(exact)).all()
+    result = np.asarray(vectorised.normal(jnp.asarray(WORDS)))
+    assert (np.abs(result - exact) <= 3.1e-10 * np.abs(exact)).all()
 
 
 def test_points_of_words_share_every_rectangle_evenly():
@@ -184,14 +184,14 @@ def test_normals_of_all_words_have_the_law(turns, is_even):
         np.array([np.count_nonzero(np.abs(z) > x) for x in places]),
         2 * stats.norm.sf(places) * i.size,
     )
-    found = off < 0.087 / np.sqrt(i.size) and (np.abs(beyond - mean) < np.sqrt(mean)).all()
-    assert found == is_even, (off, beyond, mean)
+    result = off < 0.087 / np.sqrt(i.size) and (np.abs(beyond - mean) < np.sqrt(mean)).all()
+    assert result == is_even, (off, beyond, mean)
 
 
 def far_share(draw, beyond: float, share: float) -> float:
     """The probability of as unusual a number of draws beyond a place, where that has this share."""
-    drawn = np.asarray(jax.jit(jax.vmap(lambda key: (jnp.abs(draw(key, (2000,))) > beyond).sum()))(keys()))
-    count, mean = drawn.sum(), share * 2000 * GAMES
+    sample = np.asarray(jax.jit(jax.vmap(lambda key: (jnp.abs(draw(key, (2000,))) > beyond).sum()))(keys()))
+    count, mean = sample.sum(), share * 2000 * GAMES
     return 2.0 * float(min(stats.poisson.cdf(count, mean), stats.poisson.sf(count - 1, mean)))
 
 
@@ -225,11 +225,11 @@ def test_a_normal_and_its_size_are_unlike_its_neighbours():
 def test_events_have_their_probabilities_and_go_with_no_other(d):
     """Two of them have a word in common: nor do these go together."""
     p = np.linspace(0.5, 0.8, d)
-    drawn = jax.vmap(lambda key: events(key, 40, jnp.asarray((p * 2**32).astype(np.uint32))))(keys())
-    found = np.asarray(drawn).reshape(-1, d)
+    sample = jax.vmap(lambda key: events(key, 40, jnp.asarray((p * 2**32).astype(np.uint32))))(keys())
+    result = np.asarray(sample).reshape(-1, d)
 
     def off(p: np.ndarray) -> np.ndarray:
-        return (found - p) / np.sqrt(p * (1 - p))
+        return (result - p) / np.sqrt(p * (1 - p))
 
     z = off(p)
     assert passes(stats.chi2.sf((z.sum(axis=0) ** 2).sum() / len(z), d))
@@ -249,13 +249,13 @@ def test_events_are_comparisons_of_halves_of_words():
 
 @pytest.mark.parametrize("count", [1, 2, 7, 1000])
 def test_places_are_alike_and_none_is_beyond(count):
-    found = np.asarray(jax.vmap(lambda key: places(key, (50,), count))(keys()))
-    counts = np.bincount(found.ravel(), minlength=count)
+    result = np.asarray(jax.vmap(lambda key: places(key, (50,), count))(keys()))
+    counts = np.bincount(result.ravel(), minlength=count)
     assert counts.size == count
     assert passes(stats.chisquare(counts).pvalue) or count == 1
     # The control: places that miss the odd ones are seen.
     assert count == 1 or not passes(
-        stats.chisquare(np.bincount(found.ravel() // 2 * 2, minlength=count)).pvalue
+        stats.chisquare(np.bincount(result.ravel() // 2 * 2, minlength=count)).pvalue
     )
 
 

@@ -37,8 +37,8 @@ def _both(sampler: LiteralSampler, draws: Draws) -> tuple[Array, Array]:
         target, records = sampler.round()(key, draws.world == 1)
         return jnp.concatenate([target[None], records])
 
-    found = sampler.each(one, draws)
-    return found[:, 0], found[:, 1:]
+    result = sampler.each(one, draws)
+    return result[:, 0], result[:, 1:]
 
 
 def literal_sampler(game: mi.AbstractMembershipGame) -> LiteralSampler:
@@ -54,12 +54,12 @@ def drawn(
     """Targets (games, d) and records (games, n, d) of the first games of a world."""
     with exact_scope():
         sampler = literal_sampler(game)
-        found = []
+        result = []
         for first in range(0, games, sampler.block):
             numbers = jnp.arange(first, first + sampler.block, dtype=jnp.uint64)
             draws = run_draws(5, 0)._replace(world=jnp.asarray(world), games=numbers)
-            found.append([np.asarray(x) for x in _both(sampler, draws)])
-    targets, records = (np.concatenate(parts)[:games] for parts in zip(*found, strict=True))
+            result.append([np.asarray(x) for x in _both(sampler, draws)])
+    targets, records = (np.concatenate(parts)[:games] for parts in zip(*result, strict=True))
     return targets, records
 
 
@@ -214,7 +214,7 @@ def test_literal_games_of_any_data_begin_without_a_warning(name: str) -> None:
     """Their size was asked for where JAX had no float64, and uniform data said so; warnings are errors here."""
     data = LAWS[name]
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=3, target=np.ones(data.mean.shape))
-    found = mi.play(
+    result = mi.play(
         game, lambda target, output: output @ target, 8, edges=[0.0], fidelity="literal", progress=False
     )
-    assert found.games == 8
+    assert result.games == 8

@@ -32,15 +32,15 @@ def test_each_is_lowered_for_cuda_and_tpu(samplers):
         arrays, static = eqx.partition(sampler, eqx.is_array)
         with exact_scope():
             draws = run_draws(1, stream=0)._replace(games=jnp.arange(sampler.block, dtype=jnp.uint64))
-            drawn = jax.jit(lambda arrays, draws, static=static: eqx.combine(arrays, static).scores(draws))
-            lowered = export.export(drawn, platforms=["cuda", "tpu"])(arrays, draws)
+            sample = jax.jit(lambda arrays, draws, static=static: eqx.combine(arrays, static).scores(draws))
+            lowered = export.export(sample, platforms=["cuda", "tpu"])(arrays, draws)
         assert lowered.platforms == ("cuda", "tpu"), name
 
 
 @pytest.mark.evidence
 def test_every_kind_of_sampler_is_among_them(samplers):
     def kinds(family: type) -> set[type]:
-        below = {kind for one in family.__subclasses__() for kind in kinds(one)}
+        below = {kind for item in family.__subclasses__() for kind in kinds(item)}
         return below | ({family} if not family.__name__.startswith("Abstract") else set())
 
     ours = {kind for kind in kinds(AbstractSampler) if kind.__module__.startswith("mipsim.")}

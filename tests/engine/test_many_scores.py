@@ -162,17 +162,17 @@ def test_bands_share_their_confidence():
 
 def test_counts_do_not_depend_on_chunks_and_workers():
     edges = np.linspace(-3.0, 3.0, 20) + 1e-3
-    one, two = (
+    item, two = (
         play_targets(game(), ATTACK, TARGETS, 5_000, 7, edges=edges, chunk=c, workers=w, progress=False)
         for c, w in ((1, 1), (3_000, 2))
     )
-    assert one.pooled is not None
+    assert item.pooled is not None
     assert two.pooled is not None
-    for a, b in zip((*one, one.pooled), (*two, two.pooled), strict=True):
+    for a, b in zip((*item, item.pooled), (*two, two.pooled), strict=True):
         assert (a.out == b.out).all()
         assert (a.inside == b.inside).all()
     other = play_targets(game(), ATTACK, TARGETS, 5_000, 8, edges=edges, progress=False)
-    assert (other[0].out != one[0].out).any()
+    assert (other[0].out != item[0].out).any()
 
 
 @pytest.mark.evidence

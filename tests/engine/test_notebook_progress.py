@@ -24,9 +24,9 @@ class Front:
     def display(self, bundle: dict[str, str], *, raw: bool, display_id: bool) -> Any:
         assert raw
         assert display_id
-        drawn = [bundle["text/plain"]]
-        self.outputs.append(drawn)
-        return SimpleNamespace(update=lambda more, raw: drawn.append(more["text/plain"]))
+        sample = [bundle["text/plain"]]
+        self.outputs.append(sample)
+        return SimpleNamespace(update=lambda more, raw: sample.append(more["text/plain"]))
 
 
 @pytest.fixture
@@ -44,19 +44,19 @@ def test_one_output_with_rate_and_time_left(front: Front, capsys: pytest.Capture
     with progress_line("literal", 3000, 0, enabled=True) as advance:
         for done in (1000, 2000, 3000):
             advance(done)
-    (drawn,) = front.outputs
-    assert "1,000 of 3,000 games" in drawn[0]
-    assert "games/s" in drawn[0]
-    assert drawn[0].endswith("left")
-    assert "3,000 of 3,000 games" in drawn[-1]
-    assert "left" not in drawn[-1]
+    (sample,) = front.outputs
+    assert "1,000 of 3,000 games" in sample[0]
+    assert "games/s" in sample[0]
+    assert sample[0].endswith("left")
+    assert "3,000 of 3,000 games" in sample[-1]
+    assert "left" not in sample[-1]
     assert capsys.readouterr() == ("", "")
 
 
 def test_play_draws_once(front: Front) -> None:
     mi.play(GAME, ATTACK, 3000)
-    (drawn,) = front.outputs
-    assert "3,000 of 3,000 games" in drawn[-1]
+    (sample,) = front.outputs
+    assert "3,000 of 3,000 games" in sample[-1]
 
 
 def test_nothing_is_drawn_when_not_wanted(front: Front) -> None:

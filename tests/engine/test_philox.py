@@ -36,8 +36,8 @@ def test_known_answers(counter, key, expected):
 def test_known_answers_as_a_column():
     with exact_scope():
         counters = tuple(jnp.asarray([k[0][i] for k in KNOWN[:1]] * 5, jnp.uint32) for i in range(4))
-        drawn = jax.jit(philox)(counters, words((0, 0)))
-    assert [set(np.asarray(w).tolist()) for w in drawn] == [{w} for w in KNOWN[0][2]]
+        sample = jax.jit(philox)(counters, words((0, 0)))
+    assert [set(np.asarray(w).tolist()) for w in sample] == [{w} for w in KNOWN[0][2]]
 
 
 def test_the_normal_is_finite_at_both_ends():

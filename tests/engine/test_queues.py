@@ -113,7 +113,7 @@ def test_a_job_that_is_cancelled_is_played_again_and_the_file_is_that_of_one_run
 
     monkeypatch.setattr(executors, "ASK_QUEUE", 1.0)
     monkeypatch.setattr(executors, "_LATE", 0.2)
-    asked, cancelled = 2 * 65_536, []
+    requested, cancelled = 2 * 65_536, []
 
     def cancel_one() -> None:
         wait_until(running)  # its worker imports JAX for longer than this takes
@@ -122,9 +122,9 @@ def test_a_job_that_is_cancelled_is_played_again_and_the_file_is_that_of_one_run
 
     other = threading.Thread(target=cancel_one)
     other.start()
-    counts = play(asked, tmp_path / "slurm.npz", submitit.SlurmExecutor(folder=str(tmp_path / "jobs")))
+    counts = play(requested, tmp_path / "slurm.npz", submitit.SlurmExecutor(folder=str(tmp_path / "jobs")))
     other.join()
-    assert counts == play(asked, tmp_path / "here.npz")
+    assert counts == play(requested, tmp_path / "here.npz")
     results = {file.name.partition("_")[0] for file in (tmp_path / "jobs").glob("*_result.pkl")}
     assert cancelled[0] not in results
     assert len(results) == 2

@@ -30,15 +30,15 @@ def random_law(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Every possible (target, counts) with its score, its probability, and the target."""
     scores, masses, targets = [], [], []
-    drawn = rows - 1 if member else rows
+    sample = rows - 1 if member else rows
     with exact_scope():
         score = jax.jit(jax.vmap(attack.score, (None, 0)))
         for target in product((0.0, 1.0), repeat=P.size):
             bits = np.array(target)
-            counts = np.array(list(product(range(drawn + 1), repeat=P.size)))
+            counts = np.array(list(product(range(sample + 1), repeat=P.size)))
             scores.append(np.asarray(score(jnp.asarray(bits), jnp.asarray((counts + member * bits) / rows))))
             of_target = np.prod(np.where(bits == 1, P, 1 - P))
-            masses.append(of_target * stats.binom.pmf(counts, drawn, P).prod(axis=1))
+            masses.append(of_target * stats.binom.pmf(counts, sample, P).prod(axis=1))
             targets.append(np.broadcast_to(bits, counts.shape))
     return np.concatenate(scores), np.concatenate(masses), np.concatenate(targets)
 
@@ -50,13 +50,13 @@ def test_it_draws_the_exact_law(n, attack):
     known = build(attack, MEAN, n)
     out, inside = (random_law(known, n, member)[:2] for member in (False, True))
     edges = edges_between(np.concatenate([out[0], inside[0]]))
-    found = mi.play(mi.RandomTarget(MEAN, DATA, n=n), known, GAMES, edges=edges, progress=False)
-    assert (found.manifest["sampler"], found.manifest["fidelity"]) == ("table", "sufficient")
+    result = mi.play(mi.RandomTarget(MEAN, DATA, n=n), known, GAMES, edges=edges, progress=False)
+    assert (result.manifest["sampler"], result.manifest["fidelity"]) == ("table", "sufficient")
     laws = expected(*out, edges), expected(*inside, edges)
-    assert has_frequencies(found.out, laws[0])
-    assert has_frequencies(found.inside, laws[1])
-    assert not has_frequencies(found.inside, laws[0])
-    assert not has_frequencies(found.out, laws[1])
+    assert has_frequencies(result.out, laws[0])
+    assert has_frequencies(result.inside, laws[1])
+    assert not has_frequencies(result.inside, laws[0])
+    assert not has_frequencies(result.out, laws[1])
 
 
 @pytest.mark.evidence
@@ -70,7 +70,7 @@ def test_sub_sampling_and_noise(kind):
         "noise": mi.GaussianNoise(MEAN, gamma),
         "noise after coin": mi.GaussianNoise(half, gamma),
     }[kind]
-    rows, drawn = (2, rho) if "coin" in kind else (4, 1.0)
+    rows, sample = (2, rho) if "coin" in kind else (4, 1.0)
     attack = build("ratio" if "ratio" in kind else "covariance", mechanism, n)
     out, inside = (random_law(attack, rows, member) for member in (False, True))
     if "noise" not in kind:
@@ -90,14 +90,14 @@ def test_sub_sampling_and_noise(kind):
         ]
         laws = [noisy(law, sd) for law, sd in zip((out, inside), sds, strict=True)]
         fixed_noise = noisy(out, np.sqrt(out[1] @ sds[0] ** 2))
-    found = mi.play(mi.RandomTarget(mechanism, DATA, n=n), attack, GAMES, edges=edges, progress=False)
-    assert found.manifest["sampler"] == "table"
-    assert has_frequencies(found.out, laws[0])
-    assert has_frequencies(found.inside, (1 - drawn) * laws[0] + drawn * laws[1])
-    if drawn < 1:
-        assert not has_frequencies(found.inside, laws[1])
+    result = mi.play(mi.RandomTarget(mechanism, DATA, n=n), attack, GAMES, edges=edges, progress=False)
+    assert result.manifest["sampler"] == "table"
+    assert has_frequencies(result.out, laws[0])
+    assert has_frequencies(result.inside, (1 - sample) * laws[0] + sample * laws[1])
+    if sample < 1:
+        assert not has_frequencies(result.inside, laws[1])
     if fixed_noise is not None:
-        assert not has_frequencies(found.out, fixed_noise)
+        assert not has_frequencies(result.out, fixed_noise)
 
 
 def test_ties_stay_ties():
@@ -106,9 +106,9 @@ def test_ties_stay_ties():
     lattice = np.arange(9 * n + 1) / n
     edges = np.sort(np.concatenate([lattice - 1e-9, lattice + 1e-9]))
     game = mi.RandomTarget(MEAN, data, n=n)
-    found = mi.play(game, mi.ScalarProduct(np.zeros(9)), 50_000, edges=edges, progress=False)
-    assert found.manifest["sampler"] == "table"
-    assert found.out[::2].sum() == found.inside[::2].sum() == 0
+    result = mi.play(game, mi.ScalarProduct(np.zeros(9)), 50_000, edges=edges, progress=False)
+    assert result.manifest["sampler"] == "table"
+    assert result.out[::2].sum() == result.inside[::2].sum() == 0
 
 
 def test_counts_do_not_depend_on_the_chunk():

@@ -204,7 +204,7 @@ def test_a_game_that_fits_no_memory_is_played_by_blocks(monkeypatch) -> None:
     """10^8 numbers a game where a hundredth of them would fit."""
     monkeypatch.setattr("mipsim.engine.memory.available", lambda _: 8e6)
     game = own_mean(100_000, 1000)
-    found = mi.play(
+    result = mi.play(
         game,
         mi.ScalarProduct(np.full(1000, 0.3)),
         1,
@@ -214,7 +214,7 @@ def test_a_game_that_fits_no_memory_is_played_by_blocks(monkeypatch) -> None:
         progress=False,
     )
     # The score is the sum of 1000 means of 100,000 coins: 300 -+ .05 (standard deviation).
-    assert found.games == 1
+    assert result.games == 1
     with pytest.raises(ValueError, match="needs"):
         mi.play(
             own_mean(100_000, 1000, INSEPARABLE["median"]),

@@ -40,12 +40,12 @@ def test_shards_and_ranges_add_up_to_the_whole():
 def test_no_share_is_taken_for_another(tmp_path):
     path = tmp_path / "run.npz"
     play(1_000, shard=(1, 2), checkpoint=path)
-    for games, settings, said in (
+    for games, settings, text in (
         (1_000, {"shard": (0, 2)}, "which differs in shard"),
         (2_000, {"shard": (1, 2)}, "which differs in shard"),
         (1_000, {}, "which differs in shard"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=text):
             play(games, checkpoint=path, **settings)
     play(range(100, 200), checkpoint=tmp_path / "range.npz")
     with pytest.raises(ValueError, match="which differs in range of games"):

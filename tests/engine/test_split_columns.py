@@ -16,11 +16,11 @@ LAW = np.array([0.5, 0.3, 0.2])
 
 def exact(law: np.ndarray, member: bool) -> tuple[np.ndarray, np.ndarray]:
     """All means of N records, beside the last value as the target if it is a member, and their probabilities."""
-    drawn = N - member
-    ones, roots = (x.ravel() for x in np.meshgrid(np.arange(drawn + 1), np.arange(drawn + 1)))
-    possible = ones + roots <= drawn
+    sample = N - member
+    ones, roots = (x.ravel() for x in np.meshgrid(np.arange(sample + 1), np.arange(sample + 1)))
+    possible = ones + roots <= sample
     ones, roots = ones[possible], roots[possible]
-    masses = stats.multinomial.pmf(np.stack([drawn - ones - roots, ones, roots], axis=1), drawn, law)
+    masses = stats.multinomial.pmf(np.stack([sample - ones - roots, ones, roots], axis=1), sample, law)
     return (VALUES[1] * ones + VALUES[2] * (roots + member)) / N, masses
 
 
@@ -28,8 +28,8 @@ def p_value(counts: np.ndarray, edges: np.ndarray, law: np.ndarray, member: bool
     scores, masses = exact(law, member)
     expected = GAMES * np.bincount(np.searchsorted(edges, scores), masses, edges.size + 1)
     used = expected >= 20
-    found, wanted = (np.append(x[used], x[~used].sum()) for x in (counts, expected))
-    return float(stats.chi2.sf(((found - wanted) ** 2 / wanted).sum(), used.sum()))
+    result, wanted = (np.append(x[used], x[~used].sum()) for x in (counts, expected))
+    return float(stats.chi2.sf(((result - wanted) ** 2 / wanted).sum(), used.sum()))
 
 
 def test_sums_have_the_law_of_their_multinomial_counts():
@@ -37,7 +37,7 @@ def test_sums_have_the_law_of_their_multinomial_counts():
     # Between the sums of either world: these are on the same points.
     points = np.unique(np.concatenate([exact(LAW, member)[0] for member in (False, True)]))
     edges = points[:-1][np.diff(points) > 1e-9] + 1e-10
-    found = mi.play(
+    result = mi.play(
         game,
         lambda target, output: output[0],
         GAMES,
@@ -46,9 +46,9 @@ def test_sums_have_the_law_of_their_multinomial_counts():
         fidelity="sufficient",
         progress=False,
     )
-    assert found.manifest["sampler"] == "columns"
+    assert result.manifest["sampler"] == "columns"
     assert kind_of(game, lambda target, output: output[0]) == "SplitColumns"
-    for member, counts in ((False, found.out), (True, found.inside)):
+    for member, counts in ((False, result.out), (True, result.inside)):
         assert p_value(counts, edges, LAW, member) >= FAILURE
         # The controls: a share three per cent off, taken from the value before or given to it, and the other world.
         for change in (0.009, -0.009):

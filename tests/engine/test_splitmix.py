@@ -12,13 +12,13 @@ MASK = 2**64 - 1
 
 def literal(seed, count):
     """The generator as Steele, Lea and Flood wrote it: a state that steps, in Python's whole numbers."""
-    drawn = []
+    sample = []
     for _ in range(count):
         seed = (seed + 0x9E3779B97F4A7C15) & MASK
         word = ((seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9) & MASK
         word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
-        drawn.append(word ^ (word >> 31))
-    return drawn
+        sample.append(word ^ (word >> 31))
+    return sample
 
 
 def test_it_is_the_published_sequence():
@@ -33,8 +33,8 @@ def test_it_is_the_published_sequence():
     assert literal(1234567, 5) == published
     with exact_scope():
         for start in (1234567, 0, MASK):
-            drawn = jax.jit(splitmix64)(jnp.asarray(start, jnp.uint64), jnp.arange(2500, dtype=jnp.uint64))
-            assert np.asarray(drawn).tolist() == literal(start, 2500)
+            sample = jax.jit(splitmix64)(jnp.asarray(start, jnp.uint64), jnp.arange(2500, dtype=jnp.uint64))
+            assert np.asarray(sample).tolist() == literal(start, 2500)
 
 
 @pytest.mark.evidence

@@ -22,9 +22,9 @@ GAMES = 200_000
 
 def score_law(attack, target, rows, member):
     """Every possible score of the mean of `rows` records, with its probability."""
-    drawn = rows - 1 if member else rows
-    totals = [np.arange(drawn + 1) + (z if member else 0) for z in target]
-    masses = [stats.binom.pmf(np.arange(drawn + 1), drawn, p) for p in P]
+    sample = rows - 1 if member else rows
+    totals = [np.arange(sample + 1) + (z if member else 0) for z in target]
+    masses = [stats.binom.pmf(np.arange(sample + 1), sample, p) for p in P]
     with exact_scope():
         points = np.array(list(product(*totals))) / rows
         scores = np.array([float(attack.score(jnp.asarray(target), jnp.asarray(x))) for x in points])
@@ -97,7 +97,7 @@ def test_sub_sampling_and_noise(kind):
     }[kind]
     game = mi.FixedTarget(mechanism, DATA, n=n, target=point)
     attack = build("ratio" if "ratio" in kind else "covariance", mechanism, n, point)
-    drawn = rho if "coin" in kind else 1.0
+    sample = rho if "coin" in kind else 1.0
     out, inside = (score_law(attack, point, rows, member) for member in (False, True))
     if scale is None:
         edges = edges_between(np.concatenate([out[0], inside[0]]))
@@ -115,8 +115,8 @@ def test_sub_sampling_and_noise(kind):
     histogram = mi.play(game, attack, GAMES, edges=edges, progress=False)
     assert histogram.manifest["sampler"] == "table"
     assert has_frequencies(histogram.out, laws[0])
-    assert has_frequencies(histogram.inside, (1 - drawn) * laws[0] + drawn * laws[1])
-    if drawn < 1:
+    assert has_frequencies(histogram.inside, (1 - sample) * laws[0] + sample * laws[1])
+    if sample < 1:
         assert not has_frequencies(histogram.inside, laws[1])
 
 

@@ -22,7 +22,7 @@ def noise_sf(noises: list[Noise], x: np.ndarray) -> np.ndarray:
         return law.sf(x)
     scale, reach = noises[-1][1], (12.0 if noises[-1][0] == "gauss" else 45.0) * noises[-1][1]
     panels = np.concatenate([[0.0], np.geomspace(1e-3, 60.0, 40)])
-    found = []
+    result = []
     for point in np.ravel(x):
         # Panels are finest where a density or a tail has its kink.
         edges = [c + sign * w * panels for c in (0.0, point) for _, w in noises for sign in (-1, 1)]
@@ -30,9 +30,9 @@ def noise_sf(noises: list[Noise], x: np.ndarray) -> np.ndarray:
         half, middle = 0.5 * np.diff(cuts), 0.5 * (cuts[1:] + cuts[:-1])
         at = middle[:, None] + half[:, None] * NODES
         inner = noise_sf(noises[:-1], (point - at).ravel()).reshape(at.shape)
-        found.append(half @ (law.pdf(at) * inner) @ WEIGHTS + law.sf(reach))
+        result.append(half @ (law.pdf(at) * inner) @ WEIGHTS + law.sf(reach))
     assert scale > 0.0
-    return np.reshape(found, np.shape(x))
+    return np.reshape(result, np.shape(x))
 
 
 def frozen(noise: Noise) -> Any:

@@ -84,8 +84,8 @@ def test_suprema_lie_between_their_bounds(monkeypatch: pytest.MonkeyPatch) -> No
     honest = InvertedLaw.bends
 
     def straight(self: InvertedLaw, low: np.ndarray, high: np.ndarray, *, inside: bool) -> Any:
-        found = honest(self, low, high, inside=inside)
-        return found and (0.0 * np.nan_to_num(found[0]), 0.0 * np.nan_to_num(found[1]))
+        result = honest(self, low, high, inside=inside)
+        return result and (0.0 * np.nan_to_num(result[0]), 0.0 * np.nan_to_num(result[1]))
 
     monkeypatch.setattr(InvertedLaw, "bends", straight)
     assert misses(np.random.default_rng(3), 6)[0] > 0  # chords that do not bend miss
@@ -98,12 +98,12 @@ def test_chords_bend_no_more_than_is_said() -> None:
         x = np.sort(law.threshold_at(rng.uniform(0.001, 0.999, 40)))
         low, high = x[:-1], x[1:]
         for inside in (False, True):
-            found = law.bends(low, high, inside=inside)
-            assert found is not None
+            result = law.bends(low, high, inside=inside)
+            assert result is not None
             for u in (0.1, 0.5, 0.8):
                 ends = [law.sf(at, inside=inside) for at in (low, high, low + u * (high - low))]
                 off = np.abs(ends[2] - (1 - u) * ends[0] - u * ends[1])
-                allowed = 4 * u * (1 - u) * found[0] + 2 * found[1]
+                allowed = 4 * u * (1 - u) * result[0] + 2 * result[1]
                 assert (off <= allowed * (1 + 1e-9) + 1e-15).all()
                 used = max(used, float((off / allowed).max()))
     assert used > 0.05  # a twentieth of the bend would not do

@@ -27,15 +27,15 @@ NOTHING = ScoreNoise()
 
 def outcomes(tables: Tables, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Every sum with its probability in the two worlds: (values of shape (2, A), masses of shape (2, A))."""
-    found = []
+    result = []
     for world in (0, 1):
         values, mass = np.array([offset[world]]), np.ones(1)
         for v, p, copies in tables:
             for _ in range(int(copies[world])):
                 values, mass = np.add.outer(values, v).ravel(), np.multiply.outer(mass, p[world]).ravel()
-        found.append((values, mass))
-    size = max(v.size for v, _ in found)
-    padded = [(np.pad(v, (0, size - v.size)), np.pad(m, (0, size - m.size))) for v, m in found]
+        result.append((values, mass))
+    size = max(v.size for v, _ in result)
+    padded = [(np.pad(v, (0, size - v.size)), np.pad(m, (0, size - m.size))) for v, m in result]
     return np.stack([v for v, _ in padded]), np.stack([m for _, m in padded])
 
 
@@ -45,8 +45,10 @@ def noise_of(normal: float = 0.0, laplace: float = 0.0) -> ScoreNoise:
         (NormalRow(normal**2), normal**2),
         (LaplaceRow(np.array([laplace])), 2.0 * laplace**2),
     ]
-    kept = [pair for pair in both if pair[1] > 0.0]
-    return ScoreNoise(tuple(row for row, _ in kept), (0.0,) * len(kept), tuple(v for _, v in kept))
+    retained = [pair for pair in both if pair[1] > 0.0]
+    return ScoreNoise(
+        tuple(row for row, _ in retained), (0.0,) * len(retained), tuple(v for _, v in retained)
+    )
 
 
 def above(noise: ScoreNoise, gap: np.ndarray) -> np.ndarray:
@@ -71,12 +73,12 @@ def excess(
     """How far the truth leaves the bracket, at worst; at most 0 for a right one."""
     stacks = tuple(Stack(v[None], p[:, None], copies[:, None]) for v, p, copies in tables)
     total = Independent(stacks, offset, noise)
-    found = bracket(total, nodes)
+    result = bracket(total, nodes)
     values, masses = outcomes(tables, offset)
     scale = 1e-11 * (1.0 + np.abs(values).max())  # scores nearer than rounding are not told apart
     worst = -1.0
     for world in (0, 1):
-        low, high = found.above_bounds(thresholds, world)
+        low, high = result.above_bounds(thresholds, world)
         for moved, bound, sign in ((scale, high, 1.0), (-scale, low, -1.0)):
             gap = (thresholds + moved)[:, None] - values[world]
             truth = above(noise, gap) @ masses[world]
@@ -213,27 +215,27 @@ def _cut(stacks: tuple[Stack, ...]) -> tuple[Stack, ...]:
 def test_a_planted_fault_leaves_the_bracket(fault: str, route: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each fault is found among the first cases of the same property."""
     monkeypatch.setattr(*FAULTS[fault])
-    found: list[float] = []
+    result: list[float] = []
 
     @settings(QUICK, phases=[Phase.generate])
     @given(problem=problems())
     def collect(problem: tuple[Any, ...]) -> None:
-        found.append(excess(*problem))
+        result.append(excess(*problem))
 
     collect()
-    assert max(found) > 1e-6
+    assert max(result) > 1e-6
 
 
 def test_no_score_is_infinite_but_where_the_terms_are() -> None:
     rng = np.random.default_rng(0)
-    one = Stack(rng.normal(size=(30, 3)), np.full((2, 30, 3), 0.33), np.ones((2, 30), int))
-    total = Independent((one,), np.zeros(2))
-    found = bracket(total, below=1.0 - total.finite)
+    item = Stack(rng.normal(size=(30, 3)), np.full((2, 30, 3), 0.33), np.ones((2, 30), int))
+    total = Independent((item,), np.zeros(2))
+    result = bracket(total, below=1.0 - total.finite)
     ends = np.array([-np.inf, np.inf])
     for world in (0, 1):
-        low, high = found.above_bounds(ends, world)
-        assert low[1] == high[1] == found.estimate(ends, world)[1] == 0.0
-        assert found.estimate(ends, world)[0] == total.finite[world]
+        low, high = result.above_bounds(ends, world)
+        assert low[1] == high[1] == result.estimate(ends, world)[1] == 0.0
+        assert result.estimate(ends, world)[0] == total.finite[world]
         assert low[0] <= total.finite[world] <= high[0]
 
 
@@ -261,9 +263,9 @@ def test_a_threshold_takes_few_values_of_the_other_law() -> None:
     guess = Counted()
     law = BracketLaw(bracket(Independent((nothing,), np.array([0.0, 1.0]), noise_of(normal=1.0))), guess)
     alpha = np.array([0.01, 0.3, 0.9])
-    found = law.threshold_at(alpha)
+    result = law.threshold_at(alpha)
     assert guess.most <= alpha.size
     assert law.bounds.grid.size > 1000
-    assert (law.sf(found, inside=False) <= alpha * (1 + 1e-12)).all()
-    assert (law.sf(found - 1e-9, inside=False) > alpha).all()
-    np.testing.assert_allclose(found, -ndtri(alpha), atol=1e-9)
+    assert (law.sf(result, inside=False) <= alpha * (1 + 1e-12)).all()
+    assert (law.sf(result - 1e-9, inside=False) > alpha).all()
+    np.testing.assert_allclose(result, -ndtri(alpha), atol=1e-9)

@@ -53,7 +53,7 @@ class Known(AbstractWithCDF):
 
     def sample(self, key, n):
         keys = jax.random.split(key, self.dimension)
-        return jax.numpy.concatenate([self.base.sample(one, n) for one in keys], axis=1) * self.scale
+        return jax.numpy.concatenate([self.base.sample(item, n) for item in keys], axis=1) * self.scale
 
     def in_support(self, point):
         finite_vector("point", point, self.dimension)
@@ -88,13 +88,13 @@ def both(name: str, mechanism: mi.AbstractMechanism, n: int, scale: np.ndarray):
     data, known = own(name, scale), Known(name, scale)
     target = np.asarray(data.mean + 1.5 * scale)
     attack = mi.ScalarProduct(known.mean + 0.25)
-    return [mi.FixedTarget(mechanism, one, n=n, target=target).exact(attack).law for one in (data, known)]
+    return [mi.FixedTarget(mechanism, item, n=n, target=target).exact(attack).law for item in (data, known)]
 
 
 def bounds(law, x: np.ndarray, inside: bool) -> tuple[np.ndarray, np.ndarray]:
     """Of P(score > x)."""
-    found = law.tail_bounds(x, inside=inside)
-    return np.exp(found.log_tpr_low), np.exp(found.log_tpr_high)
+    result = law.tail_bounds(x, inside=inside)
+    return np.exp(result.log_tpr_low), np.exp(result.log_tpr_high)
 
 
 def thresholds(law) -> np.ndarray:
@@ -105,22 +105,22 @@ def thresholds(law) -> np.ndarray:
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("name", ["uniform", "exponential", "laplace", "normal"])
 def test_the_bounds_hold_the_distribution_s_own_law(name, mechanism):
-    exact, found = both(name, MECHANISMS[mechanism], 60, np.array([1.0, 0.5]))
-    assert found.error_bound < 1e-3
+    exact, result = both(name, MECHANISMS[mechanism], 60, np.array([1.0, 0.5]))
+    assert result.error_bound < 1e-3
     x = thresholds(exact)
     for inside in (False, True):
-        (true_low, true_high), (low, high) = bounds(exact, x, inside), bounds(found, x, inside)
+        (true_low, true_high), (low, high) = bounds(exact, x, inside), bounds(result, x, inside)
         assert (low <= true_high).all()
         assert (true_low <= high).all()
 
 
 @pytest.mark.parametrize("n", [30, 100_000])
 def test_a_mean_of_few_and_of_many(n):
-    exact, found = both("exponential", mi.EmpiricalMean(), n, np.array([1.0, 1.0]))
-    assert found.error_bound < 1e-3
+    exact, result = both("exponential", mi.EmpiricalMean(), n, np.array([1.0, 1.0]))
+    assert result.error_bound < 1e-3
     for inside in (False, True):
         (low, high), (true_low, true_high) = (
-            bounds(law, thresholds(exact), inside) for law in (found, exact)
+            bounds(law, thresholds(exact), inside) for law in (result, exact)
         )
         assert (low <= true_high).all()
         assert (true_low <= high).all()
@@ -131,23 +131,23 @@ def test_a_target_adds_its_row_as_it_was_transformed():
     attack, scale = mi.ScalarProduct([0.25, 0.5]), np.ones(2)
     target, row = np.array([3.0, 1.0]), np.array([0.9, 0.3])
     with exact_scope():
-        exact, found = (
+        exact, result = (
             rule(FixedProblem(data, Release(40), attack, target, row))
             for rule, data in ((linear_law, own("uniform", scale)), (cdf_law, Known("uniform", scale)))
         )
     assert exact is not None
-    assert found is not None
-    (low, high), (true_low, true_high) = (bounds(law, thresholds(exact), True) for law in (found, exact))
+    assert result is not None
+    (low, high), (true_low, true_high) = (bounds(law, thresholds(exact), True) for law in (result, exact))
     assert (low <= true_high).all()
     assert (true_low <= high).all()
 
 
 def test_another_distribution_function_is_told_from_the_true_one():
-    exact, found = (
+    exact, result = (
         both(name, mi.EmpiricalMean(), 40, np.ones(2))[k]
         for name, k in (("normal", 0), ("normal, 3% wider", 1))
     )
-    low, high = bounds(found, thresholds(exact), False)
+    low, high = bounds(result, thresholds(exact), False)
     true = exact.sf(thresholds(exact), inside=False)
     assert (low > true).any()
     assert (high < true).any()
@@ -174,9 +174,9 @@ def test_too_few_terms_are_refused():
 
 
 def test_coordinates_with_equal_parameters_share_a_distribution():
-    found = coordinates_by_law(Known("normal", [1.0, 2.0, 1.0]))
-    assert found is not None
-    laws, which = found
+    result = coordinates_by_law(Known("normal", [1.0, 2.0, 1.0]))
+    assert result is not None
+    laws, which = result
     assert [float(law.variance[0]) for law in laws] == [1.0, 4.0]
     assert which.tolist() == [0, 1, 0]
     assert coordinates_by_law(mi.Gaussian(0.0, 1.0)) is None
@@ -191,8 +191,8 @@ def test_the_transform_is_the_distribution_s_own(rows):
     sd = np.sqrt(rows)
     u = 2 * np.pi * np.fft.fftfreq(2**15, 16 * sd / 2**15)
     seen = np.abs(u) * sd < 8.0  # beyond it the sum's transform is below e^-30
-    found = CharacteristicByCDF(law, reach)(u)[seen] ** rows
-    np.testing.assert_allclose(found, form.characteristic(u)[seen].astype(complex) ** rows, atol=1e-8)
+    result = CharacteristicByCDF(law, reach)(u)[seen] ** rows
+    np.testing.assert_allclose(result, form.characteristic(u)[seen].astype(complex) ** rows, atol=1e-8)
 
 
 @pytest.mark.evidence

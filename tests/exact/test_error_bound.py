@@ -125,8 +125,8 @@ def test_a_probability_without_a_digit_is_one_still() -> None:
     law = InvertedLaw(transform)
     assert law.error_bound <= 1.0
     x = np.linspace(-2.0, 3.0, 101)
-    for found in (law.sf(x, inside=False), law.cdf(x, inside=True)):
-        assert ((found >= 0.0) & (found <= 1.0)).all()
+    for result in (law.sf(x, inside=False), law.cdf(x, inside=True)):
+        assert ((result >= 0.0) & (result <= 1.0)).all()
     judge(law, weights, p, [], [0.5])
 
 
@@ -163,8 +163,8 @@ def test_stacked_noises_are_convolutions(kinds: tuple[str, ...], scales: tuple[f
         got = law.sf(x, inside=member)
         assert np.abs(got - direct).max() <= law.error_bound + 1e-11
         for left in (aimed[:1], aimed[1:]):
-            one = noisy_sf(atoms + moved, probability, left, x)
-            assert np.abs(got - one).max() > law.error_bound + 1e-11
+            item = noisy_sf(atoms + moved, probability, left, x)
+            assert np.abs(got - item).max() > law.error_bound + 1e-11
     assert law.error_bound < 1e-9
 
 

@@ -24,26 +24,26 @@ def gap(mu: float, fpr: np.ndarray) -> np.ndarray:
     ("share", "stands"), [(1.0, "equality"), (1.03, "upper_bound_on_power"), (0.97, "ordering")]
 )
 def test_a_verdict_has_the_gap_of_the_formula(kind, share, stands):
-    found = EXACT.compare(mi.GaussianTradeOff(share * MU), kind=kind)
-    assert found.verdict == ("CONFIRMED" if kind == stands else "REFUTED")
+    result = EXACT.compare(mi.GaussianTradeOff(share * MU), kind=kind)
+    assert result.verdict == ("CONFIRMED" if kind == stands else "REFUTED")
     # FPR and claimed FNR are both within the error rates that are judged.
-    far = -ndtri(found.least_rate)
+    far = -ndtri(result.least_rate)
     seen = gap(share * MU, ndtr(-np.linspace(share * MU - far, far, 2001)))
     extreme = {"upper_bound_on_power": seen.max(), "ordering": seen.min()}.get(
         kind, seen[np.abs(seen).argmax()]
     )
-    assert found.gap == pytest.approx(extreme, rel=0.01)
-    low, high = found.interval
-    assert low <= found.gap <= high
-    if found.verdict == "REFUTED":
+    assert result.gap == pytest.approx(extreme, rel=0.01)
+    low, high = result.interval
+    assert low <= result.gap <= high
+    if result.verdict == "REFUTED":
         assert low > 0 or high < 0
 
 
 def test_it_is_shown_like_a_comparison_of_games():
-    found = EXACT.compare(mi.GaussianTradeOff(MU))
-    assert str(found).startswith("CONFIRMED as an equality: GaussianTradeOff(mu=0.1)")
-    assert "exact law, no games" in found._repr_html_()
-    assert len(repr(found)) < 120
+    result = EXACT.compare(mi.GaussianTradeOff(MU))
+    assert str(result).startswith("CONFIRMED as an equality: GaussianTradeOff(mu=0.1)")
+    assert "exact law, no games" in result._repr_html_()
+    assert len(repr(result)) < 120
     assert EXACT.compare(mi.GaussianTradeOff(MU), tolerance=1e-4).verdict == "REFUTED"
 
 

@@ -57,8 +57,8 @@ def release(kind: str, rng: np.random.Generator, rows: np.ndarray) -> np.ndarray
     if kind == "subsample":
         order = rng.random((games, n)).argsort(axis=1)[:, : n // 2]
         return np.take_along_axis(rows, order[:, :, None], axis=1).mean(axis=1)
-    kept = rng.random((games, n, 1)) < 0.75
-    return (rows * kept).sum(axis=1) / (0.75 * n)
+    retained = rng.random((games, n, 1)) < 0.75
+    return (rows * retained).sum(axis=1) / (0.75 * n)
 
 
 MECHANISMS = {

@@ -114,9 +114,9 @@ def test_far_thresholds_get_lines_of_their_own_without_a_seam() -> None:
     )
     for inside in (False, True):
         for side in ("logsf", "logcdf"):
-            found, exact = (getattr(one, side)(x, inside=inside) for one in (law, whole))
-            np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-12)
-            assert (np.diff(found) * (1 if side == "logcdf" else -1) >= -1e-11).all()
+            result, exact = (getattr(item, side)(x, inside=inside) for item in (law, whole))
+            np.testing.assert_allclose(result, exact, rtol=1e-12, atol=1e-12)
+            assert (np.diff(result) * (1 if side == "logcdf" else -1) >= -1e-11).all()
         assert (law.errors(x, inside=inside) <= law.error_bound).all()
     alpha = np.array([1e-300, 1e-80, 1e-40, 1e-20, 0.3, 0.9])
     np.testing.assert_allclose(law.threshold_at(alpha), whole.threshold_at(alpha), rtol=1e-10)

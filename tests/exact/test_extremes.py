@@ -71,10 +71,10 @@ def check(game: mi.FixedTarget, attack: Any, x: float, truth: float, inside: boo
     except ValueError as refused:  # it says that it cannot
         assert "law" in str(refused)  # noqa: PT017
         return
-    found = float(law.sf(x, inside=inside))
-    assert abs(found - truth) <= law.error_bound + REFERENCE, (
+    result = float(law.sf(x, inside=inside))
+    assert abs(result - truth) <= law.error_bound + REFERENCE, (
         type(law).__name__,
-        found,
+        result,
         truth,
         law.error_bound,
     )
@@ -98,7 +98,7 @@ def test_rare_values_in_small_samples(n: int, p: float, rate: float, sign: float
     ("d", "n", "p"),
     [
         (50, 10, 1e-6),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((200, 5, 1e-6), (400, 100, 1e-9))),
+        *(pytest.param(*item, marks=pytest.mark.slow) for item in ((200, 5, 1e-6), (400, 100, 1e-9))),
     ],
 )
 @pytest.mark.parametrize(

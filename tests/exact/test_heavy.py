@@ -25,16 +25,16 @@ def test_few_pairs_are_all_made() -> None:
 @pytest.mark.evidence
 def test_the_law_of_few_records_of_a_list_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Squares of squares of 200 unlike values were multiplied out: 4e8 products of 8 bytes, several times over."""
-    made = []
+    built = []
 
     def counted(*given: object) -> tuple[np.ndarray, np.ndarray]:
-        made.append(_pairs(*given))  # pyright: ignore[reportArgumentType]
-        return made[-1]
+        built.append(_pairs(*given))  # pyright: ignore[reportArgumentType]
+        return built[-1]
 
     monkeypatch.setattr("mipsim.exact.independent._pairs", counted)
     rng = np.random.default_rng(0)
     table = Stack(rng.normal(size=(1, 200)), np.full((2, 1, 200), 1 / 200), np.full((2, 1), 16))
-    found = heavy_atoms(Independent((table,), np.zeros(2)), 1e-35, 2**13)
-    assert 0 < found.values.size <= 2**14
-    assert made
-    assert max(i.size for i, _ in made) < 2**26
+    result = heavy_atoms(Independent((table,), np.zeros(2)), 1e-35, 2**13)
+    assert 0 < result.values.size <= 2**14
+    assert built
+    assert max(i.size for i, _ in built) < 2**26

@@ -26,24 +26,24 @@ def enumerated(
     law = data.probabilities.copy()
     law[:, 0] *= skew
     law /= law.sum(axis=1, keepdims=True)
-    found = {}
+    result = {}
     for inside in (False, True):
         score, mass = np.zeros(1), np.ones(1)
         for j in range(data.dimension):
             rows = kept - inside
             terms, p = [], []
-            for drawn in product(range(data.values.size), repeat=rows):
-                mean = (data.values[list(drawn)].sum() + inside * target[j]) / kept
+            for sample in product(range(data.values.size), repeat=rows):
+                mean = (data.values[list(sample)].sum() + inside * target[j]) / kept
                 terms.append(-((mean - target[j]) ** 2))
-                p.append(law[j, list(drawn)].prod())
+                p.append(law[j, list(sample)].prod())
             score = np.add.outer(score, terms).ravel()
             mass = np.multiply.outer(mass, p).ravel()
-        found[inside] = (2.0 * score, mass)
+        result[inside] = (2.0 * score, mass)
     if kept < n:
-        (s0, p0), (s1, p1) = found[False], found[True]
+        (s0, p0), (s1, p1) = result[False], result[True]
         share = kept / n
-        found[True] = (np.concatenate([s0, s1]), np.concatenate([(1 - share) * p0, share * p1]))
-    return found
+        result[True] = (np.concatenate([s0, s1]), np.concatenate([(1 - share) * p0, share * p1]))
+    return result
 
 
 CASES = [
@@ -59,16 +59,16 @@ def test_the_law_is_that_of_every_data_set(data, n, target, rate) -> None:
     mechanism = mi.EmpiricalMean() if rate == 1.0 else mi.Subsampled(mi.EmpiricalMean(), rate)
     game = mi.FixedTarget(mechanism, data, n=n, target=target)
     law = game.exact(Distance()).law
-    kept = round(rate * n)
-    right, planted = (enumerated(data, n, np.array(target), kept, skew) for skew in (1.0, 1.05))
+    retained = round(rate * n)
+    right, planted = (enumerated(data, n, np.array(target), retained, skew) for skew in (1.0, 1.05))
     atoms = np.unique(np.round(np.concatenate([s for s, _ in right.values()]), 12))
     between = 0.5 * (atoms[1:] + atoms[:-1])  # on an atom rounding decides
     between = between[np.diff(atoms) > 1e-9]
     seen = 0.0
     for inside in (False, True):
         exact, wrong = (
-            np.array([found[inside][1][found[inside][0] > x].sum() for x in between])
-            for found in (right, planted)
+            np.array([result[inside][1][result[inside][0] > x].sum() for x in between])
+            for result in (right, planted)
         )
         error = np.abs(law.sf(between, inside=inside) - exact).max()
         assert error <= law.error_bound + 1e-15
@@ -86,8 +86,8 @@ def test_the_simulator_agrees() -> None:
     played = mi.play(game, Distance(), games=20_000, progress=False)
     radius = np.sqrt(np.log(4e6) / 40_000)
     for inside, counts in ((False, played.out), (True, played.inside)):
-        found = np.cumsum(counts)[:-1] / 20_000
-        assert np.abs(found - law.cdf(played.edges, inside=inside)).max() < radius + law.error_bound
+        result = np.cumsum(counts)[:-1] / 20_000
+        assert np.abs(result - law.cdf(played.edges, inside=inside)).max() < radius + law.error_bound
 
 
 def test_values_on_no_lattice_are_refused() -> None:

@@ -126,9 +126,9 @@ def test_the_curve_and_the_auc_of_a_normal_law(seed: int) -> None:
             )
             z = (right[0][0] + z * right[0][1] - right[1][0]) / right[1][1]
             fnr, tpr = log_tails(z)
-            found = curve.enclosure(np.array([log_fpr]))
-            assert found.log_fnr_low[0] <= fnr <= found.log_fnr_high[0]
-            assert found.log_tpr_low[0] <= tpr <= found.log_tpr_high[0]
+            result = curve.enclosure(np.array([log_fpr]))
+            assert result.log_fnr_low[0] <= fnr <= result.log_fnr_high[0]
+            assert result.log_tpr_low[0] <= tpr <= result.log_tpr_high[0]
     low, high = curve.auc_bounds()
     auc = mp.ncdf((right[1][0] - right[0][0]) / mp.hypot(right[0][1], right[1][1]))
     assert low <= auc <= high
@@ -136,7 +136,7 @@ def test_the_curve_and_the_auc_of_a_normal_law(seed: int) -> None:
     # The likelihood ratio of normals of one sd is the score: a closed curve, within both ends.
     same = ExactTradeOff(NormalLaw(np.array([0.0, 0.7]), np.ones(2), 1e-14))
     for number, at in (("advantage_bounds", ()), ("bayes_risk_bounds", (0.3,)), ("delta_bounds", (2.0,))):
-        (low, high), (least, most) = (getattr(one, number)(*at) for one in (same, GaussianTradeOff(0.7)))
+        (low, high), (least, most) = (getattr(item, number)(*at) for item in (same, GaussianTradeOff(0.7)))
         assert low <= most
         assert least <= high
         assert high - low < 1e-10

@@ -47,10 +47,10 @@ def rates_of(p: list[float], n: int, target: list[float], w: list[float]) -> Ver
                 comb(rows, c) * q**c * (1 - q) ** (rows - c) for c, q in zip(counts, rates, strict=True)
             )
             masses.setdefault(score, [Fraction(0), Fraction(0)])[world] += chance
-    found = [(Fraction(0), Fraction(1))]
+    result = [(Fraction(0), Fraction(1))]
     for score in sorted(masses, reverse=True):
-        found.append((found[-1][0] + masses[score][0], found[-1][1] - masses[score][1]))
-    return found
+        result.append((result[-1][0] + masses[score][0], result[-1][1] - masses[score][1]))
+    return result
 
 
 def vertices(p: list[float], n: int, target: list[float], w: list[float]) -> Vertices:
@@ -60,15 +60,15 @@ def vertices(p: list[float], n: int, target: list[float], w: list[float]) -> Ver
 
 def between(known: Vertices, alphas: np.ndarray) -> np.ndarray:
     """The FNR on the segment of two neighbouring tests that holds each FPR; the least at the FPR of a test. In float64."""
-    found = []
+    result = []
     for alpha in (Fraction(float(x)) for x in alphas):
         last = max(i for i, (fpr, _) in enumerate(known) if fpr <= alpha)
         fpr, fnr = known[last]
         if fpr < alpha:
             above, less = known[last + 1]
             fnr += (alpha - fpr) / (above - fpr) * (less - fnr)
-        found.append(float(fnr))
-    return np.array(found)
+        result.append(float(fnr))
+    return np.array(result)
 
 
 def problem(
@@ -83,9 +83,9 @@ def problem(
 def by_atoms(
     data: mi.AbstractDistribution, n: int, target: list[float], w: list[float]
 ) -> AbstractScoreLaw | None:
-    found = linear_law(problem(data, n, target, w))
-    assert isinstance(found, AtomsLaw)
-    return found
+    result = linear_law(problem(data, n, target, w))
+    assert isinstance(result, AtomsLaw)
+    return result
 
 
 def by_inversion(
@@ -93,8 +93,8 @@ def by_inversion(
 ) -> AbstractScoreLaw | None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mipsim.exact.linear._few_atoms", lambda *_: None)
-        found = linear_law(problem(data, n, target, w))
-    return found if isinstance(found, InvertedLaw) and found.transform.lattice is not None else None
+        result = linear_law(problem(data, n, target, w))
+    return result if isinstance(result, InvertedLaw) and result.transform.lattice is not None else None
 
 
 def by_bracket(
@@ -200,5 +200,5 @@ def test_a_threshold_near_an_atom_has_the_tail_of_the_atom() -> None:
             assert abs(float(law.cdf(step * (k + off), inside=False)) - truth) <= law.error_bound + 1e-15
         near = [sum(ones[: k + more]) for more in (0, 1)]
         for off in (-9e-7, -1e-9, -1e-10):  # on the atom or not: nothing between
-            found = float(law.cdf(step * (k + off), inside=False))
-            assert min(abs(found - truth) for truth in near) <= law.error_bound + 1e-15
+            result = float(law.cdf(step * (k + off), inside=False))
+            assert min(abs(result - truth) for truth in near) <= law.error_bound + 1e-15

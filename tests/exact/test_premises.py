@@ -105,8 +105,8 @@ def test_a_declaration_is_said_by_the_law_and_by_the_verdict() -> None:
     np.testing.assert_allclose(declared.beta(ALPHA), proven.beta(ALPHA), rtol=1e-9)
     assert "assumed: the score is quadratic, as declared" in repr(declared)
     assert "assumed" not in repr(proven)
-    said = [str(curve.compare(mi.GaussianTradeOff(1.0)).route) for curve in (declared, proven)]
-    assert said == ["exact law, assumed: the score is quadratic, as declared", "exact law"]
+    text = [str(curve.compare(mi.GaussianTradeOff(1.0)).route) for curve in (declared, proven)]
+    assert text == ["exact law, assumed: the score is quadratic, as declared", "exact law"]
 
 
 @pytest.mark.parametrize(("declared", "power"), [("linear", 2), ("quadratic", 3)])
@@ -149,17 +149,17 @@ def test_what_a_class_says_and_its_operations_do_not_show_is_assumed() -> None:
         def link(self, target: Any, total: Any) -> Any:
             return jnp.exp(total)
 
-    said = repr(game.exact(Mixed()))
+    text = repr(game.exact(Mixed()))
     assert (
         "assumed: each term depends on its own coordinate only and the link increases, as its class says"
-        in said
+        in text
     )
 
 
 @pytest.mark.evidence
 def test_a_score_of_unknown_form_is_played_and_the_verdict_says_how_to_declare() -> None:
     game = mi.FixedTarget(MEAN, mi.Gaussian(0.0, 1.0, d=2), n=4, target=[1.0, 0.0])
-    found = rf.judge(
+    result = rf.judge(
         rf.Statement(
             name="norm",
             says="no attacker is stronger than G_5",
@@ -171,5 +171,5 @@ def test_a_score_of_unknown_form_is_played_and_the_verdict_says_how_to_declare()
         ),
         games=2000,
     )
-    assert found.worst is not None, found.failures
-    assert 'declared="quadratic"' in found.worst.detail
+    assert result.worst is not None, result.failures
+    assert 'declared="quadratic"' in result.worst.detail

@@ -31,14 +31,14 @@ def rates(p: Sequence[Fraction] = ON_PAPER) -> list[tuple[Fraction, Fraction]]:
             inside *= pmf(count - 1, ROWS - 1, q)
         before = masses.get(score, (Fraction(0), Fraction(0)))
         masses[score] = before[0] + out, before[1] + inside
-    found = [(Fraction(0), Fraction(0))]
+    result = [(Fraction(0), Fraction(0))]
     for score in sorted(masses, reverse=True):
-        found.append((found[-1][0] + masses[score][0], found[-1][1] + masses[score][1]))
-    return found
+        result.append((result[-1][0] + masses[score][0], result[-1][1] + masses[score][1]))
+    return result
 
 
 def test_the_curve_is_that_on_paper():
-    p = np.array([float(one) for one in ON_PAPER])
+    p = np.array([float(item) for item in ON_PAPER])
     assert 3 * p[0] != p[1]
     data, target = mi.Bernoulli(p), np.ones(2)
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=ROWS, target=target)
@@ -51,5 +51,5 @@ def test_the_curve_is_that_on_paper():
     assert ((low - rounded <= truth) & (truth <= high + rounded)).all()
     assert (high - low).max() < 1e-12
     # The control: scores that float64 holds apart, of one count three times the other, give another curve.
-    apart = np.interp(alphas, *np.array(rates(p=[Fraction(float(one)) for one in ON_PAPER]), float).T)
+    apart = np.interp(alphas, *np.array(rates(p=[Fraction(float(single)) for single in ON_PAPER]), float).T)
     assert ((apart < low - rounded) | (apart > high + rounded)).any()

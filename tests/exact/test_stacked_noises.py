@@ -49,8 +49,8 @@ def atoms_of(weights: np.ndarray, p: np.ndarray, n: int) -> tuple[np.ndarray, np
     """Few atoms, as sums are whole numbers: one coordinate after the other."""
     atoms, probability = np.zeros(1), np.ones(1)
     for w, q in zip(weights, p, strict=True):
-        one, mass = binomial_atoms(np.array([w]), np.array([q]), n)
-        sums = np.add.outer(atoms, one).ravel()
+        item, mass = binomial_atoms(np.array([w]), np.array([q]), n)
+        sums = np.add.outer(atoms, item).ravel()
         atoms, place = np.unique(sums, return_inverse=True)
         probability = np.bincount(place.ravel(), np.multiply.outer(probability, mass).ravel())
     return atoms, probability

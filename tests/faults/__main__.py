@@ -53,16 +53,17 @@ def main(quick: bool) -> int:
     for campaign, arguments in LONG:
         begun = time.perf_counter()
         few = [max(2, a // 20) if isinstance(a, int) else a for a in arguments] if quick else arguments
-        found = in_folder(campaign, *few)
-        seen = "".join(f"; {what}: {number}" for what, number in found.seen.items())
-        held = found.tried - len(found.failed)
+        result = in_folder(campaign, *few)
+        seen = "".join(f"; {what}: {number}" for what, number in result.seen.items())
+        held = result.tried - len(result.failed)
         seconds = time.perf_counter() - begun
         print(
-            f"{found.what:<34} {found.tried:>6} {held:>6}  {found.held}{seen} ({seconds:.0f} s)", flush=True
+            f"{result.what:<34} {result.tried:>6} {held:>6}  {result.held}{seen} ({seconds:.0f} s)",
+            flush=True,
         )
-        for said in found.failed[:5]:
-            print(f"    {said}")
-        failed += len(found.failed)
+        for text in result.failed[:5]:
+            print(f"    {text}")
+        failed += len(result.failed)
     return failed > 0
 
 

@@ -56,8 +56,8 @@ def refusal(read: Callable[[Path], Any], path: Path) -> str | None:
     try:
         read(path)
     except (ValueError, OSError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        return "" if path.name in said and "\n" not in said else f"{type(error).__name__}: {said}"
+        text = getattr(error, "strerror", None) or str(error)
+        return "" if path.name in text and "\n" not in text else f"{type(error).__name__}: {text}"
     except BaseException as error:
         return f"{type(error).__name__}: {error}"
     return None
@@ -80,7 +80,7 @@ def _sound(folder: Path) -> tuple[Path, mi.Histogram]:
 
 def forgeries(folder: Path) -> Figures:
     """Counts, manifests and whole files that were changed with the checksums of the ZIP done again."""
-    found = Figures("forged files", "one sentence with the path, nothing run, waited for or decompressed")
+    result = Figures("forged files", "one sentence with the path, nothing run, waited for or decompressed")
     sound, _ = _sound(folder)
     for name, forge in (FORGERIES | MISSING).items():
         path = folder / "forged.npz"
@@ -92,13 +92,13 @@ def forgeries(folder: Path) -> Figures:
                 continue
             begun = time.process_time()  # which other processes do not lengthen
             what = refusal(read, path)
-            found.check(what == "" and time.process_time() - begun < 5.0, f"{name}: {what}")
-    return found
+            result.check(what == "" and time.process_time() - begun < 5.0, f"{name}: {what}")
+    return result
 
 
 def flips(folder: Path, times: int, seed: int = 0) -> Figures:
     """One random byte of a stored file is another."""
-    found = Figures("flipped bytes", "named with the path, or the very same counts")
+    result = Figures("flipped bytes", "named with the path, or the very same counts")
     sound, whole = _sound(folder)
     content, path, rng = sound.read_bytes(), folder / "flipped.npz", np.random.default_rng(seed)
     for _ in range(times):
@@ -106,25 +106,25 @@ def flips(folder: Path, times: int, seed: int = 0) -> Figures:
         path.write_bytes(content[:place] + bytes([content[place] ^ change]) + content[place + 1 :])
         what = refusal(mi.Histogram.load, path)
         harmless = what is None and same(mi.Histogram.load(path), whole)
-        found.note("harmless" if harmless else "named")
-        found.check(what == "" or harmless, f"byte {place} ^ {change}: {what}")
-    return found
+        result.note("harmless" if harmless else "named")
+        result.check(what == "" or harmless, f"byte {place} ^ {change}: {what}")
+    return result
 
 
 def truncations(folder: Path, times: int, seed: int = 0) -> Figures:
     """A stored file ends too early."""
-    found = Figures("truncated files", "named with the path")
+    result = Figures("truncated files", "named with the path")
     sound, _ = _sound(folder)
     content, path, rng = sound.read_bytes(), folder / "short.npz", np.random.default_rng(seed)
     for length in rng.integers(0, len(content), times):
         path.write_bytes(content[:length])
-        found.check(refusal(mi.Histogram.load, path) == "", f"{length} bytes")
-    return found
+        result.check(refusal(mi.Histogram.load, path) == "", f"{length} bytes")
+    return result
 
 
 def full_disks(folder: Path, times: int) -> Figures:
     """The disk takes only the first bytes; a limit on the size of files stands for it."""
-    found = Figures(
+    result = Figures(
         "full disks", "one sentence with the path, the old file as it was, nothing left beside it"
     )
     path, _ = _sound(folder)
@@ -135,14 +135,14 @@ def full_disks(folder: Path, times: int) -> Figures:
             what = refusal(lambda path: run(path, GAMES + 1), path)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        kept = path.read_bytes() == before and [p.name for p in folder.iterdir()] == [path.name]
-        found.check(what == "" and kept, f"room for {room} bytes: {what}")
-    return found
+        retained = path.read_bytes() == before and [p.name for p in folder.iterdir()] == [path.name]
+        result.check(what == "" and retained, f"room for {room} bytes: {what}")
+    return result
 
 
 def links(folder: Path) -> Figures:
     """Links and leftovers where a run writes."""
-    found = Figures(
+    result = Figures(
         "links, leftovers and permissions",
         "no link followed to be written, a linked file stays linked, a mode stays",
     )
@@ -158,9 +158,10 @@ def links(folder: Path) -> Figures:
     }.items():
         plant()
         whole.save(path)
-        kept = same(mi.Histogram.load(path), whole) and victim.read_text() == "mine"
-        found.check(
-            kept and not part.is_symlink() and not part.exists() and not (folder / "nothing").exists(), name
+        retained = same(mi.Histogram.load(path), whole) and victim.read_text() == "mine"
+        result.check(
+            retained and not part.is_symlink() and not part.exists() and not (folder / "nothing").exists(),
+            name,
         )
     far = folder / "far"
     far.mkdir()
@@ -173,55 +174,55 @@ def links(folder: Path) -> Figures:
             run(target, 100)
         link.symlink_to(target)
         run(link, GAMES)
-        found.check(link.is_symlink() and mi.Histogram.load(target).games == GAMES, name)
+        result.check(link.is_symlink() and mi.Histogram.load(target).games == GAMES, name)
     loop = folder / "loop.npz"
     loop.symlink_to(loop)
-    found.check(refusal(lambda path: run(path, 10), loop) == "" and loop.is_symlink(), "a link to itself")
+    result.check(refusal(lambda path: run(path, 10), loop) == "" and loop.is_symlink(), "a link to itself")
     for mode in (0o600, 0o640, 0o444):
         path.chmod(mode)
         whole.save(path)
-        found.check(stat.S_IMODE(path.stat().st_mode) == mode, f"mode {mode:o}")
-    return found
+        result.check(stat.S_IMODE(path.stat().st_mode) == mode, f"mode {mode:o}")
+    return result
 
 
 def kills(folder: Path, times: int, seed: int = 0) -> Figures:
     """A run is killed at random moments and started again, as often; at the end it is compared with one that was not."""
-    found = Figures("kills of a run", "readable, never fewer games, at the end the same bits")
+    result = Figures("kills of a run", "readable, never fewer games, at the end the same bits")
     path, games, rng = folder / "run.npz", 0, np.random.default_rng(seed)
     for _ in range(times):
         child = start("play", str(path), 10**9)
         time.sleep(float(rng.uniform(0.2, 2.0)))
         child.kill()
         child.join()
-        found.note("left a temporary file", (folder / f".{path.name}.part").exists())
+        result.note("left a temporary file", (folder / f".{path.name}.part").exists())
         reached = mi.Histogram.load(path).games if path.exists() else 0
-        found.check(reached >= games, f"{games} games became {reached}")
+        result.check(reached >= games, f"{games} games became {reached}")
         games = reached
     last = run(path, games + 10_000)
-    found.check(same(last, run(None, games + 10_000)), "the resumed run has other counts")
-    found.check([p.name for p in folder.iterdir()] == [path.name], "a temporary file is left")
-    return found
+    result.check(same(last, run(None, games + 10_000)), "the resumed run has other counts")
+    result.check([p.name for p in folder.iterdir()] == [path.name], "a temporary file is left")
+    return result
 
 
 def kills_in_writes(folder: Path, times: int, seed: int = 0) -> Figures:
     """A process that does nothing but write is killed."""
-    found = Figures("kills within writes", "readable, the next write removes what is left")
+    result = Figures("kills within writes", "readable, the next write removes what is left")
     path, rng = folder / "run.npz", np.random.default_rng(seed)
     for _ in range(times):
         child = start("write", str(path), 2_000)
         time.sleep(float(rng.uniform(0.02, 0.1)))
         child.kill()
         child.join()
-        found.note("left a temporary file", (folder / f".{path.name}.part").exists())
-        found.check(not path.exists() or refusal(mi.Histogram.load, path) is None, "unreadable")
+        result.note("left a temporary file", (folder / f".{path.name}.part").exists())
+        result.check(not path.exists() or refusal(mi.Histogram.load, path) is None, "unreadable")
     mi.Histogram(np.zeros(1), np.zeros(2, int), np.zeros(2, int)).save(path)
-    found.check([p.name for p in folder.iterdir()] == [path.name], "a temporary file is left")
-    return found
+    result.check([p.name for p in folder.iterdir()] == [path.name], "a temporary file is left")
+    return result
 
 
 def writers(folder: Path, times: int) -> Figures:
     """Several processes play one run, of different lengths, into one file."""
-    found = Figures(
+    result = Figures(
         "several writers of one file", "never fewer games than were stored, at the end the same bits"
     )
     wholes = {games: run(None, games) for games in (150_000, 60_000)}
@@ -230,13 +231,13 @@ def writers(folder: Path, times: int) -> Figures:
         children = [start("play", str(path), games) for games in (*wholes, 150_000)]
         while any(child.is_alive() for child in children):
             now = mi.Histogram.load(path).games if path.exists() else 0
-            found.check(now >= seen, f"{seen} games became {now}")
+            result.check(now >= seen, f"{seen} games became {now}")
             seen = max(seen, now)
             time.sleep(_PACE)
         # A process that begins when more is stored than it was asked for says so, and ends.
-        found.check(same(mi.Histogram.load(path), wholes[150_000]), "the file has other counts")
-        found.check([p.name for p in folder.glob(".*")] == [], "a temporary file is left")
-    return found
+        result.check(same(mi.Histogram.load(path), wholes[150_000]), "the file has other counts")
+        result.check([p.name for p in folder.glob(".*")] == [], "a temporary file is left")
+    return result
 
 
 def in_folder(campaign: Callable[..., Figures], *arguments: object) -> Figures:

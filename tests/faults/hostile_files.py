@@ -212,9 +212,9 @@ def _learned(path: Path) -> Any:
 
 
 def _batch(path: Path) -> np.ndarray:
-    kept = KeptBatches(path.parent, "seed 1")
-    kept.get(0, lambda: np.arange(3.0))
-    return kept.get(1, lambda: np.arange(300.0))
+    retained = KeptBatches(path.parent, "seed 1")
+    retained.get(0, lambda: np.arange(3.0))
+    return retained.get(1, lambda: np.arange(300.0))
 
 
 def save(path: Path, **arrays: np.ndarray) -> None:
@@ -260,21 +260,21 @@ def fault(read: Callable[[], Any], named: str) -> str | None:
     try:
         read()
     except (ValueError, OSError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        bad = "\n" in said or len(said) > MOST_SAID or named not in said or hidden(said)
-        found = f"{type(error).__name__}: {said[:300]}" if bad else None
+        text = getattr(error, "strerror", None) or str(error)
+        bad = "\n" in text or len(text) > MOST_SAID or named not in text or hidden(text)
+        result = f"{type(error).__name__}: {text[:300]}" if bad else None
     except BaseException as error:
-        found = f"{type(error).__name__}: {str(error)[:300]}"
+        result = f"{type(error).__name__}: {str(error)[:300]}"
     else:
-        found = READ
+        result = READ
     finally:
         memory = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    if found in (None, READ) and memory > MOST_MEMORY:
+    if result in (None, READ) and memory > MOST_MEMORY:
         return f"{memory:,} bytes were allocated"
-    if found in (None, READ) and time.process_time() - begun > MOST_SECONDS:
+    if result in (None, READ) and time.process_time() - begun > MOST_SECONDS:
         return "it took too long"
-    return found
+    return result
 
 
 def hidden(text: str) -> list[str]:
@@ -284,7 +284,7 @@ def hidden(text: str) -> list[str]:
 
 def arrays(folder: Path) -> Figures:
     """Every binary file that is read, forged in every way that is known."""
-    found = Figures("hostile arrays", "one sentence; nothing run, waited for, unpacked or allocated")
+    result = Figures("hostile arrays", "one sentence; nothing run, waited for, unpacked or allocated")
     with contextlib.chdir(folder):
         for kind, (file, array, make, read) in READERS.items():
             place = folder / kind.replace(" ", "-")
@@ -305,14 +305,14 @@ def arrays(folder: Path) -> Figures:
                         lambda read=read, path=path: read(path), "" if kind == "images" else path.name
                     )
                 unused = kind == "images" and name == "a bomb beside it"  # others refuse what is compressed
-                found.check(what == (READ if unused else None), f"{kind}, {name}: {what}")
-                found.check(not Path("run").exists(), f"{kind}, {name}: it ran")
-    return found
+                result.check(what == (READ if unused else None), f"{kind}, {name}: {what}")
+                result.check(not Path("run").exists(), f"{kind}, {name}: it ran")
+    return result
 
 
 def random_files(folder: Path, times: int, seed: int = 0) -> Figures:
     """Every file that is read with bytes altered, cut out, doubled or exchanged, by chance."""
-    found = Figures("random files", "one sentence with the path, or what was stored")
+    result = Figures("random files", "one sentence with the path, or what was stored")
     rng = np.random.default_rng(seed)
     sounds: list[tuple[Path, bytes, Callable[[Path], Any]]] = []
     for kind, (file, _, make, read) in READERS.items():
@@ -329,35 +329,35 @@ def random_files(folder: Path, times: int, seed: int = 0) -> Figures:
         path, content, read = sounds[i % len(sounds)]
         path.write_bytes(altered(content, rng))
         what = fault(lambda path=path, read=read: read(path), "" if path.stem == "images" else path.name)
-        found.note("read" if what == READ else "refused")
-        found.check(what in (None, READ), f"{i}, {path.name}: {what}")
-    return found
+        result.note("read" if what == READ else "refused")
+        result.check(what in (None, READ), f"{i}, {path.name}: {what}")
+    return result
 
 
 def altered(content: bytes, rng: np.random.Generator) -> bytes:
     """The bytes with one to four changes, most of them near an end, where archives say what they hold."""
-    found = bytearray(content)
+    result = bytearray(content)
     for _ in range(int(rng.integers(1, 5))):
         place = int(
-            rng.integers(len(found))
+            rng.integers(len(result))
             if rng.random() < 0.5
-            else len(found) - 1 - rng.integers(min(300, len(found)))
+            else len(result) - 1 - rng.integers(min(300, len(result)))
         )
-        length, other = int(rng.integers(1, 40)), int(rng.integers(len(found)))
+        length, other = int(rng.integers(1, 40)), int(rng.integers(len(result)))
         kind = int(rng.integers(5))
         if kind == 0:
-            found[place] ^= int(rng.integers(1, 256))
-        elif kind == 1 and len(found) > length:
-            del found[place : place + length]
+            result[place] ^= int(rng.integers(1, 256))
+        elif kind == 1 and len(result) > length:
+            del result[place : place + length]
         elif kind == 2:
-            found[place:place] = found[other : other + length]
+            result[place:place] = result[other : other + length]
         elif kind == 3:
-            found[place : place + length] = rng.bytes(length)
+            result[place : place + length] = rng.bytes(length)
         else:
-            found[place : place + 4] = rng.choice(
+            result[place : place + 4] = rng.choice(
                 [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b"\1\0\0\0"]
             )
-    return bytes(found)
+    return bytes(result)
 
 
 ODD: tuple[Any, ...] = (
@@ -380,7 +380,7 @@ ODD: tuple[Any, ...] = (
 
 def probes(folder: Path, times: int, seed: int = 0) -> Figures:
     """Files of probes, from which a hunt goes on, with parts that are others, missing or added, by chance."""
-    found = Figures("random files of probes", "one sentence with the path, or the hunt goes on")
+    result = Figures("random files of probes", "one sentence with the path, or the hunt goes on")
     path, rng = folder / "one-0.jsonl", random.Random(seed)
     statement = rf.Statement(
         name="one", says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0), "c": rf.Choice("a", "b")},
@@ -405,6 +405,6 @@ def probes(folder: Path, times: int, seed: int = 0) -> Figures:
         if i % 5 == 0:
             path.write_bytes(altered(sound.encode(), np.random.default_rng([seed, i])))
         what = fault(lambda: hunted(path), path.name)
-        found.note("read" if what == READ else "refused")
-        found.check(what in (None, READ), f"{i}: {what}")
-    return found
+        result.note("read" if what == READ else "refused")
+        result.check(what in (None, READ), f"{i}: {what}")
+    return result

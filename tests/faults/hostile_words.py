@@ -120,7 +120,7 @@ def _helps(arguments: list[str]) -> bool:
 
 def arguments(folder: Path, words: tuple[str, ...] = WORDS) -> Figures:
     """Every command, a hostile word in every place."""
-    found = Figures("hostile arguments", "status 2 and one sentence, no escape sequence, nothing run")
+    result = Figures("hostile arguments", "status 2 and one sentence, no escape sequence, nothing run")
     _place(folder)
     with contextlib.chdir(folder):
         for command, places in PLACES.items():
@@ -129,9 +129,9 @@ def arguments(folder: Path, words: tuple[str, ...] = WORDS) -> Figures:
                 if _helps(given) or _is_right(place, word):
                     continue
                 what = _refused(command, place, word)
-                found.check(what is None, f"{command} {' '.join(place)[:60]} with {word[:30]!r}: {what}")
-        found.check(not Path("run").exists(), "something ran")
-    return found
+                result.check(what is None, f"{command} {' '.join(place)[:60]} with {word[:30]!r}: {what}")
+        result.check(not Path("run").exists(), "something ran")
+    return result
 
 
 def _is_right(place: tuple[str, ...], word: str) -> bool:
@@ -147,7 +147,7 @@ def _is_right(place: tuple[str, ...], word: str) -> bool:
 
 def random_arguments(folder: Path, times: int, seed: int = 0) -> Figures:
     """Every command, words of random characters of all kinds in every place."""
-    found = Figures("random arguments", "status 2 and one sentence, no escape sequence")
+    result = Figures("random arguments", "status 2 and one sentence, no escape sequence")
     _place(folder)
     rng = np.random.default_rng(seed)
     places = [(command, place) for command, all_places in PLACES.items() for place in all_places]
@@ -156,8 +156,8 @@ def random_arguments(folder: Path, times: int, seed: int = 0) -> Figures:
             command, place = places[i % len(places)]
             word = _random_word(rng)
             what = _refused(command, place, word)
-            found.check(what is None, f"{command} {' '.join(place)[:60]} with {word[:60]!r}: {what}")
-    return found
+            result.check(what is None, f"{command} {' '.join(place)[:60]} with {word[:60]!r}: {what}")
+    return result
 
 
 _ALPHABETS = (
@@ -198,7 +198,7 @@ two = rf.Statement(name="two", says=WORD, source=WORD, kind=rf.Bound(), claimed=
 
 def sequences(folder: Path, times: int) -> Figures:
     """Names of files and headings of tables that steer a terminal."""
-    found = Figures("escape sequences", "never printed as they are; a line is not forged")
+    result = Figures("escape sequences", "never printed as they are; a line is not forged")
     rows = [f"{score},{i % 2}" for i, score in enumerate(np.random.default_rng(0).normal(size=300))]
     for i, word in enumerate(SEQUENCES[:times]):
         place = folder / str(i)
@@ -237,24 +237,24 @@ def sequences(folder: Path, times: int) -> Figures:
                 try:
                     now, out, err = told(command, given)
                 except BaseException as error:
-                    found.check(
+                    result.check(
                         False,
                         f"{command} {given[0]} with {word!r}: {type(error).__name__}: {str(error)[:200]}",
                     )
                     continue
                 bad = hidden(out + err) or "\nCONFIRMED: all\n" in out + err
-                found.check(
+                result.check(
                     now == status and not bad,
                     f"{command} {given[:2]} with {word!r}: status {now}, {bad}, {(out + err)[-200:]!r}",
                 )
-    return found
+    return result
 
 
 def markup(folder: Path, times: int, seed: int = 0) -> Figures:
     """Statements whose every word, formulas too, is put together of pieces of HTML, SVG, CSS and LaTeX, by chance."""
     from tests.referee.test_hostile_pages import PIECES, guarded, worded
 
-    found = Figures("markup in every word", "no element, attribute or script on the page but its own")
+    result = Figures("markup in every word", "no element, attribute or script on the page but its own")
     rng = np.random.default_rng(seed)
     for i in range(times):
         words = "".join(rng.choice(PIECES, int(rng.integers(1, 9)))).strip() or "<"
@@ -264,5 +264,5 @@ def markup(folder: Path, times: int, seed: int = 0) -> Figures:
             what = ""
         except Exception as error:  # an assertion too
             what = f"{type(error).__name__}: {str(error)[:300]}"
-        found.check(not what, f"{i}, {words!r}: {what}")
-    return found
+        result.check(not what, f"{i}, {words!r}: {what}")
+    return result

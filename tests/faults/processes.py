@@ -50,7 +50,7 @@ def signals(folder: Path, times: int, seed: int = 0, longest: float = 5.0) -> Fi
 
     Until Python reads the first line of the command, a signal is the interpreter's.
     """
-    found = Figures(
+    result = Figures(
         "signals in the first seconds",
         "the process ends by the signal, status 130, 143 or 129, stored counts sound",
     )
@@ -72,21 +72,21 @@ def signals(folder: Path, times: int, seed: int = 0, longest: float = 5.0) -> Fi
         time.sleep(delay)
         process.send_signal(kind)
         try:
-            _, said = process.communicate(timeout=PATIENCE)
+            _, text = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
-            said = process.communicate()[1] + "it went on"
+            text = process.communicate()[1] + "it went on"
         stored = [refusal(mi.Histogram.load, path) for path in out.glob("*.npz")]
         ended = (
-            process.returncode == STATUS[kind] and said.count("\n") == 1 and said.startswith("interrupted")
+            process.returncode == STATUS[kind] and text.count("\n") == 1 and text.startswith("interrupted")
         )
         # What is kept is told where there is something, and no folder is that is not there.
-        told = str(out) not in said or bool(stored)
-        held = ended and told and not any(what is not None for what in stored)
-        found.check(
-            held, f"{kind.name} after {delay:.3f} s: status {process.returncode}, {said[-200:]!r}, {stored}"
+        report = str(out) not in text or bool(stored)
+        held = ended and report and not any(what is not None for what in stored)
+        result.check(
+            held, f"{kind.name} after {delay:.3f} s: status {process.returncode}, {text[-200:]!r}, {stored}"
         )
-    return found
+    return result
 
 
 def _listens(pid: int) -> bool:
@@ -98,7 +98,7 @@ def _listens(pid: int) -> bool:
 
 def closed_streams(folder: Path) -> Figures:
     """stdin, stdout or stderr closed before the command begins, or nobody listens to stderr any more."""
-    found = Figures("closed streams", "the run ends with status 0 and sound counts")
+    result = Figures("closed streams", "the run ends with status 0 and sound counts")
     for i, closed in enumerate(("<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2> >(exec 0<&-)")):
         out = folder / str(i)
         line = f"{' '.join(COMMAND)} --games 2000 --out {out} {closed}"
@@ -106,16 +106,16 @@ def closed_streams(folder: Path) -> Figures:
             ["bash", "-c", line], cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False
         )
         games = [mi.Histogram.load(path).games for path in out.glob("*.npz")]
-        found.check(
+        result.check(
             ended.returncode == 0 and games == [2000],
             f"{closed}: {ended.returncode}, {ended.stderr[-200:]!r}",
         )
-    return found
+    return result
 
 
 def settings(folder: Path, names: tuple[str, ...] = tuple(SETTINGS)) -> Figures:
     """A setting of JAX's, of XLA's or of Python's in the environment."""
-    found = Figures("settings of the environment", "the very same counts on the same thresholds")
+    result = Figures("settings of the environment", "the very same counts on the same thresholds")
     code = "from tests.faults.same_counts import digest; print(digest())"
 
     def played(**more: str) -> str:
@@ -133,5 +133,5 @@ def settings(folder: Path, names: tuple[str, ...] = tuple(SETTINGS)) -> Figures:
     plain = played()
     for name in names:
         other = played(**{name: SETTINGS[name]})
-        found.check(len(plain) == 65 and other == plain, f"{name}={SETTINGS[name]}: {other}")
-    return found
+        result.check(len(plain) == 65 and other == plain, f"{name}={SETTINGS[name]}: {other}")
+    return result

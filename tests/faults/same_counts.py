@@ -24,9 +24,9 @@ RUNS = (
 
 def digest(runs: tuple[str, ...] = RUNS) -> str:
     """SHA-256 of what 200 games count on a pilot's thresholds, and of a target that is drawn."""
-    found = hashlib.sha256(mi.Gaussian(0.2, 1.0, d=4).typical_target(3).tobytes())
+    result = hashlib.sha256(mi.Gaussian(0.2, 1.0, d=4).typical_target(3).tobytes())
     for name in runs:
         counts = mi.play(*small_games()[name], 200, seed=7, progress=False)
         for array in (counts.edges, counts.out, counts.inside):
-            found.update(array.tobytes())
-    return found.hexdigest()
+            result.update(array.tobytes())
+    return result.hexdigest()

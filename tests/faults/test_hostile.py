@@ -31,8 +31,8 @@ def test_the_control_is_seen(tmp_path):
     def raises(text: str):
         raise ValueError(text)
 
-    for said in ("sound.npz\nagain", "sound.npz \x1b[2J", "x", "sound.npz" + "x" * 400):
-        assert hostile_files.fault(lambda said=said: raises(said), path.name)
+    for message in ("sound.npz\nagain", "sound.npz \x1b[2J", "x", "sound.npz" + "x" * 400):
+        assert hostile_files.fault(lambda said=message: raises(said), path.name)
     assert hostile_files.fault(lambda: bytearray(2**27), path.name)
 
 

@@ -148,6 +148,6 @@ def test_counts_beyond_an_int64_are_refused():
     with pytest.raises(ValueError, match="out has dtype uint64; counts must be whole numbers"):
         mi.Histogram(np.zeros(1), np.array([2**64 - 1, 1], np.uint64), np.array([1, 1]))
     big = np.array([2**62, 0])
-    one, two = (mi.Histogram(np.zeros(1), big, big, {"runs": [[i, 0, 2**62]]}) for i in (0, 1))
+    item, two = (mi.Histogram(np.zeros(1), big, big, {"runs": [[i, 0, 2**62]]}) for i in (0, 1))
     with pytest.raises(ValueError, match="both histograms hold 9223372036854775808 games"):
-        _ = one + two
+        _ = item + two

@@ -125,9 +125,9 @@ def test_one_figure_from_real_games(tmp_path: Path, capsys: pytest.CaptureFixtur
     for path in (tmp_path / "counts").rglob("*.npz"):
         path.write_bytes(path.read_bytes()[:100])
     assert command.main(words) == 2
-    said = capsys.readouterr().err.strip()
-    assert len(said.splitlines()) == 1
-    assert "azize_fig2_" in said
+    text = capsys.readouterr().err.strip()
+    assert len(text.splitlines()) == 1
+    assert "azize_fig2_" in text
     _, rows = read(tmp_path / "azize_fig5.csv")
     for panel in "ab":
         for world in ("out", "in"):

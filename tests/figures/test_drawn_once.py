@@ -30,9 +30,9 @@ def test_a_picture_is_drawn_once(tmp_path):
     notebook = new.new_notebook(cells=[new.new_code_cell(source) for source in CELLS])
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     pictures = [
-        sum("image/png" in one.get("data", {}) for one in cell["outputs"]) for cell in notebook["cells"]
+        sum("image/png" in item.get("data", {}) for item in cell["outputs"]) for cell in notebook["cells"]
     ]
     assert pictures == [0, 1, 1, 0, 1, 2, 1, 1, 2]
     shown = notebook["cells"][3]["outputs"]
-    assert [one["output_type"] for one in shown] == ["execute_result"]
+    assert [single["output_type"] for single in shown] == ["execute_result"]
     assert "text/html" in shown[0]["data"]

@@ -23,9 +23,9 @@ def test_every_script_is_listed() -> None:
 
 def test_unknown_figure_names_the_close_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["azize_fig2", "azise_fig5", "--out", str(tmp_path / "new")]) == 2
-    said = capsys.readouterr().err
-    assert "'azise_fig5'" in said
-    assert "azize_fig5" in said.split("did you mean")[1]
+    text = capsys.readouterr().err
+    assert "'azise_fig5'" in text
+    assert "azize_fig5" in text.split("did you mean")[1]
     assert not (tmp_path / "new").exists()
 
 
@@ -37,9 +37,9 @@ def test_unwritable_out_is_told_before_any_work(
     file.write_text("not a folder", encoding="utf-8")
     monkeypatch.setattr(verdict, "draw", lambda request: pytest.fail("worked before looking at --out"))
     assert command.main(["verdict", "--out", str(file / below)]) == 2
-    said = capsys.readouterr().err.strip()
-    assert len(said.splitlines()) == 1
-    assert said.startswith(f"python -m figures: --out is '{file / below}' (")
+    text = capsys.readouterr().err.strip()
+    assert len(text.splitlines()) == 1
+    assert text.startswith(f"python -m figures: --out is '{file / below}' (")
 
 
 @pytest.mark.parametrize(

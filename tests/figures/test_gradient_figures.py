@@ -41,7 +41,7 @@ def test_it_is_drawn(
     of_models = {"leemann_fig2b": leemann_fig2b.GAMES["quick"], "leemann_fig2c": leemann_fig2c.GAMES["quick"]}
     if name in ("azize_fig3", *of_models):
         games = of_models.get(name, 20_000)
-        assert all(said in caption for said in ("seed 7", f"{games:,} games", "confidence"))
+        assert all(text in caption for text in ("seed 7", f"{games:,} games", "confidence"))
     for row in rows:
         if row.get("band_low"):
             assert float(row["band_low"]) <= float(row.get("tpr") or row["y"]) <= float(row["band_high"])
@@ -75,12 +75,12 @@ def test_missing_data_stop_no_other_figure(
     monkeypatch.delenv(data.DIRECTORY, raising=False)
     gradients.fashion.cache_clear()
     assert command.main(["azize_fig7", "leemann_table5", "--out", str(tmp_path)]) == 2
-    told = capsys.readouterr()
-    assert told.err.startswith(
+    report = capsys.readouterr()
+    assert report.err.startswith(
         "azize_fig7 is not drawn: Fashion-MNIST is read from a data directory, and none is named"
     )
-    assert len(told.err.splitlines()) == 1
-    assert "leemann_table5:" in told.out
+    assert len(report.err.splitlines()) == 1
+    assert "leemann_table5:" in report.out
     assert not list(tmp_path.glob("azize_fig7*"))
 
 
@@ -97,6 +97,6 @@ def test_a_figure_that_lacks_scikit_learn_is_passed_over_before_its_games(
     monkeypatch.setattr(importlib, "import_module", absent)
     monkeypatch.setattr(runner, "run", lambda *_, **__: pytest.fail("a panel was played"))
     assert command.main(["kaissis_fig3", "leemann_table5", "--out", str(tmp_path)]) == 2
-    told = capsys.readouterr()
-    assert told.err.startswith("kaissis_fig3 is not drawn: the diabetes data need the package sklearn")
-    assert "leemann_table5:" in told.out
+    report = capsys.readouterr()
+    assert report.err.startswith("kaissis_fig3 is not drawn: the diabetes data need the package sklearn")
+    assert "leemann_table5:" in report.out

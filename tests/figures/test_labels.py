@@ -19,16 +19,16 @@ FIGURES = ("azize_fig1", "azize_fig4", "izzo_fig1", "leemann_fig1")
 
 
 def drawn(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Figure:
-    kept: list[Figure] = []
+    retained: list[Figure] = []
 
     def save(figure: Figure, *_: object, **__: object) -> tuple[Path, ...]:
-        kept.append(figure)
+        retained.append(figure)
         return ()
 
     monkeypatch.setattr(write, "save", save)
     importlib.import_module(f"figures.{name}").draw(Request("quick", 0, folder))
-    kept[0].draw_without_rendering()
-    return kept[0]
+    retained[0].draw_without_rendering()
+    return retained[0]
 
 
 def words(axes: Axes) -> Iterator[Text]:
@@ -42,7 +42,7 @@ def strokes(axes: Axes) -> Iterator[np.ndarray]:
     """Points along every line and straight arrow that are seen, in pixels, two a pixel."""
     paths = [line.get_transform().transform(line.get_xydata()) for line in axes.lines]
     arrows = (text for text in axes.texts if isinstance(text, Annotation) and text.arrow_patch is not None)
-    paths += [axes.transData.transform([one.xyann, one.xy]) for one in arrows]
+    paths += [axes.transData.transform([item.xyann, item.xy]) for item in arrows]
     for path in paths:
         corners = path[np.isfinite(path).all(axis=1)]
         if len(corners) < 2:

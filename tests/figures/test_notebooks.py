@@ -27,12 +27,12 @@ def test_a_notebook_runs(path, monkeypatch, tmp_path, capsys):
 
     mpl.use("agg")
     monkeypatch.chdir(tmp_path)
-    found = cells(path.read_text("utf-8"))
-    assert found[0][0] == found[-1][0] == "words"
-    assert found[0][1].startswith("# # ")
-    assert "To try next" in found[-1][1]
+    result = cells(path.read_text("utf-8"))
+    assert result[0][0] == result[-1][0] == "words"
+    assert result[0][1].startswith("# # ")
+    assert "To try next" in result[-1][1]
     scope: dict[str, Any] = {"__name__": path.stem}
-    for number, (kind, source) in enumerate(found):
+    for number, (kind, source) in enumerate(result):
         if kind == "words":
             assert all(line.startswith("#") or not line for line in source.splitlines())
         else:

@@ -47,11 +47,11 @@ def test_accuracy_against_mu(
         assert 0.0 <= float(row["accuracy"]) <= 1.0
     plain = {row["accuracy"] for row in rows if row["curve"] == "no noise" and row["panel"] == "a"}
     assert len(plain) == 1, "one accuracy without noise, whatever mu is"
-    kept = sorted(tmp_path.glob("counts/leemann_fig3_*.json"))
-    assert len(kept) == 5 * panels
-    before = [path.stat().st_mtime_ns for path in kept]
+    retained = sorted(tmp_path.glob("counts/leemann_fig3_*.json"))
+    assert len(retained) == 5 * panels
+    before = [path.stat().st_mtime_ns for path in retained]
     assert command.main(["leemann_fig3", "--scale", scale, "--seed", "7", "--out", str(tmp_path)]) == 0
-    assert [path.stat().st_mtime_ns for path in kept] == before, "drawn again from what is kept"
+    assert [path.stat().st_mtime_ns for path in retained] == before, "drawn again from what is kept"
 
 
 FEW = kaissis_utility.Scale((4,), 0, 12, 3, 6, 1, 0.01)
@@ -171,11 +171,11 @@ def test_missing_data_and_states_of_other_trainings_are_said_in_a_sentence(
 ) -> None:
     monkeypatch.delenv(data.DIRECTORY, raising=False)
     assert command.main(["leemann_fig3", "kaissis_fig4", "--out", str(tmp_path)]) == 2
-    told = capsys.readouterr().err.splitlines()
-    assert told[0].startswith(
+    report = capsys.readouterr().err.splitlines()
+    assert report[0].startswith(
         "leemann_fig3 is not drawn: Adult is read from a data directory, and none is named"
     )
-    assert told[1].startswith(
+    assert report[1].startswith(
         "kaissis_fig4 is not drawn: CIFAR-10 is read from a data directory, and none is named"
     )
 

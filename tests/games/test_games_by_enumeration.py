@@ -18,9 +18,9 @@ GAMES = 20_000
 
 def play(game: mi.AbstractGame, route: str) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Targets and outputs of GAMES rounds "out", then "in"; the world is traced: one compilation."""
-    one = game.play if route == "literal" else game.exact_round()
-    assert one is not None
-    rounds = jax.jit(jax.vmap(one, in_axes=(0, None)))
+    item = game.play if route == "literal" else game.exact_round()
+    assert item is not None
+    rounds = jax.jit(jax.vmap(item, in_axes=(0, None)))
     worlds = (rounds(jax.random.split(jax.random.key(7 + member), GAMES), member) for member in (False, True))
     return tuple((np.asarray(target), np.asarray(output)) for target, output in worlds)
 

@@ -34,25 +34,25 @@ def outputs(played, member, games=4000):
 @pytest.mark.parametrize(("member", "centre"), [(False, 1.0), (True, 3.0)])
 def test_outputs_are_the_answer_plus_noise(member, centre):
     """Kolmogorov's distance at failure probability 1e-9; the wrong world is seen."""
-    drawn = np.sort(outputs(game(), member)[:, 0])
-    steps = np.arange(1, drawn.size + 1) / drawn.size
-    limit = kstwobign.isf(1e-9) / np.sqrt(drawn.size) + 1 / drawn.size
-    assert np.abs(steps - norm.cdf(drawn - centre)).max() < limit
-    assert np.abs(steps - norm.cdf(drawn - centre - 0.3)).max() > limit
+    sample = np.sort(outputs(game(), member)[:, 0])
+    steps = np.arange(1, sample.size + 1) / sample.size
+    limit = kstwobign.isf(1e-9) / np.sqrt(sample.size) + 1 / sample.size
+    assert np.abs(steps - norm.cdf(sample - centre)).max() < limit
+    assert np.abs(steps - norm.cdf(sample - centre - 0.3)).max() > limit
 
 
 @pytest.mark.evidence
 def test_the_record_takes_part_at_its_rate():
     """The mean of the output moves by rate times the shift: 6.2 standard errors fail once in 1e9."""
-    drawn = outputs(game(sampling_rate=0.25), True)[:, 0]
-    assert abs(drawn.mean() - 1.5) < 6.2 * np.sqrt((1 + 4 * 0.25 * 0.75) / drawn.size)
+    sample = outputs(game(sampling_rate=0.25), True)[:, 0]
+    assert abs(sample.mean() - 1.5) < 6.2 * np.sqrt((1 + 4 * 0.25 * 0.75) / sample.size)
 
 
 def test_shadows_are_releases_without_the_record():
-    drawn = outputs(game(shadows=3), True)
-    assert drawn.shape == (4000, 4, 1)
+    sample = outputs(game(shadows=3), True)
+    assert sample.shape == (4000, 4, 1)
     bound = 6.2 / np.sqrt(4000)
-    assert np.all(np.abs(drawn.mean(axis=0)[:, 0] - [3.0, 1.0, 1.0, 1.0]) < bound)
+    assert np.all(np.abs(sample.mean(axis=0)[:, 0] - [3.0, 1.0, 1.0, 1.0]) < bound)
 
 
 def test_the_attacker_is_handed_the_known_answer_only():
@@ -73,10 +73,10 @@ def test_the_engine_plays_it_and_meets_the_theorem():
 
 @pytest.mark.evidence
 def test_lira_follows_students_law():
-    made = mi.RelaxedThreat(summed, [[0.0], [1.0]], [1.0], mi.Gaussian(0.0, 1.0, d=1), shadows=8)
+    built = mi.RelaxedThreat(summed, [[0.0], [1.0]], [1.0], mi.Gaussian(0.0, 1.0, d=1), shadows=8)
     alpha = np.array([0.05, 0.2, 0.5, 0.8])
     for sides, score in ((1, "one_sided"), (2, "two_sided")):
-        played = mi.play(made, mi.OfflineLiRA(first, score=score), games=20_000, seed=1, progress=False)
+        played = mi.play(built, mi.OfflineLiRA(first, score=score), games=20_000, seed=1, progress=False)
         low, high = played.tradeoff(confidence=1 - 1e-9).band(alpha)
         assert np.all(low <= lira(8, 1.0, sides=sides).beta(alpha))
         assert np.all(lira(8, 1.0, sides=sides).beta(alpha) <= high)
@@ -115,8 +115,8 @@ def first(release):
 @pytest.mark.evidence
 def test_the_canary_reaches_the_clip():
     for name, ratio in (("kaissis_fig3b", 1.0), ("kaissis_fig3c", 2.0), ("kaissis_d50", 2.0)):
-        made: Any = STUDIES[name].build()[0]
-        assert np.linalg.norm(made.shift) / np.sqrt(made.noise.covariance[0]) == pytest.approx(ratio)
+        built: Any = STUDIES[name].build()[0]
+        assert np.linalg.norm(built.shift) / np.sqrt(built.noise.covariance[0]) == pytest.approx(ratio)
     lira: Any = STUDIES["kaissis_fig3a"].build()[0]
     assert lira.shadows == SHADOWS
     assert float(clipped_gradients(jnp.array([[8.0, -1.0], [0.5, 1.0]]))[0]) == pytest.approx(1.0 - 0.25)

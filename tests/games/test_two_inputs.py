@@ -18,12 +18,12 @@ def test_the_counts_follow_the_law_of_the_output() -> None:
     edges = np.linspace(-2.0, 3.0, 11)
     counts = mi.play(game, lambda target, output: output[0], games=20_000, edges=edges, progress=False)
     for world, shift in (("out", 0.0), ("inside", 1.0)):
-        found = np.cumsum(getattr(counts, world))[:-1]
+        result = np.cumsum(getattr(counts, world))[:-1]
         expected = laplace.cdf(edges, loc=shift)
         # Eleven thresholds in two worlds, each two-sided: 1e-6 in all.
         low, high = (binom.ppf(q, 20_000, expected) for q in (1e-6 / 44, 1 - 1e-6 / 44))
-        assert (found >= low).all()
-        assert (found <= high).all()
+        assert (result >= low).all()
+        assert (result <= high).all()
 
 
 def test_the_counts_do_not_depend_on_the_chunk() -> None:

@@ -79,13 +79,13 @@ def direct_sum(noise, member, x):
     values, mass = np.array([offset]), np.ones(1)
     for w, p, z in zip(weights, P, TARGET, strict=True):
         count = np.arange(N + 1 - member)
-        for one, law in (
+        for item, law in (
             (w * (count + member * z) / N, stats.binom.pmf(count, N - member, p)),
             (w * noise[0], noise[1]),
         ):
-            values, mass = np.add.outer(values, one).ravel(), np.multiply.outer(mass, law).ravel()
-            kept = mass > 1e-18
-            values, mass = values[kept], mass[kept]
+            values, mass = np.add.outer(values, item).ravel(), np.multiply.outer(mass, law).ravel()
+            retained = mass > 1e-18
+            values, mass = values[retained], mass[retained]
     order = np.argsort(values)
     upper = np.concatenate([np.cumsum(mass[order][::-1])[::-1], [0.0]])
     return upper[np.searchsorted(values[order], x, side="right")]
@@ -174,10 +174,10 @@ def test_noise_of_a_density_and_of_data_with_one(name):
 
 def test_the_draws_are_the_law():
     noise = mi.DiscreteGaussianNoise(MEAN, deviation=3.0, step=0.5).noise_law
-    drawn = np.asarray(noise.draw(jax.random.key(3), (40_000,), np.float64)) / 0.5
+    sample = np.asarray(noise.draw(jax.random.key(3), (40_000,), np.float64)) / 0.5
     values, pmf = discrete_gaussian_pmf(3.0, 1.0)
-    assert stats.chisquare(*pooled(drawn, values, pmf)).pvalue >= 1e-9
-    assert stats.chisquare(*pooled(drawn, values, discrete_gaussian_pmf(3.2, 1.0)[1])).pvalue < 1e-9
+    assert stats.chisquare(*pooled(sample, values, pmf)).pvalue >= 1e-9
+    assert stats.chisquare(*pooled(sample, values, discrete_gaussian_pmf(3.2, 1.0)[1])).pvalue < 1e-9
 
 
 def pooled(drawn, values, pmf):

@@ -52,18 +52,18 @@ def test_no_noise_is_no_noise() -> None:
 
 def test_a_subsample_draws_distinct_rows_uniformly() -> None:
     # With one-hot records the output says which rows were drawn.
-    drawn = np.round(2 * releases(mi.Subsampled(MEAN, 0.5), np.eye(4)), 9)
-    assert set(np.unique(drawn)) == {0.0, 1.0}
-    assert (drawn.sum(axis=1) == 2).all()
-    codes, counts = np.unique(drawn @ [1, 2, 4, 8], return_counts=True)
+    sample = np.round(2 * releases(mi.Subsampled(MEAN, 0.5), np.eye(4)), 9)
+    assert set(np.unique(sample)) == {0.0, 1.0}
+    assert (sample.sum(axis=1) == 2).all()
+    codes, counts = np.unique(sample @ [1, 2, 4, 8], return_counts=True)
     assert codes.tolist() == [3, 5, 6, 9, 10, 12]
     assert has_frequencies(counts, np.full(6, 1 / 6))
 
 
 def test_poisson_keeps_rows_by_independent_coins() -> None:
-    kept = np.round(0.3 * 4 * releases(mi.PoissonSubsampled(MEAN, 0.3), np.eye(4)), 9)
-    assert set(np.unique(kept)) == {0.0, 1.0}
-    counts = np.bincount((kept @ [1, 2, 4, 8]).astype(int), minlength=16)
+    retained = np.round(0.3 * 4 * releases(mi.PoissonSubsampled(MEAN, 0.3), np.eye(4)), 9)
+    assert set(np.unique(retained)) == {0.0, 1.0}
+    counts = np.bincount((retained @ [1, 2, 4, 8]).astype(int), minlength=16)
     ones = np.array([bin(code).count("1") for code in range(16)])
     assert has_frequencies(counts, 0.3**ones * 0.7 ** (4 - ones))
     assert not has_frequencies(counts, 0.32**ones * 0.68 ** (4 - ones))
@@ -102,12 +102,12 @@ def test_both_routes_agree_in_law(name: str) -> None:
 
     keys = jax.random.split(jax.random.key(1), REPEATS)
     projection = np.array([1.0, -0.5])
-    drawn = {}
-    for route, one in (("rows", literal), ("law", from_law)):
-        play = jax.jit(jax.vmap(one, in_axes=(0, None)))
-        drawn |= {(route, member): np.asarray(play(keys, member)) for member in (False, True)}
+    sample = {}
+    for route, item in (("rows", literal), ("law", from_law)):
+        play = jax.jit(jax.vmap(item, in_axes=(0, None)))
+        sample |= {(route, member): np.asarray(play(keys, member)) for member in (False, True)}
     for member in (False, True):
-        rows, exact, other = drawn["rows", member], drawn["law", member], drawn["law", not member]
+        rows, exact, other = sample["rows", member], sample["law", member], sample["law", not member]
         assert same_law(rows @ projection, exact @ projection)
         assert not same_law(rows @ projection, other @ projection)
         assert same_law(rows[:, 0], exact[:, 0])

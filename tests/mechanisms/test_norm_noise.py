@@ -100,10 +100,10 @@ def test_responses_have_their_law():
 def test_the_fingerprint_knows_its_set_only():
     mechanism = mi.Fingerprint([[1.0], [2.0]])
     key = jax.random.key(0)
-    found = [
+    result = [
         float(mechanism.release(key, jnp.asarray(rows))) for rows in ([[1.0], [2.0]], [[1.0], [3.0]], [[1.0]])
     ]
-    assert found == [1.0, 0.0, 0.0]
+    assert result == [1.0, 0.0, 0.0]
 
 
 @pytest.mark.evidence

@@ -43,8 +43,8 @@ def test_logistic_regression_is_the_maximum_of_the_likelihood():
         line = theta[0] + X @ theta[1:]
         return float(np.sum(np.logaddexp(0.0, line) - LABELS[:, 2] * line))
 
-    found = minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-9}).x
-    np.testing.assert_allclose(estimate(LogisticRegression(), LABELS), found, atol=1e-6)
+    result = minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-9}).x
+    np.testing.assert_allclose(estimate(LogisticRegression(), LABELS), result, atol=1e-6)
 
 
 @pytest.mark.evidence
@@ -70,9 +70,9 @@ def test_the_influence_is_the_slope_of_the_estimate_in_the_weight_of_a_record(
 def test_influences_have_mean_zero_and_the_covariance_sigma():
     for expansion, rows in ((least_squares_expansion(LINE), LINE), (logistic_expansion(LABELS), LABELS)):
         with exact_scope():
-            found = np.array([expansion.influence(jnp.asarray(row)) for row in rows])
-        np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-10)
-        np.testing.assert_allclose(found.T @ found / len(rows), expansion.covariance, rtol=1e-8)
+            result = np.array([expansion.influence(jnp.asarray(row)) for row in rows])
+        np.testing.assert_allclose(result.mean(axis=0), 0.0, atol=1e-10)
+        np.testing.assert_allclose(result.T @ result / len(rows), expansion.covariance, rtol=1e-8)
 
 
 def test_the_leakage_of_the_mean_is_the_papers():

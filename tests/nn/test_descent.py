@@ -33,8 +33,8 @@ def batches(descent: nn.Descent, n: int, times: int, seed: int = 0) -> np.ndarra
     with exact_scope():
         keys = jax.random.split(jax.random.key(seed), times)
         records = np.arange(n, dtype=float)[:, None]
-        found = jax.jit(jax.vmap(lambda key: descent.release(key, records).gradients[:, 0]))(keys)  # pyright: ignore[reportArgumentType]
-    sums = np.rint(np.asarray(found, float) * descent.batch).astype(int)
+        result = jax.jit(jax.vmap(lambda key: descent.release(key, records).gradients[:, 0]))(keys)  # pyright: ignore[reportArgumentType]
+    sums = np.rint(np.asarray(result, float) * descent.batch).astype(int)
     return sums[..., None] >> np.arange(n) & 1
 
 
@@ -112,10 +112,10 @@ def test_steps_are_those_of_a_loop(part: Any) -> None:
         assert np.allclose(parameters, now, rtol=0, atol=1e-6)
         here = network.with_flat(start, parameters, part)
         own = nn.per_example_gradients(network, here, DIGITS.x[rows], DIGITS.y[rows], part=part)
-        found = np.linalg.lstsq(own.T, mean, rcond=None)[0] * 3.0
-        assert np.allclose(found, np.rint(found), atol=1e-3)
-        assert np.allclose(own[np.rint(found).astype(bool)].mean(axis=0), mean, rtol=0, atol=1e-6)
-        taken.append(np.rint(found).astype(int))
+        result = np.linalg.lstsq(own.T, mean, rcond=None)[0] * 3.0
+        assert np.allclose(result, np.rint(result), atol=1e-3)
+        assert np.allclose(own[np.rint(result).astype(bool)].mean(axis=0), mean, rtol=0, atol=1e-6)
+        taken.append(np.rint(result).astype(int))
         now = parameters - 0.7 * mean
     assert (np.array(taken).reshape(2, 2, 6).sum(axis=1) == 1).all(), (
         "every record once in each of two passes"
@@ -214,8 +214,8 @@ def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
         turned += float(attack.score(own, -last))  # pyright: ignore[reportArgumentType]
     for printed, wanted in ((False, expected), (True, turned)):
         summed = nn.SummedOverSteps(descent, attack, part="last", printed_sign=printed)
-        found = float(summed.score(np.array([20.0]), steps))  # pyright: ignore[reportArgumentType]
-        assert found == pytest.approx(wanted, rel=1e-4)
+        result = float(summed.score(np.array([20.0]), steps))  # pyright: ignore[reportArgumentType]
+        assert result == pytest.approx(wanted, rel=1e-4)
 
 
 @pytest.mark.evidence

@@ -69,12 +69,12 @@ def test_one_number_a_record_plays_the_same_games() -> None:
 @pytest.mark.evidence
 def test_a_study_has_the_same_bits_on_any_number_of_threads_of_blas() -> None:
     """What the threads of BLAS do to the last bits must not reach the data of a run, by whose digest its counts are known."""
-    made = []
+    built = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
-            made.append(victim("digits", DIGITS, convolutions=False, part="trained", references=200))
-    assert made[0].scores.tobytes() == made[1].scores.tobytes()
-    assert made[0].mahalanobis.tobytes() == made[1].mahalanobis.tobytes()
+            built.append(victim("digits", DIGITS, convolutions=False, part="trained", references=200))
+    assert built[0].scores.tobytes() == built[1].scores.tobytes()
+    assert built[0].mahalanobis.tobytes() == built[1].mahalanobis.tobytes()
 
 
 STUDY = """
@@ -93,32 +93,32 @@ print(hashlib.sha256(found.scores.tobytes() + found.mahalanobis.tobytes()).hexdi
 def test_a_study_has_the_same_bits_on_one_core_and_on_all() -> None:
     """XLA takes as many threads as there are cores: the sums within one gradient must not depend on them, as those of a training may."""
     root = Path(__file__).parents[2]
-    made = [
+    built = [
         subprocess.run([sys.executable, "-c", STUDY, cores], cwd=root, check=True, capture_output=True)
         for cores in ("one", "all")
     ]
-    assert made[0].stdout == made[1].stdout
-    assert len(made[0].stdout.split()) == 1
+    assert built[0].stdout == built[1].stdout
+    assert len(built[0].stdout.split()) == 1
 
 
 def test_algorithm_3_orders_targets_on_real_gradients() -> None:
     """Targets, scores and Mahalanobis distances of a victim are those of its gradients, computed here all at once."""
-    found = victim("digits", DIGITS, convolutions=False, part="trained", references=200)
-    assert found.scores.shape == (1597, 3, 2)
-    easy, medium, hard = found.mahalanobis[list(found.targets)]
-    assert easy == found.mahalanobis.max() > medium > hard == found.mahalanobis.min()
-    assert (found.mahalanobis < medium).sum() == 1597 // 2
-    for place, at in enumerate(found.targets):
-        own, rest = found.scores[at, place], found.scores[:, place]
+    result = victim("digits", DIGITS, convolutions=False, part="trained", references=200)
+    assert result.scores.shape == (1597, 3, 2)
+    easy, medium, hard = result.mahalanobis[list(result.targets)]
+    assert easy == result.mahalanobis.max() > medium > hard == result.mahalanobis.min()
+    assert (result.mahalanobis < medium).sum() == 1597 // 2
+    for place, at in enumerate(result.targets):
+        own, rest = result.scores[at, place], result.scores[:, place]
         assert (own > rest.mean(axis=0)).all(), "a target speaks for itself"
 
 
 @pytest.mark.evidence
 def test_a_literal_epoch_of_a_victim_is_attacked_at_every_step() -> None:
     """The covariance attack on the easiest target sees its membership in an epoch that trains the network, by bounds at 1 - 1e-9; on shuffled worlds it does not."""
-    found = attacked(DIGITS, convolutions=False, part="trained", references=200)
+    result = attacked(DIGITS, convolutions=False, part="trained", references=200)
     easiest = victim("digits", DIGITS, convolutions=False, part="trained", references=200).targets[0]
-    game, attack = epoch_game(found, easiest, "covariance", steps=4, batch=8)
+    game, attack = epoch_game(result, easiest, "covariance", steps=4, batch=8)
     played = mi.play(game, attack, 1_000, seed=1, progress=False)
     assert played.tradeoff(1 - 1e-9).auc_interval()[0] > 0.5
     mixed = mi.Histogram(played.edges, played.out, played.out, played.manifest)

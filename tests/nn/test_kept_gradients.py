@@ -64,10 +64,10 @@ def test_a_killed_computation_goes_on(tmp_path):
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    kept = {file: file.stat().st_mtime_ns for file in folder.glob("0*.npz")}
-    assert 3 <= len(kept) < 8
+    retained = {file: file.stat().st_mtime_ns for file in folder.glob("0*.npz")}
+    assert 3 <= len(retained) < 8
     assert gradients(folder, reduce=lambda rows: rows).tobytes() == gradients(None).tobytes()
-    assert all(file.stat().st_mtime_ns == at for file, at in kept.items())
+    assert all(file.stat().st_mtime_ns == at for file, at in retained.items())
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_a_victim_is_the_same_with_what_is_kept(tmp_path):
         folder = folder_kept("gradients-digits")
     whole = victim("digits", DIGITS, **settings)
     for _ in range(2):
-        found = victim("digits", DIGITS, **settings, store=folder)
-        assert found.scores.tobytes() == whole.scores.tobytes()
-        assert found.mahalanobis.tobytes() == whole.mahalanobis.tobytes()
+        result = victim("digits", DIGITS, **settings, store=folder)
+        assert result.scores.tobytes() == whole.scores.tobytes()
+        assert result.mahalanobis.tobytes() == whole.mahalanobis.tobytes()
     assert sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.npz")) == [
         f"gradients-digits/{what}/00000.npz" for what in ("distances", "scores")
     ]

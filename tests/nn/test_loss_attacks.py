@@ -30,11 +30,11 @@ def models(target: int, member: bool) -> np.ndarray:
 
 def confidences(parameters: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Of each model (m, D) in the label of each row, shape (m, rows), float64."""
-    found = []
-    for one in parameters:
-        logits = np.asarray(NETWORK.apply(NETWORK.with_flat(START, one), jnp.asarray(DIGITS.x[rows])), float)
-        found.append(special.softmax(logits, axis=1)[np.arange(len(rows)), LABELS[rows]])
-    return np.array(found)
+    result = []
+    for item in parameters:
+        logits = np.asarray(NETWORK.apply(NETWORK.with_flat(START, item), jnp.asarray(DIGITS.x[rows])), float)
+        result.append(special.softmax(logits, axis=1)[np.arange(len(rows)), LABELS[rows]])
+    return np.array(result)
 
 
 def density(value: float, mean: float, deviation: float) -> float:
@@ -138,9 +138,11 @@ def test_calibrated_by_shadow_models_a_loss_says_more_of_a_random_target() -> No
     descent = nn.Descent(
         NETWORK, START, DIGITS.x, DIGITS.y, batch=12, steps=80, rate=1.0, releases="parameters"
     )
-    drawn = mi.RandomTarget(descent, descent.records(POOL), n)
-    attacks = [nn.LossThreshold(descent), nn.LiRA(descent, nn.shadow_models(drawn, 32))]
-    plain, calibrated = (area(found) for found in mi.play_many(drawn, attacks, games, seed=5, progress=False))
+    sample = mi.RandomTarget(descent, descent.records(POOL), n)
+    attacks = [nn.LossThreshold(descent), nn.LiRA(descent, nn.shadow_models(sample, 32))]
+    plain, calibrated = (
+        area(result) for result in mi.play_many(sample, attacks, games, seed=5, progress=False)
+    )
     error = np.sqrt((plain * (1 - plain) + calibrated * (1 - calibrated)) / games)
     assert calibrated - plain > stats.norm.isf(1e-6) * error
 

@@ -53,11 +53,11 @@ def _compare_with_finite_differences(name: str, part: str) -> None:
     """By finite differences of float64 losses: their error is h^2 and rounding / h, below 1e-6 here; gradients are float32."""
     network = NETWORKS[name]
     start = network.start(3)
-    found = nn.per_example_gradients(
+    result = nn.per_example_gradients(
         network, start, IMAGES, KINDS, part=part, memory=5 * example_bytes(network, part)
     )
-    assert found.shape == (13, network.dimension(part))
-    direction = RNG.normal(size=found.shape[1])
+    assert result.shape == (13, network.dimension(part))
+    direction = RNG.normal(size=result.shape[1])
     with jax.enable_x64(True):
         exact = jax.tree.map(lambda a: np.asarray(a, np.float64), start)
         here = np.asarray(network.flat(exact, part))
@@ -67,10 +67,10 @@ def _compare_with_finite_differences(name: str, part: str) -> None:
             return np.asarray(network.losses(moved, jnp.asarray(IMAGES, float), jnp.asarray(KINDS)))
 
         slopes = (losses(1e-5) - losses(-1e-5)) / 2e-5
-    scale = np.linalg.norm(found, axis=1) * np.linalg.norm(direction)
+    scale = np.linalg.norm(result, axis=1) * np.linalg.norm(direction)
     # ReLU and the maximum have kinks: none lies within 1e-5 of these random inputs.
-    assert (np.abs(found @ direction - slopes) < 1e-5 * scale).all()
-    assert (np.abs(1.01 * found @ direction - slopes) > 1e-5 * scale).any()
+    assert (np.abs(result @ direction - slopes) < 1e-5 * scale).all()
+    assert (np.abs(1.01 * result @ direction - slopes) > 1e-5 * scale).any()
 
 
 @pytest.mark.evidence
@@ -181,7 +181,7 @@ def test_a_training_that_overflows_stops_and_keeps_its_last_good_state(tmp_path:
         nn.train(**arguments, epochs=3, rate=1e38, checkpoint=path)
     assert not path.exists()
     nn.train(**arguments, epochs=2, rate=0.1, checkpoint=path)
-    kept = path.read_bytes()
+    retained = path.read_bytes()
     held = network.flat(network.start(0)).at[0].set(np.inf)
     with pytest.raises(ValueError, match="start holds parameters that are not finite"):
         nn.train(**arguments, epochs=3, rate=0.1, start=network.with_flat(network.start(0), held))
@@ -192,7 +192,7 @@ def test_a_training_that_overflows_stops_and_keeps_its_last_good_state(tmp_path:
             ValueError, match=rf"not finite in epoch 3; checkpoint {path} keeps those of epoch 2"
         ):
             nn.train(**arguments, epochs=4, rate=0.1, checkpoint=path)
-    assert path.read_bytes() == kept
+    assert path.read_bytes() == retained
     assert np.isfinite(network.flat(nn.train(**arguments, epochs=4, rate=0.1, checkpoint=path))).all()
 
 
@@ -255,13 +255,13 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     network, path = NETWORKS["linear"], tmp_path / "state.npz"
     arguments = {"network": network, "x": IMAGES, "y": KINDS, "rate": 0.1, "batch": 4, "checkpoint": path}
     nn.train(**arguments, epochs=2)
-    kept = path.read_bytes()
+    retained = path.read_bytes()
     with pytest.raises(ValueError, match="belongs to another training"):
         nn.train(**{**arguments, "rate": 0.2}, epochs=3)
     with pytest.raises(ValueError, match="holds 2 epochs, more than the 1"):
         nn.train(**arguments, epochs=1)
-    assert path.read_bytes() == kept
-    path.write_bytes(kept[:100])
+    assert path.read_bytes() == retained
+    path.write_bytes(retained[:100])
     with pytest.raises(ValueError, match="no whole checkpoint"):
         nn.train(**arguments, epochs=3)
 

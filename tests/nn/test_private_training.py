@@ -36,9 +36,9 @@ def clipped(clip: float) -> np.ndarray:
 def test_a_step_is_that_of_algorithm_1(sampling: str) -> None:
     norms = np.linalg.norm(nn.per_example_gradients(NETWORK, START, X, Y), axis=1)
     clip = float(np.median(norms))  # half of them are shortened
-    found, by_hand = moved(sampling=sampling, clip=clip, rate=0.5), -0.5 * clipped(clip).mean(axis=0)
-    assert np.allclose(found, by_hand, rtol=0, atol=1e-6)
-    assert not np.allclose(found, -0.5 * clipped(2 * clip).mean(axis=0), rtol=0, atol=1e-3)
+    result, by_hand = moved(sampling=sampling, clip=clip, rate=0.5), -0.5 * clipped(clip).mean(axis=0)
+    assert np.allclose(result, by_hand, rtol=0, atol=1e-6)
+    assert not np.allclose(result, -0.5 * clipped(2 * clip).mean(axis=0), rtol=0, atol=1e-3)
 
 
 def test_the_noise_has_the_stated_deviation() -> None:
@@ -73,27 +73,27 @@ def test_noise_differs_from_step_to_step_and_from_epoch_to_epoch() -> None:
 
 def test_batches_are_drawn_as_said() -> None:
     count, batch, rng = 40, 7, np.random.default_rng(1)
-    rows, kept = training._batches(rng, count, batch, "shuffled")
-    assert kept is None
+    rows, retained = training._batches(rng, count, batch, "shuffled")
+    assert retained is None
     assert len(set(rows.ravel())) == rows.size == count // batch * batch
-    rows, kept = training._batches(rng, count, batch, "fixed")
-    assert kept is None
+    rows, retained = training._batches(rng, count, batch, "fixed")
+    assert retained is None
     assert all(len(set(row)) == batch for row in rows)
-    drawn = [training._batches(rng, count, batch, "poisson") for _ in range(200)]
-    sizes = np.concatenate([kept.sum(axis=1) for _, kept in drawn if kept is not None])
-    assert drawn[0][0].shape == (count // batch, longest_batch(count, batch))
+    sample = [training._batches(rng, count, batch, "poisson") for _ in range(200)]
+    sizes = np.concatenate([selected.sum(axis=1) for _, selected in sample if selected is not None])
+    assert sample[0][0].shape == (count // batch, longest_batch(count, batch))
     low, high = stats.binom.ppf([FAILURE / 2, 1 - FAILURE / 2], sizes.size * count, batch / count)
     assert low <= sizes.sum() <= high
     assert sizes.var() > 0, "and not of one size"
-    for rows, kept in drawn:
-        assert kept is not None
-        assert all(len(set(row[own])) == own.sum() for row, own in zip(rows, kept, strict=True))
+    for rows, retained in sample:
+        assert retained is not None
+        assert all(len(set(row[own])) == own.sum() for row, own in zip(rows, retained, strict=True))
 
 
 def test_a_poisson_step_divides_by_the_expected_number() -> None:
-    rows, kept = training._batches(np.random.default_rng([1, 0]), 40, 30, "poisson")
-    assert kept is not None
-    chosen = rows[0][kept[0]]
+    rows, retained = training._batches(np.random.default_rng([1, 0]), 40, 30, "poisson")
+    assert retained is not None
+    chosen = rows[0][retained[0]]
     assert len(chosen) != 30
     by_hand = -clipped(0.5)[chosen].sum(axis=0) / 30
     assert np.allclose(moved(sampling="poisson", batch=30, clip=0.5, seed=1), by_hand, rtol=0, atol=1e-6)
@@ -101,11 +101,11 @@ def test_a_poisson_step_divides_by_the_expected_number() -> None:
 
 @pytest.mark.evidence
 def test_parts_that_only_fill_up_a_batch_add_nothing() -> None:
-    kept = np.arange(40) < 3
+    retained = np.arange(40) < 3
     vector = NETWORK.flat(START)
     for memory in (example_bytes(NETWORK), 10 * example_bytes(NETWORK), 2**29):
-        found = mean_gradient(NETWORK, START, vector, X, Y, kept=kept, size=3.0, clip=0.5, memory=memory)  # pyright: ignore[reportArgumentType]
-        assert np.allclose(found, clipped(0.5)[:3].mean(axis=0), rtol=0, atol=1e-6)
+        result = mean_gradient(NETWORK, START, vector, X, Y, kept=retained, size=3.0, clip=0.5, memory=memory)  # pyright: ignore[reportArgumentType]
+        assert np.allclose(result, clipped(0.5)[:3].mean(axis=0), rtol=0, atol=1e-6)
 
 
 @pytest.mark.evidence

@@ -37,8 +37,8 @@ def commands() -> Iterator[tuple[str, click.Command]]:
     for name, (file, inside) in ROOTS.items():
         root = getattr(import_module(file), inside)
         yield name, root
-        for word, one in getattr(root, "commands", {}).items():
-            yield f"{name} {word}", one
+        for word, item in getattr(root, "commands", {}).items():
+            yield f"{name} {word}", item
 
 
 @pytest.mark.parametrize(("name", "one"), [pytest.param(*pair, id=pair[0]) for pair in commands()])
@@ -82,14 +82,14 @@ def test_help_and_lists_do_not_wait_for_jax(root: Path, words: tuple[str, ...]) 
 def test_no_public_name_is_called_like_a_file_beside_it(package: str) -> None:
     """Importing the file would put it in the name's place."""
     module = import_module(package)
-    files = {found.name for found in pkgutil.iter_modules(module.__path__)}
+    files = {result.name for result in pkgutil.iter_modules(module.__path__)}
     modules = {
         name for name in module.__all__ if getattr(module, name) is sys.modules.get(f"{package}.{name}")
     }
     assert set(module.__all__) & files <= modules
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nonsense'"):
         module.nonsense  # noqa: B018
-    packages = {found.name for found in pkgutil.iter_modules(module.__path__) if found.ispkg}
+    packages = {value.name for value in pkgutil.iter_modules(module.__path__) if value.ispkg}
     assert set(dir(module)) == set(module.__all__) | packages
     if package == "mipsim":
         assert {"referee", "audits", "data", "nn", "theory"} <= packages
@@ -111,9 +111,9 @@ def test_a_reader_that_leaves_ends_a_list_without_a_word(
         assert running.stdout is not None
         assert running.stderr is not None
         running.stdout.close()  # before a line is written, as `| head -0`
-        said = running.stderr.read()
+        text = running.stderr.read()
         assert running.wait(timeout=120) in statuses
-        assert said == ""
+        assert text == ""
 
 
 @pytest.mark.system

@@ -64,15 +64,15 @@ def test_constraints_hold_every_package_within_the_ranges(root: Path, project: d
     for line in lines:
         if line.startswith("#"):
             continue
-        one = Requirement(line)
-        (pin,) = one.specifier
-        assert line == f"{one.name}=={pin.version}", line  # no host, no hash, no marker
-        pinned[canonicalize_name(one.name)] = pin.version
+        item = Requirement(line)
+        (pin,) = item.specifier
+        assert line == f"{item.name}=={pin.version}", line  # no host, no hash, no marker
+        pinned[canonicalize_name(item.name)] = pin.version
     extras = project["optional-dependencies"]
     assert set(extras) == {"nn", "plot", "clusters", "notebook", "cuda12", "all"}
-    for wanted in [*project["dependencies"], *(one for extra in extras.values() for one in extra)]:
-        one = Requirement(wanted)
-        if one.name == "mipsim":
-            assert one.extras <= set(extras), wanted
+    for wanted in [*project["dependencies"], *(single for extra in extras.values() for single in extra)]:
+        item = Requirement(wanted)
+        if item.name == "mipsim":
+            assert item.extras <= set(extras), wanted
         else:
-            assert one.specifier.contains(pinned[canonicalize_name(one.name)]), wanted
+            assert item.specifier.contains(pinned[canonicalize_name(item.name)]), wanted

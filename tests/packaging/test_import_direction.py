@@ -82,20 +82,20 @@ def imports(source: str) -> Iterator[tuple[str, str]]:
 
 def graph(sources: dict[str, str]) -> Graph:
     """File -> the files of these that it imports."""
-    found = {name: list(imports(source)) for name, source in sources.items()}
-    packages = {name.rpartition(".")[0] for name in found} & set(found)
+    result = {name: list(imports(source)) for name, source in sources.items()}
+    packages = {name.rpartition(".")[0] for name in result} & set(result)
 
     def home(where: str, name: str) -> str:
-        if f"{where}.{name}" in found:
+        if f"{where}.{name}" in result:
             return f"{where}.{name}"
-        for inner, exported in found[where] if where in packages else ():
-            if exported == name and inner in found:
+        for inner, exported in result[where] if where in packages else ():
+            if exported == name and inner in result:
                 return home(inner, name)
         return where
 
     return {
-        name: {home(where, what) for where, what in pairs if where in found} - {name}
-        for name, pairs in found.items()
+        name: {home(where, what) for where, what in pairs if where in result} - {name}
+        for name, pairs in result.items()
         if name not in packages
     }
 
@@ -140,16 +140,16 @@ def test_there_is_no_circle(root: Path) -> None:
 
 def rooms(edges: Graph) -> Graph:
     """Folder or file -> those beside it that its files import, for every folder of every package."""
-    found: Graph = {}
+    result: Graph = {}
     for a, used in edges.items():
         for b in used:
-            one, other = a.split("."), b.split(".")
+            item, other = a.split("."), b.split(".")
             same = next(
-                (i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None
+                (i for i, pair in enumerate(zip(item, other, strict=False)) if pair[0] != pair[1]), None
             )
             if same:  # within one package
-                found.setdefault(".".join(one[: same + 1]), set()).add(".".join(other[: same + 1]))
-    return found
+                result.setdefault(".".join(item[: same + 1]), set()).add(".".join(other[: same + 1]))
+    return result
 
 
 def test_no_folder_uses_what_uses_it(root: Path) -> None:
@@ -234,8 +234,8 @@ def test_drawing_and_networks_load_on_first_use(root: Path) -> None:
             n for n in ast.parse(file.read_text("utf-8")).body if isinstance(n, (ast.Import, ast.ImportFrom))
         ]
         names = {m.partition(".")[0] for m, _ in imports("\n".join(ast.unparse(n) for n in top))}
-        if found := names & lazy:
-            wrong[str(file.relative_to(root))] = found
+        if result := names & lazy:
+            wrong[str(file.relative_to(root))] = result
     assert not wrong
 
 

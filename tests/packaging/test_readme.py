@@ -44,8 +44,8 @@ def test_links_and_pictures_are_there(root: Path) -> None:
     text = (root / "README.md").read_text("utf-8")
     assert "(figures/images/verdict.png)" in text
     for page in (root / "README.md", *(root / "docs").glob("*.md")):
-        found = re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8"))
-        targets = [target for target in found if "://" not in target]
+        result = re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8"))
+        targets = [target for target in result if "://" not in target]
         assert [target for target in targets if not (page.parent / target).exists()] == [], page
 
 
@@ -70,10 +70,10 @@ def test_the_docstring_of_a_property_stays_whole(root: Path, monkeypatch) -> Non
     monkeypatch.setattr(
         docstring.GoogleDocstring, "_parse", docstring.GoogleDocstring._parse
     )  # and is put back
-    said = "How many numbers it has: those of all rows.\n\nExamples:\n    >>> 1\n    1\n"
+    text = "How many numbers it has: those of all rows.\n\nExamples:\n    >>> 1\n    1\n"
 
     def read() -> str:
-        return str(docstring.GoogleDocstring(said, what="property", name="numbers"))
+        return str(docstring.GoogleDocstring(text, what="property", name="numbers"))
 
     assert "How many numbers it has: those of all rows." not in read()
     importlib.import_module("_properties").setup(None)

@@ -24,22 +24,22 @@ def rows() -> Iterator[tuple[str, int]]:
 
 
 def paths_in(cell: str) -> list[Path]:
-    found, folder = [], ""
+    result, folder = [], ""
     for name in re.findall(r"`([\w/]+(?:\.py|/))`", cell):
         at = ROOT / "mipsim" / name
         if not at.exists():  # named after another of the same folder
             at = ROOT / "mipsim" / folder / name
         folder = str(at.parent.relative_to(ROOT / "mipsim"))
-        found.append(at)
-    return found
+        result.append(at)
+    return result
 
 
 @pytest.mark.parametrize(("cell", "stated"), list(rows()), ids=lambda value: str(value)[:30])
 def test_lines_are_those_of_the_tree(cell: str, stated: int) -> None:
-    found = paths_in(cell)
-    assert found
-    assert all(path.exists() for path in found), cell
-    counted = sum(map(lines_of, found))
+    result = paths_in(cell)
+    assert result
+    assert all(path.exists() for path in result), cell
+    counted = sum(map(lines_of, result))
     assert abs(counted - stated) <= 0.1 * counted, f"{cell} has {counted} lines; the page says {stated}"
 
 

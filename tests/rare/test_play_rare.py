@@ -158,12 +158,12 @@ def test_rows_by_convolution(kind: str) -> None:
         data, target, weight = mi.Empirical(records), [4.0, 1.0], [1.0, 1.0]
         atoms, masses, own = [0, 1, 2, 5], [0.2, 0.2, 0.4, 0.2], 5
     attack = mi.ScalarProduct(np.array(target) - weight)  # weights: target - reference
-    one = np.zeros(max(atoms) + 1)
-    one[atoms] = masses
+    item = np.zeros(max(atoms) + 1)
+    item[atoms] = masses
     rest = np.ones(1)
     for _ in range(n - 1):
-        rest = np.convolve(rest, one)
-    out = np.convolve(rest, one)
+        rest = np.convolve(rest, item)
+    out = np.convolve(rest, item)
     inside = np.concatenate([np.zeros(own), rest])
     values = np.arange(out.size) / n
     curve = mi.play_rare(mean_game(data, n, target), attack, GAMES, seed=7, false_positive_rates=(1e-6, 1e-2))

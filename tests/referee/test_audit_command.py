@@ -54,9 +54,9 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
         )
         == 0
     )
-    said = capsys.readouterr().out
-    assert said.startswith("REFUTED: mu=0.1, by an audit of 600 scores")
-    assert "report: report" in said
+    text = capsys.readouterr().out
+    assert text.startswith("REFUTED: mu=0.1, by an audit of 600 scores")
+    assert "report: report" in text
     data = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
     again = mi.audit(file, design=design, claim="mu=0.1", confidence=0.95)
     assert data == again.to_dict()
@@ -94,10 +94,10 @@ def test_bad_input_is_one_sentence_exit_code_2_and_nothing_is_written(capsys, ar
     Path("cut.npz").write_bytes(Path("worlds.npz").read_bytes()[:-30])
     write("nan.csv", "score,member", np.where(np.arange(600) == 3, np.nan, VALUES), MEMBER)
     assert main(["audit", *arguments, "--out", "report"]) == 2
-    said = capsys.readouterr()
-    assert says in said.err
-    assert said.err.count("\n") == 1
-    assert said.out == ""
+    text = capsys.readouterr()
+    assert says in text.err
+    assert text.err.count("\n") == 1
+    assert text.out == ""
     assert not Path("report").exists()
 
 
@@ -116,9 +116,9 @@ def test_a_report_that_cannot_be_written_loses_no_result(capsys) -> None:
     assert (
         main(["audit", "plain.csv", "--design", "independent", "--confidence", "0.9", "--out", "taken"]) == 2
     )
-    said = capsys.readouterr()
-    assert "mu " in said.out
-    assert "--out is 'taken'" in said.err
+    text = capsys.readouterr()
+    assert "mu " in text.out
+    assert "--out is 'taken'" in text.err
     assert Path("taken").read_text() == "mine"
 
 

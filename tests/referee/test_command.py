@@ -45,9 +45,9 @@ def file(tmp_path: Path, monkeypatch) -> Path:
 @pytest.mark.system
 def test_judging_a_file(file: Path, capsys) -> None:
     assert main(["judge", "mine.py", "--out", "report"]) == 0
-    said = capsys.readouterr().out
-    assert "CONFIRMED: root-k" in said
-    assert "REFUTED: half-k" in said
+    text = capsys.readouterr().out
+    assert "CONFIRMED: root-k" in text
+    assert "REFUTED: half-k" in text
     records = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
     assert [record["verdict"] for record in records] == ["CONFIRMED", "REFUTED"]
     assert Path("report/index.html").is_file()
@@ -57,9 +57,9 @@ def test_judging_a_file(file: Path, capsys) -> None:
 def test_hunting_one_statement_and_replaying_what_was_found(file: Path, capsys) -> None:
     hunt = ["hunt", "mine.py:wrong", "--budget", "300 probes", "--seed", "2", "--out", "report"]
     assert main(hunt) == 0
-    said = capsys.readouterr().out
-    assert "REFUTED: half-k" in said
-    assert "root-k" not in said
+    text = capsys.readouterr().out
+    assert "REFUTED: half-k" in text
+    assert "root-k" not in text
     assert Path("report/half-k-2.jsonl").is_file()
     (record,) = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
     assert main(shlex.split(record["replay"]["shell"])[1:]) == 0
@@ -99,9 +99,9 @@ def test_bad_input_is_one_sentence_and_exit_code_2(file: Path, capsys, arguments
         FILE + "\nfrom dataclasses import replace\nagain = replace(right, says='Again.')\n"
     )
     assert main(arguments) == 2
-    said = capsys.readouterr().err
-    assert says in said
-    assert said.count("\n") == 1
+    text = capsys.readouterr().err
+    assert says in text
+    assert text.count("\n") == 1
 
 
 def test_arguments_that_the_parser_refuses(capsys) -> None:
@@ -111,12 +111,12 @@ def test_arguments_that_the_parser_refuses(capsys) -> None:
     assert main(["audit", "x"]) == 2
     capsys.readouterr()
     assert main(["jugde", "x"]) == 2
-    said = capsys.readouterr().err
-    assert said == "mipsim: COMMAND is 'jugde'; it must be one of judge, hunt, audit; did you mean judge?\n"
+    text = capsys.readouterr().err
+    assert text == "mipsim: COMMAND is 'jugde'; it must be one of judge, hunt, audit; did you mean judge?\n"
     assert main(["judge", "x", "--sede", "1"]) == 2
-    said = capsys.readouterr().err
+    text = capsys.readouterr().err
     assert (
-        said
+        text
         == "mipsim: OPTION is '--sede'; it must be one that mipsim judge --help lists; did you mean --seed?\n"
     )
 
@@ -142,9 +142,9 @@ def test_ctrl_c_keeps_what_was_found_and_is_exit_code_130(file: Path) -> None:
             break
         time.sleep(0.1)
     running.send_signal(signal.SIGINT)
-    said, errors = running.communicate(timeout=300)
+    text, errors = running.communicate(timeout=300)
     assert running.returncode == 130, errors
-    assert "interrupted" in said
+    assert "interrupted" in text
     assert Path("report/index.html").is_file()
 
 

@@ -13,16 +13,16 @@ from verify.azize.laws.normal_sums import NormalCurve
 def test_a_curve_that_is_known_worse_from_below_is_said_to_be_in_its_bracket():
     """The mean of the two FNRs is no mean of probits: the interval of the gap is that of the bounds, and no wider."""
     wide = BoundedTradeOff(GaussianTradeOff(1.5), GaussianTradeOff(0.5))
-    found = curve_gap(wide, GaussianTradeOff(1.0))
-    assert found.high - found.error == pytest.approx(-0.5, abs=1e-6)
-    assert found.high + found.error + found.above == pytest.approx(0.5, abs=0.01)
-    assert found.low - found.error <= -0.5 + 1e-6
+    result = curve_gap(wide, GaussianTradeOff(1.0))
+    assert result.high - result.error == pytest.approx(-0.5, abs=1e-6)
+    assert result.high + result.error + result.above == pytest.approx(0.5, abs=0.01)
+    assert result.low - result.error <= -0.5 + 1e-6
 
 
 def test_the_judged_range_ends_where_the_claim_leaves_it():
     claimed = PiecewiseLinearTradeOff([0.0, 0.3, 1.0], [1.0, 0.2, 0.0])
-    found = curve_gap(GaussianTradeOff(0.0), claimed, floor=0.05)
-    alpha = found.evidence.claimed_alpha  # pyright: ignore[reportOptionalMemberAccess]
+    result = curve_gap(GaussianTradeOff(0.0), claimed, floor=0.05)
+    alpha = result.evidence.claimed_alpha  # pyright: ignore[reportOptionalMemberAccess]
     assert alpha[0] == pytest.approx(0.05)
     assert claimed.beta(alpha[-1]) == pytest.approx(0.05, abs=1e-9)
 

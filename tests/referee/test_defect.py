@@ -86,7 +86,7 @@ def test_a_reading_that_stands_is_told():
         "loose": "CONFIRMED",
     }
     assert defect_of(outcome) is Defect.READING
-    assert {one.reading for one in outcome.judged} == {"strict", "loose"}
+    assert {item.reading for item in outcome.judged} == {"strict", "loose"}
 
 
 @pytest.mark.parametrize("claimed", [1.0, 0.4])

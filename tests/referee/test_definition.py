@@ -50,27 +50,27 @@ CHANGED = {
 
 @pytest.mark.parametrize("what", CHANGED)
 def test_it_changes_with_what_a_function_does(what: str) -> None:
-    one, other = (definition(statement(make())) for make in CHANGED[what])
-    assert one == definition(statement(CHANGED[what][0]()))
-    assert one != other
+    item, other = (definition(statement(make())) for make in CHANGED[what])
+    assert item == definition(statement(CHANGED[what][0]()))
+    assert item != other
 
 
 def test_a_lambda_that_another_one_names_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = []
-    for one in HELPERS.values():
-        monkeypatch.setitem(globals(), "helper", one)
-        found.append(definition(statement(lambda x: helper(x))))
-    assert found[0] != found[1]
+    result = []
+    for item in HELPERS.values():
+        monkeypatch.setitem(globals(), "helper", item)
+        result.append(definition(statement(lambda x: helper(x))))
+    assert result[0] != result[1]
 
 
 def test_a_file_that_was_edited_is_read_again(tmp_path) -> None:
     """In one process, as in a notebook: the same name, the same lines, another number."""
-    file, found = tmp_path / "mine.py", []
+    file, result = tmp_path / "mine.py", []
     for factor, spaces in zip(("0.5", "5.0"), itertools.count(1), strict=False):
         file.write_text(
             "from mipsim import referee as rf\n"
             "ONE = rf.Statement(name='one', says='x', source='y', kind=rf.Bound(), domain={'x': rf.Real(0.0, 1.0)},\n"
             f"    claimed=lambda: 1.0, truth=lambda x: {factor} * x)" + " " * spaces + "\n"
         )
-        found.append(definition(rf.load(file)[0]))
-    assert found[0] != found[1]
+        result.append(definition(rf.load(file)[0]))
+    assert result[0] != result[1]

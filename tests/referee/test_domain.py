@@ -31,7 +31,7 @@ def test_what_is_searched_is_allowed(parameter) -> None:
     assert all(parameter.allows(value) for value in values)
     assert all(0.0 <= parameter.place(value) <= 1.0 for value in values)
     assert all(parameter.allows(end) for end in parameter.ends)
-    assert all(parameter.allows(one) for value in values for one in parameter.simpler(value))
+    assert all(parameter.allows(item) for value in values for item in parameter.simpler(value))
     json.dumps(parameter.record(), allow_nan=False)
     assert str(parameter)
     assert eval(repr(parameter), vars(rf) | {"inf": math.inf}) == parameter

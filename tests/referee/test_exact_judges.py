@@ -39,16 +39,18 @@ CURVES = {
 @pytest.mark.parametrize("exact", CURVES)
 def test_the_gap_is_that_of_a_far_finer_grid(exact: str, claimed: str):
     """Where the claimed FNR is judged, and at least as large as at any of 200,001 points."""
-    found = curve_gap(CURVES[exact], CURVES[claimed])
+    result = curve_gap(CURVES[exact], CURVES[claimed])
     promised, truth = CURVES[claimed].beta(FINE), CURVES[exact].beta(FINE)
-    kept = (promised >= FLOOR) & (promised <= 1 - FLOOR)
+    retained = (promised >= FLOOR) & (promised <= 1 - FLOOR)
     with np.errstate(invalid="ignore"):
-        gap = (ndtri(promised) - ndtri(truth))[kept]
+        gap = (ndtri(promised) - ndtri(truth))[retained]
     # Half of the grid's own step in probits, 7.4 / 200,000, is what the finer grid may miss.
-    for ours, theirs in ((found.high, gap.max()), (-found.low, -gap.min())):
-        assert ours >= theirs - found.between - 4e-5 or ours == theirs
+    for ours, theirs in ((result.high, gap.max()), (-result.low, -gap.min())):
+        assert ours >= theirs - result.between - 4e-5 or ours == theirs
         assert ours <= theirs + 2e-3 or math.isinf(theirs) or not np.isfinite(ours)
-    assert found.between <= max(2e-5, 0.01 * max(abs(found.low), abs(found.high))) or math.isinf(found.worst)
+    assert result.between <= max(2e-5, 0.01 * max(abs(result.low), abs(result.high))) or math.isinf(
+        result.worst
+    )
 
 
 def test_a_peak_between_the_points_of_a_grid_is_found():
@@ -64,9 +66,9 @@ def test_a_peak_between_the_points_of_a_grid_is_found():
         right = np.interp(alpha, [at, edge[1]], [float(blind.beta(at)) - drop, blind.beta(edge)[1]])
         return np.where((alpha > edge[0]) & (alpha < edge[1]), np.where(alpha < at, left, right), beta)
 
-    found = curve_gap(corner, blind, convex=False)
+    result = curve_gap(corner, blind, convex=False)
     truth = float(ndtri(blind.beta(0.03)) - ndtri(blind.beta(0.03) - 0.02))
-    assert found.high == pytest.approx(truth, abs=1e-3)
+    assert result.high == pytest.approx(truth, abs=1e-3)
 
 
 def test_a_gap_is_infinite_where_it_is():
@@ -158,9 +160,9 @@ def test_bad_input(call, words: str):
     ],
 )
 def test_a_bound_has_no_tolerance(gap: float, error: float, verdict: str):
-    found = judge_bound(Size(gap, gap, error=error), {})
-    assert (found.verdict, found.tolerance) == (verdict, 0.0)
-    assert found.exact
+    result = judge_bound(Size(gap, gap, error=error), {})
+    assert (result.verdict, result.tolerance) == (verdict, 0.0)
+    assert result.exact
 
 
 def test_a_bound_that_touches_and_one_that_is_passed_by_a_little():
@@ -186,9 +188,9 @@ def test_what_holds_on_average_over_targets_does_not_compose():
     # The vertex by hand: both coins show 1, half of the targets are exposed.
     p = 1 / (1 + math.exp(-2.0))
     by_hand = ndtri(claimed.beta(0.5 * (1 - p) ** 2)) - ndtri(1 - 0.5 * p**2)
-    found = curve_gap(half_exposed(2), claimed)
-    assert found.high == pytest.approx(0.176, abs=1e-3)
-    assert found.high == pytest.approx(by_hand, abs=1e-6)
+    result = curve_gap(half_exposed(2), claimed)
+    assert result.high == pytest.approx(0.176, abs=1e-3)
+    assert result.high == pytest.approx(by_hand, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -205,13 +207,13 @@ def test_what_holds_on_average_over_targets_does_not_compose():
 def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, verdict: str):
     claimed = GaussianTradeOff(mu)
     tolerance = tolerance_of(Equality(), claimed)
-    found = judge_equality(curve_gap(GaussianTradeOff(mu + shift), claimed), {}, tolerance=tolerance)
-    assert found.verdict == verdict
-    assert found.tolerance == tolerance == pytest.approx(min(0.02, 0.02 * mu))
+    result = judge_equality(curve_gap(GaussianTradeOff(mu + shift), claimed), {}, tolerance=tolerance)
+    assert result.verdict == verdict
+    assert result.tolerance == tolerance == pytest.approx(min(0.02, 0.02 * mu))
     # What refinement may leave: RESOLUTION, or RELATIVE of the gap.
-    assert shift - 1e-9 <= found.smallest_tolerance <= shift + max(2e-5, 0.0101 * shift)
+    assert shift - 1e-9 <= result.smallest_tolerance <= shift + max(2e-5, 0.0101 * shift)
     if verdict == "REFUTED":
-        assert f"It holds to {found.smallest_tolerance:.3g} probit" in found.detail
+        assert f"It holds to {result.smallest_tolerance:.3g} probit" in result.detail
 
 
 def test_an_equality_of_numbers():
@@ -270,14 +272,14 @@ def test_a_limit_of_truths_known_from_one_side(side, value, bound, verdict):
     )  # fmt: skip
     outcome = rf.judge(statement, at=[{}])
     assert not outcome.failures
-    found = outcome.judged[0]
-    assert str(found.verdict) == verdict, found.detail
-    low, high = found.interval
+    result = outcome.judged[0]
+    assert str(result.verdict) == verdict, result.detail
+    low, high = result.interval
     if verdict == "REFUTED":
         assert (low, high) == ((0.5, math.inf) if side == "above" else (-math.inf, -0.5))
-        assert found.smallest_tolerance == math.inf
+        assert result.smallest_tolerance == math.inf
     elif verdict == "INCONCLUSIVE":
-        assert (low, high) == (-math.inf, math.inf) or math.isinf(found.smallest_tolerance)
+        assert (low, high) == (-math.inf, math.inf) or math.isinf(result.smallest_tolerance)
 
 
 @pytest.mark.parametrize(
@@ -294,42 +296,42 @@ def test_a_limit_of_truths_known_from_one_side(side, value, bound, verdict):
 )
 def test_a_bound_whose_slack_shrinks_to_below_zero_beyond_the_judged_sizes_is_not_confirmed(gap, confirmed):
     sizes = tuple(100 * 2**k for k in range(7))
-    found = judge_limit(lambda n: Size(gap(n), gap(n)), 0.02, {}, sizes=sizes, bound=True)
-    assert (found.verdict is Verdict.CONFIRMED) is confirmed
-    assert found.verdict is not Verdict.REFUTED
+    result = judge_limit(lambda n: Size(gap(n), gap(n)), 0.02, {}, sizes=sizes, bound=True)
+    assert (result.verdict is Verdict.CONFIRMED) is confirmed
+    assert result.verdict is not Verdict.REFUTED
 
 
 def test_the_interval_beside_a_refutation_is_that_of_the_largest_gap():
     """A claim that is too strong at some FPRs and too weak at others: its range over FPR holds 0, the interval that decides does not."""
     for low, high in ((-0.05, 0.2), (-0.2, 0.05)):
-        found = judge_equality(Size(low, high, error=0.001, below=0.002, above=0.003), {}, tolerance=0.1)
-        assert str(found.verdict) == "REFUTED"
-        assert found.interval == pytest.approx((0.199, 0.204) if high > 0.1 else (-0.204, -0.199))
+        result = judge_equality(Size(low, high, error=0.001, below=0.002, above=0.003), {}, tolerance=0.1)
+        assert str(result.verdict) == "REFUTED"
+        assert result.interval == pytest.approx((0.199, 0.204) if high > 0.1 else (-0.204, -0.199))
 
 
 def test_a_bound_that_is_attained_says_to_what_it_was_seen_to_hold():
     """Within the law's error of the bound nothing speaks against it; how far above the truth may lie is said beside the verdict."""
-    found = judge_bound(Size(0.0009, 0.0009, error=0.00095), {})
-    assert found.verdict is Verdict.CONFIRMED
-    assert found.smallest_tolerance == found.interval[1] == pytest.approx(0.00185)
+    result = judge_bound(Size(0.0009, 0.0009, error=0.00095), {})
+    assert result.verdict is Verdict.CONFIRMED
+    assert result.smallest_tolerance == result.interval[1] == pytest.approx(0.00185)
     assert judge_bound(Size(0.00097, 0.00097, error=0.00095), {}).verdict is Verdict.REFUTED
     assert judge_bound(Size(0.0009, 0.0009, error=0.0011), {}).verdict is Verdict.INCONCLUSIVE
 
 
 def test_the_interval_beside_a_refuted_limit_excludes_zero_though_the_law_of_the_last_size_is_known_badly():
     """A gap of 4 at every size, whose error grows with the size: beyond n = 1600 it might be none."""
-    found = judge_limit(lambda n: Size(4.0, 4.0, error=(n / 2000) ** 4), 0.02, {}, sizes=GROWING)
-    assert found.verdict is Verdict.REFUTED
-    assert (found.gap, found.interval) == (4.0, pytest.approx((4.0 - 0.8**4, 4.0 + 0.8**4)))
+    result = judge_limit(lambda n: Size(4.0, 4.0, error=(n / 2000) ** 4), 0.02, {}, sizes=GROWING)
+    assert result.verdict is Verdict.REFUTED
+    assert (result.gap, result.interval) == (4.0, pytest.approx((4.0 - 0.8**4, 4.0 + 0.8**4)))
     exact = judge_limit(lambda n: Size(4.0 + 1 / n, 4.0 + 1 / n), 0.02, {}, sizes=GROWING)
     assert exact.gap == 4.0 + 1 / GROWING[-1]
 
 
 def test_what_is_said_of_a_refuted_limit_names_no_second_limit():
-    found = judge_limit(lambda n: Size(-2.0, 3.0), 0.02, {}, sizes=GROWING)
-    assert "excludes zero" in found.detail
-    assert found.detail.count("the limit is in") == 1
-    assert found.detail.endswith("The least and the largest gap of the curve have limits in [-2, +3].")
+    result = judge_limit(lambda n: Size(-2.0, 3.0), 0.02, {}, sizes=GROWING)
+    assert "excludes zero" in result.detail
+    assert result.detail.count("the limit is in") == 1
+    assert result.detail.endswith("The least and the largest gap of the curve have limits in [-2, +3].")
 
 
 def test_what_a_judge_adds_to_a_detail_begins_a_sentence():

@@ -23,9 +23,9 @@ def statement(kind, claimed, truth, **more) -> rf.Statement:
 
 
 def verdict(kind, claimed, truth) -> str:
-    found = rf.judge(statement(kind, claimed, truth), at={"mu": 1.0})
-    assert not found.failures, found.failures
-    return str(found.verdict)
+    result = rf.judge(statement(kind, claimed, truth), at={"mu": 1.0})
+    assert not result.failures, result.failures
+    return str(result.verdict)
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_one_threshold_on_the_curve_does_not_confirm_a_curve() -> None:
     chords = mi.PiecewiseLinearTradeOff([0.0, fpr, 1.0], [1.0, fnr, 0.0])
     cases = ((G(1.0), tied, "INCONCLUSIVE"), (G(1.0), smooth, "CONFIRMED"), (chords, tied, "CONFIRMED"))
     for claimed, scores, expected in cases:
-        told = statement(rf.Equality(0.05), lambda mu, c=claimed: c, lambda mu, s=scores: s)
+        report = statement(rf.Equality(0.05), lambda mu, c=claimed: c, lambda mu, s=scores: s)
         # A true claim is not confirmed with probability 1e-3 at most, beside intervals four times as narrow as the tolerance.
-        assert str(rf.judge(told, at={"mu": 1.0}, games=1_000_000).verdict) == expected
+        assert str(rf.judge(report, at={"mu": 1.0}, games=1_000_000).verdict) == expected
 
 
 def test_a_bound_in_the_limit_is_not_confirmed_by_one_weak_attacker() -> None:
@@ -107,17 +107,17 @@ def test_a_bound_in_the_limit_is_not_confirmed_by_one_weak_attacker() -> None:
         return mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=target), attack
 
     for attack, expected in ((blind, "INCONCLUSIVE"), (best, "INCONCLUSIVE")):
-        told = statement(
+        report = statement(
             rf.Limit("n", bound=True, sizes=tuple(100 * 2**k for k in range(6))),
             lambda: G(1.05),
             lambda n, a=attack: played(n, a),
             domain={"n": rf.Whole(100, 3200), "x": rf.Fixed(1)},
         )
-        found = rf.judge(told, at={"x": 1})
-        assert not found.failures
-        assert str(found.verdict) == expected
-        assert found.worst is not None
-        assert "stronger attacker may exist" in found.worst.detail
+        result = rf.judge(report, at={"x": 1})
+        assert not result.failures
+        assert str(result.verdict) == expected
+        assert result.worst is not None
+        assert "stronger attacker may exist" in result.worst.detail
 
 
 @pytest.mark.parametrize(("floor", "expected"), [(0.05, "CONFIRMED"), (0.01, "REFUTED"), (0.001, "REFUTED")])
@@ -131,6 +131,6 @@ def test_games_below_the_floor_of_a_claim_do_not_judge_it(floor: float, expected
 
     kind = rf.Equality(0.1, floor=floor)
     scores = (lambda g, n: g.standard_normal(n), member)
-    told = statement(kind, lambda mu: G(0.0), lambda mu: scores)
+    report = statement(kind, lambda mu: G(0.0), lambda mu: scores)
     # A true claim is not confirmed with probability 1e-3 at most, beside intervals a third as wide as the tolerance.
-    assert str(rf.judge(told, at={"mu": 1.0}, games=500_000).verdict) == expected
+    assert str(rf.judge(report, at={"mu": 1.0}, games=500_000).verdict) == expected

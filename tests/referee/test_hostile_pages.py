@@ -58,11 +58,11 @@ class Markup(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        found = dict(attrs)
-        self.tags.append((tag, tuple(sorted(found))))
-        self.links += [str(found[key]) for key in ("href", "xlink:href", "src") if key in found]
-        if found.get("http-equiv") == "Content-Security-Policy":
-            self.policy = found["content"] or ""
+        result = dict(attrs)
+        self.tags.append((tag, tuple(sorted(result))))
+        self.links += [str(result[key]) for key in ("href", "xlink:href", "src") if key in result]
+        if result.get("http-equiv") == "Content-Security-Policy":
+            self.policy = result["content"] or ""
         self._in = tag if tag in self.raw else ""
         if self._in:
             self.raw[tag].append("")
@@ -76,26 +76,26 @@ class Markup(HTMLParser):
 
 
 def harmless(text: str) -> Markup:
-    found = Markup(text)
-    assert {tag for tag, _ in found.tags} <= TAGS
-    assert {name for _, names in found.tags for name in names} <= ATTRIBUTES
-    assert all(re.match(r"#|https://|data:image/png;base64,", link) for link in found.links)
-    return found
+    result = Markup(text)
+    assert {tag for tag, _ in result.tags} <= TAGS
+    assert {name for _, names in result.tags for name in names} <= ATTRIBUTES
+    assert all(re.match(r"#|https://|data:image/png;base64,", link) for link in result.links)
+    return result
 
 
 def guarded(text: str) -> Markup:
     """A whole page: a policy that names its own script and style by their digests, before anything else that counts."""
-    found = harmless(text)
-    assert [tag for tag, _ in found.tags[:4]] == ["html", "head", "meta", "meta"]
-    rules = dict(rule.strip().split(" ", 1) for rule in found.policy.split(";"))
+    result = harmless(text)
+    assert [tag for tag, _ in result.tags[:4]] == ["html", "head", "meta", "meta"]
+    rules = dict(rule.strip().split(" ", 1) for rule in result.policy.split(";"))
     assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
     for kind, rule in (("script", "script-src"), ("style", "style-src")):
         digests = [
             f"'sha256-{base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()}'"
-            for own in found.raw[kind]
+            for own in result.raw[kind]
         ]
         assert rules[rule] == (" ".join(digests) or "'none'")
-    return found
+    return result
 
 
 def worded(words: str) -> rf.Statement:
@@ -121,18 +121,20 @@ def worded(words: str) -> rf.Statement:
 
 def all_worded(outcome: rf.Outcome, words: str) -> rf.Outcome:
     """What came of judging with these words wherever it holds any: of routes and details only the code's own are known."""
-    told = {one.name: words for one in fields(PointResult) if str(one.type) == "str"}
-    return replace(outcome, judged=tuple(replace(one, **told) for one in outcome.judged), how=words)
+    report = {item.name: words for item in fields(PointResult) if str(item.type) == "str"}
+    return replace(outcome, judged=tuple(replace(single, **report) for single in outcome.judged), how=words)
 
 
 def test_every_word_of_a_statement_is_tried():
     words = [
-        one.name for one in fields(rf.Statement) if one.init and re.search(r"\bstr\b|Quote", str(one.type))
+        item.name
+        for item in fields(rf.Statement)
+        if item.init and re.search(r"\bstr\b|Quote", str(item.type))
     ]
-    made = worded(HOSTILE)
+    built = worded(HOSTILE)
     for name in words:
         if name != "name":  # which is refused below
-            assert "<script>" in repr(getattr(made, name)) or callable(getattr(made, name)), name
+            assert "<script>" in repr(getattr(built, name)) or callable(getattr(built, name)), name
 
 
 def test_no_template_takes_markup_from_what_it_is_given():
@@ -141,8 +143,8 @@ def test_no_template_takes_markup_from_what_it_is_given():
     assert environment().from_string("{{ words }}").render(words="<b>") == "&lt;b&gt;"
     templates = list(FOLDER.glob("*.html"))
     assert len(templates) > 3
-    for one in templates:
-        assert not re.search(r"\bsafe\b|autoescape|Markup|\bon\w+=", one.read_text("utf-8")), one.name
+    for item in templates:
+        assert not re.search(r"\bsafe\b|autoescape|Markup|\bon\w+=", item.read_text("utf-8")), item.name
 
 
 def test_names_hold_no_markup():
@@ -157,20 +159,20 @@ def test_a_page_with_markup_in_every_word_has_the_elements_of_one_without(judged
     def written(words: str) -> tuple[str, str]:
         statement = worded(words)
         twin = replace(statement, name="twin", corrects="worded", derivation=words)
-        found = [
-            all_worded(rf.judge(one) if judged else rf.hunt(one, "64 probes", progress=False), words)
-            for one in (statement, twin)
+        result = [
+            all_worded(rf.judge(item) if judged else rf.hunt(item, "64 probes", progress=False), words)
+            for item in (statement, twin)
         ]
         shown = page(
-            found, title=words, lead=words, facts={words: words}, note=words, data=words,
+            result, title=words, lead=words, facts={words: words}, note=words, data=words,
             commands=lambda outcome, point: words, hunts={"worded": words}, groups=lambda one: words,
             links={words: (words, f"javascript:{words}"), f"{words} at": (words, f"https://{words}")},
         )  # fmt: skip
-        guarded(rf.report(found, tmp_path / "report").read_text("utf-8"))
-        pictures = pictures_of(found[0], "worded")
+        guarded(rf.report(result, tmp_path / "report").read_text("utf-8"))
+        pictures = pictures_of(result[0], "worded")
         assert pictures.where.startswith("<svg")
         fromstring(re.sub(r"xlink:href", "href", pictures.where))  # well-formed
-        return shown, "".join(one._repr_html_() for one in found)
+        return shown, "".join(single._repr_html_() for single in result)
 
     hostile, plain = written(HOSTILE), written("x" * len(HOSTILE))
     assert "alert(2)" in hostile[0]
@@ -193,8 +195,8 @@ def test_an_audit_of_a_file_with_markup_in_its_name(tmp_path):
     for name in ("<img src=x onerror=alert(1)>&.csv", "plain.csv"):
         lines = [f"{score},{world}" for score, world in enumerate(member)]
         (tmp_path / name).write_text("\n".join(["score,member", *lines]))
-        found = mi.audit(tmp_path / name, design="independent", confidence=0.9)
-        shown[name] = guarded(report_audit(found, tmp_path / "report").read_text("utf-8")).tags
+        result = mi.audit(tmp_path / name, design="independent", confidence=0.9)
+        shown[name] = guarded(report_audit(result, tmp_path / "report").read_text("utf-8")).tags
     hostile, plain = shown.values()
     assert hostile == plain
 
@@ -231,9 +233,9 @@ def test_what_is_more_than_a_formula_is_shown_as_it_was_written(latex):
     shown = mathml.drawn(latex)
     assert shown.startswith("<code>")
     assert [tag for tag, _ in Markup(shown).tags] == ["code"]
-    with pytest.raises(ValueError, match=r"^formula ") as said:
+    with pytest.raises(ValueError, match=r"^formula ") as text:
         mathml.converted(latex)
-    assert len(str(said.value)) <= 200
+    assert len(str(text.value)) <= 200
 
 
 @pytest.mark.parametrize("command", ["text", "mbox", "hbox", "textbf", "textrm", "operatorname", "mathrm", "tag", "unicode"])  # fmt: skip

@@ -59,27 +59,27 @@ DAMAGE = {
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", DAMAGE)
 def test_it_finds_and_shrinks_what_was_planted(name: str) -> None:
-    found = hunted(statement(DAMAGE[name]))
-    assert str(found.verdict) == "REFUTED"
-    assert DAMAGE[name](**found.point)
-    assert found.gap > 0
-    low, high = found.interval
-    assert 0 < low <= found.gap <= high
-    assert found.point["side"] == ("remove" if "side" in name else "add")
-    assert 0.5 < found.share <= 1.0
-    assert DAMAGE[name](**{**found.point, **{k: v["low"] for k, v in found.frontier.items() if k == "n"}})
+    result = hunted(statement(DAMAGE[name]))
+    assert str(result.verdict) == "REFUTED"
+    assert DAMAGE[name](**result.point)
+    assert result.gap > 0
+    low, high = result.interval
+    assert 0 < low <= result.gap <= high
+    assert result.point["side"] == ("remove" if "side" in name else "add")
+    assert 0.5 < result.share <= 1.0
+    assert DAMAGE[name](**{**result.point, **{k: v["low"] for k, v in result.frontier.items() if k == "n"}})
 
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("kind", [rf.Bound(), rf.Equality(), rf.Ordering()])
 def test_a_true_statement_is_not_refuted(kind) -> None:
     where = {"where": lambda s: abs(s) > 0.05}
-    found = hunted(statement(kind=kind, **where), seed=3)
-    assert str(found.verdict) == "CONFIRMED"
-    assert "which proves nothing" in str(found)
-    assert found.frontier == {}
-    assert found.share == 1.0
-    assert 300 < len(found.probes) <= 400  # what `where` excludes while climbing counts as well
+    result = hunted(statement(kind=kind, **where), seed=3)
+    assert str(result.verdict) == "CONFIRMED"
+    assert "which proves nothing" in str(result)
+    assert result.frontier == {}
+    assert result.share == 1.0
+    assert 300 < len(result.probes) <= 400  # what `where` excludes while climbing counts as well
 
 
 @pytest.mark.evidence
@@ -105,9 +105,9 @@ def test_it_goes_on_from_its_file(tmp_path) -> None:
         damaged.write('{"at": {"s": 1')  # a killed run
     before = len(calls)
     resumed = hunted(statement(truth=truth), "300 probes", checkpoint=file)
-    made = len(calls) - before
+    built = len(calls) - before
     assert resumed.probes == whole.probes
-    assert made < 260
+    assert built < 260
     records = [json.loads(line) for line in file.read_text().splitlines()]
     assert records[0]["statement"] == "gaussian"
     with pytest.raises(ValueError, match="belongs to another statement, domain or seed"):
@@ -177,7 +177,7 @@ def test_what_an_earlier_run_took_is_part_of_the_budget(tmp_path) -> None:
     again = hunted(statement(truth=truth), "10m", checkpoint=file)
     # Two calls say whether the truth repeats. Its time is used up: no probe is made again, none is lost, and the same points are judged.
     assert len(calls) - 2 == len(again.judged) == len(first.judged)
-    assert {repr(one.at) for one in again.probes} == {repr(one.at) for one in first.probes}
+    assert {repr(item.at) for item in again.probes} == {repr(single.at) for single in first.probes}
     assert again.seconds >= 1e6 * len(lines)
 
 
@@ -186,9 +186,9 @@ def test_a_probe_that_takes_longer_than_the_budget_is_made_and_said() -> None:
         time.sleep(0.2)
         return G(abs(s) / sigma)
 
-    found = hunted(statement(truth=truth), "0.1s")
-    assert len(found.probes) == len(found.judged) == 1
-    assert re.search(r"; one probe took \S+ s, more than the whole budget$", found.how)
+    result = hunted(statement(truth=truth), "0.1s")
+    assert len(result.probes) == len(result.judged) == 1
+    assert re.search(r"; one probe took \S+ s, more than the whole budget$", result.how)
     assert len(hunted(statement(), "0.000001s").probes) == 1
 
 
@@ -196,21 +196,21 @@ def test_a_probe_that_takes_longer_than_the_budget_is_made_and_said() -> None:
 def test_judging_that_outlasts_the_budget_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not cut short: the same finalists are judged, by all their games, as without a clock."""
     plain = hunting.judge_point
-    told: list[str] = []
+    report: list[str] = []
 
     def slow(*args, **how):
         time.sleep(0.6)
         return plain(*args, **how)
 
     monkeypatch.setattr(hunting, "judge_point", slow)
-    found = rf.hunt(statement(), "0.3s", progress=told.append)
-    assert len(found.judged) == hunting.FINALISTS
-    assert found.verdict is rf.Verdict.CONFIRMED
-    seconds = re.search(r"; judging went on for (\S+) s after the budget$", found.how)
+    result = rf.hunt(statement(), "0.3s", progress=report.append)
+    assert len(result.judged) == hunting.FINALISTS
+    assert result.verdict is rf.Verdict.CONFIRMED
+    seconds = re.search(r"; judging went on for (\S+) s after the budget$", result.how)
     assert seconds is not None
-    assert 1.5 < float(seconds[1]) < found.seconds
-    assert any(line.endswith("judging 4 of 4 points") for line in told)
-    assert told[-1].endswith("4 points judged")
+    assert 1.5 < float(seconds[1]) < result.seconds
+    assert any(line.endswith("judging 4 of 4 points") for line in report)
+    assert report[-1].endswith("4 points judged")
     monkeypatch.undo()
     assert "after the budget" not in hunted(statement(), "40 probes").how
 
@@ -221,13 +221,13 @@ def test_probes_that_fail_are_recorded_and_stop_nothing() -> None:
             raise ArithmeticError("no such side")
         return math.nan if side == "replace" else G(abs(s) / sigma * (1.05 if n < 3 else 1.0))
 
-    found = hunted(statement(truth=truth))
-    assert str(found.verdict) == "REFUTED"
-    assert {failure.at["side"] for failure in found.failures} == {
+    result = hunted(statement(truth=truth))
+    assert str(result.verdict) == "REFUTED"
+    assert {failure.at["side"] for failure in result.failures} == {
         "add"
     }  # a truth that is NaN is INCONCLUSIVE
-    assert "ArithmeticError: no such side" in {failure.error for failure in found.failures}
-    assert f"{len(found.failures)} points, the first at" in str(found)
+    assert "ArithmeticError: no such side" in {failure.error for failure in result.failures}
+    assert f"{len(result.failures)} points, the first at" in str(result)
     always = hunted(statement(truth=lambda: 1 / 0), "50 probes")
     assert str(always.verdict) == "INCONCLUSIVE"
     assert always.point is None
@@ -243,17 +243,17 @@ def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:
             low, high = known.log_tpr_low - np.log(2.0), known.log_tpr_high - np.log(2.0)
             return mi.CurveBounds(low, high, np.full(shape, -np.inf), np.zeros(shape))
 
-    found = hunted(statement(claimed=lambda n: Rising() if n < 3 else G(100.0)), "200 probes")
-    assert found.findings
-    assert all(finding.at["n"] < 3 for finding in found.findings)
+    result = hunted(statement(claimed=lambda n: Rising() if n < 3 else G(100.0)), "200 probes")
+    assert result.findings
+    assert all(finding.at["n"] < 3 for finding in result.findings)
 
 
 @pytest.mark.evidence
 def test_existence_is_searched_for() -> None:
     kind = rf.Exists(rf.Equality(0.01))
-    found = hunted(statement(kind=kind, claimed=lambda: G(1.0)), "1000 probes")
-    assert str(found.verdict) == "CONFIRMED"
-    assert abs(abs(found.point["s"]) / found.point["sigma"] - 1.0) <= 0.0101
+    result = hunted(statement(kind=kind, claimed=lambda: G(1.0)), "1000 probes")
+    assert str(result.verdict) == "CONFIRMED"
+    assert abs(abs(result.point["s"]) / result.point["sigma"] - 1.0) <= 0.0101
     none = hunted(statement(kind=kind, claimed=lambda: G(30.0)), "200 probes")
     assert str(none.verdict) == "INCONCLUSIVE"
 
@@ -262,10 +262,10 @@ def test_a_limit_is_hunted_without_what_grows() -> None:
     def truth(s, sigma, n, side):
         return G(1.0 + abs(s) * n**-0.5 + (0.05 if side == "remove" else 0.0))
 
-    found = hunted(statement(kind=rf.Limit("n"), claimed=lambda: G(1.0), truth=truth), "40 probes")
-    assert str(found.verdict) == "REFUTED"
-    assert found.point["side"] == "remove"
-    assert "n" not in found.probes[0].at
+    result = hunted(statement(kind=rf.Limit("n"), claimed=lambda: G(1.0), truth=truth), "40 probes")
+    assert str(result.verdict) == "REFUTED"
+    assert result.point["side"] == "remove"
+    assert "n" not in result.probes[0].at
 
 
 @pytest.mark.evidence
@@ -302,18 +302,18 @@ def test_ctrl_c_keeps_what_was_found() -> None:
             os.kill(os.getpid(), signal.SIGINT)
         return G(abs(s) / sigma * (1.05 if side == "remove" else 1.0))
 
-    found = hunted(statement(truth=truth), "10m")
-    assert found.interrupted
-    assert 90 <= len(found.probes) <= 1000
-    assert str(found.verdict) == "REFUTED"
+    result = hunted(statement(truth=truth), "10m")
+    assert result.interrupted
+    assert 90 <= len(result.probes) <= 1000
+    assert str(result.verdict) == "REFUTED"
 
 
 def test_ctrl_c_before_the_first_probe_decides_nothing() -> None:
     def truth(s):
         raise KeyboardInterrupt
 
-    found = hunted(statement(truth=truth))
-    assert (found.interrupted, found.probes, found.worst, str(found.verdict)) == (
+    result = hunted(statement(truth=truth))
+    assert (result.interrupted, result.probes, result.worst, str(result.verdict)) == (
         True,
         (),
         None,
@@ -328,11 +328,11 @@ def test_the_first_result_is_said_at_once(capsys) -> None:
 
 @pytest.mark.evidence
 def test_its_replay_shows_the_same(tmp_path) -> None:
-    found = hunted(statement(DAMAGE["small n"]))
-    assert found.replay.shell.startswith("mipsim judge ")
-    assert len(found.replay.python.splitlines()) <= 10
-    again = rf.judge(found.statement, at=found.point)
-    assert (again.verdict, again.gap) == (found.verdict, found.gap)
+    result = hunted(statement(DAMAGE["small n"]))
+    assert result.replay.shell.startswith("mipsim judge ")
+    assert len(result.replay.python.splitlines()) <= 10
+    again = rf.judge(result.statement, at=result.point)
+    assert (again.verdict, again.gap) == (result.verdict, result.gap)
 
 
 @pytest.mark.parametrize(
@@ -355,17 +355,17 @@ def test_a_finite_domain_is_searched_whole() -> None:
         name="small", says="x y <= 12", source="here", kind=rf.Bound(),
         domain={"x": rf.Whole(1, 4), "y": rf.Whole(1, 4)}, claimed=lambda: 15.0, truth=lambda x, y: x * y,
     )  # fmt: skip
-    found = hunted(small, "10m")
-    assert len({tuple(probe.at.values()) for probe in found.probes}) == 16
-    assert found.point == {"x": 4, "y": 4}
+    result = hunted(small, "10m")
+    assert len({tuple(probe.at.values()) for probe in result.probes}) == 16
+    assert result.point == {"x": 4, "y": 4}
 
 
 def test_the_first_probe_by_games_is_short() -> None:
     """Its reader waits for it; all others play what resolves a tenth of a probit."""
-    asked: list[int] = []
+    requested: list[int] = []
 
     def drawn(generator: np.random.Generator, games: int) -> np.ndarray:
-        asked.append(games)
+        requested.append(games)
         return generator.standard_normal(games)
 
     statement = rf.Statement(
@@ -379,8 +379,8 @@ def test_the_first_probe_by_games_is_short() -> None:
     )
     rf.hunt(statement, "3 probes", games=1000, progress=False)
     assert FIRST_GAMES < PROBE_GAMES
-    assert asked[:4] == [16] * 4  # whether the samplers repeat
-    del asked[:4]
-    first, others = asked.index(FIRST_GAMES), asked.index(PROBE_GAMES)
+    assert requested[:4] == [16] * 4  # whether the samplers repeat
+    del requested[:4]
+    first, others = requested.index(FIRST_GAMES), requested.index(PROBE_GAMES)
     assert first == 0 < others
-    assert FIRST_GAMES not in asked[others:]
+    assert FIRST_GAMES not in requested[others:]

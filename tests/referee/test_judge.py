@@ -23,9 +23,9 @@ def statement(kind, claimed, truth, **more):
 
 
 def verdict(*args, at=None, **more) -> str:
-    found = rf.judge(statement(*args, **more), at=at or [{"mu": 1.0}])
-    assert not found.failures, found.failures
-    return str(found.verdict)
+    result = rf.judge(statement(*args, **more), at=at or [{"mu": 1.0}])
+    assert not result.failures, result.failures
+    return str(result.verdict)
 
 
 @pytest.mark.parametrize("shift", [1e-5, 1e-3, 0.1])
@@ -47,9 +47,9 @@ def test_a_bound_is_judged_at_rare_rates_too() -> None:
             return mi.bounds_from_rates(both, log_fpr, relative=1e-11)
 
     # At FPR 1e-4 this is 1e-3 probits, at 1e-9 it is two.
-    found = rf.judge(statement(rf.Bound(), lambda mu: G(1.01 * mu), lambda mu: Leaky()), at={"mu": 1.0})
-    assert str(found.verdict) == "REFUTED"
-    assert found.gap > 0.1
+    result = rf.judge(statement(rf.Bound(), lambda mu: G(1.01 * mu), lambda mu: Leaky()), at={"mu": 1.0})
+    assert str(result.verdict) == "REFUTED"
+    assert result.gap > 0.1
     at_most = statement(rf.Bound(floor=1e-4), lambda mu: G(1.01 * mu), lambda mu: Leaky())
     assert str(rf.judge(at_most, at={"mu": 1.0}).verdict) == "CONFIRMED"
 
@@ -98,8 +98,8 @@ def test_numbers_are_judged_with_their_errors() -> None:
 def test_what_is_known_from_one_side_decides_in_its_direction_only(kind, truth, expected: str) -> None:
     assert verdict(kind, lambda mu: 1.0, lambda mu: truth) == expected
     if isinstance(kind, rf.Bound):  # a hunt looks at the same points by the same rule
-        found = rf.hunt(statement(kind, lambda mu: 1.0, lambda mu: truth), "8 probes", progress=False)
-        assert (str(found.verdict) == "REFUTED") == (expected == "REFUTED")
+        result = rf.hunt(statement(kind, lambda mu: 1.0, lambda mu: truth), "8 probes", progress=False)
+        assert (str(result.verdict) == "REFUTED") == (expected == "REFUTED")
     low, high = rf.judge(statement(kind, lambda mu: 1.0, lambda mu: truth), at={"mu": 1.0}).interval
     assert (low == -math.inf) if truth.unknown == "below" else (high == math.inf)
     claimed = rf.Number(
@@ -121,14 +121,14 @@ def test_a_game_is_judged_by_its_exact_law() -> None:
     game, best, linear = noisy_mean(1.0)
     exact = game.exact(best)
     for attack, confirmed in ((best, "CONFIRMED"), (linear, "INCONCLUSIVE")):
-        found = rf.judge(
+        result = rf.judge(
             statement(rf.Bound(), lambda mu: G(5.0), lambda mu, a=attack: (game, a)), at={"mu": 1.0}
         )
-        assert found.worst is not None
-        assert (str(found.verdict), found.worst.games, found.worst.route) == (confirmed, 0, "exact law")
+        assert result.worst is not None
+        assert (str(result.verdict), result.worst.games, result.worst.route) == (confirmed, 0, "exact law")
         weak = statement(rf.Bound(), lambda mu: G(0.2), lambda mu, a=attack: (game, a))
         assert str(rf.judge(weak, at={"mu": 1.0}).verdict) == "REFUTED"
-    assert "a stronger attacker may exist" in str(found)
+    assert "a stronger attacker may exist" in str(result)
     same = statement(rf.Equality(), lambda mu: exact, lambda mu: (game, best))
     assert str(rf.judge(same, at={"mu": 1.0}).verdict) == "CONFIRMED"
 
@@ -139,11 +139,11 @@ def test_a_game_without_a_law_is_judged_by_games() -> None:
     played = (game, lambda target, output: output[0] ** 3)
     exact = game.exact(noisy_mean(1.0)[2])  # a score that orders outputs alike
     truth = statement(rf.Equality(0.1), lambda mu: exact, lambda mu: played)
-    found = rf.judge(truth, at={"mu": 1.0}, games=100_000)
-    assert found.worst is not None
-    assert (str(found.verdict), found.worst.games, found.worst.route) == ("CONFIRMED", 100_000, "games")
-    low, high = found.interval
-    assert low < found.gap < high
+    result = rf.judge(truth, at={"mu": 1.0}, games=100_000)
+    assert result.worst is not None
+    assert (str(result.verdict), result.worst.games, result.worst.route) == ("CONFIRMED", 100_000, "games")
+    low, high = result.interval
+    assert low < result.gap < high
     wrong = statement(rf.Bound(), lambda mu: G(0.2), lambda mu: played)
     assert str(rf.judge(wrong, at={"mu": 1.0}, games=100_000).verdict) == "REFUTED"
 
@@ -185,9 +185,9 @@ def test_a_refutation_where_the_deciding_counts_are_too_few_has_a_gap() -> None:
         at=[{"mu": 1.0}],
         games=20_000,
     )
-    found = far.judged[0]
-    assert str(found.verdict) == "REFUTED"
-    assert found.gap == min(found.interval, key=abs) > 1.0
+    result = far.judged[0]
+    assert str(result.verdict) == "REFUTED"
+    assert result.gap == min(result.interval, key=abs) > 1.0
 
 
 @pytest.mark.slow
@@ -213,23 +213,23 @@ LIMIT = {"n": rf.Whole(1, math.inf, hunt_to=1e8, log=True), "c": rf.Real(0.5, 2.
     ],
 )
 def test_limits_are_judged_by_their_rule(truth, expected: str) -> None:
-    found = rf.judge(statement(rf.Limit("n"), lambda n, c: G(1.0), truth, domain=LIMIT), at={"c": 1.0})
-    assert not found.failures
-    assert str(found.verdict) == expected
+    result = rf.judge(statement(rf.Limit("n"), lambda n, c: G(1.0), truth, domain=LIMIT), at={"c": 1.0})
+    assert not result.failures
+    assert str(result.verdict) == expected
 
 
 def test_sizes_that_depend_on_the_point_are_all_that_a_limit_asks_for() -> None:
     """The domain may name a size that no law reaches."""
-    asked = []
+    requested = []
 
     def claimed(n, c):
-        asked.append(n)
+        requested.append(n)
         return G(1.0)
 
     limit = rf.Limit("n", sizes=lambda **at: [int(100 * at["c"]) * 2**k for k in range(8)])
     domain = LIMIT | {"n": rf.Whole(2, 1e12, log=True)}
-    found = rf.judge(statement(limit, claimed, lambda n, c: G(1.0 + 1 / n), domain=domain), at={"c": 2.0})
-    assert (found.verdict, max(asked), min(asked)) == ("CONFIRMED", 25_600, 200)
+    result = rf.judge(statement(limit, claimed, lambda n, c: G(1.0 + 1 / n), domain=domain), at={"c": 2.0})
+    assert (result.verdict, max(requested), min(requested)) == ("CONFIRMED", 25_600, 200)
 
 
 def test_existence_is_confirmed_by_a_point_and_refuted_by_none() -> None:
@@ -243,9 +243,9 @@ def test_existence_is_confirmed_by_a_point_and_refuted_by_none() -> None:
 @pytest.mark.parametrize("claimed", [lambda mu: G(mu), lambda mu: mu, lambda mu: mi.LaplaceTradeOff(mu)])
 @pytest.mark.parametrize("shift", [0.03, 0.05])
 def test_controls_are_refuted_by_the_same_judge(kind, claimed, shift: float) -> None:
-    one = statement(kind, claimed, claimed, control=rf.Control({"mu": 1.0}, shift=shift))
-    assert str(rf.judge(one, at={"mu": 1.0}).verdict) == "CONFIRMED"
-    control = rf.judge(rf.controlled(one), at={"mu": 1.0})
+    item = statement(kind, claimed, claimed, control=rf.Control({"mu": 1.0}, shift=shift))
+    assert str(rf.judge(item, at={"mu": 1.0}).verdict) == "CONFIRMED"
+    control = rf.judge(rf.controlled(item), at={"mu": 1.0})
     assert str(control.verdict) == ("INCONCLUSIVE" if isinstance(kind, rf.Exists) else "REFUTED")
 
 
@@ -266,10 +266,10 @@ def raising(mu):
 
 
 def test_points_that_fail_are_recorded_and_stop_nothing() -> None:
-    found = rf.judge(statement(rf.Bound(), lambda mu: G(mu), raising), at=[{"mu": 2.0}, {"mu": 1.0}])
-    assert str(found.verdict) == "INCONCLUSIVE"
-    assert [failure.at for failure in found.failures] == [{"mu": 2.0}]
-    assert "RuntimeError: too large" in str(found)
+    result = rf.judge(statement(rf.Bound(), lambda mu: G(mu), raising), at=[{"mu": 2.0}, {"mu": 1.0}])
+    assert str(result.verdict) == "INCONCLUSIVE"
+    assert [failure.at for failure in result.failures] == [{"mu": 2.0}]
+    assert "RuntimeError: too large" in str(result)
     nan = rf.judge(statement(rf.Bound(), lambda mu: 1.0, lambda mu: math.nan), at={"mu": 1.0})
     assert not nan.failures
     assert str(nan.verdict) == "INCONCLUSIVE"
@@ -298,11 +298,11 @@ RESTLESS = {
 def test_a_function_that_returns_another_value_at_each_call_is_refused(value: str, role: str) -> None:
     """Before anything is judged or probed; with its own value at each point it is judged, which is the control."""
     steady = {"claimed": lambda mu: G(mu), "truth": lambda mu: G(mu)}
-    one = statement(rf.Bound(), **steady | {role: RESTLESS[value]})
+    item = statement(rf.Bound(), **steady | {role: RESTLESS[value]})
     for begin in (
-        lambda: rf.judge(one),
-        lambda: rf.judge(one, at={"mu": 1.0}),
-        lambda: rf.hunt(one, "2 probes"),
+        lambda: rf.judge(item),
+        lambda: rf.judge(item, at={"mu": 1.0}),
+        lambda: rf.hunt(item, "2 probes"),
     ):
         with pytest.raises(
             ValueError,
@@ -335,9 +335,9 @@ def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:
 
             return mi.bounds_from_rates(both, log_fpr)
 
-    found = rf.judge(statement(rf.Bound(), lambda mu: Bump(), lambda mu: G(0.5)), at={"mu": 1.0})
-    assert len(found.findings) == 1
-    assert "no trade-off function" in str(found)
+    result = rf.judge(statement(rf.Bound(), lambda mu: Bump(), lambda mu: G(0.5)), at={"mu": 1.0})
+    assert len(result.findings) == 1
+    assert "no trade-off function" in str(result)
     for curve in (G(0.0), G(1.0), mi.LaplaceTradeOff(1.0), mi.ApproxDPTradeOff(1.0, 0.1)):
         assert no_tradeoff(curve) == ""
 
@@ -370,13 +370,13 @@ def test_a_domain_that_no_point_satisfies_is_refused() -> None:
 
 def test_the_domain_is_filled_with_all_its_corners() -> None:
     domain = {"mu": rf.Real(0.1, 3.0), "side": rf.Choice("add", "remove"), "n": rf.Whole(1, 9)}
-    found = rf.judge(statement(rf.Bound(), lambda mu: mu, lambda mu: mu, domain=domain), samples=32)
-    points = [one.parameters for one in found.judged]
+    result = rf.judge(statement(rf.Bound(), lambda mu: mu, lambda mu: mu, domain=domain), samples=32)
+    points = [item.parameters for item in result.judged]
     assert len(points) == 8 + 32
     assert {(p["mu"], p["side"], p["n"]) for p in points} >= {
         (mu, side, n) for mu in (0.1, 3.0) for side in ("add", "remove") for n in (1, 9)
     }
-    assert found.share == 1.0
+    assert result.share == 1.0
 
 
 class Moved(mi.AbstractTradeOff):
@@ -404,11 +404,11 @@ def test_rare_rates_that_a_law_does_not_reach_are_played_tilted(rare: float, exp
     law = game.exact(best)
     assert law.law.error_bound > 1e-7  # so that it says nothing below 1e-4
     bound = statement(rf.Bound(), lambda mu: Moved(law, rare), lambda mu: (game, best))
-    found = rf.judge(bound, at={"mu": 1.0}, games=20_000)
-    assert not found.failures
-    assert str(found.verdict) == expected
-    assert found.worst is not None
-    assert found.worst.route == ("tilted games" if expected == "REFUTED" else "exact law")
+    result = rf.judge(bound, at={"mu": 1.0}, games=20_000)
+    assert not result.failures
+    assert str(result.verdict) == expected
+    assert result.worst is not None
+    assert result.worst.route == ("tilted games" if expected == "REFUTED" else "exact law")
 
 
 @pytest.mark.parametrize(
@@ -436,18 +436,18 @@ def test_one_refuted_point_refutes_and_all_confirm() -> None:
         name="small", says="x <= 1", source="p", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
         claimed=lambda: 1.0, truth=known,
     )  # fmt: skip
-    said = {
+    text = {
         places: str(rf.judge(small, at=[{"x": x} for x in places]).verdict)
         for places in ((0.1, 0.2), (0.1, 1.5), (0.1, 0.9), (0.9, 1.5))
     }
-    assert list(said.values()) == ["CONFIRMED", "REFUTED", "INCONCLUSIVE", "REFUTED"]
+    assert list(text.values()) == ["CONFIRMED", "REFUTED", "INCONCLUSIVE", "REFUTED"]
 
 
 @pytest.mark.parametrize("kind", [rf.Equality(), rf.Bound()])
 def test_a_law_known_too_badly_at_rare_rates_confirms_nothing_there(kind: rf.Equality | rf.Bound) -> None:
     """The judged rates are those of the statement; a wide bound does not shrink them."""
     between = mi.BoundedTradeOff(G(1.0), G(0.99), rounding=1e-3, sideways=1e-3)
-    found = rf.judge(statement(kind, lambda mu: G(1.0), lambda mu: between), at={"mu": 1.0})
-    assert str(found.verdict) == "INCONCLUSIVE"
+    result = rf.judge(statement(kind, lambda mu: G(1.0), lambda mu: between), at={"mu": 1.0})
+    assert str(result.verdict) == "INCONCLUSIVE"
     shifted = rf.judge(statement(kind, lambda mu: G(0.9), lambda mu: between), at={"mu": 1.0})
     assert str(shifted.verdict) == "REFUTED"

@@ -89,9 +89,9 @@ FALSE: dict[str, Sequence] = {
 def test_planted_sequences(name: str, sizes: np.ndarray, tolerance: float):
     """The wrong limits are 0.02 at least; inside a tolerance of 0.1 they are wrong all the same."""
     true = name in TRUE
-    found = limit_verdict(sizes, (TRUE if true else FALSE)[name](sizes), tolerance)
-    assert found.verdict != ("REFUTED" if true else "CONFIRMED"), found
-    assert found.why.endswith(".")
+    result = limit_verdict(sizes, (TRUE if true else FALSE)[name](sizes), tolerance)
+    assert result.verdict != ("REFUTED" if true else "CONFIRMED"), result
+    assert result.why.endswith(".")
 
 
 def test_there_are_enough_of_them():
@@ -102,10 +102,10 @@ def test_there_are_enough_of_them():
     "name", ["0", "n^-1/2", "1/n", "lattice, 5%", "n^-1/2 and noise 1e-9", "noise 1e-12", "log n / n"]
 )
 def test_a_true_limit_can_be_confirmed(name: str):
-    found = limit_verdict(LONG, TRUE[name](LONG), 0.02)
-    assert found.verdict == "CONFIRMED", found
-    assert found.interval[0] <= found.limit <= found.interval[1]
-    assert max(map(abs, found.interval)) <= 0.02
+    result = limit_verdict(LONG, TRUE[name](LONG), 0.02)
+    assert result.verdict == "CONFIRMED", result
+    assert result.interval[0] <= result.limit <= result.interval[1]
+    assert max(map(abs, result.interval)) <= 0.02
 
 
 @pytest.mark.parametrize(
@@ -125,17 +125,17 @@ def test_a_false_limit_can_be_refuted(name: str):
 @pytest.mark.parametrize("name", ["1/log n", "0.35/log n", "1/log log n", "n^-0.07", "log(n)^-2", "n^-0.2"])
 @pytest.mark.parametrize("sizes", RANGES.values(), ids=RANGES)
 def test_a_slow_approach_is_inconclusive_and_says_so(name: str, sizes: np.ndarray):
-    found = limit_verdict(sizes, TRUE[name](sizes), 0.02)
-    assert found.verdict == "INCONCLUSIVE"
-    assert found.slow
-    assert "slow" in found.why
+    result = limit_verdict(sizes, TRUE[name](sizes), 0.02)
+    assert result.verdict == "INCONCLUSIVE"
+    assert result.slow
+    assert "slow" in result.why
 
 
 def test_the_fit_is_what_was_planted():
-    found = limit_verdict(LONG, 0.03 - 2 * LONG**-0.75, 0.02)
-    assert (found.limit, found.power) == (pytest.approx(0.03, abs=1e-6), pytest.approx(0.75))
+    result = limit_verdict(LONG, 0.03 - 2 * LONG**-0.75, 0.02)
+    assert (result.limit, result.power) == (pytest.approx(0.03, abs=1e-6), pytest.approx(0.75))
     # c is that of (n / first size)^-q.
-    assert found.coefficient == pytest.approx(-2 * LONG[0] ** -0.75, rel=1e-4)
+    assert result.coefficient == pytest.approx(-2 * LONG[0] ** -0.75, rel=1e-4)
 
 
 def test_errors_widen_the_interval_and_decide_nothing_themselves():
@@ -218,9 +218,9 @@ def _wrong(seed: int, count: int) -> list[str]:
         limit = float(rng.choice([-1, 1]) * np.exp(rng.uniform(np.log(tolerance), 0))) if false else 0.0
         size = float(rng.choice([0, 0, 1e-12, 1e-6, 1e-3]))
         gaps = gaps + limit + size * rng.standard_normal(n.size)
-        found = limit_verdict(n, gaps, tolerance, 3 * size if rng.random() < 0.7 else None)
-        if found.verdict == ("CONFIRMED" if false else "REFUTED"):
-            wrong.append(f"{kind}, limit {limit:.3g}, {tolerance}: {n.tolist()} {gaps.tolist()} {found}")
+        result = limit_verdict(n, gaps, tolerance, 3 * size if rng.random() < 0.7 else None)
+        if result.verdict == ("CONFIRMED" if false else "REFUTED"):
+            wrong.append(f"{kind}, limit {limit:.3g}, {tolerance}: {n.tolist()} {gaps.tolist()} {result}")
     return wrong
 
 

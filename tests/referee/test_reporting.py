@@ -37,26 +37,26 @@ class Checked(HTMLParser):
 
 
 def outcomes():
-    one = rf.Statement(
+    item = rf.Statement(
         name="half-k", says="k releases: <k mu / 2>-GDP & no more", source="nobody", kind=rf.Bound(),
         domain={"mu": rf.Real(0.1, 1.0), "k": rf.Whole(1, 100, log=True), "law": rf.Choice("a", "b"), "idle": rf.Fixed(1)},
         claimed=lambda mu, k: G(k * mu / 2), truth=lambda mu, k, law: G(k**0.5 * mu) if law == "b" else G(0.0),
         quote=rf.Quote("It is so.", "p. 1"), restricted_by=(rf.Quote("For large k.", "p. 2"),),
     )  # fmt: skip
-    failing = one.corrected(
+    failing = item.corrected(
         name="failing", truth=lambda mu: 1 / 0 if mu > 0.5 else G(mu / 2), where=lambda k: k > 1
     )
     return [
-        rf.hunt(one, "300 probes", progress=False),
-        rf.judge(one, samples=16),
+        rf.hunt(item, "300 probes", progress=False),
+        rf.judge(item, samples=16),
         rf.hunt(failing, "64 probes", progress=False),
     ]
 
 
 @pytest.mark.evidence
 def test_the_page_is_whole_and_the_data_are_plain(tmp_path: Path) -> None:
-    found = outcomes()
-    page = rf.report(found, tmp_path / "report")
+    result = outcomes()
+    page = rf.report(result, tmp_path / "report")
     text = page.read_text(encoding="utf-8")
     parser = Checked()
     parser.feed(text)
@@ -68,11 +68,11 @@ def test_the_page_is_whole_and_the_data_are_plain(tmp_path: Path) -> None:
     for words in ("Counterexample", "Where it holds", "mipsim judge", "For large k.", "ZeroDivisionError"):
         assert words in text
     records = json.loads((tmp_path / "report/results.json").read_text(encoding="utf-8"))
-    for record, one in zip(records, found, strict=True):
-        assert record["verdict"] == str(one.verdict)
-        assert len(record["probes"]) == len(one.probes)
-        assert len(record["judged"]) == len(one.judged)
-        assert record["gap"] == (one.gap if math.isfinite(one.gap) else record["gap"])
+    for record, item in zip(records, result, strict=True):
+        assert record["verdict"] == str(item.verdict)
+        assert len(record["probes"]) == len(item.probes)
+        assert len(record["judged"]) == len(item.judged)
+        assert record["gap"] == (item.gap if math.isfinite(item.gap) else record["gap"])
 
 
 @pytest.mark.evidence
@@ -84,12 +84,12 @@ def test_the_map_is_over_what_matters() -> None:
 
 @pytest.mark.evidence
 def test_results_show_themselves() -> None:
-    for one in outcomes():
-        html = one._repr_html_()
+    for item in outcomes():
+        html = item._repr_html_()
         Checked().feed(html)
-        assert str(one.verdict) in html
-        assert str(one.verdict) in str(one)
-        assert one.statement.name in repr(one)
+        assert str(item.verdict) in html
+        assert str(item.verdict) in str(item)
+        assert item.statement.name in repr(item)
 
 
 @pytest.mark.parametrize(("results", "says"), [([], "results is empty"), ([3], "results holds int")])
@@ -139,9 +139,9 @@ def test_a_gap_that_is_no_number_moves_no_rank() -> None:
         points=[{"x": x, "big": big} for x in (8.0, 5.0, 7.0, 1.0, 6.0) for big in (False, True)],
     )
     outcome = rf.judge(mixed, samples=0)
-    judged = [replace(one, gap=math.nan) if one.parameters["x"] == 5.0 else one for one in outcome.judged]
+    judged = [replace(item, gap=math.nan) if item.parameters["x"] == 5.0 else item for item in outcome.judged]
     holed = replace(outcome, judged=tuple(judged))
-    fewer = replace(outcome, judged=tuple(one for one in judged if not math.isnan(one.gap)))
+    fewer = replace(outcome, judged=tuple(single for single in judged if not math.isnan(single.gap)))
     assert importance(holed) == importance(fewer)
 
 
@@ -152,7 +152,7 @@ def test_formulas_are_drawn(tmp_path):
         domain={"x": rf.Real(0.0, 1.0)}, claimed=lambda x: 1.0, truth=lambda x: x, formula=r"x^2 \le 1",
     )  # fmt: skip
     broken = replace(worded, name="broken", formula="x^")
-    out = rf.report([rf.judge(one) for one in (worded, broken)], tmp_path)
+    out = rf.report([rf.judge(item) for item in (worded, broken)], tmp_path)
     page = out.read_text()
     assert page.count('display="block"') == 1
     assert "<msqrt>" in page
@@ -187,10 +187,10 @@ def test_a_derivation_is_told_in_paragraphs(tmp_path):
         claimed=lambda x: x, truth=lambda x: x * x,
     )  # fmt: skip
     right = square.corrected(domain={"x": rf.Real(0.0, 1.0)}, says="for x at most 1", derivation=PROOF)
-    judged = [rf.judge(one) for one in (square, right)]
+    judged = [rf.judge(item) for item in (square, right)]
     page = rf.report(judged, tmp_path).read_text("utf-8")
-    told = re.findall(r'<div class="derivation">(.*?)</div>', page)
-    (paragraphs,) = (re.findall(r"<p>(.*?)</p>", one) for one in told)
+    report = re.findall(r'<div class="derivation">(.*?)</div>', page)
+    (paragraphs,) = (re.findall(r"<p>(.*?)</p>", single) for single in report)
     assert [one[:9] for one in paragraphs] == ["Two steps", "(i) One, ", "(ii) Two.", "The rest."]
     assert "a &lt; b" in paragraphs[0]
     assert "<math" in paragraphs[1]

@@ -59,14 +59,14 @@ def test_bad_statements_are_refused_in_one_sentence(changes, says: str) -> None:
 
 
 def test_assumptions_that_are_dear_are_asked_when_a_point_is_judged() -> None:
-    asked: list[float] = []
+    requested: list[float] = []
 
     def where(s: float) -> bool:
-        asked.append(s)
+        requested.append(s)
         return s < 1.0
 
     defer_where = rf.Statement(**parts(where=where, defer_where=True, points=[{"s": 1.0, "sigma": 1.0}]))
-    assert asked == []
+    assert requested == []
     with pytest.raises(ValueError, match="where of shift excludes"):
         rf.judge(defer_where, samples=0)
     with pytest.raises(ValueError, match=re.escape("s is 3.0; shift allows [0.1, 2]")):
@@ -100,9 +100,9 @@ def test_it_is_described_in_json() -> None:
     statement = rf.Statement(
         **parts(kind=rf.Exists(rf.Equality(0.1)), control=rf.Control({"s": 1.0, "sigma": 1.0}))
     )
-    found = json.loads(json.dumps(statement.record(), allow_nan=False))
-    assert found["domain"]["sigma"] == {"kind": "real", "low": 0.1, "high": 10.0, "log": True}
-    assert found["kind"]["of"]["tolerance"] == 0.1
+    result = json.loads(json.dumps(statement.record(), allow_nan=False))
+    assert result["domain"]["sigma"] == {"kind": "real", "low": 0.1, "high": 10.0, "log": True}
+    assert result["kind"]["of"]["tolerance"] == 0.1
 
 
 @pytest.mark.parametrize(

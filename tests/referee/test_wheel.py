@@ -32,8 +32,8 @@ corrected = statement.corrected(
 
 
 def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    return subprocess.run(command, cwd=cwd, env=kept, capture_output=True, text=True, timeout=300)
+    retained = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    return subprocess.run(command, cwd=cwd, env=retained, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.slow

@@ -84,10 +84,10 @@ def test_a_game_is_the_training_and_its_score_the_log_p_values(
             expected -= p * followed
             unfollowed -= p * (not followed)
         vector = vector - 0.5 * mean
-    found = float(attack.score(target, released))
-    assert found == pytest.approx(expected, rel=5e-3, abs=5e-3)
+    result = float(attack.score(target, released))
+    assert result == pytest.approx(expected, rel=5e-3, abs=5e-3)
     assert (
-        steps == 1 or abs(found - unfollowed) > 0.05
+        steps == 1 or abs(result - unfollowed) > 0.05
     )  # the control: the mean of the start serves no later step
 
 

@@ -118,12 +118,12 @@ def test_unfinished_shards_and_other_files(tmp_path, three, whole):
     runs = [[4, 333, 333]]
     zero = np.zeros_like(read.out)
     write_counts(tmp_path / "part.npz", read.edges, zero, zero, {**read.manifest, "games": 0, "runs": runs})
-    for path, said in (
+    for path, text in (
         (tmp_path / "part.npz", "holds 0 of the 333 games of shard 1/3; run it again"),
         (whole, "is no shard"),
         (tmp_path / "none.npz", "does not exist"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=text):
             merge([three[0], path, three[2]], tmp_path / "sum.npz")
     with pytest.raises(ValueError, match="files is empty"):
         merge([], tmp_path / "sum.npz")
@@ -155,9 +155,9 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, three, monkeypatch, capsys):
     assert (
         main(["merge", *map(str, three), "--out", str(out), "--force"]) == 1
     )  # as README says of full disks
-    said = capsys.readouterr().err
-    assert said.startswith("python -m sims: counts cannot be written to ")
-    assert "No space left on device" in said
+    text = capsys.readouterr().err
+    assert text.startswith("python -m sims: counts cannot be written to ")
+    assert "No space left on device" in text
     assert out.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["sum.npz"]
 
@@ -171,8 +171,8 @@ def test_on_the_command_line(tmp_path, capsys, whole):
     assert len(files) == 2
     assert main(["merge", *files, "--out", str(tmp_path / "sum.npz")]) == 0
     assert main(["run", name, "--games", "100", "--out", str(tmp_path)]) == 0
-    one = (tmp_path / f"{name}-0.npz").read_bytes()
-    assert (tmp_path / "sum.npz").read_bytes() == one
+    item = (tmp_path / f"{name}-0.npz").read_bytes()
+    assert (tmp_path / "sum.npz").read_bytes() == item
     assert "100 games per world, stored in" in capsys.readouterr().out
     assert main(["merge", files[0], "--out", str(tmp_path / "half.npz")]) == 2
     assert "games 50 to 99 of 100 are in no shard" in capsys.readouterr().err

@@ -16,9 +16,9 @@ def test_there_are_enough_of_them() -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", BASES)
 def test_a_true_statement_is_confirmed(name: str) -> None:
-    found = rf.hunt(true_statement(name), "32 probes", progress=False)
-    assert not found.failures
-    assert str(found.verdict) == "CONFIRMED", str(found)
+    result = rf.hunt(true_statement(name), "32 probes", progress=False)
+    assert not result.failures
+    assert str(result.verdict) == "CONFIRMED", str(result)
 
 
 @pytest.mark.slow
@@ -33,12 +33,12 @@ def test_a_true_statement_is_never_refuted(name: str) -> None:
 @pytest.mark.slow
 def test_defects_are_found() -> None:
     """At least 90% over ten seeds by 2000 probes, which take seconds."""
-    found = [
+    result = [
         str(rf.hunt(damaged_statement(defect), "2000 probes", seed=seed, progress=False).verdict) == "REFUTED"
         for defect in DEFECTS
         for seed in range(10)
     ]
-    assert sum(found) >= 0.9 * len(found)
+    assert sum(result) >= 0.9 * len(result)
 
 
 @pytest.mark.evidence

@@ -77,10 +77,10 @@ def test_bad_games():
 def before_the_grid(games):
     """Counts as they were stored before thresholds were rounded: on others than a pilot finds now."""
     edges = run(SMALL, 1).edges + 1e-9
-    said = {**array_digest(edges), "source": "pilot"}
+    text = {**array_digest(edges), "source": "pilot"}
     nothing = np.zeros(edges.size + 1, np.int64)
     return mi.play(
-        *build(), games, 4, edges=mi.Histogram(edges, nothing, nothing, {"edges": said}), progress=False
+        *build(), games, 4, edges=mi.Histogram(edges, nothing, nothing, {"edges": text}), progress=False
     )
 
 

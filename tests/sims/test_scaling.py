@@ -22,15 +22,15 @@ def test_the_slopes_of_a_known_machine(monkeypatch, tmp_path, capsys):
         main(["bench", "scaling", "--json", str(tmp_path / "c.json"), "--figure", str(tmp_path / "c.svg")])
         == 0
     )
-    said = capsys.readouterr().out
-    assert "reference game, n   (slopes in logarithms: time +0.00, memory +0.00)" in said
-    assert "reference game, d   (slopes in logarithms: time +1.00" in said
-    assert "reference game, games   (slopes in logarithms: time +1.00" in said
-    assert "reference game, devices   (slopes in logarithms: time -1.00" in said
+    text = capsys.readouterr().out
+    assert "reference game, n   (slopes in logarithms: time +0.00, memory +0.00)" in text
+    assert "reference game, d   (slopes in logarithms: time +1.00" in text
+    assert "reference game, games   (slopes in logarithms: time +1.00" in text
+    assert "reference game, devices   (slopes in logarithms: time -1.00" in text
     # 5e-6 s a game: 5,000 s for 10^9
     assert (
         "10^9 reference games a world: 1.4 hours here, extrapolated from 10,010,624, and 2.0 s to set up"
-        in said
+        in text
     )
     rows = json.loads((tmp_path / "c.json").read_text())
     assert [Case(**row["case"]) for row in rows] == scaling.cases(quick=False)

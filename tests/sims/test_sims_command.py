@@ -105,9 +105,9 @@ def test_bad_arguments_exit_with_2(arguments, said, capsys):
 def test_an_unwritable_folder_is_one_sentence(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main(["run", "azize_fig2_easy", "--games", "10", "--out", str(tmp_path / "file")]) == 2
-    said = capsys.readouterr().err
-    assert "results cannot be stored in" in said
-    assert len(said.strip().splitlines()) == 1
+    text = capsys.readouterr().err
+    assert "results cannot be stored in" in text
+    assert len(text.strip().splitlines()) == 1
 
 
 def test_ctrl_c_exits_with_130(tmp_path, capsys, monkeypatch):

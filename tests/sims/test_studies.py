@@ -48,9 +48,9 @@ def test_targets_are_ordered():
 
 
 def test_reference_points_are_nested():
-    one, two = (built(f"azize_fig6_n0_{n0}")[1].mean for n0 in (1, 2))
-    assert set(np.unique(one)) == {0.0, 1.0}
-    assert np.isin(2 * two - one, (0.0, 1.0)).all()
+    item, two = (built(f"azize_fig6_n0_{n0}")[1].mean for n0 in (1, 2))
+    assert set(np.unique(item)) == {0.0, 1.0}
+    assert np.isin(2 * two - item, (0.0, 1.0)).all()
 
 
 @pytest.mark.parametrize(

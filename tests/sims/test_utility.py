@@ -35,16 +35,16 @@ def test_steps_of_all_noises_are_those_of_single_networks() -> None:
     network = nn.linear((5,), 3)
     weights, clips = RNG.normal(size=(6, 2, 3)).astype(np.float32), np.array([0.7, 50.0], np.float32)
     with exact_scope():
-        found = np.asarray(clipped_means(weights, with_ones(LAYER.x[:20]), LAYER.y[:20], clips))
+        result = np.asarray(clipped_means(weights, with_ones(LAYER.x[:20]), LAYER.y[:20], clips))
     for model, clip in enumerate(clips):
         parameters = {"layers_1": {"kernel": weights[:5, model], "bias": weights[5, model]}}
         rows = nn.per_example_gradients(network, parameters, LAYER.x[:20], LAYER.y[:20])  # pyright: ignore[reportArgumentType]
         norms = np.linalg.norm(rows, axis=1)
         mean = (rows * np.minimum(1.0, clip / norms)[:, None]).mean(axis=0)
         assert (norms < 50.0).all()
-        ours = np.concatenate([found[5, model], found[:5, model].ravel()])  # offsets come first
+        ours = np.concatenate([result[5, model], result[:5, model].ravel()])  # offsets come first
         assert np.allclose(ours, mean, rtol=0, atol=1e-5)
-    assert not np.allclose(found[:, 0], found[:, 1], rtol=0, atol=1e-2), "the small clip shortens some"
+    assert not np.allclose(result[:, 0], result[:, 1], rtol=0, atol=1e-2), "the small clip shortens some"
 
 
 def test_noise_costs_accuracy_and_a_seed_fixes_the_bits() -> None:
@@ -88,9 +88,9 @@ def test_a_sweep_has_the_noise_of_its_run(tmp_path: Path) -> None:
     gmip, dp = zip(*(leemann_utility.noises(run, mu) for mu in mus), strict=True)
     assert gmip[0] > dp[0], "equation 9 asks for more noise at a small mu"
     assert gmip[1] == 0.0 < dp[1]
-    found = leemann_utility.sweep("blobs", 0, tmp_path, {"blobs": task}, mus)
-    assert found.shape == (len(leemann_utility.ARMS), 2)
-    assert found[0, 1] == found[1, 1] == found[-1, 1] > found[2, 1]
+    result = leemann_utility.sweep("blobs", 0, tmp_path, {"blobs": task}, mus)
+    assert result.shape == (len(leemann_utility.ARMS), 2)
+    assert result[0, 1] == result[1, 1] == result[-1, 1] > result[2, 1]
     with pytest.raises(
         ValueError, match="layer of blobs has 18 parameters and 400 records; the run has 18 and 300"
     ):
@@ -150,7 +150,7 @@ def test_the_relaxed_noise_is_the_least_for_its_budget_and_too_small_for_the_oth
 
     def largest(noise: float) -> float:
         curve = kaissis_utility.relaxed_curve(noise, rate, steps)
-        return max(float(one.delta(1.0)) for one in (curve, curve.inverse()))
+        return max(float(item.delta(1.0)) for item in (curve, curve.inverse()))
 
     assert largest(noises["RTM"]) <= delta < largest(0.99 * noises["RTM"])
     assert kaissis_utility.promised_epsilon(noises["DPTM"], rate, steps, delta) == pytest.approx(
@@ -170,8 +170,8 @@ def test_each_panel_has_the_papers_promise_and_its_own_noises(monkeypatch: pytes
     monkeypatch.setattr(kaissis_utility, "noises", lambda *given: given)
     for task in kaissis_utility.TASKS.values():
         for name, scale in task.scales.items():
-            asked = (scale.sampling_rate, scale.steps, task.epsilon, task.delta)
-            assert kaissis_utility.needed(task, name) == asked
+            requested = (scale.sampling_rate, scale.steps, task.epsilon, task.delta)
+            assert kaissis_utility.needed(task, name) == requested
     assert kaissis_utility.TASKS["b"].scales["quick"].sampling_rate == 0.05
     monkeypatch.undo()
     noises = kaissis_utility.noises(0.1, 3, 10.0, 1e-6)
@@ -181,11 +181,11 @@ def test_each_panel_has_the_papers_promise_and_its_own_noises(monkeypatch: pytes
 
 @pytest.mark.slow
 def test_a_network_is_trained_once_and_goes_on_where_it_was(tmp_path: Path) -> None:
-    digits, asked = data.digits(), []
+    digits, requested = data.digits(), []
     scale = kaissis_utility.Scale((2, 2, 4, 4), 0, 256, 500, 64, 1, 0.01)
 
     def images(of: kaissis_utility.Scale) -> tuple[data.DataSet, data.DataSet]:
-        asked.append(of)
+        requested.append(of)
         cut = (slice(of.records), slice(of.records, of.records + of.tested))
         return tuple(data.DataSet(digits.x[c], digits.y[c], digits.classes) for c in cut)  # pyright: ignore[reportReturnType]
 
@@ -195,7 +195,7 @@ def test_a_network_is_trained_once_and_goes_on_where_it_was(tmp_path: Path) -> N
 
     first = train(tmp_path / "a", scale)
     assert train(tmp_path / "a", scale) == first
-    assert len(asked) == 1
+    assert len(requested) == 1
     longer = replace(scale, epochs=4)
     assert train(tmp_path / "a", longer) == train(tmp_path / "b", longer)
     states = [(tmp_path / place / "kaissis_fig4_tiny_0.500000_3.npz").read_bytes() for place in "ab"]

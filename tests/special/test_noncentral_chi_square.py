@@ -62,9 +62,9 @@ def test_log_tails_are_right_beyond_1e_300() -> None:
     other = np.where(REFERENCE.upper, law.logcdf(*REFERENCE.point()), law.logsf(*REFERENCE.point()))
     assert relative(own, [mp.log(v) for v in REFERENCE.value]).max() < 1e-13
     # The log of a tail near 1 is minus the other tail, with all its digits, as long as float64 holds it.
-    kept = ~REFERENCE.deep
-    truth = [mp.log1p(-v) for v, k in zip(REFERENCE.value, kept, strict=True) if k]
-    assert relative(other[kept], truth).max() < PROMISED
+    retained = ~REFERENCE.deep
+    truth = [mp.log1p(-v) for v, k in zip(REFERENCE.value, retained, strict=True) if k]
+    assert relative(other[retained], truth).max() < PROMISED
 
 
 def test_a_planted_error_of_1e_10_is_seen() -> None:
@@ -101,9 +101,9 @@ def test_the_central_law_is_the_incomplete_gamma_function() -> None:
         upper = [mp.gammainc(a / 2, b / 2, mp.inf, regularized=True) for a, b in zip(d, x, strict=True)]
     tail = np.where(x < d, law.cdf(x, d, 0.0), law.sf(x, d, 0.0))
     truth = [low if a < b else up for a, b, low, up in zip(x, d, lower, upper, strict=True)]
-    kept = np.array([v > DEEP for v in truth])
-    assert kept.mean() > 0.8
-    assert relative(tail[kept], [v for v, k in zip(truth, kept, strict=True) if k]).max() < PROMISED
+    retained = np.array([v > DEEP for v in truth])
+    assert retained.mean() > 0.8
+    assert relative(tail[retained], [v for v, k in zip(truth, retained, strict=True) if k]).max() < PROMISED
 
 
 def test_neighbouring_degrees_of_freedom_differ_by_the_density() -> None:

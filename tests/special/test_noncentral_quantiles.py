@@ -19,15 +19,15 @@ FREEDOM, CENTRES = np.array([1, 1.3, 2, 4, 17, 300, 1e4, 1e6]), np.array([0, 1e-
 def test_quantiles_have_their_levels(upper: bool) -> None:
     q, d, centre = (a.ravel() for a in np.meshgrid(LEVELS, FREEDOM, CENTRES))
     x = (law.isf if upper else law.ppf)(q, d, centre)
-    kept = x > 1e-300  # the law of d = 1 has its 1e-300 quantile near 1e-600
-    x, q, d, centre = x[kept], q[kept], d[kept], centre[kept]
-    assert kept.mean() > 0.9
+    retained = x > 1e-300  # the law of d = 1 has its 1e-300 quantile near 1e-600
+    x, q, d, centre = x[retained], q[retained], d[retained], centre[retained]
+    assert retained.mean() > 0.9
     small_is_lower = (q < 0.5) != upper
     level = np.where(q < 0.5, np.log(q), np.log1p(-q))
-    found = np.where(small_is_lower, law.logcdf(x, d, centre), law.logsf(x, d, centre))
+    result = np.where(small_is_lower, law.logcdf(x, d, centre), law.logsf(x, d, centre))
     # d log tail / d log x: what an error of x by its own rounding does to the tail
     steep = np.exp(np.log(x) + law.logpdf(x, d, centre) - level)
-    error_of_x = np.abs(found - level) / steep
+    error_of_x = np.abs(result - level) / steep
     assert error_of_x.max() < 1e-12
 
 

@@ -46,9 +46,9 @@ def test_the_corrected_subsample_curve_is_the_best_of_the_mixture():
     """Minimise beta over all threshold tests of the mixture by direct optimisation of the threshold."""
     leakage, rho, alpha = 2.0, 0.3, 0.05
     m_k = leakage / rho
-    out, drawn = stats.norm(-m_k / 2, m_k**0.5), stats.norm(m_k / 2, m_k**0.5)
+    out, sample = stats.norm(-m_k / 2, m_k**0.5), stats.norm(m_k / 2, m_k**0.5)
     t = optimize.brentq(lambda x: out.sf(x) - alpha, -60, 60)
-    power = rho * drawn.sf(t) + (1 - rho) * out.sf(t)
+    power = rho * sample.sf(t) + (1 - rho) * out.sf(t)
     assert 1 - float(azize.subsampled_tradeoff_corrected(leakage, rho).beta(alpha)) == pytest.approx(
         power, rel=1e-9
     )
@@ -61,8 +61,8 @@ def test_effective_mu_never_beats_the_leakage():
     rng = np.random.default_rng(3)
     data = mi.Bernoulli(rng.uniform(0.1, 0.9, 30))
     best = azize.leakage_score(data, data.easiest_target(), 50) ** 0.5
-    found = [azize.effective_mu(rng.normal(size=30), data, data.easiest_target(), 50) for _ in range(200)]
-    assert max(found) < best
+    result = [azize.effective_mu(rng.normal(size=30), data, data.easiest_target(), 50) for _ in range(200)]
+    assert max(result) < best
     weights = (data.easiest_target() - data.mean) / data.variance
     assert azize.effective_mu(weights, data, data.easiest_target(), 50) == pytest.approx(best, rel=1e-12)
 

@@ -124,6 +124,6 @@ def test_the_folded_curve_where_the_fnr_underflows(mu):
             log_fpr = float(mpmath.log(mpmath.erfc(-z / mpmath.sqrt(2))))
             at = mpmath.findroot(lambda x, y=log_fpr: mpmath.log(mpmath.erfc(-x / mpmath.sqrt(2))) - y, z)
             fnr = mpmath.ncdf(-at - mu) - mpmath.ncdf(at - mu)
-            found = kaissis.FoldedGaussianTradeOff(mu).enclosure(np.array([log_fpr]))
-            assert found.log_fnr_low[0] <= mpmath.log(fnr) <= found.log_fnr_high[0]
-            assert found.log_tpr_low[0] <= mpmath.log1p(-fnr) <= found.log_tpr_high[0]
+            result = kaissis.FoldedGaussianTradeOff(mu).enclosure(np.array([log_fpr]))
+            assert result.log_fnr_low[0] <= mpmath.log(fnr) <= result.log_fnr_high[0]
+            assert result.log_tpr_low[0] <= mpmath.log1p(-fnr) <= result.log_tpr_high[0]

@@ -52,8 +52,8 @@ def test_the_printed_susceptibility_leaves_out_the_mean():
     point = np.array([3.0, -1.0])
     inverse = np.linalg.inv([[2.0, 0.5], [0.5, 1.0]])
     for centred, difference in ((True, point - [1.0, 2.0]), (False, point)):
-        found = leemann.gradient_susceptibility(data, point, centred=centred)
-        assert found == pytest.approx(difference @ inverse @ difference, rel=1e-12)
+        result = leemann.gradient_susceptibility(data, point, centred=centred)
+        assert result == pytest.approx(difference @ inverse @ difference, rel=1e-12)
 
 
 @pytest.mark.parametrize(("d", "n", "k"), [(1, 2, 0.0), (650, 500, 650.0), (7, 30, 100.0)])

@@ -41,32 +41,32 @@ def test_laplace_noise_in_closed_form() -> None:
     assert find_noise_multiplier_for_advantage(0.3, noise="laplace") == pytest.approx(
         -0.5 / np.log(0.7), rel=1e-9
     )
-    found = find_noise_multiplier_for_epsilon_delta(1.0, 0.1, noise="laplace")
-    assert found == pytest.approx(1 / (1.0 - 2 * np.log(0.9)), rel=1e-9)
+    result = find_noise_multiplier_for_epsilon_delta(1.0, 0.1, noise="laplace")
+    assert result == pytest.approx(1 / (1.0 - 2 * np.log(0.9)), rel=1e-9)
     assert find_noise_multiplier_for_epsilon_delta(1.0, 0.0, noise="laplace") == pytest.approx(1.0, rel=1e-9)
 
 
 def test_a_sub_sampled_step() -> None:
     p = 0.25  # the advantage of one step is p times that of the full one
-    found = find_noise_multiplier_for_advantage(0.1, sampling_rate=p)
-    assert found == pytest.approx(1 / (2 * ndtri(0.5 * (1 + 0.4))), rel=1e-9)
+    result = find_noise_multiplier_for_advantage(0.1, sampling_rate=p)
+    assert result == pytest.approx(1 / (2 * ndtri(0.5 * (1 + 0.4))), rel=1e-9)
     eps, delta = 0.3, 1e-4
-    found = find_noise_multiplier_for_epsilon_delta(eps, delta, sampling_rate=p)
+    result = find_noise_multiplier_for_epsilon_delta(eps, delta, sampling_rate=p)
     inner = np.log1p(np.expm1(eps) / p)  # amplification by sub-sampling, of the direction that is worse
-    assert p * float(GaussianTradeOff(1 / found).delta(inner)) == pytest.approx(delta, rel=1e-8)
+    assert p * float(GaussianTradeOff(1 / result).delta(inner)) == pytest.approx(delta, rel=1e-8)
 
 
 def test_it_errs_on_the_private_side() -> None:
-    found = calibrate(lambda scale: LaplaceTradeOff(1 / scale), advantage=0.1)
-    assert LaplaceTradeOff(1 / found).advantage() <= 0.1
-    assert LaplaceTradeOff(1.001 / found).advantage() > 0.1
+    result = calibrate(lambda scale: LaplaceTradeOff(1 / scale), advantage=0.1)
+    assert LaplaceTradeOff(1 / result).advantage() <= 0.1
+    assert LaplaceTradeOff(1.001 / result).advantage() > 0.1
     assert calibrate(lambda scale: GaussianTradeOff(0.01), advantage=0.1, least=0.5) == 0.5
 
 
 @pytest.mark.slow
 def test_sub_sampled_steps() -> None:
-    found = find_noise_multiplier_for_advantage(0.2, sampling_rate=0.1, steps=20)
-    assert dpsgd(found, 0.1, 20).advantage() == pytest.approx(0.2, abs=1e-5)
+    result = find_noise_multiplier_for_advantage(0.2, sampling_rate=0.1, steps=20)
+    assert dpsgd(result, 0.1, 20).advantage() == pytest.approx(0.2, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_targets_that_cannot_be(targets: dict, words: str) -> None:
 
 
 def test_what_gives_no_curve_is_named() -> None:
-    made: Any = calibrate
+    built: Any = calibrate
     with pytest.raises(
         ValueError, match=r"curve_of_noise gives float at the noise 1; it must give a trade-off"
     ):
-        made(lambda s: s, mu=1.0)
+        built(lambda s: s, mu=1.0)
     with pytest.raises(ValueError, match="curve_of_noise is int; it must be a function from a noise"):
-        made(5, mu=1.0)
+        built(5, mu=1.0)
 
 
 def test_bad_mechanisms() -> None:

@@ -57,25 +57,25 @@ def test_gaussians_in_closed_form() -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize(("mu", "copies"), [(0.5, 4), (0.1, 100), (0.02, 2500), (2.0, 9)])
 def test_the_bounds_enclose_the_gaussian_truth(mu: float, copies: int) -> None:
-    found = compose(Unnamed(GaussianTradeOff(mu)), copies=copies, accuracy=1e-4)
+    result = compose(Unnamed(GaussianTradeOff(mu)), copies=copies, accuracy=1e-4)
     truth = GaussianTradeOff(mu * copies**0.5)
-    assert isinstance(found, ComposedTradeOff)
-    low, high = found.at_accuracy(1e-6).beta_bounds(ALPHA)
+    assert isinstance(result, ComposedTradeOff)
+    low, high = result.at_accuracy(1e-6).beta_bounds(ALPHA)
     assert (low <= truth.beta(ALPHA)).all()
     assert (truth.beta(ALPHA) <= high).all()
     assert (high - low < 2e-5).all()
     # At rare rates too: the relative error of the TPR, down to an FPR of 1e-12.
     rare = ALPHA[ALPHA <= 1e-2]
-    for bound in found.tpr_bounds(rare):
+    for bound in result.tpr_bounds(rare):
         assert np.allclose(bound, truth.tpr_at(rare), rtol=1e-3)
     for eps in (0.0, 1.0, 3.0):
-        below, above = found.delta_bounds(eps)
+        below, above = result.delta_bounds(eps)
         assert float(below) <= float(truth.delta(eps)) <= float(above)
 
 
 def test_a_wrong_truth_falls_outside_the_bounds() -> None:
-    found = compose(Unnamed(GaussianTradeOff(0.1)), copies=100)
-    low, high = found.beta_bounds(0.3)
+    result = compose(Unnamed(GaussianTradeOff(0.1)), copies=100)
+    low, high = result.beta_bounds(0.3)
     assert type(low) is type(high) is float
     for wrong in (0.9999, 1.0001):
         beta = float(GaussianTradeOff(wrong).beta(0.3))
@@ -88,21 +88,21 @@ def test_a_wrong_truth_falls_outside_the_bounds() -> None:
 def test_approximate_dp_is_the_binomial_of_kairouz_oh_and_viswanath(
     eps: float, delta: float, copies: int
 ) -> None:
-    found = compose(ApproxDPTradeOff(eps, delta), copies=copies)
-    assert isinstance(found, SampledTradeOff)
+    result = compose(ApproxDPTradeOff(eps, delta), copies=copies)
+    assert isinstance(result, SampledTradeOff)
     # i of the answers point to "in": a sum of losses of (2i - copies) eps, unless one of them tells all.
     i = np.arange(copies + 1)
-    kept = (1 - delta) ** copies
+    retained = (1 - delta) ** copies
     p = np.exp(eps) / (1 + np.exp(eps))
     for at in (0.0, 0.3, 1.0, 3.0):
         gain = binom.pmf(i, copies, p) - np.exp(at) * binom.pmf(i, copies, 1 - p)
-        expected = 1 - kept + kept * np.maximum(gain, 0.0).sum()
-        assert float(found.delta(at)) == pytest.approx(expected, rel=1e-11)
+        expected = 1 - retained + retained * np.maximum(gain, 0.0).sum()
+        assert float(result.delta(at)) == pytest.approx(expected, rel=1e-11)
 
 
 def test_two_laplaces_by_quadrature() -> None:
     a, b = 0.7, 1.1
-    found = compose(LaplaceTradeOff(a), LaplaceTradeOff(b))
+    result = compose(LaplaceTradeOff(a), LaplaceTradeOff(b))
 
     def delta(eps: float) -> float:
         # E over the first output of the second one's hockey stick at the slope that is left.
@@ -126,24 +126,24 @@ def test_two_laplaces_by_quadrature() -> None:
         return sum(quad(one, s, t, epsabs=1e-13)[0] for s, t in pairwise(knots))
 
     for eps in (0.0, 0.3, 1.0, 1.7):
-        low, high = found.delta_bounds(eps)
+        low, high = result.delta_bounds(eps)
         assert float(low) - 1e-11 <= delta(eps) <= float(high) + 1e-11
         assert float(high - low) < 2e-5
-    assert float(found.delta(1.81)) == pytest.approx(0.0, abs=2e-5)
+    assert float(result.delta(1.81)) == pytest.approx(0.0, abs=2e-5)
 
 
 @pytest.mark.evidence
 def test_two_steps_of_dpsgd_by_quadrature() -> None:
     # delta of two sub-sampled Gaussian releases, P = (p N(1, s^2) + (1 - p) N(0, s^2))^2 against N(0, s^2)^2.
     p, s = 0.3, 0.8
-    found = dpsgd(s, p, 2)
+    result = dpsgd(s, p, 2)
     x = np.linspace(-9 * s, 1 + 9 * s, 4001)
     ratio = 1 - p + p * np.exp((x - 0.5) / s**2)
     null = norm.pdf(x, scale=s)
     for eps in (0.0, 0.5, 1.5):
         height = np.maximum(np.multiply.outer(ratio, ratio) - np.exp(eps), 0.0)
         value = float(null @ height @ null) * (x[1] - x[0]) ** 2
-        low, high = found.delta_bounds(eps)
+        low, high = result.delta_bounds(eps)
         assert float(low) - 2e-6 <= value <= float(high) + 2e-6  # the rectangle rule at a kink: 2e-6
 
 
@@ -155,8 +155,8 @@ def test_it_commutes(order: list[int]) -> None:
         PiecewiseLinearTradeOff([0, 0.2, 1], [0.9, 0.3, 0]),
         ApproxDPTradeOff(1.0),
     ]
-    one, other = compose(*curves), compose(*(curves[i] for i in order))
-    assert np.allclose(one.beta(ALPHA), other.beta(ALPHA), atol=1e-13)
+    item, other = compose(*curves), compose(*(curves[i] for i in order))
+    assert np.allclose(item.beta(ALPHA), other.beta(ALPHA), atol=1e-13)
 
 
 def test_the_blind_curve_is_the_identity() -> None:
@@ -172,9 +172,9 @@ def test_the_blind_curve_is_the_identity() -> None:
 
 def test_the_inverse_of_a_composition_composes_the_inverses() -> None:
     curve = MixtureTradeOff(GaussianTradeOff(1.0), 0.2)
-    one, other = compose(curve, copies=3).inverse(), compose(curve.inverse(), copies=3)
+    item, other = compose(curve, copies=3).inverse(), compose(curve.inverse(), copies=3)
     inside = ALPHA[(ALPHA > 1e-3) & (ALPHA < 0.999)]
-    (low, high), (low2, high2) = one.beta_bounds(inside), other.beta_bounds(inside)
+    (low, high), (low2, high2) = item.beta_bounds(inside), other.beta_bounds(inside)
     assert (np.maximum(low, low2) <= np.minimum(high, high2)).all()
 
 
@@ -187,9 +187,9 @@ def test_more_copies_are_less_private() -> None:
 
 def test_the_masses_that_reveal_the_world() -> None:
     curve = PiecewiseLinearTradeOff([0, 0.8, 1], [0.9, 0, 0])  # 0.1 of "in" and 0.2 of "out" are seen at once
-    found = compose(curve, copies=7)
-    assert float(found.tpr_at(0.0)) == pytest.approx(1 - 0.9**7, abs=1e-12)
-    assert float(found.inverse().tpr_at(0.0)) == pytest.approx(1 - 0.8**7, abs=1e-12)
+    result = compose(curve, copies=7)
+    assert float(result.tpr_at(0.0)) == pytest.approx(1 - 0.9**7, abs=1e-12)
+    assert float(result.inverse().tpr_at(0.0)) == pytest.approx(1 - 0.8**7, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -218,9 +218,9 @@ def test_the_limit_of_dong_roth_and_su() -> None:
     # p sqrt(T) -> c: the curve tends to G_mu, mu = c sqrt(2) sqrt(e^(1/s^2) Phi(3/2s) + 3 Phi(-1/2s) - 2), symmetrised;
     # in one direction mu = c sqrt(e^(1/s^2) - 1).
     p, s, steps = 0.01, 1.0, 2500
-    found = dpsgd(s, p, steps)
+    result = dpsgd(s, p, steps)
     mu = p * steps**0.5 * np.sqrt(np.expm1(1 / s**2))
-    assert found.advantage() == pytest.approx(2 * ndtr(mu / 2) - 1, abs=0.01)
+    assert result.advantage() == pytest.approx(2 * ndtr(mu / 2) - 1, abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -237,8 +237,8 @@ def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: fl
 
     affinity = quad(root, -40.0 * sigma, 40.0 * sigma, epsabs=1e-13)[0]
     assert steps * np.log(affinity) < -100.0
-    found = dpsgd(sigma, rate, steps)
-    low, _ = found.beta_bounds(alpha := np.array([0.0, 1e-9, 1e-8, 1e-7, 1e-6]))
+    result = dpsgd(sigma, rate, steps)
+    low, _ = result.beta_bounds(alpha := np.array([0.0, 1e-9, 1e-8, 1e-7, 1e-6]))
     assert (low + alpha).min() == 0.0  # the rounding that the bracket states is taken off already
     assert low.max() <= 1e-12
 
@@ -246,9 +246,9 @@ def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: fl
 def test_exact_powers_hold_what_rounding_adds() -> None:
     # A coin that is thrown n times: the truth is a binomial sum in 400 digits.
     eps, n = 0.0816, 700
-    found = compose(ApproxDPTradeOff(eps, 0.0), copies=n)
-    assert isinstance(found, SampledTradeOff)
-    bare = SampledTradeOff.from_points(found.alpha, found.complement, found.corners, found.tpr)
+    result = compose(ApproxDPTradeOff(eps, 0.0), copies=n)
+    assert isinstance(result, SampledTradeOff)
+    bare = SampledTradeOff.from_points(result.alpha, result.complement, result.corners, result.tpr)
     with mp.workdps(400):
         heads = 1 / (1 + mp.exp(-mp.mpf(eps)))
         fpr = [mp.mpf(0)]
@@ -264,7 +264,7 @@ def test_exact_powers_hold_what_rounding_adds() -> None:
             j = i if at >= fpr[i] else i - 1
             share = (at - fpr[j]) / (fpr[j + 1] - fpr[j])
             truth = (1 - share) * fnr[j] + share * fnr[j + 1]
-            bounds = found.enclosure(np.array([log_fpr]))
+            bounds = result.enclosure(np.array([log_fpr]))
             logs = mp.log(truth), mp.log(1 - truth)
             for k in (0, 1):
                 assert bounds[2 * k][0] <= logs[k] <= bounds[2 * k + 1][0]
@@ -272,7 +272,7 @@ def test_exact_powers_hold_what_rounding_adds() -> None:
         advantage = mp.fsum(
             max(0, (fpr[i + 1] - fpr[i]) * (mp.exp((n - 2 * i) * mp.mpf(eps)) - 1)) for i in range(n + 1)
         )
-        low, high = found.advantage_bounds()
+        low, high = result.advantage_bounds()
         assert low <= advantage <= high
         # The check can fail: without the allowance for rounding the truth is outside.
         low, high = bare.advantage_bounds()

@@ -59,9 +59,9 @@ def test_bayes_risk_is_the_least_over_a_fine_grid(curve: AbstractTradeOff) -> No
     beta = curve.beta(alpha)
     for prior in (0.0, 0.01, 0.3, 0.5, 0.8, 0.99, 1.0):
         grid = float((prior * beta + (1 - prior) * alpha).min())
-        found = float(curve.bayes_risk(prior))
-        assert found <= grid + 1e-14
-        assert found == pytest.approx(grid, abs=5e-6)  # the spacing: the grid may miss a corner
+        result = float(curve.bayes_risk(prior))
+        assert result <= grid + 1e-14
+        assert result == pytest.approx(grid, abs=5e-6)  # the spacing: the grid may miss a corner
     assert float(curve.bayes_risk(0.5)) == pytest.approx(0.5 - curve.eta(), abs=1e-12)
 
 

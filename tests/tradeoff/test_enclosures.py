@@ -101,12 +101,12 @@ FORMS = {
 @pytest.mark.parametrize("name", FORMS)
 def test_closed_forms_in_high_precision(name: str, mu: float) -> None:
     """Both logarithms lie inside, and the bounds of each are some ulp of it apart, or of the other rate's."""
-    made, formula = FORMS[name]
+    built, formula = FORMS[name]
     with mp.workdps(330):  # 1 - 1e-304 has 304 nines
         truth = [[mp.log(rate) for rate in formula(mu, float(x))] for x in LOGS if x > -1000.0]
-        found = made(mu).enclosure(LOGS[LOGS > -1000.0])
+        result = built(mu).enclosure(LOGS[LOGS > -1000.0])
         for k, (fnr, tpr) in enumerate(truth):
-            ends = [mp.mpf(float(end[k])) for end in found]
+            ends = [mp.mpf(float(end[k])) for end in result]
             assert ends[0] <= fnr <= ends[1]
             assert ends[2] <= tpr <= ends[3]
             # Far out a rate moves by its logarithm's rounding, and at a large shift by that of the shift.
@@ -117,8 +117,8 @@ def test_closed_forms_in_high_precision(name: str, mu: float) -> None:
 
 def test_the_bounds_exclude_what_is_a_little_off() -> None:
     """The control: a shift that is 1e-12 too large lies outside."""
-    found, other = GaussianTradeOff(1.0).enclosure(LOGS), GaussianTradeOff(1.0 + 1e-12).enclosure(LOGS)
-    assert (found.log_tpr_high < other.log_tpr_low)[(LOGS > -100.0) & (LOGS < -1.0)].all()
+    result, other = GaussianTradeOff(1.0).enclosure(LOGS), GaussianTradeOff(1.0 + 1e-12).enclosure(LOGS)
+    assert (result.log_tpr_high < other.log_tpr_low)[(LOGS > -100.0) & (LOGS < -1.0)].all()
 
 
 def delta_of_gaussian(mu: Any, epsilon: float) -> Any:
@@ -281,9 +281,9 @@ def test_what_is_undefined_decides_nothing(kind: str) -> None:
         (Undefined(), GaussianTradeOff(1.0)),
         (GaussianTradeOff(1.0), Undefined()),
     ):
-        found = curve.compare(claim, 0.1 if kind == "equality" else None, kind=kind)
-        assert found.verdict == "INCONCLUSIVE"
-        assert "undefined (NaN) at FPR" in found.detail
+        result = curve.compare(claim, 0.1 if kind == "equality" else None, kind=kind)
+        assert result.verdict == "INCONCLUSIVE"
+        assert "undefined (NaN) at FPR" in result.detail
     with pytest.raises(ValueError, match=r"the curve Undefined is undefined \(NaN\) at FPR 0\.\d+"):
         Undefined().advantage()
     assert math.isnan(Undefined().beta(0.25))
@@ -292,10 +292,10 @@ def test_what_is_undefined_decides_nothing(kind: str) -> None:
 
 def test_an_open_end_is_said_as_a_bound() -> None:
     law = AtomsLaw(np.array([0.0, 1.0]), np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), 1e-12)
-    found = ExactTradeOff(law).compare(GaussianTradeOff(1.0), kind="upper_bound_on_power")
-    assert found.verdict == "REFUTED"
-    assert found.interval[1] == math.inf
-    assert found._lines()[0][1].startswith("at least +")
+    result = ExactTradeOff(law).compare(GaussianTradeOff(1.0), kind="upper_bound_on_power")
+    assert result.verdict == "REFUTED"
+    assert result.interval[1] == math.inf
+    assert result._lines()[0][1].startswith("at least +")
 
 
 @pytest.mark.evidence

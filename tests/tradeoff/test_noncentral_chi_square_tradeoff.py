@@ -92,14 +92,14 @@ def step_game(n: int, d: int, target: np.ndarray, games: int, seed: int) -> tupl
 def gaps(curve: NoncentralChiSquareTradeOff, out: np.ndarray, member: np.ndarray) -> np.ndarray:
     """Standardised differences of FNR and curve at thresholds that the laws' means and spreads fix."""
     centre, spread = out.mean(), out.std()
-    found = []
+    result = []
     for t in centre + spread * np.linspace(-1.5, 1.5, 7):
         a, b = (out < t).mean(), (member >= t).mean()
         step = 1e-4
         slope = (float(curve.beta(a + step)) - float(curve.beta(a - step))) / (2 * step)
         error = np.sqrt((b * (1 - b) + slope**2 * a * (1 - a)) / out.size)
-        found.append((b - float(curve.beta(a))) / error)
-    return np.abs(found)
+        result.append((b - float(curve.beta(a))) / error)
+    return np.abs(result)
 
 
 @pytest.mark.evidence

@@ -76,5 +76,5 @@ def test_a_corner_of_a_hull_does_not_depend_on_how_many_points_lie_within(share:
     out = rng.random(200_000) * 1e-6
     inside = out * np.linspace(1.0, 1.5, out.size) * (1.0 + 0.01 * rng.random(out.size))
     steep = 0.1 * fsum(inside) / fsum(out) * (1.0 + share)
-    kept = hull_corners(np.append(out, 0.1), np.append(inside, steep))
-    assert kept == ([0, out.size + 1] if share > 0.0 else [0, out.size, out.size + 1])
+    retained = hull_corners(np.append(out, 0.1), np.append(inside, steep))
+    assert retained == ([0, out.size + 1] if share > 0.0 else [0, out.size, out.size + 1])

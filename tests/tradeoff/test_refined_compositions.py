@@ -73,10 +73,10 @@ def test_many_gaussians_are_one(epsilon: float) -> None:
     engine = LossSum([(step_law(GaussianTradeOff(mu)), steps)])
     truth = GaussianTradeOff(mu * steps**0.5).log_delta_bounds(epsilon)
     for loss, part, needs in ((epsilon, 0, "delta"), (-epsilon, 4, "other")):
-        found, width = engine.sticks(np.array([loss]), 1e-4, needs)
+        result, width = engine.sticks(np.array([loss]), 1e-4, needs)
         low, high = (
-            found[part][0] + (epsilon if part else 0.0),
-            found[part + 1][0] + (epsilon if part else 0.0),
+            result[part][0] + (epsilon if part else 0.0),
+            result[part + 1][0] + (epsilon if part else 0.0),
         )
         assert low <= truth[1]
         assert truth[0] <= high
@@ -90,15 +90,15 @@ def test_the_curve_of_many_gaussians_at_rare_rates() -> None:
     from scipy.special import log_ndtr
 
     for turned in (False, True):
-        found, width = engine.curve(log_ndtr(z), log_ndtr(-z), 1e-3, turned)
+        result, width = engine.curve(log_ndtr(z), log_ndtr(-z), 1e-3, turned)
         bounds = truth.enclosure(log_ndtr(z))
-        assert (found[0] <= bounds.log_fnr_high).all()
-        assert (found[1] >= bounds.log_fnr_low).all()
-        assert (found[2] <= bounds.log_tpr_high).all()
-        assert (found[3] >= bounds.log_tpr_low).all()
+        assert (result[0] <= bounds.log_fnr_high).all()
+        assert (result[1] >= bounds.log_fnr_low).all()
+        assert (result[2] <= bounds.log_tpr_high).all()
+        assert (result[3] >= bounds.log_tpr_low).all()
         assert width.max() <= 1e-3
     shifted = GaussianTradeOff(1.001).enclosure(log_ndtr(z))  # the control: another curve lies outside
-    assert (shifted.log_tpr_low > found[3]).any()
+    assert (shifted.log_tpr_low > result[3]).any()
 
 
 def test_mu_of_sub_sampled_steps_is_that_of_full_ones() -> None:
@@ -115,8 +115,8 @@ def test_both_directions_are_the_worse_after_composition() -> None:
         assert ways["add_or_remove"].delta(epsilon) == pytest.approx(worst, rel=2e-6)
     alpha = np.array([0.0, 1e-6, 0.05, 0.3, 0.5, 0.9, 1.0])
     low, high = ways["add_or_remove"].beta_bounds(alpha)
-    for one in (ways["remove"], ways["add"]):
-        assert (low <= one.beta_bounds(alpha)[1]).all()
+    for item in (ways["remove"], ways["add"]):
+        assert (low <= item.beta_bounds(alpha)[1]).all()
     common = alpha >= 0.05  # at rarer rates the lower bound of the hull is wider
     assert (high - low <= 1e-4 * np.maximum(high, 1e-3))[common].all()
 
@@ -139,9 +139,9 @@ def test_what_has_no_proven_pair_is_refused(neighbours: str, sampling: str) -> N
 
 def test_samples_of_a_fixed_size_are_the_symmetrised_step() -> None:
     """One step has the curve of Dong, Roth and Su, theorem 4.2; two are between it and a composition of coarse polygons."""
-    one = dpsgd(1.0, 0.2, neighbours="replace", sampling="fixed_size")
+    item = dpsgd(1.0, 0.2, neighbours="replace", sampling="fixed_size")
     step = GaussianTradeOff(2.0).subsampled(0.2)
-    assert one.delta(1.0) == pytest.approx(step.delta(1.0), rel=1e-9)
+    assert item.delta(1.0) == pytest.approx(step.delta(1.0), rel=1e-9)
     two = dpsgd(1.0, 0.2, 2, neighbours="replace", sampling="fixed_size")
     directed = compose(MixtureTradeOff(GaussianTradeOff(2.0), 0.2), copies=2)
     assert two.delta(1.0) >= directed.delta(1.0)
@@ -207,24 +207,24 @@ RATES = np.concatenate(
 def test_an_array_is_answered_like_its_entries(curve: AbstractTradeOff, copies: int) -> None:
     composed = compose(curve, copies=copies)
     for direction in (composed, composed.inverse()):
-        found = direction.enclosure(RATES)
+        result = direction.enclosure(RATES)
         singly = compose(curve, copies=copies)
         singly = singly if direction is composed else singly.inverse()
         for k in (0, 1):
-            low, high = found[2 * k], found[2 * k + 1]
+            low, high = result[2 * k], result[2 * k + 1]
             assert (low <= high).all()
             for i, log_fpr in enumerate(RATES):
                 alone = singly.enclosure(np.array([log_fpr]))
                 assert alone[2 * k][0] <= high[i]
                 assert low[i] <= alone[2 * k + 1][0]
         # Nothing that is told at FPR 0 is a float's floor.
-        assert found.log_tpr_low[0] == -np.inf
-        assert found.log_fnr_high[0] == 0.0
+        assert result.log_tpr_low[0] == -np.inf
+        assert result.log_fnr_high[0] == 0.0
         if isinstance(curve, _Hidden):
             truth = GaussianTradeOff(curve.mu * copies**0.5).enclosure(RATES)
             for k in (0, 1):
-                assert (found[2 * k] <= truth[2 * k + 1]).all()
-                assert (truth[2 * k] <= found[2 * k + 1]).all()
+                assert (result[2 * k] <= truth[2 * k + 1]).all()
+                assert (truth[2 * k] <= result[2 * k + 1]).all()
 
 
 def test_epsilon_is_searched_until_it_is_reached() -> None:

@@ -119,18 +119,18 @@ def test_the_derived_numbers_agree_with_a_fine_grid(member: AbstractTradeOff) ->
     low, high = member.tpr_bounds(fine)
     for epsilon in (0.0, 0.5, 2.0):
         least, most = (max(0.0, float((tpr - np.exp(epsilon) * fine).max())) for tpr in (low, high))
-        found = member.delta_bounds(epsilon)
-        assert found[0] <= found[1]
-        assert found[1] >= least - 1e-15
+        result = member.delta_bounds(epsilon)
+        assert result[0] <= result[1]
+        assert result[1] >= least - 1e-15
         # Between two points of the grid the TPR is at most that of the right one.
-        assert found[0] <= max(0.0, float((high[1:] - np.exp(epsilon) * fine[:-1]).max())) + 1e-15
+        assert result[0] <= max(0.0, float((high[1:] - np.exp(epsilon) * fine[:-1]).max())) + 1e-15
         # A smooth maximum is missed to second order of the spacing, one at a corner to first order.
         cornered = isinstance(member, CORNERED)
         off = 3e-6 if slow else 2e-5 if cornered else 1e-8
         if isinstance(member, ComposedTradeOff):
             off += 1e-5  # the relative width of its rates, which is ten times that of its deltas
-        assert found[0] == pytest.approx(least, abs=off)
-        assert found[1] == pytest.approx(most, abs=off + 0.2 * (most - least))
+        assert result[0] == pytest.approx(least, abs=off)
+        assert result[1] == pytest.approx(most, abs=off + 0.2 * (most - least))
     assert member.advantage() == float(member.delta(0.0))
 
 

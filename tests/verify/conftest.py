@@ -32,7 +32,7 @@ def statement(name: str, truth=known, claimed=lambda x: 1.0, **more) -> rf.State
 
 
 def registered(*statements: rf.Statement) -> dict[str, rf.Statement]:
-    return {one.name: one for one in statements}
+    return {item.name: item for item in statements}
 
 
 TRUE = statement("azize-true")

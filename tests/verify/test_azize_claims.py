@@ -10,12 +10,12 @@ from mipsim.referee.judging.point import judge_point, point_seed
 from verify.azize.statements import MODULES, gdp, misspecified, optimality
 from verify.register import REGISTER
 
-STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}
+STATEMENTS = {item.name: item for module in MODULES for item in module.STATEMENTS}
 SOME = [
     (name, place)
-    for name, one in STATEMENTS.items()
-    for place in range(0, len(one.points), max(1, len(one.points) // 3))
-    if one.points[place].setting != "paper"
+    for name, single in STATEMENTS.items()
+    for place in range(0, len(single.points), max(1, len(single.points) // 3))
+    if single.points[place].setting != "paper"
 ]
 
 
@@ -65,13 +65,15 @@ STANDS = {
 @pytest.mark.parametrize("name", sorted(set(REFUTED) | set(STANDS)))
 def test_the_decisive_points(name: str):
     points = [
-        one
-        for one in STATEMENTS[name].points
-        if one.name in REFUTED.get(name, set()) | STANDS.get(name, set())
+        item
+        for item in STATEMENTS[name].points
+        if item.name in REFUTED.get(name, set()) | STANDS.get(name, set())
     ]
     judged = rf.judge(STATEMENTS[name], at=points).judged
-    found = {point.name for point, one in zip(points, judged, strict=True) if one.verdict is Verdict.REFUTED}
-    assert found == REFUTED.get(name, set())
+    result = {
+        point.name for point, single in zip(points, judged, strict=True) if single.verdict is Verdict.REFUTED
+    }
+    assert result == REFUTED.get(name, set())
     assert all(one.second_route for one in judged if one.verdict is Verdict.REFUTED)
     stands = {
         point.name for point, one in zip(points, judged, strict=True) if one.verdict is Verdict.CONFIRMED

@@ -30,8 +30,8 @@ def test_a_density_ratio_is_linear_up_to_what_the_lemma_allows(t):
     for n in (400, 6400, 102_400):
         terms = density_terms(n, lambda u: np.exp(-1j * u) / (1 - 1j * u), 1.0, 1.0, 1.0 + t, 1, points=2**14)
         h = t / np.sqrt(n)
-        kept = np.abs(terms.deviation) <= np.sqrt(2.2 * np.log(n))
-        error = terms.out[kept] @ (np.exp(terms.ratio) - 1 - h * terms.deviation)[kept] ** 2
+        retained = np.abs(terms.deviation) <= np.sqrt(2.2 * np.log(n))
+        error = terms.out[retained] @ (np.exp(terms.ratio) - 1 - h * terms.deviation)[retained] ** 2
         errors.append(error / (h**2 + 1 / n))
     assert errors[0] > 4 * errors[1] > 16 * errors[2]
 

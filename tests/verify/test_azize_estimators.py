@@ -29,9 +29,9 @@ from verify.azize.statements import (
 
 D = 20
 STATEMENTS = {
-    one.name: one
+    item.name: item
     for module in (canaries, estimated_steps, onion, reference_points, scalar_product, steps, z_estimators)
-    for one in module.STATEMENTS
+    for item in module.STATEMENTS
 }
 
 
@@ -93,9 +93,9 @@ def test_partial_moments_are_those_of_numerical_integration():
         (("laplace", 0.0, 0.0), 2.0),
     ):
         law, low = law_of(family), 0.2 if family[0] == "beta" else -high
-        for r, found in zip((1, 2), partial_moments(family, low, high), strict=True):
+        for r, result in zip((1, 2), partial_moments(family, low, high), strict=True):
             wanted = integrate.quad(lambda x, r=r, law=law: x**r * law.pdf(x), low, high, points=[0.0])[0]
-            assert found == pytest.approx(wanted, abs=1e-9)
+            assert result == pytest.approx(wanted, abs=1e-9)
 
 
 def test_an_uncentred_matrix_shrinks_candidates_along_the_mean_gradient():
@@ -112,8 +112,8 @@ def test_two_coins_by_draws():
     alpha, covariance, scalar = pair_powers(4, p, z, reference)
     worst = int(np.argmax(scalar - covariance))
     assert scalar[worst] - covariance[worst] == pytest.approx(0.0717, abs=1e-4)
-    drawn = drawn_powers(4, p, z, reference, float(alpha[worst]))
-    assert drawn == pytest.approx((covariance[worst], scalar[worst]), abs=6 * np.sqrt(0.25 / 400_000))
+    sample = drawn_powers(4, p, z, reference, float(alpha[worst]))
+    assert sample == pytest.approx((covariance[worst], scalar[worst]), abs=6 * np.sqrt(0.25 / 400_000))
 
 
 def test_no_linear_score_has_more_than_the_covariance_score():
@@ -140,7 +140,7 @@ def test_a_false_twin_is_refuted(name):
     assert rf.judge(false, at=false.points).verdict is rf.Verdict.REFUTED
 
 
-CONFIRMED = [name for name, one in STATEMENTS.items() if one.corrects]
+CONFIRMED = [name for name, single in STATEMENTS.items() if single.corrects]
 
 
 @pytest.mark.evidence

@@ -29,18 +29,18 @@ from verify.azize.laws.terms import Terms, binomial_terms
 def test_the_tables_bracket_what_a_fourier_inversion_finds(pair, t):
     n = count = 400
     if pair is gamma_pair:
-        made, other = (
+        built, other = (
             pair(n, 1.0, t),
             (lambda u: np.exp(-1j * u) / (1 - 1j * u), 1.0, 1.0, 1.0 + t, count, 0.0),
         )
     elif pair is gaussian_pair:
-        made, other = (
+        built, other = (
             pair(n, t, 0.25),
             (lambda u: np.exp(-(u**2) / 2), 0.0, 1.0, t * np.sqrt(1.25), count, 0.25),
         )
     else:
         p, sd = 0.3, np.sqrt(0.21)
-        made = pair(n, p, p + t * sd, 0.5)
+        built = pair(n, p, p + t * sd, 0.5)
         other = (
             lambda u: (1 - p) * np.exp(-1j * u * p) + p * np.exp(1j * u * (1 - p)),
             p,
@@ -49,13 +49,13 @@ def test_the_tables_bracket_what_a_fourier_inversion_finds(pair, t):
             count,
             0.25,
         )
-    law = product_tradeoff([bracketed_terms(made, n, count)])
+    law = product_tradeoff([bracketed_terms(built, n, count)])
     estimate = density_terms(n, *other)
-    found = product_tradeoff([BracketedTerms(estimate, estimate, 1e-9)])
+    result = product_tradeoff([BracketedTerms(estimate, estimate, 1e-9)])
     alpha = np.array([1e-3, 0.05, 0.5, 0.95])
     low, high = law.beta_bounds(alpha)
-    assert (low <= found.beta_bounds(alpha)[1] + 1e-6).all()
-    assert (found.beta_bounds(alpha)[0] <= high + 1e-6).all()
+    assert (low <= result.beta_bounds(alpha)[1] + 1e-6).all()
+    assert (result.beta_bounds(alpha)[0] <= high + 1e-6).all()
     assert (ndtri(high) - ndtri(low)).max() < 1e-3
 
 
@@ -92,8 +92,8 @@ def test_bounds_hold_the_curve_that_is_multiplied_out():
 def test_a_wrong_ratio_is_outside_the_bounds():
     """The control of the two tests above: 3% more leakage is not inside the bracket of the paper's own point."""
     terms = [binomial_terms(400, p, 1, 667) for p in (0.29, 0.375, 0.46)]
-    law = product_tradeoff([BracketedTerms.exactly(one) for one in terms])
-    more = [BracketedTerms.exactly(replace(one, count=round(1.06 * one.count))) for one in terms]
+    law = product_tradeoff([BracketedTerms.exactly(item) for item in terms])
+    more = [BracketedTerms.exactly(replace(single, count=round(1.06 * single.count))) for single in terms]
     at = np.array([0.05, 0.3])
     assert (product_tradeoff(more).beta_bounds(at)[1] < law.beta_bounds(at)[0]).all()
 
@@ -127,15 +127,15 @@ def test_tails_and_masses_are_as_right_as_the_tables_say():
             for x in (-3.0, -1.0, 1.0, 3.0):
                 s = a + x * np.sqrt(a)
                 below = mp.gammainc(mp.mpf(a), 0, mp.mpf(s), regularized=True)
-                found, exact = (stats.gamma(a).cdf(s), below) if x < 0 else (stats.gamma(a).sf(s), 1 - below)
-                assert abs(float((mp.mpf(float(found)) - exact) / exact)) < EDGE
+                result, exact = (stats.gamma(a).cdf(s), below) if x < 0 else (stats.gamma(a).sf(s), 1 - below)
+                assert abs(float((mp.mpf(float(result)) - exact) / exact)) < EDGE
         n, p = 2000, mp.mpf(0.3)
         terms = binomial_terms(n, 0.3, 1, 1)
         counts = (terms.deviation * np.sqrt(n * 0.3 * 0.7) + n * 0.3).round()
-        found = dict(zip(counts.tolist(), terms.out.tolist(), strict=True))
+        result = dict(zip(counts.tolist(), terms.out.tolist(), strict=True))
         term, worst, missing = (1 - p) ** n, mp.mpf(0), mp.mpf(0)
         for k in range(n + 1):
-            if (mass := found.get(float(k), 0.0)) > 0.0:
+            if (mass := result.get(float(k), 0.0)) > 0.0:
                 worst = max(worst, abs(mp.mpf(mass) / term - 1))
             else:
                 missing += term
@@ -153,10 +153,10 @@ def test_the_ratio_of_gamma_sums_is_right_for_few_and_for_many_rows(n: int, shap
     with mp.workdps(40):
         a, b = mp.mpf(n) * mp.mpf(shape), mp.mpf(n - 1) * mp.mpf(shape)
         z = mp.mpf(shape) + mp.mpf(t) * mp.sqrt(mp.mpf(shape))
-        s = [a + mp.sqrt(a) * mp.mpf(one) for one in x.tolist()]
+        s = [a + mp.sqrt(a) * mp.mpf(item) for item in x.tolist()]
         wanted = [
-            mp.loggamma(a) - mp.loggamma(b) + (b - 1) * mp.log(one - z) - (a - 1) * mp.log(one) + z
-            for one in s
+            mp.loggamma(a) - mp.loggamma(b) + (b - 1) * mp.log(single - z) - (a - 1) * mp.log(single) + z
+            for single in s
         ]
         for k in (0, 1):
             ends = sorted(wanted[k : k + 2])

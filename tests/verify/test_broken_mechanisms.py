@@ -41,7 +41,7 @@ def test_games_follow_the_law(mechanism: Mechanism) -> None:
 
 def test_the_sparse_vector_technique_by_quadrature() -> None:
     """P(two answers below, then one above) as a double integral over the noises, by SciPy."""
-    found = BY_NAME["SVT1"].law(np.array([1.0, 0.0, 2.0, *np.zeros(7)]))[2]
+    result = BY_NAME["SVT1"].law(np.array([1.0, 0.0, 2.0, *np.zeros(7)]))[2]
     rho, nu = ({"scale": 20.0}, {"scale": 40.0})
 
     def f(r: float) -> float:
@@ -54,14 +54,14 @@ def test_the_sparse_vector_technique_by_quadrature() -> None:
 
     kinks = [-0.5, 0.0, 0.5, 1.5]
     parts = pairwise([-np.inf, *kinks, np.inf])
-    assert found == pytest.approx(sum(integrate.quad(f, *ends, epsabs=1e-13)[0] for ends in parts), rel=1e-9)
+    assert result == pytest.approx(sum(integrate.quad(f, *ends, epsabs=1e-13)[0] for ends in parts), rel=1e-9)
 
 
 def test_a_released_value_by_quadrature() -> None:
     """SVT3: P(the first answer is below and the second is released in a cell)."""
     answers, low, high = np.array([1.0, 2.0, *np.zeros(8)]), -5.0, 0.0
     cells = 34  # cut at -100, -95, ..., 60
-    found = BY_NAME["SVT3"].law(answers)[cells + 20]
+    result = BY_NAME["SVT3"].law(answers)[cells + 20]
 
     def f(r: float) -> float:
         least = max(low, 1.0 + r)
@@ -77,7 +77,7 @@ def test_a_released_value_by_quadrature() -> None:
 
     ends = [-np.inf, -6.0, -1.0]
     parts = [integrate.quad(f, *pair, epsabs=1e-14)[0] for pair in pairwise(ends)]
-    assert found == pytest.approx(sum(parts), rel=1e-8)
+    assert result == pytest.approx(sum(parts), rel=1e-8)
 
 
 def test_what_is_known_in_closed_form() -> None:
@@ -93,17 +93,17 @@ def test_what_is_known_in_closed_form() -> None:
     ):
         mechanism = BY_NAME[name]
         a, b = patterns(mechanism.queries, mechanism.one_differs)[pair]
-        found = max(
+        result = max(
             largest_ratio(mechanism.law(a), mechanism.law(b)),
             largest_ratio(mechanism.law(b), mechanism.law(a)),
         )
-        assert found == pytest.approx(truth, rel=1e-10)
+        assert result == pytest.approx(truth, rel=1e-10)
 
 
 def test_the_ten_patterns_are_neighbours() -> None:
-    found = patterns(10)
-    assert len(found) == 10
-    assert all(np.abs(a - b).max() == 1.0 for a, b in found.values())
+    result = patterns(10)
+    assert len(result) == 10
+    assert all(np.abs(a - b).max() == 1.0 for a, b in result.values())
     assert all((a != b).sum() == 1 for a, b in patterns(5, one_differs=True).values())
 
 

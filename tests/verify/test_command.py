@@ -54,11 +54,11 @@ def test_the_examples_of_the_help_name_statements_of_the_register():
 def test_a_verdict_does_not_depend_on_the_selection(sound, tmp_path):
     main(["--out", str(tmp_path / "all"), "--scale", "quick"], sound)
     main(["azize-false", "--out", str(tmp_path / "one"), "--scale", "quick"], sound)
-    (one,) = records_of(tmp_path / "one")
+    (item,) = records_of(tmp_path / "one")
     other = records_of(tmp_path / "all")[1]
-    for record in (one, other):
+    for record in (item, other):
         record["seconds"] = 0
-    assert one == other
+    assert item == other
 
 
 def test_globs_keep_the_order_of_the_register(sound, tmp_path):
@@ -114,8 +114,8 @@ def test_bad_arguments_exit_2_with_one_sentence(sound, tmp_path, capsys, argumen
 
 def test_what_the_command_line_refuses_exits_2(sound, capsys):
     assert main(["--scale", "huge"], sound) == 2
-    said = "python -m verify: --scale is 'huge'; it must be one of quick, standard, full\n"
-    assert capsys.readouterr().err == said
+    text = "python -m verify: --scale is 'huge'; it must be one of quick, standard, full\n"
+    assert capsys.readouterr().err == text
     assert main(["--help"], sound) == 0
 
 
@@ -174,8 +174,8 @@ def test_a_full_disk_is_one_sentence(sound, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(ReportFolder, "add", full)
     assert main(["--out", str(tmp_path), "--scale", "quick"], sound) == 1
-    said = capsys.readouterr().err
-    assert said.strip() == "python -m verify: the report cannot be written any more: No space left on device"
+    text = capsys.readouterr().err
+    assert text.strip() == "python -m verify: the report cannot be written any more: No space left on device"
 
 
 @pytest.mark.system
@@ -224,20 +224,20 @@ def test_a_hunt_keeps_its_probes_and_writes_a_report(sound, tmp_path, capsys, mo
 
     monkeypatch.setattr(register, "HUNTED", tmp_path / "hunted.json")
     (tmp_path / "hunted.json").write_text('{"other": {"seed": 1}}')
-    asked = ["azize-false*", "--hunt", "--budget", "64 probes", "--keep", "--out", str(tmp_path / "out")]
-    assert main(asked, sound) == 0
+    requested = ["azize-false*", "--hunt", "--budget", "64 probes", "--keep", "--out", str(tmp_path / "out")]
+    assert main(requested, sound) == 0
     assert "2 of 2 statements hunted, 1 broken. Report: " in capsys.readouterr().out
     folder = tmp_path / "out/hunts"
     assert sorted(path.name for path in folder.iterdir()) == [
         "azize-false-0.jsonl", "azize-false-corrected-0.jsonl", "index.html", "results.json",
     ]  # fmt: skip
-    found = json.loads((tmp_path / "hunted.json").read_text())
-    assert sorted(found) == ["azize-false", "azize-false-corrected", "other"]
-    assert found["azize-false"]["points"][0]["x"] > 0.6
-    assert found["azize-false-corrected"]["points"] == []
-    assert found["azize-false"]["probes"] >= 32
+    result = json.loads((tmp_path / "hunted.json").read_text())
+    assert sorted(result) == ["azize-false", "azize-false-corrected", "other"]
+    assert result["azize-false"]["points"][0]["x"] > 0.6
+    assert result["azize-false-corrected"]["points"] == []
+    assert result["azize-false"]["probes"] >= 32
     before = (folder / "azize-false-0.jsonl").read_text()
-    assert main(asked, sound) == 0
+    assert main(requested, sound) == 0
     assert (
         folder / "azize-false-0.jsonl"
     ).read_text() == before  # it went on where it was: no probe was made again
@@ -332,10 +332,10 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept, kind):
     assert process.returncode == 128 + kind, err
     assert "Traceback" not in err
     total = kept + 2
-    said = [line for line in out.splitlines() if line.startswith("Interrupted")]
+    message = [line for line in out.splitlines() if line.startswith("Interrupted")]
     tally = ": 1 statement (1 CONFIRMED)" if kept else ""
     page = tmp_path / "out/index.html"
-    assert said == [f"Interrupted: {kept} of {total} statements finished and kept{tally}. Report: {page}"]
+    assert message == [f"Interrupted: {kept} of {total} statements finished and kept{tally}. Report: {page}"]
     assert [record["claim"] for record in records_of(tmp_path / "out")] == ["first"][:kept]
     text = page.read_text("utf-8")
     assert f"The run was interrupted: {kept} of {total} statements finished" in text

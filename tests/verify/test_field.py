@@ -35,25 +35,25 @@ BREAK = ("field-gaussian", "field-sampling")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=pytest.mark.slow) if one in COSTLY else one for one in STAND]
+    "name", [pytest.param(item, marks=pytest.mark.slow) if item in COSTLY else item for item in STAND]
 )
 def test_what_stands_survives_a_hunt(name: str) -> None:
-    found = rf.hunt(BY_NAME[name], "60 probes" if name in COSTLY else "600 probes", progress=False)
-    assert found.verdict is rf.Verdict.CONFIRMED
-    assert not found.failures
+    result = rf.hunt(BY_NAME[name], "60 probes" if name in COSTLY else "600 probes", progress=False)
+    assert result.verdict is rf.Verdict.CONFIRMED
+    assert not result.failures
 
 
 @pytest.mark.parametrize("name", BREAK)
 def test_what_breaks_is_found(name: str) -> None:
-    found = rf.hunt(BY_NAME[name], "600 probes", progress=False)
-    assert found.verdict is rf.Verdict.REFUTED
-    assert found.interval[0] > 0.0
+    result = rf.hunt(BY_NAME[name], "600 probes", progress=False)
+    assert result.verdict is rf.Verdict.REFUTED
+    assert result.interval[0] > 0.0
 
 
 def test_the_classical_gaussian_fails_from_epsilon_8_4() -> None:
     """Published: at delta = 1e-5 the calibration stands up to epsilon of about 8.4."""
-    found = {e: log_delta(e, e / math.sqrt(2 * math.log(1.25e5))).value for e in (8.4, 8.5)}
-    assert found[8.4] < -5.0 < found[8.5]
+    result = {e: log_delta(e, e / math.sqrt(2 * math.log(1.25e5))).value for e in (8.4, 8.5)}
+    assert result[8.4] < -5.0 < result[8.5]
 
 
 def test_delta_of_the_gaussian_is_that_of_its_curve() -> None:
@@ -85,8 +85,8 @@ def test_sub_sampling_by_the_algebra_of_curves() -> None:
     """The delta of the sampled pair, by the sub-sampled trade-off function of the library."""
     curve = GaussianTradeOff(1.0).subsampled(0.1)
     epsilon = math.log1p(0.1 * math.expm1(1.0))
-    found = max(10 ** sampled_delta(1.0, 1.0, 0.1, ADDED).value, 0.0)
-    assert found == pytest.approx(float(curve.delta(epsilon)), rel=1e-6)
+    result = max(10 ** sampled_delta(1.0, 1.0, 0.1, ADDED).value, 0.0)
+    assert result == pytest.approx(float(curve.delta(epsilon)), rel=1e-6)
     assert sampled_delta(1.0, 1.0, 0.1, REPLACED).value > sampled_delta(1.0, 1.0, 0.1, ADDED).value
 
 
@@ -115,8 +115,8 @@ def test_the_tight_advantage() -> None:
 def test_composed_epsilon_is_that_of_the_worse_of_both_directions() -> None:
     curve = mi.dpsgd(1.0, 0.05, 100)
     both = [curve.epsilon_bounds(1e-5)[0], curve.inverse().epsilon(1e-5)]
-    found = composed_epsilon(1.0, 0.05, 100, -5.0)
-    assert found.value + found.error >= max(both) * (1 - 1e-9)
+    result = composed_epsilon(1.0, 0.05, 100, -5.0)
+    assert result.value + result.error >= max(both) * (1 - 1e-9)
     assert both[1] < both[0] - 1.0  # they differ, so that it matters which is taken
 
 

@@ -39,13 +39,13 @@ def test_a_lost_process_costs_one_statement_and_its_place_is_filled(tmp_path):
                 os.kill(process, signal.SIGKILL)
         met.append(name)
 
-    found = list(
+    result = list(
         parallel.hunt_all([FIRST, SECOND, THIRD], "64 probes", 0.999, 0, tmp_path, say, 2, statement_of)
     )
-    by_name = {one.statement.name: one for one in found}
+    by_name = {item.statement.name: item for item in result}
     assert set(by_name) == {FIRST.name, SECOND.name, THIRD.name}
     assert len(by_name[THIRD.name].probes) >= 32
-    lost = [one for one in found if one.how == parallel.NOT_HUNTED]
+    lost = [single for single in result if single.how == parallel.NOT_HUNTED]
     assert lost
     assert all(one.failures[0].error == parallel.LOST and one.worst is None for one in lost)
     again = parallel.hunt_one(lost[0].statement, "64 probes", 0.999, 0, tmp_path, say)
@@ -76,14 +76,14 @@ def test_an_interruption_waits_for_a_probe_as_long_as_it_says(tmp_path, monkeypa
             os.kill(os.getpid(), signal.SIGINT)
         met.add(name)
 
-    found: list[rf.Outcome] = []
+    result: list[rf.Outcome] = []
     hunts = parallel.hunt_all([FIRST, SECOND, THIRD], "10m", 0.999, 0, tmp_path, say, 2, statement_of)
     with pytest.raises(KeyboardInterrupt):  # noqa: PT012
         while True:
-            found.append(next(hunts))
+            result.append(next(hunts))
             late[0] = 1e6
-    assert {one.statement.name for one in found} == met == {FIRST.name, SECOND.name}
-    handed, cut_off = sorted(found, key=lambda one: one.how == parallel.NOT_HUNTED)
+    assert {item.statement.name for item in result} == met == {FIRST.name, SECOND.name}
+    handed, cut_off = sorted(result, key=lambda one: one.how == parallel.NOT_HUNTED)
     assert handed.interrupted
     assert handed.probes
     assert cut_off.failures[0].error == parallel.CUT_OFF
@@ -109,20 +109,21 @@ def test_of_two_hunts_the_longer_is_kept_and_counterexamples_stay(tmp_path):
 
 def test_what_broke_it_is_kept_and_another_definition_begins_anew(tmp_path, make, monkeypatch):
     file = tmp_path / "hunted.json"
-    one = make("azize-one", truth=lambda x: x + 0.5)
-    broken = hunted(one)
+    item = make("azize-one", truth=lambda x: x + 0.5)
+    broken = hunted(item)
     assert broken.verdict is rf.Verdict.REFUTED
     hunting.keep(
-        file, [broken, replace(hunted(one, "4 probes"), verdict=rf.Verdict.CONFIRMED, judged=(), seconds=1e6)]
+        file,
+        [broken, replace(hunted(item, "4 probes"), verdict=rf.Verdict.CONFIRMED, judged=(), seconds=1e6)],
     )
-    record = recorded(file)[one.name]
+    record = recorded(file)[item.name]
     assert (record["verdict"], len(record["points"])) == ("REFUTED", 1)
     changed = make("azize-one", truth=lambda x: x)
     monkeypatch.setattr("verify.register.hunted", lambda: recorded(file))
-    assert set(hunts_of({one.name: one})) == {one.name}
-    assert hunts_of({one.name: changed}) == {}
+    assert set(hunts_of({item.name: item})) == {item.name}
+    assert hunts_of({item.name: changed}) == {}
     hunting.keep(file, [replace(hunted(changed), seconds=1.0)])
-    again = recorded(file)[one.name]
+    again = recorded(file)[item.name]
     assert (again["verdict"], again["points"]) == ("CONFIRMED", record["points"])
     file.write_text("{")
     with pytest.raises(ValueError, match="is damaged"):

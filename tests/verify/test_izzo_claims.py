@@ -20,7 +20,7 @@ from verify.izzo.statements.rates import rates_at
 from verify.judge import Setting, judge
 from verify.register import SAMPLES
 
-STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}
+STATEMENTS = {item.name: item for module in MODULES for item in module.STATEMENTS}
 # One point's share of a family-wise failure probability of 1e-9 over this file.
 RISK = 1e-9 / 200
 REFUTED = ["izzo-thm-8", "izzo-cor-10", "izzo-prop-11", "izzo-lemma-13", "izzo-alg-1"]
@@ -45,7 +45,7 @@ def test_every_statement_is_there():
 def test_it_is_confirmed_at_every_point(name):
     outcome = rf.judge(STATEMENTS[name], at=STATEMENTS[name].points)
     assert not outcome.failures
-    assert {one.verdict for one in outcome.judged} == {rf.Verdict.CONFIRMED}
+    assert {item.verdict for item in outcome.judged} == {rf.Verdict.CONFIRMED}
 
 
 @pytest.mark.evidence
@@ -104,8 +104,8 @@ def test_corollary_10_fails_in_high_dimension_only():
 def test_games_are_played_where_corollary_10_asks_for_them_only():
     statement = STATEMENTS["izzo-cor-10"]
     points = [*statement.points[:4], next(p for p in statement.points if p.at["algorithm"] == PLAYED)]
-    for one in rf.judge(statement, at=points, games=2000).judged:
-        assert one.random is (one.parameters["algorithm"] == PLAYED)
+    for item in rf.judge(statement, at=points, games=2000).judged:
+        assert item.random is (item.parameters["algorithm"] == PLAYED)
     assert len({point.at["algorithm"] for point in spread_points(statement, 40, 0)[0]}) > 3
 
 
@@ -134,20 +134,20 @@ def test_the_second_routes_of_corollary_10_agree_with_the_first():
     exact, counted = float(text.split("eta = ")[1].split()[0].strip(";,")), _accuracy(text)
     assert abs(exact - counted) < 6.1 * 0.5 / np.sqrt(200_000)
     assert abs(0.25 - counted) > 6.1 * 0.5 / np.sqrt(200_000)
-    found = float(planar_draws(1000.0, 1e-5).split("eta = ")[1].split()[0])
+    result = float(planar_draws(1000.0, 1e-5).split("eta = ")[1].split()[0])
     at = LEAST | {"algorithm": SIDES, "M": 1000.0, "d": 2, "eta": 1e-5}
-    told = result_at("izzo-cor-10", **at).detail
-    assert found == pytest.approx(float(told.split("About ")[1].split()[0]), rel=0.02)
+    report = result_at("izzo-cor-10", **at).detail
+    assert result == pytest.approx(float(report.split("About ")[1].split()[0]), rel=0.02)
 
 
 def test_no_constant_times_eta_bounds_the_gap_for_other_k():
     """n = 3, k = 2 by hand: accuracy is at most 2/3, which 'in' has, yet TPR - FPR = 3/4 - 1/2."""
-    at = next(one.at for one in STATEMENTS["izzo-thm-8"].points if (one.at["n"], one.at["k"]) == (3, 2))
-    found = result_at("izzo-thm-8", **at)
-    assert found.verdict is rf.Verdict.REFUTED
-    assert found.gap == 0.25
-    assert found.detail == "eta = 0."
-    assert "TPR - FPR = 0.25" in found.second_route
+    at = next(item.at for item in STATEMENTS["izzo-thm-8"].points if (item.at["n"], item.at["k"]) == (3, 2))
+    result = result_at("izzo-thm-8", **at)
+    assert result.verdict is rf.Verdict.REFUTED
+    assert result.gap == 0.25
+    assert result.detail == "eta = 0."
+    assert "TPR - FPR = 0.25" in result.second_route
     assert result_at("izzo-thm-8-corrected", **at).verdict is rf.Verdict.CONFIRMED
 
 

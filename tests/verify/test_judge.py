@@ -32,7 +32,7 @@ SETTING = Setting("quick", 0.999, 3, 1e-6, {})
 
 
 def test_the_share_is_that_of_the_whole_register_at_full_scale(sound):
-    total = sum(len(one.points) for one in sound.values()) + 5 * SAMPLES[-1]
+    total = sum(len(item.points) for item in sound.values()) + 5 * SAMPLES[-1]
     assert points_of(sound, {}) == total
     assert risk_of(0.999, sound, {}) == pytest.approx(1e-3 / total)
     assert points_of(sound, {"azize-true": (1, 2, 3)}) == total - SAMPLES[-1] + 3
@@ -44,7 +44,7 @@ def test_the_share_is_that_of_the_whole_register_at_full_scale(sound):
 def test_a_larger_scale_goes_on_from_a_smaller_one(sound):
     def drawn(name: str, count: int, seed: int) -> list[dict]:
         setting = Setting("quick", 0.999, seed, 1e-6, {name: (count, count, count)})
-        return [one.parameters for one in judge(sound[name], setting).judged if one.sampled]
+        return [item.parameters for item in judge(sound[name], setting).judged if item.sampled]
 
     few, many = (drawn("azize-false", count, 5) for count in (4, 9))
     assert len(few) == 4
@@ -67,8 +67,8 @@ def test_a_drawn_point_whose_assumptions_fail_is_said(make):
 
 def test_an_outcome_says_which_points_were_drawn(sound):
     outcome = judge(sound["azize-false"], SETTING)
-    assert [one.sampled for one in outcome.judged] == [False, False] + [True] * SAMPLES[0]
-    assert [one.name for one in outcome.judged][:3] == ["holds", "breaks", "drawn 1"]
+    assert [item.sampled for item in outcome.judged] == [False, False] + [True] * SAMPLES[0]
+    assert [single.name for single in outcome.judged][:3] == ["holds", "breaks", "drawn 1"]
     alone = judge(sound["azize-false"], SETTING, [rf.Point({"x": 0.2, "law": "Bernoulli"})])
     assert [one.verdict for one in alone.judged] == ["CONFIRMED"]
 
@@ -81,18 +81,18 @@ def test_an_assumption_that_is_asked_late_is_asked_of_listed_points(make):
         points=tuple({"x": x, "law": "Bernoulli"} for x in (0.3, 0.5)),
     )
     outcome = judge(defer_where, SETTING)
-    assert [one.at["x"] for one in outcome.failures] == [0.5]
+    assert [item.at["x"] for item in outcome.failures] == [0.5]
     assert "where of c excludes" in outcome.failures[0].error
 
 
 def test_a_quick_run_asks_the_second_route_of_the_counterexample_alone(sound):
     full = judge(sound["azize-false"], SETTING)
     quick = judge(sound["azize-false"], replace(SETTING, again=False))
-    assert [one.verdict for one in quick.judged] == [one.verdict for one in full.judged]
+    assert [item.verdict for item in quick.judged] == [single.verdict for single in full.judged]
     assert quick.worst == full.worst
-    asked = [one for one in quick.judged if one.second_route]
-    assert len(asked) == 1
-    assert asked[0] is quick.worst
+    requested = [one for one in quick.judged if one.second_route]
+    assert len(requested) == 1
+    assert requested[0] is quick.worst
 
 
 def test_quick_families_are_begun_first_and_then_the_longest(make, monkeypatch):
@@ -100,25 +100,27 @@ def test_quick_families_are_begun_first_and_then_the_longest(make, monkeypatch):
     every = {name: make(name) for name in "abcd"}
     monkeypatch.setattr(verify_judge, "SECONDS", {"a": 2.0, "b": 90.0, "d": 5.0})  # c takes the usual one
     families = [[every["a"]], [every["b"]], [every["c"], every["d"]]]
-    assert [[one.name for one in turn] for turn in in_turn(families, 1)] == [["a"], ["b"], ["c", "d"]]
+    assert [[item.name for item in turn] for turn in in_turn(families, 1)] == [["a"], ["b"], ["c", "d"]]
     assert seconds_of(every.values()) == {"a": 2.0, "b": 90.0, "c": USUAL_SECONDS, "d": 5.0}
 
 
 def test_the_scale_names_the_statements_that_have_fewer_games(make):
     few = {"a": (1000, 2000, 5_000_000), "b": (1000, 500_000, 5_000_000)}
-    told = [left_to_full([make("a"), make("b")], Setting(scale, 0.999, 0, 1e-6, {}, few)) for scale in SCALES]
-    assert told[1] == (
+    report = [
+        left_to_full([make("a"), make("b")], Setting(scale, 0.999, 0, 1e-6, {}, few)) for scale in SCALES
+    ]
+    assert report[1] == (
         "Left to --scale full: 5,000,000 games a world instead of 500,000 (2,000 of a), most drawn points, second routes at points that are not told."
     )
-    assert "(1,000 of a, 1,000 of b)" in told[0]
-    assert told[2] == ""
+    assert "(1,000 of a, 1,000 of b)" in report[0]
+    assert report[2] == ""
     coin = make(
         "a",
         truth=lambda x, law: (lambda g, n: g.standard_normal(n),) * 2,
         claimed=lambda x: mi.GaussianTradeOff(1.0),
     )
     assert [
-        one.games for one in judge(coin, Setting("quick", 0.999, 0, 1e-6, {}, few), coin.points).judged
+        item.games for item in judge(coin, Setting("quick", 0.999, 0, 1e-6, {}, few), coin.points).judged
     ] == [1000]
 
 
@@ -139,16 +141,18 @@ def test_an_idle_thread_takes_over_the_last_of_a_family(make):
         return x
 
     family = [make(name, truth=partial(truth, name=name)) for name in "abc"]
-    found = [outcome.statement.name for outcome in judge_all([family], SETTING, workers=2)]
+    result = [outcome.statement.name for outcome in judge_all([family], SETTING, workers=2)]
     assert set(met[:2]) == {"a", "c"}
-    assert sorted(found) == ["a", "b", "c"]
+    assert sorted(result) == ["a", "b", "c"]
 
 
 def test_the_outcomes_are_those_of_one_thread(sound):
-    alone = {name: judge(one, SETTING).gap for name, one in sound.items()}
+    alone = {name: judge(item, SETTING).gap for name, item in sound.items()}
     for workers in (1, 3):
-        found = judge_all([[one] for one in sound.values()], SETTING, workers=workers)
-        assert {outcome.statement.name: outcome.gap for outcome in found} == pytest.approx(alone, nan_ok=True)
+        result = judge_all([[single] for single in sound.values()], SETTING, workers=workers)
+        assert {outcome.statement.name: outcome.gap for outcome in result} == pytest.approx(
+            alone, nan_ok=True
+        )
 
 
 @pytest.mark.evidence
@@ -156,8 +160,8 @@ def test_the_outcomes_of_processes_are_those_of_this_one():
     """So are the pictures. A lost process costs the statement that it judged, which is told, and no other."""
     names = ["kaissis-lemma-9", "leemann-rem-5.1-mean"]
     for find in (statement_of, lose_lemma_9):
-        found = judge_all([[REGISTER[name]] for name in names], SETTING, workers=2, find=find, draw=True)
-        gaps = {outcome.statement.name: outcome for outcome in found}
+        result = judge_all([[REGISTER[name]] for name in names], SETTING, workers=2, find=find, draw=True)
+        gaps = {outcome.statement.name: outcome for outcome in result}
         for name in names:
             if find is lose_lemma_9 and name == names[0]:
                 assert "was lost" in gaps[name].failures[0].error

@@ -50,7 +50,7 @@ from verify.kaissis.statements.guarantees import LEMMA_9_GUARANTEE
 from verify.kaissis.statements.lemmas import LEMMA_1, LEMMA_3, LEMMA_3_CORRECTED
 from verify.register import SAMPLES
 
-STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}
+STATEMENTS = {item.name: item for module in MODULES for item in module.STATEMENTS}
 DEFECTS = {
     "kaissis-lemma-1": "condition",
     "kaissis-lemma-3": "condition",
@@ -177,8 +177,8 @@ def directionless(mu: float, d: int):
     """The best test of cells when every direction of the shift is as likely: they coarsen the output."""
     if d == 1:
         edges = cell_edges(mu, 0.016)
-        out, one, other = (cell_law("Gaussian", edges, shift) for shift in (0.0, mu, -mu))
-        return best_test(out, 0.5 * (one + other))
+        out, item, other = (cell_law("Gaussian", edges, shift) for shift in (0.0, mu, -mu))
+        return best_test(out, 0.5 * (item + other))
     square = np.linspace(0.0, np.sqrt(d + mu**2) + 9.0, 3001) ** 2
     return best_test(*(np.diff(chi_square.cdf(square, d, centre)) for centre in (0.0, mu**2)))
 
@@ -228,9 +228,9 @@ def test_the_best_guess_of_two_lengths_lies_between_its_bounds(mu):
     """Lengths 0 and mu on the line: the likelihoods cross where cosh(mu r) = e^(mu^2/2)."""
     cross = np.arccosh(np.exp(0.5 * mu**2)) / mu
     exact = 0.5 * (1 - 2 * ndtr(-cross) + ndtr(mu - cross) + ndtr(-mu - cross))
-    found = best_guess(2, 0.0, 1.0, mu, 1)
-    assert found.low - 1e-12 <= exact <= found.high + 1e-12
-    assert found.error < 1e-6
+    result = best_guess(2, 0.0, 1.0, mu, 1)
+    assert result.low - 1e-12 <= exact <= result.high + 1e-12
+    assert result.error < 1e-6
 
 
 @pytest.mark.parametrize("noise", ["Gaussian", "Laplace", "logistic", "Gumbel"])
@@ -256,9 +256,9 @@ def test_what_one_test_loses_is_known_where_nearly_all_is_rejected(noise, second
     if (
         noise == "Laplace" and second == -1.0
     ):  # the test keeps |z| <= a, where the ratio is exp(+-2z - s) on one side and exp(-s) on the other
-        a, s, kept = -np.log1p(-1e-4), 0.01, 1e-4
+        a, s, retained = -np.log1p(-1e-4), 0.01, 1e-4
         missed = 0.5 * np.exp(-s) * (-np.expm1(-a) + np.expm1(a))
-        assert -lost.value == pytest.approx(1 - (kept - missed) / (kept * -np.expm1(-s)), rel=1e-4)
+        assert -lost.value == pytest.approx(1 - (retained - missed) / (retained * -np.expm1(-s)), rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -266,10 +266,10 @@ def test_what_one_test_loses_is_known_where_nearly_all_is_rejected(noise, second
 )
 def test_rounding_of_thousands_of_cells_is_allowed_for(delta: float, alpha: float) -> None:
     """Laplace noise, shifts of delta and -delta: the test keeps |z| <= a, whose rates are elementary functions."""
-    lost, kept = share_kept("Laplace", delta, -1.0, alpha), 1.0 - alpha
-    reach = np.sinh(-np.log1p(-kept))
-    of_advantage = 1.0 - (kept - np.exp(-delta) * reach) / (kept * -np.expm1(-delta))
-    assert -lost.high <= max(of_advantage, 1.0 - kept / reach) <= -lost.low
+    lost, retained = share_kept("Laplace", delta, -1.0, alpha), 1.0 - alpha
+    reach = np.sinh(-np.log1p(-retained))
+    of_advantage = 1.0 - (retained - np.exp(-delta) * reach) / (retained * -np.expm1(-delta))
+    assert -lost.high <= max(of_advantage, 1.0 - retained / reach) <= -lost.low
     assert lost.error < 0.01 * -lost.value
 
 
@@ -304,6 +304,6 @@ def test_shifts_that_nearly_agree_are_no_rounding(noise: str, delta: float, s: f
 def test_no_weights_beat_the_best_ones(lengths: tuple[float, float]) -> None:
     """The mean of the weighted sum at 200,001 angles, against the noncentrality of the curve that is called the best."""
     angle = np.linspace(0.0, 0.5 * np.pi, 200_001)
-    found = (np.cos(angle) * lengths[0] + np.sin(angle) * lengths[1]).max()
+    result = (np.cos(angle) * lengths[0] + np.sin(angle) * lengths[1]).max()
     curve: Any = best_weighting(*lengths, 1.0, 1.0, 3)
-    assert curve.in_noncentrality == pytest.approx(found**2, rel=1e-9)
+    assert curve.in_noncentrality == pytest.approx(result**2, rel=1e-9)

@@ -39,13 +39,13 @@ from verify.leemann.statements import (
 )
 from verify.register import REGISTER
 
-STATEMENTS = {one.name: one for module in MODULES for one in module.STATEMENTS}
+STATEMENTS = {item.name: item for module in MODULES for item in module.STATEMENTS}
 
 
 def judged(statement, **at):
     """The first listed point of the statement with these values, judged."""
-    found = next(p.at for p in statement.points if all(p.at[name] == value for name, value in at.items()))
-    return rf.judge(statement, at=[found]).judged[0]
+    result = next(p.at for p in statement.points if all(p.at[name] == value for name, value in at.items()))
+    return rf.judge(statement, at=[result]).judged[0]
 
 
 def strictly(statement, **changes):
@@ -128,8 +128,8 @@ def test_the_smaller_of_two_noises_is_no_guarantee():
     mu, d, n = 7.148, 2580, 50
     noise_std = min(leemann.noise_for_step_mu(mu, d, n, float(d), 1.0), leemann.noise_for_dp(mu, n, 1.0))
     rows = leemann.effective_rows(n, noise_std, 1.0)
-    found = curve_gap(leemann.step_tradeoff(d, rows, float(d)), GaussianTradeOff(mu), "equation 8")
-    assert found.high > 0.03
+    result = curve_gap(leemann.step_tradeoff(d, rows, float(d)), GaussianTradeOff(mu), "equation 8")
+    assert result.high > 0.03
 
 
 @pytest.mark.parametrize("own", [1e-6, 0.3, 1 - 1e-6])
@@ -262,9 +262,9 @@ def test_whole_number_polygons_are_told_from_ones_above_the_line():
 @pytest.mark.parametrize("draw", range(20))
 def test_no_random_mechanism_breaks_theorem_4_2(draw):
     for mechanism in problems.FINITE:
-        promised, found = problems.finite_mechanism(mechanism, 1.0, draw)
+        promised, result = problems.finite_mechanism(mechanism, 1.0, draw)
         alpha = np.unique(np.concatenate([promised.alpha, np.linspace(0, 1, 501)]))
-        assert (promised.beta(alpha) <= found.beta(alpha) + 1e-12).all()
+        assert (promised.beta(alpha) <= result.beta(alpha) + 1e-12).all()
 
 
 def test_games_see_an_attacker_above_the_bound():
@@ -348,8 +348,8 @@ def test_readings_of_less_noise():
     """The least noise stands for replaced records; equation 9's noise and added records do not."""
     verdicts = {}
     for point in noise.LESS_NOISE.points:
-        found = rf.judge(noise.LESS_NOISE, at=[point.at]).verdict
-        verdicts.setdefault(point.at["reading"], set()).add(found)
+        result = rf.judge(noise.LESS_NOISE, at=[point.at]).verdict
+        verdicts.setdefault(point.at["reading"], set()).add(result)
     assert verdicts[noise.LEAST_REPLACED] == {rf.Verdict.CONFIRMED}
     assert verdicts[noise.LEAST_ADDED] == {rf.Verdict.REFUTED}
     assert rf.Verdict.REFUTED in verdicts[noise.BY_EQUATION]
@@ -359,20 +359,20 @@ def test_readings_of_less_noise():
 @pytest.mark.parametrize(("size", "c"), [(0.3, 8.0), (0.5, 4.0)])
 def test_an_endless_run_with_falling_rates_is_a_reading_of_its_own(size, c):
     """By Hellinger affinities: no finite mu does, while runs of one rate for each t keep theirs."""
-    found = judged(composition.LEMMA_5_1, reading=composition.ENDLESS, size=size, c=c)
-    assert found.verdict is rf.Verdict.REFUTED
+    result = judged(composition.LEMMA_5_1, reading=composition.ENDLESS, size=size, c=c)
+    assert result.verdict is rf.Verdict.REFUTED
     # 4,096 drawn steps: the advantage is at least what the affinities prove of it, within five standard errors.
     proven = problems.endless(size, c, 4096)
-    drawn = float(found.second_route.split("has advantage ")[1].split()[0])
-    assert proven <= drawn + 5 * 0.016
+    sample = float(result.second_route.split("has advantage ")[1].split()[0])
+    assert proven <= sample + 5 * 0.016
 
 
 def test_a_shifted_mean_has_a_second_route():
     """Without a mean the printed K is right, and the drawn means say so; with one they do not."""
     for mean, right in ((0.0, True), (3 * 0.2**0.5, False)):
         text = draws.drawn_means(2, 10, mean, 0.0, 0.0, 1.0, 1.0)
-        missed, said = (float(text.split(word)[1].split()[0].rstrip(".;")) for word in ("FNR ", "says "))
-        assert (abs(missed - said) < 5 * 0.0019) is right
+        missed, message = (float(text.split(word)[1].split()[0].rstrip(".;")) for word in ("FNR ", "says "))
+        assert (abs(missed - message) < 5 * 0.0019) is right
 
 
 @pytest.mark.evidence
@@ -394,8 +394,8 @@ def test_the_chi_square_differences_of_drawn_targets_are_those_of_games():
 
 def test_six_gaussian_steps_are_bounded_from_any_tilt():
     """Units of a far tilt's band are beyond e^700: a lower bound of an FNR overflowed there, and contradicted the other bands."""
-    found = rf.judge(
+    result = rf.judge(
         REGISTER["leemann-D.3-corrected"],
         at={"curve": "Gaussian", "size": 0.6863061317976423, "share": 1.0, "k": 6},
     )
-    assert found.verdict == rf.Verdict.CONFIRMED
+    assert result.verdict == rf.Verdict.CONFIRMED

@@ -19,5 +19,5 @@ def test_a_sum_of_whole_numbers_by_fourier_is_that_of_literal_convolution(law):
 def test_a_sum_of_millions_of_whole_numbers_keeps_its_digits():
     n, p = 6_561_000, 0.05
     at = np.arange(int(n * p) - 6000, int(n * p) + 6000)
-    found = whole_sum(np.array([1 - p, p]), n, at)
-    assert float(np.abs(found - stats.binom.pmf(at, n, p)).sum()) < 1e-10
+    result = whole_sum(np.array([1 - p, p]), n, at)
+    assert float(np.abs(result - stats.binom.pmf(at, n, p)).sum()) < 1e-10

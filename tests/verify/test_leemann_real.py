@@ -13,8 +13,8 @@ from verify.leemann.statements import real_gradients as real
 FEW = {"games": 20_000, "confidence": 1 - 1e-6}
 POINTS = {
     (p.at["reading"], p.at["records"], p.at["rank"], p.at["n"]): dict(p.at)
-    for one in real.STATEMENTS
-    for p in one.points
+    for item in real.STATEMENTS
+    for p in item.points
 }
 KNOWN = POINTS[real.KNOWN, "diabetes", 0.5, 4000]
 
@@ -75,7 +75,7 @@ def test_the_assumed_law_is_that_of_the_p_value() -> None:
     of = real_p_values.known("diabetes", 0.5)
     distances = []
     for stretched in (1.0, 1.01):
-        drawn = -real_p_values.assumed(of, 1000, stretched)(np.random.default_rng(0), 4_000)
-        p = np.sort(ncx2.cdf(drawn, of.degrees, 1000 * of.susceptibility))
+        sample = -real_p_values.assumed(of, 1000, stretched)(np.random.default_rng(0), 4_000)
+        p = np.sort(ncx2.cdf(sample, of.degrees, 1000 * of.susceptibility))
         distances.append(np.abs(p - (np.arange(4_000) + 0.5) / 4_000).max())
     assert distances[0] < 2.7 / 4_000**0.5 < distances[1]

@@ -30,7 +30,7 @@ def asked(*argv: str) -> tuple[list[str], list[str]]:
 
 def test_the_pages_count_the_register_as_it_is() -> None:
     """A statement that was added made all three pages wrong."""
-    count, points = len(REGISTER), sum(len(one.points) for one in REGISTER.values())
+    count, points = len(REGISTER), sum(len(item.points) for item in REGISTER.values())
     for page in ("README.md", "docs/findings.md", "figures/notebooks/reading_a_report.py"):
         assert f"judges {count} statements" in (CHECKOUT / page).read_text("utf-8"), page
     for page in ("README.md", "docs/findings.md"):
@@ -46,10 +46,12 @@ def test_the_pages_count_the_register_as_it_is() -> None:
 
 @pytest.mark.system
 def test_every_statement_is_listed_with_its_kind_and_words() -> None:
-    lines, said = asked("verify", "--list")
-    assert said[-1].startswith("status 0")
+    lines, text = asked("verify", "--list")
+    assert text[-1].startswith("status 0")
     assert [line.split()[0] for line in lines] == list(REGISTER)
-    assert all(" ".join(one.says.split()) in line for one, line in zip(REGISTER.values(), lines, strict=True))
+    assert all(
+        " ".join(item.says.split()) in line for item, line in zip(REGISTER.values(), lines, strict=True)
+    )
 
 
 @pytest.mark.system
@@ -57,14 +59,14 @@ def test_every_statement_is_listed_with_its_kind_and_words() -> None:
     "argv", [("sims", "list"), ("sims", "--list"), ("sims", "run", "--list"), ("figures", "--list")]
 )
 def test_studies_and_figures_are_listed(argv: tuple[str, ...]) -> None:
-    lines, said = asked(*argv)
-    assert said[-1].startswith("status 0")
+    lines, text = asked(*argv)
+    assert text[-1].startswith("status 0")
     assert len(lines) > 15
 
 
 @pytest.mark.system
 def test_an_unknown_claim_ends_with_close_names() -> None:
-    lines, said = asked("verify", "azize-thm-31")
+    lines, text = asked("verify", "azize-thm-31")
     assert lines == []
-    assert said[-1].startswith("status 2")
-    assert "did you mean azize-thm-3.1-power or azize-thm-3.1-power-corrected or " in said[0]
+    assert text[-1].startswith("status 2")
+    assert "did you mean azize-thm-3.1-power or azize-thm-3.1-power-corrected or " in text[0]

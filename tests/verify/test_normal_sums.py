@@ -46,10 +46,10 @@ def test_a_sum_is_as_near_to_normal_as_its_bracket_says():
 def test_the_gap_of_normal_curves_is_their_difference_in_mu():
     law = sum_law([(1.0, 50.0, World(0.0, 1.0, 0.0))])
     moved = sum_law([(1.0, 50.0, World(0.2, 1.0, 0.0))])
-    found = curve_gap(sum_curve(law, moved), GaussianTradeOff(1.0), floor=1e-3)
-    assert found.low == pytest.approx(0.2 * 50**0.5 - 1.0)
-    assert found.high == pytest.approx(found.low)
-    assert found.error == pytest.approx(0.0, abs=1e-12)
+    result = curve_gap(sum_curve(law, moved), GaussianTradeOff(1.0), floor=1e-3)
+    assert result.low == pytest.approx(0.2 * 50**0.5 - 1.0)
+    assert result.high == pytest.approx(result.low)
+    assert result.error == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_three_ways_to_write_a_rate_agree():
@@ -66,10 +66,10 @@ def test_the_three_ways_to_write_a_rate_agree():
 @pytest.mark.parametrize("df", [3.01, 4.5, 9.0, 400.0, 1e6])
 def test_the_third_moment_of_student_is_that_of_its_density(df):
     edges = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 40)])
-    found = sum(integrate.quad(lambda x: 2 * x**3 * stats.t.pdf(x, df), a, b)[0] for a, b in pairwise(edges))
+    result = sum(integrate.quad(lambda x: 2 * x**3 * stats.t.pdf(x, df), a, b)[0] for a, b in pairwise(edges))
     # Beyond 1000 the density is c x^-(df + 1), but for a factor 1 + O(df^2 / 1e6).
     far = 2 * stats.t.pdf(1e3, df) * 1e12 / (df - 3)
-    assert THIRD["student"](df) * (df / (df - 2)) ** 1.5 == pytest.approx(found + far, rel=1e-4)
+    assert THIRD["student"](df) * (df / (df - 2)) ** 1.5 == pytest.approx(result + far, rel=1e-4)
 
 
 @pytest.mark.parametrize("df", [1.5, 2.5, 3.0])

@@ -43,7 +43,7 @@ def test_every_numbered_statement_is_judged(name: str):
 
 def test_no_name_is_used_twice():
     """The register is a mapping: a second statement of the same name would hide the first."""
-    listed = [one.name for module in MODULES for one in module.STATEMENTS]
+    listed = [item.name for module in MODULES for item in module.STATEMENTS]
     assert sorted(listed) == sorted(set(listed))
     assert listed == list(REGISTER)
     assert sorted(name for family in FAMILIES for name in family) == sorted(listed)
@@ -53,7 +53,7 @@ def test_no_name_is_used_twice():
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(
-    "statement", [one for one in REGISTER.values() if one.defer_where], ids=lambda one: one.name
+    "statement", [item for item in REGISTER.values() if item.defer_where], ids=lambda one: one.name
 )
 def test_points_whose_assumptions_are_asked_late_satisfy_them(statement: Statement):
     assert statement.control is not None

@@ -16,27 +16,27 @@ SETTING = Setting("quick", 1 - 1e-9, 1, RISK, SAMPLES)
 
 def missing(statement: Statement) -> list[str]:
     """What a statement lacks that can be seen without judging it."""
-    found = []
+    result = []
     if statement.control is None:
-        found.append("no control")
+        result.append("no control")
     elif not statement.control.attained and dict(statement.control.at) not in [
         dict(p.at) for p in statement.points
     ]:
-        found.append("unshifted, the control is at no point of the statement")
+        result.append("unshifted, the control is at no point of the statement")
     if paper_of(statement.name) != "field" and (statement.quote is None or not statement.quote.place):
-        found.append("no quotation of the sentence that is judged")
+        result.append("no quotation of the sentence that is judged")
     if statement.corrects and len(statement.derivation) < 100:
-        found.append("no derivation with its conditions")
+        result.append("no derivation with its conditions")
     correction = correction_of(statement, REGISTER.values())
     if correction is not None:
         settings = {point.setting for point in statement.points}
         narrower = correction.claimed is statement.claimed
-        drawn = SAMPLES.get(statement.name, (1, 1, 1))[0] > 0
-        if not (statement.slip or narrower or drawn or "paper" in settings or READING in statement.domain):
-            found.append(
+        sample = SAMPLES.get(statement.name, (1, 1, 1))[0] > 0
+        if not (statement.slip or narrower or sample or "paper" in settings or READING in statement.domain):
+            result.append(
                 "nothing that tells its defect: no slip, reading, setting, drawn point or narrower correction"
             )
-    return found
+    return result
 
 
 @pytest.mark.parametrize("statement", REGISTER.values(), ids=REGISTER)
@@ -50,11 +50,11 @@ def test_the_control_is_refuted_and_what_it_shifts_is_not(statement: Statement):
     """Made false by a few per cent, a point of the statement is REFUTED by the judge that does not refute it unshifted."""
     control = statement.control
     assert control is not None
-    one = {"risk": RISK, "games": 100_000, "seed": point_seed(1, statement.name, control.at)}
-    assert judge_point(controlled(statement), control.at, **one).verdict is Verdict.REFUTED
+    item = {"risk": RISK, "games": 100_000, "seed": point_seed(1, statement.name, control.at)}
+    assert judge_point(controlled(statement), control.at, **item).verdict is Verdict.REFUTED
     # What is false wherever it is judged has no point that stands; its correction has, and keeps the rule.
     if not control.attained and correction_of(statement, REGISTER.values()) is None:
-        assert judge_point(statement, control.at, **one).verdict is not Verdict.REFUTED
+        assert judge_point(statement, control.at, **item).verdict is not Verdict.REFUTED
 
 
 def outcome_of(statement: Statement) -> Outcome:
@@ -69,7 +69,7 @@ def test_what_is_refuted_has_a_defect(statement: Statement):
     outcome = outcome_of(statement)
     if outcome.verdict is Verdict.REFUTED:
         assert isinstance(defect_of(outcome, correction_of(statement, REGISTER.values())), Defect)
-        assert any(one.second_route for one in outcome.judged if one.verdict is Verdict.REFUTED)
+        assert any(item.second_route for item in outcome.judged if item.verdict is Verdict.REFUTED)
 
 
 @pytest.mark.slow
@@ -81,20 +81,22 @@ def test_no_correction_is_refuted(statement: Statement):
 def test_every_formula_is_of_a_statement_and_is_drawn():
     assert set(FORMULAS) <= set(REGISTER)
     for latex in FORMULAS.values():
-        drawn = mathml.drawn(latex, block=True)
-        assert drawn.startswith("<math")
-        assert "\\" not in drawn, latex  # a command that the converter does not know
-    for one in REGISTER.values():
-        assert one.formula == FORMULAS.get(one.name, FORMULAS.get(one.corrects, ""))
+        sample = mathml.drawn(latex, block=True)
+        assert sample.startswith("<math")
+        assert "\\" not in sample, latex  # a command that the converter does not know
+    for item in REGISTER.values():
+        assert item.formula == FORMULAS.get(item.name, FORMULAS.get(item.corrects, ""))
 
 
 def test_every_parameter_of_every_statement_is_explained():
     used = set()
-    for one in REGISTER.values():
-        assert set(one.meanings) == set(one.domain), one.name
+    for item in REGISTER.values():
+        assert set(item.meanings) == set(item.domain), item.name
         for title in MEANINGS:
             used |= {
-                (title, name) for name in one.domain if one.name.startswith(title) and name in MEANINGS[title]
+                (title, name)
+                for name in item.domain
+                if item.name.startswith(title) and name in MEANINGS[title]
             }
     idle = [(title, name) for title, words in MEANINGS.items() for name in words if (title, name) not in used]
     assert not idle

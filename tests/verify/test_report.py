@@ -89,7 +89,7 @@ def read(page: str) -> Reader:
 def written(broken, tmp_path):
     records = Records(broken, {"azize-false": HUNT}, "quick")
     folder = ReportFolder(tmp_path / "deep" / "report", records, SETTING, len(broken), 1000)
-    for outcome in judge_all([[one] for one in broken.values()], SETTING):
+    for outcome in judge_all([[item] for item in broken.values()], SETTING):
         records.add(outcome)
         folder.add()
     folder.finish()
@@ -129,14 +129,14 @@ def test_a_share_is_counted_among_drawn_points_or_else_among_the_probes_of_the_h
     assert share_of(outcome, HUNT) == (outcome.share, RUN)
     none_drawn = replace(outcome, share=math.nan)
     assert share_of(none_drawn, HUNT) == (0.75, FROM_HUNT)
-    found = record_of(none_drawn, None, HUNT, "quick")
-    assert (found["share"], found["share_from"]) == (0.75, FROM_HUNT)
-    found = record_of(none_drawn, None, None, "quick")
-    assert (found["share"], found["share_from"]) == (None, None)
+    result = record_of(none_drawn, None, HUNT, "quick")
+    assert (result["share"], result["share_from"]) == (0.75, FROM_HUNT)
+    result = record_of(none_drawn, None, None, "quick")
+    assert (result["share"], result["share_from"]) == (None, None)
 
 
 def test_the_data_of_a_refuted_statement(data, broken):
-    record = next(one for one in data if one["claim"] == "azize-false")
+    record = next(item for item in data if item["claim"] == "azize-false")
     assert (record["paper"], record["defect"], record["verdict"]) == ("azize", "condition", "REFUTED")
     assert [point["verdict"] for point in record["points"][:2]] == ["CONFIRMED", "REFUTED"]
     assert 0.5 < record["share"] < 1.0
@@ -184,10 +184,10 @@ def test_the_page_names_every_statement_and_escapes_every_text(written, broken):
     reader = read(page)
     assert reader.tags.count("script") == 1
     text = "".join(reader.text)
-    for name, one in broken.items():
+    for name, item in broken.items():
         assert f'<section id="{name}"' in page
-        assert one.says in text
-    for said in (
+        assert item.says in text
+    for message in (
         'Because <script>alert("x")</script>',
         "counts are truncated <script>",
         "Defect: condition, right with a condition that is not stated.",
@@ -198,7 +198,7 @@ def test_the_page_names_every_statement_and_escapes_every_text(written, broken):
         "family-wise failure probability",
         "quick, seed 7",
     ):
-        assert said in text
+        assert message in text
     assert '<p>Corrected by <a href="#azize-false-corrected">' in page
     assert '<p>Corrects <a href="#azize-false">' in page
 
@@ -229,9 +229,9 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
     folder, records = written
     text = folder.page.with_name("FINDINGS.md").read_text("utf-8")
     assert text == findings(records.outcomes, {"azize-false": HUNT}, "quick")
-    outcome = next(one for one in records.outcomes if one.statement.name == "azize-false")
+    outcome = next(item for item in records.outcomes if item.statement.name == "azize-false")
     assert correction_of(outcome.statement, broken.values()) is broken["azize-false-corrected"]
-    for said in (
+    for message in (
         "### azize-false: condition",
         "> It holds <script>",
         "(p. 4)",
@@ -243,7 +243,7 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
         "**Corrected** (`azize-false-corrected`, CONFIRMED): For x at most 0.6.",
         "    Because",
     ):
-        assert said in text
+        assert message in text
     assert text.count("###") == 1  # what stands is no finding
 
 
@@ -271,8 +271,8 @@ def test_a_browser_narrows_the_page(written, tmp_path):
     page.write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
     dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
-    said = json.loads(unescape(re.findall("<title>(.*?)</title>", dom)[0]))
-    assert said == ["6 of 6", "1 of 6", "0 of 6", "1 of 6", "izzo-curve", "ascending"]
+    message = json.loads(unescape(re.findall("<title>(.*?)</title>", dom)[0]))
+    assert message == ["6 of 6", "1 of 6", "0 of 6", "1 of 6", "izzo-curve", "ascending"]
 
 
 @pytest.mark.system
@@ -300,7 +300,7 @@ def test_a_derivation_is_told_in_lines_that_a_page_holds():
         claimed=lambda x: x, truth=lambda x: x * x,
     )  # fmt: skip
     right = square.corrected(domain={"x": rf.Real(0.0, 1.0)}, says="for x at most 1", derivation=proof)
-    text = findings([rf.judge(one) for one in (square, right)], {}, "quick")
+    text = findings([rf.judge(item) for item in (square, right)], {}, "quick")
     lines = text[text.index("Why:") :].splitlines()[2:]
     assert all(line.startswith("    ") and len(line) <= 104 for line in lines if line)
     assert " ".join(line.strip() for line in lines if line) == " ".join(proof.split())

@@ -63,7 +63,7 @@ def test_it_is_short_and_asserts_and_uses_libraries_alone(path):
         name.partition(".")[0]
         for node in ast.walk(tree)
         for name in (
-            [one.name for one in node.names]
+            [item.name for item in node.names]
             if isinstance(node, ast.Import)
             else [node.module or ""]
             if isinstance(node, ast.ImportFrom)
@@ -76,8 +76,8 @@ def test_it_is_short_and_asserts_and_uses_libraries_alone(path):
 def test_each_is_of_a_statement():
     known = {re.sub("[-.]", "_", name) for name in REGISTER}
     assert {path.stem for path in FILES} <= known
-    assert all(one.snippet == snippet_of(one.name) for one in REGISTER.values())
-    assert not any(one.snippet for one in REGISTER.values() if one.corrects)
+    assert all(item.snippet == snippet_of(item.name) for item in REGISTER.values())
+    assert not any(single.snippet for single in REGISTER.values() if single.corrects)
 
 
 def refuted(findings: str) -> list[str]:
@@ -90,7 +90,7 @@ def test_the_refuted_statements_and_no_others_have_one():
     names = refuted((SNIPPETS.parents[1] / "verify" / "FINDINGS.md").read_text(encoding="utf-8"))
     assert len(names) == len(set(names)) >= 50
     assert set(names) <= set(REGISTER)
-    assert {name for name, one in REGISTER.items() if one.snippet} == set(names)
+    assert {name for name, item in REGISTER.items() if item.snippet} == set(names)
 
 
 def test_a_refuted_statement_without_one_is_found_out():

@@ -81,9 +81,9 @@ def test_unequal_scales_against_quadrature():
 
     cuts = np.unique(np.concatenate([values, np.linspace(-300.0, 300.0, 61)]))
     total = sum(integrate.quad(difference, a, b, limit=300)[0] for a, b in pairwise(cuts))
-    found = scaled_laplace_eta(values, scales, 4)[1]
-    assert found == pytest.approx(total / 2, abs=1e-6)
-    assert found <= total / 2 + 1e-9
+    result = scaled_laplace_eta(values, scales, 4)[1]
+    assert result == pytest.approx(total / 2, abs=1e-6)
+    assert result <= total / 2 + 1e-9
 
 
 def test_one_laplace_law_integrates_to_its_weight():
@@ -147,12 +147,12 @@ def test_a_shift_in_space_against_draws(radius, dimension):
     u = y / np.sqrt(y**2 + (rng.chisquare(dimension - 1, draws) if dimension > 1 else 0.0))
     r = scale * (rng.standard_gamma(dimension, draws) if radius == "gamma" else rng.exponential(size=draws))
     # The probability that the nearer of the two outputs is the right one, less 1/2.
-    found = 0.5 - (r * u < -distance / 2).mean()
+    result = 0.5 - (r * u < -distance / 2).mean()
     exact = euclidean_shift_eta(distance, scale, dimension, radius)
     error = 6.1 * 0.5 / np.sqrt(draws)
-    assert abs(found - exact) < error
+    assert abs(result - exact) < error
     other = euclidean_shift_eta(distance, 4 * scale, dimension, radius)
-    assert abs(found - other) > error
+    assert abs(result - other) > error
 
 
 @pytest.mark.parametrize("moment", [3.0, 40.0])
@@ -172,11 +172,11 @@ def test_the_planar_number_against_literal_draws(moment):
         return most * np.mean((np.abs(z) / most[:, None]) ** moment, axis=1) ** (1 / moment)
 
     sign = np.sign(norm(x + 2.0) - norm(x))
-    found = 0.5 * sign.mean()
-    assert abs(found - planar_shift_eta(scale, moment)) < 6.1 * 0.5 / np.sqrt(draws)
-    assert abs(found - planar_shift_eta(1.2 * scale, moment)) > 6.1 * 0.5 / np.sqrt(draws)
+    result = 0.5 * sign.mean()
+    assert abs(result - planar_shift_eta(scale, moment)) < 6.1 * 0.5 / np.sqrt(draws)
+    assert abs(result - planar_shift_eta(1.2 * scale, moment)) > 6.1 * 0.5 / np.sqrt(draws)
 
 
 def test_outputs_follow_the_order_of_the_halves():
-    found = outputs(lambda rows: rows[0], [[1.0, 2.0], [3.0, 4.0]])
-    assert found.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    result = outputs(lambda rows: rows[0], [[1.0, 2.0], [3.0, 4.0]])
+    assert result.tolist() == [[1.0, 2.0], [3.0, 4.0]]

@@ -72,17 +72,17 @@ def test_what_queries_do_to_the_third_variant() -> None:
     """Its ratio grows with the queries, 1/20 for each: no epsilon holds for all of them."""
     from verify.tools.broken_mechanisms import sparse_vector_with_values
 
-    found = []
+    result = []
     for queries in (10, 20, 40):
         mechanism = sparse_vector_with_values(queries)
         a, b = patterns(queries)["all below"]
-        found.append(
+        result.append(
             max(
                 largest_ratio(mechanism.law(a), mechanism.law(b)),
                 largest_ratio(mechanism.law(b), mechanism.law(a)),
             )
         )
-    assert found == pytest.approx([0.5, 1.0, 2.0], rel=1e-3)
+    assert result == pytest.approx([0.5, 1.0, 2.0], rel=1e-3)
 
 
 def test_events_above_a_floor() -> None:

@@ -25,8 +25,8 @@ def literal_scores(problem: Problem, reading: str, member: bool, games: int, row
         count = round(problem.tau * rows * piece.share)
         for first in range(0, games, 500):
             size = min(500, games - first)
-            drawn = piece.draw(rng, size, count, rows, member)
-            total[first : first + size] += piece.weight(reading) * (drawn - piece.theta).sum(axis=1)
+            sample = piece.draw(rng, size, count, rows, member)
+            total[first : first + size] += piece.weight(reading) * (sample - piece.theta).sum(axis=1)
     return total
 
 
@@ -35,8 +35,8 @@ def distance(scores: np.ndarray, law: NearlyNormal) -> float:
     ordered = np.sort(scores)
     expected = ndtr((ordered - law.mean) / np.sqrt(law.variance))
     places = np.arange(len(ordered) + 1) / len(ordered)
-    found = max(np.abs(expected - places[1:]).max(), np.abs(expected - places[:-1]).max())
-    return float(found - np.sqrt(np.log(2 / FAILURE) / (2 * len(ordered))))
+    result = max(np.abs(expected - places[1:]).max(), np.abs(expected - places[:-1]).max())
+    return float(result - np.sqrt(np.log(2 / FAILURE) / (2 * len(ordered))))
 
 
 def of_this_size(problem: Problem) -> Problem:
@@ -56,8 +56,8 @@ def compared(problem: Problem, reading: str, games: int) -> list[tuple[float, fl
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", ["mean, mean not 0", "median, skewed", "least squares, unequal designs"])
 def test_a_law_is_within_its_error_of_literal_games(name):
-    for found, error in compared(PROBLEMS[name], "corrected", games=1500):
-        assert found <= error < 0.5
+    for result, error in compared(PROBLEMS[name], "corrected", games=1500):
+        assert result <= error < 0.5
 
 
 @pytest.mark.slow
@@ -68,8 +68,8 @@ def test_a_law_is_within_its_error_of_literal_games(name):
     + [(name, reading) for name in PROBLEMS | LOGISTIC | DRAWN for reading in ("corrected", "printed")],
 )
 def test_every_law_is_within_its_error_of_literal_games(name, reading):
-    for found, error in compared((PROBLEMS | BLOCKS | LOGISTIC | DRAWN)[name], reading, games=20_000):
-        assert found <= error
+    for result, error in compared((PROBLEMS | BLOCKS | LOGISTIC | DRAWN)[name], reading, games=20_000):
+        assert result <= error
 
 
 def test_another_law_is_seen():

@@ -35,8 +35,8 @@ WIDE = 7.5
 def test_the_moments_of_an_estimate_are_those_of_literal_draws(name, member):
     piece = PIECES[name]
     world = piece.worlds(N)[int(member)]
-    drawn = piece.draw(np.random.default_rng([7, member]), GAMES, 1, N, member).ravel()
-    x = np.sqrt(N / piece.sigma) * (drawn - piece.theta)
+    sample = piece.draw(np.random.default_rng([7, member]), GAMES, 1, N, member).ravel()
+    x = np.sqrt(N / piece.sigma) * (sample - piece.theta)
     variance = world.variance + world.mean_spread
     assert abs(x.mean() - world.mean) <= WIDE * x.std() / np.sqrt(GAMES) + world.mean_error
     assert (
@@ -53,8 +53,8 @@ def test_the_moments_of_an_estimate_are_those_of_literal_draws(name, member):
 def test_wrong_moments_are_seen():
     piece = PIECES["logistic median, above"]
     out, inside = piece.worlds(N)
-    drawn = piece.draw(np.random.default_rng(0), GAMES, 1, N, True).ravel()
-    x = np.sqrt(N / piece.sigma) * (drawn - piece.theta)
+    sample = piece.draw(np.random.default_rng(0), GAMES, 1, N, True).ravel()
+    x = np.sqrt(N / piece.sigma) * (sample - piece.theta)
     assert abs(x.mean() - out.mean) > 2 * WIDE * x.std() / np.sqrt(GAMES)
     assert abs(x.mean() - inside.mean) <= WIDE * x.std() / np.sqrt(GAMES)
 

@@ -50,8 +50,8 @@ def findings(
         >>> print(findings([], {}, 'quick').splitlines()[0])
         # Findings
     """
-    judged = {one.statement.name: one for one in outcomes}
-    statements = [*(one.statement for one in outcomes), *known]
+    judged = {item.statement.name: item for item in outcomes}
+    statements = [*(single.statement for single in outcomes), *known]
     parts, last = [HEAD], None
     for outcome in outcomes:
         statement = outcome.statement
@@ -91,8 +91,8 @@ def _finding(
     if not math.isnan(outcome.share):
         lines += [f"Of the points drawn from its domain {outcome.share:.0%} stand.", ""]
     if statement.meanings:
-        said = "; ".join(f"`{name}`: {_line(words)}" for name, words in statement.meanings.items())
-        lines += [f"Parameters. {said}.", ""]
+        text = "; ".join(f"`{name}`: {_line(words)}" for name, words in statement.meanings.items())
+        lines += [f"Parameters. {text}.", ""]
     worst = outcome.worst
     if worst is not None:
         first = simplest(statement, outcome.judged)

@@ -86,7 +86,7 @@ class Records:
     @property
     def text(self) -> str:
         """The entries as JSON."""
-        return "[\n" + ",\n".join(self._texts[one.statement.name] for one in self.outcomes) + "\n]\n"
+        return "[\n" + ",\n".join(self._texts[item.statement.name] for item in self.outcomes) + "\n]\n"
 
     def write(self, where: str) -> None:
         """Write the entries to a file, or to standard output for "-"."""
@@ -149,11 +149,11 @@ class ReportFolder:
 
     def _facts(self) -> dict[str, str]:
         outcomes, setting = self._records.outcomes, self._setting
-        games = sum(point.games for one in outcomes for point in one.judged)
+        games = sum(point.games for item in outcomes for point in item.judged)
         return {
             "family-wise failure probability": f"{three_digits(1 - setting.confidence)} over all {plural(self._points, 'point')} of the "
             f"register at full scale, each {three_digits(setting.risk)}; exact laws use none of it",
-            "judged here": f"{plural(len(outcomes), 'statement')}, {plural(sum(len(one.judged) for one in outcomes), 'point')}, "
+            "judged here": f"{plural(len(outcomes), 'statement')}, {plural(sum(len(single.judged) for single in outcomes), 'point')}, "
             f"{count(games)} games per world",
             "scale and seed": f"{setting.scale}, seed {setting.seed}",
             "time, summed over statements": duration(sum(one.seconds for one in outcomes)),
@@ -169,11 +169,11 @@ def versions() -> dict[str, str]:
         >>> [name in versions() for name in ("Python", "machine", "mipsim", "numpy")]
         [True, True, True, True]
     """
-    found = {"Python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
-    found |= {"mipsim": __version__} | {name: metadata.version(name) for name in PACKAGES}
-    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
+    result = {"Python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+    result |= {"mipsim": __version__} | {name: metadata.version(name) for name in PACKAGES}
+    requested = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
     try:
-        revision = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+        revision = subprocess.run(requested, capture_output=True, text=True, check=False).stdout.strip()
     except OSError:  # a report must not depend on a program that may be missing
         revision = ""
-    return found | ({"revision": revision} if revision else {})
+    return result | ({"revision": revision} if revision else {})

@@ -184,7 +184,7 @@ def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
 
 def row(outcome: Outcome) -> tuple[str, ...]:
     """Return the cells of a statement's row, in the order of `COLUMNS`; the gap is that of the point that speaks for it."""
-    worst, games = outcome.worst, sum(one.games for one in outcome.judged)
+    worst, games = outcome.worst, sum(item.games for item in outcome.judged)
     return (
         outcome.statement.name,
         type(outcome.statement.kind).__name__.lower(),

@@ -72,7 +72,7 @@ def record_of(
             "same_formula": correction is not None and correction.claimed is outcome.statement.claimed,
             "counterexample": worst and _shown(outcome, worst, scale),
             "simple_counterexample": first and _shown(outcome, first, scale),
-            "points": [_point(one) for one in outcome.judged],
+            "points": [_point(item) for item in outcome.judged],
             "hunt": hunt,
         }
     )

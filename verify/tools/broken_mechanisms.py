@@ -59,21 +59,21 @@ def patterns(queries: int, one_differs: bool = False) -> dict[str, tuple[np.ndar
         >>> {name: b.tolist() for name, (a, b) in patterns(3).items()}["one above, rest below"]
         [2.0, 0.0, 0.0]
     """
-    one, half = np.ones(queries), queries // 2
+    item, half = np.ones(queries), queries // 2
 
     def split(first: float, rest: float, at: int) -> np.ndarray:
         return np.concatenate([np.full(at, first), np.full(queries - at, rest)])
 
-    single = {"one below": (one, split(0.0, 1.0, 1)), "one above": (one, split(2.0, 1.0, 1))}
+    single = {"one below": (item, split(0.0, 1.0, 1)), "one above": (item, split(2.0, 1.0, 1))}
     if one_differs:
         return single
     return single | {
-        "one above, rest below": (one, split(2.0, 0.0, 1)),
-        "one below, rest above": (one, split(0.0, 2.0, 1)),
-        "half above, half below": (one, split(2.0, 0.0, half)),
-        "half below, half above": (one, split(0.0, 2.0, half)),
-        "all above": (one, 2.0 * one),
-        "all below": (one, 0.0 * one),
+        "one above, rest below": (item, split(2.0, 0.0, 1)),
+        "one below, rest above": (item, split(0.0, 2.0, 1)),
+        "half above, half below": (item, split(2.0, 0.0, half)),
+        "half below, half above": (item, split(0.0, 2.0, half)),
+        "all above": (item, 2.0 * item),
+        "all below": (item, 0.0 * item),
         "X shape": (split(1.0, 0.0, half), split(0.0, 1.0, half)),
         "X shape, mirrored": (split(0.0, 1.0, half), split(1.0, 0.0, half)),
     }
@@ -193,11 +193,11 @@ def noisy_vector(
         return jnp.sum(cells * (cuts.size + 1) ** jnp.arange(read - 1, -1, -1))
 
     def law(answers: np.ndarray) -> Outcomes:
-        found = np.ones(1)
+        result = np.ones(1)
         for answer in answers[:read]:
             edges = np.concatenate([[-1e300], cuts - answer, [np.inf]])[None]
-            found = np.multiply.outer(found, cell(noise, edges)[0]).ravel()
-        return found
+            result = np.multiply.outer(result, cell(noise, edges)[0]).ravel()
+        return result
 
     return Mechanism(name, source, release, outcome, law, queries, claimed, one_differs)
 
@@ -231,11 +231,11 @@ def rappor(name: str, kept: float, sent: tuple[float, float], claimed: float) ->
     def law(answers: np.ndarray) -> Outcomes:
         from scipy.stats import binom
 
-        found = np.ones(1)
+        result = np.ones(1)
         for value in range(3):  # the bits of the answers 0, 1 and 2; the others are coins of one law
             ones = binom.pmf(np.arange(hashes + 1), hashes, odds[int(value == int(answers[0]))])
-            found = np.multiply.outer(found, ones).ravel()
-        return found
+            result = np.multiply.outer(result, ones).ravel()
+        return result
 
     source = "Erlingsson, Pihur, Korolova (2014), section 3"
     return Mechanism(name, source, release, outcome, law, 1, claimed, one_differs=True)

@@ -135,8 +135,8 @@ def value_above(
             least = np.maximum(edges[None, :, None], threshold + r) - answers[:, None, None]  # of the noise
             tail = np.where(np.isinf(least), 0.0, at_query.above(np.where(np.isinf(least), 0.0, least)))
             cells = np.where(tail[:, :-1] > tail[:, 1:], cell(at_query, least), 0.0)
-            found = before[:-1, None] * cells
-            return at_threshold.density(r) * np.concatenate([found.reshape(-1, r.size), before[-1:]])
+            result = before[:-1, None] * cells
+            return at_threshold.density(r) * np.concatenate([result.reshape(-1, r.size), before[-1:]])
 
         steps = np.arange(
             cuts[0] - threshold - 4.0, cuts[-1] - threshold + 4.0, 4.0

@@ -149,8 +149,10 @@ def by_games(
     sums = [np.cumsum(counts[order]) for counts in (chosen.inside, chosen.out)]
     size = int(np.argmax(bound(sums[0], sums[1], half))) + 1
     event = order[:size]
-    found = bound(judged.inside[event].sum(keepdims=True), judged.out[event].sum(keepdims=True), games - half)
-    return max(0.0, float(found[0]))
+    result = bound(
+        judged.inside[event].sum(keepdims=True), judged.out[event].sum(keepdims=True), games - half
+    )
+    return max(0.0, float(result[0]))
 
 
 @dataclass(frozen=True)
@@ -190,7 +192,7 @@ def judge(mechanism: Mechanism, games: int, confidence: float = 0.999, seed: int
     """Judge one mechanism by exact law, and by games at the pair that shows most above .01."""
     started = time.perf_counter()
     law = by_law(mechanism)
-    found = by_games(mechanism, *law.clearest, games, confidence, seed)
+    result = by_games(mechanism, *law.clearest, games, confidence, seed)
     seconds = time.perf_counter() - started
     return Row(
         mechanism.name,
@@ -198,7 +200,7 @@ def judge(mechanism: Mechanism, games: int, confidence: float = 0.999, seed: int
         law.truth,
         law.pair,
         law.above_floor,
-        found,
+        result,
         confidence,
         law.verdict,
         seconds,
@@ -232,14 +234,14 @@ def show(out: str | None = None, seed: int = 0) -> list[Row]:
         row = judge(mechanism, GAMES, seed=seed)
         rows.append(row)
         other = PUBLISHED.get(mechanism.name)
-        said = (
+        message = (
             ("", "", "")
             if other is None
             else (_spell(other.dp_sniper), _spell(other.statdp), f"{other.seconds:.0f}")
         )
         print(
             f"{row.mechanism:<20}{row.claimed:>8.4f}{row.truth:>8.4f}{row.above_floor:>10.4f}{row.by_games:>9.4f}"
-            f"{said[0]:>16}{said[1]:>17}  {row.verdict:<10}{row.seconds:>5.1f}{said[2]:>8}",
+            f"{message[0]:>16}{message[1]:>17}  {row.verdict:<10}{row.seconds:>5.1f}{message[2]:>8}",
             flush=True,
             file=table,
         )

@@ -171,8 +171,8 @@ def chi_square(words: Callable[[Array | int], Words], degrees: int, games: int) 
         high, low, *_ = words(2 * k + 1)
         cube = (1.0 + normal / jnp.sqrt(9.0 * shape)) ** 3
         possible = cube > 0
-        kept = jnp.where(possible, cube, 1.0)
-        level = 0.5 * normal**2 + shape * (1.0 - kept + jnp.log(kept))
+        retained = jnp.where(possible, cube, 1.0)
+        level = 0.5 * normal**2 + shape * (1.0 - retained + jnp.log(retained))
         accepted = possible & (jnp.log(uniform(long_word(high, low))) < level)
         return jnp.where(~done & accepted, 2.0 * shape * cube, value), done | accepted, k + 1
 

@@ -119,9 +119,9 @@ def _events(key: Array, n: int, thresholds: UInt32[Array, " d"]) -> Bool[Array, 
     d = thresholds.shape[0]
     first = -(-d // 2)
     lower, upper = halves(_words_apart(key, (n, first)))
-    found = lower < thresholds[:first]
+    result = lower < thresholds[:first]
     # Told before they are put together: copied as single bytes, by a loop of its own.
-    return found if d == 1 else jnp.concatenate([found, upper[:, : d - first] < thresholds[first:]], axis=1)
+    return result if d == 1 else jnp.concatenate([result, upper[:, : d - first] < thresholds[first:]], axis=1)
 
 
 _SAMPLERS = {

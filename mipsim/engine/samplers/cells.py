@@ -94,16 +94,16 @@ def _of_fixed(problem: FixedProblem, layout: Layout) -> CellSampler | None:
         weights, offset = line_at(attack, problem.target)
         noise = float(np.sqrt(np.sum(weights**2 * problem.mean.variance)))
         terms, base, unit = _line(weights / rows, np.rint(rows * p), low, layout)
-        found = terms, base + offset, unit
+        result = terms, base + offset, unit
     else:
         assert isinstance(attack, AbstractAdditiveAttack)
         laws = np.stack([table.probabilities() for table in tables], axis=1)
         ends = np.stack([np.full_like(row, rows), row + rows - 1], axis=1)
-        found = _pieces(lambda sums: terms_at(attack, problem.target, sums / rows), low, ends, laws, layout)
-    if found is None or not np.isfinite(found[1:]).all():  # of a target beyond all bounds
+        result = _pieces(lambda sums: terms_at(attack, problem.target, sums / rows), low, ends, laws, layout)
+    if result is None or not np.isfinite(result[1:]).all():  # of a target beyond all bounds
         return None
     entries = np.stack([table.entries() for table in tables], axis=1)
-    return _of_cells(problem, entries, found, layout, noise=noise)
+    return _of_cells(problem, entries, result, layout, noise=noise)
 
 
 def _of_random(problem: Problem, layout: Layout) -> CellSampler | None:
@@ -117,7 +117,7 @@ def _of_random(problem: Problem, layout: Layout) -> CellSampler | None:
     )
     if max(out.error, others.error, and_one.error) > MOST_ERROR:
         return None
-    sides = [[one.probabilities() for one in pair] for pair in ((out, out), (others, and_one))]
+    sides = [[item.probabilities() for item in pair] for pair in ((out, out), (others, and_one))]
     laws = np.stack(
         [np.concatenate([(1 - p)[:, None] * a, p[:, None] * b], axis=1) for a, b in sides], axis=1
     )
@@ -128,7 +128,7 @@ def _of_random(problem: Problem, layout: Layout) -> CellSampler | None:
     low = np.stack([out.low, out.low], axis=1).astype(np.float64)
     if isinstance(attack, AbstractLinearAttack):
         weights = weights_of_bits(problem)
-        found = _two_lines(weights, offsets, np.rint(rows * p), out.low, layout)
+        result = _two_lines(weights, offsets, np.rint(rows * p), out.low, layout)
         spread, noise = spread_of(weights, problem.mean)
     else:
         assert isinstance(attack, AbstractAdditiveAttack)
@@ -140,11 +140,11 @@ def _of_random(problem: Problem, layout: Layout) -> CellSampler | None:
             )
 
         by_bit = laws.mean(axis=1).reshape(p.size, 2, -1)
-        found = _pieces(evaluate, low, np.full(low.shape, float(rows)), by_bit, layout, both_sides=True)
-    if found is None:
+        result = _pieces(evaluate, low, np.full(low.shape, float(rows)), by_bit, layout, both_sides=True)
+    if result is None:
         return None
     return _of_cells(
-        problem, entries.reshape(p.size, 2, -1), found, layout, has_bit=True, noise=noise, spread=spread
+        problem, entries.reshape(p.size, 2, -1), result, layout, has_bit=True, noise=noise, spread=spread
     )
 
 
@@ -239,14 +239,14 @@ def _pieces(
         both_sides: whether the terms are those of either side.
     """
     columns, width = laws.shape[2], (1 << layout.shifts)[:, None, None]
-    drawn = laws > 0
+    sample = laws > 0
     for back in (1, 2, 3):  # a bell reaches over four cells, a single count over its own
-        drawn[:, :, back:] |= (laws[:, :, :-back] > 0) & (width > 1)
+        sample[:, :, back:] |= (laws[:, :, :-back] > 0) & (width > 1)
     mean, slope, off = np.zeros(laws.shape), np.zeros(laws.shape), np.zeros((*low.shape, 1))
     for begin in range(0, columns, _CELLS_AT_ONCE):
         part = slice(begin, begin + _CELLS_AT_ONCE)
         first = low[:, :, None] + width * np.arange(columns)[part]
-        fitted = _fitted(evaluate, first, ends[:, :, None], drawn[:, :, part], width)
+        fitted = _fitted(evaluate, first, ends[:, :, None], sample[:, :, part], width)
         if fitted is None:
             return None
         mean[:, :, part], slope[:, :, part] = fitted[:2]
@@ -261,9 +261,9 @@ def _pieces(
         return None
     centre = means.mean(axis=1)
     middle = (width - 1) / 2
-    greatest = np.where(drawn, np.abs(mean - centre[:, None, None]) + middle * np.abs(slope), 0.0)
+    greatest = np.where(sample, np.abs(mean - centre[:, None, None]) + middle * np.abs(slope), 0.0)
     unit = 2 * float(greatest.max(axis=(1, 2)).sum()) / _TOP or 1.0
-    start = np.where(drawn, mean - middle * slope - centre[:, None, None], 0.0)
+    start = np.where(sample, mean - middle * slope - centre[:, None, None], 0.0)
     tables = (padded(np.rint(table / unit).astype(np.int64)) for table in (start, slope))
     if both_sides:
         tables = (np.stack([table, table], axis=1) for table in tables)

@@ -248,18 +248,18 @@ def chi_of_normal(degrees: int) -> np.ndarray:
 
     check, allowed = np.linspace(-1.0, 1.0, 1001), max(_ERROR, 1e-2 * _ERROR * np.sqrt(degrees))
     for terms in (24, 32, 48, 64, 96, 128, 192):
-        found = np.asarray(chebinterpolate(exact, terms - 1))
-        if np.abs(chebval(check, found) - exact(check)).max() < allowed:
-            return found
+        result = np.asarray(chebinterpolate(exact, terms - 1))
+        if np.abs(chebval(check, result) - exact(check)).max() < allowed:
+            return result
     raise ArithmeticError(f"chi with {degrees} degrees of freedom: 192 terms do not reach {allowed:g}")
 
 
 def _polynomial(coefficients: Array, x: Array) -> Array:
     """Clenshaw's sum, unrolled."""
-    one = two = jnp.zeros_like(x)
+    item = two = jnp.zeros_like(x)
     for k in reversed(range(1, coefficients.shape[0])):
-        one, two = coefficients[k] + 2.0 * x * one - two, one
-    return coefficients[0] + x * one - two
+        item, two = coefficients[k] + 2.0 * x * item - two, item
+    return coefficients[0] + x * item - two
 
 
 class GaussianRows(eqx.Module):
@@ -379,8 +379,8 @@ class ClippedScores(AbstractLinearStep):
         inside = is_in(self.inclusion, draws)
         # The target stands in the last row: records are exchangeable.
         is_record = (jnp.arange(self.rows) < self.rows - 1) | ~inside[:, None]
-        kept = jnp.where(is_record, clip_factor(norm, self.clip / law.unit), 0.0)
-        total = size * law.unit * jnp.sum(kept * (jnp.imag(sums) + lost), axis=1)
+        retained = jnp.where(is_record, clip_factor(norm, self.clip / law.unit), 0.0)
+        total = size * law.unit * jnp.sum(retained * (jnp.imag(sums) + lost), axis=1)
         return self.finished(weights, total, inside, draws)
 
 
@@ -435,12 +435,12 @@ class ClippedRows(AbstractStep):
         def add(block: Array | int, total: Array, count: Array, packed: Array) -> tuple[Array, Array]:
             first, second = _halves(packed)
             square = jnp.sum(first * first, axis=1) + jnp.sum(second * second, axis=1)
-            kept = clip_factor(jnp.sqrt(square.astype(jnp.float64) + law.lost_square), clip)
+            retained = clip_factor(jnp.sqrt(square.astype(jnp.float64) + law.lost_square), clip)
             row = block * at_once + jnp.arange(at_once)
-            kept = jnp.where((row >= 0) & (row < others), kept, 0.0)
-            short = kept.astype(jnp.float32)
+            retained = jnp.where((row >= 0) & (row < others), retained, 0.0)
+            short = retained.astype(jnp.float32)
             added = [jnp.dot(short, half, precision=jax.lax.Precision.HIGHEST) for half in (first, second)]
-            return total + law.joined((added[0], added[1])), count + jnp.sum(kept)
+            return total + law.joined((added[0], added[1])), count + jnp.sum(retained)
 
         def step(block: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
             *added, start = state

@@ -211,8 +211,8 @@ class RecordColumns(AbstractColumns):
         keys = jax.vmap(_key)(seeds)
 
         def add(turn: Array, total: Array) -> Array:
-            one = lambda key: self.data.sample(jax.random.fold_in(key, turn), 1)[0]  # noqa: E731
-            return total + jnp.where(turn < side, jax.vmap(one, out_axes=1)(keys), 0.0)
+            item = lambda key: self.data.sample(jax.random.fold_in(key, turn), 1)[0]  # noqa: E731
+            return total + jnp.where(turn < side, jax.vmap(item, out_axes=1)(keys), 0.0)
 
         return jax.lax.fori_loop(0, self.most, add, jnp.zeros((self.data.dimension, seeds.shape[0])))
 
@@ -488,8 +488,8 @@ def _of_poisson_sample(data: AbstractDistribution, n: int, rate: float) -> Abstr
     if count is None:
         return None
     tables = n >= _FEW or data.has_exact_sum
-    found = (_lattice_digits(data, count) or _density_digits(data, count)) if tables else None
-    return found or _split(data, n, count)
+    result = (_lattice_digits(data, count) or _density_digits(data, count)) if tables else None
+    return result or _split(data, n, count)
 
 
 def _cells(data: AbstractDistribution, rows: int) -> CellColumns | None:
@@ -523,8 +523,8 @@ def _lattice(data: AbstractDistribution, sides: list[int]) -> LatticeColumns | N
     most, rows = MOST_BYTES / len(sides), max(sides)
     if isinstance(data, Bernoulli) and 4 * (len(laws) << least_bits(rows, data.p)) > most:
         return None  # seen at once; a million laws take minutes
-    one, widest = lattice_table(few, 1), lattice_table(few, rows, most=most)
-    if one is None or widest is None:
+    item, widest = lattice_table(few, 1), lattice_table(few, rows, most=most)
+    if item is None or widest is None:
         return None
     tables = [widest if side == rows else _lattice_sum(few, side, widest) for side in sides]
     known, which = [table for table in tables if table is not None], which.ravel()
@@ -533,12 +533,12 @@ def _lattice(data: AbstractDistribution, sides: list[int]) -> LatticeColumns | N
     return LatticeColumns(
         entries=jnp.asarray(np.stack([table.entries for table in known], axis=1).reshape(-1)),
         origin=jnp.asarray(np.stack([table.origin for table in known], axis=1)[which]),
-        ones=jnp.asarray(one.entries.reshape(-1)),
-        one_origin=jnp.asarray(one.origin[which]),
+        ones=jnp.asarray(item.entries.reshape(-1)),
+        one_origin=jnp.asarray(item.origin[which]),
         which=jnp.asarray(which),
-        step=jnp.asarray(one.step),
+        step=jnp.asarray(item.step),
         bits=widest.bits,
-        one_bits=one.bits,
+        one_bits=item.bits,
     )
 
 
@@ -557,10 +557,10 @@ def _lattice_digits(data: AbstractDistribution, count: RowCount) -> PoissonColum
 
 def _density(data: AbstractDistribution, sides: list[int]) -> DensityColumns | None:
     """The same of a location-scale family."""
-    found = standard_forms(data)
-    if found is None or len(found[0]) * len(sides) > _MOST_TABLES:
+    result = standard_forms(data)
+    if result is None or len(result[0]) * len(sides) > _MOST_TABLES:
         return None
-    forms, which = found
+    forms, which = result
     known: list[SumTable] = []
     for form in forms:
         for rows in sides:

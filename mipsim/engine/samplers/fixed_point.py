@@ -157,11 +157,11 @@ class PairedTerms(AbstractTerms):
         return jnp.broadcast_to(self.first, side.shape)
 
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        zero, one = at(self.steps, 2 * coordinate), at(self.steps, 2 * coordinate + 1)
+        zero, item = at(self.steps, 2 * coordinate), at(self.steps, 2 * coordinate + 1)
         jump = at(self.jumps, coordinate)
         bit = column >> jnp.uint32(self.bits) != 0
         count = column & jnp.uint32((1 << self.bits) - 1)
-        term = _product(jnp.where(bit, one, zero), count, self.first.dtype)
+        term = _product(jnp.where(bit, item, zero), count, self.first.dtype)
         return term + jnp.where(bit, jump, jnp.zeros_like(jump))
 
 

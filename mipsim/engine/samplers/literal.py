@@ -49,14 +49,14 @@ class AbstractRounds(AbstractSampler):
 
     def nan_outputs(self, seed: int, stream: int, games: range) -> int:
         with exact_scope():
-            run, size, found = run_draws(seed, stream), self.block, 0
+            run, size, result = run_draws(seed, stream), self.block, 0
             for first in range(games.start - games.start % size, games.stop, size):
                 numbers = np.arange(first, first + size, dtype=np.uint64)
                 own = (numbers >= games.start) & (numbers < games.stop)
                 for world in (0, 1):
                     draws = run._replace(world=jnp.asarray(world), games=jnp.asarray(numbers))
-                    found += int((np.asarray(_has_nan(self, draws)) & own).sum())
-        return found
+                    result += int((np.asarray(_has_nan(self, draws)) & own).sum())
+        return result
 
 
 @eqx.filter_jit
@@ -168,9 +168,9 @@ def law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> LawSamp
     """
 
     def play(n: Array) -> Any:
-        one = eqx.tree_at(lambda g: g.n, game, n).exact_round()
-        assert one is not None
-        return one(fixed_key(0), jnp.asarray(True))
+        item = eqx.tree_at(lambda g: g.n, game, n).exact_round()
+        assert item is not None
+        return item(fixed_key(0), jnp.asarray(True))
 
     try:
         jax.eval_shape(play, np.int64(game.n))

@@ -115,8 +115,8 @@ class ManyTargets(AbstractSampler):
         # The tables use no keys, and `_base` splits them: the choice of the target is independent of the release.
         m = self.targets.shape[0]
         pick = jax.vmap(lambda key: jax.random.randint(jax.random.fold_in(key, 1), (), 0, m))
-        one = jnp.take_along_axis(scores, pick(keys)[None, :], axis=0)
-        return jnp.concatenate([scores, one]).T
+        item = jnp.take_along_axis(scores, pick(keys)[None, :], axis=0)
+        return jnp.concatenate([scores, item]).T
 
     def _base(self, key: Array, member: Array) -> tuple[Float[Array, " d"], Bool[Array, ""]]:
         """One output without the target, and whether it is to be added."""

@@ -149,8 +149,8 @@ def _over_groups(
         return add(group, state[0], places(state[1])), packed(group + 1)
 
     start = jnp.zeros(draws.games.shape, jnp.int64), packed(jnp.zeros_like(groups))
-    total, kept = jax.lax.fori_loop(0, groups, turn, start)
-    return total, places(kept)
+    total, retained = jax.lax.fori_loop(0, groups, turn, start)
+    return total, places(retained)
 
 
 def _place(word: Array, count: int) -> Array:

@@ -167,8 +167,8 @@ class TableSampler(AbstractSampler):
             is_impossible = term == IMPOSSIBLE if self.terms.has_impossible else jnp.zeros((), bool)
             if self.spread is None:
                 return term, is_impossible, nothing
-            zero, one = at(self.spread, 2 * coordinate), at(self.spread, 2 * coordinate + 1)
-            return term, is_impossible, jnp.where(column >> jnp.uint32(top) != 0, one, zero)
+            zero, item = at(self.spread, 2 * coordinate), at(self.spread, 2 * coordinate + 1)
+            return term, is_impossible, jnp.where(column >> jnp.uint32(top) != 0, item, zero)
 
         rows = self.counts.size // (2 * columns)
         no_variance = jnp.zeros(() if self.spread is None else side.shape, jnp.int64)
@@ -323,8 +323,8 @@ def has_tables(problem: Problem) -> bool:
 def offsets_of_bits(problem: Problem) -> np.ndarray | None:
     """What either bit of a random target adds to the offset at each coordinate, shape (d, 2), or None where that is not known."""
     d = problem.data.dimension
-    found = [offsets_at(problem.attack, np.full(d, bit)) for bit in (0.0, 1.0)]
-    return None if found[0] is None or found[1] is None else np.stack([found[0], found[1]], axis=1)
+    result = [offsets_at(problem.attack, np.full(d, bit)) for bit in (0.0, 1.0)]
+    return None if result[0] is None or result[1] is None else np.stack([result[0], result[1]], axis=1)
 
 
 def weights_of_bits(problem: Problem) -> np.ndarray:
@@ -405,17 +405,17 @@ def _of_random(problem: Problem, p: np.ndarray) -> TableSampler | None:
     masses = np.diff(np.rint(np.cumsum(law.reshape(*law.shape[:2], -1), axis=2) * 2.0**32), axis=2, prepend=0)
     masses = masses.astype(np.int64)
     entries = alias_entries(masses.reshape(-1, masses.shape[2]), bits + 1).reshape(masses.shape)
-    drawn, sums = (masses / 2.0**32)[row], (low[:, None] + np.arange(1 << bits))[row]
+    sample, sums = (masses / 2.0**32)[row], (low[:, None] + np.arange(1 << bits))[row]
     spread, noise = None, 0.0
     if isinstance(attack, AbstractLinearAttack):
         weights = weights_of_bits(problem)
-        terms = _two_lines(weights, offsets, sums, drawn)
+        terms = _two_lines(weights, offsets, sums, sample)
         spread, noise = spread_of(weights, problem.mean)
     else:
         outputs = sums / rows
         both = np.concatenate([terms_at(attack, np.full(p.size, bit), outputs) for bit in (0.0, 1.0)], axis=1)
-        shown = np.broadcast_to(np.tile(outputs, 2)[:, None, :], drawn.shape)
-        terms = _tabled(attack, np.broadcast_to(both[:, None, :], drawn.shape), drawn, shown)
+        shown = np.broadcast_to(np.tile(outputs, 2)[:, None, :], sample.shape)
+        terms = _tabled(attack, np.broadcast_to(both[:, None, :], sample.shape), sample, shown)
     return of_tables(TableSampler, problem, entries[row], terms, noise=noise, spread=spread, block=BLOCK)
 
 
@@ -455,9 +455,9 @@ def pair_law(rows: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     tables = binomial_table(rows, p), binomial_table(rows - 1, p)
     laws = [table.probabilities() for table in tables]
     low = np.minimum(tables[0].low, tables[1].low)
-    last = [(one > 0).shape[1] - 1 - np.argmax(one[:, ::-1] > 0, axis=1) for one in laws]
+    last = [(item > 0).shape[1] - 1 - np.argmax(item[:, ::-1] > 0, axis=1) for item in laws]
     top = max(int((tables[side].low + last[side] + side - low).max()) for side in (0, 1))
-    columns, most = 1 << top.bit_length(), max(one.shape[1] for one in laws)
+    columns, most = 1 << top.bit_length(), max(single.shape[1] for single in laws)
     wide = np.zeros((p.size, 2, 2, columns + most))
     places, each = np.arange(p.size)[:, None], (1 - p, p)
     for side in (0, 1):
@@ -570,10 +570,10 @@ def _tabled(
     quantised = np.rint((finite - centre[:, None, None]) / unit)
     impossible = terms == -np.inf
     values = padded(_int32(np.where(impossible, np.float64(IMPOSSIBLE), quantised)))
-    found = TabledTerms(
+    result = TabledTerms(
         values=jax.device_put(values.reshape(-1)), has_impossible=bool((impossible & possible).any())
     )
-    return found, float(centre.sum()), unit
+    return result, float(centre.sum()), unit
 
 
 def _spans(terms: np.ndarray, law: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray, ...]:

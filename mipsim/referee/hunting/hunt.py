@@ -118,14 +118,14 @@ def hunt(
 
 
 def _search(search: Search) -> None:
-    drawn = draws(search.statement, search.seed)
-    if _probe(search, drawn, PROBED):
+    sample = draws(search.statement, search.seed)
+    if _probe(search, sample, PROBED):
         return
     # Judging takes time, and no probes.
     end = 1.0 if math.isinf(search.budget.seconds) else CLIMBED
     climb(search, end)
     if not any(search.breaks(probe) for probe in search.probes):
-        _probe(search, drawn, end)  # where there is nothing to climb
+        _probe(search, sample, end)  # where there is nothing to climb
 
 
 def _probe(search: Search, points: Iterator[SampledPoint], end: float) -> bool:
@@ -134,13 +134,13 @@ def _probe(search: Search, points: Iterator[SampledPoint], end: float) -> bool:
     while not search.budget.used or (
         search.budget.used_up < end and not (broken and search.budget.used >= MAPPED)
     ):
-        drawn = next(points, None)
-        if drawn is None:
+        sample = next(points, None)
+        if sample is None:
             break
-        if drawn.error:
-            search.fail(drawn.at, drawn.error)
+        if sample.error:
+            search.fail(sample.at, sample.error)
         else:
-            broken |= search.breaks(search.probe(drawn.at, "even" if drawn.even else "ends"))
+            broken |= search.breaks(search.probe(sample.at, "even" if sample.even else "ends"))
     return broken
 
 
@@ -170,11 +170,11 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
             break
     search.judging = f", {plural(len(judged), 'point')} judged"
     failed = bool(search.failures) and not isinstance(statement.kind, Exists)
-    found = [one for one in judged if one.verdict is wanted]
-    worst = found[-1] if found else speaks(statement, judged)
+    value = [item for item in judged if item.verdict is wanted]
+    worst = value[-1] if value else speaks(statement, judged)
     even = [probe for probe in search.probes if probe.phase == "even"]
     stand = sum(not _seems_broken(search, probe) for probe in even)
-    played = any(one.random for one in judged)
+    played = any(single.random for single in judged)
     # What was cut short has found nothing yet.
     verdict = verdict_on(
         statement, judged, failed or (interrupted and not isinstance(statement.kind, Exists))
@@ -290,7 +290,7 @@ def climb(search: Search, until: float) -> None:
     for done, probes in enumerate(chosen):
         start = search.budget.used_up
         end = start + (until - start) / (len(chosen) - done)
-        if start >= until or _climb_cell(search, numeric, [one.at for one in probes], done, end):
+        if start >= until or _climb_cell(search, numeric, [item.at for item in probes], done, end):
             return
 
 
@@ -328,11 +328,11 @@ def _climb_cell(
         except Exception as error:
             search.fail(at, f"where: {type(error).__name__}: {error}")
             return math.inf
-        found = search.probe(at, "climb")
-        if search.breaks(found):
+        result = search.probe(at, "climb")
+        if search.breaks(result):
             broken = True
             raise _BudgetSpent
-        return math.inf if found is None else -found.strain
+        return math.inf if result is None else -result.strain
 
     low, high = np.array(bounds).T
     members = [encoded(at) for at in best[: POPULATION // 2]]

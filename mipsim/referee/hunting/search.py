@@ -87,16 +87,16 @@ class Search:
 
     def record(self, at: Mapping[str, Any], phase: str, seen: Mapping[str, Any]) -> Probe | None:
         """Keep what was seen at a point."""
-        found = None
+        result = None
         if seen.get("error"):
             self.failures.append(Failure(dict(at), seen["error"]))
         else:
             if seen["finding"]:
                 self.findings.append(Finding(dict(at), seen["finding"]))
-            found = Probe(dict(at), float(seen["strain"]), float(seen["gap"]), seen["definite"], phase)
-            self.probes.append(found)
+            result = Probe(dict(at), float(seen["strain"]), float(seen["gap"]), seen["definite"], phase)
+            self.probes.append(result)
         self.say()
-        return found
+        return result
 
     def fail(self, at: Mapping[str, Any], error: str) -> None:
         """Record a point that could not even be asked whether it belongs to the domain."""
@@ -106,14 +106,14 @@ class Search:
     def _looked(self, at: Mapping[str, Any]) -> dict[str, Any]:
         seed = point_seed(self.seed, self.statement.name, at, "probe")
         try:
-            found = look(self.statement, at, seed, PROBE_GAMES if self.known else FIRST_GAMES)
+            result = look(self.statement, at, seed, PROBE_GAMES if self.known else FIRST_GAMES)
         except Exception as error:  # recorded with its point; the hunt goes on
             return {"error": f"{type(error).__name__}: {error}"}
         return {
-            "strain": repr(found.strain),
-            "gap": repr(found.gap),
-            "definite": found.definite,
-            "finding": found.finding,
+            "strain": repr(result.strain),
+            "gap": repr(result.gap),
+            "definite": result.definite,
+            "finding": result.finding,
         }
 
     def breaks(self, probe: Probe | None) -> bool:
@@ -174,12 +174,12 @@ class Search:
         header = own | {"definition": definition(self.statement)}
         file = Path(path)
         if records := _records(file):
-            found = records[0]
-            if {name: found.get(name) for name in own} != own:
+            result = records[0]
+            if {name: result.get(name) for name in own} != own:
                 raise ValueError(
                     f"checkpoint {printable(file)} belongs to another statement, domain or seed; name another file"
                 )
-            if found != header:
+            if result != header:
                 raise ValueError(
                     f"checkpoint {printable(file)} keeps probes of {self.statement.name} as it was defined before: its kind or its functions "
                     "changed since; delete it, or name another file"
@@ -191,8 +191,8 @@ class Search:
                     )
                 if not record.get("error"):  # what failed may have been mended since
                     self.known[json.dumps(record.pop("at"))] = record
-        kept = [header, *({"at": json.loads(at)} | record for at, record in self.known.items())]
-        write_atomically(file, "".join(json.dumps(line) + "\n" for line in kept))
+        retained = [header, *({"at": json.loads(at)} | record for at, record in self.known.items())]
+        write_atomically(file, "".join(json.dumps(line) + "\n" for line in retained))
         self.file = file.open("a", encoding="utf-8")
         _locked(self.file, file)
 
@@ -226,17 +226,17 @@ def _records(file: Path) -> list[dict[str, Any]]:
     with file.open("a+", encoding="utf-8") as held:
         _locked(held, file)
         held.seek(0)
-        found: list[Any] = [None]
+        result: list[Any] = [None]
         try:
             text = held.read()
-            found = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+            result = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
         except (ValueError, RecursionError):
             pass  # one record that is none
-    if not all(isinstance(one, dict) for one in found) or not all(
-        isinstance(one.get("at"), dict) for one in found[1:]
+    if not all(isinstance(item, dict) for item in result) or not all(
+        isinstance(single.get("at"), dict) for single in result[1:]
     ):
         raise ValueError(f"checkpoint {printable(file)} is damaged; delete it, or name another file")
-    return found
+    return result
 
 
 def _locked(held: TextIO, file: Path) -> None:
@@ -312,16 +312,16 @@ def budget_of(value: object) -> Budget:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise wrong
     text = value if isinstance(value, str) else f"{value:g}s"
-    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*(s|m|min|h|probes?|)\s*", text)
+    result = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*(s|m|min|h|probes?|)\s*", text)
     try:
-        amount = float(found[1]) if found else 0.0
+        amount = float(result[1]) if result else 0.0
     except ValueError:
         raise wrong from None
-    if found is None or not 0.0 < amount < math.inf:
+    if result is None or not 0.0 < amount < math.inf:
         raise wrong
-    if found[2].startswith("probe"):
+    if result[2].startswith("probe"):
         return Budget(text.strip(), math.inf, max(1.0, float(int(amount))))
-    return Budget(text.strip(), amount * _UNITS[found[2]], math.inf)
+    return Budget(text.strip(), amount * _UNITS[result[2]], math.inf)
 
 
 def definition(statement: Statement) -> str:
@@ -346,8 +346,8 @@ def definition(statement: Statement) -> str:
     """
     functions = [statement.where, statement.claimed, statement.truth, getattr(statement.kind, "sizes", None)]
     domain = {name: parameter.record() for name, parameter in statement.domain.items()}
-    told = [statement.kind.record(), domain, [_told(one, set()) for one in functions]]
-    return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()[:16]
+    report = [statement.kind.record(), domain, [_told(item, set()) for item in functions]]
+    return hashlib.sha256(json.dumps(report, default=str).encode()).hexdigest()[:16]
 
 
 def _told(thing: Any, met: set[int]) -> Any:
@@ -389,7 +389,7 @@ def _text(code: CodeType) -> list[str]:
         # Where its instructions stand (columns may be missing, and the first instruction has none of its own).
         spans = [span for span in code.co_positions() if None not in span and span[0::2] != span[1::2]]
         starts, ends = ([span[i::2] for span in spans] for i in (0, 1))
-        inside = [one for one in begun if spans and one[1] <= min(starts) and max(ends) <= one[2]]
+        inside = [item for item in begun if spans and item[1] <= min(starts) and max(ends) <= item[2]]
         begun = inside[-1:] or begun
     return [text for text, *_ in begun]
 
@@ -405,21 +405,21 @@ def _parsed(text: str) -> dict[int, list[tuple[str, LineColumn, LineColumn]]]:
         tree = ast.parse(text)
     except SyntaxError:
         return {}
-    found: dict[int, list[tuple[str, LineColumn, LineColumn]]] = {}
+    result: dict[int, list[tuple[str, LineColumn, LineColumn]]] = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             first = node.lineno
             if isinstance(node, ast.FunctionDef):
-                first = min([first, *(one.lineno for one in node.decorator_list)])
+                first = min([first, *(item.lineno for item in node.decorator_list)])
                 node.body = node.body[ast.get_docstring(node) is not None :]
             body: Any = node.body if isinstance(node, ast.Lambda) else node
             start, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
-            found.setdefault(first, []).append((ast.unparse(node), start, end))
-    return found
+            result.setdefault(first, []).append((ast.unparse(node), start, end))
+    return result
 
 
 def _names(code: CodeType) -> set[str]:
-    inner = [_names(one) for one in code.co_consts if isinstance(one, CodeType)]
+    inner = [_names(item) for item in code.co_consts if isinstance(item, CodeType)]
     return set(code.co_names).union(*inner)
 
 

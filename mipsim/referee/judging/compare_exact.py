@@ -26,25 +26,25 @@ def compare_exact(
         CONFIRMED
     """
     check_claim("claim", claim)
-    asked = one_of("kind", kind, _KINDS)
-    if asked == "equality":
+    requested = one_of("kind", kind, _KINDS)
+    if requested == "equality":
         margin = None if tolerance is None else number("tolerance", tolerance, 0.0, low_open=True)
         judged = Equality(margin)
     elif tolerance is not None:
         raise ValueError(f"tolerance is {tolerance}; by an exact law a bound has none: leave it out")
     else:
         judged = Bound()
-    claimed, truth = (curve, claim) if asked == "ordering" else (claim, curve)
+    claimed, truth = (curve, claim) if requested == "ordering" else (claim, curve)
     route, least = exact_route(curve), floor_of(judged, claimed, truth)
     convex = claimed.is_convex() and truth.is_convex()
     try:
         result = judge_size(judged, claimed, size_of(judged, claimed, truth, convex, ""), {}, route)
     except UndefinedError as error:
         result = undefined({}, judged, str(error))
-    turned, (low, high) = asked == "ordering", result.interval
+    turned, (low, high) = requested == "ordering", result.interval
     return ExactComparison(
         claim=str(claim),
-        kind=asked,
+        kind=requested,
         verdict=str(result.verdict),
         gap=-result.gap if turned else result.gap,
         interval=(-high, -low) if turned else (low, high),

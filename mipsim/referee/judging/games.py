@@ -82,7 +82,7 @@ def estimated(
         for count in (curve.false_positives, curve.false_negatives)
     ]
     seen = np.minimum(rates[0].rarest_cell, rates[1].rarest_cell) >= LEAST_COUNT
-    out, inside = (one[seen] for one in rates)
+    out, inside = (item[seen] for item in rates)
     gap = claimed.probit_beta(out.rate) - inside.probit
     known = np.isfinite(gap)
     return gap[known], gap_standard_error(out, inside, claimed)[known]
@@ -120,10 +120,10 @@ def judge_games(
     results: list[PointResult] = []
     if plain:
         curve = empirical(value, games, seed, confidence)
-        found = curve.compare(claimed, tolerance, kind=_reading(kind), least_rate=LEAST_RATE)
+        outcome = curve.compare(claimed, tolerance, kind=_reading(kind), least_rate=LEAST_RATE)
         out = ScaledRates.plain(curve.false_positives, curve.out_games)
         missed = ScaledRates.plain(curve.false_negatives, curve.in_games)
-        judged, inside = _from_floor(found, claimed, out, missed, kind, share / 2)
+        judged, inside = _from_floor(outcome, claimed, out, missed, kind, share / 2)
         how = "games" if isinstance(value, Played) else "draws of the samplers"
         result = _result(kind, claimed, curve, judged, at, games, seed, how, detail)
         results.append(result if kind.one_sided else _covered(result, claimed, judged, inside, kind.floor))
@@ -133,8 +133,8 @@ def judge_games(
         tilted = play_rare(
             value.game, value.attack, games, seed, false_positive_rates=RARE, confidence=confidence
         )
-        found = tilted.compare(claimed, tolerance, kind=_reading(kind))
-        judged, _ = _from_floor(found, claimed, tilted.out, tilted.inside, kind, share / 2)
+        outcome = tilted.compare(claimed, tolerance, kind=_reading(kind))
+        judged, _ = _from_floor(outcome, claimed, tilted.out, tilted.inside, kind, share / 2)
         results.append(_result(kind, claimed, tilted, judged, at, games, seed, "tilted games", detail))
     order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
     return max(
@@ -216,23 +216,23 @@ def judge_order(
     curves = [
         empirical(value, games, seed + offset, 1.0 - risk) for offset, value in enumerate((strong, weak))
     ]
-    found = compare_curves(
+    result = compare_curves(
         curves[0],
         curves[1],
         failure_probability=risk,
         tolerance=ORDERED,
         independent=True,  # other seeds
     )
-    least, (low, high) = found.interval[0], found.deciding_interval
-    gap = _gap(found)
+    least, (low, high) = result.interval[0], result.deciding_interval
+    gap = _gap(result)
     return PointResult(
         parameters=dict(at),
-        verdict=Verdict(found.verdict),
+        verdict=Verdict(result.verdict),
         games=games,
         gap=-gap,
         interval=(-high, -low),
         smallest_tolerance=max(-least, 0.0),
-        detectable_gap=found.detectable_gap,
+        detectable_gap=result.detectable_gap,
         route="games of both",
         detail=f"An order counts as kept if it fails by no more than {ORDERED:g} probits.",
         seed=seed,

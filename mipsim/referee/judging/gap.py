@@ -126,10 +126,10 @@ def curve_gap(
     corners = np.concatenate([_corners(exact), _corners(claimed)])
     start = np.unique(np.concatenate([[first, last], _spread(first, last), corners]))
     alpha = start[(start >= first) & (start <= last)]
-    found, wanted = truth(alpha), promise(alpha)
+    result, wanted = truth(alpha), promise(alpha)
     above = below = np.zeros(0)
     for _ in range(60):
-        upper, lower = middle_of(wanted), middle_of(found)
+        upper, lower = middle_of(wanted), middle_of(result)
         gap = gap_of(upper, lower)
         above = exceed(alpha, upper, lower, float(gap.max()), convex)
         below = exceed(alpha, lower, upper, float(-gap.min()), convex)
@@ -139,15 +139,15 @@ def curve_gap(
         split, middle = _real_splits(alpha, split, middle)
         if not split.size or alpha.size + split.size > MOST_POINTS:
             break
-        found = np.insert(found, split + 1, truth(middle), axis=1)
+        result = np.insert(result, split + 1, truth(middle), axis=1)
         wanted = np.insert(wanted, split + 1, promise(middle), axis=1)
         alpha = np.insert(alpha, split + 1, middle)
-    alpha, found, wanted = _polished(truth, promise, alpha, found, wanted)
-    upper, lower = middle_of(wanted), middle_of(found)
+    alpha, result, wanted = _polished(truth, promise, alpha, result, wanted)
+    upper, lower = middle_of(wanted), middle_of(result)
     gap = gap_of(upper, lower)
     empty = np.zeros(0)
     evidence = CurveEvidence(alpha, lower[0], empty, empty, empty, alpha, upper[0], "exact law", label)
-    least, most = gap_ends(alpha, wanted, found)
+    least, most = gap_ends(alpha, wanted, result)
     high, error, beyond = _extreme(gap, least, most)
     low, other, before = _extreme(-gap, -most, -least)
     # An extreme of which nothing is known must not take what is known of the other.
@@ -294,16 +294,19 @@ def _bounds(curve: Beta | Curve, label: str) -> Beta:
 
     def bounds(alpha: np.ndarray) -> np.ndarray:
         if at is not None:
-            found = at(alpha)
+            result = at(alpha)
             fnr, tpr = (
                 plain_rates(*ends)
-                for ends in ((found.log_fnr_low, found.log_fnr_high), (found.log_tpr_low, found.log_tpr_high))
+                for ends in (
+                    (result.log_fnr_low, result.log_fnr_high),
+                    (result.log_tpr_low, result.log_tpr_high),
+                )
             )
         else:
             beta = np.asarray(missed(alpha), float)
             fnr = (beta, beta)
             tpr = (1.0 - beta if caught is None else np.asarray(caught(alpha), float),) * 2
-        if any(one.shape != alpha.shape for one in (*fnr, *tpr)):
+        if any(item.shape != alpha.shape for item in (*fnr, *tpr)):
             raise ValueError(
                 f"a curve of {label or 'this comparison'} returned shape {fnr[0].shape}; it must return one FNR for each alpha"
             )

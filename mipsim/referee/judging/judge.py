@@ -78,14 +78,14 @@ def judge(
     check(statement)
     number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     seed, games, samples = whole("seed", seed, 0), whole("games", games, 1000), whole("samples", samples, 0)
-    points, drawn, failures = _points(statement, at, seed, samples)
+    points, sample, failures = _points(statement, at, seed, samples)
     if not points and not failures:
         raise ValueError(f"at is empty; {statement.name} must be judged at one point at least")
     if points:
         check_repeatable(statement, points[0].at)
     risk = (1.0 - confidence) / max(1, len(points))
     return judge_points(
-        statement, points, drawn, risk, confidence=confidence, seed=seed, games=games, failures=failures
+        statement, points, sample, risk, confidence=confidence, seed=seed, games=games, failures=failures
     )
 
 
@@ -143,17 +143,17 @@ def judge_points(
         except Exception as error:  # one bad point must not cost the verdicts of the others
             failed.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
             continue
-        told = {"setting": point.setting, "name": point.name, "sampled": place >= len(points) - drawn}
-        judged.append(replace(result, **told, reading=str(point.at.get(READING, ""))))
+        report = {"setting": point.setting, "name": point.name, "sampled": place >= len(points) - drawn}
+        judged.append(replace(result, **report, reading=str(point.at.get(READING, ""))))
         findings += _findings(statement, point.at)
     verdict = verdict_on(statement, judged, bool(failed))
-    even = [one for one in judged if one.sampled]
-    stand = sum(one.verdict is not Verdict.REFUTED for one in even)
+    even = [item for item in judged if item.sampled]
+    stand = sum(single.verdict is not Verdict.REFUTED for single in even)
     played = any(one.random for one in judged)
     worst = speaks(statement, judged)
     if not again:
-        told = [simplest(statement, judged), worst]
-        judged = [judged_again(statement, one) if any(one is it for it in told) else one for one in judged]
+        report = [simplest(statement, judged), worst]
+        judged = [judged_again(statement, one) if any(one is it for it in report) else one for one in judged]
         worst = speaks(statement, judged)
     split = f", {risk:.2g} for each point" if played else ", none of it used: no games were played"
     return Outcome(
@@ -184,9 +184,9 @@ def _points(statement: Statement, at: Any, seed: int, samples: int) -> tuple[lis
         if not isinstance(at, (Mapping, Point, Iterable)) or isinstance(at, str):
             raise ValueError(f"at is {at!r}; it must be a point or a sequence of points")
         listed = [at] if isinstance(at, (Mapping, Point)) else list(at)
-        return [_checked(statement, one) for one in listed], 0, []
+        return [_checked(statement, item) for item in listed], 0, []
     spread, failures = spread_points(statement, samples, seed)
-    own = [_checked(statement, one) for one in statement.points]
+    own = [_checked(statement, single) for single in statement.points]
     return [*own, *(Point(corner) for corner in corners(statement, seed)), *spread], len(spread), failures
 
 
@@ -200,11 +200,11 @@ def spread_points(statement: Statement, count: int, seed: int) -> tuple[list[Poi
         count: how many of both, >= 0.
         seed: of the sequence.
     """
-    drawn = (
-        list(itertools.islice((one for one in draws(statement, seed) if one.even), count)) if count else []
+    sample = (
+        list(itertools.islice((item for item in draws(statement, seed) if item.even), count)) if count else []
     )
-    points = [Point(one.at) for one in drawn if not one.error]
-    return points, [Failure(one.at, one.error) for one in drawn if one.error]
+    points = [Point(single.at) for single in sample if not single.error]
+    return points, [Failure(one.at, one.error) for one in sample if one.error]
 
 
 def _checked(statement: Statement, one: Any) -> Point:

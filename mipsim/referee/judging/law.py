@@ -106,8 +106,8 @@ def size_of(
     """
     if isinstance(claimed, Number) or isinstance(truth, Number):
         if not (isinstance(claimed, Number) and isinstance(truth, Number)):
-            one, other = ("claimed", "truth") if isinstance(claimed, Number) else ("truth", "claimed")
-            raise ValueError(f"{one} returned a number and {other} a curve; both must be of one sort")
+            item, other = ("claimed", "truth") if isinstance(claimed, Number) else ("truth", "claimed")
+            raise ValueError(f"{item} returned a number and {other} a curve; both must be of one sort")
         return _gap_of_numbers(claimed, truth)
     floor = floor_of(kind, claimed, truth)
     if _nothing_between(claimed, floor):
@@ -147,9 +147,9 @@ def _nothing_between(claimed: AbstractTradeOff, floor: float) -> bool:
 
 def _passed_below(claimed: AbstractTradeOff, truth: AbstractTradeOff, alpha: np.ndarray) -> bool:
     """Whether the claim seems to be passed at FNRs below the floor."""
-    wanted, found = (np.asarray(curve.probit_beta(alpha), float) for curve in (claimed, truth))
+    wanted, result = (np.asarray(curve.probit_beta(alpha), float) for curve in (claimed, truth))
     with np.errstate(invalid="ignore"):
-        return bool((wanted - found > ROUNDING * (1.0 + np.abs(wanted))).any())
+        return bool((wanted - result > ROUNDING * (1.0 + np.abs(wanted))).any())
 
 
 def judge_size(
@@ -169,25 +169,25 @@ def judge_size(
     known = math.isfinite(size.error)
     size = size if known else replace(size, error=0.0)
     if isinstance(kind, Equality):
-        found = judge_equality(
+        result = judge_equality(
             size, dict(at), tolerance=tolerance_of(kind, claimed), unit=unit, route=route, detail=detail
         )
     else:
         scale = claimed.value if is_number and math.isfinite(claimed.value) else 1.0
-        found = judge_bound(size, dict(at), unit=unit, scale=scale, route=route, detail=detail)
+        result = judge_bound(size, dict(at), unit=unit, scale=scale, route=route, detail=detail)
     if is_number and (size.below or size.above):
         ends = (
             -math.inf if size.below else size.low - size.error,
             math.inf if size.above else size.high + size.error,
         )
-        found = replace(found, interval=ends)
-    if known and is_number and found.verdict is Verdict.CONFIRMED:
-        return _small(kind, claimed, size, found)
+        result = replace(result, interval=ends)
+    if known and is_number and result.verdict is Verdict.CONFIRMED:
+        return _small(kind, claimed, size, result)
     if known:
-        return found
+        return result
     why = ONE_SIDED if is_number and (size.below or size.above) else UNKNOWN
     return replace(
-        found,
+        result,
         verdict=Verdict.INCONCLUSIVE,
         smallest_tolerance=math.inf,
         detail=f"{detail} {why}".strip(),
@@ -230,7 +230,7 @@ def quick_look(
         floor = floor_of(kind, claimed, truth)
         alpha = _nodes(claimed, truth, floor)
         bounds = [bounds_of(curve, "", alpha) for curve in (claimed, truth)]
-        rates = [middle_of(one) for one in bounds]
+        rates = [middle_of(item) for item in bounds]
         rates[0] = np.clip(rates[0], floor, 1.0 - floor)
         rates[1] = np.where(rates[0] == floor, np.maximum(rates[1], floor), rates[1])
         gap = gap_of(*rates)

@@ -85,10 +85,10 @@ def judge_limit(
     Raises:
         ValueError: if there are fewer than six sizes, or a gap is NaN.
     """
-    found = [at(n) for n in sizes]
-    low, high, errors = (np.array(v) for v in zip(*((s.low, s.high, s.error) for s in found), strict=True))
+    result = [at(n) for n in sizes]
+    low, high, errors = (np.array(v) for v in zip(*((s.low, s.high, s.error) for s in result), strict=True))
     known, errors = np.isfinite(errors).all(), np.where(np.isfinite(errors), errors, 0.0)
-    last, highest, off = found[-1], high, errors
+    last, highest, off = result[-1], high, errors
     if bound:
         # What a gap exceeds zero by is off by less than the gap where that is negative, and by nothing where it surely is.
         least, most = np.maximum(high - errors, 0.0), np.maximum(high + errors, 0.0)
@@ -115,26 +115,26 @@ def judge_limit(
         verdict = Verdict.INCONCLUSIVE
     if not known:
         verdict, least = Verdict.INCONCLUSIVE, math.inf
-        open_side = any(math.isinf(one.between) for one in found)
+        open_side = any(math.isinf(item.between) for item in result)
         rises = f" {ONE_SIDED if open_side else UNKNOWN}"
-    gaps = highest if bound else np.array([s.worst for s in found])
+    gaps = highest if bound else np.array([s.worst for s in result])
     inside = np.maximum(np.abs(low), np.abs(high)) + errors <= tolerance
     starts = next((n for i, n in enumerate(sizes) if inside[i:].all()), None)
     detail = f"{worst.why}{rises} Gaps {', '.join(f'{gap:+.2g}' for gap in gaps)} at {size_name} = {', '.join(map(str, sizes))}"
     if starts is not None:
         detail += f"; inside the tolerance from {size_name} = {starts} on"
-    ends = [end for one in judged for end in one.interval]
-    shown = len(found) - 1
+    ends = [end for single in judged for end in single.interval]
+    shown = len(result) - 1
     if verdict is Verdict.REFUTED and known:
         # Errors of the largest sizes may be large: the last gap that is surely none is what decides, where there is one.
-        sure = [place for place, one in enumerate(found) if _excludes_zero(_interval(one, bound))]
+        sure = [place for place, one in enumerate(result) if _excludes_zero(_interval(one, bound))]
         shown = sure[-1] if sure else shown
     return PointResult(
         parameters=parameters | {size_name: list(sizes)},
         verdict=verdict,
         games=0,
         gap=float(gaps[shown]),
-        interval=_interval(found[shown], bound) if known else (-math.inf, math.inf),
+        interval=_interval(result[shown], bound) if known else (-math.inf, math.inf),
         smallest_tolerance=least,
         detectable_gap=float(errors[-1] + last.between),
         unit=unit,
@@ -182,9 +182,9 @@ def _least_tolerance(
     judged: Sequence[LimitVerdict], sides: Sequence[np.ndarray], errors: np.ndarray
 ) -> float:
     """What the same gaps would confirm: the interval of the limit and the last gap; inf where they cannot confirm any."""
-    if any(one.verdict == "REFUTED" for one in judged):
+    if any(item.verdict == "REFUTED" for item in judged):
         return math.inf
-    ends = [abs(end) for one in judged for end in one.interval]
+    ends = [abs(end) for single in judged for end in single.interval]
     return float(max(*ends, *(abs(side[-1]) + errors[-1] for side in sides)))
 
 
@@ -292,13 +292,13 @@ def limit_verdict(
         )  # fmt: skip
     if _grows(y, e, tolerance):
         return _without_fit(REFUTED, y[-1], "The gap grows over the last four sizes without slowing down.")
-    found = _by_fits(n, y, e, tolerance, floor)
+    result = _by_fits(n, y, e, tolerance, floor)
     later = y.size // 3
-    if found.verdict == INCONCLUSIVE and y.size - later >= LEAST_SIZES and later:
+    if result.verdict == INCONCLUSIVE and y.size - later >= LEAST_SIZES and later:
         after = _by_fits(n[later:], y[later:], e[later:], tolerance, floor)
         if after.verdict == CONFIRMED:
             return replace(after, why=f"{after.why} It is that of the sizes from {n[later]:g} on.")
-    return found
+    return result
 
 
 def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floor: float) -> LimitVerdict:
@@ -315,9 +315,9 @@ def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floo
     ok = powers.loglik >= least
     # The interval of the fits, and how much farther a slow approach may lead.
     sharp = [
-        _hull(one, kept, quantile, extra)
-        for one, kept, extra in ((powers, ok, 0.0), (slow, also_slow, REACH))
-        if kept.any()
+        _hull(item, retained, quantile, extra)
+        for item, retained, extra in ((powers, ok, 0.0), (slow, also_slow, REACH))
+        if retained.any()
     ]
     low, high = min(ends[0] for ends in sharp), max(ends[1] for ends in sharp)
     near = _hull(powers, ok, quantile, 0.0) if ok.any() else _hull(slow, also_slow, quantile, 0.0)
@@ -379,8 +379,8 @@ def _drift(n: np.ndarray, y: np.ndarray, e: np.ndarray, whole: float) -> float:
     starts = sorted({y.size - later, (y.size - later + 1) // 2} - {0})
     estimates = [whole, second_term(power_shapes(n), y, e)]
     for start in starts:
-        found: Fits = fits(power_shapes(n[start:]), y[start:], e[start:])
-        estimates.append(float(found.g[found.loglik.argmax()]))
+        result: Fits = fits(power_shapes(n[start:]), y[start:], e[start:])
+        estimates.append(float(result.g[result.loglik.argmax()]))
     step = (n[starts[-1] if starts else 1] / n[0]) ** 0.25
     return float(np.ptp(estimates)) * (1.0 + 1.0 / (step - 1.0))
 

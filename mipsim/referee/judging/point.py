@@ -146,10 +146,10 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PR
 
 def _looked(statement: Statement, kind: Kind, claimed: Value, truth: Value, seed: int, games: int) -> Look:
     finding = no_tradeoff(claimed) if not isinstance(claimed, (Number, Played, Samplers)) else ""
-    wanted, (found, _) = lawful(claimed)[0], lawful(truth)
-    definite = wanted is not None and found is not None
-    if wanted is not None and found is not None:
-        strain, gap = quick_look(kind, wanted, found)
+    wanted, (result, _) = lawful(claimed)[0], lawful(truth)
+    definite = wanted is not None and result is not None
+    if wanted is not None and result is not None:
+        strain, gap = quick_look(kind, wanted, result)
         definite = not isinstance(kind, Limit)
     else:
         strain, gap = _look_by_games(kind, claimed, wanted, truth, seed, games)
@@ -168,10 +168,10 @@ def _look_by_games(
         raise ValueError("no exact law is known here; a limit is judged by exact laws, curves or numbers")
     played = _played(truth)
     if wanted is None:
-        found = judge_order(_played(claimed), played, {}, games, seed, 0.5)
+        result = judge_order(_played(claimed), played, {}, games, seed, 0.5)
         # What is not refuted has an upper end only. To rank points, the gap stands as far above the lower one.
-        mirrored = 2.0 * found.gap - found.smallest_tolerance
-        return float(np.nanmax([found.interval[0], mirrored])), found.gap
+        mirrored = 2.0 * result.gap - result.smallest_tolerance
+        return float(np.nanmax([result.interval[0], mirrored])), result.gap
     gap, error = estimated(_curve(wanted), played, games, seed)
     if not gap.size:
         return -math.inf, 0.0
@@ -287,34 +287,34 @@ def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int
     if isinstance(kind, Limit):
         return _judge_at_sizes(statement, kind, at)
     claimed, truth = values_at(statement, at)
-    (wanted, _), (found, optimal) = lawful(claimed), lawful(truth)
+    (wanted, _), (value, optimal) = lawful(claimed), lawful(truth)
     if wanted is None:
         return judge_order(_played(claimed), _played(truth), at, games, seed, risk)
-    if found is None:
+    if value is None:
         played = _played(truth)
         how = how_to_declare(as_attack(played.attack)) if isinstance(played, Played) else ""
         why = f"No exact law is known{how}."
         result = judge_games(kind, _curve(wanted), played, at, games, seed, risk, why)
         return _about_all(kind, result, truth, optimal)
-    if isinstance(found, Number):
-        route, detail = found.route or "number", found.detail
+    if isinstance(value, Number):
+        route, detail = value.route or "number", value.detail
     else:
-        route, detail = exact_route(found), ""
-    if not isinstance(found, Number) and not isinstance(wanted, Number):
-        least = floor_of(kind, wanted, found)
+        route, detail = exact_route(value), ""
+    if not isinstance(value, Number) and not isinstance(wanted, Number):
+        least = floor_of(kind, wanted, value)
         detail = (
             f"Judged at error rates from {least:.2g}, to which the law is proven."
             if least > kind.floor
             else ""
         )
-    result = judge_size(kind, wanted, size_of(kind, wanted, found, optimal, ""), at, route, detail)
+    result = judge_size(kind, wanted, size_of(kind, wanted, value, optimal, ""), at, route, detail)
     if result.verdict is Verdict.INCONCLUSIVE:
-        strain, gap = quick_look(kind, wanted, found)
+        strain, gap = quick_look(kind, wanted, value)
         if strain > 0.0:
             # The largest gap is where the law is known badly; a smaller one elsewhere is certain.
             sure = strain if kind.one_sided else (1.0 + strain) * tolerance_of(kind, wanted)
             result = judge_size(kind, wanted, Size(gap, gap, error=abs(gap) - sure), at, route, detail)
-    error = found.law.error_bound if isinstance(found, ExactTradeOff) else 0.0
+    error = value.law.error_bound if isinstance(value, ExactTradeOff) else 0.0
     if result.verdict is not Verdict.REFUTED and error > SMALL_ERROR and kind.floor < FLOOR:
         rare = _rare(kind, _curve(wanted), truth, at, games, seed, risk)
         if rare is not None and rare.verdict is Verdict.REFUTED:
@@ -364,17 +364,17 @@ def _judge_at_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) ->
     @lru_cache(maxsize=1)
     def pair(n: int) -> tuple[AbstractTradeOff | Number, AbstractTradeOff | Number, bool]:
         claimed, truth = values(n)
-        (wanted, _), (found, optimal) = lawful(claimed), lawful(truth)
-        if wanted is None or found is None:
+        (wanted, _), (result, optimal) = lawful(claimed), lawful(truth)
+        if wanted is None or result is None:
             raise ValueError("no exact law is known here; a limit is judged by exact laws, curves or numbers")
-        return wanted, found, optimal
+        return wanted, result, optimal
 
     sizes = limit_sizes(statement, kind, at)
     result = judge_sequence(kind, pair, at, sizes, "exact laws at growing sizes")
     truth = values(sizes[-1])[1]
     if isinstance(truth, Number):
-        told = f"{result.detail} {truth.detail}".strip()
-        return replace(result, route=truth.route or result.route, detail=told)
+        report = f"{result.detail} {truth.detail}".strip()
+        return replace(result, route=truth.route or result.route, detail=report)
     return _about_all(kind, result, truth, lawful(truth)[1])
 
 

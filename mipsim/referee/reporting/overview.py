@@ -35,16 +35,16 @@ def counts(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> dict[str,
         >>> counts([], [])
         {}
     """
-    found: dict[str, dict[str, int]] = {}
+    result: dict[str, dict[str, int]] = {}
     for name, corrects in (("statements", False), ("corrections", True)):
         words = Counter(
-            standing(one, correction_of(one.statement, known))
-            for one in outcomes
-            if bool(one.statement.corrects) is corrects
+            standing(item, correction_of(item.statement, known))
+            for item in outcomes
+            if bool(item.statement.corrects) is corrects
         )
         if words:
-            found[name] = {word: words[word] for word in sorted(words, key=_good_news_first)}
-    return found
+            result[name] = {word: words[word] for word in sorted(words, key=_good_news_first)}
+    return result
 
 
 def _good_news_first(word: str) -> tuple[int, int]:
@@ -60,14 +60,14 @@ def cells(outcome: Outcome) -> list[tuple[str, str]]:
     """
     worst, (low, high) = outcome.worst, outcome.interval
     points = len(outcome.judged) + len(outcome.probes)
-    found = (
+    result = (
         (-outcome.share, "–" if math.isnan(outcome.share) else f"{outcome.share:.0%}"),
         (outcome.gap, f"{three_digits(outcome.gap)} {'' if worst is None else worst.unit}".rstrip()),
         (high - low, interval(outcome.interval)),
         (points, f"{points:,}"),
         (outcome.seconds, f"{outcome.seconds:.1f}"),
     )
-    return [(_key(key), text) for key, text in found]
+    return [(_key(key), text) for key, text in result]
 
 
 def searched(statement: Statement) -> str:

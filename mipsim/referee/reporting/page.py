@@ -65,10 +65,10 @@ def report(results: Outcome | Sequence[Outcome], folder: str | os.PathLike[str])
     several = [results] if isinstance(results, Outcome) else list(results)
     if not several:
         raise ValueError("results is empty; it must hold what judge or hunt returned")
-    if wrong := [one for one in several if not isinstance(one, Outcome)]:
+    if wrong := [item for item in several if not isinstance(item, Outcome)]:
         raise ValueError(f"results holds {type(wrong[0]).__name__}; it must hold what judge or hunt returned")
     where = writable_folder("folder", Path(folder))
-    known = [one.statement for one in several]
+    known = [single.statement for single in several]
     data = json.dumps(
         [record(one, correction_of(one.statement, known)) for one in several],
         indent=1,
@@ -107,7 +107,7 @@ def record(outcome: Outcome, correction: Statement | None = None) -> dict[str, A
             "seconds": outcome.seconds,
             "interrupted": outcome.interrupted,
             "replay": vars(outcome.replay),
-            "judged": [_judged_record(one) for one in outcome.judged],
+            "judged": [_judged_record(item) for item in outcome.judged],
             "probes": [vars(probe) for probe in outcome.probes],
             "failures": [vars(failure) for failure in outcome.failures],
             "findings": [vars(finding) for finding in outcome.findings],
@@ -148,17 +148,17 @@ def page(
         groups: what a statement belongs to, such as a paper: the table can be narrowed to one.
         links: group -> its full title, and an address or "".
     """
-    known = [*(one.statement for one in outcomes), *known]
+    known = [*(item.statement for item in outcomes), *known]
     met = Counter[str]()
     rows = []
-    for one in outcomes:
-        name = one.statement.name
+    for single in outcomes:
+        name = single.statement.name
         met[name] += 1  # a statement that was judged and hunted has two sections
         anchor = name if met[name] == 1 else f"{name}.{met[name]}"
-        group = groups(one.statement) if groups else ""
+        group = groups(single.statement) if groups else ""
         hunt = (hunts or {}).get(name, "")
-        correction = correction_of(one.statement, known)
-        rows.append(_row(one, correction, commands or _command, anchor) | {"group": group, "hunt": hunt})
+        correction = correction_of(single.statement, known)
+        rows.append(_row(single, correction, commands or _command, anchor) | {"group": group, "hunt": hunt})
     words: dict[str, Any] = {"title": title, "lead": lead, "note": note, "data": data}
     words |= {"counts": counts(outcomes, known), "facts": facts or {}, "links": links or {}, "rows": rows}
     words |= {"shown": {one.statement.name for one in outcomes}, "most": SHOWN, "listed": LISTED}
@@ -192,8 +192,8 @@ def _row(
         "map": Markup(pictures.where),
         "curve": Markup(pictures.curve),
         "failed": (
-            (FAILED, [(one.at, one.error) for one in outcome.failures]),
-            (NO_CURVE, [(one.at, one.what) for one in outcome.findings]),
+            (FAILED, [(item.at, item.error) for item in outcome.failures]),
+            (NO_CURVE, [(single.at, single.what) for single in outcome.findings]),
         ),
         "points": _ranked(outcome),
         "weights": importance(outcome),
@@ -231,8 +231,8 @@ def _ranked(outcome: Outcome) -> list[PointResult]:
     by_size = sorted(outcome.judged, key=lambda one: -abs(one.gap) if one.gap == one.gap else 0)
     seen: Counter[tuple[str, str]] = Counter()
     places = []
-    for one in by_size:
-        kin = (one.verdict, one.unit)
-        places.append((order.index(one.verdict), seen[kin]))
+    for item in by_size:
+        kin = (item.verdict, item.unit)
+        places.append((order.index(item.verdict), seen[kin]))
         seen[kin] += 1
-    return [one for _, one in sorted(zip(places, by_size, strict=True), key=lambda pair: pair[0])]
+    return [single for _, single in sorted(zip(places, by_size, strict=True), key=lambda pair: pair[0])]

@@ -213,8 +213,8 @@ def _draw_trend(figure: Figure, evidence: TrendEvidence) -> None:
     )
     if seen.size < gap.size:
         missing = gap.size - seen.size
-        said = f"not finite at {missing} of {gap.size} sizes"
-        axes.text(0.5, 0.9, said, transform=axes.transAxes, ha="center")
+        text = f"not finite at {missing} of {gap.size} sizes"
+        axes.text(0.5, 0.9, text, transform=axes.transAxes, ha="center")
     if sizes.size > 1 and (sizes > 0).all() and sizes.max() / sizes.min() > 5:
         axes.set_xscale("log")
         _sizes(axes, sizes)

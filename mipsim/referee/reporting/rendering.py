@@ -31,25 +31,25 @@ def environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    found = Environment(
+    result = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {
+    result.filters |= {
         name: getattr(wording, name)
         for name in ("count", "duration", "interval", "paragraphs", "plural", "point_anchor", "reached")
     }
-    found.filters |= {
+    result.filters |= {
         "three_digits": wording.three_digits,
         "parameters": lambda point: wording.parameters(plain(point)),
         "meaning": lambda standing: Defect(standing.partition(": ")[2]).meaning,
         "words": lambda text: Markup(mathml.words(text)),
         "formula": lambda latex: Markup(mathml.drawn(latex, block=True)),
     }
-    return found
+    return result
 
 
 def document(template: str, *, scripted: bool = False, **words: Any) -> str:

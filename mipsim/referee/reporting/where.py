@@ -46,8 +46,8 @@ def seen(outcome: Outcome) -> JudgedPoints:
     words = {Verdict.CONFIRMED: "yes", Verdict.REFUTED: "no", Verdict.INCONCLUSIVE: "open"}
     strains = _strains(outcome)
     return [
-        (one.parameters, strain, words[one.verdict])
-        for one, strain in zip(outcome.judged, strains, strict=True)
+        (item.parameters, strain, words[item.verdict])
+        for item, strain in zip(outcome.judged, strains, strict=True)
     ]
 
 
@@ -55,8 +55,8 @@ def _strains(outcome: Outcome) -> list[float]:
     """The gaps of judged points, in tolerances for equalities; of several units, each as its rank among those of its own, in [0, 1]."""
     judged = outcome.judged
     if not outcome.statement.kind.one_sided:
-        return [one.relative_gap for one in judged]
-    gaps, units = [one.gap for one in judged], [one.unit for one in judged]
+        return [item.relative_gap for item in judged]
+    gaps, units = [single.gap for single in judged], [one.unit for one in judged]
     if len(set(units)) < 2:
         return gaps
     known = [(gap, unit) for gap, unit in zip(gaps, units, strict=True) if not math.isnan(gap)]
@@ -98,20 +98,20 @@ def _weighed(outcome: Outcome) -> dict[str, float]:
     _, rank = np.unique([row[1] for row in rows], return_inverse=True)
     # What is broken counts as much as the strain: a defect may hide in a small part of the domain.
     broken = np.array([row[2] == "no" for row in rows], float)
-    found = {}
+    result = {}
     for name in names:
         parameter = outcome.statement.domain[name]
         cells = len(parameter.values) if isinstance(parameter, Choice) else CELLS
         cell = np.array([min(int(parameter.place(row[0][name]) * cells), cells - 1) for row in rows])
-        found[name] = _explained(rank.astype(float), cell) + _explained(broken, cell)
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+        result[name] = _explained(rank.astype(float), cell) + _explained(broken, cell)
+    return dict(sorted(result.items(), key=lambda item: -item[1]))
 
 
 def _explained(values: np.ndarray, cell: np.ndarray) -> float:
     spread = float(((values - values.mean()) ** 2).sum())
     if spread == 0.0:
         return 0.0
-    groups = [values[cell == one] for one in np.unique(cell)]
+    groups = [values[cell == item] for item in np.unique(cell)]
     return float(sum(g.size * (g.mean() - values.mean()) ** 2 for g in groups)) / spread
 
 
@@ -126,7 +126,7 @@ def where_map(outcome: Outcome, name: str) -> str:
     rows = seen(outcome)
     if not axes_names or not rows:
         return ""
-    kept = _thinned(rows)
+    retained = _thinned(rows)
     domain = outcome.statement.domain
     # Words stand beside the upright axis, where they do not run into each other.
     axes_names.sort(key=lambda name: len("".join(_words(domain[name]))))
@@ -139,7 +139,7 @@ def where_map(outcome: Outcome, name: str) -> str:
         axes = figure.add_axes((left, low, 0.79 - left, 0.93 - low))
         marks = {"yes": ("o", "holds", 9), "open": ("s", "open", 12), "no": ("X", "fails", 26)}
         for word, (mark, label, size) in marks.items():
-            chosen = [row[0] for row in kept if row[2] == word]
+            chosen = [row[0] for row in retained if row[2] == word]
             if not chosen:
                 continue
             spots = [_coordinates(chosen, n, domain[n]) for n in axes_names]

@@ -166,5 +166,5 @@ def point_anchor(name: str, point: Mapping[str, Any]) -> str:
         >>> point_anchor("square", {"x": 1.0})
         'square.857628e4'
     """
-    told = json.dumps(plain(dict(point)), sort_keys=True)
-    return f"{name}.{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+    report = json.dumps(plain(dict(point)), sort_keys=True)
+    return f"{name}.{hashlib.sha256(report.encode()).hexdigest()[:8]}"

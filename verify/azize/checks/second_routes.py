@@ -58,11 +58,11 @@ def by_digits(n: int = 3, digits: int = 4000, games: int = 200) -> str:
 
 def _fractions(digits: np.ndarray) -> np.ndarray:
     """3^k x mod 1, k = 0, 1, ..., of x with ternary digits 2 `digits`."""
-    found, rest = np.empty(digits.shape), np.zeros(digits.shape[:-1])
+    result, rest = np.empty(digits.shape), np.zeros(digits.shape[:-1])
     for k in range(digits.shape[-1] - 1, -1, -1):
         rest = (2 * digits[..., k] + rest) / 3
-        found[..., k] = rest
-    return found
+        result[..., k] = rest
+    return result
 
 
 def faint_noise(games: int = 200_000, n: int = 400) -> str:
@@ -87,18 +87,18 @@ def by_release(n: int, distance: float) -> str:
 
 def medians() -> str:
     """Draw targets with NumPy and take the median of (1/n) ||z - mu||^2 at growing n."""
-    rng, found = np.random.default_rng(16), []
+    rng, result = np.random.default_rng(16), []
     for n in (1000, 10_000, 100_000):
         j = np.arange(2, n + 2, dtype=float)
         z = rng.random((200, n)) < 1 / j**2
-        found.append(float(np.median(np.where(z, j**2 - 1, 1 / (j**2 - 1)).sum(axis=1) / n)))
-    return f"200 drawn targets (NumPy, seed 16): medians {found[0]:.1e}, {found[1]:.1e}, {found[2]:.1e} at n = d = 1e3, 1e4, 1e5"
+        result.append(float(np.median(np.where(z, j**2 - 1, 1 / (j**2 - 1)).sum(axis=1) / n)))
+    return f"200 drawn targets (NumPy, seed 16): medians {result[0]:.1e}, {result[1]:.1e}, {result[2]:.1e} at n = d = 1e3, 1e4, 1e5"
 
 
 @cache
 def truncated_eighth_moment(df: float) -> str:
     """Quadrature of E[Z^8; |Z| < L] at growing L, which V[W_n] contains."""
-    found = [
+    result = [
         2
         * sum(
             scipy.integrate.quad(lambda x: x**8 * scipy.stats.t.pdf(x, df), a, b)[0]
@@ -107,7 +107,7 @@ def truncated_eighth_moment(df: float) -> str:
         for reach in (1e3, 1e4, 1e5)
     ]
     return (
-        f"quadrature: E[Z^8; |Z| < L] = {found[0]:.3g}, {found[1]:.3g}, {found[2]:.3g} at L = 1e3, 1e4, 1e5, without bound; "
+        f"quadrature: E[Z^8; |Z| < L] = {result[0]:.3g}, {result[1]:.3g}, {result[2]:.3g} at L = 1e3, 1e4, 1e5, without bound; "
         "V[W_n] contains it with a positive factor"
     )
 
@@ -122,15 +122,15 @@ def by_literal_records(alpha: float, games: int = 200_000, **at: Any) -> str:
         if not mechanism.startswith("mean"):
             index = rng.choice(len(out), size=games, p=inside if member else out)
         else:
-            n, (p, target, kept) = (
+            n, (p, target, retained) = (
                 at["n"],
                 cells(**{key: at[key] for key in ("mechanism", "n", "kept", "p", "q", "z", "y")}),
             )
-            outputs, _, _ = mean_game(p, n, target, kept)
+            outputs, _, _ = mean_game(p, n, target, retained)
             records = (rng.uniform(size=(games, n, len(p))) < p).astype(float)
             if member:
                 records[np.arange(games), rng.integers(n, size=games)] = target
-            order = rng.permuted(np.tile(np.arange(n), (games, 1)), axis=1)[:, :kept]
+            order = rng.permuted(np.tile(np.arange(n), (games, 1)), axis=1)[:, :retained]
             means = np.take_along_axis(records, order[:, :, None], axis=1).mean(axis=1)
             index = np.argmin(np.abs(means[:, None] - outputs[None]).max(axis=2), axis=1)
         counts.append(float(chosen[index].mean()))
@@ -190,9 +190,9 @@ def aimed_by_sums(reading: str, **at: Any) -> str:
     """Draws of sums, and one test."""
     if at["data"] == OFF:
         return by_sums_off_the_lattice(at["p"])
-    one = aim(**at)
+    item = aim(**at)
     return by_sums(
-        one,
-        pooled(one, 400),
+        item,
+        pooled(item, 400),
         "zero" if reading == ZERO else "one side" if reading == ONE_SIDED else "midpoint",
     )

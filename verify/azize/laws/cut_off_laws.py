@@ -76,10 +76,10 @@ def on_values(d: int, radius: float) -> tuple[float, float]:
     mass = np.prod(atoms[(points + 2).astype(int)], axis=1)
     x = points * np.geomspace(1.0, 5.0, d)
     variance = mass @ x**2
-    kept = (x**2 / variance).sum(axis=1) <= radius
-    weight = mass[kept] / mass[kept].sum()
-    after = weight @ x[kept] ** 2 - (weight @ x[kept]) ** 2
-    return float((after / variance).max()), float(mass[kept].sum())
+    retained = (x**2 / variance).sum(axis=1) <= radius
+    weight = mass[retained] / mass[retained].sum()
+    after = weight @ x[retained] ** 2 - (weight @ x[retained]) ** 2
+    return float((after / variance).max()), float(mass[retained].sum())
 
 
 def of_points(n: int, d: int, removed: int, draw: int) -> tuple[float, float]:

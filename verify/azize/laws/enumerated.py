@@ -86,10 +86,10 @@ def guess(attack: str, n: int, mu: np.ndarray, z: np.ndarray, outputs: np.ndarra
 def expected_advantage(n: int, d: int, p: float, q: float, attack: str, draw: int) -> float:
     """The mean of the fixed-target advantages."""
     mu, targets = targets_of(d, p, q)
-    found = 0.0
+    result = 0.0
     for z in targets:
         outputs, out, inside = mean_game(mu, n, z)
-        found += float(
+        result += float(
             np.where(z == 1, mu, 1 - mu).prod() * ((inside - out) @ guess(attack, n, mu, z, outputs, draw))
         )
-    return found
+    return result

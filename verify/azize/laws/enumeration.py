@@ -112,8 +112,8 @@ def subset_sums(probability: np.ndarray) -> np.ndarray:
         [0.0, 0.25, 0.5, 0.75]
     """
     sums = np.zeros(1)
-    for one in probability:
-        sums = np.concatenate([sums, sums + one])
+    for item in probability:
+        sums = np.concatenate([sums, sums + item])
     return sums
 
 

@@ -47,8 +47,8 @@ class LinearProblem:
             return self.t
         value = None if score == "random" else REFERENCES[score]
         place = self.far if score == "random" else 0.0 if value is None else (value - self.mean) / self.sd
-        found = (self.t - place) * self.sd**2
-        return found * (-1.0 if self.share @ (found * self.t) < 0 else 1.0)
+        result = (self.t - place) * self.sd**2
+        return result * (-1.0 if self.share @ (result * self.t) < 0 else 1.0)
 
     def curve(self, score: str, n: int, tau: float) -> NormalCurve:
         """The curve of a score at n rows and d = tau n coordinates, with its proven bracket; a constant score is a coin."""
@@ -70,8 +70,8 @@ def linear_problem(data: str, kinds: int, spread: float, draw: int) -> LinearPro
     """
     if data in NAMED:
         coordinates = NAMED[data].coordinates
-        moments = np.array([one.moments for one in coordinates])
-        sd, z = np.sqrt(moments[:, 1]), np.array([one.z for one in coordinates])
+        moments = np.array([item.moments for item in coordinates])
+        sd, z = np.sqrt(moments[:, 1]), np.array([single.z for single in coordinates])
         third = law_third([(one.law, one.parameter) for one in coordinates])
         share = np.array([one.share for one in coordinates])
         t = (z - moments[:, 0]) / sd
@@ -127,7 +127,7 @@ def drawn_powers(
     counts = [rng.binomial(n - member, p, (games, 2)) + member * z for member in (0, 1)]
     power = []
     for weight in ((z - p) / (p * (1 - p)), z - reference):
-        out, inside = ((one @ (weight / np.abs(weight).max())).round(10) for one in counts)
+        out, inside = ((item @ (weight / np.abs(weight).max())).round(10) for item in counts)
         cut = np.quantile(out, 1 - alpha, method="higher")
         lot = (alpha - (out > cut).mean()) / (out == cut).mean()
         power.append(float((inside > cut).mean() + lot * (inside == cut).mean()))

@@ -60,7 +60,7 @@ def difference(n: int, **at: Any) -> float:
 def scaled_difference(scale: float, n: int, **at: Any) -> float:
     """The same with `scale` times the score."""
     groups = [g.weaker for g in coordinates(MeanProblem.of(at), n, n)]
-    found = []
+    result = []
     for world, rows in (("out", n), ("inside", n - 1)):
         mean = variance = single = 0.0
         finite = 1.0
@@ -77,30 +77,30 @@ def scaled_difference(scale: float, n: int, **at: Any) -> float:
             if g.count == 1:
                 single += float(mass @ np.minimum(gap**2, 1.0))
                 continue
-            one = float(mass @ gap)
-            mean += g.count * one
-            variance += g.count * (float(mass @ gap**2) - one**2)
-        found.append(mean**2 + variance + single + 1.0 - finite)
-    return max(found)
+            item = float(mass @ gap)
+            mean += g.count * item
+            variance += g.count * (float(mass @ gap**2) - item**2)
+        result.append(mean**2 + variance + single + 1.0 - finite)
+    return max(result)
 
 
 def _random_terms(n: int, p: float, count: int) -> BracketedTerms:
-    one, zero = binomial_terms(n, p, 1, count), binomial_terms(n, p, 0, count)
-    both = [np.concatenate([getattr(one, name), getattr(zero, name)]) for name in ("ratio", "deviation")]
+    item, zero = binomial_terms(n, p, 1, count), binomial_terms(n, p, 0, count)
+    both = [np.concatenate([getattr(item, name), getattr(zero, name)]) for name in ("ratio", "deviation")]
     out, inside = (
-        np.concatenate([p * getattr(one, name), (1 - p) * getattr(zero, name)]) for name in ("out", "inside")
+        np.concatenate([p * getattr(item, name), (1 - p) * getattr(zero, name)]) for name in ("out", "inside")
     )
-    worse = (max(getattr(one, name), getattr(zero, name)) for name in ("error", "relative"))
+    worse = (max(getattr(item, name), getattr(zero, name)) for name in ("error", "relative"))
     return BracketedTerms.exactly(Terms(out, inside, both[0], count, 0.0, both[1], n, *worse))
 
 
 def counts(n: int, p: float, q: float, tau: float) -> list[tuple[float, int]]:
     """(mean, how many coordinates) of the kinds."""
     kinds = (p,) if p == q else (p, q)
-    return [(one, max(1, round(tau * n / len(kinds)))) for one in kinds]
+    return [(item, max(1, round(tau * n / len(kinds)))) for item in kinds]
 
 
 @lru_cache(maxsize=128)
 def random_target_law(n: int, p: float, q: float, tau: float) -> AbstractTradeOff:
     """The optimal curve under random targets; p and q are the means of half the coordinates each."""
-    return product_tradeoff([_random_terms(n, one, count) for one, count in counts(n, p, q, tau)])
+    return product_tradeoff([_random_terms(n, item, count) for item, count in counts(n, p, q, tau)])

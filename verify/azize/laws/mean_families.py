@@ -75,7 +75,7 @@ class MeanProblem:
             >>> MeanProblem.of({"data": "gamma", "rho": 0.5}).data
             'gamma'
         """
-        return cls(**{one.name: at[one.name] for one in fields(cls) if one.name in at})
+        return cls(**{item.name: at[item.name] for item in fields(cls) if item.name in at})
 
     @property
     def means(self) -> tuple[float, ...]:
@@ -134,11 +134,11 @@ class MeanProblem:
 @lru_cache(maxsize=32)
 def coordinates(problem: MeanProblem, rows: int, n: int) -> tuple[BracketedTerms, ...]:
     """The kinds of coordinates, and how many there are, when `rows` rows are released and d = tau n."""
-    d, found = max(1, round(problem.tau * n)), []
+    d, result = max(1, round(problem.tau * n)), []
 
     def add(kind: str, share: float, target: float, parameter: float = 1.0) -> None:
         count = max(1, round(share * d))
-        found.append(_coordinate(kind, target, parameter, problem.gamma, rows, count))
+        result.append(_coordinate(kind, target, parameter, problem.gamma, rows, count))
 
     if problem.data == "Bernoulli":
         means = problem.means
@@ -162,17 +162,17 @@ def coordinates(problem: MeanProblem, rows: int, n: int) -> tuple[BracketedTerms
         add("gamma", 0.5, problem.t, problem.shape)
     elif problem.data == "rarer Bernoulli":
         p = n**-0.5
-        found.append(_counted(rows, p, max(1, round(problem.tau * n / (1 / p - 1)))))
+        result.append(_counted(rows, p, max(1, round(problem.tau * n / (1 / p - 1)))))
     elif problem.data == "three atoms":
         # Rationally independent atoms: the ratio is that of a Binomial count of the target's own.
         atom = _counted(rows, 0.1, d).weaker
-        found.append(BracketedTerms.exactly(replace(atom, count=d, t=ROOT_2)))
+        result.append(BracketedTerms.exactly(replace(atom, count=d, t=ROOT_2)))
     else:
         # Shown in the derivation of the corrections: mutually singular worlds.
-        found.append(disjoint(rows, d, 1.0))
+        result.append(disjoint(rows, d, 1.0))
     if problem.extra != "none":
-        found.append(_extra(problem.extra, problem.rate, rows, n))
-    return tuple(found)
+        result.append(_extra(problem.extra, problem.rate, rows, n))
+    return tuple(result)
 
 
 def _coordinate(
@@ -217,9 +217,9 @@ def _extra(kind: str, rate: float, rows: int, n: int) -> BracketedTerms:
 
 def disjoint(rows: int, count: int, t: float) -> BracketedTerms:
     """Two worlds that share no output."""
-    one = np.array([1.0, 0.0])
+    item = np.array([1.0, 0.0])
     return BracketedTerms.exactly(
-        Terms(one, one[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows, 0.0)
+        Terms(item, item[::-1], np.array([-np.inf, np.inf]), count, t, np.zeros(2), rows, 0.0)
     )
 
 

@@ -18,14 +18,14 @@ ROUNDING = 1e-15
 @cache
 def _moments(data: str, p: float, df: float) -> tuple[np.ndarray, float]:
     """(central moments up to the eighth, skewness)."""
-    one, zero = np.ones(1), np.zeros(1)
+    item, zero = np.ones(1), np.zeros(1)
     law: mi.AbstractDistribution = {
         "Bernoulli": lambda: mi.Bernoulli([p]),
-        "normal": lambda: mi.Gaussian(zero, one),
-        "exponential": lambda: mi.Exponential(one),
-        "Laplace": lambda: mi.Laplace(zero, one),
-        "uniform": lambda: mi.Uniform(zero, one),
-        "Student t": lambda: mi.StudentT(df, zero, one),
+        "normal": lambda: mi.Gaussian(zero, item),
+        "exponential": lambda: mi.Exponential(item),
+        "Laplace": lambda: mi.Laplace(zero, item),
+        "uniform": lambda: mi.Uniform(zero, item),
+        "Student t": lambda: mi.StudentT(df, zero, item),
     }[data]()
     skewness = float(law.third_cumulant[0] / law.variance[0] ** 1.5)
     return np.array([law.central_moment(r)[0] for r in range(9)]), skewness
@@ -65,9 +65,9 @@ def subsample_error(
     k = round(rho * n)
     size = k / rho  # not n: at a size that rho does not divide, the lemma's n is k / rho
     w = moments.subsampled_polynomial(t, skewness, k, rho)
-    out, drawn = moments.standardised_sum_moments(central, k), moments.inside_moments(central, t, k)
+    out, sample = moments.standardised_sum_moments(central, k), moments.inside_moments(central, t, k)
     with np.errstate(invalid="ignore"):
-        mixed = np.where(np.isfinite(out) & np.isfinite(drawn), rho * drawn + (1 - rho) * out, np.inf)
+        mixed = np.where(np.isfinite(out) & np.isfinite(sample), rho * sample + (1 - rho) * out, np.inf)
     errors = []
     for sign, table in ((-1, out), (1, mixed)):
         mean, variance = moments.mean_and_variance(w, table)

@@ -121,8 +121,8 @@ def sum_law(terms: Sequence[tuple[float, float, World]]) -> NearlyNormal:
         >>> print(law.mean, law.variance, round(law.error, 9))
         100.0 400.0 0.056
     """
-    mean = sum(w * count * one.mean for w, count, one in terms)
-    variance = sum(w**2 * count * one.variance for w, count, one in terms)
+    mean = sum(w * count * item.mean for w, count, item in terms)
+    variance = sum(w**2 * count * single.variance for w, count, single in terms)
     shift = sum(abs(w) * count * one.mean_error for w, count, one in terms)
     shift += sum(w**2 * count * one.mean_spread for w, count, one in terms) ** 0.5
     stretch = sum(w**2 * count * one.variance_error for w, count, one in terms)

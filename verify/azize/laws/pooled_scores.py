@@ -39,11 +39,11 @@ class Aim:
 
 def aim(data: str, p: float, share: float, aimed: float, truth: float, tau: float, **_: Any) -> Aim:
     """The attack at a point of a statement: for Bernoulli data aimed at all ones, or at (1/2, ...), with a share of ones in the true target."""
-    one = ((1 - p) / p) ** 0.5
+    item = ((1 - p) / p) ** 0.5
     if data in ("Bernoulli", OFF):
-        mean = share * one - (1 - share) / one
+        mean = share * item - (1 - share) / item
         return Aim(
-            "bernoulli", one if data == "Bernoulli" else (0.5 - p) / (p * (1 - p)) ** 0.5, mean, tau, p
+            "bernoulli", item if data == "Bernoulli" else (0.5 - p) / (p * (1 - p)) ** 0.5, mean, tau, p
         )
     return Aim(data.lower(), aimed, truth, tau)
 
@@ -196,29 +196,29 @@ def score_advantage(n: int, reading: str, data: str, **at: Any) -> Number:
 
 def formula(n: int, **at: Any) -> float:
     """The printed advantage, m_targ under the root."""
-    found = pooled(aim(**at), n)
-    return azize.misspecified_advantage(found.m_scal, found.m_targ)
+    result = pooled(aim(**at), n)
+    return azize.misspecified_advantage(result.m_scal, result.m_targ)
 
 
 def formula_of_the_appendix(n: int, **at: Any) -> float:
     """The advantage with m* under the root."""
-    found = pooled(aim(**at), n)
-    return azize.misspecified_advantage(found.m_scal, found.m_star)
+    result = pooled(aim(**at), n)
+    return azize.misspecified_advantage(result.m_scal, result.m_star)
 
 
 def aimed_gaussian(n: int, **at: Any) -> GaussianTradeOff:
     """The curve with mu = |m_scal| / sqrt(m_targ)."""
-    found = pooled(aim(**at), n)
-    return azize.mean_tradeoff(found.m_scal**2 / found.m_targ)
+    result = pooled(aim(**at), n)
+    return azize.mean_tradeoff(result.m_scal**2 / result.m_targ)
 
 
 def is_told(data: str, p: float, share: float, aimed: float, truth: float, tau: float) -> bool:
     """A claimed advantage near 0 has no scale; of a large one nothing is left to see."""
     if not 0.02 <= p <= 0.98:
         return False
-    one = aim(data, p, share, aimed, truth, tau)
+    item = aim(data, p, share, aimed, truth, tau)
     return (
-        abs(one.aimed) >= 0.1
-        and 0.05 <= one.tau * one.truth**2 <= 30.0
-        and 0.05 <= one.tau * one.aimed**2 <= 30.0
+        abs(item.aimed) >= 0.1
+        and 0.05 <= item.tau * item.truth**2 <= 30.0
+        and 0.05 <= item.tau * item.aimed**2 <= 30.0
     )

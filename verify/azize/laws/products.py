@@ -60,8 +60,8 @@ class ProductTradeOff(AbstractTradeOff):
             np.concatenate([_moved(x, off), _moved(x, -off)]),
             np.concatenate([_moved(y, -off), _moved(y, off)]),
         )
-        found, _ = self.losses.curve(*moved, math.inf, self.turned)
-        bounds = completed(CurveBounds(*found), *moved)
+        result, _ = self.losses.curve(*moved, math.inf, self.turned)
+        bounds = completed(CurveBounds(*result), *moved)
         more, fewer = slice(None, x.size), slice(x.size, None)
         ends = CurveBounds(
             _moved(bounds.log_fnr_low[more], -off),

@@ -135,5 +135,5 @@ def distance_to_normal(n: int, d: int, member: bool, draw: int) -> tuple[float, 
     below = np.concatenate([[0.0], np.cumsum(np.bincount(index.ravel(), mass, len(levels)))])
     x = levels / np.sqrt(n * np.sum(weights**2 * p * (1 - p)))
     normal = ndtr((x - curve.mu) / curve.scale if member else x)
-    found = float(np.maximum(np.abs(below[1:] - normal), np.abs(below[:-1] - normal)).max())
-    return found, curve.error_in if member else curve.error_out
+    result = float(np.maximum(np.abs(below[1:] - normal), np.abs(below[:-1] - normal)).max())
+    return result, curve.error_in if member else curve.error_out

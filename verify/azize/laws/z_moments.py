@@ -179,12 +179,12 @@ def _median_ratio(quantile: float) -> Callable[[int], Worlds]:
 
     def worlds(n: int) -> Worlds:
         k = n // 2
-        found = []
+        result = []
         for a in (k + 1, k):
-            one = _renyi(a, a + k, 1.0)
-            mean = one.mean + float(np.log(2 * k / (2 * k + 1)))
-            found.append(_leaving(World(mean, one.variance, one.third), k, quantile))
-        return found[0], found[1]
+            item = _renyi(a, a + k, 1.0)
+            mean = item.mean + float(np.log(2 * k / (2 * k + 1)))
+            result.append(_leaving(World(mean, item.variance, item.third), k, quantile))
+        return result[0], result[1]
 
     return worlds
 
@@ -248,9 +248,9 @@ def _regression(n: int, p: int, a: float, r: float) -> Worlds:
 
 def _inverse(df: int) -> tuple[float, float, float]:
     """E Y^-1, E Y^-2, E Y^-3 for a chi-square number Y."""
-    one = 1 / (df - 2)
-    two = one / (df - 4)
-    return one, two, two / (df - 6)
+    item = 1 / (df - 2)
+    two = item / (df - 4)
+    return item, two, two / (df - 6)
 
 
 def logit_piece(theta: float, agrees: bool) -> Piece:
@@ -266,7 +266,7 @@ def logit_piece(theta: float, agrees: bool) -> Piece:
         return np.log(inner / (n - inner))
 
     def moments(n: int, of: Callable[[np.ndarray], np.ndarray]) -> Worlds:
-        found = []
+        result = []
         for member in (0, 1):
             # Beyond 14 deviations and 63 counts lies less than 1e-40, by Bernstein's inequality; n - 1 trials have a mean 1 less at most.
             reach = 14 * np.sqrt(n * p * (1 - p)) + 64
@@ -283,8 +283,8 @@ def logit_piece(theta: float, agrees: bool) -> Piece:
             # of the values, some EPS of their size before theta is taken off, 16,000 deviations. Together less than 1e-10 of the gaps.
             rounding = 1e-10 * float(mass @ np.abs(gap))
             third = float(mass @ np.abs(gap) ** 3)
-            found.append(World(centre, float(mass @ gap**2), third, rounding, elsewhere=beyond))
-        return found[0], found[1]
+            result.append(World(centre, float(mass @ gap**2), third, rounding, elsewhere=beyond))
+        return result[0], result[1]
 
     def worlds(n: int) -> Worlds:
         scale = np.sqrt(n * p * (1 - p))

@@ -91,7 +91,7 @@ def problem_of(name: str, kinds: int = 1, root: float = 1.0, draw: int = 0) -> P
 @lru_cache(maxsize=256)
 def laws_of(problem: Problem, n: int, score: str) -> tuple[NearlyNormal, NearlyNormal]:
     """(out, in) laws of the score of that reading, centred at theta_0, or of the log ratio if `score` is "ratio"."""
-    found: list[NearlyNormal] = []
+    result: list[NearlyNormal] = []
     for world in (0, 1):
         terms = []
         for p in problem.pieces:
@@ -101,8 +101,8 @@ def laws_of(problem: Problem, n: int, score: str) -> tuple[NearlyNormal, NearlyN
             else:
                 weight = p.weight(score) * float(np.sqrt(p.sigma / n))
                 terms.append((weight, count, p.worlds(n)[world]))
-        found.append(sum_law([term for term in terms if term[0] != 0.0]))
-    return found[0], found[1]
+        result.append(sum_law([term for term in terms if term[0] != 0.0]))
+    return result[0], result[1]
 
 
 def curve_of(problem: Problem, n: int, score: str) -> NormalCurve:
@@ -136,8 +136,8 @@ def random_problem(kinds: int, root: float, draw: int) -> Problem:
                 f"slope {theta:.2f}, x ~ N(0, {size**2:.2f}), target x {far:.2f} sd, residual {sign:+.0f}"
             )
             pieces.append(slope_piece(theta, size, far * size, sign))
-    one = _problem("; ".join(words), *pieces)
-    return replace(one, tau=root**2 / one.leakage())
+    item = _problem("; ".join(words), *pieces)
+    return replace(item, tau=root**2 / item.leakage())
 
 
 def revealing_power(n: int, tau: float) -> tuple[float, float]:
@@ -155,8 +155,8 @@ def revealing_power(n: int, tau: float) -> tuple[float, float]:
 
 def ratio_below(problem: str, inside: bool, z: float, n: int) -> tuple[float, float]:
     """P(log ratio <= -+m/2 + sqrt(m) z) in one world, and its proven error."""
-    one = logistic_problem(2.0, -1.0, True, False) if problem == "logistic" else problem_of(problem)
-    m, law = one.leakage(), laws_of(one, n, "ratio")[int(inside)]
+    item = logistic_problem(2.0, -1.0, True, False) if problem == "logistic" else problem_of(problem)
+    m, law = item.leakage(), laws_of(item, n, "ratio")[int(inside)]
     place = m**0.5 * z + (m if inside else -m) / 2
     return float(ndtr((place - law.mean) / np.sqrt(law.variance))), law.error
 
@@ -249,13 +249,13 @@ def by_literal_match(games: int = 2000, n: int = 51) -> str:
     """Literal medians: how often a released number is the target's own, which no record drawn from a density is."""
     rng = np.random.default_rng(20_250_902)
     target = scipy.stats.laplace.ppf((np.arange(n) + 0.5) / n)
-    found = []
+    result = []
     for member in (False, True):
         rows = rng.laplace(size=(games, n, n))
         if member:
             rows[:, 0, :] = target
-        found.append(float((np.partition(rows, n // 2, axis=1)[:, n // 2, :] == target).any(axis=1).mean()))
+        result.append(float((np.partition(rows, n // 2, axis=1)[:, n // 2, :] == target).any(axis=1).mean()))
     return (
-        f"{games:,} literal games per world (NumPy, n = d = {n}): some released median equals the target's number in {found[0]:.3f} of "
-        f"the games out and {found[1]:.3f} in (1 - 1/e = 0.632): power at FPR 0, of which the normal limit allows none"
+        f"{games:,} literal games per world (NumPy, n = d = {n}): some released median equals the target's number in {result[0]:.3f} of "
+        f"the games out and {result[1]:.3f} in (1 - 1/e = 0.632): power at FPR 0, of which the normal limit allows none"
     )

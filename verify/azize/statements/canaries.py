@@ -70,8 +70,8 @@ def easiest(reading: str = EASIEST, rare: float = 0.1, **at: Any) -> rf.Number |
 def by_games(reading: str, rare: float, **at: Any) -> str:
     """Literal batches with the candidate that is picked and with the easiest; counts of the values."""
     if reading == REAL:
-        places, found = of_records(**at)
-        best = max(range(1, len(places)), key=lambda k: found[k].value)
+        places, result = of_records(**at)
+        best = max(range(1, len(places)), key=lambda k: result[k].value)
         case = at["records"], at["references"], at["draw"]
         powers = real_gradients.powers_by_games(
             [(*case, places[k], at["batch"], False) for k in (0, best)], at["alpha"]
@@ -84,8 +84,8 @@ def by_games(reading: str, rare: float, **at: Any) -> str:
         powers = rarity_powers(((1 - rare) / 2, rare))
         return f"4,000 games per world with the counts of the values (n = 100, d = 50): power at FPR 0.1 is {powers[0]:.3f} and {powers[1]:.3f} (+- 0.03)"
     problem = {name: at[name] for name in PROBLEM if name in at}
-    found, picks = candidates(**problem)  # pyright: ignore[reportArgumentType]
-    roots, pick = found[0], picks[0]
+    result, picks = candidates(**problem)  # pyright: ignore[reportArgumentType]
+    roots, pick = result[0], picks[0]
     d, batch = int(at["d"]), int(at["batch"])
     x = LAWS[str(at["law"])](np.random.default_rng(int(at["draw"])), (len(roots), d))
     powers = candidate_powers(str(at["law"]), d, x[[pick, int(np.argmax(roots))]], batch)

@@ -99,7 +99,7 @@ def small_game(rho: float) -> str:
     return compare_by_small_games(study, azize.subsampled_tradeoff_printed(m, near))
 
 
-_NAMED = {one.name: one for one in REGULAR_POINTS}
+_NAMED = {item.name: item for item in REGULAR_POINTS}
 SUBSAMPLE = rf.Statement(
     name="azize-thm-4.2",
     says="Mean of k = rho n rows drawn without replacement: theorem 3.1 with rho m*, i.e. power "
@@ -121,7 +121,7 @@ SUBSAMPLE = rf.Statement(
     truth=subsampled,
     points=[
         rf.Point(dict(one.at) | {"rho": rho}, f"{one.name}, rho = {rho:g}", one.setting)
-        for one, shares in ((PAPER[0], (0.1, 0.5)), *((one, (0.5, 0.9)) for one in (PAPER[2], _NAMED["gaussian"], _NAMED["exponential"])))
+        for one, shares in ((PAPER[0], (0.1, 0.5)), *((single, (0.5, 0.9)) for single in (PAPER[2], _NAMED["gaussian"], _NAMED["exponential"])))
         for rho in shares
     ],
     control=rf.Control(dict(PAPER[2].at) | {"rho": 0.9}),

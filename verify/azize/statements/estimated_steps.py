@@ -52,16 +52,16 @@ def strengths(reading: str, **at: Any) -> list[rf.Number]:
     if reading == REAL:
         return [real_gradients.strength(real_gradients.curve(*which), at["alpha"]) for which in _real(**at)]
     if reading == EPOCH:
-        found = [epoch_power(scalar, at["size"], at["spread"], int(at["batch"])) for scalar in (False, True)]
-        return [rf.Number(power, unit="power", route="exact law (Gaussian mixture)") for power in found]
+        result = [epoch_power(scalar, at["size"], at["spread"], int(at["batch"])) for scalar in (False, True)]
+        return [rf.Number(power, unit="power", route="exact law (Gaussian mixture)") for power in result]
     _, direction, variance = problem(**at)
-    found = effective(
+    result = effective(
         both_weights(reading, **at),  # pyright: ignore[reportArgumentType]
         direction,
         np.diag(variance),
         int(at["batch"]),
     )
-    return [rf.Number(float(mu), unit="probit", route="exact law (Gaussian)") for mu in found]
+    return [rf.Number(float(mu), unit="probit", route="exact law (Gaussian)") for mu in result]
 
 
 def by_games(reading: str, **at: Any) -> str:

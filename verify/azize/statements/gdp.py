@@ -58,10 +58,10 @@ AUDIT = rf.Statement(
     claimed=lambda n, epsilon, **at: float(azize.delta_epsilon(leakage(MeanProblem.of(at), n, n), epsilon)),
     truth=delta,
     points=[
-        *(rf.Point(dict(one.at) | {"epsilon": e, "direction": w}, f"{one.name}, epsilon = {e:g}, {w}", one.setting) for one in PAPER for e in _EPSILONS for w in _WAYS),
+        *(rf.Point(dict(item.at) | {"epsilon": e, "direction": w}, f"{item.name}, epsilon = {e:g}, {w}", item.setting) for item in PAPER for e in _EPSILONS for w in _WAYS),
         *(
-            rf.Point(dict(one.at) | {"epsilon": _EPSILONS[k % 6], "direction": _WAYS[k // 6 % 2]}, one.name)
-            for k, one in enumerate(POWER.points[len(PAPER) :], 1)
+            rf.Point(dict(single.at) | {"epsilon": _EPSILONS[k % 6], "direction": _WAYS[k // 6 % 2]}, single.name)
+            for k, single in enumerate(POWER.points[len(PAPER) :], 1)
         ),
     ],
     control=rf.Control(dict(PAPER[2].at) | {"epsilon": 0.5, "direction": _WAYS[0]}, 0.05),

@@ -243,7 +243,7 @@ SCORE = rf.Statement(
     where=searched,
     claimed=lambda: 0.0,
     truth=difference,
-    points=[one for one in POWER.points if one.at["data"] in KNOWN and one.at["extra"] != "spike"],
+    points=[item for item in POWER.points if item.at["data"] in KNOWN and item.at["extra"] != "spike"],
     control=rf.Control(_WIDE, 0.05, truth=scaled_difference),
     quote=rf.Quote(
         "l_n ~ (z* - mu)^T C_sigma^-1 (muhat_n - mu) - (1/2n) ||z* - mu||^2_{C_sigma^-1} asymptotically in n and d.",
@@ -256,8 +256,8 @@ SCORE = rf.Statement(
 
 def corrected(printed: rf.Statement, derivation: str = MEAN, **changes: Any) -> rf.Statement:
     """The same formula under the conditions of the expansion."""
-    said = {"says": f"{printed.says} Where {REGULAR}.", "where": regular, "control": printed.control}
-    return printed.corrected(**said | changes, derivation=derivation)
+    text = {"says": f"{printed.says} Where {REGULAR}.", "where": regular, "control": printed.control}
+    return printed.corrected(**text | changes, derivation=derivation)
 
 
 STATEMENTS = (
@@ -265,7 +265,7 @@ STATEMENTS = (
     corrected(
         POWER, says=f"{POWER.says} Where {REGULAR}; at m* = 0 the power is that with ties decided by lot."
     ),
-    *(one for printed in (ADVANTAGE, RATIO, SCORE) for one in (printed, corrected(printed))),
+    *(single for printed in (ADVANTAGE, RATIO, SCORE) for single in (printed, corrected(printed))),
     THRESHOLD,
     corrected(
         THRESHOLD,

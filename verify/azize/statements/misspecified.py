@@ -143,7 +143,7 @@ STATEMENTS = (
 )
 """Theorem 4.3, printed and corrected, its curve, and its restatement."""
 
-SAMPLES = {one.name: (4, 4, 50) for one in STATEMENTS} | {
+SAMPLES = {item.name: (4, 4, 50) for item in STATEMENTS} | {
     "azize-thm-4.3": (0, 0, 0),
     "azize-thm-4.3-appendix": (0, 0, 0),
 }

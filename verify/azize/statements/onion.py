@@ -30,8 +30,8 @@ def scores(
         shrink = float(scipy.stats.chi2.cdf(scipy.stats.chi2.ppf(keep, d), d + 2) / keep)
         return shrink, 1.0, f"every m* grows by the factor {1 / shrink:.4f}."
     if data == VALUES:
-        ratio, kept = on_values(d, shape * d)
-        return ratio, 1.0, f"share kept {kept:.4f}."
+        ratio, retained = on_values(d, shape * d)
+        return ratio, 1.0, f"share kept {retained:.4f}."
     if reading == AVERAGE:
         # Afterwards it is 1 by definition of C'.
         return kept_part(family(data, shape, other), keep)[4], 1.0, ""

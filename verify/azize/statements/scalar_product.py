@@ -162,10 +162,10 @@ def pair(data: str, n: int, **at: float) -> tuple[float, float, float]:
 
 def pair_number(which: int, data: str, **at: float) -> rf.Number:
     """One of the two as a number."""
-    found = pair(data, **at)  # pyright: ignore[reportArgumentType]
+    result = pair(data, **at)  # pyright: ignore[reportArgumentType]
     if data == "Bernoulli":
-        return rf.Number(found[which], unit="power", route="enumeration", detail=f"At FPR {found[0]:.4g}.")
-    return rf.Number(found[which], unit="probit", route="exact law (Gaussian)")
+        return rf.Number(result[which], unit="power", route="enumeration", detail=f"At FPR {result[0]:.4g}.")
+    return rf.Number(result[which], unit="probit", route="exact law (Gaussian)")
 
 
 def is_decided(data: str, n: int, **at: float) -> bool:

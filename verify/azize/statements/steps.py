@@ -29,8 +29,8 @@ def problem(**at: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def mus(sign: float, **at: float) -> list[rf.Number]:
     """The mu of the tests that reject large scores, covariance attack and scalar product; g_batch is sign times the mean gradient."""
     _, direction, variance = problem(**at)
-    found = sign * effective(weights(**at), direction, np.diag(variance), int(at["batch"]))
-    return [rf.Number(float(mu), unit="probit", route="exact law (Gaussian)") for mu in found]
+    result = sign * effective(weights(**at), direction, np.diag(variance), int(at["batch"]))
+    return [rf.Number(float(mu), unit="probit", route="exact law (Gaussian)") for mu in result]
 
 
 def by_batches(sign: float = -1.0, **at: float) -> str:

@@ -167,8 +167,8 @@ CORRECTED = rf.Statement(
 
 
 _SLOPES = [
-    {"theta_1": one, "theta_2": two, "agrees_1": True, "agrees_2": agrees, "n": 10**9}
-    for one, two, agrees in ((0.0, 0.0, False), (2.0, -1.0, True), (2.0, 1.0, False))
+    {"theta_1": item, "theta_2": two, "agrees_1": True, "agrees_2": agrees, "n": 10**9}
+    for item, two, agrees in ((0.0, 0.0, False), (2.0, -1.0, True), (2.0, 1.0, False))
 ]
 
 LOGISTIC = rf.Statement(

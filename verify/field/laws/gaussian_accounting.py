@@ -36,13 +36,13 @@ def calibrated_by_quadrature(epsilon: float, log10_delta: float) -> str:
     """Delta as the integral of what the density of N(mu, 1) has above e^epsilon times that of N(0, 1)."""
     mu = epsilon / np.sqrt(2.0 * (math.log(1.25) - log10_delta * math.log(10.0)))
     start = epsilon / mu + mu / 2.0  # there the log ratio mu x - mu^2/2 is epsilon
-    found = scipy.integrate.quad(
+    result = scipy.integrate.quad(
         lambda x: scipy.stats.norm.pdf(x - mu) - math.exp(epsilon) * scipy.stats.norm.pdf(x),
         start,
         start + 40.0,
         epsabs=0.0,
     )[0]
-    return f"quadrature of the two densities: delta = {found:.4g}, {10.0**log10_delta:.3g} was promised"
+    return f"quadrature of the two densities: delta = {result:.4g}, {10.0**log10_delta:.3g} was promised"
 
 
 ADDED, REPLACED = "a record added or removed", "a record replaced"
@@ -88,8 +88,8 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, neighbours: str) ->
     error = ROUNDING * (1.0 + slope)
     route = "one event" if neighbours == REPLACED else "closed form"
     if best > 10.0 * error:
-        found = math.log10(best), error / (best - error) / math.log(10.0)
-        return Number(*found, unknown="above" if neighbours == REPLACED else "", route=route)
+        result = math.log10(best), error / (best - error) / math.log(10.0)
+        return Number(*result, unknown="above" if neighbours == REPLACED else "", route=route)
     # Float64 does not tell it from 0.
     if neighbours == REPLACED:
         return Number(-math.inf, unknown="above", route=route)
@@ -98,8 +98,8 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, neighbours: str) ->
 
 def sampling_claim(epsilon: float, sigma: float, rate: float) -> Number:
     """log10 of rate times the delta of the mechanism without sampling, when a record is added or removed."""
-    found = log_delta(epsilon, 1.0 / sigma)
-    return Number(found.value + math.log10(rate), found.error)
+    result = log_delta(epsilon, 1.0 / sigma)
+    return Number(result.value + math.log10(rate), result.error)
 
 
 def by_densities(epsilon: float, sigma: float, rate: float, neighbours: str) -> str:
@@ -110,8 +110,8 @@ def by_densities(epsilon: float, sigma: float, rate: float, neighbours: str) -> 
         np.exp(-0.5 * ((x - at) / sigma) ** 2) for at in (0.0, 1.0, -1.0 if neighbours == REPLACED else 0.0)
     )
     above = (1.0 - rate) * null + rate * there - slope * ((1.0 - rate) * null + rate * other)
-    found = float(np.maximum(above, 0.0).sum() * (x[1] - x[0]) / (sigma * math.sqrt(2.0 * math.pi)))
-    return f"the two densities on a grid: delta = {found:.4g}, {10.0 ** sampling_claim(epsilon, sigma, rate).value:.4g} was promised"
+    result = float(np.maximum(above, 0.0).sum() * (x[1] - x[0]) / (sigma * math.sqrt(2.0 * math.pi)))
+    return f"the two densities on a grid: delta = {result:.4g}, {10.0 ** sampling_claim(epsilon, sigma, rate).value:.4g} was promised"
 
 
 def limit_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> float:
@@ -135,7 +135,7 @@ def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) 
     """
     delta = 10.0**log10_delta
     curve = mi.dpsgd(sigma, rate, steps)
-    ends = [one.epsilon_bounds(delta) for one in (curve, curve.inverse())]
+    ends = [item.epsilon_bounds(delta) for item in (curve, curve.inverse())]
     low, high = max(end[0] for end in ends), max(end[1] for end in ends)
     if not math.isfinite(high):
         raise ValueError(f"log10_delta is {log10_delta:g}; the composition is not known to that delta")
@@ -148,8 +148,8 @@ def by_transform(sigma: float, rate: float, steps: int, log10_delta: float) -> s
     x = np.linspace(-12.0 * sigma, 1.0 + 12.0 * sigma, 2_000_001)
     loss = np.log1p(rate * np.expm1((2.0 * x[:-1] + np.diff(x) - 1.0) / (2.0 * sigma**2)))
     mass = (1.0 - rate) * np.diff(ndtr(x / sigma)) + rate * np.diff(ndtr((x - 1.0) / sigma))
-    one = np.bincount(np.rint(loss / width).astype(int) % size, mass, size)
-    law = np.maximum(np.fft.irfft(np.fft.rfft(one) ** steps, size), 0.0)
+    item = np.bincount(np.rint(loss / width).astype(int) % size, mass, size)
+    law = np.maximum(np.fft.irfft(np.fft.rfft(item) ** steps, size), 0.0)
     total = width * np.fft.fftfreq(size, 1.0 / size)
-    found = float((law * np.maximum(-np.expm1(epsilon - total), 0.0)).sum())
-    return f"the losses of {steps} steps on a grid, by a Fourier transform: delta = {found:.3g} at the claimed epsilon, {10.0**log10_delta:.3g} was promised"
+    result = float((law * np.maximum(-np.expm1(epsilon - total), 0.0)).sum())
+    return f"the losses of {steps} steps on a grid, by a Fourier transform: delta = {result:.3g} at the claimed epsilon, {10.0**log10_delta:.3g} was promised"

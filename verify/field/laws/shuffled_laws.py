@@ -14,8 +14,8 @@ from verify.field.laws.gaussian_accounting import composed_epsilon
 
 def poisson_epsilon(sigma: float, steps: int, delta: float) -> float:
     """What a certified accountant says of `steps` Poisson samples of rate 1/steps: an upper bound on epsilon."""
-    found = composed_epsilon(sigma, 1.0 / steps, steps, math.log10(delta))
-    return found.value + found.error
+    result = composed_epsilon(sigma, 1.0 / steps, steps, math.log10(delta))
+    return result.value + result.error
 
 
 def shuffled_epsilon(sigma: float, steps: int, delta: float) -> float:
@@ -35,8 +35,8 @@ def shuffled_epsilon(sigma: float, steps: int, delta: float) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         likely = -np.expm1(log_ndtr((c - 2.0) / sigma) + others)
         unlikely = -np.expm1(log_ndtr((c - 1.0) / sigma) + others)
-        found = np.where(likely > delta, np.log(likely - delta) - np.log(unlikely), -math.inf)
-    return float(np.nanmax(found))
+        result = np.where(likely > delta, np.log(likely - delta) - np.log(unlikely), -math.inf)
+    return float(np.nanmax(result))
 
 
 def by_draws(sigma: float, steps: int, delta: float) -> str:
@@ -129,7 +129,7 @@ def false_alarms(
     out, inside = float(ndtr(-threshold)), float(ndtr(mu - threshold))
     guesses = max(1, round(canaries * (out + inside) / 2.0))
     least = least_refused(canaries, guesses, mu, delta, significance, bound)
-    found = float(scipy.stats.binom.sf(least - 1, guesses, inside / (out + inside)))
+    result = float(scipy.stats.binom.sf(least - 1, guesses, inside / (out + inside)))
     return Number(
-        found, GRANTED, route="binomial law", detail=f"{guesses} guesses; refused from {least} right ones on"
+        result, GRANTED, route="binomial law", detail=f"{guesses} guesses; refused from {least} right ones on"
     )

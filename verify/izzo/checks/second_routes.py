@@ -122,10 +122,10 @@ def crossings(u: np.ndarray, moment: float) -> np.ndarray:
     """
     falling = np.sum(np.sign(u) * np.abs(u) ** (moment - 1), axis=1) > 0
     ends = np.full(len(u), np.log(1e-9)), np.full(len(u), np.log(2.0))
-    found = outer_root(
+    result = outer_root(
         lambda log_t, index: np.log(norms(u[index] - 2 * np.exp(log_t)[:, None], moment)), *ends
     )
-    return np.where(falling, np.exp(found), 0.0)
+    return np.where(falling, np.exp(result), 0.0)
 
 
 def planar_draws(moment: float, eta: float) -> str:
@@ -141,8 +141,8 @@ def planar_draws(moment: float, eta: float) -> str:
         t = crossings(np.column_stack([large, sign * v]), moment)
         with np.errstate(divide="ignore"):  # t = 0 where two coordinates cancel
             total = total + 0.5 * -np.expm1(-1.0 / (scale * t))
-    found = 0.5 * float(np.mean(weight * total)) / float(np.mean(weight))
-    return f"100,000 weighted draws of the direction (NumPy, seed 11): eta = {found / eta:.4f} times the promised {eta:g}"
+    result = 0.5 * float(np.mean(weight * total)) / float(np.mean(weight))
+    return f"100,000 weighted draws of the direction (NumPy, seed 11): eta = {result / eta:.4f} times the promised {eta:g}"
 
 
 def algorithm_1_runs(
@@ -177,16 +177,18 @@ def rates_again(algorithm: str, n: int, k: int, keep: float, **at: Any) -> str:
     target = max(range(n), key=lambda target: best_of_all_attacks(law, n, target)[1])
     rng, flags = np.random.default_rng(8), half_subsets(n)[:, target]
     out, inside = worlds(law, n, target)
-    drawn = rng.integers(0, len(law), 200_000)
-    output = (rng.random((len(drawn), 1)) >= law[drawn].cumsum(axis=1)).sum(axis=1).clip(max=law.shape[1] - 1)
-    guess, member = (inside >= out)[output], flags[drawn]
+    sample = rng.integers(0, len(law), 200_000)
+    output = (
+        (rng.random((len(sample), 1)) >= law[sample].cumsum(axis=1)).sum(axis=1).clip(max=law.shape[1] - 1)
+    )
+    guess, member = (inside >= out)[output], flags[sample]
     tpr, fpr, accuracy = guess[member].mean(), guess[~member].mean(), (guess == member).mean()
     return f"200,000 drawn training sets (seed 8): TPR = {tpr:.4f}, FPR = {fpr:.4f}, accuracy - 1/2 = {accuracy - 0.5:.4f}"
 
 
 def literal_sensitivity(reading: str) -> str:
     """Proposition 11: every half and every adjacent pair, literally, in Python numbers."""
-    found = []
+    result = []
     for n in (8, 10, 12):
         records = [2.0**i for i in range(n - 1)] + [last_record(n, reading)]
         value = {s: 1.0 / sum(records[i] for i in s) for s in combinations(range(n), n // 2)}
@@ -196,8 +198,8 @@ def literal_sensitivity(reading: str) -> str:
             for i in s
             for j in set(range(n)) - set(s)
         )
-        found.append(f"{largest:.4g} (variance {np.var(list(value.values())):.3g}) at n = {n}")
-    return f"literal enumeration of all halves and neighbours: Delta = {', '.join(found)}; 2^(n/3) = 6.35, 10.1, 16"
+        result.append(f"{largest:.4g} (variance {np.var(list(value.values())):.3g}) at n = {n}")
+    return f"literal enumeration of all halves and neighbours: Delta = {', '.join(result)}; 2^(n/3) = 6.35, 10.1, 16"
 
 
 def three_points(k: float, t: float, sigma: float) -> str:

@@ -125,8 +125,8 @@ def outputs_of(algorithm: str, n: int, tail: float, draw: int) -> np.ndarray:
     """The outputs of a named algorithm, or drawn ones: Cauchy numbers to the power `tail`, from nearly equal to very different."""
     if algorithm != DRAWN:
         return OUTPUTS[algorithm](n)
-    drawn = np.random.default_rng(draw).standard_cauchy(len(half_subsets(n)))
-    return np.sign(drawn) * np.abs(drawn) ** tail
+    sample = np.random.default_rng(draw).standard_cauchy(len(half_subsets(n)))
+    return np.sign(sample) * np.abs(sample) ** tail
 
 
 def central_moment(values: np.ndarray, moment: float) -> float:

@@ -16,12 +16,12 @@ def least_delta(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
         >>> least_delta(np.array([1.0, 0.0]), np.array([0.5, 0.5]), 0.0)
         0.5
     """
-    found = []
+    result = []
     for p, q in ((first, second), (second, first)):
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = np.where(q > 0, np.exp(epsilon) * q, 0.0)
-        found.append(float(np.maximum(p - scaled, 0.0).sum()))
-    return max(found)
+        result.append(float(np.maximum(p - scaled, 0.0).sum()))
+    return max(result)
 
 
 def renyi_divergence(first: np.ndarray, second: np.ndarray, order: float) -> float:

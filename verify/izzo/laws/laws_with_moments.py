@@ -28,7 +28,7 @@ def largest_tail(bound: float, exponent: float, threshold: float) -> float:
     x = np.concatenate([-grid[:0:-1], grid])  # in units of the threshold
     cost = np.abs(x / x[-1]) ** exponent
     most = min(1.0, bound / (threshold * x[-1]) ** exponent)
-    found = scipy.optimize.linprog(
+    result = scipy.optimize.linprog(
         -(np.abs(x) > 1.0).astype(float),
         A_ub=cost[None, :],
         b_ub=[most],
@@ -37,7 +37,7 @@ def largest_tail(bound: float, exponent: float, threshold: float) -> float:
         bounds=(0.0, 1.0),
         method="highs",
     )
-    p = np.maximum(found.x, 0.0)
+    p = np.maximum(result.x, 0.0)
     p = 0.5 * (p + p[::-1]) * (x != 0.0)  # the rest of the mass lies at 0
     return float(p[np.abs(x) > 1.0].sum() * min(1.0, 1.0 / p.sum(), most / (cost @ p))) if p.any() else 0.0
 

@@ -56,10 +56,10 @@ def largest_dp_eta(n: int, epsilon: float, delta: float) -> tuple[float, float]:
     matrix = scipy.sparse.vstack([first - slope * second, slope * second - first]).tocsr()
     bound = np.repeat([slack, slack + slope - 1.0], first.nnz)
     gain = np.where(flags[:, 0], 1.0, -1.0) / flags[:, 0].sum()
-    found = scipy.optimize.linprog(-gain, A_ub=matrix, b_ub=bound, bounds=(0.0, 1.0), method="highs")
-    price = np.maximum(-found.ineqlin.marginals, 0.0)
+    result = scipy.optimize.linprog(-gain, A_ub=matrix, b_ub=bound, bounds=(0.0, 1.0), method="highs")
+    price = np.maximum(-result.ineqlin.marginals, 0.0)
     high = float(bound @ price + np.maximum(gain - matrix.T @ price, 0.0).sum())
-    q = np.clip(found.x, 0.0, 1.0)
+    q = np.clip(result.x, 0.0, 1.0)
     room, over = slack + 0.5 * (slope - 1.0), float((matrix @ q - bound).max())
     share = over / (over + room) if over > 0.0 else 0.0
     return 0.5 * float(gain @ (q + share * (0.5 - q))), 0.5 * high
@@ -99,14 +99,14 @@ def largest_posterior_odds(n: int, k: int, epsilon: float) -> tuple[float, float
         "bounds": (0.0, None),
     }
     gain = np.where(member, 0.0, -1.0)
-    found = scipy.optimize.linprog(gain, method="highs", **program)
-    if found.x is None:  # the simplex method seldom gives up
-        found = scipy.optimize.linprog(gain, method="highs-ipm", **program)
+    result = scipy.optimize.linprog(gain, method="highs", **program)
+    if result.x is None:  # the simplex method seldom gives up
+        result = scipy.optimize.linprog(gain, method="highs-ipm", **program)
     # What the prices pay for each set must be at least 1 where the target is out; then -min over the others bounds the odds.
-    paid = matrix.T @ np.maximum(-found.ineqlin.marginals, 0.0)
+    paid = matrix.T @ np.maximum(-result.ineqlin.marginals, 0.0)
     least = float(paid[~member].min())
     high = float(-paid[member].min() / least) if least > 0.0 else float("inf")
-    q = np.maximum(found.x, 0.0)
+    q = np.maximum(result.x, 0.0)
     # The constant that makes the worst q(D) - slope q(D') at most 0; for slope 1 it is the constant q alone that is sure to do.
     over = float((matrix @ q).max())
     q = q if over <= 0.0 else q + over / (slope - 1.0) if slope > 1.0 else np.ones(len(q))

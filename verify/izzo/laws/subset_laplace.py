@@ -98,11 +98,11 @@ def scaled_laplace_eta(values: object, scales: object, n: int) -> np.ndarray:
     number("scales", float(b.min()), 0.0)
     silent = b == 0.0
     weights = np.where(flags.T, 1.0, -1.0) / len(flags)
-    found = [sum(abs(w[silent & (a == point)].sum()) for point in np.unique(a[silent])) for w in weights]
+    result = [sum(abs(w[silent & (a == point)].sum()) for point in np.unique(a[silent])) for w in weights]
     if not silent.all():
         crossed = _crossed(a[~silent], b[~silent], [w[~silent] for w in weights])
-        found = [whole + part for whole, part in zip(found, crossed, strict=True)]
-    return 0.5 * np.array(found, float)
+        result = [whole + part for whole, part in zip(result, crossed, strict=True)]
+    return 0.5 * np.array(result, float)
 
 
 def _crossed(a: np.ndarray, b: np.ndarray, weights: Sequence[np.ndarray]) -> list[float]:
@@ -120,7 +120,7 @@ def _crossed(a: np.ndarray, b: np.ndarray, weights: Sequence[np.ndarray]) -> lis
     grid = np.unique(
         np.concatenate([a, *(x + s * u * steps for x in np.unique(a) for s in widths for u in (-1, 1))])
     )
-    on_grid, found = falls(grid), []
+    on_grid, result = falls(grid), []
     for w in weights:
         height = w / (2 * b)
         sign = np.sign(on_grid @ height)
@@ -131,5 +131,5 @@ def _crossed(a: np.ndarray, b: np.ndarray, weights: Sequence[np.ndarray]) -> lis
             for i in np.flatnonzero(sign[1:] * sign[:-1] < 0)
         ]
         ends = np.concatenate([[0.0], cumulated(np.array(roots)) @ w, [w.sum()]])
-        found.append(float(np.abs(np.diff(ends)).sum()))
-    return found
+        result.append(float(np.abs(np.diff(ends)).sum()))
+    return result

@@ -73,9 +73,9 @@ def fingerprint(part: str, eta: float, epsilon: float) -> rf.Number:
     law = fingerprint_law(min(n, ENUMERATED))
     if part == "DP":
         return rf.Number(1.0 - least_delta(law[0], law[1], epsilon), route="enumeration")
-    found = Fraction(float(finite_eta(law, n).max())) if n <= ENUMERATED else izzo_example.fingerprint_eta(n)
+    result = Fraction(float(finite_eta(law, n).max())) if n <= ENUMERATED else izzo_example.fingerprint_eta(n)
     route = "enumeration" if n <= ENUMERATED else "whole numbers"
-    return rf.Number(float(found / Fraction(eta)), route=route, detail=f"n = {n} suffices.")
+    return rf.Number(float(result / Fraction(eta)), route=route, detail=f"n = {n} suffices.")
 
 
 THEOREM_5 = rf.Statement(

@@ -100,8 +100,8 @@ def figure_1(n: int, part: str, eta: float, sigma: str) -> rf.Number:
     mip, dp = izzo.mip_noise_scale(eta, spread), izzo.dp_noise_scale(eta, delta)
     if part == LESS:
         return rf.Number(mip / dp, route="formula")
-    found = float(laplace_eta(example(n), mip if part == MIP else dp, n).max())
-    return rf.Number(found / eta, route="closed form of Laplace mixtures")
+    result = float(laplace_eta(example(n), mip if part == MIP else dp, n).max())
+    return rf.Number(result / eta, route="closed form of Laplace mixtures")
 
 
 SIGMAS = ("exact", "sqrt 5")

@@ -44,8 +44,8 @@ def worst_ratio(c: float, M: float, eta: float) -> rf.Number:
 def laplace_ratio(values: np.ndarray, c: float, M: float, eta: float, n: int) -> rf.Number:
     """The best attack's eta over the promised one, for outputs on the line with their own sigma."""
     sigma = central_moment(values, M)
-    found = float(laplace_eta(values, c * sigma, n).max()) if sigma > 0.0 else 0.0
-    return rf.Number(found / eta, route="closed form of Laplace mixtures")
+    result = float(laplace_eta(values, c * sigma, n).max()) if sigma > 0.0 else 0.0
+    return rf.Number(result / eta, route="closed form of Laplace mixtures")
 
 
 def ratio(constant: float, algorithm: str, n: int, tail: float, draw: int, M: float, eta: float) -> rf.Number:
@@ -166,7 +166,7 @@ COROLLARY_10_CORRECTED = COROLLARY_10.corrected(
     where=lambda n: n % 2 == 0,
     claimed=lambda: 1.0,
     truth=lambda d, **at: ratio(izzo.CONSTANT_FROM_2, **at),
-    points=[one | {"d": 1} for one in points(MOMENTS)],
+    points=[item | {"d": 1} for item in points(MOMENTS)],
     derivation=(
         "1. Law of X. Y has a density proportional to exp(-sum (|y_i|/sigma_i)^M) = exp(-d ||y||^M), a function of the norm: in polar "
         "coordinates of the norm (the volume of {s <= ||y|| <= s + ds} is d v s^(d-1) ds, v that of the unit ball) ||Y|| and U = Y/||Y|| are "

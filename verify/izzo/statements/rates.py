@@ -23,8 +23,8 @@ def rates_at(algorithm: str, n: int, k: int, keep: float, **at: Any) -> tuple[fl
 def told(which: int, **at: Any) -> rf.Number:
     """One of the two gaps, and how it was found."""
     route = "whole fractions" if at["algorithm"] == NAMED else "enumeration of all attacks and targets"
-    found = rates_at(**at)
-    return rf.Number(found[which], route=route, detail=f"eta = {found[0]:.4g}")
+    result = rates_at(**at)
+    return rf.Number(result[which], route=route, detail=f"eta = {result[0]:.4g}")
 
 
 _REST = {"keep": 0.5, "outputs": 5, "concentration": 1.0, "draw": 0}

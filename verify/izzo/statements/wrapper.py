@@ -56,7 +56,7 @@ _OF = rf.rows(
     (RECORDS[0], MEMBER, 4), (RECORDS[1], "mean", 8), (RECORDS[2], "maximum", 8), (RECORDS[2], "mean", 8), (RECORDS[0], "sum", 8),
 )  # fmt: skip
 _NOISE = rf.rows({}, "M eta", (2.0, 0.4), (2.0, 0.1), (2.0, 0.01), (4.0, 0.01))
-_POINTS = [at for one in _OF for c in _NOISE for at in rf.grid(one | c, reading=(LISTING, WHOLE))]
+_POINTS = [at for item in _OF for c in _NOISE for at in rf.grid(item | c, reading=(LISTING, WHOLE))]
 SAMPLES = {"izzo-alg-1": (4, 12, 60)}
 ALGORITHM_1 = rf.Statement(
     name="izzo-alg-1",

@@ -69,11 +69,11 @@ COORDINATES = "a coin for each of the d coordinates of the output, as a mask in 
 
 def masked(mu: float, d: int, rate: float, reading: str) -> RatesTradeOff:
     """The magnitude where the shift has equal entries: its exact law, averaged over the masks."""
-    kept, weights = np.array([0, d]), np.array([1 - rate, rate])
+    retained, weights = np.array([0, d]), np.array([1 - rate, rate])
     if reading == COORDINATES:
-        kept, weights = np.arange(d + 1), scipy.stats.binom.pmf(np.arange(d + 1), d, rate)
+        retained, weights = np.arange(d + 1), scipy.stats.binom.pmf(np.arange(d + 1), d, rate)
     weights = np.where(weights > 1e-30, weights, 0.0)
-    centres = mu**2 * kept[weights > 0.0] / d
+    centres = mu**2 * retained[weights > 0.0] / d
 
     def both(alpha: np.ndarray) -> Pair:
         inner = np.clip(alpha, 1e-300, 1.0 - 1e-16)
@@ -190,10 +190,10 @@ def shadows_drawn(shadows: int, ratio: float, alpha: float) -> str:
     mean, deviation = models.mean(axis=1), models.std(axis=1, ddof=1)
     out, inside = (np.abs(rng.standard_normal(games) + s - mean) / deviation for s in (0.0, ratio))
     missed = [float(np.mean(inside <= np.quantile(out, 1 - level))) for level in (0.02, alpha)]
-    said = [float(kaissis.FoldedGaussianTradeOff(ratio).beta(level)) for level in (0.02, alpha)]
+    text = [float(kaissis.FoldedGaussianTradeOff(ratio).beta(level)) for level in (0.02, alpha)]
     return (
         f"NumPy, {games:,} audits a world (seed 0), shadow models drawn for each: FNR {missed[0]:.4f} at FPR 0.02 (standard error below "
-        f"{0.85 / games**0.5:.4f}), j says {said[0]:.4f}; {missed[1]:.4f} and {said[1]:.4f} at FPR {alpha:.4g}"
+        f"{0.85 / games**0.5:.4f}), j says {text[0]:.4f}; {missed[1]:.4f} and {text[1]:.4f} at FPR {alpha:.4g}"
     )
 
 

@@ -176,10 +176,10 @@ def resilience(mu: float, d: float = 1, rate: float = 1.0) -> RatesTradeOff:
         wanted = np.maximum(1.0 - alpha, 1e-18)
         cut = np.interp(-ndtri(wanted), *table())
         for _ in range(4):
-            found = at(cut)[2]
+            result = at(cut)[2]
             density = [np.exp(chi_square.logpdf(cut, d, c)) for c in (centre, 0.0)]
             density = rate * density[0] + (1 - rate) * density[1]
-            cut = np.maximum(cut + np.log(found / wanted) * found / density, 0.5 * turn)
+            cut = np.maximum(cut + np.log(result / wanted) * result / density, 0.5 * turn)
         return chi_square.sf(cut, d, 0.0), chi_square.cdf(cut, d, 0.0)
 
     def both(alpha: np.ndarray) -> Pair:

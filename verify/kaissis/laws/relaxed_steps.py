@@ -34,5 +34,5 @@ def by_scipy(part: str, alpha: float, form: str, d: float, total: float) -> str:
     """The FNR by SciPy's chi-square laws, and what is claimed."""
     null, other = scipy.stats.chi2(d), scipy.stats.ncx2(d, total)
     fnr = other.cdf(null.isf(alpha)) if part == "j" else null.sf(other.ppf(alpha))
-    said = ndtr(probits(form, alpha, d, total))
-    return f"d = {d:g}, L = {total:g}: FNR {fnr:.4g} ({ndtri(fnr):.4f} probits), {form} says {said:.4g} ({ndtri(said):.4f})"
+    text = ndtr(probits(form, alpha, d, total))
+    return f"d = {d:g}, L = {total:g}: FNR {fnr:.4g} ({ndtri(fnr):.4f} probits), {form} says {text:.4g} ({ndtri(text):.4f})"

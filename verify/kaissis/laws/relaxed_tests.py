@@ -46,9 +46,9 @@ def ratios(
     # Beyond the last edges a ratio is anything on the side of its value there: that of a shift to the right rises.
     low, high = np.zeros(edges.size - 1), np.full(edges.size - 1, np.inf)
     low[1:-1], high[1:-1] = (
-        weights @ np.stack([side(one[:-1], one[1:]) for one in ends]) for side in (np.minimum, np.maximum)
+        weights @ np.stack([side(item[:-1], item[1:]) for item in ends]) for side in (np.minimum, np.maximum)
     )
-    low[0] = weights @ [one[0] * (s < 0.0) for one, s in zip(ends, (1.0, second), strict=True)]
+    low[0] = weights @ [single[0] * (s < 0.0) for single, s in zip(ends, (1.0, second), strict=True)]
     low[-1] = weights @ [one[-1] * (s > 0.0) for one, s in zip(ends, (1.0, second), strict=True)]
     return low, high
 
@@ -74,8 +74,8 @@ def _level(ratio: np.ndarray, out: np.ndarray, alpha: float) -> float:
     """The ratio at which a test that rejects the largest ones has this FPR."""
     order = np.argsort(ratio)
     # The share that is not rejected, whose digits matter where nearly all is.
-    kept = np.cumsum(out[order])
-    return float(ratio[order][min(int(np.searchsorted(kept, 1.0 - alpha)), ratio.size - 1)])
+    retained = np.cumsum(out[order])
+    return float(ratio[order][min(int(np.searchsorted(retained, 1.0 - alpha)), ratio.size - 1)])
 
 
 def tail_error(tail: np.ndarray) -> np.ndarray:
@@ -99,18 +99,20 @@ def mixed_powers(
     mixed = weights @ inside
     low, high = ratios(noise, delta, second, edges, weights)
     most = _level(high, out, alpha)
-    kept, ends = low <= most, (low <= most) & (high >= _level(low, out, alpha))
+    retained, ends = low <= most, (low <= most) & (high >= _level(low, out, alpha))
     low = np.where((out > 0.0) & np.isfinite(low), low, 0.0)
-    upper, told = np.zeros(out.size), (out > 0.0) & np.isfinite(high) & (high > low)
-    upper[told] = np.clip((mixed - low * out)[told] / (high[told] - low[told]), 0.0, out[told])
+    upper, report = np.zeros(out.size), (out > 0.0) & np.isfinite(high) & (high > low)
+    upper[report] = np.clip((mixed - low * out)[report] / (high[report] - low[report]), 0.0, out[report])
     rest = np.minimum(low * (out - upper), mixed)
     apart = best_test(np.concatenate([upper, out - upper]), np.concatenate([mixed - rest, rest]))
-    found = np.array([[float(c.tpr_at(alpha)), float(c.beta(alpha))] for c in (best_test(out, mixed), apart)])
-    tails = [_tails_off(noise, edges - shift, ends, kept) for shift in (0.0, delta, second * delta)]
+    result = np.array(
+        [[float(c.tpr_at(alpha)), float(c.beta(alpha))] for c in (best_test(out, mixed), apart)]
+    )
+    tails = [_tails_off(noise, edges - shift, ends, retained) for shift in (0.0, delta, second * delta)]
     sums = (2 * out.size + 64) * EPS  # the pieces of a sum, and the total by which it is divided
     by_fpr = most * (sums * alpha + tails[0][0])  # the FPR at which a test ends: the power rises by its ratio
-    powers = sums * np.array([1.0, found[:, 1].max()]) + weights @ np.array(tails[1:]) + by_fpr
-    return found, powers
+    powers = sums * np.array([1.0, result[:, 1].max()]) + weights @ np.array(tails[1:]) + by_fpr
+    return result, powers
 
 
 def _tails_off(noise: str, at: np.ndarray, ends: np.ndarray, kept: np.ndarray) -> tuple[float, float]:
@@ -144,15 +146,15 @@ def share_kept(noise: str, delta: float, second: float, alpha: float) -> Number:
     lost = []
     for best, which in ((np.array(powers) - alpha, 0), (np.array(missed), 1)):
         weights = 0.5 / best
-        found, rounding = mixed_powers(noise, delta, second, alpha, weights / weights.sum())
-        mixed, off = found[:, which], rounding[which] * weights.sum()
+        result, rounding = mixed_powers(noise, delta, second, alpha, weights / weights.sum())
+        mixed, off = result[:, which], rounding[which] * weights.sum()
         share = (mixed - (alpha if which == 0 else 0.0)) * weights.sum()
-        found = 1.0 - (share if which == 0 else 1.0 / share)
+        result = 1.0 - (share if which == 0 else 1.0 / share)
         off = off + ROUNDED / best.min() if which == 0 else off / share.min() ** 2 + ROUNDED_FNR
         # Where rounding has exchanged the bounds it is as large as they are apart.
-        rounded = off + max(0.0, found[1] - found[0])
-        lost.append((min(found) - rounded, max(found) + rounded))
-    least, most = (max(0.0, max(one[k] for one in lost)) for k in (0, 1))
+        rounded = off + max(0.0, result[1] - result[0])
+        lost.append((min(result) - rounded, max(result) + rounded))
+    least, most = (max(0.0, max(item[k] for item in lost)) for k in (0, 1))
     return Number.between(-most, -least, route="likelihood ratios of cells, between two bounds")
 
 
@@ -185,10 +187,10 @@ def _laplace_quantile(q: float) -> float:
 def one_test_for_both(noise: str, delta: float, second: float, alpha: float) -> str:
     """The one-sided test z > c beside the best test of each shift, by the distribution function."""
     cut, (out, inside) = noise_named(noise).isf(alpha), two_shifts(noise, delta, second, line(delta))
-    one = [float(noise_named(noise).sf(cut - s * delta)) for s in (1.0, second)]
+    item = [float(noise_named(noise).sf(cut - s * delta)) for s in (1.0, second)]
     best = [float(best_test(out, law).tpr_at(alpha)) for law in inside]
     return (
-        f"at FPR {alpha:g} the one test z > {cut:.4f} has the powers {one[0]:.4f} and {one[1]:.4f} by the distribution function; the best "
+        f"at FPR {alpha:g} the one test z > {cut:.4f} has the powers {item[0]:.4f} and {item[1]:.4f} by the distribution function; the best "
         f"tests of the two shifts have {best[0]:.4f} and {best[1]:.4f} (likelihood ratios of cells, sorted)"
     )
 
@@ -240,7 +242,7 @@ def falls(mechanism: str, delta: float, rate: float, s: float, t: float, width: 
     """
     noise, rate = mechanism.removeprefix(SUBSAMPLED), rate if mechanism.startswith(SUBSAMPLED) else 1.0
     # Far out too, where the smallest shifts begin to fail.
-    reach = delta + 40.0 / max(1e-5, min([1.0, *(abs(one) * delta for one in (s, t) if one != 0.0)]))
+    reach = delta + 40.0 / max(1e-5, min([1.0, *(abs(item) * delta for item in (s, t) if item != 0.0)]))
     z = reach * np.sinh(np.linspace(-9.0, 9.0, 4001)) / np.sinh(9.0)
     if rate == 1.0:
         ratio = log_ratio(noise, z - s * delta, (t - s) * delta, 1.0)
@@ -321,9 +323,9 @@ def generalised_power(
         return least(lambda b: score(b) >= level, 0.0, 100.0)
 
     a = least(lambda a: law.cdf(a) + law.sf(right_end(a)) >= alpha, -30.0, 0.0)
-    found = law.cdf(a - shift) + law.sf(right_end(a) - shift)
+    result = law.cdf(a - shift) + law.sf(right_end(a) - shift)
     tied = (alpha < np.exp(-delta)) & (noise == "Laplace")
-    return np.where(tied, alpha * np.cosh(shift), found)
+    return np.where(tied, alpha * np.cosh(shift), result)
 
 
 def power_gap(
@@ -348,7 +350,7 @@ def power_gap(
     alpha = np.append(GRID[::8], (1.0 - 1e-9) * tie) if tie else GRID[::8]
     mine, size = generalised_power(noise, delta, shift, alpha, bend), alpha
     if reading == NO_COIN:
-        mine, size = (np.where(alpha < tie, 0.0, one) for one in (mine, size))
+        mine, size = (np.where(alpha < tie, 0.0, item) for item in (mine, size))
     if against == "|z|" or reading == HALVES:
         other = two_sided_power(noise, shift, alpha)
     else:

@@ -182,7 +182,7 @@ LIRA_CORRECTED = LIRA.corrected(
     kind=rf.Limit("shadows", sizes=tuple(64 * 2**k for k in range(10)), tolerance=0.02, unit=UNIT),
     domain={"ratio": positive(0.3, 3.0), "shadows": dimensions(2, 32_768)},
     points=[
-        one for one in points(ratio=(0.5, 1.0, 2.0), alpha=(*_COARSE, *_FINE)) if rates_from(1e-4, **one)
+        item for item in points(ratio=(0.5, 1.0, 2.0), alpha=(*_COARSE, *_FINE)) if rates_from(1e-4, **item)
     ],
     control=rf.Control({"ratio": 1.0, "alpha": 0.3}),
     derivation=(

@@ -56,7 +56,7 @@ LEMMA_8 = rf.Statement(
     ),
     second_route=both_drawn,
 )
-_SEEN = [one | {"z": z} for one in _PAIRS for z in (-33.0, -5.0, -1.6, 0.0, 1.6)]
+_SEEN = [item | {"z": z} for item in _PAIRS for z in (-33.0, -5.0, -1.6, 0.0, 1.6)]
 LEMMA_8_CORRECTED = LEMMA_8.corrected(
     says="Let the releases za and zb be shifted by la u and lb u, 0 <= la <= Da, 0 <= lb <= Db, not both bounds 0, u uniform on the unit sphere "
     "of R^d given all that the attacker knows, with independent Gaussian noises of deviations sa, sb > 0. The norm of "

@@ -93,9 +93,9 @@ THEOREM_1 = rf.Statement(
     ),
     defer_where=True,
     points=[
-        one
-        for one in points(mu1=_MUS, z=_Z, **_BOTH)
-        if (one["part"] == "j" or one["z"] >= -6.0) and (one["mu1"] < 30.0 or one["z"] <= -5.0)
+        item
+        for item in points(mu1=_MUS, z=_Z, **_BOTH)
+        if (item["part"] == "j" or item["z"] >= -6.0) and (item["mu1"] < 30.0 or item["z"] <= -5.0)
     ],
     control=rf.Control({"mu1": 1.0, "part": "j", "z": -1.6}),
     quote=rf.Quote(
@@ -118,10 +118,10 @@ THEOREM_2 = rf.Statement(
     points=[
         *points(mu2=(0.1, 1.0, 3.0), d=(1, 2, 3, 5, 30, 300), z=(-5.0, -1.6, 2.3), **_BOTH),
         *(
-            one
-            for one in points(mu2=(0.01, 10.0), d=(1, 2, 10_000), z=(-33.0, -5.0, 0.0), **_BOTH)
-            if (one["part"] == "j" or one["z"] >= -6.0)
-            and (one["mu2"] < 10.0 or one["d"] > 2 or one["z"] < 0.0)
+            single
+            for single in points(mu2=(0.01, 10.0), d=(1, 2, 10_000), z=(-33.0, -5.0, 0.0), **_BOTH)
+            if (single["part"] == "j" or single["z"] >= -6.0)
+            and (single["mu2"] < 10.0 or single["d"] > 2 or single["z"] < 0.0)
         ),
     ],
     control=rf.Control({"mu2": 3.0, "d": 5, "part": "j", "z": -1.6}),

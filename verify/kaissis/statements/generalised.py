@@ -6,13 +6,13 @@ from verify.kaissis.statements.lemmas import DELTA, GUMBEL, NOISES, RATE, ROUNDI
 
 _GLR = "The generalised LR test, with the maximum likelihood estimate of the shift in [-Delta, Delta], has the power of "
 _POINTS = [
-    one | {"nu": nu, "reading": reading}
+    item | {"nu": nu, "reading": reading}
     for reading, settings, shifts in (
         (COIN, [*SETTINGS, *GUMBEL], (1.0, 0.5, -0.25, -1.0)),
         (NO_COIN, SETTINGS, (1.0, 0.5)),
         (HALVES, [*SETTINGS[-2:], *GUMBEL], (1.0, -0.25)),
     )
-    for one in settings
+    for item in settings
     for nu in shifts
 ]
 LEMMA_5 = rf.Statement(

@@ -45,7 +45,7 @@ NOISES, SYMMETRIC = (
 
 def points(**values: Sequence[Any]) -> list[dict[str, Any]]:
     """All combinations of the values."""
-    return [dict(zip(values, one, strict=True)) for one in itertools.product(*values.values())]
+    return [dict(zip(values, item, strict=True)) for item in itertools.product(*values.values())]
 
 
 DELTAS = (0.1, 1.0, 3.0, 10.0)
@@ -147,10 +147,10 @@ LEMMA_2 = rf.Statement(
 )
 
 _PAIRS = [
-    one | {"mechanism": mechanism, "rate": rate, "s": s, "t": t}
+    item | {"mechanism": mechanism, "rate": rate, "s": s, "t": t}
     for mechanism, rate in (("Laplace", 1.0), ("Gaussian", 1.0), ("sub-sampled Gaussian", 0.3))
     for s, t in ((0.0, 1.0), (0.5, 1.0), (0.125, 0.25))
-    for one in points(delta=DELTAS)
+    for item in points(delta=DELTAS)
 ]
 LEMMA_3 = rf.Statement(
     name="kaissis-lemma-3",
@@ -193,7 +193,7 @@ LEMMA_3_CORRECTED = LEMMA_3.corrected(
         s < t and (s <= 0.0 <= t or rate == 1.0 or not mechanism.startswith(SUBSAMPLED))
     ),
     points=[
-        *(one for one in _PAIRS if one["s"] == 0.0 or one["rate"] == 1.0),
+        *(single for single in _PAIRS if single["s"] == 0.0 or single["rate"] == 1.0),
         *points(mechanism=("sub-sampled Laplace",), delta=(1.0,), rate=(0.3,), s=(-1.0, -0.3, 0.0), t=(1.0,)),
         *points(mechanism=("sub-sampled Gaussian",), delta=(3.0,), rate=(0.01,), s=(-1.0, 0.0), t=(1.0,)),
         *points(mechanism=("Laplace", "Gaussian"), delta=(2.0,), rate=(1.0,), s=(-0.7,), t=(0.2, -0.1)),

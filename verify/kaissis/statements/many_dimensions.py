@@ -75,8 +75,8 @@ THEOREM_3 = rf.Statement(
     claimed=claimed,
     truth=exact,
     points=[
-        one | rest
-        for one in (*_PATHS, *_STEPS)
+        item | rest
+        for item in (*_PATHS, *_STEPS)
         for rest in points(form=(EQUATION_7, SHORT), part=("j", "jinv"), alpha=(1e-4, 0.01, 0.5, 0.99))
     ],
     control=rf.Control(_PATHS[2] | {"form": SHORT, "part": "j", "alpha": 0.01}),
@@ -127,8 +127,8 @@ def in_tolerances(reading: str, probit: float) -> float:
 
 def drawn_curve(reading: str, part: str, alpha: float) -> rf.Number:
     """Figure 2a's j or jinv."""
-    probit, said = at_once(part, alpha, *FIGURE), probits(EQUATION_7, alpha, *FIGURE)
-    off = f"{abs(probit - said):.3f} probits ({abs(ndtr(probit) - ndtr(said)):.4f} of the FNR)"
+    probit, text = at_once(part, alpha, *FIGURE), probits(EQUATION_7, alpha, *FIGURE)
+    off = f"{abs(probit - text):.3f} probits ({abs(ndtr(probit) - ndtr(text)):.4f} of the FNR)"
     short = abs(probit - probits(SHORT, alpha, *FIGURE))
     return rf.Number(
         in_tolerances(reading, probit),
@@ -146,8 +146,8 @@ FIGURE_2A = rf.Statement(
     claimed=lambda reading, alpha: in_tolerances(reading, probits(EQUATION_7, alpha, *FIGURE)),
     truth=drawn_curve,
     points=[
-        rf.Point(one, setting="paper")
-        for one in points(
+        rf.Point(single, setting="paper")
+        for single in points(
             reading=(PLOT, THEOREM), part=("j", "jinv"), alpha=(1e-4, 1e-3, 0.05, 0.3, 0.7, 0.95, 0.999)
         )
     ],

@@ -65,8 +65,8 @@ RERO = rf.Statement(
     ),
     truth=lambda noise, mu, rate, kappa: float(kaissis.reconstruction_bound(relaxed(noise, mu, rate), kappa)),
     points=[
-        one | {"kappa": kappa}
-        for one in (
+        item | {"kappa": kappa}
+        for item in (
             *points(noise=("Gaussian",), mu=(0.01, 1.0, 3.0), rate=(0.3, 1.0)),
             *points(noise=("Laplace",), mu=(0.01, 1.0, 3.0), rate=(1.0,)),
         )
@@ -102,7 +102,9 @@ RERO_LENGTHS = rf.Statement(
         kaissis.reconstruction_bound(kaissis.gaussian_tradeoff(mu, d), 1 / records)
     ),
     truth=best_guess,
-    points=[one | {"d": d} for one in rf.rows({}, "records nearest bend mu", *_LENGTHS) for d in (1, 2, 30)],
+    points=[
+        single | {"d": d} for single in rf.rows({}, "records nearest bend mu", *_LENGTHS) for d in (1, 2, 30)
+    ],
     control=rf.Control({"records": 2, "nearest": 0.0, "bend": 1.0, "mu": 3.0, "d": 1}, attained=True),
     quote=RERO_QUOTE,
     corrects="kaissis-rero-guarantee",

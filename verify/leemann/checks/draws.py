@@ -75,7 +75,7 @@ def atoms_counted() -> str:
             total += values[(rng.random((games, d, 1)) > (0.6, 0.9)).sum(axis=-1)]
         seen.append(counts[np.searchsorted(sums, total - 1e-9)].sum(axis=1))
     cut = np.quantile(seen[0], 0.95)
-    fpr, tpr = (float((found > cut).mean()) for found in seen)
+    fpr, tpr = (float((result > cut).mean()) for result in seen)
     claimed = float(leemann.step_tradeoff(d, n, d * ATOMS_OWN).tpr_at(fpr))
     return (
         f"NumPy, {games:,} data sets a world (seed 0), n = {n}, d = {d}, the atoms read off their sums and counted: power {tpr:.4f} at "
@@ -121,9 +121,9 @@ def drawn_endless(step: float, c: float) -> str:
         shown = rng.standard_normal((2, games))
         shown[1] += step * (rng.random(games) < p)
         ratio += np.log1p(p * np.expm1(step * shown - 0.5 * step**2))
-    found = float((ratio[1] > 0).mean() - (ratio[0] > 0).mean())
+    result = float((ratio[1] > 0).mean() - (ratio[0] > 0).mean())
     return (
-        f"NumPy, {games:,} runs of {steps:,} steps a world (seed 0): the likelihood-ratio test at 0 has advantage {found:.3f} "
+        f"NumPy, {games:,} runs of {steps:,} steps a world (seed 0): the likelihood-ratio test at 0 has advantage {result:.3f} "
         f"(standard error below {0.71 / games**0.5:.3f}); mu-GMIP with mu of equation 10 allows {claimed.advantage():.3f}"
     )
 

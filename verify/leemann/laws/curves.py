@@ -173,8 +173,8 @@ def whole_sum(law: np.ndarray, n: int, at: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         size = 0.5 * np.log1p(np.maximum(2.0 * real + real**2 + imaginary**2, -1.0))
     angle = np.arctan2(imaginary, 1.0 + real)
-    found = np.fft.irfft(np.exp(n * size - 1j * n * angle), at.size)
-    return np.maximum(found[(at - n * centre) % at.size], 0.0)
+    result = np.fft.irfft(np.exp(n * size - 1j * n * angle), at.size)
+    return np.maximum(result[(at - n * centre) % at.size], 0.0)
 
 
 def discrete_curve(law: np.ndarray, n: int, target: int) -> SampledTradeOff:
@@ -269,8 +269,8 @@ def _sum_terms(n: int, shift: float, own: float, certain: float) -> tuple[np.nda
     """(weights, places) of the sum of n random gradients and `certain`."""
     k = np.arange(n + 1)
     weight = scipy.stats.binom.logpmf(k, n, own)
-    kept = weight > LEAST_WEIGHT
-    return np.exp(weight[kept]), shift * (2.0 * k - n + certain)[kept]
+    retained = weight > LEAST_WEIGHT
+    return np.exp(weight[retained]), shift * (2.0 * k - n + certain)[retained]
 
 
 @lru_cache(maxsize=8)

@@ -33,8 +33,8 @@ def long_run(
 ) -> AbstractTradeOff | rf.Number:
     """T steps at the rate c / sqrt(t); of an endless run the advantage that an attacker has at least."""
     if reading == ENDLESS:
-        found = endless(size, c, steps)
-        return rf.Number(found, unit="advantage", route="affinities of the steps, bounded", unknown="above")
+        result = endless(size, c, steps)
+        return rf.Number(result, unit="advantage", route="affinities of the steps, bounded", unknown="above")
     rate = c / steps**0.5
     exposed = composed(GAUSSIAN, size, rate, steps) if curve == GAUSSIAN else coins_curve(size, rate, steps)
     return over_targets(exposed, share)
@@ -199,5 +199,5 @@ APPENDIX_D_3_CORRECTED = APPENDIX_D_3.corrected(
 )
 
 STATEMENTS = (LEMMA_5_1, LEMMA_5_1_CORRECTED, GAME_LIMIT, APPENDIX_D_3, APPENDIX_D_3_CORRECTED)
-SAMPLES = {one.name: (0, 0, 0) for one in (LEMMA_5_1, LEMMA_5_1_CORRECTED, GAME_LIMIT, APPENDIX_D_3)}
+SAMPLES = {item.name: (0, 0, 0) for item in (LEMMA_5_1, LEMMA_5_1_CORRECTED, GAME_LIMIT, APPENDIX_D_3)}
 """The limits cost seconds each; and how often only some of the targets are exposed is ours to say, not the paper's."""

@@ -221,5 +221,5 @@ DRAWN_CORRECTED = DRAWN.corrected(
 )
 
 STATEMENTS = (GUARANTEE, GUARANTEE_CORRECTED, DRAWN, DRAWN_CORRECTED)
-SAMPLES = {one.name: (0, 0, 0) for one in STATEMENTS} | {GUARANTEE_CORRECTED.name: (2, 6, 24)}
+SAMPLES = {item.name: (0, 0, 0) for item in STATEMENTS} | {GUARANTEE_CORRECTED.name: (2, 6, 24)}
 """Limits, and an equality of which the paper says itself that small sizes are approximated."""

@@ -24,8 +24,8 @@ def shift_of(reading: str, mu: float) -> float:
 def noise_ratio(mu: float, d: int, n: int, k_over_d: float) -> rf.Number:
     """The noise that equation 9 asks for over the noise of mu-GDP for a replaced record."""
     mip, dp = leemann.noise_for_step_mu(mu, d, n, k_over_d * d, 1.0), leemann.noise_for_dp(mu, n, 1.0)
-    said = f"tau = {mip:.4g} by equation 9, {dp:.4g} for mu-GDP."
-    return rf.Number(mip / dp, route="exact formulas", detail=said)
+    text = f"tau = {mip:.4g} by equation 9, {dp:.4g} for mu-GDP."
+    return rf.Number(mip / dp, route="exact formulas", detail=text)
 
 
 def noise_route(reading: str, mu: float, n: int, own: float, d: int, k_over_d: float) -> str:
@@ -33,8 +33,8 @@ def noise_route(reading: str, mu: float, n: int, own: float, d: int, k_over_d: f
     if reading != BY_EQUATION:
         return summed(n, shift_of(reading, mu), own, mu)
     rows = leemann.effective_rows(n, leemann.noise_for_dp(mu, n, 1.0), 1.0)
-    found = leemann.step_tradeoff(d, rows, k_over_d * d).least_mu()
-    return f"equation 8 itself at the noise of GDP: mu = {found:.3f} > {mu:g}"
+    result = leemann.step_tradeoff(d, rows, k_over_d * d).least_mu()
+    return f"equation 8 itself at the noise of GDP: mu = {result:.3f} > {mu:g}"
 
 
 _SUMS = {"reading": LEAST_REPLACED, "own": 0.5, "d": 1, "k_over_d": 1.0}

@@ -213,5 +213,5 @@ AT_FIGURE_2 = rf.Statement(
 )
 
 STATEMENTS = (THEOREM_5_1, THEOREM_5_1_CORRECTED, TIGHT, TIGHT_CORRECTED, COROLLARY_5_1, AT_FIGURE_2)
-SAMPLES = {one.name: (4, 24, 200) for one in (THEOREM_5_1, THEOREM_5_1_CORRECTED)}
-SAMPLES |= {one.name: (0, 0, 0) for one in (COROLLARY_5_1, AT_FIGURE_2)}
+SAMPLES = {item.name: (4, 24, 200) for item in (THEOREM_5_1, THEOREM_5_1_CORRECTED)}
+SAMPLES |= {single.name: (0, 0, 0) for single in (COROLLARY_5_1, AT_FIGURE_2)}

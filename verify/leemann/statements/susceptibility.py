@@ -13,9 +13,9 @@ from verify.leemann.statements import quotes
 
 def spread_of_k(components: str, p: float, deviation: float, d: int) -> rf.Number:
     """The standard deviation of K = sum of t_j^2, which has variance d (kurtosis - 1), over that of chi2_d."""
-    found = kurtosis(components, p, deviation)
-    said = f"kurtosis {found:.3g}: K has variance {d * (found - 1):.3g}, chi2_d has {2 * d}."
-    return rf.Number(((found - 1.0) / 2.0) ** 0.5, route="exact moments", detail=said)
+    result = kurtosis(components, p, deviation)
+    text = f"kurtosis {result:.3g}: K has variance {d * (result - 1):.3g}, chi2_d has {2 * d}."
+    return rf.Number(((result - 1.0) / 2.0) ** 0.5, route="exact moments", detail=text)
 
 
 _HALF = {"p": 0.5, "deviation": 1.0}
