@@ -61,7 +61,7 @@ for name in ("sims", "verify", "figures"):
     assert importlib.util.find_spec(name) is None, name
 """
     script = tmp_path / "quickstart.py"
-    script.write_text(preamble + readme_blocks[0], encoding="utf-8")
+    script.write_text(preamble + "\n".join(readme_blocks[:2]), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     done = subprocess.run(
         [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True
