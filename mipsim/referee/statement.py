@@ -117,6 +117,10 @@ class Statement:
         derivation: for a correction: every condition, and a proof or a theorem for each step.
         second_route: what another, independent way finds at a refuted point, in words; it is asked of refuted points only.
         corrects: the name of the statement that this one corrects.
+        uses: the names of the statements that it rests on. Where one of them is refuted as printed, this one is judged with it as
+            printed, or says in `unreached` why its defect does not matter here.
+        unreached: name of a used statement that is refuted -> a function of the point that is true where the defect does not
+            reach this statement.
         formula: what is claimed, in LaTeX without dollar signs; the report draws it above the words.
         snippet: a program that shows a counterexample without mipsim, which the report shows where the statement is refuted.
         meanings: what parameters are, with their units, in a few words each: name -> words. Reports say so beside each point.
@@ -157,6 +161,8 @@ class Statement:
     derivation: str = ""
     second_route: Callable[..., str] | None = None
     corrects: str = ""
+    uses: tuple[str, ...] = ()
+    unreached: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     formula: str = ""
     snippet: str = ""
     meanings: Mapping[str, str] = field(default_factory=dict)
@@ -196,16 +202,22 @@ class Statement:
             raise ValueError(
                 f"grows is {self.kind.grows!r}; it must be a Real or Whole parameter of the domain of {self.name}"
             )
-        asks = {role: self._asked(role) for role in ("where", "claimed", "truth", "second_route")}
+        if not isinstance(self.uses, tuple) or not all(isinstance(name, str) for name in self.uses):
+            raise ValueError(
+                f"uses of {self.name} is {self.uses!r}; it must be a tuple of names of statements"
+            )
+        if strangers := sorted(set(self.unreached) - set(self.uses)):
+            raise ValueError(f"unreached of {self.name} names {strangers[0]!r}, which is not in its uses")
+        roles = {role: getattr(self, role) for role in ("where", "claimed", "truth", "second_route")}
+        asks = {role: self._asked(role, function) for role, function in (roles | {**self.unreached}).items()}
         object.__setattr__(self, "_asks", asks)
         points = tuple(item if isinstance(item, Point) else Point(dict(item)) for item in self.points)
         object.__setattr__(self, "points", points)
         for single in (*points, *(() if self.control is None else (self.control,))):
             self.inside(single.at) if self.defer_where else self.check(single.at)
 
-    def _asked(self, role: str) -> frozenset[str] | None:
+    def _asked(self, role: str, function: Any) -> frozenset[str] | None:
         """The parameters that a function names; None where it takes any."""
-        function = getattr(self, role)
         if function is None:
             return frozenset()
         if not callable(function):
@@ -228,9 +240,9 @@ class Statement:
         return frozenset(named & set(self.domain))
 
     def call(self, role: str, at: Mapping[str, Any]) -> Any:
-        """Return what `where`, `claimed`, `truth` or `second_route` says at a point."""
+        """Return what `where`, `claimed`, `truth`, `second_route` or a function of `unreached` says at a point."""
         requested = self._asks[role]
-        function = getattr(self, role)
+        function = self.unreached[role] if role in self.unreached else getattr(self, role)
         return function(**(at if requested is None else {name: at[name] for name in at if name in requested}))
 
     @property
@@ -293,7 +305,7 @@ class Statement:
         Args:
             changes: arguments of `Statement`. In `domain` only the parameters that differ are named. The name is this one's
                 with "-corrected" after it, unless given. Quotes, restrictions and the slip are the original's own and are
-                kept, its formula and snippet are not; points outside the new domain are left out, and so is the control, or if it has functions of its own.
+                kept, its formula, snippet and uses are not; points outside the new domain are left out, and so is the control, or if it has functions of its own.
 
         Raises:
             ValueError: as `Statement`; or if nothing of what is said, claimed or assumed differs.
@@ -318,6 +330,8 @@ class Statement:
             "corrects": self.name,
             "points": (),
             "control": None,
+            "uses": (),
+            "unreached": {},
             "formula": "",
             "snippet": "",
         } | changes
@@ -357,6 +371,7 @@ class Statement:
             "slip": None if self.slip is None else [vars(quote) for quote in self.slip],
             "derivation": self.derivation,
             "corrects": self.corrects,
+            "uses": list(self.uses),
             "control": None
             if self.control is None
             else {name: getattr(self.control, name) for name in ("at", "shift", "attained")},

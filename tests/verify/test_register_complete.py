@@ -12,7 +12,7 @@ NUMBERED = {
         "scalar-product", "reference-points", "onion", "z-estimators", "alg-3", "alg-4",
     ),
     "leemann": (
-        "thm-4.1", "thm-4.2", "thm-5.1", "cor-5.1", "rem-5.1", "lemma-5.1", "D.3", "alg-1", "less-noise",
+        "thm-4.1", "thm-4.2", "thm-5.1", "cor-5.1", "cor-5.1-normal", "rem-5.1", "lemma-5.1", "D.3", "alg-1", "less-noise",
     ),
     "kaissis": (
         "lemma-1", "lemma-2", "lemma-3", "lemma-4", "lemma-5", "lemma-6", "thm-1", "thm-2", "cor-1", "lemma-8", "thm-3",
@@ -28,7 +28,7 @@ NUMBERED = {
 }  # fmt: skip
 COMPANIONS = (
     "azize-thm-4.3-curve", "azize-scalar-product-curves", "azize-reference-points-distance", "azize-z-estimators-ratio",
-    "azize-alg-4-limit", "azize-alg-4-estimated-drawn", "leemann-lemma-5.1-game", "kaissis-audit-lira-enough", "kaissis-rero-lengths",
+    "azize-alg-4-limit", "azize-alg-4-estimated-drawn", "leemann-lemma-5.1-game", "leemann-rem-5.1-mean", "kaissis-audit-lira-enough", "kaissis-rero-lengths",
 )  # fmt: skip
 """What no paper prints, beside the correction of what one does: with numbers or in a form of the project's own."""
 IDS = [f"{paper}-{name}" for paper, names in NUMBERED.items() for name in names]

@@ -85,6 +85,8 @@ def _finding(
     lines += [f"As judged: {_line(statement.says)}", ""]
     for quote in statement.restricted_by:
         lines += ["Elsewhere in the paper:", "", _quoted(quote), ""]
+    if statement.uses:
+        lines += [f"It rests on {', '.join(f'`{name}`' for name in statement.uses)}, as printed.", ""]
     if statement.slip is not None:
         wrong, right = statement.slip
         lines += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]

@@ -124,6 +124,7 @@ OPTIMAL = rf.Quote(
 
 PRINTED = rf.Statement(
     name="azize-alg-3",
+    uses=("azize-thm-3.1-power",),
     says="The candidate with the largest estimated Mahalanobis score of its gradient, ||g_k - mu0||^2 in C0^-1 with C0 = (1/n) sum g g', is the "
     "easiest to attack.",
     source="Azize and Basu, algorithm 3",
@@ -185,6 +186,7 @@ CORRECTED = rf.Statement(
     quote=OPTIMAL,
     restricted_by=PRINTED.restricted_by,
     corrects="azize-alg-3",
+    uses=("azize-scalar-product-curves", "azize-alg-4-corrected"),
     derivation=(
         "Write x = C^-1/2 (g - mu), delta_k for that of candidate k, |delta_k|^2 = b m_k, S = C^-1/2 C0 C^-1/2, e for the mean of the references' x, |e|^2 = O(d/n_r) in probability. (1) The "
         "estimated score is (delta_k - e)' S^-1 (delta_k - e). By Oliveira's theorem on the lower tail of random quadratic forms (2016, Probability Theory and Related Fields 166; arXiv 1312.2903) bounded fourth moments of "

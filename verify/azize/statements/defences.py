@@ -35,6 +35,7 @@ _SUB_QUOTE = rf.Quote(
 _COIN = 0.24**0.5
 NOISE = rf.Statement(
     name="azize-thm-4.1",
+    uses=("azize-thm-3.1-power",),
     says=NOISY,
     source="Azize & Basu, theorem 4.1",
     kind=POWER.kind,
@@ -102,6 +103,7 @@ def small_game(rho: float) -> str:
 _NAMED = {item.name: item for item in REGULAR_POINTS}
 SUBSAMPLE = rf.Statement(
     name="azize-thm-4.2",
+    uses=("azize-thm-3.1-power",),
     says="Mean of k = rho n rows drawn without replacement: theorem 3.1 with rho m*, i.e. power "
     "Phi(z_alpha + sqrt(rho m*)), and l => N(-+rho m*/2, rho m*).",
     source="Azize & Basu, theorem 4.2",

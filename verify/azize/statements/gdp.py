@@ -49,6 +49,7 @@ _EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
 _WAYS = ("in against out", "out against in")
 AUDIT = rf.Statement(
     name="azize-gdp",
+    uses=("azize-thm-3.1-power",),
     says=STATEMENT,
     source="Azize & Basu, section 3",
     # Absolute, 2% of .1: at large epsilon the claimed delta itself is near 0.
@@ -103,6 +104,7 @@ _TARGETS = {name: rf.Fixed(PAPER[0].at[name]) for name in DOMAIN if name not in 
 _ROWS = [1.0, 1e-6]
 GUARANTEE = rf.Statement(
     name="azize-gdp-guarantee",
+    uses=("azize-gdp",),
     says="The empirical mean is sqrt(m*)-Gaussian DP: taken as a guarantee of the mechanism.",
     source="Azize & Basu, section 3",
     kind=rf.Limit("n", sizes=lambda reading, **at: sizes(**at) if reading == CONCLUSION else [2 * 4**k for k in range(6)], bound=True, unit="advantage"),

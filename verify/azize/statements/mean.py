@@ -130,6 +130,7 @@ def second_route(data: str, target: str, extra: str) -> str:
 
 POWER = rf.Statement(
     name="azize-thm-3.1-power",
+    uses=("azize-lemma-C.6",),
     says="Empirical mean: lim Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)); m* = lim (1/n) ||z* - mu||^2_{C^-1}.",
     source="Azize & Basu, theorem 3.1",
     kind=rf.Limit("n", sizes=sizes),
@@ -150,6 +151,7 @@ POWER = rf.Statement(
 
 ADVANTAGE = rf.Statement(
     name="azize-thm-3.1-advantage",
+    uses=("azize-lemma-C.6",),
     says="Empirical mean: the optimal advantage tends to Phi(sqrt(m*)/2) - Phi(-sqrt(m*)/2).",
     source="Azize & Basu, theorem 3.1",
     kind=rf.Limit("n", sizes=sizes, unit="advantage"),

@@ -63,6 +63,7 @@ _FORMULA = (
 )
 THEOREM = rf.Statement(
     name="azize-thm-4.3",
+    uses=("azize-eq-5",),
     says=f"The attack built for z_targ, with true target z*, has advantage {_FORMULA}, m = m_targ.",
     source="Azize & Basu, theorem 4.3",
     kind=rf.Limit("n", sizes=SIZES, unit="advantage"),

@@ -58,6 +58,7 @@ ONION = rf.Quote(
 
 PRINTED = rf.Statement(
     name="azize-onion",
+    uses=("azize-thm-3.1-power",),
     says="Removing the outliers raises m* of the points that remain.",
     source="Azize and Basu, section 3",
     kind=rf.Ordering(unit="t^2"),

@@ -165,6 +165,7 @@ STATEMENTS = (
     ),
     rf.Statement(
         name="azize-thm-2.1c",
+        uses=("azize-thm-2.1b",),
         says="The advantage of 1{l_n > 0} is the total variation TV(p_out, p_in).",
         source="Azize & Basu, theorem 2.1",
         kind=rf.Equality(1e-9, unit="advantage"),

@@ -54,6 +54,7 @@ _COVARIANCE = "covariance score > 0"
 _ONE = {"p": 0.3, "df": 4.5, "scale": 2.0, "reading": ROWS}
 LEAKAGE = rf.Statement(
     name="azize-mean-leakage",
+    uses=("azize-thm-3.1-power",),
     says="E_{z* ~ D}[m*] = tau.",
     source="Azize & Basu, section 3",
     kind=rf.Equality(1e-9, unit="relative"),  # to tau
@@ -108,6 +109,7 @@ STATEMENTS = (
     ),
     rf.Statement(
         name="azize-eq-12-14",
+        uses=("azize-eq-11",),
         says="Bernoulli, random target, mu_j in [a, 1 - a]: the ratio tends to N(-+tau/2, tau), so that "
         "Phi^-1(1 - alpha) + Phi^-1(1 - beta) ~ sqrt(d/n).",
         source="Azize & Basu, equations 12 to 14",

@@ -52,6 +52,7 @@ FIGURE_6 = rf.Quote(
 
 PRINTED = rf.Statement(
     name="azize-reference-points",
+    uses=("azize-scalar-product",),
     says="With mu0 and C0 = (1/n0) sum Z Z' estimated from n0 reference points the covariance attack loses power, negligibly even "
     "for small n0: at the setting of figure 6, by less than 0.1 probits.",
     source="Azize and Basu, appendix E.1, figure 6",

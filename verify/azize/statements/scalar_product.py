@@ -90,6 +90,7 @@ RESTRICTED = (
 
 PRINTED = rf.Statement(
     name="azize-scalar-product",
+    uses=("azize-eq-5",),
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE),
@@ -217,6 +218,7 @@ FINITE = rf.Statement(
 )  # fmt: skip
 
 FINITE_CORRECTED = FINITE.corrected(
+    uses=("azize-alg-4-corrected",),
     says="At every n >= 2 and d, for Gaussian data with independent coordinates, known moments, a z_ref that is the same in all games, and z* not the mean and not z_ref (where one of the scores is constant), the covariance "
     "attack has at every FPR at least the power of the scalar product.",
     domain={"data": rf.Fixed("Gaussian")},

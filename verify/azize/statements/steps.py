@@ -112,12 +112,13 @@ CORRECTED = PRINTED.corrected(
         "and so third absolute moment at most h^(3/2): by Berry and Esseen both distribution functions are within 0.56 h^(3/2) (b - 1)^(-1/2) of normal ones, uniformly in w, and (2) holds up to that. "
         "The condition is on all directions: x = +- sqrt(d) e_J times an orthogonal matrix with entries +- d^(-1/2), J even on 1..d, has coordinates +-1 and "
         "covariance I, but one of its directions is 0 but for a share 1/d of the rows, and a score along it stays Poisson. (4) The sum over several steps is covered where all of them contain the target, are of one size and "
-        "have other rows that are independent (one step on the stacked gradients); not where an epoch's batches share the target's one appearance, see azize-alg-4-estimated."
+        "have other rows that are independent (one step on the stacked gradients); not where an epoch's batches share the target's one appearance."
     ),
 )
 
 LIMIT = rf.Statement(
     name="azize-alg-4-limit",
+    uses=("azize-scalar-product-corrected",),
     says="With the sign of descent and known moments, the covariance attack on one step is in the limit of large batches at least as strong as the scalar product at every FPR, if "
     + BOUNDED
     + ".",
@@ -132,7 +133,7 @@ LIMIT = rf.Statement(
     quote=WELL,
     restricted_by=(PROVABLY,),
     corrects=PRINTED.name,
-    derivation="Step (3) of azize-alg-4-corrected; a score's sum over the rows is that of azize-scalar-product, whose limit is azize-scalar-product-corrected's.",
+    derivation="Step (3) of azize-alg-4-corrected; a score's sum over the rows is that of azize-scalar-product-corrected, and so is its limit.",
 )
 
 STATEMENTS = (PRINTED, CORRECTED, LIMIT)

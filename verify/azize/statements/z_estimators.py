@@ -107,6 +107,7 @@ EXPANSION = rf.Quote(
 
 PRINTED = rf.Statement(
     name="azize-z-estimators",
+    uses=("azize-eq-5",),
     says="For a Z-estimator with influence function I = V^-1 psi the score (I(x*) - theta0)' V^-1 (thetahat - theta0) - "
     "(1/2n)||I(x*) - theta0||^2_{V^-1} is the covariance attack: asymptotically the likelihood ratio, whose curve is g_sqrt(m), m = (1/n) I' Sigma^-1 I.",
     source="Azize and Basu, section 3",
@@ -149,6 +150,7 @@ CORRECTED = rf.Statement(
     quote=SCORE,
     restricted_by=(FUTURE, EXPANSION),
     corrects="azize-z-estimators",
+    uses=("azize-scalar-product-corrected",),
     derivation=(
         "What is wrong: E psi_theta0 = 0 gives E I = 0, so subtracting theta0 again moves the point (for the mean, psi = x - theta and V = -1, the printed score weighs x* and not C^-1 (x* - mu)); the matrix of theorem 3.1 is the covariance of I, "
         "Sigma = V^-1 E[psi psi'] V^-T, not V; and (7) has the minus sign that I lacks. No line of the paper has the right matrix. "
@@ -197,6 +199,7 @@ LOGISTIC = rf.Statement(
 )  # fmt: skip
 
 LOGISTIC_CORRECTED = LOGISTIC.corrected(
+    uses=("azize-z-estimators-corrected",),
     says="The score and the exact log ratio of azize-z-estimators-corrected have the curve g_sqrt(m), to the tolerance, for two logistic regressions on x = +-1 with slopes in [-3, 3], d = n and m < 9, at half a billion to a billion rows. "
     "(Steeper ones need more rows: at a slope of 20 the rarer answer is expected twice in a billion.)",
     domain={"reading": rf.Choice("corrected", "ratio")},

@@ -39,6 +39,7 @@ def dp_number(part: str, n: int, epsilon: float, delta: float) -> rf.Number:
 
 THEOREM_4 = rf.Statement(
     name="izzo-thm-4",
+    uses=("izzo-lemma-12",),
     says="(epsilon, delta)-DP implies eta-MIP with eta = delta + (1 - delta)/(1 + e^-epsilon) - 1/2, and this is tight.",
     source="Izzo et al., theorem 4",
     # The largest eta of all algorithms equals the formula: the bound holds, and it is tight at this n.
@@ -104,6 +105,7 @@ THEOREM_5 = rf.Statement(
 
 PROPOSITION_6 = rf.Statement(
     name="izzo-prop-6",
+    uses=("izzo-lemma-12",),
     says="If A is (epsilon, 0)-DP, P(x* out | A)/P(x* in | A) <= e^epsilon P(x* out)/P(x* in) for every x* and output.",
     source="Izzo et al., proposition 6",
     kind=rf.Bound(unit="times e^epsilon times the prior odds"),
@@ -138,6 +140,7 @@ RENYI = "RDP, CDP, tCDP"
 _FOUR = {"n": 4, "notion": "f-DP", "order": 2.0}
 THEOREM_7 = rf.Statement(
     name="izzo-thm-7",
+    uses=("izzo-thm-5",),
     says="For any eta > 0 some algorithm is eta-MIP and not (nontrivially) RDP, CDP, tCDP or f-DP: the example of theorem 5.",
     source="Izzo et al., theorem 7",
     # Disjoint supports: f = 0, and RDP, CDP and tCDP hold with an infinite bound only.

@@ -108,6 +108,11 @@ SIGMAS = ("exact", "sqrt 5")
 _FOR_ALMOST_ALL = {"n": 36, "part": ALMOST, "eta": 0.01, "sigma": "exact"}
 FIGURE_1 = rf.Statement(
     name="izzo-noise",
+    uses=("izzo-thm-4", "izzo-cor-14", "izzo-prop-11"),
+    # The caption names the construction of the proof, which is not the one of the text.
+    unreached={
+        "izzo-prop-11": lambda n: izzo_example.sensitivity(n) == izzo_example.sensitivity(n, READINGS[PROOF])
+    },
     says="Figure 1: the noise scale (6.16/eta)^2 sigma for MIP is below Delta/log((1 + 2 eta)/(1 - 2 eta)) for DP from n = 36 on, for almost all eta; both suffice for eta-MIP.",
     source="Izzo et al., figure 1",
     kind=rf.Bound(unit="ratio"),

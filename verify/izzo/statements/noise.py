@@ -13,6 +13,7 @@ from mipsim.theory import izzo
 from sims.izzo_games import CASE, scale_of
 from verify.izzo.checks.second_routes import corollary_10_again, two_output_draws
 from verify.izzo.laws.algorithms import DRAWN, OUTPUTS, central_moment, outputs_of
+from verify.izzo.laws.laws_with_moments import WORST, tail
 from verify.izzo.laws.subset_laplace import laplace_eta
 from verify.izzo.laws.subset_shift import planar_shift_eta
 from verify.izzo.statements.definition import HALF
@@ -67,6 +68,11 @@ def points(moments: tuple[float, ...]) -> list[dict[str, object]]:
 
 THEOREM_9 = rf.Statement(
     name="izzo-thm-9",
+    uses=("izzo-lemma-13",),
+    # The theorem names the M-th moment itself, with which the lemma's bound holds.
+    unreached={
+        "izzo-lemma-13": lambda M: all(tail(WORST, M, 1.0, t) <= t**-M * (1 + 1e-9) for t in (0.5, 1.5, 4.0))
+    },
     says="theta + X with density of X proportional to exp(-||X||/(c sigma)), c = (7.5/eta)^(1 + 2/M), sigma^M >= E||theta - E theta||^M, is eta-MIP.",
     source="Izzo et al., theorem 9",
     kind=rf.Bound(unit=UNIT),
@@ -86,6 +92,8 @@ THEOREM_9 = rf.Statement(
 COROLLARY_14 = replace(
     THEOREM_9,
     name="izzo-cor-14",
+    uses=("izzo-thm-9",),
+    unreached={},
     says="For M >= 2, c = (6.16/eta)^(1 + 2/M) suffices in theorem 9.",
     source="Izzo et al., corollary 14",
     domain=DOMAIN,
@@ -120,6 +128,7 @@ _DIMENSION = rf.Whole(1, np.inf, log=True, hunt_to=10_000_000)
 _FAILS = (3.0, 20_000, 0.4), (4.0, 8000, 0.1), (8.0, 1000, 0.25), (32.0, 200, 0.1), (1000.0, 100, 0.1)
 COROLLARY_10 = rf.Statement(
     name="izzo-cor-10",
+    uses=("izzo-thm-9", "izzo-cor-14"),
     says=_SAYS + "r ~ Laplace((6.16/eta)^(1 + 2/M)), is eta-MIP in every dimension.",
     source="Izzo et al., corollary 10",
     kind=rf.Bound(unit=UNIT),

@@ -60,6 +60,7 @@ _POINTS = [at for item in _OF for c in _NOISE for at in rf.grid(item | c, readin
 SAMPLES = {"izzo-alg-1": (4, 12, 60)}
 ALGORITHM_1 = rf.Statement(
     name="izzo-alg-1",
+    uses=("izzo-cor-10",),
     says="Algorithm 1 (sigma_j from B random halves of D_train, X as in corollary 10, release A(D_train) + X) estimates the moments consistently, so that its output is eta-MIP as B grows.",
     source="Izzo et al., algorithm 1",
     kind=rf.Bound(unit=UNIT),
@@ -88,6 +89,7 @@ ALGORITHM_1 = rf.Statement(
 )
 
 ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
+    uses=("izzo-cor-10-corrected",),
     says="With sigma_j^M = (1/B) sum |theta_j^(i) - mean|^M from B random halves of the whole data set (size n/2, as D_train), drawn independently of D_train and with fresh coins of A, all sigma_j in the limit > 0 and finite, M >= 2, and noise of density exp(-||x||_{sigma,M}/c), c = (6.16/eta)^(1 + 2/M), independent of all else, eta in (0, 1/2]: the output is eta-MIP for every large enough B: the accuracy of the best attack has an upper limit below 1/2 + eta as B grows. How large B must be depends on A.",
     domain={"reading": rf.Fixed(WHOLE)},
     points=[

@@ -24,6 +24,7 @@ def _drawn(mu2: float, d: int, **_: Any) -> AbstractTradeOff:
 
 AUDIT = rf.Statement(
     name="kaissis-audit",
+    uses=("kaissis-thm-2",),
     says="One DP-SGD step: the audit by a Dirac canary in gradient space, in any fixed direction of d coordinates, meets j: at Delta/sigma = 1, d = 1; "
     "and at Delta/sigma = 2, d = 50, where it loses power as theorem 2 says.",
     source="Kaissis et al., figures 3b and 3c",
@@ -63,6 +64,7 @@ def by_records(records: str, rank: float, clip: float, mu2: float, z: float) -> 
 
 RECORDS = rf.Statement(
     name="kaissis-audit-records",
+    uses=("kaissis-thm-2",),
     says="One DP-SGD step of a network on real data: the audit with the gradient of a record, at least as long as the clip, meets j of theorem 2 in as many dimensions as the layer has parameters.",
     source="Kaissis et al., figure 3c",
     kind=rf.Equality(EXACT, unit="probit"),
@@ -133,6 +135,7 @@ _ALPHA = rf.Real(1e-4, 1 - 1e-4)
 _COARSE, _FINE = (0.01, 0.05, 0.3, 0.8), (1e-4, 1e-3, 0.9, 0.998)
 LIRA = rf.Statement(
     name="kaissis-audit-lira",
+    uses=("kaissis-cor-1",),
     says="One DP-SGD step at Delta/sigma = 1: offline LiRA on logits, whose shadow models are trained without the record, nearly meets j.",
     source="Kaissis et al., figure 3a",
     kind=rf.Equality(0.02, unit=UNIT),

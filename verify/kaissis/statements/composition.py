@@ -5,8 +5,10 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import kaissis
 from verify.kaissis.laws.relaxed_attackers import averaged, best_weighting, both_drawn, weighted
+from verify.kaissis.laws.relaxed_steps import EQUATION_7, D
 from verify.kaissis.statements.curves import EXACT, Z, in_sight, probit
 from verify.kaissis.statements.lemmas import dimensions, positive
+from verify.kaissis.statements.many_dimensions import THEOREM_3_CORRECTED
 
 PAIRS = (
     ((1.0, 1.0), (1.0, 1.0)),
@@ -28,6 +30,7 @@ _PAIRS = [
 _DELTA, _SIGMA = rf.Real(0.0, np.inf, hunt_to=5.0), positive(0.1, 10.0)
 LEMMA_8 = rf.Statement(
     name="kaissis-lemma-8",
+    uses=("kaissis-thm-2",),
     says="Two non-adaptive Gaussian mechanisms compose by averaging: the curves of the composition are those of chi2_d with "
     "noncentrality (Da + Db)^2/(sa^2 + sb^2).",
     source="Kaissis et al., lemma 8",
@@ -86,6 +89,21 @@ LEMMA_8_CORRECTED = LEMMA_8.corrected(
 
 BLESSING = rf.Statement(
     name="kaissis-blessing",
+    uses=("kaissis-thm-3",),
+    # One step, and the dimension grows: a path of the correction of theorem 3, which is searched from L = 0.1.
+    unreached={
+        "kaissis-thm-3": lambda mu2: THEOREM_3_CORRECTED.holds_point(
+            {
+                "what": D,
+                "c": max(0.1, mu2**2),
+                "q": 0.0,
+                "d": 1,
+                "form": EQUATION_7,
+                "part": "j",
+                "alpha": 0.5,
+            }
+        )
+    },
     says="For fixed mu2, the function j increases with d at every FPR: from d to `higher` dimensions.",
     source="Kaissis et al., section 4, after theorem 3",
     kind=rf.Ordering(floor=1e-9),

@@ -81,6 +81,7 @@ _Z = (-33.0, -12.0, -5.0, -1.6, 0.0, 2.3)
 _MUS = (0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0)
 THEOREM_1 = rf.Statement(
     name="kaissis-thm-1",
+    uses=("kaissis-lemma-4",),
     says="Laplace: j(a) = 1 - a cosh(mu1) for a <= e^-mu1, e^-mu1 sinh(-ln a) above; jinv(a) = sqrt(a^2 e^{2 mu1} + 1) - a e^mu1 "
     "for a < (1 - e^{-2 mu1})/2, (1 - a)/cosh(mu1) above. Here a = Phi(z).",
     source="Kaissis et al., theorem 1",
@@ -106,6 +107,7 @@ THEOREM_1 = rf.Statement(
 )
 THEOREM_2 = rf.Statement(
     name="kaissis-thm-2",
+    uses=("kaissis-lemma-4",),
     says="Gaussian, dimension d: j(a) = F_{chi2_d(mu2^2)}(F^-1_{chi2_d}(1 - a)); jinv(a) = 1 - F_{chi2_d}(F^-1_{chi2_d(mu2^2)}(a)). "
     "Here a = Phi(z).",
     source="Kaissis et al., theorem 2",
@@ -133,6 +135,7 @@ THEOREM_2 = rf.Statement(
 )
 COROLLARY_1 = rf.Statement(
     name="kaissis-cor-1",
+    uses=("kaissis-thm-2",),
     says="d = 1: j(a) = Phi(Phi^-1(1 - a/2) - mu2) - Phi(-Phi^-1(1 - a/2) - mu2). Here a = Phi(z).",
     source="Kaissis et al., corollary 1",
     kind=rf.Equality(EXACT, unit="probit"),

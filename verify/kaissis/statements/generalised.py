@@ -17,6 +17,7 @@ _POINTS = [
 ]
 LEMMA_5 = rf.Statement(
     name="kaissis-lemma-5",
+    uses=("kaissis-lemma-2",),
     says=_GLR
     + "the two one-sided tests at every FPR and shift (`nu` times Delta), for noise that need not be symmetric; it is largest at |shift| = Delta.",
     source="Kaissis et al., lemma 5",

@@ -19,7 +19,15 @@ from verify.kaissis.laws.relaxed_attackers import (
 )
 from verify.kaissis.laws.relaxed_laws import resilience
 from verify.kaissis.statements.curves import power
-from verify.kaissis.statements.lemmas import BOTH_SIDES, CHOOSES_Q, REAL_LINE, dimensions, points, positive
+from verify.kaissis.statements.lemmas import (
+    BOTH_SIDES,
+    CHOOSES_Q,
+    LEMMA_3_CORRECTED,
+    REAL_LINE,
+    dimensions,
+    points,
+    positive,
+)
 
 MU = positive(0.1, 8.0)
 Z = rf.Real(-4.7, 3.0)
@@ -63,6 +71,7 @@ def _pair(number: int, noise: str, letters: str, proof: str) -> tuple[rf.Stateme
     listed = points(mu=(0.5, 1.0, 3.0), d=(1,) if line else (1, 2, 30), knows=(NOTHING, SIGN), z=zs)
     printed = rf.Statement(
         name=f"kaissis-thm-{number}-guarantee",
+        uses=(f"kaissis-thm-{number}",),
         says=f"{noise} noise: no attacker of the relaxed threat model has errors below J = Symm(j, jinv), whatever function q they chose.",
         source=f"Kaissis et al., theorem {number}",
         kind=rf.Bound(unit="probit"),
@@ -94,6 +103,13 @@ def _pair(number: int, noise: str, letters: str, proof: str) -> tuple[rf.Stateme
 
 LEMMA_9_GUARANTEE = rf.Statement(
     name="kaissis-lemma-9-guarantee",
+    uses=("kaissis-lemma-3", "kaissis-lemma-9"),
+    # A shift against none is all that is tested.
+    unreached={
+        "kaissis-lemma-3": lambda mu, rate: LEMMA_3_CORRECTED.holds_point(
+            {"mechanism": "sub-sampled Gaussian", "delta": mu, "rate": rate, "s": 0.0, "t": 1.0}
+        )
+    },
     says="The sub-sampled Gaussian mechanism, with a mask of probability p, satisfies J_p-DR, J_p = Symm(j_p, jinv_p), in every dimension d.",
     source="Kaissis et al., section 4",
     kind=rf.Bound(unit="probit"),

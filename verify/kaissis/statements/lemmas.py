@@ -154,6 +154,7 @@ _PAIRS = [
 ]
 LEMMA_3 = rf.Statement(
     name="kaissis-lemma-3",
+    uses=("kaissis-lemma-2",),
     says="Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts s < t of one side (times "
     "Delta) the ratio of the densities rises with z; the power of z > c is largest at Delta.",
     source="Kaissis et al., lemma 3",
@@ -213,6 +214,7 @@ LEMMA_3_CORRECTED = LEMMA_3.corrected(
 
 LEMMA_4 = rf.Statement(
     name="kaissis-lemma-4",
+    uses=("kaissis-lemma-2",),
     says="For symmetric noise the two one-sided tests, each of level alpha/2, are the test of the magnitude, for every shift (`nu` times Delta).",
     source="Kaissis et al., lemma 4",
     kind=rf.Equality(ROUNDING, unit="power"),
@@ -249,6 +251,7 @@ LEMMA_4 = rf.Statement(
 )
 LEMMA_4_LARGEST = rf.Statement(
     name="kaissis-lemma-4-largest",
+    uses=("kaissis-lemma-4",),
     says="For symmetric noise no shift in [-Delta, Delta] gives the test of the magnitude more power than |shift| = Delta.",
     source="Kaissis et al., lemma 4",
     kind=rf.Ordering(floor=1e-9),

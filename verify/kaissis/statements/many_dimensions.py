@@ -53,6 +53,7 @@ _STEPS = [
 """N grows alone: L is held, and mu2 falls, or mu2 = 1 is held."""
 THEOREM_3 = rf.Statement(
     name="kaissis-thm-3",
+    uses=("kaissis-lemma-8",),
     says="As d and/or the number N of steps grow, j and jinv tend to Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ), "
     "L = N mu2^2, and to Phi(Phi^-1(1-a) - L/sqrt(2d)). Here L = c if d grows, c d^q if both do, c N^(2q) if N does.",
     source="Kaissis et al., theorem 3",
@@ -139,6 +140,13 @@ def drawn_curve(reading: str, part: str, alpha: float) -> rf.Number:
 
 FIGURE_2A = rf.Statement(
     name="kaissis-fig-2a",
+    uses=("kaissis-thm-3",),
+    # L = 6 is held as d grows to 300, which the correction allows.
+    unreached={
+        "kaissis-thm-3": lambda part, alpha: THEOREM_3_CORRECTED.holds_point(
+            {"what": D, "c": FIGURE[1], "q": 0.0, "d": 1, "form": EQUATION_7, "part": part, "alpha": alpha}
+        )
+    },
     says="At Delta/sigma = 1/5, d = 300 and N = 150 (figure 2a) j and jinv match equation 7 exactly.",
     source="Kaissis et al., figure 2a",
     kind=rf.Equality(1.0, unit="of what the reading allows"),

@@ -7,13 +7,20 @@ from mipsim.theory import kaissis
 from verify.kaissis.laws.relaxed_attackers import best_guess, guessed, in_dptm, promised, relaxed
 from verify.kaissis.laws.relaxed_laws import known_resilience
 from verify.kaissis.statements.curves import power
-from verify.kaissis.statements.lemmas import dimensions, points, positive
+from verify.kaissis.statements.lemmas import LEMMA_3_CORRECTED, dimensions, points, positive
 
 Z = float(ndtri(1e-3))
 
 
 POWER = rf.Statement(
     name="kaissis-power",
+    uses=("kaissis-cor-1", "kaissis-lemma-3", "kaissis-lemma-9"),
+    # A shift against none is all that is tested.
+    unreached={
+        "kaissis-lemma-3": lambda ratio, rate: LEMMA_3_CORRECTED.holds_point(
+            {"mechanism": "sub-sampled Gaussian", "delta": ratio, "rate": rate, "s": 0.0, "t": 1.0}
+        )
+    },
     says="At alpha = 1e-3 the power in the relaxed threat model lies below that in the DPTM at every Delta/sigma, for the Gaussian "
     "and the sub-sampled Gaussian (p = 0.3).",
     source="Kaissis et al., figure 2",
@@ -50,6 +57,7 @@ RERO_QUOTE = rf.Quote(
 )
 RERO = rf.Statement(
     name="kaissis-rero",
+    uses=("kaissis-lemma-6",),
     says="1 - J(kappa), the bound of a reconstruction's success in the relaxed threat model, is at most 1 - f(kappa), that in the DPTM.",
     source="Kaissis et al., appendix on reconstruction robustness",
     kind=rf.Bound(unit="probability"),
@@ -108,6 +116,7 @@ RERO_LENGTHS = rf.Statement(
     control=rf.Control({"records": 2, "nearest": 0.0, "bend": 1.0, "mu": 3.0, "d": 1}, attained=True),
     quote=RERO_QUOTE,
     corrects="kaissis-rero-guarantee",
+    uses=("kaissis-thm-2-guarantee-corrected",),
     derivation=(
         "Let g name one of N records by what is seen, given which every direction of a shift is as likely, and a_k = P(g = k) without a shift. "
         "Record k is named with a probability of at most 1 - j_s(a_k), s its length, since {g = k} is a test of FPR a_k and that of the magnitude is the "
@@ -123,6 +132,7 @@ SHIFTS = "the attacker knows the records and q, and so the shift of each"
 
 RERO_GUARANTEE = rf.Statement(
     name="kaissis-rero-guarantee",
+    uses=("kaissis-cor-1",),
     says="In the relaxed threat model no reconstruction succeeds with a probability above 1 - J(kappa), kappa the prior success: "
     "two records, equally likely, of shifts mu and -mu on the line.",
     source="Kaissis et al., appendix on reconstruction robustness",

@@ -39,6 +39,7 @@ def _run(data: str, mu: float) -> rf.Point:
 _AT = "size rate steps"
 FINITE = rf.Statement(
     name="leemann-lemma-5.1-finite",
+    uses=("leemann-lemma-5.1",),
     says="Exactly T steps at rate n/N are mu-GMIP with mu of equation 10 at c = (n/N) sqrt(T), a (loose) bound.",
     source="Leemann et al., section 5.2",
     kind=rf.Bound(floor=1e-7),  # where the composition is certified

@@ -107,6 +107,7 @@ _DRAWN = [
 
 GUARANTEE = rf.Statement(
     name="leemann-thm-5.1-guarantee",
+    uses=("leemann-thm-5.1",),
     says="For every law of the gradients with a covariance ('all distributions with finite variance') and n large, one step is "
     "f-MIP with f of equation 8, K that of the centred gradients.",
     source="Leemann et al., theorem 5.1 and remark 5.2",
@@ -136,6 +137,7 @@ GUARANTEE = rf.Statement(
 )  # fmt: skip
 
 GUARANTEE_CORRECTED = GUARANTEE.corrected(
+    uses=("leemann-thm-5.1-corrected",),
     says="For one fixed law of the gradients with a regular covariance and fixed d, the curve of one step tends to equation 8 "
     "(centred K) as n grows, uniformly over all targets, near or as far as sqrt(n) (of a drawn one, given what it is), if (a) some "
     "convolution power of the law has an absolutely continuous part, or (b) the law lies on a lattice and the target on the "
@@ -175,6 +177,7 @@ _FIGURE_2 = [(d / n, n) for d, n in ((650, 500), (2580, 1970), (1026, 790))]
 
 DRAWN = rf.Statement(
     name="leemann-K-equals-d",
+    uses=("leemann-thm-5.1",),
     says="With K = d equation 8 is the trade-off of targets drawn from Gaussian gradients (judged from d = 50 on).",
     source="Leemann et al., section 6.1",
     kind=rf.Equality(),
@@ -198,6 +201,7 @@ DRAWN = rf.Statement(
 )  # fmt: skip
 
 DRAWN_CORRECTED = DRAWN.corrected(
+    uses=("leemann-thm-5.1-corrected", "leemann-cor-5.1-corrected"),
     says="As d and n grow and d/n tends to a positive number, without noise, the trade-off of targets drawn from Gaussian gradients tends "
     "to equation 8 with K = d. At finite n and d that is no bound: 31% to 50% of the targets have K > d, and the curve of drawn ones falls "
     "below equation 8 at low FPRs.",

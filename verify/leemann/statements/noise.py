@@ -43,6 +43,7 @@ _OTHER_SIDE = _SUMS | {"n": 3, "mu": 1.0, "own": 0.0}
 
 LESS_NOISE = rf.Statement(
     name="leemann-less-noise",
+    uses=("leemann-thm-4.2", "leemann-cor-5.1"),
     says="We never need to add more noise for mu-GMIP than for mu-GDP.",
     source="Leemann et al., section 6.2",
     kind=rf.Bound(unit="noise of GMIP / noise of GDP"),
@@ -87,6 +88,7 @@ LESS_NOISE = rf.Statement(
 )  # fmt: skip
 
 LESS_NOISE_CORRECTED = LESS_NOISE.corrected(
+    uses=("leemann-thm-4.2-corrected",),
     says="For gradients of norm at most C, of any law, and every n and mu, the noise 2C/(n mu) on the mean, that of mu-GDP for a "
     "replaced record, gives mu-GMIP, so that the least noise for mu-GMIP is never more. For the noise C/(n mu) of an added or "
     "removed record the promise is 2 mu, and equation 9 may ask for more than either.",

@@ -46,6 +46,7 @@ _PLAIN = {"reading": KNOWN, "records": "diabetes", "references": 150, "draw": 0,
 
 ALGORITHM_1_REAL = rf.Statement(
     name="leemann-alg-1-real",
+    uses=("leemann-alg-1",),
     says="GLiR on gradients of networks at real records: with S = (n-1)(m - theta)' C^-1 (m - theta), F_{chi2_d(nK)}(S) is the p-value under H0: S "
     "has the law chi2_d(nK), to a tenth of a probit at levels from .01 to .99, for every target and n. (F^-1, as printed, has no value at S > 1: see "
     "leemann-alg-1.)",

@@ -1,6 +1,7 @@
 """One step of noisy SGD on Gaussian gradients: theorem 5.1, its correction, and corollary 5.1."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -109,6 +110,7 @@ _ALONE = {"tau": rf.Fixed(0.0), "spread": rf.Fixed(1.0), "evenness": rf.Fixed(1.
 TIGHT = replace(
     THEOREM_5_1,
     name="leemann-thm-5.1-tight",
+    uses=("leemann-thm-5.1",),
     says="Without noise, and with the target's own K = ||C^-1/2 theta'||^2, equation 8 is the trade-off of the best attack: it cannot be "
     "improved.",
     source="Leemann et al., theorem 5.1 and remark 5.2",
@@ -122,6 +124,7 @@ TIGHT = replace(
 )  # fmt: skip
 
 TIGHT_CORRECTED = TIGHT.corrected(
+    uses=("leemann-thm-5.1-corrected",),
     says="For Gaussian gradients, without noise, and with the target's own K = ||C^-1/2 (theta' - mu)||^2, equation 8 is the trade-off "
     "of the best attack, for every n >= 2 and d >= 1.",
     claimed=THEOREM_5_1_CORRECTED.claimed,
@@ -163,9 +166,9 @@ _PATHS = {
 _GROWTH = rf.rows({}, "ratio power share of", *_PATHS.values())
 _POINTS = [rf.Point(at, name) for at, name in zip(_GROWTH, _PATHS, strict=True)]
 
-COROLLARY_5_1 = rf.Statement(
-    name="leemann-cor-5.1",
-    says="For large d and n the curve of theorem 5.1 is that of mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)).",
+NORMAL = rf.Statement(
+    name="leemann-cor-5.1-normal",
+    says="For large d and n the curve of equation 8 is that of mu_step-GMIP at the same K, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)).",
     source="Leemann et al., corollary 5.1",
     kind=rf.Limit("n", sizes=sizes),
     domain={
@@ -191,16 +194,109 @@ COROLLARY_5_1 = rf.Statement(
         "1)/2, the FNRs differ by O((d + nK)^-1/2 + 1/n) at most, uniformly in alpha, K and the path; so do the probits where both error rates "
         "are bounded away from 0."
     ),
-    quote=rf.Quote(
-        "For large d, n, noisy SGD is approximately g_{μ_Step}-GMIP. In particular, β(α) ≈ Φ(Φ^-1(1 - α) - μ_Step) with privacy "
-        "parameter: μ_Step = (d + (2n_effective - 1)K) / (n_effective sqrt(2d + 4n_effective K)).",
-        "corollary 5.1 and equation 9",
-    ),
+    quote=quotes.COROLLARY_5_1,
     restricted_by=(quotes.SMALL_SIZES,),
 )  # fmt: skip
 
+
+def of_gradients(
+    n: int, ratio: float, power: float, of: str, mean: float, target: float, spare: float
+) -> tuple[float, float, float]:
+    """(d, K as theorem 5.1 prints it times `spare`, the target's own K) for n rows of variance 1 in every direction."""
+    d, _, unit = growing(n, ratio, power, 1.0, of)
+    return d, spare * target**2 * unit, (target - mean) ** 2 * unit
+
+
+def sizes_of_gradients(
+    ratio: float, power: float, of: str, mean: float, target: float, spare: float
+) -> list[int]:
+    """Those at which both susceptibilities are within reach."""
+    squares = (target - mean) ** 2, spare * target**2, spare * (target - mean) ** 2
+    return min((sizes(ratio, power, square, of) for square in squares), key=lambda found: found[-1:])
+
+
+def step_promised(centred: bool, n: int, spare: float, **at: Any) -> GaussianTradeOff:
+    """Equation 9 with the K that is printed, or with the centred one."""
+    d, printed_k, own = of_gradients(n, spare=spare, **at)
+    return GaussianTradeOff(leemann.step_mu(d, n, spare * own if centred else printed_k))
+
+
+def step_attained(n: int, **at: Any) -> AbstractTradeOff:
+    """The exact curve of one step on Gaussian gradients, without noise."""
+    d, _, own = of_gradients(n, **at)
+    return leemann.step_tradeoff(d, n, own)
+
+
+def means_at_64_rows(ratio: float, power: float, of: str, mean: float, target: float) -> str:
+    """Means of 64 rows."""
+    d = max(1, round(ratio * 64**power))
+    unit = (d / 64) ** 0.5 if of == "d" else 1.0
+    return f"d = {d}, n = 64: " + drawn_means(d, 64, mean * unit, target * unit, 0.0, 1.0, 1.0)
+
+
+_CENTRED = [
+    rf.Point(
+        {name: at[name] for name in ("ratio", "power", "of")}
+        | {"mean": 0.0, "target": at["share"] ** 0.5, "spare": 1.0},
+        name,
+    )
+    for at, name in zip(_GROWTH, _PATHS, strict=True)
+]
+_SQUARE = {"ratio": 1.0, "power": 1.0, "of": "d", "spare": 1.0}
+COROLLARY_5_1 = rf.Statement(
+    name="leemann-cor-5.1",
+    says="For large d and n one step is mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)), with K >= ||C^-1/2 theta'||^2 of "
+    "theorem 5.1. Judged for Gaussian gradients without noise, r = n.",
+    source="Leemann et al., corollary 5.1",
+    uses=("leemann-thm-5.1",),
+    kind=rf.Limit("n", bound=True, sizes=sizes_of_gradients),
+    domain={
+        **{name: NORMAL.domain[name] for name in ("n", "ratio", "power", "of")},
+        "mean": rf.Real(-np.inf, np.inf, hunt_to=3.0),
+        "target": rf.Real(-np.inf, np.inf, hunt_to=3.0),
+        "spare": rf.Real(1.0, np.inf, hunt_to=2.0),
+    },
+    where=lambda ratio, power, of, mean, target, spare: (
+        power >= 0.4 or (of == "n" and (target - mean) ** 2 >= 0.05)
+    )
+    and len(sizes_of_gradients(ratio, power, of, mean, target, spare)) >= 6,
+    claimed=lambda **at: step_promised(False, **at),
+    truth=step_attained,
+    points=[
+        *_CENTRED,
+        rf.Point(_SQUARE | {"mean": 1.0, "target": 0.0}, "N(1, I), target 0, d = n"),
+        rf.Point(_SQUARE | {"mean": 1.0, "target": 2.0}, "N(1, I), target 2, d = n"),
+        rf.Point(_SQUARE | {"mean": 0.0, "target": 1.0, "spare": 2.0}, "d = n, K = 2 d"),
+    ],
+    control=rf.Control(_CENTRED[3].at),
+    quote=quotes.COROLLARY_5_1,
+    restricted_by=(quotes.SMALL_SIZES,),
+    slip=(quotes.THEOREM_5_1, quotes.CENTRED_K),
+    second_route=means_at_64_rows,
+)  # fmt: skip
+
+COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
+    uses=("leemann-thm-5.1-corrected", "leemann-cor-5.1-normal"),
+    says="For large d and n one step on Gaussian gradients without noise is mu_step-GMIP, with K >= ||C^-1/2 (theta' - mu)||^2, in the limit "
+    "of d and n (or n and K) growing.",
+    claimed=lambda **at: step_promised(True, **at),
+    slip=None,
+    derivation=(
+        "By leemann-thm-5.1-corrected equation 8 with the centred K of the target is the exact curve at every n and d, and falls in K. Its "
+        "distance from the curve of equation 9 tends to 0, uniformly in K, by leemann-cor-5.1-normal. With the K that is printed a target at "
+        "the origin has K = 0, however far the mean is from it: N(1, I), target 0 and d = n give a mu_step that tends to 0, and a curve that "
+        "tends to that of mu = 1."
+    ),
+)
+
 AT_FIGURE_2 = rf.Statement(
     name="leemann-cor-5.1-figure-2",
+    uses=("leemann-thm-5.1", "leemann-cor-5.1"),
+    # K = d is given, not computed; for the gradients of mean 0 whose K it is, both definitions are one.
+    unreached=dict.fromkeys(
+        ("leemann-thm-5.1", "leemann-cor-5.1"),
+        lambda d: of_gradients(dict(PAPER)[d], d / dict(PAPER)[d], 1.0, "d", 0.0, 1.0, 1.0) == (d, d, d),
+    ),
     says="At the sizes of figure 2, with K = d, equation 9 is the mu of equation 8, down to error rates of 1e-9.",
     source="Leemann et al., figure 2",
     kind=rf.Equality(floor=1e-9),
@@ -212,6 +308,15 @@ AT_FIGURE_2 = rf.Statement(
     quote=quotes.K_EQUALS_D,
 )
 
-STATEMENTS = (THEOREM_5_1, THEOREM_5_1_CORRECTED, TIGHT, TIGHT_CORRECTED, COROLLARY_5_1, AT_FIGURE_2)
+STATEMENTS = (
+    THEOREM_5_1,
+    THEOREM_5_1_CORRECTED,
+    TIGHT,
+    TIGHT_CORRECTED,
+    COROLLARY_5_1,
+    COROLLARY_5_1_CORRECTED,
+    NORMAL,
+    AT_FIGURE_2,
+)
 SAMPLES = {item.name: (4, 24, 200) for item in (THEOREM_5_1, THEOREM_5_1_CORRECTED)}
-SAMPLES |= {single.name: (0, 0, 0) for single in (COROLLARY_5_1, AT_FIGURE_2)}
+SAMPLES |= {single.name: (0, 0, 0) for single in STATEMENTS[4:]}

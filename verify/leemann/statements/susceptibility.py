@@ -23,6 +23,7 @@ _COMPONENTS = rf.grid(_HALF, components=COMPONENTS) + rf.grid(_HALF, components=
 
 REMARK_5_1 = rf.Statement(
     name="leemann-rem-5.1",
+    uses=("leemann-thm-5.1", "leemann-cor-5.1"),
     says="With independent components of C^-1/2 theta', K ~ chi2_d; thus K = O(d) and, without noise, mu_step = "
     "O(sqrt(d/n)).",
     source="Leemann et al., remark 5.1",
@@ -51,6 +52,7 @@ def mu_of_a_drawn_k(components: str, p: float, deviation: float, d: int, power: 
 
 
 REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
+    uses=("leemann-cor-5.1-corrected",),
     says="For every law of the gradients with a regular covariance E[K] = d, K centred. With independent components of C^-1/2 "
     "(theta' - mu) whose squares are uniformly integrable over components and d (bounded kurtoses do), K/d tends to 1 in "
     "probability as d grows, and, without noise, mu_step / sqrt(d/n) to 1 as d and n grow, however they do. K ~ chi2_d if "
@@ -103,7 +105,12 @@ EXPECTED_K = rf.Statement(
     ],
     control=rf.Control(_TRANSFORM | {"at": 1.0}),
     quote=quotes.REMARK_5_1,
-    restricted_by=(quotes.CENTRED_K,),
+    corrects=REMARK_5_1.name,
+    derivation=(
+        "E[K] = tr(C^-1 C) = d for the centred gradients, whatever their law: judged by enumerating Bernoulli components. Of Gaussian "
+        "components K is a sum of d independent squares of N(0, 1), which is chi2_d by definition; its Laplace transform at s is "
+        "(1 + 2s)^(-d/2), and a Laplace transform determines the law."
+    ),
 )  # fmt: skip
 
 PRINTED, MEANT = "p = log F^-1(S), as printed", "p = log F(S)"
@@ -132,6 +139,7 @@ _SETTINGS = rf.rows({}, "d n k", (1, 10, 1.0), (1, 2, 0.5), (5, 20, 5.0), (650, 
 
 ALGORITHM_1 = rf.Statement(
     name="leemann-alg-1",
+    uses=("leemann-thm-5.1",),
     says="GLiR: with S = (n-1)(m - theta)' C^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
     source="Leemann et al., algorithm 1",
     kind=rf.Equality(1e-8, unit="P0(p <= a)"),
