@@ -1,13 +1,28 @@
 """The largest gap of curves that are known between bounds, and what is left between two points."""
 
+import math
+
 import numpy as np
 import pytest
 
 from mipsim import referee as rf
-from mipsim.referee.judging.gap import bounds_of, curve_gap, gap_ends
-from mipsim.referee.judging.law import size_of
-from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
+from mipsim.referee.judging.gap import Size, bounds_of, curve_gap, gap_ends
+from mipsim.referee.judging.law import judge_size, size_of
+from mipsim.referee.judging.limit import judge_sequence
+from mipsim.referee.judging.point import judge_point
+from mipsim.referee.reporting.wording import gap
+from mipsim.referee.result import Verdict
+from mipsim.tradeoff import (
+    AbstractTradeOff,
+    BoundedTradeOff,
+    CurveBounds,
+    GaussianTradeOff,
+    PiecewiseLinearTradeOff,
+)
+from mipsim.tradeoff.bounds import log_complement
 from verify.azize.laws.normal_sums import NormalCurve
+
+SIZES = tuple(100 * 2**k for k in range(7))
 
 
 def test_a_curve_that_is_known_worse_from_below_is_said_to_be_in_its_bracket():
@@ -42,3 +57,107 @@ def test_the_value_of_a_curve_lies_in_its_bracket_where_the_true_positive_rate_i
     low, high = gap_ends(alpha, *(bounds_of(curve, "", alpha) for curve in (GaussianTradeOff(0.0), level)))
     assert (low <= 0.0).all()
     assert (high >= 0.0).all()
+
+
+class Singular(AbstractTradeOff):
+    """A curve whose FNR is 0, or so near to it that its bounds, up to `known`, do not tell."""
+
+    known: float
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return CurveBounds.of_log_fnr(
+            np.full_like(log_fpr, -np.inf), np.log(self.known) + log_complement(log_fpr)
+        )
+
+
+@pytest.mark.parametrize("known", [1e-5, 1e-9, 1e-300])
+@pytest.mark.parametrize("mu", [0.5, 2.0])
+def test_a_gap_where_the_error_rate_may_be_zero_has_no_upper_end(known: float, mu: float):
+    """A bound of a rate is no end of the interval of its gap: the worlds may be mutually singular, and the gap infinite."""
+    claim, truth = GaussianTradeOff(mu), Singular(known)
+    for kind in (rf.Equality(), rf.Bound()):
+        result = judge_size(kind, claim, size_of(kind, claim, truth, True, ""), {}, "exact curve")
+        assert result.verdict is Verdict.REFUTED
+        # Phi^-1(claimed FNR) - Phi^-1(known), at the FPR that makes it largest, which is near 1e-4 or 1 - 1e-4.
+        assert 3.0 < result.interval[0] == result.gap < result.interval[1] == math.inf
+        assert gap(result.gap, result.interval).startswith("at least")
+    for bound in (False, True):
+        kind = rf.Limit("n", bound=bound, tolerance=0.02, sizes=SIZES)
+        result = judge_sequence(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
+        assert result.verdict is Verdict.REFUTED
+        assert 3.0 < result.interval[0] == result.gap < result.interval[1] == math.inf
+        assert gap(result.gap, result.interval).startswith("at least")
+        assert "+inf]" in result.detail  # the interval of the limit is open too
+
+
+def test_a_gap_from_a_claim_out_of_sight_is_known_from_one_side():
+    """Rates below the floor count as the floor for the verdict; the interval holds the gap of the curves themselves."""
+    perfect, weak = GaussianTradeOff(60.0), GaussianTradeOff(0.5)
+    for kind in (rf.Equality(0.02), rf.Bound()):
+        result = judge_size(kind, perfect, size_of(kind, perfect, weak, True, ""), {}, "exact curve")
+        assert str(result.verdict) == ("CONFIRMED" if kind.one_sided else "REFUTED")
+        assert result.interval[0] == -math.inf
+        assert result.interval[1] >= -59.5
+    both = size_of(rf.Bound(), perfect, GaussianTradeOff(50.0), True, "")
+    result = judge_size(rf.Bound(), perfect, both, {}, "exact curve")
+    assert result.interval[0] == -math.inf  # the gap is -10, of which nothing is seen
+
+
+def test_a_bracket_out_of_sight_decides_nothing_by_its_middle():
+    """The truth is anything between G_60, which is the claim, and blind guessing."""
+    wide = BoundedTradeOff(GaussianTradeOff(60.0), GaussianTradeOff(0.0))
+    size = size_of(rf.Equality(0.02), GaussianTradeOff(60.0), wide, True, "")
+    result = judge_size(rf.Equality(0.02), GaussianTradeOff(60.0), size, {}, "exact curve")
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.interval[0] == -math.inf
+    assert result.interval[1] >= 0.0
+
+
+def test_what_a_law_does_not_know_is_no_end_of_an_interval():
+    unknown = judge_size(
+        rf.Equality(0.02), GaussianTradeOff(1.0), Size(0.1, 0.1, error=math.inf), {}, "exact law"
+    )
+    assert (unknown.verdict, unknown.interval) == (Verdict.INCONCLUSIVE, (-math.inf, math.inf))
+
+
+class Rough(AbstractTradeOff):
+    """Between two curves below the FPR 0.01, and a third one above."""
+
+    strong: AbstractTradeOff
+    weak: AbstractTradeOff
+    known: AbstractTradeOff
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        low, high, sure = (curve.enclosure(log_fpr) for curve in (self.strong, self.weak, self.known))
+        rare = log_fpr < np.log(0.01)
+        return CurveBounds.of_log_fnr(
+            np.where(rare, low.log_fnr_low, sure.log_fnr_low),
+            np.where(rare, high.log_fnr_high, sure.log_fnr_high),
+        )
+
+
+def test_a_certain_gap_elsewhere_leaves_the_interval_of_the_largest_open():
+    """Below the FPR 0.01 the truth may be G_1.3; above it is 0.1 probits off, which refutes."""
+    truth = Rough(*(GaussianTradeOff(mu) for mu in (1.3, 0.2, 1.1)))
+    statement = rf.Statement(
+        name="rough", says="It is G_1.", source="a test", kind=rf.Equality(0.02), domain={"n": rf.Whole(1, 2)},
+        claimed=lambda n: GaussianTradeOff(1.0), truth=lambda n: truth, points=[{"n": 1}], control=rf.Control({"n": 1}),
+    )  # fmt: skip
+    result = judge_point(statement, {"n": 1}, risk=1e-3, games=100, seed=0)
+    assert result.verdict is Verdict.REFUTED
+    assert 0.02 < result.interval[0] <= 0.1 + 1e-9
+    assert result.interval[1] >= 0.3 - 1e-6  # that of G_1.3
+
+
+@pytest.mark.parametrize("limit", [False, True])
+def test_the_interval_of_an_undecided_equality_holds_gaps_of_either_sign(limit: bool):
+    """At rare rates the truth may be G_0 or G_5: the gap of largest size is -1 or 4."""
+    truth, claim = Rough(*(GaussianTradeOff(mu) for mu in (5.0, 0.0, 0.9))), GaussianTradeOff(1.0)
+    kind = rf.Limit("n", tolerance=0.02, sizes=SIZES) if limit else rf.Equality(0.02)
+    if isinstance(kind, rf.Limit):
+        result = judge_sequence(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
+    else:
+        result = judge_size(kind, claim, size_of(kind, claim, truth, True, ""), {}, "exact curve")
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.interval[0] <= -1.0 + 1e-6
+    assert result.interval[1] >= 4.0 - 1e-6

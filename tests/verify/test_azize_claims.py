@@ -7,6 +7,7 @@ from mipsim import referee as rf
 from mipsim.referee import Verdict
 from mipsim.referee.defect import READING, correction_of
 from mipsim.referee.judging.point import judge_point, point_seed
+from mipsim.referee.reporting.wording import gap
 from verify.azize.statements import MODULES, gdp, misspecified, optimality
 from verify.register import REGISTER
 
@@ -79,6 +80,15 @@ def test_the_decisive_points(name: str):
         point.name for point, one in zip(points, judged, strict=True) if one.verdict is Verdict.CONFIRMED
     }
     assert stands == STANDS.get(name, set())
+
+
+@pytest.mark.parametrize("name", ["azize-thm-3.1-power", "azize-lemma-C.6"])
+def test_where_worlds_are_singular_the_gap_is_at_least_what_is_printed(name: str):
+    """The worlds of Cantor's data are mutually singular, so that the gap is infinite: its interval has no upper end."""
+    point = next(item for item in STATEMENTS[name].points if item.name == "cantor")
+    result = rf.judge(STATEMENTS[name], at=[point]).judged[0]
+    assert result.verdict is Verdict.REFUTED
+    assert gap(result.gap, result.interval) == "at least 6.98"
 
 
 @pytest.mark.evidence

@@ -150,11 +150,14 @@ def curve_gap(
     least, most = gap_ends(alpha, wanted, result)
     high, error, beyond = _extreme(gap, least, most)
     low, other, before = _extreme(-gap, -most, -least)
-    # An extreme of which nothing is known must not take what is known of the other.
+    # An extreme of which nothing is known must not take what is known of the other. Where all gaps are surely of one sign,
+    # the nearest to 0 is known from that side, and the interval is open to the other.
     if math.isinf(other) and math.isfinite(error):
-        low, other, before = -high, 0.0, math.inf
+        sure = min(float(np.nanmin(least)), high)
+        low, other, before = (-sure, 0.0, 0.0) if sure >= 0.0 else (-high, 0.0, math.inf)
     elif math.isinf(error) and math.isfinite(other):
-        high, error, beyond = -low, 0.0, math.inf
+        sure = max(float(np.nanmax(most)), -low)
+        high, error, beyond = (sure, 0.0, 0.0) if sure <= 0.0 else (-low, 0.0, math.inf)
     return Size(
         -low,
         high,
@@ -168,9 +171,9 @@ def curve_gap(
 def _extreme(gap: np.ndarray, least: np.ndarray, most: np.ndarray) -> tuple[float, float, float]:
     """The largest gap, its error, and how far the gap may pass it, error included, where the law is known worse.
 
-    A gap that is infinite only because the law's curve is 0 or 1 to its error counts as what is sure of it.
+    A gap that may be infinite, because a curve is 0 or 1 to its error, counts as what is sure of it.
     """
-    gap = np.where(np.isinf(gap), np.where(gap > 0.0, least, most), gap)
+    gap = np.where(np.isposinf(most), least, np.where(np.isneginf(gap), most, gap))
     value = float(gap.max())
     if not math.isfinite(value):
         return value, 0.0, 0.0

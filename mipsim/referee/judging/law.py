@@ -111,16 +111,40 @@ def size_of(
         return _gap_of_numbers(claimed, truth)
     floor = floor_of(kind, claimed, truth)
     if _nothing_between(claimed, floor):
-        alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), NODES))
-        cut = [np.clip(rates_of(curve, label, alpha), floor, 1.0 - floor) for curve in (claimed, truth)]
-        gap = gap_of(*cut)
-        # Two curves that are both out of sight are not seen to be equal, nor in order where they seem to be out of it there.
-        unseen = not gap.any() and (not kind.one_sided or _passed_below(claimed, truth, alpha))
-        return Size(float(gap.min()), float(gap.max()), error=math.inf if unseen else 0.0)
+        return _gap_in_sight(kind, claimed, truth, floor, label)
     convex = optimal and not no_tradeoff(claimed) and not no_tradeoff(truth)
     # What is left between two points counts against an equality: no more than a small part of what is tolerated.
     resolution = RESOLUTION if kind.one_sided else min(RESOLUTION, LEFT_BETWEEN * tolerance_of(kind, claimed))
     return curve_gap(truth, claimed, label, floor=floor, convex=convex, resolution=resolution)
+
+
+def _gap_in_sight(
+    kind: Kind, claimed: AbstractTradeOff, truth: AbstractTradeOff, floor: float, label: str
+) -> Size:
+    """The gaps where the claimed FNR is outside [floor, 1 - floor]: rates beyond count as its ends, so that a gap is at least what is seen."""
+    alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), NODES))
+    wanted, found = (
+        np.clip(bounds_of(curve, label, alpha), floor, 1.0 - floor) for curve in (claimed, truth)
+    )
+    least, most = gap_of(wanted[[0, 3]], found[[1, 2]]), gap_of(wanted[[1, 2]], found[[0, 3]])
+    # Two curves that are both out of sight are not seen to be equal, nor in order where they seem to be out of it there.
+    unseen = not (least.any() or most.any()) and (not kind.one_sided or _passed_below(claimed, truth, alpha))
+    high, above, error = _seen(float(least.max()), float(most.max()))
+    deep, _, other = _seen(-float(most.min()), -float(least.min()))
+    low = 0.0 - deep
+    if kind.one_sided or (math.isinf(other) and high > 0.0):
+        low, other = high, error
+    elif math.isinf(error) and low < 0.0:
+        high, error = low, other
+    # The claim is out of sight throughout, so that every gap may be less than what is seen of it.
+    return Size(low, high, error=math.inf if unseen else max(error, other), below=math.inf, above=above)
+
+
+def _seen(sure: float, possible: float) -> tuple[float, float, float]:
+    """The largest gap that was seen, how far the gap may pass it, and its error: nothing is known where only its bracket is above 0."""
+    if sure > 0.0:
+        return sure, math.inf, 0.0
+    return (possible, 0.0, 0.0) if possible <= ROUNDING else (0.0, math.inf, math.inf)
 
 
 def _gap_of_numbers(claimed: Number, truth: Number) -> Size:
@@ -175,17 +199,20 @@ def judge_size(
     else:
         scale = claimed.value if is_number and math.isfinite(claimed.value) else 1.0
         result = judge_bound(size, dict(at), unit=unit, scale=scale, route=route, detail=detail)
-    if is_number and (size.below or size.above):
+    one_sided = is_number and bool(size.below or size.above)
+    if one_sided:
         ends = (
             -math.inf if size.below else size.low - size.error,
             math.inf if size.above else size.high + size.error,
         )
         result = replace(result, interval=ends)
+    elif not known:
+        result = replace(result, interval=(-math.inf, math.inf))
     if known and is_number and result.verdict is Verdict.CONFIRMED:
         return _small(kind, claimed, size, result)
     if known:
         return result
-    why = ONE_SIDED if is_number and (size.below or size.above) else UNKNOWN
+    why = ONE_SIDED if one_sided else UNKNOWN
     return replace(
         result,
         verdict=Verdict.INCONCLUSIVE,
@@ -327,6 +354,8 @@ def judge_bound(
     """
     value, error = gap.high, _proven(gap.high, gap.error)
     rounding = ROUNDING * max(1.0, abs(scale))
+    # Where nothing is known below the least gap, a highest gap that is not positive is known from above only.
+    low = -math.inf if math.isinf(gap.below) and value - error <= 0.0 else value - error
     if value - error > rounding:
         verdict = Verdict.REFUTED
     elif value + error + gap.above <= rounding or error + gap.above <= DECIDES:
@@ -341,7 +370,7 @@ def judge_bound(
         verdict=verdict,
         games=0,
         gap=value,
-        interval=(value - error, value + error + gap.above),
+        interval=(low, value + error + gap.above),
         smallest_tolerance=max(value + error + gap.above, 0.0),
         detectable_gap=error + rounding,
         unit=unit,
@@ -386,18 +415,20 @@ def judge_equality(
         raise ValueError(f"tolerance is {tolerance}; it must be finite and >= 0")
     value, error = gap.worst, _proven(gap.worst, gap.error)
     most = abs(value) + error + gap.between
+    ends = around(value, error, gap.between)
     if most <= tolerance + ROUNDING:
         verdict = Verdict.CONFIRMED
     else:
         verdict = Verdict.REFUTED if abs(value) - error > tolerance + ROUNDING else Verdict.INCONCLUSIVE
         known = f"It holds to {most:.3g} {unit}" if most < math.inf else "To what it holds is not known"
         detail = f"{_closed(detail)} {known}; {tolerance:.3g} {unit} was asked.".strip()
+        ends = ends if verdict is Verdict.REFUTED else either_side(gap)
     return PointResult(
         parameters=parameters,
         verdict=verdict,
         games=0,
         gap=value,
-        interval=around(value, error, gap.between),
+        interval=ends,
         smallest_tolerance=most,
         detectable_gap=tolerance + error,
         unit=unit,
@@ -412,6 +443,11 @@ def around(value: float, error: float, beyond: float) -> tuple[float, float]:
     """Where the largest gap lies: a larger one may be `beyond` it, on its own side, between the points that were looked at."""
     low, high = (0.0, beyond) if value >= 0.0 else (beyond, 0.0)
     return value - error - low, value + error + high
+
+
+def either_side(gap: Size) -> tuple[float, float]:
+    """Where the gap that is largest in size lies, where it may be the least or the largest."""
+    return gap.low - gap.error - gap.below, gap.high + gap.error + gap.above
 
 
 def _proven(gap: float, error: float) -> float:

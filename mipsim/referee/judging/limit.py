@@ -12,7 +12,7 @@ import scipy
 
 from mipsim._validation import number
 from mipsim.referee.judging.gap import Size
-from mipsim.referee.judging.law import ONE_SIDED, UNKNOWN, around, size_of, tolerance_of
+from mipsim.referee.judging.law import ONE_SIDED, UNKNOWN, around, either_side, size_of, tolerance_of
 from mipsim.referee.kinds import Limit
 from mipsim.referee.result import PointResult, TrendEvidence, Verdict
 from mipsim.referee.values import Number
@@ -86,6 +86,17 @@ def judge_limit(
         ValueError: if there are fewer than six sizes, or a gap is NaN.
     """
     result = [at(n) for n in sizes]
+    # A gap that is known from one side only is no value to fit, as an infinite one is none, where enough sizes are left.
+    beyond = [
+        (
+            math.inf if not bound and math.isinf(item.below) else 0.0,
+            math.inf if math.isinf(item.above) else 0.0,
+        )
+        for item in result
+    ]
+    late = max((place + 1 for place, side in enumerate(beyond) if math.inf in side), default=0)
+    if len(result) - late >= LEAST_SIZES:
+        result, sizes, beyond = result[late:], sizes[late:], beyond[late:]
     low, high, errors = (np.array(v) for v in zip(*((s.low, s.high, s.error) for s in result), strict=True))
     known, errors = np.isfinite(errors).all(), np.where(np.isfinite(errors), errors, 0.0)
     last, highest, off = result[-1], high, errors
@@ -95,7 +106,7 @@ def judge_limit(
         low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
         errors = np.maximum(most - high, high - least)
     sides = [high] if bound or (low == high).all() else _by_size(low, high)
-    judged = [limit_verdict(sizes, side, tolerance, errors) for side in sides]
+    judged = [_limit_verdict(sizes, side, tolerance, errors, beyond[-1]) for side in sides]
     order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
     worst = max(judged, key=lambda one: order.index(Verdict(one.verdict)))
     if len(sides) == 2 and Verdict(worst.verdict) is not Verdict.REFUTED and _dominates(*sides):
@@ -129,12 +140,14 @@ def judge_limit(
         # Errors of the largest sizes may be large: the last gap that is surely none is what decides, where there is one.
         sure = [place for place, one in enumerate(result) if _excludes_zero(_interval(one, bound))]
         shown = sure[-1] if sure else shown
+    undecided = not bound and verdict is Verdict.INCONCLUSIVE
+    ends_of_gap = either_side(result[shown]) if undecided else _interval(result[shown], bound)
     return PointResult(
         parameters=parameters | {size_name: list(sizes)},
         verdict=verdict,
         games=0,
         gap=float(gaps[shown]),
-        interval=_interval(result[shown], bound) if known else (-math.inf, math.inf),
+        interval=ends_of_gap if known else (-math.inf, math.inf),
         smallest_tolerance=least,
         detectable_gap=float(errors[-1] + last.between),
         unit=unit,
@@ -267,6 +280,13 @@ def limit_verdict(
         >>> limit_verdict(sizes, [1 / math.log(n) for n in sizes], 0.2).verdict
         'INCONCLUSIVE'
     """
+    return _limit_verdict(sizes, gaps, tolerance, errors, (0.0, 0.0))
+
+
+def _limit_verdict(
+    sizes: object, gaps: object, tolerance: float, errors: object | None, beyond: tuple[float, float]
+) -> LimitVerdict:
+    """The same, where the gaps may pass those that are given by `beyond`, downwards and upwards: 0, or infinitely far."""
     tolerance = number("tolerance", tolerance, 0.0, low_open=True)
     n, y, e = _checked(sizes, gaps, errors)
     e = np.hypot(e, ROUNDING * tolerance)
@@ -287,21 +307,28 @@ def limit_verdict(
     if (late <= floor).all():
         spread = float(late.max())
         return LimitVerdict(
-            CONFIRMED, 0.0, (-spread, spread), math.nan, math.nan, 0.0, False,
+            CONFIRMED, 0.0, (-spread - beyond[0], spread + beyond[1]), math.nan, math.nan, 0.0, False,
             f"No gap at the last {LEAST_SIZES} sizes or more exceeds {floor:.2g}, which is not told from zero.",
         )  # fmt: skip
     if _grows(y, e, tolerance):
         return _without_fit(REFUTED, y[-1], "The gap grows over the last four sizes without slowing down.")
-    result = _by_fits(n, y, e, tolerance, floor)
+    result = _by_fits(n, y, e, tolerance, floor, beyond)
     later = y.size // 3
     if result.verdict == INCONCLUSIVE and y.size - later >= LEAST_SIZES and later:
-        after = _by_fits(n[later:], y[later:], e[later:], tolerance, floor)
+        after = _by_fits(n[later:], y[later:], e[later:], tolerance, floor, beyond)
         if after.verdict == CONFIRMED:
             return replace(after, why=f"{after.why} It is that of the sizes from {n[later]:g} on.")
     return result
 
 
-def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floor: float) -> LimitVerdict:
+def _by_fits(
+    n: np.ndarray,
+    y: np.ndarray,
+    e: np.ndarray,
+    tolerance: float,
+    floor: float,
+    beyond: tuple[float, float],
+) -> LimitVerdict:
     powers, slow = fits(power_shapes(n), y, e), fits(slow_shapes(n), y, e)
     best = powers.loglik.argmax()
     free = y.size - 3
@@ -329,6 +356,8 @@ def _by_fits(n: np.ndarray, y: np.ndarray, e: np.ndarray, tolerance: float, floo
     if not described:
         # What no power describes may go on for ever, at several times the size that it has had.
         low, high = low - REACH * left, high + REACH * left
+    # Gaps that are known from one side only leave their limit open to the other.
+    low, high = low - beyond[0], high + beyond[1]
     # A wobble around a limit far from zero need not be described.
     still = left <= DESCRIBED * abs(powers.g[best])
     q = float(POWERS[best % POWERS.size])

@@ -313,7 +313,13 @@ def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int
         if strain > 0.0:
             # The largest gap is where the law is known badly; a smaller one elsewhere is certain.
             sure = strain if kind.one_sided else (1.0 + strain) * tolerance_of(kind, wanted)
+            far = result.interval
             result = judge_size(kind, wanted, Size(gap, gap, error=abs(gap) - sure), at, route, detail)
+            # What is certain here is an end of the interval; the other is that of the whole curve.
+            low, high = result.interval
+            result = replace(
+                result, interval=(low, max(high, far[1])) if gap > 0.0 else (min(low, far[0]), high)
+            )
     error = value.law.error_bound if isinstance(value, ExactTradeOff) else 0.0
     if result.verdict is not Verdict.REFUTED and error > SMALL_ERROR and kind.floor < FLOOR:
         rare = _rare(kind, _curve(wanted), truth, at, games, seed, risk)

@@ -18,9 +18,9 @@ from verify.azize.laws.terms import Terms, binomial_terms
 
 
 class InSight(AbstractTradeOff):
-    """A curve whose FNR is raised to 1e-5 (1 - alpha) where it is below.
+    """A curve of which no more is used, where its FNR may be below 1e-5 (1 - alpha), than that it is at most that.
 
-    Judged are claimed FNRs from 1e-4 on: they are a gap of half a probit or more from either, but one that is known.
+    Judged are claimed FNRs from 1e-4 on. There, such a rate is a gap of at least half a probit; its size need not be known.
     """
 
     curve: AbstractTradeOff
@@ -29,8 +29,8 @@ class InSight(AbstractTradeOff):
         """Proven bounds at logarithms of FPRs."""
         least = np.log(1e-5) + log_complement(log_fpr)
         bounds = self.curve.enclosure(log_fpr)
-        low, high = np.maximum(bounds.log_fnr_low, least), np.maximum(bounds.log_fnr_high, least)
-        return CurveBounds.of_log_fnr(low, high)
+        low = np.where(bounds.log_fnr_low < least, -np.inf, bounds.log_fnr_low)
+        return CurveBounds.of_log_fnr(low, np.maximum(bounds.log_fnr_high, least))
 
 
 def probit_at_threshold(n: int, t: float, u: float, tau: float, alpha: float, world: str) -> float:
