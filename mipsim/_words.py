@@ -1,4 +1,4 @@
-"""Words of others, such as names of files and headings of tables, as a terminal may be given them: short, and without control characters."""
+"""Words of others, such as names of files and headings of tables, as a terminal may be given them: short, and without control characters; and amounts."""
 
 import re
 from typing import Any
@@ -53,3 +53,13 @@ def printable(value: Any, most: int = 200) -> str:
     if len(text) > 10 * most:  # what is left out need not be looked at
         text = text[: 5 * most] + text[-5 * most :]
     return shortened(visible(text, one_line=True), most)
+
+
+def plural(amount: int, noun: str) -> str:
+    """Write an amount with its noun.
+
+    Examples:
+        >>> plural(1, "claim"), plural(1234, "point")
+        ('1 claim', '1,234 points')
+    """
+    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")

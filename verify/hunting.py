@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mipsim._words import plural
 from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.hunting.search import definition
+from mipsim.referee.outcome import held
 from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.wording import duration, plural, three_digits
+from mipsim.referee.reporting.wording import duration, three_digits
 from verify.register import recorded
 
 
@@ -100,5 +102,40 @@ def told(record: Mapping[str, Any]) -> str:
     text = f"{head}; {result.get(record['verdict'], 'nothing was decided')}, the worst gap is {gap} {record['unit']} at {at}."
     share = 1.0 if record["share"] is None else record["share"]
     return (
-        text if math.isclose(share, 1.0) else f"{text} It stood at {share:.0%} of the evenly spread probes."
+        text
+        if math.isclose(share, 1.0)
+        else f"{text} It seemed broken at {1 - share:.0%} of the evenly spread probes."
     )
+
+
+def extent(outcome: Outcome, record: Mapping[str, Any] | None) -> str:
+    """Where a CONFIRMED of the register holds: at how many points, and at how many the recorded hunt looked.
+
+    Args:
+        outcome: of judging the statement.
+        record: of its hunt as it is defined now, if there was one.
+    """
+    if not outcome.extent or outcome.whole or record is None or record["verdict"] == Verdict.REFUTED:
+        return outcome.extent
+    return held(len(outcome.judged), record["probes"])
+
+
+def searched(outcomes: Sequence[Outcome], hunts: Mapping[str, Mapping[str, Any]]) -> str:
+    """At how many points what is CONFIRMED held, and how much of it recorded hunts searched, in a sentence; empty if nothing is.
+
+    Args:
+        outcomes: of a run.
+        hunts: name -> the record of its hunt.
+
+    Examples:
+        >>> searched([], {})
+        ''
+    """
+    confirmed = [item for item in outcomes if item.extent]
+    if not confirmed:
+        return ""
+    points = plural(sum(len(item.judged) for item in confirmed), "judged point")
+    records = [hunts[item.statement.name] for item in confirmed if item.statement.name in hunts]
+    looked = sum(record["probes"] for record in records)
+    head = f"CONFIRMED says: held at {points}"
+    return f"{head}; recorded hunts looked at {looked:,} more points of {len(records):,} of these {plural(len(confirmed), 'statement')}."

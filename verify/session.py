@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from mipsim._command_line import DONE, FAILED
 from mipsim._files import writable_folder
 from mipsim._signals import INTERRUPTED
-from mipsim._words import printable, visible
+from mipsim._words import plural, printable, visible
 from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Point, Statement, Verdict
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.overview import counts
-from mipsim.referee.reporting.wording import plural, three_digits
+from mipsim.referee.reporting.wording import three_digits
 from sims.process import show
+from verify.hunting import searched
 from verify.judge import Setting, in_turn, judge, judge_all, left_to_full, points_of, risk_of, seconds_of
 from verify.request import BUDGET, DEFAULT_OUT, Request, select
 
@@ -179,6 +180,8 @@ def _judge(
         _say(console, f"Judged {plural(done, 'statement')}: {text}.{where}")
         family = f"Family-wise failure probability {three_digits(1 - asked.confidence)}"
         _say(console, f"{family} over all {plural(points, 'point')} of the register at full scale.")
+        if held := searched(records.outcomes, records.hunts):
+            _say(console, held)
         if left := left_to_full(statements, setting):
             _say(console, left)
     return DONE if all(map(is_judged, records.outcomes)) else FAILED

@@ -62,9 +62,8 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
         click.option(
             "--games",
             type=whole(1),
-            default=settings.GAMES,
             metavar="G",
-            help="in each world, where no exact law is known (default: 200000)",
+            help="in each world, where no exact law is known (default: 200000, or as many as take half a minute)",
         ),
         click.option(
             "--confidence",
@@ -95,16 +94,36 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
     type=POINT,
     multiple=True,
     metavar="JSON",
-    help="a point, such as '{\"n\": 10}'; may be given several times",
+    help="a point, such as '{\"n\": 10}', judged alone and without a hunt; may be given several times",
 )
-def judge(file: str, out: str | None, at: tuple[Any, ...], **how: Any) -> int:
-    """Judge a file's statements at their points and over their domains.
+@click.option(
+    "--budget",
+    default=settings.AFTER_JUDGING,
+    metavar="T",
+    help=f"of the hunt that follows, for each statement: 45s, 2m, 500 probes, or 0 for none (default: {settings.AFTER_JUDGING})",
+)
+def judge(file: str, out: str | None, at: tuple[Any, ...], budget: str, **how: Any) -> int:
+    """Judge a file's statements at their points and over their domains, then hunt each that stands for where it breaks.
 
     FILE.py is a Python file that defines statements; NAME is one of them, or the variable that holds it.
     """
+    from mipsim.referee.hunting.hunt import judge_then_hunt
+    from mipsim.referee.hunting.search import budget_of
     from mipsim.referee.judging.judge import judge as judged
 
-    return _each(file, out, lambda one, _: judged(one, list(at) or None, **how))
+    if at or budget.strip() in ("0", "0s"):
+        return _each(file, out, lambda one, _: judged(one, list(at) or None, **how))
+    budget_of(budget)
+    return _each(
+        file,
+        out,
+        lambda one, folder: judge_then_hunt(one, budget, checkpoint=_probes(one, folder, how), **how),
+    )
+
+
+def _probes(one: Statement, folder: Path | None, how: dict[str, Any]) -> Path | None:
+    """The file that keeps the probes of a hunt, beside the report."""
+    return None if folder is None else folder / f"{one.name}-{how['seed']}.jsonl"
 
 
 @mipsim.command(
@@ -126,8 +145,7 @@ def hunt(file: str, out: str | None, budget: str, **how: Any) -> int:
     from mipsim.referee.hunting.search import budget_of
 
     def one_hunt(one: Statement, folder: Path | None) -> Outcome:
-        probes = None if folder is None else folder / f"{one.name}-{how['seed']}.jsonl"
-        return hunted(one, budget, checkpoint=probes, **how)
+        return hunted(one, budget, checkpoint=_probes(one, folder, how), **how)
 
     budget_of(budget)
     return _each(file, out, one_hunt)

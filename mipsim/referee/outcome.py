@@ -9,9 +9,9 @@ from html import escape
 from typing import Any
 
 from mipsim._html_table import html_table
-from mipsim._words import visible
+from mipsim._words import plural, visible
 from mipsim.referee.domain import Choice, Whole
-from mipsim.referee.kinds import Exists
+from mipsim.referee.kinds import Exists, Kind
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
 
@@ -70,7 +70,7 @@ class Outcome:
 
     Attributes:
         statement: what was judged.
-        verdict: CONFIRMED (at the points that were judged; never a proof), REFUTED or INCONCLUSIVE.
+        verdict: CONFIRMED (at the points that were judged: `extent` says how many), REFUTED or INCONCLUSIVE.
         worst: the judged point that speaks for the statement: its counterexample, or that with the largest gap.
         judged: every point that was judged.
         probes: every quick look of a search; empty for `judge`.
@@ -79,13 +79,13 @@ class Outcome:
         failures: points whose functions raised, or returned what they must not.
         findings: points at which the claimed curve is no trade-off function.
         replay: a line of shell and ten lines of Python that show the same.
-        share: share of the evenly spread points at which it stands; NaN if there were none.
         confidence: 1 - the family-wise failure probability of all that was judged.
         seed: of the run.
         seconds: on the clock; of a hunt that went on where it was, those of the run before too.
         budget: what was asked for; empty for `judge`.
         interrupted: whether Ctrl-C ended it.
         how: one sentence: what was done.
+        whole: whether the domain is finite and each of its points was judged; after a search, looked at.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -107,13 +107,57 @@ class Outcome:
     seed: int
     seconds: float
     how: str
-    share: float = math.nan
     probes: tuple[Probe, ...] = ()
     frontier: dict[str, Any] = field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
     findings: tuple[Finding, ...] = ()
     budget: str = ""
     interrupted: bool = False
+    whole: bool = False
+
+    @property
+    def extent(self) -> str:
+        """Where a CONFIRMED holds, in words that stand beside it; empty for other verdicts, and for `Exists`, which a single point proves.
+
+        Points that were judged were not searched: between them a statement may be false.
+        """
+        if self.verdict is not Verdict.CONFIRMED or isinstance(self.statement.kind, Exists):
+            return ""
+        names = self.statement.free
+        judged = {repr([item.parameters.get(name) for name in names]) for item in self.judged}
+        probed = {repr([probe.at[name] for name in names]) for probe in self.probes} - judged
+        return held(len(judged), len(probed), self.whole)
+
+    @property
+    def spread(self) -> tuple[int, int]:
+        """At how many of the evenly spread points the statement is not broken, and how many there are: judged ones, else probes."""
+        seen = [item.verdict is not Verdict.REFUTED for item in self.judged if item.sampled]
+        if not seen:
+            kind = self.statement.kind
+            seen = [not seems_broken(kind, probe) for probe in self.probes if probe.phase == "even"]
+        return sum(seen), len(seen)
+
+    @property
+    def share(self) -> float:
+        """Share of the evenly spread points at which the statement is not broken; NaN if there are none."""
+        stand, total = self.spread
+        return stand / total if total else math.nan
+
+    @property
+    def broken(self) -> str:
+        """At how many of the evenly spread points it is broken, in words; a dash where there are none."""
+        stand, total = self.spread
+        what = "points" if any(item.sampled for item in self.judged) else "probes"
+        return f"{total - stand:,} of {total:,} evenly spread {what}" if total else "–"
+
+    @property
+    def warning(self) -> str:
+        """What the reader must know of a search that saw little; empty where it saw enough, or found what it looked for."""
+        made = len(self.probes) + len(self.failures)
+        wanted = Verdict.CONFIRMED if isinstance(self.statement.kind, Exists) else Verdict.REFUTED
+        if not self.budget or self.whole or made >= FEW_PROBES or self.verdict is wanted:
+            return ""
+        return f"the budget of {self.budget} bought {plural(made, 'probe')}; fewer than {FEW_PROBES} say little of a domain"
 
     @property
     def point(self) -> dict[str, Any] | None:
@@ -146,8 +190,10 @@ class Outcome:
             ]
             if self.worst.detail:
                 result.append(("detail", self.worst.detail))
-        if not math.isnan(self.share):
-            result.append(("stands at", f"{self.share:.0%} of the evenly spread points"))
+        if self.judged:
+            result.append(("points", self._counted()))
+        if self.warning:
+            result.append(("warning", self.warning))
         for name, reach in self.frontier.items():
             result.append((f"broken for {name}", _reach(reach)))
         if self.failures:
@@ -165,11 +211,25 @@ class Outcome:
             result.append(("interrupted", "what was found until then is kept"))
         return [*result, ("replay", self.replay.shell)]
 
+    def _counted(self) -> str:
+        """At how many points it is refuted, held or not refuted."""
+        verdicts = [item.verdict for item in self.judged]
+        refuted, confirmed = (verdicts.count(word) for word in (Verdict.REFUTED, Verdict.CONFIRMED))
+        if refuted:
+            words, amount = "refuted", refuted
+        elif confirmed == len(verdicts):
+            words, amount = "held", confirmed
+        else:
+            by = " by this attack" if any(item.random for item in self.judged) else ""
+            words, amount = f"not refuted{by}", len(verdicts)
+        text = f"{words} at {amount:,} of {plural(len(verdicts), 'judged point')}"
+        return f"{text}; broken at {self.broken}" if self.spread[1] else text
+
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.lines)
         return "\n".join(
             [
-                f"{self.verdict}: {self.statement.name}",
+                f"{self.verdict}{f' ({self.extent})' if self.extent else ''}: {self.statement.name}",
                 *(f"  {k:<{width}}  {visible(v, one_line=True)}" for k, v in self.lines),
             ]
         )
@@ -181,9 +241,44 @@ class Outcome:
         from mipsim.referee import mathml
 
         statement = self.statement
-        head = f'<b style="color:{COLOURS[self.verdict]}">{self.verdict}</b> {escape(statement.name)}'
+        head = f'<b style="color:{COLOURS[self.verdict]}">{self.verdict}</b>{f" ({self.extent})" if self.extent else ""} {escape(statement.name)}'
         formula = mathml.drawn(statement.formula, block=True) if statement.formula else ""
         return f"<div>{head}<br>{mathml.words(statement.says)}{formula}{html_table(self.lines)}</div>"
+
+
+FEW_PROBES = 100
+"""A search of fewer probes is warned of: of planted defects most take more."""
+
+
+def held(points: int, probes: int = 0, whole: bool = False) -> str:
+    """At how many points a statement held, and whether its domain was searched.
+
+    Args:
+        points: that were judged.
+        probes: other points, at which a search looked.
+        whole: whether the domain is finite and these are all of its points.
+
+    Examples:
+        >>> held(192)
+        'held at 192 points, not searched'
+        >>> held(6, whole=True)
+        'held at each of the 6 points of its domain'
+        >>> held(192, 2000)
+        'held at 192 points; a search looked at 2,000 more and broke none'
+    """
+    if whole and not probes:
+        each = "the only point" if points == 1 else f"each of the {points:,} points"
+        return f"held at {each} of its domain"
+    if whole:
+        return f"held at {plural(points, 'point')}; a search looked at the other {probes:,} of its domain and broke none"
+    if probes:
+        return f"held at {plural(points, 'point')}; a search looked at {probes:,} more and broke none"
+    return f"held at {plural(points, 'point')}, not searched"
+
+
+def seems_broken(kind: Kind, probe: Probe) -> bool:
+    """Whether a statement of this kind seems to be broken at a probe; an `Exists`, not to be satisfied."""
+    return probe.strain < 0.0 if isinstance(kind, Exists) else probe.strain > 0.0
 
 
 def verdict_on(statement: Statement, judged: Sequence[PointResult], failed: bool) -> Verdict:

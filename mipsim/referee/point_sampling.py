@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy
 
-from mipsim.referee.domain import AbstractParameter, Choice
+from mipsim.referee.domain import AbstractParameter, Choice, Real, Whole
 from mipsim.referee.statement import Statement
 
 END_SHARE = 0.4
@@ -23,6 +24,8 @@ HOPELESS = 20_000
 """Points in a row that `where` excludes, or that were seen before, after which no more are tried."""
 MOST_CORNERS = 128
 """Corners that are listed; of more so many are drawn."""
+MOST_LISTED = 4096
+"""Points of a finite domain that are listed to see whether each was looked at."""
 INSIDE = 1e-3
 """Share of a range by which a corner that an assumption excludes is moved inside."""
 
@@ -138,6 +141,44 @@ def corners(statement: Statement, seed: int) -> list[dict[str, Any]]:
         }
         result += next(([item] for item in (at, inside) if _stands(statement, item)), [])
     return result
+
+
+def every_point(statement: Statement, most: int) -> list[dict[str, Any]] | None:
+    """Return all points of a finite domain that satisfy the assumptions; None if it is infinite or has more than `most` before these.
+
+    An open end makes a domain infinite, however far it is searched.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> coin = rf.Statement(
+        ...     name="coin", says="1 <= 2", source="school", kind=rf.Bound(), domain={"side": rf.Choice("heads", "tails")},
+        ...     claimed=lambda: 2.0, truth=lambda: 1.0,
+        ... )
+        >>> every_point(coin, 2), every_point(coin, 1)
+        ([{'side': 'heads'}, {'side': 'tails'}], None)
+    """
+    free = {name: statement.domain[name] for name in statement.free}
+    values = [_values(parameter) for parameter in free.values()]
+    if not all(values) or math.prod(map(len, values)) > most:
+        return None
+    points = (dict(zip(free, item, strict=True)) for item in itertools.product(*values))
+    return [at for at in points if _stands(statement, at)]
+
+
+def covered(statement: Statement, seen: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether the domain is finite, and each point that satisfies the assumptions was seen."""
+    names = statement.free
+    known = {tuple(at[name] for name in names) for at in seen if all(name in at for name in names)}
+    points = every_point(statement, MOST_LISTED)
+    return points is not None and all(tuple(at.values()) in known for at in points)
+
+
+def _values(parameter: AbstractParameter) -> Sequence[Any]:
+    """All values of a parameter; none where there are infinitely many."""
+    if isinstance(parameter, Whole):
+        bounded = math.isfinite(parameter.low) and math.isfinite(parameter.high)
+        return range(int(parameter.low), int(parameter.high) + 1) if bounded else ()
+    return () if isinstance(parameter, Real) else parameter.ends
 
 
 def _stands(statement: Statement, at: dict[str, Any]) -> bool:

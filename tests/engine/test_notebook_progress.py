@@ -98,17 +98,16 @@ def test_a_terminal_session_of_ipython_is_no_notebook(monkeypatch: pytest.Monkey
 
 def test_a_hunt_draws_one_output(front: Front, capsys: pytest.CaptureFixture[str]) -> None:
     from mipsim.referee.hunting.search import Search
+    from mipsim.referee.progress_line import ProgressLine
 
     search = Search.__new__(Search)
     search.__dict__.update(
         statement=SimpleNamespace(name="square"),
         budget=SimpleNamespace(used=3),
-        progress=True,
+        line=ProgressLine(True),
         probes=[],
         failures=[],
-        said=-1e9,
         judging="",
-        place=_notebook.Place(),
     )
     search.say(last=True)
     search.say(last=True)

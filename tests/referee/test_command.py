@@ -44,9 +44,9 @@ def file(tmp_path: Path, monkeypatch) -> Path:
 
 @pytest.mark.system
 def test_judging_a_file(file: Path, capsys) -> None:
-    assert main(["judge", "mine.py", "--out", "report"]) == 0
+    assert main(["judge", "mine.py", "--out", "report", "--budget", "200 probes"]) == 0
     text = capsys.readouterr().out
-    assert "CONFIRMED: root-k" in text
+    assert "CONFIRMED (held at 72 points; a search looked at " in text
     assert "REFUTED: half-k" in text
     records = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
     assert [record["verdict"] for record in records] == ["CONFIRMED", "REFUTED"]
@@ -191,4 +191,4 @@ def test_a_statement_whose_functions_are_written_elsewhere_is_replayed_from_its_
     assert "my_theorems.py:borrowed" in record["replay"]["shell"]
     capsys.readouterr()
     assert main(shlex.split(record["replay"]["shell"])[1:]) == 0
-    assert "CONFIRMED: borrowed" in capsys.readouterr().out
+    assert "CONFIRMED (held at 1 point, not searched): borrowed" in capsys.readouterr().out

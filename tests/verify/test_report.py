@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import math
 import re
 import shutil
 import subprocess
@@ -32,7 +31,7 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 SETTING = Setting("quick", 0.999, 7, 1e-6, {})
 # fmt: off
 KEYS = {
-    "claim", "paper", "statement", "verdict", "defect", "share", "share_from", "readings", "source", "kind", "meanings", "domain", "restricted", "quote",
+    "claim", "paper", "statement", "verdict", "defect", "share", "share_from", "extent", "readings", "source", "kind", "meanings", "domain", "restricted", "quote",
     "restricted_by", "slip", "formula", "snippet", "derivation", "uses", "corrects", "control", "corrected_by", "same_formula", "counterexample", "simple_counterexample", "points",
     "failures", "findings", "importance", "hunt", "seconds",
 }
@@ -127,7 +126,7 @@ def test_every_paper_has_a_title():
 def test_a_share_is_counted_among_drawn_points_or_else_among_the_probes_of_the_hunt(broken):
     outcome = judge(broken["azize-false"], SETTING)
     assert share_of(outcome, HUNT) == (outcome.share, RUN)
-    none_drawn = replace(outcome, share=math.nan)
+    none_drawn = replace(outcome, judged=[item for item in outcome.judged if not item.sampled])
     assert share_of(none_drawn, HUNT) == (0.75, FROM_HUNT)
     result = record_of(none_drawn, None, HUNT, "quick")
     assert (result["share"], result["share_from"]) == (0.75, FROM_HUNT)
@@ -194,7 +193,8 @@ def test_the_page_names_every_statement_and_escapes_every_text(written, broken):
         "python -m verify azize-false --at",
         "Second route: by hand",
         "Budget 2m, seed 3: 1,234 probes in 2 min 0 s, 2 failed; it was broken",
-        "It stood at 75% of the evenly spread probes.",
+        "It seemed broken at 25% of the evenly spread probes.",
+        "points, not searched",
         "family-wise failure probability",
         "quick, seed 7",
     ):
@@ -235,7 +235,7 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
         "### azize-false: condition",
         "> It holds <script>",
         "(p. 4)",
-        "stand.",
+        " evenly spread points of its domain.",
         "**Counterexample**: x = 0.",
         "Second route: by hand",
         f"    uv run {command_of(outcome, 'quick')}",

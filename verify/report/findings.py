@@ -90,8 +90,8 @@ def _finding(
     if statement.slip is not None:
         wrong, right = statement.slip
         lines += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
-    if not math.isnan(outcome.share):
-        lines += [f"Of the points drawn from its domain {outcome.share:.0%} stand.", ""]
+    if outcome.spread[1]:
+        lines += [f"It is broken at {outcome.broken} of its domain.", ""]
     if statement.meanings:
         text = "; ".join(f"`{name}`: {_line(words)}" for name, words in statement.meanings.items())
         lines += [f"Parameters. {text}.", ""]

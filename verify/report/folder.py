@@ -12,13 +12,13 @@ from typing import Any
 
 from mipsim import __version__
 from mipsim._files import part_of, writable_folder
-from mipsim._words import printable
+from mipsim._words import plural, printable
 from mipsim.referee import Outcome, Statement
 from mipsim.referee.defect import correction_of
 from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.page import page
-from mipsim.referee.reporting.wording import count, duration, plural, three_digits
-from verify.hunting import told
+from mipsim.referee.reporting.wording import count, duration, three_digits
+from verify.hunting import extent, told
 from verify.judge import Setting
 from verify.register import TITLES, group_of
 from verify.report.findings import findings
@@ -30,7 +30,7 @@ LEAD = (
     "Each statement is one of a paper or a part of one, or a correction, judged at listed points and, for most, at points that fill the "
     "part of its domain that its laws reach: by exact laws, and by membership-inference games where no law is known. CONFIRMED: "
     "at every judged point the interval of the gap lies inside the tolerance that was declared beforehand (a bound by an exact law "
-    "has none). REFUTED: at some point it excludes the statement; what is wrong with it is its defect, and the sentences of the "
+    "has none); beside the word stand how many points were judged, and at how many a recorded search looked. REFUTED: at some point it excludes the statement; what is wrong with it is its defect, and the sentences of the "
     "paper that restrict it are part of it. INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
 )
 
@@ -141,6 +141,7 @@ class ReportFolder:
             groups=group_of,
             links=TITLES,
             hunts={name: told(record) for name, record in hunts.items()},
+            extents=lambda outcome: extent(outcome, hunts.get(outcome.statement.name)),
         )
         write_atomically(self.page, html)
         write_atomically(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTHS = {
-    "statement": 38, "kind": 9, "verdict": 12, "gap": 22, "interval": 22, "stands at": 9, "points": 7, "games": 9, "seconds": 7,
+    "statement": 38, "kind": 9, "verdict": 12, "gap": 22, "interval": 22, "broken at": 10, "points": 7, "games": 9, "seconds": 7,
 }  # fmt: skip
 """Column -> its width in a log."""
 COLUMNS = tuple(WIDTHS)
@@ -28,7 +28,7 @@ COLOURS = {
     Verdict.INCONCLUSIVE: "yellow",
     None: "bold magenta",
 }
-LEAST_FIRST = ("kind", "seconds", "games", "points", "interval", "stands at")
+LEAST_FIRST = ("kind", "seconds", "games", "points", "interval", "broken at")
 EVERY = 15.0
 """Seconds between two lines of a log that tell how far the run is."""
 PRIOR = 20.0
@@ -167,9 +167,9 @@ def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
         width: of the terminal, in characters.
 
     Examples:
-        >>> cells = ["azize-thm-4.2", "limit", "CONFIRMED", "0.01", "[0, 0.02]", "100%", "34", "1M", "0.1"]
+        >>> cells = ["azize-thm-4.2", "limit", "CONFIRMED", "0.01", "[0, 0.02]", "0 of 24", "34", "1M", "0.1"]
         >>> [COLUMNS[i] for i in fitting([cells], 64)]
-        ['statement', 'verdict', 'gap', 'interval', 'stands at']
+        ['statement', 'verdict', 'gap', 'interval', 'broken at']
         >>> len(fitting([cells], 200))
         9
     """
@@ -191,7 +191,7 @@ def row(outcome: Outcome) -> tuple[str, ...]:
         str(outcome.verdict) if is_judged(outcome) else "not judged",
         "–" if worst is None else quantity(worst.gap, worst.unit),
         interval(outcome.interval),
-        "–" if math.isnan(outcome.share) else f"{outcome.share:.0%}",
+        outcome.broken.partition(" evenly")[0],
         count(len(outcome.judged) + len(outcome.probes)),
         count(games),
         f"{outcome.seconds:.1f}",

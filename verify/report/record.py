@@ -15,6 +15,7 @@ from mipsim.referee.outcome import is_judged, simplest
 from mipsim.referee.reporting.page import record
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.result import PointResult
+from verify.hunting import extent
 from verify.register import paper_of
 
 SAME = (
@@ -66,6 +67,7 @@ def record_of(
             "statement": statement.pop("says"),
             **{key: whole[key] for key in SAME},
             "share_from": share_from,
+            "extent": extent(outcome, hunt) if is_judged(outcome) else "",
             **statement,
             "verdict": outcome.verdict if is_judged(outcome) else None,
             "corrects": outcome.statement.corrects or None,

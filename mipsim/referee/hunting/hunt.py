@@ -6,23 +6,31 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy
 
 from mipsim._validation import number, whole
+from mipsim._words import plural
 from mipsim.referee.domain import Choice, Fixed, Whole
 from mipsim.referee.hunting.search import Search, budget_of
-from mipsim.referee.judging.judge import check
-from mipsim.referee.judging.point import check_repeatable, judge_point, point_seed
+from mipsim.referee.judging.judge import chance_in, check, judge
+from mipsim.referee.judging.point import (
+    affordable_games,
+    check_repeatable,
+    judge_point,
+    played_at,
+    point_seed,
+)
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
-from mipsim.referee.point_sampling import SampledPoint, draws
+from mipsim.referee.point_sampling import SampledPoint, covered, draws
+from mipsim.referee.progress_line import ProgressLine
 from mipsim.referee.replay import replay_of
-from mipsim.referee.reporting.wording import plural
 from mipsim.referee.result import PointResult, Verdict
-from mipsim.referee.settings import BUDGET, CONFIDENCE, GAMES
+from mipsim.referee.settings import AFTER_JUDGING, BUDGET, CONFIDENCE
 from mipsim.referee.statement import Statement
 
 PROBED, CLIMBED = 0.65, 0.9
@@ -41,7 +49,7 @@ def hunt(
     confidence: float = CONFIDENCE,
     seed: int = 0,
     *,
-    games: int = GAMES,
+    games: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[str], object] = True,
 ) -> Outcome:
@@ -60,7 +68,8 @@ def hunt(
         budget: of the search: seconds, or text such as "45s", "2m" or "500 probes".
         confidence: family-wise, in (0, 1).
         seed: a whole number >= 0. With a budget of probes the same seed gives the same result.
-        games: in each world, for a finalist without an exact law, >= 1000.
+        games: in each world, for a finalist without an exact law, >= 1000. None: 200,000, or as many as promise to take no longer
+            than half a minute for all of them; `how` says how many.
         checkpoint: a file that keeps every probe. If it exists, its probes are not made again, and the time that they took
             is part of the budget: the hunt goes on where it was.
         progress: whether to say on stderr how many probes were made and the worst gap so far; or a function that is called
@@ -96,8 +105,8 @@ def hunt(
     check(statement)
     spend = budget_of(budget)
     number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    seed, games = whole("seed", seed, 0), whole("games", games, 1000)
-    search = Search(statement, seed, spend, progress)
+    seed, games = whole("seed", seed, 0), None if games is None else whole("games", games, 1000)
+    search = Search(statement, seed, spend, ProgressLine(progress))
     if checkpoint is not None:
         search.resume(checkpoint)
     interrupted = False
@@ -115,6 +124,77 @@ def hunt(
         search.say(last=True)
         if search.file is not None:
             search.file.close()
+
+
+def judge_then_hunt(
+    statement: Statement,
+    budget: float | str = AFTER_JUDGING,
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+    *,
+    games: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool | Callable[[str], object] = True,
+) -> Outcome:
+    """Judge a statement over its domain, then hunt it, unless the judged points decide it: each has half of the failure probability.
+
+    Args:
+        statement: what is judged and hunted.
+        budget: of the hunt, as for `hunt`.
+        confidence: family-wise over both, in (0, 1).
+        seed: of both.
+        games: in each world, as for `judge` and `hunt`.
+        checkpoint: of the hunt.
+        progress: as for both.
+
+    Raises:
+        ValueError: as both.
+        OSError: if the checkpoint cannot be written.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> pocket = rf.Statement(
+        ...     name="pocket", says="x^2 <= 1, but near 1/2", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+        ...     claimed=lambda: 1.0, truth=lambda x: x * x + max(0.0, 0.8 - 10 * abs(x - 0.51)),
+        ... )
+        >>> print(judge(pocket, samples=0).extent)
+        held at 2 points, not searched
+        >>> str(judge_then_hunt(pocket, "100 probes", progress=False).verdict)
+        'REFUTED'
+    """
+    spend = budget_of(budget)
+    half = 0.5 + 0.5 * number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    judged = judge(statement, confidence=half, seed=seed, games=games, progress=progress)
+    wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
+    if judged.verdict is wanted or judged.whole:
+        return judged
+    hunted = hunt(statement, spend.text, half, seed, games=games, checkpoint=checkpoint, progress=progress)
+    points = (*judged.judged, *hunted.judged)
+    failures = (*judged.failures, *hunted.failures)
+    best = (
+        hunted
+        if hunted.verdict is wanted
+        else replace(
+            judged,
+            verdict=verdict_on(statement, points, bool(failures)),
+            worst=speaks(statement, points),
+        )
+    )
+    if best is not hunted and best.worst is not None and best.worst in hunted.judged:
+        best = replace(best, replay=hunted.replay)
+    return replace(
+        best,
+        judged=points,
+        probes=hunted.probes,
+        failures=failures,
+        findings=(*judged.findings, *hunted.findings),
+        confidence=confidence,
+        seconds=judged.seconds + hunted.seconds,
+        how=f"{judged.how}. Then hunted: {hunted.how}",
+        budget=hunted.budget,
+        interrupted=hunted.interrupted,
+        whole=hunted.whole,
+    )
 
 
 def _search(search: Search) -> None:
@@ -144,9 +224,12 @@ def _probe(search: Search, points: Iterator[SampledPoint], end: float) -> bool:
     return broken
 
 
-def _judged(search: Search, confidence: float, games: int, interrupted: bool) -> Outcome:
+def _judged(search: Search, confidence: float, games: int | None, interrupted: bool) -> Outcome:
     statement, began = search.statement, search.budget.spent
     finalists = _finalists(search.probes)
+    if games is None:
+        unsure = [probe for probe in finalists if not probe.definite]
+        games = affordable_games(played_at(statement, unsure[0].at) if unsure else None, len(finalists))
     risk = (1.0 - confidence) / 2.0
     wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
     judged: list[PointResult] = []
@@ -172,9 +255,6 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
     failed = bool(search.failures) and not isinstance(statement.kind, Exists)
     value = [item for item in judged if item.verdict is wanted]
     worst = value[-1] if value else speaks(statement, judged)
-    even = [probe for probe in search.probes if probe.phase == "even"]
-    stand = sum(not _seems_broken(search, probe) for probe in even)
-    played = any(single.random for single in judged)
     # What was cut short has found nothing yet.
     verdict = verdict_on(
         statement, judged, failed or (interrupted and not isinstance(statement.kind, Exists))
@@ -190,20 +270,15 @@ def _judged(search: Search, confidence: float, games: int, interrupted: bool) ->
         confidence=confidence,
         seed=search.seed,
         seconds=search.budget.spent,
-        how=_how(search, began, judged, verdict, confidence, played)
-        + ("; interrupted" if interrupted else ""),
-        share=stand / len(even) if even else math.nan,
+        how=_how(search, began, judged, verdict, confidence) + ("; interrupted" if interrupted else ""),
         probes=tuple(search.probes),
         frontier=reach,
         failures=tuple(search.failures),
         findings=tuple(search.findings),
         budget=search.budget.text,
         interrupted=interrupted,
+        whole=covered(statement, (probe.at for probe in search.probes)),
     )
-
-
-def _seems_broken(search: Search, probe: Probe) -> bool:
-    return probe.strain < 0.0 if isinstance(search.statement.kind, Exists) else probe.strain > 0.0
 
 
 def _finalists(probes: Sequence[Probe]) -> list[Probe]:
@@ -239,15 +314,12 @@ def _how(
     judged: Sequence[PointResult],
     verdict: Verdict,
     confidence: float,
-    played: bool,
 ) -> str:
     """What was done; judging began so many seconds after the hunt."""
     counted = (
         f"{plural(len(search.probes) + len(search.failures), 'probe')}, {plural(len(judged), 'point')} judged"
     )
-    chance = f"family-wise failure probability {1 - confidence:.2g}" + (
-        "" if played else ", none of it used: no games were played"
-    )
+    chance = chance_in(judged, confidence, math.nan)
     nothing = "; no counterexample was found, which proves nothing" if verdict is Verdict.CONFIRMED else ""
     beyond = search.budget.spent - max(began, search.budget.seconds)
     # Shrinking alone may take a tenth of the budget more.

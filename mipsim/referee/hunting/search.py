@@ -11,10 +11,8 @@ import linecache
 import math
 import os
 import re
-import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CellType, CodeType, FunctionType
@@ -22,17 +20,13 @@ from typing import Any, TextIO
 
 from mipsim._archives import LIMIT, most_bytes
 from mipsim._files import lock
-from mipsim._notebook import Place, in_notebook
-from mipsim._words import printable, visible
+from mipsim._words import plural, printable
 from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
+from mipsim.referee.progress_line import ProgressLine
 from mipsim.referee.reporting.atomic_write import write_atomically
-from mipsim.referee.reporting.wording import plural
 from mipsim.referee.statement import Statement
-
-SAYS_EVERY = 0.5
-"""Seconds between two progress lines on a terminal."""
 
 
 @dataclass
@@ -41,28 +35,25 @@ class Search:
 
     Attributes:
         statement, seed, budget: what was asked.
-        progress: whether to say on stderr how far it is; or what is called with the line instead.
+        line: says how far it is.
         probes, failures, findings: what was seen.
         known: probes that were made, by point: they are not made again.
         slowest: seconds of the slowest probe.
         judging: what of the finalists is judged, for the progress line.
-        place: the output of a notebook's cell that holds the progress line.
     """
 
     statement: Statement
     seed: int
     budget: Budget
-    progress: bool | Callable[[str], object]
+    line: ProgressLine
     probes: list[Probe] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
     file: TextIO | None = None
-    said: float = -math.inf
     slowest: float = 0.0
     judging: str = ""
     told: float = field(default_factory=time.perf_counter)
-    place: Place = field(default_factory=Place)
 
     def probe(self, at: Mapping[str, Any], phase: str) -> Probe | None:
         """Look at a point, record it, and return what was seen; None where its functions failed."""
@@ -129,28 +120,13 @@ class Search:
 
     def say(self, last: bool = False) -> None:
         """Say on stderr how far the hunt is; the first probe at once."""
-        now = time.perf_counter()
-        if not self.progress or (now - self.said < SAYS_EVERY and not last):
+        if not self.line.due(last):
             return
-        self.said = now
         worst = self.worst
         gap = "none yet" if worst is None else f"{worst.gap:+.3g} at {_short(worst.at)}"
         failed = f", {len(self.failures)} failed" if self.failures else ""
-        line = visible(
-            f"{self.statement.name}: {plural(self.budget.used, 'probe')}{failed}, worst gap {gap}{self.judging}",
-            True,
-        )
-        if callable(self.progress):
-            self.progress(line)
-            return
-        if in_notebook():
-            self.place.show(line)
-            return
-        with suppress(OSError, ValueError, AttributeError):  # stderr may be closed, or None
-            terminal = sys.stderr.isatty()
-            end, start = "\n" if last or not terminal else "", "\r\x1b[K" if terminal else ""
-            self.said = now if terminal else now + 20 * SAYS_EVERY  # a log needs fewer lines
-            print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+        made = plural(self.budget.used, "probe")
+        self.line.say(f"{self.statement.name}: {made}{failed}, worst gap {gap}{self.judging}", last)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self.file is not None:

@@ -10,25 +10,32 @@ from dataclasses import replace
 from typing import Any
 
 from mipsim._validation import number, whole
+from mipsim._words import plural
 from mipsim.referee.judging.point import (
+    affordable_games,
     check_repeatable,
     judge_point,
     judged_again,
     limit_sizes,
+    played_at,
     point_seed,
 )
 from mipsim.referee.kinds import Limit
 from mipsim.referee.outcome import Failure, Finding, Outcome, simplest, speaks, verdict_on
-from mipsim.referee.point_sampling import corners, draws
+from mipsim.referee.point_sampling import corners, covered, draws, every_point
+from mipsim.referee.progress_line import ProgressLine
 from mipsim.referee.replay import replay_of
-from mipsim.referee.reporting.wording import plural
-from mipsim.referee.result import PointResult, Verdict
-from mipsim.referee.settings import CONFIDENCE, GAMES
+from mipsim.referee.result import PointResult
+from mipsim.referee.settings import CONFIDENCE
 from mipsim.referee.statement import READING, Point, Statement
 from mipsim.referee.values import Number, Played, Samplers, no_tradeoff, read
 
 SAMPLES = 64
 """Points that fill the domain, beside its corners."""
+PLAYED_SAMPLES = 6
+"""The same where games are played, without the corners: each point costs seconds."""
+QUIET = 2.0
+"""Seconds before a judge says how far it is."""
 
 
 def judge(
@@ -37,10 +44,14 @@ def judge(
     *,
     confidence: float = CONFIDENCE,
     seed: int = 0,
-    games: int = GAMES,
-    samples: int = SAMPLES,
+    games: int | None = None,
+    samples: int | None = None,
+    progress: bool | Callable[[str], object] = True,
 ) -> Outcome:
     """Judge a statement at the listed points, or at a space-filling set with all corners of its domain.
+
+    Points that are judged are not searched: what lies between them is left open, unless the domain is finite and all of it was
+    judged. `Outcome.extent` says which, and stands beside the verdict; `hunt` searches.
 
     By exact laws wherever there are any; by games, tilted ones for rare rates, where there are none. The failure
     probability 1 - confidence is split over all points before any is judged.
@@ -48,11 +59,14 @@ def judge(
     Args:
         statement: what is judged.
         at: points, each with a value for every parameter. None: the statement's own points, up to 128 corners of its
-            domain, and `samples` points spread over it.
+            domain (none where games are played), and `samples` points spread over it.
         confidence: family-wise, in (0, 1).
         seed: of the games and of the spread points, a whole number >= 0.
-        games: in each world, where games are played, >= 1000.
-        samples: how many points are spread, >= 0; a power of 2 spreads best.
+        games: in each world, where games are played, >= 1000. None: 200,000, or as many as some games at the first point, whose
+            scores are not looked at, promise to take half a minute in all; `how` says how many.
+        samples: how many points are spread, >= 0; a power of 2 spreads best. None: 64, or 6 where games are played.
+        progress: whether to say on stderr which point is judged, once it has taken two seconds; or a function that is called with
+            that line instead.
 
     Raises:
         ValueError: on bad arguments, a parameter that the statement does not have, a domain that no point satisfies, or a
@@ -77,16 +91,43 @@ def judge(
     """
     check(statement)
     number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    seed, games, samples = whole("seed", seed, 0), whole("games", games, 1000), whole("samples", samples, 0)
-    points, sample, failures = _points(statement, at, seed, samples)
+    seed = whole("seed", seed, 0)
+    games = None if games is None else whole("games", games, 1000)
+    samples = None if samples is None else whole("samples", samples, 0)
+    if at is None:
+        points, counts, failures, played = _points(statement, seed, samples)
+    else:
+        points, counts, failures = _listed(statement, at), (0, 0), []
+        played = played_at(statement, points[0].at) if points and games is None else None
     if not points and not failures:
         raise ValueError(f"at is empty; {statement.name} must be judged at one point at least")
     if points:
         check_repeatable(statement, points[0].at)
+    if games is None:
+        games = affordable_games(played, len(points))
     risk = (1.0 - confidence) / max(1, len(points))
-    return judge_points(
-        statement, points, sample, risk, confidence=confidence, seed=seed, games=games, failures=failures
+
+    line = ProgressLine(progress, QUIET)
+
+    def before(place: int) -> None:
+        if line.due():
+            line.say(f"{statement.name}: judging point {place + 1} of {len(points)}")
+
+    result = judge_points(
+        statement,
+        points,
+        counts[1],
+        risk,
+        confidence=confidence,
+        seed=seed,
+        games=games,
+        failures=failures,
+        before=before,
+        which="as listed" if at is not None else _which(len(statement.points), len(points), *counts),
     )
+    if line.written:
+        line.say(f"{statement.name}: {plural(len(points), 'point')} judged", last=True)
+    return result
 
 
 def judge_points(
@@ -103,6 +144,7 @@ def judge_points(
     purpose: str = "judge",
     again: bool = True,
     known: dict[Any, PointResult] | None = None,
+    which: str = "",
 ) -> Outcome:
     """Judge a statement at checked points.
 
@@ -120,6 +162,7 @@ def judge_points(
         again: whether the second route is asked at every refuted point, or at the two that are told alone: the simplest, and that of
             the largest gap.
         known: as for `judge_point`.
+        which: what points they are, in words.
     """
     began = time.perf_counter()
     judged: list[PointResult] = []
@@ -147,15 +190,12 @@ def judge_points(
         judged.append(replace(result, **report, reading=str(point.at.get(READING, ""))))
         findings += _findings(statement, point.at)
     verdict = verdict_on(statement, judged, bool(failed))
-    even = [item for item in judged if item.sampled]
-    stand = sum(single.verdict is not Verdict.REFUTED for single in even)
-    played = any(one.random for one in judged)
     worst = speaks(statement, judged)
     if not again:
         report = [simplest(statement, judged), worst]
         judged = [judged_again(statement, one) if any(one is it for it in report) else one for one in judged]
         worst = speaks(statement, judged)
-    split = f", {risk:.2g} for each point" if played else ", none of it used: no games were played"
+    which = which or _which(len(points) - drawn, len(points), 0, drawn)
     return Outcome(
         statement=statement,
         verdict=verdict,
@@ -165,11 +205,38 @@ def judge_points(
         confidence=confidence,
         seed=seed,
         seconds=time.perf_counter() - began,
-        how=f"{plural(len(judged), 'point')} judged; family-wise failure probability {1 - confidence:.2g}{split}",
-        share=stand / len(even) if even else math.nan,
+        how=f"{plural(len(judged), 'point')} judged, {which}; {chance_in(judged, confidence, risk)}",
         failures=tuple(failed),
         findings=tuple(findings),
+        whole=covered(statement, (one.parameters for one in judged)),
     )
+
+
+def chance_in(judged: Sequence[PointResult], confidence: float, risk: float) -> str:
+    """What chance there is in judged points, in words: none where no games were played.
+
+    Args:
+        judged: the points.
+        confidence: family-wise.
+        risk: of one point; not told if it is NaN.
+    """
+    games = sorted({item.games for item in judged if item.random})
+    if not games:
+        return "no games were played, so that chance has no part in it"
+    each = "" if math.isnan(risk) else f", {risk:.2g} for each"
+    played = f"{games[-1]:,} games in each world at a point"
+    return f"{played}; family-wise failure probability {1 - confidence:.2g} over these points{each}"
+
+
+def _which(own: int, total: int, ends: int, spread: int) -> str:
+    rest = total - own - ends - spread
+    parts = (
+        (own, "of its own"),
+        (ends, "at corners of the domain"),
+        (spread, "spread over it"),
+        (rest, "that make up the domain"),
+    )
+    return ", ".join(f"{amount:,} {words}" for amount, words in parts if amount)
 
 
 def check(statement: object) -> None:
@@ -178,16 +245,31 @@ def check(statement: object) -> None:
         raise ValueError(f"statement is {type(statement).__name__}; it must be a Statement")
 
 
-def _points(statement: Statement, at: Any, seed: int, samples: int) -> tuple[list[Point], int, list[Failure]]:
-    """The points, how many of the last ones were spread, and the points whose assumptions could not be asked."""
-    if at is not None:
-        if not isinstance(at, (Mapping, Point, Iterable)) or isinstance(at, str):
-            raise ValueError(f"at is {at!r}; it must be a point or a sequence of points")
-        listed = [at] if isinstance(at, (Mapping, Point)) else list(at)
-        return [_checked(statement, item) for item in listed], 0, []
-    spread, failures = spread_points(statement, samples, seed)
+def _listed(statement: Statement, at: Any) -> list[Point]:
+    if not isinstance(at, (Mapping, Point, Iterable)) or isinstance(at, str):
+        raise ValueError(f"at is {at!r}; it must be a point or a sequence of points")
+    return [_checked(statement, item) for item in ([at] if isinstance(at, (Mapping, Point)) else at)]
+
+
+def _points(
+    statement: Statement, seed: int, samples: int | None
+) -> tuple[list[Point], tuple[int, int], list[Failure], Played | Samplers | None]:
+    """The points, how many of them are corners and how many of the last ones spread, those whose assumptions could not be asked, and what is
+    played at the first.
+    """
     own = [_checked(statement, single) for single in statement.points]
-    return [*own, *(Point(corner) for corner in corners(statement, seed)), *spread], len(spread), failures
+    listed = every_point(statement, SAMPLES) if samples is None else None
+    spread, failures = spread_points(statement, SAMPLES if samples is None else samples, seed)
+    first = next(iter([*own, *spread]), None)
+    played = None if first is None else played_at(statement, first.at)
+    if listed and (played is None or len(listed) <= PLAYED_SAMPLES):
+        known = [dict(point.at) for point in own]
+        return [*own, *(Point(at) for at in listed if at not in known)], (0, 0), [], played
+    if played is not None:
+        spread = spread[:PLAYED_SAMPLES] if samples is None else spread
+        return [*own, *spread], (0, len(spread)), failures, played
+    ends = [Point(corner) for corner in corners(statement, seed)]
+    return [*own, *ends, *spread], (len(ends), len(spread)), failures, None
 
 
 def spread_points(statement: Statement, count: int, seed: int) -> tuple[list[Point], list[Failure]]:

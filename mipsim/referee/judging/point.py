@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -18,7 +19,14 @@ from mipsim._words import printable
 from mipsim.attacks.function import as_attack
 from mipsim.engine.describe import describe
 from mipsim.forms.polynomial import how_to_declare
-from mipsim.referee.judging.games import attack_named, can_be_tilted, estimated, judge_games, judge_order
+from mipsim.referee.judging.games import (
+    attack_named,
+    can_be_tilted,
+    empirical,
+    estimated,
+    judge_games,
+    judge_order,
+)
 from mipsim.referee.judging.gap import FLOOR, Size
 from mipsim.referee.judging.law import (
     exact_route,
@@ -32,6 +40,7 @@ from mipsim.referee.judging.law import (
 from mipsim.referee.judging.limit import judge_sequence
 from mipsim.referee.kinds import Bound, Exists, Kind, Limit, sizes_of
 from mipsim.referee.result import PointResult, Verdict
+from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Control, Statement, inner
 from mipsim.referee.values import Number, Played, Samplers, Shifted, Value, mu_of, no_tradeoff, read
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -41,6 +50,10 @@ PROBE_GAMES = 20_000
 """Games in each world of a quick look where no exact law is known: they resolve about a tenth of a probit."""
 FIRST_GAMES = 2_000
 """The same for the first probe of a hunt, so that its reader sees something after some seconds."""
+LEAST_GAMES = 2_000
+"""In each world, the fewest that a point is judged by, and by which the time of a game is taken."""
+GAMES_SECONDS = 30.0
+"""Of the games of all points, unless their number is given: with what is compiled for them an answer comes within a minute."""
 PENALTY = 2.0
 """Standard errors that are taken off what a quick look by games sees, so that it does not run after noise."""
 SMALL_ERROR = 1e-7
@@ -112,6 +125,52 @@ def _bits(value: Value) -> object:
     if isinstance(value, Samplers):
         return [value.draw(inside, (0,), 16).tobytes() for inside in (False, True)]
     return np.asarray(value.probit_beta(ndtr(np.linspace(-3.0, 3.0, 9))), float).tobytes()
+
+
+def played_at(statement: Statement, at: Mapping[str, Any]) -> Played | Samplers | None:
+    """What is played at a point that is judged by games; None where laws are known, and where a function raises, which is for the judge
+    to record.
+    """
+    if isinstance(inner(statement.kind), Limit):
+        return None  # judged by laws alone
+    try:
+        for one in reversed(values_at(statement, at)):
+            if isinstance(one, (Played, Samplers)) and lawful(one)[0] is None:
+                return one
+    except Exception:
+        pass
+    return None
+
+
+def affordable_games(value: Played | Samplers | None, points: int, seconds: float = GAMES_SECONDS) -> int:
+    """How many games in each world can be played at so many points in a time, `GAMES` at most and `LEAST_GAMES` at least.
+
+    A number that rests on the clock makes no verdict unsound: it is fixed before any game that counts, by games that do not.
+
+    Args:
+        value: what is played at one of the points; None: nothing.
+        points: how many.
+        seconds: for all of them.
+
+    Examples:
+        >>> affordable_games(None, 6)
+        200000
+    """
+    if value is None:
+        return GAMES
+    spent = []
+    for _ in range(2):  # the first may compile
+        began = time.perf_counter()
+        try:
+            empirical(value, LEAST_GAMES, 0, 0.5)
+        except Exception:
+            return GAMES
+        spent.append(time.perf_counter() - began)
+    affordable = seconds / points / (spent[-1] / LEAST_GAMES)
+    if affordable >= GAMES:
+        return GAMES
+    digit = 10.0 ** math.floor(math.log10(max(affordable, 1.0)))
+    return max(LEAST_GAMES, int(affordable // digit * digit))
 
 
 def lawful(value: Value) -> tuple[AbstractTradeOff | Number | None, bool]:

@@ -61,7 +61,7 @@ def cells(outcome: Outcome) -> list[tuple[str, str]]:
     worst, (low, high) = outcome.worst, outcome.interval
     points = len(outcome.judged) + len(outcome.probes)
     result = (
-        (-outcome.share, "–" if math.isnan(outcome.share) else f"{outcome.share:.0%}"),
+        (-outcome.share, outcome.broken.partition(" evenly")[0]),
         (outcome.gap, f"{three_digits(outcome.gap)} {'' if worst is None else worst.unit}".rstrip()),
         (high - low, interval(outcome.interval)),
         (points, f"{points:,}"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mipsim._files import writable_folder
+from mipsim._words import plural
 from mipsim.referee.defect import correction_of, defect_of, readings_of
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.replay import replay_of
@@ -20,7 +20,6 @@ from mipsim.referee.reporting.pictures import pictures_of
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.rendering import document
 from mipsim.referee.reporting.where import importance
-from mipsim.referee.reporting.wording import plural
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Statement
@@ -33,7 +32,7 @@ FAILED = "points failed: its functions raised, or returned what they must not"
 NO_CURVE = "points at which the claimed curve is no trade-off function"
 LEAD = (
     "Each statement is judged at points of its domain by exact laws where there are any, by games elsewhere. CONFIRMED: at "
-    "every judged point; it is never a proof. REFUTED: at some point, beyond the proven error or with the stated failure "
+    "every judged point, as many as stand beside the word; judged is not searched. REFUTED: at some point, beyond the proven error or with the stated failure "
     "probability. INCONCLUSIVE: the evidence decides neither."
 )
 
@@ -98,6 +97,7 @@ def record(outcome: Outcome, correction: Statement | None = None) -> dict[str, A
             "gap": outcome.gap,
             "interval": outcome.interval,
             "share": outcome.share,
+            "extent": outcome.extent,
             "importance": importance(outcome),
             "frontier": outcome.frontier,
             "how": outcome.how,
@@ -130,6 +130,7 @@ def page(
     data: str = "results.json",
     commands: Callable[[Outcome, PointResult], str] | None = None,
     hunts: Mapping[str, str] | None = None,
+    extents: Callable[[Outcome], str] = lambda outcome: outcome.extent,
     groups: Callable[[Statement], str] | None = None,
     links: Mapping[str, tuple[str, str]] | None = None,
 ) -> str:
@@ -145,6 +146,7 @@ def page(
         data: the file beside the page that holds the same.
         commands: the command that shows a judged point again; else that of `mipsim judge`.
         hunts: name -> what is told of the hunts of a statement.
+        extents: where a CONFIRMED holds, in words.
         groups: what a statement belongs to, such as a paper: the table can be narrowed to one.
         links: group -> its full title, and an address or "".
     """
@@ -158,7 +160,9 @@ def page(
         group = groups(single.statement) if groups else ""
         hunt = (hunts or {}).get(name, "")
         correction = correction_of(single.statement, known)
-        rows.append(_row(single, correction, commands or _command, anchor) | {"group": group, "hunt": hunt})
+        rows.append(
+            _row(single, correction, commands or _command, anchor, extents) | {"group": group, "hunt": hunt}
+        )
     words: dict[str, Any] = {"title": title, "lead": lead, "note": note, "data": data}
     words |= {"counts": counts(outcomes, known), "facts": facts or {}, "links": links or {}, "rows": rows}
     words |= {"shown": {one.statement.name for one in outcomes}, "most": SHOWN, "listed": LISTED}
@@ -171,6 +175,7 @@ def _row(
     correction: Statement | None,
     command: Callable[[Outcome, PointResult], str],
     anchor: str,
+    extent: Callable[[Outcome], str],
 ) -> dict[str, Any]:
     """What the page tells of an outcome, beside what the outcome itself holds."""
     from markupsafe import Markup
@@ -188,7 +193,8 @@ def _row(
         "examples": [
             (title, point, command(outcome, point), end) for end, title, point in _examples(outcome)
         ],
-        "share": "" if math.isnan(outcome.share) else f"{outcome.share:.0%}",
+        "extent": extent(outcome),
+        "spread": f"It is broken at {outcome.broken}." if outcome.spread[1] else "",
         "map": Markup(pictures.where),
         "curve": Markup(pictures.curve),
         "failed": (

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mipsim._words import plural
 from mipsim.referee import mathml
 from mipsim.referee.defect import Defect
 from mipsim.referee.reporting import wording
@@ -40,9 +41,10 @@ def environment() -> Environment:
     )
     result.filters |= {
         name: getattr(wording, name)
-        for name in ("count", "duration", "interval", "paragraphs", "plural", "point_anchor", "reached")
+        for name in ("count", "duration", "interval", "paragraphs", "point_anchor", "reached")
     }
     result.filters |= {
+        "plural": plural,
         "three_digits": wording.three_digits,
         "parameters": lambda point: wording.parameters(plain(point)),
         "meaning": lambda standing: Defect(standing.partition(": ")[2]).meaning,

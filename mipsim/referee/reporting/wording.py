@@ -149,16 +149,6 @@ def reached(reach: Any) -> str:
     return f"from {low} to {high}"
 
 
-def plural(amount: int, noun: str) -> str:
-    """Write an amount with its noun.
-
-    Examples:
-        >>> plural(1, "claim"), plural(1234, "point")
-        ('1 claim', '1,234 points')
-    """
-    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
-
-
 def point_anchor(name: str, point: Mapping[str, Any]) -> str:
     """The anchor of a judged point in the page: that of its statement and eight digits of its parameters, the same in every run.
 

@@ -1,0 +1,168 @@
+"""Judged is not searched: what stands beside a verdict says at how many points it holds, and whether anybody looked between them."""
+
+import re
+import time
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+from mipsim.referee.command import main
+from mipsim.referee.hunting.hunt import judge_then_hunt
+from mipsim.referee.judging.point import LEAST_GAMES, affordable_games
+from mipsim.referee.point_sampling import covered
+from mipsim.referee.settings import GAMES
+from mipsim.referee.values import Samplers
+
+POCKET = """
+from mipsim import referee as rf
+pocket = rf.Statement(
+    name="pocket", says="y is at most 1.", source="planted", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0), "z": rf.Real(0.0, 1.0)},
+    claimed=lambda: 1.0, truth=lambda x, z: 0.9 * x * x + (0.8 if 0.611 < x < 0.615 else 0.0),
+)
+"""
+
+
+def statement(domain: dict[str, Any], truth: Any, **more: Any) -> rf.Statement:
+    fields: dict[str, Any] = {"name": "x", "says": "x is at most 1.", "source": "planted", "kind": rf.Bound()}
+    return rf.Statement(**fields | {"domain": domain, "claimed": lambda: 1.0, "truth": truth} | more)
+
+
+@pytest.fixture
+def pocket() -> rf.Statement:
+    space: dict[str, Any] = {}
+    exec(POCKET, space)
+    return space["pocket"]
+
+
+def test_a_pocket_that_no_point_meets_is_not_plainly_confirmed(pocket: rf.Statement) -> None:
+    result = rf.judge(pocket)
+    assert str(result.verdict) == "CONFIRMED"  # at these points, which is what it says:
+    assert str(result).startswith("CONFIRMED (held at 68 points, not searched): pocket\n")
+    assert "68 points judged, 4 at corners of the domain, 64 spread over it" in result.how
+    assert "(held at 68 points, not searched)" in result._repr_html_()
+    assert "failure probability" not in str(result)  # no game was played
+    (word,) = re.findall(r'<small class="extent">(.*?)</small>', page_of(result))
+    assert word == "held at 68 points, not searched"
+
+
+def page_of(result: rf.Outcome) -> str:
+    from mipsim.referee.reporting.page import page
+
+    return page([result])
+
+
+def test_the_command_hunts_what_it_has_judged(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(POCKET, encoding="utf-8")
+    assert main(["judge", "mine.py", "--budget", "1500 probes"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("REFUTED: pocket")
+    assert "100%" not in text
+    assert re.search(r"refuted at \d+ of \d+ judged points; broken at 0 of 64 evenly spread points", text)
+    assert main(["judge", "mine.py", "--budget", "0"]) == 0
+    assert capsys.readouterr().out.startswith("CONFIRMED (held at 68 points, not searched): pocket")
+    assert main(["judge", "mine.py", "--at", '{"x": 0.5, "z": 0.5}']) == 0
+    assert capsys.readouterr().out.startswith("CONFIRMED (held at 1 point, not searched): pocket")
+    assert main(["judge", "mine.py", "--budget", "soon"]) == 2
+    assert "budget is 'soon'" in capsys.readouterr().err
+
+
+def test_a_hunt_that_found_nothing_says_what_it_looked_at() -> None:
+    result = judge_then_hunt(statement({"x": rf.Real(0.0, 1.0)}, lambda x: x), "200 probes", progress=False)
+    assert re.match(
+        r"CONFIRMED \(held at \d+ points; a search looked at \d+ more and broke none\): x\n", str(result)
+    )
+    assert not result.warning
+    assert result.confidence == 0.999  # half of the risk for each part
+
+
+@pytest.mark.parametrize(
+    ("domain", "says"),
+    [
+        ({"x": rf.Whole(-4, 1)}, "held at each of the 6 points of its domain"),
+        ({"x": rf.Choice(0, 1), "y": rf.Fixed(2)}, "held at each of the 2 points of its domain"),
+        ({"x": rf.Whole(-(10**6), 1)}, "held at 66 points, not searched"),
+        (
+            {"x": rf.Whole(-float("inf"), 1, hunt_to=3)},
+            "held at 3 points, not searched",
+        ),  # what is searched is not all
+    ],
+)
+def test_a_finite_domain_that_is_judged_whole_is_confirmed(domain, says) -> None:
+    assert rf.judge(statement(domain, lambda x: float(x))).extent == says
+
+
+def test_a_point_that_assumptions_exclude_is_no_hole() -> None:
+    whole = statement({"x": rf.Whole(0, 3)}, lambda x: float(x), where=lambda x: x < 2)
+    assert rf.judge(whole).extent == "held at each of the 2 points of its domain"
+    assert not covered(whole, [{"x": 0}])
+    assert covered(whole, [{"x": 1}, {"x": 0}])
+
+
+def test_a_budget_that_bought_few_probes_is_warned_of() -> None:
+    few = rf.hunt(statement({"x": rf.Real(0.0, 1.0)}, lambda x: x), "20 probes", progress=False)
+    assert few.warning == "the budget of 20 probes bought 20 probes; fewer than 100 say little of a domain"
+    assert "  warning " in str(few)
+    assert "Warning: the budget of 20 probes" in page_of(few)
+    assert not rf.hunt(statement({"x": rf.Real(0.0, 1.0)}, lambda x: x), "100 probes", progress=False).warning
+    assert not rf.hunt(
+        statement({"x": rf.Real(0.0, 2.0)}, lambda x: x), "20 probes", progress=False
+    ).warning  # REFUTED
+    assert not rf.hunt(
+        statement({"x": rf.Choice(0, 1)}, lambda x: x), "20 probes", progress=False
+    ).warning  # all of it
+
+
+def noisy(shift: float) -> tuple[Any, Any]:
+    game = mi.TwoInputs(lambda key, x: x + jax.random.laplace(key, x.shape), [0.0], [shift])
+    return game, lambda target, output: output[0]
+
+
+def test_games_say_what_they_did_not_refute() -> None:
+    """A weak attack at six points: nothing "stands at 100%", since a stronger one may exist."""
+    lines: list[str] = []
+    result = rf.judge(
+        statement({"s": rf.Real(0.1, 1.0)}, noisy_truth, claimed=lambda s: mi.LaplaceTradeOff(s)),
+        games=5_000,
+        progress=lines.append,
+    )
+    assert str(result.verdict) == "INCONCLUSIVE"
+    assert "not refuted by this attack at 6 of 6 judged points; broken at 0 of 6 evenly spread points" in str(
+        result
+    )
+    assert (
+        "5,000 games in each world at a point; family-wise failure probability 0.001 over these points, 0.00017 for each"
+        in result.how
+    )
+    assert "%" not in str(dict(result.lines)["points"])
+    assert not lines or lines[-1] == "x: 6 points judged"
+
+
+def noisy_truth(s: float) -> tuple[Any, Any]:
+    return noisy(s)
+
+
+def test_slow_games_are_as_many_as_a_minute_allows() -> None:
+    def slow(generator: np.random.Generator, games: int) -> np.ndarray:
+        time.sleep(games * 1e-5)
+        return generator.standard_normal(games)
+
+    value = Samplers(slow, slow)
+    number = affordable_games(value, 6, 3.0)
+    assert LEAST_GAMES < number < GAMES / 5  # 20 us a game in both worlds, 0.5 s for each point
+    assert affordable_games(value, 6, 1e-9) == LEAST_GAMES
+    assert affordable_games(Samplers(lambda g, n: g.random(n), lambda g, n: g.random(n)), 1, 1e9) == GAMES
+
+
+def test_a_judge_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mipsim.referee.judging.judge.QUIET", 0.0)
+    lines: list[str] = []
+    rf.judge(statement({"x": rf.Whole(0, 1)}, lambda x: float(x)), progress=lines.append)
+    assert lines == ["x: judging point 1 of 2", "x: 2 points judged"]
+    monkeypatch.setattr("mipsim.referee.judging.judge.QUIET", 60.0)
+    rf.judge(statement({"x": rf.Whole(0, 1)}, lambda x: float(x)), progress=lines.append)
+    assert len(lines) == 2
