@@ -1,9 +1,11 @@
 """Algorithm 1 of Leemann et al. on gradients at real records: its verdicts, and its routes against others."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy
 from scipy.stats import ncx2
 
 from mipsim import referee as rf
@@ -79,3 +81,35 @@ def test_the_assumed_law_is_that_of_the_p_value() -> None:
         p = np.sort(ncx2.cdf(sample, of.degrees, 1000 * of.susceptibility))
         distances.append(np.abs(p - (np.arange(4_000) + 0.5) / 4_000).max())
     assert distances[0] < 2.7 / 4_000**0.5 < distances[1]
+
+
+def _misfit(draws: int, n: int, records: int) -> float:
+    """P-value of a chi-square test of all outcomes of `_counts` against the multinomial law."""
+    counts = real_p_values._counts(np.random.default_rng(7), n, records, draws)
+    assert (counts.sum(axis=1) == n).all()
+    assert counts.min() >= 0
+    outcomes = np.array([c for c in itertools.product(range(n + 1), repeat=records) if sum(c) == n])
+    expected = draws * scipy.stats.multinomial.pmf(outcomes, n, np.full(records, 1.0 / records))
+    place = (n + 1) ** np.arange(records)
+    index = np.searchsorted(outcomes @ place, counts @ place, sorter=(order := np.argsort(outcomes @ place)))
+    group = np.where(expected < 10.0, 0, np.arange(1, expected.size + 1))  # rare outcomes are one group
+    group = np.unique(group, return_inverse=True)[1]
+    seen, expected = np.bincount(group[order[index]], minlength=group.max() + 1), np.bincount(group, expected)
+    return float(scipy.stats.chisquare(seen, expected).pvalue)
+
+
+def test_counts_of_rows_have_the_multinomial_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Fails with probability 3e-6 if the law is right: 1e-6 for each of three tests.
+    assert _misfit(200_000, 12, 4) > 1e-6  # Poisson counts and further rows
+    assert _misfit(200_000, 4, 4) > 1e-6  # rows one by one
+    draws, n, records = 20_000, 40_000, 50
+    first = real_p_values._counts(np.random.default_rng(8), n, records, draws)[:, 0]
+    law = scipy.stats.binom(n, 1.0 / records)
+    edges = law.ppf(np.arange(1, 20) / 20.0)
+    seen = np.bincount(np.searchsorted(edges, first), minlength=20)
+    assert scipy.stats.chisquare(seen, draws * np.diff([0.0, *law.cdf(edges), 1.0])).pvalue > 1e-6
+    whole = real_p_values._inverse
+    monkeypatch.setattr(
+        real_p_values, "_inverse", lambda mean: (whole(mean)[0], np.minimum(whole(mean)[1], 1.0))
+    )
+    assert _misfit(200_000, 12, 4) < 1e-6

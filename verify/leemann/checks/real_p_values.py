@@ -14,12 +14,14 @@ import mipsim as mi
 from sims.gradients import on_one_thread
 from verify import real_gradients
 
-_TOGETHER = 2_000
-"""Batches that are drawn at once: their counts take 30 MB."""
 _IN_CACHE = 100_000
-"""Rows that are drawn and counted at once: more of them leave the processor's cache, and take three times as long."""
-_FEW_ROWS = 10
-"""So many rows a record are drawn one by one and counted, which takes a quarter of the time of drawing their counts."""
+"""Counts that are drawn at once: more of them leave the processor's cache, and take three times as long."""
+_FEW_ROWS = 1
+"""So many rows a record are drawn one by one and counted, which takes less time than drawing Poisson counts."""
+_SPARE = 2.5
+"""Standard deviations by which the sum of Poisson counts is meant to stay below the number of rows."""
+_MOST_MEAN = 1000.0
+"""Poisson counts of means up to this are read from a table of 2^16 words, few of which need another draw."""
 _ZERO = 1e-10
 """Variances below this share of the largest are rounding of float32."""
 LEVEL = 0.01
@@ -86,30 +88,71 @@ def least_rows(of: Attacked) -> float:
 
 
 def statistics(of: Attacked, n: int, rows: float) -> Callable[[np.random.Generator, int], np.ndarray]:
-    """A sampler of -rows (m - theta)' C^-1 (m - theta) under H0, m the mean of n records drawn with replacement."""
+    """A sampler of -rows (m - theta)' C^-1 (m - theta) under H0, m the mean of n records drawn with replacement.
+
+    Products are taken in float32 of records less their mean: rounding moves a mean by 1e-6 of its standard deviation.
+    """
+    centre = of.away.mean(axis=0)
+    centred = (of.away - centre).astype(np.float32)
 
     @on_one_thread
     def draw(generator: np.random.Generator, games: int) -> np.ndarray:
         parts = []
-        for first in range(0, games, _TOGETHER):
-            counts = _counts(generator, n, len(of.away), min(_TOGETHER, games - first))
-            parts.append(np.sum((counts @ of.away / n) ** 2, axis=1))
+        together = max(1, _IN_CACHE // len(of.away))
+        for first in range(0, games, together):
+            counts = _counts(generator, n, len(of.away), min(together, games - first))
+            mean = (counts @ centred).astype(np.float64) / n + centre
+            parts.append(np.einsum("gd,gd->g", mean, mean))
         return -rows * np.concatenate(parts)
 
     return draw
 
 
 def _counts(generator: np.random.Generator, n: int, records: int, games: int) -> np.ndarray:
-    """How often each record is among n that are drawn with replacement, float64 of shape (games, records)."""
-    if n > _FEW_ROWS * records:
-        return generator.multinomial(n, np.full(records, 1.0 / records), size=games).astype(np.float64)
-    counts = np.empty((games, records))
-    together = max(1, _IN_CACHE // n)
-    for first in range(0, games, together):
-        part = counts[first : first + together]
-        rows = generator.integers(records, size=(len(part), n), dtype=np.int32)
-        rows += records * np.arange(len(part), dtype=np.int32)[:, None]
-        part[:] = np.bincount(rows.ravel(), minlength=part.size).reshape(part.shape)
+    """How often each record is among n that are drawn with replacement, float32 of shape (games, records).
+
+    Independent Poisson counts, given their sum m, are those of m rows. So m <= n of them and n - m further rows have the law of n
+    rows; the few games with m > n are drawn anew.
+    """
+    mean = (n - _SPARE * n**0.5) / records
+    if n <= _FEW_ROWS * records:
+        return _added(generator, np.zeros((games, records), np.float32), np.full(games, n))
+    if mean > _MOST_MEAN:
+        return generator.multinomial(n, np.full(records, 1.0 / records), size=games).astype(np.float32)
+    counts = _poisson(generator, mean, games * records).reshape(games, records)
+    rest = n - counts.sum(axis=1).astype(np.int64)
+    over = rest < 0
+    counts[over] = generator.multinomial(n, np.full(records, 1.0 / records), size=int(over.sum()))
+    return _added(generator, counts, np.maximum(rest, 0))
+
+
+def _poisson(generator: np.random.Generator, mean: float, size: int) -> np.ndarray:
+    """Poisson counts by inversion of uniform numbers: their first 16 bits mostly tell the count, and 53 more bits do where they do not."""
+    cumulative, table = _inverse(mean)
+    words = generator.integers(2**64, size=-(-size // 4), dtype=np.uint64).view(np.uint16)[:size]
+    counts = table[words]
+    unsure = np.flatnonzero(counts < 0.0)
+    uniform = (words[unsure] + generator.random(unsure.size)) / 2.0**16
+    counts[unsure] = np.searchsorted(cumulative, uniform, side="right")
+    return counts
+
+
+@lru_cache(maxsize=16)
+def _inverse(mean: float) -> tuple[np.ndarray, np.ndarray]:
+    """The distribution function of Poisson(mean) up to 1, and the count of each 16 bits of a uniform number, -1 where they leave it open."""
+    # Beyond lies less than 2^-60, by Chernoff's bound.
+    cumulative = scipy.stats.poisson.cdf(np.arange(int(mean + 12.0 * mean**0.5) + 40), mean)
+    ends = np.searchsorted(cumulative, np.arange(2**16 + 1) / 2.0**16, side="right")
+    last = np.searchsorted(cumulative, np.arange(1, 2**16 + 1) / 2.0**16, side="left")
+    return cumulative, np.where(ends[:-1] == last, ends[:-1], -1).astype(np.float32)
+
+
+def _added(generator: np.random.Generator, counts: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The counts of games, shape (games, records), to which so many rows in each, shape (games,), are added in place."""
+    games, records = counts.shape
+    drawn = generator.integers(records, size=int(rows.sum()), dtype=np.int32)
+    drawn += np.repeat(records * np.arange(games, dtype=np.int32), rows)
+    counts += np.bincount(drawn, minlength=counts.size).reshape(counts.shape)
     return counts
 
 
