@@ -1,5 +1,6 @@
 """Corners of a convex polygon, without losing the digits of rare rates."""
 
+import math
 from bisect import bisect_left
 from typing import Any
 
@@ -136,7 +137,7 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
         while outs:
             first, second = bar * ins[-1] * o, p * outs[-1]
             exact = max(first, second) > 1e-290
-            if not (first < second if exact else _less_steep(bar * ins[-1], outs[-1], p, o)):
+            if not (first < second if exact else _is_less_steep(bar * ins[-1], outs[-1], p, o)):
                 break  # the earlier edge is steeper
             start = starts.pop()
             more = lost.pop(start, (0.0, 0.0))  # none of an edge that is one rise
@@ -193,6 +194,12 @@ def _less_steep(rise: Any, run: Any, other_rise: Any, other_run: Any) -> Any:
     """Whether rise / run is below the other slope; runs > 0. Products of rare rates would be 0 in float64."""
     (a, m), (b, n), (c, o), (d, p) = map(np.frexp, (rise, other_run, other_rise, run))
     return a * b * np.exp2(np.clip(m + n - o - p, -1000, 1000).astype(float)) < c * d
+
+
+def _is_less_steep(rise: float, run: float, other_rise: float, other_run: float) -> bool:
+    """The same of two slopes: NumPy takes 20 times as long for single numbers."""
+    (a, m), (b, n), (c, o), (d, p) = map(math.frexp, (rise, other_run, other_rise, run))
+    return a * b * 2.0 ** min(max(m + n - o - p, -1000), 1000) < c * d
 
 
 def polygon(
