@@ -20,7 +20,7 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS, CurveBounds, probit_of_log
 
 CONVEX = 1e-9
-"""By how much neighbouring slopes of a curve may be out of order, relative to the larger: rounding of its values."""
+"""By how much an FNR may lie above the chord of its neighbours: rounding of its values."""
 Sampler = Callable[[np.random.Generator, int], Any]
 
 

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
-from mipsim.referee.judging.gap import Size, bounds_of, curve_gap, gap_ends
+from mipsim.referee.judging.gap import Size, bounds_of, curve_gap, gap_ends, may_be_convex
 from mipsim.referee.judging.law import judge_size, size_of
 from mipsim.referee.judging.limit import judge_sequence
 from mipsim.referee.judging.point import judge_point
@@ -40,6 +41,29 @@ def test_the_judged_range_ends_where_the_claim_leaves_it():
     alpha = result.evidence.claimed_alpha  # pyright: ignore[reportOptionalMemberAccess]
     assert alpha[0] == pytest.approx(0.05)
     assert claimed.beta(alpha[-1]) == pytest.approx(0.05, abs=1e-9)
+
+
+def test_a_curve_is_taken_as_convex_unless_it_is_surely_not():
+    """What is known to 1e-3 only looks bent by that much; a bend that its bounds show leaves monotony alone."""
+    smooth = GaussianTradeOff(1.0)
+
+    def wavy(size: float):
+        return lambda a: (
+            smooth.beta(a) - size * a * (1.0 - a) * np.sin(20.0 * ndtri(np.clip(a, 1e-9, 1 - 1e-9)))
+        )
+
+    below, above = (lambda a: smooth.beta(a) - 1e-3, lambda a: smooth.beta(a) + 1e-3)
+    alpha = ndtr(np.linspace(-3.0, 3.0, 81))
+    assert may_be_convex(alpha, np.stack([below(alpha), above(alpha)]))
+    assert not may_be_convex(alpha, np.stack([wavy(0.01)(alpha)] * 2))
+    assert not may_be_convex(alpha, np.stack([-below(alpha), -below(alpha)]))  # rises
+
+    def points(curve, convex: bool) -> int:
+        found = curve_gap(curve, smooth, resolution=1e-3, convex=convex)
+        return found.evidence.claimed_alpha.size  # pyright: ignore[reportOptionalMemberAccess]
+
+    assert points(wavy(0.01), True) == points(wavy(0.01), False)
+    assert points(GaussianTradeOff(1.1), True) < points(GaussianTradeOff(1.1), False)
 
 
 @pytest.mark.parametrize("mu", [0.0015, 0.1])

@@ -13,6 +13,7 @@ from scipy.special import ndtr, ndtri
 from mipsim._roots import crossing
 from mipsim._validation import UndefinedError
 from mipsim.referee.result import CurveEvidence
+from mipsim.referee.values import CONVEX
 from mipsim.tradeoff.base import plain_rates
 from mipsim.tradeoff.bounds import CurveBounds
 
@@ -105,8 +106,8 @@ def curve_gap(
         claimed: the same for the claim; an object or a function.
         label: what the plot is called.
         floor: the least error rate that is judged, in (0, 1/2).
-        convex: whether both curves are convex. That of a score that is no likelihood ratio need not be; then only
-            monotony bounds what lies between.
+        convex: whether both curves are meant to be convex. That of a score that is no likelihood ratio need not be; then, and
+            where a curve is surely not convex at the first points, only monotony bounds what lies between.
         resolution: in probits, what may be left between two points (or 1% of the gap, if that is more).
 
     Raises:
@@ -127,6 +128,7 @@ def curve_gap(
     start = np.unique(np.concatenate([[first, last], _spread(first, last), corners]))
     alpha = start[(start >= first) & (start <= last)]
     result, wanted = truth(alpha), promise(alpha)
+    convex = convex and may_be_convex(alpha, result) and may_be_convex(alpha, wanted)
     above = below = np.zeros(0)
     for _ in range(60):
         upper, lower = middle_of(wanted), middle_of(result)
@@ -166,6 +168,20 @@ def curve_gap(
         max(before, float(np.max(below, initial=0.0))),
         max(beyond, float(np.max(above, initial=0.0))),
     )
+
+
+def may_be_convex(alpha: np.ndarray, bounds: np.ndarray) -> bool:
+    """Whether a convex function that does not rise fits between bounds of the FNR at increasing FPRs, shapes (m,) and (>= 2, m).
+
+    Examples:
+        >>> alpha, beta = np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.6, 0.0])
+        >>> may_be_convex(alpha, np.stack([beta, beta])), may_be_convex(alpha, np.stack([beta - 0.1, beta]))
+        (False, True)
+    """
+    low, high = bounds[:2]
+    first, second = np.diff(alpha)[:-1], np.diff(alpha)[1:]
+    chord = (high[:-2] * second + high[2:] * first) / (first + second)
+    return bool((low[1:-1] <= chord + CONVEX).all() and (low[1:] <= high[:-1] + CONVEX).all())
 
 
 def _extreme(gap: np.ndarray, least: np.ndarray, most: np.ndarray) -> tuple[float, float, float]:

@@ -23,7 +23,7 @@ from mipsim.referee.judging.gap import (
 )
 from mipsim.referee.kinds import FIXED_ALPHA, Equality, Kind
 from mipsim.referee.result import CurveEvidence, PointResult, Verdict
-from mipsim.referee.values import Number, Played, no_tradeoff
+from mipsim.referee.values import Number, Played
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
@@ -112,10 +112,9 @@ def size_of(
     floor = floor_of(kind, claimed, truth)
     if _nothing_between(claimed, floor):
         return _gap_in_sight(kind, claimed, truth, floor, label)
-    convex = optimal and not no_tradeoff(claimed) and not no_tradeoff(truth)
     # What is left between two points counts against an equality: no more than a small part of what is tolerated.
     resolution = RESOLUTION if kind.one_sided else min(RESOLUTION, LEFT_BETWEEN * tolerance_of(kind, claimed))
-    return curve_gap(truth, claimed, label, floor=floor, convex=convex, resolution=resolution)
+    return curve_gap(truth, claimed, label, floor=floor, convex=optimal, resolution=resolution)
 
 
 def _gap_in_sight(
