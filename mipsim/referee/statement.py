@@ -112,6 +112,7 @@ class Statement:
         points: points that are always judged: mappings, or `Point`s.
         control: how the statement is made false by a few per cent.
         quote: the sentence that is judged.
+        not_judged: a part of the quotation that this statement does not judge -> "by NAME" of the statement that does, or why none does.
         restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
         slip: for a slip of the pen, the wrong place and the right one of the same paper.
         derivation: for a correction: every condition, and a proof or a theorem for each step.
@@ -156,6 +157,7 @@ class Statement:
     points: Sequence[Any] = ()
     control: Control | None = None
     quote: Quote | None = None
+    not_judged: Mapping[str, str] = field(default_factory=dict)
     restricted_by: tuple[Quote, ...] = ()
     slip: tuple[Quote, Quote] | None = None
     derivation: str = ""
@@ -206,6 +208,13 @@ class Statement:
             raise ValueError(
                 f"uses of {self.name} is {self.uses!r}; it must be a tuple of names of statements"
             )
+        for words, reason in self.not_judged.items():
+            if self.quote is None or words not in self.quote.text:
+                raise ValueError(f"not_judged of {self.name} has {words!r}, which is no part of its quote")
+            if not isinstance(reason, str) or not reason.strip():
+                raise ValueError(
+                    f"not_judged of {self.name} has {reason!r} for {words!r}; it must be a reason"
+                )
         if strangers := sorted(set(self.unreached) - set(self.uses)):
             raise ValueError(f"unreached of {self.name} names {strangers[0]!r}, which is not in its uses")
         roles = {role: getattr(self, role) for role in ("where", "claimed", "truth", "second_route")}
@@ -367,6 +376,7 @@ class Statement:
             "meanings": dict(self.meanings),
             "restricted": self.where is not None,
             "quote": None if self.quote is None else vars(self.quote),
+            "not_judged": dict(self.not_judged),
             "restricted_by": [vars(quote) for quote in self.restricted_by],
             "slip": None if self.slip is None else [vars(quote) for quote in self.slip],
             "derivation": self.derivation,

@@ -16,10 +16,10 @@ NUMBERED = {
     ),
     "kaissis": (
         "lemma-1", "lemma-2", "lemma-3", "lemma-4", "lemma-5", "lemma-6", "thm-1", "thm-2", "cor-1", "lemma-8", "thm-3",
-        "blessing", "lemma-9", "power", "audit", "rero",
+        "blessing", "lemma-9", "power", "power-loss", "audit", "rero",
     ),
     "izzo": (
-        "prop-2", "thm-3", "thm-4", "thm-5", "prop-6", "thm-7", "thm-8", "thm-9", "cor-10", "cor-14", "prop-11",
+        "prop-2", "thm-3", "thm-4", "thm-5", "prop-6", "thm-7", "thm-8", "thm-9", "cor-10", "cor-14", "prop-11", "prop-11-dataset", "noise-growth",
         "noise", "lemma-12", "lemma-13", "alg-1",
     ),
     "field": (

@@ -80,6 +80,8 @@ def _finding(
     lines = [f"### {statement.name}: {defect}", "", meaning, ""]
     if statement.quote is not None:
         lines += [_quoted(statement.quote), ""]
+    for words, reason in statement.not_judged.items():
+        lines += [f'Of this, not judged here: "{_line(words)}" ({reason}).', ""]
     if statement.formula:
         lines += [f"$${statement.formula}$$", ""]
     lines += [f"As judged: {_line(statement.says)}", ""]

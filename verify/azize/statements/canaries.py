@@ -157,6 +157,7 @@ PRINTED = rf.Statement(
     # So many references pick the easiest.
     control=rf.Control({"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000}),
     quote=OPTIMAL,
+    not_judged={'Algorithm 3 is the first strategy generating "in-distribution" canaries that do not hurt the accuracy of a model trained': 'a claim of priority, and of the accuracy of models that the paper trained'},
     restricted_by=(
         rf.Quote(
             "For this setting, the assumptions from our analysis are not satisfied. Specifically, the gradient loss distribution, which is the data-generating distribution "

@@ -128,6 +128,7 @@ GUARANTEE = rf.Statement(
     ],
     control=rf.Control({"reading": CONCLUSION, "distance": 1.0} | dict(PAPER[2].at), 0.05),
     quote=QUOTE,
+    not_judged={'or equivalently (epsilon, delta)-DP where for all epsilon >= 0, delta(epsilon) = Phi(-epsilon/sqrt(m*) + sqrt(m*)/2) - e^epsilon Phi(-epsilon/sqrt(m*) - sqrt(m*)/2)': 'by azize-gdp'},
     restricted_by=(
         rf.Quote(
             "Under our specific threat model of MI games, the empirical mean already imposes a trade-off between the Type-I and "

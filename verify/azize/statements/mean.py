@@ -16,8 +16,8 @@ from verify.azize.laws.mean_families import DATA, EXTRAS, TARGETS, MeanProblem, 
 from verify.azize.statements.conditions import MEAN, REGULAR
 
 ASSUMES = rf.Quote(
-    "We suppose that the data-generating distribution is column-wise independent [...] and has a finite (4 + delta)-th "
-    "moment for some small delta, i.e. there exists delta > 0, such that E[Z^(4 + delta)] < infinity.",
+    "We suppose that the data-generating distribution is column-wise independent, i.e. D = (x)_j D_j and has a finite (4 + "
+    "delta)-th moment for some small delta, i.e. there exists delta > 0, such that E[Z^(4 + delta)] < infinity.",
     "section 3, assumptions",
 )
 ASYMPTOTIC = rf.Quote(
@@ -145,6 +145,9 @@ POWER = rf.Statement(
         "lim_{n,d} Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)).",
         "theorem 3.1, equation 4",
     ),
+    not_judged={
+        "achievable with threshold tau_alpha = -m*/2 + sqrt(m*) Phi^-1(1 - alpha)": "by azize-thm-3.1-threshold"
+    },
     restricted_by=RESTRICTED,
     second_route=second_route,
 )
@@ -248,7 +251,8 @@ SCORE = rf.Statement(
     points=[item for item in POWER.points if item.at["data"] in KNOWN and item.at["extra"] != "spike"],
     control=rf.Control(_WIDE, 0.05, truth=scaled_difference),
     quote=rf.Quote(
-        "l_n ~ (z* - mu)^T C_sigma^-1 (muhat_n - mu) - (1/2n) ||z* - mu||^2_{C_sigma^-1} asymptotically in n and d.",
+        "Following the proof of Theorem 3.1, we show in Remark C.7 that the LR score l_n ~ (z* - mu)^T C_sigma^-1 (muhat_n - "
+        "mu) - (1/2n) ||z* - mu||^2_{C_sigma^-1} asymptotically in n and d.",
         "equation 5, section 3",
     ),
     restricted_by=RESTRICTED,

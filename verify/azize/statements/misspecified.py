@@ -55,7 +55,10 @@ _APPENDIX = rf.Quote(
     "theorem 4.3 as restated in appendix C.6",
 )
 _PROOF = rf.Quote(
-    "We use that TV(N(mu_0, sigma_0^2) || N(mu_1, sigma_0^2)) = Phi(|mu_0 - mu_1|/(2 sigma_0)) - Phi(-|mu_0 - mu_1|/(2 sigma_0)).",
+    "We use that TV(N(mu_0, sigma_0^2) || N(mu_1, sigma_0^2)) = Phi(|mu_0 - mu_1|/(2 sigma_0)) - Phi(-|mu_0 - mu_1|/(2 "
+    "sigma_0)), so that lim_{n,d} Adv_n(A_miss) = TV(N(-m^targ/2, m^targ) || N((m* - m^diff)/2, m^targ)) = Phi(|m* + m^targ "
+    "- m^diff|/(4 sqrt(m*))) - Phi(-|m* + m^targ - m^diff|/(4 sqrt(m*))) = Phi(|m^scal|/(2 sqrt(m^targ))) - "
+    "Phi(-|m^scal|/(2 sqrt(m^targ))) because m^diff = m* + m^targ - 2 m^scal.",
     "appendix C.6, step 4: the best threshold and side, which the statement does not name",
 )
 _FORMULA = (

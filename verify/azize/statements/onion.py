@@ -83,6 +83,7 @@ PRINTED = rf.Statement(
     points=_ONE,
     control=rf.Control(_EDGE),
     quote=ONION,
+    not_judged={'Removing a layer of outliers is equivalent to sampling from a new data-generating distribution, with a smaller variance.': 'an identity: independent records that lie inside a region are independent draws of the law cut off there'},
     second_route=lambda data, shape, other, keep: fall_by_draws(family(data, shape, other), keep),
 )  # fmt: skip
 

@@ -123,8 +123,7 @@ POWER = rf.Statement(
     ),
     restricted_by=(
         rf.Quote(
-            "An adversary A_{z*} is a (possibly randomised) algorithm that takes as input o the output of the mechanism M, and generates a "
-            "guess b ~ A_{z*}(o).",
+            "An adversary A_{z*} is a (possibly randomised) algorithm that takes as input o the output of the mechanism M, and " "generates a guess b ~ A_{z*}(o) trying to infer b = 1{z* in D}.",
             "section 2.2",
         ),
     ),

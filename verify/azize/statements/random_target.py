@@ -79,9 +79,10 @@ LEAKAGE = rf.Statement(
         "Since E_{z* ~ D}[m*] = lim_{n,d} d/n = tau, our results retrieve the averaged results of (Sankararaman et al., 2009).",
         "section 3, connection to Sankararaman et al.",
     ),
+    not_judged={'our results retrieve the averaged results of (Sankararaman et al., 2009)': 'a mean of m* is no mean of powers; what averages to what is judged in azize-B.3 and azize-eq-12-14'},
     restricted_by=(
         rf.Quote(
-            "since E_{z* ~ D}[||z* - mu||_{C_sigma^-1}^2] = d, we have E_{z* ~ D}[m*] = lim_{n,d} d/n = tau.",
+            "Thus, our results retrieve the average-case results by observing that, since E_{z* ~ D}[||z* - mu||_{C_sigma^-1}^2] = " "d, we have E_{z* ~ D}[m*] = lim_{n,d} d/n = tau.",
             "appendix B.4, connection to our results",
         ),
     ),
@@ -102,8 +103,9 @@ STATEMENTS = (
         points=[at | {"n": n} for at in _SETS for n in (2, 3, 5)],
         control=rf.Control(_TWO, truth=lambda factor, **at: formula_error(**at, factor=factor)),
         quote=rf.Quote(
-            "the exact formula of the LR score, at output o = muhat_n and target z*, is l_n(muhat_n, z*) = "
-            "sum_{j=1}^d z_j* log(muhat_{n,j}/mu_j) + (1 - z_j*) log((1 - muhat_{n,j})/(1 - mu_j)).",
+            "The analysis of (Sankararaman et al., 2009) starts by showing that the exact formula of the LR score, at output o = "
+            "muhat_n and target z* is l_n(muhat_n, z*) = sum_{j=1}^d z_j* log(muhat_{n,j}/mu_j) + (1 - z_j*) log((1 - "
+            "muhat_{n,j})/(1 - mu_j)).",
             "equation 11, appendix B.4",
         ),
     ),
@@ -128,13 +130,16 @@ STATEMENTS = (
         control=rf.Control({"p": 0.5, "q": 0.5, "tau": 5.0}),
         quote=rf.Quote(
             "As d and n tend to infinity such that d/n = tau, Sankararaman et al. (2009) shows that the LR score converges in "
-            "distribution to N(-tau/2, tau) under H_0 and N(tau/2, tau) under H_1. [...] Phi^-1(1 - alpha) + Phi^-1(1 - beta) ~ "
-            "sqrt(d/n).",
+            "distribution to N(-tau/2, tau) under H_0 and converges to N(tau/2, tau) under H_1. [...] Specifically, the main result "
+            "(Section T2.1 in (Sankararaman et al., 2009)) is that Phi^-1(1 - alpha) + Phi^-1(1 - beta) ~ sqrt(d/n) where alpha is "
+            "the optimal Type I error, beta is the optimal Type II error and Phi represents the Cumulative Distribution Function "
+            "(CDF) of the standard normal distribution, i.e. Phi(alpha) = int_{-inf}^alpha e^(-t^2/2) dt/sqrt(2 pi) for alpha in R.",
             "equations 12 to 14, appendix B.4",
         ),
         restricted_by=(
             rf.Quote(
-                "D = (x) Bernoulli(mu_j), with mu_j in [a, 1 - a] for some a in (0, 1/2).",
+                "Sankararaman et al. (2009) supposes that the data-generating distribution D is colon-wise independent Bernoulli "
+                "distributions, i.e. D = (x)_j Bernoulli(mu_j), with mu_j in [a, 1 - a] for some a in (0, 1/2).",
                 "appendix B.4, assumptions on the data generating distribution",
             ),
         ),

@@ -79,7 +79,7 @@ PRINTED = rf.Statement(
             "appendix E.1, analysis of results 4",
         ),
         rf.Quote(
-            "The decrease in the power of the covariance attack compared to the LR attack depends on the accuracy of the estimators",
+            "The decrease in the power of the covariance attack compared to the LR attack depends on the accuracy of the estimators " "muhat_0 and C_0.",
             "section 3, empirical LR attack",
         ),
     ),

@@ -101,7 +101,8 @@ FUTURE = rf.Quote(
     "section 3, MI games with Z-estimators",
 )
 EXPANSION = rf.Quote(
-    "Equation (7) shows that, asymptotically, any Z-estimator can be thought of as the empirical mean of its influence functions.",
+    "Thus, Equation (7) shows that, asymptotically, any Z-estimator can be thought of as the empirical mean of its "
+    "influence functions.",
     "section 3, after equation 7",
 )
 

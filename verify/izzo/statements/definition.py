@@ -123,7 +123,8 @@ THEOREM_3 = rf.Statement(
     restricted_by=(
         HALF,
         rf.Quote(
-            "any classifier (whose randomness is independent of the randomness in A; if the adversary knows the algorithm and the random seed, we have no hope of enforcing privacy)",
+            "The definition of MIP is phrased with respect to any classifier (whose randomness is independent of the randomness in "
+            "A; if the adversary knows the algorithm and the random seed, we have no hope of enforcing privacy).",
             "section 3.3, after definition 1",
         ),
     ),

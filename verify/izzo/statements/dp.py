@@ -59,7 +59,8 @@ THEOREM_4 = rf.Statement(
     restricted_by=(
         HALF,
         rf.Quote(
-            "we say that these datasets are adjacent (denoted D ~ D') if |D \\ D'| = |D' \\ D| = 1, or equivalently if D and D' differ by replacing exactly one element",
+            "To be precise, given two datasets D and D', we say that these datasets are adjacent (denoted D ~ D') if |D \\ D'| = |D' "
+            "\\ D| = 1, or equivalently if D and D' differ by replacing exactly one element.",
             "section 2",
         ),
     ),

@@ -32,10 +32,18 @@ def promised(n: int, part: str, variance: float) -> rf.Number:
 
 _SAYS = "A(D) = 1/sum(D) over the halves of {2^i : i = 0, ..., n - 2} and x_last has sigma^2 = O(1) but sensitivity Omega(2^(n/3)), x_last = "
 _TIGHT = {"n": 2, "part": SENSITIVITY, "reading": PROOF}
-PROPOSITION_11 = rf.Statement(
-    name="izzo-prop-11",
+_TEXT_SET = rf.Quote(
+    "In Appendix D, we show that the dataset D = {2^i : i = 0, ..., n-2} U {C(n, n/2)^(1/2) - sum_{i=0}^{n/2-2} 2^i} satisfies the conditions of Proposition 11.",
+    "section 4, after proposition 11",
+)
+_PROOF_SET = rf.Quote(
+    "Let p = C(n, n/2)^-1 and A = sqrt(p) - sum_{i=0}^{n/2-2} 2^i. Take D = {2^i : i = 0, ..., n-2} U {A}.",
+    "appendix D, proof of proposition 11",
+)
+DATASET = rf.Statement(
+    name="izzo-prop-11-dataset",
     says=_SAYS + "C(n, n/2)^(1/2) - sum_{i <= n/2 - 2} 2^i, as section 4 gives the data set.",
-    source="Izzo et al., proposition 11",
+    source="Izzo et al., section 4, after proposition 11",
     kind=rf.Bound(),
     domain={
         "n": rf.Whole(2, np.inf, log=True, hunt_to=1000),
@@ -51,24 +59,12 @@ PROPOSITION_11 = rf.Statement(
         reading=READINGS,
     ),
     control=rf.Control(_TIGHT, 0.05),
-    quote=rf.Quote(
-        "Then for all n, there exists a dataset D with |D| = n such that sigma^2 = O(1) but Delta = Omega(2^(n/3)).",
-        "proposition 11",
-    ),
-    slip=(
-        rf.Quote(
-            "In Appendix D, we show that the dataset D = {2^i : i = 0, ..., n-2} U {C(n, n/2)^(1/2) - sum_{i=0}^{n/2-2} 2^i} satisfies the conditions of Proposition 11.",
-            "section 4, after proposition 11",
-        ),
-        rf.Quote(
-            "Let p = C(n, n/2)^-1 and A = sqrt(p) - sum_{i=0}^{n/2-2} 2^i. Take D = {2^i : i = 0, ..., n-2} U {A}.",
-            "appendix D, proof of proposition 11",
-        ),
-    ),
+    quote=_TEXT_SET,
+    slip=(_TEXT_SET, _PROOF_SET),
     second_route=lambda reading: literal_sensitivity(READINGS[reading]),
 )
 
-PROPOSITION_11_CORRECTED = PROPOSITION_11.corrected(
+DATASET_CORRECTED = DATASET.corrected(
     says=_SAYS
     + "C(n, m)^(-1/2) - sum_{i <= m - 2} 2^i, m = floor(n/2), for even and odd n >= 2: sigma^2 < 2 and Delta >= 2^(n/3)/4 at every n.",
     domain={"reading": rf.Fixed(PROOF)},
@@ -81,6 +77,61 @@ PROPOSITION_11_CORRECTED = PROPOSITION_11.corrected(
         "for n >= 3. C(n, m) is the largest of n + 1 binomial coefficients of sum 2^n, so p^(-1/2) >= (2^n/(n+1))^(1/2), and (2^n/(n+1))^(1/2) - 1/2 >= 2^(n/3)/4 "
         "for n >= 5: (n+1)^(1/2) 2^(-n/6) falls from n = 4 on and is below 1.38, so that 2^(n/3)/4 is at most 0.35 of the root, which is above 2.3. n = 2, 3, 4 are enumerated (0.414, 1.23, 2.25 against 0.397, 0.5, 0.63). With the text's exponent +1/2 "
         "the sum of D* is p^(-1/2), A(D*) = p^(1/2), no sum is below 1, and Delta <= 1 for every n."
+    ),
+)
+
+PROPOSITION_11 = rf.Statement(
+    name="izzo-prop-11",
+    says="For every n there is a data set of n numbers such that A(D) = 1/sum(D) over its subsets of floor(n/2) has sigma^2 = O(1) but Delta = Omega(2^(n/3)): "
+    "that of the proof has, with sigma^2 < 2 and Delta >= 2^(n/3)/4.",
+    source="Izzo et al., proposition 11",
+    kind=rf.Bound(),
+    domain=DATASET_CORRECTED.domain,
+    claimed=DATASET_CORRECTED.claimed,
+    truth=DATASET_CORRECTED.truth,
+    points=DATASET_CORRECTED.points,
+    control=DATASET_CORRECTED.control,
+    quote=rf.Quote(
+        "Then for all n, there exists a dataset D with |D| = n such that sigma^2 = O(1) but Delta = Omega(2^(n/3)).",
+        "proposition 11",
+    ),
+)
+
+DP_NOISE, MIP_NOISE = "log2(1/noise for DP)", "noise for MIP at n over its bound for all n"
+
+
+def noise_at(n: int, part: str, eta: float) -> rf.Number:
+    """One of the two noise scales on the data set of the proof, from which that of DP has log2(1/scale)."""
+    if part == DP_NOISE:
+        scale = izzo.dp_noise_scale(eta, izzo_example.sensitivity(n))
+        return rf.Number(-log2(scale), unit="bits", route="whole-number counts")
+    spread = sqrt(izzo_example.moments(n).variance[1] / 2.0)
+    return rf.Number(spread, unit="of the bound", route="whole-number counts with bounds")
+
+
+GROWTH = rf.Statement(
+    name="izzo-noise-growth",
+    uses=("izzo-prop-11", "izzo-thm-4", "izzo-cor-14"),
+    says="On the data set of the proof the noise scale for DP, Delta/log((1 + 2 eta)/(1 - 2 eta)), grows exponentially in n (at least as 2^(n/3)/4 over that "
+    "logarithm), while that for MIP, (6.16/eta)^2 sigma, stays below (6.16/eta)^2 sqrt(2) for all n.",
+    source="Izzo et al., section 4",
+    kind=rf.Bound(),
+    domain={
+        "n": rf.Whole(2, np.inf, log=True, hunt_to=1000),
+        "part": rf.Choice(DP_NOISE, MIP_NOISE),
+        "eta": rf.Real(0.01, 0.4999),
+    },
+    claimed=lambda n, part, eta: (
+        rf.Number(1.0, unit="of the bound")
+        if part == MIP_NOISE
+        else rf.Number(2.0 - n / 3 - log2(izzo.dp_noise_scale(eta, 1.0)), unit="bits")
+    ),
+    truth=noise_at,
+    points=rf.grid(n=(2, 3, 10, 36, 100, 101, 1000), part=(DP_NOISE, MIP_NOISE), eta=(0.01, 0.25, 0.49)),
+    control=rf.Control({"n": 2, "part": DP_NOISE, "eta": 0.25}, attained=True),
+    quote=rf.Quote(
+        "The noise required for DP grows exponentially in n, while it remains constant in n for MIP.",
+        "section 4, last paragraph",
     ),
 )
 
@@ -108,10 +159,12 @@ SIGMAS = ("exact", "sqrt 5")
 _FOR_ALMOST_ALL = {"n": 36, "part": ALMOST, "eta": 0.01, "sigma": "exact"}
 FIGURE_1 = rf.Statement(
     name="izzo-noise",
-    uses=("izzo-thm-4", "izzo-cor-14", "izzo-prop-11"),
+    uses=("izzo-thm-4", "izzo-cor-14", "izzo-prop-11", "izzo-prop-11-dataset"),
     # The caption names the construction of the proof, which is not the one of the text.
     unreached={
-        "izzo-prop-11": lambda n: izzo_example.sensitivity(n) == izzo_example.sensitivity(n, READINGS[PROOF])
+        "izzo-prop-11-dataset": lambda n: (
+            izzo_example.sensitivity(n) == izzo_example.sensitivity(n, READINGS[PROOF])
+        )
     },
     says="Figure 1: the noise scale (6.16/eta)^2 sigma for MIP is below Delta/log((1 + 2 eta)/(1 - 2 eta)) for DP from n = 36 on, for almost all eta; both suffice for eta-MIP.",
     source="Izzo et al., figure 1",
@@ -141,9 +194,15 @@ FIGURE_1 = rf.Statement(
     ],
     control=rf.Control(_FOR_ALMOST_ALL, attained=True),
     quote=rf.Quote(
-        "For datasets with at least n = 36 points and for almost all values of eta, MIP allows us to add much less noise than what would be required by naively applying DP",
+        "For datasets with at least n = 36 points and for almost all values of eta, MIP allows us to add much less noise than "
+        "what would be required by naively applying DP, i.e., by first enforcing eps-DP by bounding the algorithm sensitivity "
+        "and applying the Laplace mechanism, then using the tight DP/MIP correspondence from Theorem 4. For n > 48, the amount "
+        "of noise required by DP is so large that it will not appear on the plot.",
         "figure 1",
     ),
+    not_judged={
+        "For n > 48, the amount of noise required by DP is so large that it will not appear on the plot.": "the range of the plot is not in the text"
+    },
     restricted_by=(
         HALF,
         rf.Quote(
@@ -153,4 +212,4 @@ FIGURE_1 = rf.Statement(
     ),
 )
 
-STATEMENTS = (PROPOSITION_11, PROPOSITION_11_CORRECTED, FIGURE_1)
+STATEMENTS = (DATASET, DATASET_CORRECTED, PROPOSITION_11, FIGURE_1, GROWTH)

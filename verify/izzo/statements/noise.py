@@ -83,7 +83,10 @@ THEOREM_9 = rf.Statement(
     points=points((0.5, 1.0, 1.5, 2.0, 3.0, 10.0, 100.0)),
     control=rf.Control(LEAST, attained=True),
     quote=rf.Quote(
-        "Let X be a random variable with density proportional to exp(-||X||/(c sigma)) with c = (7.5/eta)^(1 + 2/M). Finally, let theta-hat = theta + X. Then theta-hat is eta-MIP",
+        "Let ||.|| be any norm, and let sigma^M >= E||theta - E theta||^M be an upper bound on the M-th central moment of theta "
+        "with respect to this norm over the randomness in D_train and A. Let X be a random variable with density proportional "
+        "to exp(-||X||/(c sigma)) with c = (7.5/eta)^(1 + 2/M). Finally, let theta-hat = theta + X. Then theta-hat is eta-MIP, "
+        "i.e., for any adversary I, P(I(x*, theta-hat) = y*) <= 1/2 + eta.",
         "theorem 9",
     ),
     restricted_by=(HALF,),
@@ -159,7 +162,8 @@ COROLLARY_10 = rf.Statement(
     restricted_by=(
         HALF,
         rf.Quote(
-            "our results apply equally well in the case that e.g. A(D) are the weights of a neural network trained on D",
+            "For instance, A may compute a simple statistical query on D, such as mean estimation, but our results apply equally "
+            "well in the case that e.g. A(D) are the weights of a neural network trained on D.",
             "section 4",
         ),
     ),

@@ -48,7 +48,10 @@ _LISTED = rf.Quote(
     "algorithm 1",
 )
 _CONSISTENT = rf.Quote(
-    "While our estimation procedure for sigma is consistent and guaranteed to give the correct value as B -> infinity (or if B = C(n, n/2) and all possible subsets D_train are tested, so that sigma is computed deterministically and exactly), for finite B, it cannot be guaranteed that the estimated sigma is an upper bound on the central moment",
+    "While our estimation procedure for sigma is consistent and guaranteed to give the correct value as B -> infinity (or "
+    "if B = C(n, n/2) and all possible subsets D_train are tested, so that sigma is computed deterministically and "
+    "exactly), for finite B, it cannot be guaranteed that the estimated sigma is an upper bound on the central moment, "
+    "therefore the results of Theorem 9 or Corollary 10 cannot be guaranteed to hold.",
     "section 4, before algorithm 1",
 )
 _OF = rf.rows(

@@ -40,8 +40,15 @@ AUDIT = rf.Statement(
     ],
     control=rf.Control({"mu2": 1.0, "d": 1, "z": -1.6}),
     quote=rf.Quote(
-        "As seen in Figure 3b, the theoretical curve is matched exactly by the empirical one.", "section 5"
+        "As seen in Figure 2(b), the theoretical curve is matched exactly by the empirical one. [...] Figure 2(c) shows that, "
+        "when the adversary cannot reduce the effective dimensionality of the gradient, the hypothesis test loses substantial "
+        "power compared to d = 1 (dashed line) at Delta/sigma = 2 and the trade-off functions become symmetric, exactly "
+        "verifying Theorem 3.",
+        "section 5",
     ),
+    not_judged={
+        "the trade-off functions become symmetric, exactly verifying Theorem 3": "theorem 3 is a limit; at d = 50 equation 7 is 0.015 from the FNR of j and 0.029 from that of jinv, and how exact the plot is is not said"
+    },
 )
 
 
@@ -89,14 +96,20 @@ RECORDS = rf.Statement(
     ],
     control=rf.Control({"records": "diabetes", "rank": 1.0, "clip": 0.9, "mu2": 2.0, "z": -1.6}),
     quote=rf.Quote(
-        "We therefore also repeat the gradient space attack against a linear neural network with a 50-dimensional latent space trained on the "
-        "diabetes dataset [...] when the adversary cannot reduce the effective dimensionality of the gradient, the hypothesis test loses substantial "
-        "power compared to d = 1 (dashed line) at Delta/sigma = 2",
+        "We therefore also repeat the gradient space attack against a linear neural network with a 50-dimensional latent space "
+        "trained on the diabetes dataset. Figure 2(c) shows that, when the adversary cannot reduce the effective dimensionality "
+        "of the gradient, the hypothesis test loses substantial power compared to d = 1 (dashed line) at Delta/sigma = 2 and "
+        "the trade-off functions become symmetric, exactly verifying Theorem 3.",
         "section 5, MI attacks on DP ML models",
     ),
+    not_judged={
+        "the trade-off functions become symmetric, exactly verifying Theorem 3": "theorem 3 is a limit; at d = 50 equation 7 is 0.015 from the FNR of j and 0.029 from that of jinv, and how exact the plot is is not said"
+    },
     restricted_by=(
         rf.Quote(
-            'Here, a worst-case gradient with magnitude Delta ("Dirac canary") is inserted', "section 5"
+            'Here, a worst-case gradient with magnitude Delta ("Dirac canary") is inserted and the hypothesis test takes place in '
+            "gradient space instead of logit space.",
+            "section 5",
         ),
     ),
 )
@@ -154,7 +167,8 @@ LIRA = rf.Statement(
     ),
     restricted_by=(
         rf.Quote(
-            "LiRa [...] trains shadow models on D and fits a Gaussian likelihood to their confidence scores",
+            "Figure 2(a) shows the results of the LiRa offline MI attack introduced in , where A trains shadow models on D and fits "
+            "a Gaussian likelihood to their confidence scores.",
             "section 5",
         ),
     ),

@@ -76,6 +76,17 @@ _MAGNITUDE = rf.Quote(
     "Like the LM, it also has a symmetric noise density, thus the (squared) magnitude distributions can be used as a test statistic.",
     "section 4, Gaussian Mechanism",
 )
+PROMISED_LM = rf.Quote(
+    "Let mu_1 = Delta_1/b. The LM satisfies (j_LM(alpha), j_LM^-1(alpha))-DR with: j_LM(alpha) = 1 - alpha cosh(mu_1), alpha <= e^-mu_1; "
+    "e^-mu_1 sinh(-ln alpha), alpha > e^-mu_1 and j_LM^-1(alpha) = sqrt(alpha^2 e^(2 mu_1) + 1) - alpha e^mu_1, alpha < (1 - e^(-2 mu_1))/2; "
+    "(1 - alpha)/cosh(mu_1), alpha >= (1 - e^(-2 mu_1))/2.",
+    "theorem 1",
+)
+PROMISED_GM = rf.Quote(
+    "Let mu_2 = Delta_2/sigma. The GM satisfies (j_GM(alpha), j_GM^-1(alpha))-DR with: j_GM(alpha) = F_{chi_d^2(mu_2^2, sigma^2)}(F^-1_{chi_d^2(0, "
+    "sigma^2)}(1 - alpha)), j_GM^-1(alpha) = 1 - F_{chi_d^2(0, sigma^2)}(F^-1_{chi_d^2(mu_2^2, sigma^2)}(alpha)).",
+    "theorem 2",
+)
 _BOTH: dict[str, Any] = {"part": ("j", "jinv")}
 _Z = (-33.0, -12.0, -5.0, -1.6, 0.0, 2.3)
 _MUS = (0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0)
@@ -99,10 +110,8 @@ THEOREM_1 = rf.Statement(
         if (item["part"] == "j" or item["z"] >= -6.0) and (item["mu1"] < 30.0 or item["z"] <= -5.0)
     ],
     control=rf.Control({"mu1": 1.0, "part": "j", "z": -1.6}),
-    quote=rf.Quote(
-        "Let mu_1 = Delta_1/b. The LM satisfies (j_LM(alpha), j_LM^-1(alpha))-DR with: [the two formulas]",
-        "theorem 1",
-    ),
+    quote=PROMISED_LM,
+    not_judged={"The LM satisfies (j_LM(alpha), j_LM^-1(alpha))-DR": "by kaissis-thm-1-guarantee"},
     restricted_by=(_MAGNITUDE,),
 )
 THEOREM_2 = rf.Statement(
@@ -127,10 +136,8 @@ THEOREM_2 = rf.Statement(
         ),
     ],
     control=rf.Control({"mu2": 3.0, "d": 5, "part": "j", "z": -1.6}),
-    quote=rf.Quote(
-        "Let mu_2 = Delta_2/sigma. The GM satisfies (j_GM(alpha), j_GM^-1(alpha))-DR with: [the two formulas]",
-        "theorem 2",
-    ),
+    quote=PROMISED_GM,
+    not_judged={"The GM satisfies (j_GM(alpha), j_GM^-1(alpha))-DR": "by kaissis-thm-2-guarantee"},
     restricted_by=(_MAGNITUDE,),
 )
 COROLLARY_1 = rf.Statement(
@@ -150,7 +157,10 @@ COROLLARY_1 = rf.Statement(
         one for one in points(mu2=_MUS, z=_Z) if one["z"] < {10.0: -1.6, 30.0: -12.0}.get(one["mu2"], 9.0)
     ],
     control=rf.Control({"mu2": 1.0, "z": -1.6}),
-    quote=rf.Quote("For d = 1, j(alpha) admits the following closed-form representation", "corollary 1"),
+    quote=rf.Quote(
+        "For d = 1, j(alpha) admits the following closed-form representation: j_GM(alpha | d = 1) = Phi(Phi^-1(1 - alpha/2) - mu_2) - Phi(-Phi^-1(1 - alpha/2) - mu_2).",
+        "corollary 1",
+    ),
 )
 LEMMA_6 = rf.Statement(
     name="kaissis-lemma-6",

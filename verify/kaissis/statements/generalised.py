@@ -45,11 +45,12 @@ LEMMA_5 = rf.Statement(
     ),
     restricted_by=(
         rf.Quote(
-            "we will call two tests equivalent if they have the same power at a level alpha for all values of the tested parameter",
+            "In the following, we will call two tests equivalent if they have the same power at a level alpha for all values of the "
+            "tested parameter.",
             "section 3, before lemma 2",
         ),
         rf.Quote(
-            "In general, one takes the symmetrisation/convexification of T and T^-1, denoted Symm(T, T^-1), which creates a single, "
+            "In general, one takes the symmetrisation/convexification of T and T^-1, denoted Symm(T, T^-1) which creates a single, "
             "symmetric trade-off function.",
             "section 2",
         ),
@@ -86,7 +87,12 @@ LEMMA_5_CORRECTED = LEMMA_5.corrected(
         "symmetric about its mode."
     ),
     restricted_by=(
-        rf.Quote("If the density of xi is additionally symmetric about the location parameter", "lemma 4"),
+        rf.Quote(
+            "If the density of xi is additionally symmetric about the location parameter, the simultaneous individual LR tests r "
+            "and r' are equivalent to performing a single test using the magnitude of the observation as a test statistic, i.e. "
+            "letting |omega| ~ |P(nu, xi)| and testing H_0: |nu| = 0 vs. H_1: |nu| > 0.",
+            "lemma 4",
+        ),
     ),
 )
 

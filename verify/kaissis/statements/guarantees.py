@@ -18,7 +18,7 @@ from verify.kaissis.laws.relaxed_attackers import (
     promised,
 )
 from verify.kaissis.laws.relaxed_laws import resilience
-from verify.kaissis.statements.curves import power
+from verify.kaissis.statements.curves import PROMISED_GM, PROMISED_LM, power
 from verify.kaissis.statements.lemmas import (
     BOTH_SIDES,
     CHOOSES_Q,
@@ -37,8 +37,8 @@ Z = rf.Real(-4.7, 3.0)
 _RESTRICTED = (
     BOTH_SIDES,
     rf.Quote(
-        "since J-DR is defined conditional on a restriction of A's background knowledge, it is not resilient to post-processing through "
-        "auxiliary information",
+        "Moreover, since J-DR is defined conditional on a restriction of A's background knowledge, it is not resilient to "
+        "post-processing through auxiliary information.",
         "section 3, before lemma 7",
     ),
 )
@@ -64,7 +64,7 @@ _GAUSSIAN_PROOF = (
 _KNOWN = " Where the direction is known the null and the alternative are simple along it, and the curve is f of the DPTM (Neyman and Pearson)."
 
 
-def _pair(number: int, noise: str, letters: str, proof: str) -> tuple[rf.Statement, rf.Statement]:
+def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Statement]:
     """The guarantee as it is given, and where it holds."""
     line = noise == "Laplace"
     zs = (-4.0, -1.6, 0.0, 1.0)
@@ -86,9 +86,8 @@ def _pair(number: int, noise: str, letters: str, proof: str) -> tuple[rf.Stateme
         truth=lambda mu, d, knows, z: power(attacker(noise, mu, d, knows), z),
         points=listed if line else [*listed, {"mu": 1.0, "d": 1, "knows": LIRA, "z": -1.6}],
         control=rf.Control({"mu": 3.0, "d": 1, "knows": NOTHING, "z": 1.0 if line else -1.6}),
-        quote=rf.Quote(
-            f"The {letters} satisfies (j_{letters}(alpha), j_{letters}^-1(alpha))-DR", f"theorem {number}"
-        ),
+        quote=PROMISED_LM if line else PROMISED_GM,
+        not_judged={("j_LM(alpha) = " if line else "j_GM(alpha) = "): f"by kaissis-thm-{number}"},
         restricted_by=(CHOOSES_Q, *_RESTRICTED),
         second_route=lambda mu, d: drawn(noise, mu, d),
     )
@@ -133,9 +132,10 @@ LEMMA_9_GUARANTEE = rf.Statement(
     ),
     control=rf.Control({"mu": 3.0, "d": 2, "rate": 0.3, "reading": RECORD, "z": -1.6}),
     quote=rf.Quote(
-        "the SGM with diagonal covariance matrix sigma^2 I^d samples a mask in {0,1}^d ~ Bern(p)^d [...], where Bern(p) denotes a Bernoulli "
-        "distribution with probability p, and outputs q(...) + xi, xi ~ N(0, sigma^2 I^d), where (.) is the Hadamard product. [...] It follows "
-        "that the SGM satisfies J_SGM-DR.",
+        "On a d-dimensional function q with global Delta_2-sensitivity Delta_2, the SGM with diagonal covariance matrix sigma^2 "
+        "I^d samples a mask b ~ Bern(p)^d, where b in {0,1}^d and Bern(p) denotes a Bernoulli distribution with probability p "
+        "and outputs q(.) (.) b + xi, xi ~ N(0, sigma^2 I^d), where (.) is the Hadamard product. [...] It follows that the SGM "
+        "satisfies J_SGM-DR.",
         "section 4, Poisson-Subsampled Gaussian Mechanism",
     ),
     restricted_by=(
@@ -149,8 +149,8 @@ LEMMA_9_GUARANTEE = rf.Statement(
     second_route=masks_drawn,
 )
 STATEMENTS = (
-    *_pair(1, "Laplace", "LM", _LAPLACE_PROOF),
-    *_pair(2, "Gaussian", "GM", _GAUSSIAN_PROOF),
+    *_pair(1, "Laplace", _LAPLACE_PROOF),
+    *_pair(2, "Gaussian", _GAUSSIAN_PROOF),
     LEMMA_9_GUARANTEE,
 )
 """Theorems 1 and 2 and lemma 9 as guarantees."""

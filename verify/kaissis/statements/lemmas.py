@@ -67,8 +67,9 @@ CHOOSES_Q = rf.Quote(
 )
 """What makes one-sided shifts part of the game: the attacker may choose a count, or a sum of numbers >= 0."""
 BOTH_SIDES = rf.Quote(
-    "two individual one-sided LR tests r and r' with null hypothesis nu = 0 and alternative hypotheses -Delta <= nu < 0 for r and "
-    "0 < nu <= Delta for r'",
+    "The composite LR test H0: M(q(D), xi) vs. H1: M(q(D'), xi) is equivalent to letting M ~ P(nu, xi) and simultaneously "
+    "conducting two individual one-sided LR tests r and r' with null hypothesis nu = 0 and alternative hypotheses -Delta <= "
+    "nu < 0 for r and 0 < nu <= Delta for r', where nu = q(D') - q(D) and Delta is the global sensitivity of q.",
     "lemma 2",
 )
 
@@ -172,10 +173,14 @@ LEMMA_3 = rf.Statement(
     points=_PAIRS,
     control=rf.Control(_PAIRS[13], truth=lambda factor, **at: falls(width=factor, **at)),
     quote=rf.Quote(
-        "The Laplace Mechanism (LM), Gaussian Mechanism (GM) and the Poisson-Subsampled Gaussian Mechanism (SGM) all have the MLRP. "
-        "Moreover, the power of both tests is maximised when |nu| = |q(D') - q(D)| = Delta.",
+        "The individual LR tests r and r' are UMP level alpha if the noise distribution xi has the monotone likelihood ratio "
+        "property (MLRP). The Laplace Mechanism (LM), Gaussian Mechanism (GM) and the Poisson-Subsampled Gaussian Mechanism "
+        "(SGM) all have the MLPR. Moreover, the power of both tests is maximised when |nu| = |q(D') - q(D)| = Delta.",
         "lemma 3",
     ),
+    not_judged={
+        "The individual LR tests r and r' are UMP level alpha if the noise distribution xi has the monotone likelihood ratio property (MLRP).": "the theorem of Karlin and Rubin: a premise is named, and it is the premise that fails"
+    },
     restricted_by=(
         REAL_LINE,
         rf.Quote(
@@ -237,8 +242,9 @@ LEMMA_4 = rf.Statement(
     ],
     control=rf.Control(SETTINGS[1] | {"nu": 1.0, "alpha": 0.05}),
     quote=rf.Quote(
-        "If the density of xi is additionally symmetric about the location parameter, the simultaneous individual LR tests r and r' are "
-        "equivalent to performing a single test using the magnitude of the observation as a test statistic",
+        "If the density of xi is additionally symmetric about the location parameter, the simultaneous individual LR tests r "
+        "and r' are equivalent to performing a single test using the magnitude of the observation as a test statistic, i.e. "
+        "letting |omega| ~ |P(nu, xi)| and testing H_0: |nu| = 0 vs. H_1: |nu| > 0.",
         "lemma 4",
     ),
     restricted_by=(

@@ -82,11 +82,18 @@ THEOREM_3 = rf.Statement(
     ],
     control=rf.Control(_PATHS[2] | {"form": SHORT, "part": "j", "alpha": 0.01}),
     quote=rf.Quote(
-        "As d and/or as the number of non-adaptive compositions N increase, j_GM and j_GM^-1 tend to the common form: [equation 7]",
+        "Consider a GM on a function with sensitivity Delta_2 and noise variance sigma^2 I^d such that Delta_2/sigma << 1. Let "
+        "mu_2 = Delta_2/sigma. As d and/or as the number of non-adaptive compositions N increase, j_GM and j_GM^-1 tend to the "
+        "common form: Phi( Phi^-1(1 - alpha)/sqrt(2 N mu_2^2/d + 1) - N mu_2^2/(sqrt(2 d) sqrt(2 N mu_2^2/d + 1)) ) ~ Phi( "
+        "Phi^-1(1 - alpha) - N mu_2^2/sqrt(2 d) ).",
         "theorem 3",
     ),
     restricted_by=(
-        rf.Quote("the GM moreover exhibits specific asymptotic behaviour", "section 4, before theorem 3"),
+        rf.Quote(
+            "The GM moreover exhibits specific asymptotic behaviour when the query dimensionality d and/or the number of "
+            "non-adaptive compositions increase.",
+            "section 4, before theorem 3",
+        ),
     ),
     second_route=lambda what, c, q, d, form, part, alpha: (
         f"SciPy's chi-square laws at FPR {alpha:g}: {part} at "
@@ -165,7 +172,12 @@ FIGURE_2A = rf.Statement(
         "exactly, even at a modest number of compositions.",
         "section 5, Asymptotic behaviour",
     ),
-    restricted_by=(rf.Quote("Figure 2: Asymptotic behaviour of the GM", "figure 2"),),
+    not_judged={
+        "become symmetric, approach the off-diagonal": "a trend of a plot: of j in d it is judged in kaissis-blessing, its limit in kaissis-thm-3"
+    },
+    restricted_by=(
+        rf.Quote("Figure 2: Asymptotic behaviour of the GM and power analyses of the GM/SGM.", "figure 2"),
+    ),
     second_route=lambda part, alpha: (
         f"SciPy's chi-square laws at FPR {alpha:g}: {part} at {by_scipy(part, alpha, EQUATION_7, *FIGURE)}"
     ),

@@ -12,6 +12,16 @@ from verify.kaissis.statements.lemmas import LEMMA_3_CORRECTED, dimensions, poin
 Z = float(ndtri(1e-3))
 
 
+def losses_by_tails(ratio: float, rate: float) -> str:
+    """Normal tails written out: one-sided with the record known, two-sided without."""
+    one, two = -ndtri(1e-3), -ndtri(5e-4)
+    known, unknown = float(ndtr(ratio - one)), float(ndtr(ratio - two) + ndtr(-ratio - two))
+    return (
+        f"normal tails: without sub-sampling {known:.5f} in the DPTM and {unknown:.5f} in the RTM, a loss of {known - unknown:.5f}; at the rate "
+        f"{rate:g} {rate * known + (1 - rate) * 1e-3:.5f} and {rate * unknown + (1 - rate) * 1e-3:.5f}, a loss of {rate * (known - unknown):.5f}"
+    )
+
+
 POWER = rf.Statement(
     name="kaissis-power",
     uses=("kaissis-cor-1", "kaissis-lemma-3", "kaissis-lemma-9"),
@@ -39,20 +49,72 @@ POWER = rf.Statement(
         truth=lambda factor, ratio, rate: power(relaxed("Gaussian", factor * ratio, rate), Z),
     ),
     quote=rf.Quote(
-        "As anticipated, the adversary has lower power throughout in the RTM compared to the DPTM",
+        "As anticipated, the adversary has lower power throughout in the RTM compared to the DPTM, and the loss of power is "
+        "amplified through subsampling.",
         "section 5, Asymptotic behaviour",
     ),
+    not_judged={"the loss of power is amplified through subsampling": "by kaissis-power-loss"},
     restricted_by=(
         rf.Quote(
-            "assuming the worst case of a one-dimensional learning task and a sampling rate of 0.3",
+            "Figure 1(b) plots the power 1-beta of an MI adversary vs. the Delta/sigma-ratio at a fixed alpha = 10^-3 for the GM "
+            "and Figure 1(c) for the SGM assuming the worst case of a one-dimensional learning task and a sampling rate of 0.3.",
             "section 5",
         ),
     ),
 )
 
+DIFFERENCE = "power in the DPTM less that in the RTM, with sub-sampling in both"
+SHARE = "the same, as a share of the power in the DPTM"
+AGAINST_NONE = "power in the DPTM without sub-sampling less that in the RTM with it"
+
+
+def loss(reading: str, ratio: float, rate: float) -> float:
+    """What an attacker loses by not knowing the record."""
+    known, unknown = (
+        1.0 - float(curve.beta(1e-3))
+        for curve in (
+            known_resilience(ratio, 1.0 if reading == AGAINST_NONE else rate),
+            relaxed("Gaussian", ratio, rate),
+        )
+    )
+    return (known - unknown) / (known if reading == SHARE else 1.0)
+
+
+POWER_LOSS = rf.Statement(
+    name="kaissis-power-loss",
+    says="At alpha = 1e-3 the loss of power in the relaxed threat model against the DPTM is larger with sub-sampling than without.",
+    source="Kaissis et al., figure 2",
+    uses=POWER.uses,
+    unreached=POWER.unreached,
+    kind=rf.Ordering(unit="loss without sub-sampling less that with it"),
+    domain=POWER.domain | {"reading": rf.Choice(DIFFERENCE, SHARE, AGAINST_NONE)},
+    claimed=loss,
+    truth=lambda reading, ratio: loss(reading, ratio, 1.0),
+    points=points(ratio=(0.5, 1.0, 2.0, 4.0, 8.0), rate=(0.3,), reading=(DIFFERENCE, SHARE, AGAINST_NONE)),
+    control=rf.Control({"ratio": 2.0, "rate": 0.3, "reading": AGAINST_NONE}, attained=True),
+    quote=POWER.quote,
+    not_judged={
+        "the adversary has lower power throughout in the RTM compared to the DPTM": "by kaissis-power"
+    },
+    restricted_by=POWER.restricted_by,
+    second_route=lambda reading, ratio, rate: losses_by_tails(ratio, rate),
+)
+POWER_LOSS_CORRECTED = POWER_LOSS.corrected(
+    says="Against the power in the DPTM without sub-sampling the attacker of the relaxed threat model loses more with sub-sampling than without. "
+    "With sub-sampling at the rate p in both threat models the loss is p times that without, at every FPR at which f_p and j_p need not be symmetrised.",
+    uses=("kaissis-lemma-9",),
+    domain={"reading": rf.Fixed(AGAINST_NONE)},
+    derivation=(
+        "By lemma 9 the power with sub-sampling is p P(alpha) + (1 - p) alpha, with P the power without, in either threat model: the difference "
+        "of the two is p times the difference without, and the share p (P_f - P_j)/(p P_f + (1 - p) alpha) is at most (P_f - P_j)/P_f, as alpha >= 0. The power in the RTM falls "
+        "with p from P_j(alpha) to alpha, so that against one fixed power of the DPTM the loss grows as p falls."
+    ),
+)
+
 RERO_QUOTE = rf.Quote(
-    "in the RTM, data reconstruction adversaries also suffer a diminished success rate compared to the DPTM, as measured in terms of Reconstruction "
-    "Robustness, which can be bounded directly through its relationship to hypothesis testing",
+    "In the Appendix, we demonstrate that, in the RTM, data reconstruction adversaries also suffer a diminished success "
+    "rate compared to the DPTM, as measured in terms of Reconstruction Robustness, which can be bounded directly through "
+    "its relationship to hypothesis testing.",
     "section 5, Improved bounds on data reconstruction attacks",
 )
 RERO = rf.Statement(
@@ -82,6 +144,9 @@ RERO = rf.Statement(
     ],
     control=rf.Control({"noise": "Gaussian", "mu": 3.0, "rate": 1.0, "kappa": 0.5}),
     quote=RERO_QUOTE,
+    not_judged={
+        "which can be bounded directly through its relationship to hypothesis testing": "by kaissis-rero-guarantee"
+    },
 )
 
 
@@ -148,8 +213,11 @@ RERO_GUARANTEE = rf.Statement(
     points=points(mu=(0.5, 1.0, 2.0), reading=(LENGTHS, SHIFTS)),
     control=rf.Control({"mu": 2.0, "reading": LENGTHS}, attained=True),
     quote=RERO_QUOTE,
+    not_judged={
+        "data reconstruction adversaries also suffer a diminished success rate compared to the DPTM, as measured in terms of Reconstruction Robustness": "by kaissis-rero"
+    },
     second_route=guessed,
 )
 
-STATEMENTS = (POWER, RERO, RERO_LENGTHS, RERO_GUARANTEE)
+STATEMENTS = (POWER, POWER_LOSS, POWER_LOSS_CORRECTED, RERO, RERO_LENGTHS, RERO_GUARANTEE)
 """In the order of the paper."""

@@ -96,7 +96,7 @@ LEMMA_5_1 = rf.Statement(
         "μ = sqrt(2) c sqrt(exp(μ_step²)Φ(1.5 μ_step) + 3Φ(-0.5 μ_step) - 2).",
         "lemma 5.1 and equation 10",
     ),
-    restricted_by=(rf.Quote("Asymptotic convergence of infinite DP-SGD", "title of lemma 5.1"), quotes.INDEPENDENT_STEPS),
+    restricted_by=(rf.Quote("Lemma 5.1 (Asymptotic convergence of infinite DP-SGD).", "title of lemma 5.1"), quotes.INDEPENDENT_STEPS),
     second_route=lambda reading, curve, size, c, share: drawn_endless(size, c)
     if reading == ENDLESS
     else drawn_exposed(size, c, share, equation_10(reading, curve, size, c, share)),
@@ -176,11 +176,13 @@ APPENDIX_D_3 = rf.Statement(
     ],
     control=rf.Control(_ONE),
     quote=rf.Quote(
-        "The next lemma provides such a result for μ-GMIP and follows from a result that holds for hypotheses tests between "
-        "Gaussian random variables due to Dong et al. [11] (see Appendix D.3 for details and more results). ... using the composition "
-        "result for k steps in Appendix D.3",
+        "The next lemma provides such a result for μ-GMIP and follows from a result that holds for hypotheses tests between " "Gaussian random variables due to Dong et al. [11] (see Appendix D.3 for details and more results). [...] The " "analytical solutions are computed with a value of K = d and using the composition result for k steps in Appendix D.3 " "for (c).",
         "section 5.2 and the caption of figure 2",
     ),
+    not_judged={
+        "The next lemma provides such a result for μ-GMIP": "an announcement of lemma 5.1, which leemann-lemma-5.1 judges",
+        "The analytical solutions are computed with a value of K = d": "by leemann-K-equals-d",
+    },
     restricted_by=(quotes.INDEPENDENT_STEPS,),
     second_route=lambda **at: exposed_alone(**at, claimed=promised(**at)),
 )  # fmt: skip

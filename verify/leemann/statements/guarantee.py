@@ -128,6 +128,7 @@ GUARANTEE = rf.Statement(
     points=_LINES + _DRAWN + rf.grid(_LAW, gradients=(ATOMS, INDEPENDENT), leakage=1.0),
     control=rf.Control(_LINES[1]),
     quote=quotes.ALL_DISTRIBUTIONS,
+    not_judged={'optimal in the sense of the Neyman-Pearson Lemma, i.e., it cannot be improved': 'by leemann-thm-5.1-tight'},
     restricted_by=(quotes.LARGE_BATCHES, rf.Quote(
         "It is worth noting that if we do not restrict the gradient distribution or its support, then there might always exist "
         "gradient samples that significantly distort the mean, revealing their membership in the training dataset.",
@@ -196,6 +197,7 @@ DRAWN = rf.Statement(
     ],
     control=rf.Control({"ratio": 650 / 500, "n": 500}),
     quote=quotes.K_EQUALS_D,
+    not_judged={'using the composition result for k steps in Appendix D.3 for (c)': 'by leemann-D.3'},
     restricted_by=(quotes.SMALL_SIZES,),
     second_route=lambda ratio, n: drawn_targets(*rows_of(ratio, n)),
 )  # fmt: skip

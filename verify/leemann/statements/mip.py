@@ -78,7 +78,10 @@ THEOREM_4_2 = rf.Statement(
     ),
     restricted_by=(
         rf.Quote(
-            "An algorithm is DP if for any two neighboring datasets S, S' (that differ by one instance) ...",
+            "The classical notion of (ϵ, δ)-differential privacy [14] is the current workhorse of private ML and can be described "
+            "as follows: An algorithm is DP if for any two neighboring datasets S, S' (that differ by one instance) and any subset "
+            "of possible outputs, the ratio of the probabilities that the algorithm's output lies in the subset for inputs S, S' is "
+            "bounded by a constant factor.",
             "section 3",
         ),
         quotes.ADDED_INSTANCE,

@@ -80,8 +80,7 @@ LESS_NOISE = rf.Statement(
         "Due to Theorem 4.2, we never need to add more noise for μ-GMIP than for μ-DP.", "section 6.2"
     ),
     restricted_by=(rf.Quote(
-        "We can do so both for μ-GMIP using the result in Equation (10) and using the result by Dong et al. [11, Corollary 4] for "
-        "μ-GDP, which result in the same attack success rates while μ-GDP allows for stronger privacy threat models.",
+        "We can do so both for μ-GMIP using the result in Equation (10) and using the result by Dong et al. [11, Corollary 4] " "for μ-GDP, which result in the same [page] attack success rates while μ-GDP allows for stronger privacy threat models.",
         "section 6.2",
     ), quotes.ADDED_INSTANCE),
     second_route=noise_route,

@@ -21,17 +21,21 @@ COROLLARY_5_1 = Quote(
 )
 LARGE_BATCHES = Quote(
     "We establish the following theorem using the Central Limit Theorem (CLT) for means of adequately large batches of n "
-    "sample gradients ...",
+    "sample gradients, which is proven in Appendix E.",
     "section 5.1, before theorem 5.1",
 )
 CENTRED_K = Quote("K̂ = ||Σ̂^-1/2 (θ - μ̂)||² ▷ Estimate gradient susceptibility", "algorithm 1, line 9")
 ALL_DISTRIBUTIONS = Quote(
-    "This initial step ... is (1) as general as possible covering all distributions with finite variance and is (2) optimal in "
-    "the sense of the Neyman-Pearson Lemma, i.e., it cannot be improved.",
+    "This initial step serves as the foundation for our subsequent analysis and is (1) as general as possible covering all "
+    "distributions with finite variance and is (2) optimal in the sense of the Neyman-Pearson Lemma, i.e., it cannot be "
+    "improved.",
     "remark 5.2",
 )
 CLIPPING = Quote(
-    "gradient clipping (i.e., θ_i := g(x_i, y_i) · max(1, C/||g(x_i, y_i)||) ...)",
+    "In summary, the algorithm consists of three fundamental steps: gradient clipping (i.e., θ_i := g(x_i, y_i) · max(1, "
+    "C/||g(x_i, y_i)||) where g(x_i, y_i) = ∇L(x_i, y_i) is the gradient with respect to the loss function L), aggregation "
+    "(i.e., m = (1/n) sum_{i=1}^n θ_i) and adding Gaussian noise (i.e., m̃ = m + Y where Y ~ N(0, τ²I) with variance "
+    "parameter τ²).",
     "section 3.3; max where only min bounds the norms by C, which the name and n_effective ask for",
 )
 REMARK_5_1 = Quote(
@@ -41,9 +45,10 @@ REMARK_5_1 = Quote(
     "remark 5.1",
 )
 K_EQUALS_D = Quote(
-    "In this case, we can estimate K accurately and observe that our bounds are tight when the distribution parameters and "
-    "thus the respective gradient susceptibilities can be computed accurately. ... The analytical solutions are computed with a "
-    "value of K = d ...",
+    "In Figure 2a, we use a simulated gradient distribution with known parameters μ, Σ^-1 and d. In this case, we can "
+    "estimate K accurately and observe that our bounds are tight when the distribution parameters and thus the respective "
+    "gradient susceptibilities can be computed accurately. [...] The analytical solutions are computed with a value of K = "
+    "d and using the composition result for k steps in Appendix D.3 for (c).",
     "section 6.1 and the caption of figure 2",
 )
 SMALL_SIZES = Quote(
@@ -53,7 +58,9 @@ SMALL_SIZES = Quote(
 )
 INDEPENDENT_STEPS = Quote(
     "This mismatch occurs since the theoretical analysis is based on the premise that the attacker gains access to "
-    "independently sampled gradient means for each step to separate training and non-training points ...",
+    "independently sampled gradient means for each step to separate training and non-training points, but in practice we do "
+    "not gain much new information as the model updates are not statistically independent and too incremental to change the "
+    "gradient means significantly between two subsequent steps.",
     "section 6.1",
 )
 ALGORITHM_1 = Quote(

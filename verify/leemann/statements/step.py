@@ -121,6 +121,7 @@ TIGHT = replace(
     and all(leemann.step_mu(d, n, n * off**2) >= 0.002 for off in (target, target - mean)),
     points=_GRID,
     quote=quotes.ALL_DISTRIBUTIONS,
+    not_judged={'as general as possible covering all distributions with finite variance': 'by leemann-thm-5.1-guarantee'},
 )  # fmt: skip
 
 TIGHT_CORRECTED = TIGHT.corrected(
@@ -195,6 +196,7 @@ NORMAL = rf.Statement(
         "are bounded away from 0."
     ),
     quote=quotes.COROLLARY_5_1,
+    not_judged={'For large d, n, noisy SGD is approximately g_{μ_Step}-GMIP.': 'by leemann-cor-5.1'},
     restricted_by=(quotes.SMALL_SIZES,),
 )  # fmt: skip
 
@@ -270,6 +272,7 @@ COROLLARY_5_1 = rf.Statement(
     ],
     control=rf.Control(_CENTRED[3].at),
     quote=quotes.COROLLARY_5_1,
+    not_judged={'In particular, β(α) ≈ Φ(Φ^-1(1 - α) - μ_Step)': 'by leemann-cor-5.1-normal'},
     restricted_by=(quotes.SMALL_SIZES,),
     slip=(quotes.THEOREM_5_1, quotes.CENTRED_K),
     second_route=means_at_64_rows,
@@ -306,6 +309,7 @@ AT_FIGURE_2 = rf.Statement(
     points=[rf.Point({"d": d}, f"d = {d}, n = {n}, K = d", "paper") for d, n in PAPER],
     control=rf.Control({"d": 650}),
     quote=quotes.K_EQUALS_D,
+    not_judged={"using the composition result for k steps in Appendix D.3 for (c)": "by leemann-D.3"},
 )
 
 STATEMENTS = (

@@ -86,7 +86,13 @@ THEOREM_4_1 = rf.Statement(
         "is convex, non-increasing, (⊗ h(x))(r) <= 1 - r for all r in [0, 1], and it is continuous at zero.",
         "theorem 4.1",
     ),
-    restricted_by=(rf.Quote("(supposing the minimum exists)", "definition 4.1, below equation 6"),),
+    restricted_by=(
+        rf.Quote(
+            "For a global α ∈ [0, 1] the stochastic composition of these trade-functions is defined as (⊗ h(x))(α) = min {β_h(ᾱ)}, "
+            "(supposing the minimum exists), the smallest global false negative rate possible at a global FPR of α.",
+            "definition 4.1, below equation 6",
+        ),
+    ),
     derivation=(
         "Convex: mixing two splits mixes their FPRs, and h(x) is convex. Non-increasing: a split of mean alpha plus a share of what is "
         "left to 1 has a larger mean and no larger FNR. At most 1 - alpha: the constant split. Continuous at 0: for splits of mean 2^-k "

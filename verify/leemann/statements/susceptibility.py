@@ -40,6 +40,10 @@ REMARK_5_1 = rf.Statement(
     points=[at for law in _COMPONENTS for at in rf.grid(law, d=(5, 500))],
     control=rf.Control({"components": "Gaussian", "d": 5} | _HALF),
     quote=quotes.REMARK_5_1,
+    not_judged={
+        "thus K ∈ O(d)": "an order without a constant: E[K] = d holds for the centred K, see leemann-rem-5.1-mean",
+        "we obtain μ ∈ O(sqrt(d/n))": "an order without a constant: it follows from K = O(d) by equation 9, see leemann-rem-5.1-corrected",
+    },
     restricted_by=(quotes.CENTRED_K,),
     second_route=drawn_k,
 )

@@ -1,0 +1,179 @@
+"""Find a quotation in the text of a paper, where mathematics is typed by other hands.
+
+A quotation is compared word by word. Mathematics of the text (between dollar signs or LaTeX's brackets, and every word with a sign
+that no English word has) matches any words of the quotation, or none: the texts were read by machines, which lost or mangled it. So do
+marks of a type face, white space, hyphens at the end of a line and references in square brackets.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+MATHEMATICS = ""
+"""What stands for mathematics among words."""
+ELLIPSIS = re.compile(r"\s*\[\.\.\.\]\s*")
+"""Between whole sentences of one quotation."""
+PAGE = re.compile(r"\s*\[page\]\s*")
+"""Within a sentence, where a figure or a footnote stands between its two halves."""
+_SYMBOL = re.compile(
+    r"(?!(?:not|no|nor|and|but|is|are|any)$)\w{1,3}|alpha|beta|gamma|delta|epsilon|theta|sigma|kappa|lambda|omega|infinity|muhat|thetahat|sqrt|prod|cosh|sinh|bern|bernoulli|"
+    r"laplace|gennormal|randomsplit|effective|targ|step|train|score|bayes|batch|miss|scal|diff|symm|gmip|target|adversary"
+)
+"""Words with which a quotation writes mathematics."""
+_FORMULA = re.compile(r"\$\$.*?\$\$|\\\[.*?\\\]|\$[^$\n]*(?:\n[^$\n]+)?\$|\\\(.*?\\\)", re.DOTALL)
+_REFERENCE = re.compile(r"\[\d+(?:[,;] ?(?:\d+|Corollary \d+))*\]")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:i\.e|e\.g|et al|vs|resp|w\.r\.t|s\.t|cf|w\.p|aka|Fig|Eq|Algo|approx|i\.i\.d))\.$"
+)
+_LIST = re.compile(r"\s*(?:\x01|#+ |(?:Theorem|Lemma|Remark|Corollary|Proposition|Definition) [\w.]+\s)")
+_MARKER = re.compile(
+    r"^[ \t]*(?:(?:[-•]|\d{1,2}:)[ \t]+)?(?:\(?(?:[a-z]|\d{1,2})[.):][ \t]+)?(?=\S)", re.MULTILINE
+)
+_CITED = re.compile(r"\((?:see )?[A-Z][^()]*?(?:et al\.|and)[^()]*?\d{4}[a-z]?[^()]*\)")
+_PIECE = re.compile(r"\x00|\n\s*\n|\n|[^\s\x00]+")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a quotation, in small letters.
+
+    Examples:
+        >>> words_of("Let A be (eps, delta)-DP.")
+        ['let', 'a', 'be', 'eps', 'delta', 'dp']
+    """
+    text = re.sub(r"\bnot in (?=D_)", "", text)  # a sign of set theory
+    return [word.lower() for word in re.findall(r"[A-Za-z]+", _CITED.sub(" ", _REFERENCE.sub(" ", text)))]
+
+
+@lru_cache(maxsize=8)
+def read(text: str) -> tuple[tuple[str, ...], frozenset[int]]:
+    """The words of a paper, with `MATHEMATICS` among them, and the places at which a sentence may begin.
+
+    Examples:
+        >>> read("Let $x$ be small. Then it is.")
+        (('let', '', 'be', 'small', 'then', 'it', 'is'), frozenset({0, 4, 7}))
+    """
+    text = re.sub(r"(?<=[a-z])-\n+(?=[a-z])", "", text)
+    text = re.sub(r"(?<=[a-z]{4})(?=[A-Z][a-z]+ )", ".\n", text)  # a heading that runs into its section
+    text = _MARKER.sub(lambda found: "\1" if found[0].strip() else found[0], text)
+    text = text.replace("\t", "\n\n\1")  # cells of a table
+    formulas = [found[0] for found in _FORMULA.finditer(text)]
+    text, place = _FORMULA.sub(" \0 ", text), 0
+    text = _CITED.sub(" ", _REFERENCE.sub(" ", text))
+    result: list[str] = []
+    starts, ended, before = {0}, True, ""
+    for piece in _PIECE.finditer(text):
+        part = piece[0].lstrip("\1")
+        ended = ended or part != piece[0]
+        if part.startswith("\n"):
+            after = text[piece.end() : piece.end() + 60]
+            new = _LIST.match(after) or ("\n" in part[1:] and re.match(r"[\s*_\"“(]*[A-Z#]", after))
+            if ended and "\n" in part[1:]:
+                starts.add(len(result))
+            ended = ended or bool(new)
+            continue
+        if ended and (part == "\0" or not re.match(r"[*_(\"“]*[a-z]", part)):
+            starts.add(len(result))
+        ended = False
+        if part == "\0":
+            if result[-1:] != [MATHEMATICS] or len(result) in starts:
+                result.append(MATHEMATICS)
+            ended = (
+                re.search(r"\.\s*(?:\\(?:tag|quad)\s*\S*\s*|\(\d+\))*(?:\$|\\)", formulas[place][2:])
+                is not None
+            )
+            place += 1
+        else:
+            bare = part.strip("*_#\"“”'’`.,;:?!()[]|-")
+            if bare and re.fullmatch(r"[A-Za-z][A-Za-z'’/-]*(?:\.[a-z]+)*", bare):
+                result += words_of(bare)
+            elif bare:
+                plain = bare.isascii() and not re.search(r"[\\^_{}=]", bare)
+                result += [MATHEMATICS, *(words_of(bare) if plain else [])]
+            elif re.fullmatch(r"[.:*_\"”)]+", part) and "." in part:
+                ended = True
+        full = (before + part)[-12:]
+        if re.search(r"[.?!]:?[*_\"”’')]*$", part) and not _ABBREVIATION.search(
+            re.sub(r"[*_\"”’')]+$", "", full)
+        ):
+            ended = True
+        before = part + " "
+    starts.add(len(result))
+    return tuple(result), frozenset(starts)
+
+
+def symbol(word: str) -> bool:
+    """Whether a quotation may write mathematics with this word."""
+    return _SYMBOL.fullmatch(word) is not None
+
+
+def _ends(words: Sequence[str], start: int, quoted: Sequence[str]) -> Iterator[int]:
+    """The places after which the quotation is used up, if its first word stands at `start`."""
+    seen: set[tuple[int, int, bool]] = set()
+    stack = [(start, 0, False)]
+    while stack:
+        here, used, loose = stack.pop()
+        if (here, used, loose) in seen:
+            continue
+        seen.add((here, used, loose))
+        if used == len(quoted):
+            yield here
+        if here == len(words):
+            continue
+        if words[here] == MATHEMATICS:
+            stack.append((here + 1, used, True))
+            if used < len(quoted) and symbol(quoted[used]):
+                stack.append((here, used + 1, loose))
+        elif used < len(quoted):
+            if loose and symbol(quoted[used]):
+                stack.append((here, used + 1, True))
+            if words[here] == quoted[used]:
+                stack.append((here + 1, used + 1, False))
+
+
+def whole(text: str, quotation: str) -> str:
+    """Why a quotation is not one or more whole sentences of a text; "" where it is.
+
+    Args:
+        text: of the paper.
+        quotation: sentences; "[...]" between two that do not follow each other.
+
+    Examples:
+        >>> paper = "We assume little. Then $A$ is private, and $B$ is too."
+        >>> whole(paper, "Then A is private, and B is too."), whole(paper, "Then A is private")
+        ('', 'ends inside a sentence: Then A is private')
+        >>> whole(paper, "is private, and B is too.")
+        'begins inside a sentence: is private, and B is too.'
+        >>> whole(paper, "Then A is safe.")
+        'is not in the text: Then A is safe.'
+    """
+    words, starts = read(text)
+    pieces = [
+        (half, halves)
+        for part in ELLIPSIS.split(quotation)
+        for halves in [PAGE.split(part)]
+        for half in halves
+    ]
+    for part, halves in pieces:
+        quoted, found = words_of(part), "is not in the text"
+        begins, closes = part == halves[0], part == halves[-1]
+        for start in range(len(words)):
+            if words[start] not in (MATHEMATICS, quoted[0]) or (
+                words[start] == MATHEMATICS and start not in starts
+            ):
+                continue
+            ends = [*_ends(words, start, quoted)]
+            whole_start = start in starts or not begins
+            if ends and whole_start and (not closes or any(_closed(words, starts, end) for end in ends)):
+                break
+            if ends:
+                found = "ends inside a sentence" if whole_start else "begins inside a sentence"
+        else:
+            return f"{found}: {part}"
+    return ""
+
+
+def _closed(words: Sequence[str], starts: frozenset[int], end: int) -> bool:
+    """Whether a sentence ends here, but for mathematics."""
+    while end not in starts and words[end] == MATHEMATICS:
+        end += 1
+    return end in starts
