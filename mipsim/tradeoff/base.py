@@ -69,7 +69,7 @@ def answered(asked: object, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
-    """A field that holds a float within [low, high], or says that it is none; `how` may hold a default, and arguments of `number`.
+    """A field that holds a float within [low, high], or says that it is none; `how` may hold a `default`, `repr`, and arguments of `number`.
 
     Examples:
         >>> class Half(Frozen):
@@ -79,7 +79,7 @@ def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
         ...
         ValueError: share is 1.0; it must be a finite number in [0, 0.5]
     """
-    default = {"default": how.pop("default")} if "default" in how else {}
+    default = {key: how.pop(key) for key in ("default", "repr") if key in how}
 
     def checked(value: object) -> float:
         return number(name, scalar(value), low, high, **how)

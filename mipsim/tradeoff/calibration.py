@@ -9,6 +9,7 @@ from functools import cache
 
 from mipsim._validation import number
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
+from mipsim.tradeoff.bounds import lowered
 from mipsim.tradeoff.compose import ComposedTradeOff
 
 _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 1000, or a millionth
@@ -69,11 +70,15 @@ def calibrate(
         )
     number("least", least, 0.0, low_open=True)
     number("most", most, least, low_open=True)
+    low, high = ends = math.log(least), math.log(most)
     excess, words = _target(advantage, eta, mu, (tpr, fpr), (epsilon, delta), bool(both_directions))
+
+    def noise_at(log_noise: float) -> float:
+        return float(dict(zip(ends, (least, most), strict=True)).get(log_noise, math.exp(log_noise)))
 
     @cache  # the root finder asks for the ends of its bracket again
     def at(log_noise: float, accuracy: float) -> float:
-        curve: object = curve_of_noise(noise := math.exp(log_noise))
+        curve: object = curve_of_noise(noise := noise_at(log_noise))
         if not isinstance(curve, AbstractTradeOff):
             raise ValueError(
                 f"curve_of_noise gives {type(curve).__name__} at the noise {noise:g}; it must give {KNOWN}, such as "
@@ -88,7 +93,6 @@ def calibrate(
         return min(value, 1e3)  # inf would leave the root finder without a slope
 
     composed: list[float] = []
-    low, high = math.log(least), math.log(most)
     # Walk from 1 towards the root: at the far ends curves are costly and flat.
     middle, step = min(max(0.0, low), high), 0.7
     further = middle
@@ -113,8 +117,8 @@ def calibrate(
         nudge = _RELATIVE
         while at(root, 0.0) > 0.0:  # the root finder may stop on the wrong side
             root, nudge = root + nudge, 2.0 * nudge
-        return math.exp(root)
-    return math.exp(_polished(at, root, min(composed)))
+        return noise_at(root)
+    return noise_at(_polished(at, root, min(composed)))
 
 
 def _polished(at: Callable[[float, float], float], root: float, accuracy: float) -> float:
@@ -165,28 +169,32 @@ def _target(
         )
     if advantage is not None:
         most = number("advantage", advantage, 0.0, 1.0, low_open=True, high_open=True)
-        return lambda curve: curve.advantage() / most - 1.0, f"advantage <= {most:g}"
+        return lambda curve: (curve.advantage() - most) / most, f"advantage <= {most:g}"
     if eta is not None:
         half = number("eta", eta, 0.0, 0.5, low_open=True, high_open=True)
-        return lambda curve: curve.eta() / half - 1.0, f"eta <= {half:g}"
+        return lambda curve: (curve.eta() - half) / half, f"eta <= {half:g}"
     if mu is not None:
         shift = number("mu", mu, 0.0, low_open=True)
-        return lambda curve: curve.least_mu() / shift - 1.0, f"mu <= {shift:g}"
+        return lambda curve: (curve.least_mu() - shift) / shift, f"mu <= {shift:g}"
     if rates[0] is not None:
         at = number("fpr", rates[1], 0.0, 1.0, low_open=True, high_open=True)
         power = number("tpr", rates[0], at, 1.0, low_open=True, high_open=True)
         words = f"TPR <= {power:g} at FPR {at:g}"
-        return lambda curve: float((curve.symmetrized() if both else curve).tpr_at(at)) / power - 1.0, words
+        return (
+            lambda curve: (float((curve.symmetrized() if both else curve).tpr_at(at)) - power) / power,
+            words,
+        )
     eps = number("epsilon", budget[0], 0.0)
     slack = number("delta", budget[1], 0.0, 1.0, high_open=True)
     words = f"({eps:g}, {slack:g})-DP"
     if slack == 0.0:
-        most = eps * (1.0 + _RELATIVE)
-        return lambda curve: max(float(c.epsilon(0.0)) - most for c in _directions(curve, both)), words
+        return lambda curve: max(float(c.epsilon(0.0)) - eps for c in _directions(curve, both)), words
+
+    log_delta = float(lowered(math.log(slack), 2.0))
 
     def beyond(curve: AbstractTradeOff) -> float:
         worst = max(float(c.log_delta_bounds(eps)[1]) for c in _directions(curve, both))
-        return max(worst - math.log(slack), -1e3)
+        return max(worst - log_delta, -1e3)
 
     return beyond, words
 

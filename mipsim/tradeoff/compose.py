@@ -399,7 +399,7 @@ def compose(
     pairs = _without_blind(_gaussians_together(_flat(list(zip(curves, counts, strict=True)))))
     if len(pairs) == 1 and (pairs[0][1] == 1 or isinstance(pairs[0][0], GaussianTradeOff)):
         curve, count = pairs[0]
-        return GaussianTradeOff(curve.mu * count**0.5) if isinstance(curve, GaussianTradeOff) else curve
+        return GaussianTradeOff.of_squares([(curve, count)]) if isinstance(curve, GaussianTradeOff) else curve
     for curve, _ in pairs:
         if (corners := as_polygon(curve)) is not None and corners.tpr[0] == 1.0:
             return curve  # it tells all
@@ -468,11 +468,11 @@ def _counts(copies: int | Sequence[int], size: int) -> list[int]:
 
 
 def _gaussians_together(pairs: Pairs) -> Pairs:
-    mus = [(c.mu, n) for c, n in pairs if isinstance(c, GaussianTradeOff)]
+    parts = [(c, n) for c, n in pairs if isinstance(c, GaussianTradeOff)]
     rest = [(c, n) for c, n in pairs if not isinstance(c, GaussianTradeOff)]
-    if len(mus) == len(pairs) == 1 or not mus:
+    if len(parts) == len(pairs) == 1 or not parts:
         return pairs
-    return [(GaussianTradeOff(float(np.sqrt(sum(n * mu**2 for mu, n in mus)))), 1), *rest]
+    return [(GaussianTradeOff.of_squares(parts), 1), *rest]
 
 
 def _without_blind(pairs: Pairs) -> Pairs:

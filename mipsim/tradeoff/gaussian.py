@@ -1,6 +1,8 @@
 """The trade-off function of a Gaussian shift: mu-GDP."""
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from scipy.special import erf, erfc, erfcx, log_ndtr, ndtr
@@ -14,6 +16,7 @@ class GaussianTradeOff(AbstractTradeOff):
 
     Args:
         mu: the shift, finite and >= 0; 0 is blind guessing.
+        slack: relative error of mu, where it is itself a rounded number; all bounds hold with it.
 
     Source: Dong, Roth and Su, "Gaussian differential privacy", definition 2.6.
 
@@ -30,12 +33,38 @@ class GaussianTradeOff(AbstractTradeOff):
     """
 
     mu: float = within("mu", 0.0)
+    slack: float = within("slack", 0.0, 1.0, default=0.0, repr=False)
+
+    @classmethod
+    def of_squares(cls, parts: Sequence[tuple["GaussianTradeOff", int]]) -> "GaussianTradeOff":
+        """The composition of curves, each so many times: mu^2 is the sum of theirs; `slack` is 0 where its root is no rounded number.
+
+        Examples:
+            >>> print(GaussianTradeOff.of_squares([(GaussianTradeOff(3.0), 1), (GaussianTradeOff(2.0), 4)]).slack)
+            0.0
+        """
+        square = sum(count * Fraction(curve.mu) ** 2 for curve, count in parts)
+        largest = Fraction(max(curve.mu for curve, _ in parts))
+        root = float(largest) * math.sqrt(square / largest**2) if largest else 0.0
+        rounded = 2.0 * EPS if Fraction(root) ** 2 != square else 0.0
+        return cls(root, max(curve.slack for curve, _ in parts) + rounded)
+
+    @classmethod
+    def of_noise(cls, shift: float, scale: float) -> "GaussianTradeOff":
+        """The curve of a shift under noise of a standard deviation.
+
+        Examples:
+            >>> GaussianTradeOff.of_noise(1.0, 0.25), GaussianTradeOff.of_noise(1.0, 3.0).slack > 0.0
+            (GaussianTradeOff(mu=4.0), True)
+        """
+        mu = shift / scale
+        return cls(mu, EPS if Fraction(mu) * Fraction(scale) != Fraction(shift) else 0.0)
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         if self.mu == 0.0:
             return CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0)
         z = probit_of_log(log_fpr)
-        moved = 16.0 * EPS * (np.where(np.isfinite(z), np.abs(z), 0.0) + self.mu)
+        moved = (16.0 * EPS + self.slack) * (np.where(np.isfinite(z), np.abs(z), 0.0) + self.mu)
         w = z + self.mu
         result = CurveBounds.of_probit(-(w + moved), -(w - moved))
         return result.where(log_fpr < 0.0, CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0))
@@ -50,17 +79,18 @@ class GaussianTradeOff(AbstractTradeOff):
         return (math.inf, math.inf) if self.mu else (0.0, 0.0)
 
     def mu_ceiling(self) -> float:
-        return self.mu
+        return self.least_mu_bounds()[1]
 
     def least_mu_bounds(self) -> tuple[float, float]:
-        return self.mu, self.mu
+        return self.mu * (1.0 - self.slack), self.mu * (1.0 + self.slack)
 
     def auc_bounds(self) -> tuple[float, float]:
         area = float(ndtr(self.mu * math.sqrt(0.5)))
-        return area * (1.0 - 8.0 * EPS), min(1.0, area * (1.0 + 8.0 * EPS))
+        rounding = 8.0 * EPS + self.slack
+        return area * (1.0 - rounding), min(1.0, area * (1.0 + rounding))
 
     def mu_and_regret_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        return (self.mu, self.mu), (0.0, 0.0)
+        return self.least_mu_bounds(), (0.0, 0.0)
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """log(Phi(x) - e^epsilon Phi(y)), x and y = -epsilon / mu +- mu / 2, by Mills ratios where that is small.
@@ -72,12 +102,12 @@ class GaussianTradeOff(AbstractTradeOff):
         with np.errstate(over="ignore"):
             ratio, half = np.minimum(epsilon / self.mu, 1e150), 0.5 * self.mu
         x, y = half - ratio, -half - ratio
-        off = 4.0 * EPS * (ratio + half)
+        off = (4.0 * EPS + self.slack) * (ratio + half)
         rare = np.minimum(x, 1.0)
         second = erfcx(-y * math.sqrt(0.5))
         tail = 0.5 * rare**2 + 0.5 * math.log(2.0 * math.pi)
         fall = self._mills_fall(-rare)
-        error = (np.abs(rare) + 1.0) * off + EPS * tail
+        error = (np.abs(rare) + 1.0) * off + EPS * tail + self.slack
         retained = np.logaddexp(log_ndtr(-np.maximum(x, 0.0)), np.log(0.5 * second) - 0.5 * x**2)
         slack = 16.0 * EPS + (np.abs(x) + 2.0) * off + EPS * x**2  # of the logarithm of the other rate
         likely = [log_complement(np.minimum(retained + sign * slack, 0.0)) for sign in (1.0, -1.0)]
@@ -95,7 +125,7 @@ class GaussianTradeOff(AbstractTradeOff):
             )
         else:
             centre = math.log1p(-erfc(half * math.sqrt(0.5)))
-        slack = (16.0 + self.mu**2) * EPS * abs(centre)  # of erfc, whose argument is rounded
+        slack = (16.0 + self.mu**2) * (EPS + self.slack) * abs(centre)  # of erfc, whose argument is rounded
         low, high = (
             np.where(epsilon == 0.0, centre + sign * slack, end) for sign, end in ((-1.0, low), (1.0, high))
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from mipsim._validation import number, one_of, whole
@@ -60,7 +61,7 @@ def dpsgd(
     sigma = number("noise_multiplier", noise_multiplier, 0.0, low_open=True)
     p, count = _sampling(sampling_rate, steps)
     _proven(neighbours, sampling)
-    return _release(GaussianTradeOff, sigma, p, count, neighbours)
+    return _release(GaussianTradeOff.of_noise, sigma, p, count, neighbours)
 
 
 def _proven(neighbours: str, sampling: str) -> None:
@@ -74,15 +75,20 @@ def _proven(neighbours: str, sampling: str) -> None:
 
 
 def _release(
-    shift: Callable[[float], AbstractTradeOff], scale: float, p: float, count: int, neighbours: str
+    shift: Callable[[float, float], AbstractTradeOff], scale: float, p: float, count: int, neighbours: str
 ) -> AbstractTradeOff:
     """Steps of noise of this scale over the sensitivity; a replaced record moves a sum by twice as much as a removed one."""
     if neighbours == "replace":
-        return _steps(shift(2.0 / scale), p, count, symmetric=True)
-    curve = _steps(shift(1.0 / scale), p, count)
+        return _steps(shift(2.0, scale), p, count, symmetric=True)
+    curve = _steps(shift(1.0, scale), p, count)
     return (
         curve if neighbours == "remove" else curve.inverse() if neighbours == "add" else curve.symmetrized()
     )
+
+
+def _laplace(shift: float, scale: float) -> AbstractTradeOff:
+    """The curve of a shift under Laplace noise, whose ratio is rounded up: a larger one is less private."""
+    return LaplaceTradeOff(math.nextafter(shift / scale, math.inf))
 
 
 def _sampling(sampling_rate: float, steps: int) -> tuple[float, int]:
@@ -107,7 +113,7 @@ def _least_noise(
         raise ValueError(
             "sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0"
         )
-    shift = GaussianTradeOff if noise == "gaussian" else LaplaceTradeOff
+    shift = GaussianTradeOff.of_noise if noise == "gaussian" else _laplace
     both = neighbours == "add_or_remove"
     way = "remove" if both else neighbours
     return calibrate(lambda scale: _release(shift, scale, p, count, way), both_directions=both, **target)

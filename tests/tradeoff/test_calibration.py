@@ -1,11 +1,13 @@
 """Calibrated noise reaches its target, and no less noise does."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import ndtri
 
+import mipsim as mi
 from mipsim.tradeoff import (
     GaussianTradeOff,
     LaplaceTradeOff,
@@ -131,3 +133,33 @@ def test_neighbours_without_a_proven_pair_get_no_noise() -> None:
         find_noise_multiplier_for_epsilon_delta(1.0, 1e-5, neighbours="replace")
     with pytest.raises(ValueError, match="neighbours is 'all'"):
         find_noise_multiplier_for_epsilon_delta(1.0, 1e-5, neighbours="all")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_noise_is_too_little_by_a_rounding(seed: int):
+    """In rational numbers: mu^2 = steps / noise^2, and of Laplace noise epsilon is steps / noise, must be at most what was asked for."""
+    rng = np.random.default_rng(seed)
+    steps, mu, epsilon = (
+        int(rng.integers(1, 10**6)),
+        float(rng.uniform(0.01, 2.0)),
+        float(rng.uniform(0.01, 50.0)),
+    )
+    noise = mi.find_noise_multiplier_for_mu(mu, steps=steps)
+    assert (Fraction(mu) * Fraction(noise)) ** 2 >= steps
+    noise = mi.find_noise_multiplier_for_mu(mu, steps=steps, neighbours="replace", sampling="fixed_size")
+    assert (Fraction(mu) * Fraction(noise)) ** 2 >= 4 * steps
+    noise = mi.find_noise_multiplier_for_epsilon_delta(epsilon, 0.0, noise="laplace")
+    assert Fraction(noise) * Fraction(epsilon) >= 1
+    assert noise * epsilon <= 1.0 + 1e-11
+
+
+@pytest.mark.parametrize("least", [1e-3, 0.7])
+def test_the_least_noise_that_is_returned_was_tried(least: float):
+    tried = []
+
+    def curve(noise: float) -> mi.AbstractTradeOff:
+        tried.append(noise)
+        return mi.GaussianTradeOff(0.1)
+
+    assert mi.calibrate(curve, mu=1.0, least=least) == least
+    assert least in tried
