@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 from scipy.stats import binom
 
-from mipsim.sums.lattice import Circle, Measure, Power
+from mipsim.sums.lattice import _UNHEARD, Circle, Measure, Power, _candidates, _waves
 
 
 @pytest.mark.parametrize("stride", [1, 2, 3, 5, 6, 12])
@@ -64,6 +64,36 @@ def test_a_transform_that_is_taken_for_exact_is_seen(monkeypatch: pytest.MonkeyP
     for name in ("LEVEL", "UNIT"):
         monkeypatch.setattr(f"mipsim.sums.lattice.{name}", 0.0)
     assert coin_tosses(1_000_000, 0.25) > 0.0
+
+
+@pytest.mark.parametrize("count", [2, 50, 3000, 400_000])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_frequency_that_contributes_is_left_out(seed: int, count: int) -> None:
+    rng = np.random.default_rng([seed, count])
+    size = int(rng.choice([1 << 14, 3 << 13, 5 << 12]))
+    span = int(rng.integers(1, size // 64))
+    # Lattices in lattices, whose transforms come back to 1, smooth laws, and heavy places.
+    places = (
+        np.unique(
+            np.append(rng.integers(0, span // rng.integers(1, 4) + 1, 30) * rng.integers(1, 3), [0, span])
+        )
+        - span // 2
+    )
+    weights = rng.dirichlet(np.full(places.size, rng.choice([0.05, 1.0]))) + 1e-12
+    weights /= weights.sum()
+    whole = np.abs(np.fft.rfft(np.bincount(places % size, weights, size)))
+    heard = np.flatnonzero(whole > np.exp(-_UNHEARD / count) + 1e-12)
+    some = _candidates(places, weights, count, size)
+    assert np.isin(heard, some).all()
+    assert np.abs(_waves(places, weights, some, size)) == pytest.approx(whole[some], abs=1e-13)
+
+
+def test_candidates_of_a_larger_power_leave_some_out() -> None:
+    """The control: a power of 100 times the count hears less."""
+    places = np.arange(-8, 9)
+    weights = np.exp(-0.5 * (places / 2.0) ** 2)
+    few, many = (_candidates(places, weights / weights.sum(), count, 1 << 14) for count in (10_000, 100))
+    assert few.size < many.size < 1 << 12
 
 
 @pytest.mark.parametrize("up", [True, False])
