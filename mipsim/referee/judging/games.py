@@ -21,6 +21,7 @@ from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractMembershipGame
 from mipsim.rare.play_rare import play_rare, score_law
 from mipsim.referee.judging.law import tolerance_of
+from mipsim.referee.judging.shared_functions import with_shared_functions
 from mipsim.referee.kinds import EVERYWHERE, Equality, Kind
 from mipsim.referee.result import CurveEvidence, PointResult, Verdict
 from mipsim.referee.values import Played, Samplers
@@ -48,7 +49,8 @@ def empirical(value: Played | Samplers, games: int, seed: int, confidence: float
         confidence: of the curve's band.
     """
     if isinstance(value, Played):
-        return play(value.game, value.attack, games, seed, progress=False).tradeoff(confidence=confidence)
+        shared = with_shared_functions(value)
+        return play(shared.game, shared.attack, games, seed, progress=False).tradeoff(confidence=confidence)
     pilot = np.concatenate([value.draw(inside, (seed, 1), min(PILOT, games)) for inside in (False, True)])
     levels = ndtr(np.linspace(ndtri(0.8 * LEAST_RATE), -ndtri(0.8 * LEAST_RATE), THRESHOLDS))
     t = np.unique(np.quantile(pilot[np.isfinite(pilot)], levels, method="lower"))

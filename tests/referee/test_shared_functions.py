@@ -1,0 +1,139 @@
+"""Games of one shape are compiled once, whatever numbers their functions close over, and count the same."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+from mipsim._pure import ImpureFunctionError
+from mipsim.referee.judging.games import empirical
+from mipsim.referee.judging.shared_functions import with_shared_functions
+from mipsim.referee.values import Played, read
+
+COMPILATIONS: list[float] = []
+SHIFT = 0.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _counted() -> None:
+    def count(event: str, duration_secs: float, **_: Any) -> None:
+        if event == "/jax/core/compile/backend_compile_duration":
+            COMPILATIONS.append(duration_secs)
+
+    jax.monitoring.register_event_duration_secs_listener(count)
+
+
+def played(scale: float, size: int = 3) -> Played:
+    factors = np.full(size, scale)
+
+    def noise(key: Any, shape: Any) -> Any:
+        return scale * jax.random.laplace(key, shape)
+
+    game = mi.TwoInputs(
+        lambda key, x, shift=0.5 * scale: factors * x + noise(key, x.shape) + shift,
+        [0.0] * size,
+        [1.0] * size,
+    )
+    value = read("truth", (game, lambda target, output: jnp.sum(output) / scale))
+    assert isinstance(value, Played)
+    return value
+
+
+def counted(value: Played) -> Any:
+    return mi.play(value.game, value.attack, 5_000, 1, progress=False).tradeoff(confidence=0.9)
+
+
+def test_points_of_a_shape_are_compiled_once_and_count_the_same() -> None:
+    empirical(played(0.7), 5_000, 1, 0.9)
+    for scale in (0.9, 1.3, 2.0):
+        before = len(COMPILATIONS)
+        shared = empirical(played(scale), 5_000, 1, 0.9)
+        assert len(COMPILATIONS) == before
+        own = counted(played(scale))
+        assert len(COMPILATIONS) > before  # what is not shared is compiled: the counter counts
+        assert np.array_equal(shared.alpha, own.alpha)
+        assert np.array_equal(shared.beta, own.beta)
+
+
+def test_games_of_records_share_too() -> None:
+    data = mi.Gaussian(0.0, 1.0, d=2)
+
+    def value(bound: float) -> Played:
+        game = mi.FixedTarget(
+            lambda key, x: jnp.clip(x, -bound, bound).mean(axis=0), data, n=5, target=[2.0, 2.0]
+        )
+        return Played(game, mi.FunctionAttack(lambda target, output: jnp.dot(target, output)))
+
+    empirical(value(1.0), 2_000, 1, 0.9)
+    before = len(COMPILATIONS)
+    shared = empirical(value(0.5), 2_000, 1, 0.9)
+    assert len(COMPILATIONS) == before
+    own = value(0.5)
+    own = mi.play(own.game, own.attack, 2_000, 1, progress=False).tradeoff(confidence=0.9)
+    assert np.array_equal(shared.beta, own.beta)
+
+
+def branching(scale: float) -> Any:
+    def release(key: Any, x: Any) -> Any:
+        return x + (jax.random.laplace(key, x.shape) if scale > 1.0 else 0.0)
+
+    return release
+
+
+def listing(scale: float) -> Any:
+    held = [scale]
+    return lambda key, x: x + held[0] * jax.random.laplace(key, x.shape)
+
+
+@pytest.mark.parametrize("function", [branching, listing])
+def test_what_cannot_be_shared_is_played_as_it_is(function: Any) -> None:
+    """A number that decides a branch must be known, and a list may change in its place."""
+    game = mi.TwoInputs(function(2.0), [0.0], [1.0])
+    value = with_shared_functions(Played(game, mi.FunctionAttack(lambda target, output: output[0])))
+    assert value.game is game
+    assert empirical(value, 2_000, 1, 0.9).beta.size
+
+
+def test_a_global_that_is_bound_anew_makes_another_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    def value() -> Played:
+        game = mi.TwoInputs(lambda key, x: x * SHIFT + jax.random.laplace(key, x.shape), [0.0], [1.0])
+        return Played(game, mi.FunctionAttack(lambda target, output: output[0]))
+
+    first = empirical(value(), 5_000, 1, 0.9)
+    monkeypatch.setitem(globals(), "SHIFT", 9.0)
+    second = empirical(value(), 5_000, 1, 0.9)
+    assert np.abs(first.beta + first.alpha - 1.0).max() < 0.1
+    assert np.abs(second.beta + second.alpha - 1.0).max() > 0.9
+
+
+def test_an_impure_function_is_refused_as_ever() -> None:
+    scale = 2.0
+    game = mi.TwoInputs(lambda key, x: x + scale * np.random.normal(), [0.0], [1.0])  # noqa: NPY002
+    with pytest.raises(ImpureFunctionError, match=r"draws from np\.random"):
+        empirical(Played(game, mi.FunctionAttack(lambda target, output: output[0])), 2_000, 1, 0.9)
+
+
+def test_a_hunt_of_a_game_makes_its_hundred_probes() -> None:
+    """A minute bought 30 probes when each was compiled."""
+    statement = rf.Statement(
+        name="laplace",
+        says="Laplace noise of scale 1/epsilon is epsilon-DP at sensitivity 1.",
+        source="Dwork et al. (2006)",
+        kind=rf.Bound(),
+        domain={"epsilon": rf.Real(0.1, 2.0)},
+        claimed=lambda epsilon: mi.ApproxDPTradeOff(epsilon, 0.0),
+        truth=lambda epsilon: (
+            mi.TwoInputs(lambda key, x: x + jax.random.laplace(key, x.shape) / epsilon, [0.0], [1.0]),
+            lambda target, output: output[0],
+        ),
+    )
+    before = len(COMPILATIONS)
+    result = rf.hunt(statement, "100 probes", games=2_000, progress=False)
+    assert len(result.probes) == 100
+    assert not result.warning
+    assert str(result.verdict) == "INCONCLUSIVE"
+    assert len(COMPILATIONS) - before < 20  # of the first point, and of the number of games of the others
