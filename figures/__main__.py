@@ -96,7 +96,7 @@ def figures(names: tuple[str, ...], scale: str, out: str, seed: int) -> int:
 
     with ending_on_signals(interrupted):
         # After the check of the words, so that a wrong word is told at once.
-        from figures.played import Request
+        from figures.study_counts import Request
         from mipsim._files import writable_folder
         from mipsim.data import DataError
 

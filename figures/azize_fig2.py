@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from figures import roc, style, write
-from figures.played import Request, play
+from figures.study_counts import Request, play
 from mipsim.theory import azize
 
 DESCRIPTION = "effect of the leakage score, of Gaussian noise and of sub-sampling on the ROC curve"

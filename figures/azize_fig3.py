@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from figures import roc, style, write
-from figures.played import Played, Request, as_counts_error, play
+from figures.study_counts import Played, Request, as_counts_error, play
 from sims.gradient_epochs import RATE
 from sims.gradients import ATTACKS, BATCH, EPOCH, MEANS, TARGETS, VICTIMS, Victim, name_of, victims
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures import style, write
-from figures.played import Request
+from figures.study_counts import Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

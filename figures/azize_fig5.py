@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import norm
 
 from figures import roc, style, write
-from figures.played import Played, Request, play, rebinned
+from figures.study_counts import Played, Request, play, rebinned
 from mipsim.bands import clopper_pearson
 from mipsim.theory import azize
 

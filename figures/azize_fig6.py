@@ -6,7 +6,7 @@ import numpy as np
 
 import mipsim as mi
 from figures import roc
-from figures.played import Request, play
+from figures.study_counts import Request, play
 from mipsim.theory import azize
 from sims.azize_paper import REGULARISATION
 

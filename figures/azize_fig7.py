@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from figures import style, write
-from figures.played import Request, as_counts_error
+from figures.study_counts import Request, as_counts_error
 from sims.gradients import REFERENCES, TARGETS, victims
 
 DESCRIPTION = "histograms of the Mahalanobis scores of gradients at Fashion-MNIST and CIFAR-10"

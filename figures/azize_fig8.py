@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from figures import style, write
-from figures.played import Request, as_counts_error
+from figures.study_counts import Request, as_counts_error
 from sims.gradients import TARGETS, victims
 
 DESCRIPTION = "the easiest, medium and hardest target among the images of Fashion-MNIST and CIFAR-10"

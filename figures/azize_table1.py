@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from figures import text_table
-from figures.played import Request
+from figures.study_counts import Request
 from mipsim.theory import azize
 from sims.azize_paper import N, paper_target, reference_data
 

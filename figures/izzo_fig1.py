@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from figures import style, write
-from figures.played import Request
+from figures.study_counts import Request
 from mipsim.theory import izzo, izzo_example
 
 DESCRIPTION = "noise scale against eta for MIP and for DP, on the data set of proposition 11 (no games)"

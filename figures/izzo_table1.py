@@ -4,7 +4,7 @@ from math import comb
 from pathlib import Path
 
 from figures import write
-from figures.played import Request
+from figures.study_counts import Request
 from mipsim.theory import izzo, izzo_example
 
 DESCRIPTION = "DP and MIP side by side, as text, with numbers behind each entry (no games)"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures import style, write
-from figures.played import Request
+from figures.study_counts import Request
 from mipsim.theory import kaissis
 
 if TYPE_CHECKING:

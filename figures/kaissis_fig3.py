@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures import roc, style, write
-from figures.played import GAMES, Played, Request, play
+from figures.study_counts import GAMES, Played, Request, play
 from mipsim import data
 from mipsim.theory import kaissis
 from sims.kaissis_games import LATENT

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures import style, write
-from figures.played import Request, as_counts_error
+from figures.study_counts import Request, as_counts_error
 from sims.kaissis_utility import ARMS, SEEDS, TASKS, Task, accuracy, needed, promised_epsilon
 
 if TYPE_CHECKING:

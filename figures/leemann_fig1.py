@@ -6,7 +6,7 @@ import numpy as np
 
 import mipsim as mi
 from figures import style, write
-from figures.played import Request
+from figures.study_counts import Request
 from mipsim.theory import leemann
 
 DESCRIPTION = "theorem 5.1 against corollary 5.1 at K = d, without noise, for growing d and n (no games)"

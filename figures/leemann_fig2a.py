@@ -5,7 +5,7 @@ from pathlib import Path
 
 import mipsim as mi
 from figures import roc, style
-from figures.played import Request, play
+from figures.study_counts import Request, play
 from mipsim.theory import leemann
 from sims.leemann_games import FIGURE_2A
 

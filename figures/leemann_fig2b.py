@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from figures import leemann_models, roc, style
-from figures.played import Request
+from figures.study_counts import Request
 from sims.last_layers import PROBLEMS
 
 DESCRIPTION = (

@@ -4,7 +4,7 @@ from math import ceil
 from pathlib import Path
 
 from figures import leemann_models, roc, style
-from figures.played import Request
+from figures.study_counts import Request
 from sims.last_layers import FOLLOWED, PROBLEMS, RATE, STEPS
 
 DESCRIPTION = "as leemann_fig2b, log p-values added over five steps of training, against mu = 1.14 sqrt(5)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures import style, write
-from figures.played import Request, as_counts_error
+from figures.study_counts import Request, as_counts_error
 from sims.leemann_utility import ARMS, CIFAR_KNOWN, MUS, SEEDS, SMALL_CLIP, SPREAD, TASKS, Task, sweep
 
 if TYPE_CHECKING:

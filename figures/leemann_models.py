@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mipsim as mi
 from figures import roc, style, write
-from figures.played import Request, play
+from figures.study_counts import Request, play
 from mipsim.theory import leemann
 from sims import last_layers
 from sims.last_layers import MODELS, PROBLEMS

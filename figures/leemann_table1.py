@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from figures import text_table
-from figures.played import Request
+from figures.study_counts import Request
 from mipsim.theory import leemann
 
 DESCRIPTION = (

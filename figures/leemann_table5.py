@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from figures import text_table
-from figures.played import Request
+from figures.study_counts import Request
 from sims.leemann_utility import MUS, RUNS, noises
 
 DESCRIPTION = "noise tau for each mu of a training run, by GMIP and by GDP, as text (no games)"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures import style, write
-from figures.played import Played, Request
+from figures.study_counts import Played, Request
 from figures.write import Row
 from mipsim.tradeoff.base import AbstractTradeOff
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures import roc, style, write
-from figures.played import Played, Request, play
+from figures.study_counts import Played, Request, play
 from mipsim.theory import azize
 
 if TYPE_CHECKING:

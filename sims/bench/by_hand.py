@@ -15,7 +15,7 @@ from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.samplers.fixed_point import LinearTerms
 from mipsim.engine.samplers.table import TableSampler
 from sims.bench.contest import Contest, Way
-from sims.bench.reference import counter, playing
+from sims.bench.reference_game import counter, playing
 from sims.studies import STUDIES, D, N
 
 GENERATORS = ("sfc32", "Threefry", "SplitMix64")

@@ -14,7 +14,7 @@ from sims.bench.contest import Contest, Timing, measure
 from sims.bench.laws import exact_curve, histogram, noncentral_cdf
 from sims.bench.literal import OWN_MEANS
 from sims.bench.other_games import clipped_step, gaussian_game, gradient_game, many_targets
-from sims.bench.reference import cores_game, devices_game, random_target_game, reference_game, whole_play
+from sims.bench.reference_game import cores_game, devices_game, random_target_game, reference_game, whole_play
 from sims.bench.report import as_json, peak_memory, print_report
 from sims.bench.start import run_start
 

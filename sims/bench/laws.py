@@ -9,7 +9,7 @@ from mipsim.engine.devices import cores
 from mipsim.engine.edge_grid import EdgeGrid
 from mipsim.special import noncentral_chi_square
 from sims.bench.contest import Contest, Way
-from sims.bench.reference import counter, playing
+from sims.bench.reference_game import counter, playing
 from sims.studies import STUDIES
 
 

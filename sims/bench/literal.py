@@ -11,7 +11,7 @@ import mipsim as mi
 from mipsim.engine.devices import cores
 from sims.bench.contest import Contest, Way
 from sims.bench.plain_jax import jax_rows
-from sims.bench.reference import counter, playing
+from sims.bench.reference_game import counter, playing
 
 _SHAPE = (100, 500)  # of the records: a game of 50,000 numbers
 _LARGE = (1000, 5000)

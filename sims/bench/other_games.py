@@ -7,7 +7,7 @@ import numpy as np
 import mipsim as mi
 from sims.bench.contest import Contest, Way
 from sims.bench.plain_jax import jax_rows
-from sims.bench.reference import counter, playing
+from sims.bench.reference_game import counter, playing
 
 _CLIPPED_N, _CLIPPED_D = 1000, 1000
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from figures import __main__ as command
-from figures import played, roc
+from figures import roc, study_counts
 from mipsim.engine.histogram import Histogram
 from sims import runner
 
@@ -64,7 +64,7 @@ def test_every_figure_is_drawn(
     caption, rows = read(tmp_path / f"{name}.csv")
     papers = {"kaissis": "Kaissis et al. (2023)", "leemann": "Leemann et al. (2023)"}
     paper = papers.get(name.split("_")[0], "Azize & Basu (2025)")
-    for stated in (paper, "Fig. ", "seed 7", f"{played.GAMES[scale]:,} games", "confidence"):
+    for stated in (paper, "Fig. ", "seed 7", f"{study_counts.GAMES[scale]:,} games", "confidence"):
         assert stated in caption
     assert (tmp_path / f"{name}.txt").read_text("utf-8").strip() == caption.removeprefix("#").strip()
     for row in rows:
@@ -92,7 +92,7 @@ def test_the_predictions_are_the_papers(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_counts_are_kept_when_bins_are_merged() -> None:
     counts = normal_counts(None, 5000, 0, Path())
-    edges, out, inside = played.rebinned(counts, 40)
+    edges, out, inside = study_counts.rebinned(counts, 40)
     assert out.sum() == inside.sum() == 5000
     assert out.size == edges.size - 1
     assert 30 <= out.size <= 40
@@ -102,7 +102,7 @@ def test_counts_are_kept_when_bins_are_merged() -> None:
 
 def test_roc_points_are_those_of_the_edges() -> None:
     counts = Histogram(np.array([0.0, 1.0]), np.array([5, 3, 2]), np.array([1, 4, 5]))
-    fpr, tpr = played.roc_points(counts)
+    fpr, tpr = study_counts.roc_points(counts)
     np.testing.assert_allclose(fpr, [0.0, 0.2, 0.5, 1.0])
     np.testing.assert_allclose(tpr, [0.0, 0.5, 0.9, 1.0])
 

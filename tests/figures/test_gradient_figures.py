@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from figures import __main__ as command
-from figures import leemann_fig2b, leemann_fig2c, played
+from figures import leemann_fig2b, leemann_fig2c, study_counts
 from mipsim import data
 from sims import gradient_epochs, gradients, last_layers, runner
 from tests.figures.test_drawn_numbers import OF_DATA, normal_counts, read
@@ -51,7 +51,7 @@ def test_it_is_drawn(
             curves = [row["curve"] for row in rows if row["panel"] == panel]
             models = [f"model={model}" for model in range(5)]
             assert list(dict.fromkeys(curves)) == [*models, known, "theorem 5.1, rank 63"]
-        fpr, tpr = played.roc_points(normal_counts(None, of_models[name], 7, tmp_path))
+        fpr, tpr = study_counts.roc_points(normal_counts(None, of_models[name], 7, tmp_path))
         assert caption.count(f"{np.trapezoid(tpr, fpr):.3f}") == 15
         # 7 x 9 axes of the stand-in's 7 x 10 parameters.
         assert "vary along 63, 63, 63 axes, not d" in caption

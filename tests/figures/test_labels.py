@@ -12,7 +12,7 @@ from matplotlib.text import Annotation, Text
 from matplotlib.transforms import BboxBase
 
 from figures import write
-from figures.played import Request
+from figures.study_counts import Request
 
 FIGURES = ("azize_fig1", "azize_fig4", "izzo_fig1", "leemann_fig1")
 """Those that play no games and take a second."""
