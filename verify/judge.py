@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mipsim.referee import Outcome, Point, Statement
+from mipsim.referee import Outcome, Point, Statement, Verdict
 from mipsim.referee.judging.judge import judge_points, spread_points
-from mipsim.referee.outcome import Failure
+from mipsim.referee.outcome import Failure, told
 from mipsim.referee.reporting import pictures
 from mipsim.referee.result import PointResult
 from verify import parallel
@@ -121,6 +121,14 @@ def judge(
     if draw:
         pictures.keep(result)
     return result
+
+
+def unseen(outcome: Outcome) -> list[PointResult]:
+    """The counterexamples that reports tell and that no second route sees: a refutation that rests on one computation fails the register."""
+    if outcome.verdict is not Verdict.REFUTED or outcome.statement.corrects:
+        return []
+    points = told(outcome.statement, outcome.judged)
+    return [item for item in points if item.second_route is None or not item.second_route.excludes]
 
 
 def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:

@@ -99,10 +99,8 @@ def target_place(records: str, references: int, draw: int, rank: float) -> int:
     return int(order[round(rank * (len(order) - 1))])
 
 
-def powers_by_games(
-    curves: list[tuple[str, int, int, int, int, bool]], alpha: float, games: int = 4000
-) -> list[float]:
-    """Powers at the FPR alpha of attacks as in `curve`, from literal batches drawn by NumPy with all of their coordinates."""
+def scores_by_games(curves: list[tuple[str, int, int, int, int, bool]], games: int = 4000) -> list[rf.Draws]:
+    """Scores of attacks as in `curve`, from literal batches drawn by NumPy with all of their coordinates."""
     result = []
     for records, references, draw, place, batch, scalar in curves:
         moments, pool, _ = reference(records, references, draw)
@@ -115,5 +113,5 @@ def powers_by_games(
                 rows = rng.integers(len(pool), size=batch)
                 rows[0] = place if world else rows[0]
                 scores[world, game] = pool[rows].mean(axis=0) @ weights
-        result.append(float(np.mean(scores[1] > np.quantile(scores[0], 1.0 - alpha))))
+        result.append(rf.Draws(*scores, f"NumPy, {games:,} literal batches a world, all coordinates"))
     return result

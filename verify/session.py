@@ -17,7 +17,17 @@ from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.wording import three_digits
 from sims.process import show
 from verify.hunting import searched
-from verify.judge import Setting, in_turn, judge, judge_all, left_to_full, points_of, risk_of, seconds_of
+from verify.judge import (
+    Setting,
+    in_turn,
+    judge,
+    judge_all,
+    left_to_full,
+    points_of,
+    risk_of,
+    seconds_of,
+    unseen,
+)
 from verify.request import BUDGET, DEFAULT_OUT, Request, select
 
 if TYPE_CHECKING:
@@ -184,7 +194,8 @@ def _judge(
             _say(console, held)
         if left := left_to_full(statements, setting):
             _say(console, left)
-    return DONE if all(map(is_judged, records.outcomes)) else FAILED
+    sound = all(is_judged(item) and not unseen(item) for item in records.outcomes)
+    return DONE if sound else FAILED
 
 
 def _told(outcomes: Iterable[Outcome], points_too: bool) -> Iterator[str]:
@@ -193,8 +204,10 @@ def _told(outcomes: Iterable[Outcome], points_too: bool) -> Iterator[str]:
         name = outcome.statement.name
         for failure in outcome.failures:
             yield f"Not judged: {name} at {failure.at}: {failure.error}"
+        for item in unseen(outcome):
+            yield f"Not seen by a second route: {name} at {item.parameters}: {item.second_route}"
         for item in outcome.judged if points_too else ():
-            notes = " ".join(note for note in (item.route, item.detail, item.second_route) if note)
+            notes = " ".join(note for note in (item.route, item.detail, str(item.second_route or "")) if note)
             yield f"{name} at {item.parameters}: {item.verdict}. {notes}"
 
 

@@ -9,6 +9,7 @@ from mipsim.referee.kinds import Bound, Equality, Exists, Limit, Ordering
 from mipsim.referee.listing import grid, rows
 from mipsim.referee.loading import load
 from mipsim.referee.outcome import Outcome
+from mipsim.referee.replication import Draws, Replication
 from mipsim.referee.reporting.audit_page import report_audit
 from mipsim.referee.reporting.page import report
 from mipsim.referee.result import Verdict
@@ -19,6 +20,7 @@ __all__ = [
     "Bound",
     "Choice",
     "Control",
+    "Draws",
     "Equality",
     "Exists",
     "Fixed",
@@ -30,6 +32,7 @@ __all__ = [
     "Point",
     "Quote",
     "Real",
+    "Replication",
     "Statement",
     "Verdict",
     "Whole",

@@ -1,10 +1,11 @@
-"""What is wrong with a statement that is refuted: its formula, a missing condition, its wording, or one way to read it."""
+"""What is wrong with a statement that is refuted: the class is computed from what restores it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from mipsim.referee.kinds import Equality, Limit
 from mipsim.referee.outcome import Outcome, verdict_on
@@ -29,11 +30,24 @@ class Defect(StrEnum):
             'right with a condition that is not stated'
         """
         return {
-            Defect.FORMULA: "wrong at the paper's own setting, in most of its domain, or put right by more than a condition",
+            Defect.FORMULA: "wrong under its own readings and conditions",
             Defect.CONDITION: "right with a condition that is not stated",
             Defect.WORDING: "a slip of the pen that another line of the paper has right",
             Defect.READING: "false under some readings, right under another",
         }[self]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A class of defect and the reason that holds.
+
+    Attributes:
+        defect: the class.
+        reason: one sentence: what restores the statement at every judged point, or that nothing does.
+    """
+
+    defect: Defect
+    reason: str
 
 
 def readings_of(outcome: Outcome) -> dict[str, Verdict]:
@@ -55,15 +69,17 @@ def correction_of(statement: Statement, among: Iterable[Statement]) -> Statement
     return next((item for item in among if item.corrects == statement.name), None)
 
 
-def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect | None:
-    """What is wrong with a refuted statement; None where it is not refuted, is itself a correction, or where the data do not say.
+def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis | None:
+    """What is wrong with a refuted statement, and why; None where it is not refuted or is itself a correction.
+
+    The class is computed from what restores the statement, whatever share of its points was refuted:
 
     - wording: both places of a slip of the pen are given.
-    - reading: it is refuted under some readings and confirmed under another.
-    - formula: it is refuted at the paper's own setting, or at more than half of the evenly spread points; or the correction changes what
-      is claimed, of what, or in which sense.
-    - condition: the correction is the same claim about the same truth, judged in the same way, and assumes more; or a limit of it, in
-      the place of an equality: that sizes grow is a condition.
+    - reading: every judged point of one reading is confirmed.
+    - condition: of the judged points that satisfy one condition some are confirmed and none is refuted. The condition is
+      `restored_by` of the statement, or else the domain and `where` of a correction with the same claim, truth and kind; or the correction
+      is a limit of an equality: that sizes grow is a condition.
+    - formula: nothing of this restores it.
 
     Args:
         outcome: what judging or hunting returned.
@@ -76,29 +92,86 @@ def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect |
         ...     claimed=lambda x: x * x, truth=lambda x: x,
         ... )
         >>> right = printed.corrected(says="x <= x^2 for x >= 1", where=lambda x: x >= 1)
-        >>> str(defect_of(rf.judge(printed), right))
+        >>> str(diagnose(rf.judge(printed), right).defect)
         'condition'
     """
     statement = outcome.statement
     if outcome.verdict is not Verdict.REFUTED or statement.corrects:
         return None
     if statement.slip is not None:
-        return Defect.WORDING
-    if Verdict.CONFIRMED in readings_of(outcome).values():
-        return Defect.READING
-    refuted = [item for item in outcome.judged if item.verdict is Verdict.REFUTED]
-    if any(single.setting == "paper" for single in refuted) or outcome.share < 0.5:
-        return Defect.FORMULA
-    if correction is None:
-        return None
-    return Defect.CONDITION if _only_assumes_more(statement, correction) else Defect.FORMULA
+        wrong, right = statement.slip
+        return Diagnosis(
+            Defect.WORDING,
+            f"A slip of the pen ({wrong.place}), which another place has right ({right.place})",
+        )
+    readings = readings_of(outcome)
+    right = [name for name, verdict in readings.items() if verdict is Verdict.CONFIRMED]
+    if right:
+        return Diagnosis(
+            Defect.READING,
+            f"Every judged point stands under {len(right)} of {len(readings)} readings: {'; '.join(right)}",
+        )
+    if statement.restored_by is not None:
+        words, where = statement.restored_by
+        if met := _restored(outcome, lambda at: bool(statement.ask(where, at))):
+            return Diagnosis(Defect.CONDITION, f"All {met} judged points where {words} stand")
+    if (
+        correction is not None
+        and correction.claimed is statement.claimed
+        and correction.truth is statement.truth
+    ):
+        met = _restored(outcome, lambda at: meets(correction, at))
+        if met and _same_kind(statement, correction):
+            return Diagnosis(
+                Defect.CONDITION,
+                f"All {met} judged points that meet the conditions of {correction.name} stand",
+            )
+        if (
+            isinstance(statement.kind, Equality)
+            and isinstance(correction.kind, Limit)
+            and not correction.kind.bound
+        ):
+            return Diagnosis(
+                Defect.CONDITION, f"It holds as {correction.kind.grows} grows, which is not stated"
+            )
+    return Diagnosis(Defect.FORMULA, "No reading and no condition that was tried restores it")
 
 
-def _only_assumes_more(statement: Statement, correction: Statement) -> bool:
+def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect | None:
+    """The class of `diagnose`; None where there is none.
+
+    Args:
+        outcome: what judging or hunting returned.
+        correction: the corrected statement, if there is one.
+    """
+    diagnosis = diagnose(outcome, correction)
+    return None if diagnosis is None else diagnosis.defect
+
+
+def meets(correction: Statement, at: Mapping[str, Any]) -> bool:
+    """Whether a point of the printed statement lies in the domain of its correction; parameters that only one of them has do not count.
+
+    Where the correction asks for a parameter that the point does not have, its `where` cannot be asked and the domain alone decides.
+    """
+    common = {name: at[name] for name in correction.free if name in at}
+    if len(common) == len(correction.free):
+        return correction.holds_point(common)
+    return all(correction.domain[name].allows(value) for name, value in common.items())
+
+
+def _restored(outcome: Outcome, condition: Callable[[Mapping[str, Any]], bool]) -> int:
+    """How many points satisfy a condition, if none of them is refuted and one at least stands; else 0. Probes of a hunt are points too."""
+    verdicts = [item.verdict for item in outcome.judged if condition(item.parameters)]
+    probes = [probe.strain for probe in outcome.probes if condition(probe.at)]
+    if Verdict.REFUTED in verdicts or not (
+        Verdict.CONFIRMED in verdicts or any(strain <= 0.0 for strain in probes)
+    ):
+        return 0
+    return len(verdicts) + len(probes)
+
+
+def _same_kind(statement: Statement, correction: Statement) -> bool:
     kind = correction.kind
     if isinstance(kind, Limit) and isinstance(statement.kind, Limit) and statement.kind.bound:
         kind = replace(kind, bound=True)  # a limit from both sides says more than one from one side
-    same = correction.claimed is statement.claimed and correction.truth is statement.truth
-    # An equality that holds as sizes grow lacks that condition.
-    grows = isinstance(statement.kind, Equality) and isinstance(kind, Limit) and not kind.bound
-    return same and (grows or kind == statement.kind)
+    return kind == statement.kind

@@ -180,7 +180,10 @@ class Outcome:
         result = [("how", self.how)]
         if self.worst is not None:
             low, high = self.interval
-            point = ", ".join(f"{name} = {_shown(value)}" for name, value in self.worst.parameters.items())
+            point = ", ".join(
+                f"{name} = {_shown(value)}"
+                for name, value in self.statement.mattering(self.worst.parameters).items()
+            )
             result += [
                 ("point", point),
                 (
@@ -338,7 +341,7 @@ def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult |
 
 
 CONVINCING = 0.1
-"""Of the largest gap in its unit, or so many probits: what the simplest counterexample must be sure of."""
+"""Of the largest gap, or so much in its unit: what the simplest counterexample must be sure of."""
 
 
 def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult | None:
@@ -346,7 +349,7 @@ def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult
 
     The counterexample of a verdict is the one with the largest gap, which may need large sizes or an odd law. A reader checks the
     one with few records, few coordinates, round numbers and the law that the domain names first. It is sure of a tenth of the
-    largest gap, or of .1 probits, by the end of its interval that is nearer to the statement.
+    largest gap, or of 0.1 in its unit, by the end of its interval that is nearer to the statement.
 
     Args:
         statement: whose points they are.
@@ -361,19 +364,27 @@ def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult
         ... )
         >>> found = rf.judge(large, samples=0)
         >>> simplest(large, found.judged).parameters
-        {'k': 400, 'x': 0.5}
+        {'k': 3, 'x': 1.0}
     """
     refuted = [item for item in judged if item.verdict is Verdict.REFUTED]
     if isinstance(statement.kind, Exists) or not refuted:
         return None
     unit = next((single.unit for single in refuted if not single.sampled), refuted[0].unit)
     kin = [(_sure(one), one) for one in refuted if one.unit == unit]
-    enough = CONVINCING * max(sure for sure, _ in kin)
-    if unit == "probit":  # where gaps grow without end a tenth of the largest takes large sizes
-        enough = min(enough, CONVINCING)
+    # Where gaps grow without end a tenth of the largest takes large sizes.
+    enough = CONVINCING * min(1.0, max(sure for sure, _ in kin))
     return min(
         (one for sure, one in kin if sure >= enough), key=lambda one: _words(statement, one.parameters)
     )
+
+
+def told(statement: Statement, judged: Sequence[PointResult]) -> list[PointResult]:
+    """The counterexamples that reports tell: the simplest, and that of the largest gap; none where nothing is refuted."""
+    first = simplest(statement, judged)
+    worst = speaks(statement, judged)
+    if first is None or worst is None:
+        return []
+    return [first] if first.parameters == worst.parameters else [first, worst]
 
 
 def _sure(one: PointResult) -> float:
@@ -385,7 +396,10 @@ def _sure(one: PointResult) -> float:
 def _words(statement: Statement, at: Mapping[str, Any]) -> float:
     """How long it takes to tell a point: bits of whole numbers, digits of others, and places of words in their lists."""
     total = 0.0
+    mattering = statement.mattering(at)
     for name in statement.free:
+        if name not in mattering:
+            continue
         value, parameter = at[name], statement.domain[name]
         if isinstance(parameter, Choice):
             total += parameter.index(value)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mipsim._verdict import Verdict
+
+if TYPE_CHECKING:
+    from mipsim.referee.replication import Replication
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class PointResult:
         detectable_gap: the gap that this point would have detected with probability 0.9 (0 for exact routes).
         reading: how an open wording was read; empty when it leaves nothing open.
         route: how it was judged ("exact law", "enumeration", "games: sufficient", ...).
-        second_route: for a refutation, what the second, independent route found.
+        second_route: for a refutation, what the second, independent route measured.
         detail: one sentence for the reader.
         seed: the seed, where games were played.
         evidence: what the report draws.
@@ -83,7 +86,7 @@ class PointResult:
     unit: str = "probit"
     reading: str = ""
     route: str = ""
-    second_route: str = ""
+    second_route: Replication | None = None
     detail: str = ""
     seed: int | None = None
     evidence: CurveEvidence | TrendEvidence | None = None
@@ -99,6 +102,11 @@ class PointResult:
     def exact(self) -> bool:
         """Whether no chance entered and the gap is known to its interval."""
         return not self.random and self.games == 0 and not any(math.isnan(end) for end in self.interval)
+
+    def record(self) -> dict[str, Any]:
+        """All but the evidence, for `plain`."""
+        result = {key: value for key, value in vars(self).items() if key != "evidence"}
+        return result | {"second_route": self.second_route and self.second_route.record()}
 
     @property
     def relative_gap(self) -> float:

@@ -116,7 +116,8 @@ class Statement:
         restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
         slip: for a slip of the pen, the wrong place and the right one of the same paper.
         derivation: for a correction: every condition, and a proof or a theorem for each step.
-        second_route: what another, independent way finds at a refuted point, in words; it is asked of refuted points only.
+        second_route: measures the same quantity at a refuted point by other code: a function of the point that returns a `Replication` or
+            `Draws`. Its interval must exclude the claim; it is asked of refuted points only.
         corrects: the name of the statement that this one corrects.
         uses: the names of the statements that it rests on. Where one of them is refuted as printed, this one is judged with it as
             printed, or says in `unreached` why its defect does not matter here.
@@ -124,6 +125,10 @@ class Statement:
             reach this statement.
         formula: what is claimed, in LaTeX without dollar signs; the report draws it above the words.
         snippet: a program that shows a counterexample without mipsim, which the report shows where the statement is refuted.
+        matters_when: parameter -> where it matters, a function of the other parameters; elsewhere changing it changes neither claim nor
+            truth, and no counterexample tells it. Parameters that are not named matter everywhere.
+        restored_by: for a statement that is refuted, one condition in words ("the data are Gaussian") and as a function of the
+            parameters: all points that satisfy it stand, so that what is wrong is that the condition is missing.
         meanings: what parameters are, with their units, in a few words each: name -> words. Reports say so beside each point.
 
     Raises:
@@ -161,13 +166,15 @@ class Statement:
     restricted_by: tuple[Quote, ...] = ()
     slip: tuple[Quote, Quote] | None = None
     derivation: str = ""
-    second_route: Callable[..., str] | None = None
+    second_route: Callable[..., Any] | None = None
     corrects: str = ""
     uses: tuple[str, ...] = ()
     unreached: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     formula: str = ""
     snippet: str = ""
     meanings: Mapping[str, str] = field(default_factory=dict)
+    matters_when: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
+    restored_by: tuple[str, Callable[..., bool]] | None = None
     _asks: Mapping[str, frozenset[str] | None] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -218,6 +225,14 @@ class Statement:
         if strangers := sorted(set(self.unreached) - set(self.uses)):
             raise ValueError(f"unreached of {self.name} names {strangers[0]!r}, which is not in its uses")
         roles = {role: getattr(self, role) for role in ("where", "claimed", "truth", "second_route")}
+        if unknown := [name for name in self.matters_when if name not in self.domain]:
+            raise ValueError(
+                f"matters_when of {self.name} names {unknown[0]!r}, which is no parameter; its domain has {', '.join(self.domain)}"
+            )
+        for name, function in self.matters_when.items():
+            self._asked(f"matters_when[{name!r}]", function)
+        if self.restored_by is not None:
+            self._asked("restored_by", self.restored_by[1])
         asks = {role: self._asked(role, function) for role, function in (roles | {**self.unreached}).items()}
         object.__setattr__(self, "_asks", asks)
         points = tuple(item if isinstance(item, Point) else Point(dict(item)) for item in self.points)
@@ -258,6 +273,31 @@ class Statement:
     def free(self) -> tuple[str, ...]:
         """The parameters that a point gives a value: all but the one that grows in a limit."""
         return tuple(name for name in self.domain if name != getattr(self.kind, "grows", None))
+
+    def ask(self, function: Callable[..., Any], at: Mapping[str, Any]) -> Any:
+        """Call a function with those parameters of a point that it names."""
+        requested = self._asked("a function", function)
+        return function(**(at if requested is None else {name: at[name] for name in at if name in requested}))
+
+    def mattering(self, at: Mapping[str, Any]) -> dict[str, Any]:
+        """The part of a point that matters there: what a counterexample tells.
+
+        Examples:
+            >>> from mipsim import referee as rf
+            >>> either = rf.Statement(
+            ...     name="either", says="x <= 1 or y <= 1", source="nobody", kind=rf.Bound(),
+            ...     domain={"which": rf.Choice("x", "y"), "x": rf.Real(0.0, 2.0), "y": rf.Real(0.0, 2.0)},
+            ...     claimed=lambda: 1.0, truth=lambda which, x, y: x if which == "x" else y,
+            ...     matters_when={"x": lambda which: which == "x", "y": lambda which: which == "y"},
+            ... )
+            >>> either.mattering({"which": "y", "x": 0.3, "y": 2.0})
+            {'which': 'y', 'y': 2.0}
+        """
+        return {
+            name: value
+            for name, value in at.items()
+            if name not in self.matters_when or self.ask(self.matters_when[name], at)
+        }
 
     def stands(self, at: Mapping[str, Any]) -> bool:
         """Whether a point satisfies the assumptions.
@@ -343,6 +383,7 @@ class Statement:
             "unreached": {},
             "formula": "",
             "snippet": "",
+            "restored_by": None,
         } | changes
         if "domain" in changes:
             changed["domain"] = {**self.domain, **changes["domain"]}

@@ -190,7 +190,7 @@ from mipsim import referee as rf
 def broken(x):
     raise ValueError(WORD)
 one = rf.Statement(name="one", says=WORD, source=WORD, kind=rf.Bound(unit=WORD), claimed=lambda: 1.0, truth=lambda x: x,
-    domain={"x": rf.Real(0.0, 2.0), "c": rf.Choice(WORD, "b")}, meanings={"x": WORD}, second_route=lambda: WORD)
+    domain={"x": rf.Real(0.0, 2.0), "c": rf.Choice(WORD, "b")}, meanings={"x": WORD}, second_route=lambda: rf.Replication(1.0, 1.0, 1.0, WORD, WORD, claim=0.0))
 two = rf.Statement(name="two", says=WORD, source=WORD, kind=rf.Bound(), claimed=lambda: 1.0, truth=broken, domain=one.domain)
 """
 """Statements with a word wherever they hold any, one of which cannot be judged."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mipsim import referee as rf
-from mipsim.referee.defect import Defect, correction_of, defect_of, readings_of
+from mipsim.referee.defect import Defect, correction_of, defect_of, diagnose, readings_of
 
 SLIP = (rf.Quote("with +", "equation 4"), rf.Quote("with -", "equation 9"))
 
@@ -30,7 +30,7 @@ def test_a_missing_condition_is_told_by_the_correction_that_claims_the_same():
     assert (
         defect(printed, other) is Defect.FORMULA
     )  # at a tenth of the points, but another formula puts it right
-    assert defect(printed) is None
+    assert defect(printed) is Defect.FORMULA  # nothing is known that restores it
     assert correction_of(printed, [other, narrower]) is other
 
 
@@ -64,10 +64,24 @@ def test_a_limit_from_both_sides_with_a_condition_shows_that_it_is_missing_from_
     )
 
 
-def test_a_formula_is_wrong_in_most_of_its_domain_or_at_the_papers_own_setting():
-    assert defect(statement(level=0.4)) is Defect.FORMULA
-    assert defect(statement(points=(rf.Point({"x": 0.95}, setting="paper"),))) is Defect.FORMULA
-    assert defect(statement(points=(rf.Point({"x": 0.1}, setting="paper"),))) is None
+@pytest.mark.parametrize("level", [0.05, 0.4, 0.9])
+def test_the_class_is_what_restores_it_whatever_share_is_refuted_at_whichever_setting(level: float):
+    printed = statement(level, points=(rf.Point({"x": 0.02}), rf.Point({"x": 0.95}, setting="paper")))
+    assert defect(printed) is Defect.FORMULA
+    found = diagnose(rf.judge(replace(printed, restored_by=("x is small", lambda x: x <= level))))
+    assert found is not None
+    assert found.defect is Defect.CONDITION
+    assert "where x is small stand" in found.reason
+
+
+@pytest.mark.parametrize(
+    "where", [lambda x: x <= 0.93, lambda x: x > 0.9, lambda x: x > 2.0], ids=["too wide", "wrong", "empty"]
+)
+def test_a_condition_that_does_not_restore_it_is_none(where):
+    assert (
+        defect(statement(points=({"x": 0.1}, {"x": 0.92}), restored_by=("x is small", where)))
+        is Defect.FORMULA
+    )
 
 
 def test_a_slip_is_wording():

@@ -45,7 +45,7 @@ FALSE = statement(
         rf.Point({"x": 0.75, "law": NASTY}, name="breaks"),
     ),
     quote=rf.Quote(f"It holds {NASTY}.", "p. 4"),
-    second_route=lambda x: f"by hand: {x:g} > 0.6",
+    second_route=lambda x: rf.Replication(x, x, x, "x", "by hand"),
 )
 CORRECTED = FALSE.corrected(
     says="For x at most 0.6.", domain={"x": rf.Real(0.0, 0.6)}, derivation=f"Because {NASTY}"

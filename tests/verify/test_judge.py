@@ -9,7 +9,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.referee.outcome import is_judged
+from mipsim.referee.outcome import is_judged, told
 from mipsim.referee.reporting import pictures
 from verify import judge as verify_judge
 from verify.judge import (
@@ -25,6 +25,7 @@ from verify.judge import (
     points_of,
     risk_of,
     seconds_of,
+    unseen,
 )
 from verify.register import REGISTER, statement_of
 
@@ -205,3 +206,14 @@ def test_games_have_the_seed_of_the_run_and_the_share_of_one_point(make):
     assert first.gap == again.gap != other.gap
     wide = judge(coin, Setting("quick", 0.999, 1, 1e-12, {}), at)
     assert wide.interval[1] > first.interval[1]
+
+
+def test_a_refutation_that_no_second_route_sees_fails_the_register(sound):
+    """The planted route measures the same number with an interval that holds the claim, or raises, or is not there."""
+    false = sound["azize-false"]
+    assert unseen(judge(false, SETTING)) == []
+    for blind in (lambda x: rf.Replication(x, 0.0, 1.0, "x", "by hand"), lambda x: 1 / 0, None):
+        outcome = judge(replace(false, second_route=blind), SETTING)
+        assert outcome.verdict is rf.Verdict.REFUTED
+        assert unseen(outcome) == told(false, outcome.judged)
+        assert unseen(replace(outcome, statement=replace(false, corrects="another"))) == []

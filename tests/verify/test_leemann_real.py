@@ -29,8 +29,8 @@ def test_it_is_no_p_value_with_estimated_moments(rank: float) -> None:
     ]
     assert result.verdict is rf.Verdict.REFUTED
     assert result.gap > 1.0
-    share = float(result.second_route.split(") = ")[1].split()[0])
-    assert share > 0.1 + 5 * 0.0067
+    assert result.second_route is not None
+    assert result.second_route.low > 0.1
 
 
 @pytest.mark.evidence

@@ -144,7 +144,9 @@ def test_the_data_of_a_refuted_statement(data, broken):
         "breaks",
         pytest.approx(0.15),
     )  # listed: a drawn one has a larger gap
-    assert example["second_route"].startswith("by hand")
+    assert example["second_route"]["how"] == "by hand"
+    assert example["second_route"]["claim"] == 0.6
+    assert example["second_route"]["excludes"]
     assert example["command"].startswith("python -m verify azize-false --at '{")
     assert example["command"].endswith("--scale quick --confidence 0.999 --seed 7")
     assert (record["corrected_by"], record["corrects"]) == ("azize-false-corrected", None)
@@ -191,7 +193,7 @@ def test_the_page_names_every_statement_and_escapes_every_text(written, broken):
         "counts are truncated <script>",
         "Defect: condition, right with a condition that is not stated.",
         "python -m verify azize-false --at",
-        "Second route: by hand",
+        "Second route: x: ",
         "Budget 2m, seed 3: 1,234 probes in 2 min 0 s, 2 failed; it was broken",
         "It seemed broken at 25% of the evenly spread probes.",
         "points, not searched",
@@ -237,7 +239,7 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
         "(p. 4)",
         " evenly spread points of its domain.",
         "**Counterexample**: x = 0.",
-        "Second route: by hand",
+        "Second route: x: ",
         f"    uv run {command_of(outcome, 'quick')}",
         "The hunt: Budget 2m",
         "**Corrected** (`azize-false-corrected`, CONFIRMED): For x at most 0.6.",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import TextWrapper
 from typing import Any
 
-from mipsim.referee.defect import correction_of, defect_of
+from mipsim.referee.defect import correction_of, diagnose
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.wording import paragraphs
@@ -75,8 +75,10 @@ def _finding(
     scale: str,
 ) -> str:
     statement = outcome.statement
-    defect = defect_of(outcome, twin)
-    meaning = "" if defect is None else f"{defect.meaning[:1].upper()}{defect.meaning[1:]}."
+    diagnosis = diagnose(outcome, twin)
+    assert diagnosis is not None  # it is refuted, and no correction
+    defect, reason = diagnosis.defect, diagnosis.reason
+    meaning = f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {reason}."
     lines = [f"### {statement.name}: {defect}", "", meaning, ""]
     if statement.quote is not None:
         lines += [_quoted(statement.quote), ""]
@@ -101,10 +103,10 @@ def _finding(
     if worst is not None:
         first = simplest(statement, outcome.judged)
         if first is not None and first.parameters != worst.parameters:
-            lines += _example("A simple counterexample", first, _command(outcome, scale, first))
-            lines += _example("The largest gap", worst, _command(outcome, scale, worst))
+            lines += _example(statement, "A simple counterexample", first, _command(outcome, scale, first))
+            lines += _example(statement, "The largest gap", worst, _command(outcome, scale, worst))
         else:
-            lines += _example("Counterexample", worst, _command(outcome, scale, worst))
+            lines += _example(statement, "Counterexample", worst, _command(outcome, scale, worst))
     if statement.snippet and worst is not None:
         code = ["```python", statement.snippet.strip(), "```"]
         lines += [
@@ -134,8 +136,10 @@ def _proof(text: str) -> list[str]:
     return [f"    {line}" for part in paragraphs(text) for line in wrap.wrap(part)]
 
 
-def _example(title: str, point: PointResult, command: str) -> list[str]:
-    at = ", ".join(f"{name} = {_value(value)}" for name, value in point.parameters.items())
+def _example(statement: Statement, title: str, point: PointResult, command: str) -> list[str]:
+    at = ", ".join(
+        f"{name} = {_value(value)}" for name, value in statement.mattering(point.parameters).items()
+    )
     low, high = point.interval
     known = f"{_value(point.gap)} in [{_value(low)}, {_value(high)}]"
     if math.isinf(high) and math.isfinite(low) and low > 0.0:
@@ -145,7 +149,7 @@ def _example(title: str, point: PointResult, command: str) -> list[str]:
     lines = [f"**{title}**: {at}. Gap {known} ({point.unit})."]
     lines += [f"Found by {point.route}. {_line(point.detail)}".rstrip(), ""]
     if point.second_route:
-        lines += [f"Second route: {_line(point.second_route)}", ""]
+        lines += [f"Second route: {_line(str(point.second_route))}", ""]
     return [*lines, f"    {command}", ""]
 
 

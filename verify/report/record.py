@@ -97,4 +97,4 @@ def _shown(outcome: Outcome, one: PointResult, scale: str) -> dict[str, Any]:
 
 
 def _point(one: PointResult) -> dict[str, Any]:
-    return {key: value for key, value in vars(one).items() if key != "evidence"} | {"exact": one.exact}
+    return one.record() | {"exact": one.exact}

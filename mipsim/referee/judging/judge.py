@@ -21,7 +21,7 @@ from mipsim.referee.judging.point import (
     point_seed,
 )
 from mipsim.referee.kinds import Limit
-from mipsim.referee.outcome import Failure, Finding, Outcome, simplest, speaks, verdict_on
+from mipsim.referee.outcome import Failure, Finding, Outcome, speaks, told, verdict_on
 from mipsim.referee.point_sampling import corners, covered, draws, every_point
 from mipsim.referee.progress_line import ProgressLine
 from mipsim.referee.replay import replay_of
@@ -192,7 +192,7 @@ def judge_points(
     verdict = verdict_on(statement, judged, bool(failed))
     worst = speaks(statement, judged)
     if not again:
-        report = [simplest(statement, judged), worst]
+        report = told(statement, judged)
         judged = [judged_again(statement, one) if any(one is it for it in report) else one for one in judged]
         worst = speaks(statement, judged)
     which = which or _which(len(points) - drawn, len(points), 0, drawn)

@@ -39,6 +39,7 @@ from mipsim.referee.judging.law import (
 )
 from mipsim.referee.judging.limit import judge_sequence
 from mipsim.referee.kinds import Bound, Exists, Kind, Limit, sizes_of
+from mipsim.referee.replication import Replication, replicate
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Control, Statement, inner
@@ -331,13 +332,13 @@ def undefined(at: dict[str, Any], kind: Kind, words: str) -> PointResult:
 
 
 def judged_again(statement: Statement, result: PointResult) -> PointResult:
-    """The result with what the second route finds, where the statement is refuted."""
+    """The result with what the second route measures, where the statement is refuted."""
     if result.verdict is not Verdict.REFUTED or statement.second_route is None:
         return result
     try:
-        second = str(statement.call("second_route", result.parameters))
+        second = replicate(statement, result.parameters)
     except Exception as error:  # it is asked after the verdict, which it must not cost
-        second = f"failed: {type(error).__name__}: {error}"
+        second = Replication.failed(f"{type(error).__name__}: {error}")
     return replace(result, second_route=second)
 
 

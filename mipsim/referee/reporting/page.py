@@ -11,7 +11,7 @@ from typing import Any
 
 from mipsim._files import writable_folder
 from mipsim._words import plural
-from mipsim.referee.defect import correction_of, defect_of, readings_of
+from mipsim.referee.defect import correction_of, defect_of, diagnose, readings_of
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.atomic_write import write_atomically
@@ -107,16 +107,12 @@ def record(outcome: Outcome, correction: Statement | None = None) -> dict[str, A
             "seconds": outcome.seconds,
             "interrupted": outcome.interrupted,
             "replay": vars(outcome.replay),
-            "judged": [_judged_record(item) for item in outcome.judged],
+            "judged": [item.record() for item in outcome.judged],
             "probes": [vars(probe) for probe in outcome.probes],
             "failures": [vars(failure) for failure in outcome.failures],
             "findings": [vars(finding) for finding in outcome.findings],
         }
     )
-
-
-def _judged_record(one: PointResult) -> dict[str, Any]:
-    return {key: value for key, value in vars(one).items() if key != "evidence"}
 
 
 def page(
@@ -180,7 +176,7 @@ def _row(
     """What the page tells of an outcome, beside what the outcome itself holds."""
     from markupsafe import Markup
 
-    pictures = pictures_of(outcome, anchor)
+    pictures, diagnosis = pictures_of(outcome, anchor), diagnose(outcome, correction)
     return {
         "outcome": outcome,
         "statement": outcome.statement,
@@ -188,7 +184,8 @@ def _row(
         "searched": searched(outcome.statement),
         "cells": cells(outcome),
         "correction": correction,
-        "defect": defect_of(outcome, correction),
+        "defect": diagnosis and diagnosis.defect,
+        "reason": diagnosis and diagnosis.reason,
         "readings": readings_of(outcome),
         "examples": [
             (title, point, command(outcome, point), end) for end, title, point in _examples(outcome)

@@ -2,58 +2,76 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy
 
-from mipsim.theory import azize
-from verify.azize.laws.enumerated import cells, ratio, worlds
-from verify.azize.laws.enumeration import best_deterministic_power, mean_game, roc_vertices
+from mipsim.referee import Draws, Replication
+from mipsim.referee.replication import RISK, difference, mean, near, share
+from verify.azize.laws.enumerated import cells, worlds
+from verify.azize.laws.enumeration import best_deterministic_power, mean_game
 from verify.azize.laws.pooled_scores import OFF, ONE_SIDED, ZERO, aim, pooled
 
 GAMES = 20_000
 
 
-def level_at_zero(games: int = GAMES, n: int = 400) -> str:
+def level_at_zero(
+    t: float, u: float, tau: float, alpha: float, world: str, games: int = GAMES, n: int = 400
+) -> Replication:
     """Draw the ratio of Gaussian data with the target at the mean, where tau_alpha is 0 for every alpha."""
-    rng = np.random.default_rng(18)
-    # Of d = 2n sums s_j ~ N(0, n): l = -(d/2) log(1 - 1/n) - sum s_j^2 / (2 n (n - 1)).
-    ratio = -n * np.log1p(-1 / n) - rng.chisquare(2 * n, games) / (2 * (n - 1))
-    return f"{games:,} games of H0 (NumPy, seed 18, n = {n}, d = {2 * n}): FPR {float((ratio > 0).mean()):.3f} at tau_alpha = 0"
-
-
-def by_parity(n: int = 200) -> str:
-    """Draw the rows of coordinate n alone and look at the parity of their sum."""
-    rng = np.random.default_rng(19)
-    rates = []
-    for member in (False, True):
-        ones = rng.binomial(n - member, 1 / (8 * n), GAMES)
-        total = 2 * rng.binomial(n - member - ones, 0.5) + ones + member
-        rates.append(float((total % 2 == 1).mean()))
-    return (
-        f"{GAMES:,} games per world from the rows of coordinate n (NumPy, seed 19, n = {n}): the test 'the sum is odd' has FPR "
-        f"{rates[0]:.4f} and TPR {rates[1]:.4f}; the statement says equal rates, since t = 0"
+    if (t, u, world) != (0.0, 0.0, "level"):
+        raise ValueError(
+            f"t is {t:g} and u {u:g} in {world}; the ratio is drawn for the level at the mean only"
+        )
+    rng, d = np.random.default_rng(18), round(tau * n)
+    # Of d sums s_j ~ N(0, n): l = -(d/2) log(1 - 1/n) - sum s_j^2 / (2 n (n - 1)).
+    ratio = -0.5 * d * np.log1p(-1 / n) - rng.chisquare(d, games) / (2 * (n - 1))
+    seen = share((ratio > 0).sum(), games)
+    return Replication(
+        *seen,
+        "level of the test at tau_alpha = 0",
+        f"NumPy, {games:,} games of H0, seed 18, n = {n}, d = {d}",
+        claim=alpha,
     )
 
 
-def by_digits(n: int = 3, digits: int = 4000, games: int = 200) -> str:
+def by_parity(rate: float, n: int = 200, games: int = GAMES) -> Draws:
+    """Draw the rows of coordinate n alone and look at the parity of their sum."""
+    rng, odd = np.random.default_rng(19), []
+    for member in (False, True):
+        ones = rng.binomial(n - member, rate / n, games)
+        total = 2 * rng.binomial(n - member - ones, 0.5) + ones + member
+        odd.append((total % 2).astype(float))
+    return Draws(
+        *odd,
+        f"NumPy, {games:,} games a world from the rows of the extra coordinate, seed 19, n = {n}: is the sum odd?",
+        n,
+    )
+
+
+def parity_ratio(rate: float, n: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """(log ratio at each sum of the extra coordinate, the laws of the sum out and in), by convolution."""
+    row = np.array([0.5 * (1 - rate / n), rate / n, 0.5 * (1 - rate / n)])
+    rest = np.ones(1)
+    for _ in range(n - 1):
+        rest = np.convolve(rest, row)
+    out, inside = np.convolve(rest, row), np.pad(rest, 1)
+    with np.errstate(divide="ignore"):
+        return np.log(inside) - np.log(out), [out, inside]
+
+
+def by_digits(n: int = 3, digits: int = 4000, games: int = 200) -> Draws:
     """Draw Cantor records digit by digit, n rows in one coordinate, and correlate the sum with the target's digits."""
-    rng = np.random.default_rng(17)
+    rng, result = np.random.default_rng(17), []
     target = _fractions(rng.integers(0, 2, (1, digits)))
-    frequency = abs(np.prod(np.cos(2 * np.pi / 3.0 ** np.arange(1, 40))))
-    cut = frequency ** (n - 1) * (1 + frequency**2) / 2
-    rates = []
     for member in (False, True):
         total = (
             sum(_fractions(rng.integers(0, 2, (games, digits))) for _ in range(n - member)) + member * target
         )
-        rates.append(float((np.cos(2 * np.pi * (total - target)).mean(axis=1) > cut).mean()))
-    return (
-        f"{games} games per world with {digits:,} ternary digits (NumPy, seed 17, n = {n}, d = 1): the mean of "
-        f"cos(2 pi 3^k (S - z)) over k > {cut:.4f} has FPR {rates[0]:.3f} and TPR {rates[1]:.3f}"
-    )
+        result.append(np.cos(2 * np.pi * (total - target)).mean(axis=1))
+    how = f"NumPy, {games} games a world with {digits:,} ternary digits, seed 17, n = {n}, one coordinate: the mean of cos(2 pi 3^k (S - z)) over k"
+    return Draws(*result, how, n)
 
 
 def _fractions(digits: np.ndarray) -> np.ndarray:
@@ -65,89 +83,111 @@ def _fractions(digits: np.ndarray) -> np.ndarray:
     return result
 
 
-def faint_noise(games: int = 200_000, n: int = 400) -> str:
+def faint_noise(games: int = 200_000, n: int = 400) -> Draws:
     """Draw the sum of coordinate n, a fair coin with target 1/2 and noise 1/n a record, and look whether it is nearer to a half."""
-    rng, rates = np.random.default_rng(15), []
+    rng, near_half = np.random.default_rng(15), []
     for member in (False, True):
         total = rng.binomial(n - member, 0.5, games) + member * 0.5 + rng.normal(0.0, n**-0.5, games)
-        rates.append(float((np.abs(total - np.floor(total) - 0.5) < 0.25).mean()))
-    return (
-        f"{games:,} games per world from the sums of coordinate n (NumPy, seed 15, n = {n}): the test 'nearer to a half than to a "
-        f"whole number' has FPR {rates[0]:.5f} and TPR {rates[1]:.5f}; the statement says that it has equal rates"
+        near_half.append(-np.abs(total - np.floor(total) - 0.5))
+    return Draws(
+        *near_half,
+        f"NumPy, {games:,} games a world from the sums of coordinate n, seed 15, n = {n}: how near is the sum to a half?",
+        n,
     )
 
 
-def by_release(n: int, distance: float) -> str:
+def by_release(n: int, distance: float) -> Replication:
     """Release the mean of two neighbouring data sets, drawn with NumPy, and compare."""
     rows = np.random.default_rng(20).random((n, 1))
     other = rows.copy()
     other[0] += distance
-    return f"means of two drawn data sets that differ in one row (NumPy, seed 20): {rows.mean():.12f} and {other.mean():.12f}"
+    seen = float(rows.mean() != other.mean())
+    how = f"NumPy, means of two data sets that differ in one row, seed 20: {rows.mean():.12f} and {other.mean():.12f}, without noise"
+    return Replication(*near(seen), "advantage of comparing the output with one of the means", how, size=n)
 
 
-def medians() -> str:
-    """Draw targets with NumPy and take the median of (1/n) ||z - mu||^2 at growing n."""
-    rng, result = np.random.default_rng(16), []
-    for n in (1000, 10_000, 100_000):
-        j = np.arange(2, n + 2, dtype=float)
-        z = rng.random((200, n)) < 1 / j**2
-        result.append(float(np.median(np.where(z, j**2 - 1, 1 / (j**2 - 1)).sum(axis=1) / n)))
-    return f"200 drawn targets (NumPy, seed 16): medians {result[0]:.1e}, {result[1]:.1e}, {result[2]:.1e} at n = d = 1e3, 1e4, 1e5"
-
-
-@cache
-def truncated_eighth_moment(df: float) -> str:
-    """Quadrature of E[Z^8; |Z| < L] at growing L, which V[W_n] contains."""
-    result = [
-        2
-        * sum(
-            scipy.integrate.quad(lambda x: x**8 * scipy.stats.t.pdf(x, df), a, b)[0]
-            for a, b in ((0, 10), (10, 1e2), (1e2, reach))
-        )
-        for reach in (1e3, 1e4, 1e5)
-    ]
-    return (
-        f"quadrature: E[Z^8; |Z| < L] = {result[0]:.3g}, {result[1]:.3g}, {result[2]:.3g} at L = 1e3, 1e4, 1e5, without bound; "
-        "V[W_n] contains it with a positive factor"
+def typical_scores(
+    data: str, p: float, df: float, scale: float, games: int = 2_000, n: int = 100_000
+) -> Replication:
+    """Draw targets with NumPy: m* is a limit of sums of independent terms over n, a constant (Kolmogorov), and near it are all m at large n."""
+    rng = np.random.default_rng(16)
+    j = np.arange(2, n + 2, dtype=float)
+    means = []
+    for _ in range(games):
+        z = rng.random(n) < 1 / j**2
+        means.append(min(2.0, float(np.where(z, j**2 - 1, 1 / (j**2 - 1)).sum() / n)))
+    seen = mean(np.array(means), 0.0, 2.0)
+    return Replication(
+        *seen,
+        "mean of min(m, 2) over targets",
+        f"NumPy, {games:,} drawn targets, seed 16, n = d = {n:,}",
+        claim=1.0,
     )
 
 
-def by_literal_records(alpha: float, games: int = 200_000, **at: Any) -> str:
-    """Draw records and outputs with NumPy and count how often the best set occurs in each world."""
+def large_variance(df: float, rho: float, n: int = 1000, reach: float = 40.0) -> Replication:
+    """A lower bound of n V[W_n] from records below 10^reach, by quadrature in logarithms.
+
+    W_n is a polynomial of degree 4 in the standardised sum x = (Z + R)/sqrt k, of leading coefficient a = rho (1 - rho)/(8 (k - 1)^2), and at
+    least a x^4 / 2 in absolute value where |x| exceeds a number that records beyond 10^(reach/2) pass; R and Z have one sign with probability 1/2.
+    """
+    k = round(rho * n)
+    a = rho * (1 - rho) / (8 * (k - 1) ** 2)
+    law = scipy.stats.t(df)
+    x = np.linspace(0.5 * reach, reach, 20_001) * np.log(10.0)
+    moment = 2.0 * float(scipy.integrate.trapezoid(np.exp(9.0 * x + law.logpdf(np.exp(x))), x))
+    least = n * (a / 2) ** 2 * 0.5 * moment * (df / (df - 2)) ** -4 / k**4
+    return Replication(
+        least,
+        0.9 * least,
+        np.inf,
+        f"n V[W_n] at n = {n:,} from |Z| < 1e{reach:g} alone, without bound as that grows",
+        "SciPy, quadrature of Student's density",
+        size=n,
+    )
+
+
+def by_literal_records(alpha: float, games: int = 200_000, **at: Any) -> Replication:
+    """Draw records and outputs with NumPy and count how often the best set of outputs of FPR at most alpha occurs with the target."""
     at.pop("reading")
     out, inside = worlds(**at)
     chosen = best_deterministic_power(out, inside, np.array([alpha]))[1][0]
-    rng, mechanism, counts = np.random.default_rng(13), at["mechanism"], []
-    for member in (False, True):
-        if not mechanism.startswith("mean"):
-            index = rng.choice(len(out), size=games, p=inside if member else out)
-        else:
-            n, (p, target, retained) = (
-                at["n"],
-                cells(**{key: at[key] for key in ("mechanism", "n", "kept", "p", "q", "z", "y")}),
-            )
-            outputs, _, _ = mean_game(p, n, target, retained)
-            records = (rng.uniform(size=(games, n, len(p))) < p).astype(float)
-            if member:
-                records[np.arange(games), rng.integers(n, size=games)] = target
-            order = rng.permuted(np.tile(np.arange(n), (games, 1)), axis=1)[:, :retained]
-            means = np.take_along_axis(records, order[:, :, None], axis=1).mean(axis=1)
-            index = np.argmin(np.abs(means[:, None] - outputs[None]).max(axis=2), axis=1)
-        counts.append(float(chosen[index].mean()))
-    fpr, tpr = roc_vertices(ratio(out, inside), out, inside)
-    return (
-        f"{games:,} literal games per world (NumPy, seed 13): the chosen set of outputs has FPR {counts[0]:.4f} (alpha = "
-        f"{alpha:.4f}) and power {counts[1]:.4f} +- 0.005; the ratio's thresholds reach {tpr[fpr <= alpha + 1e-12].max():.4f}"
+    rng, mechanism = np.random.default_rng(13), at["mechanism"]
+    if not mechanism.startswith("mean"):
+        index = rng.choice(len(out), size=games, p=inside)
+    else:
+        n, (p, target, retained) = (
+            at["n"],
+            cells(**{key: at[key] for key in ("mechanism", "n", "kept", "p", "q", "z", "y")}),
+        )
+        outputs, _, _ = mean_game(p, n, target, retained)
+        records = (rng.uniform(size=(games, n, len(p))) < p).astype(float)
+        records[np.arange(games), rng.integers(n, size=games)] = target
+        order = rng.permuted(np.tile(np.arange(n), (games, 1)), axis=1)[:, :retained]
+        means = np.take_along_axis(records, order[:, :, None], axis=1).mean(axis=1)
+        index = np.argmin(np.abs(means[:, None] - outputs[None]).max(axis=2), axis=1)
+    seen = share(chosen[index].sum(), games)
+    return Replication(
+        *seen,
+        f"power of a set of outputs of FPR at most {alpha:g}",
+        f"NumPy, {games:,} literal games with the target, seed 13",
     )
 
 
-def by_sums_off_the_lattice(p: float) -> str:
-    """Column sums of Bernoulli data are whole numbers."""
-    total = np.random.default_rng(21).binomial(50, p, 100_000)
-    return f"100,000 column sums (NumPy, seed 21): {int((total % 1 != 0).sum())} of them are a half more than a whole number"
+def by_sums_off_the_lattice(p: float, games: int = 100_000, n: int = 400) -> Replication:
+    """Column sums of Bernoulli data are whole numbers, and with the target half a number more."""
+    rng = np.random.default_rng(21)
+    halves = [((rng.binomial(n - member, p, games) + 0.5 * member) % 1 != 0).sum() for member in (0, 1)]
+    seen = difference(share(halves[1], games, RISK / 4), share(halves[0], games, RISK / 4))
+    return Replication(
+        *seen,
+        "advantage of asking whether a column sum is a whole number",
+        f"NumPy, {games:,} column sums a world, seed 21, n = {n}",
+        size=n,
+    )
 
 
-def by_sums(one: Any, found: Any, rule: str, games: int = 200_000, n: int = 400) -> str:
+def by_sums(one: Any, found: Any, rule: str, games: int = 200_000, n: int = 400) -> Replication:
     """Draw the sum of all entries with NumPy and count one test, whose threshold the normal limit names before the draw.
 
     Args:
@@ -174,19 +214,21 @@ def by_sums(one: Any, found: Any, rule: str, games: int = 200_000, n: int = 400)
             "exponential": lambda c=count: rng.gamma(c, 1.0, games),
         }[one.law]() + member * d * (mean + sd * one.truth)
         score = one.aimed * (total - n * d * mean) / (n * sd) - d * one.aimed**2 / (2 * n)
-        tested.append(float((score > cut).mean()))
-    seen = tested[1] - tested[0] if rule != "midpoint" else abs(tested[1] - tested[0])
-    roots = " and ".join(
-        f"{azize.misspecified_advantage(found.m_scal, m):.4f} with {name}"
-        for m, name in ((found.m_targ, "m_targ"), (found.m_star, "m*"))
-    )
-    return (
-        f"{games:,} games per world from sums (NumPy, seed 14, n = {n}): FPR {tested[0]:.4f}, TPR {tested[1]:.4f}, "
-        f"advantage {seen:.4f} +- 0.007; the formula gives {roots}"
+        tested.append(share((score > cut).sum(), games, RISK / 4))
+    value, low, high = difference(tested[1], tested[0])
+    if rule == "midpoint" and value < 0.0:
+        value, low, high = -value, -high, -low
+    return Replication(
+        value,
+        low,
+        high,
+        f"advantage of one test, its threshold by rule '{rule}'",
+        f"NumPy, {games:,} games a world from sums, seed 14, n = {n}",
+        size=n,
     )
 
 
-def aimed_by_sums(reading: str, **at: Any) -> str:
+def aimed_by_sums(reading: str, **at: Any) -> Replication:
     """Draws of sums, and one test."""
     if at["data"] == OFF:
         return by_sums_off_the_lattice(at["p"])

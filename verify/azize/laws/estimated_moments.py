@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 from scipy.special import gammaln, hyp1f1, logit, ndtr, ndtri
 
+from mipsim.referee import Draws
 from verify.azize.laws.normal_sums import NormalCurve, sum_curve, sum_law
 from verify.azize.laws.z_moments import logit_piece
 
@@ -115,11 +116,11 @@ def step_problem(
     return mean * first, direction, np.geomspace(1.0, spread, d)
 
 
-def step_powers(
+def step_scores(
     weights: np.ndarray, mean: np.ndarray, direction: np.ndarray, variance: np.ndarray, batch: int
-) -> list[float]:
-    """Power at FPR 0.1 of linear scores of the mean of a batch of Gaussian gradients, by literal batches drawn with NumPy."""
-    games = int(np.clip(2e7 / (batch * mean.size), 2000, 20_000))
+) -> list[Draws]:
+    """Linear scores of the mean of a batch of Gaussian gradients, by literal batches drawn with NumPy."""
+    games = int(np.clip(2e7 / (batch * mean.size), 2000, 400_000))
     rng = np.random.default_rng(20_250_907)
     steps = []
     for member in (False, True):
@@ -127,7 +128,8 @@ def step_powers(
         if member:
             gradients[:, 0] = mean + direction
         steps.append(gradients.mean(axis=1))
-    return [float((steps[1] @ w > np.quantile(steps[0] @ w, 0.9)).mean()) for w in weights]
+    how = f"NumPy, {games:,} literal batches a world"
+    return [Draws(steps[0] @ w, steps[1] @ w, how) for w in weights]
 
 
 def epoch_power(scalar: bool, size: float, spread: float, batch: int, alpha: float = 0.5) -> float:
@@ -148,7 +150,7 @@ def epoch_power(scalar: bool, size: float, spread: float, batch: int, alpha: flo
     return float(ndtr((shift - threshold) / np.sqrt(inside)).mean())
 
 
-def epoch_powers_by_games(size: float, spread: float, batch: int, games: int = 200_000) -> list[float]:
+def epoch_scores(size: float, spread: float, batch: int, games: int = 200_000) -> list[Draws]:
     """The same by drawn batch means: covariance attack, scalar product."""
     rng = np.random.default_rng(20_251_103)
     variances, targets = np.array([1.0, spread]), size * np.eye(2)
@@ -161,7 +163,7 @@ def epoch_powers_by_games(size: float, spread: float, batch: int, games: int = 2
             means[own] = rest + targets[own[1]] / batch
         for pair, weights in zip(scores, (targets / variances, targets), strict=True):
             pair.append((means * weights).sum(axis=(1, 2)))
-    return [float((inside > np.median(out)).mean()) for out, inside in scores]
+    return [Draws(*pair, f"NumPy, {games:,} epochs a world from batch means") for pair in scores]
 
 
 def candidates_of(
@@ -204,17 +206,19 @@ def candidates_of(
     return np.linalg.norm(x, axis=2), np.argmax(score, axis=1)
 
 
-def candidate_powers(law: str, d: int, targets: np.ndarray, batch: int, games: int = 4000) -> list[float]:
-    """Power at FPR 0.1 of the covariance attack with known moments on standardised candidates, by literal batches."""
-    rng = np.random.default_rng(20_250_906)
-    powers = []
+def candidate_scores(law: str, d: int, targets: np.ndarray, batch: int, games: int = 20_000) -> list[Draws]:
+    """Scores of the covariance attack with known moments on standardised candidates, by literal batches."""
+    rng, result = np.random.default_rng(20_250_906), []
     for target in targets:
         # C^-1/2 cancels A: the score of A x + 1 is that of x, whose covariance is 1.
         means = [LAWS[law](rng, (games, batch, d)) for _ in range(2)]
         means[1][:, 0, :] = target
-        out, inside = (rows.mean(axis=1) @ target for rows in means)
-        powers.append(float((inside > np.quantile(out, 0.9)).mean()))
-    return powers
+        result.append(
+            Draws(
+                *(rows.mean(axis=1) @ target for rows in means), f"NumPy, {games:,} literal batches a world"
+            )
+        )
+    return result
 
 
 RARITY_ROWS = 256_000_000
@@ -226,11 +230,16 @@ def rarity_curve(p: float) -> NormalCurve:
     return sum_curve(*(sum_law([(1.0, 0.5 * RARITY_ROWS, world)]) for world in (out, inside)))
 
 
-def rarity_powers(probabilities: tuple[float, ...], n: int = 100) -> list[float]:
-    """Power at FPR 0.1 of the same attacks at n rows, by drawn counts of the value."""
-    rng, powers = np.random.default_rng(4), []
+def rarity_scores(probabilities: tuple[float, ...], n: int = 100, games: int = 20_000) -> list[Draws]:
+    """The same attacks at n rows, by drawn counts of the value."""
+    rng, result = np.random.default_rng(4), []
     for p in probabilities:
-        counts = [rng.binomial(n - member, p, (4000, n // 2)) + member for member in (0, 1)]
-        out, inside = (np.log(np.maximum(c, 0.5)).sum(axis=1) for c in counts)
-        powers.append(float((inside > np.quantile(out, 0.9)).mean()))
-    return powers
+        counts = [rng.binomial(n - member, p, (games, n // 2)) + member for member in (0, 1)]
+        scores = (np.log(np.maximum(c, 0.5)).sum(axis=1) for c in counts)
+        result.append(
+            Draws(
+                *scores,
+                f"NumPy, {games:,} games a world with the counts of the values, n = {n}, d = {n // 2}",
+            )
+        )
+    return result

@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 from scipy.special import ndtri
 
+from mipsim.referee import Draws
 from verify.azize.laws.cases import CASES
 from verify.azize.laws.enumeration import roc_vertices
 from verify.azize.laws.normal_sums import NormalCurve, law_third, linear_curve
@@ -119,16 +120,15 @@ def two_coordinates(data: str, **at: float) -> tuple[np.ndarray, np.ndarray, np.
     return p, (place > 1 - p).astype(float) if data == "Bernoulli" else ndtri(place) * np.sqrt(p), z_ref
 
 
-def drawn_powers(
-    n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray, alpha: float, games: int = 400_000
-) -> tuple[float, float]:
-    """(power of the covariance attack, of the scalar product) at this FPR in drawn games, ties at the threshold by lot."""
+def drawn_scores(
+    n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray, games: int = 400_000
+) -> tuple[Draws, Draws]:
+    """(covariance attack, scalar product) on drawn counts of ones; equal scores are equal to 1e-10."""
     rng = np.random.default_rng(20_251_101)
     counts = [rng.binomial(n - member, p, (games, 2)) + member * z for member in (0, 1)]
-    power = []
-    for weight in ((z - p) / (p * (1 - p)), z - reference):
-        out, inside = ((item @ (weight / np.abs(weight).max())).round(10) for item in counts)
-        cut = np.quantile(out, 1 - alpha, method="higher")
-        lot = (alpha - (out > cut).mean()) / (out == cut).mean()
-        power.append(float((inside > cut).mean() + lot * (inside == cut).mean()))
-    return power[0], power[1]
+    how = f"NumPy, {games:,} games a world with the counts of ones, n = {n}"
+    covariance, scalar = (
+        Draws(*((item @ (weight / np.abs(weight).max())).round(10) for item in counts), how, n)
+        for weight in ((z - p) / (p * (1 - p)), z - reference)
+    )
+    return covariance, scalar

@@ -8,6 +8,8 @@ import numpy as np
 from scipy.special import gamma, gammaln
 
 import mipsim as mi
+from mipsim.referee import Replication
+from mipsim.referee.replication import near
 from mipsim.theory import azize_moments as moments
 
 DATA = ("Bernoulli", "normal", "exponential", "Laplace", "uniform", "Student t")
@@ -48,13 +50,19 @@ def mean_error(
     return float(max(errors)), 8 * n * ROUNDING * (1 + t**2)
 
 
-def by_closed_form(data: str, p: float, df: float, t: float, q: float) -> str:
+def by_closed_form(data: str, p: float, df: float, t: float, q: float) -> Replication:
     """E0 of Y_n from the first two moments of the sum, without its table: n E0 = -(1 + t^2) n/(2(n - 1)) - l t E0 R."""
     n, skewness = 10_000, _moments(data, p, df)[1]
     t = t * n**q
     a = np.sqrt(n / (n - 1))
     exact = -(1 + t**2) * n / (2 * (n - 1)) - skewness * t * (a + a**2 - 2 + t**2 / (n - 1))
-    return f"in closed form, n (E0[Y] - printed) = {exact + (1 + t**2) / 2:.4g} at n = {n:,} and t = {t:.4g}"
+    off = abs(exact + (1 + t**2) / 2)
+    return Replication(
+        *near(off),
+        f"|n (E0[Y] - printed)| at n = {n:,}",
+        "closed form of the first two moments of the sum",
+        size=n,
+    )
 
 
 def subsample_error(

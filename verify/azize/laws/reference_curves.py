@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 from scipy.special import ndtr
 
+from mipsim import referee as rf
 from mipsim.exact.binomial import binomial_probabilities
 from sims.azize_paper import REGULARISATION, N, reference_data
 from verify.azize.laws.normal_sums import ESSEEN, NearlyNormal, NormalCurve, linear_curve, sum_curve
@@ -103,8 +104,8 @@ def growing_curve(estimator: str, n0: int, tau: float, n: int) -> NormalCurve:
     return linear_curve(weight, (z - p) / sd, (p**2 + (1 - p) ** 2) / sd, count, n)
 
 
-def power_by_games(estimator: str, n0: int, draw: int) -> float:
-    """Power at FPR 0.1 at the paper's point: literal sums of Bernoulli records, or a reference set in every game, drawn with NumPy."""
+def scores_by_games(estimator: str, n0: int, draw: int) -> rf.Draws:
+    """Scores at the paper's point: literal sums of Bernoulli records, or a reference set in every game, drawn with NumPy."""
     data, rng = reference_data(), np.random.default_rng(20_251_102)
     z, d = data.easiest_target(), data.dimension
     scores = []
@@ -115,11 +116,11 @@ def power_by_games(estimator: str, n0: int, draw: int) -> float:
             weight = (z - mean) / variance_of("redrawn", mean)
             scores.append((weight * (muhat - mean) - weight * (z - mean) / (2 * N)).sum(axis=1))
             continue
-        score, weights = np.zeros(600), paper_weights(estimator, n0, draw)
-        for block in np.array_split(np.arange(d), 10):
-            score += rng.binomial(N - member, data.p[block], (600, len(block))) @ weights[block]
+        score, weights = np.zeros(3000), paper_weights(estimator, n0, draw)
+        for block in np.array_split(np.arange(d), 50):
+            score += rng.binomial(N - member, data.p[block], (3000, len(block))) @ weights[block]
         scores.append(score + member * float(weights @ z))
-    return float((scores[1] > np.quantile(scores[0], 0.9)).mean())
+    return rf.Draws(*scores, f"NumPy, {len(scores[0])} games a world")
 
 
 def distance_to_normal(n: int, d: int, member: bool, draw: int) -> tuple[float, float]:

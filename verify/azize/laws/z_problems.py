@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from scipy.special import ndtr
 
-from mipsim.theory import azize
+from mipsim.referee import Draws
 from verify.azize.laws.normal_sums import NearlyNormal, NormalCurve, sum_curve, sum_law
 from verify.azize.laws.z_moments import (
     Piece,
@@ -212,40 +212,33 @@ class GrowingCurve:
         return max(float(beta[0]) - 2 / self.cells, 0.0), min(float(beta[1]) + 2 / self.cells, 1.0)
 
 
-def growing_by_games(games: int = 4000, n: int = 61, p: int = 30, r: float = 1.5) -> str:
+def growing_by_games(games: int = 4000, n: int = 61, p: int = 30, r: float = 1.5) -> Draws:
     """Literal regressions by NumPy's least squares."""
     rng = np.random.default_rng(5)
     target = np.full(p, 1.0)
-    rates = []
+    scores = []
     for member in (False, True):
         x, y = rng.normal(size=(games, n, p)), rng.normal(size=(games, n))
         if member:
             x[:, 0], y[:, 0] = target, r
         gram, moment = np.einsum("gni,gnj->gij", x, x), np.einsum("gni,gn->gi", x, y)
-        rates.append(np.linalg.solve(gram, moment[..., None])[..., 0] @ target)
-    cut = np.quantile(rates[0], 0.9)
-    power, claimed = float((rates[1] > cut).mean()), float(azize.power(0.1, p / n * r**2))
-    return f"{games:,} literal regressions per world (NumPy, n = {n}, p = {p}): power {power:.3f} +- 0.03 at FPR 0.1, claimed {claimed:.3f}"
+        scores.append(np.linalg.solve(gram, moment[..., None])[..., 0] @ target)
+    return Draws(*scores, f"NumPy, {games:,} literal regressions a world, n = {n}, p = {p}")
 
 
-def by_literal_columns(problem: Problem, reading: str, games: int = 2000, n: int = 51) -> str:
-    """Literal estimates of a small game by NumPy: the reading's power at FPR 0.1 against the corrected score's."""
+def by_literal_columns(problem: Problem, reading: str, games: int = 4000, n: int = 51) -> Draws:
+    """Literal estimates of a small game by NumPy, and the reading's score."""
     d = int(np.clip(round(problem.tau * n), 1, 200))
-    scores = {r: [np.zeros(games), np.zeros(games)] for r in (reading, "corrected")}
     rng = np.random.default_rng(20_250_901)
+    scores = [np.zeros(games), np.zeros(games)]
     for piece in problem.pieces:
-        for member in (False, True):
-            total = piece.draw(rng, games, max(1, round(d * piece.share)), n, member).sum(axis=1)
-            for r, pair in scores.items():
-                pair[int(member)] += piece.weight(r) * total
-    power = {r: float((inside > np.quantile(out, 0.9)).mean()) for r, (out, inside) in scores.items()}
-    return (
-        f"{games:,} literal games per world (NumPy, n = {n}, d = {d}): power at FPR 0.1 is {power[reading]:.3f} with the score as "
-        f"printed and {power['corrected']:.3f} with the corrected one (+- 0.04)"
-    )
+        for member in (0, 1):
+            drawn = piece.draw(rng, games, max(1, round(d * piece.share)), n, bool(member))
+            scores[member] += piece.weight(reading) * drawn.sum(axis=1)
+    return Draws(*scores, f"NumPy, {games:,} literal games a world, n = {n}, d = {d}")
 
 
-def by_literal_match(games: int = 2000, n: int = 51) -> str:
+def by_literal_match(games: int = 2000, n: int = 51) -> Draws:
     """Literal medians: how often a released number is the target's own, which no record drawn from a density is."""
     rng = np.random.default_rng(20_250_902)
     target = scipy.stats.laplace.ppf((np.arange(n) + 0.5) / n)
@@ -254,8 +247,9 @@ def by_literal_match(games: int = 2000, n: int = 51) -> str:
         rows = rng.laplace(size=(games, n, n))
         if member:
             rows[:, 0, :] = target
-        result.append(float((np.partition(rows, n // 2, axis=1)[:, n // 2, :] == target).any(axis=1).mean()))
-    return (
-        f"{games:,} literal games per world (NumPy, n = d = {n}): some released median equals the target's number in {result[0]:.3f} of "
-        f"the games out and {result[1]:.3f} in (1 - 1/e = 0.632): power at FPR 0, of which the normal limit allows none"
+        medians = np.partition(rows, n // 2, axis=1)[:, n // 2, :]
+        result.append((medians == target).any(axis=1).astype(float))
+    return Draws(
+        *result,
+        f"NumPy, {games:,} literal games a world, n = d = {n}: is some released median the target's own number?",
     )

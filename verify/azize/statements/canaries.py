@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
+from mipsim.referee.replication import ahead
 from verify import real_gradients
 from verify.azize.laws.estimated_moments import (
     LAWS,
-    candidate_powers,
+    candidate_scores,
     candidates_of,
     rarity_curve,
-    rarity_powers,
+    rarity_scores,
 )
 from verify.azize.laws.normal_sums import NormalCurve
 from verify.azize.statements.steps import BOUNDED
@@ -67,32 +68,23 @@ def easiest(reading: str = EASIEST, rare: float = 0.1, **at: Any) -> rf.Number |
     )
 
 
-def by_games(reading: str, rare: float, **at: Any) -> str:
+def by_games(reading: str, rare: float, **at: Any) -> rf.Replication:
     """Literal batches with the candidate that is picked and with the easiest; counts of the values."""
     if reading == REAL:
         places, result = of_records(**at)
         best = max(range(1, len(places)), key=lambda k: result[k].value)
         case = at["records"], at["references"], at["draw"]
-        powers = real_gradients.powers_by_games(
-            [(*case, places[k], at["batch"], False) for k in (0, best)], at["alpha"]
-        )
-        return (
-            f"4,000 literal batches per world (NumPy, all coordinates): power at FPR {at['alpha']:g} is {powers[0]:.3f} against the candidate that "
-            f"the algorithm picks and {powers[1]:.3f} against another (+- 0.03)"
-        )
-    if reading == ATTACKED:
-        powers = rarity_powers(((1 - rare) / 2, rare))
-        return f"4,000 games per world with the counts of the values (n = 100, d = 50): power at FPR 0.1 is {powers[0]:.3f} and {powers[1]:.3f} (+- 0.03)"
-    problem = {name: at[name] for name in PROBLEM if name in at}
-    result, picks = candidates(**problem)  # pyright: ignore[reportArgumentType]
-    roots, pick = result[0], picks[0]
-    d, batch = int(at["d"]), int(at["batch"])
-    x = LAWS[str(at["law"])](np.random.default_rng(int(at["draw"])), (len(roots), d))
-    powers = candidate_powers(str(at["law"]), d, x[[pick, int(np.argmax(roots))]], batch)
-    return (
-        f"4,000 literal batches per world: power at FPR 0.1 is {powers[0]:.3f} against the candidate that "
-        f"the algorithm picks and {powers[1]:.3f} against the one of largest m* (+- 0.03)"
-    )
+        pair = real_gradients.scores_by_games([(*case, places[k], at["batch"], False) for k in (0, best)])
+    elif reading == ATTACKED:
+        pair = rarity_scores(((1 - rare) / 2, rare))
+    else:
+        problem = {name: at[name] for name in PROBLEM if name in at}
+        result, picks = candidates(**problem)  # pyright: ignore[reportArgumentType]
+        roots, pick = result[0], picks[0]
+        d, batch = int(at["d"]), int(at["batch"])
+        x = LAWS[str(at["law"])](np.random.default_rng(int(at["draw"])), (len(roots), d))
+        pair = candidate_scores(str(at["law"]), d, x[[pick, int(np.argmax(roots))]], batch)
+    return ahead(pair[1], pair[0], "another candidate less the one that is picked")
 
 
 def in_tolerances(which: int, **at: float) -> rf.Number:

@@ -8,9 +8,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff, MixtureTradeOff
-from sims.studies import STUDIES
-from verify.azize.checks.second_routes import faint_noise
-from verify.azize.checks.small_games import compare_by_small_games
+from verify.azize.checks.drawn_means import by_columns
 from verify.azize.laws.mean_families import MeanProblem, leakage, mean_tradeoff
 from verify.azize.statements.conditions import MEAN, REGULAR
 from verify.azize.statements.mean import DOMAIN, PAPER, POWER, REGULAR_POINTS, RESTRICTED, searched, sizes
@@ -67,7 +65,7 @@ NOISE = rf.Statement(
     control=None,
     quote=_NOISE_QUOTE,
     restricted_by=RESTRICTED,
-    second_route=lambda: faint_noise(),
+    second_route=by_columns,
 )  # fmt: skip
 NOISE = replace(NOISE, control=rf.Control(NOISE.points[4].at, 0.05))
 
@@ -89,15 +87,6 @@ def subsampled(n: int, rho: float, **at: Any) -> MixtureTradeOff:
     """The optimal curve."""
     rows = drawn_rows(n, rho)
     return MixtureTradeOff(mean_tradeoff(MeanProblem.of(at), rows, n), rows / n)
-
-
-def small_game(rho: float) -> str:
-    """A small game with the nearest share that there is."""
-    near = min((0.05, 0.1, 0.5, 0.9), key=lambda known: abs(np.log(known / rho)))
-    study = STUDIES[f"azize_counterexample_subsampled_{near:g}"]
-    game, _ = study.build()
-    m = azize.leakage_score(game.data, game.target, game.n)  # pyright: ignore[reportAttributeAccessIssue]
-    return compare_by_small_games(study, azize.subsampled_tradeoff_printed(m, near))
 
 
 _NAMED = {item.name: item for item in REGULAR_POINTS}
@@ -129,7 +118,7 @@ SUBSAMPLE = rf.Statement(
     control=rf.Control(dict(PAPER[2].at) | {"rho": 0.9}),
     quote=_SUB_QUOTE,
     restricted_by=RESTRICTED,
-    second_route=small_game,
+    second_route=by_columns,
 )  # fmt: skip
 
 STATEMENTS = (

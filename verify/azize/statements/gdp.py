@@ -136,7 +136,7 @@ GUARANTEE = rf.Statement(
             "section 3, inherent privacy of the empirical mean",
         ),
     ),
-    second_route=lambda distance: by_release(10, distance),
+    second_route=lambda distance: by_release(32, distance),
 )  # fmt: skip
 
 STATEMENTS = (

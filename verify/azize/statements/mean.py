@@ -9,8 +9,8 @@ from scipy.special import ndtri
 from mipsim import referee as rf
 from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from verify.azize.checks.second_routes import by_digits, by_parity, level_at_zero
-from verify.azize.checks.small_games import by_small_games
+from verify.azize.checks.drawn_means import by_columns, by_difference
+from verify.azize.checks.second_routes import level_at_zero
 from verify.azize.laws.mean_curves import InSight, difference, probit_at_threshold, scaled_difference
 from verify.azize.laws.mean_families import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tradeoff
 from verify.azize.statements.conditions import MEAN, REGULAR
@@ -116,18 +116,6 @@ def number(ends: tuple[float, float], **more: Any) -> rf.Number:
     return rf.Number((ends[0] + ends[1]) / 2, max(0.0, ends[1] - ends[0]) / 2, route="exact law", **more)
 
 
-def second_route(data: str, target: str, extra: str) -> str:
-    """Play an irregular case another way and say what came of it."""
-    if extra == "parity":
-        return by_parity()
-    if extra == "rare value":
-        return by_small_games("rare-coordinate")
-    if data == "Cantor":
-        return by_digits()
-    # What else is irregular is Bernoulli data with a target off their support.
-    return by_small_games("three-atoms" if data == "three atoms" else "bernoulli-off-support")
-
-
 POWER = rf.Statement(
     name="azize-thm-3.1-power",
     uses=("azize-lemma-C.6",),
@@ -149,7 +137,7 @@ POWER = rf.Statement(
         "achievable with threshold tau_alpha = -m*/2 + sqrt(m*) Phi^-1(1 - alpha)": "by azize-thm-3.1-threshold"
     },
     restricted_by=RESTRICTED,
-    second_route=second_route,
+    second_route=by_columns,
 )
 
 ADVANTAGE = rf.Statement(
@@ -170,7 +158,7 @@ ADVANTAGE = rf.Statement(
         "theorem 3.1, equation 3",
     ),
     restricted_by=RESTRICTED,
-    second_route=second_route,
+    second_route=by_columns,
 )
 
 # The curve and the ratio's two laws determine each other, and the laws tend to N(-+m/2, m) if and only if the curve tends to
@@ -192,7 +180,7 @@ RATIO = rf.Statement(
         "lemma C.6, appendix C.2",
     ),
     restricted_by=RESTRICTED,
-    second_route=second_route,
+    second_route=by_columns,
 )
 
 
@@ -230,7 +218,7 @@ THRESHOLD = rf.Statement(
     control=rf.Control({"t": 0.5, "u": -1.5, "tau": 0.4, "alpha": 0.05, "world": "level"}, 0.05),
     quote=POWER.quote,
     restricted_by=RESTRICTED,
-    second_route=lambda: level_at_zero(),
+    second_route=level_at_zero,
 )  # fmt: skip
 
 KNOWN = ("Bernoulli", "Gaussian", "rarer Bernoulli", "Cantor")
@@ -256,7 +244,7 @@ SCORE = rf.Statement(
         "equation 5, section 3",
     ),
     restricted_by=RESTRICTED,
-    second_route=second_route,
+    second_route=by_difference,
 )
 
 

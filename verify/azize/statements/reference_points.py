@@ -6,7 +6,7 @@ from mipsim import GaussianTradeOff
 from mipsim import referee as rf
 from mipsim.theory import azize
 from sims.azize_paper import N, reference_data
-from verify.azize.laws.reference_curves import distance_to_normal, growing_curve, paper_curve, power_by_games
+from verify.azize.laws.reference_curves import distance_to_normal, growing_curve, paper_curve, scores_by_games
 
 NEGLIGIBLE = 0.1
 """Probit units: the loss that counts as negligible, declared before any computation; the paper gives no number."""
@@ -35,14 +35,9 @@ def known_leakage() -> float:
     return azize.leakage_score(data, data.easiest_target(), N)
 
 
-def by_games(reading: str, n0: int, draw: int) -> str:
+def by_games(reading: str, n0: int, draw: int) -> rf.Draws:
     """Literal games at the paper's point."""
-    m = known_leakage()
-    power = power_by_games(READINGS[reading], n0, draw)
-    return (
-        f"300 games per world or more (NumPy): power at FPR 0.1 is {power:.3f} (+- 0.09), with known moments {float(azize.power(0.1, m)):.3f}; where the set "
-        f"is redrawn, linear theory allows a mu of sqrt(m*/(1 + n/n0)) = {(m / (1 + N / n0)) ** 0.5:.2f} and not {m**0.5:.2f}"
-    )
+    return scores_by_games(READINGS[reading], n0, draw)
 
 
 FIGURE_6 = rf.Quote(

@@ -1,15 +1,18 @@
 """The covariance attack against the scalar-product attack."""
 
-from math import inf
+from fractions import Fraction
+from itertools import product
+from math import comb, inf
 
 import numpy as np
 
 from mipsim import GaussianTradeOff
 from mipsim import referee as rf
+from mipsim.referee.replication import ahead, near
 from verify.azize.laws.linear_problems import (
     NAMED,
     REFERENCES,
-    drawn_powers,
+    drawn_scores,
     linear_problem,
     scalar_ahead,
     two_coordinates,
@@ -17,9 +20,8 @@ from verify.azize.laws.linear_problems import (
 from verify.azize.laws.normal_sums import NormalCurve
 
 DRAWN = "drawn"
-RARE = "two rare coordinates"  # D_j = Bernoulli(.05/n) at two, where the target is (1, 1); elsewhere the mean of N(0, 1)
-ZERO_HALF = "(0, 1/2)"  # the reference point at the rare coordinates
-COUNT, ONES, HALF = 0.05, np.ones(2), np.array([0.0, 0.5])
+RARE = "two rare coordinates"  # D_j = Bernoulli(.2/n) and Bernoulli(.3/n), where the target is (1, 1); elsewhere it is the mean of N(0, 1)
+COUNTS, ONES, ORIGIN = np.array([0.2, 0.3]), np.ones(2), np.zeros(2)
 LARGE = tuple(10**7 * 8**k for k in range(6))
 LEAST_RATE = 1e-3
 """FPR and FNR that are judged: below, the proven error of the normal law in probits is the larger part."""
@@ -33,8 +35,8 @@ def curve(score: str, n: int, data: str, tau: float, kinds: int, spread: float, 
 
 
 def visible(data: str, tau: float, kinds: int, spread: float, draw: int, reference: str = "origin") -> bool:
-    """Whether both error rates of the covariance attack can be judged; the rare coordinates have a reference point of their own."""
-    if (data == RARE) != (reference == ZERO_HALF):
+    """Whether both error rates of the covariance attack can be judged; of rare coordinates the reference point is the origin."""
+    if data == RARE and reference != "origin":
         return False
     return data == RARE or curve("covariance", LARGE[-1], data, tau, kinds, spread, draw).mu < MOST_MU
 
@@ -42,26 +44,23 @@ def visible(data: str, tau: float, kinds: int, spread: float, draw: int, referen
 def covariance_attack(n: int, data: str, **at: float) -> NormalCurve | rf.Number:
     """The covariance attack's curve; its power where the scalar product is farthest ahead for the rare coordinates."""
     if data == RARE:
-        return rf.Number(scalar_ahead(n, ONES * COUNT / n, ONES, HALF)[1], unit="power")
+        return rf.Number(scalar_ahead(n, COUNTS / n, ONES, ORIGIN)[1], unit="power")
     return curve("covariance", n, data, **{name: at[name] for name in PROBLEM})  # pyright: ignore[reportArgumentType]
 
 
 def scalar_product(n: int, data: str, reference: str, **at: float) -> NormalCurve | rf.Number:
     """The same of the scalar product with that reference point."""
     if data == RARE:
-        alpha, _, power = scalar_ahead(n, ONES * COUNT / n, ONES, HALF)
+        alpha, _, power = scalar_ahead(n, COUNTS / n, ONES, ORIGIN)
         return rf.Number(power, unit="power", route="enumeration", detail=f"At FPR {alpha:.4g}.")
     return curve(reference, n, data, **{name: at[name] for name in PROBLEM})  # pyright: ignore[reportArgumentType]
 
 
-def rare_by_games(data: str) -> str:
+def rare_by_games(data: str) -> rf.Replication:
     """Drawn counts of ones."""
     assert data == RARE
-    powers = drawn_powers(200, ONES * COUNT / 200, ONES, HALF, 0.0035)
-    return (
-        "400,000 games per world with the counts of ones (n = 200): power at FPR .0035 is "
-        f"{powers[0]:.3f} (covariance) and {powers[1]:.3f} (scalar product)"
-    )
+    covariance, scalar = drawn_scores(200, COUNTS / 200, ONES, ORIGIN)
+    return ahead(scalar, covariance, "scalar product less covariance attack")
 
 
 PROBLEM = ("tau", "kinds", "spread", "draw")
@@ -108,15 +107,14 @@ PRINTED = rf.Statement(
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE),
-    domain=DOMAIN
-    | {"data": rf.Choice(*NAMED, DRAWN, RARE), "reference": rf.Choice(*REFERENCES, "random", ZERO_HALF)},
+    domain=DOMAIN | {"data": rf.Choice(*NAMED, DRAWN, RARE), "reference": rf.Choice(*REFERENCES, "random")},
     where=visible,
     claimed=covariance_attack,
     truth=scalar_product,
     points=[
         *(case | {"reference": reference} for case in CASES for reference in ("origin", "half")),
         {"data": "gaussian", "tau": 2.0, "reference": "mean"} | _REST,
-        rf.Point({"data": RARE, "tau": 1.0, "reference": ZERO_HALF} | _REST, name="rare coordinates"),
+        rf.Point({"data": RARE, "tau": 1.0, "reference": "origin"} | _REST, name="rare coordinates"),
     ],
     control=rf.Control({"data": "gaussian", "tau": 2.0, "reference": "mean"} | _REST),
     quote=PROVABLY,
@@ -130,7 +128,7 @@ CORRECTED = PRINTED.corrected(
     "the scalar-product attack, for every reference point, fixed or drawn apart from the records, if for some delta > 0 the moments E|(Z_j - mu_j)/sigma_j|^(2 + delta) "
     "are bounded by one number for all coordinates and sizes, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Cw), uniformly in w "
     "(0 for w = 0, a constant score).",
-    domain={"data": DOMAIN["data"], "reference": rf.Choice(*REFERENCES, "random")},
+    domain={"data": DOMAIN["data"]},
     control=PRINTED.control,
     derivation=(
         "(1) n w'(muhat - mu) is under H0 a sum of n d independent terms w_j sigma_j X_ij, X_ij = (Z_ij - mu_j)/sigma_j, of variance n v, "
@@ -193,14 +191,37 @@ def is_decided(data: str, n: int, **at: float) -> bool:
     )
 
 
-def pair_by_games(data: str, n: int, **at: float) -> str:
-    """Drawn counts of ones."""
-    alpha = pair(data, n, **at)[0]
-    powers = drawn_powers(n, *two_coordinates(data, **at), alpha)
-    return (
-        f"400,000 games per world with the counts of ones: power at FPR {alpha:.4f} is {powers[0]:.3f} (covariance) and "
-        f"{powers[1]:.3f} (scalar product), +- 0.01"
-    )
+def pair_in_fractions(data: str, n: int, **at: float) -> rf.Replication:
+    """All pairs of counts of ones in whole fractions, sorted by either score; the FPR is spent on the largest scores, on a tie by lot."""
+    assert data == "Bernoulli"
+    alpha = Fraction(pair(data, n, **at)[0])
+    p, z, reference = ([Fraction(float(x)) for x in part] for part in two_coordinates(data, **at))
+
+    def law(rows: int, j: int) -> list[Fraction]:
+        return [comb(rows, k) * p[j] ** k * (1 - p[j]) ** (rows - k) for k in range(rows + 1)]
+
+    out = [law(n, j) for j in (0, 1)]
+    inside = [[Fraction(0)] * int(z[j]) + law(n - 1, j) + [Fraction(0)] * (1 - int(z[j])) for j in (0, 1)]
+    powers = []
+    for weight in (
+        [(z[j] - p[j]) / (p[j] * (1 - p[j])) for j in (0, 1)],
+        [z[j] - reference[j] for j in (0, 1)],
+    ):
+        levels: dict[Fraction, list[Fraction]] = {}
+        for a, b in product(range(n + 1), repeat=2):
+            level = levels.setdefault(weight[0] * a + weight[1] * b, [Fraction(0), Fraction(0)])
+            level[0] += out[0][a] * out[1][b]
+            level[1] += inside[0][a] * inside[1][b]
+        left, power = alpha, Fraction(0)
+        for score in sorted(levels, reverse=True):
+            spent = min(left, levels[score][0])
+            power += levels[score][1] * (spent / levels[score][0] if levels[score][0] else 1)
+            left -= spent
+            if not left:
+                break
+        powers.append(float(power))
+    what = f"power at FPR {float(alpha):.4g}, scalar product less covariance attack"
+    return rf.Replication(*near(powers[1] - powers[0]), what, "all counts in whole fractions", claim=0.0)
 
 
 _SMALL = {"n": 4, "p_1": 0.05, "p_2": 0.1, "target_1": 0.999, "target_2": 0.999, "reference_1": 0.0, "reference_2": 0.0}  # fmt: skip
@@ -232,7 +253,7 @@ FINITE = rf.Statement(
     quote=PROVABLY,
     not_judged=ESTIMATED,
     restricted_by=(SCALAR,),
-    second_route=pair_by_games,
+    second_route=pair_in_fractions,
 )  # fmt: skip
 
 FINITE_CORRECTED = FINITE.corrected(

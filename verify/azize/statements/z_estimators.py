@@ -76,11 +76,12 @@ def truth(reading: str, n: int, **at: Any) -> object:
     return curve_of(problem_at(**at), n, READINGS.get(reading, reading))
 
 
-def by_games(reading: str, **at: Any) -> str:
+def by_games(reading: str, **at: Any) -> rf.Draws | rf.Replication:
     """Literal games of a small size."""
-    others = {TYPICAL: by_literal_match, GROWING: growing_by_games}
-    if at.get("problem") in others:
-        return others[at["problem"]]()
+    if at.get("problem") == GROWING:
+        return growing_by_games().power(ALPHA)
+    if at.get("problem") == TYPICAL:
+        return by_literal_match()
     return by_literal_columns(problem_at(**at), READINGS[reading])
 
 

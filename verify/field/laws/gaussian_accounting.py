@@ -7,7 +7,8 @@ import scipy
 from scipy.special import log_ndtr, ndtr
 
 import mipsim as mi
-from mipsim.referee import Number
+from mipsim.referee import Number, Replication
+from mipsim.referee.replication import near
 
 GRANTED = 1e-13
 """What SciPy's `log_ndtr` is granted, relative."""
@@ -32,7 +33,7 @@ def log_delta(epsilon: float, mu: float) -> Number:
     return Number((first + math.log(left)) / math.log(10.0), error)
 
 
-def calibrated_by_quadrature(epsilon: float, log10_delta: float) -> str:
+def calibrated_by_quadrature(epsilon: float, log10_delta: float) -> Replication:
     """Delta as the integral of what the density of N(mu, 1) has above e^epsilon times that of N(0, 1)."""
     mu = epsilon / np.sqrt(2.0 * (math.log(1.25) - log10_delta * math.log(10.0)))
     start = epsilon / mu + mu / 2.0  # there the log ratio mu x - mu^2/2 is epsilon
@@ -42,7 +43,10 @@ def calibrated_by_quadrature(epsilon: float, log10_delta: float) -> str:
         start + 40.0,
         epsabs=0.0,
     )[0]
-    return f"quadrature of the two densities: delta = {result:.4g}, {10.0**log10_delta:.3g} was promised"
+    value = math.log10(result)
+    return Replication(
+        value, value - 1e-6, value + 1e-6, "log10 delta", "SciPy, quadrature of the two densities"
+    )
 
 
 ADDED, REPLACED = "a record added or removed", "a record replaced"
@@ -102,7 +106,7 @@ def sampling_claim(epsilon: float, sigma: float, rate: float) -> Number:
     return Number(result.value + math.log10(rate), result.error)
 
 
-def by_densities(epsilon: float, sigma: float, rate: float, neighbours: str) -> str:
+def by_densities(epsilon: float, sigma: float, rate: float, neighbours: str) -> Replication:
     """Delta as the integral of what one density has above the other, on a grid."""
     slope = 1.0 + rate * math.expm1(epsilon)
     x = np.linspace(-1.0 - 12.0 * sigma, 1.0 + 12.0 * sigma, 400_001)
@@ -111,7 +115,14 @@ def by_densities(epsilon: float, sigma: float, rate: float, neighbours: str) -> 
     )
     above = (1.0 - rate) * null + rate * there - slope * ((1.0 - rate) * null + rate * other)
     result = float(np.maximum(above, 0.0).sum() * (x[1] - x[0]) / (sigma * math.sqrt(2.0 * math.pi)))
-    return f"the two densities on a grid: delta = {result:.4g}, {10.0 ** sampling_claim(epsilon, sigma, rate).value:.4g} was promised"
+    value = math.log10(result)
+    return Replication(
+        value,
+        value - 1e-3,
+        value + 1e-3,
+        "log10 delta",
+        "NumPy, the two densities on a grid of 400,001 outputs",
+    )
 
 
 def limit_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> float:
@@ -142,7 +153,7 @@ def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) 
     return Number(0.5 * (low + high), 0.5 * (high - low))
 
 
-def by_transform(sigma: float, rate: float, steps: int, log10_delta: float) -> str:
+def by_transform(sigma: float, rate: float, steps: int, log10_delta: float) -> Replication:
     """Delta at the claimed epsilon: the losses of one step rounded to a grid, their law to the power `steps` by a Fourier transform."""
     epsilon, width, size = limit_epsilon(sigma, rate, steps, log10_delta), 2e-4, 1 << 21
     x = np.linspace(-12.0 * sigma, 1.0 + 12.0 * sigma, 2_000_001)
@@ -152,4 +163,10 @@ def by_transform(sigma: float, rate: float, steps: int, log10_delta: float) -> s
     law = np.maximum(np.fft.irfft(np.fft.rfft(item) ** steps, size), 0.0)
     total = width * np.fft.fftfreq(size, 1.0 / size)
     result = float((law * np.maximum(-np.expm1(epsilon - total), 0.0)).sum())
-    return f"the losses of {steps} steps on a grid, by a Fourier transform: delta = {result:.3g} at the claimed epsilon, {10.0**log10_delta:.3g} was promised"
+    what, how = (
+        "delta at the claimed epsilon",
+        f"NumPy, the losses of {steps} steps on a grid, by a Fourier transform",
+    )
+    # Each loss is rounded by at most half a cell.
+    off = math.expm1(0.5 * width * steps)
+    return Replication(*near(result, off), what, how, claim=10.0**log10_delta)

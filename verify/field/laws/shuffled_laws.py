@@ -7,7 +7,8 @@ import scipy
 from scipy.special import log_ndtr, ndtr
 
 import mipsim as mi
-from mipsim.referee import Number
+from mipsim.referee import Number, Replication
+from mipsim.referee.replication import share
 from mipsim.theory.one_run import p_value, refuses_gdp
 from verify.field.laws.gaussian_accounting import composed_epsilon
 
@@ -39,7 +40,7 @@ def shuffled_epsilon(sigma: float, steps: int, delta: float) -> float:
     return float(np.nanmax(result))
 
 
-def by_draws(sigma: float, steps: int, delta: float) -> str:
+def by_draws(sigma: float, steps: int, delta: float) -> Replication:
     """The same event among 40,000 drawn epochs with the record, and its probability without by the union bound."""
     rng, epochs, c = np.random.default_rng(3), 40_000, 2.0 + 3.0 * sigma
     places = rng.integers(0, steps, epochs)
@@ -48,12 +49,12 @@ def by_draws(sigma: float, steps: int, delta: float) -> str:
         batch = sigma * rng.standard_normal(steps)
         batch[place] += 2.0
         largest[k] = batch.max()
-    seen = float((largest > c).mean())
     unlikely = float(np.exp(log_ndtr((1.0 - c) / sigma))) + (steps - 1) * float(np.exp(log_ndtr(-c / sigma)))
-    return (
-        f"{epochs:,} drawn epochs (seed 3): some batch exceeds {c:g} with probability {seen:.3g} with the record, at most "
-        f"{min(unlikely, 1.0):.3g} without: epsilon >= {math.log(max(seen - delta, 1e-300) / min(unlikely, 1.0)):.2f}"
+    value, low, _ = (
+        math.log(max(x - delta, 1e-300) / min(unlikely, 1.0)) for x in share((largest > c).sum(), epochs)
     )
+    how = f"NumPy, {epochs:,} drawn epochs with the record, seed 3; without it the union bound"
+    return Replication(value, low, math.inf, f"epsilon of the event that some batch exceeds {c:g}", how)
 
 
 _TAIL = 1e-16

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
-from math import comb
+from math import comb, inf, log2
 from typing import Any
 
 import numpy as np
 
 from mipsim._roots import outer_root
 from mipsim.engine.play import play
+from mipsim.referee import Replication
+from mipsim.referee.replication import RISK, difference, near, share
 from mipsim.theory.izzo_example import last_record
 from sims.izzo_games import scale_of, two_outputs
 from verify.izzo.laws.algorithms import (
@@ -23,8 +25,9 @@ from verify.izzo.laws.algorithms import (
     statistic_of_halves,
 )
 from verify.izzo.laws.subset_enumeration import LARGEST, best_of_all_attacks, half_subsets, subsets, worlds
-from verify.izzo.laws.subset_shift import euclidean_shift_eta
 
+LITERAL = 12
+"""Records up to which all halves and neighbours are enumerated."""
 BLOCK = 20_000
 """Games that are drawn at once."""
 
@@ -68,7 +71,7 @@ def two_output_draws(
     return sampler(-1.0), sampler(1.0)
 
 
-def corollary_10_again(algorithm: str, M: float, eta: float, d: int) -> str:
+def corollary_10_again(algorithm: str, M: float, eta: float, d: int) -> Replication:
     """Draws of what is integrated or bounded elsewhere; the engine's games of what is drawn."""
     if "games" in algorithm:
         return played_by_the_engine(M, d, eta)
@@ -77,41 +80,60 @@ def corollary_10_again(algorithm: str, M: float, eta: float, d: int) -> str:
     return planar_draws(M, eta) if d == 2 else sign_of_the_mean(M, d, eta)
 
 
-def sign_of_the_mean(moment: float, dimension: int, eta: float) -> str:
-    """Two outputs in R^d: how often the sign of the mean of the noisy output is wrong."""
-    rng, games = np.random.default_rng(12), int(np.clip(3e7 / dimension, 2, BLOCK))
+def sign_of_the_mean(moment: float, dimension: int, eta: float) -> Replication:
+    """Two outputs in R^d, the sign of the mean of the noisy output named: P(wrong) given the direction, averaged over drawn ones."""
+    rng, games = np.random.default_rng(12), int(np.clip(3e7 / dimension, 40, BLOCK))
     block = max(1, int(2e6 / dimension))
-    means = [
-        printed_noise(rng, min(block, games - done), dimension, moment, scale_of(moment, eta)).mean(axis=1)
-        for done in range(0, games, block)
-    ]
-    wrong = float((np.concatenate(means) < -1.0).mean())
-    return (
-        f"{games:,} draws of the noise (NumPy, seed 12), the sign of the mean of the output named: accuracy - 1/2 = {0.5 - wrong:.4f} "
-        f"(standard error {np.sqrt(wrong * (1 - wrong) / games):.4f}), promised at most {eta:g}"
+    means = []
+    for done in range(0, games, block):
+        # As in `printed_noise`, with a radius of 1.
+        size = (min(block, games - done), dimension)
+        y = rng.gamma(1 + 1 / moment, size=size) ** (1 / moment) * rng.uniform(-1, 1, size)
+        means.append(y.mean(axis=1) / norms(y, moment))
+    # The output's mean is +-1 + r u: wrong where r u < -1, of probability exp(-1/(c |u|))/2 for a Laplace radius.
+    gains = -0.5 * np.expm1(-1.0 / (scale_of(moment, eta) * np.abs(np.concatenate(means)))) / eta
+    # Directions along which the outputs nearly agree gain most and are rare: the lower end leaves out what they gain beyond 5 medians.
+    usual = np.minimum(gains, 5.0 * np.median(gains))
+    value, low = float(gains.mean()), float(usual.mean() - 6.0 * usual.std() / games**0.5)
+    how = f"NumPy, {games:,} drawn directions of the noise, seed 12; 6 standard errors"
+    return Replication(
+        value, low, inf, "eta of naming the sign of the mean, times the promised", how, claim=1.0
     )
 
 
-def played_by_the_engine(moment: float, dimension: int, eta: float) -> str:
+def played_by_the_engine(moment: float, dimension: int, eta: float) -> Replication:
     """The same game with the package's own mechanism and engine."""
-    curve = play(*two_outputs(moment, dimension, eta), 20_000, 12, progress=False).tradeoff(confidence=0.999)
+    curve = play(*two_outputs(moment, dimension, eta), 20_000, 12, progress=False).tradeoff(
+        confidence=1 - RISK
+    )
     low, high = (0.5 * end for end in curve.advantage_interval())
-    return f"20,000 games in each world by the engine (seed 12): the attack's eta is in [{low:.4f}, {high:.4f}], promised {eta:g}"
+    return Replication(
+        0.5 * (low + high),
+        low,
+        high,
+        "eta of the attack",
+        "20,000 games a world by the engine, seed 12",
+        claim=eta,
+    )
 
 
-def nearer_of_two(eta: float, dimension: int) -> str:
-    """M = 2, two outputs at distance 2 sigma: by quadrature over the radius, and by drawing radii and angles."""
-    scale = scale_of(2.0, eta)
-    other = euclidean_shift_eta(2.0, scale, dimension, "exponential")
-    rng = np.random.default_rng(10)
-    r = rng.exponential(scale, 200_000)
-    u = rng.standard_normal(len(r))
-    rest = rng.chisquare(dimension - 1, len(r)) if dimension > 1 else 0.0
-    # Output r u + 1 ("in") or r u - 1, u one coordinate of a uniform direction: the nearer is named, by the sign along their line.
-    wrong = float((r * u / np.sqrt(u**2 + rest) < -1.0).mean())
-    return (
-        f"quadrature over the radius: eta = {other:.5f}; 200,000 draws of radius and direction (NumPy, seed 10) of the attack "
-        f"that names the nearer output: accuracy - 1/2 = {0.5 - wrong:.4f}, promised at most {eta:g}"
+def nearer_of_two(eta: float, dimension: int) -> Replication:
+    """M = 2, two outputs at distance 2 sigma, the nearer one named: P(wrong) given the direction, averaged over drawn ones."""
+    rng, games = np.random.default_rng(10), 200_000
+    u = rng.standard_normal(games)
+    rest = rng.chisquare(dimension - 1, games) if dimension > 1 else 0.0
+    # Output r u + 1 ("in") or r u - 1 along their line, u one coordinate of a uniform direction and r a Laplace radius.
+    along = np.abs(u) / np.sqrt(u**2 + rest)
+    gains = -0.5 * np.expm1(-1.0 / (scale_of(2.0, eta) * along)) / eta
+    value, error = float(gains.mean()), 6.0 * float(gains.std()) / games**0.5
+    how = f"NumPy, {games:,} drawn directions, seed 10; 6 standard errors"
+    return Replication(
+        value,
+        value - error,
+        value + error,
+        "eta of naming the nearer output, times the promised",
+        how,
+        claim=1.0,
     )
 
 
@@ -128,26 +150,32 @@ def crossings(u: np.ndarray, moment: float) -> np.ndarray:
     return np.where(falling, np.exp(result), 0.0)
 
 
-def planar_draws(moment: float, eta: float) -> str:
+def planar_draws(moment: float, eta: float, parts: int = 20) -> Replication:
     """Two outputs in the plane, with directions drawn by importance (log-uniform gaps) and bisection."""
     rng = np.random.default_rng(11)
     scale = scale_of(moment, eta)
-    gap = np.exp(-(8.0 + np.log(scale)) * rng.random(100_000))
-    v = 1.0 - gap
-    weight = np.exp((1 / moment - 1) * np.log1p(-0.5 * v**moment)) * gap
-    large = np.exp(np.log(2.0 - v**moment) / moment)
-    total = 0.0
-    for sign in (1.0, -1.0):
-        t = crossings(np.column_stack([large, sign * v]), moment)
-        with np.errstate(divide="ignore"):  # t = 0 where two coordinates cancel
-            total = total + 0.5 * -np.expm1(-1.0 / (scale * t))
-    result = 0.5 * float(np.mean(weight * total)) / float(np.mean(weight))
-    return f"100,000 weighted draws of the direction (NumPy, seed 11): eta = {result / eta:.4f} times the promised {eta:g}"
+    ratios = []
+    for _ in range(parts):
+        gap = np.exp(-(8.0 + np.log(scale)) * rng.random(5_000))
+        v = 1.0 - gap
+        weight = np.exp((1 / moment - 1) * np.log1p(-0.5 * v**moment)) * gap
+        large = np.exp(np.log(2.0 - v**moment) / moment)
+        total = 0.0
+        for sign in (1.0, -1.0):
+            t = crossings(np.column_stack([large, sign * v]), moment)
+            with np.errstate(divide="ignore"):  # t = 0 where two coordinates cancel
+                total = total + 0.5 * -np.expm1(-1.0 / (scale * t))
+        ratios.append(0.5 * float(np.mean(weight * total)) / float(np.mean(weight)) / eta)
+    value, error = float(np.mean(ratios)), 8.0 * float(np.std(ratios)) / parts**0.5
+    how = f"NumPy, {parts} times 5,000 weighted draws of the direction, seed 11; 8 standard errors"
+    return Replication(
+        value, value - error, value + error, "eta of the best attack, times the promised", how, claim=1.0
+    )
 
 
 def algorithm_1_runs(
     records: str, statistic: str, n: int, spread: float, draw: int, M: float, eta: float
-) -> str:
+) -> Replication:
     """Run algorithm 1 as listed with B = 200, and judge by thresholds of |output - median|."""
     rows = records_of(records, n, spread, draw)
     algorithm, rng, c = algorithm_of(statistic, rows), np.random.default_rng(13), scale_of(M, eta)
@@ -162,14 +190,13 @@ def algorithm_1_runs(
     first, second = slice(None, games // 2), slice(games // 2, None)
     levels = np.quantile(score[first], np.linspace(0.01, 0.99, 50))
     best = max(levels, key=lambda t: np.mean((score[first] > t) == inside[first]))
-    accuracy = float(np.mean((score[second] > best) == inside[second]))
-    return (
-        f"{games:,} runs of the printed algorithm (NumPy, seed 13, B = 200), a threshold chosen on one half and judged on the other: "
-        f"accuracy - 1/2 = {accuracy - 0.5:.3f}, promised at most {eta:g}"
-    )
+    right = ((score[second] > best) == inside[second]).sum()
+    ends = ((x - 0.5) / eta for x in share(right, games // 2))
+    how = f"NumPy, {games:,} runs of the printed algorithm, seed 13, B = 200, a threshold chosen on one half and judged on the other"
+    return Replication(*ends, "accuracy - 1/2 over the promised eta", how)
 
 
-def rates_again(algorithm: str, n: int, k: int, keep: float, **at: Any) -> str:
+def rates_again(algorithm: str, n: int, k: int, keep: float, **at: Any) -> Replication:
     """Theorem 8: TPR, FPR and accuracy of the likelier side, counted over drawn training sets and outputs."""
     if algorithm == NAMED:
         return literal_rates(n, k, keep)
@@ -182,51 +209,68 @@ def rates_again(algorithm: str, n: int, k: int, keep: float, **at: Any) -> str:
         (rng.random((len(sample), 1)) >= law[sample].cumsum(axis=1)).sum(axis=1).clip(max=law.shape[1] - 1)
     )
     guess, member = (inside >= out)[output], flags[sample]
-    tpr, fpr, accuracy = guess[member].mean(), guess[~member].mean(), (guess == member).mean()
-    return f"200,000 drawn training sets (seed 8): TPR = {tpr:.4f}, FPR = {fpr:.4f}, accuracy - 1/2 = {accuracy - 0.5:.4f}"
+    rates = (share(guess[of].sum(), of.sum(), RISK / 4) for of in (member, ~member))
+    return Replication(
+        *difference(*rates),
+        "TPR - FPR of naming the likelier side",
+        "NumPy, 200,000 drawn training sets, seed 8",
+    )
 
 
-def literal_sensitivity(reading: str) -> str:
-    """Proposition 11: every half and every adjacent pair, literally, in Python numbers."""
-    result = []
-    for n in (8, 10, 12):
-        records = [2.0**i for i in range(n - 1)] + [last_record(n, reading)]
-        value = {s: 1.0 / sum(records[i] for i in s) for s in combinations(range(n), n // 2)}
-        largest = max(
-            abs(a - value[tuple(sorted((set(s) - {i}) | {j}))])
-            for s, a in value.items()
-            for i in s
-            for j in set(range(n)) - set(s)
+def literal_sensitivity(reading: str, n: int) -> Replication:
+    """Proposition 11: every half and every adjacent pair, literally, in Python numbers; of many records by the least sum, which bounds 1/sum."""
+    what = "log2(1/sensitivity)"
+    if n > LITERAL:
+        if reading != "text":
+            raise ValueError(f"n is {n}; halves of more than {LITERAL} records are not enumerated")
+        # Without x_last a half has a sum of at least 2^(n/2) - 1; with it at least C(n, n/2)^(1/2), which the exponent +1/2 makes large.
+        least = 0.5 * log2(comb(n, n // 2))
+        least = min(least, n // 2 - 0.01)
+        return Replication(
+            least,
+            least,
+            inf,
+            what,
+            "the least sum of a half, by hand: all 1/sum lie between 0 and its inverse",
         )
-        result.append(f"{largest:.4g} (variance {np.var(list(value.values())):.3g}) at n = {n}")
-    return f"literal enumeration of all halves and neighbours: Delta = {', '.join(result)}; 2^(n/3) = 6.35, 10.1, 16"
+    records = [2.0**i for i in range(n - 1)] + [last_record(n, reading)]
+    value = {s: 1.0 / sum(records[i] for i in s) for s in combinations(range(n), n // 2)}
+    largest = max(
+        abs(a - value[tuple(sorted((set(s) - {i}) | {j}))])
+        for s, a in value.items()
+        for i in s
+        for j in set(range(n)) - set(s)
+    )
+    return Replication(*near(-log2(largest)), what, "literal enumeration of all halves and neighbours")
 
 
-def three_points(k: float, t: float, sigma: float) -> str:
+def three_points(k: float, t: float, sigma: float) -> Replication:
     """Lemma 13: a law on -a, 0, a with E X^2 <= sigma^k; in whole fractions where k is a whole number."""
     exact = k == int(k)
     s, x, power = (Fraction(sigma), Fraction(t), int(k)) if exact else (sigma, t, k)
     a = x * s * (Fraction(10001, 10000) if exact else 1.0001)
     p = min(1, s**power / a**2)
-    kind = "exact fractions" if exact else "by hand"
-    return (
-        f"{kind}: X = +-{float(a):.4g} with probability {float(p / 2):.4g} each, else 0, has E X^2 = {float(p * a**2):.4g} "
-        f"<= sigma^k and P(|X| > t sigma) = {float(p):.6g} > 1/t^k = {float(1 / x**power):.6g}"
-        if p > 1 / x**power
-        else f"{kind}: no law on these three points; P = {float(p):.6g}"
-    )
+    kind = "whole fractions" if exact else "by hand"
+    how = f"{kind}: X = +-{float(a):.8g} with probability {float(p / 2):.6g} each, else 0, has E X^2 = {float(p * a**2):.6g} <= sigma^k"
+    return Replication(*near(float(p)), "P(|X| > t sigma)", how, claim=float(1 / x**power))
 
 
-def literal_rates(n: int, k: int, keep: float) -> str:
+def literal_rates(n: int, k: int, keep: float) -> Replication:
     """TPR - FPR of the algorithm that names a record: over every k-set and output, or over drawn ones where there are too many."""
     if comb(n, k) > LARGEST:
         rng, games = np.random.default_rng(9), 20_000
         order = rng.random((games, n)).argsort(axis=1)  # the first k are the training set
         place = np.where(rng.random(games) < keep, rng.integers(k, n, games), rng.integers(0, k, games))
         named, member = order[np.arange(games), place] == 0, (order[:, :k] == 0).any(axis=1)
-        gap = abs(named[member].mean() - named[~member].mean())
-        return f"{games:,} drawn sets and outputs (NumPy, seed 9): TPR - FPR = {gap:.3g} for the attack that asks whether x* is named"
+        rates = sorted((share(named[of].sum(), of.sum(), RISK / 4) for of in (member, ~member)), reverse=True)
+        return Replication(
+            *difference(*rates),
+            "TPR - FPR of asking whether x* is named",
+            f"NumPy, {games:,} drawn sets and outputs, seed 9",
+        )
     flags = subsets(n, k)
     law = np.where(flags, (1 - keep) / k, keep / (n - k))
     gap = float(np.maximum(law[flags[:, 0]].mean(axis=0) - law[~flags[:, 0]].mean(axis=0), 0).sum())
-    return f"all {len(flags)} sets and {n} outputs enumerated in floating point: TPR - FPR = {gap:.4g}"
+    return Replication(
+        *near(gap), "TPR - FPR of the best attack", f"NumPy, all {len(flags)} sets and {n} outputs enumerated"
+    )

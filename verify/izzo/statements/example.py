@@ -61,7 +61,7 @@ DATASET = rf.Statement(
     control=rf.Control(_TIGHT, 0.05),
     quote=_TEXT_SET,
     slip=(_TEXT_SET, _PROOF_SET),
-    second_route=lambda reading: literal_sensitivity(READINGS[reading]),
+    second_route=lambda reading, n: literal_sensitivity(READINGS[reading], n),
 )
 
 DATASET_CORRECTED = DATASET.corrected(

@@ -6,8 +6,10 @@ from functools import lru_cache
 
 import numpy as np
 import scipy
+from scipy.special import ndtr
 
-from mipsim.referee import Number
+from mipsim.referee import Draws, Number, Replication
+from mipsim.referee.replication import share
 from mipsim.special import noncentral_chi_square as chi_square
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff, NoncentralChiSquareTradeOff
@@ -51,16 +53,13 @@ def attacker(noise: str, mu: float, d: int, knows: str) -> AbstractTradeOff:
     return magnitude(noise, mu) if d == 1 else norm_curves(d, mu)[0]
 
 
-def drawn(noise: str, mu: float, d: int) -> str:
-    """The output drawn along a direction that the attacker knows: a score, thresholded at its quantile."""
-    games, rng = 400_000, np.random.default_rng(0)
-    # The coordinates across the direction tell nothing.
+def drawn(noise: str, mu: float, z: float) -> Replication:
+    """The output drawn along a direction that the attacker knows; the coordinates across it tell nothing."""
+    games, rng = 1_000_000, np.random.default_rng(0)
     out, inside = (noise_named(noise).rvs(size=games, random_state=rng) + shift for shift in (0.0, mu))
-    missed = float(np.mean(inside <= np.quantile(out, 0.95)))
-    return (
-        f"NumPy, {games:,} games a world (seed 0), the output along the known direction in d = {d}: FPR 0.05, FNR {missed:.4f} (standard error "
-        f"below 0.0018); J promises at least {float(promised(noise, mu, d).beta(0.05)):.4f}"
-    )
+    return Draws(
+        out, inside, f"NumPy, {games:,} games a world, seed 0, the output along the known direction"
+    ).probit(float(ndtr(z)))
 
 
 RECORD = "a coin for the record: it takes part in all coordinates or in none"
@@ -85,19 +84,14 @@ def masked(mu: float, d: int, rate: float, reading: str) -> RatesTradeOff:
     return RatesTradeOff(both)
 
 
-def masks_drawn(mu: float, d: int, rate: float) -> str:
-    """Outputs drawn with a mask each, at FPR 0.05."""
-    games, rng = 400_000 // d, np.random.default_rng(0)
+def masks_drawn(mu: float, d: int, rate: float, z: float) -> Replication:
+    """Outputs drawn with a mask each."""
+    games, rng = 2_000_000 // d, np.random.default_rng(0)
     mask = rng.random((games, d)) < rate
     out = np.square(rng.standard_normal((games, d))).sum(axis=1)
     inside = np.square(rng.standard_normal((games, d)) + mask * mu / np.sqrt(d)).sum(axis=1)
-    missed = float(np.mean(inside <= np.quantile(out, 0.95)))
-    exact, bound = (
-        float(curve.beta(0.05)) for curve in (masked(mu, d, rate, COORDINATES), resilience(mu, d, rate))
-    )
-    return (
-        f"NumPy, {games:,} games a world (seed 0), a mask drawn for each output: FNR {missed:.4f} at FPR 0.05 (standard error below "
-        f"{0.75 / games**0.5:.4f}; its law gives {exact:.5f}), J_p promises at least {bound:.5f}"
+    return Draws(out, inside, f"NumPy, {games:,} games a world, seed 0, a mask drawn for each output").probit(
+        float(ndtr(z))
     )
 
 
@@ -171,30 +165,26 @@ def best_guess(records: int, nearest: float, bend: float, mu: float, d: int) -> 
     )
 
 
-def guessed(mu: float) -> str:
+def guessed(mu: float) -> Replication:
     """Records drawn on either side, the side of the output named."""
     rng, games = np.random.default_rng(0), 1_000_000
     side = rng.choice([-1.0, 1.0], games)
-    right = float(np.mean(np.sign(side * mu + rng.standard_normal(games)) == side))
-    most = float(kaissis.reconstruction_bound(promised("Gaussian", mu), 0.5))
-    return (
-        f"NumPy, {games:,} games (seed 0), the record on the side of the output named: right in {right:.4f} (standard error 0.0005), promised at "
-        f"most {most:.4f}"
+    right = (np.sign(side * mu + rng.standard_normal(games)) == side).sum()
+    return Replication(
+        *share(right, games),
+        "probability of naming the record by the side of the output",
+        f"NumPy, {games:,} games, seed 0",
     )
 
 
-def shadows_drawn(shadows: int, ratio: float, alpha: float) -> str:
+def shadows_drawn(shadows: int, ratio: float, alpha: float, unit: float) -> Replication:
     """Shadow models drawn for each audit."""
-    rng, games = np.random.default_rng(0), 4_000_000 // max(shadows, 100)
+    rng, games = np.random.default_rng(0), 8_000_000 // max(shadows, 40)
     models = rng.standard_normal((games, shadows))
     mean, deviation = models.mean(axis=1), models.std(axis=1, ddof=1)
     out, inside = (np.abs(rng.standard_normal(games) + s - mean) / deviation for s in (0.0, ratio))
-    missed = [float(np.mean(inside <= np.quantile(out, 1 - level))) for level in (0.02, alpha)]
-    text = [float(kaissis.FoldedGaussianTradeOff(ratio).beta(level)) for level in (0.02, alpha)]
-    return (
-        f"NumPy, {games:,} audits a world (seed 0), shadow models drawn for each: FNR {missed[0]:.4f} at FPR 0.02 (standard error below "
-        f"{0.85 / games**0.5:.4f}), j says {text[0]:.4f}; {missed[1]:.4f} and {text[1]:.4f} at FPR {alpha:.4g}"
-    )
+    how = f"NumPy, {games:,} audits a world, seed 0, shadow models drawn for each"
+    return Draws(out, inside, how).probit(alpha, unit, missed=True)
 
 
 def averaged(
@@ -224,19 +214,16 @@ def best_weighting(
     return NoncentralChiSquareTradeOff(d, 0.0, float(np.hypot(delta_a / sigma_a, delta_b / sigma_b)) ** 2)
 
 
-def both_drawn(delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int) -> str:
-    """Both releases drawn, the log-likelihood-weighted sum thresholded at an empirical quantile."""
-    rng, games, alpha = np.random.default_rng(0), max(2000, 400_000 // d), 0.05
+def both_drawn(delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int) -> Draws:
+    """Both releases drawn, and the norm of the log-likelihood-weighted sum."""
+    rng, games = np.random.default_rng(0), max(2000, 400_000 // d)
     shift, sigma = np.array([delta_a, delta_b]), np.array([sigma_a, sigma_b])
     # Of the other coordinates only the sum of squares is seen.
     line = rng.standard_normal((2, games, 2)) * sigma
     line[1] += shift
     weights = shift / sigma**2
     rest = np.sum((weights * sigma) ** 2) * rng.chisquare(d - 1, (2, games)) if d > 1 else 0.0
-    norms = (line @ weights) ** 2 + rest
-    power = float(np.mean(norms[1] > np.quantile(norms[0], 1 - alpha)))
-    claimed = averaged(delta_a, delta_b, sigma_a, sigma_b, d)
-    return (
-        f"NumPy, {games:,} pairs of releases a world (seed 0): weights Delta/sigma^2 have power {power:.4f} at FPR {alpha:g} "
-        f"(standard error below {0.75 / games**0.5:.4f}); the statement allows {float(claimed.tpr_at(alpha)):.4f}"
+    return Draws(
+        *((line @ weights) ** 2 + rest),
+        f"NumPy, {games:,} pairs of releases a world, seed 0, with the weights Delta/sigma^2",
     )

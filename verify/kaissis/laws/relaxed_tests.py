@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from scipy.special import expit, logit, ndtr, ndtri, xlogy
 
-from mipsim.referee import Number
+from mipsim.referee import Draws, Number, Replication
 from mipsim.referee.judging.gap import GRID
+from mipsim.referee.replication import difference
 from verify.kaissis.laws.relaxed_laws import (
     best_test,
     cell_edges,
@@ -184,14 +187,28 @@ def _laplace_quantile(q: float) -> float:
     return np.log(2.0 * q) if q < 0.5 else -np.log(2.0 - 2.0 * q)
 
 
-def one_test_for_both(noise: str, delta: float, second: float, alpha: float) -> str:
-    """The one-sided test z > c beside the best test of each shift, by the distribution function."""
-    cut, (out, inside) = noise_named(noise).isf(alpha), two_shifts(noise, delta, second, line(delta))
-    item = [float(noise_named(noise).sf(cut - s * delta)) for s in (1.0, second)]
-    best = [float(best_test(out, law).tpr_at(alpha)) for law in inside]
-    return (
-        f"at FPR {alpha:g} the one test z > {cut:.4f} has the powers {item[0]:.4f} and {item[1]:.4f} by the distribution function; the best "
-        f"tests of the two shifts have {best[0]:.4f} and {best[1]:.4f} (likelihood ratios of cells, sorted)"
+def one_test_for_both(noise: str, delta: float, second: float, alpha: float) -> Replication:
+    """The one-sided test z > c beside the best test of each shift, whose power is k alpha + the integral of (f1 - k f0)+, k the ratio at c."""
+    law = noise_named(noise)
+    cut, lost = law.isf(alpha), []
+    for shift in (delta, second * delta):
+        k = float(np.exp(law.logpdf(cut - shift) - law.logpdf(cut)))
+        pieces = [-60.0, *sorted((cut, 0.0, shift)), 60.0]
+        above = sum(
+            scipy.integrate.quad(
+                lambda z, s=shift, k=k: max(law.pdf(z - s) - k * law.pdf(z), 0.0), a, b, epsabs=1e-13
+            )[0]
+            for a, b in itertools.pairwise(pieces)
+        )
+        best = k * alpha + above
+        lost.append((best - float(law.sf(cut - shift))) / (best - alpha))
+    worst = max(lost)
+    return Replication(
+        -worst,
+        -worst - 1e-8,
+        -worst + 1e-8,
+        "loss of the one test z > c, as a share of the best test's advantage, negative",
+        "SciPy, quadrature of the densities",
     )
 
 
@@ -259,24 +276,23 @@ def falls(mechanism: str, delta: float, rate: float, s: float, t: float, width: 
     )
 
 
-def counted(mechanism: str, delta: float, rate: float, s: float, t: float) -> str:
+def counted(mechanism: str, delta: float, rate: float, s: float, t: float) -> Replication:
     """Two cells left and right of where the ratio of two shifts falls most: it must rise from one to the other."""
     noise, small, large = mechanism.removeprefix(SUBSAMPLED), s * delta, t * delta
     z = np.linspace(-35.0, 35.0, 4001)
     ratio = log_ratio(noise, z, large, rate) - log_ratio(noise, z, small, rate)
     low = int((fall := np.maximum.accumulate(ratio) - ratio).argmax())
     if fall[low] < SAME:
-        return (
-            "it falls farther out, where no cell has a probability that float64 holds: by the densities only"
+        raise ValueError(
+            "the ratio falls farther out only, where no cell has a probability that float64 holds"
         )
     high = int(ratio[: low + 1].argmax())
     edges = z[[max(high - 1, 0), high + 1, max(low - 1, high + 2), max(low, high + 3)]]
     masses = [cell_law(noise, edges, shift, rate) for shift in (small, large)]
     left, right = (masses[1] / masses[0])[[0, 2]]
-    return (
-        f"by the distribution function P(shift {large:.4g})/P(shift {small:.4g}) is {left:.6g} on {edges[0]:.4g} < z < {edges[1]:.4g} and "
-        f"{right:.6g} on {edges[2]:.4g} < z < {edges[3]:.4g}, lower where it should be higher"
-    )
+    fall = float(np.log(left / right))
+    what = f"fall of log P(shift {large:.4g})/P(shift {small:.4g}) from {edges[0]:.4g} < z < {edges[1]:.4g} to {edges[2]:.4g} < z < {edges[3]:.4g}"
+    return Replication(fall, 0.999 * fall, np.inf, what, "SciPy, distribution functions")
 
 
 def two_sided_power(noise: str, shift: float, alpha: np.ndarray | float) -> np.ndarray:
@@ -373,25 +389,25 @@ def power_gap(
     )
 
 
-def scores_drawn(noise: str, delta: float, nu: float, reading: str) -> str:
-    """The statistics drawn, the record taking part for sure: their powers at FPR 0.1, or how often the ratio takes its largest value."""
+def scores_drawn(noise: str, delta: float, rate: float, nu: float, reading: str) -> Replication:
+    """The statistics drawn: how far their powers differ at one FPR."""
     rng, games, law = np.random.default_rng(0), 1_000_000, noise_named(noise)
     out, inside = (law.rvs(size=games, random_state=rng) + s for s in (0.0, nu * delta))
+    how = f"NumPy, {games:,} draws a world, seed 0"
     if reading == NO_COIN:
-        top = np.array([np.mean(np.abs(x) >= delta) for x in (out, inside)])
-        alpha = 0.5 * top[0]
-        cut = np.quantile(np.abs(out), 1 - alpha)
-        return (
-            f"NumPy, {games:,} draws a world (seed 0): the generalised ratio takes its largest value in a share {top[0]:.4f} of the "
-            f"outputs without the record (e^-mu = {np.exp(-delta):.4f}) and has no test of a smaller FPR but the empty one, of power 0; "
-            f"at FPR {alpha:.4g} the magnitude has power {np.mean(np.abs(inside) > cut):.4g}"
+        # The ratio takes its largest value with probability e^-delta, and has no test of a smaller FPR but the empty one.
+        alpha = 0.5 * float(np.exp(-delta))
+        seen = Draws(np.abs(out), np.abs(inside), how).power(alpha)
+        ends = (rate * x for x in (seen.value, seen.low, seen.high))
+        return Replication(
+            *ends, f"power of the magnitude less 0, that of the ratio, at FPR {alpha:.4g}", how
         )
     scores = (
         lambda z: law.logpdf(z - np.clip(z, -delta, delta)) - law.logpdf(z),
         lambda z: -np.minimum(law.cdf(z), law.sf(z)),
     )
-    powers = [np.mean(score(inside) > np.quantile(score(out), 0.9)) for score in scores]
-    return (
-        f"NumPy, {games:,} draws a world (seed 0), FPR 0.1, shift {nu:g} Delta: power {powers[0]:.4f} of the generalised ratio, {powers[1]:.4f} of "
-        "two tests of level 0.05"
+    first, other = (Draws(score(out), score(inside), how).power(0.1) for score in scores)
+    seen = difference(
+        *((p.value, p.low, p.high) for p in ((first, other) if first.value > other.value else (other, first)))
     )
+    return Replication(*(rate * x for x in seen), "difference of the powers at FPR 0.1", how)

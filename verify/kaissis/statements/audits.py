@@ -172,7 +172,7 @@ LIRA = rf.Statement(
             "section 5",
         ),
     ),
-    second_route=shadows_drawn,
+    second_route=lambda shadows, ratio, alpha: shadows_drawn(shadows, ratio, alpha, min(1.0, _mu(ratio))),
 )
 LIRA_ENOUGH = LIRA.corrected(
     name="kaissis-audit-lira-enough",

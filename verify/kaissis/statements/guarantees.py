@@ -4,6 +4,8 @@ The formulas are judged elsewhere. Here an attacker's exact curve is compared wi
 the attacker chooses the function q and so may know to which side, or along which direction, a record shifts it.
 """
 
+from scipy.special import ndtr
+
 from mipsim import referee as rf
 from verify.kaissis.laws.relaxed_attackers import (
     COORDINATES,
@@ -82,6 +84,8 @@ def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Stateme
             "knows": rf.Choice(NOTHING, SIGN) if line else rf.Choice(NOTHING, SIGN, LIRA),
             "z": Z,
         },
+        # Rarer misses lose their digits.
+        where=lambda mu, d, z: float(promised(noise, mu, d).beta(ndtr(z))) >= 1e-9,
         claimed=lambda mu, d, z: power(promised(noise, mu, d), z),
         truth=lambda mu, d, knows, z: power(attacker(noise, mu, d, knows), z),
         points=listed if line else [*listed, {"mu": 1.0, "d": 1, "knows": LIRA, "z": -1.6}],
@@ -89,7 +93,7 @@ def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Stateme
         quote=PROMISED_LM if line else PROMISED_GM,
         not_judged={("j_LM(alpha) = " if line else "j_GM(alpha) = "): f"by kaissis-thm-{number}"},
         restricted_by=(CHOOSES_Q, *_RESTRICTED),
-        second_route=lambda mu, d: drawn(noise, mu, d),
+        second_route=lambda mu, z: drawn(noise, mu, z),
     )
     return printed, printed.corrected(
         says=f"{noise} noise: the guarantee of theorem {number} holds " + _UNIFORM,

@@ -11,6 +11,8 @@ import scipy
 from scipy.special import ndtri
 
 import mipsim as mi
+from mipsim.referee import Replication
+from mipsim.referee.replication import share
 from sims.gradients import on_one_thread
 from verify import real_gradients
 
@@ -166,15 +168,12 @@ def assumed(of: Attacked, n: int, stretched: float = 1.0) -> Callable[[np.random
     return draw
 
 
-def share_below(of: Attacked, n: int, rows: float, level: float = 0.1, games: int = 2_000) -> str:
+def share_below(of: Attacked, n: int, rows: float, level: float = 0.1, games: int = 2_000) -> Replication:
     """P0(p <= level) by batches that are drawn record by record, and SciPy's chi-square law."""
     rng = np.random.default_rng(0)
     square = np.array(
         [np.sum(of.away[rng.integers(len(of.away), size=n)].mean(axis=0) ** 2) for _ in range(games)]
     )
     p = scipy.stats.ncx2.cdf(rows * square, of.degrees, n * of.susceptibility)
-    error = (level * (1.0 - level) / games) ** 0.5
-    return (
-        f"NumPy and SciPy, {games:,} literal batches under H0 (seed 0): P(p <= {level:g}) = {float(np.mean(p <= level)):.4f} "
-        f"(standard error {error:.4f} if it were {level:g})"
-    )
+    how = f"NumPy and SciPy, {games:,} literal batches under H0, seed 0"
+    return Replication(*share((p <= level).sum(), games), f"P0(p <= {level:g})", how, claim=level)

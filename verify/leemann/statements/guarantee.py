@@ -9,6 +9,7 @@ from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
 from verify.leemann.checks.draws import atoms_counted, drawn_targets, roots_named
 from verify.leemann.laws.curves import (
+    FewDimensionsTradeOff,
     LineTradeOff,
     NoisySumTradeOff,
     discrete_curve,
@@ -174,12 +175,17 @@ def rows_of(ratio: float, n: int) -> tuple[int, int]:
     return max(1, round(ratio * n)), n
 
 
+def drawn_curve(d: int, n: int) -> AbstractTradeOff:
+    """The curve of drawn targets, by whichever law is known."""
+    return drawn_target_curve(d, n) if d >= 50 else FewDimensionsTradeOff(d, n)
+
+
 _FIGURE_2 = [(d / n, n) for d, n in ((650, 500), (2580, 1970), (1026, 790))]
 
 DRAWN = rf.Statement(
     name="leemann-K-equals-d",
     uses=("leemann-thm-5.1",),
-    says="With K = d equation 8 is the trade-off of targets drawn from Gaussian gradients (judged from d = 50 on).",
+    says="With K = d equation 8 is the trade-off of targets drawn from Gaussian gradients (judged from d = 50 on, and from d = 5 on for up to 12 rows).",
     source="Leemann et al., section 6.1",
     kind=rf.Equality(),
     domain={
@@ -188,12 +194,12 @@ DRAWN = rf.Statement(
     },
     # 2% of a mu of nothing is no tolerance, and in few dimensions the law of the ratio dies out too slowly to be known soon.
     where=lambda ratio, n: leemann.step_mu(*rows_of(ratio, n), rows_of(ratio, n)[0]) >= 0.01
-    and rows_of(ratio, n)[0] >= 50,
+    and (rows_of(ratio, n)[0] >= 50 or (rows_of(ratio, n)[0] >= 5 and n <= 12)),
     claimed=lambda ratio, n: leemann.step_tradeoff(*rows_of(ratio, n), rows_of(ratio, n)[0]),
-    truth=lambda ratio, n: drawn_target_curve(*rows_of(ratio, n)),
+    truth=lambda ratio, n: drawn_curve(*rows_of(ratio, n)),
     points=[
         *(rf.Point({"ratio": ratio, "n": n}, f"d = {round(ratio * n)}, n = {n}", "paper") for ratio, n in _FIGURE_2),
-        *rf.rows({}, "ratio n", (1.0, 100), (1.0, 50), (3.0, 40), (10.0, 12)),
+        *rf.rows({}, "ratio n", (0.5, 10), (1.0, 100), (1.0, 50), (3.0, 40), (10.0, 12)),
     ],
     control=rf.Control({"ratio": 650 / 500, "n": 500}),
     quote=quotes.K_EQUALS_D,

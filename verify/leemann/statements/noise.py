@@ -3,6 +3,7 @@
 import numpy as np
 
 from mipsim import referee as rf
+from mipsim.referee.replication import near
 from mipsim.theory import leemann
 from mipsim.tradeoff import GaussianTradeOff
 from verify.leemann.checks.draws import summed
@@ -28,13 +29,20 @@ def noise_ratio(mu: float, d: int, n: int, k_over_d: float) -> rf.Number:
     return rf.Number(mip / dp, route="exact formulas", detail=text)
 
 
-def noise_route(reading: str, mu: float, n: int, own: float, d: int, k_over_d: float) -> str:
+def noise_route(
+    reading: str, mu: float, n: int, own: float, d: int, k_over_d: float
+) -> rf.Draws | rf.Replication:
     """Equation 8 itself at the noise of GDP, or drawn sums."""
     if reading != BY_EQUATION:
         return summed(n, shift_of(reading, mu), own, mu)
     rows = leemann.effective_rows(n, leemann.noise_for_dp(mu, n, 1.0), 1.0)
     result = leemann.step_tradeoff(d, rows, k_over_d * d).least_mu()
-    return f"equation 8 itself at the noise of GDP: mu = {result:.3f} > {mu:g}"
+    return rf.Replication(
+        *near(result, 1e-3),
+        "mu of equation 8 at the noise of mu-GDP",
+        "least mu below the curve of equation 8",
+        claim=mu,
+    )
 
 
 _SUMS = {"reading": LEAST_REPLACED, "own": 0.5, "d": 1, "k_over_d": 1.0}

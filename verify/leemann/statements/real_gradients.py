@@ -30,7 +30,7 @@ def laws(rows: int, stretched: float = 1.0, *, n: int, **at: Any) -> tuple[Any, 
     return real_p_values.assumed(of, n, stretched), real_p_values.statistics(of, n, float(rows))
 
 
-def by_batches(n: int, **at: Any) -> str:
+def by_batches(n: int, **at: Any) -> rf.Replication:
     """Literal batches, and p by SciPy."""
     return real_p_values.share_below(attacked(**at), n, n - 1.0)
 

@@ -1,7 +1,6 @@
 """The gradient susceptibility K and the attack: remark 5.1 and algorithm 1."""
 
 import numpy as np
-import scipy
 
 from mipsim import referee as rf
 from mipsim.special import noncentral_chi_square as ncx2
@@ -164,9 +163,7 @@ ALGORITHM_1 = rf.Statement(
     quote=quotes.ALGORITHM_1,
     restricted_by=(quotes.NOISY_MOMENTS,),
     slip=(quotes.ALGORITHM_1, rf.Quote("▷ Compute log p-value under H_0", "algorithm 1, the comment of line 10")),
-    second_route=lambda reading, d, n, k, level: drawn_p_values(d, n, k, level)
-    if reading == MEANT
-    else f"SciPy: ncx2.ppf at the mean of S gives {scipy.stats.ncx2.ppf(d + n * k, d, n * k)}",
+    second_route=lambda reading, d, n, k, level: drawn_p_values(d, n, k, level, reading == PRINTED),
 )  # fmt: skip
 
 ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(

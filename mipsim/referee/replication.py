@@ -1,0 +1,307 @@
+"""What a second, independent route measures at a refuted point: a number with an interval, beside what the statement says of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv, ndtri
+from scipy.stats import binom
+
+from mipsim.referee.kinds import Limit
+from mipsim.referee.statement import Statement, inner
+from mipsim.referee.values import Number, read
+from mipsim.tradeoff.base import AbstractTradeOff
+
+RISK = 1e-6
+"""Failure probability of the interval of a replication that rests on draws."""
+RATES = (1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.99)
+"""FPRs at which `Draws` compares powers; the failure probability is shared among them."""
+
+
+@dataclass(frozen=True)
+class Replication:
+    """A quantity measured by other code than the judge's, with an interval that holds it.
+
+    Attributes:
+        value: the estimate.
+        low, high: the ends of the interval. With draws it fails with a probability of at most `RISK`; else it holds the error of the method.
+        what: the quantity, such as "power at FPR 0.05"; for a bound a larger number speaks for the attacker.
+        how: the code and its numbers, such as "NumPy, 400,000 games a world, seed 0".
+        claim: what the statement says of the quantity; NaN asks the statement's own claim.
+        size: where a limit is measured, the size.
+        one_sided: whether only an excess over the claim counts.
+
+    Raises:
+        ValueError: if the interval does not hold the value, or words are missing.
+
+    Examples:
+        >>> seen = Replication(0.17, 0.16, 0.18, "power at FPR 0.05", "NumPy, 400,000 games", claim=0.11)
+        >>> seen.excludes, str(seen)
+        (True, 'power at FPR 0.05: 0.17 in [0.16, 0.18], the statement says 0.11 (NumPy, 400,000 games)')
+        >>> Replication(0.0, 0.0, 0.05, "power at FPR 0.1", "NumPy, 100 games", claim=0.0).excludes
+        False
+    """
+
+    value: float
+    low: float
+    high: float
+    what: str
+    how: str
+    claim: float = math.nan
+    size: int | None = None
+    one_sided: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.value <= self.high:
+            raise ValueError(
+                f"value is {self.value:g} in [{self.low:g}, {self.high:g}]; it must lie in its interval"
+            )
+        for name in ("what", "how"):
+            if not getattr(self, name).strip():
+                raise ValueError(f"{name} is empty; it must be words")
+
+    @classmethod
+    def failed(cls, why: str) -> Replication:
+        """That of a route that raised an error: it excludes nothing.
+
+        Examples:
+            >>> Replication.failed("ValueError").excludes
+            False
+        """
+        return cls(0.0, -math.inf, math.inf, "nothing", f"failed: {why}")
+
+    @property
+    def excludes(self) -> bool:
+        """Whether the interval excludes what the statement says, on the side that counts."""
+        return self.claim < self.low or (not self.one_sided and self.claim > self.high)
+
+    def record(self) -> dict[str, Any]:
+        """The replication as JSON holds it."""
+        return vars(self) | {"excludes": self.excludes}
+
+    def __str__(self) -> str:
+        seen = "" if self.excludes else "; NOT SEEN: the interval does not exclude it"
+        ends = f" in [{self.low:.4g}, {self.high:.4g}]" if self.low < self.high else ""
+        return f"{self.what}: {self.value:.4g}{ends}, the statement says {self.claim:.4g}{seen} ({self.how})"
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Scores of an attack drawn in both worlds by other code: a second route whose quantity the referee chooses.
+
+    For a claimed curve it is the power at the FPR of `RATES` at which the sure gap is largest in probits; for a claimed number, which must be an advantage
+    or a delta, P(in) - e^epsilon P(out) of the event that the score exceeds a threshold chosen on other draws.
+
+    Attributes:
+        out, inside: scores, larger ones speak for membership, shape (games,) each.
+        how: the code and its numbers.
+        size: where a limit is measured, the size.
+        epsilon: of a claimed delta; 0 for an advantage.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> rng = np.random.default_rng(0)
+        >>> drawn = Draws(rng.normal(size=10_000), rng.normal(size=10_000) + 2.0, "NumPy")
+        >>> drawn.against(mi.GaussianTradeOff(1.0), one_sided=True).excludes
+        True
+        >>> drawn.against(mi.GaussianTradeOff(2.0), one_sided=True).excludes
+        False
+    """
+
+    out: np.ndarray
+    inside: np.ndarray
+    how: str
+    size: int | None = None
+    epsilon: float = 0.0
+
+    def against(self, claimed: AbstractTradeOff | Number, one_sided: bool) -> Replication:
+        """Compare with what is claimed.
+
+        Args:
+            claimed: a trade-off curve, or an advantage or delta.
+            one_sided: whether only an excess counts.
+        """
+        if isinstance(claimed, Number):
+            return self._event(claimed.value)
+        rows = [
+            replace(self.power(rate), claim=float(claimed.tpr_at(rate)), one_sided=one_sided)
+            for rate in RATES
+        ]
+
+        def clear(row: Replication) -> float:
+            low, claim, high = ndtri(np.clip([row.low, row.claim, row.high], 1e-9, 1.0 - 1e-9))
+            return float(low - claim if one_sided else max(low - claim, claim - high))
+
+        return max(rows, key=clear)
+
+    def power(self, alpha: float) -> Replication:
+        """The power at an FPR: its interval holds that of the threshold test, ties split by a coin.
+
+        Order statistics of the scores out hold the threshold of that FPR; Clopper and Pearson hold the powers at both.
+        """
+        risk = RISK / (8 * len(RATES))
+        ranked, inside = self._ranked
+        least = int(binom.ppf(risk, ranked.size, alpha))
+        most = int(binom.isf(risk, ranked.size, alpha)) + 1
+        low = (
+            share(inside.size - np.searchsorted(inside, ranked[least - 1], "right"), inside.size, risk)[1]
+            if least
+            else 0.0
+        )
+        high = (
+            share(inside.size - np.searchsorted(inside, ranked[most - 1]), inside.size, risk)[2]
+            if most <= ranked.size
+            else 1.0
+        )
+        middle = ranked[min(max(round(alpha * ranked.size) - 1, 0), ranked.size - 1)]
+        value = float(np.clip((inside > middle).mean(), low, high))
+        return Replication(value, low, high, f"power at FPR {alpha:g}", self.how, size=self.size)
+
+    def probit(self, alpha: float, unit: float = 1.0, missed: bool = False) -> Replication:
+        """Phi^-1 of the power (or of the FNR) at an FPR, over a unit.
+
+        Examples:
+            >>> drawn = Draws(np.arange(10_000.0), np.arange(10_000.0), "NumPy")
+            >>> round(drawn.probit(0.5).value, 2)
+            0.0
+        """
+        seen = self.power(alpha)
+        ends = [float(ndtri(x)) / unit for x in (seen.value, seen.low, seen.high)]
+        if missed:
+            ends = [-ends[0], -ends[2], -ends[1]]
+        of = "FNR" if missed else "power"
+        scale = "" if unit == 1.0 else f" over {unit:.3g}"
+        return Replication(*ends, f"Phi^-1 of the {of} at FPR {alpha:.4g}{scale}", self.how, size=self.size)
+
+    @cached_property
+    def _ranked(self) -> tuple[np.ndarray, np.ndarray]:
+        """(falling scores out, rising scores in) in the same order as the scores, with ties split by lot."""
+        _, place = np.unique(np.concatenate([self.out, self.inside]), return_inverse=True)
+        lots = place.ravel() + np.random.default_rng(0).random(place.size)
+        return np.sort(lots[: self.out.size])[::-1], np.sort(lots[self.out.size :])
+
+    def _event(self, claim: float) -> Replication:
+        factor = math.exp(self.epsilon)
+        first, second = slice(None, None, 2), slice(1, None, 2)
+        ranked = np.sort(np.concatenate([self.out[first], self.inside[first]]))
+        levels = np.unique(ranked[np.linspace(0, ranked.size - 2, 400).astype(int)])
+        gains = [(self.inside[first] > x).mean() - factor * (self.out[first] > x).mean() for x in levels]
+        level = levels[int(np.argmax(gains))]
+        caught = share((self.inside[second] > level).sum(), self.inside[second].size, RISK / 4)
+        wrong = share((self.out[second] > level).sum(), self.out[second].size, RISK / 4)
+        what = "P(in) - P(out)" if self.epsilon == 0.0 else f"P(in) - e^{self.epsilon:g} P(out)"
+        ends = [caught[0] - factor * wrong[0], caught[1] - factor * wrong[2], caught[2] - factor * wrong[1]]
+        return Replication(*ends, f"{what} of one event", self.how, claim, self.size, one_sided=True)
+
+
+def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATES) -> Replication:
+    """How far the power of one attack is above that of another, at the FPR where it is so most surely; the statement says nowhere.
+
+    Args:
+        first: the attack that should not be the stronger one.
+        second: the other.
+        names: what is subtracted, in words.
+        rates: FPRs that are looked at, at most as many as in `RATES`.
+
+    Examples:
+        >>> rng = np.random.default_rng(0)
+        >>> weak, strong = (Draws(rng.normal(size=10_000), rng.normal(size=10_000) + mu, "NumPy") for mu in (0.5, 2.0))
+        >>> ahead(strong, weak, "strong less weak").excludes, ahead(weak, strong, "weak less strong").excludes
+        (True, False)
+    """
+    gains = {
+        rate: difference(*((p.value, p.low, p.high) for p in (first.power(rate), second.power(rate))))
+        for rate in rates
+    }
+    rate = max(gains, key=lambda rate: gains[rate][1])
+    return Replication(
+        *gains[rate], f"power at FPR {rate:g}, {names}", first.how, 0.0, first.size, one_sided=True
+    )
+
+
+def share(hits: float, games: int, risk: float = RISK / 2) -> tuple[float, float, float]:
+    """(share, low, high): Clopper and Pearson's interval of a probability.
+
+    Args:
+        hits: how often it happened.
+        games: in how many draws.
+        risk: failure probability of each end.
+
+    Source: Clopper and Pearson (1934).
+
+    Examples:
+        >>> [round(x, 3) for x in share(50, 100)], share(0, 100)[:2]
+        ([0.5, 0.266, 0.734], (0.0, 0.0))
+    """
+    low = float(betaincinv(hits, games - hits + 1, risk)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, games - hits, 1.0 - risk)) if hits < games else 1.0
+    return float(hits) / games, low, high
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
+    """(value, low, high) of a difference of two numbers with intervals.
+
+    Examples:
+        >>> difference((0.5, 0.25, 0.75), (0.25, 0.0, 0.5))
+        (0.25, -0.25, 0.75)
+    """
+    return first[0] - second[0], first[1] - second[2], first[2] - second[1]
+
+
+def mean(sample: np.ndarray, low: float, high: float, risk: float = RISK) -> tuple[float, float, float]:
+    """(mean, low, high): the interval of the mean of numbers in [low, high].
+
+    Source: Hoeffding (1963).
+
+    Examples:
+        >>> [round(x, 2) for x in mean(np.full(1000, 0.5), 0.0, 1.0)]
+        [0.5, 0.41, 0.59]
+    """
+    value, off = float(sample.mean()), (high - low) * math.sqrt(math.log(2.0 / risk) / (2 * sample.size))
+    return value, max(low, value - off), min(high, value + off)
+
+
+def near(value: float, error: float = 1e-9) -> tuple[float, float, float]:
+    """(value, low, high) of what a method without chance computes to a relative error.
+
+    Examples:
+        >>> near(2.0, 0.5)
+        (2.0, 1.0, 3.0)
+    """
+    return value, value - error * abs(value), value + error * abs(value)
+
+
+def replicate(statement: Statement, at: Mapping[str, Any]) -> Replication:
+    """Ask the second route at a point, and the statement what it claims of that quantity.
+
+    Args:
+        statement: with a `second_route`.
+        at: a point of its domain.
+
+    Raises:
+        ValueError: if the second route returns neither a `Replication` nor `Draws`.
+    """
+    kind = inner(statement.kind)
+    result = statement.call("second_route", at)
+    if not isinstance(result, (Replication, Draws)):
+        raise ValueError(f"second_route returned {result!r}; it must return a Replication or Draws")
+    full = dict(at)
+    if isinstance(kind, Limit) and result.size is not None:
+        full[kind.grows] = result.size
+    if isinstance(result, Draws):
+        claimed = read("claimed", statement.call("claimed", full))
+        return result.against(claimed, kind.one_sided)  # pyright: ignore[reportArgumentType]
+    result = replace(result, one_sided=result.one_sided or kind.one_sided)
+    if not math.isnan(result.claim):
+        return result
+    claimed = read("claimed", statement.call("claimed", full))
+    if not isinstance(claimed, Number):
+        raise ValueError(
+            "claim is NaN and the claimed value no number; the second route must say what is claimed"
+        )
+    return replace(result, claim=claimed.value)

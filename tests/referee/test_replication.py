@@ -1,0 +1,97 @@
+"""A second route is a number with an interval that excludes the claim, or it saw nothing."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+import mipsim as mi
+from mipsim import referee as rf
+from mipsim.referee.replication import RISK, ahead, replicate, share
+
+RNG = np.random.default_rng(0)
+
+
+def gaussian(mu: float, games: int = 100_000, **more) -> rf.Draws:
+    return rf.Draws(RNG.normal(size=games), RNG.normal(size=games) + mu, "NumPy", **more)
+
+
+def statement(second, claimed=lambda: mi.GaussianTradeOff(1.0), kind=None) -> rf.Statement:
+    return rf.Statement(
+        name="s", says="mu is 1", source="nobody", kind=kind or rf.Bound(), domain={"mu": rf.Real(0.5, 3.0)}, claimed=claimed,
+        truth=lambda mu: mi.GaussianTradeOff(mu), points=[{"mu": 2.0}], second_route=second,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 0.05, 0.5, 0.9])
+@pytest.mark.parametrize("mu", [0.0, 1.0, 3.0])
+def test_the_interval_of_a_power_holds_it(alpha: float, mu: float):
+    """Each fails with a probability below 1e-6 / 28."""
+    seen = gaussian(mu).power(alpha)
+    assert seen.low <= norm.cdf(norm.ppf(alpha) + mu) <= seen.high
+    assert seen.high - seen.low < 0.15
+
+
+def test_ties_are_split_by_lot():
+    """Scores 0 and 1: the power at FPR alpha lies on the chord."""
+    drawn = rf.Draws(*(RNG.binomial(1, p, 100_000) for p in (0.3, 0.8)), "NumPy")
+    for alpha, power in ((0.15, 0.4), (0.3, 0.8), (0.65, 0.9)):
+        seen = drawn.power(alpha)
+        assert seen.low <= power <= seen.high
+
+
+def test_the_interval_of_a_share_has_its_risk():
+    """By summing the binomial law: no p is left out with more than RISK / 2 on a side."""
+    for p in (0.001, 0.1, 0.5):
+        hits = np.arange(201)
+        ends = np.array([share(k, 200)[1:] for k in hits])
+        law = binom.pmf(hits, 200, p)
+        assert law[ends[:, 0] > p].sum() <= RISK / 2
+        assert law[ends[:, 1] < p].sum() <= RISK / 2
+
+
+@pytest.mark.parametrize(("mu", "seen"), [(2.0, True), (1.0, False), (0.5, False)])
+def test_a_stronger_attacker_alone_excludes_a_bound(mu: float, seen: bool):
+    drawn = gaussian(mu)
+    assert replicate(statement(lambda: drawn), {"mu": 2.0}).excludes is seen
+    both = replicate(statement(lambda: drawn, kind=rf.Equality()), {"mu": 2.0})
+    assert both.excludes is (mu != 1.0)
+
+
+def test_the_claim_is_asked_of_the_statement():
+    given = rf.Replication(0.9, 0.8, 1.0, "advantage", "by hand")
+    found = replicate(statement(lambda: given, claimed=lambda: 0.5), {"mu": 2.0})
+    assert (found.claim, found.one_sided, found.excludes) == (0.5, True, True)
+    with pytest.raises(ValueError, match="the second route must say what is claimed"):
+        replicate(statement(lambda: given), {"mu": 2.0})
+    with pytest.raises(ValueError, match="must return a Replication or Draws"):
+        replicate(statement(lambda: "0.9, promised 0.5"), {"mu": 2.0})
+
+
+def test_an_event_bounds_an_advantage_and_a_delta_from_below():
+    drawn = gaussian(2.0)
+    advantage = rf.Number(2 * norm.cdf(1.0) - 1)
+    assert not drawn.against(advantage, one_sided=False).excludes
+    assert drawn.against(rf.Number(0.6), one_sided=False).excludes
+    delta = norm.cdf(0.5) - np.exp(1.0) * norm.cdf(-1.5)
+    seen = gaussian(2.0, epsilon=1.0).against(rf.Number(0.9 * delta), one_sided=True)
+    assert seen.excludes
+    assert seen.low <= delta
+
+
+def test_of_two_attacks_the_stronger_is_told():
+    weak, strong = gaussian(0.5), gaussian(1.0)
+    assert ahead(strong, weak, "strong less weak").excludes
+    assert not ahead(weak, strong, "weak less strong").excludes
+
+
+def test_what_fails_or_sees_nothing_says_so():
+    failed = rf.judge(statement(lambda: 1 / 0), at={"mu": 2.0}).judged[0].second_route
+    assert failed is not None
+    assert not failed.excludes
+    assert "failed: ZeroDivisionError" in str(failed)
+    blind = rf.Replication(0.5, 0.1, 0.9, "power", "by hand", claim=0.5)
+    assert "NOT SEEN" in str(blind)
+    with pytest.raises(ValueError, match=r"value is 0.5 in \[0.6, 0.7\]"):
+        rf.Replication(0.5, 0.6, 0.7, "power", "by hand")
+    with pytest.raises(ValueError, match="how is empty"):
+        rf.Replication(0.5, 0.4, 0.7, "power", " ")
