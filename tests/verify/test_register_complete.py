@@ -7,7 +7,7 @@ from verify.register import FAMILIES, GAMES, HUNTED, MODULES, PAPERS, REGISTER, 
 
 NUMBERED = {
     "azize": (
-        "thm-2.1a", "thm-2.1b", "thm-2.1c", "thm-3.1-advantage", "thm-3.1-power", "lemma-C.6", "eq-5", "lemma-C.9",
+        "thm-2.1a", "thm-2.1b", "thm-2.1c", "thm-3.1-advantage", "thm-3.1-power", "lemma-C.6", "eq-5", "lemma-C.8", "lemma-C.9", "lemma-C.11",
         "eq-11", "eq-12-14", "B.3", "mean-leakage", "thm-4.1", "thm-4.2", "lemma-C.12", "thm-4.3", "gdp",
         "scalar-product", "reference-points", "onion", "z-estimators", "alg-3", "alg-4",
     ),
@@ -15,7 +15,7 @@ NUMBERED = {
         "thm-4.1", "thm-4.2", "thm-5.1", "cor-5.1", "cor-5.1-normal", "rem-5.1", "lemma-5.1", "D.3", "alg-1", "less-noise",
     ),
     "kaissis": (
-        "lemma-1", "lemma-2", "lemma-3", "lemma-4", "lemma-5", "lemma-6", "thm-1", "thm-2", "cor-1", "lemma-8", "thm-3",
+        "lemma-1", "lemma-2", "lemma-3", "lemma-4", "lemma-5", "lemma-6", "lemma-7", "thm-1", "thm-2", "cor-1", "lemma-8", "thm-3",
         "blessing", "lemma-9", "power", "power-loss", "audit", "rero",
     ),
     "izzo": (

@@ -4,6 +4,7 @@ from verify.azize.statements import (
     canaries,
     defences,
     estimated_steps,
+    expansions,
     gdp,
     lemmas,
     mean,
@@ -20,6 +21,7 @@ from verify.azize.statements import (
 MODULES = (
     optimality,
     mean,
+    expansions,
     lemmas,
     random_target,
     defences,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from scipy.special import ndtr
 
 from mipsim import referee as rf
@@ -192,6 +193,42 @@ LEMMA_6 = rf.Statement(
     ),
 )
 
+DIRECT, RANDOM = "the output itself, the shift being known", "a random map of the outputs"
+
+
+def processed(laws: str, outcomes: int, mu: float, draw: int, after: str) -> AbstractTradeOff:
+    """The curve of what is made of the output; a random map has a law of its own for each output."""
+    a, b = two_laws(laws, outcomes, mu, draw)
+    if after == DIRECT:
+        return best_test(a, b)
+    maps = np.random.default_rng((draw, 7)).dirichlet(np.full(outcomes, 0.3), a.size)
+    return best_test(a @ maps, b @ maps)
+
+
+_PLAIN = {"outcomes": 20, "draw": 0}
+LEMMA_7 = rf.Statement(
+    name="kaissis-lemma-7",
+    uses=("kaissis-lemma-6",),
+    says="Whatever is made of the output of an f-DP mechanism, with whatever else the attacker knows, the errors stay above f, the tight one.",
+    source="Kaissis et al., lemma 7",
+    kind=rf.Bound(),
+    domain={
+        "laws": rf.Choice("Gaussian", "Laplace", FINITE),
+        "outcomes": rf.Whole(4, 60, log=True),
+        "mu": positive(0.05, 6.0),
+        "draw": rf.Whole(0, 10**6),
+        "after": rf.Choice(DIRECT, RANDOM),
+    },
+    claimed=lambda laws, outcomes, mu, draw: best_test(*two_laws(laws, outcomes, mu, draw)),
+    truth=processed,
+    points=rf.grid(_PLAIN, laws=("Gaussian", "Laplace", FINITE), mu=(0.5, 3.0), after=(DIRECT, RANDOM)),
+    control=rf.Control(_PLAIN | {"laws": "Gaussian", "mu": 3.0, "after": DIRECT}),
+    quote=rf.Quote(
+        "If a mechanism satisfies f-DP and f'-DR with f' >= f, arbitrary post-processing can only deteriorate privacy up to the f-DP guarantee.",
+        "lemma 7",
+    ),
+)
+
 
 def _sampled_claim(rate: float, alpha: float, part: str, **laws: Any) -> float:
     curve = kaissis.sampled_tradeoff(best_test(*two_laws(**laws)), rate)
@@ -240,5 +277,5 @@ LEMMA_9 = rf.Statement(
     ),
 )
 
-STATEMENTS = (LEMMA_6, THEOREM_1, THEOREM_2, COROLLARY_1, LEMMA_9)
+STATEMENTS = (LEMMA_6, LEMMA_7, THEOREM_1, THEOREM_2, COROLLARY_1, LEMMA_9)
 """In the order of the paper."""

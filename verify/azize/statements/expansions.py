@@ -1,0 +1,102 @@
+"""Lemmas C.8 and C.11: the expansion of the log-likelihood ratio of one coordinate."""
+
+import numpy as np
+
+from mipsim import referee as rf
+from verify.azize.laws.expansions import GAMMA, NORMAL, drawn_expansion, expansion_error
+
+SIZES = tuple(1000 * 4**k for k in range(10))
+_ORDER = (
+    "{} the error is o_p(1/n): n times it tends to 0 at every sum that is x standard deviations from its mean. Judged for normal and "
+    "gamma data, whose sums have densities in closed form."
+)
+_DOMAIN = {
+    "data": rf.Choice(GAMMA, NORMAL),
+    "shape": rf.Whole(1, np.inf, hunt_to=8),
+    "t": rf.Real(-np.inf, np.inf, hunt_to=3.0),
+    "x": rf.Real(-np.inf, np.inf, hunt_to=2.5),
+    "n": rf.Whole(100, np.inf, log=True, hunt_to=SIZES[-1]),
+}
+_POINTS = [
+    *rf.grid({"data": GAMMA, "shape": 1}, t=(-0.5, 2.0), x=(0.0, 2.0)),
+    {"data": GAMMA, "shape": 4, "t": 1.0, "x": -2.0},
+    {"data": NORMAL, "shape": 1, "t": 2.0, "x": 2.0},
+]
+
+C8 = rf.Statement(
+    name="azize-lemma-C.8",
+    says=_ORDER.format(
+        "log(d_{n-1}(delta_in)/d_n(delta_out)) = (delta_out^2 - delta_in^2)/2 + (lambda_3 (mu - z)/(n sigma)) R_n + o_p(1/n), with the skewness "
+        "lambda_3 and R_n = delta_out^2 + delta_out delta_in + delta_in^2 - 3:"
+    ),
+    source="Azize & Basu, lemma C.8",
+    kind=rf.Limit("n", sizes=SIZES, tolerance=0.02, unit="n x error"),
+    domain=_DOMAIN,
+    # A record of gamma data is positive.
+    where=lambda data, shape, t: data == NORMAL or t >= -(shape**0.5),
+    claimed=lambda: 0.0,
+    truth=lambda **at: expansion_error(share=1.0, **at),
+    points=_POINTS,
+    control=rf.Control(_POINTS[-1], truth=lambda factor, **at: expansion_error(share=1.0, factor=factor, **at)),
+    quote=rf.Quote(
+        "We show that log(d_{n-1,j}(d_{n,j}^in)/d_{n,j}(d_{n,j}^out)) = (1/2) ((d_{n,j}^out)^2 - (d_{n,j}^in)^2) + lam_3 (mu_j - z_j*)/(n s_j) R_{n,j} + "
+        "o_p(1/n) where d_{n,j}^out = (sqrt(n)/s_j) (muhat_{n,j} - mu_j), d_{n,j}^in = (n/(sqrt(n - 1) s_j)) (muhat_{n,j} - mu_j + (1/n) (mu_j - z_j*)), "
+        "and R_{n,j} = (d_{n,j}^out)^2 + d_{n,j}^out d_{n,j}^in + (d_{n,j}^in)^2 - 3.",
+        "lemma C.8, appendix C.3",
+    ),
+    second_route=drawn_expansion,
+)  # fmt: skip
+_WHY = (
+    "The Edgeworth expansion of a standardised sum is phi(x) (1 + (lambda_3/6)(x^3 - 3x)/sqrt(n) + h_2(x)/n) + o(1/n) uniformly in x, where the "
+    "records have fourth moments and some convolution power of their law a bounded density (Petrov 1975, chapter VII, theorem 15; Feller 1971, XVI.2): h_1 is "
+    "lambda_3/6 times the third Hermite polynomial, and equation 16 prints it without the 6. In the logarithm h_2 - h_1^2/2 of the two densities differ by "
+    "O_p(n^-1/2), so by o(1/n) once divided by n, and h_1(delta_in)/sqrt(n - 1) - h_1(delta_out)/sqrt(n) = (lambda_3/6)(mu - z)/(n sigma) R_n + o_p(1/n), since "
+    "delta_in - delta_out = (mu - z)/(sigma sqrt(n)) + O_p(1/n). The printed term is six times that: n times the error tends to "
+    "(5/6) lambda_3 |t| 3 |x^2 - 1|, which vanishes for lambda_3 = 0 or t = 0 only. Lemma C.9 does not see it, since E R_n tends to 0."
+)
+C8_CORRECTED = C8.corrected(
+    says=C8.says.replace("(lambda_3 (mu - z)/(n sigma))", "(lambda_3 (mu - z)/(6 n sigma))")
+    + " For one law with four moments and a bounded density of some convolution power, and t fixed.",
+    truth=lambda **at: expansion_error(share=1.0 / 6.0, **at),
+    control=rf.Control(_POINTS[0], truth=lambda factor, **at: expansion_error(share=1.0 / 6.0, factor=factor, **at)),
+    derivation=_WHY,
+)  # fmt: skip
+
+C11 = rf.Statement(
+    name="azize-lemma-C.11",
+    uses=("azize-lemma-C.8",),
+    says=_ORDER.format(
+        "With k = rho n rows log((1 - rho) + rho sqrt(k/(k - 1)) d_{k-1}(delta_in)/d_k(delta_out)) = W + o_p(1/n), W = (rho/2)(delta_out^2 - delta_in^2) + rho "
+        "(lambda_3 (mu - z)/(k sigma)) R_k + rho/(2k) + (rho (1 - rho)/8)(delta_out^2 - delta_in^2)^2:"
+    ),
+    source="Azize & Basu, lemma C.11",
+    kind=C8.kind,
+    domain=_DOMAIN | {"rho": rf.Real(0.05, 0.95)},
+    where=C8.where,
+    claimed=C8.claimed,
+    truth=C8.truth,
+    points=[at | {"rho": 0.5} for at in _POINTS],
+    control=rf.Control(_POINTS[-1] | {"rho": 0.5}, truth=lambda factor, **at: expansion_error(share=1.0, factor=factor, **at)),
+    quote=rf.Quote(
+        "We show that log((1 - rho) + rho sqrt(k_n/(k_n - 1)) d_{k_n-1,j}(d_{k_n,j}^in)/d_{k_n,j}(d_{k_n,j}^out)) = W_{n,j} + o_p(1/n) where W_{n,j} = "
+        "(rho/2) (d_{k_n,j}^out)^2 - (rho/2) (d_{k_n,j}^in)^2 + rho lam_3 (mu_j - z_j*)/(k_n s_j) R_{k_n,j} + rho/(2 k_n) + (rho (1 - rho)/8) "
+        "((d_{k_n,j}^out)^2 - (d_{k_n,j}^in)^2)^2",
+        "lemma C.11, appendix C.5",
+    ),
+    second_route=drawn_expansion,
+)  # fmt: skip
+C11_CORRECTED = C11.corrected(
+    says=C11.says.replace("(lambda_3 (mu - z)/(k sigma))", "(lambda_3 (mu - z)/(6 k sigma))")
+    + " For one law with four moments and a bounded density of some convolution power, t and rho fixed.",
+    uses=("azize-lemma-C.8-corrected",),
+    truth=C8_CORRECTED.truth,
+    control=rf.Control(_POINTS[0] | {"rho": 0.5}, truth=lambda factor, **at: expansion_error(share=1.0 / 6.0, factor=factor, **at)),
+    derivation=(
+        "Let y = log(sqrt(k/(k - 1)) d_{k-1}(delta_in)/d_k(delta_out)), which is O_p(k^-1/2). Then log(1 + rho (e^y - 1)) = rho y + rho (1 - rho) y^2/2 + "
+        "O_p(k^-3/2). By azize-lemma-C.8-corrected y is (delta_out^2 - delta_in^2)/2 + (lambda_3 (mu - z)/(6 k sigma)) R_k + 1/(2k) + o_p(1/k), and y^2 is "
+        "(delta_out^2 - delta_in^2)^2/4 + o_p(1/k). " + _WHY
+    ),
+)  # fmt: skip
+
+STATEMENTS = (C8, C8_CORRECTED, C11, C11_CORRECTED)
+SAMPLES = {item.name: (4, 12, 60) for item in STATEMENTS}
