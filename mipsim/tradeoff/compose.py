@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._validation import number, whole
+from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
 from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff
@@ -40,6 +41,7 @@ _LEAST_LOG = math.log(1e-300)
 _AT_THE_END = 1e-9  # of the largest loss, relative: there delta is below 1e-8, and no lattice is asked
 _SAMPLES = 1 << 15  # of a curve that is neither a polygon nor known by name
 _EXACT = 1e-9  # relative error up to which a polygon counts as exact
+_WAYS = {"forward": (False,), "inverse": (True,), "both": (False, True)}  # whether the worlds are exchanged
 _UNSEEN = 1e-25  # rates whose samples are few
 
 
@@ -207,7 +209,7 @@ class ComposedTradeOff(AbstractTradeOff):
         p = np.clip(wanted.ravel(), 1e-300, 1.0 - 1e-16)
         slope = np.log1p(-p) - np.log(p)
         ends = []
-        for turned in {"forward": (False,), "inverse": (True,), "both": (False, True)}[self.direction]:
+        for turned in _WAYS[self.direction]:
             result, _ = self.losses.sticks(-slope if turned else slope, self.accuracy, "rest")
             # The error of the slope itself moves the risk by as much, relatively.
             ends.append([result[k] + np.log(1.0 - p if turned else p) for k in (2, 3)])
@@ -221,7 +223,7 @@ class ComposedTradeOff(AbstractTradeOff):
 
     def _told(self, epsilon: np.ndarray, accuracy: float, what: str | None) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of log delta; `what` is named where they are wider than they should be."""
-        ways = {"forward": (False,), "inverse": (True,), "both": (False, True)}[self.direction]
+        ways = _WAYS[self.direction]
         flat = np.asarray(epsilon, np.float64).ravel()
         ends = [self._one_way(flat, accuracy, ways[0])]
         if len(ways) > 1:
@@ -238,8 +240,20 @@ class ComposedTradeOff(AbstractTradeOff):
                 end = self.largest_loss_bounds()[1] * (1.0 - _AT_THE_END)
                 enough = np.isneginf(low) & ((high < _LEAST_LOG) | (flat >= end))
                 width = np.where(enough | np.isneginf(high), 0.0, high - low)
+            if (wide := ~(width <= 1.001 * accuracy)).any():
+                least = [log_delta_of(tests, flat[wide]) for tests in self._any_step(ways)]
+                low[wide] = np.minimum(np.maximum(low[wide], np.max(least, axis=0)), high[wide])
+                width[wide] = high[wide] - low[wide]
             self._warn(what, float(width.max(initial=0.0)), accuracy)
         return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
+
+    def _any_step(self, ways: tuple[bool, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each kind of step and each direction the tests that reject where any of its copies does."""
+        return [
+            any_step_tests(curve.inverse() if turned else curve, count)
+            for curve, count in zip(self.curves, self.copies, strict=True)
+            for turned in ways
+        ]
 
     def _one_way(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
         _, most = self._in_direction("inverse" if turned else "forward").largest_loss_bounds()
@@ -299,7 +313,11 @@ class ComposedTradeOff(AbstractTradeOff):
                 at, step = max(at, low) + step, 2.0 * step
             else:
                 break
-        return max(low, best[0]), min(high, best[1], most)
+        low, high = max(low, best[0]), min(high, best[1], most)
+        if high - low > self.epsilon_accuracy:
+            least = max(epsilon_of(tests, log_delta) for tests in self._any_step(_WAYS[self.direction]))
+            low = min(max(low, least), high)
+        return low, high
 
     def _nearby(self, log_delta: float, at: float, most: float) -> float:
         """An epsilon at which delta is about this, bisected on coarse bounds."""

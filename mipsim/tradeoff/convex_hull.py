@@ -29,6 +29,7 @@ _STEPS = (
 )  # relative distances of neighbours: the nearer is best where the curve bends, the farther where not
 _OUTWARD = 1e-14  # relative: rounding of the corners of an outline
 _LEAST_LOG = -340.0  # of a rate whose square float64 holds with all digits
+_NORMAL_LOG = -700.0  # of a rate that float64 rounds relatively
 _STEEPEST = 600.0  # logarithms of slopes that are looked at for common tangents
 _SURELY = 1e-5  # relative: nearer heights of two outlines may be in any order
 _MOST_BRIDGES = 16
@@ -184,8 +185,10 @@ def _polygon(parts: list[Corners], outward: float) -> SampledTradeOff:
     if outward > 0.0:
         x = np.where(x < _LEAST_LOG, -np.inf, x)
         fnr = np.where((fnr < _LEAST_LOG) | (left < _LEAST_LOG), -np.inf, fnr)
+        tpr = np.where(np.isneginf(tpr), tpr, np.maximum(tpr, _NORMAL_LOG))
         known = np.ones(x.shape, bool)
     else:
+        tpr = np.where(tpr < _NORMAL_LOG, -np.inf, tpr)
         known = np.isneginf(x) | (
             (x > _LEAST_LOG) & (fnr > _LEAST_LOG) & (tpr > _LEAST_LOG) & (left > _LEAST_LOG)
         )

@@ -19,6 +19,7 @@ from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, merged
 from mipsim.tradeoff.sampled import SampledTradeOff, mixed
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
+_LEAST_NORMAL = float(np.finfo(np.float64).tiny)
 _EQUAL = 1e-14  # losses this near, relative to the largest, are one atom
 Law = PrivacyLossDistribution
 
@@ -54,8 +55,14 @@ def _(curve: ApproxDPTradeOff) -> SampledTradeOff | None:
 
 @as_polygon.register
 def _(curve: MixtureTradeOff) -> SampledTradeOff | None:
-    inner = as_polygon(curve.inner)
-    return None if inner is None else mixed(inner, curve.sampling_rate)
+    inner, p = as_polygon(curve.inner), curve.sampling_rate
+    if inner is None:
+        return None
+    for rate, other in ((inner.tpr, inner.alpha), (inner.corners, inner.complement)):
+        some = ((rate > 0.0) & (p > 0.0)) | ((other > 0.0) & (p < 1.0))
+        if ((p * rate + (1.0 - p) * other)[some] < _LEAST_NORMAL).any():
+            return None  # such a sum has no relative error: `vertices` has its logarithm
+    return mixed(inner, p)
 
 
 def mass_error(corners: SampledTradeOff) -> float:

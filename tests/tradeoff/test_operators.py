@@ -1,11 +1,13 @@
 """Inverse, symmetrised, convexified, sub-sampled: against closed forms, duality, and by properties."""
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
+import mipsim as mi
 from mipsim.tradeoff import (
     AbstractTradeOff,
     ApproxDPTradeOff,
@@ -228,3 +230,18 @@ def test_the_samples_enclose_the_curve() -> None:
     ).all()
     with pytest.raises(ValueError, match="must be 1 - beta"):
         SampledTradeOff([0.5], [0.2], [0.7])
+
+
+@pytest.mark.parametrize("rate", [0.75, 1e-9])
+def test_masses_below_the_least_normal_float_keep_their_logarithms(rate: float):
+    """A product with 1e-320 has few digits in float64; bounds of its logarithm hold all the same."""
+    delta = 1e-320
+    mixture = mi.MixtureTradeOff(mi.ApproxDPTradeOff(2.0, delta), rate)
+    hull = mi.convex_hull(mixture, mi.PiecewiseLinearTradeOff([0.0, 0.25, 1.0], [1.0, 0.5, 0.0]))
+    with mpmath.workdps(40):
+        truth = mpmath.log(mpmath.mpf(rate)) + mpmath.log(mpmath.mpf(delta))
+    for curve in (mixture, mixture.convexified(), hull, hull.convexified()):
+        bounds = curve.enclosure(np.array([-np.inf, -5000.0]))
+        assert (bounds.log_tpr_low <= truth).all()
+        assert (bounds.log_tpr_high >= truth).all()
+        assert bounds.log_tpr_low[0] >= truth - 1e-9

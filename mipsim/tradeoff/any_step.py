@@ -1,0 +1,71 @@
+"""A lower bound of what a composition reveals, by the tests that reject where any of its steps does."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.bounds import EPS, log_difference
+
+_LOG_FPRS = -np.geomspace(1e-3, 2e3, 2049)
+"""Of the tests of one step: a hundredth apart, so that what lies between them is a small part of an e-fold."""
+
+
+def any_step_tests(curve: AbstractTradeOff, copies: int) -> tuple[np.ndarray, np.ndarray]:
+    """Tests of a composition that reject where any of `copies` equal steps does: upper bounds of log FPR and lower ones of log TPR.
+
+    With rates a and t of one step they are 1 - (1 - a)^copies and 1 - (1 - t)^copies. Where one rare, large loss makes most of
+    the sum, no test does much better, and no transform resolves the sum.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> log_fpr, log_tpr = any_step_tests(GaussianTradeOff(1.0), 100)
+        >>> bool((log_tpr >= log_fpr - 1e-12).all())
+        True
+    """
+    step = curve.enclosure(_LOG_FPRS)
+    return _any(_LOG_FPRS, copies, 1.0), _any(step.log_tpr_low, copies, -1.0)
+
+
+def log_delta_of(tests: tuple[np.ndarray, np.ndarray], epsilon: np.ndarray) -> np.ndarray:
+    """The largest log(TPR - e^epsilon FPR) of some tests: a lower bound of log delta.
+
+    Examples:
+        >>> log_delta_of((np.log([0.1]), np.log([0.5])), np.array([0.0, 5.0])).round(6).tolist()  # log 0.4
+        [-0.916291, -inf]
+    """
+    log_fpr, log_tpr = tests
+    paid = epsilon[:, None] + log_fpr
+    paid = paid + 4.0 * EPS * (np.abs(epsilon[:, None]) + np.abs(log_fpr))
+    best = log_difference(log_tpr, np.minimum(paid, log_tpr)).max(axis=1)
+    return best - 8.0 * EPS * (1.0 + np.where(np.isneginf(best), 0.0, np.abs(best)))
+
+
+def epsilon_of(tests: tuple[np.ndarray, np.ndarray], log_delta: float) -> float:
+    """An epsilon at which some tests have more than a delta; 0 where there is none.
+
+    Examples:
+        >>> round(epsilon_of((np.log([0.1]), np.log([0.5])), math.log(0.4)), 6), epsilon_of((np.log([0.1]), np.log([0.5])), -50.0) > 1.6
+        (0.0, True)
+    """
+    low, high = 0.0, 1e6
+    for _ in range(70):
+        middle = 0.5 * (low + high)
+        above = float(log_delta_of(tests, np.array([middle]))[0]) > log_delta
+        low, high = (middle, high) if above else (low, middle)
+    return low
+
+
+def _any(log_rate: np.ndarray, copies: int, sign: float) -> np.ndarray:
+    """log(1 - (1 - rate)^copies), rounded upwards or downwards by the sign."""
+    with np.errstate(divide="ignore"):
+        rare = np.log1p(-np.exp(np.minimum(log_rate, -1e-300)))
+        value = np.log(-np.expm1(copies * rare))
+    # copies times a rate is more by a share of copies times the rate itself, which is nothing where it underflows.
+    value = np.where(log_rate < -600.0, math.log(copies) + log_rate, value)
+    size = np.where(np.isneginf(value), 0.0, np.abs(value))
+    return np.minimum(
+        value + sign * 32.0 * EPS * (1.0 + size + np.where(np.isneginf(log_rate), 0.0, np.abs(log_rate))), 0.0
+    )
