@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import jax
@@ -73,7 +73,7 @@ class Network:
         """Parameters as before training, float32: Flax's own draw (LeCun normal, offsets zero) from the seed."""
         with exact_scope():
             key = fixed_key(whole("seed", seed, 0))
-            return self.module.init(key, jnp.zeros((1, *self.inputs), jnp.float32))["params"]
+            return _draw(self)(key)
 
     def apply(self, parameters: Parameters, x: Float[Array, "n ..."]) -> Float[Array, "n outputs"]:
         """The outputs: one number a class (logits), or the value."""
@@ -120,6 +120,13 @@ class Network:
         return jax.eval_shape(
             lambda: self.module.init(jax.random.key(0), jnp.zeros((1, *self.inputs), jnp.float32))["params"]
         )
+
+
+@lru_cache(maxsize=64)
+def _draw(network: Network) -> Callable[[Array], Parameters]:
+    """Flax's draw as one program: by itself it compiles each of some 30 operations."""
+    blank = jnp.zeros((1, *network.inputs), jnp.float32)
+    return jax.jit(lambda key: network.module.init(key, blank)["params"])
 
 
 def linear(inputs: Sequence[int], outputs: int) -> Network:
