@@ -44,6 +44,7 @@ def test_every_bit_is_a_fair_coin_in_games_and_along_them(width):
         assert passes(stats.chi2.cdf((z**2).sum(), z.size))
 
 
+@pytest.mark.evidence
 def test_neighbours_of_every_kind_draw_unlike_words():
     """Games, seeds, worlds, streams, the keys of a key, and what one folds in: the words agree in half their bits."""
     item = keys(seed=5, games=200)
@@ -70,6 +71,7 @@ def test_neighbours_of_every_kind_draw_unlike_words():
         assert passes(2 * stats.norm.sf(abs(z)))
 
 
+@pytest.mark.evidence
 def test_keys_that_begin_at_one_place_of_the_cycle_draw_unlike_words():
     """The second half of a key keeps them apart, one word after the other and all of them together, and so the keys made of them."""
     halves = jnp.asarray([[1, 2, 0, 0], [1, 2, 0, 1], [1, 2, 3, 4]], jnp.uint32)

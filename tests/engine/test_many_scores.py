@@ -102,6 +102,7 @@ def test_each_target_has_the_law_of_its_own_games(name, attack):
     assert many.pooled.games == games
 
 
+@pytest.mark.evidence
 def test_the_pooled_curve_is_that_of_a_random_target():
     edges = np.linspace(-3.0, 3.0, 41) + 1e-3
     many = play_targets(game(), ATTACK, TARGETS, 60_000, seed=3, edges=edges, progress=False)

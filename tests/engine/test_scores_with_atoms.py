@@ -53,6 +53,7 @@ def test_a_yes_or_no_attack_has_a_curve():
     assert 0.0 < curve.advantage_interval()[0] <= 1.0 - fpr - fnr
 
 
+@pytest.mark.evidence
 def test_runs_of_two_seeds_add_up():
     for attack in (lambda target, output: output[0], lambda target, output: output[0] > 0.3):
         first, second = (mi.play(MEAN, attack, 300, seed, progress=False) for seed in (0, 1))

@@ -134,6 +134,7 @@ def test_ratios_of_bernoulli_games(kind: str, n: int) -> None:
         assert not agrees(law, np.where(finite, score + 0.1 * score[finite].std(), score), member)
 
 
+@pytest.mark.evidence
 def test_noisy_gaussian_ratios_have_unequal_weights() -> None:
     data, sampler, _ = SAMPLERS["gaussian"]
     target = np.full(D, 1.5)

@@ -27,6 +27,7 @@ def test_a_figure_is_written_three_times(name: str, tmp_path: Path) -> None:
     assert rows
 
 
+@pytest.mark.evidence
 def test_the_curves_of_leemann_figure_1(tmp_path: Path) -> None:
     assert command.main(["leemann_fig1", "--out", str(tmp_path)]) == 0
     _, rows = read(tmp_path / "leemann_fig1.csv")

@@ -41,6 +41,7 @@ def test_a_step_is_that_of_algorithm_1(sampling: str) -> None:
     assert not np.allclose(result, -0.5 * clipped(2 * clip).mean(axis=0), rtol=0, atol=1e-3)
 
 
+@pytest.mark.evidence
 def test_the_noise_has_the_stated_deviation() -> None:
     """The squares of d independent normal numbers, over their variance, are chi-square with d degrees of freedom."""
     clip, multiplier, repeats = 0.1, 3.0, 20

@@ -130,6 +130,7 @@ def test_gaussian_likelihood_ratio_is_a_quadratic(kind: str) -> None:
     check(curve, tails, width=3.0)  # the score is bounded, and near its bound a tilt reaches less far
 
 
+@pytest.mark.evidence
 def test_exponential_data_are_one_gamma() -> None:
     n, d = 15, 4
     data = mi.Exponential(2.0, d=d)
@@ -177,6 +178,7 @@ def test_rows_by_convolution(kind: str) -> None:
         assert ((low <= exact) & (exact <= high)).all(), (low, exact, high)
 
 
+@pytest.mark.evidence
 def test_subsampling_plays_the_mixture() -> None:
     n, rho, p = 40, 0.5, 0.3
     data = mi.Bernoulli(p, d=6)

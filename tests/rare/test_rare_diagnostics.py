@@ -185,6 +185,7 @@ def test_bad_input(change: dict[str, Any], message: str) -> None:
         mi.play_rare(**given)
 
 
+@pytest.mark.evidence
 def test_rare_values_of_a_score_are_no_defect() -> None:
     """Most of the variance comes from games of which 2,000 hold a handful; a wrong tilt of them is still seen."""
     data = mi.Bernoulli([1e-3])

@@ -73,6 +73,7 @@ def test_bad_studies(changed, said):
         Study(**{**good, **changed})
 
 
+@pytest.mark.evidence
 def test_the_covariance_score_has_its_theoretical_mean():
     # E1 - E0 of the covariance score is m* = |z - mu|^2 / n, exactly; its variance is m* under "out".
     game, attack = built("azize_fig2_medium")
