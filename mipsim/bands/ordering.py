@@ -36,10 +36,10 @@ _TESTED = (
     64  # of them, where the curve is held against the steps of the other; all share the failure probability
 )
 _CELLS, _PARTS = 512, 16  # of FPRs, and of a cell where a chord is bounded
-_LEVELS = 24  # at which the errors of two independent curves are weighed against each other
+_LEVELS = 32  # at which the errors of two independent curves are weighed against each other
 _ANGLE = 0.1  # radians: the least weight of the curve with more games
 _ASIDE = 0.1  # share of a failure probability for the FPRs of thresholds and the boxes of `gap_end`, at most ten events
-_FINENESS = 64  # cells of `gap_end`
+_FINENESS = 96  # cells of `gap_end`
 
 
 class CountedCurve(Protocol):
@@ -108,8 +108,16 @@ class OrderingComparison(AbstractComparison):
         }.get(kind, (np.fmax(self.low, -self.high), np.fmax(self.high, -self.low)))
 
     def verdict_for(self, kind: str) -> str:
-        """REFUTED where the gap at a tested threshold is outside of the claim; CONFIRMED where it is within the tolerance in all used cells."""
+        """REFUTED where the gap at a tested threshold is outside of the claim; CONFIRMED where it is within the tolerance in all used cells.
+
+        Raises:
+            ValueError: for an equality where an order was claimed: the ends at the thresholds are those of one direction.
+        """
         least, most = self._beyond(one_of("kind", kind, tuple(KINDS)))
+        if kind == "equality" != self.asked:
+            raise ValueError(
+                f"kind is 'equality', but this comparison is of {self.asked!r}; it must be made for an equality"
+            )
         if (least[self.tested] > NUMERICAL_FLOOR).any():
             return REFUTED
         return (
@@ -219,7 +227,8 @@ def compare_curves(
     Proof of a refutation, for a threshold k of the first curve that is stronger than the second curve admits. Let the second have an FPR
     of at most a_k at its threshold j and a larger one at its next. Between them its FNR is at least b_(j+1): if the claim holds, m_k is
     at most the m of the corner (a_j, b_(j+1)), and b_k is at least b_(j+1). The window of all j that the limits of the FPRs and of these two
-    FNRs allow contains the true one, which alone needs to be right (intersection-union). Each direction has r / 2, which its tested thresholds, 64 at most, share (Bonferroni).
+    FNRs allow contains the true one, which alone needs to be right (intersection-union). The tested thresholds of a direction, 64 at most, share its failure probability
+    (Bonferroni): r for an order, which has one direction, and r / 2 in each direction of an equality.
 
     Errors of two curves. In both proofs the gap is between m of one curve and m' of the other. Let S and S' be the variables of
     `mipsim.bands.gap_interval.gap_bounds` at the true rates, each stochastically at least standard normal. Without knowledge of how the
@@ -267,7 +276,8 @@ def compare_curves(
     ]
     weights = _angle(item, two) if independent else None
     levels = _levels(risk, weights)
-    testing = [_levels(risk / (2.0 * p.size), weights) for p in places]
+    directions = 2.0 if kind == "equality" else 1.0
+    testing = [_levels(risk / (directions * p.size), weights) for p in places]
     unit = _ASIDE * risk / 20.0
     aside = unit / max(p.size for p in places)
     low_steps = item.stronger_than(two, places[0], testing[0], aside)

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
@@ -182,6 +183,93 @@ def test_refutations_at_a_corner_are_as_rare_as_stated_and_at_least_a_fifth_as_f
 
 def draw_at(rng: np.random.Generator, draw, rates: np.ndarray, n: int, replicates: int) -> np.ndarray:
     return rng.binomial(n, rates, (replicates, 1)) if rates.size == 1 else draw(rng, rates, n, replicates)
+
+
+N, RARE = 10**5, 1e-3
+Halves = tuple[list[float], list[float]]
+
+
+def density(rate: float) -> float:
+    return float(np.exp(-0.5 * ndtri(rate) ** 2) / np.sqrt(2 * np.pi))
+
+
+def tilted(
+    rng: np.random.Generator, worlds: list[Halves], shift: float, replicates: int
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Counts of the bins of some multinomials under which the estimated gap is off by `shift` on average, and what each draw weighs.
+
+    Args:
+        rng: draws.
+        worlds: probabilities of the bins, and how far a game in each bin moves the estimate, times the games.
+        shift: mean error of the estimate.
+        replicates: how many.
+    """
+
+    def law(world: Halves, theta: float) -> np.ndarray:
+        p = np.array(world[0]) * np.exp(theta * np.array(world[1]))
+        return p / p.sum()
+
+    def off(theta: float) -> float:
+        return sum(float((law(world, theta) - world[0]) @ world[1]) for world in worlds) - shift
+
+    theta = float(brentq(off, -2.0, 2.0))  # pyright: ignore[reportArgumentType]
+    laws = [law(world, theta) for world in worlds]
+    counts = [rng.multinomial(N, q, size=replicates) for q in laws]
+    weights = sum(k @ np.log(np.array(w[0]) / q) for k, w, q in zip(counts, worlds, laws, strict=True))
+    return counts, np.exp(weights)
+
+
+def weighed(weights: np.ndarray, wrong: np.ndarray) -> tuple[float, float]:
+    """A probability by weighted draws, and its standard error."""
+    found = weights * wrong
+    return float(found.mean()), float(found.std() / np.sqrt(found.size))
+
+
+def check_rate(name: str, weights: np.ndarray, wrong: np.ndarray, narrow: np.ndarray) -> None:
+    """At most the stated rate and a fifth of it at least, by five standard errors; with `narrow` ends above it, which is the control."""
+    (rate, error), (control, wide) = weighed(weights, wrong), weighed(weights, narrow)
+    print(
+        f"{name}: {rate:.3g} +- {error:.2g} for a stated {RARE:g}; three quarters of the width: {control:.2g}"
+    )
+    assert rate - 5.0 * error >= RARE / 5
+    assert rate + 5.0 * error <= RARE
+    assert control - 5.0 * wide > RARE
+
+
+@pytest.mark.slow
+@pytest.mark.evidence
+def test_refutations_at_a_thousandth_are_at_most_as_frequent_as_stated_and_at_least_a_fifth() -> None:
+    """At the corner that the steps of the second run allow, by importance sampling."""
+    a, b = 1.0 / density(0.3), 1.0 / density(0.4)
+    worlds = [
+        ([0.3, 0.7], [-a, 0.0]), ([0.4, 0.6], [-b, 0.0]), ([0.3, 0.3, 0.4], [a, 0.0, 0.0]), ([0.4, 0.2, 0.4], [b, 0.0, 0.0])
+    ]  # fmt: skip
+
+    def low(counts: list[np.ndarray]) -> float:
+        out, inside, far, near = counts
+        one = EmpiricalTradeOff.from_counts([0.0], out[:1], N, inside[:1], N)
+        two = EmpiricalTradeOff.from_counts(
+            [0.0, 1.0], [far[0] + far[1], far[0]], N, [near[0], near[0] + near[1]], N
+        )
+        found = compare_curves(
+            one, two, kind="upper_bound_on_power", failure_probability=RARE, independent=True
+        )
+        assert (found.verdict == "REFUTED") == (found.low[found.tested].max() > 1e-9)
+        return float(found.low[found.tested].max())
+
+    shift = -low([np.round(N * np.array(world[0])).astype(int) for world in worlds])
+    counts, weights = tilted(np.random.default_rng(22), worlds, shift, 1500)
+    ends = np.array([low(list(one)) for one in zip(*counts, strict=True)])
+    rates = [ndtri(one[:, 0] / N) for one in counts]
+    estimate = rates[2] + rates[3] - rates[0] - rates[1]
+    check_rate("refutations", weights, ends > 0.0, estimate - 0.75 * (estimate - ends) > 0.0)
+
+
+def test_an_equality_is_not_read_from_the_comparison_of_an_order() -> None:
+    order = compare_curves(curve(1.0), curve(1.0))
+    with pytest.raises(ValueError, match="kind is 'equality', but this comparison is of 'ordering'"):
+        order.verdict_for("equality")
+    assert compare_curves(curve(1.0), curve(1.0), kind="equality").verdict_for("ordering") == order.verdict
 
 
 def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
