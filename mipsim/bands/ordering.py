@@ -114,9 +114,9 @@ class OrderingComparison(AbstractComparison):
             ValueError: for an equality where an order was claimed: the ends at the thresholds are those of one direction.
         """
         least, most = self._beyond(one_of("kind", kind, tuple(KINDS)))
-        if kind == "equality" != self.asked:
+        if kind == "equality" != self.requested_kind:
             raise ValueError(
-                f"kind is 'equality', but this comparison is of {self.asked!r}; it must be made for an equality"
+                f"kind is 'equality', but this comparison is of {self.requested_kind!r}; it must be made for an equality"
             )
         if (least[self.tested] > NUMERICAL_FLOOR).any():
             return REFUTED
@@ -234,7 +234,7 @@ def compare_curves(
     `mipsim.bands.gap_interval.gap_bounds` at the true rates, each stochastically at least standard normal. Without knowledge of how the
     games of one curve depend on those of the other, each may fail with half of the probability (a union bound). If the runs are
     independent, cos(t) S + sin(t) S' >= -z fails with at most Phi(-z) (Stouffer), S >= -z / cos(t) and S' >= -z / sin(t) with the
-    probabilities of these; t is fixed by the numbers of games. The extremum of the gap over this set is bounded on 24 slices of S. A
+    probabilities of these; t is fixed by the numbers of games. The extremum of the gap over this set is bounded on 32 slices of S. A
     tenth of each probability is for the limits of rates and the boxes of `gap_bounds`.
 
     Args:

@@ -311,6 +311,19 @@ def test_ends_of_few_values_are_wrong_as_rarely_as_stated(n0: int, n1: int, valu
     assert worst <= risk / 2
 
 
+@pytest.mark.parametrize("games", [3, 10, 100])
+@pytest.mark.parametrize("risk", [0.05, 1e-3])
+def test_an_end_of_few_values_is_wrong_as_often_as_all_pairs_allow(games: int, risk: float) -> None:
+    """The hardest distribution: "out" scores are equal, and all "in" scores are above them with probability 0.28 of the stated one."""
+    above = (0.999 * 0.28 * risk / 2.0) ** (1.0 / games)  # the AUC
+    rate = 0.0
+    for k in range(games + 1):
+        pairs = pair_games([games, 0], games, [games - k, games - k], games)
+        assert pairs is not None
+        rate += binom.pmf(k, games, above) * (pairs.interval(risk, tied=True)[0] > above)
+    assert rate == pytest.approx(0.28 * risk / 2.0, rel=2e-3)
+
+
 def test_pairs_at_random_alone_would_be_wrong_more_often() -> None:
     """The control: a hash that repeats with the data is no random choice."""
     assert wrong_ends(10, 10, 2, RISK, control=True) > 1.5 * RISK / 2

@@ -1,12 +1,12 @@
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from mipsim.bands import EmpiricalTradeOff, compare_curves
+from mipsim.bands import EmpiricalTradeOff, compare_curves, ordering
 
 T = np.linspace(-2.0, 4.0, 129)
 
@@ -185,84 +185,117 @@ def draw_at(rng: np.random.Generator, draw, rates: np.ndarray, n: int, replicate
     return rng.binomial(n, rates, (replicates, 1)) if rates.size == 1 else draw(rng, rates, n, replicates)
 
 
-N, RARE = 10**5, 1e-3
-Halves = tuple[list[float], list[float]]
+N = 10**5
+WRONG = np.array([1.0, 1.0, -1.0, -1.0])
+"""How the rates (FPR, FNR) of two curves are off where the first looks weaker, and the second stronger, than it is."""
 
 
-def density(rate: float) -> float:
-    return float(np.exp(-0.5 * ndtri(rate) ** 2) / np.sqrt(2 * np.pi))
-
-
-def tilted(
-    rng: np.random.Generator, worlds: list[Halves], shift: float, replicates: int
-) -> tuple[list[np.ndarray], np.ndarray]:
-    """Counts of the bins of some multinomials under which the estimated gap is off by `shift` on average, and what each draw weighs.
+def ends_at_one_threshold(
+    counts: np.ndarray, risk: float, *, independent: bool, refuting: bool
+) -> np.ndarray:
+    """Ends of the gap of many pairs of curves of one threshold each, from their (x, y, x', y'), as `compare_curves` has them.
 
     Args:
-        rng: draws.
-        worlds: probabilities of the bins, and how far a game in each bin moves the estimate, times the games.
-        shift: mean error of the estimate.
-        replicates: how many.
+        counts: shape (4, pairs).
+        risk: failure probability.
+        independent: whether the two curves are.
+        refuting: whether lower ends of a tested threshold are wanted, else upper ones of the curves.
     """
-
-    def law(world: Halves, theta: float) -> np.ndarray:
-        p = np.array(world[0]) * np.exp(theta * np.array(world[1]))
-        return p / p.sum()
-
-    def off(theta: float) -> float:
-        return sum(float((law(world, theta) - world[0]) @ world[1]) for world in worlds) - shift
-
-    theta = float(brentq(off, -2.0, 2.0))  # pyright: ignore[reportArgumentType]
-    laws = [law(world, theta) for world in worlds]
-    counts = [rng.multinomial(N, q, size=replicates) for q in laws]
-    weights = sum(k @ np.log(np.array(w[0]) / q) for k, w, q in zip(counts, worlds, laws, strict=True))
-    return counts, np.exp(weights)
-
-
-def weighed(weights: np.ndarray, wrong: np.ndarray) -> tuple[float, float]:
-    """A probability by weighted draws, and its standard error."""
-    found = weights * wrong
-    return float(found.mean()), float(found.std() / np.sqrt(found.size))
-
-
-def check_rate(name: str, weights: np.ndarray, wrong: np.ndarray, narrow: np.ndarray) -> None:
-    """At most the stated rate and a fifth of it at least, by five standard errors; with `narrow` ends above it, which is the control."""
-    (rate, error), (control, wide) = weighed(weights, wrong), weighed(weights, narrow)
-    print(
-        f"{name}: {rate:.3g} +- {error:.2g} for a stated {RARE:g}; three quarters of the width: {control:.2g}"
+    curves = []
+    for x, y in (counts[:2], counts[2:]):
+        item = ordering._Points.__new__(ordering._Points)
+        item.x, item.y, item.n0, item.n1 = x, y, N, N
+        curves.append(item)
+    levels = ordering._levels(risk, ordering._angle(*curves) if independent else None)
+    unit = ordering._ASIDE * risk / (40.0 if refuting else 20.0)
+    first, second = (
+        points.ends(level, unit, lower=lower)
+        for points, level, lower in zip(curves, levels, (refuting, not refuting), strict=True)
     )
-    assert rate - 5.0 * error >= RARE / 5
-    assert rate + 5.0 * error <= RARE
-    assert control - 5.0 * wide > RARE
+    return (first - second).min(axis=0) if refuting else (first - second).max(axis=0)
 
 
-@pytest.mark.slow
+def check_ends(
+    rates: list[float],
+    risk: float,
+    compared: Callable[[np.ndarray], float],
+    *,
+    independent: bool,
+    refuting: bool,
+) -> None:
+    """By importance sampling, ends are wrong at most as often as stated and a fifth as often at least, by five standard errors.
+
+    With a third of the width they are wrong too often, which is the control. The ends are those of `compared` in three draws.
+
+    Args:
+        rates: (FPR, FNR) of two curves of one threshold each.
+        risk: stated.
+        compared: the end that `compare_curves` finds, from the four counts.
+        independent: whether the games of the two curves are; else the second has those of the first, mirrored, so that errors add up.
+        refuting: whether the end is that of a refutation.
+    """
+    truth, sign = np.array(rates), -WRONG if refuting else WRONG
+
+    def ends_of(counts: np.ndarray) -> np.ndarray:
+        return ends_at_one_threshold(counts, risk, independent=independent, refuting=refuting)
+
+    gap = float(WRONG @ -ndtri(truth))
+    variance = truth * (1.0 - truth) / N / np.exp(-(ndtri(truth) ** 2)) * 2.0 * np.pi
+    known, total = (4, variance.sum()) if independent else (2, 2.0 * variance.sum())
+    far = float(ends_of(np.round(N * truth)[:, None])[0]) - gap
+    # Half of the draws are wrong: the mean error of the estimate is the width, shared as the variances are.
+    shift = abs(far) * sign * variance / (total if independent else 0.5 * total)
+    drawn, own = ndtr(ndtri(truth) + shift)[:known], truth[:known]
+    x = np.random.default_rng(21).binomial(N, drawn, (2000, known))
+    weights = np.exp(x @ np.log(own / drawn) + (N - x) @ np.log((1.0 - own) / (1.0 - drawn)))
+    counts = np.concatenate([x, N - x], axis=1)[:, :4].T
+    ends = np.concatenate([ends_of(part) for part in np.split(counts, 10, axis=1)])
+    for k in range(3):
+        assert compared(counts[:, k]) == pytest.approx(ends[k], abs=1e-12)
+    estimate = WRONG @ -ndtri(counts / N)
+    (rate, error), (narrow, wide) = (
+        (float(terms.mean()), float(terms.std() / np.sqrt(terms.size)))
+        for terms in (weights * (far * (e - gap) < 0.0) for e in (ends, estimate + (ends - estimate) / 3.0))
+    )
+    normal = abs(far) / np.sqrt(total) / -ndtri(risk if independent else 0.5 * risk)
+    print(f"{rate:.3g} +- {error:.2g} for a stated {risk:g}; a third of the width: {narrow:.2g}")
+    print(f"{normal:.3f} times the width of a normal test at the threshold")
+    assert risk / 5.0 <= rate - 5.0 * error
+    assert rate + 5.0 * error <= risk < narrow - 5.0 * wide
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("risk", [0.2, 0.05, 0.01, 0.001])
+@pytest.mark.parametrize("independent", [True, False])
+def test_ends_at_one_threshold_miss_at_most_as_stated_and_at_least_a_fifth_as_often(
+    independent: bool, risk: float
+) -> None:
+    """mu = 0.15 against -0.15, where the bounds of all FPRs are those of the threshold."""
+
+    def end(counts: np.ndarray) -> float:
+        one, two = (EmpiricalTradeOff.from_counts([0.0], [x], N, [y], N) for x, y in (counts[:2], counts[2:]))
+        return compare_curves(one, two, failure_probability=risk, independent=independent).interval[1]
+
+    rates = [0.5, float(ndtr(-0.15)), 0.5, float(ndtr(0.15))]
+    check_ends(rates, risk, end, independent=independent, refuting=False)
+
+
 @pytest.mark.evidence
 def test_refutations_at_a_thousandth_are_at_most_as_frequent_as_stated_and_at_least_a_fifth() -> None:
-    """At the corner that the steps of the second run allow, by importance sampling."""
-    a, b = 1.0 / density(0.3), 1.0 / density(0.4)
-    worlds = [
-        ([0.3, 0.7], [-a, 0.0]), ([0.4, 0.6], [-b, 0.0]), ([0.3, 0.3, 0.4], [a, 0.0, 0.0]), ([0.4, 0.2, 0.4], [b, 0.0, 0.0])
-    ]  # fmt: skip
+    """The first curve stands at the corner that the steps of the second allow."""
 
-    def low(counts: list[np.ndarray]) -> float:
-        out, inside, far, near = counts
-        one = EmpiricalTradeOff.from_counts([0.0], out[:1], N, inside[:1], N)
-        two = EmpiricalTradeOff.from_counts(
-            [0.0, 1.0], [far[0] + far[1], far[0]], N, [near[0], near[0] + near[1]], N
+    def low(counts: np.ndarray) -> float:
+        x, y, v, w = (np.array([k]) for k in counts)
+        one = EmpiricalTradeOff.from_counts([0.0], x, N, y, N)
+        two = EmpiricalTradeOff.from_counts([0.0, 1.0], np.append(2 * v, v), N, np.append(w, w + N // 5), N)
+        result = compare_curves(
+            one, two, kind="upper_bound_on_power", failure_probability=1e-3, independent=True
         )
-        found = compare_curves(
-            one, two, kind="upper_bound_on_power", failure_probability=RARE, independent=True
-        )
-        assert (found.verdict == "REFUTED") == (found.low[found.tested].max() > 1e-9)
-        return float(found.low[found.tested].max())
+        end = float(result.low[result.tested].max())
+        assert (result.verdict == "REFUTED") == (end > 1e-9)
+        return end
 
-    shift = -low([np.round(N * np.array(world[0])).astype(int) for world in worlds])
-    counts, weights = tilted(np.random.default_rng(22), worlds, shift, 1500)
-    ends = np.array([low(list(one)) for one in zip(*counts, strict=True)])
-    rates = [ndtri(one[:, 0] / N) for one in counts]
-    estimate = rates[2] + rates[3] - rates[0] - rates[1]
-    check_rate("refutations", weights, ends > 0.0, estimate - 0.75 * (estimate - ends) > 0.0)
+    check_ends([0.3, 0.4, 0.3, 0.4], 1e-3, low, independent=True, refuting=True)
 
 
 def test_an_equality_is_not_read_from_the_comparison_of_an_order() -> None:
