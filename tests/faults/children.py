@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+from importlib import import_module
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -38,6 +39,11 @@ def write(path: str, cells: int) -> None:
     while True:
         counts[0] += 1
         write_counts(path, edges, counts, counts, {"games": int(counts[0])})
+
+
+def planted(work: str, *arguments: object) -> None:
+    """One of the functions of `controls`, which plays or writes with a defect."""
+    getattr(import_module("tests.faults.controls"), work)(*arguments)
 
 
 def replace_read_only(path: str) -> None:

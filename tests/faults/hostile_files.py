@@ -282,11 +282,12 @@ def hidden(text: str) -> list[str]:
     return [c for c in text if c not in "\n\t" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
 
 
-def arrays(folder: Path) -> Figures:
+def arrays(folder: Path, kinds: tuple[str, ...] = tuple(READERS)) -> Figures:
     """Every binary file that is read, forged in every way that is known."""
     result = Figures("hostile arrays", "one sentence; nothing run, waited for, unpacked or allocated")
     with contextlib.chdir(folder):
-        for kind, (file, array, make, read) in READERS.items():
+        for kind in kinds:
+            file, array, make, read = READERS[kind]
             place = folder / kind.replace(" ", "-")
             place.mkdir()
             path = place / file

@@ -1,6 +1,7 @@
 """Signals at random moments, closed streams and settings of JAX's, each in a process of its own."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ STUDY = "azize_fig2_easy"
 COMMAND = (sys.executable, "-m", "sims", "run", STUDY)
 PATIENCE = 600.0
 """Seconds after which a process has gone on for ever: a run of 10^12 games does not end by itself."""
+DIGEST = "from tests.faults.same_counts import digest; print(digest())"
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 SETTINGS = {
@@ -96,12 +98,15 @@ def _listens(pid: int) -> bool:
     return all(any(mask >> (kind - 1) & 1 for mask in masks) for kind in STATUS)
 
 
-def closed_streams(folder: Path) -> Figures:
+CLOSED = ("<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2> >(exec 0<&-)")
+
+
+def closed_streams(folder: Path, ways: tuple[str, ...] = CLOSED) -> Figures:
     """stdin, stdout or stderr closed before the command begins, or nobody listens to stderr any more."""
     result = Figures("closed streams", "the run ends with status 0 and sound counts")
-    for i, closed in enumerate(("<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2> >(exec 0<&-)")):
+    for i, closed in enumerate(ways):
         out = folder / str(i)
-        line = f"{' '.join(COMMAND)} --games 2000 --out {out} {closed}"
+        line = f"{shlex.join(COMMAND)} --games 2000 --out {out} {closed}"
         ended = subprocess.run(
             ["bash", "-c", line], cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False
         )
@@ -116,12 +121,11 @@ def closed_streams(folder: Path) -> Figures:
 def settings(folder: Path, names: tuple[str, ...] = tuple(SETTINGS)) -> Figures:
     """A setting of JAX's, of XLA's or of Python's in the environment."""
     result = Figures("settings of the environment", "the very same counts on the same thresholds")
-    code = "from tests.faults.same_counts import digest; print(digest())"
 
     def played(**more: str) -> str:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
         ended = subprocess.run(
-            [sys.executable, "-c", code],
+            [sys.executable, "-c", DIGEST],
             cwd=folder,
             env=environment,
             capture_output=True,
