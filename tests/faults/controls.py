@@ -183,7 +183,7 @@ CONTROLS: Mapping[Callable[..., Figures], Control] = {
     processes.closed_streams: Control(
         lambda patch: patch.setattr(processes, "COMMAND", command("no_streams")),
         ((">&-",),),
-        r"^>&-: 1, (?s:.*)has no attribute 'flush'",
+        r"^>&-: 1, (?s:.*)has no attribute .{1,2}flush",
         long=True,
     ),
     processes.settings: Control(
