@@ -5,7 +5,7 @@ import numpy as np
 from mipsim._validation import finite_vector
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import CurveBounds, Vertices
-from mipsim.tradeoff.points import checked_corners, first_loss, interpolated, vertices_of
+from mipsim.tradeoff.points import ROUNDING, checked_corners, first_loss, interpolated, vertices_of
 from mipsim.tradeoff.sampled import SampledTradeOff, turned_over
 
 
@@ -13,7 +13,8 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
     """The convex polygon through the points (alpha[i], beta[i]); randomising between two tests walks an edge.
 
     Args:
-        alpha: FPR at the corners, shape (m,), m >= 2, strictly increasing from 0 to 1.
+        alpha: FPR at the corners, shape (m,), m >= 2, strictly increasing from 0 to 1; a last one within 1e-12 of 1, as a sum of
+            probabilities rounds to, is taken for 1.
         beta: FNR at the corners, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12). Corners that rounding
             has put above the lower convex hull are left out.
 
@@ -36,6 +37,8 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
         a = finite_vector("alpha", alpha)
         b = finite_vector("beta", beta, a.size)
         rates("beta", b)
+        if a.size and abs(a[-1] - 1.0) <= ROUNDING:
+            a = np.append(a[:-1], 1.0)
         retained = checked_corners(a, b)
         self.alpha, self.corners = a[retained], b[retained]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, lowered, raised
 
-_ROUNDING = 1e-12  # of corners that a user has computed: they may miss convexity by so much
+ROUNDING = 1e-12  # of corners that a user has computed: they may miss convexity by so much
 
 Vector = np.ndarray
 Points = tuple[Vector, Vector, Vector, Vector]
@@ -180,12 +180,12 @@ def checked_corners(a: np.ndarray, b: np.ndarray) -> list[int]:
         raise ValueError(
             f"alpha holds {a[1:][still][0]:g} after {a[:-1][still][0]:g}; it must increase strictly"
         )
-    if (above := b > 1.0 - a + _ROUNDING).any():
+    if (above := b > 1.0 - a + ROUNDING).any():
         raise ValueError(f"beta holds {b[above][0]:g} at alpha {a[above][0]:g}; it must be at most 1 - alpha")
-    if (rising := np.diff(b) > _ROUNDING).any():
+    if (rising := np.diff(b) > ROUNDING).any():
         raise ValueError(f"beta rises after alpha {a[:-1][rising][0]:g}; it must not increase")
     retained = hull_corners(np.diff(a), -np.diff(b))
-    if (bent := b > np.interp(a, a[retained], b[retained]) + _ROUNDING).any():
+    if (bent := b > np.interp(a, a[retained], b[retained]) + ROUNDING).any():
         raise ValueError(f"beta lies above the chord at alpha {a[bent][0]:g}; it must be convex")
     return retained
 

@@ -127,3 +127,13 @@ def test_bad_arguments(bad: float) -> None:
         GaussianTradeOff(1.0).epsilon(bad)
     with pytest.raises(ValueError, match=r"prior (is|holds)"):
         GaussianTradeOff(1.0).bayes_risk([0.5, bad])
+
+
+@pytest.mark.parametrize("last", [1.0 - 2e-16, 1.0 + 2e-16, 1.0 - 1e-13])
+def test_a_last_corner_that_rounding_has_moved_is_one(last: float) -> None:
+    """The sum of ten tenths is 1 - 1e-16."""
+    curve = PiecewiseLinearTradeOff([0.0, 0.5, last], [1.0, 0.25, 0.0])
+    assert curve.alpha[-1] == 1.0
+    assert curve.beta(0.75) == PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0]).beta(0.75)
+    with pytest.raises(ValueError, match="it must run from 0 to 1"):
+        PiecewiseLinearTradeOff([0.0, 0.5, 1.0 - 1e-9], [1.0, 0.25, 0.0])
