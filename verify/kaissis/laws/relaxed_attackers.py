@@ -128,39 +128,37 @@ def lengths(records: int, nearest: float, bend: float, mu: float) -> np.ndarray:
     return mu * (nearest + (1.0 - nearest) * np.linspace(0.0, 1.0, records) ** bend)
 
 
+LOGARITHM = 1e-9
+"""By how much the logarithms of two densities may be off together: some thousand times what they are."""
+
+
 def best_guess(records: int, nearest: float, bend: float, mu: float, d: int) -> Number:
     """The success of the best guess among equally likely records whose shifts are known in length only, who sees the radius.
 
-    The likelihood of a longer shift over that of a shorter one rises with the radius, so that a guess that is the best at both ends of
-    a cell is so throughout. In the others, which are cut finely, the best of those in question is bounded by their sum.
+    The likelihood of a longer shift over that of a shorter one rises with the radius. In a cell it is therefore largest at an end: the
+    guess that is the best at one end succeeds there at least as often as its mass says, and the best guess at most so much more often as
+    the largest ratio at the other end allows. Cells in which the best guess changes are cut finely.
     """
     centres = lengths(records, nearest, bend, mu)[:, None] ** 2
 
-    def cut(radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(best guess at each end, masses of the cells)."""
+    def logarithms(radius: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            best = chi_square.logpdf(np.maximum(radius, 1e-9) ** 2, d, centres).argmax(axis=0)
-        return best, np.diff(chi_square.cdf(radius**2, d, centres), axis=1)
+            return chi_square.logpdf(np.maximum(radius, 1e-9) ** 2, d, centres)
 
     far = mu + np.sqrt(d) + 10.0
     radius = np.linspace(0.0, far, 401)
     for _ in range(2):
-        best, _ = cut(radius)
-        changes = np.flatnonzero(np.diff(best))
+        changes = np.flatnonzero(np.diff(logarithms(radius).argmax(axis=0)))
         finer = [np.linspace(radius[k], radius[k + 1], 65) for k in changes]
         radius = np.unique(np.concatenate([radius, *finer]))
-    best, masses = cut(radius)
-    low = masses[best[:-1], np.arange(masses.shape[1])]
-    each, first, last = (
-        np.arange(records)[:, None],
-        np.minimum(best[:-1], best[1:]),
-        np.maximum(best[:-1], best[1:]),
-    )
-    high = np.where((each >= first) & (each <= last), masses, 0.0).sum(axis=0)
+    density, cells = logarithms(radius), np.arange(radius.size - 1)
+    best = density.argmax(axis=0)[:-1]
+    masses = np.diff(chi_square.cdf(radius**2, d, centres), axis=1)[best, cells]
+    ratio = np.exp(np.maximum((density[:, 1:] - density[best, cells + 1]).max(axis=0), 0.0))
     beyond = float(chi_square.sf(far**2, d, centres).max())
     return Number.between(
-        float(low.sum()) / records,
-        float(high.sum()) / records + beyond,
+        float(masses.sum()) / records,
+        float((masses * ratio).sum()) / records * (1.0 + LOGARITHM) + beyond,
         route="the best guess in each cell of the radius, between two bounds",
     )
 
