@@ -5,7 +5,7 @@ from mipsim.referee.hunting.hunt import hunt
 from mipsim.referee.judging.judge import judge
 from mipsim.referee.judging.limit import LimitVerdict, limit_verdict
 from mipsim.referee.judging.point import controlled
-from mipsim.referee.kinds import Bound, Equality, Exists, Limit, Ordering
+from mipsim.referee.kinds import Bound, Equality, Exists, Limit, Ordering, Rate
 from mipsim.referee.listing import grid, rows
 from mipsim.referee.loading import load
 from mipsim.referee.outcome import Outcome
@@ -31,6 +31,7 @@ __all__ = [
     "Outcome",
     "Point",
     "Quote",
+    "Rate",
     "Real",
     "Replication",
     "Statement",

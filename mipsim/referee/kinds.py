@@ -60,11 +60,81 @@ class Kind:
         return {"kind": type(self).__name__} | {
             key: value.record()
             if isinstance(value, Kind)
+            else str(value)
+            if isinstance(value, Rate)
             else "depend on the point"
             if callable(value)
             else value
             for key, value in vars(self).items()
+            if key != "rate" or value is not None
         }
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A proven bound on how far truth is from what it tends to: at most constant * size^-power, from the size `start` on.
+
+    Of numbers it bounds the difference, in their unit. Of curves it bounds the distance in error rates, to which Berry-Esseen
+    theorems lead: limit(alpha + r) - r <= truth(alpha) <= limit(alpha - r) + r at each alpha, r the bound. A judge compares the claim
+    with `limit`, which the theorem gives and not the claim, and refuses a rate that the truth it computes contradicts. Conditions belong
+    into the function that returns the rate, which returns None where one fails.
+
+    Args:
+        constant: > 0.
+        power: > 0.
+        limit: what truth tends to, or at a point of an `Equality` is near to: a trade-off function or a number.
+        source: the theorem, with its constant.
+        start: the least size of which it speaks, > 0.
+        size: of an `Equality` at a point, the size there.
+
+    Raises:
+        ValueError: if a number is not finite or not > 0, or there is no source.
+
+    Examples:
+        >>> Rate(2.0, 0.5, limit=1.0, source="school").at(100)
+        0.2
+    """
+
+    constant: float
+    power: float
+    limit: Any = field(kw_only=True)
+    source: str = field(kw_only=True)
+    start: float = field(default=1.0, kw_only=True)
+    size: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("constant", "power", "start"):
+            number(name, getattr(self, name), 0.0, low_open=True)
+        if self.size is not None:
+            number("size", self.size, 0.0, low_open=True)
+        if not isinstance(self.source, str) or not self.source.strip():
+            raise ValueError(f"source is {self.source!r}; it must name the theorem and its constant")
+
+    def at(self, size: float) -> float:
+        """The bound at a size; inf below the first of which it speaks."""
+        return self.constant * size**-self.power if size >= self.start else math.inf
+
+
+def rate_of(kind: Kind, at: Mapping[str, Any]) -> Rate | None:
+    """The proven rate of a kind at a point; None if it has none, or its conditions fail there.
+
+    Raises:
+        ValueError: if its function returns something else.
+    """
+    own = getattr(kind, "rate", None)
+    if own is None or isinstance(own, Rate):
+        return own
+    result = _called(own, at)
+    if result is not None and not isinstance(result, Rate):
+        raise ValueError(f"rate returned {result!r}; it must return a Rate, or None where a condition fails")
+    return result
+
+
+def _called(function: Callable[..., Any], at: Mapping[str, Any]) -> Any:
+    """What a function returns that is called with the parameters that it names."""
+    requested = inspect.signature(function).parameters
+    takes_all = any(item.kind is item.VAR_KEYWORD for item in requested.values())
+    return function(**{name: value for name, value in at.items() if takes_all or name in requested})
 
 
 @dataclass(frozen=True)
@@ -101,6 +171,8 @@ class Equality(Kind):
             2% of the claim's own mu; for a number 2% of it.
         unit: of the gap of two numbers.
         relative: for numbers, another share of the claimed number than 2%, > 0.
+        rate: a proven `Rate` with its `size`, or a function of the parameters that returns one, or None where a condition of it fails:
+            the gap is known to it where it is known worse.
         floor: error rates of curves from here to 1 minus this are judged.
 
     Raises:
@@ -115,6 +187,7 @@ class Equality(Kind):
 
     tolerance: float | None = None
     relative: float | None = field(default=None, kw_only=True)
+    rate: Rate | Callable[..., Rate | None] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -161,6 +234,8 @@ class Limit(Kind):
             largest that is searched.
         tolerance: what counts as equal to the limit, as for `Equality`.
         bound: whether the statement is a bound in the limit: only an excess counts against it.
+        rate: a proven `Rate`, or a function of the other parameters that returns one, or None where a condition of it fails. It
+            decides what sizes alone cannot; the claim must then be the same at all sizes.
         unit: of the gap of two numbers.
         floor: error rates of curves from here to 1 minus this are judged.
 
@@ -178,6 +253,7 @@ class Limit(Kind):
     sizes: Sequence[float] | Callable[..., Sequence[float]] | None = field(default=None, kw_only=True)
     tolerance: float | None = field(default=None, kw_only=True)
     bound: bool = field(default=False, kw_only=True)
+    rate: Rate | Callable[..., Rate | None] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -252,10 +328,7 @@ def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None 
     if kind.sizes is not None:
         own = kind.sizes
         if callable(own):
-            requested = inspect.signature(own).parameters
-            takes_all = any(item.kind is item.VAR_KEYWORD for item in requested.values())
-            given = {name: value for name, value in (at or {}).items() if takes_all or name in requested}
-            own = _doubling(own(**given))
+            own = _doubling(_called(own, at or {}))
         return tuple(whole("sizes", size, 1) for size in own)
     start = max(100, int(low)) if high >= 100 * 2 ** (LEAST_SIZES - 1) else max(1, int(low))
     steps = min(SIZES - 1, int(math.log2(high / start)))

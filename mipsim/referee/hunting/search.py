@@ -321,6 +321,8 @@ def definition(statement: Statement) -> str:
         [True, False]
     """
     functions = [statement.where, statement.claimed, statement.truth, getattr(statement.kind, "sizes", None)]
+    if callable(rate := getattr(statement.kind, "rate", None)):
+        functions.append(rate)
     domain = {name: parameter.record() for name, parameter in statement.domain.items()}
     report = [statement.kind.record(), domain, [_told(item, set()) for item in functions]]
     return hashlib.sha256(json.dumps(report, default=str).encode()).hexdigest()[:16]

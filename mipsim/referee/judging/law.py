@@ -66,6 +66,58 @@ def floor_of(kind: Kind, *curves: AbstractTradeOff) -> float:
     return max(kind.floor, min(TOO_RARE * max(errors, default=0.0), FIXED_ALPHA))
 
 
+RATES = ndtr(np.linspace(-5.0, 5.0, 401))
+"""FPRs at which a proven rate is held against two curves."""
+
+
+def contradicts(claimed: AbstractTradeOff | Number, truth: AbstractTradeOff | Number, bound: float) -> bool:
+    """Whether claim and truth are surely farther apart than a proven rate allows; see `mipsim.referee.Rate`.
+
+    Examples:
+        >>> contradicts(Number(1.0), Number(1.1, error=0.01), 0.08), contradicts(Number(1.0), Number(1.1, error=0.01), 0.1)
+        (True, False)
+    """
+    if math.isinf(bound):
+        return False
+    if isinstance(claimed, Number) or isinstance(truth, Number):
+        assert isinstance(claimed, Number)
+        assert isinstance(truth, Number)
+        slack = bound + ROUNDING * max(1.0, abs(claimed.value))
+        return truth.low - claimed.high > slack or claimed.low - truth.high > slack
+    low, high = bounds_of(truth, "truth", RATES)[:2]
+    least = np.where(
+        RATES + bound < 1.0, bounds_of(claimed, "claimed", np.minimum(RATES + bound, 1.0))[0], 0.0
+    )
+    most = np.where(bound < RATES, bounds_of(claimed, "claimed", np.maximum(RATES - bound, 0.0))[1], 1.0)
+    return bool((high < least - bound - ROUNDING).any() or (low > most + bound + ROUNDING).any())
+
+
+def probits_of(claimed: AbstractTradeOff, bound: float, floor: float) -> float:
+    """The gap in probits that a distance in error rates allows at most, at FPRs and claimed FNRs from `floor` to 1 - `floor`; inf if none.
+
+    Between two FPRs of the grid all curves fall, so that the ends of the cell bound what is inside.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff
+        >>> 0.05 < probits_of(GaussianTradeOff(1.0), 0.001, 0.01) < 0.12
+        True
+    """
+    alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), 4001))
+    fnr = np.asarray(claimed.beta(alpha), float)
+    judged = (fnr[:-1] >= floor) & (fnr[1:] <= 1.0 - floor)
+    high = (
+        np.where(alpha > bound, np.asarray(claimed.beta(np.maximum(alpha - bound, 0.0)), float), 1.0) + bound
+    )
+    low = (
+        np.where(alpha + bound < 1.0, np.asarray(claimed.beta(np.minimum(alpha + bound, 1.0)), float), 0.0)
+        - bound
+    )
+    ends = ndtri(np.clip(fnr, 0.0, 1.0))
+    up = ndtri(np.clip(high[:-1], 0.0, 1.0)) - ends[1:]
+    down = ends[:-1] - ndtri(np.clip(low[1:], 0.0, 1.0))
+    return float(np.max(np.maximum(up, down)[judged], initial=0.0)) if judged.any() else math.inf
+
+
 def tolerance_of(kind: Kind, claimed: AbstractTradeOff | Number) -> float:
     """What counts as equal: what the kind declares, else the smaller of 0.02 probits and 2% of mu, or 2% of the number.
 

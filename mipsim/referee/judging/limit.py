@@ -12,10 +12,18 @@ import scipy
 
 from mipsim._validation import number
 from mipsim.referee.judging.gap import Size
-from mipsim.referee.judging.law import ONE_SIDED, UNKNOWN, around, either_side, size_of, tolerance_of
-from mipsim.referee.kinds import Limit
+from mipsim.referee.judging.law import (
+    ONE_SIDED,
+    UNKNOWN,
+    around,
+    contradicts,
+    either_side,
+    size_of,
+    tolerance_of,
+)
+from mipsim.referee.kinds import Limit, Rate, rate_of
 from mipsim.referee.result import PointResult, TrendEvidence, Verdict
-from mipsim.referee.values import Number
+from mipsim.referee.values import Number, Played, Samplers, read
 from mipsim.tradeoff.base import AbstractTradeOff
 
 
@@ -37,13 +45,21 @@ def judge_sequence(
     """
     seen: dict[int, Size] = {}
     last = pair(sizes[-1])[0]
+    rate = rate_of(kind, at)
+    limit = last if rate is None else read("limit", rate.limit)
+    assert not isinstance(limit, (Played, Samplers))
+    refused: list[str] = []
 
     def at_size(n: int) -> Size:
         claimed, truth, optimal = pair(n)
         seen[n] = size_of(kind, claimed, truth, optimal, f"{kind.grows} = {n}")
+        if rate is not None and contradicts(limit, truth, rate.at(n)):
+            refused.append(f"at {kind.grows} = {n} truth is farther from its limit than {rate.at(n):.3g}")
+        if rate is not None and size_of(kind, claimed, last, True, "").worst != 0.0:
+            refused.append("the claim changes with the size")
         return seen[n]
 
-    return judge_limit(
+    result = judge_limit(
         at_size,
         tolerance_of(kind, last),
         dict(at),
@@ -52,6 +68,58 @@ def judge_sequence(
         bound=kind.bound,
         size_name=kind.grows,
         route=route,
+    )
+    if rate is None:
+        return result
+    return _by_rate(result, rate, size_of(kind, last, limit, True, "in the limit"), refused[:1], kind.bound)
+
+
+def _by_rate(
+    result: PointResult, rate: Rate, apart: Size, refused: Sequence[str], bound: bool
+) -> PointResult:
+    """The result with a proven rate beside the sizes, which says what truth tends to; unless they contradict it, it decides.
+
+    Args:
+        result: by the sizes.
+        rate: of truth to its limit.
+        apart: that limit against the claim.
+        refused: why the rate is none.
+        bound: whether only an excess counts.
+    """
+    told = (
+        f"Proven rate: at most {rate.constant:.3g} n^-{rate.power:g} from {rate.start:g} on ({rate.source})."
+    )
+    if refused:
+        why = f"{told} It is refused: {refused[0]}."
+        undecided = Verdict.INCONCLUSIVE if result.verdict is Verdict.CONFIRMED else result.verdict
+        return replace(result, verdict=undecided, detail=f"{why} {result.detail}")
+    tolerance = result.tolerance or 0.0
+    gap = apart.high if bound else apart.worst
+    size = max(gap, 0.0) if bound else abs(gap)
+    most = size + apart.error + (apart.above if bound else apart.between)
+    verdict = Verdict.CONFIRMED if most <= FLOOR * tolerance else Verdict.INCONCLUSIVE
+    if size - apart.error > FLOOR * tolerance:
+        verdict = Verdict.REFUTED
+    if {verdict, result.verdict} == {Verdict.CONFIRMED, Verdict.REFUTED}:
+        why = f"{told} The sizes seem to lead elsewhere, so that nothing is decided."
+        return replace(
+            result, verdict=Verdict.INCONCLUSIVE, smallest_tolerance=math.inf, detail=f"{why} {result.detail}"
+        )
+    route = f"{result.route}, proven rate"
+    told = f"{told} Its limit and the claim are {most:.2g} apart at most."
+    if verdict is Verdict.REFUTED:
+        interval = around(gap, apart.error, apart.between)
+        return replace(
+            result,
+            verdict=verdict,
+            gap=gap,
+            interval=interval,
+            smallest_tolerance=math.inf,
+            route=route,
+            detail=f"{told} {result.detail}",
+        )
+    return replace(
+        result, verdict=verdict, smallest_tolerance=most, route=route, detail=f"{told} {result.detail}"
     )
 
 

@@ -29,16 +29,18 @@ from mipsim.referee.judging.games import (
 )
 from mipsim.referee.judging.gap import FLOOR, Size
 from mipsim.referee.judging.law import (
+    contradicts,
     exact_route,
     floor_of,
     judge_size,
     law_of,
+    probits_of,
     quick_look,
     size_of,
     tolerance_of,
 )
 from mipsim.referee.judging.limit import judge_sequence
-from mipsim.referee.kinds import Bound, Exists, Kind, Limit, sizes_of
+from mipsim.referee.kinds import Bound, Equality, Exists, Kind, Limit, Rate, rate_of, sizes_of
 from mipsim.referee.replication import Replication, replicate
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.settings import GAMES
@@ -380,12 +382,43 @@ def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int
             result = replace(
                 result, interval=(low, max(high, far[1])) if gap > 0.0 else (min(low, far[0]), high)
             )
+    if isinstance(kind, Equality) and (rate := rate_of(kind, at)) is not None:
+        result = _known_by_rate(kind, result, wanted, value, rate)
     error = value.law.error_bound if isinstance(value, ExactTradeOff) else 0.0
     if result.verdict is not Verdict.REFUTED and error > SMALL_ERROR and kind.floor < FLOOR:
         rare = _rare(kind, _curve(wanted), truth, at, games, seed, risk)
         if rare is not None and rare.verdict is Verdict.REFUTED:
             return rare
     return _about_all(kind, result, truth, optimal)
+
+
+def _known_by_rate(
+    kind: Equality,
+    result: PointResult,
+    claimed: AbstractTradeOff | Number,
+    truth: AbstractTradeOff | Number,
+    rate: Rate,
+) -> PointResult:
+    """The result with a proven rate at the point's size: the gap is known to it where it is known worse."""
+    if rate.size is None:
+        raise ValueError("rate of an Equality has no size; it must give that of the point: Rate(..., size=n)")
+    limit = read("limit", rate.limit)
+    assert not isinstance(limit, (Played, Samplers))
+    bound = rate.at(rate.size)
+    told = f"Proven rate: at most {bound:.3g} at size {rate.size:g} ({rate.source})."
+    if contradicts(limit, truth, bound):
+        undecided = Verdict.INCONCLUSIVE if result.verdict is Verdict.CONFIRMED else result.verdict
+        why = f"{told} It is refused: truth is farther from its limit."
+        return replace(result, verdict=undecided, detail=f"{why} {result.detail}")
+    apart = size_of(kind, claimed, limit, True, "")
+    near = bound if isinstance(limit, Number) else probits_of(limit, bound, kind.floor)
+    if result.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(near + apart.error):
+        return result
+    wider = replace(apart, error=apart.error + near)
+    known = judge_size(kind, claimed, wider, result.parameters, f"{result.route}, proven rate", told)
+    if known.smallest_tolerance > result.smallest_tolerance:
+        return result
+    return replace(known, evidence=result.evidence)
 
 
 def _rare(

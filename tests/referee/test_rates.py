@@ -1,0 +1,119 @@
+"""A proven rate decides a limit or an equality that sizes leave open, and is refused where it is a few per cent too small."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+
+G = mi.GaussianTradeOff
+
+
+def slow(rate: Any, claimed: Any = lambda: 1.0, **more: Any) -> rf.Statement:
+    """1 + 0.9 n^-0.2: slower than any power that sizes alone can tell from a logarithm."""
+    return rf.Statement(
+        name="slow",
+        says="x tends to 1.",
+        source="planted",
+        kind=rf.Limit("n", tolerance=0.2, rate=rate, **more),
+        domain={"n": rf.Whole(1, 10**6, log=True)},
+        claimed=claimed,
+        truth=lambda n: 1.0 + 0.9 * n**-0.2,
+    )
+
+
+def exact(constant: float = 0.9) -> rf.Rate:
+    return rf.Rate(constant, 0.2, limit=1.0, source="by its formula")
+
+
+def verdict(statement: rf.Statement, at: Any = None) -> str:
+    result = rf.judge(statement, at={} if at is None else at, progress=False)
+    assert not result.failures, result.failures
+    return str(result.verdict)
+
+
+def test_a_rate_decides_a_limit_and_a_smaller_one_is_refused() -> None:
+    assert verdict(slow(None)) == "INCONCLUSIVE"
+    assert verdict(slow(exact())) == "CONFIRMED"
+    assert verdict(slow(exact(0.97 * 0.9))) == "INCONCLUSIVE"
+    refused = str(rf.judge(slow(exact(0.97 * 0.9)), at={}))
+    assert "It is refused: at n = 100 truth is farther from its limit than" in refused
+    assert verdict(slow(lambda: None)) == "INCONCLUSIVE"  # a condition fails
+
+
+def test_the_claim_is_compared_with_the_limit_of_the_theorem() -> None:
+    """A claim that is 3% off is refuted, though sizes leave it open; one that moves is not confirmed."""
+    assert verdict(slow(None, lambda: 1.03)) == "INCONCLUSIVE"
+    assert verdict(slow(exact(), lambda: 1.03)) == "REFUTED"
+    assert verdict(slow(exact(), lambda: 0.97, bound=True)) == "REFUTED"
+    assert verdict(slow(exact(), lambda: 1.03, bound=True)) == "CONFIRMED"
+    assert verdict(slow(exact(), lambda n: 1.0 + 1.0 / n)) == "INCONCLUSIVE"
+
+
+def test_a_rate_of_curves_is_in_error_rates() -> None:
+    def statement(rate: Any) -> rf.Statement:
+        kind = rf.Limit("n", tolerance=0.02, rate=rate)
+        return replace(slow(rate), claimed=lambda: G(1.0), truth=lambda n: G(1.0 + n**-0.2), kind=kind)
+
+    right = rf.Rate(
+        0.4,
+        0.2,
+        limit=G(1.0),
+        source="mean value theorem: a shift by e moves a rate by at most e / sqrt(2 pi)",
+    )
+    assert verdict(statement(None)) != "CONFIRMED"
+    assert verdict(statement(right)) == "CONFIRMED"
+    assert verdict(statement(replace(right, constant=0.1))) != "CONFIRMED"
+
+
+def equality(rate: Any, claimed: float = 1.0, error: float = 0.5) -> rf.Statement:
+    return rf.Statement(
+        name="near",
+        says="x is 1, to 0.02.",
+        source="planted",
+        kind=rf.Equality(0.02, rate=rate),
+        domain={"n": rf.Whole(100, 10**6, log=True)},
+        claimed=lambda: claimed,
+        truth=lambda n: rf.Number(1.0 + 0.1 * n**-0.5, error=error),
+    )
+
+
+def test_a_rate_decides_an_equality_whose_law_is_known_badly() -> None:
+    def rate(constant: float) -> Any:
+        return lambda n: rf.Rate(constant, 0.5, limit=1.0, source="by its formula", size=n)
+
+    at = {"n": 400}
+    assert verdict(equality(None), at) == "INCONCLUSIVE"
+    assert verdict(equality(rate(0.1)), at) == "CONFIRMED"
+    assert verdict(equality(rate(0.1), claimed=1.03), at) == "REFUTED"
+    assert verdict(equality(rate(10.0)), at) == "INCONCLUSIVE"  # too wide to be of use
+    assert verdict(equality(rate(0.097), error=0.0), at) == "INCONCLUSIVE"  # truth is farther off: refused
+    assert verdict(equality(rate(0.1), error=0.0), at) == "CONFIRMED"
+
+
+def test_a_rate_of_curves_decides_an_equality() -> None:
+    def rate(n: int) -> rf.Rate:
+        return rf.Rate(0.02, 0.5, limit=G(1.0), source="given", size=n)
+
+    wide, at = mi.BoundedTradeOff(G(1.2), G(0.8)), {"n": 10_000}
+    kind = rf.Equality(0.02, floor=0.01, rate=rate)
+    statement = replace(equality(rate), claimed=lambda: G(1.0), truth=lambda: wide, kind=kind)
+    assert verdict(statement, at) == "CONFIRMED"
+    assert verdict(replace(statement, claimed=lambda: G(1.05)), at) == "REFUTED"
+    assert verdict(replace(statement, kind=rf.Equality(0.02, floor=0.01)), at) == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"constant": 0.0}, "constant is 0"),
+        ({"power": -1.0}, "power is -1"),
+        ({"source": " "}, "source is ' '; it must name the theorem"),
+        ({"start": 0.0}, "start is 0"),
+    ],
+)
+def test_a_rate_that_is_none_is_refused(arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        rf.Rate(**{"constant": 1.0, "power": 0.5, "limit": 0.0, "source": "school"} | arguments)
