@@ -16,6 +16,7 @@ MEANINGS = {
     "composition": "several releases together",
     "curves": "trade-off curves of mechanisms of the paper",
     "executors": "what plays shards of games",
+    "expansions": "asymptotic expansions of the lemmas of the paper",
     "function": "a user's own plain JAX function as a member of the family",
     "games": "membership-inference games",
     "gaussian": "the normal distribution",
