@@ -1,8 +1,11 @@
 """An attack aimed at another target: theorem 4.3, its readings and its correction."""
 
+from typing import Any
+
 import numpy as np
 
 from mipsim import referee as rf
+from mipsim.theory import azize
 from verify.azize.checks.second_routes import aimed_by_sums
 from verify.azize.laws.pooled_scores import (
     BEST,
@@ -84,7 +87,70 @@ THEOREM = rf.Statement(
     second_route=aimed_by_sums,
 )  # fmt: skip
 
+
+STANDS_IN = "a leakage score as in the rows above it: what takes the place of m* in theorem 3.1"
+ENTERS = "a quantity of theorem 4.3, whose advantage is meant"
+
+
+def of_the_table(n: int, reading: str, **at: Any) -> float:
+    """The advantage of theorem 3.1 at the table's score, or that of theorem 4.3."""
+    return formula(n, **at) if reading == ENTERS else azize.advantage(pooled(aim(**at), n).m_scal)
+
+
+def has_a_score(
+    reading: str, data: str, p: float, share: float, aimed: float, truth: float, tau: float
+) -> bool:
+    """Whether the table's score is no less than others that are judged; a negative number is no score."""
+    at = (data, p, share, aimed, truth, tau)
+    return is_told(*at) and (reading == ENTERS or pooled(aim(*at), SIZES[0]).m_scal >= 0.05)
+
+
+TABLE = rf.Statement(
+    name="azize-table-1-similar",
+    uses=("azize-thm-4.3",),
+    says="The leakage score of an attack built for a similar point is m_scal = (1/n)(z_targ - mu)' C^-1 (z_true - mu): it takes the place of m* in the "
+    "advantage Phi(sqrt(m)/2) - Phi(-sqrt(m)/2) of theorem 3.1, or enters theorem 4.3.",
+    source="Azize & Basu, table 1",
+    kind=THEOREM.kind,
+    domain=_DOMAIN
+    | {"data": rf.Choice("Bernoulli", "Gaussian", "exponential"), "reading": rf.Choice(STANDS_IN, ENTERS)},
+    where=has_a_score,
+    claimed=of_the_table,
+    truth=lambda n, data, p, share, aimed, truth, tau: advantage(
+        n, BEST, data, p=p, share=share, aimed=aimed, truth=truth, tau=tau
+    ),
+    points=[
+        rf.Point(at | {"reading": reading}, f"{name}: {'score' if reading == STANDS_IN else 'theorem 4.3'}")
+        for reading in (STANDS_IN, ENTERS)
+        for name, at in _AIMS.items()
+        if name != "opposite" or reading == ENTERS
+    ],
+    control=rf.Control(_COINS | {"reading": ENTERS}),
+    quote=rf.Quote("Similar point (1/n) (z_targ - mu)^T C_sigma^-1 (z_true - mu)", "table 1, last row"),
+    restricted_by=RESTRICTED,
+    second_route=lambda data, p, share, aimed, truth, tau: aimed_by_sums(
+        BEST, data=data, p=p, share=share, aimed=aimed, truth=truth, tau=tau
+    ),
+)
+TABLE_CORRECTED = TABLE.corrected(
+    uses=("azize-thm-4.3-corrected",),
+    says="The leakage score of an attack built for a similar point is m_scal^2/m_targ, m_targ = (1/n) ||z_targ - mu||^2 in C^-1, under the conditions of "
+    "azize-thm-4.3-corrected: it takes the place of m* in the advantage of theorem 3.1, at the threshold that is the best.",
+    domain={"reading": rf.Fixed(STANDS_IN)},
+    control=rf.Control(_COINS | {"reading": STANDS_IN}),
+    claimed=lambda n, data, p, share, aimed, truth, tau: formula(
+        n, data=data, p=p, share=share, aimed=aimed, truth=truth, tau=tau
+    ),
+    derivation=(
+        "By azize-thm-4.3-corrected the advantage tends to Phi(s/2) - Phi(-s/2) with s = |m_scal|/sqrt(m_targ), and the advantage of theorem 3.1 is the same "
+        "function of sqrt(m): the score is m = s^2. It is m_scal where m_scal = m_targ only, the right target among others; m_scal may be "
+        "negative, and doubling z_targ - mu doubles it, while the attack is the same."
+    ),
+)
+
 STATEMENTS = (
+    TABLE,
+    TABLE_CORRECTED,
     THEOREM,
     THEOREM.corrected(
         says="The covariance score aimed at z_targ is asymptotically N(-m_targ/2, m_targ) against N(m_scal - m_targ/2, m_targ): its "
