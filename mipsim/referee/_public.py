@@ -1,6 +1,7 @@
 """What `mipsim.referee` offers; see there."""
 
 from mipsim.referee.domain import Choice, Fixed, Real, Whole
+from mipsim.referee.gap_units import gap_in
 from mipsim.referee.hunting.hunt import hunt
 from mipsim.referee.judging.judge import judge
 from mipsim.referee.judging.limit import LimitVerdict, limit_verdict
@@ -38,6 +39,7 @@ __all__ = [
     "Verdict",
     "Whole",
     "controlled",
+    "gap_in",
     "grid",
     "hunt",
     "judge",

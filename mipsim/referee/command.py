@@ -79,6 +79,11 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
             metavar="DIR",
             help="write index.html and results.json here; a hunt resumes from here",
         ),
+        click.option(
+            "--gap",
+            metavar="UNIT",
+            help="say the gap in this unit too: advantage, epsilon=DELTA (epsilon=1e-5) or tpr=FPR (tpr=0.01)",
+        ),
         click.argument("file", metavar="FILE.py[:NAME]"),
     ):
         command = add(command)
@@ -102,7 +107,7 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
     metavar="T",
     help=f"of the hunt that follows, for each statement: 45s, 2m, 500 probes, or 0 for none (default: {settings.AFTER_JUDGING})",
 )
-def judge(file: str, out: str | None, at: tuple[Any, ...], budget: str, **how: Any) -> int:
+def judge(file: str, out: str | None, gap: str | None, at: tuple[Any, ...], budget: str, **how: Any) -> int:
     """Judge a file's statements at their points and over their domains, then hunt each that stands for where it breaks.
 
     FILE.py is a Python file that defines statements; NAME is one of them, or the variable that holds it.
@@ -112,11 +117,12 @@ def judge(file: str, out: str | None, at: tuple[Any, ...], budget: str, **how: A
     from mipsim.referee.judging.judge import judge as judged
 
     if at or budget.strip() in ("0", "0s"):
-        return _each(file, out, lambda one, _: judged(one, list(at) or None, **how))
+        return _each(file, out, gap, lambda one, _: judged(one, list(at) or None, **how))
     budget_of(budget)
     return _each(
         file,
         out,
+        gap,
         lambda one, folder: judge_then_hunt(one, budget, checkpoint=_probes(one, folder, how), **how),
     )
 
@@ -136,7 +142,7 @@ def _probes(one: Statement, folder: Path | None, how: dict[str, Any]) -> Path | 
     metavar="T",
     help=f"for each statement: 45s, 2m, 500 probes (default: {settings.BUDGET})",
 )
-def hunt(file: str, out: str | None, budget: str, **how: Any) -> int:
+def hunt(file: str, out: str | None, gap: str | None, budget: str, **how: Any) -> int:
     """Search their domains for where a file's statements break.
 
     FILE.py is a Python file that defines statements; NAME is one of them, or the variable that holds it.
@@ -148,14 +154,19 @@ def hunt(file: str, out: str | None, budget: str, **how: Any) -> int:
         return hunted(one, budget, checkpoint=_probes(one, folder, how), **how)
 
     budget_of(budget)
-    return _each(file, out, one_hunt)
+    return _each(file, out, gap, one_hunt)
 
 
-def _each(file: str, out: str | None, act: Callable[[Statement, Path | None], Outcome]) -> int:
+def _each(
+    file: str, out: str | None, gap: str | None, act: Callable[[Statement, Path | None], Outcome]
+) -> int:
     """Load a file, act on each of its statements, and print and write what came of it; returns the exit status."""
     from mipsim._files import writable_folder
+    from mipsim.referee.gap_units import gap_in, unit_of
     from mipsim.referee.loading import load
 
+    if gap is not None:
+        unit_of(gap)
     results: list[Outcome] = []
     try:
         statements = load(file)
@@ -163,6 +174,8 @@ def _each(file: str, out: str | None, act: Callable[[Statement, Path | None], Ou
         for statement in statements:
             results.append(act(statement, folder))
             say(str(results[-1]))
+            if gap is not None:
+                say(f"  {gap_in(results[-1], gap)}")
             if folder is not None:
                 from mipsim.referee.reporting.page import report
 

@@ -166,3 +166,37 @@ def test_a_judge_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mipsim.referee.judging.judge.QUIET", 60.0)
     rf.judge(statement({"x": rf.Whole(0, 1)}, lambda x: float(x)), progress=lines.append)
     assert len(lines) == 2
+
+
+CURVES = """
+import mipsim as mi
+from mipsim import referee as rf
+curves = rf.Statement(
+    name="curves", says="mu is 1.", source="planted", kind=rf.Bound(), domain={"mu": rf.Real(0.5, 2.0)},
+    claimed=lambda: mi.GaussianTradeOff(1.0), truth=lambda mu: mi.GaussianTradeOff(mu),
+)
+"""
+
+
+@pytest.mark.parametrize(("unit", "number"), [
+    ("advantage", lambda curve: curve.advantage()), ("epsilon=1e-5", lambda curve: curve.epsilon(1e-5)), ("tpr=0.01", lambda curve: curve.tpr_at(0.01)),
+])  # fmt: skip
+def test_a_gap_is_said_in_the_unit_that_is_asked_for(
+    tmp_path, monkeypatch, capsys, unit: str, number: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(CURVES, encoding="utf-8")
+    assert main(["judge", "mine.py", "--at", '{"mu": 2.0}', "--gap", unit]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.strip().startswith(f"{unit}: "))
+    claimed, true = number(mi.GaussianTradeOff(1.0)), number(mi.GaussianTradeOff(2.0))
+    assert [
+        float(part) for part in re.findall(r"[-+]?[0-9.]+(?:e-?[0-9]+)?", line.partition(": ")[2])
+    ] == pytest.approx([claimed, true, true - claimed], rel=1e-4)
+
+
+def test_another_unit_is_refused_before_any_work(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["judge", "nowhere.py", "--gap", "bits"]) == 2
+    assert "unit is 'bits'; it must be advantage, epsilon=DELTA" in capsys.readouterr().err
+    assert main(["judge", "nowhere.py", "--gap", "tpr=2"]) == 2
+    assert "tpr is 2" in capsys.readouterr().err

@@ -53,12 +53,12 @@ _STATEMENT = (
     "F^-1_{chi2_d(rK)}(alpha) ), r = n + tau^2 n^2/C^2, where K = PRINTED is the target's own and tau = 0, and at least that where "
     "K is larger or there is noise."
 )
-_MEANT = " For Gaussian gradients, every n >= 2 and d >= 1, and, with noise, a covariance of at most C^2 I (C the covariance in K, the clip in r and here)."
-_CORRECTED = _STATEMENT.replace("PRINTED", "||C^-1/2 (theta' - mu)||^2") + _MEANT
+_MEANT = " For Gaussian gradients, every n >= 2 and d >= 1, and, with noise, a covariance Sigma of at most C^2 I (C is the clip)."
+_CORRECTED = _STATEMENT.replace("PRINTED", "||Sigma^-1/2 (theta' - mu)||^2") + _MEANT
 
 THEOREM_5_1 = rf.Statement(
     name="leemann-thm-5.1",
-    says=_STATEMENT.replace("PRINTED", "||C^-1/2 theta'||^2"),
+    says=_STATEMENT.replace("PRINTED", "||Sigma^-1/2 theta'||^2"),
     source="Leemann et al., theorem 5.1",
     kind=rf.Bound(),
     domain={
@@ -92,7 +92,7 @@ THEOREM_5_1_CORRECTED = THEOREM_5_1.corrected(
     restricted_by=(quotes.CLIPPING,),
     slip=None,
     derivation=(
-        "Let x = n C^-1/2 (m - mu), delta = C^-1/2 (theta' - mu), |delta|^2 = K, and let the noise have covariance "
+        "Let x = n Sigma^-1/2 (m - mu), delta = Sigma^-1/2 (theta' - mu), |delta|^2 = K, and let the noise have covariance "
         "(tau^2/c^2) times that of the gradients, c the clip, r = n + tau^2 n^2/c^2. Out x is N(0, r I), in it is N(delta, (r-1) I). "
         "The log ratio is a constant less |x - r delta|^2 / (2 r (r-1)), so that by Neyman and Pearson small |x - r delta|^2 is "
         "the best test; it is r chi2_d(rK) out and (r-1) chi2_d((r-1)K) in, which is equation 8, for every n >= 2 and d. (1) "
@@ -111,7 +111,7 @@ TIGHT = replace(
     THEOREM_5_1,
     name="leemann-thm-5.1-tight",
     uses=("leemann-thm-5.1",),
-    says="Without noise, and with the target's own K = ||C^-1/2 theta'||^2, equation 8 is the trade-off of the best attack: it cannot be "
+    says="Without noise, and with the target's own K = ||Sigma^-1/2 theta'||^2, equation 8 is the trade-off of the best attack: it cannot be "
     "improved.",
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Equality(),
@@ -126,7 +126,7 @@ TIGHT = replace(
 
 TIGHT_CORRECTED = TIGHT.corrected(
     uses=("leemann-thm-5.1-corrected",),
-    says="For Gaussian gradients, without noise, and with the target's own K = ||C^-1/2 (theta' - mu)||^2, equation 8 is the trade-off "
+    says="For Gaussian gradients, without noise, and with the target's own K = ||Sigma^-1/2 (theta' - mu)||^2, equation 8 is the trade-off "
     "of the best attack, for every n >= 2 and d >= 1.",
     claimed=THEOREM_5_1_CORRECTED.claimed,
     restricted_by=(quotes.CLIPPING,),
@@ -189,7 +189,7 @@ NORMAL = rf.Statement(
     derivation=(
         "chi2_d(l) is infinitely divisible, with jumps above 0 only, mean d + l, variance 2(d + 2l) and third cumulant 8(d + 3l), "
         "which is the limit of the sums of third absolute moments of its parts: by Berry and Esseen it is normal up to "
-        "C (d + 2l)^-1/2, uniformly in l. Write z for Phi^-1(alpha). "
+        "a constant times (d + 2l)^-1/2, uniformly in l. Write z for Phi^-1(alpha). "
         "Equation 8 is then Phi(-(z + mu_step) s), with s the ratio of the two standard deviations: mu_step is exactly the "
         "difference of the means in standard deviations of the law out, and 1 <= s <= (1 - 1/r)^-3/2. As sup_u |Phi(su) - Phi(u)| <= (s - "
         "1)/2, the FNRs differ by O((d + nK)^-1/2 + 1/n) at most, uniformly in alpha, K and the path; so do the probits where both error rates "
@@ -247,7 +247,7 @@ _CENTRED = [
 _SQUARE = {"ratio": 1.0, "power": 1.0, "of": "d", "spare": 1.0}
 COROLLARY_5_1 = rf.Statement(
     name="leemann-cor-5.1",
-    says="For large d and n one step is mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)), with K >= ||C^-1/2 theta'||^2 of "
+    says="For large d and n one step is mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)), with K >= ||Sigma^-1/2 theta'||^2 of "
     "theorem 5.1. Judged for Gaussian gradients without noise, r = n.",
     source="Leemann et al., corollary 5.1",
     uses=("leemann-thm-5.1",),
@@ -280,7 +280,7 @@ COROLLARY_5_1 = rf.Statement(
 
 COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
     uses=("leemann-thm-5.1-corrected", "leemann-cor-5.1-normal"),
-    says="For large d and n one step on Gaussian gradients without noise is mu_step-GMIP, with K >= ||C^-1/2 (theta' - mu)||^2, in the limit "
+    says="For large d and n one step on Gaussian gradients without noise is mu_step-GMIP, with K >= ||Sigma^-1/2 (theta' - mu)||^2, in the limit "
     "of d and n (or n and K) growing.",
     claimed=lambda **at: step_promised(True, **at),
     slip=None,

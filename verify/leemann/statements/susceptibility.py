@@ -23,7 +23,7 @@ _COMPONENTS = rf.grid(_HALF, components=COMPONENTS) + rf.grid(_HALF, components=
 REMARK_5_1 = rf.Statement(
     name="leemann-rem-5.1",
     uses=("leemann-thm-5.1", "leemann-cor-5.1"),
-    says="With independent components of C^-1/2 theta', K ~ chi2_d; thus K = O(d) and, without noise, mu_step = "
+    says="With independent components of Sigma^-1/2 theta', K ~ chi2_d; thus K = O(d) and, without noise, mu_step = "
     "O(sqrt(d/n)).",
     source="Leemann et al., remark 5.1",
     # Two laws with different standard deviations are two laws.
@@ -56,7 +56,7 @@ def mu_of_a_drawn_k(components: str, p: float, deviation: float, d: int, power: 
 
 REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
     uses=("leemann-cor-5.1-corrected",),
-    says="For every law of the gradients with a regular covariance E[K] = d, K centred. With independent components of C^-1/2 "
+    says="For every law of the gradients with a regular covariance E[K] = d, K centred. With independent components of Sigma^-1/2 "
     "(theta' - mu) whose squares are uniformly integrable over components and d (bounded kurtoses do), K/d tends to 1 in "
     "probability as d grows, and, without noise, mu_step / sqrt(d/n) to 1 as d and n grow, however they do. K ~ chi2_d if "
     "they are Gaussian as well.",
@@ -71,7 +71,7 @@ REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
     points=[at for law in _COMPONENTS for at in rf.grid(law, power=(0.6, 1.0, 1.5), away=(-3.0, 3.0))],
     control=rf.Control({"components": "uniform", "power": 1.0, "away": 3.0} | _HALF),
     derivation=(
-        "E[K] = tr(C^-1 C) = d. With independent components t_j of mean 0 and variance 1, K = sum t_j^2, and K/d tends to 1 in "
+        "E[K] = tr(Sigma^-1 Sigma) = d. With independent components t_j of mean 0 and variance 1, K = sum t_j^2, and K/d tends to 1 in "
         "probability by the weak law for triangular arrays of uniformly integrable variables (truncate t_j^2 at d a_d, a_d slowly to "
         "0; Chebyshev for the truncated part, whose variance is at most a_d d^2, and uniform integrability for the rest). With "
         "kurtoses of at most k it is Chebyshev at once: var(K)/d^2 <= (k - 1)/d. Uniformity is needed: components that are Bernoulli(1/d) have "
@@ -110,7 +110,7 @@ EXPECTED_K = rf.Statement(
     quote=quotes.REMARK_5_1,
     corrects=REMARK_5_1.name,
     derivation=(
-        "E[K] = tr(C^-1 C) = d for the centred gradients, whatever their law: judged by enumerating Bernoulli components. Of Gaussian "
+        "E[K] = tr(Sigma^-1 Sigma) = d for the centred gradients, whatever their law: judged by enumerating Bernoulli components. Of Gaussian "
         "components K is a sum of d independent squares of N(0, 1), which is chi2_d by definition; its Laplace transform at s is "
         "(1 + 2s)^(-d/2), and a Laplace transform determines the law."
     ),
@@ -120,8 +120,8 @@ PRINTED, MEANT = "p = log F^-1(S), as printed", "p = log F(S)"
 
 
 def share_below(d: int, n: int, k: float, level: float, rows: float) -> rf.Number:
-    """P0(p <= level) for p = F_{chi2_d(nK)}( rows (m - theta)' C^-1 (m - theta) )."""
-    # Under H0 n (m - theta)' C^-1 (m - theta) is chi2_d(nK), whatever the statistic is multiplied by.
+    """P0(p <= level) for p = F_{chi2_d(nK)}( rows (m - theta)' Sigma^-1 (m - theta) )."""
+    # Under H0 n (m - theta)' Sigma^-1 (m - theta) is chi2_d(nK), whatever the statistic is multiplied by.
     reached = ncx2.cdf(ncx2.ppf(level, d, n * k) * n / rows, d, n * k)
     return rf.Number(float(reached), route="exact law")
 
@@ -143,7 +143,7 @@ _SETTINGS = rf.rows({}, "d n k", (1, 10, 1.0), (1, 2, 0.5), (5, 20, 5.0), (650, 
 ALGORITHM_1 = rf.Statement(
     name="leemann-alg-1",
     uses=("leemann-thm-5.1",),
-    says="GLiR: with S = (n-1)(m - theta)' C^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
+    says="GLiR: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
     source="Leemann et al., algorithm 1",
     kind=rf.Equality(1e-8, unit="P0(p <= a)"),
     domain={
@@ -167,7 +167,7 @@ ALGORITHM_1 = rf.Statement(
 )  # fmt: skip
 
 ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
-    says="GLiR: with S = n (m - theta)' C^-1 (m - theta), p_step = log F_{chi2_d(nK)}(S) is the log p-value under H0, for Gaussian "
+    says="GLiR: with S = n (m - theta)' Sigma^-1 (m - theta), p_step = log F_{chi2_d(nK)}(S) is the log p-value under H0, for Gaussian "
     "gradients with known moments, tau = 0, given the target.",
     domain={"reading": rf.Fixed(MEANT)},
     claimed=lambda level: level,
@@ -175,8 +175,8 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
     restricted_by=(),
     slip=None,
     derivation=(
-        "Under H0 m - theta is N(mu - theta, C/n), so that n (m - theta)' C^-1 (m - theta) is chi2_d with "
-        "noncentrality nK, K = |C^-1/2 (theta - mu)|^2, for every n and d; its distribution function of it is uniform, and small where m lies "
+        "Under H0 m - theta is N(mu - theta, Sigma/n), so that n (m - theta)' Sigma^-1 (m - theta) is chi2_d with "
+        "noncentrality nK, K = |Sigma^-1/2 (theta - mu)|^2, for every n and d; its distribution function of it is uniform, and small where m lies "
         "near theta, as it does under H1. F^-1 takes levels, not values of the statistic, and the comment of the line asks for a "
         "p-value. The factor n - 1 belongs to no law of the statistic: under H1 the factor is n^2/(n-1). One step's attack is the same "
         "with any of these (all are increasing in S); the p-value, and the sum over steps, are not."
