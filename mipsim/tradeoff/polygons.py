@@ -20,6 +20,7 @@ from mipsim.tradeoff.sampled import SampledTradeOff, mixed
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
 _LEAST_NORMAL = float(np.finfo(np.float64).tiny)
+_LEAST_MASS = 1e-304  # a million products that underflow are less than a rounding of it
 _EQUAL = 1e-14  # losses this near, relative to the largest, are one atom
 Law = PrivacyLossDistribution
 
@@ -111,6 +112,17 @@ class Sum(NamedTuple):
         off = 4.0 * EPS * float(logs.max(initial=0.0)) + 2.0 * error
         joined = corners.alpha.size - 1 - law.losses.size  # edges of nearly one slope
         return cls(law, error, off + 1e-13 * joined * max(1.0, float(np.abs(law.losses).max(initial=0.0))))
+
+    def is_normal(self) -> bool:
+        """Whether no mass is so small that products which underflow may be part of it, or may have been all of it.
+
+        Examples:
+            >>> coin = Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0]))
+            >>> coin.is_normal(), exact_power(coin, 2000).is_normal()
+            (True, False)
+        """
+        masses = np.concatenate([self.law.out_masses, self.law.in_masses])
+        return bool((masses >= _LEAST_MASS).all())
 
     def tradeoff(self) -> SampledTradeOff:
         """The curve, whose corners are right to the errors of masses and losses.

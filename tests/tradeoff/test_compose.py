@@ -5,6 +5,7 @@
 
 from itertools import pairwise
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -296,3 +297,24 @@ def test_an_epsilon_of_a_thousand_is_enclosed_after_any_other_question():
         assert bounds[0] <= bounds[1] <= bounds[0] * (1.0 + 1e-4)
         assert bounds[0] <= fresh[1]
         assert fresh[0] <= bounds[1]
+
+
+@pytest.mark.filterwarnings("ignore:.*both bounds hold")
+@pytest.mark.parametrize(("epsilon", "rate", "copies"), [(1.0, 1.0, 1283), (0.1, 0.01, 1283)])
+def test_masses_of_a_power_that_underflow_are_not_lost(epsilon: float, rate: float, copies: int):
+    """The rarest outcomes have masses of e^-1685 and more, and the largest losses: by binomial sums in high precision."""
+    curve = compose(MixtureTradeOff(ApproxDPTradeOff(epsilon), rate), copies=copies, accuracy=1e-2)
+    with mpmath.workdps(60):
+        out = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon)))
+        inside = mpmath.mpf(rate) * (1 - out) + (1 - mpmath.mpf(rate)) * out
+        largest = copies * mpmath.log(inside / out)
+        at = float(0.999 * largest)
+        delta = mpmath.mpf(0)
+        for k in range(copies - 5, copies + 1):  # others have a smaller loss
+            p, q = (r**k * (1 - r) ** (copies - k) for r in (inside, out))
+            delta += mpmath.binomial(copies, k) * max(p - mpmath.exp(mpmath.mpf(at)) * q, 0)
+        low, high = curve.log_delta_bounds(at)
+        assert low <= mpmath.log(delta) <= high < low + 0.1
+        low, high = curve.epsilon_bounds(0.0)
+        assert low <= largest <= high
+        assert high - low < 1e-9
