@@ -16,6 +16,7 @@ from verify.field.statements import MODULES as FIELD
 from verify.izzo.statements import MODULES as IZZO
 from verify.kaissis.statements import MODULES as KAISSIS
 from verify.leemann.statements import MODULES as LEEMANN
+from verify.matters import matters_of
 from verify.standalone import formula_of, meanings_of, snippet_of
 
 _PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
@@ -96,6 +97,7 @@ def _all() -> dict[str, Statement]:
             formula=formula_of(item.name, item.corrects),
             snippet=snippet_of(item.name),
             meanings=meanings_of(item.name, item.domain),
+            matters_when=matters_of(item),
         )
         for module in MODULES
         for item in module.STATEMENTS

@@ -1,10 +1,18 @@
 """Rules of form that every statement of the register keeps; each function returns what breaks one, in sentences."""
 
 import re
+import time
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
-from mipsim.referee import Quote, Statement
+import numpy as np
+from scipy.special import ndtr
+
+from mipsim.referee import Choice, Fixed, Limit, Quote, Statement
+from mipsim.referee.judging.point import controlled, limit_sizes, values_at
+from mipsim.referee.statement import inner
+from mipsim.referee.values import Number, Value
 from verify.register import paper_of
 from verify.sentences import whole
 
@@ -114,3 +122,133 @@ def _unjudged(item: Statement, register: Mapping[str, Statement]) -> list[str]:
         if not judges and len(reason) < 20:
             result.append(f"{item.name} does not judge {words!r} and gives no reason: {reason!r}")
     return result
+
+
+def unmet_conditions(statement: Statement, conditions: Mapping[str, str]) -> list[str]:
+    """Conditions that a statement's words name and that no hunt can meet.
+
+    Args:
+        statement: a correction, or what else has conditions.
+        conditions: a condition in its words -> a parameter, "parameter = value" for a family of the domain, or "where".
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> named = rf.Statement(
+        ...     name="named", says="For Gaussian data x <= 1.", source="nobody", kind=rf.Bound(),
+        ...     domain={"x": rf.Real(0.0, 1.0), "data": rf.Choice("uniform", "Bernoulli")}, claimed=lambda: 1.0, truth=lambda x: x,
+        ... )
+        >>> unmet_conditions(named, {"Gaussian data": "data = Gaussian"})
+        ['named: "Gaussian data" is data = Gaussian, which its domain does not hold (uniform or Bernoulli)']
+    """
+    result = []
+    for words, target in conditions.items():
+        name, _, value = target.partition(" = ")
+        head = f'{statement.name}: "{words}"'
+        if words not in statement.says:
+            result.append(f"{head} is not in its words")
+        if target == "where":
+            if statement.where is None:
+                result.append(f"{head} is its where, and it has none")
+        elif name not in statement.domain:
+            result.append(f"{head} is {name}, which is no parameter of its domain")
+        elif value and value not in map(str, statement.domain[name].ends):
+            result.append(f"{head} is {target}, which its domain does not hold ({statement.domain[name]})")
+    return result
+
+
+PROBES = np.array([-33.0, -12.0, -6.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0])
+"""Probits of the FPRs at which two curves are compared."""
+TRIES = 4
+"""Other values of a parameter that are tried at a point."""
+
+
+def vacuous(statement: Statement, seconds: float = 10.0, most: int = 40) -> list[str]:
+    """Parameters that change neither claim nor truth, or that change one where they are said not to matter.
+
+    Each parameter is changed alone at the statement's points, as long as the time lasts, but all at one point at least. A limit is
+    looked at where it begins. What changes nothing is tried on the control too, where the statement is made false.
+
+    Args:
+        statement: what is looked at.
+        seconds: that it may take, about.
+        most: points that are looked at.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> idle = rf.Statement(
+        ...     name="idle", says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0), "y": rf.Real(0.0, 1.0)},
+        ...     claimed=lambda: 1.0, truth=lambda x: x, points=[{"x": 0.5, "y": 0.5}],
+        ... )
+        >>> vacuous(idle)
+        ['idle: y changes neither claim nor truth at 1 point']
+    """
+    began, rng = time.perf_counter(), np.random.default_rng(0)
+    varied = [name for name in statement.free if not isinstance(statement.domain[name], Fixed)]
+    spoiled = None if statement.control is None or statement.control.attained else controlled(statement)
+    changed, tried, result = dict.fromkeys(varied, 0), dict.fromkeys(varied, 0), []
+    for place, at in enumerate(_covering(statement)[:most]):
+        base = None
+        for name in varied:
+            if time.perf_counter() - began > seconds and (place or tried[name]):
+                break
+            others = [at | {name: value} for value in _others(statement, name, at, rng)]
+            others = [other for other in others if statement.holds_point(other)][:TRIES]
+            if not others:
+                continue
+            base = _seen(statement, at) if base is None else base
+            moved = any(_seen(statement, other) != base for other in others)
+            if (
+                not moved and spoiled is not None
+            ):  # what holds everywhere has truths that are all alike, its control has not
+                moved = any(_seen(spoiled, other) != _seen(spoiled, at) for other in others)
+            if name in statement.mattering(at):
+                tried[name] += 1
+                changed[name] += moved
+            elif moved:
+                result.append(f"{statement.name}: {name} is said not to matter at {at}, and does")
+    for name in varied:
+        if tried[name] and not changed[name]:
+            points = f"{tried[name]} point" + "s" * (tried[name] > 1)
+            result.append(f"{statement.name}: {name} changes neither claim nor truth at {points}")
+    return result
+
+
+def _covering(statement: Statement) -> list[dict[str, Any]]:
+    """The statement's points, those first that show another combination of choices."""
+    seen, first, rest = set(), [], []
+    for point in statement.points:
+        key = tuple(value for name, value in point.at.items() if isinstance(statement.domain[name], Choice))
+        (rest if key in seen else first).append(dict(point.at))
+        seen.add(key)
+    return first + rest
+
+
+def _others(statement: Statement, name: str, at: Mapping[str, Any], rng: np.random.Generator) -> list[Any]:
+    parameter = statement.domain[name]
+    tried = [parameter.value(rng.random()) for _ in range(3)] + list(parameter.ends)
+    if not isinstance(parameter, Choice):
+        tried += [
+            value
+            for factor in (0.5, 0.9, 1.1, 2.0)
+            if parameter.allows(value := type(at[name])(at[name] * factor))
+        ]
+    return [value for value in dict.fromkeys(tried) if value != at[name]]
+
+
+def _seen(statement: Statement, at: Mapping[str, Any]) -> Any:
+    """What claim and truth are at a point, so far as equal ones are equal; the error where they raise one."""
+    kind, full = inner(statement.kind), dict(at)
+    try:
+        if isinstance(kind, Limit):
+            full[kind.grows] = limit_sizes(statement, kind, at)[0]
+        return tuple(_told(value) for value in values_at(statement, full))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _told(value: Value) -> Any:
+    if isinstance(value, Number):
+        return value.value, value.error, value.unit
+    if hasattr(value, "probit_beta"):
+        return np.asarray(value.probit_beta(ndtr(PROBES)), float).round(12).tobytes()  # pyright: ignore[reportAttributeAccessIssue]
+    return repr(value)

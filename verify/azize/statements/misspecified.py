@@ -85,6 +85,10 @@ THEOREM = rf.Statement(
     quote=_BODY,
     restricted_by=(*RESTRICTED, _PROOF),
     second_route=aimed_by_sums,
+    restored_by=(
+        "the threshold and side are the best, as in the proof, and the target aimed at lies on the support",
+        lambda reading, data: reading == BEST and data != OFF,
+    ),
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import math
 
 import mipsim as mi
-from mipsim.referee import Bound, Control, Equality, Real, Statement
+from mipsim.referee import Bound, Control, Equality, Fixed, Real, Statement
 
 
 def largest_advantage(epsilon: float, delta: float = 0.0) -> float:
@@ -23,17 +23,25 @@ YEOM = Statement(
     control=Control({"epsilon": 1.0}, attained=True),
 )
 
+REPLACED, INDEPENDENT = "one record replaced", "independent of the others"
+_PREMISES = {"neighbours": REPLACED, "records": INDEPENDENT}
 HUMPHRIES = Statement(
     name="field-humphries",
-    says="Under $(\\varepsilon, \\delta)$-DP the membership advantage is at most "
+    says="Under $(\\varepsilon, \\delta)$-DP for data sets that differ by one replaced record, the target and the record in its place drawn "
+    "independently of the others, the membership advantage is at most "
     "$(e^\\varepsilon - 1 + 2\\delta)/(e^\\varepsilon + 1)$, and some mechanism attains it.",
     source="Humphries, Oya, Tulloch, Rafuse, Goldberg, Hengartner, Kerschbaum (2023), theorem 3.4",
     kind=Equality(unit="advantage"),
-    domain={"epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0), "delta": Real(0.0, 0.9)},
+    domain={
+        "epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0),
+        "delta": Real(0.0, 0.9),
+        "neighbours": Fixed(REPLACED),
+        "records": Fixed(INDEPENDENT),
+    },
     claimed=lambda epsilon, delta: (math.expm1(epsilon) + 2.0 * delta) / (math.exp(epsilon) + 1.0),
-    truth=largest_advantage,
-    points=({"epsilon": 1.0, "delta": 0.01},),
-    control=Control({"epsilon": 1.0, "delta": 0.01}, shift=0.03),
+    truth=lambda epsilon, delta: largest_advantage(epsilon, delta),
+    points=({"epsilon": 1.0, "delta": 0.01} | _PREMISES,),
+    control=Control({"epsilon": 1.0, "delta": 0.01} | _PREMISES, shift=0.03),
 )
 
 STATEMENTS = (YEOM, HUMPHRIES)

@@ -29,6 +29,8 @@ LEMMA_5 = rf.Statement(
         "nu": rf.Real(-1.0, 1.0),
         "reading": rf.Choice(COIN, NO_COIN, HALVES),
     },
+    # A record that shifts nothing is none.
+    where=lambda nu: nu != 0.0,
     claimed=lambda: 0.0,
     truth=lambda noise, delta, rate, nu, reading: power_gap(noise, delta, rate, nu, reading),
     points=_POINTS,

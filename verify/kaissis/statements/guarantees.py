@@ -44,8 +44,12 @@ _RESTRICTED = (
         "section 3, before lemma 7",
     ),
 )
+_ON_THE_LINE = (
+    "on the line (d = 1), where the shift, given all that the attacker knows, is as likely s as -s, its length s being at most Delta and known or not: "
+    "averaged over the sign, no test has smaller errors than J. An attacker who knows the sign has the curve of the DPTM for a shift of that length."
+)
 _UNIFORM = (
-    "where the shift, given all that the attacker knows, is as likely s u as s u' for any two directions u and u' (on the line: either sign), its "
+    "in every dimension d where the shift, given all that the attacker knows, is as likely s u as s u' for any two unit vectors u and u' of R^d (Euclidean length), its "
     "length s being at most Delta and known or not: averaged over the direction, no test has smaller errors than J. An attacker who knows the "
     "direction has the curve of the DPTM for a shift of that length."
 )
@@ -96,7 +100,8 @@ def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Stateme
         second_route=lambda mu, z: drawn(noise, mu, z),
     )
     return printed, printed.corrected(
-        says=f"{noise} noise: the guarantee of theorem {number} holds " + _UNIFORM,
+        says=f"{noise} noise: the guarantee of theorem {number} holds "
+        + (_ON_THE_LINE if line else _UNIFORM),
         domain={"knows": rf.Fixed(NOTHING)},
         restricted_by=_RESTRICTED,
         control=printed.control,

@@ -75,6 +75,17 @@ def atoms_counted() -> Draws:
     return Draws(*seen, how, n)
 
 
+def parities() -> Draws:
+    """Sums of gradients +-1, one of them replaced by 0 in the world in: does the sum have the parity of n?"""
+    rng, games, n = np.random.default_rng(0), 100_000, 20
+    sums = [2 * rng.binomial(rows, 0.5, games) - rows for rows in (n, n - 1)]
+    return Draws(
+        *((np.abs(s - n) % 2).astype(float) for s in sums),
+        f"NumPy, {games:,} sums a world, seed 0, n = {n}: their parity",
+        n,
+    )
+
+
 def roots_named() -> Replication:
     """Records that are square roots of primes are read off their sum, by going through all sums."""
     primes = [p for p in range(2, 114) if all(p % q for q in range(2, p))][:30]

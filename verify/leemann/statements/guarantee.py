@@ -7,7 +7,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from verify.leemann.checks.draws import atoms_counted, drawn_targets, roots_named
+from verify.leemann.checks.draws import atoms_counted, drawn_targets, parities, roots_named
 from verify.leemann.laws.curves import (
     FewDimensionsTradeOff,
     LineTradeOff,
@@ -23,10 +23,13 @@ from verify.leemann.statements import quotes
 EXPONENTIAL, LATTICE = "Exponential(1)", "Bernoulli(0.3), target on the lattice"
 DISCRETE = "a drawn law on 0, 1, ..., target on them"
 NOISY = "+-C with noise, C^2 the variance"
+COSET, BETWEEN = "atoms at -1 and 1, target an odd number", "atoms at -1 and 1, target 0, on another coset"
 ATOMS, INDEPENDENT = "atoms at 0, 1, sqrt 2, d = n/2", "continuous, rationally independent"
 SIZES = {
     EXPONENTIAL: tuple(1000 * 3**k for k in range(9)),  # the approach is of order n^-1/2,
     LATTICE: tuple(1000 * 3**k for k in range(9)),
+    COSET: tuple(1000 * 3**k for k in range(9)),
+    BETWEEN: tuple(10**k for k in range(2, 9)),
     NOISY: tuple(16 * 2**k for k in range(9)),  # and with noise of order 1/n
     ATOMS: tuple(2 * 10**k for k in range(2, 9)),
     INDEPENDENT: tuple(10**k for k in range(2, 9)),
@@ -61,6 +64,10 @@ def promised(
     """Equation 8, K the target's own, centred."""
     if gradients == INDEPENDENT:  # half of the mass near -1 and half near +1: K is 1 within 0.3%
         return rf.Number(GaussianTradeOff(leemann.step_mu(1, n, 1.01)).advantage(), unit="advantage")
+    if gradients == BETWEEN:  # the target is the mean
+        return rf.Number(GaussianTradeOff(leemann.step_mu(1, n, 0.0)).advantage(), unit="advantage")
+    if gradients == COSET:  # 2 B - 1 for a fair coin B
+        return LineTradeOff(n, (_odd_target(n, leakage) - 0.5) ** 2 / 0.25)
     if gradients == ATOMS:
         return GaussianTradeOff(leemann.step_mu(n // 2, n, n // 2 * ATOMS_OWN))
     if gradients == NOISY:  # clipped, of variance C^2: n_eff is attained. Noise of the sum: C sqrt(n) / 2.
@@ -77,6 +84,11 @@ def _lattice_target(n: int, leakage: float) -> int:
     return round(0.3 + (0.21 * leakage * n) ** 0.5)
 
 
+def _odd_target(n: int, leakage: float) -> int:
+    """The coin's value B of the target 2 B - 1."""
+    return round(0.5 + (0.25 * leakage * n) ** 0.5)
+
+
 def attained(
     gradients: str, n: int, leakage: float, values: int, rare: float, draw: int
 ) -> AbstractTradeOff | rf.Number:
@@ -85,6 +97,11 @@ def attained(
         # Such sets are compact and of continuous measures (Rudin, Fourier analysis on groups, theorem 5.2.2). In: the target is
         # among the n records that the sum names. Out: it is none of them, almost surely.
         return rf.Number(1.0, unit="advantage", route="algebra: the sum determines its terms")
+    if gradients == BETWEEN:
+        # A sum of n odd numbers has the parity of n; with the target 0 in the place of one it has the other.
+        return rf.Number(1.0, unit="advantage", route="algebra: the parity of the sum")
+    if gradients == COSET:
+        return lattice_curve(n, 0.5, _odd_target(n, leakage))
     if gradients == ATOMS:
         return atoms_curve(n // 2, n)
     if gradients == NOISY:
@@ -114,7 +131,7 @@ GUARANTEE = rf.Statement(
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Limit("n", bound=True, sizes=sizes),
     domain={
-        "gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, NOISY, ATOMS, INDEPENDENT),
+        "gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, COSET, NOISY, ATOMS, INDEPENDENT, BETWEEN),
         "leakage": rf.Real(0.0, np.inf, hunt_to=4.5),  # K/n, as far as the chi-square functions reach
         "values": rf.Whole(2, 6),
         "rare": rf.Real(1e-3, 0.5, log=True),  # the rows that rarer ones ask for take minutes
@@ -126,7 +143,7 @@ GUARANTEE = rf.Statement(
     where=lambda gradients, leakage: leakage >= (1.0 / SIZES[NOISY][0] if gradients == NOISY else 0.05),
     claimed=promised,
     truth=attained,
-    points=_LINES + _DRAWN + rf.grid(_LAW, gradients=(ATOMS, INDEPENDENT), leakage=1.0),
+    points=_LINES + _DRAWN + rf.grid(_LAW, gradients=(ATOMS, INDEPENDENT, BETWEEN), leakage=1.0) + rf.grid(_LAW, gradients=COSET, leakage=(0.25, 4.0)),
     control=rf.Control(_LINES[1]),
     quote=quotes.ALL_DISTRIBUTIONS,
     not_judged={'optimal in the sense of the Neyman-Pearson Lemma, i.e., it cannot be improved': 'by leemann-thm-5.1-tight'},
@@ -135,25 +152,26 @@ GUARANTEE = rf.Statement(
         "gradient samples that significantly distort the mean, revealing their membership in the training dataset.",
         "section 5.1, after corollary 5.1",
     ), quotes.SMALL_SIZES),
-    second_route=lambda gradients: atoms_counted() if gradients == ATOMS else roots_named(),
+    second_route=lambda gradients: {ATOMS: atoms_counted, INDEPENDENT: roots_named, BETWEEN: parities}[gradients](),
 )  # fmt: skip
 
 GUARANTEE_CORRECTED = GUARANTEE.corrected(
     uses=("leemann-thm-5.1-corrected",),
     says="For one fixed law of the gradients with a regular covariance and fixed d, the curve of one step tends to equation 8 "
     "(centred K) as n grows, uniformly over all targets, near or as far as sqrt(n) (of a drawn one, given what it is), if (a) some "
-    "convolution power of the law has an absolutely continuous part, or (b) the law lies on a lattice and the target on the "
-    "least one that holds it, both without noise, or (c) n tau^2 stays above a positive number and the covariance is C^2 I. Where it is at "
-    "most C^2 I (in every direction, not in every coordinate alone) equation 8 is a bound in the limit under (c). (Judged for one law "
-    "with a density, for one and for drawn laws on whole numbers, skewed, and with odd values that are rare, to 0.1%, and for one law "
+    "convolution power of the law has an absolutely continuous part, or (b) the law lies on one coset a + L of a lattice L, the least one for "
+    "which this is so (for numbers a + h, a + 2h, ... with the largest h, the maximal span), and the target lies on the same coset, both without noise, "
+    "or (c) d = 1, the gradients are +-C, each as likely, and n tau^2 stays above a positive number. Where n tau^2 stays above a positive number and the covariance "
+    "is at most C^2 I (in every direction, not in every coordinate alone) equation 8 is a bound in the limit. (Judged for one law "
+    "with a density, for one and for drawn laws on whole numbers, skewed, and with odd values that are rare, and for atoms at -1 and 1 without mass at 0, to 0.1%, and for one law "
     "with noise.)",
     kind=replace(GUARANTEE.kind, bound=False),  # pyright: ignore[reportCallIssue]
-    domain={"gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, NOISY)},
+    domain={"gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, COSET, NOISY)},
     control=rf.Control(_LINES[4]),
     derivation=(
         "Let e_n be the total variation between the law of the centred sum of n records (with noise: of the output) and the "
         "Gaussian of the same moments. (a) e_n tends to 0: Prohorov's theorem (1952: if the sum of some number of records has a part with a "
-        "density), whose condition is also necessary. (c) The scaled sum tends to its Gaussian weakly by the "
+        "density), whose condition is also necessary. (c) A gradient of norm at most C has a covariance of trace at most C^2, so that C^2 I asks for d = 1 and gradients +-C of mean 0. The scaled sum tends to its Gaussian weakly by the "
         "central limit theorem; convolved with one fixed Gaussian density its density converges at every point, so in "
         "total variation (Scheffe), and more noise can only reduce it. In world in the output is that of n - 1 records shifted "
         "by the target. Total variation does not see shifts: both worlds are within e_n and e_{n-1} of the two Gaussians of "
@@ -163,7 +181,7 @@ GUARANTEE_CORRECTED = GUARANTEE.corrected(
         "the curves meet at every alpha in (0, 1). (b) By the local limit theorem on the least lattice (Gnedenko; Spitzer, "
         "Principles of random walk, P7.9) the masses times the inverse volume of a cell tend to the density, so in total "
         "variation after each lattice point is spread over its cell, which is undone by rounding; the shifted law lies on the "
-        "same lattice because the target does. Drawn targets: the bound holds for each, and f_8 at the largest K is convex (Jensen). "
+        "same coset because the target does (with gradients +-1 and the target 0, in the lattice of whole numbers but on no odd number, the parity of the sum tells). Drawn targets: the bound holds for each, and f_8 at the largest K is convex (Jensen). "
         "Without one of the conditions the sum may name its terms, and where d grows with n an array needs more than each of "
         "its laws does."
     ),

@@ -45,6 +45,7 @@ REMARK_5_1 = rf.Statement(
     },
     restricted_by=(quotes.CENTRED_K,),
     second_route=drawn_k,
+    restored_by=("the components are Gaussian", lambda components: components == "Gaussian"),
 )
 
 

@@ -1,0 +1,40 @@
+"""No parameter of the register is vacuous: each changes claim or truth somewhere, and nowhere where it is said not to matter."""
+
+from dataclasses import replace
+
+import pytest
+
+from mipsim import referee as rf
+from verify.register import REGISTER
+from verify.rules import vacuous
+
+EITHER = rf.Statement(
+    name="either", says="x <= 1 or y <= 1", source="nobody", kind=rf.Bound(),
+    domain={"which": rf.Choice("x", "y"), "x": rf.Real(0.0, 2.0), "y": rf.Real(0.0, 2.0), "z": rf.Real(0.0, 2.0)},
+    claimed=lambda: 1.0, truth=lambda which, x, y: x if which == "x" else y,
+    points=[{"which": which, "x": 0.5, "y": 1.5, "z": 0.5} for which in ("x", "y")],
+    matters_when={"x": lambda which: which == "x", "y": lambda which: which == "y", "z": lambda: False},
+)  # fmt: skip
+
+
+def test_a_vacuous_parameter_is_found_and_a_declared_one_is_none():
+    assert vacuous(EITHER) == []
+    (told,) = vacuous(replace(EITHER, matters_when={name: EITHER.matters_when[name] for name in "xy"}))
+    assert told == "either: z changes neither claim nor truth at 2 points"
+
+
+def test_a_parameter_that_matters_is_not_declared_idle():
+    told = vacuous(replace(EITHER, matters_when=EITHER.matters_when | {"y": lambda: False}))
+    assert told == [f"either: y is said not to matter at {dict(EITHER.points[1].at)}, and does"]
+
+
+def test_no_counterexample_tells_what_does_not_matter():
+    outcome = rf.judge(EITHER, at=[EITHER.points[1].at])
+    assert "y = 1.5" in str(outcome)
+    assert "x = " not in str(outcome).partition("replay")[0]
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("statement", REGISTER.values(), ids=REGISTER)
+def test_no_parameter_of_the_register_is_vacuous(statement: rf.Statement):
+    assert vacuous(statement) == []

@@ -1,0 +1,177 @@
+"""Where a parameter matters: of statements that judge several mechanisms, laws or readings, each with parameters of its own."""
+
+from collections.abc import Callable, Mapping
+
+from mipsim.referee import Statement
+from verify.azize.laws.enumerated import MECHANISMS
+from verify.azize.laws.mean_families import DATA
+from verify.azize.statements import (
+    canaries,
+    estimated_steps,
+    lemmas,
+    onion,
+    random_target,
+    reference_points,
+)
+from verify.izzo.laws import algorithms
+from verify.izzo.statements import noise as izzo_noise
+from verify.kaissis.laws.relaxed_attackers import FINITE as FINITE_LAWS
+from verify.kaissis.laws.relaxed_steps import N
+from verify.leemann.laws.problems import BERNOULLI, FINITE, MIXTURE
+from verify.leemann.statements import guarantee, mip, noise, real_gradients, stochastic, susceptibility
+
+Where = Callable[..., bool]
+
+
+def one_of(name: str, *values: object) -> Where:
+    """Where another parameter has one of these values."""
+    return lambda **at: at[name] in values
+
+
+def nowhere(**_: object) -> bool:
+    """For a parameter that the words leave free and that changes neither claim nor truth."""
+    return False
+
+
+def _off_the_support(**at: object) -> bool:
+    return at["data"] == "Bernoulli" and at.get("target") == "off the support"
+
+
+def _shaped(*data: str) -> Where:
+    return lambda **at: at["data"] in data or _off_the_support(**at)
+
+
+_WORLDS: dict[str, Where] = {
+    "n": lambda mechanism: mechanism.startswith("mean"),
+    "p": lambda mechanism: mechanism.startswith("mean"),
+    "z": lambda mechanism: mechanism.startswith("mean"),
+    "q": one_of("mechanism", MECHANISMS[1]),
+    "y": one_of("mechanism", MECHANISMS[1]),
+    "kept": one_of("mechanism", MECHANISMS[2]),
+    "epsilon": one_of("mechanism", MECHANISMS[3]),
+    **dict.fromkeys(("outputs", "spread", "draw"), one_of("mechanism", MECHANISMS[4])),
+}
+_MEAN: dict[str, Where] = {
+    "target": one_of("data", "Bernoulli"),
+    "p": one_of("data", "Bernoulli", "mixed"),
+    "width": one_of("data", "Bernoulli"),
+    "shape": one_of("data", "gamma", "mixed"),
+    "t": _shaped("Gaussian", "gamma", "mixed"),
+    "u": _shaped("Gaussian", "gamma"),
+    "rate": lambda extra: extra != "none",
+}
+assert {"Bernoulli", "Gaussian", "gamma", "mixed"} <= set(DATA)
+_DRAWN_PROBLEM = dict.fromkeys(("kinds", "root", "spread", "draw"), one_of("data", "drawn"))
+_ALG_3_EASIEST = one_of("reading", canaries.EASIEST)
+_ALG_4 = (estimated_steps.KNOWN, estimated_steps.UNCENTRED, estimated_steps.FEW)
+_ANY_LAW = dict.fromkeys(("outputs", "concentration", "draw"), one_of("algorithm", algorithms.DRAWN))
+_OUTPUTS: dict[str, Where] = {
+    "n": lambda algorithm: algorithm in (*algorithms.OUTPUTS, algorithms.DRAWN),
+    **dict.fromkeys(("tail", "draw"), one_of("algorithm", algorithms.DRAWN)),
+}
+
+MATTERS: dict[str, Mapping[str, Where]] = {
+    "azize-thm-2.1": _WORLDS,
+    **dict.fromkeys(("azize-thm-3.1-power", "azize-thm-3.1-advantage", "azize-lemma-C.6", "azize-eq-5", "azize-thm-4.1", "azize-thm-4.2", "azize-gdp"), _MEAN),
+    "azize-gdp-guarantee": {"distance": nowhere},
+    "azize-lemma-C": {
+        "p": one_of("data", "Bernoulli"),
+        "df": one_of("data", "Student t"),
+        "q": one_of("reading", lemmas.GROWING),
+    },
+    "azize-mean-leakage": {
+        "p": one_of("data", "Bernoulli"),
+        "df": one_of("data", "Student t"),
+        "scale": lambda data: data not in ("Bernoulli", random_target.RARER),
+    },
+    "azize-scalar-product": _DRAWN_PROBLEM | {"tau": lambda data: data != "two rare coordinates"},
+    "azize-alg-4-limit": _DRAWN_PROBLEM,
+    "azize-reference-points": {
+        "draw": lambda **at: at.get("reading") != reference_points.OF["redrawn"],
+    },
+    "azize-onion": {
+        "shape": one_of("data", "student", "gamma", "beta", onion.VALUES),
+        "other": one_of("data", "beta"),
+        "keep": lambda data: data != onion.VALUES,
+        "d": one_of("data", onion.BALL, onion.VALUES, onion.POINTS),
+        "draw": one_of("data", onion.POINTS),
+    },
+    # As printed the sign of V cancels.
+    "azize-z-estimators": {"reading": nowhere, **dict.fromkeys(("kinds", "root", "draw"), one_of("problem", "drawn"))},
+    "azize-z-estimators-corrected": {"reading": lambda **_: True},
+    "azize-z-estimators-logistic-corrected": {"reading": lambda **_: True},
+    "azize-alg-3": {
+        "rare": one_of("reading", canaries.ATTACKED),
+        "value": nowhere,
+        **dict.fromkeys(("C0", "law", "d", "mean"), _ALG_3_EASIEST),
+        **dict.fromkeys(("count", "references", "draw", "batch"), lambda reading: reading != canaries.ATTACKED),
+        **dict.fromkeys(("records", "alpha"), one_of("reading", canaries.REAL)),
+        "references": lambda reading, C0: reading == canaries.REAL or (reading == canaries.EASIEST and C0 != canaries.EXACT),
+    },
+    # Centred moments and candidates move with the mean.
+    "azize-alg-3-corrected": {"C0": lambda **_: True, "mean": nowhere, **dict.fromkeys(("law", "d", "count", "references", "draw", "batch"), lambda **_: True)},
+    "azize-alg-4-estimated": {
+        **dict.fromkeys(("records", "rank", "alpha"), one_of("reading", estimated_steps.REAL)),
+        **dict.fromkeys(("d", "mean", "angle"), one_of("reading", *_ALG_4)),
+        **dict.fromkeys(("spread", "size"), lambda reading: reading != estimated_steps.REAL),
+        **dict.fromkeys(("references", "draw"), one_of("reading", estimated_steps.FEW, estimated_steps.REAL)),
+        "ridge": one_of("reading", estimated_steps.FEW),
+    },
+    "azize-alg-4-estimated-": {},
+    "leemann-thm-4.2": {
+        **dict.fromkeys(("values", "epsilon"), one_of("mechanism", mip.RESPONSE)),
+        **dict.fromkeys(("n", "mu", "own", "reading"), one_of("mechanism", mip.SUM)),
+        **dict.fromkeys(("skew", "draw"), one_of("mechanism", *FINITE)),
+    },
+    **dict.fromkeys(("leemann-thm-5.1", "leemann-thm-5.1-corrected"), dict.fromkeys(("spread", "evenness"), lambda tau: tau > 0.0)),
+    "leemann-thm-5.1-guarantee": {
+        "leakage": lambda gradients: gradients not in (guarantee.ATOMS, guarantee.INDEPENDENT),
+        **dict.fromkeys(("values", "rare", "draw"), one_of("gradients", guarantee.DISCRETE)),
+    },
+    "leemann-rem-5.1": {
+        "p": one_of("components", BERNOULLI, MIXTURE),
+        "deviation": one_of("components", MIXTURE),
+        "d": nowhere,
+    },
+    "leemann-rem-5.1-corrected": {"d": lambda **_: True},
+    "leemann-rem-5.1-mean": {
+        **dict.fromkeys(("d", "draw"), one_of("part", susceptibility.MEAN)),
+        "at": one_of("part", susceptibility.TRANSFORM),
+    },
+    "leemann-alg-1": {"level": one_of("reading", susceptibility.MEANT)},
+    "leemann-alg-1-real": dict.fromkeys(("references", "draw"), one_of("reading", real_gradients.ESTIMATED)),
+    "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), one_of("curves", stochastic.DRAWN, stochastic.WHOLE)),
+    "leemann-less-noise": {
+        "own": lambda reading: reading != noise.BY_EQUATION,
+        **dict.fromkeys(("d", "k_over_d"), one_of("reading", noise.BY_EQUATION)),
+    },
+    "kaissis-lemma-3": {"rate": lambda mechanism: mechanism.startswith("sub-sampled")},
+    "kaissis-lemma-9": {"draw": one_of("laws", FINITE_LAWS), "mu": lambda **at: at.get("laws") != FINITE_LAWS},
+    "kaissis-thm-3": {"q": lambda what: what != "d", "d": one_of("what", N)},
+    "izzo-prop-2": _ANY_LAW | {"scale": one_of("algorithm", "sum of 2^0, ..., 2^(n-1) plus Laplace noise")},
+    "izzo-thm-3": _ANY_LAW,
+    "izzo-thm-8": _ANY_LAW | {"keep": one_of("algorithm", algorithms.NAMED)},
+    **dict.fromkeys(("izzo-thm-9", "izzo-cor-14", "izzo-cor-10-corrected"), _OUTPUTS),
+    "izzo-cor-10": _OUTPUTS | {"d": one_of("algorithm", izzo_noise.SIDES, izzo_noise.PLAYED)},
+    "izzo-noise": {"eta": lambda part: "share" not in part},
+}  # fmt: skip
+"""The beginning of a name -> parameter -> where it matters; of several beginnings the longest that names the parameter decides."""
+
+
+def matters_of(statement: Statement) -> dict[str, Where]:
+    """Where the parameters of a statement matter, of those that it varies.
+
+    Examples:
+        >>> from verify.register import REGISTER
+        >>> sorted(matters_of(REGISTER["leemann-less-noise"]))
+        ['d', 'k_over_d', 'own']
+    """
+    result: dict[str, Where] = {}
+    for title in sorted(MATTERS, key=len):
+        if (
+            statement.name == title
+            or (statement.name.startswith(title) and statement.name[len(title)] in "-abc.")
+            or (title.endswith("-") and statement.name.startswith(title))
+        ):
+            result = {} if not MATTERS[title] else result | dict(MATTERS[title])
+    return {name: where for name, where in result.items() if name in statement.domain}
