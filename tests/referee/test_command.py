@@ -46,7 +46,7 @@ def file(tmp_path: Path, monkeypatch) -> Path:
 def test_judging_a_file(file: Path, capsys) -> None:
     assert main(["judge", "mine.py", "--out", "report", "--budget", "200 probes"]) == 0
     text = capsys.readouterr().out
-    assert "CONFIRMED (held at 72 points; a search looked at " in text
+    assert "CONFIRMED (held at 74 points; a search looked at " in text
     assert "REFUTED: half-k" in text
     records = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
     assert [record["verdict"] for record in records] == ["CONFIRMED", "REFUTED"]

@@ -200,3 +200,15 @@ def test_another_unit_is_refused_before_any_work(tmp_path, monkeypatch, capsys) 
     assert "unit is 'bits'; it must be advantage, epsilon=DELTA" in capsys.readouterr().err
     assert main(["judge", "nowhere.py", "--gap", "tpr=2"]) == 2
     assert "tpr is 2" in capsys.readouterr().err
+
+
+def test_curves_are_judged_and_hunted_too() -> None:
+    one = statement(
+        {"mu": rf.Real(0.1, 1.0)},
+        lambda mu: mi.GaussianTradeOff(mu),
+        claimed=lambda mu: mi.GaussianTradeOff(mu),
+    )
+    result = judge_then_hunt(one, "100 probes", progress=False)
+    assert str(result.verdict) == "CONFIRMED"
+    assert result.point is not None
+    assert len(result.probes) == 100

@@ -180,7 +180,7 @@ def judge_then_hunt(
             worst=speaks(statement, points),
         )
     )
-    if best is not hunted and best.worst is not None and best.worst in hunted.judged:
+    if best is not hunted and any(best.worst is item for item in hunted.judged):
         best = replace(best, replay=hunted.replay)
     return replace(
         best,
