@@ -3,7 +3,7 @@
 import numpy as np
 
 from mipsim import referee as rf
-from verify.azize.laws.expansions import GAMMA, NORMAL, drawn_expansion, expansion_error
+from verify.azize.laws.expansions import GAMMA, NORMAL, by_densities, expansion_error
 
 SIZES = tuple(1000 * 4**k for k in range(10))
 _ORDER = (
@@ -44,7 +44,7 @@ C8 = rf.Statement(
         "and R_{n,j} = (d_{n,j}^out)^2 + d_{n,j}^out d_{n,j}^in + (d_{n,j}^in)^2 - 3.",
         "lemma C.8, appendix C.3",
     ),
-    second_route=drawn_expansion,
+    second_route=by_densities,
 )  # fmt: skip
 _WHY = (
     "The Edgeworth expansion of a standardised sum is phi(x) (1 + (lambda_3/6)(x^3 - 3x)/sqrt(n) + h_2(x)/n) + o(1/n) uniformly in x, where the "
@@ -83,7 +83,7 @@ C11 = rf.Statement(
         "((d_{k_n,j}^out)^2 - (d_{k_n,j}^in)^2)^2",
         "lemma C.11, appendix C.5",
     ),
-    second_route=drawn_expansion,
+    second_route=by_densities,
 )  # fmt: skip
 C11_CORRECTED = C11.corrected(
     says=C11.says.replace("(lambda_3 (mu - z)/(k sigma))", "(lambda_3 (mu - z)/(6 k sigma))")

@@ -3,6 +3,7 @@
 from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
+from mipsim.referee import Replication
 from mipsim.theory import kaissis
 from verify.kaissis.laws.relaxed_attackers import best_guess, guessed, in_dptm, promised, relaxed
 from verify.kaissis.laws.relaxed_laws import known_resilience
@@ -10,16 +11,6 @@ from verify.kaissis.statements.curves import power
 from verify.kaissis.statements.lemmas import LEMMA_3_CORRECTED, dimensions, points, positive
 
 Z = float(ndtri(1e-3))
-
-
-def losses_by_tails(ratio: float, rate: float) -> str:
-    """Normal tails written out: one-sided with the record known, two-sided without."""
-    one, two = -ndtri(1e-3), -ndtri(5e-4)
-    known, unknown = float(ndtr(ratio - one)), float(ndtr(ratio - two) + ndtr(-ratio - two))
-    return (
-        f"normal tails: without sub-sampling {known:.5f} in the DPTM and {unknown:.5f} in the RTM, a loss of {known - unknown:.5f}; at the rate "
-        f"{rate:g} {rate * known + (1 - rate) * 1e-3:.5f} and {rate * unknown + (1 - rate) * 1e-3:.5f}, a loss of {rate * (known - unknown):.5f}"
-    )
 
 
 POWER = rf.Statement(
@@ -80,6 +71,14 @@ def loss(reading: str, ratio: float, rate: float) -> float:
     return (known - unknown) / (known if reading == SHARE else 1.0)
 
 
+def loss_by_tails(reading: str, ratio: float) -> Replication:
+    """The loss without sub-sampling by normal tails: one-sided with the record known, two-sided without."""
+    one, two = -ndtri(1e-3), -ndtri(5e-4)
+    known, unknown = float(ndtr(ratio - one)), float(ndtr(ratio - two) + ndtr(-ratio - two))
+    value = (known - unknown) / (known if reading == SHARE else 1.0)
+    return Replication(value, value - 1e-9, value + 1e-9, "loss without sub-sampling", "normal tails")
+
+
 POWER_LOSS = rf.Statement(
     name="kaissis-power-loss",
     says="At alpha = 1e-3 the loss of power in the relaxed threat model against the DPTM is larger with sub-sampling than without.",
@@ -97,7 +96,7 @@ POWER_LOSS = rf.Statement(
         "the adversary has lower power throughout in the RTM compared to the DPTM": "by kaissis-power"
     },
     restricted_by=POWER.restricted_by,
-    second_route=lambda reading, ratio, rate: losses_by_tails(ratio, rate),
+    second_route=loss_by_tails,
 )
 POWER_LOSS_CORRECTED = POWER_LOSS.corrected(
     says="Against the power in the DPTM without sub-sampling the attacker of the relaxed threat model loses more with sub-sampling than without. "

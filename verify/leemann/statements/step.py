@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
+from mipsim.referee import Draws
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
 from verify.leemann.checks.draws import drawn_means
@@ -229,11 +230,11 @@ def step_attained(n: int, **at: Any) -> AbstractTradeOff:
     return leemann.step_tradeoff(d, n, own)
 
 
-def means_at_64_rows(ratio: float, power: float, of: str, mean: float, target: float) -> str:
+def means_at_64_rows(ratio: float, power: float, of: str, mean: float, target: float) -> Draws:
     """Means of 64 rows."""
     d = max(1, round(ratio * 64**power))
     unit = (d / 64) ** 0.5 if of == "d" else 1.0
-    return f"d = {d}, n = 64: " + drawn_means(d, 64, mean * unit, target * unit, 0.0, 1.0, 1.0)
+    return replace(drawn_means(d, 64, mean * unit, target * unit, 0.0, 1.0, 1.0), size=64)
 
 
 _CENTRED = [
