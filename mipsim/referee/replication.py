@@ -287,6 +287,7 @@ def replicate(statement: Statement, at: Mapping[str, Any]) -> Replication:
         ValueError: if the second route returns neither a `Replication` nor `Draws`.
     """
     kind = inner(statement.kind)
+    at = {name: at[name] for name in statement.free}  # a limit's result holds its sizes too
     result = statement.call("second_route", at)
     if not isinstance(result, (Replication, Draws)):
         raise ValueError(f"second_route returned {result!r}; it must return a Replication or Draws")
