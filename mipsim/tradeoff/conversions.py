@@ -109,9 +109,10 @@ def epsilon(curve: Enclosed, log_of_delta: np.ndarray) -> Bounds:
 
     low, high = _in_groups(log_of_delta, losses)
     none = np.isneginf(log_of_delta)
-    if none.any():
+    if (open_above := none | np.isposinf(high)).any():
         least, most = curve.largest_loss_bounds()
-        low, high = np.where(none, np.maximum(low, least), low), np.where(none, np.minimum(high, most), high)
+        low = np.where(none, np.maximum(low, least), low)
+        high = np.where(open_above, np.minimum(high, most), high)
     return np.maximum(low, 0.0), np.maximum(high, 0.0)
 
 

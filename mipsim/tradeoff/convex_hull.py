@@ -401,4 +401,6 @@ def _hull_of_polygons(corners: list[SampledTradeOff]) -> SampledTradeOff:
     return SampledTradeOff.from_points(
         *(np.concatenate([getattr(c, f) for c in corners]) for f in fields),
         slack=max(c.slack for c in corners),
+        lost=max(c.lost for c in corners),
+        losses=(max(c.steepest for c in corners), min(c.flattest for c in corners)),
     )

@@ -43,7 +43,7 @@ def enclosing_laws(curve: AbstractTradeOff, points: int, rare: float = 0.0) -> t
         return _turned(below), _turned(above), rounding
     if (corners := as_polygon(curve)) is not None:
         known = Sum.of(corners)
-        if (error := known.masses + known.losses) <= _NEGLIGIBLE:
+        if (error := known.masses + known.losses) <= _NEGLIGIBLE and not known.lost:
             return known.law, known.law, error
         ends = (moved(corners, -1.0), moved(corners, 1.0))
     else:

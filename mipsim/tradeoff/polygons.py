@@ -22,6 +22,8 @@ _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
 _LEAST_NORMAL = float(np.finfo(np.float64).tiny)
 _LEAST_MASS = 1e-304  # a million products that underflow are less than a rounding of it
 _EQUAL = 1e-14  # losses this near, relative to the largest, are one atom
+_LEAST = 1e-300  # masses below it lose their digits
+_RARE = 1e-100  # an atom with such a mass in one world is left out if the other is below this
 Law = PrivacyLossDistribution
 
 
@@ -93,11 +95,16 @@ class Sum(NamedTuple):
         law: of the sum.
         masses: bound on the relative error of each mass.
         losses: bound on the error of the losses by which atoms were sorted and merged.
+        lost: mass, in either world, of atoms that are too rare for float64, and are left out.
+        largest, least: the losses of the largest and of the least atom, one that is left out included.
     """
 
     law: Law
     masses: float
     losses: float
+    lost: float = 0.0
+    largest: float = -np.inf
+    least: float = np.inf
 
     @classmethod
     def of(cls, corners: SampledTradeOff) -> Sum:
@@ -111,7 +118,11 @@ class Sum(NamedTuple):
         logs = np.abs(np.log(np.maximum([law.out_masses, law.in_masses], 1e-320))).sum(axis=0)
         off = 4.0 * EPS * float(logs.max(initial=0.0)) + 2.0 * error
         joined = corners.alpha.size - 1 - law.losses.size  # edges of nearly one slope
-        return cls(law, error, off + 1e-13 * joined * max(1.0, float(np.abs(law.losses).max(initial=0.0))))
+        moved = off + 1e-13 * joined * max(1.0, float(np.abs(law.losses).max(initial=0.0)))
+        largest = float(law.losses.max(initial=corners.steepest)) + moved
+        return cls(
+            law, error, moved, corners.lost, largest, float(law.losses.min(initial=corners.flattest)) - moved
+        )
 
     def is_normal(self) -> bool:
         """Whether no mass is so small that products which underflow may be part of it, or may have been all of it.
@@ -133,11 +144,18 @@ class Sum(NamedTuple):
         """
         error = 2.0 * (self.masses + self.losses + EPS * (8 + self.law.losses.size))
         parts = (self.law.out_masses, self.law.in_masses, self.law.out_only, self.law.in_only)
-        return SampledTradeOff.from_points(*polygon(*parts, error=1e-13 + 2.0 * error), slack=error)
+        corners = polygon(*parts, error=1e-13 + 2.0 * error)
+        if not self.lost:
+            return SampledTradeOff.from_points(*corners, slack=error)
+        return SampledTradeOff.from_points(
+            *corners, slack=error, lost=1.01 * self.lost, losses=(self.largest, self.least)
+        )
 
 
 def product(first: Sum | None, second: Sum | None) -> Sum | None:
     """The law of the sum of two independent losses, equal ones merged; None if it has too many atoms, or one of them had.
+
+    None also if an atom is below float64's range in one world and not rare in the other.
 
     Examples:
         >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
@@ -161,12 +179,21 @@ def product(first: Sum | None, second: Sum | None) -> Sum | None:
     )
     apart = float((losses[starts] - losses[np.append(starts[1:], losses.size) - 1]).max(initial=0.0))
     losses, out, inside = merged(losses, out, inside, near)
+    rare = np.minimum(out, inside) < _LEAST
+    rarest = np.maximum(out, inside)[rare]
+    if (rarest > _RARE).any():
+        return None
+    lost = first.lost + second.lost + float(rarest.sum()) + rarest.size * _LEAST
+    losses, out, inside = losses[~rare], out[~rare], inside[~rare]
     out_only = item.out_only + two.out_only - item.out_only * two.out_only
     in_only = item.in_only + two.in_only - item.in_only * two.in_only
     return Sum(
         Law(losses, out, inside, out_only, in_only),
         first.masses + second.masses + EPS * (4 + terms) + first.masses * second.masses,
         first.losses + second.losses + apart + 2.0 * EPS * near / _EQUAL,
+        lost,
+        first.largest + second.largest,
+        first.least + second.least,
     )
 
 

@@ -7,7 +7,7 @@ from scipy.special import ndtr
 
 from mipsim._validation import finite_vector, whole
 from mipsim.tradeoff.base import AbstractTradeOff, rates
-from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_complement, lowered, raised
+from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_complement, log_difference, lowered, raised
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.points import (
@@ -57,6 +57,11 @@ class SampledTradeOff(AbstractTradeOff):
     tpr: np.ndarray
     slack: float = 0.0
     """Relative error of each corner, in the smaller of a rate and its complement; the bounds hold with it."""
+    lost: float = 0.0
+    """Mass, in either world, of edges at the two ends that are too rare for float64 and have no corner; the bounds hold with it."""
+    steepest: float = -np.inf
+    flattest: float = np.inf
+    """The largest and the least privacy loss of the edges that are lost."""
 
     def __init__(self, alpha: object, beta: object, tpr: object = None) -> None:
         a = rates("alpha", finite_vector("alpha", alpha))
@@ -69,14 +74,24 @@ class SampledTradeOff(AbstractTradeOff):
         self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
         self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
         self.complement = 1.0 - self.alpha
-        self.slack = 0.0
+        self.slack, self.lost, self.steepest, self.flattest = 0.0, 0.0, -np.inf, np.inf
         checked_corners(self.alpha, np.clip(self.corners, 0.0, 1.0))
 
     @classmethod
     def from_points(
-        cls, alpha: Vector, complement: Vector, beta: Vector, tpr: Vector, *, slack: float = 0.0
+        cls,
+        alpha: Vector,
+        complement: Vector,
+        beta: Vector,
+        tpr: Vector,
+        *,
+        slack: float = 0.0,
+        lost: float = 0.0,
+        losses: tuple[float, float] = (-np.inf, np.inf),
     ) -> SampledTradeOff:
         """From corners whose four rates are all known to the relative error `slack`; shapes (m,), trusted.
+
+        Edges of the mass `lost` may be missing at the ends, with privacy losses between `losses`, the largest first.
 
         What rounding bends is straightened: only the corners of the lower convex hull are kept.
 
@@ -91,28 +106,44 @@ class SampledTradeOff(AbstractTradeOff):
         points = convex_points(alpha, complement, beta, tpr)
         for name, value in zip(("alpha", "complement", "corners", "tpr"), points, strict=True):
             object.__setattr__(built, name, value)
-        object.__setattr__(built, "slack", float(slack))
+        known = (float(slack), float(lost), float(losses[0]), float(losses[1]))
+        for name, value in zip(("slack", "lost", "steepest", "flattest"), known, strict=True):
+            object.__setattr__(built, name, value)
         return built
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64)
-        if not self.slack:
+        if not self.slack and not self.lost:
             return interpolated(x, self.alpha, self.complement, self.corners, self.tpr)
         # A point of the true polygon is off sideways by that share of its FPR or TNR, and up or down by that of its FNR or TPR.
         off, other = 2.1 * self.slack, log_complement(x)
-        fewer = np.where(x < -1.0, lowered(x - off), log_complement(np.minimum(raised(other) + off, 0.0)))
-        more = np.where(x < -1.0, np.minimum(raised(x) + off, 0.0), log_complement(lowered(other) - off))
+        fewer, fewer_other = self._within(lowered(x - off), np.minimum(raised(other) + off, 0.0))
+        more_other, more = self._within(lowered(other - off), np.minimum(raised(x) + off, 0.0))
+        fewer = np.where(x < -1.0, fewer, log_complement(fewer_other))
+        more = np.where(x < -1.0, more, log_complement(more_other))
         ends = np.isneginf(x) | (x == 0.0)
         result = interpolated(
             np.stack([np.where(ends, x, fewer), np.where(ends, x, more)]),
             *(self.alpha, self.complement, self.corners, self.tpr),
         )
-        return CurveBounds(
-            result[0][1] - off,
-            np.minimum(result[1][0] + off, 0.0),
-            result[2][0] - off,
-            np.minimum(result[3][1] + off, 0.0),
-        ).tightened()
+        fnr = result[0][1] - off, np.minimum(result[1][0] + off, 0.0)
+        tpr = result[2][0] - off, np.minimum(result[3][1] + off, 0.0)
+        if self.lost:
+            # At FPR 0, and at FNR 0 for FPR 1, nothing that is lost counts.
+            fnr, tpr = (
+                tuple(np.where(ends, old, new) for old, new in zip(rate, self._within(*rate), strict=True))
+                for rate in (fnr, tpr)
+            )
+        return CurveBounds(*fnr, *tpr).tightened()
+
+    def _within(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of log rates with what is lost taken off the lower one and added to the upper one."""
+        if not self.lost:
+            return low, high
+        lost = raised(np.log(self.lost))
+        return lowered(log_difference(low, np.minimum(lost, low))), np.minimum(
+            raised(np.logaddexp(high, lost)), 0.0
+        )
 
     def is_convex(self) -> bool:
         return True
@@ -122,25 +153,56 @@ class SampledTradeOff(AbstractTradeOff):
 
     def vertices(self) -> Vertices:
         result = vertices_of(self.alpha, self.complement, self.corners, self.tpr)
-        if not self.slack:
+        if not self.slack and not self.lost:
             return result
         off = 1.1 * self.slack
         low, high = (
             np.where(x < 0.0, x + way * off, x) for x, way in zip(result[:2], (-1.0, 1.0), strict=True)
         )
         late = high > -0.5  # there the complement is right to that share
-        nearly = [
-            log_complement(log_complement(x) - way * off)
-            for x, way in zip(result[:2], (-1.0, 1.0), strict=True)
-        ]
-        low, high = (np.where(late & (x < 0.0), y, x) for x, y in zip((low, high), nearly, strict=True))
+        other = self._within(
+            log_complement(result[1]) - off, np.minimum(log_complement(result[0]) + off, 0.0)
+        )
+        early = self._within(low, np.minimum(high, 0.0))
+        inner = (low < 0.0) & np.isfinite(high)
+        low = np.where(inner, np.where(late, log_complement(other[1]), early[0]), low)
+        high = np.where(inner, np.where(late, log_complement(other[0]), early[1]), high)
         ends = zip(result.bounds, (-1.0, 1.0, -1.0, 1.0), strict=True)
-        wide = CurveBounds(*(np.minimum(end + way * off, 0.0) for end, way in ends)).tightened()
-        return Vertices(low, np.minimum(high, 0.0), wide)
+        fnr_low, fnr_high, tpr_low, tpr_high = (np.minimum(end + way * off, 0.0) for end, way in ends)
+        wide = CurveBounds(*self._within(fnr_low, fnr_high), *self._within(tpr_low, tpr_high))
+        wide = wide.where(inner, CurveBounds(fnr_low, fnr_high, tpr_low, tpr_high)).tightened()
+        known = Vertices(low, np.minimum(high, 0.0), wide)
+        return self._with_steepest(known) if self.lost else known
+
+    def _with_steepest(self, known: Vertices) -> Vertices:
+        """With a corner that overstates each lost one behind the first: TPRs up to what is lost, at the largest loss."""
+        low, high, bounds = known
+        lost = float(raised(np.log(self.lost)))
+        place = min(1, low.size - 1)
+        tpr = np.logaddexp(bounds.log_tpr_high[0], lost)
+        rates = (
+            log_complement(np.minimum(tpr, 0.0)),
+            bounds.log_fnr_high[0],
+            bounds.log_tpr_low[0],
+            np.minimum(raised(tpr), 0.0),
+        )
+        return Vertices(
+            np.insert(
+                low,
+                place,
+                min(lost - self.steepest - 8.0 * EPS * (abs(lost) + abs(self.steepest)), low[place]),
+            ),
+            np.insert(high, place, min(lost, high[place])),
+            CurveBounds(*(np.insert(end, place, rate) for end, rate in zip(bounds, rates, strict=True))),
+        )
 
     def largest_loss_bounds(self) -> tuple[float, float]:
         low, high = first_loss(self.alpha, self.tpr)
-        return max(0.0, low - 4.0 * self.slack), high + 4.0 * self.slack
+        low, high = max(0.0, low - 4.0 * self.slack), high + 4.0 * self.slack
+        if not self.lost:
+            return low, high
+        off = 4.0 * EPS * abs(self.steepest)  # which is known to the slack
+        return max(low, self.steepest - self.slack - off), max(high, self.steepest + off)
 
 
 def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> SampledTradeOff:
@@ -205,8 +267,16 @@ def mixed(inner: SampledTradeOff, rho: float) -> SampledTradeOff:
     tpr = rho * inner.tpr + (1.0 - rho) * inner.alpha
     rows = zip((inner.alpha, inner.complement, beta, tpr), (1.0, 0.0, 0.0, 1.0), strict=True)
     return SampledTradeOff.from_points(
-        *(np.append(row, end) for row, end in rows), slack=inner.slack + 4.0 * EPS
+        *(np.append(row, end) for row, end in rows),
+        slack=inner.slack + 4.0 * EPS,
+        lost=inner.lost,
+        losses=(_mixed_loss(inner.steepest, rho), _mixed_loss(inner.flattest, rho)),
     )
+
+
+def _mixed_loss(loss: float, rho: float) -> float:
+    """The privacy loss log(1 + rho (e^loss - 1)) of an edge of a mixture."""
+    return float(np.logaddexp(np.log(rho) + loss, np.log1p(-rho))) if 0.0 < rho < 1.0 else rho * loss
 
 
 def moved(curve: SampledTradeOff, way: float) -> SampledTradeOff:
@@ -221,11 +291,15 @@ def moved(curve: SampledTradeOff, way: float) -> SampledTradeOff:
     off = way * (1.01 * curve.slack + EPS)
     less, more = 1.0 - off, 1.0 + off
     late, rarely = curve.alpha > 0.5, curve.tpr <= 0.5
+    lost = way * curve.lost
+    tnr, tpr = curve.complement * less - lost, curve.tpr * less - lost
+    fpr, fnr = curve.alpha * more + lost, curve.corners * more + lost
+    fpr = np.where(curve.alpha > 0.0, fpr, 0.0)
     rows = (
-        np.where(late, 1.0 - curve.complement * less, curve.alpha * more),
-        np.where(late, curve.complement * less, 1.0 - curve.alpha * more),
-        np.where(rarely, 1.0 - curve.tpr * less, curve.corners * more),
-        np.where(rarely, curve.tpr * less, 1.0 - curve.corners * more),
+        np.where(late, 1.0 - tnr, fpr),
+        np.where(late, tnr, 1.0 - fpr),
+        np.where(rarely, 1.0 - tpr, fnr),
+        np.where(rarely, tpr, 1.0 - fnr),
     )
     return SampledTradeOff.from_points(
         *(np.clip(np.append(row, end), 0.0, 1.0) for row, end in zip(rows, (1.0, 0.0, 0.0, 1.0), strict=True))
@@ -244,4 +318,12 @@ def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
     complement = np.concatenate([curve.tpr[::-1], zero])
     beta = np.concatenate([curve.alpha[::-1], zero])
     tpr = np.concatenate([curve.complement[::-1], item])
-    return SampledTradeOff.from_points(alpha, complement, beta, tpr, slack=curve.slack)
+    return SampledTradeOff.from_points(
+        alpha,
+        complement,
+        beta,
+        tpr,
+        slack=curve.slack,
+        lost=curve.lost,
+        losses=(-curve.flattest, -curve.steepest),
+    )
