@@ -140,7 +140,10 @@ def _points(curve: AbstractTradeOff, truth: Truth, queries: Queries, held: Held)
             ):
                 near = _log(value) if value < 0.5 else mp.log1p(-other)
                 allowed = held.slack * (1 if value < 0.5 else 2 * other)
-                if not (low - allowed <= near <= high + allowed):
+                unknown = mp.exp(-truth.reach)
+                if not (low - allowed <= near <= high + allowed) and not (
+                    truth.reach < 1e6 and mp.exp(mpf(low)) - unknown <= value <= mp.exp(mpf(high)) + unknown
+                ):
                     held.misses.append(
                         f"{name} at log FPR {x!r}: [{low!r}, {high!r}] misses {mp.nstr(near, 20)}"
                     )
@@ -203,7 +206,10 @@ def _off(truth: Truth, delta: mpf, low: float, high: float) -> Iterator[str]:
     if not (0.0 <= low <= high):
         yield "is no interval"
         return
-    if low > 0.0 and (e := truth.hockey(mpf(min(low, 1e6)))) < delta * (1 - truth.slack) - truth.rounding:
+    if (
+        low > 0.0
+        and (e := truth.hockey(mpf(min(low, truth.reach)))) < delta * (1 - truth.slack) - truth.rounding
+    ):
         yield f"lies too high: delta at its lower end is {mp.nstr(e, 15)}"
     if low > 0.0 and delta >= 1:
         yield "lies too high"

@@ -67,6 +67,8 @@ class Truth:
     """Relative error of the values, of the smaller of a rate and its complement."""
     rounding = mpf(10) ** -50
     """Absolute error of a value that is a difference of rates."""
+    reach = 2500
+    """Searches for rates and slopes end at e^-3000 and e^3000: rates below e^-reach and slopes above e^reach are not known."""
 
     def curve(self, fpr: Rate) -> Rate:
         """(FNR, TPR), from the conjugate."""
@@ -189,6 +191,8 @@ class Reversed(Truth):
 
 class Gaussian(Truth):
     """N(0, 1) against N(mu, 1)."""
+
+    reach = 1e6
 
     def __init__(self, mu: object) -> None:
         self.mu = mpf(mu)
@@ -388,6 +392,8 @@ class Averaged(Weighted):
 
 class Atoms(Truth):
     """A walk from (FPR, FNR) = (0, 1) to (1, 0) whose steps are masses (out, in); any order, so need not be convex."""
+
+    reach = 1e6
 
     def __init__(self, masses: Sequence[tuple[object, object]]) -> None:
         self.masses = [(mpf(o), mpf(i)) for o, i in masses if o or i]

@@ -1,0 +1,56 @@
+"""Long compositions of polygons have edges too rare for float64; they are bounded, and their privacy losses known."""
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim.tradeoff.sampled import SampledTradeOff
+
+
+@pytest.mark.parametrize(("epsilon", "copies"), [(0.01, 2000), (0.1, 3000), (0.0136, 1309)])
+def test_the_rarest_edge_of_a_long_composition_keeps_its_slope(epsilon: float, copies: int) -> None:
+    """The product of pure mechanisms is pure: no FNR is 1 at a positive FPR, and TPR = e^(epsilon copies) FPR for the rarest output."""
+    curve = mi.compose(mi.ApproxDPTradeOff(epsilon), copies=copies)
+    assert isinstance(curve, SampledTradeOff)
+    assert curve.lost > 0.0
+    rarest = copies * float(np.log1p(np.exp(epsilon)))  # minus the log of the smallest probability
+    for one in (curve, curve.inverse(), curve.symmetrized()):
+        low, high = one.epsilon_bounds(0.0)
+        assert low <= epsilon * copies <= high < low + 1e-9
+        assert one.tpr_bounds(0.0) == (0.0, 0.0)
+        x = np.array([-rarest, -2.0 * rarest, -1e7])
+        bounds = one.enclosure(x)
+        assert (bounds.log_tpr_low <= x + epsilon * copies).all()
+        assert (bounds.log_tpr_high >= x + epsilon * copies - 1e-9 * abs(x)).all()
+        low, high = one.epsilon_bounds(log_delta=np.array([-rarest - 50.0]))
+        assert low[0] <= epsilon * copies
+        assert high[0] >= epsilon * copies - 1e-6  # less than the rarest output reveals
+
+
+def test_a_long_composition_of_mixtures_keeps_its_slope() -> None:
+    p, epsilon, copies = 0.25, 0.01, 1800
+    curve = mi.compose(mi.MixtureTradeOff(mi.ApproxDPTradeOff(epsilon), p), copies=copies)
+    largest = copies * float(np.log1p(p * np.expm1(epsilon)))
+    low, high = curve.epsilon_bounds(0.0)
+    assert low <= largest <= high < low + 1e-9
+    assert float(curve.enclosure(np.array([-1e6])).log_tpr_high[0]) >= -1e6 + largest - 1e-4
+
+
+def test_rare_edges_pass_through_further_operations() -> None:
+    one = mi.compose(mi.ApproxDPTradeOff(0.01), copies=1500)
+    assert isinstance(one, SampledTradeOff)
+    assert one.lost > 0.0
+    for curve, largest in (
+        (mi.compose(one, copies=2), 30.0),
+        (one.subsampled(0.5), np.log1p(0.5 * np.expm1(15.0))),
+        (mi.MixtureTradeOff(one, 0.5), np.log1p(0.5 * np.expm1(15.0))),
+    ):
+        low, high = curve.epsilon_bounds(0.0)
+        assert low <= largest <= high < low + 1e-9, curve
+
+
+def test_an_atom_that_is_rare_in_one_world_only_is_not_left_out() -> None:
+    """Output "yes" of all has probability 0.73^1000 in one world and e^-1313 in the other: float64 holds the first alone."""
+    curve = mi.compose(mi.ApproxDPTradeOff(1.0), copies=1000)
+    low, high = curve.epsilon_bounds(0.0)
+    assert low <= 1000.0 <= high < low + 1e-9
