@@ -506,7 +506,5 @@ def _exactly(pairs: Pairs) -> SampledTradeOff | None:
         power = corners and exact_power(Sum.of(corners), count)
         if power is None or (total := power if total is None else product(total, power)) is None:
             return None
-    if total is None or not total.is_normal():
-        return None
-    built = total.tradeoff()
-    return built if built.slack <= _EXACT else None
+    built = total and total.tradeoff()
+    return built if built and built.slack <= _EXACT else None

@@ -20,7 +20,6 @@ from mipsim.tradeoff.sampled import SampledTradeOff, mixed
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
 _LEAST_NORMAL = float(np.finfo(np.float64).tiny)
-_LEAST_MASS = 1e-304  # a million products that underflow are less than a rounding of it
 _EQUAL = 1e-14  # losses this near, relative to the largest, are one atom
 _LEAST = 1e-300  # masses below it lose their digits
 _RARE = 1e-100  # an atom with such a mass in one world is left out if the other is below this
@@ -123,17 +122,6 @@ class Sum(NamedTuple):
         return cls(
             law, error, moved, corners.lost, largest, float(law.losses.min(initial=corners.flattest)) - moved
         )
-
-    def is_normal(self) -> bool:
-        """Whether no mass is so small that products which underflow may be part of it, or may have been all of it.
-
-        Examples:
-            >>> coin = Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0]))
-            >>> coin.is_normal(), exact_power(coin, 2000).is_normal()
-            (True, False)
-        """
-        masses = np.concatenate([self.law.out_masses, self.law.in_masses])
-        return bool((masses >= _LEAST_MASS).all())
 
     def tradeoff(self) -> SampledTradeOff:
         """The curve, whose corners are right to the errors of masses and losses.

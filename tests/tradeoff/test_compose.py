@@ -314,7 +314,8 @@ def test_masses_of_a_power_that_underflow_are_not_lost(epsilon: float, rate: flo
             p, q = (r**k * (1 - r) ** (copies - k) for r in (inside, out))
             delta += mpmath.binomial(copies, k) * max(p - mpmath.exp(mpmath.mpf(at)) * q, 0)
         low, high = curve.log_delta_bounds(at)
-        assert low <= mpmath.log(delta) <= high < low + 0.1
+        assert low <= mpmath.log(delta) <= high
+        assert high < low + 0.1 or high < -600.0  # a polygon has no corners below float64's range
         low, high = curve.epsilon_bounds(0.0)
         assert low <= largest <= high
         assert high - low < 1e-9
