@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import ParamSpec
 
@@ -49,3 +50,35 @@ def like_ctrl_c(command: Callable[_P, int]) -> Callable[_P, int]:
         return 128 + caught[0] if caught and status == INTERRUPTED else status
 
     return listening
+
+
+@contextmanager
+def ctrl_c_is_kept() -> Iterator[Callable[[], None]]:
+    """Within the block Ctrl-C raises as ever; the function that it gives raises once more what compiled code has dropped.
+
+    Where compiled code calls Python, as when garbage is collected, a KeyboardInterrupt is printed and lost.
+
+    Examples:
+        >>> with ctrl_c_is_kept() as again:
+        ...     again()
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield lambda: None
+        return
+    caught: list[int] = []
+
+    def interrupt(number: int, _: FrameType | None) -> None:
+        caught.append(number)
+        raise KeyboardInterrupt
+
+    def again() -> None:
+        if caught:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield again
+    finally:
+        signal.signal(signal.SIGINT, before)
+        caught.clear()

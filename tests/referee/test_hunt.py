@@ -1,5 +1,6 @@
 """The hunt: it finds what was planted, says the same twice, goes on where it stopped, and refutes nothing by itself."""
 
+import contextlib
 import json
 import math
 import os
@@ -384,3 +385,16 @@ def test_the_first_probe_by_games_is_short() -> None:
     first, others = requested.index(FIRST_GAMES), requested.index(PROBE_GAMES)
     assert first == 0 < others
     assert FIRST_GAMES not in requested[others:]
+
+
+def test_ctrl_c_that_a_callback_of_compiled_code_drops_ends_the_search() -> None:
+    def truth() -> mi.AbstractTradeOff:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return G(0.0)
+
+    before = signal.getsignal(signal.SIGINT)
+    result = hunted(statement(truth=truth), "50 probes")
+    assert "interrupted" in result.how
+    assert len(result.probes) == 1
+    assert signal.getsignal(signal.SIGINT) is before
