@@ -113,5 +113,5 @@ def scores_by_games(curves: list[tuple[str, int, int, int, int, bool]], games: i
                 rows = rng.integers(len(pool), size=batch)
                 rows[0] = place if world else rows[0]
                 scores[world, game] = pool[rows].mean(axis=0) @ weights
-        result.append(rf.Draws(*scores, f"NumPy, {games:,} literal batches a world, all coordinates"))
+        result.append(rf.Draws(*scores, how=f"NumPy, {games:,} literal batches a world, all coordinates"))
     return result

@@ -176,7 +176,9 @@ class Draws:
             ends = [-ends[0], -ends[2], -ends[1]]
         of = "FNR" if missed else "power"
         scale = "" if unit == 1.0 else f" over {unit:.3g}"
-        return Replication(*ends, f"Phi^-1 of the {of} at FPR {alpha:.4g}{scale}", self.how, size=self.size)
+        return Replication(
+            *ends, what=f"Phi^-1 of the {of} at FPR {alpha:.4g}{scale}", how=self.how, size=self.size
+        )
 
     @cached_property
     def _ranked(self) -> tuple[np.ndarray, np.ndarray]:
@@ -196,7 +198,9 @@ class Draws:
         wrong = share((self.out[second] > level).sum(), self.out[second].size, RISK / 4)
         what = "P(in) - P(out)" if self.epsilon == 0.0 else f"P(in) - e^{self.epsilon:g} P(out)"
         ends = [caught[0] - factor * wrong[0], caught[1] - factor * wrong[2], caught[2] - factor * wrong[1]]
-        return Replication(*ends, f"{what} of one event", self.how, claim, self.size, one_sided=True)
+        return Replication(
+            *ends, what=f"{what} of one event", how=self.how, claim=claim, size=self.size, one_sided=True
+        )
 
 
 def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATES) -> Replication:
@@ -220,7 +224,12 @@ def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATE
     }
     rate = max(gains, key=lambda rate: gains[rate][1])
     return Replication(
-        *gains[rate], f"power at FPR {rate:g}, {names}", first.how, 0.0, first.size, one_sided=True
+        *gains[rate],
+        what=f"power at FPR {rate:g}, {names}",
+        how=first.how,
+        claim=0.0,
+        size=first.size,
+        one_sided=True,
     )
 
 

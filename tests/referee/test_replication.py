@@ -33,7 +33,7 @@ def test_the_interval_of_a_power_holds_it(alpha: float, mu: float):
 
 def test_ties_are_split_by_lot():
     """Scores 0 and 1: the power at FPR alpha lies on the chord."""
-    drawn = rf.Draws(*(RNG.binomial(1, p, 100_000) for p in (0.3, 0.8)), "NumPy")
+    drawn = rf.Draws(*(RNG.binomial(1, p, 100_000) for p in (0.3, 0.8)), how="NumPy")
     for alpha, power in ((0.15, 0.4), (0.3, 0.8), (0.65, 0.9)):
         seen = drawn.power(alpha)
         assert seen.low <= power <= seen.high
@@ -43,7 +43,7 @@ def test_the_interval_of_a_share_has_its_risk():
     """By summing the binomial law: no p is left out with more than RISK / 2 on a side."""
     for p in (0.001, 0.1, 0.5):
         hits = np.arange(201)
-        ends = np.array([share(k, 200)[1:] for k in hits])
+        ends = np.array([share(float(k), 200)[1:] for k in hits])
         law = binom.pmf(hits, 200, p)
         assert law[ends[:, 0] > p].sum() <= RISK / 2
         assert law[ends[:, 1] < p].sum() <= RISK / 2
@@ -69,7 +69,7 @@ def test_the_claim_is_asked_of_the_statement():
 
 def test_an_event_bounds_an_advantage_and_a_delta_from_below():
     drawn = gaussian(2.0)
-    advantage = rf.Number(2 * norm.cdf(1.0) - 1)
+    advantage = rf.Number(float(2 * norm.cdf(1.0) - 1))
     assert not drawn.against(advantage, one_sided=False).excludes
     assert drawn.against(rf.Number(0.6), one_sided=False).excludes
     delta = norm.cdf(0.5) - np.exp(1.0) * norm.cdf(-1.5)

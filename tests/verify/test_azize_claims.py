@@ -95,6 +95,7 @@ def test_where_worlds_are_singular_the_gap_is_at_least_what_is_printed(name: str
 def test_the_subsampling_theorem_is_refuted_by_two_routes():
     result = rf.judge(STATEMENTS["azize-thm-4.2"], at=[STATEMENTS["azize-thm-4.2"].points[0]]).judged[0]
     assert result.verdict is Verdict.REFUTED
+    assert result.second_route is not None
     assert result.second_route.excludes
 
 

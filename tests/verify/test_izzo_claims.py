@@ -99,6 +99,7 @@ def test_corollary_10_fails_in_high_dimension_only():
         assert result.verdict is (rf.Verdict.REFUTED if expected else rf.Verdict.CONFIRMED), point.at
         assert bool(result.second_route) is expected
         if (moment, d, eta) in bounded:
+            assert result.second_route is not None
             assert result.second_route.low > 1.0
 
 
@@ -117,6 +118,7 @@ def test_corollary_10_fails_in_games():
         if point.at["algorithm"] == PLAYED:
             result = result_at("izzo-cor-10", **point.at)
             assert result.verdict is rf.Verdict.REFUTED
+            assert result.second_route is not None
             assert result.second_route.excludes
 
 
@@ -145,6 +147,7 @@ def test_no_constant_times_eta_bounds_the_gap_for_other_k():
     assert result.verdict is rf.Verdict.REFUTED
     assert result.gap == 0.25
     assert result.detail == "eta = 0."
+    assert result.second_route is not None
     assert result.second_route.value == pytest.approx(0.25)
     assert result_at("izzo-thm-8-corrected", **at).verdict is rf.Verdict.CONFIRMED
 

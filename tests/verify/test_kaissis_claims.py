@@ -57,6 +57,7 @@ DEFECTS = {
     "kaissis-lemma-3": "condition",
     "kaissis-lemma-5": "reading",
     "kaissis-lemma-8": "formula",
+    "kaissis-power-loss": "reading",
     "kaissis-thm-3": "condition",
     "kaissis-thm-1-guarantee": "condition",
     "kaissis-thm-2-guarantee": "condition",

@@ -26,7 +26,7 @@ def test_the_moments_are_those_of_the_ratio(s: float) -> None:
     for value, base, power in powers:
 
         def density(x: float, base=base, power=power) -> float:
-            return base(np.expm1(s * x - s * s / 2)) ** power * norm.pdf(x)
+            return float(base(np.expm1(s * x - s * s / 2)) ** power * norm.pdf(x))
 
         integral = integrate.quad(density, -12, 20, points=[s / 2], limit=500)[0]
         assert value == pytest.approx(integral, rel=1e-7)

@@ -24,7 +24,7 @@ def test_a_vacuous_parameter_is_found_and_a_declared_one_is_none():
 
 
 def test_a_parameter_that_matters_is_not_declared_idle():
-    told = vacuous(replace(EITHER, matters_when=EITHER.matters_when | {"y": lambda: False}))
+    told = vacuous(replace(EITHER, matters_when={**EITHER.matters_when, "y": lambda: False}))
     assert told == [f"either: y is said not to matter at {dict(EITHER.points[1].at)}, and does"]
 
 
@@ -34,7 +34,7 @@ def test_no_counterexample_tells_what_does_not_matter():
     assert "x = " not in str(outcome).partition("replay")[0]
 
 
-@pytest.mark.evidence
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", REGISTER.values(), ids=REGISTER)
 def test_no_parameter_of_the_register_is_vacuous(statement: rf.Statement):
     assert vacuous(statement) == []

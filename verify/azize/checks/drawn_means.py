@@ -136,7 +136,7 @@ def by_columns(epsilon: float = 0.0, direction: str = "in against out", rho: flo
         how = f"NumPy, {games:,} games a world from column sums, seed 22, n = {ROWS}, d = {max(1, round(problem.tau * ROWS))}"
         result = Draws(out, inside, how, ROWS)
     pair = (result.out, result.inside) if direction == "in against out" else (-result.inside, -result.out)
-    return Draws(*pair, result.how, result.size, epsilon)
+    return Draws(*pair, how=result.how, size=result.size, epsilon=epsilon)
 
 
 def off_the_lattice(problem: MeanProblem, games: int = 100_000) -> Draws:
@@ -148,8 +148,8 @@ def off_the_lattice(problem: MeanProblem, games: int = 100_000) -> Draws:
     odd = [(np.abs(s - np.rint(s)) > 1e-9).astype(float) for s in sums]
     return Draws(
         *odd,
-        f"NumPy, {games:,} games a world from one column, seed 21, n = {ROWS}: is its sum a whole number?",
-        ROWS,
+        how=f"NumPy, {games:,} games a world from one column, seed 21, n = {ROWS}: is its sum a whole number?",
+        size=ROWS,
     )
 
 
@@ -162,8 +162,8 @@ def by_difference(**at: Any) -> Replication:
         value = max(float(law @ np.minimum(1.0, ratio**2)) for law in laws)
         return Replication(
             *near(value),
-            what,
-            "NumPy, law of the sum of the extra coordinate by convolution, whose score is 0",
+            what=what,
+            how="NumPy, law of the sum of the extra coordinate by convolution, whose score is 0",
             size=ROWS,
         )
     if problem.data == "Cantor":
@@ -171,19 +171,19 @@ def by_difference(**at: Any) -> Replication:
         lowest = mean((np.concatenate([1 - drawn.out, drawn.inside]) > 0.5).astype(float), 0.0, 1.0)
         return Replication(
             *lowest,
-            "share of games that one test decides rightly, so that the ratio is far from every score of small variance",
-            drawn.how,
+            what="share of games that one test decides rightly, so that the ratio is far from every score of small variance",
+            how=drawn.how,
             claim=0.7,
         )
     if problem.target == "off the support" and problem.data == "Bernoulli":
         drawn = off_the_lattice(problem)
         return Replication(
             *mean((drawn.inside > 0).astype(float), 0.0, 1.0),
-            "probability of an infinite ratio",
-            drawn.how,
+            what="probability of an infinite ratio",
+            how=drawn.how,
             size=ROWS,
         )
     _, gaps, games = scores(problem)
     seen = [mean(np.minimum(1.0, gap**2), 0.0, 1.0) for gap in gaps]
     how = f"NumPy, {games:,} games a world from column sums, seed 22"
-    return Replication(*max(seen), what, how, size=ROWS)
+    return Replication(*max(seen), what=what, how=how, size=ROWS)

@@ -30,8 +30,8 @@ def level_at_zero(
     seen = share((ratio > 0).sum(), games)
     return Replication(
         *seen,
-        "level of the test at tau_alpha = 0",
-        f"NumPy, {games:,} games of H0, seed 18, n = {n}, d = {d}",
+        what="level of the test at tau_alpha = 0",
+        how=f"NumPy, {games:,} games of H0, seed 18, n = {n}, d = {d}",
         claim=alpha,
     )
 
@@ -45,8 +45,8 @@ def by_parity(rate: float, n: int = 200, games: int = GAMES) -> Draws:
         odd.append((total % 2).astype(float))
     return Draws(
         *odd,
-        f"NumPy, {games:,} games a world from the rows of the extra coordinate, seed 19, n = {n}: is the sum odd?",
-        n,
+        how=f"NumPy, {games:,} games a world from the rows of the extra coordinate, seed 19, n = {n}: is the sum odd?",
+        size=n,
     )
 
 
@@ -71,7 +71,7 @@ def by_digits(n: int = 3, digits: int = 4000, games: int = 200) -> Draws:
         )
         result.append(np.cos(2 * np.pi * (total - target)).mean(axis=1))
     how = f"NumPy, {games} games a world with {digits:,} ternary digits, seed 17, n = {n}, one coordinate: the mean of cos(2 pi 3^k (S - z)) over k"
-    return Draws(*result, how, n)
+    return Draws(*result, how=how, size=n)
 
 
 def _fractions(digits: np.ndarray) -> np.ndarray:
@@ -91,8 +91,8 @@ def faint_noise(games: int = 200_000, n: int = 400) -> Draws:
         near_half.append(-np.abs(total - np.floor(total) - 0.5))
     return Draws(
         *near_half,
-        f"NumPy, {games:,} games a world from the sums of coordinate n, seed 15, n = {n}: how near is the sum to a half?",
-        n,
+        how=f"NumPy, {games:,} games a world from the sums of coordinate n, seed 15, n = {n}: how near is the sum to a half?",
+        size=n,
     )
 
 
@@ -103,7 +103,9 @@ def by_release(n: int, distance: float) -> Replication:
     other[0] += distance
     seen = float(rows.mean() != other.mean())
     how = f"NumPy, means of two data sets that differ in one row, seed 20: {rows.mean():.12f} and {other.mean():.12f}, without noise"
-    return Replication(*near(seen), "advantage of comparing the output with one of the means", how, size=n)
+    return Replication(
+        *near(seen), what="advantage of comparing the output with one of the means", how=how, size=n
+    )
 
 
 def typical_scores(
@@ -119,8 +121,8 @@ def typical_scores(
     seen = mean(np.array(means), 0.0, 2.0)
     return Replication(
         *seen,
-        "mean of min(m, 2) over targets",
-        f"NumPy, {games:,} drawn targets, seed 16, n = d = {n:,}",
+        what="mean of min(m, 2) over targets",
+        how=f"NumPy, {games:,} drawn targets, seed 16, n = d = {n:,}",
         claim=1.0,
     )
 
@@ -169,8 +171,8 @@ def by_literal_records(alpha: float, games: int = 200_000, **at: Any) -> Replica
     seen = share(chosen[index].sum(), games)
     return Replication(
         *seen,
-        f"power of a set of outputs of FPR at most {alpha:g}",
-        f"NumPy, {games:,} literal games with the target, seed 13",
+        what=f"power of a set of outputs of FPR at most {alpha:g}",
+        how=f"NumPy, {games:,} literal games with the target, seed 13",
     )
 
 
@@ -181,8 +183,8 @@ def by_sums_off_the_lattice(p: float, games: int = 100_000, n: int = 400) -> Rep
     seen = difference(share(halves[1], games, RISK / 4), share(halves[0], games, RISK / 4))
     return Replication(
         *seen,
-        "advantage of asking whether a column sum is a whole number",
-        f"NumPy, {games:,} column sums a world, seed 21, n = {n}",
+        what="advantage of asking whether a column sum is a whole number",
+        how=f"NumPy, {games:,} column sums a world, seed 21, n = {n}",
         size=n,
     )
 

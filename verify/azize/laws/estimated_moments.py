@@ -163,7 +163,7 @@ def epoch_scores(size: float, spread: float, batch: int, games: int = 200_000) -
             means[own] = rest + targets[own[1]] / batch
         for pair, weights in zip(scores, (targets / variances, targets), strict=True):
             pair.append((means * weights).sum(axis=(1, 2)))
-    return [Draws(*pair, f"NumPy, {games:,} epochs a world from batch means") for pair in scores]
+    return [Draws(*pair, how=f"NumPy, {games:,} epochs a world from batch means") for pair in scores]
 
 
 def candidates_of(
@@ -215,7 +215,8 @@ def candidate_scores(law: str, d: int, targets: np.ndarray, batch: int, games: i
         means[1][:, 0, :] = target
         result.append(
             Draws(
-                *(rows.mean(axis=1) @ target for rows in means), f"NumPy, {games:,} literal batches a world"
+                *(rows.mean(axis=1) @ target for rows in means),
+                how=f"NumPy, {games:,} literal batches a world",
             )
         )
     return result
@@ -239,7 +240,7 @@ def rarity_scores(probabilities: tuple[float, ...], n: int = 100, games: int = 2
         result.append(
             Draws(
                 *scores,
-                f"NumPy, {games:,} games a world with the counts of the values, n = {n}, d = {n // 2}",
+                how=f"NumPy, {games:,} games a world with the counts of the values, n = {n}, d = {n // 2}",
             )
         )
     return result

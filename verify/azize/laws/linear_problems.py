@@ -128,7 +128,7 @@ def drawn_scores(
     counts = [rng.binomial(n - member, p, (games, 2)) + member * z for member in (0, 1)]
     how = f"NumPy, {games:,} games a world with the counts of ones, n = {n}"
     covariance, scalar = (
-        Draws(*((item @ (weight / np.abs(weight).max())).round(10) for item in counts), how, n)
+        Draws(*((item @ (weight / np.abs(weight).max())).round(10) for item in counts), how=how, size=n)
         for weight in ((z - p) / (p * (1 - p)), z - reference)
     )
     return covariance, scalar

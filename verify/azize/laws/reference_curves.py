@@ -120,7 +120,7 @@ def scores_by_games(estimator: str, n0: int, draw: int) -> rf.Draws:
         for block in np.array_split(np.arange(d), 50):
             score += rng.binomial(N - member, data.p[block], (3000, len(block))) @ weights[block]
         scores.append(score + member * float(weights @ z))
-    return rf.Draws(*scores, f"NumPy, {len(scores[0])} games a world")
+    return rf.Draws(*scores, how=f"NumPy, {len(scores[0])} games a world")
 
 
 def distance_to_normal(n: int, d: int, member: bool, draw: int) -> tuple[float, float]:

@@ -223,7 +223,7 @@ def growing_by_games(games: int = 4000, n: int = 61, p: int = 30, r: float = 1.5
             x[:, 0], y[:, 0] = target, r
         gram, moment = np.einsum("gni,gnj->gij", x, x), np.einsum("gni,gn->gi", x, y)
         scores.append(np.linalg.solve(gram, moment[..., None])[..., 0] @ target)
-    return Draws(*scores, f"NumPy, {games:,} literal regressions a world, n = {n}, p = {p}")
+    return Draws(*scores, how=f"NumPy, {games:,} literal regressions a world, n = {n}, p = {p}")
 
 
 def by_literal_columns(problem: Problem, reading: str, games: int = 4000, n: int = 51) -> Draws:
@@ -235,7 +235,7 @@ def by_literal_columns(problem: Problem, reading: str, games: int = 4000, n: int
         for member in (0, 1):
             drawn = piece.draw(rng, games, max(1, round(d * piece.share)), n, bool(member))
             scores[member] += piece.weight(reading) * drawn.sum(axis=1)
-    return Draws(*scores, f"NumPy, {games:,} literal games a world, n = {n}, d = {d}")
+    return Draws(*scores, how=f"NumPy, {games:,} literal games a world, n = {n}, d = {d}")
 
 
 def by_literal_match(games: int = 2000, n: int = 51) -> Draws:
@@ -251,5 +251,5 @@ def by_literal_match(games: int = 2000, n: int = 51) -> Draws:
         result.append((medians == target).any(axis=1).astype(float))
     return Draws(
         *result,
-        f"NumPy, {games:,} literal games a world, n = d = {n}: is some released median the target's own number?",
+        how=f"NumPy, {games:,} literal games a world, n = d = {n}: is some released median the target's own number?",
     )

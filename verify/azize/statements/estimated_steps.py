@@ -103,7 +103,7 @@ PRINTED = rf.Statement(
         _KNOWN,
         _KNOWN | {"spread": 1.0, "mean": 0.0},
         {"reading": UNCENTRED} | _FEW | {"d": 2, "batch": 10, "mean": 3.0, "size": 10**0.5, "angle": float(np.arctan(1 / 3))},
-        *({"reading": FEW} | _FEW | {"references": size, "draw": draw} for size in (40, 5) for draw in (0, 1)),
+        *({"reading": FEW} | _FEW | {"references": size, "draw": draw} for size, draw in ((40, 0), (40, 1), (5, 1))),
         {"reading": EPOCH} | _FEW | {"size": 8.0, "spread": 1 / 9, "batch": 64},
         *({"reading": REAL} | _FEW | {"batch": 64, "records": records, "references": size, "rank": rank}
           for records, size in (("digits", 300), ("diabetes", 150)) for rank in (1.0, 0.5, 0.0)),

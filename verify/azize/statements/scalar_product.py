@@ -221,7 +221,9 @@ def pair_in_fractions(data: str, n: int, **at: float) -> rf.Replication:
                 break
         powers.append(float(power))
     what = f"power at FPR {float(alpha):.4g}, scalar product less covariance attack"
-    return rf.Replication(*near(powers[1] - powers[0]), what, "all counts in whole fractions", claim=0.0)
+    return rf.Replication(
+        *near(powers[1] - powers[0]), what=what, how="all counts in whole fractions", claim=0.0
+    )
 
 
 _SMALL = {"n": 4, "p_1": 0.05, "p_2": 0.1, "target_1": 0.999, "target_2": 0.999, "reference_1": 0.0, "reference_2": 0.0}  # fmt: skip

@@ -169,4 +169,4 @@ def by_transform(sigma: float, rate: float, steps: int, log10_delta: float) -> R
     )
     # Each loss is rounded by at most half a cell.
     off = math.expm1(0.5 * width * steps)
-    return Replication(*near(result, off), what, how, claim=10.0**log10_delta)
+    return Replication(*near(result, off), what=what, how=how, claim=10.0**log10_delta)

@@ -193,7 +193,7 @@ def algorithm_1_runs(
     right = ((score[second] > best) == inside[second]).sum()
     ends = ((x - 0.5) / eta for x in share(right, games // 2))
     how = f"NumPy, {games:,} runs of the printed algorithm, seed 13, B = 200, a threshold chosen on one half and judged on the other"
-    return Replication(*ends, "accuracy - 1/2 over the promised eta", how)
+    return Replication(*ends, what="accuracy - 1/2 over the promised eta", how=how)
 
 
 def rates_again(algorithm: str, n: int, k: int, keep: float, **at: Any) -> Replication:
@@ -212,8 +212,8 @@ def rates_again(algorithm: str, n: int, k: int, keep: float, **at: Any) -> Repli
     rates = (share(guess[of].sum(), of.sum(), RISK / 4) for of in (member, ~member))
     return Replication(
         *difference(*rates),
-        "TPR - FPR of naming the likelier side",
-        "NumPy, 200,000 drawn training sets, seed 8",
+        what="TPR - FPR of naming the likelier side",
+        how="NumPy, 200,000 drawn training sets, seed 8",
     )
 
 
@@ -241,7 +241,9 @@ def literal_sensitivity(reading: str, n: int) -> Replication:
         for i in s
         for j in set(range(n)) - set(s)
     )
-    return Replication(*near(-log2(largest)), what, "literal enumeration of all halves and neighbours")
+    return Replication(
+        *near(-log2(largest)), what=what, how="literal enumeration of all halves and neighbours"
+    )
 
 
 def three_points(k: float, t: float, sigma: float) -> Replication:
@@ -252,7 +254,7 @@ def three_points(k: float, t: float, sigma: float) -> Replication:
     p = min(1, s**power / a**2)
     kind = "whole fractions" if exact else "by hand"
     how = f"{kind}: X = +-{float(a):.8g} with probability {float(p / 2):.6g} each, else 0, has E X^2 = {float(p * a**2):.6g} <= sigma^k"
-    return Replication(*near(float(p)), "P(|X| > t sigma)", how, claim=float(1 / x**power))
+    return Replication(*near(float(p)), what="P(|X| > t sigma)", how=how, claim=float(1 / x**power))
 
 
 def literal_rates(n: int, k: int, keep: float) -> Replication:
@@ -265,12 +267,14 @@ def literal_rates(n: int, k: int, keep: float) -> Replication:
         rates = sorted((share(named[of].sum(), of.sum(), RISK / 4) for of in (member, ~member)), reverse=True)
         return Replication(
             *difference(*rates),
-            "TPR - FPR of asking whether x* is named",
-            f"NumPy, {games:,} drawn sets and outputs, seed 9",
+            what="TPR - FPR of asking whether x* is named",
+            how=f"NumPy, {games:,} drawn sets and outputs, seed 9",
         )
     flags = subsets(n, k)
     law = np.where(flags, (1 - keep) / k, keep / (n - k))
     gap = float(np.maximum(law[flags[:, 0]].mean(axis=0) - law[~flags[:, 0]].mean(axis=0), 0).sum())
     return Replication(
-        *near(gap), "TPR - FPR of the best attack", f"NumPy, all {len(flags)} sets and {n} outputs enumerated"
+        *near(gap),
+        what="TPR - FPR of the best attack",
+        how=f"NumPy, all {len(flags)} sets and {n} outputs enumerated",
     )

@@ -170,8 +170,8 @@ def guessed(mu: float) -> Replication:
     right = (np.sign(side * mu + rng.standard_normal(games)) == side).sum()
     return Replication(
         *share(right, games),
-        "probability of naming the record by the side of the output",
-        f"NumPy, {games:,} games, seed 0",
+        what="probability of naming the record by the side of the output",
+        how=f"NumPy, {games:,} games, seed 0",
     )
 
 
@@ -223,5 +223,5 @@ def both_drawn(delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d
     rest = np.sum((weights * sigma) ** 2) * rng.chisquare(d - 1, (2, games)) if d > 1 else 0.0
     return Draws(
         *((line @ weights) ** 2 + rest),
-        f"NumPy, {games:,} pairs of releases a world, seed 0, with the weights Delta/sigma^2",
+        how=f"NumPy, {games:,} pairs of releases a world, seed 0, with the weights Delta/sigma^2",
     )

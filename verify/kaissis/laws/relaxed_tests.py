@@ -400,7 +400,7 @@ def scores_drawn(noise: str, delta: float, rate: float, nu: float, reading: str)
         seen = Draws(np.abs(out), np.abs(inside), how).power(alpha)
         ends = (rate * x for x in (seen.value, seen.low, seen.high))
         return Replication(
-            *ends, f"power of the magnitude less 0, that of the ratio, at FPR {alpha:.4g}", how
+            *ends, what=f"power of the magnitude less 0, that of the ratio, at FPR {alpha:.4g}", how=how
         )
     scores = (
         lambda z: law.logpdf(z - np.clip(z, -delta, delta)) - law.logpdf(z),
@@ -410,4 +410,4 @@ def scores_drawn(noise: str, delta: float, rate: float, nu: float, reading: str)
     seen = difference(
         *((p.value, p.low, p.high) for p in ((first, other) if first.value > other.value else (other, first)))
     )
-    return Replication(*(rate * x for x in seen), "difference of the powers at FPR 0.1", how)
+    return Replication(*(rate * x for x in seen), what="difference of the powers at FPR 0.1", how=how)

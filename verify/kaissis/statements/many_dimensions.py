@@ -49,8 +49,8 @@ def again(what: str, c: float, q: float, d: int, part: str, alpha: float) -> rf.
     seen = near(by_scipy(part, alpha, *at) / unit_of(*at), 1e-6)
     return rf.Replication(
         *seen,
-        f"Phi^-1 of the FNR at FPR {alpha:g} over the claim's mu, at most 1",
-        f"SciPy's chi-square laws at size {size}",
+        what=f"Phi^-1 of the FNR at FPR {alpha:g} over the claim's mu, at most 1",
+        how=f"SciPy's chi-square laws at size {size}",
         size=size,
     )
 

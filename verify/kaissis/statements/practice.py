@@ -86,7 +86,7 @@ POWER_LOSS = rf.Statement(
     uses=POWER.uses,
     unreached=POWER.unreached,
     kind=rf.Ordering(unit="loss without sub-sampling less that with it"),
-    domain=POWER.domain | {"reading": rf.Choice(DIFFERENCE, SHARE, AGAINST_NONE)},
+    domain={**POWER.domain, "reading": rf.Choice(DIFFERENCE, SHARE, AGAINST_NONE)},
     claimed=loss,
     truth=lambda reading, ratio: loss(reading, ratio, 1.0),
     points=points(ratio=(0.5, 1.0, 2.0, 4.0, 8.0), rate=(0.3,), reading=(DIFFERENCE, SHARE, AGAINST_NONE)),

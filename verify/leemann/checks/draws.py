@@ -72,7 +72,7 @@ def atoms_counted() -> Draws:
             total += values[(rng.random((games, d, 1)) > (0.6, 0.9)).sum(axis=-1)]
         seen.append(counts[np.searchsorted(sums, total - 1e-9)].sum(axis=1))
     how = f"NumPy, {games:,} data sets a world, seed 0, n = {n}, d = {d}, the atoms read off their sums and counted"
-    return Draws(*seen, how, n)
+    return Draws(*seen, how=how, size=n)
 
 
 def parities() -> Draws:
@@ -81,8 +81,8 @@ def parities() -> Draws:
     sums = [2 * rng.binomial(rows, 0.5, games) - rows for rows in (n, n - 1)]
     return Draws(
         *((np.abs(s - n) % 2).astype(float) for s in sums),
-        f"NumPy, {games:,} sums a world, seed 0, n = {n}: their parity",
-        n,
+        how=f"NumPy, {games:,} sums a world, seed 0, n = {n}: their parity",
+        size=n,
     )
 
 
@@ -97,7 +97,7 @@ def roots_named() -> Replication:
         "least, 10,000 times their rounding"
     )
     return Replication(
-        *near(float(apart > 1e-11)), "advantage of reading the records off their sum", how, size=4
+        *near(float(apart > 1e-11)), what="advantage of reading the records off their sum", how=how, size=4
     )
 
 
@@ -111,7 +111,7 @@ def drawn_targets(d: int, n: int) -> Draws:
         rows = n - 1 if member else n
         mean = (rng.standard_normal((games, d)) * rows**0.5 + member * target) / n
         scores.append(0.5 * k - n / (2 * (n - 1)) * ((mean - target) ** 2).sum(axis=1))
-    return Draws(*scores, f"NumPy, {games:,} games a world with drawn targets, seed 0")
+    return Draws(*scores, how=f"NumPy, {games:,} games a world with drawn targets, seed 0")
 
 
 def drawn_endless(step: float, c: float) -> Draws:
@@ -122,7 +122,7 @@ def drawn_endless(step: float, c: float) -> Draws:
         shown = rng.standard_normal((2, games))
         shown[1] += step * (rng.random(games) < p)
         ratio += np.log1p(p * np.expm1(step * shown - 0.5 * step**2))
-    return Draws(*ratio, f"NumPy, {games:,} runs of {steps:,} steps a world, seed 0")
+    return Draws(*ratio, how=f"NumPy, {games:,} runs of {steps:,} steps a world, seed 0")
 
 
 def drawn_exposed(epsilon: float, c: float, exposed: float, claimed: AbstractTradeOff) -> Replication:
@@ -137,10 +137,10 @@ def drawn_exposed(epsilon: float, c: float, exposed: float, claimed: AbstractTra
     how = f"NumPy, {games:,} games of {steps:,} steps with the target in, seed 0, the FPR exact"
     return Replication(
         *share((seen & (ones >= least)).sum(), games),
-        f"power at FPR {rate:.3g}",
-        how,
-        float(claimed.tpr_at(rate)),
-        steps,
+        what=f"power at FPR {rate:.3g}",
+        how=how,
+        claim=float(claimed.tpr_at(rate)),
+        size=steps,
     )
 
 
@@ -156,9 +156,9 @@ def exposed_alone(
         what = f"power at FPR {rates[best]:.3g} of attacking the exposed alone"
         return Replication(
             *near(float(powers[best])),
-            what,
-            f"SciPy, enumeration of the {k} coins",
-            float(claimed.tpr_at(rates[best])),
+            what=what,
+            how=f"SciPy, enumeration of the {k} coins",
+            claim=float(claimed.tpr_at(rates[best])),
         )
     rng, games = np.random.default_rng(0), 200_000
     if curve == LAPLACE:
@@ -168,7 +168,7 @@ def exposed_alone(
         sums = [rng.standard_normal(games) + inside * size * k**0.5 for inside in (0.0, 1.0)]
     return Draws(
         *(np.where(rng.random(games) < share, x, -1e9) for x in sums),
-        f"NumPy, {games:,} runs of {k} steps a world, seed 0",
+        how=f"NumPy, {games:,} runs of {k} steps a world, seed 0",
     )
 
 
@@ -186,15 +186,17 @@ def by_inversion(size: float, rate: float, steps: int) -> Replication:
         seen = {a: share((total > -ndtri(a) * steps**0.5).sum(), games, RISK / 10) for a in alpha}
         best = max(alpha, key=lambda a: ndtri(max(seen[a][1], 1e-12)) - ndtri(float(claimed.tpr_at(a))))
         how = f"NumPy, {games:,} games with the target in, seed 0, the sum of the outputs alone as the test, the FPR exact"
-        return Replication(*seen[best], f"power at FPR {best:g}", how, float(claimed.tpr_at(best)))
+        return Replication(
+            *seen[best], what=f"power at FPR {best:g}", how=how, claim=float(claimed.tpr_at(best))
+        )
     alpha = np.geomspace(1e-7, 0.1, 50)
     best = float(alpha[int(np.argmax(claimed.probit_beta(alpha) - curve.probit_beta(alpha)))])
     seen = near(float(curve.tpr_at(best)), 1e-4)
     return Replication(
         *seen,
-        f"power at FPR {best:.2g}",
-        "inversion of the characteristic function of the log ratio",
-        float(claimed.tpr_at(best)),
+        what=f"power at FPR {best:.2g}",
+        how="inversion of the characteristic function of the log ratio",
+        claim=float(claimed.tpr_at(best)),
     )
 
 
@@ -218,7 +220,7 @@ def drawn_k(components: str, p: float, deviation: float, d: int) -> Replication:
     error = 6.0 * float((((k - k.mean()) ** 2).var() / k.size) ** 0.5)
     ends = [(max(x, 0.0) / (2 * d)) ** 0.5 for x in (variance, variance - error, variance + error)]
     return Replication(
-        *ends, "sd(K) / sd(chi2_d)", f"NumPy, {size[0]:,} gradients, seed 0; 6 standard errors"
+        *ends, what="sd(K) / sd(chi2_d)", how=f"NumPy, {size[0]:,} gradients, seed 0; 6 standard errors"
     )
 
 
@@ -230,7 +232,7 @@ def drawn_p_values(d: int, n: int, k: float, level: float, printed: bool) -> Rep
     how = f"NumPy and SciPy, {means:,} batch means under H0, seed 0"
     if printed:
         return Replication(
-            *share(((n - 1) * square > 1.0).sum(), means), "P0(S > 1), where F^-1 has no value", how
+            *share(((n - 1) * square > 1.0).sum(), means), what="P0(S > 1), where F^-1 has no value", how=how
         )
     below = scipy.stats.ncx2.cdf((n - 1) * square, d, n * k) <= level
-    return Replication(*share(below.sum(), means), f"P0(p <= {level:g})", how)
+    return Replication(*share(below.sum(), means), what=f"P0(p <= {level:g})", how=how)

@@ -176,4 +176,4 @@ def share_below(of: Attacked, n: int, rows: float, level: float = 0.1, games: in
     )
     p = scipy.stats.ncx2.cdf(rows * square, of.degrees, n * of.susceptibility)
     how = f"NumPy and SciPy, {games:,} literal batches under H0, seed 0"
-    return Replication(*share((p <= level).sum(), games), f"P0(p <= {level:g})", how, claim=level)
+    return Replication(*share((p <= level).sum(), games), what=f"P0(p <= {level:g})", how=how, claim=level)
