@@ -118,7 +118,7 @@ def test_two_coins_by_draws():
         drawn_scores(4, p, z, reference), (covariance[worst], scalar[worst]), strict=True
     ):
         seen = scores.power(float(alpha[worst]))  # fails with a probability of at most 1e-6
-        assert seen.low <= power <= seen.high < seen.low + 0.02
+        assert seen.low <= power <= seen.high < seen.low + 0.05
 
 
 def test_no_linear_score_has_more_than_the_covariance_score():
@@ -135,7 +135,7 @@ def test_the_score_with_few_reference_points_loses_in_literal_games():
     curve = reference_points.paper_curve("centred", 5, 0)
     exact = 1 - float(curve.beta(np.array([0.1]))[0])
     seen = scores_by_games("centred", 5, 0).power(0.1)
-    assert seen.low <= exact <= seen.high < seen.low + 0.2
+    assert seen.low <= exact <= seen.high < seen.low + 0.3
     assert exact < 0.6 < float(azize.power(0.1, reference_points.known_leakage()))
 
 

@@ -28,7 +28,7 @@ RISK = 1e-9 / 200
 REFUTED = ["izzo-thm-8", "izzo-cor-10", "izzo-prop-11-dataset", "izzo-lemma-13", "izzo-alg-1"]
 CONFIRMED = [
     "izzo-prop-2", "izzo-thm-3", "izzo-thm-4", "izzo-thm-5", "izzo-prop-6", "izzo-thm-7", "izzo-thm-9", "izzo-cor-14",
-    "izzo-noise", "izzo-lemma-12", *(f"{name}-corrected" for name in REFUTED),
+    "izzo-noise", "izzo-noise-growth", "izzo-prop-11", "izzo-lemma-12", *(f"{name}-corrected" for name in REFUTED),
 ]  # fmt: skip
 
 
