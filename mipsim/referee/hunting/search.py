@@ -54,7 +54,7 @@ class Search:
     file: TextIO | None = None
     slowest: float = 0.0
     judging: str = ""
-    check_interrupt: Callable[[], None] = lambda: None
+    check_interrupt: Callable[[], None] = field(default_factory=lambda: lambda: None)
     told: float = field(default_factory=time.perf_counter)
 
     def probe(self, at: Mapping[str, Any], phase: str) -> Probe | None:
