@@ -86,19 +86,15 @@ def gap_in(outcome: Outcome, unit: str, at: Mapping[str, Any] | None = None) -> 
         if isinstance(value, (Number, Samplers)):
             return f"{unit}: {role} is no curve"
         ends.append(measure(value))
-    low, high = float(ends[1][0] - ends[0][1]), float(ends[1][1] - ends[0][0])
-    gap = (
-        f"gap {0.5 * (low + high):+.6g}"
-        if high - low <= 1e-6 * max(1.0, abs(high))
-        else f"gap in [{low:+.6g}, {high:+.6g}]"
-    )
-    return f"{unit}: claimed {_shown(ends[0])}, true {_shown(ends[1])}, {gap}"
+    gap = ends[1][0] - ends[0][1], ends[1][1] - ends[0][0]
+    return f"{unit}: claimed {_shown(ends[0])}, true {_shown(ends[1])}, gap {_shown(gap, '+', 'in ')}"
 
 
-def _shown(ends: tuple[float, float]) -> str:
+def _shown(ends: tuple[float, float], sign: str = "-", between: str = "") -> str:
+    """One number where the ends are near, else the interval, with a word before it."""
     low, high = map(float, ends)
     return (
-        f"{0.5 * (low + high):.6g}"
+        f"{0.5 * (low + high):{sign}.6g}"
         if high - low <= 1e-6 * max(1.0, abs(high))
-        else f"[{low:.6g}, {high:.6g}]"
+        else f"{between}[{low:{sign}.6g}, {high:{sign}.6g}]"
     )

@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
+from scipy.special import ndtri
 from scipy.stats import binom
 
+from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.referee.kinds import Limit
 from mipsim.referee.statement import Statement, inner
 from mipsim.referee.values import Number, read
@@ -234,22 +235,19 @@ def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATE
 
 
 def share(hits: float, games: int, risk: float = RISK / 2) -> tuple[float, float, float]:
-    """(share, low, high): Clopper and Pearson's interval of a probability.
+    """(share, low, high): one `clopper_pearson` interval.
 
     Args:
         hits: how often it happened.
         games: in how many draws.
-        risk: failure probability of each end.
-
-    Source: Clopper and Pearson (1934).
+        risk: failure probability of each end, below 1/2.
 
     Examples:
         >>> [round(x, 3) for x in share(50, 100)], share(0, 100)[:2]
         ([0.5, 0.266, 0.734], (0.0, 0.0))
     """
-    low = float(betaincinv(hits, games - hits + 1, risk)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, games - hits, 1.0 - risk)) if hits < games else 1.0
-    return float(hits) / games, low, high
+    low, high = clopper_pearson([hits], games, 2.0 * risk)
+    return float(hits) / games, float(low[0]), float(high[0])
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
