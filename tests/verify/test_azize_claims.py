@@ -1,5 +1,7 @@
 """The verdicts on Azize & Basu: by statement and point, with the counterexamples that decide."""
 
+from pathlib import Path
+
 import pytest
 
 import mipsim as mi
@@ -7,9 +9,12 @@ from mipsim import referee as rf
 from mipsim.referee import Verdict
 from mipsim.referee.defect import READING, correction_of
 from mipsim.referee.judging.point import judge_point, point_seed
+from mipsim.referee.reporting.overview import cells
+from mipsim.referee.reporting.page import report
 from mipsim.referee.reporting.wording import gap
 from verify.azize.statements import MODULES, gdp, misspecified, optimality
 from verify.register import REGISTER
+from verify.report.progress_table import row
 
 STATEMENTS = {item.name: item for module in MODULES for item in module.STATEMENTS}
 SOME = [
@@ -83,12 +88,17 @@ def test_the_decisive_points(name: str):
 
 
 @pytest.mark.parametrize("name", ["azize-thm-3.1-power", "azize-lemma-C.6"])
-def test_where_worlds_are_singular_the_gap_is_at_least_what_is_printed(name: str):
+def test_where_worlds_are_singular_the_gap_is_at_least_what_is_printed(name: str, tmp_path: Path):
     """The worlds of Cantor's data are mutually singular, so that the gap is infinite: its interval has no upper end."""
     point = next(item for item in STATEMENTS[name].points if item.name == "cantor")
-    result = rf.judge(STATEMENTS[name], at=[point]).judged[0]
+    outcome = rf.judge(STATEMENTS[name], at=[point])
+    result = outcome.judged[0]
     assert result.verdict is Verdict.REFUTED
     assert gap(result.gap, result.interval) == "at least 6.98"
+    # A log's row, the page's table and its sections say it too, not the number alone.
+    assert "at least 6.98 (probit)" in row(outcome)
+    assert "at least 6.98 probit" in [text for _, text in cells(outcome)]
+    assert "Gap at least 6.98 probit" in report(outcome, tmp_path).read_text("utf-8")
 
 
 @pytest.mark.evidence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from textwrap import TextWrapper
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from mipsim.referee.defect import correction_of, diagnose
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.wording import paragraphs
+from mipsim.referee.reporting.wording import lone_gap, paragraphs
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
 from verify.hunting import told
@@ -141,11 +140,9 @@ def _example(statement: Statement, title: str, point: PointResult, command: str)
         f"{name} = {_value(value)}" for name, value in statement.mattering(point.parameters).items()
     )
     low, high = point.interval
-    known = f"{_value(point.gap)} in [{_value(low)}, {_value(high)}]"
-    if math.isinf(high) and math.isfinite(low) and low > 0.0:
-        known = f"at least {_value(low)}"
-    elif math.isinf(low) and math.isfinite(high) and high < 0.0:
-        known = f"at most {_value(high)}"
+    known = lone_gap(point.gap, point.interval, _value)
+    if known == _value(point.gap):
+        known = f"{known} in [{_value(low)}, {_value(high)}]"
     lines = [f"**{title}**: {at}. Gap {known} ({point.unit})."]
     lines += [f"Found by {point.route}. {_line(point.detail)}".rstrip(), ""]
     if point.second_route:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from mipsim.referee.outcome import Outcome, is_judged
-from mipsim.referee.reporting.wording import count, duration, interval, quantity
+from mipsim.referee.reporting.wording import count, duration, interval, lone_gap
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import Statement
 
@@ -189,7 +189,7 @@ def row(outcome: Outcome) -> tuple[str, ...]:
         outcome.statement.name,
         type(outcome.statement.kind).__name__.lower(),
         str(outcome.verdict) if is_judged(outcome) else "not judged",
-        "–" if worst is None else quantity(worst.gap, worst.unit),
+        "–" if worst is None else f"{lone_gap(worst.gap, worst.interval)} ({worst.unit})",
         interval(outcome.interval),
         outcome.broken.partition(" evenly")[0],
         count(len(outcome.judged) + len(outcome.probes)),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from mipsim.referee.defect import Defect, correction_of, defect_of
 from mipsim.referee.outcome import Outcome
-from mipsim.referee.reporting.wording import interval, three_digits
+from mipsim.referee.reporting.wording import interval, lone_gap
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import Statement
 
@@ -62,7 +62,10 @@ def cells(outcome: Outcome) -> list[tuple[str, str]]:
     points = len(outcome.judged) + len(outcome.probes)
     result = (
         (-outcome.share, outcome.broken.partition(" evenly")[0]),
-        (outcome.gap, f"{three_digits(outcome.gap)} {'' if worst is None else worst.unit}".rstrip()),
+        (
+            outcome.gap,
+            f"{lone_gap(outcome.gap, outcome.interval)} {'' if worst is None else worst.unit}".rstrip(),
+        ),
         (high - low, interval(outcome.interval)),
         (points, f"{points:,}"),
         (outcome.seconds, f"{outcome.seconds:.1f}"),

@@ -41,7 +41,7 @@ def environment() -> Environment:
     )
     result.filters |= {
         name: getattr(wording, name)
-        for name in ("count", "duration", "interval", "paragraphs", "point_anchor", "reached")
+        for name in ("count", "duration", "interval", "lone_gap", "paragraphs", "point_anchor", "reached")
     }
     result.filters |= {
         "plural": plural,

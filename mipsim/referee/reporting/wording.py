@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mipsim.referee.reporting.plain import plain
@@ -26,16 +26,6 @@ def three_digits(value: Any) -> str:
         digits, exponent = text.split("e")
         text = f"{digits}e{int(exponent)}"
     return text.replace("-", "−")
-
-
-def quantity(value: float, unit: str) -> str:
-    """Write a number with its unit.
-
-    Examples:
-        >>> quantity(0.1, "probit"), quantity(0.1, "advantage")
-        ('0.1 (probit)', '0.1 (advantage)')
-    """
-    return f"{three_digits(value)} ({unit})"
 
 
 _STEP = re.compile(r"(?<=[.:;]) +(?=\((?:[ivx]{1,4}|[A-Z]|[0-9]{1,2})\) )")
@@ -66,19 +56,31 @@ def interval(ends: Sequence[float]) -> str:
     return f"[{three_digits(ends[0])}, {three_digits(ends[1])}]"
 
 
+def lone_gap(value: float, ends: Sequence[float], number: Callable[[float], str] = three_digits) -> str:
+    """Write a gap whose interval stands elsewhere; where an end is open, the other is all that is known.
+
+    Examples:
+        >>> lone_gap(0.3, (0.2, 0.4)), lone_gap(6.99, (6.98, float("inf")))
+        ('0.3', 'at least 6.98')
+    """
+    if math.isinf(ends[1]) and math.isfinite(ends[0]) and value >= ends[0] > 0.0:
+        return f"at least {number(ends[0])}"
+    if math.isinf(ends[0]) and math.isfinite(ends[1]) and value <= ends[1] < 0.0:
+        return f"at most {number(ends[1])}"
+    return number(value)
+
+
 def gap(value: float, ends: Sequence[float]) -> str:
-    """Write a gap with its interval; where an end is open, the other is all that is known.
+    """Write a gap with its interval.
 
     Examples:
         >>> gap(0.3, (0.2, 0.4)), gap(0.3, (0.3, 0.3)), gap(6.99, (6.98, float("inf")))
         ('0.3 in [0.2, 0.4]', '0.3 (exact)', 'at least 6.98')
     """
-    if math.isinf(ends[1]) and math.isfinite(ends[0]) and value >= ends[0] > 0.0:
-        return f"at least {three_digits(ends[0])}"
-    if math.isinf(ends[0]) and math.isfinite(ends[1]) and value <= ends[1] < 0.0:
-        return f"at most {three_digits(ends[1])}"
-    where = interval(ends)
-    return f"{three_digits(value)} ({where})" if where == "exact" else f"{three_digits(value)} in {where}"
+    known, where = lone_gap(value, ends), interval(ends)
+    if known != three_digits(value):
+        return known
+    return f"{known} ({where})" if where == "exact" else f"{known} in {where}"
 
 
 def count(value: float) -> str:
