@@ -200,7 +200,8 @@ class Independent:
             result = _by_moments(v, probability, t[alive]) or by_waves(v, probability, spacing, alive)
             for world, (phi, flaw) in enumerate(result):
                 c = copies[world]
-                modulus = np.minimum(np.abs(phi) + flaw, 1.0 + 1e-9)
+                # Of a row without mass in this world the modulus is 0, which has no logarithm: what is larger bounds it too.
+                modulus = np.clip(np.abs(phi) + flaw, 1e-300, 1.0 + 1e-9)
                 value[world, alive] *= _product(phi, c) * np.exp(1j * (t[alive] * shift[world]))
                 size[world, alive] *= np.exp(c @ np.log(modulus))
                 error[world, alive] += c @ (flaw / modulus) + 4.0 * UNIT * (

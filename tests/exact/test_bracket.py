@@ -239,6 +239,15 @@ def test_no_score_is_infinite_but_where_the_terms_are() -> None:
         assert low[0] <= total.finite[world] <= high[0]
 
 
+def test_a_row_without_mass_in_a_world_has_a_characteristic_function_of_0():
+    probability = np.stack([[[0.0, 0.0]], [[0.5, 0.5]]])
+    total = Independent((Stack(np.array([[0.0, 1.0]]), probability, np.array([[2], [1]])),), np.zeros(2))
+    value, error = total.characteristic(0.1, 4, 0.0)
+    assert np.abs(value[0]).max() == 0.0
+    assert np.isfinite(error).all()
+    assert np.allclose(value[1], (0.5 + 0.5 * np.exp(0.1j * np.arange(5))), atol=1e-12)
+
+
 class Counted(AbstractScoreLaw):
     """A normal law whose own thresholds are off, and the most values that were asked for at once."""
 
