@@ -24,17 +24,17 @@ def _rows() -> list[tuple[str, str, str, str]]:
     scalar, aimed = azize.scalar_leakage(data, aim, target, N), azize.leakage_score(data, aim, N)
     mixture = f"none: TPR = {RHO:g} Φ(Φ^-1(α) + {(m / RHO) ** 0.5:.3f}) + {1 - RHO:g} α"
     return [
-        ("Empirical mean", "(1/n) ||z* - μ||^2 in C^-1", f"{m:.4f}", f"{m**0.5:.4f}"),
+        ("Empirical mean", "(1/n) ||z* - μ||^2 in Σ^-1", f"{m:.4f}", f"{m**0.5:.4f}"),
         (
             f"Gaussian noise, γ = {GAMMA:g}",
             "(1/n) ||z* - μ||^2 in (C + C_γ)^-1",
             f"{noisy:.4f}",
             f"{noisy**0.5:.4f}",
         ),
-        (f"Sub-sampling, ρ = {RHO:g}", "(ρ/n) ||z* - μ||^2 in C^-1", f"{RHO * m:.4f}", mixture),
+        (f"Sub-sampling, ρ = {RHO:g}", "(ρ/n) ||z* - μ||^2 in Σ^-1", f"{RHO * m:.4f}", mixture),
         (
             "Similar point, z_targ typical",
-            "(1/n) (z_targ - μ)' C^-1 (z* - μ)",
+            "(1/n) (z_targ - μ)' Σ^-1 (z* - μ)",
             f"{scalar:.4f}",
             f"{abs(scalar) / aimed**0.5:.4f}, |score| / sqrt(m_targ)",
         ),

@@ -1,4 +1,4 @@
-"""Azize and Basu, equation 5: l_n is asymptotically (z* - mu)' C^-1 (muhat - mu) - ||z* - mu||^2_{C^-1} / (2n).
+"""Azize and Basu, equation 5: l_n is asymptotically (z* - mu)' Sigma^-1 (muhat - mu) - ||z* - mu||^2_{Sigma^-1} / (2n).
 
 Here one coordinate is Bernoulli(1/n) and the target has the rare 1. In the n - 1 others, so that d = n, all N(0, 1),
 the target is the mean: there the right side is 0, and what they add to l_n vanishes (its mean square is computed below).

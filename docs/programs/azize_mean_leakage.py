@@ -1,4 +1,4 @@
-"""Azize and Basu, section 3: "the average leakage is E[m*] = tau", m* = lim ||z* - mu||^2_{C^-1} / n (theorem 3.1).
+"""Azize and Basu, section 3: "the average leakage is E[m*] = tau", m* = lim ||z* - mu||^2_{Sigma^-1} / n (theorem 3.1).
 
 Here coordinate j = 2, 3, ..., d + 1 is Bernoulli(1/j^2), and d = n, so that tau = 1.
 """

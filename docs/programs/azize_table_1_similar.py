@@ -1,4 +1,4 @@
-"""Azize and Basu, table 1: the leakage score of an attack built for a similar point is (1/n)(z_targ - mu)' C^-1 (z_true - mu).
+"""Azize and Basu, table 1: the leakage score of an attack built for a similar point is (1/n)(z_targ - mu)' Sigma^-1 (z_true - mu).
 
 Here the records are N(0, I) with d = 400 and n = 200, the attack is built for twice the target, and its advantage is exact.
 """

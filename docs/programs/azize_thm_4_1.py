@@ -1,6 +1,6 @@
-"""Azize and Basu, theorem 4.1: with noise N(0, C_gamma)/sqrt(n) the power tends to Phi(z_alpha + sqrt(m)).
+"""Azize and Basu, theorem 4.1: with noise N(0, Sigma_gamma)/sqrt(n) the power tends to Phi(z_alpha + sqrt(m)).
 
-Here m = lim (1/n) ||z* - mu||^2_{(C + C_gamma)^-1}. Coordinate j, of d = n, is a fair coin, 0 or 1, with noise of standard deviation
+Here m = lim (1/n) ||z* - mu||^2_{(Sigma + Sigma_gamma)^-1}. Coordinate j, of d = n, is a fair coin, 0 or 1, with noise of standard deviation
 gamma_j = 1/j, and the target is the mean, 1/2 everywhere: m = 0.
 """
 

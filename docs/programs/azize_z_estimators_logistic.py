@@ -12,7 +12,7 @@ alpha, theta, agrees = 0.1, np.array([0.0, -3.0]), np.array([1, 0])
 p = expit(theta)
 psi, v = agrees - p, -p * (1 - p)  # psi = x (y - p(x)); V is the derivative of its mean
 claimed = ndtr(ndtri(alpha) + np.sqrt((psi**2 / -v).mean()))
-scores = {"printed": (psi / v - theta) / v, "corrected": psi}  # C^-1 (I - E I) of I = -psi / v
+scores = {"printed": (psi / v - theta) / v, "corrected": psi}  # Sigma^-1 (I - E I) of I = -psi / v
 for n in (10_000, 100_000, 1_000_000):
     ones = np.arange(n + 1)
     estimate = logit(np.clip(ones, 0.5, n - 0.5) / n)

@@ -1,6 +1,6 @@
-"""Leemann et al., algorithm 1 (GLiR): with S = (n-1) (m - theta)' C^-1 (m - theta), p = log F^-1_{chi2_d(nK)}(S)
+"""Leemann et al., algorithm 1 (GLiR): with S = (n-1) (m - theta)' Sigma^-1 (m - theta), p = log F^-1_{chi2_d(nK)}(S)
 is the log p-value under H0.
-Here d = 5, n = 20 and K = 5. Under H0 n (m - theta)' C^-1 (m - theta) is chi2_d(nK).
+Here d = 5, n = 20 and K = 5. Under H0 n (m - theta)' Sigma^-1 (m - theta) is chi2_d(nK).
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Leemann et al., algorithm 1 (GLiR) on gradients of a network: F_{chi2_d(nK)}(S), S = (n-1) (m - theta)' C^-1 (m - theta), is the
+"""Leemann et al., algorithm 1 (GLiR) on gradients of a network: F_{chi2_d(nK)}(S), S = (n-1) (m - theta)' Sigma^-1 (m - theta), is the
 p-value under H0.
 Here the gradients are those of the last layer (d = 51) of 50 tanh units, with half the squared error as the loss, at made records
 of 10 numbers. n = 64; mean and C are of 150 reference gradients, C shrunk as Ledoit and Wolf do. The report has the same of real

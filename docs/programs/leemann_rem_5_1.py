@@ -1,4 +1,4 @@
-"""Leemann et al., remark 5.1: independent components of C^-1/2 theta' "follow" K = |C^-1/2 theta'|^2 ~ chi2_d.
+"""Leemann et al., remark 5.1: independent components of Sigma^-1/2 theta' "follow" K = |Sigma^-1/2 theta'|^2 ~ chi2_d.
 Here d = 5 independent components, each uniform on [-sqrt 3, sqrt 3], which has mean 0 and variance 1.
 """
 

@@ -1,4 +1,4 @@
-"""Leemann et al., remark 5.2: without noise, with K = ||C^-1/2 theta'||^2 as printed, equation 8 "cannot be
+"""Leemann et al., remark 5.2: without noise, with K = ||Sigma^-1/2 theta'||^2 as printed, equation 8 "cannot be
 improved". Here d = 1, n = 100, gradients N(10, 1), and a target at the mean, theta' = 10, so that K = 100; and one
 with theta' = 0, so that K = 0.
 """

@@ -26,7 +26,7 @@ class Moments(Protocol):
 
 
 class CovarianceScore(AbstractLinearAttack):
-    """(z - mu)' C^-1 (output - mu) - ||z - mu||^2_{C^-1} / (2 n).
+    """(z - mu)' Sigma^-1 (output - mu) - ||z - mu||^2_{Sigma^-1} / (2 n).
 
     Args:
         moments: a distribution (known moments), `EstimatedMoments` or `ShrunkMoments` (reference points), or anything with
@@ -73,14 +73,14 @@ class CovarianceScore(AbstractLinearAttack):
         self.aim = None if target is None else finite_vector("target", target, dimension)
 
     def weights(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
-        """C^-1 (z - mu), shape (d,)."""
+        """Sigma^-1 (z - mu), shape (d,)."""
         difference = aimed_at(self.aim, target, self.mean.shape[0]) - self.mean
         if isinstance(self.precision, LowRankInverse):
             return self.precision.apply(difference)
         return difference * self.precision if self.precision.ndim == 1 else difference @ self.precision
 
     def offset(self, target: Float[Array, " d"]) -> Float[Array, ""]:
-        """-weights . mu - ||z - mu||^2_{C^-1} / (2 n)."""
+        """-weights . mu - ||z - mu||^2_{Sigma^-1} / (2 n)."""
         aim = aimed_at(self.aim, target, self.mean.shape[0])
         w = self.weights(target)
         return -jnp.sum(w * self.mean) - jnp.sum(w * (aim - self.mean)) / (2 * self.n)

@@ -16,10 +16,10 @@ from mipsim.attacks.shrunk import LowRankInverse, ShrunkMoments
 
 
 class GLiR(AbstractQuadraticAttack):
-    """-n (m - theta)' C^-1 (m - theta): near the target's gradient speaks for "in".
+    """-n (m - theta)' Sigma^-1 (m - theta): near the target's gradient speaks for "in".
 
     For Gaussian gradients and no noise this ranks as the likelihood ratio does, so that for one target no attack is
-    stronger. Under H0 the quadratic form is chi2_d(n K), K = ||C^-1/2 (theta - mu)||^2; the p-value that algorithm 1
+    stronger. Under H0 the quadratic form is chi2_d(n K), K = ||Sigma^-1/2 (theta - mu)||^2; the p-value that algorithm 1
     thresholds is its distribution function at that value, an increasing function of it for each target, which leaves the curve
     of a fixed target as it is. For targets of different K compare p-values: `GLiRPValue`.
 
@@ -49,7 +49,7 @@ class GLiR(AbstractQuadraticAttack):
         return target
 
     def metric(self, target: Float[Array, " d"]) -> Float[Array, "..."]:
-        """The matrix n C^-1: (d,) where the covariance is diagonal, else (d, d)."""
+        """The matrix n Sigma^-1: (d,) where the covariance is diagonal, else (d, d)."""
         return jnp.asarray(self.n * self.inverse)
 
     def value(self, target: Float[Array, " d"], square: Float[Array, ""]) -> Float[Array, ""]:
@@ -57,9 +57,9 @@ class GLiR(AbstractQuadraticAttack):
 
 
 class GLiRPValue(AbstractAttack):
-    """-Phi^-1(p), p = F_{chi2_d(n K)}(S), S = n (m - theta)' C^-1 (m - theta): the p-value of S under H0, which is comparable between targets.
+    """-Phi^-1(p), p = F_{chi2_d(n K)}(S), S = n (m - theta)' Sigma^-1 (m - theta): the p-value of S under H0, which is comparable between targets.
 
-    K = ||C^-1/2 (theta - mu)||^2 differs from target to target, and with it the law of S. Algorithm 1 prints F^-1(S) where F(S) is
+    K = ||Sigma^-1/2 (theta - mu)||^2 differs from target to target, and with it the law of S. Algorithm 1 prints F^-1(S) where F(S) is
     meant, and n - 1 where n belongs. Phi^-1(p) is that of Sankaran's power of S / (d + n K), which is off by less than 1e-4 within six
     standard deviations where d >= 100 and n K >= 50 d.
 

@@ -162,7 +162,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
 class GaussianLikelihoodRatio(AbstractQuadraticAttack):
     """The exact log-likelihood ratio of the mean of Gaussian data with any covariance.
 
-    H0: N(mu, C/n); H1: N(mu + (z - mu)/n, C (n-1)/n^2). Completing the square, with |x|^2 = x' C^-1 x, the ratio is
+    H0: N(mu, Sigma/n); H1: N(mu + (z - mu)/n, Sigma (n-1)/n^2). Completing the square, with |x|^2 = x' Sigma^-1 x, the ratio is
     (|z - mu|^2 - n/(n-1) |output - z|^2 - d log(1 - 1/n)) / 2: it sees the output's distance from the target only.
 
     Args:
@@ -200,7 +200,7 @@ class GaussianLikelihoodRatio(AbstractQuadraticAttack):
         return aimed_at(self.aim, target, self.mean.shape[0])
 
     def metric(self, target: Float[Array, " d"]) -> Float[Array, "d d"]:
-        """n/(n-1) C^-1, shape (d, d)."""
+        """n/(n-1) Sigma^-1, shape (d, d)."""
         return jnp.asarray(self.precision * (self.n / (self.n - 1)))
 
     def value(self, target: Float[Array, " d"], square: Float[Array, ""]) -> Float[Array, ""]:

@@ -48,7 +48,7 @@ def leakage_score(
 
 
 def scalar_leakage(data: AbstractDistribution, aimed: object, target: object, n: int) -> float:
-    """m_scal = (1/n) (z_targ - mu)' C^-1 (z* - mu) of product data, of either sign.
+    """m_scal = (1/n) (z_targ - mu)' Sigma^-1 (z* - mu) of product data, of either sign.
 
     Args:
         data: the law of one record, a product law.
@@ -188,8 +188,8 @@ def delta_epsilon(leakage: float, epsilon: object) -> np.ndarray:
 def effective_mu(weights: object, data: AbstractDistribution, target: object, n: int) -> float:
     """The limit mu >= 0 of a linear score w' output: |w'(z - mu)| / sqrt(n w' C w), product data.
 
-    Under H0 the score has mean w'mu and variance w'Cw/n; the target moves the mean by w'(z - mu)/n.
-    The largest value, sqrt(m*), is reached at w = C^-1 (z - mu), by Cauchy and Schwarz.
+    Under H0 the score has mean w'mu and variance w'Sigma w/n; the target moves the mean by w'(z - mu)/n.
+    The largest value, sqrt(m*), is reached at w = Sigma^-1 (z - mu), by Cauchy and Schwarz.
 
     Args:
         weights: w, shape (d,), not all zero.

@@ -1,6 +1,6 @@
 """Formulas of Leemann, Pawelczyk & Kasneci, "Gaussian Membership Inference Privacy" (NeurIPS 2023), as printed.
 
-n is the rows of a batch, d the dimension of a gradient, K the gradient susceptibility |C^-1/2 theta'|^2 (a number
+n is the rows of a batch, d the dimension of a gradient, K the gradient susceptibility |Sigma^-1/2 theta'|^2 (a number
 without unit), tau the standard deviation of the noise on the released mean and `clip` the bound on gradient norms,
 both in the gradients' unit; mu is that of a Gaussian trade-off.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def gradient_susceptibility(data: AbstractDistribution, gradient: object, centred: bool = True) -> float:
-    """K = ||C^-1/2 (theta' - mu)||^2; theorem 5.1 prints it without mu, algorithm 1 with.
+    """K = ||Sigma^-1/2 (theta' - mu)||^2; theorem 5.1 prints it without mu, algorithm 1 with.
 
     Args:
         data: the law of one gradient.

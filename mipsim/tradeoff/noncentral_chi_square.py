@@ -34,7 +34,7 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
     the same kind: worlds and sides change places.
 
     The magnitude of a Gaussian mechanism of dimension d: out_noncentrality 0, in_noncentrality mu^2. The one-step
-    gradient test with n rows and K = |C^-1/2 theta'|^2: out_noncentrality n K, in_noncentrality (n - 1) K,
+    gradient test with n rows and K = |Sigma^-1/2 theta'|^2: out_noncentrality n K, in_noncentrality (n - 1) K,
     out_scale n, in_scale n - 1, rejects "small".
 
     Args:

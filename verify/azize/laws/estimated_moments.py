@@ -37,7 +37,7 @@ def score_matrix(references: np.ndarray, centred: bool, ridge: float) -> tuple[n
 
 
 def effective(weights: np.ndarray, direction: np.ndarray, covariance: np.ndarray, n: int) -> np.ndarray:
-    """Signed mu of the linear scores w' g_batch: w'(g* - mu) / sqrt(n w'Cw), for weights of shape (..., d).
+    """Signed mu of the linear scores w' g_batch: w'(g* - mu) / sqrt(n w'Sigma w), for weights of shape (..., d).
 
     For Gaussian gradients the exact FNR at FPR alpha is Phi((Phi^-1(1 - alpha) - mu) sqrt(n / (n - 1))) at every n: it
     falls with mu, so two linear scores are ordered as their mu are.
@@ -53,7 +53,7 @@ def effective(weights: np.ndarray, direction: np.ndarray, covariance: np.ndarray
 def mean_share(references: int, d: int, distance: float) -> float:
     """E[mu / sqrt(m*)] over drawn sets of Gaussian references, moments estimated from them, C0 centred; exact.
 
-    With x = C^-1/2 (g - mu): S = (n_r - 1 degrees of freedom) Wishart / n_r and the estimated mean e ~ N(0, I / n_r) are
+    With x = Sigma^-1/2 (g - mu): S = (n_r - 1 degrees of freedom) Wishart / n_r and the estimated mean e ~ N(0, I / n_r) are
     independent, and mu / sqrt(m*) is the cosine of the angle between S^-1 (delta - e) and delta, |delta|^2 = distance.
     Given e, the cosine between S^-1 (delta - e) and delta - e is the root of a Beta((n_r - d + 1)/2, (d - 1)/2) number
     (Reed, Mallett & Brennan 1974) and the rest of S^-1 (delta - e) points evenly in all directions across delta - e, so
@@ -63,7 +63,7 @@ def mean_share(references: int, d: int, distance: float) -> float:
     Args:
         references: n_r > d.
         d: dimension, >= 2.
-        distance: ||g* - mu||^2 in C^-1, > 0.
+        distance: ||g* - mu||^2 in Sigma^-1, > 0.
 
     Returns:
         The mean share of sqrt(m*) that the estimated weights keep, in (0, 1).
@@ -82,7 +82,7 @@ def mean_share(references: int, d: int, distance: float) -> float:
 
 
 def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -> float:
-    """The ratio mu / sqrt(m*) with centred estimated moments, mean over drawn reference sets; C = I, which any other C is turned into.
+    """The ratio mu / sqrt(m*) with centred estimated moments, mean over drawn reference sets; Sigma = I, which any other Sigma is turned into.
 
     The target is typical of the law, at this distance; of sets there are 200, or as many as 4 million numbers make.
 
@@ -133,7 +133,7 @@ def step_scores(
 
 
 def epoch_power(scalar: bool, size: float, spread: float, batch: int, alpha: float = 0.5) -> float:
-    """Exact power of the sum of two steps' scores, known moments: mean 0, C = diag(1, spread), g*_1 = (size, 0), g*_2 = (0, size).
+    """Exact power of the sum of two steps' scores, known moments: mean 0, Sigma = diag(1, spread), g*_1 = (size, 0), g*_2 = (0, size).
 
     The target is in one of the two batches, either as likely: with it there the sum is a mixture of two normal laws.
 
@@ -177,7 +177,7 @@ def candidates_of(
     draw: int,
     problems: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(||g_k - mu||_{C^-1}, shape (problems, candidates); index of the one that algorithm 3 picks, shape (problems,)).
+    """(||g_k - mu||_{Sigma^-1}, shape (problems, candidates); index of the one that algorithm 3 picks, shape (problems,)).
 
     Gradients are A x + mean (1, ..., 1).
 
@@ -210,7 +210,7 @@ def candidate_scores(law: str, d: int, targets: np.ndarray, batch: int, games: i
     """Scores of the covariance attack with known moments on standardised candidates, by literal batches."""
     rng, result = np.random.default_rng(20_250_906), []
     for target in targets:
-        # C^-1/2 cancels A: the score of A x + 1 is that of x, whose covariance is 1.
+        # Sigma^-1/2 cancels A: the score of A x + 1 is that of x, whose covariance is 1.
         means = [LAWS[law](rng, (games, batch, d)) for _ in range(2)]
         means[1][:, 0, :] = target
         result.append(

@@ -78,7 +78,7 @@ def linear_curve(
     """The curve of a linear score w'muhat of the mean of n rows of independent coordinates.
 
     The score sums n d terms w_j (Z_ij - mean_j); with the target in, one row is constant, moves it by
-    mu = w'(z - mean)/sqrt(n w'Cw) standard deviations, and n - 1 rows remain.
+    mu = w'(z - mean)/sqrt(n w'Sigma w) standard deviations, and n - 1 rows remain.
 
     Args:
         weight: w_j sd_j of one coordinate of each group, shape (G,).

@@ -27,7 +27,7 @@ EXACT = "uncentred, from infinitely many references"
 def candidates(
     C0: str, law: str, d: int, mean: float, count: int, references: int, draw: int, problems: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(||g_k - mu||_{C^-1} of each candidate, index of the one that is picked); fewer than 2 d references need a ridge."""
+    """(||g_k - mu||_{Sigma^-1} of each candidate, index of the one that is picked); fewer than 2 d references need a ridge."""
     ridge = 1e-3 if C0 != EXACT and references < 2 * d else 0.0
     known = None if C0 == EXACT else references
     return candidates_of(law, d, count, known, mean, C0 == "centred", ridge, draw, problems)
@@ -181,13 +181,13 @@ CORRECTED = rf.Statement(
     corrects="azize-alg-3",
     uses=("azize-scalar-product-curves", "azize-alg-4-corrected"),
     derivation=(
-        "Write x = C^-1/2 (g - mu), delta_k for that of candidate k, |delta_k|^2 = b m_k, S = C^-1/2 C0 C^-1/2, e for the mean of the references' x, |e|^2 = O(d/n_r) in probability. (1) The "
+        "Write x = Sigma^-1/2 (g - mu), delta_k for that of candidate k, |delta_k|^2 = b m_k, S = Sigma^-1/2 C0 Sigma^-1/2, e for the mean of the references' x, |e|^2 = O(d/n_r) in probability. (1) The "
         "estimated score is (delta_k - e)' S^-1 (delta_k - e). By Oliveira's theorem on the lower tail of random quadratic forms (2016, Probability Theory and Related Fields 166; arXiv 1312.2903) bounded fourth moments of "
         "all directions give S >= 1 - o(1) in all directions at once, so every candidate's estimate is at most (1 + o(1)) (|delta_k| + |e|)^2, whatever their number. (2) For the best candidate, which "
         "does not depend on the references, a' S^-1 a >= (a'w)^2/(w'Sw) (Cauchy and Schwarz) with a = delta - e, w = delta, and delta' S delta <= (1/n_r) sum (x'delta)^2 = (1 + o(1)) |delta|^2 (its variance is at "
         "most h^2 |delta|^4/n_r), so its estimate is at least (1 - o(1)) (|delta| - |e|)^2. (3) The pick has an estimate at least that of the best, so |delta_pick| + |e| >= "
         "(1 - o(1)) (|delta_best| - |e|); divide by sqrt(b): |e|^2/b -> 0 and m* is bounded. (4) Power: azize-alg-4-corrected (2) and (3). Uncentred, "
-        "C0 tends to C + mu mu', whose inverse gives a - c^2/(1 + s), a = |delta|^2, c = mu' C^-1 (g - mu), s = mu' C^-1 mu: a candidate along the mean gradient is scored "
+        "C0 tends to Sigma + mu mu', whose inverse gives a - c^2/(1 + s), a = |delta|^2, c = mu' Sigma^-1 (g - mu), s = mu' Sigma^-1 mu: a candidate along the mean gradient is scored "
         "a/(1 + s). Nor is m* the difficulty under the exact ratio where gradients lie on rationally independent values: there the rarer value is the easier."
     ),
 )  # fmt: skip

@@ -14,8 +14,8 @@ from verify.azize.statements.conditions import MEAN, REGULAR
 from verify.azize.statements.mean import DOMAIN, PAPER, POWER, REGULAR_POINTS, RESTRICTED, searched, sizes
 
 NOISY = (
-    "Noisy mean (1/n) sum Z_i + N(0, C_gamma)/sqrt(n): theorem 3.1 holds with "
-    "m = (1/n) ||z* - mu||^2_{(C + C_gamma)^-1}."
+    "Noisy mean (1/n) sum Z_i + N(0, Sigma_gamma)/sqrt(n): theorem 3.1 holds with "
+    "m = (1/n) ||z* - mu||^2_{(Sigma + Sigma_gamma)^-1}."
 )
 _NOISE_QUOTE = rf.Quote(
     "The asymptotic trade-off function, achievable with threshold tau_alpha = -m/2 + sqrt(m) Phi^-1(1 - alpha), is "
@@ -125,7 +125,7 @@ STATEMENTS = (
     NOISE,
     NOISE.corrected(
         says=NOISY
-        + " Where the coordinates are independent, C_gamma is diagonal, gamma_j / sigma_j >= c > 0 and the standardised (4 + delta)-th moments are bounded, both for all coordinates and "
+        + " Where the coordinates are independent, Sigma_gamma is diagonal, gamma_j / sigma_j >= c > 0 and the standardised (4 + delta)-th moments are bounded, both for all coordinates and "
         "sizes, d/n is bounded and m tends to a limit (> 0 where a threshold is named); for every target, on the support or off, "
         "and whatever the shape of the data.",
         where=lambda **at: at["extra"] == "none" and NOISE.call("where", at),

@@ -125,7 +125,7 @@ CORRECTED = rf.Statement(
     says="With the sign of descent, one step, and mu0 and the centred C0 = (1/n_r) sum (g - mu0)(g - mu0)' from n_r gradients that are independent of the batch and of g*, the mu of the "
     "covariance attack tends in probability to sqrt(m*), the largest of all linear scores, the scalar product's included, as n_r/d -> infinity, if "
     + BOUNDED
-    + ", m* is bounded and b m* bounded away from 0 (b rows in the batch). For Gaussian gradients and n_r > d >= 2 its mean is E sqrt(Beta((n_r - d + 1)/2, (d - 1)/2)) times E cos(delta - e, delta), delta = C^-1/2 (g* - mu), e ~ N(0, I/n_r), of sqrt(m*).",
+    + ", m* is bounded and b m* bounded away from 0 (b rows in the batch). For Gaussian gradients and n_r > d >= 2 its mean is E sqrt(Beta((n_r - d + 1)/2, (d - 1)/2)) times E cos(delta - e, delta), delta = Sigma^-1/2 (g* - mu), e ~ N(0, I/n_r), of sqrt(m*).",
     source="Azize and Basu, algorithm 4",
     kind=rf.Limit("ratio", sizes=tuple(64 * 4**k for k in range(9)), tolerance=0.01, unit="share of sqrt(m*)"),
     domain=_SHARE | {"ratio": rf.Whole(2, inf, log=True, hunt_to=64 * 4**8)},
@@ -139,14 +139,14 @@ CORRECTED = rf.Statement(
     restricted_by=(WELL,),
     corrects="azize-alg-4-estimated",
     derivation=(
-        "Write x = C^-1/2 (g - mu), delta = C^-1/2 (g* - mu), |delta|^2 = b m*, S = C^-1/2 C0 C^-1/2 and e for the mean of the references' x. mu of the attack is sqrt(m*) times the cosine of "
+        "Write x = Sigma^-1/2 (g - mu), delta = Sigma^-1/2 (g* - mu), |delta|^2 = b m*, S = Sigma^-1/2 C0 Sigma^-1/2 and e for the mean of the references' x. mu of the attack is sqrt(m*) times the cosine of "
         "v = S^-1 (delta - e) and delta. (1) S = T - e e', T = (1/n_r) sum x x', and |e|^2 has mean d/n_r -> 0. (2) E(u'x)^4 <= h^2 for all unit u gives, by Oliveira's theorem on the lower "
-        "tail of random quadratic forms (2016, Probability Theory and Related Fields 166; arXiv 1312.2903), T >= 1 - C h sqrt((d + log(2/p))/n_r), C a number, in all directions with probability 1 - p, so the least eigenvalue of S is at least 1 - o(1). "
+        "tail of random quadratic forms (2016, Probability Theory and Related Fields 166; arXiv 1312.2903), T >= 1 - kappa h sqrt((d + log(2/p))/n_r), kappa a number, in all directions with probability 1 - p, so the least eigenvalue of S is at least 1 - o(1). "
         "(3) For a fixed unit u, E|(T - I)u|^2 <= E|x|^2 (u'x)^2 / n_r <= d h^2/n_r (Cauchy and Schwarz, coordinate by coordinate), so |(S - I) delta| = o(|delta|) in probability. "
         "(4) v - delta = S^-1 (I - S) delta - S^-1 e, so |v - delta| <= (o(|delta|) + |e|)/(1 - o(1)), and |e|/|delta| = O((d/n_r)^(1/2) / (b m*)^(1/2)) -> 0: the cosine tends to 1. "
-        "(5) Given the references the score is linear: algorithm 4's correction (3) turns mu into power. (6) Gaussian gradients: see `mean_share`. At finite n_r the loss is about d/(2 n_r): where C is nearly a "
-        "multiple of I and mu nearly 0 the scalar product has sqrt(m*) itself and wins. Uncentred, C0 tends to C + mu mu', which scores the direction of mu down. Over an epoch whose batches share "
-        "one appearance of the target the sum of the scores is a mixture with unequal shifts m*_t, of which C^-1 (g*_t - mu) is not the best weight."
+        "(5) Given the references the score is linear: algorithm 4's correction (3) turns mu into power. (6) Gaussian gradients: see `mean_share`. At finite n_r the loss is about d/(2 n_r): where Sigma is nearly a "
+        "multiple of I and mu nearly 0 the scalar product has sqrt(m*) itself and wins. Uncentred, C0 tends to Sigma + mu mu', which scores the direction of mu down. Over an epoch whose batches share "
+        "one appearance of the target the sum of the scores is a mixture with unequal shifts m*_t, of which Sigma^-1 (g*_t - mu) is not the best weight."
     ),
 )  # fmt: skip
 

@@ -109,10 +109,10 @@ STATEMENTS = (
         derivation=(
             "Exactly, with a = sqrt(n/(n - 1)) and skewness l: n E0[Y] = -(1 + t^2) n/(2(n - 1)) - l t (a + a^2 - 2 + t^2/(n - 1)) and "
             "n E1[Y] = (t^2 - 1)/2 - l t (sqrt(1 - 1/n) - 1 + (t^2 - 1)/n): the errors are at most (1 + t^2)/n + "
-            "C |l| (|t| + |t|^3)/n. Y = A x^2 + B x + const in x = delta_out with A = -1/(2(n - 1)) - l t (1 + a + a^2)/n and "
+            "kappa |l| (|t| + |t|^3)/n. Y = A x^2 + B x + const in x = delta_out with A = -1/(2(n - 1)) - l t (1 + a + a^2)/n and "
             "B = t (a/sqrt(n - 1) + l t (1 + 2a)/(n sqrt(n - 1))), so V0 = B^2 + 2AB l/sqrt n + A^2 (2 + k/n), k the excess kurtosis; under H1 "
             "x = sqrt(1 - 1/n) X + t/sqrt n, which changes B by 2At/sqrt n. So n V - t^2 is at most "
-            "C (1 + l^2 + |k|)(1 + |t|^3)/n. l and k are bounded by the fourth moment. All tend to 0 if |t|^3 = o(n). At t = sqrt(2n) "
+            "kappa (1 + l^2 + |k|)(1 + |t|^3)/n. l and k are bounded by the fourth moment. All tend to 0 if |t|^3 = o(n). At t = sqrt(2n) "
             "n times the error of E0 is t^2/(2(n - 1)), about 1, for l = 0: the lemma fails, while theorem 3.1, whose sum over the coordinates needs no more "
             "than o(1) of the few large ones, does not."
         ),

@@ -119,7 +119,7 @@ def number(ends: tuple[float, float], **more: Any) -> rf.Number:
 POWER = rf.Statement(
     name="azize-thm-3.1-power",
     uses=("azize-lemma-C.6",),
-    says="Empirical mean: lim Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)); m* = lim (1/n) ||z* - mu||^2_{C^-1}.",
+    says="Empirical mean: lim Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)); m* = lim (1/n) ||z* - mu||^2_{Sigma^-1}.",
     source="Azize & Basu, theorem 3.1",
     kind=rf.Limit("n", sizes=sizes),
     domain=DOMAIN,
@@ -228,7 +228,7 @@ KNOWN = ("Bernoulli", "Gaussian", "rarer Bernoulli", "Cantor")
 _WIDE = REGULAR_POINTS[1].at
 SCORE = rf.Statement(
     name="azize-eq-5",
-    says="l_n ~ (z* - mu)' C^-1 (muhat - mu) - (1/2n) ||z* - mu||^2_{C^-1}: the difference vanishes in probability.",
+    says="l_n ~ (z* - mu)' Sigma^-1 (muhat - mu) - (1/2n) ||z* - mu||^2_{Sigma^-1}: the difference vanishes in probability.",
     source="Azize & Basu, equation 5",
     # No transform is needed, and more rows are at hand.
     kind=rf.Limit("n", sizes=lambda **at: [8 * n for n in sizes(**at)], tolerance=0.01, unit="mean square"),

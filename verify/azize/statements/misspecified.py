@@ -65,7 +65,7 @@ _PROOF = rf.Quote(
     "appendix C.6, step 4: the best threshold and side, which the statement does not name",
 )
 _FORMULA = (
-    "Phi(|m_scal|/(2 sqrt(m))) - Phi(-|m_scal|/(2 sqrt(m))), m_scal = (1/n)(z_targ - mu)' C^-1 (z* - mu)"
+    "Phi(|m_scal|/(2 sqrt(m))) - Phi(-|m_scal|/(2 sqrt(m))), m_scal = (1/n)(z_targ - mu)' Sigma^-1 (z* - mu)"
 )
 THEOREM = rf.Statement(
     name="azize-thm-4.3",
@@ -112,7 +112,7 @@ def has_a_score(
 TABLE = rf.Statement(
     name="azize-table-1-similar",
     uses=("azize-thm-4.3",),
-    says="The leakage score of an attack built for a similar point is m_scal = (1/n)(z_targ - mu)' C^-1 (z_true - mu): it takes the place of m* in the "
+    says="The leakage score of an attack built for a similar point is m_scal = (1/n)(z_targ - mu)' Sigma^-1 (z_true - mu): it takes the place of m* in the "
     "advantage Phi(sqrt(m)/2) - Phi(-sqrt(m)/2) of theorem 3.1, or enters theorem 4.3.",
     source="Azize & Basu, table 1",
     kind=THEOREM.kind,
@@ -138,7 +138,7 @@ TABLE = rf.Statement(
 )
 TABLE_CORRECTED = TABLE.corrected(
     uses=("azize-thm-4.3-corrected",),
-    says="The leakage score of an attack built for a similar point is m_scal^2/m_targ, m_targ = (1/n) ||z_targ - mu||^2 in C^-1, under the conditions of "
+    says="The leakage score of an attack built for a similar point is m_scal^2/m_targ, m_targ = (1/n) ||z_targ - mu||^2 in Sigma^-1, under the conditions of "
     "azize-thm-4.3-corrected: it takes the place of m* in the advantage of theorem 3.1, at the threshold that is the best.",
     domain={"reading": rf.Fixed(STANDS_IN)},
     control=rf.Control(_COINS | {"reading": STANDS_IN}),
@@ -171,7 +171,7 @@ STATEMENTS = (
         control=rf.Control(_COINS | {"reading": MIDPOINT}),
         restricted_by=RESTRICTED,
         derivation=(
-            "The score is linear: X = sum_ij u_j x_ij/n - m_targ/2 with u = C^-1/2 (z_targ - mu) and x the standardised entries, so under "
+            "The score is linear: X = sum_ij u_j x_ij/n - m_targ/2 with u = Sigma^-1/2 (z_targ - mu) and x the standardised entries, so under "
             "H0 it has mean -m_targ/2 and variance m_targ, whatever z* is. The n d summands meet Lindeberg's condition: "
             "sum_j (u_j^2/n) E[x_j^2; |x_j| > eps n/|u_j|] <= m_targ sup_j E[x_j^2; |x_j| > eps sqrt(n/m_targ)] -> 0, since "
             "u_j^2 <= n m_targ. Under H1 one row is replaced by the constant (z* - mu): that adds m_scal and takes away n^-1 of the variance. "

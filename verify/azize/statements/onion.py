@@ -26,14 +26,14 @@ def scores(
         n = d + 5 + draw % 60
         return *of_points(n, d, 1 + int((1 - keep) * (n - d - 3)), draw), f"{n} points."
     if data == BALL:
-        # C' = c I with c = P(chi2_{d+2} <= r) / P(chi2_d <= r); that of N(0, I) is 1.
+        # Sigma' = c I with c = P(chi2_{d+2} <= r) / P(chi2_d <= r); that of N(0, I) is 1.
         shrink = float(scipy.stats.chi2.cdf(scipy.stats.chi2.ppf(keep, d), d + 2) / keep)
         return shrink, 1.0, f"every m* grows by the factor {1 / shrink:.4f}."
     if data == VALUES:
         ratio, retained = on_values(d, shape * d)
         return ratio, 1.0, f"share kept {retained:.4f}."
     if reading == AVERAGE:
-        # Afterwards it is 1 by definition of C'.
+        # Afterwards it is 1 by definition of Sigma'.
         return kept_part(family(data, shape, other), keep)[4], 1.0, ""
     z, before, after = worst_point(family(data, shape, other), keep)
     return before, after, f"at z = {z:.3f}."
@@ -88,7 +88,7 @@ PRINTED = rf.Statement(
 )  # fmt: skip
 
 CORRECTED = PRINTED.corrected(
-    says="Removing the points of largest Mahalanobis distance (all those beyond a radius; some of them, and the covariance C' of the rest nonsingular) "
+    says="Removing the points of largest Mahalanobis distance (all those beyond a radius; some of them, and the covariance Sigma' of the rest nonsingular) "
     "raises the average m* of the points that remain, for any law with second moments and any finite data set (with covariances of N points divided by N, before and after). If the law is a product of "
     "laws each symmetric about its mean, it lowers m* of no point.",
     where=lambda reading, data, d, shape: (
@@ -103,12 +103,12 @@ CORRECTED = PRINTED.corrected(
     ],
     control=rf.Control({"reading": EACH, "data": BALL, "keep": 0.99} | _REST | {"d": 20}),
     derivation=(
-        "Write q(z) = ||z - mu||^2_{C^-1}. (1) Average: E q = d. The points removed have q > r and those that remain q <= r, so, some being removed, "
-        "E[q | q <= r] < E q = d. For the rest, with their own mean mu' and covariance C', E ||Z - mu'||^2_{C'^-1} = tr(C'^-1 C') = d exactly, where C' is "
-        "nonsingular (else it is the rank of C', and may be less than before). m* is that number over n, and n has not grown. The same holds word by word for "
+        "Write q(z) = ||z - mu||^2_{Sigma^-1}. (1) Average: E q = d. The points removed have q > r and those that remain q <= r, so, some being removed, "
+        "E[q | q <= r] < E q = d. For the rest, with their own mean mu' and covariance Sigma', E ||Z - mu'||^2_{Sigma'^-1} = tr(Sigma'^-1 Sigma') = d exactly, where Sigma' is "
+        "nonsingular (else it is the rank of Sigma', and may be less than before). m* is that number over n, and n has not grown. The same holds word by word for "
         "the empirical law of a data set, whose covariance has the divisor N. With the divisor N - 1 the averages of N and of N' points are d (N - 1)/N and d (N' - 1)/N', and the points "
         "-1, -1, 1, 1.001 fall from .75 to 2/3 when the last goes. (2) Each point, for independent coordinates symmetric about their means: the set q <= r is symmetric in each "
-        "coordinate, so mu' = mu and C' is diagonal. The s_j = t_j^2 are independent, s_j increases and 1{sum s_i <= r} decreases in s_j for any values of the others, so "
+        "coordinate, so mu' = mu and Sigma' is diagonal. The s_j = t_j^2 are independent, s_j increases and 1{sum s_i <= r} decreases in s_j for any values of the others, so "
         "Cov(s_j, 1{q <= r}) <= 0 (Chebyshev's association inequality, given the other coordinates, and then E s_j = 1 does not depend on them): "
         "E[s_j | q <= r] <= 1, each variance falls or stays, and each t_j^2 with it rises or stays. (3) A skewed law moves its mean towards some of the points that remain, "
         "and the m* of those falls, to 0 at the new mean."

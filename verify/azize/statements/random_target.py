@@ -170,7 +170,7 @@ STATEMENTS = (
     ),
     LEAKAGE,
     LEAKAGE.corrected(
-        says="E_{z* ~ D}[(1/n) ||z* - mu||^2_{C^-1}] = d/n for every n and d and all data with positive finite variances, C the diagonal matrix of these.",
+        says="E_{z* ~ D}[(1/n) ||z* - mu||^2_{Sigma^-1}] = d/n for every n and d and all data with positive finite variances, Sigma the diagonal matrix of these.",
         domain={"reading": rf.Fixed(ROWS)},
         control=LEAKAGE.control,
         derivation=(

@@ -83,10 +83,10 @@ PRINTED = rf.Statement(
 
 CORRECTED = rf.Statement(
     name="azize-reference-points-corrected",
-    says="For independent coordinates with positive variances and finite third moments, one reference set, fixed over the games, and any weights w = w(mu0, C0, z*), Cw not 0, the covariance attack has at every n >= 2 a curve within "
-    "D_0, D_1 (Berry and Esseen) of beta(alpha) = Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))), mu = w'(z* - mu_D)/sqrt(n w'Cw): the normal curve read at "
-    "1 - alpha -+ D_0, -+ D_1, with D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Cw)^(3/2) sqrt(n - i)) (azize-reference-points-distance). It tends to g_mu where n grows and D_i -> 0, and mu <= sqrt(m*), with equality for z* not mu_D only "
-    "where w is a positive multiple of C^-1 (z* - mu_D): the estimates keep the share cos(angle of w and C^-1 (z* - mu_D) in C) of sqrt(m*).",
+    says="For independent coordinates with positive variances and finite third moments, one reference set, fixed over the games, and any weights w = w(mu0, C0, z*), Sigma w not 0, the covariance attack has at every n >= 2 a curve within "
+    "D_0, D_1 (Berry and Esseen) of beta(alpha) = Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))), mu = w'(z* - mu_D)/sqrt(n w'Sigma w): the normal curve read at "
+    "1 - alpha -+ D_0, -+ D_1, with D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Sigma w)^(3/2) sqrt(n - i)) (azize-reference-points-distance). It tends to g_mu where n grows and D_i -> 0, and mu <= sqrt(m*), with equality for z* not mu_D only "
+    "where w is a positive multiple of Sigma^-1 (z* - mu_D): the estimates keep the share cos(angle of w and Sigma^-1 (z* - mu_D) in Sigma) of sqrt(m*).",
     source="Azize and Basu, appendix E.1, figure 6",
     kind=rf.Limit("n", sizes=tuple(10**6 * 8**k for k in range(6)), floor=1e-3),
     domain={
@@ -105,12 +105,12 @@ CORRECTED = rf.Statement(
     corrects="azize-reference-points",
     derivation=(
         "(1) Given the reference set the score is w'muhat plus a constant that is the same in both worlds. n w'(muhat - mu_D) is a sum of n d independent "
-        "terms w_j (Z_ij - mu_j) of variance n v, v = w'Cw, under H0; under H1 one row is the constant w'(z* - mu_D) and n - 1 rows remain. "
+        "terms w_j (Z_ij - mu_j) of variance n v, v = w'Sigma w, under H0; under H1 one row is the constant w'(z* - mu_D) and n - 1 rows remain. "
         "(2) Berry and Esseen for independent terms with third moments, with the constant 0.56 of Shevtsova (2010): the distribution functions are within D_0 "
         "and D_1 of normal ones. (3) A test of FPR alpha that decides ties by lot has a threshold x (in sd) with P(S < x) <= 1 - alpha <= P(S <= x), so "
         "Phi(x) is within D_0 of 1 - alpha, and its FNR, between P_in(S < x) and P_in(S <= x), is within D_1 of Phi((x - mu) sqrt(n/(n - 1))). "
-        "(4) As n grows n/(n - 1) -> 1, so it tends to g_mu where D_i -> 0; where d alone grows it does not, the root stays. (5) Cauchy and Schwarz in the inner product of C: mu <= sqrt((1/n)||z* - mu_D||^2_{C^-1}) = sqrt(m*), "
-        "with equality only for a positive multiple of C^-1 (z* - mu_D), but where that is 0 and every mu is. A test of the other side has -mu. A set that is redrawn in every game is not covered: "
+        "(4) As n grows n/(n - 1) -> 1, so it tends to g_mu where D_i -> 0; where d alone grows it does not, the root stays. (5) Cauchy and Schwarz in the inner product of Sigma: mu <= sqrt((1/n)||z* - mu_D||^2_{Sigma^-1}) = sqrt(m*), "
+        "with equality only for a positive multiple of Sigma^-1 (z* - mu_D), but where that is 0 and every mu is. A test of the other side has -mu. A set that is redrawn in every game is not covered: "
         "there the term w'mu0 varies from game to game."
     ),
 )  # fmt: skip

@@ -126,19 +126,19 @@ PRINTED = rf.Statement(
 CORRECTED = PRINTED.corrected(
     says="As n and d = tau n grow, for data with independent coordinates, the covariance attack with known moments has at every fixed FPR at least the power of "
     "the scalar-product attack, for every reference point, fixed or drawn apart from the records, if for some delta > 0 the moments E|(Z_j - mu_j)/sigma_j|^(2 + delta) "
-    "are bounded by one number for all coordinates and sizes, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Cw), uniformly in w "
+    "are bounded by one number for all coordinates and sizes, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Sigma w), uniformly in w "
     "(0 for w = 0, a constant score).",
     domain={"data": DOMAIN["data"]},
     control=PRINTED.control,
     derivation=(
         "(1) n w'(muhat - mu) is under H0 a sum of n d independent terms w_j sigma_j X_ij, X_ij = (Z_ij - mu_j)/sigma_j, of variance n v, "
-        "v = w'Cw; under H1 one row is replaced by the constant w'(z* - mu) and n - 1 rows remain. "
+        "v = w'Sigma w; under H1 one row is replaced by the constant w'(z* - mu) and n - 1 rows remain. "
         "(2) Each weight is at most |w_j| sigma_j <= sqrt(v), so the Lyapunov ratio is at most M n sum_j (|w_j| sigma_j)^(2+delta) / (n v)^(1+delta/2) "
         "<= M n^(-delta/2) for delta <= 1, whatever w, z* and z_ref are: no condition on the target or on the largest weight is needed. By "
         "Lyapunov's theorem both distribution functions tend to normal ones, and uniformly in w, z* and z_ref: were their distance to stay above some "
         "eps along a sequence of these, the array of that sequence, whose Lyapunov ratios tend to 0, would contradict the theorem. (3) So the score at FPR alpha (randomised at ties, whose mass is "
         "at most twice that distance) has FNR Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))) + o(1) with mu = w'(z* - mu)/sqrt(n v), uniformly in w. "
-        "(4) Cauchy and Schwarz: mu <= sqrt((1/n)||z* - mu||^2_{C^-1}) = sqrt(m*), with equality for w = C^-1 (z* - mu), the covariance score. "
+        "(4) Cauchy and Schwarz: mu <= sqrt((1/n)||z* - mu||^2_{Sigma^-1}) = sqrt(m*), with equality for w = Sigma^-1 (z* - mu), the covariance score. "
         "A test of either side of the scalar product has mu or -mu, both <= sqrt(m*). (5) A reference point drawn apart from the records: "
         "at one threshold for all, its FPRs and powers are averages over z_ref, and Phi(Phi^-1(a) + sqrt(m*)) is concave in a (Jensen). "
         "Without the bound, (2) fails: rare coordinates stay Poisson, where a linear score with other weights may rank better. At finite n the "
@@ -148,7 +148,7 @@ CORRECTED = PRINTED.corrected(
 
 CURVES = rf.Statement(
     name="azize-scalar-product-curves",
-    says="The curve of either attack, and so that of the covariance attack on every candidate, tends to g_mu with mu = w'(z* - mu)/sqrt(n w'Cw) as n and d = tau n grow: "
+    says="The curve of either attack, and so that of the covariance attack on every candidate, tends to g_mu with mu = w'(z* - mu)/sqrt(n w'Sigma w) as n and d = tau n grow: "
     "the covariance attack has the largest, sqrt(m*). Under the conditions of azize-scalar-product-corrected.",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=LARGE, tolerance=0.001, floor=LEAST_RATE),
@@ -265,8 +265,8 @@ FINITE_CORRECTED = FINITE.corrected(
     domain={"data": rf.Fixed("Gaussian")},
     control=FINITE.control,
     derivation=(
-        "Such a score w'(muhat - mu) is normal in both worlds, with FNR Phi((Phi^-1(1 - alpha) - mu_w) sqrt(n/(n - 1))), mu_w = w'(z* - mu)/sqrt(n w'Cw), exactly; it falls with "
-        "mu_w, and by Cauchy and Schwarz |mu_w| <= sqrt(m*), with equality at w = C^-1 (z* - mu). A test of the other side has -mu_w. See azize-alg-4-corrected, where the covariance "
+        "Such a score w'(muhat - mu) is normal in both worlds, with FNR Phi((Phi^-1(1 - alpha) - mu_w) sqrt(n/(n - 1))), mu_w = w'(z* - mu)/sqrt(n w'Sigma w), exactly; it falls with "
+        "mu_w, and by Cauchy and Schwarz |mu_w| <= sqrt(m*), with equality at w = Sigma^-1 (z* - mu). A test of the other side has -mu_w. See azize-alg-4-corrected, where the covariance "
         "matrix is any. A z_ref that is drawn anew is not covered: Phi(sqrt(n/(n - 1)) (Phi^-1(a) + mu)) is not concave at small a, so that one threshold on the scores of all "
         "references may win: at n = 2, d = 1, sqrt(m*) = .07 and FPR .001 one that half of them can pass has 1.8 times the power. Other data: at finite n the covariance score is not the likelihood ratio, and another linear score may win."
     ),

@@ -11,7 +11,7 @@ from verify.azize.statements import scalar_product
 from verify.azize.statements.scalar_product import PROVABLY
 
 BOUNDED = (
-    "independent rows of one law, C nonsingular, and E(u'C^-1/2 (g - mu))^4 <= h^2 for every unit vector u, with one h for all sizes "
+    "independent rows of one law, Sigma nonsingular, and E(u'Sigma^-1/2 (g - mu))^4 <= h^2 for every unit vector u, with one h for all sizes "
     "(A x + b with independent coordinates of bounded kurtosis, say)"
 )
 """The condition of the corrections. Bounded moments of single coordinates are not enough where coordinates depend on each other."""
@@ -106,10 +106,10 @@ CORRECTED = PRINTED.corrected(
     derivation=(
         "(1) theta_{t+1} = theta_t - eta (mean gradient), so (theta_{t+1} - theta_t)/eta is minus the mean gradient, and the score as printed falls when the "
         "target is in: at FPR alpha its power is Phi(Phi^-1(alpha) - sqrt(m*)) < alpha, and of two reversed attacks the stronger becomes the weaker. (2) With the "
-        "sign of descent both scores are w' (mean gradient) plus a constant, w = C^-1 (g* - mu) or w = g*. For Gaussian gradients and b rows such a score is normal in both worlds, with "
-        "FNR Phi((Phi^-1(1 - alpha) - mu_w) sqrt(b/(b - 1))), mu_w = w'(g* - mu)/sqrt(b w'Cw), exactly; it falls with mu_w, and by Cauchy and Schwarz mu_w <= sqrt(m*), with "
-        "equality at w = C^-1 (g* - mu). A constant score is a coin, with FNR 1 - alpha, which at a finite b lies on either side of a normal score's with mu_w near 0: g* = mu (no covariance score; with mu not 0 the "
-        "scalar product has mu_w = 0 and at FPR above 1/2 more power than the coin) and g* = 0 (no scalar product; below 1/2 the coin may win) are left out. (3) For other gradients w'(g - mu)/sqrt(w'Cw) = u'C^-1/2 (g - mu) for a unit vector u, with fourth moment at most h^2 "
+        "sign of descent both scores are w' (mean gradient) plus a constant, w = Sigma^-1 (g* - mu) or w = g*. For Gaussian gradients and b rows such a score is normal in both worlds, with "
+        "FNR Phi((Phi^-1(1 - alpha) - mu_w) sqrt(b/(b - 1))), mu_w = w'(g* - mu)/sqrt(b w'Sigma w), exactly; it falls with mu_w, and by Cauchy and Schwarz mu_w <= sqrt(m*), with "
+        "equality at w = Sigma^-1 (g* - mu). A constant score is a coin, with FNR 1 - alpha, which at a finite b lies on either side of a normal score's with mu_w near 0: g* = mu (no covariance score; with mu not 0 the "
+        "scalar product has mu_w = 0 and at FPR above 1/2 more power than the coin) and g* = 0 (no scalar product; below 1/2 the coin may win) are left out. (3) For other gradients w'(g - mu)/sqrt(w'Sigma w) = u'Sigma^-1/2 (g - mu) for a unit vector u, with fourth moment at most h^2 "
         "and so third absolute moment at most h^(3/2): by Berry and Esseen both distribution functions are within 0.56 h^(3/2) (b - 1)^(-1/2) of normal ones, uniformly in w, and (2) holds up to that. "
         "The condition is on all directions: x = +- sqrt(d) e_J times an orthogonal matrix with entries +- d^(-1/2), J even on 1..d, has coordinates +-1 and "
         "covariance I, but one of its directions is 0 but for a share 1/d of the rows, and a score along it stays Poisson. (4) The sum over several steps is covered where all of them contain the target, are of one size and "

@@ -154,7 +154,7 @@ CORRECTED = rf.Statement(
     corrects="azize-z-estimators",
     uses=("azize-scalar-product-corrected",),
     derivation=(
-        "What is wrong: E psi_theta0 = 0 gives E I = 0, so subtracting theta0 again moves the point (for the mean, psi = x - theta and V = -1, the printed score weighs x* and not C^-1 (x* - mu)); the matrix of theorem 3.1 is the covariance of I, "
+        "What is wrong: E psi_theta0 = 0 gives E I = 0, so subtracting theta0 again moves the point (for the mean, psi = x - theta and V = -1, the printed score weighs x* and not Sigma^-1 (x* - mu)); the matrix of theorem 3.1 is the covariance of I, "
         "Sigma = V^-1 E[psi psi'] V^-T, not V; and (7) has the minus sign that I lacks. No line of the paper has the right matrix. "
         "The score: (1) its random part is sum_j (I_j/Sigma_j)((1/n) sum_i I_j(X_ij) + r_j). The first is a linear score of the mean of the records I_j(X_ij), of covariance Sigma, with weights Sigma^-1 I: with finitely many fixed laws its "
         "squares are uniformly integrable, and azize-scalar-product-corrected (Lindeberg in place of Esseen) gives g_mu with mu = sqrt(m), the largest of all linear scores. (2) The remainders are independent over j: their sum has variance d o(1/n) -> 0 and a mean whose difference "

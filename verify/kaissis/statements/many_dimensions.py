@@ -119,7 +119,7 @@ THEOREM_3_CORRECTED = THEOREM_3.corrected(
     control=THEOREM_3.control,
     derivation=(
         "chi2_d(L) is the law of a sum of d independent squares (g_i + (L/d)^(1/2))^2 of one law, with mean 1 + L/d, variance 2 + 4L/d and a third "
-        "absolute moment that is bounded while L/d is: by Berry and Esseen (chi2_d(L) - d - L)/sqrt(2d + 4L) is normal up to an error of C/sqrt(d), "
+        "absolute moment that is bounded while L/d is: by Berry and Esseen (chi2_d(L) - d - L)/sqrt(2d + 4L) is normal up to an error of kappa/sqrt(d), "
         "uniformly. With L = 0 the threshold of FPR a is d + sqrt(2d) (Phi^-1(1-a) + o(1)). So j(a) = Phi( (sqrt(2d) Phi^-1(1-a) - L)/sqrt(2d + 4L) ) "
         "+ o(1), which is equation 7. L <= c sqrt(d) gives L/d -> 0, the root tends to 1 and L/sqrt(2d+4L) - L/sqrt(2d) -> 0: the short form. It is "
         "its own inverse and continuous, so that jinv tends to it too. All FNRs stay away from 0 and 1, so that probits converge as FNRs do. "

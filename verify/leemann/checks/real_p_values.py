@@ -36,7 +36,7 @@ class Attacked:
 
     Attributes:
         away: g_i - theta of each record that batches are drawn from, in coordinates in which C is the identity, shape (N, d).
-        susceptibility: K = ||C^-1/2 (theta - mu)||^2.
+        susceptibility: K = ||Sigma^-1/2 (theta - mu)||^2.
         degrees: d of chi2_d.
     """
 
@@ -90,7 +90,7 @@ def least_rows(of: Attacked) -> float:
 
 
 def statistics(of: Attacked, n: int, rows: float) -> Callable[[np.random.Generator, int], np.ndarray]:
-    """A sampler of -rows (m - theta)' C^-1 (m - theta) under H0, m the mean of n records drawn with replacement.
+    """A sampler of -rows (m - theta)' Sigma^-1 (m - theta) under H0, m the mean of n records drawn with replacement.
 
     Products are taken in float32 of records less their mean: rounding moves a mean by 1e-6 of its standard deviation.
     """
