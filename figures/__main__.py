@@ -1,7 +1,7 @@
 """`python -m figures [FIGURE ...]`: draw figures of the papers."""
 
 if __name__ == "__main__":
-    from sims.process import begin
+    from mipsim._signals import begin
 
     begin()  # before JAX is imported, which takes seconds
 
@@ -16,9 +16,10 @@ import click
 from mipsim._close_names import no_such
 from mipsim._command_line import BAD_ARGUMENTS, DONE, PLACE, VERSION, Command, OneOf, run, whole
 from mipsim._extras import MissingPackageError
+from mipsim._signals import ending_on_signals
 from mipsim._streams import complain, say
 from mipsim._words import printable
-from sims.process import ending_on_signals, listing
+from sims.process import listing
 
 FIGURES = (
     "azize_fig1",

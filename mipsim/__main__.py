@@ -2,7 +2,21 @@
 
 import sys
 
-from mipsim.referee.command import main
+
+def main() -> int:
+    """Run the command; returns its exit status.
+
+    Examples:
+        >>> main.__module__
+        'mipsim.__main__'
+    """
+    from mipsim._signals import begin
+
+    begin()  # before what takes long to import
+    from mipsim.referee.command import main as command
+
+    return command()
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -4,10 +4,14 @@
 file declares the method and calls `bound_body("subsampled")`; `mipsim._methods`, which may import everything, binds the body.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from __future__ import annotations
 
-Body = TypeVar("Body", bound=Callable[..., Any])
+TYPE_CHECKING = False  # as in `mipsim`
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    Body = TypeVar("Body", bound=Callable[..., Any])
 _BODIES: dict[str, Callable[..., Any]] = {}
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from pkgutil import iter_modules
-from typing import Any
+
+TYPE_CHECKING = False  # as in `mipsim`
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -46,6 +48,8 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
         raise unknown
 
     def names() -> list[str]:
+        from pkgutil import iter_modules
+
         inside = {result.name for result in iter_modules(sys.modules[package].__path__) if result.ispkg}
         return sorted(inside.union(import_module(f"{package}._public").__all__))
 

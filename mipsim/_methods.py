@@ -6,11 +6,12 @@ binds, base files call by name through `mipsim._late_binding`, and import nothin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from mipsim._late_binding import bind
 
+TYPE_CHECKING = False  # as in `mipsim`
 if TYPE_CHECKING:
+    from typing import Any
+
     from mipsim.attacks.base import AbstractAttack
     from mipsim.games.base import AbstractGame
     from mipsim.tradeoff.base import AbstractTradeOff

@@ -1,9 +1,13 @@
 """Named studies with their numbers, their runner and their stored results."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # as in `mipsim`
 if TYPE_CHECKING:
+    from typing import Any
+
     from sims.runner import run
     from sims.studies import STUDIES
     from sims.study import Study

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from sims.process import begin
+    from mipsim._signals import begin
 
     begin()  # before JAX is imported, which takes seconds
 
@@ -17,9 +17,10 @@ import click
 
 from mipsim._close_names import no_such
 from mipsim._command_line import PLACE, VERSION, Group, OneOf, Word, number, run, whole
+from mipsim._signals import ending_on_signals
 from mipsim._streams import say
 from mipsim._words import printable
-from sims.process import ending_on_signals, listing, show
+from sims.process import listing, show
 
 if TYPE_CHECKING:
     from mipsim import Histogram

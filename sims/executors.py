@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from mipsim._extras import MissingPackageError, optional
+from mipsim._signals import before_ending
 from mipsim.engine.devices import cores
 from mipsim.engine.executors import ExecutorError
-from sims.process import before_ending
 
 KINDS = "dask://HOST:PORT, slurm, mpi or processes"
 _NEEDED = "shards on a cluster"

@@ -4,12 +4,10 @@ import os
 import sys
 
 if __name__ == "__main__":
-    from sims.process import ending_on_signals, open_streams
-    from verify.request import BEFORE
+    from mipsim._signals import begin
 
-    open_streams()
-    with ending_on_signals(lambda: BEFORE):
-        from verify.command import main
+    begin()  # before what takes long to import
+    from verify.command import main
 
     code = main()
     if code > 128:  # a signal

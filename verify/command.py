@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mipsim._command_line import PLACE, POINT, VERSION, Command, OneOf, number, run, whole
-from mipsim._signals import like_ctrl_c
-from sims.process import ending_on_signals
+from mipsim._signals import ending_on_signals
 from verify.request import BEFORE, BUDGET, DEFAULT_OUT, SCALES, Request
 
 if TYPE_CHECKING:  # --help need not wait for JAX
     from mipsim.referee import Statement
 
 
-@like_ctrl_c
 def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | None = None) -> int:
     """Run the command.
 
@@ -91,7 +89,4 @@ def verify(register: Mapping[str, Statement] | None, /, **given: Any) -> int:
     requested = Request(out=None if out is None else Path(out), **given)
     with ending_on_signals(lambda: BEFORE):
         from verify import session
-    try:
-        return session.begin(requested, register)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(BEFORE) from None
+    return session.begin(requested, register)

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 
 from mipsim._command_line import DONE, FAILED
 from mipsim._files import writable_folder
-from mipsim._signals import INTERRUPTED
+from mipsim._signals import INTERRUPTED, interruptible
 from mipsim._words import plural, printable, visible
 from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Point, Statement, Verdict
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.overview import counts
+from mipsim.referee.reporting.page import report
 from mipsim.referee.reporting.wording import three_digits
 from sims.process import show
+from verify import hunting, parallel
+from verify import register as own
 from verify.hunting import searched
 from verify.judge import (
     Setting,
@@ -28,6 +31,8 @@ from verify.judge import (
     seconds_of,
     unseen,
 )
+from verify.report.folder import Records, ReportFolder, checked_json
+from verify.report.progress_table import VerdictTable
 from verify.request import BUDGET, DEFAULT_OUT, Request, select
 
 if TYPE_CHECKING:
@@ -52,8 +57,6 @@ def begin(asked: Request, register: Mapping[str, Statement] | None = None) -> in
     """
     if asked.suite is not None:
         return _suite(asked)
-    from verify import register as own
-
     if register is None:
         known, families, find = own.REGISTER, own.FAMILIES, own.statement_of
         samples, games = own.SAMPLES, own.GAMES
@@ -130,6 +133,7 @@ def _domains(statements: Iterable[Statement], console: Console) -> None:
             _say(console, "  Further assumptions tie them together.")
 
 
+@interruptible
 def _judge(
     asked: Request,
     statements: Sequence[Statement],
@@ -140,12 +144,7 @@ def _judge(
     console: Console,
     find: Callable[[str], Statement] | None,
 ) -> int:
-    from verify.parallel import on_interrupt
-    from verify.register import hunts_of
-    from verify.report.folder import Records, ReportFolder, checked_json
-    from verify.report.progress_table import VerdictTable
-
-    records = Records(register, hunts_of(register), setting.scale)
+    records = Records(register, own.hunts_of(register), setting.scale)
     asked_for, points = len(statements), points_of(register, setting.samples)
     if asked.json is not None:
         checked_json(asked.json)
@@ -170,7 +169,7 @@ def _judge(
                     folder.add()
     except KeyboardInterrupt:
         interrupted = True
-    with on_interrupt(signal.SIG_IGN):  # an impatient second Ctrl-C must not cost the report
+    with parallel.on_interrupt(signal.SIG_IGN):  # an impatient second Ctrl-C must not cost the report
         if folder is not None:
             folder.finish(interrupted)
         if asked.json is not None:
@@ -228,6 +227,7 @@ def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
     return "; ".join(groups) or "none"
 
 
+@interruptible
 def _hunt(
     asked: Request,
     chosen: Sequence[Statement],
@@ -235,22 +235,17 @@ def _hunt(
     console: Console,
     find: Callable[[str], Statement] | None,
 ) -> int:
-    from mipsim.referee.reporting.page import report
-    from verify import hunting, parallel
-    from verify.register import HUNTED, recorded
-    from verify.report.progress_table import VerdictTable
-
     folder = writable_folder("--out", asked.out or DEFAULT_OUT) / HUNTS
     folder.mkdir(exist_ok=True)
     budget = asked.budget or BUDGET
-    known = recorded(HUNTED) if asked.keep else {}
+    known = own.recorded(own.HUNTED) if asked.keep else {}
     statements = [
         item for item in chosen if not hunting.is_kept(known.get(item.name), item, budget, asked.seed)
     ]
     if before := len(chosen) - len(statements):
         _say(
             console,
-            f"Hunted before, with this budget and seed: {plural(before, 'statement')}. The records in {HUNTED.name} stay.",
+            f"Hunted before, with this budget and seed: {plural(before, 'statement')}. The records in {own.HUNTED.name} stay.",
         )
     settings = (budget, asked.confidence, asked.seed, folder)
     result: list[Outcome] = []
@@ -263,12 +258,12 @@ def _hunt(
                 result.append(outcome)
                 table.add(outcome)
                 if asked.keep:
-                    hunting.keep(HUNTED, [outcome])
+                    hunting.keep(own.HUNTED, [outcome])
     except KeyboardInterrupt:
         interrupted = True
     with parallel.on_interrupt(signal.SIG_IGN):
         if asked.keep and result:
-            hunting.keep(HUNTED, result)
+            hunting.keep(own.HUNTED, result)
         order = list(register)
         result.sort(key=lambda one: order.index(one.statement.name))
         missed = [single for single in result if single.how == parallel.NOT_HUNTED]

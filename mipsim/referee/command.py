@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mipsim._command_line import DONE, FAILED, PLACE, POINT, VERSION, Group, OneOf, number, run, whole
-from mipsim._signals import INTERRUPTED, like_ctrl_c
+from mipsim._signals import INTERRUPTED, interruptible
 from mipsim._streams import say
 from mipsim._words import printable
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from mipsim.referee.statement import Statement
 
 
-@like_ctrl_c
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
@@ -167,26 +166,31 @@ def _each(
 
     if gap is not None:
         unit_of(gap)
+    statements = load(file)
+    folder = None if out is None else writable_folder("--out", Path(out))
     results: list[Outcome] = []
-    try:
-        statements = load(file)
-        folder = None if out is None else writable_folder("--out", Path(out))
-        for statement in statements:
-            results.append(act(statement, folder))
-            say(str(results[-1]))
-            if gap is not None:
-                say(f"  {gap_in(results[-1], gap)}")
-            if folder is not None:
-                from mipsim.referee.reporting.page import report
 
-                say(f"  report: {printable(report(results, folder))}")
-            if results[-1].interrupted:
-                return INTERRUPTED
-    except KeyboardInterrupt:
-        where = "" if out is None else f" and kept in {printable(out)}"
-        done = f"{len(results)} finished{where}" if results else "nothing was judged"
-        raise KeyboardInterrupt(f"mipsim: interrupted, {done}") from None
-    return DONE if all(item.worst is not None for item in results) else FAILED
+    @interruptible
+    def each() -> int:
+        try:
+            for statement in statements:
+                results.append(act(statement, folder))
+                say(str(results[-1]))
+                if gap is not None:
+                    say(f"  {gap_in(results[-1], gap)}")
+                if folder is not None:
+                    from mipsim.referee.reporting.page import report
+
+                    say(f"  report: {printable(report(results, folder))}")
+                if results[-1].interrupted:
+                    return INTERRUPTED
+        except KeyboardInterrupt:
+            where = "" if out is None else f" and kept in {printable(out)}"
+            done = f"{len(results)} finished{where}" if results else "nothing was judged"
+            raise KeyboardInterrupt(f"mipsim: interrupted, {done}") from None
+        return DONE if all(item.worst is not None for item in results) else FAILED
+
+    return each()
 
 
 @mipsim.command(

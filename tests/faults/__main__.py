@@ -2,10 +2,20 @@
 
 import signal
 import sys
+
+if __name__ == "__main__":
+    from mipsim._signals import begin
+
+    # A shell that starts this in the background, or nohup, has it and the runs that it interrupts ignore what they are sent.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    begin()  # before what takes long to import
+
 import time
 from collections.abc import Callable
 from typing import Any
 
+from mipsim._signals import interruptible
 from tests.faults import hostile_files, hostile_words, processes
 from tests.faults.campaigns import (
     Figures,
@@ -50,11 +60,9 @@ def _few(argument: Any) -> Any:
     return argument[: max(2, len(argument) // 5)]
 
 
+@interruptible
 def main(quick: bool) -> int:
-    """Print the table; 0 if everything held."""
-    # A shell that starts this in the background, or nohup, has it and the runs that it interrupts ignore what they are sent.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    """Print the table; 0 if everything held, 130 after Ctrl-C."""
     failed = 0
     print(f"{'fault':<34} {'tried':>6} {'held':>6}  what must hold (and what was seen)")
     for campaign, arguments in LONG:

@@ -115,18 +115,18 @@ def write_in_halves(path: str, cells: int) -> None:
 
 def no_status() -> int:
     """`python -m sims` whose handlers end it with status 1 and no word."""
-    process = import_module("sims.process")
+    signals = import_module("mipsim._signals")
     plant_here(
-        "sims.process",
-        _end_on_signals=lambda said: process._handle(lambda number, frame: os._exit(1)),
+        "mipsim._signals",
+        _end_on_signals=lambda said: signals._handle(lambda number, frame: os._exit(1)),
     )
-    process.begin()
+    signals.begin()
     return import_module("sims.__main__").main(sys.argv[1:])
 
 
 def no_streams() -> int:
     """`python -m sims` that leaves closed streams as they are."""
-    plant_here("sims.process", open_streams=lambda: None)
+    plant_here("mipsim._signals", open_streams=lambda: None)
     return import_module("sims.__main__").main(sys.argv[1:])
 
 

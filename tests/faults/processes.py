@@ -68,7 +68,7 @@ def signals(folder: Path, times: int, seed: int = 0, longest: float = 5.0) -> Fi
             text=True,
         )
         begun = time.monotonic()
-        while not _listens(process.pid) and process.poll() is None and time.monotonic() < begun + PATIENCE:
+        while not listens(process.pid) and process.poll() is None and time.monotonic() < begun + PATIENCE:
             time.sleep(0.005)
         delay = float(rng.uniform(0.0, longest))
         time.sleep(delay)
@@ -91,7 +91,7 @@ def signals(folder: Path, times: int, seed: int = 0, longest: float = 5.0) -> Fi
     return result
 
 
-def _listens(pid: int) -> bool:
+def listens(pid: int) -> bool:
     """Whether a process handles, or was told to ignore, all signals that end it, by the masks that Linux shows."""
     lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
     masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigCgt:", "SigIgn:"))]

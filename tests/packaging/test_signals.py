@@ -1,0 +1,153 @@
+"""How signals end a command, in processes of the test's own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.faults.processes import listens
+
+pytestmark = pytest.mark.system
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import os, signal
+from mipsim._signals import before_ending, ending_on_signals
+def act():
+    os.write(1, b"cancelled ")
+    {then}
+with ending_on_signals(lambda: "interrupted"):
+    with before_ending(act):
+        pass
+    {ignored}
+    with before_ending(act):
+        os.kill(os.getpid(), signal.{name})
+    os.write(1, b"went on")
+"""
+
+
+@pytest.mark.parametrize("then", ["pass", "raise OSError"])
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_it_acts_first_and_ends_as_ever(name, status, then):
+    program = PROGRAM.format(then=then, ignored="pass", name=name)
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (status, b"cancelled ", b"interrupted\n")
+
+
+def test_a_signal_that_is_ignored_stays_so():
+    ignored = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
+    program = PROGRAM.format(then="pass", ignored=ignored, name="SIGHUP")
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (0, b"went on")
+
+
+STATEMENT = """
+from mipsim import referee as rf
+true = rf.Statement(
+    name="true", says="x <= x + 1.", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+    claimed=lambda x: x + 1, truth=lambda x: x,
+)
+"""
+COMMANDS = {
+    "hunt": ("mipsim", "hunt", "true.py", "--budget", "10m"),
+    "judge": ("mipsim", "judge", "true.py", "--budget", "10m"),
+    "audit": ("mipsim", "audit", "scores.csv", "--design", "independent"),
+    "sims": ("sims", "run", "azize_fig2_easy", "--games", "1000000000000"),
+    "verify": ("verify", "azize-thm-4*", "--out", "verdicts"),
+    "figures": ("figures", "azize_fig2", "--scale", "full", "--out", "drawn"),
+    "faults": ("tests.faults",),
+}
+linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells when a process handles its signals")
+
+
+def interrupt(
+    folder: Path, words: tuple[str, ...], kind: signal.Signals, delay: float, presses: int = 1, **how
+):
+    """Start a command, send a signal to it and its children `delay` seconds after it listens, and return what it ended with."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", *words], cwd=folder, env=environment, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how,
+    )  # fmt: skip
+    try:
+        end = time.monotonic() + 120
+        while not listens(process.pid):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.002)
+        time.sleep(delay)
+        for _ in range(presses):
+            if process.poll() is None:
+                os.killpg(process.pid, kind)
+                time.sleep(0.01)
+        _, text = process.communicate(timeout=300)
+    finally:
+        process.kill()
+        process.wait()
+    return process.returncode, text
+
+
+@linux
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_ctrl_c_in_the_first_seconds_is_one_sentence(tmp_path, words):
+    """From the first line of the command on, while JAX is imported, and pressed three times.
+
+    `audit` answers within a second or two, so that a late signal may meet a command that has ended by itself.
+    """
+    (tmp_path / "true.py").write_text(STATEMENT)
+    rows = "".join(f"{0.001 * (i * i % 997)},{i % 2}\n" for i in range(20_000))
+    (tmp_path / "scores.csv").write_text("score,member\n" + rows)
+    for delay in (0.0, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0):
+        status, text = interrupt(tmp_path, words, signal.SIGINT, delay, presses=3 if delay == 0.2 else 1)
+        if words[1:2] == ("audit",) and delay > 0.2 and (status, text) == (0, ""):
+            continue
+        assert status == 130, (delay, status, text)
+        assert text.count("\n") == 1, (delay, text)
+        assert "interrupted" in text.lower(), (delay, text)
+
+
+@linux
+def test_a_command_that_ignores_ctrl_c_ends_on_sigterm(tmp_path):
+    """As a script's background has it."""
+    (tmp_path / "true.py").write_text(STATEMENT.replace("x + 1,", "__import__('time').sleep(600),"))
+
+    def deaf() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    words = ("mipsim", "judge", "true.py", "--out", "report")
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", *words], cwd=tmp_path, env=environment, text=True, preexec_fn=deaf,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        end = time.monotonic() + 120
+        while not (tmp_path / "report").is_dir():  # it is made before the first statement is judged
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        _, text = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 143, text
+    assert text.splitlines()[-1] == "mipsim: interrupted, nothing was judged"
+
+
+def test_a_command_listens_before_it_imports_what_takes_time():
+    """Until then Ctrl-C is Python's own, which prints a traceback."""
+    program = (
+        "import sys; before = set(sys.modules); import mipsim._signals; print(*set(sys.modules) - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert not {"typing", "re", "click", "numpy", "scipy", "jax"} & set(done.stdout.split())
