@@ -2,8 +2,11 @@
 
 import re
 import time
+import tomllib
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -124,12 +127,41 @@ def _unjudged(item: Statement, register: Mapping[str, Statement]) -> list[str]:
     return result
 
 
-def unmet_conditions(statement: Statement, conditions: Mapping[str, str]) -> list[str]:
-    """Conditions that a statement's words name and that no hunt can meet.
+CONDITIONS: dict[str, dict[str, str]] = defaultdict(dict)
+"""Name of a statement -> a condition in its words, or in those that restrict it -> what makes it executable, see `unmet_conditions`."""
+_TABLES = tomllib.loads(Path(__file__).with_name("conditions.toml").read_text(encoding="utf-8"))
+for _names, _conditions in [pair for part in _TABLES.values() for pair in part.items()]:
+    for _name in _names.split(", "):
+        CONDITIONS[_name] |= _conditions
+MARK = re.compile(
+    r"\b(?:if|where|when|under(?! H[01])|without|given|independent(?:ly)?|fixed(?!-target)|bounded|finite|symmetric|known|every|any|each)\b",
+    re.IGNORECASE,
+)
+"""What a condition in words is told by."""
+
+
+def unmet_conditions(
+    statement: Statement, conditions: Mapping[str, str] | None, register: Collection[str] = ()
+) -> list[str]:
+    """Conditions that a statement's words name and that nothing makes executable.
+
+    A condition is one of these:
+
+    - "NAME": a parameter of the domain.
+    - "NAME = VALUE": a value that the parameter allows; of a range, how it begins in words ("n = [2, inf)").
+    - "where": the statement's `where`.
+    - "as NAME": the conditions of another statement, which it uses or which has the same correction.
+    - "proof: WORDS": of a correction; it holds at each point, and the derivation uses it in these words.
+    - "built in": of a printed statement; claim or truth are made so at each point.
+    - "claimed": a part of what is claimed, which restricts nothing.
+
+    Every word that tells a condition (`MARK`) is in one of them, and so is a part of every sentence by which a printed statement is
+    restricted. A correction has a condition, or "none" with the reason.
 
     Args:
         statement: a correction, or what else has conditions.
-        conditions: a condition in its words -> a parameter, "parameter = value" for a family of the domain, or "where".
+        conditions: a condition in its words, or in those of `restricted_by` -> what makes it executable; None if nothing is said.
+        register: names of the statements that conditions may refer to.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -140,20 +172,59 @@ def unmet_conditions(statement: Statement, conditions: Mapping[str, str]) -> lis
         >>> unmet_conditions(named, {"Gaussian data": "data = Gaussian"})
         ['named: "Gaussian data" is data = Gaussian, which its domain does not hold (uniform or Bernoulli)']
     """
-    result = []
-    for words, target in conditions.items():
-        name, _, value = target.partition(" = ")
-        head = f'{statement.name}: "{words}"'
-        if words not in statement.says:
-            result.append(f"{head} is not in its words")
-        if target == "where":
-            if statement.where is None:
-                result.append(f"{head} is its where, and it has none")
-        elif name not in statement.domain:
-            result.append(f"{head} is {name}, which is no parameter of its domain")
-        elif value and value not in map(str, statement.domain[name].ends):
-            result.append(f"{head} is {target}, which its domain does not hold ({statement.domain[name]})")
+    if statement.corrects and not conditions:
+        return [f"{statement.name} corrects a statement and has no conditions"]
+    conditions = conditions or {}
+    result = [
+        f'{statement.name}: "{words}" {why}'
+        for words, target in conditions.items()
+        if (why := _unmet_condition(statement, words, target, register))
+    ]
+    covered = [
+        range(start, start + len(words))
+        for words in conditions
+        for start in [single.start() for single in re.finditer(re.escape(words), statement.says)]
+    ]
+    for mark in MARK.finditer(statement.says):
+        if not any(mark.start() in span for span in covered):
+            around = statement.says[mark.start() :][:50]
+            result.append(f'{statement.name}: "{around}" tells a condition that nothing makes executable')
+    if not statement.corrects:
+        result += [
+            f'{statement.name} is restricted by "{quote.text[:50]}", which nothing makes executable'
+            for quote in statement.restricted_by
+            if not any(words in quote.text for words in conditions)
+        ]
     return result
+
+
+def _unmet_condition(statement: Statement, words: str, target: str, register: Collection[str]) -> str:
+    """What is wrong with a condition; empty if nothing is."""
+    if words == "none":
+        return "" if len(target) >= 20 else f"has no reason: {target!r}"
+    if not any(
+        words in text for text in (statement.says, *(quote.text for quote in statement.restricted_by))
+    ):
+        return "is not in its words"
+    name, _, value = target.partition(" = ")
+    if target.startswith("proof: "):
+        proof = " ".join(statement.derivation.split())
+        known = len(target) > 15 and target.removeprefix("proof: ") in proof
+        return "" if known else f"is {target}, which its derivation does not say"
+    if target.startswith("as "):
+        other = target.removeprefix("as ")
+        return "" if other in register and other != statement.name else f"is {target}, which has none"
+    if target == "built in":
+        return "is built in: a correction has a proof that says so" if statement.corrects else ""
+    if target == "claimed":
+        return ""
+    if target == "where":
+        return "is its where, and it has none" if statement.where is None else ""
+    if name not in statement.domain:
+        return f"is {name}, which is no parameter of its domain"
+    parameter = statement.domain[name]
+    held = value in map(str, parameter.ends) or str(parameter).startswith(value)
+    return "" if held else f"is {target}, which its domain does not hold ({parameter})"
 
 
 PROBES = np.array([-33.0, -12.0, -6.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0])

@@ -88,7 +88,7 @@ _MEAN, _TRANSFORM = {"part": MEAN, "at": 1.0}, {"part": TRANSFORM, "d": 1, "draw
 
 EXPECTED_K = rf.Statement(
     name="leemann-rem-5.1-mean",
-    says="E[K] = d, K centred, for independent components of any law; K ~ chi2_d for Gaussian ones (by its Laplace transform, which "
+    says="E[K] = d, K centred, for independent components of any law with positive finite variances; K ~ chi2_d for Gaussian ones (by its Laplace transform, which "
     "determines the law).",
     source="Leemann et al., remark 5.1",
     kind=rf.Equality(1e-8, unit="E[K] / d"),
