@@ -162,8 +162,8 @@ def compare_counts(
         finite_size: for a claim about n -> infinity, what is *proven* about the law at the n that was played: a number
             h with |gap| <= h, in probits; or the exact law at this n, one trade-off function or a pair (low, high)
             that brackets it. It tells errors of finite n from those of finitely many games.
-        kind: what the claim says, one of `mipsim.bands.comparison_base.KINDS`: "equality", "limit", "upper_bound_on_power"
-            (no attacker is stronger) or "ordering" (this attacker is no weaker); by default "equality", or "limit" with a
+        kind: what the claim says, one of `mipsim.bands.comparison_base.KINDS`: "equality", "equivalence" (equal to the
+            tolerance), "limit", "upper_bound_on_power" (no attacker is stronger) or "ordering" (this attacker is no weaker); by default "equality", or "limit" with a
             `finite_size`. A true bound is refuted as an equality wherever the attacker is weaker.
 
     Raises:

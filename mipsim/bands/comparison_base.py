@@ -166,6 +166,7 @@ class AbstractComparison(Printed):
         | kind | says | REFUTED | CONFIRMED |
         |---|---|---|---|
         | equality | c = 0 | an interval excludes 0, also within T | all used intervals inside +-T, none excludes 0 |
+        | equivalence | abs(c) <= T | an interval is outside +-T | all used intervals inside +-T |
         | limit, nothing stated | c tends to 0; here abs(c) <= T | an interval is outside +-T (says: at this size) | as an equality: an interval that excludes 0 is INCONCLUSIVE, since it is a finite-size error or a false limit |
         | limit, h stated | abs(c) <= h at this size, proven | an interval is outside +-h | all used intervals inside +-T, none outside +-h |
         | limit, exact law stated | the law of this size is known; abs(c) <= T | an interval is outside +-T | all used intervals inside +-T; a gap that the law explains does not count against it |
@@ -189,6 +190,8 @@ class AbstractComparison(Printed):
         if kind == "equality":
             refuted = self.excludes(0.0)
             unexplained = refuted
+        elif kind == "equivalence":
+            refuted = unexplained = self.excludes(self.tolerance)
         elif self.finite_size is not None:
             refuted = unexplained = self.excludes(allowed)
         else:

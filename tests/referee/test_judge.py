@@ -169,6 +169,27 @@ def test_a_pair_of_samplers_is_drawn_from() -> None:
 
 
 @pytest.mark.evidence
+def test_an_equality_to_a_tolerance_is_confirmed_by_games_that_see_a_gap_within_it() -> None:
+    """By games as by exact laws: 0.05 probits off is equal to 0.1, and 0.15 is not. A red test has probability 1e-6."""
+
+    def off(gap: float) -> rf.Statement:
+        return rf.Statement(
+            name="near", says="mu is 1, to 0.1 probits.", source="planted", kind=rf.Equality(0.1, floor=0.01),
+            domain={"mu": rf.Real(0.5, 2.0)}, claimed=lambda mu: mi.GaussianTradeOff(mu),
+            truth=lambda mu: (
+                lambda generator, games: generator.standard_normal(games),
+                lambda generator, games: mu + gap + generator.standard_normal(games),
+            ),
+        )  # fmt: skip
+
+    near = rf.judge(off(0.05), at={"mu": 1.0}, games=2_000_000, confidence=1 - 1e-6, progress=False)
+    assert near.verdict is rf.Verdict.CONFIRMED
+    assert near.interval[0] > 0.0
+    assert "0.1" in str(near)
+    far = rf.judge(off(0.15), at={"mu": 1.0}, games=2_000_000, confidence=1 - 1e-6, progress=False)
+    assert far.verdict is rf.Verdict.REFUTED
+
+
 def test_a_look_at_an_order_by_games_ranks_points_that_are_not_refuted() -> None:
     """Else a search had nothing to climb: a nearly false order is strained more than a clear one."""
     clear, near = (

@@ -263,7 +263,7 @@ def _gap(found: AbstractComparison) -> float:
 
 
 def _reading(kind: Kind) -> str:
-    return "upper_bound_on_power" if kind.one_sided else "limit"
+    return "upper_bound_on_power" if kind.one_sided else "equivalence"
 
 
 def _result(
