@@ -82,7 +82,8 @@ class Rate:
     Args:
         constant: > 0.
         power: > 0.
-        limit: what truth tends to, or at a point of an `Equality` is near to: a trade-off function or a number.
+        limit: what truth tends to, or at a point of an `Equality` is near to: a trade-off function or a number. Where both sides of a
+            `Limit` move, a function of the size that is truth up to the bound; the claim must be equal to it at each judged size.
         source: the theorem, with its constant.
         start: the least size of which it speaks, > 0.
         size: of an `Equality` at a point, the size there.

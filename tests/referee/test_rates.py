@@ -52,6 +52,22 @@ def test_the_claim_is_compared_with_the_limit_of_the_theorem() -> None:
     assert verdict(slow(exact(), lambda n: 1.0 + 1.0 / n)) == "INCONCLUSIVE"
 
 
+def test_a_limit_that_moves_is_a_function_of_the_size() -> None:
+    """A tenth power plus what vanishes: both sides grow, and the theorem says how far apart they are."""
+
+    def statement(constant: float, claimed: Any) -> rf.Statement:
+        kind = rf.Limit("n", tolerance=0.2, rate=replace(exact(constant), limit=lambda n: n**0.1))
+        return replace(slow(None), claimed=claimed, truth=lambda n: n**0.1 + 0.9 * n**-0.2, kind=kind)
+
+    assert (
+        verdict(replace(statement(0.9, lambda n: n**0.1), kind=rf.Limit("n", tolerance=0.2)))
+        == "INCONCLUSIVE"
+    )
+    assert verdict(statement(0.9, lambda n: n**0.1)) == "CONFIRMED"
+    assert verdict(statement(0.97 * 0.9, lambda n: n**0.1)) == "INCONCLUSIVE"
+    assert verdict(statement(0.9, lambda n: n**0.1 + 1e-6)) == "INCONCLUSIVE"
+
+
 def test_a_rate_of_curves_is_in_error_rates() -> None:
     def statement(rate: Any) -> rf.Statement:
         kind = rf.Limit("n", tolerance=0.02, rate=rate)

@@ -9,8 +9,9 @@ from scipy import integrate, stats
 from mipsim import GaussianTradeOff
 from mipsim.referee.judging.gap import curve_gap
 from verify.azize.laws.enumeration import roc_vertices
-from verify.azize.laws.normal_sums import ESSEEN, THIRD, NormalCurve, linear_curve, sum_curve, sum_law
+from verify.azize.laws.normal_sums import THIRD, NormalCurve, linear_curve, sum_curve, sum_law
 from verify.azize.laws.z_moments import World
+from verify.berry_esseen import OTHER_LAWS
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -40,7 +41,7 @@ def test_a_sum_is_as_near_to_normal_as_its_bracket_says():
     distance = np.abs(stats.gamma(100).cdf(x) - stats.norm(law.mean, law.variance**0.5).cdf(x)).max()
     assert distance == pytest.approx(0.2 / (6 * np.sqrt(2 * np.pi)), rel=0.05)
     assert distance < law.error
-    assert law.error == pytest.approx(ESSEEN * (12 / np.e - 2) / 10)
+    assert law.error == pytest.approx(OTHER_LAWS * (12 / np.e - 2) / 10)
 
 
 def test_the_gap_of_normal_curves_is_their_difference_in_mu():

@@ -46,17 +46,21 @@ def judge_sequence(
     seen: dict[int, Size] = {}
     last = pair(sizes[-1])[0]
     rate = rate_of(kind, at)
-    limit = last if rate is None else read("limit", rate.limit)
-    assert not isinstance(limit, (Played, Samplers))
     refused: list[str] = []
 
     def at_size(n: int) -> Size:
         claimed, truth, optimal = pair(n)
         seen[n] = size_of(kind, claimed, truth, optimal, f"{kind.grows} = {n}")
-        if rate is not None and contradicts(limit, truth, rate.at(n)):
+        if rate is None:
+            return seen[n]
+        if contradicts(_limit_of(rate, n), truth, rate.at(n)):
             refused.append(f"at {kind.grows} = {n} truth is farther from its limit than {rate.at(n):.3g}")
-        if rate is not None and size_of(kind, claimed, last, True, "").worst != 0.0:
-            refused.append("the claim changes with the size")
+        if (
+            size_of(kind, claimed, _limit_of(rate, n) if callable(rate.limit) else last, True, "").worst
+            != 0.0
+        ):
+            moved = "is not the limit of the rate" if callable(rate.limit) else "changes with the size"
+            refused.append(f"the claim {moved}")
         return seen[n]
 
     result = judge_limit(
@@ -71,7 +75,15 @@ def judge_sequence(
     )
     if rate is None:
         return result
+    limit = _limit_of(rate, sizes[-1])
     return _by_rate(result, rate, size_of(kind, last, limit, True, "in the limit"), refused[:1], kind.bound)
+
+
+def _limit_of(rate: Rate, size: int) -> AbstractTradeOff | Number:
+    """What a rate says that truth is near to at a size."""
+    result = read("limit", rate.limit(size) if callable(rate.limit) else rate.limit)
+    assert not isinstance(result, (Played, Samplers))
+    return result
 
 
 def _by_rate(

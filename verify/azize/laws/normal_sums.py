@@ -11,10 +11,7 @@ from scipy.special import gammaln, ndtr, ndtri
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS, CurveBounds, bounds_from_rates
 from verify.azize.laws.z_moments import EXPONENTIAL_THIRD, World
-
-ESSEEN = 0.56
-"""|F - Phi| <= ESSEEN sum E|X|^3 / (sum Var X)^(3/2) for sums of independent terms: with 0.5600 by
-Shevtsova (2010), Doklady Mathematics 82, the best known constant where the terms have different laws."""
+from verify.berry_esseen import OTHER_LAWS
 
 THIRD: dict[str, Callable[[float], float]] = {
     "bernoulli": lambda p: float((p**2 + (1 - p) ** 2) / np.sqrt(p * (1 - p))),
@@ -95,7 +92,7 @@ def linear_curve(
     """
     spread = float(np.sum(count * weight**2))
     mu = float(np.sum(count * weight * t)) / np.sqrt(n * spread)
-    ratio = ESSEEN * float(np.sum(count * np.abs(weight) ** 3 * third)) / spread**1.5
+    ratio = OTHER_LAWS * float(np.sum(count * np.abs(weight) ** 3 * third)) / spread**1.5
     return NormalCurve(
         float(mu), float(np.sqrt((n - 1) / n)), float(ratio / np.sqrt(n)), float(ratio / np.sqrt(n - 1))
     )
@@ -127,7 +124,7 @@ def sum_law(terms: Sequence[tuple[float, float, World]]) -> NearlyNormal:
     shift += sum(w**2 * count * one.mean_spread for w, count, one in terms) ** 0.5
     stretch = sum(w**2 * count * one.variance_error for w, count, one in terms)
     stretch += sum(w**4 * count * one.variance_spread for w, count, one in terms) ** 0.5
-    error = ESSEEN * sum(abs(w) ** 3 * count * one.third for w, count, one in terms) / variance**1.5
+    error = OTHER_LAWS * sum(abs(w) ** 3 * count * one.third for w, count, one in terms) / variance**1.5
     error += 0.4 * shift / variance**0.5 + 0.25 * stretch / variance
     error += sum(count * one.elsewhere for _, count, one in terms)
     return NearlyNormal(float(mean), float(variance), float(error))

@@ -11,7 +11,8 @@ from scipy.special import ndtr
 from mipsim import referee as rf
 from mipsim.exact.binomial import binomial_probabilities
 from sims.azize_paper import REGULARISATION, N, reference_data
-from verify.azize.laws.normal_sums import ESSEEN, NearlyNormal, NormalCurve, linear_curve, sum_curve
+from verify.azize.laws.normal_sums import NearlyNormal, NormalCurve, linear_curve, sum_curve
+from verify.berry_esseen import OTHER_LAWS
 
 GROUPS_P = (0.3, 0.4, 0.55, 0.7)
 
@@ -88,7 +89,7 @@ def redrawn_curve(p: np.ndarray, z: np.ndarray, n0: int, n: int) -> NormalCurve:
             + 6 * average(w**2 * h**2) * variance
             + average(h**4)
         )
-        error = ESSEEN * float((most**0.75).sum()) / float(spread.sum()) ** 1.5
+        error = OTHER_LAWS * float((most**0.75).sum()) / float(spread.sum()) ** 1.5
         laws.append(NearlyNormal(float(centre.sum()), float(spread.sum()), error))
     return sum_curve(*laws)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import scipy
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
+from mipsim.referee import Rate
 from mipsim.theory import kaissis
+from verify.berry_esseen import SAME_LAW
 
 D, N, BOTH = "d", "N", "d and N"
 EQUATION_7, SHORT = "equation 7", "Phi(Phi^-1(1-a) - L/sqrt(2d))"
@@ -28,6 +32,70 @@ def at_once(part: str, alpha: float, d: float, total: float) -> float:
     """The probit of j or jinv."""
     j = kaissis.gaussian_tradeoff(total**0.5, d)
     return float((j if part == "j" else j.inverse()).probit_beta(alpha))
+
+
+def share(form: str, alpha: float, d: float, total: float) -> float:
+    """The claimed probit in units of the claim's own mu, or of 1 probit if that is less: what vanishes is compared to how fast the claim does."""
+    return probits(form, alpha, d, total) / unit_of(d, total)
+
+
+def unit_of(d: float, total: float) -> float:
+    """The claim's own mu, or 1 probit if that is less."""
+    return min(1.0, kaissis.limit_mu(d, total))
+
+
+THIRD_MOMENT = 15.0**0.75
+"""E|X - EX|^3 / Var X^(3/2) <= (kurtosis)^(3/4), and that of (g + s)^2 is 3 + 12 (1 + 4 s^2)/(1 + 2 s^2)^2 <= 15 for each s, g normal."""
+LEAST_PROBABILITY = 1e-200
+"""Below it the rate is not stated: its constant would not fit into float64."""
+
+
+def rate(what: str, c: float, q: float, form: str, part: str, alpha: float) -> Rate | None:
+    """How far j or jinv is from a form at most, where L = c d^q and q > 0; the derivation of `kaissis-thm-3-corrected` has each step.
+
+    Args:
+        what: `BOTH`; where d grows alone, L = c and q = 0, for which Berry and Esseen say nothing in this unit.
+        c: > 0.
+        q: in [0, 1/2].
+        form: `EQUATION_7` or `SHORT`.
+        part: "j" or "jinv".
+        alpha: the FPR, in (0, 1).
+
+    Returns:
+        None where a condition fails.
+
+    Examples:
+        >>> found = rate(BOTH, 1.0, 0.5, EQUATION_7, "j", 0.5)
+        >>> found.power, 1e2 < found.constant < 1e4, rate(D, 1.0, 0.0, EQUATION_7, "j", 0.5)
+        (0.5, True, None)
+    """
+    if what != BOTH or q <= 0.0:
+        return None
+    esseen, stretch = SAME_LAW * THIRD_MOMENT, 1.0 if part == "j" else 1.25
+    z, half, mu = abs(float(ndtri(alpha))), 0.5 * min(alpha, 1.0 - alpha), c / math.sqrt(2.0)
+    threshold = -float(ndtri(half))
+    tail = 0.5 * float(ndtr(-stretch * threshold - mu))
+    if tail < LEAST_PROBABILITY:
+        return None
+    moved = esseen * (stretch / density(threshold) + 1.0 / density(float(ndtri(tail))))
+    forms = {
+        ("j", EQUATION_7): 0.0,
+        ("j", SHORT): z + mu,
+        ("jinv", EQUATION_7): 2.0 * z + mu,
+        ("jinv", SHORT): z,
+    }
+    return Rate(
+        (moved + c * forms[part, form]) * max(1.0, 1.0 / mu),
+        q,
+        limit=lambda size: share(form, alpha, *growing(what, size, c, q, 1)),
+        source=f"Berry and Esseen with Shevtsova's constant {SAME_LAW} (2011) for chi-square laws",
+        start=max(16.0 * c * c, (esseen / min(half, tail)) ** 2),
+    )
+
+
+def density(z: float) -> float:
+    """The standard normal density."""
+    return math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
 
 def by_scipy(part: str, alpha: float, d: float, total: float) -> float:

@@ -1,5 +1,7 @@
 """Many dimensions and many steps: theorem 3 and equation 7."""
 
+from dataclasses import replace
+
 from scipy.special import ndtr
 
 from mipsim import referee as rf
@@ -15,6 +17,9 @@ from verify.kaissis.laws.relaxed_steps import (
     by_scipy,
     growing,
     probits,
+    rate,
+    share,
+    unit_of,
 )
 from verify.kaissis.statements.curves import PART
 from verify.kaissis.statements.lemmas import dimensions, points, positive
@@ -25,15 +30,9 @@ STEPS = (4, 8, 16, 32, 64, 128)
 """N alone: with many more no error rate is left that float64 holds."""
 
 
-def unit_of(d: float, total: float) -> float:
-    """The claim's own mu, or 1 probit if that is less: what vanishes is compared to how fast the claim itself does."""
-    return min(1.0, kaissis.limit_mu(d, total))
-
-
 def claimed(what: str, size: int, c: float, q: float, d: int, form: str, alpha: float) -> float:
     """The claim's probit in units of its mu."""
-    d_now, total = growing(what, size, c, q, d)
-    return probits(form, alpha, d_now, total) / unit_of(d_now, total)
+    return share(form, alpha, *growing(what, size, c, q, d))
 
 
 def exact(what: str, size: int, c: float, q: float, d: int, part: str, alpha: float) -> float:
@@ -115,14 +114,21 @@ THEOREM_3_CORRECTED = THEOREM_3.corrected(
     says="As d grows, with N and mu2 such that L = N mu2^2 is at most a constant times sqrt(d), j and jinv tend at every FPR in (0, 1) to "
     "Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ) and to Phi(Phi^-1(1-a) - L/sqrt(2d)); so to 1 - a where L/sqrt(d) -> 0. "
     "Steps alone do not do.",
+    kind=replace(THEOREM_3.kind, rate=rate),
     domain={"what": rf.Choice(D, BOTH), "d": rf.Fixed(1)},
     control=THEOREM_3.control,
     derivation=(
-        "chi2_d(L) is the law of a sum of d independent squares (g_i + (L/d)^(1/2))^2 of one law, with mean 1 + L/d, variance 2 + 4L/d and a third "
-        "absolute moment that is bounded while L/d is: by Berry and Esseen (chi2_d(L) - d - L)/sqrt(2d + 4L) is normal up to an error of kappa/sqrt(d), "
-        "uniformly. With L = 0 the threshold of FPR a is d + sqrt(2d) (Phi^-1(1-a) + o(1)). So j(a) = Phi( (sqrt(2d) Phi^-1(1-a) - L)/sqrt(2d + 4L) ) "
-        "+ o(1), which is equation 7. L <= c sqrt(d) gives L/d -> 0, the root tends to 1 and L/sqrt(2d+4L) - L/sqrt(2d) -> 0: the short form. It is "
-        "its own inverse and continuous, so that jinv tends to it too. All FNRs stay away from 0 and 1, so that probits converge as FNRs do. "
+        "chi2_d(L) is the law of a sum of d independent squares (g_i + (L/d)^(1/2))^2 of one law, with mean 1 + L/d, variance 2 + 4L/d and a kurtosis of "
+        "at most 15, so that E|X - EX|^3 <= 15^(3/4) Var X^(3/2) (Lyapunov): by Berry and Esseen (chi2_d(L) - d - L)/sqrt(2d + 4L) is normal up to an "
+        "error of e = 0.4748 15^(3/4)/sqrt(d), uniformly in L. With z = Phi^-1(1-a) and r = sqrt(1 + 2L/d), the threshold of j is d + sqrt(2d) y with "
+        "Phi(y) within e of 1-a, and that of jinv is d + L - sqrt(2d + 4L) y with such a y. So j(a) is within e of Phi(y/r - L/sqrt(2d + 4L)), and "
+        "jinv(a) within e of Phi(r y - L/sqrt(2d)). "
+        "Let L = c d^q with q <= 1/2 and d >= 16 c^2, so that L/sqrt(2d) <= c/sqrt(2) and r <= 1 + L/d <= 1.25. Where e <= min(a, 1-a)/2, |y| is at most "
+        "w = -Phi^-1(min(a, 1-a)/2) and |y - z| <= e/phi(w). Both arguments are at most 1.25 w + c/sqrt(2) in size (w + c/sqrt(2) for j); with t half of "
+        "the normal tail there and e <= t the FNR's probit is within e/phi(Phi^-1(t)) of them. Since r - 1/r <= 2L/d and 1 - 1/r <= L/d, the forms "
+        "with z in the place of y differ from equation 7 and from the short form by at most (2|z| + c/sqrt(2)) L/d, and L/d <= c/sqrt(d). So probits are off by at "
+        "most K/sqrt(d), and in units of min(1, L/sqrt(2d)) by K max(1, sqrt(2)/c) d^-q: a proven rate for every q > 0. Where L stays constant (q = 0) the same "
+        "shows that probits converge; that they do so faster than mu = L/sqrt(2d) vanishes is judged by sizes. "
         "At fixed d the null law is chi2_d for every N: with L held, j does not move; with mu2 held, L grows and both sides vanish, j like "
         "Phi(-sqrt(L)) and equation 7 like Phi(-sqrt(L)/2), with a ratio that tends to 0."
     ),

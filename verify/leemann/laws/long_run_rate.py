@@ -9,12 +9,8 @@ from scipy.special import ndtr
 
 from mipsim.referee import Rate
 from mipsim.tradeoff import GaussianTradeOff
+from verify.berry_esseen import SAME_LAW
 
-SHEVTSOVA = 0.4748
-"""|F - Phi| <= SHEVTSOVA E|X - EX|^3 / (Var X^(3/2) sqrt(t)) for sums of t independent terms of one law with a third moment.
-
-Source: Shevtsova (2011), "On the absolute constants in the Berry-Esseen type inequalities for identically distributed summands", theorem 1.
-"""
 MOST_RATE = 0.5
 """Of a record in a batch: the expansions of the logarithm are bounded up to here."""
 LEAST_STEPS = 1024
@@ -84,7 +80,7 @@ def distance(s: float, c: float, steps: int) -> float:
         if least <= 0.0:
             return math.inf
         third = (cube ** (1 / 3) / (1.0 - p) + mean) ** 3
-        esseen = SHEVTSOVA * third * steps / least**1.5
+        esseen = SAME_LAW * third * steps / least**1.5
         moved = off_mean / math.sqrt(2.0 * math.pi * least)
         stretched = max(math.log(variance / least), math.log1p(off_variance / variance)) / 2.0
         worst = max(worst, esseen + moved + stretched / math.sqrt(2.0 * math.pi * math.e))
@@ -110,6 +106,6 @@ def game_rate(size: float, c: float) -> Rate | None:
     most = distance(size, c, LEAST_STEPS)
     if not most < 1.0:
         return None
-    source = f"Berry and Esseen with Shevtsova's constant {SHEVTSOVA} (2011) for {LEAST_STEPS:,} steps or more, rate at most {MOST_RATE:g}"
+    source = f"Berry and Esseen with Shevtsova's constant {SAME_LAW} (2011) for {LEAST_STEPS:,} steps or more, rate at most {MOST_RATE:g}"
     limit = GaussianTradeOff(c * math.sqrt(moments(size).second))
     return Rate(most * math.sqrt(LEAST_STEPS), 0.5, limit=limit, source=source, start=LEAST_STEPS)
