@@ -726,14 +726,8 @@ class LossSum:
         needs: str,
     ) -> tuple[list[np.ndarray], np.ndarray]:
         accuracy = max(accuracy, self.narrowest)
-        result = [np.full(size, -np.inf if i % 2 == 0 else np.inf) for i in range(parts)]
-
-        def tell(band: Band) -> None:
-            for i, part in enumerate(ask(band)):
-                result[i] = np.fmax(result[i], part) if i % 2 == 0 else np.fmin(result[i], part)
-
-        for band in self.bands:
-            tell(band)
+        nothing = [np.full(size, -np.inf if i % 2 == 0 else np.inf) for i in range(parts)]
+        result = _told(self.bands, ask, nothing)
         given_up, plain = np.zeros(size, bool), np.zeros(size, bool)
 
         def fail(some: list[int]) -> None:
@@ -781,8 +775,13 @@ class LossSum:
                     continue
                 step = max(step, self.floor(theta))
             band = self.band(theta, accuracy if first == last else 0.5 * accuracy, needs, step)
-            self.bands = [b for b in self.bands if b not in near or b.step < band.step] + [band]
-            tell(band)
+            self.bands.append(band)
+            result = _told([band], ask, result)
+            for coarse in [b for b in near if b.step > band.step]:
+                rest = [b for b in self.bands if b is not coarse]
+                # A finer band may tell less, such as where its tilt is another: what an answer rests on stays.
+                if all(map(np.array_equal, _told(rest, ask, nothing), result)):
+                    self.bands = rest
             after = width(result)
             after = np.where(np.isnan(after), np.inf, after)
             if near:  # the width should fall as the square of the step
@@ -790,6 +789,18 @@ class LossSum:
                 if not (after[pending] < hardly * wide[pending]).any():
                     fail([first, last])
         return result, width(result)
+
+
+def _told(
+    bands: list[Band], ask: Callable[[Band], tuple[np.ndarray, ...]], known: list[np.ndarray]
+) -> list[np.ndarray]:
+    """What is known, lower and upper bounds in turn, narrowed by what bands tell."""
+    for band in bands:
+        known = [
+            (np.fmin if i % 2 else np.fmax)(x, part)
+            for i, (x, part) in enumerate(zip(known, ask(band), strict=True))
+        ]
+    return known
 
 
 def completed(bounds: CurveBounds, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:

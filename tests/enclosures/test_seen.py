@@ -10,7 +10,7 @@ import pytest
 import mipsim as mi
 
 from .composed import SubsampledSteps, Transformed, subsampled_gaussian
-from .curves import Between, Walk
+from .curves import Between, Hidden, Walk
 from .enclosed import Queries, hold, misses
 from .truth import Atoms, Gaussian, Mixed, mp, mpf
 
@@ -146,6 +146,16 @@ def test_a_noncentral_t_is_not_what_it_is_not() -> None:
     assert (
         Undefined().compare(mi.GaussianTradeOff(0.5), kind="upper_bound_on_power").verdict == "INCONCLUSIVE"
     )
+
+
+def test_a_question_that_is_repeated_is_answered_no_wider() -> None:
+    """A band that an answer rests on stays, however many are made for other questions; here it tells 1e-12 for 1e-8."""
+    curve = mi.compose(Hidden(mi.GaussianTradeOff(0.0788840833984183)), copies=3880).inverse()
+    losses = np.array([0.6, 0.4, 520.73])
+    low, high = curve.delta_bounds(losses)
+    for again in (curve.delta(losses), curve.delta_bounds(losses)[1]):
+        assert (again <= high).all()
+    assert (curve.delta_bounds(losses)[0] >= low).all()
 
 
 def test_least_mu_of_subsampled_steps() -> None:
