@@ -290,7 +290,7 @@ class ComposedTradeOff(AbstractTradeOff):
             return self.largest_loss_bounds()
         at, slope = self.losses.epsilon_guess(log_delta)
         _, most = self.largest_loss_bounds()
-        at = self._nearby(log_delta, min(max(at, 0.0), most), most)
+        at = self._nearby(log_delta, min(max(at, 0.0), most), slope, most)
         accuracy, step = 0.5, 1.0
         low, high, best, stalled = 0.0, math.inf, (0.0, math.inf), 0
         for _ in range(24):
@@ -319,9 +319,9 @@ class ComposedTradeOff(AbstractTradeOff):
             low = min(max(low, least), high)
         return low, high
 
-    def _nearby(self, log_delta: float, at: float, most: float) -> float:
-        """An epsilon at which delta is about this, bisected on coarse bounds."""
-        low, high = 0.0, most
+    def _nearby(self, log_delta: float, at: float, slope: float, most: float) -> float:
+        """An epsilon at which delta is about this, from a first guess and a slope of -log delta there, on coarse bounds."""
+        low, high, factor = 0.0, most, 1.0
         for _ in range(60):
             first, last = (float(end[0]) for end in self._told(np.array([at]), 0.5, None))
             if last <= log_delta:
@@ -332,7 +332,11 @@ class ComposedTradeOff(AbstractTradeOff):
                 return at
             if high - low <= 1e-3 * max(1.0, low):
                 return high
-            at = 0.5 * (low + high) if math.isfinite(high) else 2.0 * at + 1.0
+            # Bounds far beyond the place may cost much more than near it.
+            step = factor * (last - log_delta) / slope if low == at else math.inf
+            at, factor = (low + step, 2.0 * factor) if step < 0.5 * (high - low) else (0.5 * (low + high), factor)
+            if not math.isfinite(at):
+                at = 2.0 * low + 1.0
         return at
 
     def _steepness(self, at: float) -> float:
@@ -349,7 +353,8 @@ class ComposedTradeOff(AbstractTradeOff):
     def _root(self, log_delta: float, near: float, end: int) -> float:
         """Where a bound of log delta falls to a value: a loss at which it is above (end 0) or not above (end 1)."""
         above = lambda x: float(self._known(np.array([x]))[end][0]) > log_delta  # noqa: E731
-        if not above(0.0):
+        # 0 is a lower end in any case; far below what has been computed a lower bound may say nothing.
+        if end == 1 and not above(0.0):
             return 0.0
         low, step = 0.0, max(1e-3, 1e-3 * near)
         high = near
