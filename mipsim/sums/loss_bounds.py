@@ -12,7 +12,7 @@ import numpy as np
 
 from mipsim.sums.lattice import Measure
 
-_LIGHTEST = -600.0  # logarithm of a tilted mass that is left out, and counted as lost
+LIGHTEST = -600.0  # logarithm of a tilted mass that is left out, and counted as lost
 _FEW_NODES = 16  # of a law that is merged to one outcome
 _SAME_LOSS = 1e-11  # a difference of losses that counts as rounding
 _ROUNDS = 200  # passes of the repair of concave corners; a few are needed
@@ -201,14 +201,14 @@ def _tilted(cells: Cells, theta: float) -> tuple[np.ndarray, ...]:
     scale = max(
         float(logs.max(initial=-np.inf)), float((cells.log_atoms + theta * losses).max(initial=-np.inf))
     )
-    tilted = np.where(logs - scale > _LIGHTEST, np.exp(logs - scale), 0.0)
+    tilted = np.where(logs - scale > LIGHTEST, np.exp(logs - scale), 0.0)
     share = np.expm1(more) / np.expm1(width)
     return left, width, tilted, more, np.minimum(share, 1.0), np.asarray(scale)
 
 
 def _atoms(cells: Cells, theta: float, scale: np.ndarray) -> np.ndarray:
     logs = cells.log_atoms + theta * (cells.offset + cells.step * cells.nodes) - scale
-    return np.where(logs > _LIGHTEST, np.exp(logs), 0.0)
+    return np.where(logs > LIGHTEST, np.exp(logs), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -333,10 +333,9 @@ class ComposedTradeOff(AbstractTradeOff):
             if high - low <= 1e-3 * max(1.0, low):
                 return high
             # Bounds far beyond the place may cost much more than near it.
-            step = factor * (last - log_delta) / slope if low == at else math.inf
-            at, factor = (low + step, 2.0 * factor) if step < 0.5 * (high - low) else (0.5 * (low + high), factor)
-            if not math.isfinite(at):
-                at = 2.0 * low + 1.0
+            step = min(factor * (last - log_delta) / slope, at + 1.0) if low == at else math.inf
+            near = step < 0.5 * (high - low)
+            at, factor = (low + step, 2.0 * factor) if near else (0.5 * (low + high), factor)
         return at
 
     def _steepness(self, at: float) -> float:

@@ -12,7 +12,7 @@ import scipy
 from scipy.special import log_ndtr
 
 from mipsim.sums.lattice import Circle, Power
-from mipsim.sums.loss_bounds import Rounded, optimistic, pessimistic
+from mipsim.sums.loss_bounds import LIGHTEST, Rounded, optimistic, pessimistic
 from mipsim.tradeoff.bounds import TINY, CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 
@@ -448,6 +448,18 @@ class LossSum:
             return False
         return self.floor(theta) * steep < 1.0
 
+    def bounds_both_sides(self, theta: float) -> bool:
+        """Whether also what a band leaves out, as too light under the tilt, is less than the number that it is made for."""
+        value, mean, _ = self.cumulants(theta)
+        sign = 1.0 if theta > 0.5 else -1.0
+        for (_, count), (line, _) in zip(self.laws, self.outlines, strict=True):
+            exponent = line.log_out + theta * line.losses
+            light = (exponent < exponent.max() + LIGHTEST) & (sign * (line.losses - mean / self.total) > 0.0)
+            masses, unit = (line.log_in, 1.0 - theta) if sign > 0.0 else (line.log_out, -theta)
+            if light.any() and np.logaddexp.reduce(masses[light]) + math.log(count) > value + unit * mean:
+                return False
+        return self.reached(theta)
+
     def _eased(self, theta: float) -> float:
         """A tilt nearer to 1/2 where that leaves the sum in a shorter circle, and the mean of this one still in its midst.
 
@@ -741,24 +753,29 @@ class LossSum:
             pending = np.flatnonzero((wide > accuracy) & ~given_up)
             if not pending.size:
                 break
-            first, last = int(pending[0]), int(pending[-1])
-            low, high = sorted((tilt(first), tilt(last)))
-            theta = low
-            _, mean, variance = self.cumulants(low)
+            first, last = sorted((int(pending[0]), int(pending[-1])), key=tilt)
+            ends = [first, last]
+            theta = tilt(first)
+            _, mean, variance = self.cumulants(theta)
             if first != last:
-                reach, end = 3.0 * math.sqrt(variance), self.cumulants(high)[1]
-                loss = 0.5 * (mean + end) if end - mean < 2.0 * reach else mean + reach
-                theta = self.tilt_of_loss(loss)
-            if not plain[[first, last]].any():
+                reach, end = 3.0 * math.sqrt(variance), self.cumulants(tilt(last))[1]
+                if end - mean < 2.0 * reach:
+                    theta = self.tilt_of_loss(0.5 * (mean + end))
+                else:
+                    ends, theta = [first], self.tilt_of_loss(mean + reach)
+            if not plain[ends].any():
                 theta = self._eased(theta)
             _, mean, variance = self.cumulants(theta)
-            if not self.reached(theta):  # as near as can be, which still bounds it at one side
-                given_up[[first, last]] = True
-                while not self.reached(theta) and abs(theta - 0.5) > 1e-3:
-                    theta = 0.5 + 0.7 * (theta - 0.5)
-                _, mean, variance = self.cumulants(theta)
-                if any(abs(b.centre - mean) < b.spread for b in self.bands):
-                    continue
+            if not self.bounds_both_sides(theta):  # as near as can be bounded at one side, and at both
+                given_up[ends] = True
+                for enough in (self.reached, self.bounds_both_sides):
+                    while not enough(theta) and abs(theta - 0.5) > 1e-3:
+                        theta = 0.5 + 0.8 * (theta - 0.5)
+                    mean = self.cumulants(theta)[1]
+                    if not any(abs(b.centre - mean) < b.spread for b in self.bands):
+                        self.bands.append(self.band(theta, accuracy, needs))
+                result = _told(self.bands, ask, nothing)
+                continue
             near = [b for b in self.bands if abs(b.centre - mean) < 0.25 * b.spread]
             step = None
             worst = float(wide[pending].max())
@@ -771,7 +788,7 @@ class LossSum:
                     else finest * min(0.6, max(0.1, math.sqrt(0.6 * accuracy / worst)))
                 )
                 if self.floor(theta) > 0.95 * finest:
-                    fail([first, last])
+                    fail(ends)
                     continue
                 step = max(step, self.floor(theta))
             band = self.band(theta, accuracy if first == last else 0.5 * accuracy, needs, step)
@@ -787,7 +804,7 @@ class LossSum:
             if near:  # the width should fall as the square of the step
                 hardly = min(_HARDLY, math.sqrt(band.step / min(b.step for b in near)))
                 if not (after[pending] < hardly * wide[pending]).any():
-                    fail([first, last])
+                    fail(ends)
         return result, width(result)
 
 

@@ -158,6 +158,26 @@ def test_a_question_that_is_repeated_is_answered_no_wider() -> None:
     assert (curve.delta_bounds(losses)[0] >= low).all()
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_epsilon_of_a_rare_delta_is_narrow(turned: bool) -> None:
+    """It was searched for from epsilon 0, where bounds made for a delta of 1e-50 say nothing: in [16.6, 94.5] for 94.4."""
+    truth, curve = SubsampledSteps(1.25, 0.05, 2000), mi.dpsgd(0.8, 0.05, 2000)
+    item, other = (curve.inverse(), truth.reversed) if turned else (curve, truth)
+    held = hold(item, other, Queries.at(delta=[1e-50], numbers=()))
+    assert held.misses == []
+    low, high = held.bounds["epsilon", 1e-50]
+    assert high - low <= 1.01 * EPSILON_WIDTH
+
+
+def test_a_far_question_spoils_no_near_one() -> None:
+    """Nor is the far one given up: its delta, below 1e-1000, is at most 1e-40, alone too."""
+    curve = mi.dpsgd(1.0, 0.01, 1000)
+    (low, _), (high, far) = curve.delta_bounds(np.array([0.4, 300.0]))
+    assert high - low <= 1.01 * DELTA_WIDTH * high
+    assert far < 1e-40
+    assert mi.dpsgd(1.0, 0.01, 1000).delta(300.0) < 1e-40
+
+
 def test_least_mu_of_subsampled_steps() -> None:
     """It is finite, or said to be at least something."""
     noise, p, n = 20.0, 0.3, 10
