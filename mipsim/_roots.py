@@ -56,7 +56,11 @@ def outer_root(
 
 
 def crossing(
-    holds: Callable[[np.ndarray], np.ndarray], size: int, least: float, most: float
+    holds: Callable[[np.ndarray], np.ndarray],
+    size: int,
+    least: float,
+    most: float,
+    narrow: float = _NARROW,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bracket the least z in [least, most] from which on a condition holds, for `size` problems at once.
 
@@ -67,9 +71,10 @@ def crossing(
         size: number of problems.
         least: the lower end, where the condition is taken to fail.
         most: the upper end, where it is taken to hold.
+        narrow: width of the brackets, as a share of the range; 2^-60 by default.
 
     Returns:
-        (low, high), shape (size,): it fails at low, holds at high, and they are 2^-60 of the range apart.
+        (low, high), shape (size,): it fails at low, holds at high, and they are `narrow` of the range apart at most.
 
     Examples:
         >>> low, high = crossing(lambda z: z**2 >= np.array([[2.0], [9.0]]), 2, 0.0, 10.0)
@@ -80,7 +85,7 @@ def crossing(
     cells = max(2, min(_MOST_CELLS, _EVALUATIONS // max(size, 1)))
     shares = np.arange(1, cells) / cells
     width = 1.0
-    while width > _NARROW:
+    while width > narrow:
         inner = low[:, None] + (high - low)[:, None] * shares
         first = np.argmax(np.concatenate([holds(inner), np.ones((size, 1), bool)], axis=1), axis=1)
         ends = np.concatenate([low[:, None], inner, high[:, None]], axis=1)

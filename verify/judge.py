@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mipsim._words import plural
 from mipsim.referee import Outcome, Point, Statement, Verdict
-from mipsim.referee.judging.judge import judge_points, spread_points
+from mipsim.referee.judging.judge import judge_points, spread_points, which_points
 from mipsim.referee.outcome import Failure, told
 from mipsim.referee.reporting import pictures
 from mipsim.referee.result import PointResult
@@ -41,6 +42,7 @@ class Setting:
         risk: failure probability of one point, see `risk_of`.
         samples: name -> points drawn at the three scales, where these are not `SAMPLES`.
         games: name -> games per world at the three scales, where these are not `GAMES`.
+        dear: name -> parts of listed points that are judged at full scale only.
         again: whether second routes are asked at every refuted point, as the full run does, or at the counterexamples that are told.
     """
 
@@ -50,12 +52,33 @@ class Setting:
     risk: float
     samples: Mapping[str, tuple[int, int, int]]
     games: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    dear: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     again: bool = True
 
     @property
     def place(self) -> int:
         """Which of the three scales it is."""
         return SCALES.index(self.scale)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is the largest scale."""
+        return self.scale == SCALES[-1]
+
+    def listed(self, statement: Statement) -> tuple[Point, ...]:
+        """The statement's own points that are judged at this scale: all of them at full scale, at others those that match no part in `dear`."""
+        parts = () if self.is_full else self.dear.get(statement.name, ())
+        return tuple(point for point in statement.points if not any(matches(point, part) for part in parts))
+
+
+def matches(point: Point, part: Mapping[str, Any]) -> bool:
+    """Whether a point has these values.
+
+    Examples:
+        >>> matches(Point({"n": 10, "d": 2}), {"n": 10}), matches(Point({"n": 10, "d": 2}), {"n": 10, "d": 3})
+        (True, False)
+    """
+    return all(point.at.get(name) == value for name, value in part.items())
 
 
 def points_of(register: Mapping[str, Statement], samples: Mapping[str, tuple[int, int, int]]) -> int:
@@ -97,11 +120,17 @@ def judge(
     """
     sample: list[Point] = []
     failures: list[Failure] = []
+    which = ""
     if at is None:
         count = setting.samples.get(statement.name, SAMPLES)[setting.place]
         spread, failures = spread_points(statement, count, setting.seed)
         sample = [replace(point, name=f"drawn {k}") for k, point in enumerate(spread, 1)]
-        at = (*statement.points, *sample)
+        own = setting.listed(statement)
+        at = (*own, *sample)
+        if left := len(statement.points) - len(own):
+            which = (
+                f"{which_points(len(own), len(at), 0, len(sample))}; {left} more of its own at --scale full"
+            )
     result = judge_points(
         statement,
         at,
@@ -115,6 +144,7 @@ def judge(
         again=setting.again,
         known=_KNOWN,
         purpose="register",  # other games than those by which a hunt found a point
+        which=which,
     )
     if len(_KNOWN) > MOST_KNOWN:
         _KNOWN.clear()
@@ -138,13 +168,20 @@ def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
         >>> left_to_full([], Setting("quick", 0.999, 0, 1e-6, {}))
         'Left to --scale full: 5,000,000 games a world instead of 100,000, most drawn points, second routes at points that are not told.'
     """
-    if setting.place == len(SCALES) - 1:
+    if setting.is_full:
         return ""
-    usual = GAMES[setting.place]
-    counts = {item.name: setting.games.get(item.name, GAMES)[setting.place] for item in statements}
+    every, usual = list(statements), GAMES[setting.place]
+    counts = {item.name: setting.games.get(item.name, GAMES)[setting.place] for item in every}
     fewer = ", ".join(f"{count:,} of {name}" for name, count in counts.items() if count < usual)
     less = f" ({fewer})" if fewer else ""
-    return f"Left to --scale full: {GAMES[-1]:,} games a world instead of {usual:,}{less}, most drawn points, second routes at points that are not told."
+    left = {item.name: len(item.points) - len(setting.listed(item)) for item in every}
+    among = [f"{name} {count}" for name, count in left.items() if count]
+    dear = (
+        f"{plural(sum(left.values()), 'dear point')} of {plural(len(among), 'statement')} ({', '.join(among)}), "
+        if among
+        else ""
+    )
+    return f"Left to --scale full: {dear}{GAMES[-1]:,} games a world instead of {usual:,}{less}, most drawn points, second routes at points that are not told."
 
 
 def seconds_of(statements: Iterable[Statement]) -> dict[str, float]:

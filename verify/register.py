@@ -83,7 +83,7 @@ def with_hunted_points(statement: Statement, statements: Sequence[Statement]) ->
     for name in names:
         record = hunted().get(name, {})
         for place, at in enumerate(record.get("points", ())):
-            if at not in known and statement.holds_point(at):
+            if at not in known and statement.holds_point(at, deferred=name == statement.name):
                 known.append(at)
                 again = f", {place + 1}" if place else ""  # an earlier hunt of the same seed found another
                 result.append(Point(at, name=f"found by a hunt of {name}, seed {record['seed']}{again}"))
@@ -122,6 +122,10 @@ GAMES: dict[str, tuple[int, int, int]] = {
     name: counts for module in MODULES for name, counts in getattr(module, "GAMES", {}).items()
 }
 """Name -> games per world at quick, standard and full, where these are not the usual numbers."""
+DEAR: dict[str, list[dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("full.toml").read_text(encoding="utf-8")
+)
+"""Name -> parts of listed points, which are judged at --scale full only; see the file."""
 _TOGETHER = {gdp: mean}
 """Module -> the module whose laws it reads once more."""
 FAMILIES: list[list[str]] = [

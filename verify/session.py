@@ -59,10 +59,10 @@ def begin(asked: Request, register: Mapping[str, Statement] | None = None) -> in
         return _suite(asked)
     if register is None:
         known, families, find = own.REGISTER, own.FAMILIES, own.statement_of
-        samples, games = own.SAMPLES, own.GAMES
+        samples, games, dear = own.SAMPLES, own.GAMES, own.DEAR
     else:  # other processes cannot find these statements
         known, families, find = register, [[name] for name in register], None
-        samples, games = {}, {}
+        samples, games, dear = {}, {}, {}
     statements = select(asked.claims, known)
     asked.check()
     at = asked.points(statements)
@@ -78,7 +78,7 @@ def begin(asked: Request, register: Mapping[str, Statement] | None = None) -> in
         return _hunt(asked, statements, known, console, find)
     risk = risk_of(asked.confidence, known, samples)
     again = asked.scale == "full" or at is not None
-    setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, games, again)
+    setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, games, dear, again)
     chosen = {single.name: single for single in statements}
     kin = [[chosen[name] for name in family if name in chosen] for family in families]
     return _judge(asked, statements, at, known, setting, [family for family in kin if family], console, find)

@@ -389,17 +389,24 @@ class Statement:
             changed["domain"] = {**self.domain, **changes["domain"]}
         result = replace(self, **changed)
         retained: dict[str, Any] = {}
+        deferred = "where" not in changes
         if "points" not in changes:
-            retained["points"] = tuple(single for single in self.points if result.holds_point(single.at))
+            points = self.points
+            retained["points"] = tuple(item for item in points if result.holds_point(item.at, deferred))
         control = self.control
         if "control" not in changes and control is not None and control.claimed is None is control.truth:
-            retained["control"] = control if result.holds_point(control.at) else None
+            retained["control"] = control if result.holds_point(control.at, deferred) else None
         return replace(result, **retained)
 
-    def holds_point(self, at: Mapping[str, Any]) -> bool:
-        """Whether a point lies in the domain."""
+    def holds_point(self, at: Mapping[str, Any], deferred: bool = False) -> bool:
+        """Whether a point lies in the domain.
+
+        Args:
+            at: the point.
+            deferred: whether assumptions that `defer_where` puts off count as satisfied.
+        """
         try:
-            self.check(at)
+            self.inside(at) if deferred and self.defer_where else self.check(at)
         except ValueError:
             return False
         return True

@@ -66,7 +66,15 @@ def test_assumptions_that_are_dear_are_asked_when_a_point_is_judged() -> None:
         return s < 1.0
 
     defer_where = rf.Statement(**parts(where=where, defer_where=True, points=[{"s": 1.0, "sigma": 1.0}]))
+    right = defer_where.corrected(says="In words of ours.")
+    assert [len(item.points) for item in (right, right.corrected(domain={"sigma": rf.Real(2.0, 10.0)}))] == [
+        1,
+        0,
+    ]
     assert requested == []
+    assert defer_where.holds_point({"s": 1.0, "sigma": 1.0}, deferred=True)
+    assert not defer_where.holds_point({"s": 1.0, "sigma": 1.0})
+    assert not defer_where.corrected(where=lambda s: s < 0.5).points, "assumptions of its own are asked"
     with pytest.raises(ValueError, match="where of shift excludes"):
         rf.judge(defer_where, samples=0)
     with pytest.raises(ValueError, match=re.escape("s is 3.0; shift allows [0.1, 2]")):

@@ -11,6 +11,7 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee.outcome import is_judged, told
 from mipsim.referee.reporting import pictures
+from tests.verify.conftest import NASTY
 from verify import judge as verify_judge
 from verify.judge import (
     SAMPLES,
@@ -22,12 +23,13 @@ from verify.judge import (
     judge,
     judge_all,
     left_to_full,
+    matches,
     points_of,
     risk_of,
     seconds_of,
     unseen,
 )
-from verify.register import REGISTER, statement_of
+from verify.register import DEAR, REGISTER, statement_of
 
 SETTING = Setting("quick", 0.999, 3, 1e-6, {})
 
@@ -123,6 +125,34 @@ def test_the_scale_names_the_statements_that_have_fewer_games(make):
     assert [
         item.games for item in judge(coin, Setting("quick", 0.999, 0, 1e-6, {}, few), coin.points).judged
     ] == [1000]
+
+
+def test_dear_points_are_left_to_full_scale_and_the_run_says_which(make):
+    item = make("a", points=tuple({"x": x, "law": law} for x in (0.1, 0.2) for law in ("Bernoulli", NASTY)))
+    dear = {"a": [{"x": 0.2, "law": NASTY}]}
+    for scale in SCALES:
+        setting = Setting(scale, 0.999, 0, 1e-6, {"a": (0, 0, 0)}, dear=dear)
+        outcome = judge(item, setting)
+        if scale == "full":
+            assert len(outcome.judged) == 4
+            assert left_to_full([item], setting) == ""
+        else:
+            assert [one.parameters["law"] for one in outcome.judged] == ["Bernoulli", NASTY, "Bernoulli"]
+            assert "3 points judged, 3 of its own; 1 more of its own at --scale full; " in outcome.how
+            assert "Left to --scale full: 1 dear point of 1 statement (a 1), " in left_to_full(
+                [item], setting
+            )
+        assert len(judge(item, setting, item.points).judged) == 4  # asked for by --at
+
+
+def test_every_part_of_a_dear_point_chooses_some_points_and_leaves_others():
+    for name, parts in DEAR.items():
+        points = REGISTER[name].points
+        for part in parts:
+            chosen = [point for point in points if matches(point, part)]
+            assert 0 < len(chosen) <= len(points) / 2, (name, part)
+        listed = Setting("standard", 0.999, 0, 1e-6, {}, dear=DEAR).listed(REGISTER[name])
+        assert len(listed) > len(points) / 2
 
 
 def test_every_time_is_that_of_a_statement():

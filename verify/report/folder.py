@@ -19,7 +19,7 @@ from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.wording import count, duration, three_digits
 from verify.hunting import extent, told
-from verify.judge import Setting
+from verify.judge import Setting, left_to_full
 from verify.register import TITLES, group_of
 from verify.report.findings import findings
 from verify.report.record import command_of, record_of
@@ -151,12 +151,14 @@ class ReportFolder:
     def _facts(self) -> dict[str, str]:
         outcomes, setting = self._records.outcomes, self._setting
         games = sum(point.games for item in outcomes for point in item.judged)
+        left = left_to_full([item.statement for item in outcomes], setting).partition(": ")[2]
         return {
             "family-wise failure probability": f"{three_digits(1 - setting.confidence)} over all {plural(self._points, 'point')} of the "
             f"register at full scale, each {three_digits(setting.risk)}; exact laws use none of it",
             "judged here": f"{plural(len(outcomes), 'statement')}, {plural(sum(len(single.judged) for single in outcomes), 'point')}, "
             f"{count(games)} games per world",
             "scale and seed": f"{setting.scale}, seed {setting.seed}",
+            **({"left to --scale full": left} if left else {}),
             "time, summed over statements": duration(sum(one.seconds for one in outcomes)),
             "date": self._began.strftime("%Y-%m-%d %H:%M %Z"),
             "versions": ", ".join(f"{name} {version}" for name, version in versions().items()),

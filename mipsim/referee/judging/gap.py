@@ -35,6 +35,9 @@ MOST_POINTS = 20_000
 ROUNDED = 8
 """Roundings, each of float64's relative 2e-16 of 1, that a rate may have suffered where nothing is known of its curve."""
 
+_ENDS = 2.0**-30
+"""Share of the probits from `floor` to 1 - `floor` to which the ends of the judged range are found: each round costs a call of the claim."""
+
 PARTS, ROUNDS = 8, 7
 """Into so many parts, so often, the intervals around the extremes are cut at the end: 1e-6 of what refinement leaves. A call of a curve costs
 much more than a point."""
@@ -355,7 +358,7 @@ def gap_of(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
 
 
 def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float]:
-    """The FPRs in [floor, 1 - floor] at which the claimed FNR, which falls, is in the same range."""
+    """The FPRs in [floor, 1 - floor] at which the claimed FNR, which falls, is in the same range; their ends to 1e-8 probits, inwards."""
 
     def where(level: float, *, above: bool) -> float:
         # The last alpha with an FNR of at least `level`, or the first with one of at most `level`.
@@ -363,7 +366,7 @@ def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float
             value = middle_of(promise(ndtr(z.ravel())))[0].reshape(z.shape)
             return ~(value >= level if above else value > level)
 
-        low, high = crossing(fallen, 1, ndtri(floor), -ndtri(floor))
+        low, high = crossing(fallen, 1, ndtri(floor), -ndtri(floor), _ENDS)
         return float(ndtr(low if above else high)[0])
 
     ends = middle_of(promise(np.array([floor, 1 - floor])))[0]

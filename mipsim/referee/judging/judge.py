@@ -123,7 +123,7 @@ def judge(
         games=games,
         failures=failures,
         before=before,
-        which="as listed" if at is not None else _which(len(statement.points), len(points), *counts),
+        which="as listed" if at is not None else which_points(len(statement.points), len(points), *counts),
     )
     if line.written:
         line.say(f"{statement.name}: {plural(len(points), 'point')} judged", last=True)
@@ -195,7 +195,7 @@ def judge_points(
         report = told(statement, judged)
         judged = [judged_again(statement, one) if any(one is it for it in report) else one for one in judged]
         worst = speaks(statement, judged)
-    which = which or _which(len(points) - drawn, len(points), 0, drawn)
+    which = which or which_points(len(points) - drawn, len(points), 0, drawn)
     return Outcome(
         statement=statement,
         verdict=verdict,
@@ -228,7 +228,19 @@ def chance_in(judged: Sequence[PointResult], confidence: float, risk: float) -> 
     return f"{played}; family-wise failure probability {1 - confidence:.2g} over these points{each}"
 
 
-def _which(own: int, total: int, ends: int, spread: int) -> str:
+def which_points(own: int, total: int, ends: int, spread: int) -> str:
+    """What points were judged, in words.
+
+    Args:
+        own: listed by the statement.
+        total: of all.
+        ends: corners of the domain.
+        spread: over the domain.
+
+    Examples:
+        >>> which_points(2, 6, 0, 4)
+        '2 of its own, 4 spread over it'
+    """
     rest = total - own - ends - spread
     parts = (
         (own, "of its own"),

@@ -279,10 +279,11 @@ def logit_piece(theta: float, agrees: bool) -> Piece:
             mass, values = mass[finite] / mass[finite].sum(), values[finite]
             centre = float(mass @ values)
             gap = values - centre
+            size = np.abs(gap)
             # Up to n = 1e9: of the masses, 3 EPS for each count from the mode (`binomial_probabilities`), 16,000 of which are one deviation;
             # of the values, some EPS of their size before theta is taken off, 16,000 deviations. Together less than 1e-10 of the gaps.
-            rounding = 1e-10 * float(mass @ np.abs(gap))
-            third = float(mass @ np.abs(gap) ** 3)
+            rounding = 1e-10 * float(mass @ size)
+            third = float(mass @ (gap * gap * size))  # NumPy's cube takes ten times as long
             result.append(World(centre, float(mass @ gap**2), third, rounding, elsewhere=beyond))
         return result[0], result[1]
 

@@ -90,6 +90,7 @@ def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Stateme
         },
         # Rarer misses lose their digits.
         where=lambda mu, d, z: float(promised(noise, mu, d).beta(ndtr(z))) >= 1e-9,
+        defer_where=True,
         claimed=lambda mu, d, z: power(promised(noise, mu, d), z),
         truth=lambda mu, d, knows, z: power(attacker(noise, mu, d, knows), z),
         points=listed if line else [*listed, {"mu": 1.0, "d": 1, "knows": LIRA, "z": -1.6}],
@@ -167,6 +168,7 @@ SAMPLES = {
     # How many attackers know the direction is no property of the domain, and the share would say just that.
     "kaissis-thm-1-guarantee": (0, 0, 0),
     "kaissis-thm-2-guarantee": (0, 0, 0),
+    "kaissis-thm-1-guarantee-corrected": (4, 8, 200),
     "kaissis-thm-2-guarantee-corrected": (4, 12, 40),
     "kaissis-lemma-9-guarantee": (4, 8, 40),
 }
