@@ -1,10 +1,13 @@
 """The proofs behind the corrections of theorem 3.1, step by step by number, and the problems that they are judged on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from tests.fourier_terms import density_terms
+from verify.azize.checks.drawn_means import by_difference
 from verify.azize.checks.second_routes import by_digits, by_parity
 from verify.azize.laws.mean_curves import probit_at_threshold
 from verify.azize.laws.mean_families import MeanProblem, coordinates, leakage
@@ -41,6 +44,10 @@ def test_the_parity_and_the_digits_give_the_target_away():
     assert (parity.out.mean(), parity.inside.mean()) == pytest.approx((0.1106, 0.8894), abs=0.015)
     digits = by_digits()
     assert digits.out.max() < digits.inside.min()
+    seen = by_difference(**vars(MeanProblem("Cantor")))
+    assert seen.excludes
+    assert seen.value == 1.0
+    assert not replace(seen, value=0.5, low=0.4, high=0.6).excludes  # a test that guesses shows nothing
 
 
 def test_without_lots_at_ties_the_ratio_has_no_test_of_level_alpha_where_m_is_0():

@@ -54,7 +54,7 @@ def test_one_wide_regression_is_far_from_the_first_order():
 
 def test_estimated_moments_lose_what_the_formula_says():
     """200 drawn sets of 2 d Gaussian references; the spread of a share is below 0.15."""
-    assert drawn_share("Gaussian", D, 2 * D, float(D), 1) == pytest.approx(
+    assert drawn_share("Gaussian", D, 2 * D, float(D), 1).value == pytest.approx(
         mean_share(2 * D, D, float(D)), abs=7 * 0.15 / np.sqrt(200)
     )
     # Known mean, Reed, Mallett & Brennan: (mu/sqrt m)^2 is Beta((n_r - d + 2)/2, (d - 1)/2).

@@ -55,7 +55,7 @@ FIRST_GAMES = 2_000
 """The same for the first probe of a hunt, so that its reader sees something after some seconds."""
 LEAST_GAMES = 2_000
 """In each world, the fewest that a point is judged by, and by which the time of a game is taken."""
-GAMES_SECONDS = 30.0
+GAMES_SECONDS = 15.0
 """Of the games of all points, unless their number is given: with what is compiled for them an answer comes within a minute."""
 PENALTY = 2.0
 """Standard errors that are taken off what a quick look by games sees, so that it does not run after noise."""

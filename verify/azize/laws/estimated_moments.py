@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from scipy.special import gammaln, hyp1f1, logit, ndtr, ndtri
 
-from mipsim.referee import Draws
+from mipsim.referee import Draws, Number
 from verify.azize.laws.normal_sums import NormalCurve, sum_curve, sum_law
 from verify.azize.laws.z_moments import logit_piece
 
@@ -81,14 +81,15 @@ def mean_share(references: int, d: int, distance: float) -> float:
     return float(root * shrink * length * hyp1f1(0.5, d / 2 + 1, -(length**2) / 2))
 
 
-def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -> float:
+def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -> Number:
     """The ratio mu / sqrt(m*) with centred estimated moments, mean over drawn reference sets; Sigma = I, which any other Sigma is turned into.
 
     The target is typical of the law, at this distance; of sets there are 200, or as many as 4 million numbers make.
 
     Examples:
-        >>> round(drawn_share("Gaussian", 5, 10_000, 5.0, 0), 3)
-        1.0
+        >>> found = drawn_share("Gaussian", 5, 10_000, 5.0, 0)
+        >>> round(found.value, 3), found.route
+        (1.0, 'mean of 80 drawn reference sets (seed 0)')
     """
     rng = np.random.default_rng(draw)
     target = LAWS[law](rng, (d,))
@@ -96,7 +97,8 @@ def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -
     sets = int(np.clip(4e6 / (references * d), 8, 200))
     centre, inverse = score_matrix(LAWS[law](rng, (sets, references, d)), True, 0.0)
     weights = np.einsum("rij,rj->ri", inverse, target - centre)
-    return float(effective(weights, target, np.eye(d), 1).mean()) / float(np.sqrt(distance))
+    mean = float(effective(weights, target, np.eye(d), 1).mean()) / float(np.sqrt(distance))
+    return Number(mean, route=f"mean of {sets} drawn reference sets (seed {draw})")
 
 
 def step_problem(

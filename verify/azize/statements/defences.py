@@ -64,6 +64,9 @@ NOISE = rf.Statement(
     ],
     control=None,
     quote=_NOISE_QUOTE,
+    not_judged={
+        "achievable with threshold tau_alpha = -m/2 + sqrt(m) Phi^-1(1 - alpha)": "where l_n has the limits of lemma C.6 with m, as under the correction, this is azize-thm-3.1-threshold; no other law is judged",
+    },
     restricted_by=RESTRICTED,
     second_route=by_columns,
 )  # fmt: skip
@@ -93,8 +96,7 @@ _NAMED = {item.name: item for item in REGULAR_POINTS}
 SUBSAMPLE = rf.Statement(
     name="azize-thm-4.2",
     uses=("azize-thm-3.1-power",),
-    says="Mean of k = rho n rows drawn without replacement: theorem 3.1 with rho m*, i.e. power "
-    "Phi(z_alpha + sqrt(rho m*)), and l => N(-+rho m*/2, rho m*).",
+    says="Mean of k = rho n rows drawn without replacement: theorem 3.1 with rho m*, i.e. power Phi(z_alpha + sqrt(rho m*)).",
     source="Azize & Basu, theorem 4.2",
     # So many rows that the drawn ones are about as many as theorem 3.1 is judged with.
     kind=rf.Limit("n", sizes=lambda rho, **at: [int(np.ceil(sizes(**at)[0] / rho)) * 2**k for k in range(10)]),
@@ -117,6 +119,9 @@ SUBSAMPLE = rf.Statement(
     ],
     control=rf.Control(dict(PAPER[2].at) | {"rho": 0.9}),
     quote=_SUB_QUOTE,
+    not_judged={
+        "achievable with threshold tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha)": "thresholds of the ratio have levels and powers on the curve of the best tests, and the printed pair does not lie on it",
+    },
     restricted_by=RESTRICTED,
     second_route=by_columns,
 )  # fmt: skip

@@ -164,9 +164,7 @@ DRAWN = rf.Statement(
         "draw": rf.Whole(0, 10**6),
     },
     claimed=lambda: 1.0,
-    truth=lambda law, d, distance, ratio, draw: rf.Number(
-        drawn_share(law, d, ratio * d, distance, draw), route="drawn reference sets"
-    ),
+    truth=lambda law, d, distance, ratio, draw: drawn_share(law, d, ratio * d, distance, draw),
     points=[{"law": law, "d": 5, "distance": 5.0, "ratio": 512, "draw": draw} for law in list(LAWS)[1:] for draw in (0, 1)],
     control=rf.Control({"law": list(LAWS)[1], "d": 5, "distance": 5.0, "ratio": 512, "draw": 0}),
     quote=PROVABLY,

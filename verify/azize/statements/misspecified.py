@@ -194,6 +194,11 @@ STATEMENTS = (
         points=[rf.Point(at, name) for name, at in _AIMS.items()],
         control=rf.Control(_COINS),
         quote=_PROOF,
+        not_judged={
+            "We use that TV(N(mu_0, sigma_0^2) || N(mu_1, sigma_0^2)) = Phi(|mu_0 - mu_1|/(2 sigma_0)) - Phi(-|mu_0 - mu_1|/(2 sigma_0))": "an identity of normal laws",
+            "Phi(|m* + m^targ - m^diff|/(4 sqrt(m*))) - Phi(-|m* + m^targ - m^diff|/(4 sqrt(m*)))": "the m* of azize-thm-4.3-appendix, which the equation itself puts right in its next term",
+            "because m^diff = m* + m^targ - 2 m^scal": "an identity of squares",
+        },
         restricted_by=RESTRICTED,
         corrects=THEOREM.name,
         derivation="That of azize-thm-4.3-corrected: the two limit laws are normal with one variance, so that thresholds of the score have the curve of their distance, at every FPR.",

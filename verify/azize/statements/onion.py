@@ -83,7 +83,10 @@ PRINTED = rf.Statement(
     points=_ONE,
     control=rf.Control(_EDGE),
     quote=ONION,
-    not_judged={'Removing a layer of outliers is equivalent to sampling from a new data-generating distribution, with a smaller variance.': 'an identity: independent records that lie inside a region are independent draws of the law cut off there'},
+    not_judged={
+        "Removing a layer of outliers is equivalent to sampling from a new data-generating distribution": "an identity: independent records that lie inside a region are independent draws of the law cut off there",
+        "with a smaller variance": "which variance of d coordinates is meant is not said; no variance grows for a product of symmetric laws (azize-onion-corrected, step 2), and other laws have coordinates whose variance grows",
+    },
     second_route=lambda data, shape, other, keep: fall_by_draws(family(data, shape, other), keep),
 )  # fmt: skip
 

@@ -167,6 +167,9 @@ STATEMENTS = (
             "Adv_n(A) = E_{z* ~ D} Adv_n(A_{z*}).",
             "appendix B.3",
         ),
+        not_judged={
+            "(and accuracy)": "the accuracy is (1 + advantage)/2, of each target and of the random one"
+        },
     ),
     LEAKAGE,
     LEAKAGE.corrected(

@@ -68,6 +68,9 @@ PRINTED = rf.Statement(
         {"reading": MANY, "n0": 1000, "draw": 0}, shift=0.05, claimed=lambda factor: GaussianTradeOff(factor * known_leakage() ** 0.5)
     ),
     quote=FIGURE_6,
+    not_judged={
+        "Figure 6 shows that the power of the test decreases as n_0 gets smaller.": "a trend of a plot, of drawn reference sets; azize-reference-points-corrected has the power of each set, which is at most the known moments'"
+    },
     restricted_by=(
         rf.Quote(
             "In Figure 6, we plot the power of the empirical covariance attack on the easy target, for different number of reference points n_0.",

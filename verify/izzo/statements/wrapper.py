@@ -84,7 +84,12 @@ ALGORITHM_1 = rf.Statement(
     truth=wrapped_ratio,
     points=_POINTS,
     control=rf.Control(_POINTS[1], attained=True),
-    quote=_LISTED,
+    quote=rf.Quote(
+        "In such cases, an approximate or asymptotic form of MIP can be employed by estimating the sigma_i from data. [...] "
+        + _LISTED.text,
+        "section 4, and algorithm 1",
+    ),
+    not_judged={"an approximate or": "how good an approximation is, is not said"},
     restricted_by=(HALF, _CONSISTENT),
     # There are C(n, n/2) halves of the data set, and C(n/2, n/4) of D_train: the text is about the former.
     slip=(_LISTED, _CONSISTENT),

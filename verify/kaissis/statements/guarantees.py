@@ -96,7 +96,9 @@ def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Stateme
         points=listed if line else [*listed, {"mu": 1.0, "d": 1, "knows": LIRA, "z": -1.6}],
         control=rf.Control({"mu": 3.0, "d": 1, "knows": NOTHING, "z": 1.0 if line else -1.6}),
         quote=PROMISED_LM if line else PROMISED_GM,
-        not_judged={("j_LM(alpha) = " if line else "j_GM(alpha) = "): f"by kaissis-thm-{number}"},
+        not_judged={
+            (PROMISED_LM if line else PROMISED_GM).text.partition("with: ")[2]: f"by kaissis-thm-{number}"
+        },
         restricted_by=(CHOOSES_Q, *_RESTRICTED),
         second_route=lambda mu, z: drawn(noise, mu, z),
     )

@@ -102,9 +102,13 @@ LEMMA_1 = rf.Statement(
         truth=lambda factor, **at: share_kept(**at | ({} if factor == 1.0 else {"second": factor})),
     ),
     quote=rf.Quote(
-        "In the RTM, no UMP level alpha test exists for all possible values of q(D'), i.e. theta in Theta_1.",
+        "In the RTM, no UMP level alpha test exists for all possible values of q(D'), i.e. theta in Theta_1. Thus, H_0 vs. H_1 (and H_1 vs. "
+        "H_0) are each not decidable by a single test.",
         "lemma 1",
     ),
+    not_judged={
+        "Thus, H_0 vs. H_1 (and H_1 vs. H_0) are each not decidable by a single test.": "what decides is not defined; read as the first sentence, which it follows from, it says the same"
+    },
     restricted_by=(BOTH_SIDES, REAL_LINE),
     second_route=one_test_for_both,
 )

@@ -221,7 +221,10 @@ DRAWN = rf.Statement(
     ],
     control=rf.Control({"ratio": 650 / 500, "n": 500}),
     quote=quotes.K_EQUALS_D,
-    not_judged={'using the composition result for k steps in Appendix D.3 for (c)': 'by leemann-D.3'},
+    not_judged={
+        "we can estimate K accurately": "how accurate an estimate is, is not said; its law is judged in leemann-rem-5.1",
+        "using the composition result for k steps in Appendix D.3 for (c)": "by leemann-D.3",
+    },
     restricted_by=(quotes.SMALL_SIZES,),
     second_route=lambda ratio, n: drawn_targets(*rows_of(ratio, n)),
 )  # fmt: skip
