@@ -1,5 +1,6 @@
 """Training as a game: which records enter a batch, what a step releases, and games on it against games on their mean."""
 
+from functools import cache
 from typing import Any
 
 import jax
@@ -15,17 +16,27 @@ from mipsim.nn.network import Parameters
 from mipsim.nn.private import longest_batch
 from tests.engine.two_sample import FAILURE, two_sample_p
 
-LINE = nn.linear((1,), 1)  # half the squared error of slope x + offset
-ZERO: Parameters = LINE.with_flat(LINE.start(0), np.zeros(2, np.float32))  # pyright: ignore[reportArgumentType]
 TINY = 1e-30  # a rate that moves nothing, so that every step sees the same gradients
-DIGITS, NETWORK = data.digits(), nn.linear((8, 8, 1), 10)
-START = NETWORK.start(0)
+
+
+@cache
+def line() -> tuple[nn.Network, Parameters]:
+    """Half the squared error of slope x + offset, and parameters of 0."""
+    network = nn.linear((1,), 1)
+    return network, network.with_flat(network.start(0), np.zeros(2, np.float32))  # pyright: ignore[reportArgumentType]
+
+
+@cache
+def digits() -> tuple[data.DataSet, nn.Network, Parameters]:
+    """The digits, a linear network for them, and where it starts."""
+    network = nn.linear((8, 8, 1), 10)
+    return data.digits(), network, network.start(0)
 
 
 def revealing(n: int, batch: int, steps: int, sampling: str) -> nn.Descent:
     """A descent whose gradient in the offset is the sum of 2^i over the records i of the batch, over `batch`."""
     x, y = np.zeros((n, 1)), -(2.0 ** np.arange(n))
-    return nn.Descent(LINE, ZERO, x, y, batch=batch, steps=steps, rate=TINY, sampling=sampling)  # pyright: ignore[reportArgumentType]
+    return nn.Descent(*line(), x, y, batch=batch, steps=steps, rate=TINY, sampling=sampling)  # pyright: ignore[reportArgumentType]
 
 
 def batches(descent: nn.Descent, n: int, times: int, seed: int = 0) -> np.ndarray:
@@ -100,9 +111,10 @@ def test_the_room_for_a_poisson_batch() -> None:
 @pytest.mark.parametrize("part", ["trained", "last"])
 def test_steps_are_those_of_a_loop(part: Any) -> None:
     """Each step's mean is that of the gradients of its batch at its parameters, which is found among the records; float32."""
+    images, _, _ = digits()
     network = nn.layered((8, 8, 1), (7,), 10)
     start = network.start(1)
-    descent = nn.Descent(network, start, DIGITS.x, DIGITS.y, batch=3, steps=4, rate=0.7, part=part)
+    descent = nn.Descent(network, start, images.x, images.y, batch=3, steps=4, rate=0.7, part=part)
     records = np.array([[3.0], [700.0], [9.0], [1500.0], [11.0], [12.0]])
     with exact_scope():
         steps = descent.release(jax.random.key(4), records)  # pyright: ignore[reportArgumentType]
@@ -111,7 +123,7 @@ def test_steps_are_those_of_a_loop(part: Any) -> None:
     for parameters, mean in zip(*map(np.asarray, steps), strict=True):
         assert np.allclose(parameters, now, rtol=0, atol=1e-6)
         here = network.with_flat(start, parameters, part)
-        own = nn.per_example_gradients(network, here, DIGITS.x[rows], DIGITS.y[rows], part=part)
+        own = nn.per_example_gradients(network, here, images.x[rows], images.y[rows], part=part)
         result = np.linalg.lstsq(own.T, mean, rcond=None)[0] * 3.0
         assert np.allclose(result, np.rint(result), atol=1e-3)
         assert np.allclose(own[np.rint(result).astype(bool)].mean(axis=0), mean, rtol=0, atol=1e-6)
@@ -125,12 +137,13 @@ def test_steps_are_those_of_a_loop(part: Any) -> None:
 @pytest.mark.evidence
 def test_clipping_and_noise() -> None:
     """The mean gradient is normal about that of the clipped gradients, with the noise of DP-SGD; noise 4% off is seen."""
+    images, softmax, begin = digits()
     clip, multiplier, batch = 1.5, 0.8, 5
     descent = nn.Descent(
-        NETWORK,
-        START,
-        DIGITS.x,
-        DIGITS.y,
+        softmax,
+        begin,
+        images.x,
+        images.y,
         batch=batch,
         steps=1,
         rate=0.1,
@@ -138,7 +151,7 @@ def test_clipping_and_noise() -> None:
         noise_multiplier=multiplier,
     )
     rows = np.arange(5)
-    own = nn.per_example_gradients(NETWORK, START, DIGITS.x[rows], DIGITS.y[rows])
+    own = nn.per_example_gradients(softmax, begin, images.x[rows], images.y[rows])
     norms = np.linalg.norm(own, axis=1)
     assert (norms > clip).any(), "some are clipped"
     mean = (own * np.minimum(1.0, clip / norms)[:, None]).mean(axis=0)
@@ -161,11 +174,12 @@ def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
     The projected game on that mean has another sampler and other random numbers, and the same law, by a two-sample chi-square
     that fails with probability 1e-9; it rejects counts shifted by a third of a standard deviation.
     """
+    images, softmax, begin = digits()
     n, steps = 60, 5
-    rows = nn.per_example_gradients(NETWORK, START, DIGITS.x, DIGITS.y).astype(np.float64)
+    rows = nn.per_example_gradients(softmax, begin, images.x, images.y).astype(np.float64)
     pool = np.arange(300, 1797)
     target = int(pool[np.argmax(np.linalg.norm(rows[pool], axis=1))])
-    descent = nn.Descent(NETWORK, START, DIGITS.x, DIGITS.y, batch=n // steps, steps=steps, rate=TINY)
+    descent = nn.Descent(softmax, begin, images.x, images.y, batch=n // steps, steps=steps, rate=TINY)
     product = mi.ScalarProduct(np.zeros(650))
     game = mi.FixedTarget(descent, descent.records(pool), n, [target])
     played = mi.play(game, nn.SummedOverSteps(descent, product), 4_000, seed=1, progress=False)
@@ -195,18 +209,19 @@ def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
 @pytest.mark.evidence
 def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
     """Scores of a part of the gradient are those of the part, and the printed sign turns them round."""
+    images, _, _ = digits()
     network = nn.layered((8, 8, 1), (6,), 10)
     start = network.start(2)
     known = mi.ShrunkMoments(
-        nn.per_example_gradients(network, start, DIGITS.x[:200], DIGITS.y[:200], part="last")
+        nn.per_example_gradients(network, start, images.x[:200], images.y[:200], part="last")
     )
-    descent = nn.Descent(network, start, DIGITS.x, DIGITS.y, batch=4, steps=3, rate=0.5)
+    descent = nn.Descent(network, start, images.x, images.y, batch=4, steps=3, rate=0.5)
     with exact_scope():
         steps = descent.release(jax.random.key(1), np.arange(12.0)[:, None])  # pyright: ignore[reportArgumentType]
     attack, expected, turned = mi.CovarianceScore(known, n=4), 0.0, 0.0
     for parameters, mean in zip(*steps, strict=True):
         here = network.with_flat(start, parameters)
-        own = nn.per_example_gradients(network, here, DIGITS.x[20:21], DIGITS.y[20:21], part="last")[
+        own = nn.per_example_gradients(network, here, images.x[20:21], images.y[20:21], part="last")[
             0
         ].astype(float)
         last = np.asarray(network.flat(network.with_flat(start, mean), "last"), float)
@@ -220,7 +235,8 @@ def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
 
 @pytest.mark.evidence
 def test_counts_do_not_depend_on_chunks_threads_or_resuming(tmp_path: Any) -> None:
-    descent = nn.Descent(NETWORK, START, DIGITS.x, DIGITS.y, batch=5, steps=3, rate=0.5, sampling="poisson")
+    images, softmax, begin = digits()
+    descent = nn.Descent(softmax, begin, images.x, images.y, batch=5, steps=3, rate=0.5, sampling="poisson")
     game = mi.RandomTarget(descent, descent.records(range(300)), 30)
     attack = nn.SummedOverSteps(descent, mi.ScalarProduct(np.zeros(650)))
     whole = mi.play(game, attack, 300, seed=3, progress=False)
@@ -236,8 +252,9 @@ def test_counts_do_not_depend_on_chunks_threads_or_resuming(tmp_path: Any) -> No
 
 
 def descent(**changes: Any) -> nn.Descent:
+    images, softmax, begin = digits()
     how = {"batch": 4, "steps": 2, "rate": 0.1} | changes
-    return nn.Descent(NETWORK, START, DIGITS.x, DIGITS.y, **how)
+    return nn.Descent(softmax, begin, images.x, images.y, **how)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -15,27 +16,41 @@ from sims.gradient_epochs import epoch_game
 from sims.gradients import attacked, victim
 from tests.engine.two_sample import FAILURE, two_sample_p
 
-DIGITS, NETWORK, N = data.digits(), nn.layered((8, 8, 1), (64,), 10), 60
-ROWS = nn.per_example_gradients(NETWORK, NETWORK.start(0), DIGITS.x, DIGITS.y, part="last").astype(np.float64)
-POOL, REFERENCE = mi.Empirical(ROWS[400:], covariance="diagonal"), ROWS[:400]
-ATTACK = mi.CovarianceScore(mi.ShrunkMoments(REFERENCE), n=N)
-CLIP = float(
-    0.5 * np.median(np.linalg.norm(ROWS, axis=1))
-)  # nearly all are clipped, which scales their scores
-MECHANISMS: dict[str, mi.AbstractMechanism] = {
-    "SGD": mi.EmpiricalMean(),
-    "DP-SGD, batch of fixed size": mi.Subsampled(mi.SGDStep(CLIP, 0.3), 0.5),
-    "DP-SGD, Poisson batch": mi.PoissonSubsampled(mi.SGDStep(CLIP, 0.3), 0.5),
-}
+N = 60
+
+
+@cache
+def digits() -> data.DataSet:
+    return data.digits()
+
+
+@cache
+def gradients() -> tuple[mi.Empirical, mi.CovarianceScore, dict[str, mi.AbstractMechanism]]:
+    """Gradients of a network at digits, an attack with moments of other digits, and mechanisms by their names."""
+    network = nn.layered((8, 8, 1), (64,), 10)
+    rows = nn.per_example_gradients(network, network.start(0), digits().x, digits().y, part="last").astype(
+        np.float64
+    )
+    clip = float(
+        0.5 * np.median(np.linalg.norm(rows, axis=1))
+    )  # nearly all are clipped, which scales their scores
+    mechanisms = {
+        "SGD": mi.EmpiricalMean(),
+        "DP-SGD, batch of fixed size": mi.Subsampled(mi.SGDStep(clip, 0.3), 0.5),
+        "DP-SGD, Poisson batch": mi.PoissonSubsampled(mi.SGDStep(clip, 0.3), 0.5),
+    }
+    attack = mi.CovarianceScore(mi.ShrunkMoments(rows[:400]), n=N)
+    return mi.Empirical(rows[400:], covariance="diagonal"), attack, mechanisms
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", ["SGD", "DP-SGD, batch of fixed size", "DP-SGD, Poisson batch"])
 def test_the_projected_game_has_the_law_of_the_literal_one(name: str) -> None:
     """By a two-sample chi-square that fails with probability 1e-9, and rejects counts shifted by forty thresholds, a quarter of a standard deviation or more."""
-    game = mi.FixedTarget(MECHANISMS[name], POOL, N, POOL.easiest_target())
-    literal = mi.play(game, ATTACK, 4_000, seed=1, fidelity="literal", progress=False)
-    projected = mi.play(game, ATTACK, 100_000, seed=2, edges=literal.edges, progress=False)
+    pool, attack, mechanisms = gradients()
+    game = mi.FixedTarget(mechanisms[name], pool, N, pool.easiest_target())
+    literal = mi.play(game, attack, 4_000, seed=1, fidelity="literal", progress=False)
+    projected = mi.play(game, attack, 100_000, seed=2, edges=literal.edges, progress=False)
     assert projected.manifest["fidelity"] == "projected"
     for a, b in ((literal.out, projected.out), (literal.inside, projected.inside)):
         assert two_sample_p(a, b)[1] >= FAILURE
@@ -45,14 +60,15 @@ def test_the_projected_game_has_the_law_of_the_literal_one(name: str) -> None:
 @pytest.mark.evidence
 def test_one_number_a_record_plays_the_same_games() -> None:
     """The same draws, and scores that differ by the rounding of a sum of 650 products: the same counts."""
-    target = POOL.hardest_target()
-    game = mi.FixedTarget(mi.EmpiricalMean(), POOL, N, target)
-    weights = np.asarray(ATTACK.weights(target))  # pyright: ignore[reportArgumentType]
+    pool, attack, _ = gradients()
+    target = pool.hardest_target()
+    game = mi.FixedTarget(mi.EmpiricalMean(), pool, N, target)
+    weights = np.asarray(attack.weights(target))  # pyright: ignore[reportArgumentType]
     line = mi.FixedTarget(
-        mi.EmpiricalMean(), mi.Empirical((POOL.records @ weights)[:, None]), N, [target @ weights]
+        mi.EmpiricalMean(), mi.Empirical((pool.records @ weights)[:, None]), N, [target @ weights]
     )
-    whole = mi.play(game, ATTACK, 20_000, seed=5, progress=False)
-    offset = float(ATTACK.score(target, np.zeros(target.size)))  # pyright: ignore[reportArgumentType]
+    whole = mi.play(game, attack, 20_000, seed=5, progress=False)
+    offset = float(attack.score(target, np.zeros(target.size)))  # pyright: ignore[reportArgumentType]
     reduced = mi.play(
         line,
         mi.ScalarProduct([0.0], target=[1.0]),
@@ -72,7 +88,7 @@ def test_a_study_has_the_same_bits_on_any_number_of_threads_of_blas() -> None:
     built = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
-            built.append(victim("digits", DIGITS, convolutions=False, part="trained", references=200))
+            built.append(victim("digits", digits(), convolutions=False, part="trained", references=200))
     assert built[0].scores.tobytes() == built[1].scores.tobytes()
     assert built[0].mahalanobis.tobytes() == built[1].mahalanobis.tobytes()
 
@@ -103,7 +119,7 @@ def test_a_study_has_the_same_bits_on_one_core_and_on_all() -> None:
 
 def test_algorithm_3_orders_targets_on_real_gradients() -> None:
     """Targets, scores and Mahalanobis distances of a victim are those of its gradients, computed here all at once."""
-    result = victim("digits", DIGITS, convolutions=False, part="trained", references=200)
+    result = victim("digits", digits(), convolutions=False, part="trained", references=200)
     assert result.scores.shape == (1597, 3, 2)
     easy, medium, hard = result.mahalanobis[list(result.targets)]
     assert easy == result.mahalanobis.max() > medium > hard == result.mahalanobis.min()
@@ -116,8 +132,8 @@ def test_algorithm_3_orders_targets_on_real_gradients() -> None:
 @pytest.mark.evidence
 def test_a_literal_epoch_of_a_victim_is_attacked_at_every_step() -> None:
     """The covariance attack on the easiest target sees its membership in an epoch that trains the network, by bounds at 1 - 1e-9; on shuffled worlds it does not."""
-    result = attacked(DIGITS, convolutions=False, part="trained", references=200)
-    easiest = victim("digits", DIGITS, convolutions=False, part="trained", references=200).targets[0]
+    result = attacked(digits(), convolutions=False, part="trained", references=200)
+    easiest = victim("digits", digits(), convolutions=False, part="trained", references=200).targets[0]
     game, attack = epoch_game(result, easiest, "covariance", steps=4, batch=8)
     played = mi.play(game, attack, 1_000, seed=1, progress=False)
     assert played.tradeoff(1 - 1e-9).auc_interval()[0] > 0.5

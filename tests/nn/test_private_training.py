@@ -1,5 +1,6 @@
 """Training by DP-SGD: a step by hand, its noise, how batches are drawn, and that it goes on where it was stopped."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +15,35 @@ from mipsim.nn.private import longest_batch, mean_gradient
 
 RNG = np.random.default_rng(20_261_125)
 X, Y = RNG.normal(size=(40, 6)).astype(np.float32), RNG.integers(0, 4, 40)
-NETWORK = nn.layered((6,), (5,), 4)
-START = NETWORK.start(0)
 FAILURE = 1e-9
 """Probability with which a right noise or a right sampling fails a test here."""
 
 
+@cache
+def small() -> tuple[nn.Network, Any]:
+    """A network, and where it starts."""
+    network = nn.layered((6,), (5,), 4)
+    return network, network.start(0)
+
+
 def moved(**settings: Any) -> np.ndarray:
     """What training adds to the parameters of the start."""
-    chosen = {"epochs": 1, "rate": 1.0, "batch": 40, "optimiser": "sgd", "start": START, **settings}
-    return np.asarray(NETWORK.flat(nn.train(NETWORK, X, Y, **chosen)) - NETWORK.flat(START))
+    network, start = small()
+    chosen = {"epochs": 1, "rate": 1.0, "batch": 40, "optimiser": "sgd", "start": start, **settings}
+    return np.asarray(network.flat(nn.train(network, X, Y, **chosen)) - network.flat(start))
 
 
 def clipped(clip: float) -> np.ndarray:
     """Gradients of all examples at the start, shortened by NumPy."""
-    rows = nn.per_example_gradients(NETWORK, START, X, Y)
+    network, start = small()
+    rows = nn.per_example_gradients(network, start, X, Y)
     return rows * np.minimum(1.0, clip / np.linalg.norm(rows, axis=1))[:, None]
 
 
 @pytest.mark.parametrize("sampling", ["shuffled", "fixed"])
 def test_a_step_is_that_of_algorithm_1(sampling: str) -> None:
-    norms = np.linalg.norm(nn.per_example_gradients(NETWORK, START, X, Y), axis=1)
+    network, start = small()
+    norms = np.linalg.norm(nn.per_example_gradients(network, start, X, Y), axis=1)
     clip = float(np.median(norms))  # half of them are shortened
     result, by_hand = moved(sampling=sampling, clip=clip, rate=0.5), -0.5 * clipped(clip).mean(axis=0)
     assert np.allclose(result, by_hand, rtol=0, atol=1e-6)
@@ -102,10 +111,11 @@ def test_a_poisson_step_divides_by_the_expected_number() -> None:
 
 @pytest.mark.evidence
 def test_parts_that_only_fill_up_a_batch_add_nothing() -> None:
+    network, start = small()
     retained = np.arange(40) < 3
-    vector = NETWORK.flat(START)
-    for memory in (example_bytes(NETWORK), 10 * example_bytes(NETWORK), 2**29):
-        result = mean_gradient(NETWORK, START, vector, X, Y, kept=retained, size=3.0, clip=0.5, memory=memory)  # pyright: ignore[reportArgumentType]
+    vector = network.flat(start)
+    for memory in (example_bytes(network), 10 * example_bytes(network), 2**29):
+        result = mean_gradient(network, start, vector, X, Y, kept=retained, size=3.0, clip=0.5, memory=memory)  # pyright: ignore[reportArgumentType]
         assert np.allclose(result, clipped(0.5)[:3].mean(axis=0), rtol=0, atol=1e-6)
 
 
