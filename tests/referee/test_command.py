@@ -125,7 +125,7 @@ def test_a_statement_that_cannot_be_judged_is_exit_code_1(file: Path, capsys) ->
     Path("raises.py").write_text(
         FILE.replace("truth=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu)", "truth=lambda: 1 / 0")
     )
-    assert main(["judge", "raises.py:right"]) == 1
+    assert main(["judge", "raises.py:right", "--budget", "20 probes"]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().out
 
 
@@ -158,7 +158,7 @@ def test_signals_that_end_a_command_leave_one_sentence_and_their_status(file: Pa
     Path("raises.py").write_text(
         FILE.replace("claimed=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu)", raised)
     )
-    assert main(["judge", "raises.py:right"]) == 128 + kind
+    assert main(["judge", "raises.py:right", "--budget", "20 probes"]) == 128 + kind
     assert capsys.readouterr().err == "mipsim: interrupted, nothing was judged\n"
     assert signal.getsignal(kind) == before
     signal.signal(kind, inherited)
