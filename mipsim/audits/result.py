@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 FPRS = (1e-4, 1e-3, 0.01, 0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 10)))
 """At which the band is written as data."""
 _EPS = float(np.finfo(np.float64).eps)
+_NOT_FAR_BELOW = (
+    0.1  # share of the failure probability from which canaries x delta weakens the bound of epsilon
+)
 EACH = "each bound, and the verdict, by itself at this confidence; K of them all hold but with K times the failure probability"
 """What the confidence is of."""
 
@@ -175,9 +178,15 @@ class Audit(Printed):
             ("epsilon", f"at least {down(self.epsilon_lower_bound)} at delta = {self.delta:g}"),
             ("", f"(if the curve is some G_mu, at least {down(self.epsilon_if_gdp)})"),
         ]
-        if self.design == "one-run" and self.epsilon_lower_bound == 0.0 < self.mu_lower_bound:
+        if self.design == "one-run" and (paid := self.used * self.delta) > _NOT_FAR_BELOW * (
+            1.0 - self.confidence
+        ):
             lines.append(
-                ("", f"(the theorem of epsilon pays canaries x delta = {self.used * self.delta:.2g})")
+                (
+                    "",
+                    f"(canaries x delta = {paid:.2g} is not far below the failure probability {1.0 - self.confidence:.2g}: fewer canaries, "
+                    "or a smaller delta, may show a larger epsilon)",
+                )
             )
         if self.advantage_lower_bound is not None and self.eta_lower_bound is not None:
             lines.append(("advantage", f"at least {down(self.advantage_lower_bound)}"))

@@ -6,7 +6,7 @@ DESIGNS = {
     "clustered": "clusters of scores are independent of each other; within one they may hang together anyhow, each with the law of its world",
 }
 """What each design promises of the scores; nothing in the scores can show that it is so."""
-CONFIDENCE = 0.999
+CONFIDENCE = 0.95
 DELTA = 1e-5
 FORMS = "mu=1, epsilon=2,delta=1e-5 or the path of a .csv file with the columns alpha and beta"
 """How a promised guarantee is written."""

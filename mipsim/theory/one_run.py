@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import betainc, betaincc, ndtr, ndtri
 
 _STEP = 1e-9  # of the bounds
+_LAST_DIGITS = 1e-15  # by which rounding may raise an FPR
 
 
 def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
@@ -75,6 +76,25 @@ def refuses_curve(
         if r + h > guesses / canaries:  # both only grow
             return True
     return r + h > guesses / canaries
+
+
+def refuses_epsilon(
+    canaries: int, guesses: int, right: int, epsilon: float, delta: float, significance: float
+) -> bool:
+    """Whether so many right guesses are too many for (epsilon, delta)-DP, by its curve; see `refuses_curve`.
+
+    At delta = 0 it refuses hardly less than `p_value` does. Unlike that, it does not pay 2 canaries delta.
+
+    Examples:
+        >>> refuses_epsilon(1000, 500, 500, 3.0, 1e-5, 1e-4), p_value(1000, 500, 500, 3.0, 1e-5) < 1e-4
+        (True, False)
+    """
+    ratio = math.exp(epsilon)
+
+    def fpr_at(tpr: float) -> float:  # rounded down, which refutes less
+        return max((1.0 - delta - ratio * (1.0 - tpr)), (tpr - delta) / ratio, _LAST_DIGITS) - _LAST_DIGITS
+
+    return refuses_curve(canaries, guesses, right, fpr_at, significance)
 
 
 def epsilon_bound(

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from mipsim.bands import approximate_dp, family_lower_bound, gdp, total_variation
-from mipsim.theory.one_run import p_value, refuses_gdp
+from mipsim.theory.one_run import p_value, refuses_epsilon, refuses_gdp
 
 RISKS = (0.5, 0.3, 0.1, 0.05, 0.01, 0.001)
 CANARIES = 12
@@ -62,7 +62,11 @@ def test_the_epsilon_of_one_run(plan: tuple[int, int], delta: float, epsilon: fl
     law, number = right_guesses(response(epsilon, delta), plan), sum(plan)
     values = [p_value(CANARIES, number, right, epsilon, delta) for right in range(number + 1)]
     for risk in RISKS:
+        refused = [
+            refuses_epsilon(CANARIES, number, right, epsilon, delta, risk) for right in range(number + 1)
+        ]
         assert law[[value <= risk for value in values]].sum() <= risk
+        assert law[refused].sum() <= risk
 
 
 @pytest.mark.parametrize("number", [1, 5, 12])
@@ -73,7 +77,9 @@ def test_a_mechanism_that_gives_all_canaries_away_at_once(number: int, delta: fl
     law[-1] += delta
     values = [p_value(CANARIES, number, right, 0.0, delta) for right in range(number + 1)]
     for risk in RISKS:
+        refused = [refuses_epsilon(CANARIES, number, right, 0.0, delta, risk) for right in range(number + 1)]
         assert law[[value <= risk for value in values]].sum() <= risk
+        assert law[refused].sum() <= risk
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -99,6 +105,14 @@ def test_an_epsilon_five_per_cent_too_small_would_be_caught(number: int) -> None
     risk = p_value(CANARIES, number, number, 0.95 * 2.0, 0.0)
     assert law[-1] > risk * (1.0 + 1e-3)
     assert law[-1] <= p_value(CANARIES, number, number, 2.0, 0.0) * (1.0 + 1e-12)
+
+
+def test_a_curve_five_per_cent_too_high_would_be_caught() -> None:
+    """Five right guesses of five: at some risk the smaller epsilon is refused, and the true one is not."""
+    law = right_guesses(response(2.0), (3, 2))
+    risk = law[-1] * (1.0 - 1e-6)
+    assert refuses_epsilon(CANARIES, 5, 5, 0.9 * 2.0, 0.0, risk)
+    assert not refuses_epsilon(CANARIES, 5, 5, 2.0, 0.0, risk)
 
 
 @pytest.mark.evidence

@@ -10,7 +10,14 @@ from scipy.stats import binom
 import mipsim as mi
 from mipsim.audits.one_run import OneRun, guess_plan
 from mipsim.audits.scores import Scores
-from mipsim.theory.one_run import epsilon_bound, mu_bound, p_value, refuses_curve, refuses_gdp
+from mipsim.theory.one_run import (
+    epsilon_bound,
+    mu_bound,
+    p_value,
+    refuses_curve,
+    refuses_epsilon,
+    refuses_gdp,
+)
 
 RISK = 0.05
 
@@ -71,7 +78,7 @@ def misses(n: int, mu: float, runs: int) -> np.ndarray:
 
     @cache  # many audits have as many right guesses
     def refused(number: int, right: int, risk: float) -> tuple[bool, bool]:
-        return refuses_gdp(n, number, right, mu, risk), p_value(n, number, right, epsilon, 1e-5) <= risk
+        return refuses_gdp(n, number, right, mu, risk), refuses_epsilon(n, number, right, epsilon, 1e-5, risk)
 
     missed = np.zeros(2)
     for _ in range(runs):
@@ -118,7 +125,7 @@ def test_the_bound_of_randomised_response_is_wrong_nearly_as_often_as_stated(
     missed = 0
     for _ in range(runs):
         (item,) = OneRun(response(rng, 1000, epsilon), RISK, guesses).guesses
-        missed += p_value(1000, item.number, item.right, epsilon, 0.0) <= RISK
+        missed += refuses_epsilon(1000, item.number, item.right, epsilon, 0.0, RISK)
     assert missed <= binom.isf(1e-9, runs, RISK)
     assert missed >= binom.ppf(1e-9, runs, RISK / 2)  # discreteness keeps some
 
@@ -128,7 +135,7 @@ def test_an_epsilon_five_per_cent_too_small_is_refuted() -> None:
     result = [OneRun(response(rng, 20_000, 1.05), RISK, (5000, 5000)) for _ in range(runs)]
     right = [OneRun(response(rng, 20_000, 1.0), RISK, (5000, 5000)) for _ in range(runs)]
     refuted, wrongly = (
-        sum(p_value(20_000, 10_000, run.guesses[0].right, 1.0, 0.0) <= RISK for run in several)
+        sum(refuses_epsilon(20_000, 10_000, run.guesses[0].right, 1.0, 0.0, RISK) for run in several)
         for several in (result, right)
     )
     assert wrongly <= binom.isf(1e-9, runs, RISK)
@@ -172,6 +179,27 @@ def test_the_plan_is_fixed_by_the_number_of_canaries() -> None:
         plan = guess_plan(n)
         assert all(16 <= a + b + 1 <= n + 1 for a, b in plan)
         assert len(set(plan)) == len(plan)
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.999])
+def test_noise_four_times_too_small_is_refuted(confidence: float) -> None:
+    """1,000 ideal canaries at a shift of 4, promised (3, 1e-5)-DP: theorem 5.2 pays 2 canaries delta, at 0.999 more than there is."""
+    rng = np.random.default_rng(3)
+    coins = rng.random(1000) < 0.5
+    scores = rng.normal(size=1000) + 4.0 * coins
+    result = mi.audit(scores, coins, design="one-run", claim="epsilon=3,delta=1e-5", confidence=confidence)
+    assert str(result.verdict) == "REFUTED"
+    assert all(
+        p_value(1000, item.number, item.right, 3.0, 1e-5) > (1.0 - 0.999) / len(result.guesses)
+        for item in result.guesses
+    )
+
+
+def test_epsilon_is_judged_as_its_curve() -> None:
+    run = OneRun(canaries(np.random.default_rng(10), 2000, 2.0), RISK)
+    epsilon = run.epsilon(1e-5)
+    assert run.refutes(mi.ApproxDPTradeOff(epsilon - 1e-6, 1e-5))
+    assert not run.refutes(mi.ApproxDPTradeOff(epsilon + 1e-6, 1e-5))
 
 
 def test_all_right_guesses_by_hand() -> None:
