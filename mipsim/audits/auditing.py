@@ -54,8 +54,8 @@ def audit(
         member: 1 for the world "in", 0 for "out", shape (n,); None where `scores` is a file.
         design: "independent", "one-run" or "clustered".
         cluster: names of clusters, shape (n,), for the design "clustered".
-        claim: a trade-off function that bounds every attack, out against in; or text, "mu=1", "epsilon=2,delta=1e-5" or the path
-            of a .csv file with the columns alpha and beta.
+        claim: a trade-off function that bounds every attack, out against in; or text such as "epsilon=2,delta=1e-5", see
+            `mipsim.audits.claims.read_claim`.
         confidence: of each bound and of the verdict by itself, in [1e-15, 1); at most 1 - 2e-9 but for one run.
         delta: at which epsilon is bounded, in [0, 1]; by default that of the claim, or 1e-5.
         guesses: for one run, how many of the highest scores are guessed "in" and of the lowest "out", fixed before
@@ -69,7 +69,7 @@ def audit(
     Warns:
         UserWarning: for one run, where such coins give a number of members as far off with probability 1e-3 or less.
 
-    Source: Steinke, Nasr, Jagielski (2023) and Mahloujifar, Melis, Chaudhuri (2025) for one run.
+    Source: Mahloujifar, Melis, Chaudhuri (2025) for one run, in the setting of Steinke, Nasr, Jagielski (2023).
 
     Examples:
         >>> import mipsim as mi, numpy as np

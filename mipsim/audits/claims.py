@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +11,30 @@ from mipsim._validation import number
 from mipsim._words import printable
 from mipsim.audits.scores import content_of, parsed_numbers, table
 from mipsim.audits.settings import FORMS
-from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff, PrivacyLossDistribution, SampledTradeOff
+from mipsim.tradeoff import (
+    ApproxDPTradeOff,
+    GaussianTradeOff,
+    PrivacyLossDistribution,
+    SampledTradeOff,
+    dpsgd,
+)
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 
+_LONGEST = 80  # characters of a curve that is named by what makes it
 _ROUNDING = 1e-9  # of printed rates: beta may pass 1 - alpha by so much
 
 
 def read_claim(text: str) -> AbstractTradeOff:
     """A promised guarantee as a trade-off function.
 
+    - "mu=1" or "gdp=1": mu-GDP. "epsilon=2" or "epsilon=2,delta=1e-5": (epsilon, delta)-DP. "rho=0.5": zero-concentrated DP, see `zcdp`.
+    - "advantage=0.1": no attack has a larger TPR - FPR.
+    - "sigma=1,rate=0.01,steps=1000": DP-SGD with Poisson samples, one record added or removed, see `mipsim.dpsgd`; the rate and
+      the steps are 1 where they are left out.
+    - the path of a .csv file: see `read_curve`.
+
     Args:
-        text: "mu=1", "epsilon=2,delta=1e-5" or the path of a .csv file; see `read_curve`.
+        text: one of these.
 
     Raises:
         ValueError: if it is none of these, a number is outside its range, or the file cannot be read.
@@ -28,10 +42,12 @@ def read_claim(text: str) -> AbstractTradeOff:
     Examples:
         >>> read_claim("mu=1"), read_claim("epsilon=2,delta=1e-5")
         (GaussianTradeOff(mu=1.0), ApproxDPTradeOff(at_epsilon=2.0, at_delta=1e-05))
-        >>> read_claim("sigma=1")
+        >>> read_claim("sigma=2,steps=16")
+        GaussianTradeOff(mu=2.0)
+        >>> read_claim("epsilon=2,mu=1")
         Traceback (most recent call last):
         ...
-        ValueError: claim is 'sigma=1'; it must be mu=1, epsilon=2,delta=1e-5 or the path of a .csv file with the columns alpha and beta
+        ValueError: claim is 'epsilon=2,mu=1'; it must be like mu=1 (or gdp=1), epsilon=2,delta=1e-5, rho=0.5, advantage=0.1, sigma=1,rate=0.01,steps=1000 or a .csv file with alpha and beta
     """
     if text.lower().endswith(".csv"):
         return read_curve(Path(text))
@@ -44,11 +60,71 @@ def read_claim(text: str) -> AbstractTradeOff:
             given[name] = float(value)
     except ValueError:
         given = {}
-    if list(given) == ["mu"]:
-        return GaussianTradeOff(number("mu", given["mu"], 0.0))
-    if sorted(given) == ["delta", "epsilon"]:
-        return ApproxDPTradeOff(given["epsilon"], given["delta"])
-    raise ValueError(f"claim is {printable(repr(text))}; it must be {FORMS}")
+    match sorted(given):
+        case ["gdp"] | ["mu"]:
+            ((name, mu),) = given.items()
+            return GaussianTradeOff(number(name, mu, 0.0))
+        case ["epsilon"] | ["delta", "epsilon"]:
+            return ApproxDPTradeOff(given["epsilon"], given.get("delta", 0.0))
+        case ["rho"]:
+            return zcdp(given["rho"])
+        case ["advantage"]:
+            return ApproxDPTradeOff(0.0, number("advantage", given["advantage"], 0.0, 1.0))
+        case names if "sigma" in names and {*names} <= {"sigma", "rate", "steps"}:
+            steps = given.get("steps", 1.0)
+            return dpsgd(
+                given["sigma"],
+                given.get("rate", 1.0),
+                int(steps) if steps.is_integer() else steps,  # pyright: ignore[reportArgumentType]
+                neighbours="add_or_remove",
+            )
+    raise ValueError(f"claim is {printable(repr(text))}; it must be like {FORMS}")
+
+
+def zcdp(rho: float) -> AbstractTradeOff:
+    """A trade-off function that every rho-zCDP mechanism keeps, in both directions.
+
+    The mechanism is (epsilon, delta)-DP for each epsilon, with the least over a > 1 of
+    delta = e^((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1). The function is the largest of the curves of 800 such pairs, to its last digits.
+
+    Args:
+        rho: > 0.
+
+    Raises:
+        ValueError: if rho is outside its range.
+
+    Source: Canonne, Kamath, Steinke (2020), "The discrete Gaussian for differential privacy", proposition 12, remark 15.
+
+    Examples:
+        >>> weaker, gaussian = zcdp(0.5), GaussianTradeOff(1.0)  # N(0, 1) against N(1, 1) is 0.5-zCDP
+        >>> float(weaker.tpr_at(0.01)) > float(gaussian.tpr_at(0.01))
+        True
+    """
+    value = number("rho", rho, 0.0, low_open=True)
+    root = math.sqrt(value)
+    epsilon = np.concatenate([[0.0], np.minimum(value + root * np.geomspace(1e-2, 20.0, 799), 700.0)])[
+        :, None
+    ]
+    order = 1.0 + np.geomspace(1e-3, 1e3, 2000) / max(root, value)  # any order gives a valid delta
+    log_delta = (
+        (order - 1.0) * (order * value - epsilon) + order * np.log1p(-1.0 / order) - np.log(order - 1.0)
+    )
+    delta = np.minimum(np.exp(log_delta.min(axis=1, keepdims=True)) * (1.0 + 1e-9), 1.0)
+    alpha = np.unique(np.concatenate([np.geomspace(1e-15, 0.5, 3000), 1.0 - np.geomspace(1e-9, 0.5, 1000)]))
+    beta = np.maximum(1.0 - delta - np.exp(epsilon) * alpha, np.exp(-epsilon) * (1.0 - delta - alpha)).max(
+        axis=0
+    )
+    return _through(alpha, np.maximum(beta * (1.0 - 1e-12) - 1e-15, 0.0))
+
+
+def _through(alpha: np.ndarray, beta: np.ndarray) -> AbstractTradeOff:
+    """The least that convexity leaves of a curve through these points, by rising alpha."""
+    first = [0.0] if alpha[0] > 0.0 else []
+    a = np.concatenate([first, alpha, [1.0]])
+    b = np.minimum(np.concatenate([np.ones(len(first)), beta, [0.0]]), 1.0 - a)
+    return PrivacyLossDistribution.below_polygon(
+        SampledTradeOff.from_points(a, 1.0 - a, b, 1.0 - b)
+    ).tradeoff()
 
 
 def read_curve(file: Path) -> AbstractTradeOff:
@@ -82,12 +158,7 @@ def read_curve(file: Path) -> AbstractTradeOff:
             raise ValueError("beta must not increase, and be at most 1 - alpha")
     except ValueError as error:
         raise ValueError(f"claim: {printable(file)}: {error}") from None
-    first = [0.0] if alpha[0] > 0.0 else []
-    a = np.concatenate([first, alpha, [1.0]])
-    b = np.minimum(np.concatenate([np.ones(len(first)), beta, [0.0]]), 1.0 - a)
-    return PrivacyLossDistribution.below_polygon(
-        SampledTradeOff.from_points(a, 1.0 - a, b, 1.0 - b)
-    ).tradeoff()
+    return _through(alpha, beta)
 
 
 def words(claim: AbstractTradeOff) -> str:
@@ -96,9 +167,13 @@ def words(claim: AbstractTradeOff) -> str:
     Examples:
         >>> words(GaussianTradeOff(1.0)), words(ApproxDPTradeOff(2.0, 1e-5))
         ('mu = 1', 'epsilon = 2 at delta = 1e-05')
+        >>> from mipsim.tradeoff import LaplaceTradeOff
+        >>> words(LaplaceTradeOff(1.0))
+        'LaplaceTradeOff(mu=1.0)'
     """
     if isinstance(claim, GaussianTradeOff):
         return f"mu = {claim.mu:g}"
     if isinstance(claim, ApproxDPTradeOff):
         return f"epsilon = {claim.at_epsilon:g} at delta = {claim.at_delta:g}"
-    return f"the curve {type(claim).__name__}"
+    text = repr(claim)
+    return text if len(text) <= _LONGEST and "\n" not in text else f"the curve {type(claim).__name__}"

@@ -8,5 +8,8 @@ DESIGNS = {
 """What each design promises of the scores; nothing in the scores can show that it is so."""
 CONFIDENCE = 0.95
 DELTA = 1e-5
-FORMS = "mu=1, epsilon=2,delta=1e-5 or the path of a .csv file with the columns alpha and beta"
+FORMS = (
+    "mu=1 (or gdp=1), epsilon=2,delta=1e-5, rho=0.5, advantage=0.1, sigma=1,rate=0.01,steps=1000 "
+    "or a .csv file with alpha and beta"
+)
 """How a promised guarantee is written."""

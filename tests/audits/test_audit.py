@@ -172,7 +172,7 @@ CLUSTERS = {"cluster": np.arange(2000) // 4}
         ({"design": "clustered"}, 'it has no cluster; design "clustered" needs to know'),
         ({"design": "independent", "guesses": (1, 1)}, "guesses is given for the design 'independent'"),
         ({"design": "independent", "claim": 1.0}, "claim is float; it must be a trade-off function known by a formula or an exact law, or text"),
-        ({"design": "independent", "claim": "sigma=1"}, "claim is 'sigma=1'"),
+        ({"design": "independent", "claim": "rate=1"}, "claim is 'rate=1'"),
         ({"design": "independent", "confidence": 1.0}, "confidence is 1.0"),
         ({"design": "independent", "confidence": 1e-17}, "confidence is 1e-17; it must be at least 1e-15, and below 1"),
         ({"design": "one-run", "confidence": 1e-17}, "confidence is 1e-17; it must be at least 1e-15, and below 1"),
