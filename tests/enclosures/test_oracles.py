@@ -53,6 +53,15 @@ def test_a_mean_of_walks_keeps_a_jump_beyond_a_half() -> None:
     assert abs(result.curve((2 * third, third), from_left=True)[1] - (after - 0.375)) < 1e-50
 
 
+def test_a_mean_of_walks_keeps_steps_that_a_jump_dwarfs() -> None:
+    """Of rare steps after a jump of 1 / 10 each keeps its in mass; that of 1e-85 would order it last of all."""
+    rare = Atoms([(mpf("1e-85"), mpf("2e-85")), (1 - mpf("1e-85"), 1 - mpf("2e-85"))])
+    result = averaged([rare, response(1, 0.1)], [0.75, 0.25])
+    step = next(i / o for o, i in result.masses if 0 < o < 1e-80)
+    assert abs(step - 0.75 * 2 - 0.25 * mp.e) < 1e-50
+    assert abs(mp.fsum(i for _, i in result.masses) - 1) < 1e-50
+
+
 def test_both_directions_of_a_hockey_stick() -> None:
     for truth in (Gaussian(1), Laplace(2), Mixed(Gaussian(3), 0.2), response(1, 0.1)):
         for s in map(mpf, SLOPES):
