@@ -62,6 +62,9 @@ def step_curve(
     return NoncentralChiSquareTradeOff(d, *law.noncentrality, *np.abs(law.scale), rejects=rejects)
 
 
+# Theorem 5.1 and its correction are judged at the same points, one after the other. A decorator would be part of what was hunted.
+step_curve = lru_cache(maxsize=64)(step_curve)
+
 VALUES, ROWS, OUTPUTS = 3, 2, 4
 FINITE = ("finite, dense", "finite, sparse", "finite, of little exposure")
 
