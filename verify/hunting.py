@@ -15,7 +15,7 @@ from mipsim.referee.hunting.search import definition
 from mipsim.referee.outcome import held
 from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.wording import duration, three_digits
+from mipsim.referee.reporting.wording import duration, gap_is, three_digits
 from verify.register import recorded
 
 
@@ -35,6 +35,7 @@ def kept(outcome: Outcome) -> dict[str, Any]:
             "verdict": outcome.verdict,
             "share": outcome.share,
             "gap": outcome.gap,
+            "gap_is": gap_is(outcome.gap, outcome.interval),
             "unit": "" if outcome.worst is None else outcome.worst.unit,
             "at": None if outcome.point is None else {name: outcome.point[name] for name in names},
             "points": [{name: refuted[-1].parameters[name] for name in names}] if refuted else [],
@@ -88,7 +89,7 @@ def told(record: Mapping[str, Any]) -> str:
 
     Examples:
         >>> told({"seed": 0, "budget": "2m", "seconds": 120.4, "probes": 900, "failed": 0, "verdict": "CONFIRMED",
-        ...       "share": 1.0, "gap": -0.1, "unit": "probit", "at": {"n": 3}})
+        ...       "share": 1.0, "gap": -0.1, "gap_is": "", "unit": "probit", "at": {"n": 3}})
         'Budget 2m, seed 0: 900 probes in 2 min 0 s, none failed; nothing was found, the worst gap is −0.1 probit at n = 3.'
     """
     failed = f"{record['failed']:,} failed" if record["failed"] else "none failed"
@@ -98,6 +99,7 @@ def told(record: Mapping[str, Any]) -> str:
         return f"{head}; no point could be judged."
     result = {"REFUTED": "it was broken", "CONFIRMED": "nothing was found"}
     gap = three_digits(float("nan") if record["gap"] is None else float(record["gap"]))
+    gap = record.get("gap_is") or gap
     at = ", ".join(f"{name} = {value}" for name, value in record["at"].items())
     text = f"{head}; {result.get(record['verdict'], 'nothing was decided')}, the worst gap is {gap} {record['unit']} at {at}."
     share = 1.0 if record["share"] is None else record["share"]

@@ -12,6 +12,7 @@ from mipsim._html_table import html_table
 from mipsim._words import plural, visible
 from mipsim.referee.domain import Choice, Whole
 from mipsim.referee.kinds import Exists, Kind
+from mipsim.referee.reporting.wording import bound_words, lone_gap
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
 
@@ -179,17 +180,13 @@ class Outcome:
         """Name and value of what `print` shows below the verdict."""
         result = [("how", self.how)]
         if self.worst is not None:
-            low, high = self.interval
             point = ", ".join(
                 f"{name} = {_shown(value)}"
                 for name, value in self.statement.mattering(self.worst.parameters).items()
             )
             result += [
                 ("point", point),
-                (
-                    "gap",
-                    f"{self.gap:+.4g} {self.worst.unit}, in [{low:+.4g}, {high:+.4g}], {self.worst.route}",
-                ),
+                ("gap", self._gap()),
             ]
             if self.worst.detail:
                 result.append(("detail", self.worst.detail))
@@ -213,6 +210,14 @@ class Outcome:
         if self.interrupted:
             result.append(("interrupted", "what was found until then is kept"))
         return [*result, ("replay", self.replay.shell)]
+
+    def _gap(self) -> str:
+        """The gap of the point that speaks, its interval, and how it was found; of what is known from one side only, that side."""
+        assert self.worst is not None
+        low, high = self.interval
+        known = lone_gap(self.gap, self.interval, "{:+.4g}".format)
+        ends = "" if bound_words(self.gap, self.interval) else f", in [{low:+.4g}, {high:+.4g}]"
+        return f"{known} {self.worst.unit}{ends}, {self.worst.route}"
 
     def _counted(self) -> str:
         """At how many points it is refuted, held or not refuted."""
@@ -238,7 +243,8 @@ class Outcome:
         )
 
     def __repr__(self) -> str:
-        return f"<{self.statement.name}: {self.verdict}, gap {self.gap:.3g} at {self.point}>"
+        gap = lone_gap(self.gap, self.interval, "{:.3g}".format)
+        return f"<{self.statement.name}: {self.verdict}, gap {gap} at {self.point}>"
 
     def _repr_html_(self) -> str:
         from mipsim.referee import mathml

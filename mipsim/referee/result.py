@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mipsim._verdict import Verdict
+from mipsim.referee.reporting.wording import gap_is
 
 if TYPE_CHECKING:
     from mipsim.referee.replication import Replication
@@ -106,6 +107,7 @@ class PointResult:
     def record(self) -> dict[str, Any]:
         """All but the evidence, for `plain`."""
         result = {key: value for key, value in vars(self).items() if key != "evidence"}
+        result["gap_is"] = gap_is(self.gap, self.interval)
         return result | {"second_route": self.second_route and self.second_route.record()}
 
     @property

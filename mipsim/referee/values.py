@@ -43,6 +43,8 @@ class Number:
     Examples:
         >>> Number(0.25, error=1e-6).error, Number(0.5, unknown="above").high
         (1e-06, inf)
+        >>> print(Number(0.25, error=1e-6, unit="probit"), "and", Number(0.5, unknown="above", route="one event"))
+        0.25 +- 1e-06 probit and at least 0.5 (one event)
     """
 
     value: float
@@ -58,6 +60,15 @@ class Number:
         number("error", self.error, 0.0)
         if self.unknown not in ("", "above", "below"):
             raise ValueError(f"unknown is {self.unknown!r}; it must be 'above', 'below' or empty")
+
+    def __str__(self) -> str:
+        known = {"above": f"at least {self.low:.6g}", "below": f"at most {self.high:.6g}"}.get(
+            self.unknown, f"{self.value:.6g}"
+        )
+        error = f" +- {self.error:.2g}" if self.error and not self.unknown else ""
+        return (
+            f"{known}{error}{f' {self.unit}' if self.unit else ''}{f' ({self.route})' if self.route else ''}"
+        )
 
     @classmethod
     def between(cls, low: float, high: float, **told: str) -> Number:

@@ -126,7 +126,7 @@ class Search:
         if not self.line.due(last):
             return
         worst = self.worst
-        gap = "none yet" if worst is None else f"{worst.gap:+.3g} at {_short(worst.at)}"
+        gap = "none yet" if worst is None else f"about {worst.gap:+.3g} at {_short(worst.at)}"
         failed = f", {len(self.failures)} failed" if self.failures else ""
         made = plural(self.budget.used, "probe")
         self.line.say(f"{self.statement.name}: {made}{failed}, worst gap {gap}{self.judging}", last)

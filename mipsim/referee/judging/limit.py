@@ -22,6 +22,7 @@ from mipsim.referee.judging.law import (
     tolerance_of,
 )
 from mipsim.referee.kinds import Limit, Rate, rate_of
+from mipsim.referee.reporting.wording import lone_gap
 from mipsim.referee.result import PointResult, TrendEvidence, Verdict
 from mipsim.referee.values import Number, Played, Samplers, read
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -211,7 +212,9 @@ def judge_limit(
     gaps = highest if bound else np.array([s.worst for s in result])
     inside = np.maximum(np.abs(low), np.abs(high)) + errors <= tolerance
     starts = next((n for i, n in enumerate(sizes) if inside[i:].all()), None)
-    detail = f"{worst.why}{rises} Gaps {', '.join(f'{gap:+.2g}' for gap in gaps)} at {size_name} = {', '.join(map(str, sizes))}"
+    known_ends = [_interval(item, bound) for item in result]
+    told = [lone_gap(gap, ends, "{:+.2g}".format) for gap, ends in zip(gaps, known_ends, strict=True)]
+    detail = f"{worst.why}{rises} Gaps {', '.join(told)} at {size_name} = {', '.join(map(str, sizes))}"
     if starts is not None:
         detail += f"; inside the tolerance from {size_name} = {starts} on"
     ends = [end for single in judged for end in single.interval]

@@ -20,6 +20,7 @@ from mipsim.referee.reporting.pictures import pictures_of
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.rendering import document
 from mipsim.referee.reporting.where import importance
+from mipsim.referee.reporting.wording import gap_is
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Statement
@@ -95,6 +96,7 @@ def record(outcome: Outcome, correction: Statement | None = None) -> dict[str, A
             "corrected_by": None if correction is None else correction.name,
             "point": outcome.point,
             "gap": outcome.gap,
+            "gap_is": gap_is(outcome.gap, outcome.interval),
             "interval": outcome.interval,
             "share": outcome.share,
             "extent": outcome.extent,

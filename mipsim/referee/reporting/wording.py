@@ -63,11 +63,30 @@ def lone_gap(value: float, ends: Sequence[float], number: Callable[[float], str]
         >>> lone_gap(0.3, (0.2, 0.4)), lone_gap(6.99, (6.98, float("inf")))
         ('0.3', 'at least 6.98')
     """
+    words = bound_words(value, ends)
+    return f"{words} {number(ends[0] if words == 'at least' else ends[1])}" if words else number(value)
+
+
+def bound_words(value: float, ends: Sequence[float]) -> str:
+    """Say "at least" or "at most" where all that is known of a gap is an end of its interval; else say nothing.
+
+    Examples:
+        >>> bound_words(6.99, (6.98, float("inf"))), bound_words(-3.0, (-float("inf"), -2.9)), bound_words(0.3, (0.2, 0.4))
+        ('at least', 'at most', '')
+    """
     if math.isinf(ends[1]) and math.isfinite(ends[0]) and value >= ends[0] > 0.0:
-        return f"at least {number(ends[0])}"
-    if math.isinf(ends[0]) and math.isfinite(ends[1]) and value <= ends[1] < 0.0:
-        return f"at most {number(ends[1])}"
-    return number(value)
+        return "at least"
+    return "at most" if math.isinf(ends[0]) and math.isfinite(ends[1]) and value <= ends[1] < 0.0 else ""
+
+
+def gap_is(value: float, ends: Sequence[float]) -> str:
+    """What a gap is, where it is known from one side only, for JSON, whose number is an estimate; else nothing.
+
+    Examples:
+        >>> gap_is(4.23, (2.8311774, float("inf"))), gap_is(0.3, (0.2, 0.4))
+        ('at least 2.83118', '')
+    """
+    return lone_gap(value, ends, "{:.6g}".format) if bound_words(value, ends) else ""
 
 
 def gap(value: float, ends: Sequence[float]) -> str:

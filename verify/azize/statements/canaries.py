@@ -89,7 +89,7 @@ def by_games(reading: str, rare: float, **at: Any) -> rf.Replication:
     return ahead(pair[1], pair[0], "another candidate less the one that is picked")
 
 
-def in_tolerances(which: int, **at: float) -> rf.Number:
+def in_tolerances(which: int, **at: Any) -> rf.Number:
     """The picked (0) or the easiest (1) candidate's sqrt(m*) as a share of the latter, or in probits where that is above 1."""
     roots = roots_of(**at)
     return rf.Number(roots[which] / min(1.0, roots[1]), route=drawn(**at))

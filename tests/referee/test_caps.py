@@ -1,0 +1,88 @@
+"""A gap that is known from one side only says so wherever it is told: printed, on the page, as JSON, in a hunt and at growing sizes."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import referee as rf
+from mipsim.referee.reporting.page import report
+from mipsim.tradeoff import PiecewiseLinearTradeOff
+from verify.hunting import kept, told
+
+NEARLY = mi.BoundedTradeOff(PiecewiseLinearTradeOff([0.0, 1.0], [0.0, 0.0]), mi.GaussianTradeOff(5.0))
+"""A curve that is known from above only: the attacker may never err, and errs no more than G_5."""
+
+
+def planted(truth: Any, claimed: Any) -> rf.Statement:
+    return rf.Statement(
+        name="planted",
+        says="x <= 1",
+        source="planted",
+        kind=rf.Bound(),
+        domain={"x": rf.Real(0.0, 1.0)},
+        claimed=claimed,
+        truth=truth,
+    )
+
+
+CAPS = {
+    "a lower bound": planted(lambda x: rf.Number(7.25 + x, unknown="above"), lambda: 1.0),
+    "a curve from above": planted(lambda x: NEARLY, lambda: mi.GaussianTradeOff(1.0)),
+}
+
+
+@pytest.mark.parametrize("name", CAPS)
+def test_a_cap_says_at_least_wherever_it_is_told(name: str, tmp_path: Path) -> None:
+    found = rf.hunt(CAPS[name], "40 probes", progress=False)
+    assert found.verdict is rf.Verdict.REFUTED
+    assert found.interval[1] == math.inf
+    least = f"{found.interval[0]:+.4g}"
+    assert f"at least {least} " in str(found)
+    assert f"in [{least}" not in str(found)
+    assert "gap at least" in repr(found)
+    assert f"the worst gap is at least {found.interval[0]:.6g} " in told(kept(found))
+    assert "at least" in found._repr_html_()
+    report([found], tmp_path)
+    page = (tmp_path / "index.html").read_text()
+    assert "Gap at least" in page
+    data = json.loads((tmp_path / "results.json").read_text())
+    text = json.dumps(data)
+    assert f'"gap_is": "at least {found.interval[0]:.6g}"' in text
+    assert '"gap_is": ""' not in text
+
+
+def test_a_number_that_is_no_cap_does_not_say_so() -> None:
+    found = rf.judge(
+        planted(lambda x: rf.Number(2.0 + x, error=0.1), lambda: 1.0), at={"x": 0.5}, progress=False
+    )
+    assert "gap     +1.5 number, in [+1.4, +1.6]" in str(found)
+    assert "at least" not in str(found)
+    assert found.judged[0].record()["gap_is"] == ""
+
+
+def test_caps_at_growing_sizes_say_so_each() -> None:
+    statement = rf.Statement(
+        name="growing",
+        says="x tends to 1.",
+        source="planted",
+        kind=rf.Limit("n", sizes=tuple(100 * 2**k for k in range(8)), tolerance=0.02),
+        domain={"n": rf.Whole(1, 10**6, log=True)},
+        claimed=lambda: mi.GaussianTradeOff(1.0),
+        truth=lambda n: NEARLY,
+    )
+    found = rf.judge(statement, at={}, progress=False)
+    assert found.verdict is rf.Verdict.REFUTED
+    assert found.worst is not None
+    assert found.worst.detail.count("at least") == 8
+
+
+def test_a_printed_number_says_which_end_it_is() -> None:
+    assert str(rf.Number(0.5, unknown="above")) == "at least 0.5"
+    assert str(rf.Number(0.5, error=0.25, unknown="below")) == "at most 0.75"
+    assert str(rf.Number(0.5, error=0.25)) == "0.5 +- 0.25"
+    assert np.isinf(rf.Number(0.5, unknown="above").high)
