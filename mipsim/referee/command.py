@@ -62,7 +62,7 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
             "--games",
             type=whole(1),
             metavar="G",
-            help="in each world, where no exact law is known (default: 200000, or as many as take half a minute)",
+            help="in each world, where no exact law is known (default: 200000, or as many as take 15 seconds)",
         ),
         click.option(
             "--confidence",

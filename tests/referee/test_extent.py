@@ -12,9 +12,10 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee.command import main
 from mipsim.referee.hunting.hunt import judge_then_hunt
-from mipsim.referee.judging.point import LEAST_GAMES, affordable_games
+from mipsim.referee.hunting.search import budget_of
+from mipsim.referee.judging.point import GAMES_SECONDS, LEAST_GAMES, affordable_games
 from mipsim.referee.point_sampling import covered
-from mipsim.referee.settings import GAMES
+from mipsim.referee.settings import AFTER_JUDGING, GAMES
 from mipsim.referee.values import Samplers
 
 POCKET = """
@@ -146,7 +147,7 @@ def noisy_truth(s: float) -> tuple[Any, Any]:
     return noisy(s)
 
 
-def test_slow_games_are_as_many_as_a_minute_allows() -> None:
+def test_slow_games_are_as_many_as_their_time_allows() -> None:
     def slow(generator: np.random.Generator, games: int) -> np.ndarray:
         time.sleep(games * 1e-5)
         return generator.standard_normal(games)
@@ -156,6 +157,28 @@ def test_slow_games_are_as_many_as_a_minute_allows() -> None:
     assert LEAST_GAMES < number < GAMES / 5  # 20 us a game in both worlds, 0.5 s for each point
     assert affordable_games(value, 6, 1e-9) == LEAST_GAMES
     assert affordable_games(Samplers(lambda g, n: g.random(n), lambda g, n: g.random(n)), 1, 1e9) == GAMES
+
+
+def test_a_number_of_games_that_the_clock_picked_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the replay would play other games than those that decided. Judge and hunt pick each their own number."""
+    monkeypatch.setattr("mipsim.referee.judging.judge.affordable_games", lambda *_: 5_000)
+    monkeypatch.setattr("mipsim.referee.hunting.hunt.affordable_games", lambda *_: 7_000)
+    noise = statement({"s": rf.Real(0.1, 1.0)}, noisy_truth, claimed=lambda s: mi.LaplaceTradeOff(s))
+    judged = rf.judge(noise, progress=False)
+    assert "5,000 games in each world" in judged.how
+    assert judged.replay.shell.endswith(" --games 5000")
+    assert "games=5000" in judged.replay.python
+    both = judge_then_hunt(noise, "4 probes", progress=False)
+    assert both.worst is not None
+    assert both.worst.games in (5_000, 7_000)
+    assert both.replay.shell.endswith(f" --games {both.worst.games}")
+    again = rf.judge(noise, at=both.point, games=both.worst.games, confidence=1 - 0.5e-3, progress=False)
+    assert again.gap == both.gap
+
+
+def test_the_default_answers_within_a_minute() -> None:
+    """Games of all points, the hunt, and the games of its finalists; what is compiled has the rest."""
+    assert 2 * GAMES_SECONDS + budget_of(AFTER_JUDGING).seconds <= 50.0
 
 
 def test_a_judge_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def hunt(
         confidence: family-wise, in (0, 1).
         seed: a whole number >= 0. With a budget of probes the same seed gives the same result.
         games: in each world, for a finalist without an exact law, >= 1000. None: 200,000, or as many as promise to take no longer
-            than half a minute for all of them; `how` says how many.
+            than 15 seconds for all of them; `how` says how many.
         checkpoint: a file that keeps every probe. If it exists, its probes are not made again, and the time that they took
             is part of the budget: the hunt goes on where it was.
         progress: whether to say on stderr how many probes were made and the worst gap so far; or a function that is called

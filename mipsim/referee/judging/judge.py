@@ -63,7 +63,7 @@ def judge(
         confidence: family-wise, in (0, 1).
         seed: of the games and of the spread points, a whole number >= 0.
         games: in each world, where games are played, >= 1000. None: 200,000, or as many as some games at the first point, whose
-            scores are not looked at, promise to take half a minute in all; `how` says how many.
+            scores are not looked at, promise to take 15 seconds in all; `how` says how many.
         samples: how many points are spread, >= 0; a power of 2 spreads best. None: 64, or 6 where games are played.
         progress: whether to say on stderr which point is judged, once it has taken two seconds; or a function that is called with
             that line instead.
