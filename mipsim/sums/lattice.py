@@ -259,8 +259,9 @@ def _candidates(places: np.ndarray, weights: np.ndarray, count: int, size: int) 
     sizes = np.abs(np.asarray(scipy.fft.rfft(np.bincount(places % coarse, weights, coarse))))
     angle = np.arccos(np.minimum(sizes + LEVEL * math.log2(size), 1.0)) - 0.5 * span * math.pi / coarse
     near = np.flatnonzero(angle <= math.acos(math.exp(-_UNHEARD / count)) + 1e-6)
-    built = np.unique(ratio * near[:, None] + np.arange(-(ratio // 2), ratio // 2 + 1))
-    return built[(built >= 0) & (built <= size // 2)]
+    # In order already; neighbours share an end. NumPy's `unique` would take longer than the transform.
+    built = (ratio * near[:, None] + np.arange(-(ratio // 2), ratio // 2 + 1)).ravel()
+    return built[(built >= 0) & (built <= size // 2) & (np.diff(built, prepend=-size) > 0)]
 
 
 def _waves(places: np.ndarray, weights: np.ndarray, frequencies: np.ndarray, size: int) -> Any:
