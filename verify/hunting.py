@@ -84,8 +84,12 @@ def is_kept(record: Mapping[str, Any] | None, statement: Statement, budget: str,
     return record is not None and wanted.items() <= record.items()
 
 
-def told(record: Mapping[str, Any]) -> str:
+def told(record: Mapping[str, Any], statement: Statement | None = None) -> str:
     """What the report says of a hunt.
+
+    Args:
+        record: of the hunt.
+        statement: that was hunted; with it no parameter is told that does not matter at the point.
 
     Examples:
         >>> told({"seed": 0, "budget": "2m", "seconds": 120.4, "probes": 900, "failed": 0, "verdict": "CONFIRMED",
@@ -100,7 +104,8 @@ def told(record: Mapping[str, Any]) -> str:
     result = {"REFUTED": "it was broken", "CONFIRMED": "nothing was found"}
     gap = three_digits(float("nan") if record["gap"] is None else float(record["gap"]))
     gap = record.get("gap_is") or gap
-    at = ", ".join(f"{name} = {value}" for name, value in record["at"].items())
+    point = record["at"] if statement is None else statement.mattering(record["at"])
+    at = ", ".join(f"{name} = {value}" for name, value in point.items())
     text = f"{head}; {result.get(record['verdict'], 'nothing was decided')}, the worst gap is {gap} {record['unit']} at {at}."
     share = 1.0 if record["share"] is None else record["share"]
     return (

@@ -4,18 +4,22 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mipsim.referee import Statement
+from verify.azize.laws import pooled_scores
 from verify.azize.laws.enumerated import MECHANISMS
 from verify.azize.laws.mean_families import DATA
 from verify.azize.statements import (
     canaries,
     estimated_steps,
+    gdp,
     lemmas,
     onion,
     random_target,
     reference_points,
+    z_estimators,
 )
 from verify.izzo.laws import algorithms
 from verify.izzo.statements import noise as izzo_noise
+from verify.izzo.statements import wrapper as izzo_wrapper
 from verify.kaissis.laws.relaxed_attackers import FINITE as FINITE_LAWS
 from verify.kaissis.laws.relaxed_steps import N
 from verify.leemann.laws.problems import BERNOULLI, FINITE, MIXTURE
@@ -65,6 +69,10 @@ assert {"Bernoulli", "Gaussian", "gamma", "mixed"} <= set(DATA)
 _DRAWN_PROBLEM = dict.fromkeys(("kinds", "root", "spread", "draw"), one_of("data", "drawn"))
 _ALG_3_EASIEST = one_of("reading", canaries.EASIEST)
 _ALG_4 = (estimated_steps.KNOWN, estimated_steps.UNCENTRED, estimated_steps.FEW)
+_AIMED: dict[str, Where] = {
+    **dict.fromkeys(("p", "share"), one_of("data", "Bernoulli", pooled_scores.OFF)),
+    **dict.fromkeys(("aimed", "truth"), one_of("data", "Gaussian", "exponential")),
+}
 _ANY_LAW = dict.fromkeys(("outputs", "concentration", "draw"), one_of("algorithm", algorithms.DRAWN))
 _OUTPUTS: dict[str, Where] = {
     "n": lambda algorithm: algorithm in (*algorithms.OUTPUTS, algorithms.DRAWN),
@@ -73,13 +81,26 @@ _OUTPUTS: dict[str, Where] = {
 
 MATTERS: dict[str, Mapping[Any, Where]] = {
     "azize-thm-2.1": _WORLDS,
-    **dict.fromkeys(("azize-thm-3.1-power", "azize-thm-3.1-advantage", "azize-lemma-C.6", "azize-eq-5", "azize-thm-4.1", "azize-thm-4.2", "azize-gdp"), _MEAN),
-    "azize-gdp-guarantee": {"distance": nowhere},
+    **dict.fromkeys(("azize-thm-3.1-power", "azize-thm-3.1-advantage", "azize-lemma-C.6", "azize-thm-4.1", "azize-thm-4.2"), _MEAN),
+    # Both worlds are alike at epsilon = 0, and apart where the target is in none but its own.
+    "azize-gdp": _MEAN | {"direction": lambda **at: at["epsilon"] > 0.0 and not _off_the_support(**at)},
+    "azize-eq-5": _MEAN | {"tau": lambda data: data != "Cantor", "target": lambda data, extra: data == "Bernoulli" and extra != "parity"},
+    "azize-gdp-guarantee": {
+        "distance": nowhere,
+        # A typical target's leakage is tau.
+        "p": lambda reading, target: reading == gdp.CONCLUSION or target != "typical",
+    },
+    "azize-gdp-guarantee-corrected": {"n": nowhere},
+    **dict.fromkeys(("azize-thm-4.3", "azize-table-1-similar"), _AIMED),
+    # A score's curve does not change with its scale, and on its better side not with its sign.
+    **{key: {"aimed": nowhere} for key in ("azize-thm-4.3-curve", "azize-thm-4.3-corrected", "azize-table-1-similar-corrected")},
     "azize-lemma-C": {
         "p": one_of("data", "Bernoulli"),
         "df": one_of("data", "Student t"),
         "q": one_of("reading", lemmas.GROWING),
     },
+    # Without an 8th moment the variance is infinite.
+    "azize-lemma-C.12": {"rho": lambda data, df: data != "Student t" or df > 8.0},
     "azize-mean-leakage": {
         "p": one_of("data", "Bernoulli"),
         "df": one_of("data", "Student t"),
@@ -97,7 +118,9 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
         "d": one_of("data", onion.BALL, onion.VALUES, onion.POINTS),
         "draw": one_of("data", onion.POINTS),
     },
-    "azize-z-estimators": dict.fromkeys(("kinds", "root", "draw"), one_of("problem", "drawn")),
+    "azize-z-estimators": dict.fromkeys(("kinds", "root", "draw"), one_of("problem", "drawn"))
+    | {"reading": lambda reading, problem: reading not in z_estimators.READINGS or problem in z_estimators.SIGNED},
+    "azize-z-estimators-logistic": {"reading": lambda **_: True},
     "azize-alg-3": {
         "rare": one_of("reading", canaries.ATTACKED),
         "value": nowhere,
@@ -121,6 +144,12 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
         **dict.fromkeys(("n", "mu", "own", "reading"), one_of("mechanism", mip.SUM)),
         **dict.fromkeys(("skew", "draw"), one_of("mechanism", *FINITE)),
     },
+    "leemann-thm-5.1": {
+        "spare": lambda target: target != 0.0,
+        **dict.fromkeys(("spread", "evenness"), lambda tau: tau > 0.0),
+    },
+    "leemann-thm-5.1-corrected": {"spare": lambda target, mean: target != mean},
+    "leemann-cor-5.1": {"of": lambda ratio, power: (ratio, power) != (1.0, 1.0)},
     "leemann-thm-5.1-guarantee": {
         "leakage": lambda gradients: gradients not in (guarantee.ATOMS, guarantee.INDEPENDENT),
         **dict.fromkeys(("values", "rare", "draw"), one_of("gradients", guarantee.DISCRETE)),
@@ -142,11 +171,25 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
         "own": lambda reading: reading != noise.BY_EQUATION,
         **dict.fromkeys(("d", "k_over_d"), one_of("reading", noise.BY_EQUATION)),
     },
+    "kaissis-lemma-1": dict.fromkeys(("noise", "delta", "alpha"), lambda second: second < 0.0),
     "kaissis-lemma-3": {"rate": lambda mechanism: mechanism.startswith("sub-sampled")},
     "kaissis-lemma-9": {"draw": one_of("laws", FINITE_LAWS), "mu": lambda **at: at.get("laws") != FINITE_LAWS},
     "kaissis-thm-3": {"q": lambda what: what != "d", "d": one_of("what", N)},
     "izzo-prop-2": _ANY_LAW | {"scale": one_of("algorithm", "sum of 2^0, ..., 2^(n-1) plus Laplace noise")},
-    "izzo-thm-3": _ANY_LAW,
+    "izzo-thm-3": _ANY_LAW
+    | {
+        "draw": lambda algorithm, f: algorithm == algorithms.DRAWN or f != algorithms.ITSELF,
+        "labels": lambda f: f != algorithms.ITSELF,
+        "spread": one_of("f", algorithms.CHANNEL),
+    },
+    "izzo-thm-5": {"epsilon": nowhere},
+    "izzo-alg-1": {
+        **dict.fromkeys(("spread", "draw"), one_of("records", izzo_wrapper.DRAWN)),
+        # Without the target there is no noise: it is told apart whatever the other records are.
+        **dict.fromkeys(
+            ("records", "n", "M"), lambda statistic, reading: statistic != izzo_wrapper.MEMBER or reading == izzo_wrapper.WHOLE
+        ),
+    },
     "izzo-thm-8": _ANY_LAW | {"keep": one_of("algorithm", algorithms.NAMED)},
     **dict.fromkeys(("izzo-thm-9", "izzo-cor-14", "izzo-cor-10-corrected"), _OUTPUTS),
     "izzo-cor-10": _OUTPUTS | {"d": one_of("algorithm", izzo_noise.SIDES, izzo_noise.PLAYED)},

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim.referee import Choice, Fixed, Limit, Quote, Statement
+from mipsim.referee import Choice, Fixed, Limit, Quote, Statement, Whole
 from mipsim.referee.judging.point import controlled, limit_sizes, values_at
 from mipsim.referee.statement import inner
-from mipsim.referee.values import Number, Value
+from mipsim.referee.values import Number, Samplers, Value
 from verify.register import paper_of
 from verify.sentences import whole
 
@@ -229,20 +229,24 @@ def _unmet_condition(statement: Statement, words: str, target: str, register: Co
 
 PROBES = np.array([-33.0, -12.0, -6.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0])
 """Probits of the FPRs at which two curves are compared."""
-TRIES = 4
+TRIES = 6
 """Other values of a parameter that are tried at a point."""
+DRAWS = 64
+"""Scores of each world by which two samplers are compared."""
+LEAST = 12
+"""Points at which a parameter that has changed nothing yet is tried, however long it takes."""
 
 
-def vacuous(statement: Statement, seconds: float = 10.0, most: int = 40) -> list[str]:
+def vacuous(statement: Statement, seconds: float = 10.0) -> list[str]:
     """Parameters that change neither claim nor truth, or that change one where they are said not to matter.
 
-    Each parameter is changed alone at the statement's points, as long as the time lasts, but all at one point at least. A limit is
-    looked at where it begins. What changes nothing is tried on the control too, where the statement is made false.
+    Each parameter is changed alone at the statement's points until it has changed something, as long as the time lasts, but at
+    `LEAST` points at least. A limit is looked at where it begins. What changes nothing is tried on the control too, where the statement
+    is made false.
 
     Args:
         statement: what is looked at.
         seconds: that it may take, about.
-        most: points that are looked at.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -255,33 +259,64 @@ def vacuous(statement: Statement, seconds: float = 10.0, most: int = 40) -> list
     """
     began, rng = time.perf_counter(), np.random.default_rng(0)
     varied = [name for name in statement.free if not isinstance(statement.domain[name], Fixed)]
-    spoiled = None if statement.control is None or statement.control.attained else controlled(statement)
-    changed, tried, result = dict.fromkeys(varied, 0), dict.fromkeys(varied, 0), []
-    for place, at in enumerate(_covering(statement)[:most]):
-        base = None
+    unsettled, tried, result = set(varied), dict.fromkeys(varied, 0), []
+    for at in _covering(statement):
+        mattering = statement.mattering(at)
         for name in varied:
-            if time.perf_counter() - began > seconds and (place or tried[name]):
-                break
-            others = [at | {name: value} for value in _others(statement, name, at, rng)]
-            others = [other for other in others if statement.holds_point(other)][:TRIES]
-            if not others:
+            late = time.perf_counter() - began > seconds and (tried[name] >= LEAST or name not in mattering)
+            if late or (name in mattering and name not in unsettled):
                 continue
-            base = _seen(statement, at) if base is None else base
-            moved = any(_seen(statement, other) != base for other in others)
-            if (
-                not moved and spoiled is not None
-            ):  # what holds everywhere has truths that are all alike, its control has not
-                moved = any(_seen(spoiled, other) != _seen(spoiled, at) for other in others)
-            if name in statement.mattering(at):
+            moved = _moves(statement, name, at, rng)
+            if name not in mattering:
+                if moved:
+                    result.append(f"{statement.name}: {name} is said not to matter at {at}, and does")
+            elif moved is not None:
                 tried[name] += 1
-                changed[name] += moved
-            elif moved:
-                result.append(f"{statement.name}: {name} is said not to matter at {at}, and does")
+                unsettled -= {name} if moved else set()
     for name in varied:
-        if tried[name] and not changed[name]:
+        if name in unsettled and tried[name]:
             points = f"{tried[name]} point" + "s" * (tried[name] > 1)
             result.append(f"{statement.name}: {name} changes neither claim nor truth at {points}")
     return result
+
+
+def idle_at(statement: Statement, at: Mapping[str, Any]) -> list[str]:
+    """The parameters that a counterexample prints though they change neither claim nor truth there.
+
+    Args:
+        statement: whose point it is.
+        at: the point.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> both = rf.Statement(
+        ...     name="both", says="x y <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0), "y": rf.Real(0.0, 2.0)},
+        ...     claimed=lambda: 1.0, truth=lambda x, y: x * y,
+        ... )
+        >>> idle_at(both, {"x": 2.0, "y": 1.0}), idle_at(both, {"x": 0.0, "y": 1.0})
+        ([], ['y'])
+    """
+    rng = np.random.default_rng(0)
+    printed = [name for name in statement.mattering(at) if name in statement.free]
+    varied = [name for name in printed if not isinstance(statement.domain[name], Fixed)]
+    return [name for name in varied if _moves(statement, name, at, rng) is False]
+
+
+def _moves(statement: Statement, name: str, at: Mapping[str, Any], rng: np.random.Generator) -> bool | None:
+    """Whether a parameter changed alone changes claim or truth at a point, or those of the control; None if it can take no other value."""
+    others = [{**at, name: value} for value in _others(statement, name, at, rng)]
+    others = [other for other in others if statement.holds_point(other)][:TRIES]
+    if not others:
+        return None
+    base = _seen(statement, at)
+    if any(_seen(statement, other) != base for other in others):
+        return True
+    # What holds everywhere has truths that are all alike, its control has not.
+    if statement.control is None or statement.control.attained:
+        return False
+    spoiled = controlled(statement)
+    base = _seen(spoiled, at)
+    return any(_seen(spoiled, other) != base for other in others)
 
 
 def _covering(statement: Statement) -> list[dict[str, Any]]:
@@ -298,11 +333,10 @@ def _others(statement: Statement, name: str, at: Mapping[str, Any], rng: np.rand
     parameter = statement.domain[name]
     tried = [parameter.value(rng.random()) for _ in range(3)] + list(parameter.ends)
     if not isinstance(parameter, Choice):
-        tried += [
-            value
-            for factor in (0.5, 0.9, 1.1, 2.0)
-            if parameter.allows(value := type(at[name])(at[name] * factor))
-        ]
+        near = [type(at[name])(at[name] * factor) for factor in (0.5, 0.9, 1.1, 2.0)]
+        if isinstance(parameter, Whole):
+            near += [at[name] + step for step in (-2, -1, 1, 2)]
+        tried += [value for value in near if parameter.allows(value)]
     return [value for value in dict.fromkeys(tried) if value != at[name]]
 
 
@@ -319,7 +353,9 @@ def _seen(statement: Statement, at: Mapping[str, Any]) -> Any:
 
 def _told(value: Value) -> Any:
     if isinstance(value, Number):
-        return value.value, value.error, value.unit
+        return f"{value.value:.9g}", f"{value.error:.2g}", value.unit  # rounding is no change
+    if isinstance(value, Samplers):
+        return tuple(value.draw(inside, (0,), DRAWS).tobytes() for inside in (False, True))
     if hasattr(value, "probit_beta"):
-        return np.asarray(value.probit_beta(ndtr(PROBES)), float).round(12).tobytes()  # pyright: ignore[reportAttributeAccessIssue]
+        return np.asarray(value.probit_beta(ndtr(PROBES)), float).round(9).tobytes()  # pyright: ignore[reportAttributeAccessIssue]
     return repr(value)

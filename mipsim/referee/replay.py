@@ -70,7 +70,7 @@ def replay_of(
         games: in each world.
     """
     file = file_of(statement)
-    point = None if at is None else {name: at[name] for name in statement.free if name in at}
+    point = None if at is None else statement.essential(at)
     shell = f"mipsim judge {shlex.quote(f'{file}:{statement.name}')}"
     if point is not None:
         shell += f" --at {shlex.quote(json.dumps(point))}"
@@ -85,6 +85,7 @@ def replay_of(
     )
     if point is not None:
         python += (
+            "\nat = statement.inside(at)"
             '\nprint("claimed:", statement.call("claimed", at))\nprint("truth:", statement.call("truth", at))'
         )
     return Replay(shell, python)

@@ -71,7 +71,7 @@ class PointResult:
         evidence: what the report draws.
         games_to_decide: for INCONCLUSIVE, how many games per world would decide.
         tolerance: what counted as equal here, in `unit`; 0 for a bound by an exact law. None: that of the statement.
-        setting: "paper" where the point is one of the paper's own settings.
+        setting: "paper" where the point is one of the paper's own settings; "lead" where it is told first.
         sampled: whether the point was drawn at random from the domain.
         random: whether chance entered the result.
         name: of the point, if it has one.

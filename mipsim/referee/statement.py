@@ -11,7 +11,7 @@ import numpy as np
 
 from mipsim._validation import number
 from mipsim._words import printable
-from mipsim.referee.domain import AbstractParameter
+from mipsim.referee.domain import AbstractParameter, Fixed
 from mipsim.referee.kinds import Exists, Kind, Limit
 
 READING = "reading"
@@ -44,7 +44,8 @@ class Point:
     Attributes:
         at: a value for each parameter.
         name: short; the values themselves if empty.
-        setting: "paper" where it is one of the paper's own settings.
+        setting: "paper" where it is one of the paper's own settings; "lead" where it shows best what is wrong with the statement: of
+            the refuted points it is told first.
 
     Examples:
         >>> Point({"n": 10}, setting="paper").setting
@@ -299,6 +300,50 @@ class Statement:
             if name not in self.matters_when or self.ask(self.matters_when[name], at)
         }
 
+    def essential(self, at: Mapping[str, Any]) -> dict[str, Any]:
+        """The part of a point from which `inside` restores one that has the same claim and truth: what a replay command gives.
+
+        It leaves out parameters that have one value and those that do not matter there.
+
+        Examples:
+            >>> from mipsim import referee as rf
+            >>> either = rf.Statement(
+            ...     name="either", says="x <= 1 or y <= 1", source="nobody", kind=rf.Bound(),
+            ...     domain={"which": rf.Choice("x", "y"), "x": rf.Real(0.0, 2.0), "y": rf.Real(0.0, 2.0), "n": rf.Fixed(1)},
+            ...     claimed=lambda: 1.0, truth=lambda which, x, y: x if which == "x" else y,
+            ...     matters_when={"x": lambda which: which == "x", "y": lambda which: which == "y"},
+            ... )
+            >>> either.essential({"which": "y", "x": 0.3, "y": 2.0, "n": 1})
+            {'which': 'y', 'y': 2.0}
+            >>> either.inside({"which": "y", "y": 2.0})
+            {'which': 'y', 'x': 0.0, 'y': 2.0, 'n': 1}
+        """
+        full = {name: at[name] for name in self.free if name in at}
+        part = {
+            name: value
+            for name, value in self.mattering(full).items()
+            if not isinstance(self.domain[name], Fixed)
+        }
+        try:
+            restored = self.check(part)
+        except ValueError:
+            return full
+        return part if self.mattering(restored) == self.mattering(full) else full
+
+    def _restored(self, at: Mapping[str, Any]) -> dict[str, Any]:
+        """The point with values for the parameters that it leaves out: those that have one, or that do not matter there."""
+        missing = [name for name in self.free if name not in at]
+        usual = self.points[0].at if self.points else {}
+        filled = {name: usual.get(name, self.domain[name].ends[0]) for name in missing}
+        result = {name: at.get(name, filled.get(name)) for name in self.free}
+        for name in missing:
+            needed = name not in self.matters_when or self.ask(self.matters_when[name], result)
+            if needed and not isinstance(self.domain[name], Fixed):
+                raise ValueError(
+                    f"at has no value for {name}; a point of {self.name} must give all parameters that matter there"
+                )
+        return result
+
     def stands(self, at: Mapping[str, Any]) -> bool:
         """Whether a point satisfies the assumptions.
 
@@ -314,7 +359,7 @@ class Statement:
         """Return the point, in the order of the domain, with plain numbers.
 
         Raises:
-            ValueError: if a parameter is unknown, missing or outside its range, or an assumption fails.
+            ValueError: if a parameter is unknown or outside its range, one that matters is missing, or an assumption fails.
         """
         result = self.inside(at)
         if not self.stands(result):
@@ -324,7 +369,7 @@ class Statement:
         return result
 
     def inside(self, at: Mapping[str, Any]) -> dict[str, Any]:
-        """The same as `check`, but for the assumptions."""
+        """The same as `check`, but for the assumptions; a parameter that has one value, or does not matter at the point, may be missing."""
         if not isinstance(at, Mapping):
             raise ValueError(
                 f"at holds {printable(repr(at))}; a point must be a mapping from parameters to values"
@@ -334,19 +379,15 @@ class Statement:
             raise ValueError(
                 f"at names {printable(repr(unknown[0]))}, which is no parameter of {self.name}; it has {known}"
             )
-        result = {}
-        for name in self.free:
-            if name not in at:
+        given = {}
+        for name, value in at.items():
+            plain = value.item() if isinstance(value, np.generic) else value
+            if not self.domain[name].allows(plain):
                 raise ValueError(
-                    f"at has no value for {name}; a point of {self.name} must give all parameters"
+                    f"{name} is {printable(repr(plain))}; {self.name} allows {self.domain[name]}"
                 )
-            value = at[name].item() if isinstance(at[name], np.generic) else at[name]
-            if not self.domain[name].allows(value):
-                raise ValueError(
-                    f"{name} is {printable(repr(value))}; {self.name} allows {self.domain[name]}"
-                )
-            result[name] = value
-        return result
+            given[name] = plain
+        return self._restored(given)
 
     def corrected(self, **changes: Any) -> Statement:
         """Return the statement with an override of what differs; it `corrects` this one.

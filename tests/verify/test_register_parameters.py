@@ -34,6 +34,19 @@ def test_no_counterexample_tells_what_does_not_matter():
     assert "x = " not in str(outcome).partition("replay")[0]
 
 
+def test_a_replay_leaves_out_what_does_not_matter_and_gives_the_same_point():
+    """With the games of the whole point: their seed is of what matters."""
+    at = {"which": "y", "x": 0.7, "y": 1.5, "z": 0.1}
+    (command, *_) = str(rf.judge(EITHER, at=[at]).replay).splitlines()
+    assert '{"which": "y", "y": 1.5}' in command
+    assert EITHER.inside({"which": "y", "y": 1.5}) == {"which": "y", "x": 0.5, "y": 1.5, "z": 0.5}
+    with pytest.raises(ValueError, match=r"at has no value for y"):
+        EITHER.inside({"which": "y"})
+    # A `where` that ties an idle parameter to another one: the whole point is given.
+    tied = replace(EITHER, where=lambda y, z: z <= y, points=[{"which": "x", "x": 0.5, "y": 1.5, "z": 1.5}])
+    assert tied.essential(at | {"y": 1.0}) == at | {"y": 1.0}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("statement", REGISTER.values(), ids=REGISTER)
 def test_no_parameter_of_the_register_is_vacuous(statement: rf.Statement):

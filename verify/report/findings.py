@@ -61,7 +61,7 @@ def findings(
             parts.append(f"\n## {title}\n")
         twin = correction_of(statement, statements)
         verdict = "" if twin is None or twin.name not in judged else str(judged[twin.name].verdict)
-        hunted = told(hunts[statement.name]) if statement.name in hunts else ""
+        hunted = told(hunts[statement.name], statement) if statement.name in hunts else ""
         parts.append(_finding(outcome, twin, verdict or "not judged here", hunted, scale))
     return "\n".join(parts)
 

@@ -140,7 +140,11 @@ class ReportFolder:
             commands=lambda outcome, point: command_of(outcome, self._setting.scale, point),
             groups=group_of,
             links=TITLES,
-            hunts={name: told(record) for name, record in hunts.items()},
+            hunts={
+                item.statement.name: told(hunts[item.statement.name], item.statement)
+                for item in outcomes
+                if item.statement.name in hunts
+            },
             extents=lambda outcome: extent(outcome, hunts.get(outcome.statement.name)),
         )
         write_atomically(self.page, html)

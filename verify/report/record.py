@@ -38,7 +38,7 @@ HUNT = "even probes of the hunt, looked at once, limits at their largest size"
 def command_of(outcome: Outcome, scale: str, one: PointResult | None = None) -> str:
     """The command that judges a point of a statement again, with the same games; by default its worst."""
     name, at = outcome.statement.name, outcome.point if one is None else one.parameters
-    point = {} if at is None else {key: at[key] for key in outcome.statement.free}
+    point = {} if at is None else outcome.statement.essential(at)
     return (
         f"python -m verify {shlex.quote(name)} --at {shlex.quote(json.dumps(point))} --scale {scale}"
         f" --confidence {outcome.confidence!r} --seed {outcome.seed}"

@@ -295,7 +295,7 @@ def _finalists(probes: Sequence[Probe]) -> list[Probe]:
 
 def _judge(search: Search, at: dict[str, Any], risk: float, games: int) -> PointResult | None:
     # The seed of `judge`, so that the replay plays the same games; no probe has used it.
-    seed = point_seed(search.seed, search.statement.name, at)
+    seed = point_seed(search.seed, search.statement.name, search.statement.mattering(at))
     try:
         return judge_point(search.statement, at, risk=risk, games=games, seed=seed)
     except Exception as error:  # recorded as every other failure

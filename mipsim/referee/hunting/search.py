@@ -98,7 +98,7 @@ class Search:
         self.failures.append(Failure(dict(at), error))
 
     def _looked(self, at: Mapping[str, Any]) -> dict[str, Any]:
-        seed = point_seed(self.seed, self.statement.name, at, "probe")
+        seed = point_seed(self.seed, self.statement.name, self.statement.mattering(at), "probe")
         try:
             result = look(self.statement, at, seed, PROBE_GAMES if self.known else FIRST_GAMES)
         except Exception as error:  # recorded with its point; the hunt goes on

@@ -179,7 +179,7 @@ def judge_points(
                 point.at,
                 risk=risk,
                 games=games,
-                seed=point_seed(seed, statement.name, point.at, purpose),
+                seed=point_seed(seed, statement.name, statement.mattering(point.at), purpose),
                 again=again,
                 known=known,
             )

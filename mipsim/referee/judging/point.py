@@ -81,7 +81,7 @@ class Look:
 
 
 def point_seed(seed: int, name: str, at: Mapping[str, Any], what: str = "judge") -> int:
-    """The seed of a point's own games, in [0, 2^62): it depends on (seed, statement, point, purpose) only.
+    """The seed of a point's own games, in [0, 2^62): it depends on (seed, statement, point, purpose) only. The point holds what matters there.
 
     Examples:
         >>> point_seed(0, "a", {"n": 2}) == point_seed(0, "a", {"n": 2}, "probe")

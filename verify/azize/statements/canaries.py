@@ -141,7 +141,7 @@ PRINTED = rf.Statement(
     claimed=picked,
     truth=easiest,
     points=[
-        {"reading": EASIEST, "C0": EXACT} | _FEW | _LATTICE | {"d": 2, "mean": 3.0, "batch": 4},
+        rf.Point({"reading": EASIEST, "C0": EXACT} | _FEW | _LATTICE | {"d": 2, "mean": 3.0, "batch": 4}, setting="lead"),
         {"reading": ATTACKED, "C0": EXACT} | _FEW | _LATTICE,
         *({"reading": EASIEST, "C0": "uncentred"} | _FEW | _LATTICE | {"law": law, "draw": draw} for law in LAWS for draw in (0, 1)),
         {"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000},

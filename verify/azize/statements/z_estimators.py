@@ -85,6 +85,8 @@ def by_games(reading: str, **at: Any) -> rf.Draws | rf.Replication:
     return by_literal_columns(problem_at(**at), READINGS[reading])
 
 
+SIGNED = ("median, skewed", "least squares, slope not 0", DRAWN)
+"""Problems in which the sign of V changes the printed score's curve: theta0 is subtracted in both readings."""
 _REST = {"kinds": 1, "root": 1.0, "draw": 0}
 DOMAIN = {
     "kinds": rf.Whole(1, 4),

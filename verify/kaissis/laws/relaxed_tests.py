@@ -372,8 +372,6 @@ def power_gap(
     else:
         other = generalised_power(noise, delta, shift, alpha, one_sided=True)
     gap = np.abs(rate * (mine - other) + (1 - rate) * (size - alpha))
-    if against == "|z|" and reading == NO_COIN:
-        gap = np.where(tie <= alpha, gap, 0.0)
     at = int(gap.argmax())
     same = (
         against == "|z|"

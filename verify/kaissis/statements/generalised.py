@@ -65,7 +65,7 @@ LEMMA_5_CORRECTED = LEMMA_5.corrected(
     "(Gaussian, logistic), and for Laplace noise if ties are split by a coin; without one, for Laplace noise at FPRs from e^-mu1 only (and 0). "
     "Each may be sub-sampled, at a rate above 0. For noise with h convex and symmetric about no point, the two tails have one critical value of the "
     "ratio, not one level.",
-    domain={"noise": SYMMETRIC, "reading": rf.Choice(COIN, NO_COIN)},
+    domain={"noise": SYMMETRIC, "reading": rf.Fixed(COIN)},
     truth=lambda noise, delta, rate, nu, reading: power_gap(noise, delta, rate, nu, reading, "|z|"),
     control=rf.Control(
         SETTINGS[1] | {"nu": 1.0, "reading": COIN},
@@ -78,7 +78,7 @@ LEMMA_5_CORRECTED = LEMMA_5.corrected(
         "strictly convex G rises strictly: the same rejection regions, the same test. Laplace: G = min(|z|, Delta)/b, and all outputs "
         "beyond Delta tie, which under H0 has probability e^-mu1. Rejecting a share phi of them by a coin has, for a shift s in "
         "[-Delta, Delta], the power phi e^-mu1 cosh(s/b) = alpha cosh(s/b), since there p(z - s)/p(z) = e^(+-s/b); |z| > c has at its level "
-        "alpha = e^(-c/b), c >= Delta, the power e^(-c/b) cosh(s/b), the same. Below Delta, G and |z| have the same order. A sampling rate "
+        "alpha = e^(-c/b), c >= Delta, the power e^(-c/b) cosh(s/b), the same. At FPRs from e^-mu1 on the coin rejects all ties, and the test is that without a coin. Below Delta, G and |z| have the same order. A sampling rate "
         "p replaces G by log(1 - p + p e^G), which keeps the order and the ties. In between nothing is said, for a reason: with h(z) = |z| + "
         "max(|z| - T, 0)^2, Delta < T, outputs from Delta to T tie, but p(z + s)/p(z) is not constant near T, and a coin has another power "
         "than the magnitude; with a density that is flat about 0 the small outputs tie, with the same effect. The power of an interval's "
