@@ -11,11 +11,12 @@ from typing import Any
 
 from mipsim._words import plural
 from mipsim.referee import Outcome, Statement, Verdict
+from mipsim.referee.gap_words import gap_is, three_digits
 from mipsim.referee.hunting.search import definition
 from mipsim.referee.outcome import held
 from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.wording import duration, gap_is, three_digits
+from mipsim.referee.reporting.wording import duration
 from verify.register import recorded
 
 

@@ -12,10 +12,10 @@ from mipsim._signals import INTERRUPTED, interruptible
 from mipsim._words import plural, printable, visible
 from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Point, Statement, Verdict
+from mipsim.referee.gap_words import three_digits
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.overview import counts
 from mipsim.referee.reporting.page import report
-from mipsim.referee.reporting.wording import three_digits
 from sims.process import show
 from verify import hunting, parallel
 from verify import register as own

@@ -11,8 +11,8 @@ from typing import Any
 from mipsim._html_table import html_table
 from mipsim._words import plural, visible
 from mipsim.referee.domain import Choice, Whole
+from mipsim.referee.gap_words import bound_words, lone_gap
 from mipsim.referee.kinds import Exists, Kind
-from mipsim.referee.reporting.wording import bound_words, lone_gap
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mipsim._verdict import Verdict
-from mipsim.referee.reporting.wording import gap_is
+from mipsim.referee.gap_words import gap_is
 
 if TYPE_CHECKING:
     from mipsim.referee.replication import Replication

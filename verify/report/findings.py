@@ -7,9 +7,10 @@ from textwrap import TextWrapper
 from typing import Any
 
 from mipsim.referee.defect import correction_of, diagnose
+from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.wording import lone_gap, paragraphs
+from mipsim.referee.reporting.wording import paragraphs
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
 from verify.hunting import told

@@ -15,9 +15,10 @@ from mipsim._files import part_of, writable_folder
 from mipsim._words import plural, printable
 from mipsim.referee import Outcome, Statement
 from mipsim.referee.defect import correction_of
+from mipsim.referee.gap_words import three_digits
 from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.page import page
-from mipsim.referee.reporting.wording import count, duration, three_digits
+from mipsim.referee.reporting.wording import count, duration
 from verify.hunting import extent, told
 from verify.judge import Setting, left_to_full
 from verify.register import TITLES, group_of

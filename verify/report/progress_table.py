@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.outcome import Outcome, is_judged
-from mipsim.referee.reporting.wording import count, duration, interval, lone_gap
+from mipsim.referee.reporting.wording import count, duration, interval
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import Statement
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 
 from mipsim._validation import number
+from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.judging.gap import Size
 from mipsim.referee.judging.law import (
     ONE_SIDED,
@@ -22,7 +23,6 @@ from mipsim.referee.judging.law import (
     tolerance_of,
 )
 from mipsim.referee.kinds import Limit, Rate, rate_of
-from mipsim.referee.reporting.wording import lone_gap
 from mipsim.referee.result import PointResult, TrendEvidence, Verdict
 from mipsim.referee.values import Number, Played, Samplers, read
 from mipsim.tradeoff.base import AbstractTradeOff

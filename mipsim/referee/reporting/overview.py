@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from mipsim.referee.defect import Defect, correction_of, defect_of
+from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.outcome import Outcome
-from mipsim.referee.reporting.wording import interval, lone_gap
+from mipsim.referee.reporting.wording import interval
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import Statement
 

@@ -12,6 +12,7 @@ from typing import Any
 from mipsim._files import writable_folder
 from mipsim._words import plural
 from mipsim.referee.defect import correction_of, defect_of, diagnose, readings_of
+from mipsim.referee.gap_words import gap_is
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.atomic_write import write_atomically
@@ -20,7 +21,6 @@ from mipsim.referee.reporting.pictures import pictures_of
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.rendering import document
 from mipsim.referee.reporting.where import importance
-from mipsim.referee.reporting.wording import gap_is
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Statement
