@@ -75,14 +75,16 @@ def test_a_promise_is_refuted_or_not_and_never_confirmed(
     assert ("never confirm" in item.says) == (verdict == "INCONCLUSIVE")
 
 
-def test_a_promise_is_refuted_just_where_the_bound_passes_it(fewer_draws) -> None:
-    for design in SETTINGS:
-        mu = found(design).mu_lower_bound
-        assert found(design, mi.GaussianTradeOff(mu - 1e-6)).verdict is rf.Verdict.REFUTED
-        assert found(design, mi.GaussianTradeOff(mu + 1e-6)).verdict is rf.Verdict.INCONCLUSIVE
-        epsilon = found(design, delta=1e-6).epsilon_lower_bound
-        assert found(design, mi.ApproxDPTradeOff(epsilon - 1e-6, 1e-6)).verdict is rf.Verdict.REFUTED
-        assert found(design, mi.ApproxDPTradeOff(epsilon + 1e-6, 1e-6)).verdict is rf.Verdict.INCONCLUSIVE
+@pytest.mark.parametrize(
+    "design", ["independent", "one-run", pytest.param("clustered", marks=pytest.mark.evidence)]
+)
+def test_a_promise_is_refuted_just_where_the_bound_passes_it(fewer_draws, design: str) -> None:
+    mu = found(design).mu_lower_bound
+    assert found(design, mi.GaussianTradeOff(mu - 1e-6)).verdict is rf.Verdict.REFUTED
+    assert found(design, mi.GaussianTradeOff(mu + 1e-6)).verdict is rf.Verdict.INCONCLUSIVE
+    epsilon = found(design, delta=1e-6).epsilon_lower_bound
+    assert found(design, mi.ApproxDPTradeOff(epsilon - 1e-6, 1e-6)).verdict is rf.Verdict.REFUTED
+    assert found(design, mi.ApproxDPTradeOff(epsilon + 1e-6, 1e-6)).verdict is rf.Verdict.INCONCLUSIVE
 
 
 def test_the_gap_to_a_gaussian_promise_is_the_bound_of_mu_less_it(fewer_draws) -> None:
