@@ -26,6 +26,7 @@ from verify.azize.statements import (
     steps,
     z_estimators,
 )
+from verify.register import REGISTER
 
 D = 20
 STATEMENTS = {
@@ -198,3 +199,20 @@ def test_verdicts_by_reading(name, reading, verdict):
     statement = STATEMENTS[name]
     at = [point for point in statement.points if point.at["reading"] == reading]
     assert rf.judge(statement, at=at).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("azize-alg-3", "exact moments, of drawn candidates and references (seed 0)"),
+        ("azize-alg-3-corrected", "exact moments, mean of 100 drawn problems (seed 0)"),
+        ("azize-alg-4-estimated-drawn", "mean of 200 drawn reference sets (seed 0)"),
+    ],
+)
+def test_numbers_over_draws_say_of_how_many_they_are_the_mean(name, says):
+    """Else "exact" beside them would be read as said of the expectation."""
+    statement = REGISTER[name]
+    at = next(dict(one.at) for one in statement.points if one.at["draw"] == 0)
+    found = rf.judge(statement, at=at, progress=False)
+    assert found.worst.route == says
+    assert says in str(found)
