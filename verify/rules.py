@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim.referee import Choice, Fixed, Limit, Quote, Statement, Whole
+from mipsim.referee import Choice, Fixed, Limit, Outcome, Quote, Statement, Whole
+from mipsim.referee.defect import Defect, diagnose
 from mipsim.referee.judging.point import controlled, limit_sizes, values_at
-from mipsim.referee.statement import inner
+from mipsim.referee.outcome import simplest
+from mipsim.referee.statement import READING, inner
 from mipsim.referee.values import Number, Samplers, Value
 from verify.register import paper_of
 from verify.sentences import whole
@@ -225,6 +227,122 @@ def _unmet_condition(statement: Statement, words: str, target: str, register: Co
     parameter = statement.domain[name]
     held = value in map(str, parameter.ends) or str(parameter).startswith(value)
     return "" if held else f"is {target}, which its domain does not hold ({parameter})"
+
+
+DEFECTS: dict[str, tuple[str, str]] = {
+    name: (defect, words)
+    for defect, names in tomllib.loads(
+        Path(__file__).with_name("defects.toml").read_text(encoding="utf-8")
+    ).items()
+    for name, words in names.items()
+}
+"""Name of a statement that is refuted -> class of its defect, and what restores it; see `defects.toml`."""
+
+
+def broken_defect(
+    outcome: Outcome, correction: Statement | None, declared: tuple[str, str] | None
+) -> list[str]:
+    """Whether the class that is computed from what restores a statement, and the reason, are those that are declared.
+
+    Args:
+        outcome: of judging the statement.
+        correction: the corrected statement, if there is one.
+        declared: class, and words of the reason; None if the statement is said to stand.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> square = rf.Statement(
+        ...     name="square", says="x <= x^2", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 4.0)},
+        ...     claimed=lambda x: x * x, truth=lambda x: x,
+        ... )
+        >>> right = square.corrected(says="x <= x^2 for x >= 1", where=lambda x: x >= 1)
+        >>> broken_defect(rf.judge(square), right, ("condition", "square-corrected"))
+        []
+        >>> broken_defect(rf.judge(square), right, ("formula", ""))
+        ['square is said to have a defect of the class formula, and has one of the class condition']
+    """
+    name, found = outcome.statement.name, diagnose(outcome, correction)
+    if found is None or declared is None:
+        if (found is None) == (declared is None):
+            return []
+        return [f"{name} is {'not refuted' if found is None else 'refuted'}, and is said to be otherwise"]
+    defect, words = declared
+    if found.defect != defect:
+        return [
+            f"{name} is said to have a defect of the class {defect}, and has one of the class {found.defect}"
+        ]
+    if found.defect != Defect.FORMULA and not found.reason.rstrip(".").replace(" stand", "").endswith(words):
+        return [f"{name} is said to be restored by {words!r}; but: {found.reason}"]
+    return []
+
+
+def broken_lead(
+    outcome: Outcome, correction: Statement | None = None, declared: tuple[str, str] | None = None
+) -> list[str]:
+    """What is wrong with the counterexample of a refuted statement that is told first.
+
+    It lies in the domain, which is what the paper's words allow; a second route sees it; each parameter that it prints matters; and it shows
+    the defect: where a condition is missing it violates it, and where the formula is wrong it meets all conditions of the correction, but
+    for the parameters by which the formula itself enters.
+
+    Args:
+        outcome: of judging the statement.
+        correction: the corrected statement, if there is one.
+        declared: class of the defect, and what restores it; for a wrong formula the parameters that it enters by.
+
+    Examples:
+        >>> from mipsim import referee as rf
+        >>> small = rf.Statement(
+        ...     name="small", says="x^2 <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
+        ...     claimed=lambda: 1.0, truth=lambda x: x * x,
+        ... )
+        >>> broken_lead(rf.judge(small))
+        ['small: no second route sees its counterexample']
+    """
+    statement, found = outcome.statement, diagnose(outcome, correction)
+    lead = simplest(statement, outcome.judged)
+    if found is None or lead is None:
+        return []
+    at = {name: lead.parameters[name] for name in statement.free}
+    result = (
+        [] if statement.holds_point(at) else [f"{statement.name}: its counterexample is outside its domain"]
+    )
+    if lead.second_route is None or not lead.second_route.excludes:
+        result.append(f"{statement.name}: no second route sees its counterexample")
+    result += [
+        f"{statement.name}: its counterexample prints {name}, which changes nothing there"
+        for name in idle_at(statement, at)
+    ]
+    if found.defect == Defect.CONDITION and (
+        statement.ask(statement.restored_by[1], at)
+        if statement.restored_by is not None
+        else correction is not None and _has_conditions(correction, statement, at, ())
+    ):
+        result.append(f"{statement.name}: its counterexample meets the condition that is missing")
+    formula = {*declared[1].split(", ")} if declared else set()
+    if found.defect == Defect.FORMULA and not (
+        correction is None or _has_conditions(correction, statement, at, formula)
+    ):
+        result.append(
+            f"{statement.name}: its formula is wrong, and its counterexample is outside the conditions of {correction.name}"
+        )
+    return result
+
+
+def _has_conditions(
+    correction: Statement, statement: Statement, at: Mapping[str, Any], but: Collection[str]
+) -> bool:
+    """Whether a point meets the conditions of a correction, in one of its readings; parameters that only one of them has do not count."""
+    mattering = statement.mattering(at)
+    shared = [name for name in correction.free if name in at and name not in but and name != READING]
+    if not all(correction.domain[name].allows(at[name]) for name in shared if name in mattering):
+        return False
+    fixed = {name: item.ends[0] for name, item in correction.domain.items() if isinstance(item, Fixed)}
+    known = fixed | {name: at[name] for name in shared}
+    readings = correction.domain[READING].ends if READING in correction.free else (None,)
+    tried = [known if reading is None else known | {READING: reading} for reading in readings]
+    # Where the correction asks for a parameter that the point does not have, the domain alone decides.
+    return any(not set(correction.free) <= set(point) or correction.stands(point) for point in tried)
 
 
 PROBES = np.array([-33.0, -12.0, -6.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0])

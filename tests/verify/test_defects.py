@@ -1,0 +1,124 @@
+"""What is wrong with a refuted statement is computed from what restores it, and its first counterexample shows it."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import verify
+from mipsim import referee as rf
+from mipsim.referee.defect import correction_of
+from mipsim.referee.outcome import simplest
+from verify.judge import Setting, judge, unseen
+from verify.register import REGISTER, SAMPLES
+from verify.rules import DEFECTS, broken_defect, broken_lead
+
+# The share of one point of a family-wise failure probability of 1e-9 over this whole file.
+SETTING = Setting("quick", 1 - 1e-9, 1, 1e-9 / 10_000, SAMPLES)
+FINDING = re.compile(r"^### (\S+): (\w+)\n\n(.*)$", re.MULTILINE)
+
+SQUARE = rf.Statement(
+    name="square", says="x <= x^2", source="nobody", kind=rf.Bound(),
+    domain={"x": rf.Real(0.0, 4.0), "y": rf.Whole(0, 3), "reading": rf.Choice("as printed", "for whole numbers")},
+    claimed=lambda x: x * x, truth=lambda x, reading: x if reading == "as printed" else float(int(x)),
+    points=[{"x": x, "y": y, "reading": "as printed"} for x, y in ((0.5, 1), (2.0, 0))],
+    matters_when={"y": lambda: False}, second_route=lambda x: rf.Replication(x, x, x, "x", "by hand"),
+)  # fmt: skip
+WHOLES = {"x": 0.5, "y": 0, "reading": "for whole numbers"}
+RIGHT = SQUARE.corrected(says="x <= x^2 for x >= 1", where=lambda x: x >= 1.0)
+DECLARED = ("condition", "square-corrected")
+
+
+def outcome(statement: rf.Statement, *more: dict) -> rf.Outcome:
+    return rf.judge(statement, at=[*statement.points, *more])
+
+
+def test_a_class_and_a_reason_are_those_that_are_computed():
+    assert broken_defect(outcome(SQUARE), RIGHT, DECLARED) == []
+    assert broken_defect(outcome(SQUARE, WHOLES), RIGHT, ("reading", "for whole numbers")) == []
+    assert broken_defect(outcome(RIGHT), None, None) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        (("formula", ""), "has one of the class condition"),
+        (("condition", "another-corrected"), "is said to be restored by 'another-corrected'"),
+        (None, "square is refuted, and is said to be otherwise"),
+    ],
+)
+def test_a_wrong_class_or_reason_is_told(declared, told):
+    assert told in broken_defect(outcome(SQUARE), RIGHT, declared)[0]
+
+
+def test_a_reason_that_does_not_hold_is_told_where_another_does():
+    """With a reading that stands the reading is wrong, whatever condition would restore it too."""
+    (told,) = broken_defect(outcome(SQUARE, WHOLES), RIGHT, DECLARED)
+    assert "is said to have a defect of the class condition, and has one of the class reading" in told
+    assert "is not refuted" in broken_defect(outcome(replace(SQUARE, where=lambda x: x >= 1, points=SQUARE.points[1:])), None, DECLARED)[0]  # fmt: skip
+
+
+def test_a_first_counterexample_shows_the_defect():
+    assert broken_lead(outcome(SQUARE), RIGHT, DECLARED) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "correction", "declared", "told"),
+    [
+        (replace(SQUARE, second_route=None), RIGHT, DECLARED, "no second route sees its counterexample"),
+        (replace(SQUARE, second_route=lambda x: rf.Replication(x, 0.0, 1.0, "x", "by hand")), RIGHT, DECLARED, "no second route sees"),
+        (replace(SQUARE, matters_when={}), RIGHT, DECLARED, "prints y, which changes nothing there"),
+        # The correction has the same claim, and leaves out a value that changes nothing.
+        (SQUARE, SQUARE.corrected(says="for y = 0", domain={"y": rf.Fixed(0)}), ("condition", "square-corrected"), "meets the condition that is missing"),
+        # Another claim, for other x.
+        (SQUARE, RIGHT.corrected(name="square-corrected", corrects="square", claimed=lambda x: x + 1.0), ("formula", ""), "is outside the conditions of square-corrected"),
+    ],
+)  # fmt: skip
+def test_a_first_counterexample_that_does_not_show_it_is_told(statement, correction, declared, told):
+    lines = broken_lead(outcome(statement), correction, declared)
+    assert any(told in line for line in lines), lines
+
+
+def test_a_parameter_by_which_the_formula_enters_may_have_another_value():
+    other = SQUARE.corrected(says="y = 0", claimed=lambda x: x, domain={"x": rf.Real(1.0, 4.0)})
+    assert "outside the conditions" in broken_lead(outcome(SQUARE), other, ("formula", ""))[0]
+    assert broken_lead(outcome(SQUARE), other, ("formula", "x")) == []
+
+
+def test_a_lead_is_told_first():
+    """Its number is not rounder, and its gap not larger."""
+    named = replace(
+        SQUARE,
+        points=[*SQUARE.points, rf.Point({"x": 0.123, "y": 0, "reading": "as printed"}, setting="lead")],
+    )
+    found = rf.judge(named, at=named.points)
+    first = simplest(named, found.judged)
+    assert first is not None
+    assert first.parameters["x"] == 0.123
+    first = simplest(SQUARE, outcome(SQUARE).judged)
+    assert first is not None
+    assert first.parameters["x"] == 0.5
+
+
+def test_the_findings_have_the_classes_and_reasons_that_are_declared():
+    text = Path(verify.__file__).with_name("FINDINGS.md").read_text(encoding="utf-8")
+    found = {name: (defect, line) for name, defect, line in FINDING.findall(text)}
+    assert set(found) == set(DEFECTS)
+    for name, (defect, line) in found.items():
+        declared, words = DEFECTS[name]
+        assert defect == declared, name
+        assert defect == "formula" or words in line, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "statement", [item for item in REGISTER.values() if not item.corrects], ids=lambda item: item.name
+)
+def test_each_printed_statement_has_its_defect_and_a_counterexample_that_shows_it(statement: rf.Statement):
+    declared, correction = DEFECTS.get(statement.name), correction_of(statement, REGISTER.values())
+    result = judge(statement, SETTING)
+    assert result.failures == ()
+    assert broken_defect(result, correction, declared) == []
+    assert broken_lead(result, correction, declared) == []
+    assert unseen(result) == []
