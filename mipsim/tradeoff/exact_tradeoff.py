@@ -1,5 +1,6 @@
 """The trade-off curve of an attack whose score has a known law."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -78,7 +79,14 @@ class ExactTradeOff(AbstractTradeOff):
         # Between the tests without and with scores of unknown order lies any other; FNRs fall as the rest rises.
         first, last = ends[:, hidden], ends[:, hidden + 1]
         middle = np.stack([first[0], last[1], last[2], first[3], first[4], last[5]])
-        low, high, *bounds = np.insert(ends, hidden + 1, middle, axis=1)
+        ends = np.insert(ends, hidden + 1, middle, axis=1)
+        # Scores too rare to be listed may lie beyond all others: tests as near to either end as the law's error.
+        most = float(self._known(np.zeros(1))[1][0])
+        if most > 0.0:
+            few, rest = (-np.inf, math.log(most) * (1.0 - 1e-15)), (math.log1p(-most) * (1.0 + 1e-15), 0.0)
+            near = np.array([[*few, *rest, *few], [*rest, *few, *rest]]).T
+            ends = np.insert(ends, [1, ends.shape[1] - 1], near, axis=1)
+        low, high, *bounds = ends
         return Vertices(low, high, CurveBounds(*bounds))
 
     def _between(

@@ -1,5 +1,6 @@
 """The bracket of a curve holds at atoms of any weight, however rare they are "out"."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
@@ -34,3 +35,15 @@ def test_the_bracket_holds_at_a_rare_atom(p: float, share: float) -> None:
     # The sums above are right to 1e-16 of 1, at FPRs to 1e-15 of themselves.
     assert low - 1e-12 <= true_fnr(p, share * p) <= high + 1e-12
     assert high - low < 1e-11 + 8.0 * curve.law.error_bound / p
+
+
+def test_scores_too_rare_to_be_listed_may_lie_beyond_all_others() -> None:
+    """In "out" alone the score 0 occurs, with probability 6e-18: that is the advantage, which was proven to be 0."""
+    data = mi.Discrete([-1.0, 0.0, 1.0], [1.0 - 2e-9, 1e-9, 1e-9])
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, 4, [0.25])
+    curve = game.exact(lambda target, output: jnp.sum(jnp.square(output)))
+    low, high = curve.advantage_bounds()
+    assert low <= 6e-18 <= high <= 1e-12
+    delta = curve.delta_bounds(0.5)
+    assert delta[0] == 0.0
+    assert delta[1] <= 1e-12
