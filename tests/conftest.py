@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 # The tests are the same on every machine: an accelerator is for runs that ask for it.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "agg")
+# The workers share the cores already: threads of matrix products that wait for each other's cores take twice the time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same game is compiled by one test for all of this run: the workers and the programs that tests start share what they compiled.
 _CACHE = "JAX_COMPILATION_CACHE_DIR"

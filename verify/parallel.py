@@ -35,6 +35,8 @@ PATIENCE = 60.0
 KEPT_ON = "its probes are kept, and the same command goes on with them"
 CUT_OFF = f"interrupted before it could judge what it found; {KEPT_ON}"
 LOST = f"the process that hunted it was lost; {KEPT_ON}"
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+"""One in each process: processes share the cores already, and threads that wait for each other's cores double a matrix product's time."""
 NOT_HUNTED = "not hunted"
 """"How" of an outcome without a hunt."""
 
@@ -280,12 +282,16 @@ def _start(work: Callable[..., None], *asked: Any) -> tuple[Any, Any]:
     here, there = context.Pipe()
     process = context.Process(target=work, args=(there, *asked), daemon=True)
     resource_tracker.ensure_running()  # the first process begins that one too, which would lift the block
+    given = os.environ.get(BLAS_THREADS)
+    os.environ.setdefault(BLAS_THREADS, "1")
     # Inherited: it is interrupted once it can answer.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        if given is None:
+            del os.environ[BLAS_THREADS]
     there.close()
     return here, process
 

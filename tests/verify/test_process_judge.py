@@ -19,7 +19,7 @@ from verify import parallel
 def find(name):
     if name == "false":
         raise LookupError("no such statement")
-    print(os.getpid(), flush=True)
+    print(os.getpid(), os.environ["OPENBLAS_NUM_THREADS"], flush=True)
     time.sleep(3600)
 
 if __name__ == "__main__":
@@ -35,13 +35,15 @@ def test_a_process_tells_what_was_raised_and_ends_with_its_reader(tmp_path) -> N
     script = tmp_path / "judges.py"
     script.write_text(JUDGES)
     paths = os.pathsep.join([str(Path(parallel.__file__).parents[1]), *sys.path])
+    environment = {name: value for name, value in os.environ.items() if name != parallel.BLAS_THREADS}
     reader = subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths}
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=environment | {"PYTHONPATH": paths}
     )  # fmt: skip
     assert reader.stdout is not None
     try:
         assert reader.stdout.readline() == "false LookupError: no such statement\n"
-        judge = int(reader.stdout.readline())
+        judge, threads = map(int, reader.stdout.readline().split())
+        assert threads == 1
         reader.send_signal(signal.SIGKILL)
         give_up = time.monotonic() + 300
         while (
