@@ -61,9 +61,9 @@ def strictly(statement, **changes):
     [
         ("leemann-thm-4.2", {"reading": mip.ADD, "n": 1}),
         ("leemann-thm-4.2", {"reading": mip.ADD, "n": 5}),
-        ("leemann-thm-5.1", {"n": 10, "target": 0.0}),
+        ("leemann-thm-5.1", {"n": 100, "mean": 1.0, "target": 0.0}),
         ("leemann-cor-5.1", {"mean": 1.0, "target": 0.0}),
-        ("leemann-thm-5.1-tight", {"n": 10, "target": 3 * 0.2**0.5}),
+        ("leemann-thm-5.1-tight", {"n": 100, "mean": 1.0, "target": 1.0}),
         ("leemann-thm-5.1-guarantee", {"gradients": guarantee.INDEPENDENT}),
         ("leemann-thm-5.1-guarantee", {"gradients": guarantee.ATOMS}),
         ("leemann-K-equals-d", {"ratio": 0.5, "n": 10}),
