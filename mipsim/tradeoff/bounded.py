@@ -9,7 +9,7 @@ from mipsim.tradeoff.bounds import CurveBounds, log_difference
 
 
 class BoundedTradeOff(AbstractTradeOff):
-    """The curve half-way between two bounds, lower <= f <= upper, which are at hand for a certified statement.
+    """A curve between two bounds, lower <= f <= upper, which are at hand for a certified statement.
 
     Args:
         lower: a trade-off function that is nowhere above the true one: it overstates the leakage.
