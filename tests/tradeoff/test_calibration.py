@@ -71,6 +71,15 @@ def test_sub_sampled_steps() -> None:
     assert dpsgd(result, 0.1, 20).advantage() == pytest.approx(0.2, abs=1e-5)
 
 
+@pytest.mark.parametrize("rate", [0.3, 1.0])
+def test_noise_for_a_mu_of_several_steps(rate: float) -> None:
+    """Of sub-sampled steps mu is that of full ones, sqrt(steps) / noise: their rarest losses are as large."""
+    noise = find_noise_multiplier_for_mu(0.5, sampling_rate=rate, steps=10)
+    assert noise == pytest.approx(10**0.5 / 0.5, rel=1e-6)
+    assert dpsgd(noise, rate, 10).least_mu() <= 0.5
+    assert dpsgd(0.999 * noise, rate, 10).least_mu_bounds()[0] > 0.5
+
+
 @pytest.mark.parametrize(
     ("targets", "words"),
     [
