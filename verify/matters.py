@@ -120,7 +120,12 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
     },
     "azize-z-estimators": dict.fromkeys(("kinds", "root", "draw"), one_of("problem", "drawn"))
     | {"reading": lambda reading, problem: reading not in z_estimators.READINGS or problem in z_estimators.SIGNED},
-    "azize-z-estimators-logistic": {"reading": lambda **_: True},
+    # At slope 0 an answer does not tell x.
+    "azize-z-estimators-logistic": {
+        "reading": lambda **_: True,
+        "agrees_1": lambda theta_1: theta_1 != 0.0,
+        "agrees_2": lambda theta_2: theta_2 != 0.0,
+    },
     "azize-alg-3": {
         "rare": one_of("reading", canaries.ATTACKED),
         "value": nowhere,
@@ -133,7 +138,9 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
     "azize-alg-3-corrected": {"C0": lambda **_: True, "mean": nowhere, **dict.fromkeys(("law", "d", "count", "references", "draw", "batch"), lambda **_: True)},
     "azize-alg-4-estimated": {
         **dict.fromkeys(("records", "rank", "alpha"), one_of("reading", estimated_steps.REAL)),
-        **dict.fromkeys(("d", "mean", "angle"), one_of("reading", *_ALG_4)),
+        **dict.fromkeys(("mean", "angle"), one_of("reading", *_ALG_4)),
+        # Of equal variances only the plane of the two gradients is seen.
+        "d": lambda reading, spread: reading == estimated_steps.FEW or (reading in _ALG_4 and spread != 1.0),
         **dict.fromkeys(("spread", "size"), lambda reading: reading != estimated_steps.REAL),
         **dict.fromkeys(("references", "draw"), one_of("reading", estimated_steps.FEW, estimated_steps.REAL)),
         "ridge": one_of("reading", estimated_steps.FEW),
@@ -141,7 +148,9 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
     "azize-alg-4-estimated-": {},
     "leemann-thm-4.2": {
         **dict.fromkeys(("values", "epsilon"), one_of("mechanism", mip.RESPONSE)),
-        **dict.fromkeys(("n", "mu", "own", "reading"), one_of("mechanism", mip.SUM)),
+        **dict.fromkeys(("mu", "own", "reading"), one_of("mechanism", mip.SUM)),
+        # Records that are all alike add a constant.
+        "n": lambda mechanism, own: mechanism == mip.SUM and 0.0 < own < 1.0,
         **dict.fromkeys(("skew", "draw"), one_of("mechanism", *FINITE)),
     },
     "leemann-thm-5.1": {

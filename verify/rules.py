@@ -316,7 +316,10 @@ def broken_lead(
     if found.defect == Defect.CONDITION and (
         statement.ask(statement.restored_by[1], at)
         if statement.restored_by is not None
-        else correction is not None and _has_conditions(correction, statement, at, ())
+        # That sizes grow is a condition which no point has.
+        else correction is not None
+        and isinstance(correction.kind, Limit) <= isinstance(statement.kind, Limit)
+        and _has_conditions(correction, statement, at, ())
     ):
         result.append(f"{statement.name}: its counterexample meets the condition that is missing")
     formula = {*declared[1].split(", ")} if declared else set()
