@@ -121,7 +121,7 @@ def typical_scores(
     seen = mean(np.array(means), 0.0, 2.0)
     return Replication(
         *seen,
-        what="mean of min(m, 2) over targets",
+        what="mean of min(m, 2) over targets, which tends to m*, a constant",
         how=f"NumPy, {games:,} drawn targets, seed 16, n = d = {n:,}",
         claim=1.0,
     )
