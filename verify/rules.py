@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from mipsim.referee import Choice, Fixed, Limit, Outcome, Quote, Statement, Whole
 from mipsim.referee.defect import Defect, diagnose
 from mipsim.referee.judging.point import controlled, limit_sizes, values_at
-from mipsim.referee.outcome import simplest
+from mipsim.referee.result import PointResult
 from mipsim.referee.statement import READING, inner
 from mipsim.referee.values import Number, Samplers, Value
 from verify.register import paper_of
@@ -277,16 +277,17 @@ def broken_defect(
 
 
 def broken_lead(
-    outcome: Outcome, correction: Statement | None = None, declared: tuple[str, str] | None = None
+    statement: Statement, lead: PointResult, correction: Statement | None, declared: tuple[str, str]
 ) -> list[str]:
-    """What is wrong with the counterexample of a refuted statement that is told first.
+    """What is wrong with the counterexample that is told first.
 
     It lies in the domain, which is what the paper's words allow; a second route sees it; each parameter that it prints matters; and it shows
     the defect: where a condition is missing it violates it, and where the formula is wrong it meets all conditions of the correction, but
     for the parameters by which the formula itself enters.
 
     Args:
-        outcome: of judging the statement.
+        statement: that is refuted.
+        lead: the point, judged.
         correction: the corrected statement, if there is one.
         declared: class of the defect, and what restores it; for a wrong formula the parameters that it enters by.
 
@@ -296,13 +297,11 @@ def broken_lead(
         ...     name="small", says="x^2 <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
         ...     claimed=lambda: 1.0, truth=lambda x: x * x,
         ... )
-        >>> broken_lead(rf.judge(small))
+        >>> (point,) = rf.judge(small, at={"x": 2.0}).judged
+        >>> broken_lead(small, point, None, ("formula", ""))
         ['small: no second route sees its counterexample']
     """
-    statement, found = outcome.statement, diagnose(outcome, correction)
-    lead = simplest(statement, outcome.judged)
-    if found is None or lead is None:
-        return []
+    defect, words = declared
     at = {name: lead.parameters[name] for name in statement.free}
     result = (
         [] if statement.holds_point(at) else [f"{statement.name}: its counterexample is outside its domain"]
@@ -313,7 +312,7 @@ def broken_lead(
         f"{statement.name}: its counterexample prints {name}, which changes nothing there"
         for name in idle_at(statement, at)
     ]
-    if found.defect == Defect.CONDITION and (
+    if defect == Defect.CONDITION and (
         statement.ask(statement.restored_by[1], at)
         if statement.restored_by is not None
         # That sizes grow is a condition which no point has.
@@ -322,9 +321,8 @@ def broken_lead(
         and _has_conditions(correction, statement, at, ())
     ):
         result.append(f"{statement.name}: its counterexample meets the condition that is missing")
-    formula = {*declared[1].split(", ")} if declared else set()
-    if found.defect == Defect.FORMULA and not (
-        correction is None or _has_conditions(correction, statement, at, formula)
+    if defect == Defect.FORMULA and not (
+        correction is None or _has_conditions(correction, statement, at, {*words.split(", ")})
     ):
         result.append(
             f"{statement.name}: its formula is wrong, and its counterexample is outside the conditions of {correction.name}"

@@ -1,6 +1,8 @@
 """What is wrong with a refuted statement is computed from what restores it, and its first counterexample shows it."""
 
+import json
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,13 +11,16 @@ import pytest
 import verify
 from mipsim import referee as rf
 from mipsim.referee.defect import correction_of
+from mipsim.referee.judging.point import judge_point, point_seed
 from mipsim.referee.outcome import simplest
+from mipsim.referee.result import PointResult
 from verify.judge import Setting, judge, unseen
-from verify.register import REGISTER, SAMPLES
+from verify.register import GAMES, REGISTER, SAMPLES
 from verify.rules import DEFECTS, broken_defect, broken_lead
 
 # The share of one point of a family-wise failure probability of 1e-9 over this whole file.
 SETTING = Setting("quick", 1 - 1e-9, 1, 1e-9 / 10_000, SAMPLES)
+FOLDER = Path(verify.__file__).parent
 FINDING = re.compile(r"^### (\S+): (\w+)\n\n(.*)$", re.MULTILINE)
 
 SQUARE = rf.Statement(
@@ -32,6 +37,12 @@ DECLARED = ("condition", "square-corrected")
 
 def outcome(statement: rf.Statement, *more: dict) -> rf.Outcome:
     return rf.judge(statement, at=[*statement.points, *more])
+
+
+def lead(statement: rf.Statement) -> PointResult:
+    found = simplest(statement, outcome(statement).judged)
+    assert found is not None
+    return found
 
 
 def test_a_class_and_a_reason_are_those_that_are_computed():
@@ -60,7 +71,7 @@ def test_a_reason_that_does_not_hold_is_told_where_another_does():
 
 
 def test_a_first_counterexample_shows_the_defect():
-    assert broken_lead(outcome(SQUARE), RIGHT, DECLARED) == []
+    assert broken_lead(SQUARE, lead(SQUARE), RIGHT, DECLARED) == []
 
 
 @pytest.mark.parametrize(
@@ -76,14 +87,14 @@ def test_a_first_counterexample_shows_the_defect():
     ],
 )  # fmt: skip
 def test_a_first_counterexample_that_does_not_show_it_is_told(statement, correction, declared, told):
-    lines = broken_lead(outcome(statement), correction, declared)
+    lines = broken_lead(statement, lead(statement), correction, declared)
     assert any(told in line for line in lines), lines
 
 
 def test_a_parameter_by_which_the_formula_enters_may_have_another_value():
     other = SQUARE.corrected(says="y = 0", claimed=lambda x: x, domain={"x": rf.Real(1.0, 4.0)})
-    assert "outside the conditions" in broken_lead(outcome(SQUARE), other, ("formula", ""))[0]
-    assert broken_lead(outcome(SQUARE), other, ("formula", "x")) == []
+    assert "outside the conditions" in broken_lead(SQUARE, lead(SQUARE), other, ("formula", ""))[0]
+    assert broken_lead(SQUARE, lead(SQUARE), other, ("formula", "x")) == []
 
 
 def test_a_lead_is_told_first():
@@ -92,23 +103,40 @@ def test_a_lead_is_told_first():
         SQUARE,
         points=[*SQUARE.points, rf.Point({"x": 0.123, "y": 0, "reading": "as printed"}, setting="lead")],
     )
-    found = rf.judge(named, at=named.points)
-    first = simplest(named, found.judged)
-    assert first is not None
-    assert first.parameters["x"] == 0.123
-    first = simplest(SQUARE, outcome(SQUARE).judged)
-    assert first is not None
-    assert first.parameters["x"] == 0.5
+    assert lead(named).parameters["x"] == 0.123
+    assert lead(SQUARE).parameters["x"] == 0.5
+
+
+def test_a_counterexample_outside_the_domain_is_told():
+    narrow = replace(SQUARE, where=lambda x: x >= 1.0, points=SQUARE.points[1:])
+    assert any(
+        "is outside its domain" in line for line in broken_lead(narrow, lead(SQUARE), None, ("formula", ""))
+    )
 
 
 def test_the_findings_have_the_classes_and_reasons_that_are_declared():
-    text = Path(verify.__file__).with_name("FINDINGS.md").read_text(encoding="utf-8")
+    text = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8")
     found = {name: (defect, line) for name, defect, line in FINDING.findall(text)}
     assert set(found) == set(DEFECTS)
     for name, (defect, line) in found.items():
         declared, words = DEFECTS[name]
         assert defect == declared, name
         assert defect == "formula" or words in line, name
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("name", DEFECTS)
+def test_the_first_counterexample_shows_the_defect(name: str):
+    """That of the findings, or the one that the statement names."""
+    statement = REGISTER[name]
+    section = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8").partition(f"### {name}: ")[2]
+    command = shlex.split(section.partition("    uv run python -m verify ")[2].partition("\n")[0])
+    printed = rf.Point(json.loads(command[command.index("--at") + 1]))
+    point = next((item for item in statement.points if item.setting == "lead"), printed)
+    at, games = statement.check(point.at), GAMES.get(name, (100_000,))[0]
+    found = judge_point(statement, at, risk=SETTING.risk, games=games, seed=point_seed(1, name, at))
+    assert found.verdict is rf.Verdict.REFUTED
+    assert broken_lead(statement, found, correction_of(statement, REGISTER.values()), DEFECTS[name]) == []
 
 
 @pytest.mark.slow
@@ -120,5 +148,9 @@ def test_each_printed_statement_has_its_defect_and_a_counterexample_that_shows_i
     result = judge(statement, SETTING)
     assert result.failures == ()
     assert broken_defect(result, correction, declared) == []
-    assert broken_lead(result, correction, declared) == []
     assert unseen(result) == []
+    if result.verdict is rf.Verdict.REFUTED:
+        first = simplest(statement, result.judged)
+        assert declared is not None
+        assert first is not None
+        assert broken_lead(statement, first, correction, declared) == []

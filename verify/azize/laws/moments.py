@@ -84,8 +84,8 @@ def subsample_error(
     return float(max(errors)), 8 * n * ROUNDING * (1 + t**2)
 
 
-def mean_square(data: str, p: float, df: float, scale: float) -> float:
-    """E (z - mean)^2 / variance of one coordinate, from its mean, second moment and variance in closed form."""
+def mean_square(data: str, p: float, df: float, scale: float, off: float = 0.0) -> float:
+    """E (z - mean - off)^2 / variance of one coordinate, from its mean, second moment and variance in closed form."""
     square, heavy = scale**2, df * gamma(1.5) * np.exp(gammaln(0.5 * df - 1) - gammaln(0.5 * df)) / gamma(0.5)
     mean, second, variance = {
         "Bernoulli": (0.0, p * (1 - p) ** 2 + (1 - p) * p**2, p * (1 - p)),
@@ -95,4 +95,4 @@ def mean_square(data: str, p: float, df: float, scale: float) -> float:
         "uniform": (scale / 2, square / 3, square / 12),
         "Student t": (0.0, heavy * square, square * df / (df - 2)),
     }[data]
-    return float((second - mean**2) / variance)
+    return float((second - mean**2 + off**2) / variance)
