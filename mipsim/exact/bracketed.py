@@ -35,6 +35,7 @@ from mipsim.exact.rounding import UNIT
 from mipsim.exact.rows import row_of
 from mipsim.exact.selberg import tail_bounds
 from mipsim.exact.term_tables import count_tables
+from mipsim.forms.polynomial import ReadParabolas
 from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import line_at, terms_at
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
@@ -489,7 +490,12 @@ def _lattice_table(problem: FixedProblem) -> tuple[Independent, float] | None:
             f"attack {type(attack).__name__} contributes NaN or inf at a sum that can occur; contributions must be numbers or -inf"
         )
     each = convolution_error(mean.rows, law.shape[1]) + mean.rows * 2.0**-51
-    return _once_each(*_side_by_side(terms, p)), each * p.shape[1]
+    near = 0.0
+    if isinstance(attack, ReadParabolas):
+        # What is all but impossible has no say in which scores count as equal.
+        likely = p.swapaxes(0, 1) >= UNIT
+        near = float(np.where(likely, attack.rounding(outputs), 0.0).max(axis=(1, 2)).sum())
+    return replace(_once_each(*_side_by_side(terms, p)), near=near), each * p.shape[1]
 
 
 def _side_by_side(terms: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

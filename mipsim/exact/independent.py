@@ -93,6 +93,7 @@ class Independent:
         stacks: the tables.
         offset: added in each world, shape (2,).
         noise: with a density, added in both; its mean is in the offset.
+        near: a bound on the error of a sum by that of its values.
 
     Examples:
         >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[3], [2]]))
@@ -104,6 +105,7 @@ class Independent:
     stacks: tuple[Stack, ...]
     offset: np.ndarray
     noise: ScoreNoise = NO_NOISE
+    near: float = 0.0
 
     @cached_property
     def mean(self) -> np.ndarray:
@@ -141,7 +143,7 @@ class Independent:
         size = float(np.abs(self.offset).max())
         for s in self.stacks:
             size += float((s.copies.max(axis=0) * np.abs(s.values).max(axis=1)).sum())
-        return 16.0 * UNIT * size
+        return 16.0 * UNIT * size + self.near
 
     def log_mgf(self, s: float, world: int) -> float:
         """Log E[exp(s S); S finite] at a real s."""

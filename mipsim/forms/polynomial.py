@@ -216,6 +216,18 @@ class ReadParabolas(AbstractAdditiveAttack):
     def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
         return total + self.constant
 
+    def rounding(self, outputs: np.ndarray) -> np.ndarray:
+        """A bound on the error of the terms at rounded outputs, shape (d, ...) as they have.
+
+        A step and a coefficient are right to a few units of their sizes, which a term may be far below: where a parabola
+        has the value that it has at `at` again.
+        """
+        at, slope, curve = (
+            np.abs(x).reshape(-1, *[1] * (outputs.ndim - 1)) for x in (self.at, self.slope, self.curve)
+        )
+        far = np.abs(outputs) + at
+        return 16.0 * float(np.finfo(np.float64).eps) * far * (slope + curve * far)
+
 
 def as_read(
     attack: AbstractAttack, target: np.ndarray, points: Callable[[], np.ndarray]

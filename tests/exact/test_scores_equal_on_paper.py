@@ -53,3 +53,14 @@ def test_the_curve_is_that_on_paper():
     # The control: scores that float64 holds apart, of one count three times the other, give another curve.
     apart = np.interp(alphas, *np.array(rates(p=[Fraction(float(single)) for single in ON_PAPER]), float).T)
     assert ((apart < low - rounded) | (apart > high + rounded)).any()
+
+
+def test_a_parabola_that_takes_a_value_twice_is_one_score() -> None:
+    """o - o^2 is 0 at the sums 0 and 3 of three rows: the score is all but constant, and the advantage 2e-18, not 1e-9.
+
+    It is read about the mean, where both values are so small that their own rounding is far below that of their parts.
+    """
+    data = mi.Discrete([0.0, 3.0], [1.0 - 1e-9, 1e-9])
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, 3, [0.0])
+    low, high = game.exact(lambda target, output: (output - output * output).sum()).advantage_bounds()
+    assert low <= 1.999999998e-18 <= high <= 1e-12
