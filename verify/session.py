@@ -78,6 +78,7 @@ def begin(asked: Request, register: Mapping[str, Statement] | None = None) -> in
         return _hunt(asked, statements, known, console, find)
     risk = risk_of(asked.confidence, known, samples)
     again = asked.scale == "full" or at is not None
+    dear = dear if at is None else {}
     setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, games, dear, again)
     chosen = {single.name: single for single in statements}
     kin = [[chosen[name] for name in family if name in chosen] for family in families]
