@@ -41,7 +41,7 @@ def test_scores_too_rare_to_be_listed_may_lie_beyond_all_others() -> None:
     """In "out" alone the score 0 occurs, with probability 6e-18: that is the advantage, which was proven to be 0."""
     data = mi.Discrete([-1.0, 0.0, 1.0], [1.0 - 2e-9, 1e-9, 1e-9])
     game = mi.FixedTarget(mi.EmpiricalMean(), data, 4, [0.25])
-    curve = game.exact(lambda target, output: jnp.sum(jnp.square(output)))
+    curve = game.exact(mi.FunctionAttack(lambda target, output: jnp.sum(jnp.square(output))))
     low, high = curve.advantage_bounds()
     assert low <= 6e-18 <= high <= 1e-12
     delta = curve.delta_bounds(0.5)

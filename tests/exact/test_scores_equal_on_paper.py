@@ -62,5 +62,6 @@ def test_a_parabola_that_takes_a_value_twice_is_one_score() -> None:
     """
     data = mi.Discrete([0.0, 3.0], [1.0 - 1e-9, 1e-9])
     game = mi.FixedTarget(mi.EmpiricalMean(), data, 3, [0.0])
-    low, high = game.exact(lambda target, output: (output - output * output).sum()).advantage_bounds()
+    attack = mi.FunctionAttack(lambda target, output: (output - output * output).sum())
+    low, high = game.exact(attack).advantage_bounds()
     assert low <= 1.999999998e-18 <= high <= 1e-12
