@@ -155,7 +155,9 @@ def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: Abstrac
     """What makes the law hard: noise that is fine against gaps of the data, or likely values among too many others."""
     problem = problem_of(game, attack)
     mean = None if problem is None else problem.mean
-    if mean is not None and mean.is_noisy:
+    if isinstance(game.data, Gaussian):
+        why = f"as a quadratic form of {game.data.dimension} normals it has a characteristic function that falls too slowly"
+    elif mean is not None and mean.is_noisy:
         why = f"the noise of standard deviation {mean.finest_noise:.3g} is too fine against the gaps between the values of the data"
     elif mean is not None and mean.rate < 1.0:
         why = (

@@ -173,3 +173,11 @@ def test_a_score_of_unknown_form_is_played_and_the_verdict_says_how_to_declare()
     )
     assert result.worst is not None, result.failures
     assert 'declared="quadratic"' in result.worst.detail
+
+
+def test_a_form_of_few_normals_is_refused_for_what_it_is() -> None:
+    """Gaussian data have no gaps between their values for a noise to be too fine against."""
+    data = mi.Gaussian(0.0, 1.0, d=2)
+    game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), 0.5), data, 10, [2.0, 2.0])
+    with pytest.raises(ValueError, match="as a quadratic form of 2 normals it has a characteristic function"):
+        game.exact(mi.FunctionAttack(lambda t, o: (o**2 * jnp.arange(1.0, 3.0)).sum()))
