@@ -169,10 +169,9 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
         "d": nowhere,
     },
     "leemann-rem-5.1-corrected": {"d": lambda **_: True},
-    "leemann-rem-5.1-mean": {
-        **dict.fromkeys(("d", "draw"), one_of("part", susceptibility.MEAN)),
-        "at": one_of("part", susceptibility.TRANSFORM),
-    },
+    # That they change nothing is what the statement says.
+    "leemann-rem-5.1-mean": {"d": nowhere, "draw": nowhere, "at": one_of("part", susceptibility.TRANSFORM)},
+    "leemann-alg-1-corrected": dict.fromkeys(("d", "n", "k"), nowhere),
     "leemann-alg-1": {"level": one_of("reading", susceptibility.MEANT)},
     "leemann-alg-1-real": dict.fromkeys(("references", "draw"), one_of("reading", real_gradients.ESTIMATED)),
     "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), one_of("curves", stochastic.DRAWN, stochastic.WHOLE)),
@@ -184,7 +183,8 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
     "kaissis-lemma-3": {"rate": lambda mechanism: mechanism.startswith("sub-sampled")},
     "kaissis-lemma-9": {"draw": one_of("laws", FINITE_LAWS), "mu": lambda **at: at.get("laws") != FINITE_LAWS},
     "kaissis-thm-3": {"q": lambda what: what != "d", "d": one_of("what", N)},
-    "izzo-prop-2": _ANY_LAW | {"scale": one_of("algorithm", "sum of 2^0, ..., 2^(n-1) plus Laplace noise")},
+    "izzo-lemma-13-corrected": {"sigma": nowhere},
+    "izzo-prop-2": _ANY_LAW | {"attack": nowhere, "scale": one_of("algorithm", "sum of 2^0, ..., 2^(n-1) plus Laplace noise")},
     "izzo-thm-3": _ANY_LAW
     | {
         "draw": lambda algorithm, f: algorithm == algorithms.DRAWN or f != algorithms.ITSELF,

@@ -352,7 +352,7 @@ TRIES = 6
 """Other values of a parameter that are tried at a point."""
 DRAWS = 64
 """Scores of each world by which two samplers are compared."""
-LEAST = 12
+LEAST = 40
 """Points at which a parameter that has changed nothing yet is tried, however long it takes."""
 
 

@@ -22,7 +22,11 @@ SHUFFLING = Statement(
     ),
     claimed=lambda log10_delta: log10_delta,
     truth=shuffled_delta,
-    points=({"n": 1000, "local": 1.0, "log10_delta": -5.0},),
+    points=(
+        {"n": 1000, "local": 1.0, "log10_delta": -5.0},
+        # Where the exact delta is far enough above rounding to be told.
+        {"n": 100, "local": 1.0, "log10_delta": -0.5},
+    ),
     control=Control({"n": 1000, "local": 1.0, "log10_delta": -5.0}, attained=True),
 )
 
