@@ -28,7 +28,7 @@ def critical_probits(failure_probability: float, thresholds: int, sides: int) ->
         [4.3429, 4.94]
     """
     end = failure_probability / (sides * thresholds)
-    # The extreme angles of `gap_end` are extreme for z >= 0 only.
+    # Below 0 the lower end of an interval could lie above the upper one.
     return max(0.0, float(-ndtri((1.0 - 2.0 * _BOX) * end))), float(-ndtri(_BOX * end))
 
 
@@ -52,7 +52,7 @@ def gap_bounds(
     {p >= Phi(-z_box), q >= Phi(-z_box), S >= -z} with probability at most 2 Phi(-z_box) + Phi(-z), and c is at least
     its infimum over that set (Berger and Boos 1994, confidence set for a nuisance). c falls in a and in b: on each
     of the cells of a it is bounded by the g of the right end and the largest b of the left end, for the extreme
-    angles of the cell (the b that S allows has no interior maximum in t). This rounding outwards widens the interval
+    angles of the cell (for z >= 0 the b that S allows has no interior maximum in t; for z < 0 it may have one, where cos(t) = Phi^-1(p) / -z). This rounding outwards widens the interval
     by about 1%. The set is a union over the bins of c, each with its own angles. The upper end is the mirror image. t makes the
     boundary of S parallel to the lines of equal c; it affects the width, never the failure probability.
 
@@ -107,15 +107,16 @@ def gap_end(
         out: the FPRs at K thresholds.
         inside: the FNRs.
         claim: the claimed trade-off function g.
-        probits: the levels z >= 0, shape (levels,).
+        probits: the levels z, shape (levels,).
         box: z_box.
         lower: whether the lower end is wanted, else the upper.
         cells: of a.
     """
-    edges, (first, last) = _edges(out, box, lower, cells)
+    reach = box - 1.5 * min(0.0, float(np.min(probits)))
+    edges, (first, last) = _edges(out, box, reach, lower, cells)
     left, right = edges[:, :-1], edges[:, 1:]
     weakest = out.tail_probit(left if lower else right, lower)  # the largest p of the cell
-    farther, _ = _edges(inside, box, lower, 2 * cells)
+    farther, _ = _edges(inside, box, reach, lower, 2 * cells)
     corner = inside.limit(-box, lower)[:, None]
     if not lower:
         farther = farther[:, ::-1]
@@ -145,10 +146,7 @@ def gap_end(
         begin = -np.inf if place == -_BINS else (place - 0.5) * _BIN
         end = np.inf if place == _BINS else (place + 0.5) * _BIN
         for level, z in enumerate(probits):
-            needed = np.full_like(left[some], np.inf)
-            with np.errstate(invalid="ignore"):
-                for t in extreme:
-                    needed = np.fmin(needed, (-z - np.cos(t) * weakest[some]) / np.sin(t))
+            needed = _needed(z, weakest[some], extreme)
             far = _farthest(farther[some], falling[some], corner[some], np.maximum(needed, -box))
             with np.errstate(invalid="ignore"):
                 gap = sign * (claimed[some] - np.concatenate([far, corner[some]], axis=1))
@@ -164,14 +162,14 @@ def gap_end(
     return result
 
 
-def _edges(rates: ScaledRates, box: float, small: bool, cells: int) -> tuple[np.ndarray, Ends]:
-    """Edges of cells in Phi^-1(rate), increasing: `cells` between the limits at which the p-value is Phi(box) and Phi(-box),
-    and an eighth more from there to Phi(3 box), where the other world's rate may be the farther off.
+def _edges(rates: ScaledRates, box: float, reach: float, small: bool, cells: int) -> tuple[np.ndarray, Ends]:
+    """Edges of cells in Phi^-1(rate), increasing: `cells` between the limits at which the p-value is Phi(box) and Phi(-box), or as
+    narrow ones from Phi(reach) on, and an eighth more from there to Phi(2 box + reach), where the other world's rate may be the farther off.
     """
     near, middle, far = (
-        np.clip(rates.limit(s * box, small), _LEAST, _MOST)[:, None] for s in (3.0, 1.0, -1.0)
+        np.clip(rates.limit(z, small), _LEAST, _MOST)[:, None] for z in (2.0 * box + reach, reach, -box)
     )
-    more = cells // 8
+    more, cells = cells // 8, round(cells * (1.0 + reach / box) / 2.0)
     edges = np.concatenate(
         [
             near + (middle - near) * np.linspace(0.0, 1.0, more, endpoint=False),
@@ -180,6 +178,21 @@ def _edges(rates: ScaledRates, box: float, small: bool, cells: int) -> tuple[np.
         axis=1,
     )
     return (edges, (near, far)) if small else (edges[:, ::-1], (far, near))
+
+
+def _needed(z: float, weakest: np.ndarray, extreme: list[np.ndarray]) -> np.ndarray:
+    """The least q with cos(t) p + sin(t) q >= -z, over all angles t between extreme ones, for p = `weakest`; shape (K, cells)."""
+    result = np.full_like(weakest, np.inf)
+    with np.errstate(invalid="ignore"):
+        for t in extreme:
+            result = np.fmin(result, (-z - np.cos(t) * weakest) / np.sin(t))
+        if z < 0.0:  # q is least where its derivative (p + z cos(t)) / sin(t)^2 is zero
+            cosine = weakest / -z
+            inside = (np.cos(np.maximum.reduce(extreme)) < cosine) & (
+                cosine < np.cos(np.minimum.reduce(extreme))
+            )
+            result = np.where(inside, np.fmin(result, -z * np.sqrt(1.0 - cosine**2)), result)
+    return result
 
 
 def _farthest(edges: np.ndarray, falling: np.ndarray, corner: np.ndarray, needed: np.ndarray) -> np.ndarray:

@@ -36,9 +36,10 @@ _TESTED = (
     64  # of them, where the curve is held against the steps of the other; all share the failure probability
 )
 _CELLS, _PARTS = 512, 16  # of FPRs, and of a cell where a chord is bounded
-_LEVELS = 32  # at which the errors of two independent curves are weighed against each other
+_LEVELS = 64  # at which the errors of two independent curves are weighed against each other
 _ANGLE = 0.1  # radians: the least weight of the curve with more games
-_ASIDE = 0.1  # share of a failure probability for the FPRs of thresholds and the boxes of `gap_end`, at most ten events
+_ASIDE = 0.05  # share of a failure probability for the FPRs of thresholds and the boxes of `gap_end`, at most ten events
+_TAILS = 0.04  # share of what is left for the far errors of one of two independent curves
 _FINENESS = 96  # cells of `gap_end`
 
 
@@ -233,9 +234,9 @@ def compare_curves(
     Errors of two curves. In both proofs the gap is between m of one curve and m' of the other. Let S and S' be the variables of
     `mipsim.bands.gap_interval.gap_bounds` at the true rates, each stochastically at least standard normal. Without knowledge of how the
     games of one curve depend on those of the other, each may fail with half of the probability (a union bound). If the runs are
-    independent, cos(t) S + sin(t) S' >= -z fails with at most Phi(-z) (Stouffer), S >= -z / cos(t) and S' >= -z / sin(t) with the
-    probabilities of these; t is fixed by the numbers of games. The extremum of the gap over this set is bounded on 32 slices of S. A
-    tenth of each probability is for the limits of rates and the boxes of `gap_bounds`.
+    independent, cos(t) S + sin(t) S' >= -z fails with at most Phi(-z) (Stouffer), S >= -w and S' >= -w with at most Phi(-w) each; t is
+    fixed by the numbers of games. The extremum of the gap over this set is bounded on 64 slices of S. A twentieth of each probability is
+    for the limits of rates and the boxes of `gap_bounds`, and 4% of the rest for the two events of w.
 
     Args:
         first: a played curve, thresholds fixed before the games.
@@ -350,20 +351,15 @@ def _levels(risk: float, angle: float | None) -> np.ndarray:
     """Levels (of the first curve, of the second), shape (2, slices): the gap is bounded by the farthest of the pairs.
 
     Args:
-        risk: of one end of a gap; a tenth is left for what else may fail.
+        risk: of one end of a gap; `_ASIDE` of it is left for what else may fail.
         angle: of two independent curves; None if they may depend on each other.
     """
     rest = (1.0 - _ASIDE) * risk
     if angle is None:
         return np.full((2, 1), -float(ndtri(0.5 * rest)))
-    from scipy.optimize import brentq  # a fourth of a second: not when the library is imported
-
     cosine, sine = math.cos(angle), math.sin(angle)
-    z = float(
-        brentq(lambda z: ndtr(-z) + ndtr(-z / cosine) + ndtr(-z / sine) - rest, 0.0, 40.0)  # pyright: ignore[reportArgumentType]
-    )
-    z *= 1.0 + 1e-9  # beyond the root
-    slices = np.linspace(0.0, z / cosine, _LEVELS + 1)
+    z, farthest = (-float(ndtri(share * rest)) for share in (1.0 - _TAILS, 0.5 * _TAILS))
+    slices = np.linspace((z - sine * farthest) / cosine, farthest, _LEVELS + 1)
     return np.stack([slices[1:], (z - cosine * slices[:-1]) / sine])
 
 

@@ -77,16 +77,18 @@ def test_a_normal_approximation_would_be_caught(risk: float) -> None:
     assert max(misses) > risk
 
 
+@pytest.mark.parametrize("z", [critical_probits(1e-3, 1, 2)[0], 0.0, -0.4, -1.5])
 @pytest.mark.parametrize("claim", CURVES, ids=str)
-def test_no_allowed_pair_of_rates_lies_outside(claim) -> None:
-    """Every pair (a, b) of a fine grid that the definition allows, with its own angle, has its gap in the interval."""
+def test_no_allowed_pair_of_rates_lies_outside(claim, z: float) -> None:
+    """Every pair (a, b) of a fine grid that the definition allows, with its own angle, has its gap within the ends."""
     from mipsim.bands import gap_interval as module
 
     n0, n1, x, y = 400, 300, 90, 40
     out, inside = ScaledRates.plain(np.array([x]), n0), ScaledRates.plain(np.array([y]), n1)
-    z, box = critical_probits(1e-3, 1, 2)
+    box = critical_probits(1e-3, 1, 2)[1]
     low, high = (float(end[0]) for end in gap_bounds(out, inside, claim, (z, box)))
-    za, zb = np.linspace(-1.5, 0.2, 601), np.linspace(-2.2, -0.2, 601)
+    error = gap_standard_error(out, inside, claim)[0]
+    za, zb = np.linspace(-1.9, 0.3, 701), np.linspace(-2.7, 0.1, 901)
     gap = claim.probit_beta(ndtr(za))[:, None] - zb[None, :]
     bins = np.round(gap / module._BIN)
     angles = np.zeros_like(gap)
@@ -94,13 +96,18 @@ def test_no_allowed_pair_of_rates_lies_outside(claim) -> None:
         of_bin = np.interp(za, module._NODES, module._angles(out, inside, claim, place * module._BIN)[0])
         angles = np.where(bins == place, of_bin[:, None], angles)
     result = []
-    for tail in (binom.cdf, lambda k, n, p: binom.sf(k - 1, n, p)):
-        p, q = ndtri(tail(x, n0, ndtr(za)))[:, None], ndtri(tail(y, n1, ndtr(zb)))[None, :]
+    for above in (0, 1):  # P(X <= k) at most, or P(X >= k)
+        p, q = (
+            np.where(at_most > 0.5, -ndtri(more), ndtri(at_most)) * (1 - 2 * above)
+            for k, n, r in ((x, n0, ndtr(za)), (y, n1, ndtr(zb)))
+            for at_most, more in [(binom.cdf(k - above, n, r), binom.sf(k - above, n, r))]
+        )
+        p, q = p[:, None], q[None, :]
         allowed = (p >= -box) & (q >= -box) & (np.cos(angles) * p + np.sin(angles) * q >= -z)
         result.append(gap[allowed])
     assert low <= result[0].min()
     assert high >= result[1].max()
-    assert high - low <= 1.06 * (result[1].max() - result[0].min()) + 0.01
+    assert high - low <= result[1].max() - result[0].min() + 0.06 * 2.0 * max(z, 1.0) * error + 0.01
 
 
 @pytest.mark.evidence
@@ -155,6 +162,21 @@ def test_the_angles_of_a_wide_cell_are_between_its_extreme_ones() -> None:
     inside = np.interp(np.linspace(left, right, 2001), module._NODES, angles[0])
     assert (inside >= np.min(extreme, axis=0) - 1e-12).all()
     assert (inside <= np.max(extreme, axis=0) + 1e-12).all()
+
+
+@pytest.mark.parametrize("z", [2.0, 0.0, -0.7, -2.0])
+def test_what_is_needed_is_least_over_all_angles_of_a_cell(z: float) -> None:
+    from mipsim.bands import gap_interval as module
+
+    p = np.linspace(-3.0, 3.0, 61)[None, :]
+    extreme = [np.full_like(p, 0.3), np.full_like(p, 1.2)]
+    t = np.linspace(0.3, 1.2, 5001)[:, None]
+    least = ((-z - np.cos(t) * p) / np.sin(t)).min(axis=0)
+    needed = module._needed(z, p, extreme)[0]
+    assert (needed <= least + 1e-12).all()
+    assert needed == pytest.approx(least, abs=1e-6)
+    ends = np.minimum(*((-z - np.cos(t) * p[0]) / np.sin(t) for t in (0.3, 1.2)))
+    assert (ends > least + 1e-3).any() == (z < 0.0)  # the extreme angles alone would be too few
 
 
 def test_levels_are_never_negative() -> None:
