@@ -261,6 +261,41 @@ def test_a_page_of_the_figures_and_of_the_register_has_the_policy_too(tmp_path):
     assert Path(rf.report(outcome, tmp_path)).is_file()
 
 
+def test_markdown_of_findings_holds_words_and_no_markup():
+    """In every word of a refuted statement, without the blocks of code; raw words, the control, are markup."""
+    from markdown_it import MarkdownIt
+
+    from verify.report.findings import findings
+
+    hostile = f"{HOSTILE} ``` $\\text{{<script>alert(4)</script>}}$ [x](javascript:alert(5))"
+    statement = rf.Statement(
+        name="refuted", says=hostile, source="x", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0), "c": rf.Choice(hostile, "b")},
+        claimed=lambda x: x, truth=lambda x: x + 1.0, formula=f"\\text{{{HOSTILE}}}", derivation=hostile, snippet=hostile,
+        meanings={"x": hostile, "c": hostile}, not_judged={hostile: hostile}, uses=(hostile,),
+        quote=rf.Quote(hostile, hostile), restricted_by=(rf.Quote(hostile, hostile),),
+    )  # fmt: skip
+    text = findings([rf.judge(statement, progress=False)], {}, "quick")
+
+    def tags(markdown: str) -> set[str]:
+        return {tag for tag, _ in Markup(MarkdownIt("commonmark").render(markdown)).tags}
+
+    assert {"script", "img"} <= tags(hostile)
+    assert tags(text) <= {
+        "h1",
+        "h2",
+        "h3",
+        "p",
+        "em",
+        "strong",
+        "blockquote",
+        "code",
+        "pre",
+        "details",
+        "summary",
+        "br",
+    }
+
+
 def test_an_element_that_no_formula_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The converter gives none today; another version may."""
     convert = mathml.convert_to_element

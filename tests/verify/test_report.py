@@ -235,7 +235,7 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
     assert correction_of(outcome.statement, broken.values()) is broken["azize-false-corrected"]
     for message in (
         "### azize-false: condition",
-        "> It holds <script>",
+        "> It holds &lt;script>",
         "(p. 4)",
         " evenly spread points of its domain.",
         "**Counterexample**: x = 0.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from textwrap import TextWrapper
 from typing import Any
@@ -78,19 +79,19 @@ def _finding(
     diagnosis = diagnose(outcome, twin)
     assert diagnosis is not None  # it is refuted, and no correction
     defect, reason = diagnosis.defect, diagnosis.reason
-    meaning = f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {reason}."
+    meaning = f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}."
     lines = [f"### {statement.name}: {defect}", "", meaning, ""]
     if statement.quote is not None:
         lines += [_quoted(statement.quote), ""]
     for words, reason in statement.not_judged.items():
-        lines += [f'Of this, not judged here: "{_line(words)}" ({reason}).', ""]
+        lines += [f'Of this, not judged here: "{_line(words)}" ({_line(reason)}).', ""]
     if statement.formula:
-        lines += [f"$${statement.formula}$$", ""]
+        lines += [_line(f"$${statement.formula}$$"), ""]
     lines += [f"As judged: {_line(statement.says)}", ""]
     for quote in statement.restricted_by:
         lines += ["Elsewhere in the paper:", "", _quoted(quote), ""]
     if statement.uses:
-        lines += [f"It rests on {', '.join(f'`{name}`' for name in statement.uses)}, as printed.", ""]
+        lines += [f"It rests on {', '.join(f'`{_line(name)}`' for name in statement.uses)}, as printed.", ""]
     if statement.slip is not None:
         wrong, right = statement.slip
         lines += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
@@ -108,7 +109,8 @@ def _finding(
         else:
             lines += _example(statement, "Counterexample", worst, _command(outcome, scale, worst))
     if statement.snippet and worst is not None:
-        code = ["```python", statement.snippet.strip(), "```"]
+        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", statement.snippet)), 0)
+        code = [f"{fence}python", statement.snippet.strip(), fence]
         lines += [
             "<details><summary>A counterexample without mipsim</summary>",
             "",
@@ -118,7 +120,7 @@ def _finding(
             "",
         ]
     if hunted:
-        lines += [f"The hunt: {hunted}", ""]
+        lines += [f"The hunt: {_line(hunted)}", ""]
     if twin is not None:
         lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
         if twin.derivation.strip():
@@ -138,25 +140,31 @@ def _proof(text: str) -> list[str]:
 
 def _example(statement: Statement, title: str, point: PointResult, command: str) -> list[str]:
     at = ", ".join(
-        f"{name} = {_value(value)}" for name, value in statement.mattering(point.parameters).items()
+        f"{name} = {_line(_value(value))}" for name, value in statement.mattering(point.parameters).items()
     )
     low, high = point.interval
     known = lone_gap(point.gap, point.interval, _value)
     if known == _value(point.gap):
         known = f"{known} in [{_value(low)}, {_value(high)}]"
-    lines = [f"**{title}**: {at}. Gap {known} ({point.unit})."]
-    lines += [f"Found by {point.route}. {_line(point.detail)}".rstrip(), ""]
+    lines = [f"**{title}**: {at}. Gap {known} ({_line(point.unit)})."]
+    lines += [f"Found by {_line(point.route)}. {_line(point.detail)}".rstrip(), ""]
     if point.second_route:
         lines += [f"Second route: {_line(str(point.second_route))}", ""]
     return [*lines, f"    {command}", ""]
 
 
 def _quoted(quote: Quote) -> str:
-    return f"> {_line(quote.text)} ({quote.place})"
+    return f"> {_line(quote.text)} ({_line(quote.place)})"
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    """Words on one line of which Markdown makes no element and no link; within a formula `<` is written as LaTeX's own command."""
+    parts = re.split(r"(\$+[^$]*\$+)", " ".join(text.split()))
+    shown = [
+        re.sub(r"<(?=[A-Za-z/!?])", r"\\lt " if k % 2 else "&lt;", part).replace("](", "]\\(")
+        for k, part in enumerate(parts)
+    ]
+    return "".join(shown)
 
 
 def _value(value: Any) -> str:
