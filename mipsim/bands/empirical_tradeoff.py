@@ -90,8 +90,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
           FPR range  [0.159, 0.5]
           games      10,000 out, 10,000 in
           advantage  [0.3092, 0.7088]
-          AUC        [0.5721, 0.8793]
-          if tied    advantage [0.3092, 0.3728], AUC [0.7114, 0.7459]: scores between two thresholds may lie in any order, unless they tie
+          AUC        [0.5724, 0.8791]
+          if tied    advantage [0.3092, 0.3728], AUC [0.7144, 0.7429]: scores between two thresholds may lie in any order, unless they tie
           mu         at least 0.9334
     """
 
