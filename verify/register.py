@@ -82,8 +82,9 @@ def with_hunted_points(statement: Statement, statements: Sequence[Statement]) ->
     result = []
     for name in names:
         record = hunted().get(name, {})
-        for place, at in enumerate(record.get("points", ())):
-            if at not in known and statement.holds_point(at, deferred=name == statement.name):
+        for place, part in enumerate(record.get("points", ())):
+            at = statement.restored(part, deferred=name == statement.name)
+            if at is not None and at not in known:
                 known.append(at)
                 again = f", {place + 1}" if place else ""  # an earlier hunt of the same seed found another
                 result.append(Point(at, name=f"found by a hunt of {name}, seed {record['seed']}{again}"))

@@ -439,18 +439,21 @@ class Statement:
             retained["control"] = control if result.holds_point(control.at, deferred) else None
         return replace(result, **retained)
 
-    def holds_point(self, at: Mapping[str, Any], deferred: bool = False) -> bool:
-        """Whether a point lies in the domain.
+    def restored(self, at: Mapping[str, Any], deferred: bool = False) -> dict[str, Any] | None:
+        """A point of the domain with the parameters that it leaves out, or None if it lies outside.
 
         Args:
-            at: the point.
+            at: the point; parameters that have one value, or do not matter there, may be missing.
             deferred: whether assumptions that `defer_where` puts off count as satisfied.
         """
         try:
-            self.inside(at) if deferred and self.defer_where else self.check(at)
+            return self.inside(at) if deferred and self.defer_where else self.check(at)
         except ValueError:
-            return False
-        return True
+            return None
+
+    def holds_point(self, at: Mapping[str, Any], deferred: bool = False) -> bool:
+        """Whether a point lies in the domain; see `restored`."""
+        return self.restored(at, deferred) is not None
 
     def record(self) -> dict[str, Any]:
         """The statement as JSON holds it: all but its functions."""
