@@ -171,7 +171,8 @@ def _restored(outcome: Outcome, condition: Callable[[Mapping[str, Any]], bool]) 
 
 
 def _same_kind(statement: Statement, correction: Statement) -> bool:
-    kind = correction.kind
-    if isinstance(kind, Limit) and isinstance(statement.kind, Limit) and statement.kind.bound:
-        kind = replace(kind, bound=True)  # a limit from both sides says more than one from one side
-    return kind == statement.kind
+    kind, printed = correction.kind, statement.kind
+    if isinstance(kind, Limit) and isinstance(printed, Limit):
+        # A proven rate is evidence, not part of what is stated; a limit from both sides says more than one from one side.
+        kind, printed = replace(kind, rate=None, bound=kind.bound or printed.bound), replace(printed, rate=None)
+    return kind == printed

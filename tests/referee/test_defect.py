@@ -59,6 +59,8 @@ def test_a_limit_from_both_sides_with_a_condition_shows_that_it_is_missing_from_
     )
     both = printed.corrected(kind=replace(limit, bound=False), domain={"x": rf.Real(0.0, 0.9)})
     assert defect(printed, both) is Defect.CONDITION
+    proven = rf.Rate(1.5, 1.0, limit=1.0, source="algebra")  # evidence, not part of what is stated
+    assert defect(printed, replace(both, kind=replace(both.kind, rate=lambda x: proven))) is Defect.CONDITION
     assert (
         defect(printed, replace(both, kind=rf.Limit("n", sizes=limit.sizes, tolerance=0.5))) is Defect.FORMULA
     )
