@@ -174,5 +174,8 @@ def _same_kind(statement: Statement, correction: Statement) -> bool:
     kind, printed = correction.kind, statement.kind
     if isinstance(kind, Limit) and isinstance(printed, Limit):
         # A proven rate is evidence, not part of what is stated; a limit from both sides says more than one from one side.
-        kind, printed = replace(kind, rate=None, bound=kind.bound or printed.bound), replace(printed, rate=None)
+        kind, printed = (
+            replace(kind, rate=None, bound=kind.bound or printed.bound),
+            replace(printed, rate=None),
+        )
     return kind == printed

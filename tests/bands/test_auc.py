@@ -151,11 +151,8 @@ def rivals(out: np.ndarray, inside: np.ndarray, risk: float = RISK) -> dict[str,
 def by_variance(out: np.ndarray, inside: np.ndarray, risk: float) -> float:
     """Width of what all pairs tell with their share of equal scores, if nothing but that is ever used: at the whole failure probability."""
     m, most = min(out.size, inside.size), max(out.size, inside.size)
-    above, ties = (
-        float(sum(np.searchsorted(np.sort(out), inside, side).sum() for side in sides)) * sign
-        for sides, sign in ((("left", "right"), 0.5), (("right",), 1.0))
-    )
-    ties = (ties - float(np.searchsorted(np.sort(out), inside, "left").sum())) / most
+    fewer, up_to = (float(np.searchsorted(np.sort(out), inside, side).sum()) for side in ("left", "right"))
+    above, ties = 0.5 * (fewer + up_to), (up_to - fewer) / most
     low = _all_pairs_end(ties, m, 0.02 * risk)
     ends = [_all_pairs_end(mean, m, 0.48 * risk, low) for mean in (above / most, m - above / most)]
     return 1.0 - sum(ends)

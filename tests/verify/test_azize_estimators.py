@@ -214,5 +214,6 @@ def test_numbers_over_draws_say_of_how_many_they_are_the_mean(name, says):
     statement = REGISTER[name]
     at = next(dict(one.at) for one in statement.points if one.at["draw"] == 0)
     found = rf.judge(statement, at=at, progress=False)
+    assert found.worst is not None
     assert found.worst.route == says
     assert says in str(found)
