@@ -70,3 +70,14 @@ def test_an_unknown_claim_ends_with_close_names() -> None:
     assert lines == []
     assert text[-1].startswith("status 2")
     assert "did you mean azize-thm-3.1-power or azize-thm-3.1-power-corrected or " in text[0]
+
+
+def test_every_listed_point_has_all_parameters():
+    """A recorded counterexample leaves out what does not matter there; the register restores it."""
+    lacking = [
+        (item.name, point.at)
+        for item in REGISTER.values()
+        for point in item.points
+        if {*item.free} - {*point.at}
+    ]
+    assert not lacking
