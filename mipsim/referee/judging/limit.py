@@ -22,6 +22,7 @@ from mipsim.referee.judging.law import (
     size_of,
     tolerance_of,
 )
+from mipsim.referee.judging.law import ROUNDING as LAST_DIGITS
 from mipsim.referee.kinds import Limit, Rate, rate_of
 from mipsim.referee.result import PointResult, TrendEvidence, Verdict
 from mipsim.referee.values import Number, Played, Samplers, read
@@ -56,10 +57,9 @@ def judge_sequence(
             return seen[n]
         if contradicts(_limit_of(rate, n), truth, rate.at(n)):
             refused.append(f"at {kind.grows} = {n} truth is farther from its limit than {rate.at(n):.3g}")
-        if (
-            size_of(kind, claimed, _limit_of(rate, n) if callable(rate.limit) else last, True, "").worst
-            != 0.0
-        ):
+        wanted = _limit_of(rate, n) if callable(rate.limit) else last
+        scale = max(1.0, abs(wanted.value)) if isinstance(wanted, Number) else 1.0
+        if not abs(size_of(kind, claimed, wanted, True, "").worst) <= LAST_DIGITS * scale:
             moved = "is not the limit of the rate" if callable(rate.limit) else "changes with the size"
             refused.append(f"the claim {moved}")
         return seen[n]

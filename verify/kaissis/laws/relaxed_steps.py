@@ -46,8 +46,8 @@ def unit_of(d: float, total: float) -> float:
 
 THIRD_MOMENT = 15.0**0.75
 """E|X - EX|^3 / Var X^(3/2) <= (kurtosis)^(3/4), and that of (g + s)^2 is 3 + 12 (1 + 4 s^2)/(1 + 2 s^2)^2 <= 15 for each s, g normal."""
-LEAST_PROBABILITY = 1e-200
-"""Below it the rate is not stated: its constant would not fit into float64."""
+LEAST_PROBABILITY = 1e-150
+"""Below it the rate is not stated: the size from which it holds, some (1 / probability)^2, would not fit into float64."""
 
 
 def rate(what: str, c: float, q: float, form: str, part: str, alpha: float) -> Rate | None:
@@ -84,10 +84,18 @@ def rate(what: str, c: float, q: float, form: str, part: str, alpha: float) -> R
         ("jinv", EQUATION_7): 2.0 * z + mu,
         ("jinv", SHORT): z,
     }
+
+    def limit(size: int) -> float:  # what the derivation shows, and not the claim's own code
+        shift = mu * size ** (q - 0.5)  # L / sqrt(2 d)
+        probit = -float(ndtri(alpha)) - shift
+        if form == EQUATION_7:
+            probit /= math.sqrt(1.0 + 2.0 * c * size ** (q - 1.0))
+        return probit / min(1.0, shift)
+
     return Rate(
         (moved + c * forms[part, form]) * max(1.0, 1.0 / mu),
         q,
-        limit=lambda size: share(form, alpha, *growing(what, size, c, q, 1)),
+        limit=limit,
         source=f"Berry and Esseen with Shevtsova's constant {SAME_LAW} (2011) for chi-square laws",
         start=max(16.0 * c * c, (esseen / min(half, tail)) ** 2),
     )
