@@ -196,7 +196,7 @@ class OneRun:
         """No (epsilon, delta)-DP for any epsilon below this, >= 0.
 
         By the curve of (epsilon, delta)-DP: a smaller epsilon has a higher curve, so that it is refuted as well. Theorem 5.2 of Steinke
-        et al. pays 2 canaries delta of the failure probability and shows 0.01 more at delta = 0, but up to 4 less at delta = 1e-5.
+        et al., `mipsim.theory.one_run.epsilon_bound`, shows hardly more at delta = 0 and pays 2 canaries delta of the failure probability.
         """
         best = 0.0
         for item in self.guesses:

@@ -18,7 +18,10 @@ _RANDOM, _ALL, _TIES = 0.65, 0.31, 0.02
 """Shares of the failure probability of an end: for pairs at random, for all pairs, and for the probability of equal scores in these."""
 _REPEATED = 1e-5  # largest probability of the data, as a share of the failure probability of the pairs
 _LAST_DIGITS = 1e-8  # to which a tail of a binomial distribution is computed at least
-_SQUARE_DIGITS = 1e-4  # and a mean square of what is above a level
+_SQUARE_DIGITS = (
+    1e-4,
+    1e-11,
+)  # and a mean square of what is above a level, and so much more for each term: logarithms of factorials cancel
 _ROUNDING = 1e-12  # by which means and ends are moved outward
 _LEVELS = 64  # at which a mean excess is tried
 
@@ -71,7 +74,7 @@ class PairedGames:
         candidate a in [T / 2, 1 - T / 2] is above the true AUC, its bound holds for the truth too: with the same t, or with 2 (1 - a) if that is less, terms of mean
         a are stochastically larger than those of the truth.
 
-        Any may be used for whatever reason: 0.65 r x 1.02 + 0.31 r + 0.02 r < r.
+        The choice among the three may depend on the data: 0.65 r x 1.02 + 0.31 r + 0.02 r < r.
 
         Args:
             failure_probability: of both ends together, in (0, 1).
@@ -181,7 +184,8 @@ def _tail_by_squares(x: float, terms: int, mean: float, variance: float) -> floa
     first = j * q * chance  # E (B - average) 1{B >= j}
     second = (j - average) * first + q * ((terms - j) * p * chance + average * above)
     squares = second + 2.0 * (average - h) * first + (average - h) ** 2 * betainc(j, terms - j + 1.0, p)
-    return float((squares * (1.0 + _SQUARE_DIGITS) / (x - h) ** 2).min())
+    digits = _SQUARE_DIGITS[0] + _SQUARE_DIGITS[1] * terms
+    return float((squares * (1.0 + digits) / (x - h) ** 2).min())
 
 
 def _log_largest_probability(counts: np.ndarray) -> float:

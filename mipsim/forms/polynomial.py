@@ -220,7 +220,7 @@ class ReadParabolas(AbstractAdditiveAttack):
         """A bound on the error of the terms at rounded outputs, shape (d, ...) as they have.
 
         A step and a coefficient are right to a few units of their sizes, which a term may be far below: where a parabola
-        has the value that it has at `at` again.
+        has the value that it has at `at` again. That derivatives of the score are right to a few units is assumed.
         """
         at, slope, curve = (
             np.abs(x).reshape(-1, *[1] * (outputs.ndim - 1)) for x in (self.at, self.slope, self.curve)

@@ -82,7 +82,7 @@ class ExactTradeOff(AbstractTradeOff):
         ends = np.insert(ends, hidden + 1, middle, axis=1)
         # Scores too rare to be listed may lie beyond all others: tests as near to either end as the law's error.
         most = float(self._known(np.zeros(1))[1][0])
-        if most > 0.0:
+        if 0.0 < most < 1.0:
             few, rest = (-np.inf, math.log(most) * (1.0 - 1e-15)), (math.log1p(-most) * (1.0 + 1e-15), 0.0)
             near = np.array([[*few, *rest, *few], [*rest, *few, *rest]]).T
             ends = np.insert(ends, [1, ends.shape[1] - 1], near, axis=1)

@@ -12,6 +12,7 @@ from mipsim.audits.one_run import OneRun, guess_plan
 from mipsim.audits.scores import Scores
 from mipsim.theory.one_run import (
     epsilon_bound,
+    largest_refused,
     mu_bound,
     p_value,
     refuses_curve,
@@ -193,6 +194,24 @@ def test_noise_four_times_too_small_is_refuted(confidence: float) -> None:
         p_value(1000, item.number, item.right, 3.0, 1e-5) > (1.0 - 0.999) / len(result.guesses)
         for item in result.guesses
     )
+
+
+@pytest.mark.parametrize("share", [0.6, 0.75, 0.95])
+@pytest.mark.parametrize("canaries_", [100, 1000])
+def test_the_curve_shows_hardly_less_than_theorem_5_2_and_does_not_pay_for_delta(
+    canaries_: int, share: float
+) -> None:
+    """The theorem is sharp at delta = 0. At 1e-5, 1,000 canaries and 0.999 it pays more than there is."""
+    guesses = canaries_ // 2
+    right = round(share * guesses)
+
+    def by_curve(delta: float, risk: float) -> float:
+        return largest_refused(
+            lambda epsilon: refuses_epsilon(canaries_, guesses, right, epsilon, delta, risk), 0.0, 50.0
+        )
+
+    assert by_curve(0.0, RISK) >= epsilon_bound(canaries_, guesses, right, 0.0, RISK) - 0.02
+    assert by_curve(1e-5, 0.001) >= epsilon_bound(canaries_, guesses, right, 1e-5, 0.001) - 0.02
 
 
 def test_epsilon_is_judged_as_its_curve() -> None:

@@ -149,7 +149,7 @@ def test_a_noncentral_t_is_not_what_it_is_not() -> None:
 
 
 def test_a_question_that_is_repeated_is_answered_no_wider() -> None:
-    """A band that an answer rests on stays, however many are made for other questions; here it tells 1e-12 for 1e-8."""
+    """A band that an answer rests on stays when bands are made for its other losses; here it tells 1e-12 for 1e-8."""
     curve = mi.compose(Hidden(mi.GaussianTradeOff(0.0788840833984183)), copies=3880).inverse()
     losses = np.array([0.6, 0.4, 520.73])
     low, high = curve.delta_bounds(losses)

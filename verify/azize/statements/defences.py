@@ -120,7 +120,7 @@ SUBSAMPLE = rf.Statement(
     control=rf.Control(dict(PAPER[2].at) | {"rho": 0.9}),
     quote=_SUB_QUOTE,
     not_judged={
-        "achievable with threshold tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha)": "thresholds of the ratio have levels and powers on the curve of the best tests, and the printed pair does not lie on it",
+        "achievable with threshold tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha)": "false with the formula: thresholds of the ratio have levels and powers on the curve of the best tests, on which the printed pair does not lie",
     },
     restricted_by=RESTRICTED,
     second_route=by_columns,

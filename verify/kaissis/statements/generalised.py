@@ -62,7 +62,7 @@ LEMMA_5 = rf.Statement(
 LEMMA_5_CORRECTED = LEMMA_5.corrected(
     says=_GLR
     + "the magnitude test at every FPR and shift in [-Delta, Delta] where the noise has the density e^-h, h even and strictly convex "
-    "(Gaussian, logistic), and for Laplace noise if ties are split by a coin; without one, for Laplace noise at FPRs from e^-mu1 only (and 0). "
+    "(Gaussian, logistic), and for Laplace noise if ties are split by a coin; without one, for Laplace noise at FPRs from e^-mu1 on (and 0). "
     "Each may be sub-sampled, at a rate above 0. For noise with h convex and symmetric about no point, the two tails have one critical value of the "
     "ratio, not one level.",
     domain={"noise": SYMMETRIC, "reading": rf.Fixed(COIN)},
