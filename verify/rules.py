@@ -271,7 +271,8 @@ def broken_defect(
         return [
             f"{name} is said to have a defect of the class {defect}, and has one of the class {found.defect}"
         ]
-    if found.defect != Defect.FORMULA and not found.reason.rstrip(".").replace(" stand", "").endswith(words):
+    reason = found.reason.rstrip(".").removesuffix(" stand")
+    if found.defect != Defect.FORMULA and not reason.endswith((words, f"({words})")):
         return [f"{name} is said to be restored by {words!r}; but: {found.reason}"]
     return []
 
