@@ -27,7 +27,7 @@ def _rows() -> list[tuple[str, str, str, str]]:
         ("Empirical mean", "(1/n) ||z* - μ||^2 in Σ^-1", f"{m:.4f}", f"{m**0.5:.4f}"),
         (
             f"Gaussian noise, γ = {GAMMA:g}",
-            "(1/n) ||z* - μ||^2 in (C + C_γ)^-1",
+            "(1/n) ||z* - μ||^2 in (Σ + Σ_γ)^-1",
             f"{noisy:.4f}",
             f"{noisy**0.5:.4f}",
         ),

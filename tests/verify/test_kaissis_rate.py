@@ -8,7 +8,6 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from mipsim import referee as rf
-from verify.kaissis.laws import relaxed_steps
 from verify.kaissis.laws.relaxed_steps import BOTH, EQUATION_7, SHORT, THIRD_MOMENT, D, rate
 from verify.kaissis.statements import many_dimensions
 from verify.kaissis.statements.many_dimensions import THEOREM_3_CORRECTED, claimed, exact
@@ -70,8 +69,8 @@ def test_a_formula_that_is_wrong_by_half_a_per_cent_is_not_confirmed_by_the_rate
     form: str, monkeypatch
 ) -> None:
     """The code of the claim is wrong itself; the limit of the rate is written anew from the derivation."""
-    right = relaxed_steps.probits
-    monkeypatch.setattr(relaxed_steps, "probits", lambda *at: 1.005 * right(*at))
+    right = many_dimensions.probits
+    monkeypatch.setattr(many_dimensions, "probits", lambda *at: 1.005 * right(*at))
     result = rf.judge(THEOREM_3_CORRECTED, at=OPEN | {"form": form}, progress=False)
     assert result.verdict is not rf.Verdict.CONFIRMED
     assert "the claim is not the limit of the rate" in str(result)

@@ -34,13 +34,8 @@ def at_once(part: str, alpha: float, d: float, total: float) -> float:
     return float((j if part == "j" else j.inverse()).probit_beta(alpha))
 
 
-def share(form: str, alpha: float, d: float, total: float) -> float:
-    """The claimed probit in units of the claim's own mu, or of 1 probit if that is less: what vanishes is compared to how fast the claim does."""
-    return probits(form, alpha, d, total) / unit_of(d, total)
-
-
 def unit_of(d: float, total: float) -> float:
-    """The claim's own mu, or 1 probit if that is less."""
+    """The claim's own mu, or 1 probit if that is less: what vanishes is compared to how fast the claim does."""
     return min(1.0, kaissis.limit_mu(d, total))
 
 

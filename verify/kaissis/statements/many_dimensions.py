@@ -18,7 +18,6 @@ from verify.kaissis.laws.relaxed_steps import (
     growing,
     probits,
     rate,
-    share,
     unit_of,
 )
 from verify.kaissis.statements.curves import PART
@@ -32,7 +31,8 @@ STEPS = (4, 8, 16, 32, 64, 128)
 
 def claimed(what: str, size: int, c: float, q: float, d: int, form: str, alpha: float) -> float:
     """The claim's probit in units of its mu."""
-    return share(form, alpha, *growing(what, size, c, q, d))
+    at = growing(what, size, c, q, d)
+    return probits(form, alpha, *at) / unit_of(*at)
 
 
 def exact(what: str, size: int, c: float, q: float, d: int, part: str, alpha: float) -> float:
