@@ -24,7 +24,7 @@ class GLiR(AbstractQuadraticAttack):
     of a fixed target as it is. For targets of different K compare p-values: `GLiRPValue`.
 
     Args:
-        data: the law of one gradient, or its moments, such as `ShrunkMoments`; its covariance C is not singular.
+        data: the law of one gradient, or its moments, such as `ShrunkMoments`; its covariance Sigma is not singular.
         n: rows of the batch, >= 2.
 
     Source: Leemann et al. (2023), algorithm 1 (which prints n - 1 where n belongs) and appendix E.1.
@@ -64,7 +64,7 @@ class GLiRPValue(AbstractAttack):
     standard deviations where d >= 100 and n K >= 50 d.
 
     Args:
-        data: the law of one gradient, or its moments, such as `ShrunkMoments`; its covariance C is not singular.
+        data: the law of one gradient, or its moments, such as `ShrunkMoments`; its covariance Sigma is not singular.
         n: rows of the batch, >= 2.
         axes: orthonormal columns, shape (D, d): gradients have D coordinates and vary along these axes only, and `data` is the law of
             axes' g. None: that of g itself.

@@ -186,7 +186,7 @@ def delta_epsilon(leakage: float, epsilon: object) -> np.ndarray:
 
 
 def effective_mu(weights: object, data: AbstractDistribution, target: object, n: int) -> float:
-    """The limit mu >= 0 of a linear score w' output: |w'(z - mu)| / sqrt(n w' C w), product data.
+    """The limit mu >= 0 of a linear score w' output: |w'(z - mu)| / sqrt(n w' Sigma w), product data.
 
     Under H0 the score has mean w'mu and variance w'Sigma w/n; the target moves the mean by w'(z - mu)/n.
     The largest value, sqrt(m*), is reached at w = Sigma^-1 (z - mu), by Cauchy and Schwarz.
