@@ -163,9 +163,9 @@ class ReportFolder:
             "judged here": f"{plural(len(outcomes), 'statement')}, {plural(sum(len(single.judged) for single in outcomes), 'point')}, "
             f"{count(games)} games per world",
             "scale and seed": f"{setting.scale}, seed {setting.seed}",
-            **({"left to --scale full": left} if left else {}),
             "time, summed over statements": duration(sum(one.seconds for one in outcomes)),
             "date": self._began.strftime("%Y-%m-%d %H:%M %Z"),
+            **({"left to --scale full": left} if left else {}),
             "versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
         }
 
