@@ -21,7 +21,7 @@ extensions = [
     "_properties",
     "_public_names",
 ]
-exclude_patterns = ["_build", "jupyter_execute"]
+exclude_patterns = ["_build", "jupyter_execute", "paper"]
 html_theme = "furo"
 html_title = "mipsim"
 html_math_renderer = "mathml"
