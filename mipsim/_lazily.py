@@ -30,9 +30,8 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
     """
 
     def get(name: str) -> Any:
-        unknown = AttributeError(f"module {package!r} has no attribute {name!r}")
         if name.startswith("_") and name != "__all__":
-            raise unknown
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if (
             find_spec(f"{package}.{name}") is not None
         ):  # a file of the package: no public name is called like one
@@ -45,7 +44,11 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
                 value = getattr(public, name)
                 setattr(sys.modules[package], name, value)  # the next time it is found at once
                 return value
-        raise unknown
+        from mipsim._close_names import close_names
+
+        close = close_names(name, names(), 2)
+        hint = f"; did you mean {' or '.join(close)}?" if close else ""
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
 
     def names() -> list[str]:
         from pkgutil import iter_modules

@@ -12,6 +12,7 @@ from mipsim.bands.family_bound import approximate_dp, family_lower_bound, gdp, p
 from mipsim.bands.law_of_score import LawComparison, law_of_score
 from mipsim.bands.ordering import OrderingComparison, compare_curves
 from mipsim.bands.rare_tradeoff import RareTradeOff
+from mipsim.bands.roc_curve import roc
 from mipsim.bands.scaled_rates import ScaledRates, rates_band
 
 __all__ = [
@@ -36,5 +37,6 @@ __all__ = [
     "law_of_score",
     "probit_gap",
     "rates_band",
+    "roc",
     "total_variation",
 ]

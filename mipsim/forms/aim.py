@@ -10,10 +10,10 @@ from mipsim.games.random_target import RandomTarget
 
 
 def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -> None:
-    """Refuse an attack that is aimed at one record where every game has another, and warn of a ratio of another n.
+    """Refuse an attack that is aimed at one record where every game has another, and warn of one made for another n.
 
-    Aimed at another record than the one target of its game an attack is a weaker one, and may be meant so; a likelihood ratio
-    of another number of rows is a weaker one, too, but not the likelihood ratio that its name says.
+    An attack that is aimed at another record than the game's target is weaker, and may be meant so. One that was made for another
+    number of rows is most often a slip.
 
     Args:
         game: any game.
@@ -37,17 +37,17 @@ def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -
             f"attack {name_of(attack)} is aimed at one record, but RandomTarget draws another target in each game; leave out its "
             "target"
         )
-    release = game.mechanism.plain_mean(game.n) if isinstance(game, AbstractMembershipGame) else None
-    if release is None:
+    if not isinstance(game, AbstractMembershipGame) or (release := game.mechanism.plain_mean(game.n)) is None:
         return
-    rows = None
-    if isinstance(attack, LikelihoodRatio):
-        rows = attack.rows
-    elif isinstance(attack, (GaussianLikelihoodRatio, QuadraticRatio)):
-        rows = attack.n
-    if rows is not None and rows != release.rows:
+    ratio = isinstance(attack, (LikelihoodRatio, GaussianLikelihoodRatio, QuadraticRatio))
+    rows = attack.rows if isinstance(attack, LikelihoodRatio) else getattr(attack, "n", release.rows)
+    if rows not in {release.rows, *(() if ratio else (game.n,))}:
+        remedy = (
+            ": it is not the optimal attack; make it from the game's mechanism, data and n by LikelihoodRatio"
+            if ratio
+            else ""
+        )
         warnings.warn(
-            f"attack {name_of(attack)} is the likelihood ratio for a mean of {rows} rows, but the game's mechanism averages "
-            f"{release.rows}: it is not the optimal attack; make it from the game's mechanism, data and n by LikelihoodRatio",
+            f"attack {name_of(attack)} is made for a mean of {rows} rows, but the game's mechanism averages {release.rows}{remedy}",
             stacklevel=stacklevel,
         )

@@ -1,0 +1,36 @@
+"""What a new user mistypes first gets one sentence before any work."""
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+
+DATA = mi.Gaussian(np.zeros(3), np.ones(3))
+GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("name", "close"), [("GausianNoise", "GaussianNoise"), ("FixedTraget", "FixedTarget"), ("adit", "audit")]
+)
+def test_a_mistyped_name_gets_the_close_ones(name: str, close: str) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; did you mean .*{close}"):
+        getattr(mi, name)
+
+
+@pytest.mark.parametrize("attack", [mi.CovarianceScore, mi.GaussianLikelihoodRatio])
+def test_an_attack_for_another_number_of_records_is_warned_of(attack: type) -> None:
+    with pytest.warns(UserWarning, match="made for a mean of 11 rows, but the game's mechanism averages 10"):
+        GAME.exact(attack(DATA, n=11, target=GAME.target))
+
+
+def test_a_class_or_counts_in_the_wrong_place_get_one_sentence() -> None:
+    attack = mi.CovarianceScore(DATA, n=10, target=GAME.target)
+    counts = mi.play(GAME, attack, games=1000, progress=False)
+    with pytest.raises(ValueError, match="mechanism is the class EmpiricalMean; it must be a mechanism"):
+        mi.FixedTarget(mi.EmpiricalMean, DATA, n=10, target=np.zeros(3))
+    with pytest.raises(ValueError, match="attack is the class CovarianceScore"):
+        mi.play(GAME, mi.CovarianceScore, games=1000)
+    with pytest.raises(ValueError, match=r"claim is Histogram.*counts.tradeoff\(\)"):
+        GAME.exact(attack).compare(counts)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match="gave NaN for"):
+        mi.play(GAME, lambda target, output: np.nan * output[0], games=1000)
