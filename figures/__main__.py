@@ -8,6 +8,7 @@ if __name__ == "__main__":
 import ast
 import importlib
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from mipsim._command_line import BAD_ARGUMENTS, DONE, PLACE, VERSION, Command, O
 from mipsim._extras import MissingPackageError
 from mipsim._signals import ending_on_signals
 from mipsim._streams import complain, say
-from mipsim._words import printable
+from mipsim._words import plural, printable
 from sims.process import listing
 
 FIGURES = (
@@ -46,7 +47,10 @@ FIGURES = (
     "leemann_table5",
     "verdict",
 )
-SCALES = ("quick", "paper", "full")
+SCALES = ("quick", "standard", "full")
+PAPERS = tuple(dict.fromkeys(name.partition("_")[0] for name in FIGURES if "_" in name))
+MINUTES = tomllib.loads(Path(__file__).with_name("minutes.toml").read_text("utf-8"))
+"""Figure -> minutes at each scale on two cores, measured; those that are not there take seconds."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,31 +68,33 @@ def _listed() -> list[str]:
 @click.command(
     cls=Command,
     examples=[
-        "python -m figures azize_fig2 leemann_fig1",
-        "python -m figures azize_fig2 --scale full --out drawn",
+        "python -m figures azize",
+        "python -m figures azize_fig2 leemann_fig1 --camera-ready",
+        "python -m figures all --scale full --out drawn",
     ],
 )
-@click.argument("names", nargs=-1, metavar="[FIGURE]...")
+@click.argument("names", nargs=-1, metavar="[FIGURE|PAPER|all]...")
 @click.option(
     "--scale",
     type=OneOf(SCALES),
     default="quick",
-    help="games in each world, per curve: quick 20,000, paper 500 (the paper's own), full 1,000,000; of trained figures the size of what is trained",
+    help="games in each world, per curve: quick 20,000, standard 200,000, full 1,000,000; of trained figures the size of what is trained",
 )
 @click.option(
     "--out", type=PLACE, default="results/figures", help="folder to write (default results/figures)"
 )
 @click.option("--seed", type=whole(bits=63), default=0, help="seed of every study (default 0)")
+@click.option(
+    "--camera-ready", is_flag=True, help="pictures without captions, and a LaTeX snippet that includes them"
+)
 @listing(_listed, "list the figures and exit")
 @VERSION
-def figures(names: tuple[str, ...], scale: str, out: str, seed: int) -> int:
-    """Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV.
+def figures(names: tuple[str, ...], scale: str, out: str, seed: int, camera_ready: bool) -> int:
+    """Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV, and a page index.html with all of them.
 
-    FIGURE is the name of a figure; all are drawn if none is given.
+    FIGURE is the name of a figure, PAPER is azize, leemann, kaissis or izzo. All figures are drawn if none is given.
     """
-    for name in names:
-        if name not in FIGURES:
-            raise ValueError(no_such("FIGURE", name, FIGURES, "a name that --list prints"))
+    chosen = _chosen(names)
     folder = Path(out)
 
     def interrupted() -> str:
@@ -97,21 +103,55 @@ def figures(names: tuple[str, ...], scale: str, out: str, seed: int) -> int:
 
     with ending_on_signals(interrupted):
         # After the check of the words, so that a wrong word is told at once.
+        from figures import gallery
         from figures.study_counts import Request
         from mipsim._files import writable_folder
         from mipsim.data import DataError
 
-        request = Request(scale, seed, writable_folder("--out", folder), sys.stderr.isatty())
+        request = Request(scale, seed, writable_folder("--out", folder), sys.stderr.isatty(), camera_ready)
         status = DONE
-        for name in dict.fromkeys(names or FIGURES):
+        left = [_minutes(name, scale) for name in chosen]
+        say(f"{plural(len(chosen), 'figure')} at {scale}, {_about(sum(left))} on two cores.")
+        for place, name in enumerate(chosen, 1):
             try:
                 paths = importlib.import_module(f"figures.{name}").draw(request)
             except (DataError, MissingPackageError) as error:
                 complain(f"{name} is not drawn: {error}")
                 status = BAD_ARGUMENTS
-                continue
-            say(f"{name}: {', '.join(printable(path, 200) for path in paths)}")
+            else:
+                rest = f"; {_about(sum(left[place:]))} left" if place < len(chosen) else ""
+                files = f"{paths[0].stem}.{{{','.join(path.suffix[1:] for path in paths if path.stem == paths[0].stem)}}}"
+                say(f"{name} ({place} of {len(chosen)}{rest}): {printable(request.out / files, 200)}")
+        if any((request.out / f"{name}.csv").exists() for name in FIGURES):
+            say(f"page: {printable(gallery.write(request.out, _listed_names(request.out)), 200)}")
         return status
+
+
+def _chosen(words: Sequence[str]) -> list[str]:
+    """The figures that are named: each by itself, by its paper, or by "all"; all of them if none is."""
+    chosen: list[str] = []
+    for word in words or ("all",):
+        known = [name for name in FIGURES if word in ("all", name, name.partition("_")[0])]
+        if not known:
+            raise ValueError(
+                no_such(
+                    "FIGURE", word, (*FIGURES, *PAPERS, "all"), "a paper, all, or a name that --list prints"
+                )
+            )
+        chosen += known
+    return list(dict.fromkeys(chosen))
+
+
+def _minutes(name: str, scale: str) -> float:
+    return MINUTES.get(name, {}).get(scale, 0.1)
+
+
+def _about(minutes: float) -> str:
+    return "less than a minute" if minutes < 1 else f"about {plural(round(minutes), 'minute')}"
+
+
+def _listed_names(folder: Path) -> list[str]:
+    return [name for name in FIGURES if (folder / f"{name}.csv").exists()]
 
 
 def _description(name: str) -> str:

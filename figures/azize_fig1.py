@@ -32,7 +32,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         style.letter(axes[1], "b", r"after $C_\sigma^{-1/2}$: the angle that counts")
         words = _caption(whitened)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=130)
-        return write.save(figure, request.out, "azize_fig1", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "azize_fig1", caption=words, header=HEADER, rows=rows)
 
 
 def _panel(axes: "Axes", tag: str, change: np.ndarray, root: np.ndarray) -> list[write.Row]:
@@ -72,14 +72,10 @@ def _panel(axes: "Axes", tag: str, change: np.ndarray, root: np.ndarray) -> list
     bend = np.linspace(result[0], result[1], 60)
     axes.plot(0.55 * np.cos(bend), 0.55 * np.sin(bend), color=style.INK, linewidth=0.9)
     middle = bend.mean()
+    # Between two of the drawn contours, so that no box has to hide a line.
+    place = 0.76 if tag == "b" else 1.38
     axes.text(
-        0.76 * np.cos(middle),
-        0.76 * np.sin(middle),
-        r"$\theta$",
-        ha="center",
-        va="center",
-        fontsize=11,
-        bbox=style.CLEAR,
+        place * np.cos(middle), place * np.sin(middle), r"$\theta$", ha="center", va="center", fontsize=11
     )
     axes.plot(0, 0, "o", color=style.INK, markersize=3)
     axes.text(-0.08, -0.12, r"$\mu$", ha="right", va="top", fontsize=10)

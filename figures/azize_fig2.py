@@ -47,7 +47,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         axes[0].set_ylabel("true positive rate")
         words = _caption(request)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
-        return write.save(figure, request.out, "azize_fig2", caption=words, header=roc.HEADER, rows=rows)
+        return write.save(figure, request, "azize_fig2", caption=words, header=roc.HEADER, rows=rows)
 
 
 _TARGETS = (("easy", style.EASY), ("medium", style.MEDIUM), ("hard", style.HARD))

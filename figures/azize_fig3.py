@@ -30,9 +30,9 @@ REPORTED = {
 SIZES = np.unique(np.geomspace(16, 60_000, 120).astype(int))
 BANDS = len(VICTIMS) * len(TARGETS) * len(ATTACKS) * (len(MEANS) + 1)
 """Of means, and of literal epochs."""
-EPOCHS = {"quick": ("fashion",), "paper": ("fashion", "cifar"), "full": ("fashion", "cifar")}
+EPOCHS = {"quick": ("fashion",), "standard": ("fashion", "cifar"), "full": ("fashion", "cifar")}
 """Whose literal epochs are played: one of CIFAR-10 takes a second of a core."""
-EPOCH_GAMES = {"quick": 300, "paper": 100, "full": 10_000}
+EPOCH_GAMES = {"quick": 300, "standard": 100, "full": 10_000}
 """Of literal epochs in each world, per curve; the paper plays 100."""
 
 
@@ -60,7 +60,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         axes[0, 0].legend(loc="lower right", labelspacing=0.12)
         words = _caption(request, result)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
-        return write.save(figure, request.out, "azize_fig3", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "azize_fig3", caption=words, header=HEADER, rows=rows)
 
 
 def _rocs(axes: "Axes", panel: str, which: str, request: Request) -> list[write.Row]:

@@ -37,7 +37,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         _sketch(axes)
         words = _caption()
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=130)
-        return write.save(figure, request.out, "azize_fig4", caption=words, header=HEADER, rows=MESSAGES)
+        return write.save(figure, request, "azize_fig4", caption=words, header=HEADER, rows=MESSAGES)
 
 
 def _sketch(axes: "Axes") -> None:

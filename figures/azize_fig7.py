@@ -53,4 +53,4 @@ def draw(request: Request) -> tuple[Path, ...]:
             "size depends on the ridge. No games are played."
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
-        return write.save(figure, request.out, "azize_fig7", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "azize_fig7", caption=words, header=HEADER, rows=rows)

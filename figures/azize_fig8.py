@@ -43,4 +43,4 @@ def draw(request: Request) -> tuple[Path, ...]:
             "the middle and the least Mahalanobis score, at the start of training, with the moments of Fig. 7. No games are played."
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=102)
-        return write.save(figure, request.out, "azize_fig8", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "azize_fig8", caption=words, header=HEADER, rows=rows)

@@ -76,7 +76,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         axes.legend(loc="upper right", bbox_to_anchor=(1.0, 1.02))
         words = _caption()
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=112)
-        return write.save(figure, request.out, "izzo_fig1", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "izzo_fig1", caption=words, header=HEADER, rows=rows)
 
 
 def _caption() -> str:

@@ -39,7 +39,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         figure = style.blank(style.PAGE_INCHES, 3.9 + CAPTION_INCHES)
         axes = figure.subplots(2, 4)
         bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
-        figure.subplots_adjust(left=0.07, right=0.985, top=0.945, bottom=bottom, wspace=0.2, hspace=0.32)
+        figure.subplots_adjust(left=0.07, right=0.975, top=0.945, bottom=bottom, wspace=0.2, hspace=0.32)
         tags = iter("abcdefgh")
         for row, mu in zip(axes, NOISE, strict=True):
             for place, noise in zip(row, KINDS, strict=False):
@@ -60,7 +60,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             "(d) and (h), where j of d = 30 is compared with d = 1."
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
-        return write.save(figure, request.out, "kaissis_fig1", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "kaissis_fig1", caption=words, header=HEADER, rows=rows)
 
 
 def curves(noise: str, mu: float) -> tuple[AbstractTradeOff, AbstractTradeOff]:

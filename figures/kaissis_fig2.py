@@ -39,7 +39,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             f"record's effect. (b, c) Power at FPR {ALPHA:g} in the relaxed threat model (J) and in the DPTM (f), d = 1."
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
-        return write.save(figure, request.out, "kaissis_fig2", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "kaissis_fig2", caption=words, header=HEADER, rows=rows)
 
 
 def _limit(axes: "Axes") -> list[write.Row]:

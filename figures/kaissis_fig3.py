@@ -53,7 +53,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             "j⁻¹, of corollary 1 in (a), (b), of theorem 2 with 50 dimensions in (c); grey, dashed: with one dimension, the power that 50 cost."
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
-        return write.save(figure, request.out, "kaissis_fig3", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "kaissis_fig3", caption=words, header=HEADER, rows=rows)
 
 
 def _panel(axes: "Axes", tag: str, played: Played, ratio: float, d: int) -> list[write.Row]:

@@ -64,7 +64,7 @@ def draw(request: Request) -> tuple[Path, ...]:
                 style.letter(place, panel.tag, panel.task.title)
         axes[0].set_ylabel("test accuracy")
         style.caption(figure, words, bottom_inches=inches, characters=158 if wide else 91)
-        return write.save(figure, request.out, "kaissis_fig4", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "kaissis_fig4", caption=words, header=HEADER, rows=rows)
 
 
 def _panel(tag: str, task: Task, request: Request) -> Panel:

@@ -49,7 +49,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             style.letter(place, tag, title)
         words = _caption(widest)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=140)
-        return write.save(figure, request.out, "leemann_fig1", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "leemann_fig1", caption=words, header=HEADER, rows=rows)
 
 
 def _caption(widest: list[float]) -> str:

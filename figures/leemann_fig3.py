@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DESCRIPTION = "test accuracy against mu with noise calibrated by GMIP and by GDP (trained, no games)"
-DATA = {"quick": ("Adult",), "paper": tuple(TASKS), "full": tuple(TASKS)}
+DATA = {"quick": ("Adult",), "standard": tuple(TASKS), "full": tuple(TASKS)}
 """What each scale draws: the features of CIFAR-10 take minutes."""
 HEADER: write.Row = ("panel", "data", "curve", "mu", "accuracy", "standard_deviation")
 LINES = dict(
@@ -59,7 +59,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         axes[0].legend(loc="lower right")
         words = _caption(request, result)
         style.caption(figure, words, bottom_inches=caption_inches, characters=158 if wide else 102)
-        return write.save(figure, request.out, "leemann_fig3", caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, "leemann_fig3", caption=words, header=HEADER, rows=rows)
 
 
 def _accuracies(name: str, request: Request) -> np.ndarray:

@@ -134,7 +134,7 @@ def draw(
         )
         caption = words(panels)
         style.caption(figure, caption, bottom_inches=CAPTION_INCHES, characters=158)
-        return write.save(figure, request.out, name, caption=caption, header=roc.HEADER, rows=rows)
+        return write.save(figure, request, name, caption=caption, header=roc.HEADER, rows=rows)
 
 
 def _column(dashes: str, power: float) -> tuple[str | float, str | float]:

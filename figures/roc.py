@@ -113,7 +113,7 @@ def one_panel(
         axes.set_ylabel("true positive rate")
         axes.legend(**legend)
         style.caption(figure, words, bottom_inches=caption_inches, characters=102)
-        return write.save(figure, request.out, name, caption=words, header=HEADER, rows=rows)
+        return write.save(figure, request, name, caption=words, header=HEADER, rows=rows)
 
 
 def frame(axes: "Axes", lowest: float) -> None:

@@ -14,8 +14,8 @@ from mipsim.theory import azize
 from sims import runner
 from sims.studies import STUDIES
 
-# Games in each world, for each curve. The paper plays 1000 games, half of them "in".
-GAMES = {"quick": 20_000, "paper": 500, "full": 1_000_000}
+# Games in each world, for each curve. Azize & Basu play 1000 games, half of them "in".
+GAMES = {"quick": 20_000, "standard": 200_000, "full": 1_000_000}
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Request:
         seed: the seed of every study of the figure.
         out: where the figure is written; the counts are kept in its folder `counts`, and resumed from there.
         progress: show a bar while games are played.
+        camera_ready: pictures without captions, and LaTeX that includes them.
         fewer: games per world and curve of a figure whose games are slow, in place of those of the scale.
     """
 
@@ -34,6 +35,7 @@ class Request:
     seed: int
     out: Path
     progress: bool = False
+    camera_ready: bool = False
     fewer: int | None = None
 
     @property

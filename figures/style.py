@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 COLUMN_INCHES = 3.35
 PAGE_INCHES = 6.9
 DPI = 300
 
-# Okabe & Ito's red, green and blue: the paper's three colours for the targets, safe for colour-blind readers.
-EASY, MEDIUM, HARD = "#D55E00", "#009E73", "#0072B2"
+# The paper's red, green and blue for the targets, as far apart in lightness (54, 70, 25) as grey print needs.
+EASY, MEDIUM, HARD = "#D55E00", "#52BE9B", "#0B3C6F"
 # Three steps of one dark-to-light scale, for panels whose curves are ordered by a parameter.
 ORDERED = ("#2D1160", "#B5367A", "#F98C5A")
 OUT, INSIDE = "#5B6770", "#D55E00"
@@ -56,11 +57,14 @@ _JOURNAL: dict[Any, Any] = {
     "legend.labelspacing": 0.3,
     "legend.borderaxespad": 0.2,
     "lines.linewidth": 1.1,
+    "pdf.fonttype": 42,  # journals refuse Type 3 fonts
     "svg.fonttype": "path",  # letters as outlines: the SVG looks the same where the fonts are missing
     "svg.hashsalt": "mipsim",  # the same figure is the same file
 }
 
 
+CAPTION = "caption-inches-"
+"""Opens the identifier of a caption in its figure; its height in inches follows."""
 # What a caption's plain text (as in the CSV) becomes in print.
 _TYPESET = {
     "Φ⁻¹": r"Φ$^{-1}$",
@@ -118,10 +122,30 @@ def caption(figure: "Figure", text: str, *, bottom_inches: float, characters: in
     for plain, typeset in _TYPESET.items():
         lines = lines.replace(plain, typeset)
     figure.text(
-        0.012, (bottom_inches - 0.06) / height, lines, va="top", ha="left", fontsize=7, linespacing=1.25
+        0.012,
+        (bottom_inches - 0.06) / height,
+        lines,
+        va="top",
+        ha="left",
+        fontsize=7,
+        linespacing=1.25,
+        gid=f"{CAPTION}{bottom_inches}",
     )
 
 
 def letter(axes: "Axes", tag: str, title: str) -> None:
     """Head a panel: its letter, then what it shows."""
     axes.set_title(f"({tag}) {title}", loc="left")
+
+
+def without_caption(figure: "Figure") -> "Bbox":
+    """Hide the caption; returns the part of the figure above it, in inches."""
+    from matplotlib.transforms import Bbox
+
+    width, height = figure.get_size_inches()
+    bottom = 0.0
+    for text in figure.texts:
+        if str(text.get_gid()).startswith(CAPTION):
+            text.set_visible(False)
+            bottom = float(str(text.get_gid()).removeprefix(CAPTION))
+    return Bbox.from_extents(0.0, bottom, width, height)

@@ -50,7 +50,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             f"at rates from {LEAST_RATE:g} to {1 - LEAST_RATE:g}."
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=120)
-        return write.save(figure, request.out, "verdict", caption=words, header=roc.HEADER, rows=rows)
+        return write.save(figure, request, "verdict", caption=words, header=roc.HEADER, rows=rows)
 
 
 def _curves(

@@ -66,3 +66,26 @@ def test_ctrl_c_keeps_what_was_finished(
     assert command.main(["verdict", "--out", str(tmp_path)]) == 130
     assert "interrupted" in capsys.readouterr().err
     assert (tmp_path / "finished.png").exists()
+
+
+def test_a_paper_and_all_stand_for_their_figures() -> None:
+    assert command._chosen(["izzo", "izzo_fig1"]) == ["izzo_fig1", "izzo_table1"]
+    assert command._chosen([]) == command._chosen(["all"]) == list(command.FIGURES)
+
+
+def test_the_command_says_how_long_it_takes_and_writes_a_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["izzo_table1", "leemann_table1", "--out", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("2 figures at quick, ")
+    assert lines[1].startswith("izzo_table1 (1 of 2; ")
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert page.count("<figure ") == 2
+    assert "script" not in page
+    assert str(tmp_path) not in page
+
+
+def test_minutes_are_those_of_figures_that_exist() -> None:
+    assert set(command.MINUTES) <= set(command.FIGURES)
+    assert all(set(minutes) <= set(command.SCALES) for minutes in command.MINUTES.values())

@@ -70,6 +70,9 @@ def test_leemann_table_5(tmp_path: Path) -> None:
     assert round(min(free), 2) == 0.86
     gdp = [float(row["CIFAR-10 GDP"]) for row in rows]
     assert (np.diff(gdp) < 0).all()
+    assert (rows[0]["CIFAR-10 equation 9"], rows[0]["CIFAR-10 GDP"]) == ("26.13", "2.838")
+    for row in rows:
+        assert float(row["Adult GMIP"]) == min(float(row["Adult equation 9"]), float(row["Adult GDP"]))
     # Equation 10 by hand at the step that the table takes for mu = 2.
     s, c = leemann_utility.step_mu(2.0, leemann_utility.RUNS["CIFAR-10"]), 400 * np.sqrt(1200) / 48_000
     inner = np.exp(s**2) * norm.cdf(1.5 * s) + 3 * norm.cdf(-0.5 * s) - 2

@@ -25,7 +25,7 @@ def tiny_task(name: str) -> leemann_utility.Task:
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize(("scale", "panels"), [("quick", 1), ("paper", 3)])
+@pytest.mark.parametrize(("scale", "panels"), [("quick", 1), ("standard", 3)])
 def test_accuracy_against_mu(
     scale: str, panels: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

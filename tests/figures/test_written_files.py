@@ -1,12 +1,14 @@
 """Files are whole or absent, and hold what was drawn."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from figures import write
-from figures.style import blank, journal
+from figures.study_counts import Request
+from figures.style import blank, caption, journal
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_scrap(
@@ -27,7 +29,9 @@ def test_a_failed_write_leaves_the_old_file_and_no_scrap(
 
 def test_table_is_plain_csv_under_a_caption() -> None:
     text = write.table("two\n  lines", ("curve", "fpr"), [("a, b", 0.1), ("c", 1 / 3)]).decode()
-    assert text == '# two lines\ncurve,fpr\n"a, b",0.1\nc,0.3333333333\n'
+    first, _, rest = text.partition("\n")
+    assert re.fullmatch(r"# two lines \[mipsim [\d.]+(, commit [0-9a-f]{12})?\]", first)
+    assert rest == 'curve,fpr\n"a, b",0.1\nc,0.3333333333\n'
 
 
 def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
@@ -36,7 +40,8 @@ def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
         with journal():
             figure = blank(2.0, 1.0)
             figure.subplots().plot([0, 1], [0, 1])
-            paths = write.save(figure, tmp_path / folder, "line", caption="c", header=("x",), rows=[(1,)])
+            request = Request("quick", 0, tmp_path / folder)
+            paths = write.save(figure, request, "line", caption="c", header=("x",), rows=[(1,)])
         assert [p.name for p in paths] == ["line.png", "line.svg", "line.pdf", "line.csv", "line.txt"]
         return [p.read_bytes() for p in paths]
 
@@ -52,3 +57,17 @@ def test_the_style_stays_in_its_scope() -> None:
     with journal():
         assert matplotlib.rcParams["savefig.dpi"] == 300
     assert dict(matplotlib.rcParams) == before
+
+
+def test_camera_ready_pictures_have_no_caption_but_latex_has(tmp_path: Path) -> None:
+    with journal():
+        figure = blank(2.0, 1.5)
+        figure.subplots().plot([0, 1], [0, 1])
+        caption(figure, "Half of 50%", bottom_inches=0.5, characters=40)
+        request = Request("quick", 0, tmp_path, camera_ready=True)
+        paths = write.save(figure, request, "line", caption="Half of 50%", header=("x",), rows=[(1,)])
+    assert [p.suffix for p in paths] == [".png", ".svg", ".pdf", ".csv", ".txt", ".tex"]
+    size = [int.from_bytes(paths[0].read_bytes()[k : k + 4], "big") for k in (16, 20)]
+    assert size == [600, 300]  # 2 x 1 inches: the half inch of the caption is cut off
+    assert r"\caption{Half of 50\%}" in paths[-1].read_text("utf-8")
+    assert b"/Subtype /Type3" not in paths[2].read_bytes()

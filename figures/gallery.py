@@ -1,0 +1,46 @@
+"""The page index.html of a folder of figures: each with its caption and its files."""
+
+import html
+from collections.abc import Sequence
+from pathlib import Path
+
+from mipsim._files import replace_file
+
+SUFFIXES = ("svg", "pdf", "csv", "txt", "tex")
+_HEAD = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self'; style-src 'unsafe-inline'">
+<title>mipsim figures</title><style>
+:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+figure { margin: 0 0 3rem } img { max-width: 100%; background: white } figcaption { font-size: 0.9rem }
+pre { overflow-x: auto; font-size: 0.85rem }
+</style></head><body><h1>Figures</h1>
+"""
+
+
+def write(folder: Path, names: Sequence[str]) -> Path:
+    """Write the page from the files of these figures; returns its path.
+
+    Args:
+        folder: where the figures are, and where the page goes.
+        names: of figures that have been drawn there.
+    """
+    page = folder / "index.html"
+    replace_file(
+        page, (_HEAD + "".join(_figure(folder, name) for name in names) + "</body></html>\n").encode()
+    )
+    return page
+
+
+def _figure(folder: Path, name: str) -> str:
+    words = (folder / f"{name}.txt").read_text("utf-8")
+    picture = (folder / f"{name}.png").exists()
+    files = " ".join(
+        f'<a href="{name}.{suffix}">{suffix.upper()}</a>'
+        for suffix in SUFFIXES
+        if (folder / f"{name}.{suffix}").exists()
+    )
+    shown = f'<img src="{name}.png" alt="{name}">' if picture else f"<pre>{html.escape(words)}</pre>"
+    caption = f"<p>{html.escape(words)}</p>" if picture else ""
+    return f'<figure id="{name}"><h2>{name}</h2>{shown}<figcaption>{caption}{files}</figcaption></figure>\n'
