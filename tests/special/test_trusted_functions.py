@@ -196,7 +196,7 @@ TABLE: dict[str, Trusted] = {
 NOT_TRUSTED = {
     "stats.nct": "NaN in places and off by factors in tails below 1e-14; replaced by mipsim.special.noncentral_t",
     "stats.ncx2": "off in far tails; replaced by mipsim.special.noncentral_chi_square, and used in benchmarks only",
-    "stats.qmc": "points of a search; no law",
+    "stats.qmc": "points of a search; no distribution",
     "stats.f": "one quantile of the rule of limits, at a fixed probability; its error is that of betainccinv",
 }
 QUANTILES = {
