@@ -75,8 +75,8 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
 @click.option("--keep", is_flag=True, help="with --hunt: keep what was found as points of the register")
 @click.option(
     "--suite",
-    type=OneOf(["broken-mechanisms"]),
-    help="judge mechanisms with known violations instead, beside other tools' published figures",
+    type=OneOf(["broken-mechanisms", "tools"]),
+    help="judge mechanisms with known violations, or what public tools document, instead",
 )
 @VERSION
 @click.pass_obj

@@ -102,9 +102,7 @@ def _kind(statement: Statement) -> str:
 
 
 def _suite(asked: Request) -> int:
-    """The public suite, which takes a seed and a file for its rows, and nothing else."""
-    from verify.tools.suite import show as show_suite
-
+    """A suite beside the register, which takes a seed and a file for its rows, and nothing else."""
     for name, given in (
         ("CLAIM", asked.claims),
         ("--out", asked.out),
@@ -113,6 +111,10 @@ def _suite(asked: Request) -> int:
     ):
         if given:
             raise ValueError(f"{name} is {given} beside --suite, which goes with --seed and --json only")
+    if asked.suite == "tools":
+        from verify.tools.trials import show as show_suite
+    else:
+        from verify.tools.suite import show as show_suite
     show_suite(asked.json, asked.seed)
     return DONE
 

@@ -1,0 +1,302 @@
+"""A claim that a public tool documents, and its judge: simulations with known answers, or an enclosure of the true number."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from mipsim.bands.clopper_pearson import clopper_pearson
+from mipsim.referee import Verdict
+
+ALPHA = 0.05
+"""How often a bound may be wrong, in every simulated trial: the tools' usual default."""
+TOLERANCE = 0.02
+"""A rate is confirmed if its whole interval is at most `ALPHA` + this: of a rate that is `ALPHA` no number of runs shows more."""
+RISK = 0.001
+"""The probability that any interval of a rate of the register misses it; all simulated cases share it equally."""
+ROUNDING = 1e-6
+"""A number that is beyond the truth by this share of it (of 1 if it is smaller) is not called wrong: tools stop their searches there."""
+ENDS = 1e-4
+"""A number is confirmed if it is beyond the far end of the truth by at most this share: the ends lie some 1e-5 apart, the best tools less."""
+
+Case = Callable[[np.random.Generator], tuple[float, float]]
+"""One simulated use of a tool: (what it returns, what is true)."""
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A bound that may be wrong in at most 5% of its uses.
+
+    Attributes:
+        cases: name -> one use of the tool, with a truth that is known exactly.
+        side: "lower" for a bound that must not be above the truth, "upper" for one that must not be below.
+        runs: independent uses in each case.
+    """
+
+    cases: Mapping[str, Case]
+    side: Literal["lower", "upper"] = "lower"
+    runs: int = 3000
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """A number that must not be on the wrong side of the truth, ever.
+
+    Attributes:
+        cases: name -> (what the tool returns, a function; the truth's lower and upper end, a function).
+        side: "lower" for a bound that must not be above the truth, "upper" for one that must not be below.
+    """
+
+    cases: Mapping[str, tuple[Callable[[], float], Callable[[], tuple[float, float]]]]
+    side: Literal["lower", "upper"] = "upper"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One documented claim of one tool.
+
+    Attributes:
+        name: short; also the name of its program, with underscores.
+        tool: whose claim it is.
+        package: its distribution, with the versions that are judged, such as "riskcal==1.5.*"; "" for code of our own.
+        call: what is called.
+        claim: the words of the documentation, verbatim.
+        place: where they stand.
+        evidence: what decides.
+        restricted_by: words of the documentation that restrict the claim, with their place.
+        repaired: where a later version differs.
+        by_formula: the tool's computation is written anew in this project, from its public source, because it cannot be installed here.
+        planted: a control: a bound that is known to hold, or a wrong one.
+    """
+
+    name: str
+    tool: str
+    package: str
+    call: str
+    claim: str
+    place: str
+    evidence: Simulated | Enclosed
+    restricted_by: str = ""
+    repaired: str = ""
+    by_formula: bool = False
+    planted: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one case of a trial showed.
+
+    Attributes:
+        case: its name.
+        runs: how many; 1 where the truth is enclosed.
+        wrong: how often the bound was on the wrong side of the truth.
+        rate: the interval of the rate of wrong bounds, simultaneous over the register; (0, 0) or (1, 1) where the truth is enclosed and decides.
+        said: the median of what the tool returned.
+        truth: what is true; the end that favours the tool.
+    """
+
+    case: str
+    runs: int
+    wrong: int
+    rate: tuple[float, float]
+    said: float
+    truth: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """The judgement of one trial.
+
+    Attributes:
+        name, tool, version, call, claim, place, restricted_by, repaired, by_formula, planted: of the trial; the version is the installed one.
+        verdict: REFUTED, CONFIRMED (in these cases) or INCONCLUSIVE; "" where it was not judged.
+        skipped: why it was not judged.
+        outcomes: of its cases.
+        tightness: the least ratio of what the tool says to the best valid bound of the register in the same case (simulated), or the
+            largest ratio to the truth (enclosed); NaN where there is none.
+    """
+
+    name: str
+    tool: str
+    version: str
+    call: str
+    claim: str
+    place: str
+    restricted_by: str
+    repaired: str
+    by_formula: bool
+    planted: bool
+    verdict: str
+    skipped: str = ""
+    outcomes: tuple[Outcome, ...] = field(default=())
+    tightness: float = math.nan
+
+    @property
+    def worst(self) -> Outcome | None:
+        """The case that speaks most against the claim; None where nothing was judged."""
+        return max(self.outcomes, key=lambda item: (item.wrong / item.runs, item.case), default=None)
+
+
+def installed(package: str) -> tuple[str, str]:
+    """The version of a distribution, and why it cannot be judged ("" if it can).
+
+    Args:
+        package: a name with the versions that are judged, such as "riskcal==1.5.*"; "" for code of our own.
+
+    Examples:
+        >>> installed("")
+        ('', '')
+        >>> installed("no-such-package==1.*")
+        ('', 'no-such-package is not installed')
+        >>> installed("numpy==0.1.*")[1].endswith("0.1.* is judged")
+        True
+    """
+    if not package:
+        return "", ""
+    name, _, judged = package.partition("==")
+    try:
+        version = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "", f"{name} is not installed"
+    if not f"{version}.".startswith(judged.removesuffix("*")):
+        return version, f"{name} {version} is installed; {judged} is judged"
+    return version, ""
+
+
+def wrong(said: float, truth: float, side: str, slack: float = ROUNDING) -> bool:
+    """Whether a bound is on the wrong side of the truth by more than `slack`, a share of it; NaN is wrong.
+
+    Examples:
+        >>> wrong(1.1, 1.0, "lower"), wrong(1.1, 1.0, "upper"), wrong(1.0, 1.0, "lower"), wrong(math.nan, 1.0, "lower")
+        (True, False, False, True)
+    """
+    most = slack * max(1.0, abs(truth))
+    return not (said <= truth + most if side == "lower" else said >= truth - most)
+
+
+def simulate(name: str, evidence: Simulated, risk: float, seed: int) -> tuple[str, tuple[Outcome, ...]]:
+    """Use the tool again and again, and count how often it is wrong.
+
+    Args:
+        name: of the trial; with the case and the seed it decides the random numbers.
+        evidence: the cases.
+        risk: the probability that the interval of one case misses the rate.
+        seed: of the random numbers.
+
+    Returns:
+        The verdict and what each case showed: REFUTED if an interval lies above `ALPHA`, CONFIRMED if all lie below `ALPHA` + `TOLERANCE`.
+
+    Examples:
+        >>> honest = Simulated({"coin": lambda rng: (float(rng.random() < 0.03), 0.0)})
+        >>> simulate("honest", honest, 1e-4, 0)[0], simulate("liar", Simulated({"sure": lambda rng: (1.0, 0.0)}), 1e-4, 0)[0]
+        ('CONFIRMED', 'REFUTED')
+    """
+    outcomes = []
+    for case, use in evidence.cases.items():
+        rng = np.random.default_rng([seed, zlib.crc32(f"{name}/{case}".encode())])
+        pairs = [use(rng) for _ in range(evidence.runs)]
+        count = sum(wrong(said, truth, evidence.side) for said, truth in pairs)
+        low, high = (float(end[0]) for end in clopper_pearson([count], evidence.runs, risk))
+        said, truth = (float(np.median(column)) for column in zip(*pairs, strict=True))
+        outcomes.append(Outcome(case, evidence.runs, count, (low, high), said, truth))
+    if any(item.rate[0] > ALPHA for item in outcomes):
+        verdict = Verdict.REFUTED
+    elif all(item.rate[1] <= ALPHA + TOLERANCE for item in outcomes):
+        verdict = Verdict.CONFIRMED
+    else:
+        verdict = Verdict.INCONCLUSIVE
+    return str(verdict), tuple(outcomes)
+
+
+def enclose(evidence: Enclosed) -> tuple[str, tuple[Outcome, ...]]:
+    """Hold the tool's numbers against both ends of the truth.
+
+    Returns:
+        The verdict and what each case showed: REFUTED if a number is on the wrong side of both ends, CONFIRMED if all are on the right
+        side of both, the far one to `ENDS`.
+
+    Examples:
+        >>> enclose(Enclosed({"1": (lambda: 1.5, lambda: (1.0, 2.0))}))[0]
+        'INCONCLUSIVE'
+    """
+    outcomes, sure = [], True
+    for case, (tool, truth) in evidence.cases.items():
+        said, ends = tool(), truth()
+        mild, strict = ends if evidence.side == "upper" else ends[::-1]
+        is_wrong = wrong(said, mild, evidence.side)
+        sure = sure and not wrong(said, strict, evidence.side, ENDS)
+        outcomes.append(Outcome(case, 1, int(is_wrong), (float(is_wrong), float(is_wrong)), said, mild))
+    refuted = any(item.wrong for item in outcomes)
+    verdict = Verdict.REFUTED if refuted else Verdict.CONFIRMED if sure else Verdict.INCONCLUSIVE
+    return str(verdict), tuple(outcomes)
+
+
+def judge(trials: Sequence[Trial], seed: int = 0, say: Callable[[Row], None] = lambda row: None) -> list[Row]:
+    """Judge trials, those whose packages are here.
+
+    Args:
+        trials: the register or a part of it; all simulated cases of it share `RISK`.
+        seed: of the random numbers.
+        say: called with each row as it is done, before `tightness` is known.
+
+    Examples:
+        >>> right = Enclosed({"pi": (lambda: 3.2, lambda: (math.pi, math.pi))})
+        >>> (row,) = judge([Trial(name="pi", tool="us", package="", call="", claim="", place="", evidence=right)])
+        >>> row.verdict, round(row.tightness, 4)
+        ('CONFIRMED', 1.0186)
+    """
+    risk = RISK / max(
+        1, sum(len(item.evidence.cases) for item in trials if isinstance(item.evidence, Simulated))
+    )
+    rows: list[Row] = []
+    for trial in trials:
+        version, missing = installed(trial.package)
+        verdict, outcomes = "", ()
+        if not missing:
+            verdict, outcomes = (
+                simulate(trial.name, trial.evidence, risk, seed)
+                if isinstance(trial.evidence, Simulated)
+                else enclose(trial.evidence)
+            )
+        taken = (
+            "name",
+            "tool",
+            "call",
+            "claim",
+            "place",
+            "restricted_by",
+            "repaired",
+            "by_formula",
+            "planted",
+        )
+        rows.append(
+            Row(
+                version=version,
+                verdict=verdict,
+                skipped=missing,
+                outcomes=outcomes,
+                **{key: getattr(trial, key) for key in taken},
+            )
+        )
+        say(rows[-1])
+    return [_with_tightness(row, trial, rows) for row, trial in zip(rows, trials, strict=True)]
+
+
+def _with_tightness(row: Row, trial: Trial, rows: Sequence[Row]) -> Row:
+    """The row with its tightness: of simulations against the largest median of a confirmed row in the same case."""
+    ratios = []
+    for item in row.outcomes:
+        best = item.truth
+        if isinstance(trial.evidence, Simulated):
+            valid = [single for other in rows if other.verdict == "CONFIRMED" for single in other.outcomes]
+            best = max((single.said for single in valid if single.case == item.case), default=0.0)
+        if best > 0.0:
+            ratios.append(item.said / best)
+    lower = trial.evidence.side == "lower"
+    return replace(row, tightness=(min if lower else max)(ratios)) if ratios else row
