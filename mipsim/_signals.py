@@ -21,6 +21,9 @@ INTERRUPTED = 128 + signal.SIGINT
 """The exit status of a command that Ctrl-C has ended, as a shell tells it of other programs."""
 
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_PRESSES = [getattr(signal, name) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
+AGAIN = 0.1
+"""Seconds after which a KeyboardInterrupt that may have been dropped is raised again."""
 
 
 def begin() -> None:
@@ -104,7 +107,7 @@ def before_ending(act: Callable[[], object]) -> Iterator[None]:
 
 
 def interruptible(command: Callable[_P, int]) -> Callable[_P, int]:
-    """A command within which Ctrl-C raises KeyboardInterrupt, and SIGTERM and SIGHUP do what Ctrl-C does.
+    """A command that Ctrl-C leaves by KeyboardInterrupt, as `LeavingOnCtrlC` does, and SIGTERM and SIGHUP as Ctrl-C does.
 
     A KeyboardInterrupt that the command does not catch is printed, and the status is then `INTERRUPTED`. The status `INTERRUPTED` becomes
     128 + the signal's number. A signal that is ignored, as `nohup` asks for, stays ignored.
@@ -119,18 +122,16 @@ def interruptible(command: Callable[_P, int]) -> Callable[_P, int]:
     def listening(*args: _P.args, **named: _P.kwargs) -> int:
         caught: list[int] = []
 
-        def interrupt(number: int, frame: FrameType | None) -> None:
+        def interrupt(number: int, _: FrameType | None) -> None:
             caught.append(number)
-            if deaf and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-                signal.default_int_handler(number, frame)
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGALRM)
 
-        with _handlers_put_back() as before:
-            deaf = before[signal.SIGINT] is signal.SIG_IGN  # as in the background of a script
+        with _handlers_put_back():
             try:
+                _handle(signal.default_int_handler, _PRESSES)
                 _handle(interrupt, _ENDING[1:])
-                _handle(signal.default_int_handler, _ENDING[:1])
-                status = command(*args, **named)
+                with LeavingOnCtrlC():
+                    status = command(*args, **named)
             except KeyboardInterrupt as stop:
                 complain(str(stop) or "interrupted")
                 status = INTERRUPTED
@@ -139,46 +140,109 @@ def interruptible(command: Callable[_P, int]) -> Callable[_P, int]:
     return listening
 
 
-@contextmanager
-def ctrl_c_is_kept() -> Iterator[Callable[[], None]]:
-    """Within the block Ctrl-C raises as ever; the function that it gives raises once more what compiled code has dropped.
+class LeavingOnCtrlC:
+    """A block that Ctrl-C leaves by KeyboardInterrupt, even where compiled code drops what a handler raises.
 
-    Where compiled code calls Python, as when garbage is collected, a KeyboardInterrupt is printed and lost.
+    Where compiled code calls Python, as when garbage is collected, a KeyboardInterrupt is lost or comes out as another error. So SIGALRM
+    raises it again every `AGAIN` seconds until the block is left; not while it unwinds the block, which a second Ctrl-C does not cut
+    short either. A block that ends before that, or by another error, is left by KeyboardInterrupt all the same. SIGALRM leaves the block
+    like Ctrl-C, also where SIGINT is ignored.
+
+    Outside the main thread, and where the process has handlers of its own, the block changes nothing.
 
     Examples:
-        >>> with ctrl_c_is_kept() as again:
-        ...     again()
+        >>> with LeavingOnCtrlC():
+        ...     pass
     """
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield lambda: None
-        return
-    caught: list[int] = []
 
-    def interrupt(number: int, _: FrameType | None) -> None:
-        caught.append(number)
-        raise KeyboardInterrupt
+    # A class and no generator: between its two methods and the block CPython looks for no signals.
 
-    def again() -> None:
-        if caught:
+    def __init__(self) -> None:
+        """Change nothing yet."""
+        self._before: dict[int, Any] = {}
+        self._hook = sys.unraisablehook
+        self._stop: KeyboardInterrupt | None = None
+        self._left = False
+
+    def __enter__(self) -> None:
+        """Take the handlers of SIGINT and SIGALRM."""
+        if threading.current_thread() is not threading.main_thread() or len(_PRESSES) == 1:
+            return
+        interrupt, alarm = before = [signal.getsignal(number) for number in _PRESSES]
+        if (_is_free(interrupt) or interrupt is signal.SIG_IGN) and (
+            _is_free(alarm) or alarm is signal.SIG_DFL
+        ):
+            self._before = dict(zip(_PRESSES, before, strict=True))
+            _handle(self, _PRESSES)
+            sys.unraisablehook = self._unraisable
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Raise KeyboardInterrupt, now or in `AGAIN` seconds."""
+        if self._stop is None:
+            self._stop = KeyboardInterrupt()
+        if not self._left:
+            signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        while frame is not None:
+            if frame.f_code in _ENTERING_AND_LEAVING:
+                return
+            frame = frame.f_back
+        unwinding = sys.exception()
+        while unwinding is not None and unwinding is not self._stop:
+            unwinding = unwinding.__context__
+        if unwinding is None:
+            raise self._stop.with_traceback(None)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Put the handlers back; raise KeyboardInterrupt if it came and is not what leaves the block."""
+        self._left = True
+        if not self._before:
+            return
+        if self._stop is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self._before[signal.SIGALRM])
+        sys.unraisablehook = self._hook
+        signal.signal(signal.SIGINT, self._before[signal.SIGINT])  # last: the handler before may raise
+        if self._stop is not None and not (kind and issubclass(kind, KeyboardInterrupt)):
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield again
-    finally:
-        signal.signal(signal.SIGINT, before)
-        caught.clear()
+    def _unraisable(self, dropped: Any) -> None:
+        """Say nothing of what is raised again."""
+        if dropped.exc_type is not KeyboardInterrupt:
+            self._hook(dropped)
+
+
+_ENTERING_AND_LEAVING = (LeavingOnCtrlC.__enter__.__code__, LeavingOnCtrlC.__exit__.__code__)
+
+
+def _is_free(handler: Any) -> bool:
+    return handler is signal.default_int_handler or isinstance(handler, LeavingOnCtrlC)
+
+
+@contextmanager
+def on_ctrl_c(handler: Any) -> Iterator[None]:
+    """Let `handler` have Ctrl-C, and SIGALRM, as which other signals arrive in an `interruptible` command.
+
+    Args:
+        handler: a function of the signal's number and a frame, or `signal.SIG_IGN`.
+
+    Examples:
+        >>> with on_ctrl_c(signal.SIG_IGN):
+        ...     pass
+    """
+    with _handlers_put_back():
+        _handle(handler, _PRESSES)
+        yield
 
 
 @contextmanager
 def _handlers_put_back() -> Iterator[dict[int, Any]]:
-    before = {number: signal.getsignal(number) for number in _ENDING}
+    numbers = {*_ENDING, *_PRESSES} if threading.current_thread() is threading.main_thread() else ()
+    before = {number: signal.getsignal(number) for number in numbers}
     try:
         yield before
     finally:
         for number, handler in before.items():
-            _handle(handler, [number])
+            signal.signal(number, handler)
 
 
 def _handle(handler: Any, numbers: Sequence[int] = _ENDING) -> None:

@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from mipsim._signals import on_ctrl_c
 from mipsim.referee.hunting.hunt import hunt
 from mipsim.referee.outcome import Failure, Outcome
 from mipsim.referee.replay import replay_of
@@ -220,7 +221,7 @@ def hunt_all(
     pool: dict[Any, tuple[Any, Statement]] = {}
     pipe: Any
     begun: set[Any] = set()
-    with on_interrupt(lambda *_: presses.append(time.monotonic())):
+    with on_ctrl_c(lambda *_: presses.append(time.monotonic())):
         try:
             while pool or (waiting and not presses):
                 while waiting and len(pool) < workers and not presses:  # in the place of a lost one too
@@ -233,7 +234,7 @@ def hunt_all(
                         if pipe not in begun:
                             process.kill()
                         elif process.is_alive():
-                            os.kill(process.pid, signal.SIGINT)
+                            os.kill(process.pid, signal.SIGALRM)
                 if len(presses) > 1 or time.monotonic() > end:
                     yield from (failed(single, CUT_OFF, *requested[:3]) for _, single in pool.values())
                     break
@@ -263,19 +264,6 @@ def hunt_all(
         raise KeyboardInterrupt
 
 
-@contextlib.contextmanager
-def on_interrupt(handler: Any) -> Iterator[None]:
-    """Let `handler` have Ctrl-C; outside the main thread, which alone is interrupted, change nothing."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _start(work: Callable[..., None], *asked: Any) -> tuple[Any, Any]:
     """A process that does `work` with a pipe and what is asked, and the other end of the pipe."""
     context = mp.get_context("spawn")  # JAX has threads, which a forked process would lack
@@ -284,7 +272,7 @@ def _start(work: Callable[..., None], *asked: Any) -> tuple[Any, Any]:
     resource_tracker.ensure_running()  # the first process begins that one too, which would lift the block
     given = os.environ.get(BLAS_THREADS)
     os.environ.setdefault(BLAS_THREADS, "1")
-    # Inherited: it is interrupted once it can answer.
+    # Inherited: the reader alone is interrupted.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         process.start()
@@ -312,19 +300,13 @@ def _work(
 ) -> None:
     """Hunt the statements that are named by the pipe, in a process of its own."""
     _end_with_the_reader()
-
-    def once(*_: Any) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal says it, and the reader once more
-        raise KeyboardInterrupt
-
+    # The terminal's Ctrl-C stays blocked, so that the reader alone interrupts, and once.
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt, EOFError, OSError):  # EOFError: there is nothing left to hunt
         while True:
-            signal.signal(signal.SIGINT, once)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
             statement = find(pipe.recv())
             pipe.send("begun")
             result = hunt_one(statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line))
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
             pipe.send(_to_message(result))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mipsim._command_line import DONE, FAILED
 from mipsim._files import writable_folder
-from mipsim._signals import INTERRUPTED, interruptible
+from mipsim._signals import INTERRUPTED, LeavingOnCtrlC, interruptible, on_ctrl_c
 from mipsim._words import plural, printable, visible
 from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Point, Statement, Verdict
@@ -164,7 +164,7 @@ def _judge(
 
     interrupted = False
     try:
-        with VerdictTable(console, asked_for, seconds_of(statements), workers) as table:
+        with LeavingOnCtrlC(), VerdictTable(console, asked_for, seconds_of(statements), workers) as table:
             for outcome in outcomes(table.start):
                 records.add(outcome)
                 table.add(outcome)
@@ -172,7 +172,7 @@ def _judge(
                     folder.add()
     except KeyboardInterrupt:
         interrupted = True
-    with parallel.on_interrupt(signal.SIG_IGN):  # an impatient second Ctrl-C must not cost the report
+    with on_ctrl_c(signal.SIG_IGN):  # an impatient second Ctrl-C must not cost the report
         if folder is not None:
             folder.finish(interrupted)
         if asked.json is not None:
@@ -254,7 +254,7 @@ def _hunt(
     result: list[Outcome] = []
     interrupted = False
     try:
-        with VerdictTable(console, len(statements)) as table:
+        with LeavingOnCtrlC(), VerdictTable(console, len(statements)) as table:
             for outcome in parallel.hunt_all(
                 statements, *settings, table.say, min(WORKERS, cores(), len(statements)), find
             ):
@@ -264,7 +264,7 @@ def _hunt(
                     hunting.keep(own.HUNTED, [outcome])
     except KeyboardInterrupt:
         interrupted = True
-    with parallel.on_interrupt(signal.SIG_IGN):
+    with on_ctrl_c(signal.SIG_IGN):
         if asked.keep and result:
             hunting.keep(own.HUNTED, result)
         order = list(register)

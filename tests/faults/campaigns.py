@@ -58,7 +58,7 @@ def refusal(read: Callable[[Path], Any], path: Path) -> str | None:
     except (ValueError, OSError) as error:
         text = getattr(error, "strerror", None) or str(error)
         return "" if path.name in text and "\n" not in text else f"{type(error).__name__}: {text}"
-    except BaseException as error:
+    except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
 

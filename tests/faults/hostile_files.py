@@ -263,7 +263,7 @@ def fault(read: Callable[[], Any], named: str) -> str | None:
         text = getattr(error, "strerror", None) or str(error)
         bad = "\n" in text or len(text) > MOST_SAID or named not in text or hidden(text)
         result = f"{type(error).__name__}: {text[:300]}" if bad else None
-    except BaseException as error:
+    except Exception as error:
         result = f"{type(error).__name__}: {str(error)[:300]}"
     else:
         result = READ

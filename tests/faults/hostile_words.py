@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from mipsim import referee as rf
+from mipsim._signals import INTERRUPTED
 from mipsim._words import printable
 from mipsim.referee.command import main as mipsim_command
 from tests.faults.campaigns import Figures
@@ -80,6 +81,8 @@ def told(command: str, arguments: list[str]) -> tuple[int, str, str]:
             status = _commands()[command](arguments)
         except SystemExit as stop:
             status = int(stop.code or 0)
+    if status == INTERRUPTED:
+        raise KeyboardInterrupt
     return status, out.getvalue(), err.getvalue()
 
 
@@ -88,7 +91,7 @@ def _refused(command: str, place: tuple[str, ...], word: str) -> str | None:
     begun = time.process_time()
     try:
         status, out, err = told(command, [part.format(word) for part in place])
-    except BaseException as error:
+    except Exception as error:
         return f"{type(error).__name__}: {str(error)[:300]}"
     lines = err.splitlines()
     sentence = lines[-1] if lines else ""
@@ -236,7 +239,7 @@ def sequences(folder: Path, times: int) -> Figures:
             ):
                 try:
                     now, out, err = told(command, given)
-                except BaseException as error:
+                except Exception as error:
                     result.check(
                         False,
                         f"{command} {given[0]} with {word!r}: {type(error).__name__}: {str(error)[:200]}",

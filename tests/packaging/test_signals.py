@@ -45,6 +45,214 @@ def test_a_signal_that_is_ignored_stays_so():
     assert (ended.returncode, ended.stdout) == (0, b"went on")
 
 
+DROPPING = """
+import ctypes, gc, signal, sys, threading, time, weakref
+from mipsim._signals import LeavingOnCtrlC
+
+def press(*_):
+    signal.raise_signal(signal.SIGINT)
+
+class Dropped:
+    def __del__(self):
+        press()
+
+class Plain:
+    pass
+
+def in_gc():
+    gc.callbacks.append(press)
+    gc.collect()
+    gc.callbacks.remove(press)
+
+def in_del():
+    Dropped()
+
+def in_weakref():
+    target = Plain()
+    kept = weakref.ref(target, press)
+    del target
+
+def in_ctypes():
+    ctypes.CFUNCTYPE(None)(press)()
+
+def in_a_broad_except():
+    try:
+        press()
+    except BaseException:
+        pass
+
+def as_another_error():
+    try:
+        press()
+    except BaseException:
+        error = RuntimeError("INTERNAL: callback failed")
+    raise error
+
+def in_the_last_moment():
+    in_del()
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if {control}:
+    LeavingOnCtrlC.__enter__ = lambda self: None
+try:
+    with LeavingOnCtrlC():
+        {how}()
+        end = time.monotonic() + 60 * ({how} is not in_the_last_moment and not {control})
+        while time.monotonic() < end:
+            pass
+except KeyboardInterrupt:
+    print("left")
+except RuntimeError:
+    print("another error")
+else:
+    print("went on")
+assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+"""
+WAYS = (
+    "in_gc",
+    "in_del",
+    "in_weakref",
+    "in_ctypes",
+    "in_a_broad_except",
+    "as_another_error",
+    "in_the_last_moment",
+)
+
+
+def program(text: str, **given: object) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-c", text.format(**given)]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_a_dropped_ctrl_c_still_leaves_the_block(how):
+    """And says nothing; without the block it is lost."""
+    ended = program(DROPPING, how=how, control=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "left\n", "")
+    control = program(DROPPING, how=how, control=True)
+    assert control.stdout == ("another error\n" if how == "as_another_error" else "went on\n")
+
+
+CLEANING = """
+import os, signal, threading, time
+from mipsim._signals import LeavingOnCtrlC
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def presses():
+    for _ in range(100):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+    done.set()
+done = threading.Event()
+presser = threading.Thread(target=presses)
+try:
+    with LeavingOnCtrlC():
+        try:
+            presser.start()
+            time.sleep(60)
+        finally:
+            while not done.is_set():
+                try:
+                    raise ValueError
+                except ValueError:
+                    time.sleep(0.001)
+            time.sleep(0.3)
+            print("cleaned")
+except KeyboardInterrupt:
+    print("left", threading.active_count())
+time.sleep(0.3)
+print("once")
+"""
+
+
+def test_further_presses_do_not_cut_short_what_cleans_up():
+    ended = program(CLEANING)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "cleaned\nleft 1\nonce\n", "")
+
+
+RACING = """
+import os, random, signal, sys, time
+import mipsim._signals
+from mipsim._signals import LeavingOnCtrlC
+
+mipsim._signals.AGAIN = 0.0005
+hook, left = sys.unraisablehook, 0
+signal.signal(signal.SIGINT, signal.default_int_handler)
+parent, child = os.getpid(), os.fork()
+if not child:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    random.seed(1)
+    while True:
+        time.sleep(random.uniform(0.0, 0.001))
+        os.kill(parent, signal.SIGINT)
+while left < 1000:
+    try:
+        while left < 1000:
+            try:
+                with LeavingOnCtrlC(), LeavingOnCtrlC():
+                    pass
+            except KeyboardInterrupt:
+                left += 1
+    except KeyboardInterrupt:  # outside the blocks
+        pass
+while child:
+    try:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        child = 0
+        time.sleep(0.1)
+    except (KeyboardInterrupt, ProcessLookupError, ChildProcessError):
+        pass
+assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+assert sys.unraisablehook is hook
+print("as before")
+"""
+
+
+def test_a_press_while_a_block_is_entered_or_left_leaves_no_handler_behind():
+    ended = program(RACING)
+    assert (ended.returncode, ended.stdout) == (0, "as before\n"), ended.stderr
+
+
+COLLECTING = """
+import gc, runpy, signal, sys, threading
+from mipsim import _signals
+
+if {control}:
+    _signals.LeavingOnCtrlC.__enter__ = lambda self: None
+
+def press(*_):
+    handler = signal.getsignal(signal.SIGINT)
+    listens = handler is signal.default_int_handler or isinstance(handler, _signals.LeavingOnCtrlC)
+    if listens and threading.current_thread() is threading.main_thread():
+        gc.callbacks.remove(press)
+        signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+gc.set_threshold(100)
+gc.callbacks.append(press)
+sys.argv[1:] = {words}
+runpy.run_module({module!r}, run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize("module", ["verify", "mipsim"])
+def test_ctrl_c_while_garbage_is_collected_ends_a_command(tmp_path, module):
+    """Without the block it is dropped there, and the command runs to its end."""
+    (tmp_path / "true.py").write_text(STATEMENT)
+    out = ["--out", str(tmp_path / "report")]
+    words = {
+        "verify": ["azize-thm-4.2", "--scale", "quick", *out],
+        "mipsim": ["judge", str(tmp_path / "true.py"), "--budget", "20 probes", *out],
+    }[module]
+    ended = program(COLLECTING, module=module, words=words, control=False)
+    assert (ended.returncode, "nterrupted" in ended.stdout + ended.stderr) == (130, True), ended
+    assert "Exception ignored" not in ended.stderr
+    control = program(COLLECTING, module=module, words=words, control=True)
+    assert control.returncode == 0, control
+
+
 STATEMENT = """
 from mipsim import referee as rf
 true = rf.Statement(

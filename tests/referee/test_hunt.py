@@ -394,7 +394,6 @@ def test_ctrl_c_that_a_callback_of_compiled_code_drops_ends_the_search() -> None
         return G(0.0)
 
     before = signal.getsignal(signal.SIGINT)
-    result = hunted(statement(truth=truth), "50 probes")
-    assert "interrupted" in result.how
-    assert len(result.probes) == 1
+    result = hunted(statement(truth=truth), "10m")
+    assert result.interrupted
     assert signal.getsignal(signal.SIGINT) is before

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from mipsim._signals import ctrl_c_is_kept
+from mipsim._signals import LeavingOnCtrlC
 from mipsim._validation import number, whole
 from mipsim._words import plural
 from mipsim.referee.domain import Choice, Fixed, Whole
@@ -113,10 +113,10 @@ def hunt(
     interrupted = False
     try:
         try:
-            first = next(draws(statement, seed), None)
-            if first is not None and not first.error:
-                check_repeatable(statement, first.at)
-            with ctrl_c_is_kept() as search.check_interrupt:
+            with LeavingOnCtrlC():
+                first = next(draws(statement, seed), None)
+                if first is not None and not first.error:
+                    check_repeatable(statement, first.at)
                 _search(search)
         except KeyboardInterrupt:
             interrupted = True

@@ -40,7 +40,6 @@ class Search:
         known: probes that were made, by point: they are not made again.
         slowest: seconds of the slowest probe.
         judging: what of the finalists is judged, for the progress line.
-        check_interrupt: raises where Ctrl-C came and was lost.
     """
 
     statement: Statement
@@ -54,12 +53,10 @@ class Search:
     file: TextIO | None = None
     slowest: float = 0.0
     judging: str = ""
-    check_interrupt: Callable[[], None] = field(default_factory=lambda: lambda: None)
     told: float = field(default_factory=time.perf_counter)
 
     def probe(self, at: Mapping[str, Any], phase: str) -> Probe | None:
         """Look at a point, record it, and return what was seen; None where its functions failed."""
-        self.check_interrupt()
         key = json.dumps(dict(at))
         seen = self.known.get(key)
         if seen is None:
