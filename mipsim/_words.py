@@ -55,6 +55,16 @@ def printable(value: Any, most: int = 200) -> str:
     return shortened(visible(text, one_line=True), most)
 
 
+def quoted(value: Any, most: int = 40) -> str:
+    r"""Another's value as Python writes it, on part of a line.
+
+    Examples:
+        >>> print(quoted("a\x1b"), quoted("x" * 100, 20))
+        'a\x1b' 'xxxxxxx ... xxxxxx'
+    """
+    return printable(repr(value), most)
+
+
 def plural(amount: int, noun: str) -> str:
     """Write an amount with its noun.
 

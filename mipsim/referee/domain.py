@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._validation import number, whole
+from mipsim._words import quoted
 
 NEAREST = 4
 """Decades: a real number next to an end is put at 10^-1 to 10^-4 of the range from it, evenly in decades."""
@@ -269,7 +270,7 @@ class Choice(AbstractParameter):
         for value in values:
             _check_plain("Choice", value)
         if len({(type(value), value) for value in values}) < len(values):
-            raise ValueError(f"Choice has values {values!r}; they must be distinct")
+            raise ValueError(f"Choice has values {quoted(values, 80)}; they must be distinct")
         object.__setattr__(self, "values", values)
 
     @property
@@ -374,7 +375,7 @@ def _is_number(value: Any) -> bool:
 
 def _check_plain(name: str, value: Any) -> None:
     if value is not None and not isinstance(value, (str, bool, int, float)):
-        raise ValueError(f"{name} holds {value!r}; it must hold words, numbers, booleans or None")
+        raise ValueError(f"{name} holds {quoted(value, 80)}; it must hold words, numbers, booleans or None")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{name} holds {value}; a number must be finite")
 

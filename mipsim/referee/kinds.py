@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mipsim._validation import number, whole
+from mipsim._words import quoted
 
 EVERYWHERE = 1e-9
 """Bounds are about every FPR; below this the rounding of float64 is all that there is to compare."""
@@ -109,7 +110,7 @@ class Rate:
         if self.size is not None:
             number("size", self.size, 0.0, low_open=True)
         if not isinstance(self.source, str) or not self.source.strip():
-            raise ValueError(f"source is {self.source!r}; it must name the theorem and its constant")
+            raise ValueError(f"source is {quoted(self.source)}; it must name the theorem and its constant")
 
     def at(self, size: float) -> float:
         """The bound at a size; inf below the first of which it speaks."""
@@ -127,7 +128,9 @@ def rate_of(kind: Kind, at: Mapping[str, Any]) -> Rate | None:
         return own
     result = _called(own, at)
     if result is not None and not isinstance(result, Rate):
-        raise ValueError(f"rate returned {result!r}; it must return a Rate, or None where a condition fails")
+        raise ValueError(
+            f"rate returned {quoted(result)}; it must return a Rate, or None where a condition fails"
+        )
     return result
 
 
@@ -291,7 +294,7 @@ class Exists(Kind):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.of, (Bound, Equality, Ordering)):
-            raise ValueError(f"of is {self.of!r}; it must be Bound(), Equality(...) or Ordering()")
+            raise ValueError(f"of is {quoted(self.of)}; it must be Bound(), Equality(...) or Ordering()")
 
     @property
     def one_sided(self) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import binom
 
+from mipsim._words import quoted
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.referee.kinds import Limit
 from mipsim.referee.statement import Statement, inner
@@ -297,7 +298,7 @@ def replicate(statement: Statement, at: Mapping[str, Any]) -> Replication:
     at = {name: at[name] for name in statement.free}  # a limit's result holds its sizes too
     result = statement.call("second_route", at)
     if not isinstance(result, (Replication, Draws)):
-        raise ValueError(f"second_route returned {result!r}; it must return a Replication or Draws")
+        raise ValueError(f"second_route returned {quoted(result)}; it must return a Replication or Draws")
     full = dict(at)
     if isinstance(kind, Limit) and result.size is not None:
         full[kind.grows] = result.size

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from mipsim._validation import number
-from mipsim._words import printable
+from mipsim._words import printable, quoted, shortened
 from mipsim.referee.domain import AbstractParameter, Fixed
 from mipsim.referee.kinds import Exists, Kind, Limit
 
@@ -181,57 +181,69 @@ class Statement:
     def __post_init__(self) -> None:
         for name in ("name", "says", "source"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be words")
+                raise ValueError(f"{shortened(name, 30)} is {quoted(getattr(self, name))}; it must be words")
         if not all(letter.isalnum() or letter in ".-_" for letter in self.name):
             raise ValueError(
-                f"name is {self.name!r}; it must be letters, digits, dots, dashes and underscores"
+                f"name is {quoted(self.name)}; it must be letters, digits, dots, dashes and underscores"
             )
         if not isinstance(self.kind, Kind):
             raise ValueError(
-                f"kind of {self.name} is {self.kind!r}; it must be Bound(), Equality() or another kind"
+                f"kind of {self._named} is {quoted(self.kind)}; it must be Bound(), Equality() or another kind"
             )
         if not isinstance(self.domain, Mapping) or not self.domain:
-            raise ValueError(f"domain of {self.name} is {self.domain!r}; it must name at least one parameter")
+            raise ValueError(
+                f"domain of {self._named} is {quoted(self.domain)}; it must name at least one parameter"
+            )
         for name, parameter in self.domain.items():
             if not isinstance(name, str) or not name.isidentifier():
-                raise ValueError(f"domain of {self.name} names {name!r}; a parameter needs a name of Python")
+                raise ValueError(
+                    f"domain of {self._named} names {quoted(name)}; a parameter needs a name of Python"
+                )
             if not isinstance(parameter, AbstractParameter):
                 raise ValueError(
-                    f"domain of {self.name} has {parameter!r} for {name}; it must be Real, Whole, Choice or Fixed"
+                    f"domain of {self._named} has {quoted(parameter)} for {shortened(name, 30)}; it must be Real, Whole, Choice or Fixed"
                 )
         if not isinstance(self.meanings, Mapping):
-            raise ValueError(f"meanings of {self.name} is {self.meanings!r}; it must map parameters to words")
+            raise ValueError(
+                f"meanings of {self._named} is {quoted(self.meanings)}; it must map parameters to words"
+            )
         for name, words in self.meanings.items():
             if name not in self.domain:
                 raise ValueError(
-                    f"meanings of {self.name} names {name!r}, which is no parameter; its domain has {', '.join(self.domain)}"
+                    f"meanings of {self._named} names {quoted(name)}, which is no parameter; its domain has {_listed(self.domain)}"
                 )
             if not isinstance(words, str) or not words.strip():
-                raise ValueError(f"meanings of {self.name} has {words!r} for {name}; it must be words")
+                raise ValueError(
+                    f"meanings of {self._named} has {quoted(words)} for {shortened(name, 30)}; it must be words"
+                )
         if isinstance(self.kind, Limit) and not hasattr(self.domain.get(self.kind.grows), "log"):
             raise ValueError(
-                f"grows is {self.kind.grows!r}; it must be a Real or Whole parameter of the domain of {self.name}"
+                f"grows is {quoted(self.kind.grows)}; it must be a Real or Whole parameter of the domain of {self._named}"
             )
         if not isinstance(self.uses, tuple) or not all(isinstance(name, str) for name in self.uses):
             raise ValueError(
-                f"uses of {self.name} is {self.uses!r}; it must be a tuple of names of statements"
+                f"uses of {self._named} is {quoted(self.uses)}; it must be a tuple of names of statements"
             )
         for words, reason in self.not_judged.items():
             if self.quote is None or words not in self.quote.text:
-                raise ValueError(f"not_judged of {self.name} has {words!r}, which is no part of its quote")
+                raise ValueError(
+                    f"not_judged of {self._named} has {quoted(words)}, which is no part of its quote"
+                )
             if not isinstance(reason, str) or not reason.strip():
                 raise ValueError(
-                    f"not_judged of {self.name} has {reason!r} for {words!r}; it must be a reason"
+                    f"not_judged of {self._named} has {quoted(reason)} for {quoted(words)}; it must be a reason"
                 )
         if strangers := sorted(set(self.unreached) - set(self.uses)):
-            raise ValueError(f"unreached of {self.name} names {strangers[0]!r}, which is not in its uses")
+            raise ValueError(
+                f"unreached of {self._named} names {quoted(strangers[0])}, which is not in its uses"
+            )
         roles = {role: getattr(self, role) for role in ("where", "claimed", "truth", "second_route")}
         if unknown := [name for name in self.matters_when if name not in self.domain]:
             raise ValueError(
-                f"matters_when of {self.name} names {unknown[0]!r}, which is no parameter; its domain has {', '.join(self.domain)}"
+                f"matters_when of {self._named} names {quoted(unknown[0])}, which is no parameter; its domain has {_listed(self.domain)}"
             )
         for name, function in self.matters_when.items():
-            self._asked(f"matters_when[{name!r}]", function)
+            self._asked(f"matters_when[{quoted(name)}]", function)
         if self.restored_by is not None:
             self._asked("restored_by", self.restored_by[1])
         asks = {role: self._asked(role, function) for role, function in (roles | {**self.unreached}).items()}
@@ -241,13 +253,17 @@ class Statement:
         for single in (*points, *(() if self.control is None else (self.control,))):
             self.inside(single.at) if self.defer_where else self.check(single.at)
 
+    @property
+    def _named(self) -> str:
+        return shortened(self.name, 40)
+
     def _asked(self, role: str, function: Any) -> frozenset[str] | None:
         """The parameters that a function names; None where it takes any."""
         if function is None:
             return frozenset()
         if not callable(function):
             raise ValueError(
-                f"{role} of {self.name} is {function!r}; it must be a function of the parameters"
+                f"{shortened(role, 40)} of {self._named} is {quoted(function)}; it must be a function of the parameters"
             )
         try:
             taken = inspect.signature(function).parameters.values()
@@ -256,9 +272,9 @@ class Statement:
         named = {item.name for item in taken if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)}
         needed = {single.name for single in taken if single.name in named and single.default is single.empty}
         if unknown := sorted(needed - set(self.domain)):
-            known = ", ".join(self.domain)
+            known = _listed(self.domain)
             raise ValueError(
-                f"{role} of {self.name} asks for {unknown[0]}, which is no parameter; its domain has {known}"
+                f"{shortened(role, 40)} of {self._named} asks for {shortened(unknown[0], 30)}, which is no parameter; its domain has {known}"
             )
         if any(one.kind is one.VAR_KEYWORD for one in taken):
             return None
@@ -340,7 +356,7 @@ class Statement:
             needed = name not in self.matters_when or self.ask(self.matters_when[name], result)
             if needed and not isinstance(self.domain[name], Fixed):
                 raise ValueError(
-                    f"at has no value for {name}; a point of {self.name} must give all parameters that matter there"
+                    f"at has no value for {shortened(name, 30)}; a point of {self._named} must give all parameters that matter there"
                 )
         return result
 
@@ -364,27 +380,25 @@ class Statement:
         result = self.inside(at)
         if not self.stands(result):
             raise ValueError(
-                f"where of {self.name} excludes {printable(result)}; a point must satisfy the assumptions"
+                f"where of {self._named} excludes {printable(result, 100)}; a point must satisfy the assumptions"
             )
         return result
 
     def inside(self, at: Mapping[str, Any]) -> dict[str, Any]:
         """The same as `check`, but for the assumptions; a parameter that has one value, or does not matter at the point, may be missing."""
         if not isinstance(at, Mapping):
-            raise ValueError(
-                f"at holds {printable(repr(at))}; a point must be a mapping from parameters to values"
-            )
+            raise ValueError(f"at holds {quoted(at)}; a point must be a mapping from parameters to values")
         if unknown := [name for name in at if name not in self.free]:
-            known = ", ".join(self.free)
+            known = _listed(self.free)
             raise ValueError(
-                f"at names {printable(repr(unknown[0]))}, which is no parameter of {self.name}; it has {known}"
+                f"at names {quoted(unknown[0])}, which is no parameter of {self._named}; it has {known}"
             )
         given = {}
         for name, value in at.items():
             plain = value.item() if isinstance(value, np.generic) else value
             if not self.domain[name].allows(plain):
                 raise ValueError(
-                    f"{name} is {printable(repr(plain))}; {self.name} allows {self.domain[name]}"
+                    f"{shortened(name, 30)} is {quoted(plain)}; {self._named} allows {printable(self.domain[name], 70)}"
                 )
             given[name] = plain
         return self._restored(given)
@@ -412,9 +426,9 @@ class Statement:
         """
         known = {item.name for item in fields(self) if item.init}
         if unknown := sorted(set(changes) - known):
-            raise ValueError(f"corrected is given {unknown[0]!r}, which is no part of a statement")
+            raise ValueError(f"corrected is given {quoted(unknown[0])}, which is no part of a statement")
         if not set(changes) & {"says", "kind", "domain", "claimed", "truth", "where"}:
-            raise ValueError(f"corrected of {self.name} changes nothing that it says, claims or assumes")
+            raise ValueError(f"corrected of {self._named} changes nothing that it says, claims or assumes")
         changed = {
             "name": f"{self.name}-corrected",
             "corrects": self.name,
@@ -478,6 +492,10 @@ class Statement:
             if self.control is None
             else {name: getattr(self.control, name) for name in ("at", "shift", "attained")},
         }
+
+
+def _listed(names: Iterable[str]) -> str:
+    return printable(", ".join(names), 30)
 
 
 def inner(kind: Kind) -> Kind:

@@ -58,6 +58,32 @@ def test_bad_statements_are_refused_in_one_sentence(changes, says: str) -> None:
         rf.Statement(**parts(**changes))
 
 
+LONG = "p" * 300
+TWO = {LONG: rf.Real(0.0, 1.0), "q" * 300: rf.Real(0.0, 1.0)}
+QUOTED = rf.Quote("Words.", "p. 1")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": LONG + " "}, {"says": [LONG]}, {"kind": LONG}, {"domain": [LONG]}, {"domain": {LONG + " ": rf.Real(0.0, 1.0)}},
+        {"domain": {LONG: LONG}}, {"meanings": LONG}, {"meanings": {"n" * 300: "rows"}}, {"meanings": {LONG: [LONG]}},
+        {"kind": rf.Limit("n" * 300)}, {"uses": [LONG]}, {"not_judged": {LONG: "why"}}, {"quote": QUOTED, "not_judged": {"Words.": [LONG]}},
+        {"unreached": {LONG: lambda: True}}, {"matters_when": {"n" * 300: lambda: True}}, {"matters_when": {LONG: LONG}},
+        {"uses": (LONG,), "unreached": {LONG: LONG}}, {"where": LONG}, {"truth": eval(f"lambda {'t' * 300}: 1.0")},
+        {"uses": (LONG,), "unreached": {LONG: eval(f"lambda {'t' * 300}: 1.0")}}, {"points": [{}]}, {"points": [{LONG: 0.5, "n" * 300: 1}]},
+        {"points": [{LONG: LONG, "q" * 300: 1.0}]}, {"points": [dict.fromkeys(TWO, 0.5)], "where": lambda: False},
+        {"domain": TWO | {LONG: rf.Choice(LONG, "a")}, "points": [{LONG: "n" * 300, "q" * 300: 1.0}]},
+    ],
+)  # fmt: skip
+def test_the_sentence_stays_short_whatever_it_quotes(changes) -> None:
+    usual = {"name": LONG, "domain": TWO, "claimed": lambda: 1.0, "truth": lambda: 1.0}
+    with pytest.raises(ValueError, match=r"[;,] ") as refused:
+        rf.Statement(**parts(**(usual | changes)))
+    assert len(str(refused.value)) < 200
+    assert "\n" not in str(refused.value)
+
+
 def test_assumptions_that_are_dear_are_asked_when_a_point_is_judged() -> None:
     requested: list[float] = []
 
