@@ -34,14 +34,14 @@ def probit(axes: Axes) -> None:
     for mu, colour, label in ((1.0, BLUE, "claimed, mu = 1"), (1.5, RED, "true, mu = 1.5")):
         axes.plot(x, ndtri(mi.GaussianTradeOff(mu).beta(ndtr(x))), colour, label=label)
     axes.annotate("", (0.5, -1.5), (0.5, -2.0), arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
-    axes.text(0.65, -1.6, "gap = 0.5 probits")
+    axes.text(-2.8, -2.6, "gap = 0.5 probits")
     axes.set(xlabel="FPR, in probits", ylabel="FNR, in probits", xlim=(-3, 3))
     axes.legend(frameon=False)
 
 
 def verdict(axes: Axes) -> None:
     axes.axvspan(-0.02, 0.02, color=GREY, alpha=0.25, lw=0)
-    axes.axvline(0, color=GREY, lw=0.8)
+    axes.axvline(0, ymax=0.82, color=GREY, lw=0.8)
     rows = (
         ("INCONCLUSIVE", 0.004, 0.031, BLUE),
         ("REFUTED", 0.028, 0.05, RED),

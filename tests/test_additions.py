@@ -53,7 +53,7 @@ def test_an_attack_plays_in_any_game_and_is_compared():
     assert counts.tradeoff().compare(mi.GaussianTradeOff(0.0), tolerance=0.1).verdict == "REFUTED"
     for again in (mi.play(game, attack, 4_000, progress=False, chunk=1), counts):
         np.testing.assert_array_equal(again.inside, counts.inside)
-    with pytest.raises(ValueError, match=r"^the score of CosineScore has no known exact law"):
+    with pytest.raises(ValueError, match=r"^the score of CosineScore has no known exact distribution"):
         game.exact(attack)
 
 

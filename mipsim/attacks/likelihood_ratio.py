@@ -119,9 +119,8 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         release = mechanism.plain_mean(n) if sum_ratio(data) is not None else None
         if release is None or (release.has_gaussian_noise and not isinstance(data, Gaussian)):
             raise ValueError(
-                f"the likelihood ratio of {_spell(mechanism)} on {type(data).__name__} data is intractable; "
-                "it is for EmpiricalMean of Bernoulli, diagonal Gaussian or Exponential data, for "
-                "GaussianNoise(EmpiricalMean) of diagonal Gaussian data, and for Subsampled of these"
+                f"the likelihood ratio of {_spell(mechanism)} on {type(data).__name__} data is intractable; it is for "
+                "EmpiricalMean of Bernoulli, Exponential or diagonal Gaussian data (the last also with GaussianNoise)"
             )
         self.data = data
         self.rows, self.inclusion = release.rows, release.inclusion

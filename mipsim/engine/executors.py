@@ -315,6 +315,5 @@ def _pickled(thing: Any, executor: Any) -> bytes:
     except Exception as error:  # whatever an object's own __reduce__ may raise
         raise ValueError(
             f"game or attack cannot be sent to the workers of {type(executor).__name__} "
-            f"({type(error).__name__}: {' '.join(str(error).split())[:200]}); define its functions by name in a module that the "
-            "workers can import, or use an executor of loky or Dask, which carries lambdas"
+            f"({type(error).__name__}: {' '.join(str(error).split())[:60]}); define its functions in a module, or use loky or Dask"
         ) from error

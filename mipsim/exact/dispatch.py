@@ -180,8 +180,7 @@ def _refusal(game: AbstractGame, attack: AbstractAttack) -> str:
     mechanism = type(game.mechanism).__name__
     data = f" of {type(game.data).__name__} data" if isinstance(game, AbstractMembershipGame) else ""
     return (
-        f"the score of {name_of(attack)} has no known exact law in {type(game).__name__} with {mechanism}{data}; allowed are, with a fixed target and a mean with or without noise or "
-        "sub-sampling: a linear score of independent or empirical data, a score quadratic in a Gaussian output, and an "
-        "additive score, without noise, of Bernoulli data or of Discrete data on a lattice; and linear and quadratic scores of a RelaxedThreat in Gaussian noise"
+        f"the score of {name_of(attack)} has no known exact distribution in {type(game).__name__} with {mechanism}{data}; "
+        "allowed are those in the help of game.exact; mipsim.play gives a band instead"
         + how_to_declare(attack)
     )

@@ -82,10 +82,18 @@ class AbstractGame(AbstractMember):
         return self.exact_round() is not None
 
     def exact(self, attack: AbstractAttack) -> ExactTradeOff:
-        """The exact trade-off curve of an attack, without games; `curve.law` is the law of the score behind it.
+        """The exact trade-off curve of an attack, without games; `curve.law` is the distribution of its score.
+
+        The distribution is known for a fixed target and a mean, with or without noise or sub-sampling, of
+
+        - a linear score of independent or empirical data;
+        - a score quadratic in a Gaussian output;
+        - an additive score, without noise, of Bernoulli data or of Discrete data on a lattice;
+
+        and for linear and quadratic scores of a `RelaxedThreat` in Gaussian noise.
 
         Raises:
-            ValueError: where the law of the score is not known; the message says for which scores it is.
+            ValueError: if the distribution of the score is not known.
 
         Examples:
             >>> import mipsim as mi, numpy as np

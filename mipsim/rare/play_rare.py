@@ -65,8 +65,8 @@ def score_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractT
     if isinstance(attack, AbstractAdditiveAttack) and not np.any(mean.variance):
         return TableScore(game, mean, attack)
     raise ValueError(
-        f"attack {type(attack).__name__} has no exact likelihood ratio against a tilted law here; rare rates are for linear "
-        "attacks, the likelihood ratio of Gaussian data, and additive attacks on a mean of Bernoulli data without noise"
+        f"attack {type(attack).__name__} cannot be tilted here; rare rates are for linear attacks, the likelihood ratio of "
+        "Gaussian data, and additive attacks on a noiseless mean of Bernoulli data"
     )
 
 

@@ -197,7 +197,7 @@ def test_sub_sampling_is_the_mixture() -> None:
 def test_scores_without_an_exact_law_are_refused(
     game: mi.AbstractMembershipGame, attack: mi.AbstractAttack
 ) -> None:
-    with pytest.raises(ValueError, match="has no known exact law") as error:
+    with pytest.raises(ValueError, match="has no known exact distribution") as error:
         game.exact(attack)
     assert type(game.data).__name__ in str(error.value)
     assert "allowed are" in str(error.value)

@@ -94,5 +94,5 @@ def test_games_find_the_enumerated_eta():
 
 def test_no_exact_law_takes_a_subset_for_independent_draws() -> None:
     game = mi.Subset(mi.EmpiricalMean(), [[1.0], [2.0], [4.0], [8.0]], target=3)
-    with pytest.raises(ValueError, match="has no known exact law in Subset with EmpiricalMean"):
+    with pytest.raises(ValueError, match="has no known exact distribution in Subset with EmpiricalMean"):
         game.exact(mi.ScalarProduct([0.0]))

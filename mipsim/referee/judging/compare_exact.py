@@ -31,7 +31,7 @@ def compare_exact(
         margin = None if tolerance is None else number("tolerance", tolerance, 0.0, low_open=True)
         judged = Equality(margin)
     elif tolerance is not None:
-        raise ValueError(f"tolerance is {tolerance}; by an exact law a bound has none: leave it out")
+        raise ValueError(f"tolerance is {tolerance}; a bound judged by an exact curve has none: leave it out")
     else:
         judged = Bound()
     claimed, truth = (curve, claim) if requested == "ordering" else (claim, curve)

@@ -372,8 +372,8 @@ def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float
     ends = middle_of(promise(np.array([floor, 1 - floor])))[0]
     if ends[0] < floor or ends[1] > 1 - floor:
         raise ValueError(
-            f"the claimed FNR of {label or 'this comparison'} runs from {ends[0]:.3g} to {ends[1]:.3g} at FPRs from {floor:g}; it "
-            f"must be within [{floor:g}, 1 - {floor:g}] somewhere, or a smaller floor must be given"
+            f"the claimed FNR of {label or 'this comparison'} runs from {ends[0]:.3g} to {ends[1]:.3g} at FPRs from {floor:g}; "
+            f"part of it must lie in [{floor:g}, 1 - {floor:g}]; else give a smaller floor"
         )
     first = floor if ends[0] <= 1 - floor else where(1 - floor, above=False)
     last = 1 - floor if ends[1] >= floor else where(floor, above=True)

@@ -227,7 +227,7 @@ def _look_by_games(
     kind: Kind, claimed: Value, wanted: AbstractTradeOff | Number | None, truth: Value, seed: int, games: int
 ) -> tuple[float, float]:
     if isinstance(kind, Limit):
-        raise ValueError("no exact law is known here; a limit is judged by exact laws, curves or numbers")
+        raise ValueError("no exact distribution is known here; a limit needs exact curves or numbers")
     played = _played(truth)
     if wanted is None:
         result = judge_order(_played(claimed), played, {}, games, seed, 0.5)
@@ -247,7 +247,7 @@ def _played(value: Value) -> Played | Samplers:
     if isinstance(value, (Played, Samplers)):
         return value
     raise ValueError(
-        "truth is known exactly and claimed by games only; exchange them or give a law for claimed"
+        "truth is an exact curve and claimed a game; exchange them, or give an exact curve for claimed"
     )
 
 
@@ -465,7 +465,7 @@ def _judge_at_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) ->
         claimed, truth = values(n)
         (wanted, _), (result, optimal) = lawful(claimed), lawful(truth)
         if wanted is None or result is None:
-            raise ValueError("no exact law is known here; a limit is judged by exact laws, curves or numbers")
+            raise ValueError("no exact distribution is known here; a limit needs exact curves or numbers")
         return wanted, result, optimal
 
     sizes = limit_sizes(statement, kind, at)

@@ -32,9 +32,9 @@ LISTED = 8
 FAILED = "points failed: its functions raised, or returned what they must not"
 NO_CURVE = "points at which the claimed curve is no trade-off function"
 LEAD = (
-    "Each statement is judged at points of its domain by exact laws where there are any, by games elsewhere. CONFIRMED: at "
-    "every judged point, as many as stand beside the word; judged is not searched. REFUTED: at some point, beyond the proven error or with the stated failure "
-    "probability. INCONCLUSIVE: the evidence decides neither."
+    "Each statement is judged at points of its domain: by exact curves if they are known, otherwise by games. CONFIRMED: it "
+    "holds at every judged point; their number stands beside the word, and judged is not searched. REFUTED: it fails at some "
+    "point, beyond the proven error or at the stated failure probability. INCONCLUSIVE: the evidence decides neither."
 )
 
 
