@@ -51,7 +51,7 @@ def real_array(name: str, value: object, *, finite: bool = True) -> Array:
         if value is None or isinstance(value, (str, bytes)):  # NumPy reads None as nan and "1" as 1
             raise TypeError
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         if (column := _first_column_of_others(value)) is not None:
             raise ValueError(
                 f"{name} has the column {column!r}, which holds other things than numbers; every column must hold real numbers"

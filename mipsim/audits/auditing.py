@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from mipsim._validation import number, one_of
 from mipsim._verdict import Verdict
 from mipsim._words import printable
-from mipsim.audits.claims import read_claim, words
+from mipsim.audits.claims import RatePromise, read_claim, words
 from mipsim.audits.clusters import one_a_cluster
 from mipsim.audits.one_run import OneRun
 from mipsim.audits.result import Audit, down
-from mipsim.audits.scores import Scores, read_scores
+from mipsim.audits.scores import Scores, read_scores, scores_of
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
 from mipsim.bands.comparison_base import NUMERICAL_FLOOR
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
@@ -29,11 +30,15 @@ def audit(
     *,
     design: str,
     cluster: object = None,
-    claim: AbstractTradeOff | str | None = None,
+    claim: AbstractTradeOff | RatePromise | str | None = None,
     confidence: float = CONFIDENCE,
     delta: float | None = None,
     guesses: tuple[int, int] | None = None,
     inclusion_probability: float | None = None,
+    epsilon: float | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    higher: str | None = None,
+    separator: str | None = None,
 ) -> Audit:
     """Compute lower bounds on the leakage that attack scores demonstrate, and test a promised guarantee against them.
 
@@ -50,8 +55,8 @@ def audit(
     No claim is confirmed.
 
     Args:
-        scores: higher = "in", shape (n,), n >= 100; or the path of a .npz or .csv file, see `mipsim.audits.scores.read_scores`.
-        member: 1 for the world "in", 0 for "out", shape (n,); None where `scores` is a file.
+        scores: shape (n,), n >= 100; or a data frame, a dictionary of arrays or the path of a file, see `mipsim.audits.scores.read_scores`.
+        member: 1 for the world "in", 0 for "out", shape (n,); None where `scores` holds it.
         design: "independent", "one-run" or "clustered".
         cluster: names of clusters, shape (n,), for the design "clustered".
         claim: a trade-off function that bounds every attack, out against in; or text such as "epsilon=2,delta=1e-5", see
@@ -62,6 +67,10 @@ def audit(
             the scores; by default `mipsim.audits.one_run.guess_plan`.
         inclusion_probability: for one run, the probability with which each canary was put in, in (0, 1), as it was set before the
             run; by default 0.5. Other designs need no coins: their bounds hold given the worlds of the scores.
+        epsilon: at which delta is bounded, in [0, 700], but for one run; by default that of the claim, if it has one.
+        columns: of a file or a frame, which column is which, such as {"score": "loss", "member": "is_member"}.
+        higher: "in" or "out", the world for which higher scores speak; "in" is assumed, and the result says so.
+        separator: of the cells of a text file, where its header does not tell.
 
     Raises:
         ValueError: one sentence that names the argument or the file, and what is allowed.
@@ -98,22 +107,33 @@ def audit(
     coin = 0.5 if inclusion_probability is None else inclusion_probability
     number("inclusion_probability", coin, 0.0, 1.0, low_open=True, high_open=True)
     promised = read_claim(claim) if isinstance(claim, str) else claim
-    if not (promised is None or isinstance(promised, AbstractTradeOff)):
+    if not (promised is None or isinstance(promised, (AbstractTradeOff, RatePromise))):
         raise ValueError(f"claim is {type(promised).__name__}; it must be {KNOWN}, or text such as 'mu=1'")
     at = _delta(delta, promised)
+    if design == "one-run" and (epsilon is not None or isinstance(promised, RatePromise)):
+        raise ValueError(
+            f'{"epsilon" if epsilon is not None else "a promise of a TPR"} is given for the design "one-run", which bounds neither delta nor a '
+            "TPR: to release all at random with a small probability leaks little, and may show all"
+        )
+    own = promised.at_epsilon if isinstance(promised, ApproxDPTradeOff) and design != "one-run" else None
+    spent = own if epsilon is None else number("epsilon", epsilon, 0.0, 700.0)
     if isinstance(scores, (str, os.PathLike)):
         if member is not None or cluster is not None:
             raise ValueError("member or cluster is given beside a file of scores; the file must hold them")
-        known = read_scores(scores)
+        known = read_scores(scores, columns=columns, higher=higher, separator=separator)
+    elif separator is not None:
+        raise ValueError("separator is given beside scores that are no file; only text has one")
     else:
-        known = Scores.of(scores, member, cluster)
-    _agrees(known, design)
+        known = scores_of(scores, member, cluster, columns=columns, higher=higher)
+    _agrees(known, design, inclusion_probability)
     known = known.in_order()
     judged = one_a_cluster(known) if design == "clustered" else known
     promise = "" if promised is None else printable(claim) if isinstance(claim, str) else words(promised)
     if design == "one-run":
         run = OneRun(known, 1.0 - level, guesses, coin)
-        curve, mu, epsilon, advantage = None, run.mu(), run.epsilon(at), None
+        curve, advantage = None, None
+        mu, epsilon = run.mu(), run.epsilon(at)
+        shown = None
     else:
         run = None
         curve = EmpiricalTradeOff.from_scores(
@@ -124,6 +144,7 @@ def audit(
             curve.epsilon_lower_bound(at),
             curve.advantage_lower_bound(),
         )
+        shown = None if spent is None else curve.delta_lower_bound(spent)
     gap, verdict, says = _verdict(promised, mu, epsilon, curve, run)
     return Audit(
         design=design,
@@ -135,23 +156,27 @@ def audit(
         used=judged.values.size if run is None else run.canaries,
         mu_lower_bound=mu,
         epsilon_lower_bound=epsilon,
+        epsilon=spent,
+        delta_lower_bound=shown,
         advantage_lower_bound=advantage,
         gap_lower_bound=gap,
         curve=curve,
         guesses=() if run is None else tuple(run.guesses),
         inclusion_probability=None if run is None else coin,
         coin_p_value=None if run is None else run.coin_p_value,
-        claim=promised,
+        claim=promised.curve if isinstance(promised, RatePromise) else promised,
         promise=promise,
         verdict=verdict,
         says=says,
         source=known.source,
         digest=known.digest,
+        read_as=known.read_as,
+        order=known.order,
         higher_is_in=bool(known.values[known.member].mean() >= known.values[~known.member].mean()),
     )
 
 
-def _delta(delta: float | None, claim: AbstractTradeOff | None) -> float:
+def _delta(delta: float | None, claim: AbstractTradeOff | RatePromise | None) -> float:
     own = claim.at_delta if isinstance(claim, ApproxDPTradeOff) else None
     if delta is None:
         return DELTA if own is None else own
@@ -163,7 +188,7 @@ def _delta(delta: float | None, claim: AbstractTradeOff | None) -> float:
     return at
 
 
-def _agrees(scores: Scores, design: str) -> None:
+def _agrees(scores: Scores, design: str, inclusion_probability: float | None) -> None:
     """Raise ValueError where what is known of the scores contradicts the design."""
     where = f"{printable(scores.source)}: " if scores.source else ""
     if design == "clustered":
@@ -179,14 +204,15 @@ def _agrees(scores: Scores, design: str) -> None:
             f'{where}{scores.values.size:,} scores are in {scores.clusters:,} {several}, which design "{design}" contradicts; '
             f'design "{"one-run" if scores.clusters == 1 else "clustered"}" is for them'
         )
-    if design == "one-run" and scores.source and scores.column != "coin":
+    if design == "one-run" and scores.source and scores.column != "coin" and inclusion_probability is None:
         raise ValueError(
-            f'{where}it has no coin; design "one-run" needs the fair coin that put each canary in (1) or left it out (0)'
+            f'{where}it has no coin; if a fair coin put each canary in (1) or left it out (0), as design "one-run" needs, say '
+            "--inclusion-probability 0.5"
         )
 
 
 def _verdict(
-    claim: AbstractTradeOff | None,
+    claim: AbstractTradeOff | RatePromise | None,
     mu: float,
     epsilon: float,
     curve: EmpiricalTradeOff | None,
@@ -203,6 +229,10 @@ def _verdict(
             epsilon > claim.at_epsilon,
             f"epsilon is at least {down(epsilon)} at delta = {claim.at_delta:g}",
         )
+    elif isinstance(claim, RatePromise):
+        assert curve is not None
+        rate = curve.tpr_lower_bound(claim.fpr)
+        refuted, why = rate > claim.tpr, f"the TPR is at least {down(rate)} at FPR {claim.fpr:g}"
     elif run is not None:
         refuted, why = run.refutes(claim), "guesses about the canaries are right more often than it allows"
     else:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from mipsim._validation import number, whole
 from mipsim._words import printable
-from mipsim.audits.scores import content_of, parsed_numbers, table
 from mipsim.audits.settings import FORMS
+from mipsim.audits.tables import content_of, parsed_numbers, text_table
 from mipsim.tradeoff import (
     ApproxDPTradeOff,
     GaussianTradeOff,
+    PiecewiseLinearTradeOff,
     PrivacyLossDistribution,
     SampledTradeOff,
     dpsgd,
@@ -24,11 +26,53 @@ _LONGEST = 80  # characters of a curve that is named by what makes it
 _ROUNDING = 1e-9  # of printed rates: beta may pass 1 - alpha by so much
 
 
-def read_claim(text: str) -> AbstractTradeOff:
+@dataclass(frozen=True)
+class RatePromise:
+    """A promise about one point: no attack has a TPR above `tpr` at the FPR `fpr`.
+
+    A trade-off function f keeps it exactly if f(fpr) >= 1 - tpr. The point is judged, and the choice of a threshold paid for, by
+    `EmpiricalTradeOff.tpr_lower_bound`. By convexity f lies on or above `curve` everywhere, which pictures show. One run cannot test it: who
+    releases all with probability (tpr - fpr) / (1 - fpr), and else nothing, keeps the promise, and all guesses may be right.
+    Proof: with f(0) <= 1 and f(1) = 0, the chord to (1, 0) gives f(a) >= (1 - tpr) (1 - a) / (1 - fpr) for a <= fpr, that to (0, 1) gives
+    f(a) >= 1 - tpr a / fpr for a >= fpr. The curve is their lower convex hull, the line from (0, (1 - tpr) / (1 - fpr)) to (fpr / tpr, 0).
+
+    Attributes:
+        tpr: in [fpr, 1], since a coin has TPR = FPR.
+        fpr: in (0, 1).
+
+    Examples:
+        >>> RatePromise(0.2, 0.01)
+        RatePromise(tpr=0.2, fpr=0.01)
+        >>> RatePromise(0.2, 0.01).curve.beta(0.05)
+        0.0
+    """
+
+    tpr: float
+    fpr: float
+
+    def __post_init__(self) -> None:
+        number("fpr", self.fpr, 0.0, 1.0, low_open=True, high_open=True)
+        number("tpr", self.tpr, 0.0, 1.0)
+        if self.tpr < self.fpr:
+            raise ValueError(
+                f"tpr is {self.tpr:g} and fpr {self.fpr:g}; a coin has the TPR {self.fpr:g}: promise at least that"
+            )
+
+    @property
+    def curve(self) -> AbstractTradeOff:
+        """The largest convex curve on or below which every mechanism that keeps the promise cannot pass."""
+        if self.tpr == self.fpr:
+            return ApproxDPTradeOff(0.0, 0.0)
+        start = (1.0 - self.tpr) / (1.0 - self.fpr)
+        return PiecewiseLinearTradeOff([0.0, self.fpr / self.tpr, 1.0], [start, 0.0, 0.0])
+
+
+def read_claim(text: str) -> AbstractTradeOff | RatePromise:
     """A promised guarantee as a trade-off function.
 
     - "mu=1" or "gdp=1": mu-GDP. "epsilon=2" or "epsilon=2,delta=1e-5": (epsilon, delta)-DP. "rho=0.5": zero-concentrated DP, see `zcdp`.
     - "advantage=0.1": no attack has a larger TPR - FPR.
+    - "tpr=0.2,fpr=0.01": no attack has a larger TPR at this FPR, see `RatePromise`.
     - "sigma=1,rate=0.01,steps=1000": DP-SGD with Poisson samples, one record added or removed, see `mipsim.dpsgd`; the rate and
       the steps are 1 where they are left out.
     - the path of a .csv file: see `read_curve`.
@@ -47,7 +91,7 @@ def read_claim(text: str) -> AbstractTradeOff:
         >>> read_claim("epsilon=2,mu=1")
         Traceback (most recent call last):
         ...
-        ValueError: claim is 'epsilon=2,mu=1'; it must be like mu=1 (or gdp=1), epsilon=2,delta=1e-5, rho=0.5, advantage=0.1, sigma=1,rate=0.01,steps=1000 or a .csv file with alpha and beta
+        ValueError: claim is 'epsilon=2,mu=1'; it must be like mu=1 (or gdp=1), epsilon=2,delta=1e-5, rho=0.5, advantage=0.1, tpr=0.2,fpr=0.01, sigma=1,rate=0.1,steps=90 or a .csv file with alpha and beta
     """
     if text.lower().endswith(".csv"):
         return read_curve(Path(text))
@@ -70,6 +114,8 @@ def read_claim(text: str) -> AbstractTradeOff:
             return zcdp(given["rho"])
         case ["advantage"]:
             return ApproxDPTradeOff(0.0, number("advantage", given["advantage"], 0.0, 1.0))
+        case ["fpr", "tpr"]:
+            return RatePromise(**given)
         case names if "sigma" in names and {*names} <= {"sigma", "rate", "steps"}:
             steps = given.get("steps", 1.0)
             return dpsgd(
@@ -78,7 +124,7 @@ def read_claim(text: str) -> AbstractTradeOff:
                 whole("steps", int(steps) if steps.is_integer() else steps, 1),
                 neighbours="add_or_remove",
             )
-    raise ValueError(f"claim is {printable(repr(text), 40)}; it must be like {FORMS}")
+    raise ValueError(f"claim is {printable(repr(text), 30)}; it must be like {FORMS}")
 
 
 def zcdp(rho: float) -> AbstractTradeOff:
@@ -147,7 +193,8 @@ def read_curve(file: Path) -> AbstractTradeOff:
     except ValueError as error:
         raise ValueError(f"claim: {error}") from None
     try:
-        columns = table(content)
+        table = text_table(content)
+        columns = table.read(table.names)
         if set(columns) != {"alpha", "beta"}:
             raise ValueError(
                 f"it has the columns {printable(', '.join(map(repr, columns)))}; it must have alpha and beta alone"
@@ -162,7 +209,7 @@ def read_curve(file: Path) -> AbstractTradeOff:
     return _through(alpha, beta)
 
 
-def words(claim: AbstractTradeOff) -> str:
+def words(claim: AbstractTradeOff | RatePromise) -> str:
     """How a guarantee is named.
 
     Examples:
@@ -174,6 +221,8 @@ def words(claim: AbstractTradeOff) -> str:
     """
     if isinstance(claim, GaussianTradeOff):
         return f"mu = {claim.mu:g}"
+    if isinstance(claim, RatePromise):
+        return f"TPR <= {claim.tpr:g} at FPR {claim.fpr:g}"
     if isinstance(claim, ApproxDPTradeOff):
         return f"epsilon = {claim.at_epsilon:g} at delta = {claim.at_delta:g}"
     text = repr(claim)

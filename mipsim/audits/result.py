@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,8 @@ class Audit(Printed):
         used: how many scores decide: all, one of each cluster, or those whose coins are as fair ones.
         mu_lower_bound: the mechanism is not mu-GDP for any mu below this.
         epsilon_lower_bound: it is not (epsilon, delta)-DP for any epsilon below this.
+        epsilon: at which delta is bounded, or None.
+        delta_lower_bound: it is not (epsilon, delta)-DP for any delta below this; None without an epsilon, and for one run, as for the advantage.
         advantage_lower_bound: some test has at least this TPR - FPR; None for one run, which cannot tell: a mechanism that gives
             everything away with probability v, and else nothing, has advantage v and in one run all guesses right, or none.
         gap_lower_bound: how far the attack passes below a promised curve, in probits; None without such a promise.
@@ -60,6 +63,8 @@ class Audit(Printed):
         verdict: REFUTED or INCONCLUSIVE, never CONFIRMED: scores cannot confirm a guarantee; None without a claim.
         says: the verdict in a sentence.
         source, digest: file of the scores and its SHA-256; "" for arrays.
+        read_as: what the file or frame was recognised as, and which columns were read; "" for arrays.
+        order: which scores count as "in", and who says so.
         higher_is_in: whether members' scores are mostly the higher ones, as an audit takes them to be.
 
     Examples:
@@ -80,6 +85,8 @@ class Audit(Printed):
     used: int
     mu_lower_bound: float
     epsilon_lower_bound: float
+    epsilon: float | None
+    delta_lower_bound: float | None
     advantage_lower_bound: float | None
     gap_lower_bound: float | None
     curve: EmpiricalTradeOff | None
@@ -92,6 +99,8 @@ class Audit(Printed):
     says: str
     source: str
     digest: str
+    read_as: str
+    order: str
     higher_is_in: bool
 
     @property
@@ -103,6 +112,17 @@ class Audit(Printed):
     def epsilon_if_gdp(self) -> float:
         """The epsilon at `delta` of a Gaussian mechanism with `mu_lower_bound`, rounded down: a bound only if the mechanism's curve is some G_mu."""
         return _epsilon_of_gdp(self.mu_lower_bound, self.delta)
+
+    def tpr_intervals(self, fprs: Sequence[float] = (1e-3, 0.01, 0.1)) -> list[tuple[float, float, float]]:
+        """(FPR, lower, upper end of this attack's TPR there): all intervals of the band hold at once with `confidence`.
+
+        Raises:
+            ValueError: for one run, which has no band.
+        """
+        if self.curve is None:
+            raise ValueError('design is "one-run", whose scores are not independent; it has no TPR at an FPR')
+        low, high = self.curve.band(list(fprs))
+        return [(fpr, 1.0 - float(b), 1.0 - float(a)) for fpr, a, b in zip(fprs, low, high, strict=True)]
 
     def plot(self) -> Figure:
         """Draw the curve with its band, and a promised one dashed; returns the new figure.
@@ -129,6 +149,8 @@ class Audit(Printed):
             "mu_lower_bound": self.mu_lower_bound,
             "epsilon_lower_bound": self.epsilon_lower_bound,
             "delta": self.delta,
+            "delta_lower_bound": self.delta_lower_bound,
+            "epsilon": self.epsilon,
             "epsilon_if_gdp": self.epsilon_if_gdp,
             "advantage_lower_bound": self.advantage_lower_bound,
             "eta_lower_bound": self.eta_lower_bound,
@@ -136,6 +158,9 @@ class Audit(Printed):
             "band": None
             if low is None or high is None
             else {"fpr": list(FPRS), "fnr_low": low.tolist(), "fnr_high": high.tolist()},
+            "tpr": None
+            if self.curve is None
+            else [{"fpr": fpr, "low": low, "high": high} for fpr, low, high in self.tpr_intervals()],
             "guesses": [
                 {"in": item.inside, "out": item.outside, "right": item.right} for item in self.guesses
             ],
@@ -145,6 +170,8 @@ class Audit(Printed):
             "verdict": None if self.verdict is None else str(self.verdict),
             "says": self.says or None,
             "higher_is_in": self.higher_is_in,
+            "order": self.order,
+            "read_as": self.read_as or None,
             "source": self.source or None,
             "sha256": self.digest or None,
         }
@@ -158,14 +185,16 @@ class Audit(Printed):
             ("assumes", DESIGNS[self.design]),
             ("holds", EACH),
             ("scores", f"{self.in_scores:,} in, {self.out_scores:,} out"),
+            *([("read as", self.read_as)] if self.read_as else []),
+            ("order", self.order),
         ]
         if self.clusters is not None:
             lines.append(("clusters", f"{self.clusters:,}; one score of each is judged"))
         if not self.higher_is_in:
             lines.append(
                 (
-                    "order",
-                    'scores of the world "in" are mostly lower; higher counts as "in": negate losses. A sign chosen after the scores '
+                    "",
+                    'BUT scores of the world "in" are mostly lower: losses need higher="out". A sign chosen after the scores '
                     "were seen makes two audits, each at half of the failure probability",
                 )
             )
@@ -178,6 +207,8 @@ class Audit(Printed):
             ("epsilon", f"at least {down(self.epsilon_lower_bound)} at delta = {self.delta:g}"),
             ("", f"(if the curve is some G_mu, at least {down(self.epsilon_if_gdp)})"),
         ]
+        if self.delta_lower_bound is not None:
+            lines.append(("delta", f"at least {self.delta_lower_bound:.3g} at epsilon = {self.epsilon:g}"))
         if self.design == "one-run" and (paid := self.used * self.delta) > _NOT_FAR_BELOW * (
             1.0 - self.confidence
         ):
@@ -192,6 +223,10 @@ class Audit(Printed):
             lines.append(("advantage", f"at least {down(self.advantage_lower_bound)}"))
             lines.append(("eta", f"at least {down(self.eta_lower_bound)}"))
         if self.curve is not None:
+            lines += [
+                (f"TPR at {fpr:g}", f"[{down(low)}, {up(high)}]; these intervals hold together")
+                for fpr, low, high in self.tpr_intervals()
+            ]
             low, high = self.curve.auc_interval()
             lines.append(("AUC", f"[{low:.4g}, {high:.4g}], by itself at this confidence"))
         if self.verdict is not None:
@@ -246,6 +281,16 @@ def _least_delta(mu: float, epsilon: float) -> float:
     off = 8.0 * _EPS * (1.0 + (1.0 - np.minimum(z, 0.0)) * (mu + epsilon / mu) + np.abs(log) + epsilon)
     caught, paid = np.exp(log + np.array([0.0, epsilon]) + np.array([-1.0, 1.0]) * off)
     return float(caught - paid) * (1.0 - 8.0 * _EPS)
+
+
+def up(bound: float) -> str:
+    """A bound in [0, 1] with four digits, rounded up.
+
+    Examples:
+        >>> up(0.12341), up(1.0)
+        ('0.1235', '1')
+    """
+    return f"{Decimal(bound).quantize(Decimal(1).scaleb(-4), ROUND_CEILING).normalize():f}"
 
 
 def down(bound: float) -> str:

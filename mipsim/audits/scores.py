@@ -1,30 +1,43 @@
-"""Scores with their worlds, of any tool: checked, and read from .npz and .csv files."""
+"""Scores with their worlds, of any tool: which columns of a file hold them, and whether an audit can use them."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from mipsim._archives import Archive, read_bytes
-from mipsim._validation import finite_vector
+from mipsim._validation import finite_vector, one_of, real_array
 from mipsim._words import printable
+from mipsim.audits.tables import KINDS, Column, Table, content_of, frame_table, parsed_numbers, table_of
 
 LEAST_SCORES = 100
 """Fewer scores show nothing worth the name of an audit."""
 WORLDS = ("member", "label", "coin")
 """Names of the column that says which world a score is of: 1 in the training set, 0 not; of a `coin` that a fair coin chose it."""
-Column = Sequence[str] | np.ndarray
-_KINDS = {"c": "complex numbers", "M": "dates", "m": "durations", "U": "text", "S": "bytes"}
-_NAMES = ("score", "cluster", "non_member", *WORLDS)
-_TRUE, _FALSE = ("1", "1.0", "true"), ("0", "0.0", "false")
+ROLES = ("score", *WORLDS, "cluster", "members", "non_members")
+"""What a column may be named as: `members` and `non_members` hold the scores of the two worlds."""
+_TOOLS = {
+    "ml_privacy_meter": {"scores": "score", "memberships": "member"},
+    "LeakPro": {"signal_values": "score", "true_labels": "member"},
+    "jax_privacy": {"in_canary_scores": "members", "out_canary_scores": "non_members"},
+    "PrivacyGuard": {"scores_train": "members", "scores_test": "non_members"},
+}
+"""Names by which the output of a tool is recognised, and what they are here; each tool says that higher scores are for members."""
+_INDEX = ("", "index", "unnamed: 0", "__index_level_0__")
+"""Names that data frames give to the numbers of their rows."""
+_LOSSES = re.compile(
+    r"(^|[^a-z])(loss(es)?|nlls?|ce|ppl|perplexity|perplexities|entropy|entropies|errors?|distances?)($|[^a-z])"
+)
+"""Names of scores that are lower for members as a rule."""
+_TRUE = ("true", "in", "member", "train")
+_FALSE = ("false", "out", "non_member", "non-member", "nonmember", "test")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +48,11 @@ class Scores:
         values: the scores (higher = "in"), finite, not all equal, shape (n,), n >= 100.
         member: whether each is of the world "in", shape (n,), bool, both worlds present.
         cluster: a whole number for each, equal in one cluster, shape (n,), or None.
-        column: what the file calls `member`.
+        column: which of `WORLDS`, or "members", says the world; "" for arrays.
         source: the file, or "" for arrays.
         digest: SHA-256 of the file, or "".
+        read_as: what the file or frame was recognised as, and which columns were read; "" for arrays.
+        order: which scores count as "in", and who says so.
     """
 
     values: np.ndarray
@@ -46,16 +61,29 @@ class Scores:
     column: str = ""
     source: str = ""
     digest: str = ""
+    read_as: str = ""
+    order: str = ""
 
     @classmethod
-    def of(cls, scores: object, member: object, cluster: object = None, **where: str) -> Scores:
+    def of(
+        cls,
+        scores: object,
+        member: object,
+        cluster: object = None,
+        *,
+        higher: str | None = None,
+        **where: str,
+    ) -> Scores:
         """Check arrays of one length.
 
         Args:
-            scores: real and finite, shape (n,), n >= 100, not all equal.
+            scores: real, shape (n,), n >= 100, not all equal; where some are infinite, all are replaced by their ranks, which is
+                all that an audit uses.
             member: 1 or True for the world "in", 0 or False for "out", shape (n,), both present.
             cluster: names or numbers of clusters, shape (n,), or None.
-            **where: `column`, `source` and `digest`.
+            higher: "in" or "out", the world for which higher scores speak; None takes "in" and says that it was assumed. Scores for
+                "out", such as losses, are negated.
+            **where: `column`, `source`, `digest`, `read_as` and `order`.
 
         Raises:
             ValueError: one sentence that says which argument is wrong.
@@ -66,7 +94,11 @@ class Scores:
             ...
             ValueError: scores holds 2 scores; an audit needs 100 at least
         """
-        values = _real("scores", scores)
+        if higher is not None:
+            one_of("higher", higher, ("in", "out"))
+        values = _real("scores", scores, infinite=True)
+        if infinite := bool(np.isinf(values).any()):
+            values = np.unique(values, return_inverse=True)[1].astype(np.float64)
         if values.size < LEAST_SCORES:
             raise ValueError(f"scores holds {values.size} scores; an audit needs {LEAST_SCORES} at least")
         inside = _real("member", member, values.size)
@@ -84,6 +116,15 @@ class Scores:
                 f"scores all equal {values[0]:g}; a constant score tells nothing about any world"
             )
         clusters = None if cluster is None else _numbered(cluster, values.size)
+        said = (
+            f'higher = "{higher}", as stated'
+            if higher
+            else 'higher = "in", which was assumed; higher="out" is for losses'
+        )
+        where = {"order": said} | where
+        if infinite:
+            where["order"] += "; some are infinite, so that all are taken by rank"
+        values = -values if higher == "out" else values
         return cls(values + 0.0, inside == 1.0, clusters, **where)  # -0.0 becomes 0.0, which equals it
 
     def in_order(self) -> Scores:
@@ -104,23 +145,29 @@ class Scores:
         return self.values.size if self.cluster is None else int(self.cluster.max()) + 1
 
 
-def _real(name: str, value: object, size: int | None = None) -> np.ndarray:
-    """A finite vector; NumPy alone would drop imaginary parts, count dates in days and read numbers in text."""
+def _real(name: str, value: object, size: int | None = None, infinite: bool = False) -> np.ndarray:
+    """A vector, finite unless `infinite`, and never NaN; NumPy alone would drop imaginary parts, count dates in days and read numbers in text."""
     try:
         entries = np.asarray(value)
     except ValueError:  # rows of several lengths, of which finite_vector speaks
         return finite_vector(name, value, size)
-    kind = _KINDS.get(entries.dtype.kind)
+    kind = KINDS.get(entries.dtype.kind)
     if entries.dtype == object and entries.ndim > 0:
         other = [entry for entry in entries.flat if not isinstance(entry, (Real, np.bool_))]
         kind = f"an object of type {type(other[0]).__name__}" if other else None
     if kind is not None and entries.ndim > 0:
         raise ValueError(f"{name} holds {kind}; it must hold real numbers")
+    if infinite:
+        values = real_array(name, value, finite=False)
+        if values.ndim == 1 and not np.isnan(values).any():
+            return values
     return finite_vector(name, value, size)
 
 
 def _numbered(cluster: object, size: int) -> np.ndarray:
     names = np.asarray(cluster)
+    if names.dtype == object and all(isinstance(name, str) for name in names.flat):  # as pandas holds text
+        names = names.astype(str)
     if names.shape != (size,):
         raise ValueError(f"cluster has shape {names.shape}; it must have shape ({size},), one for each score")
     if names.dtype.kind not in "iufUSb" or (names.dtype.kind == "f" and not np.isfinite(names).all()):
@@ -134,18 +181,29 @@ def _numbered(cluster: object, size: int) -> np.ndarray:
     return np.unique(names, return_inverse=True)[1]
 
 
-def read_scores(path: str | os.PathLike[str]) -> Scores:
+def read_scores(
+    path: str | os.PathLike[str],
+    *,
+    columns: Mapping[str, str] | str | None = None,
+    higher: str | None = None,
+    separator: str | None = None,
+) -> Scores:
     """Read scores from a file.
 
-    `.npz`: arrays `scores` and one of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters; or
-    `members` and `non_members`, the scores of each world. `.csv`: the same as columns with a header, comma-separated.
+    Its ending says how it is written: text with a header and any separator (.csv, .tsv, .txt), .json, .jsonl, .parquet or .npz.
+    The columns, or arrays, are `score` and one of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters;
+    or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is
+    recognised by its names. Other names need `columns`.
 
     Args:
-        path: of the file; its ending says which it is.
+        path: of the file.
+        columns: which column is which of `ROLES`, such as {"score": "loss", "member": "is_member"} or "score=loss,member=is_member".
+        higher: "in" or "out", the world for which higher scores speak. None takes "in", but refuses a score that is named as a loss.
+        separator: of the cells of a text, one character or its name; None reads it off the header.
 
     Raises:
         ValueError: one sentence that names the file and what is wrong: missing, cut off, of unknown columns, or of
-            scores that no audit can use.
+            scores that no audit can use. What is unclear is refused with the option that says it.
 
     Examples:
         >>> read_scores("nowhere.csv")
@@ -154,144 +212,217 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
         ValueError: nowhere.csv is no file
     """
     file = Path(path)
-    if file.suffix.lower() not in (".npz", ".csv"):
-        raise ValueError(f"{printable(file)} is neither .npz nor .csv; scores are read from one of these")
+    roles = _given_roles(columns)
     content = content_of(file)
+    where = {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
     try:
-        columns = _arrays(content) if file.suffix.lower() == ".npz" else table(content)
-        return _scores(columns, "array" if file.suffix.lower() == ".npz" else "column", file, content)
+        return scores_of_table(table_of(file, content, separator), roles, higher, **where)
     except ValueError as error:
         raise ValueError(f"{printable(file)}: {error}") from None
 
 
-def content_of(file: Path) -> bytes:
-    """What a file of a user holds.
+def scores_of(
+    scores: Any,
+    member: object,
+    cluster: object,
+    *,
+    columns: Mapping[str, str] | str | None,
+    higher: str | None,
+) -> Scores:
+    """Scores of arrays, of series of pandas, or of a data frame or a dictionary that holds all.
+
+    Args:
+        scores: a vector; or a frame, whose columns are named and chosen as those of a file, see `read_scores`.
+        member: as `mipsim.audit` takes it; None for a frame.
+        cluster: likewise.
+        columns: for a frame.
+        higher: see `read_scores`.
 
     Raises:
-        ValueError: one sentence that names the file and why it is not read.
+        ValueError: one sentence that says which argument is wrong.
 
     Examples:
-        >>> content_of(Path("scores.csv"))
+        >>> scores_of({"score": range(100), "is_member": [0, 1] * 50}, None, None, columns=None, higher=None)
         Traceback (most recent call last):
         ...
-        ValueError: scores.csv is no file
+        ValueError: scores: which of its keys is what is not clear: 'score', 'is_member'; name them, as --columns score=score,member=is_member
     """
-    try:
-        return read_bytes(file)
-    except (FileNotFoundError, IsADirectoryError):
-        raise ValueError(f"{printable(file)} is no file") from None
-    except OSError as error:
-        raise ValueError(error.strerror or str(error)) from None
-
-
-def _scores(columns: Mapping[str, Column], noun: str, file: Path, content: bytes) -> Scores:
-    where = {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
-    if "non_members" in columns:
-        if set(columns) != {"members", "non_members"}:
-            raise ValueError(
-                f"it holds {_listed(columns)}; beside members and non_members there must be no other {noun}"
-            )
-        read = parsed_numbers if noun == "column" else _real  # a .csv file holds words
-        worlds = [_real(name, read(name, columns[name])) for name in ("members", "non_members")]
-        inside = np.repeat([1.0, 0.0], [world.size for world in worlds])
-        return Scores.of(np.concatenate(worlds), inside, column="members", **where)
-    known = {
-        name: value for name, value in _singular(columns).items() if name in ("score", "cluster", *WORLDS)
-    }
-    worlds = [name for name in WORLDS if name in known]
-    if len(known) < len(columns) or "score" not in known or len(worlds) != 1:
-        raise ValueError(
-            f"it has the {noun}s {_listed(columns)}; it must have score, one of {', '.join(WORLDS)}, cluster if rows share one, and no other"
-        )
-    if noun == "column":
-        known = {
-            name: np.asarray(value, dtype=str) if name == "cluster" else _parsed(name, value)
-            for name, value in known.items()
-        }
-    return Scores.of(known["score"], known[worlds[0]], known.get("cluster"), column=worlds[0], **where)
-
-
-def _listed(names: Mapping[str, object]) -> str:
-    return printable(", ".join(map(repr, names)) or "none")
-
-
-def _singular(
-    columns: Mapping[str, Column],
-) -> dict[str, Column]:
-    return {name.removesuffix("s"): value for name, value in columns.items()}
-
-
-def _arrays(content: bytes) -> dict[str, np.ndarray]:
-    """The arrays of scores, read once their headers say that they can be; of names that no scores have, empty ones."""
-    archive = Archive(content)
-    names = [name for name in archive.names if name.removesuffix("s") in _NAMES]
-    headers = {name: archive.header(name) for name in names}
-    for name, header in headers.items():
-        if len(header.shape) != 1:
-            raise ValueError(f"{name} has shape {printable(header.shape)}; it must be a vector of shape (n,)")
-        if header.dtype.kind in _KINDS and not (name.startswith("cluster") and header.dtype.kind in "US"):
-            raise ValueError(f"{name} holds {_KINDS[header.dtype.kind]}; it must hold real numbers")
-    first, *rest = [name for name in names if name not in ("members", "non_members")] or [""]
-    for name in rest:
-        if headers[name].shape != headers[first].shape:
-            raise ValueError(
-                f"{name} has shape {headers[name].shape}; it must have shape {headers[first].shape}, that of {first}"
-            )
-    return dict.fromkeys(archive.names, np.empty(0)) | archive.read(names)
-
-
-def table(content: bytes) -> dict[str, list[str]]:
-    r"""The columns of a comma-separated file with a header, by their names in lower case.
-
-    Raises:
-        ValueError: if it is no text, is empty, names a column twice, or some line has more or fewer cells than the header.
-
-    Examples:
-        >>> table(b"alpha,beta\n0,1\n1,0\n")
-        {'alpha': ['0', '1'], 'beta': ['1', '0']}
-    """
-    try:
-        lines = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
-        header = [name.strip().lower() for name in next(lines, [])]
-        if len(set(header)) < len(header):
-            raise ValueError(f"its header {printable(', '.join(header))} names a column twice")
-        columns: list[list[str]] = [[] for _ in header]
-        for row in lines:
-            if row and len(row) != len(header):
-                raise ValueError(
-                    f"line {lines.line_num} has {len(row)} cells where the header has {len(header)}; the file may be cut off"
-                )
-            for column, cell in zip(columns, row, strict=False):
-                column.append(cell)
-    except (UnicodeDecodeError, csv.Error):
-        raise ValueError("it is no comma-separated text in UTF-8") from None
-    if not header or not columns[0]:
-        raise ValueError("it is empty; it must hold a header and lines of values")
-    return dict(zip(header, columns, strict=True))
-
-
-def _parsed(name: str, cells: Column) -> np.ndarray:
-    if name == "score":
-        return parsed_numbers(name, cells)
-    words = [str(cell).strip().lower() for cell in cells]
-    if wrong := [word for word in words if word not in _TRUE + _FALSE]:
-        raise ValueError(f"{name} holds {printable(repr(wrong[0]))}; it must hold 1 or 0 (true or false)")
-    return np.array([word in _TRUE for word in words], dtype=np.float64)
-
-
-def parsed_numbers(name: str, cells: Column) -> np.ndarray:
-    """Cells of a column as float64, or the first that is no number.
-
-    Examples:
-        >>> parsed_numbers("alpha", ["0.5", ""])
-        Traceback (most recent call last):
-        ...
-        ValueError: alpha holds ''; it must hold numbers
-    """
-    result = np.empty(len(cells))
-    for i, cell in enumerate(cells):
+    if (table := frame_table(scores)) is not None:
+        if member is not None or cluster is not None:
+            raise ValueError("member or cluster is given beside a frame of scores; the frame must hold them")
         try:
-            result[i] = float(str(cell))
-        except ValueError:
-            raise ValueError(f"{name} holds {printable(repr(cell))}; it must hold numbers") from None
+            return scores_of_table(table, _given_roles(columns), higher)
+        except ValueError as error:
+            raise ValueError(f"scores: {error}") from None
+    if columns is not None:
+        raise ValueError("columns is given beside arrays; only a file or a frame has columns")
+    for name, other in (("member", member), ("cluster", cluster)):
+        ours, theirs = getattr(scores, "index", None), getattr(other, "index", None)
+        if hasattr(ours, "equals") and hasattr(theirs, "equals") and not ours.equals(theirs):  # type: ignore[union-attr]
+            raise ValueError(
+                f"{name} has another index than scores; rows would be paired wrongly: align them first"
+            )
+    _refuse_loss(str(getattr(scores, "name", None) or ""), higher)
+    return Scores.of(scores, member, cluster, higher=higher)
+
+
+def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | None:
+    """The column of each role, as a user has named them."""
+    if columns is None:
+        return None
+    if isinstance(columns, str):
+        parts = [part.partition("=") for part in columns.split(",")]
+        pairs = [(role.strip(), name.strip()) for role, _, name in parts]
+    else:
+        pairs = [(str(role), str(name)) for role, name in columns.items()]
+    roles = dict(pairs)
+    whole = {"members", "non_members"} == set(roles)
+    one = {"score"} < set(roles) and len([role for role in roles if role in WORLDS]) == 1
+    unknown = [role for role in roles if role not in ROLES]
+    if (
+        unknown
+        or len(roles) < len(pairs)
+        or not (whole or (one and not {"members", "non_members"} & set(roles)))
+    ):
+        raise ValueError(
+            f"columns is {printable(repr(columns), 60)}; it must be like score=NAME,member=NAME with one of {', '.join(WORLDS)}, and "
+            "cluster=NAME if need be, or members=NAME,non_members=NAME"
+        )
+    return roles
+
+
+def scores_of_table(
+    table: Table, roles: Mapping[str, str] | None, higher: str | None, **where: str
+) -> Scores:
+    """The scores of a table, by the columns that a user names or a tool is known by.
+
+    Args:
+        table: of a file or a frame.
+        roles: the column of each of `ROLES`; None where the names must tell.
+        higher: see `read_scores`.
+        **where: `source` and `digest`.
+
+    Raises:
+        ValueError: one clause with "it" for the file.
+
+    Examples:
+        >>> rows = {"signal_values": list(range(100)), "true_labels": [0, 1] * 50, "roc_auc": [0.5]}
+        >>> found = scores_of_table(Table.of("JSON", "name", rows), None, None)
+        >>> found.read_as, found.order
+        ('LeakPro JSON: score from signal_values, member from true_labels', 'higher = "in", as LeakPro documents')
+    """
+    tool = ""
+    if roles is None:
+        tool, roles = _recognised(table)
+    by_name = {name.strip().lower(): name for name in table.names}
+    if lacking := [
+        name for name in roles.values() if name not in table.names and name.lower() not in by_name
+    ]:
+        raise ValueError(
+            f"it has no {table.noun} {printable(repr(lacking[0]), 40)}; it has {_listed(table.names)}"
+        )
+    chosen = {role: name if name in table.names else by_name[name.lower()] for role, name in roles.items()}
+    if not tool:
+        _refuse_loss(chosen.get("score", chosen.get("members", "")), higher)
+    held = table.read(tuple(chosen.values()))
+    found = {role: _column(role, held[name]) for role, name in chosen.items()}
+    left = [name for name in table.names if name.strip().lower() in _INDEX and name not in chosen.values()]
+    where["read_as"] = (
+        f"{tool} {table.kind}".strip()
+        + ": "
+        + ", ".join(f"{role} from {printable(name, 30)}" for role, name in chosen.items())
+    ) + ("; without the numbers of its rows" if left else "")
+    if tool and higher is None:
+        where["order"] = f'higher = "in", as {tool} documents'
+    if "members" in found:
+        worlds = [_real(role, found[role], infinite=True) for role in ("members", "non_members")]
+        inside = np.repeat([1.0, 0.0], [world.size for world in worlds])
+        return Scores.of(np.concatenate(worlds), inside, higher=higher, column="members", **where)
+    world = next(role for role in WORLDS if role in found)
+    return Scores.of(found["score"], found[world], found.get("cluster"), higher=higher, column=world, **where)
+
+
+def _recognised(table: Table) -> tuple[str, dict[str, str]]:
+    """(the tool whose output it is, or "", the column of each role), or a refusal with what would settle it."""
+    names = {name.strip().lower(): name for name in table.names}
+    if len(names) < len(table.names):
+        raise ValueError(
+            f"its {table.noun}s {_listed(table.names)} name one twice but for capitals; name them, as {_suggestion(table)}"
+        )
+    tools = [tool for tool, known in _TOOLS.items() if known.keys() <= names.keys()]
+    own = {
+        name: name
+        if name in ("members", "non_members") and "non_members" in names
+        else name.removesuffix("s")
+        for name in names
+    }
+    ours = {name: role for name, role in own.items() if role in ROLES}
+    if len(tools) == 1 and ours.keys() <= _TOOLS[tools[0]].keys():
+        return tools[0], {role: names[name] for name, role in _TOOLS[tools[0]].items()}
+    roles = {role: names[name] for name, role in ours.items()}
+    worlds = [role for role in roles if role in WORLDS]
+    two = set(roles) == {"members", "non_members"}
+    one = "score" in roles and len(worlds) == 1 and not {"members", "non_members"} & set(roles)
+    rest = names.keys() - ours.keys() - set(_INDEX)
+    if tools or rest or not (two or one) or len(roles) < len(ours):
+        raise ValueError(
+            f"{table.hint or f'which of its {table.noun}s is what is not clear'}: {_listed(table.names)}; name them, as "
+            f"{_suggestion(table)}"
+        )
+    return "", roles
+
+
+def _suggestion(table: Table) -> str:
+    """The option that would settle which column is what; "..." where no name suggests itself."""
+
+    def first(pattern: str, place: int) -> str:
+        if table.hint:
+            return str(place)
+        some = [name for name in table.names if re.search(pattern, name.lower())]
+        return printable(some[0], 20) if len(some) == 1 else "..."
+
+    if {"members", "non_members"} <= {name.lower() for name in table.names}:
+        return "--columns members=members,non_members=non_members"
+    return f"--columns score={first('score|loss|signal|logit|stat', 1)},member={first('member|label|coin|is_in|train', 2)}"
+
+
+def _refuse_loss(name: str, higher: str | None) -> None:
+    if higher is None and _LOSSES.search(name.lower()):
+        raise ValueError(
+            f"the scores are named {printable(repr(name), 40)}, and a loss is lower for members; say for which world higher ones are, as "
+            "--higher out"
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return printable(", ".join(map(repr, names)) or "none", 60)
+
+
+def _column(role: str, cells: Column) -> Column:
+    """What a column holds for its role, where cells of a text are numbers or worlds."""
+    if role == "cluster":
+        return cells if isinstance(cells, np.ndarray) else np.asarray(cells, dtype=str)
+    if isinstance(cells, np.ndarray) and cells.dtype.kind != "U":
+        return cells
+    if not all(isinstance(cell, str) for cell in cells):
+        return cells
+    if role not in WORLDS:
+        return parsed_numbers(role, cells)
+    worlds = {**dict.fromkeys(_TRUE, 1.0), **dict.fromkeys(_FALSE, 0.0)}
+    try:
+        result = np.array(
+            [worlds[w] if (w := cell.strip().lower()) in worlds else float(w) for cell in cells]
+        )
+    except ValueError:
+        wrong = next(cell for cell in cells if not _is_world(cell, worlds))
+        raise ValueError(
+            f"{role} holds {printable(repr(wrong), 40)}; it must hold 1 or 0 (true or false, in or out)"
+        ) from None
     return result
+
+
+def _is_world(cell: str, worlds: Mapping[str, float]) -> bool:
+    try:
+        return cell.strip().lower() in worlds or float(cell) in (0.0, 1.0)
+    except ValueError:
+        return False

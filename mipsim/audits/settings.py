@@ -9,7 +9,7 @@ DESIGNS = {
 CONFIDENCE = 0.95
 DELTA = 1e-5
 FORMS = (
-    "mu=1 (or gdp=1), epsilon=2,delta=1e-5, rho=0.5, advantage=0.1, sigma=1,rate=0.01,steps=1000 "
+    "mu=1 (or gdp=1), epsilon=2,delta=1e-5, rho=0.5, advantage=0.1, tpr=0.2,fpr=0.01, sigma=1,rate=0.1,steps=90 "
     "or a .csv file with alpha and beta"
 )
 """How a promised guarantee is written."""

@@ -196,6 +196,18 @@ class CurveBand:
                 best = max(best, math.log(float((power[some] / item[some]).max())))
         return best
 
+    def delta_lower(self, epsilon: float) -> float:
+        """A lower bound of delta at this epsilon in [0, 700], with either world as the null: max of 1 - beta_high - e^epsilon alpha_high."""
+        ratio = math.exp(number("epsilon", epsilon, 0.0, 700.0))
+        pairs = (self.alpha_high, self.beta_high), (self.beta_high, self.alpha_high)
+        return max(0.0, *(float((1.0 - other - ratio * item).max()) for item, other in pairs))
+
+    def lift_lower(self, fpr: float) -> float:
+        """A lower bound of log(TPR / fpr) at this FPR, >= 0: max of log((1 - beta_high) / max(alpha_high, fpr))."""
+        return max(
+            0.0, math.log(max(float(((1.0 - self.beta_high) / np.maximum(self.alpha_high, fpr)).max()), 1.0))
+        )
+
     def eta_lower(self) -> float:
         """A lower bound of eta: some test guesses the world right with probability at least 1/2 + eta."""
         return 0.5 * self.advantage_interval()[0]

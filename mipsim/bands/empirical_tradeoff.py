@@ -31,8 +31,10 @@ from mipsim.bands.family_bound import (
     LEAST_RISK,
     Family,
     approximate_dp,
+    delta_at,
     family_lower_bound,
     gdp,
+    lift_at,
     probit_gap,
     total_variation,
 )
@@ -313,6 +315,29 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             2.1
         """
         return self._lower_bound(approximate_dp(delta), lambda band: band.epsilon_lower(delta))
+
+    def delta_lower_bound(self, epsilon: float) -> float:
+        """The mechanism is not (epsilon, delta)-DP for any delta below this, >= 0; `epsilon` in [0, 700]; one-sided.
+
+        Examples:
+            >>> curve = EmpiricalTradeOff.from_counts([0], [1000], 10_000, [1000], 10_000)
+            >>> round(curve.delta_lower_bound(1.0), 2)  # 0.9 - e 0.1 = 0.628 for ever more games
+            0.59
+        """
+        return self._lower_bound(delta_at(epsilon), lambda band: band.delta_lower(epsilon))
+
+    def tpr_lower_bound(self, fpr: float) -> float:
+        """Some attack has at least this TPR at an FPR of `fpr` in (0, 1), which it may reach by a coin; one-sided.
+
+        The threshold is not fixed: the bound pays for all of them.
+
+        Examples:
+            >>> curve = EmpiricalTradeOff.from_counts([0], [1000], 10_000, [1000], 10_000)
+            >>> round(curve.tpr_lower_bound(0.05), 2)  # half of 0.9 for ever more games
+            0.41
+        """
+        lift = self._lower_bound(lift_at(fpr), lambda band: band.lift_lower(fpr))
+        return fpr * math.exp(lift) * (1.0 - 1e-15)
 
     def gap_lower_bound(self, claim: AbstractTradeOff) -> float:
         """How far below `claim` the curve passes at least, in probits, >= 0; one-sided. Above 0 the claim is no bound on power."""

@@ -103,6 +103,36 @@ def approximate_dp(delta: float) -> Family:
     return Family(((rare, common), (common, rare)))
 
 
+def delta_at(epsilon: float) -> Family:
+    """(epsilon, delta)-DP at one epsilon: delta(a, b) = max of 1 - b - e^epsilon a and 1 - a - e^epsilon b."""
+    ratio = math.exp(number("epsilon", epsilon, 0.0, 700.0))
+
+    def paid(rate: np.ndarray) -> np.ndarray:
+        return 0.5 - ratio * rate
+
+    def missed(rate: np.ndarray) -> np.ndarray:
+        return 0.5 - rate
+
+    return Family(((paid, missed), (missed, paid)))
+
+
+def lift_at(fpr: float) -> Family:
+    """A promise of one TPR t at one FPR q, as theta = log(t / q): theta(a, b) = log((1 - b) / max(a, q)).
+
+    A test with FPR a > q, used with probability q / a only, has the FPR q; one with a smaller FPR has at most q.
+    """
+    least = number("fpr", fpr, 0.0, 1.0, low_open=True, high_open=True)
+
+    def rare(rate: np.ndarray) -> np.ndarray:
+        return -np.log(np.maximum(rate, least))
+
+    def power(rate: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return np.log1p(-np.minimum(rate, 1.0))
+
+    return Family(((rare, power),))
+
+
 def family_lower_bound(
     false_positives: object,
     out_games: int,

@@ -200,7 +200,7 @@ def _each(
     ],
     epilog="Designs. " + " ".join(f"{name}: {what}." for name, what in DESIGNS.items()),
 )
-@click.argument("scores", metavar="SCORES.npz|csv")
+@click.argument("scores", metavar="SCORES")
 @click.option(
     "--design",
     required=True,
@@ -236,20 +236,51 @@ def _each(
     metavar="Q",
     help="one-run: the probability with which each canary was put in, as it was set before the run (default: 0.5)",
 )
-def audit(scores: str, out: str | None, **how: Any) -> None:
+@click.option(
+    "--epsilon",
+    type=number(),
+    metavar="E",
+    help="also bound delta at this epsilon (default: that of the claim)",
+)
+@click.option(
+    "--columns",
+    metavar="ROLE=NAME,...",
+    help="which column is which: score=loss,member=is_member; coin= for member where coins chose it, cluster=, or members=,non_members=",
+)
+@click.option(
+    "--higher",
+    type=OneOf(("in", "out")),
+    help='the world for which higher scores speak; out for losses (default: "in", and the output says so)',
+)
+@click.option(
+    "--separator",
+    metavar="S",
+    help="of the cells of a text: one character, or comma, tab, semicolon, bar, space",
+)
+@click.option("--json", "as_json", is_flag=True, help="print the result as JSON, as results.json holds it")
+def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
     """Compute lower bounds on the leakage that attack scores demonstrate.
 
-    With --claim, test a promised guarantee against them. SCORES is a .csv with a header, or an .npz. Its columns, or arrays, are
-    score (higher = "in"), one of member, label and coin (1 = in the training set), and cluster where rows share one. An .npz may
-    hold the arrays members and non_members instead.
+    With --claim, test a promised guarantee against them. SCORES is a file: .csv, .tsv, .txt, .json, .jsonl, .npz or .parquet. Its
+    columns, or arrays, are score (higher = "in"), one of member, label and coin (1 = in the training set), and cluster where rows
+    share one; or members and non_members. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is recognised.
     """
     from mipsim import audits
 
     result = audits.audit(scores, **how)
-    say(str(result))
+    if as_json:
+        import json
+
+        from mipsim.referee.reporting.plain import plain
+
+        say(json.dumps(plain(result.to_dict()), indent=1, allow_nan=False))
+    else:
+        say(str(result))
     if out is not None:
         from mipsim._files import writable_folder
         from mipsim.referee.reporting.audit_page import report_audit
 
         where = writable_folder("--out", Path(out))
-        say(f"  report: {printable(report_audit(result, where))}")
+        page = printable(report_audit(result, where))
+        if not as_json:
+            say(f"  report: {page}")

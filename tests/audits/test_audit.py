@@ -1,6 +1,7 @@
 """`mi.audit`: what it shows of each design, and its verdict on a promise."""
 
 import json
+import re
 from decimal import Decimal
 
 import mpmath
@@ -35,7 +36,7 @@ def test_bounds_show_themselves(fewer_draws, design: str) -> None:
     shown = str(item)
     assert f"design {design}" in shown
     assert f"at least {down(item.mu_lower_bound)}" in shown
-    assert len(shown.splitlines()) < 15
+    assert len(shown.splitlines()) < 20
     assert "each bound, and the verdict, by itself at this confidence" in shown
     assert "\n" not in repr(item)
     assert item._repr_html_().count("<tr") == len(shown.splitlines()) - 1
@@ -121,7 +122,7 @@ def test_losses_are_told_of(fewer_draws) -> None:
     item = mi.audit(-SCORES, COINS, design="independent", confidence=0.95)
     assert item.mu_lower_bound == 0.0
     assert not item.higher_is_in
-    assert "negate losses" in str(item)
+    assert "losses need" in str(item)
     assert "A sign chosen after the scores were seen makes two audits" in str(item)
 
 
@@ -147,9 +148,8 @@ def test_the_picture(fewer_draws) -> None:
 
 
 def test_one_score_of_a_world_shows_nothing_and_warns_of_nothing() -> None:
-    assert "mu         at least 0\n" in str(
-        mi.audit(SCORES, np.arange(2000) == 3, design="independent", confidence=0.9)
-    )
+    shown = str(mi.audit(SCORES, np.arange(2000) == 3, design="independent", confidence=0.9))
+    assert re.search(r"\n  mu +at least 0\n", shown)
 
 
 def test_rounding_down() -> None:

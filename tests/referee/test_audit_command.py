@@ -71,11 +71,14 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
     ("arguments", "says"),
     [
         (["nowhere.npz", "--design", "independent"], "nowhere.npz is no file"),
-        (["scores.txt", "--design", "independent"], "scores.txt is neither .npz nor .csv"),
+        (
+            ["scores.pkl", "--design", "independent"],
+            "scores.pkl: it ends in '.pkl'; scores are read from .csv",
+        ),
         (["cut.npz", "--design", "independent"], "cut.npz: it is no whole .npz archive"),
         (
             ["plain.csv", "--design", "one-run"],
-            'plain.csv: it has no coin; design "one-run" needs the fair coin',
+            "plain.csv: it has no coin; if a fair coin put each canary in",
         ),
         (["plain.csv", "--design", "clustered"], "plain.csv: it has no cluster"),
         (["runs.csv", "--design", "independent"], "runs.csv: 600 scores are in 200 clusters"),
@@ -91,6 +94,7 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
     ],
 )
 def test_bad_input_is_one_sentence_exit_code_2_and_nothing_is_written(capsys, arguments, says: str) -> None:
+    Path("scores.pkl").write_bytes(b"")
     Path("cut.npz").write_bytes(Path("worlds.npz").read_bytes()[:-30])
     write("nan.csv", "score,member", np.where(np.arange(600) == 3, np.nan, VALUES), MEMBER)
     assert main(["audit", *arguments, "--out", "report"]) == 2

@@ -1,0 +1,325 @@
+"""Named columns of files that any tool may have written, and of data frames: text, JSON, parquet and .npz.
+
+Nothing is read before its size, and where a file says so its shape and type, are known and allowed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mipsim._archives import LIMIT, Archive, most_bytes, read_bytes
+from mipsim._extras import optional
+from mipsim._words import printable
+
+Column = Sequence[Any] | np.ndarray
+KINDS = {"c": "complex numbers", "M": "dates", "m": "durations", "U": "text", "S": "bytes"}
+"""Entries of an array that are no real numbers."""
+SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "space": " "}
+"""Names of what may separate the cells of a line."""
+_AMPLIFIED = 8  # of JSON an eighth of the limit is read, since Python's objects take that much more room
+_TEXTS = (".csv", ".tsv", ".txt")
+ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
+"""Of files that are read."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns, of which only those that are asked for are read.
+
+    Attributes:
+        kind: how the file is written, such as "CSV".
+        noun: what its columns are called.
+        names: of the columns.
+        read: the columns of some names, all of one length unless `noun` says that they are arrays.
+        hint: what is said beside the names where they tell nothing, or "".
+    """
+
+    kind: str
+    noun: str
+    names: tuple[str, ...]
+    read: Callable[[Sequence[str]], dict[str, Column]]
+    hint: str = ""
+
+    @classmethod
+    def of(cls, kind: str, noun: str, columns: Mapping[str, Column], hint: str = "") -> Table:
+        """A table of columns that are in memory."""
+        return cls(kind, noun, tuple(columns), lambda names: {name: columns[name] for name in names}, hint)
+
+
+def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
+    r"""The columns of a file; its ending says how it is written.
+
+    Args:
+        file: its path.
+        content: its bytes.
+        separator: of the cells of a text; None reads it off the header.
+
+    Raises:
+        ValueError: one clause with "it" for the file, that says why it is not read.
+
+    Examples:
+        >>> table_of(Path("s.tsv"), b"score\tmember\n0.5\t1\n").names
+        ('score', 'member')
+        >>> table_of(Path("s.pkl"), b"")
+        Traceback (most recent call last):
+        ...
+        ValueError: it ends in '.pkl'; scores are read from .csv, .tsv, .txt, .json, .jsonl, .npz, .parquet, and from arrays in Python
+    """
+    ending = file.suffix.lower()
+    if separator is not None and ending not in _TEXTS:
+        raise ValueError(
+            f"separator is given, but it ends in {printable(repr(ending), 20)}; only text has one"
+        )
+    if ending in _TEXTS:
+        return text_table(content, separator)
+    if ending in (".json", ".jsonl"):
+        return _json_table(content, lines=ending == ".jsonl")
+    if ending == ".parquet":
+        return _parquet_table(content)
+    if ending == ".npz":
+        return _archive_table(content)
+    raise ValueError(
+        f"it ends in {printable(repr(ending), 20)}; scores are read from {', '.join(ENDINGS)}, and from arrays in Python"
+    )
+
+
+def content_of(file: Path) -> bytes:
+    """What a file of a user holds.
+
+    Raises:
+        ValueError: one sentence that names the file and why it is not read.
+
+    Examples:
+        >>> content_of(Path("scores.csv"))
+        Traceback (most recent call last):
+        ...
+        ValueError: scores.csv is no file
+    """
+    try:
+        return read_bytes(file)
+    except (FileNotFoundError, IsADirectoryError):
+        raise ValueError(f"{printable(file)} is no file") from None
+    except OSError as error:
+        raise ValueError(error.strerror or str(error)) from None
+
+
+def text_table(content: bytes, separator: str | None = None) -> Table:
+    r"""The columns of a text with a header, such as CSV, by their names in lower case.
+
+    Cells are separated by what separates those of the header: a comma, a tab, a semicolon or a bar, or else spaces. Where two of
+    them do, the second line decides. If the first line holds numbers alone, columns are named by their places "1", "2" and so on.
+
+    Args:
+        content: of the file, UTF-8.
+        separator: one character or its name in `SEPARATORS`; None reads it off the header.
+
+    Raises:
+        ValueError: if it is no text, is empty, names a column twice, or some line has more or fewer cells than the header.
+
+    Examples:
+        >>> table = text_table(b"alpha;beta\n0;1\n1;0\n")
+        >>> table.kind, table.read(table.names)
+        ('text separated by semicolons', {'alpha': ['0', '1'], 'beta': ['1', '0']})
+    """
+    try:
+        text = content.decode("utf-8-sig").lstrip("\r\n")
+        mark = _separator(text, separator)
+        lines = csv.reader(
+            io.StringIO(text, newline=""), delimiter=mark, strict=True, skipinitialspace=mark == " "
+        )
+        header = [name.strip().lower() for name in next(lines, [])]
+        if header and header[0].startswith("#"):  # as NumPy writes one
+            header[0] = header[0].lstrip("# ")
+        unnamed = bool(header) and all(map(_is_number, header))
+        if unnamed:
+            lines = csv.reader(
+                io.StringIO(text, newline=""), delimiter=mark, strict=True, skipinitialspace=mark == " "
+            )
+            header = [str(place + 1) for place in range(len(header))]
+        if len(set(header)) < len(header):
+            raise ValueError(f"its header {printable(', '.join(header), 60)} names a column twice")
+        columns: list[list[str]] = [[] for _ in header]
+        for row in lines:
+            if row and len(row) != len(header):
+                raise ValueError(
+                    f"line {lines.line_num} has {len(row)} cells where the header has {len(header)}; the file may be cut off"
+                )
+            for column, cell in zip(columns, row, strict=False):
+                column.append(cell)
+    except (UnicodeDecodeError, csv.Error):
+        raise ValueError("it is no text of cells in UTF-8") from None
+    if not header or not columns[0]:
+        raise ValueError("it is empty; it must hold a header and lines of values")
+    named = {mark: name for name, mark in SEPARATORS.items()}.get(mark, repr(mark))
+    kind = "CSV" if mark == "," else f"text separated by {named}{'' if named.startswith(chr(39)) else 's'}"
+    hint = "its first line holds numbers and no names" if unnamed else ""
+    return Table.of(kind, "column", dict(zip(header, columns, strict=True)), hint)
+
+
+def _separator(text: str, given: str | None) -> str:
+    if given is not None:
+        mark = SEPARATORS.get(given, "\t" if given == "\\t" else given)
+        if len(mark) != 1 or mark in '"\r\n' or mark.isalnum() or (not mark.isprintable() and mark != "\t"):
+            raise ValueError(
+                f"separator is {printable(repr(given), 20)}; it must be one character, or one of {', '.join(SEPARATORS)}"
+            )
+        return mark
+    first, _, rest = text.partition("\n")
+    second = rest.partition("\n")[0]
+    cells = {mark: len(next(csv.reader([first], delimiter=mark), [])) for mark in ",\t;|"}
+    some = [mark for mark, number in cells.items() if number > 1]
+    if len(some) > 1:
+        some = [mark for mark in some if len(next(csv.reader([second], delimiter=mark), [])) == cells[mark]]
+        if len(some) != 1:
+            raise ValueError(
+                "its header has several separators; name that of the cells, as --separator semicolon"
+            )
+    return some[0] if some else " " if len(first.split()) > 1 else ","
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _json_table(content: bytes, lines: bool) -> Table:
+    """An object of lists, or of objects with equal names, as pandas writes them; or a list, or lines, of objects, one a row."""
+    kind = "JSON lines" if lines else "JSON"
+    if len(content) > (most := max(1, most_bytes() // _AMPLIFIED)):
+        raise ValueError(
+            f"it has {len(content):,} bytes; of JSON at most {most:,} are read, and {LIMIT} raises the limit"
+        )
+    try:
+        text = content.decode("utf-8-sig")
+        parts = (json.loads(line, object_pairs_hook=_once) for line in text.splitlines() if line.strip())
+        held: Any = list(parts) if lines else json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError):  # of bytes that are no UTF-8, too
+        raise ValueError(f"it is no {kind}, or gives a name twice; it may be cut off") from None
+    if isinstance(held, list):
+        rows: list[Any] = held
+        if not rows or not all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows):
+            raise ValueError("it is no list of objects with the same names; it must hold one object a score")
+        return Table.of(kind, "name", {name: [row[name] for row in rows] for name in rows[0]})
+    if not isinstance(held, dict):
+        raise ValueError("it is no object; it must hold lists by their names")
+    columns = {name: value for name, value in held.items() if isinstance(value, (list, dict))}
+
+    def read(names: Sequence[str]) -> dict[str, Column]:
+        first = next((columns[name] for name in names if isinstance(columns[name], dict)), None)
+        for name in names:  # as pandas writes a frame: the labels of rows stand in each column
+            if first is not None and not (
+                isinstance(columns[name], dict) and list(columns[name]) == list(first)
+            ):
+                raise ValueError(
+                    f"{printable(name, 40)} has other rows; each name must hold the same ones in the same order"
+                )
+        return {
+            name: list(value.values()) if isinstance(value := columns[name], dict) else value
+            for name in names
+        }
+
+    return Table(kind, "name", tuple(columns), read)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise ValueError("a name is given twice")
+    return result
+
+
+def _parquet_table(content: bytes) -> Table:
+    """A parquet file, whose own account of rows and bytes is looked at before its columns are read."""
+    parquet = optional("pyarrow.parquet", "parquet files", "parquet")
+    try:
+        file = parquet.ParquetFile(io.BytesIO(content))
+        rows, groups = file.metadata.num_rows, range(file.metadata.num_row_groups)
+        size = sum(file.metadata.row_group(k).total_byte_size for k in groups)
+        schema = file.schema_arrow
+        names = tuple(
+            name
+            for name in schema.names
+            if not str(schema.field(name).type).startswith(("list", "struct", "map"))
+        )
+    except Exception as error:  # whatever a reader of hostile bytes may raise
+        raise ValueError("it is no whole parquet file; it may be cut off") from error
+    if max(size, 8 * rows) > (most := most_bytes()):
+        raise ValueError(
+            f"it says that it holds {rows:,} rows in {size:,} bytes; at most {most:,} bytes are read"
+        )
+
+    def read(names: Sequence[str]) -> dict[str, Column]:
+        try:
+            held = file.read(columns=list(names), use_threads=False)
+            columns = {name: held.column(name).to_numpy() for name in names}
+        except Exception as error:  # as above
+            raise ValueError("it is no whole parquet file; it may be cut off") from error
+        return {name: value.tolist() if value.dtype == object else value for name, value in columns.items()}
+
+    return Table("parquet", "column", names, read)
+
+
+def _archive_table(content: bytes) -> Table:
+    archive = Archive(content)
+
+    def read(names: Sequence[str]) -> dict[str, Column]:
+        for name in names:
+            header = archive.header(name)
+            if len(header.shape) != 1:
+                raise ValueError(
+                    f"{printable(name, 40)} has shape {printable(header.shape, 40)}; it must be a vector of shape (n,)"
+                )
+        return dict(archive.read(names))
+
+    return Table("NPZ", "array", archive.names, read)
+
+
+def frame_table(frame: Any) -> Table | None:
+    """The columns of a data frame of pandas or polars, or of a dictionary of arrays; None where it is none of these.
+
+    Examples:
+        >>> frame_table({"score": [0.5], "member": [1]}).names
+        ('score', 'member')
+        >>> frame_table(np.zeros(3)) is None
+        True
+    """
+    if isinstance(frame, Mapping):
+        return Table.of("a dictionary", "key", {str(name): value for name, value in frame.items()})
+    if isinstance(frame, np.ndarray) or not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
+        return None
+    by_name = {str(name): name for name in frame.columns}
+    return Table(
+        "a data frame",
+        "column",
+        tuple(by_name),
+        lambda names: {name: np.asarray(frame[by_name[name]]) for name in names},
+    )
+
+
+def parsed_numbers(name: str, cells: Column) -> np.ndarray:
+    """Cells of a text as float64, or the first that is no number.
+
+    Examples:
+        >>> parsed_numbers("alpha", ["0.5", ""])
+        Traceback (most recent call last):
+        ...
+        ValueError: alpha holds ''; it must hold numbers
+    """
+    result = np.empty(len(cells))
+    for i, cell in enumerate(cells):
+        try:
+            result[i] = float(str(cell))
+        except ValueError:
+            raise ValueError(f"{name} holds {printable(repr(str(cell)), 40)}; it must hold numbers") from None
+    return result

@@ -1,0 +1,290 @@
+"""Files and frames of other tools: recognised by their names, or refused with the option that settles what is unclear."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import mipsim as mi
+from mipsim._extras import MissingPackageError
+from mipsim.audits.claims import RatePromise, read_claim
+from mipsim.audits.scores import read_scores, scores_of
+from tests.audits.test_files import MEMBER, PLAIN, VALUES, rows, same
+
+FRAME = pd.DataFrame({"score": VALUES, "member": MEMBER})
+WORLDS = {"in": VALUES[MEMBER == 1].tolist(), "out": VALUES[MEMBER == 0].tolist()}
+LIST, LABELS = VALUES.tolist(), MEMBER.tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "read_as"),
+    [
+        ("s.json", {"result_name": "lira", "roc_auc": 0.7, "config": {"a": 1}, "signal_values": LIST, "true_labels": LABELS, "tpr": [0, 1]},
+         "LeakPro JSON: score from signal_values, member from true_labels"),
+        ("s.npz", {"fpr": VALUES, "auc": np.array(0.7), "scores": VALUES, "memberships": MEMBER == 1},
+         "ml_privacy_meter NPZ: score from scores, member from memberships"),
+        ("s.npz", {"in_canary_scores": WORLDS["in"], "out_canary_scores": WORLDS["out"]},
+         "jax_privacy NPZ: members from in_canary_scores, non_members from out_canary_scores"),
+        ("s.json", {"scores_train": WORLDS["in"], "scores_test": WORLDS["out"]},
+         "PrivacyGuard JSON: members from scores_train, non_members from scores_test"),
+    ],
+)  # fmt: skip
+def test_output_of_tools_is_recognised_by_its_names(tmp_path: Path, name, content, read_as: str) -> None:
+    file = tmp_path / name
+    if name.endswith("json"):
+        file.write_text(json.dumps(content), encoding="utf-8")
+    else:
+        np.savez(file, **content)
+    found = read_scores(file)
+    assert same(found)
+    assert found.read_as == read_as
+    assert found.order == f'higher = "in", as {read_as.split()[0]} documents'
+    assert "read as" in str(mi.audit(file, design="independent"))
+    assert same(read_scores(file, higher="in"))
+    if name.endswith("json"):
+        assert same(scores_of(content, None, None, columns=None, higher=None))  # the same as a dictionary
+
+
+def _saved(frame: pd.DataFrame, file: Path, how: str) -> Path:
+    match how:
+        case "lines":
+            frame.to_json(file.with_suffix(".jsonl"), orient="records", lines=True, double_precision=15)
+            return file.with_suffix(".jsonl")
+        case "records" | "columns":
+            frame.to_json(file.with_suffix(".json"), orient=how, double_precision=15)
+            return file.with_suffix(".json")
+        case "parquet":
+            frame.to_parquet(file.with_suffix(".parquet"))
+            return file.with_suffix(".parquet")
+    frame.to_csv(file.with_suffix(".txt"), sep=how, index=how != " ")
+    return file.with_suffix(".txt")
+
+
+@pytest.mark.parametrize("how", ["lines", "records", "columns", "parquet", ",", "\t", ";", "|", " "])
+def test_frames_of_pandas_in_every_form(tmp_path: Path, how: str) -> None:
+    """With the numbers of rows, which are left out, text labels, infinite scores and names of other capitals."""
+    assert np.allclose(
+        np.sort(read_scores(_saved(FRAME, tmp_path / "s", how)).values), np.sort(VALUES), rtol=1e-12
+    )
+    other = pd.DataFrame({" Loss": np.sort(-VALUES), "Split": ["train"] * 60 + ["test"] * 60, "epoch": 3})
+    file = _saved(other, tmp_path / "t", how)
+    with pytest.raises(
+        ValueError, match=r"not clear: .*' Loss', 'Split', 'epoch'|not clear: .*'loss', 'split', 'epoch'"
+    ):
+        read_scores(file)
+    loss = " Loss" if how in ("lines", "records", "columns", "parquet") else "loss"
+    columns = {"score": loss, "member": "Split"}
+    with pytest.raises(ValueError, match="a loss is lower for members; say for which world"):
+        read_scores(file, columns=columns)
+    found = read_scores(file, columns=columns, higher="out")
+    assert found.order == 'higher = "out", as stated'
+    assert found.values[found.member].min() > found.values[~found.member].max()
+
+
+def test_another_separator_and_what_is_no_header(tmp_path: Path) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text(PLAIN.replace(",", ":"), encoding="utf-8")
+    assert same(read_scores(file, separator=":"))
+    with pytest.raises(ValueError, match="not clear: 'score:member'"):
+        read_scores(file)
+    with pytest.raises(ValueError, match="separator is 'ab'; it must be one character, or one of comma, tab"):
+        read_scores(file, separator="ab")
+    file.write_text("# " + PLAIN, encoding="utf-8")
+    assert same(read_scores(file))
+    file.write_text(PLAIN.partition("\n")[2], encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"its first line holds numbers and no names: .* --columns score=1,member=2"
+    ):
+        read_scores(file)
+    assert same(read_scores(file, columns="score=1,member=2"))
+    file.write_text(PLAIN.replace("score,member", "score;x,member", 1), encoding="utf-8")
+    assert len(read_scores(file, columns={"score": "score;x", "member": "member"}).values) == 120
+    file.write_text("a;b,c\n1;2,3\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="several separators; name that of the cells, as --separator"):
+        read_scores(file)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ("score=score", "columns is 'score=score'; it must be like score=NAME,member=NAME"),
+        ("score=score,member=member,coin=member", "it must be like"),
+        ("score=score,score=score,member=member", "it must be like"),
+        ("score=score,member=mem", "it has no column 'mem'; it has 'score', 'member'"),
+        ("points=score,member=member", "it must be like"),
+    ],
+)
+def test_columns_that_are_none(tmp_path: Path, columns: str, words: str) -> None:
+    (tmp_path / "s.csv").write_text(PLAIN, encoding="utf-8")
+    with pytest.raises(ValueError, match=words) as error:
+        read_scores(tmp_path / "s.csv", columns=columns)
+    assert len(str(error.value).replace(str(tmp_path), "")) < 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[[[" * 100_000, '{"score": [1], "score": [2]}', "[1, 2]", "5", '{"score": [null], "member": [1]}', '{"score": [[1], [2, 3]], "member": [1, 0]}',
+        json.dumps({"score": [10**400] * 120, "member": LABELS}), json.dumps({"score": [NAN := float("nan")] * 120, "member": LABELS}),
+        '{"score": {"0": 1, "1": 2}, "member": {"1": 1, "0": 0}}',
+    ],
+)  # fmt: skip
+def test_json_that_holds_no_scores(tmp_path: Path, text: str) -> None:
+    (tmp_path / "s.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"s\.json: ") as error:
+        read_scores(tmp_path / "s.json")
+    assert len(str(error.value).replace(str(tmp_path), "")) < 200
+
+
+def test_a_parquet_file_that_is_none_too_long_or_without_its_package(tmp_path: Path, monkeypatch) -> None:
+    file = _saved(FRAME, tmp_path / "s", "parquet")
+    content = file.read_bytes()
+    for bad in (content[:-5], b"", b"PAR1PAR1"):
+        file.write_bytes(bad)
+        with pytest.raises(ValueError, match="it is no whole parquet file"):
+            read_scores(file)
+    pd.DataFrame({"score": np.zeros(10**6), "member": 1}).to_parquet(
+        file
+    )  # a constant is stored in few bytes
+    monkeypatch.setenv("MIPSIM_MAX_FILE_BYTES", "1000000")
+    assert file.stat().st_size < 1_000_000
+    with pytest.raises(ValueError, match="it says that it holds 1,000,000 rows"):
+        read_scores(file)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(
+        (MissingPackageError, ValueError), match=r'need the package pyarrow, .*"mipsim\[parquet\]"'
+    ):
+        read_scores(file)
+
+
+def test_frames_and_series_in_memory() -> None:
+    frame = FRAME.assign(run="a").astype({"run": "category"})
+    expected = mi.audit(VALUES, MEMBER, design="independent").to_dict()
+    series = mi.audit(frame["score"], frame["member"], design="independent").to_dict()
+    whole = mi.audit(FRAME, design="independent").to_dict()
+    assert whole.pop("read_as") == "a data frame: score from score, member from member"
+    assert expected.pop("read_as") is None
+    assert series.pop("read_as") is None
+    assert expected == series == whole
+    with pytest.raises(
+        ValueError, match="member has another index than scores; rows would be paired wrongly"
+    ):
+        mi.audit(frame["score"], frame["member"].sample(frac=1.0, random_state=0), design="independent")
+    with pytest.raises(
+        ValueError, match="scores: which of its columns is what is not clear: 'score', 'member', 'run'"
+    ):
+        mi.audit(frame, design="independent")
+    with pytest.raises(ValueError, match="columns is given beside arrays"):
+        mi.audit(VALUES, MEMBER, design="independent", columns="score=a,member=b")
+    with pytest.raises(ValueError, match="a loss is lower for members"):
+        mi.audit(pd.Series(VALUES, name="val_loss"), MEMBER, design="independent")
+    clustered = frame.assign(cluster=np.arange(120).astype(str)).drop(columns="run")
+    assert mi.audit(clustered, design="clustered").clusters == 120
+
+
+def test_infinite_scores_count_by_rank_alone() -> None:
+    values = np.clip(VALUES, -0.5, 4.0)
+    infinite = np.where(values == -0.5, -np.inf, np.where(values == 4.0, np.inf, values))
+    plain, found = (mi.audit(v, MEMBER, design="independent", claim="mu=0.1") for v in (values, infinite))
+    assert "taken by rank" in found.order
+    assert "rank" not in plain.order
+    for name in ("mu_lower_bound", "epsilon_lower_bound", "advantage_lower_bound", "says"):
+        assert getattr(found, name) == getattr(plain, name)
+    losses = mi.audit(-infinite, MEMBER, design="independent", higher="out")
+    assert losses.mu_lower_bound == plain.mu_lower_bound
+
+
+def test_one_run_needs_coins_or_what_they_were(tmp_path: Path) -> None:
+    file = tmp_path / "s.npz"
+    np.savez(file, in_canary_scores=VALUES[:60], out_canary_scores=VALUES[60:])
+    with pytest.raises(ValueError, match=r"if a fair coin put each canary in .* --inclusion-probability 0.5"):
+        mi.audit(file, design="one-run")
+    assert mi.audit(file, design="one-run", inclusion_probability=0.5).used == 120
+    (tmp_path / "s.csv").write_text(PLAIN.replace("member", "kept"), encoding="utf-8")
+    assert len(rows("a", [1])) == 4
+    with pytest.warns(UserWarning, match="80 of 120 canaries are in"):
+        assert mi.audit(tmp_path / "s.csv", design="one-run", columns="score=score,coin=kept").used == 120
+
+
+def test_a_promise_of_one_rate() -> None:
+    claim = read_claim("tpr=0.2,fpr=0.01")
+    assert claim == RatePromise(0.2, 0.01)
+    assert isinstance(claim, RatePromise)
+    a = np.linspace(0.0, 1.0, 10_001)
+    for kept in (
+        mi.ApproxDPTradeOff(np.log(20.0)),
+        mi.PiecewiseLinearTradeOff([0.0, 1.0], [0.8 / 0.99, 0.0]),
+    ):  # with TPR .2 at .01
+        assert float(kept.tpr_at(0.01)) <= 0.2 * (1.0 + 1e-9)
+        assert (kept.beta(a) >= claim.curve.beta(a) - 1e-9).all()
+    for text, words in (
+        ("tpr=0.005,fpr=0.01", "a coin has the TPR 0.01"),
+        ("tpr=0.2,fpr=0", "fpr is 0"),
+        ("tpr=2,fpr=0.1", "tpr is 2"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            read_claim(text)
+    with pytest.raises(ValueError, match="it must be like"):
+        read_claim("tpr=0.2")
+
+
+@pytest.mark.evidence
+def test_bounds_of_a_rate_and_of_delta_are_wrong_as_seldom_as_stated() -> None:
+    """The truth is passed in at most 5% of 200 audits, but for a chance of 1e-9; a number that is too small is passed more often."""
+    curve, trials = mi.GaussianTradeOff(1.0), 200
+    truth = np.array([float(curve.tpr_at(0.05)), float(curve.delta(0.5))])
+    bounds = np.empty((trials, 2))
+    for i in range(trials):
+        rng = np.random.default_rng([20, i])
+        worlds: dict[str, Any] = {
+            "out_scores": rng.normal(size=1_000),
+            "in_scores": rng.normal(1.0, size=1_000),
+        }
+        found = mi.EmpiricalTradeOff.from_scores(**worlds, confidence=0.95)
+        bounds[i] = found.tpr_lower_bound(0.05), found.delta_lower_bound(0.5)
+    most = binom.isf(1e-9, trials, 0.05)
+    assert ((bounds > truth).sum(axis=0) <= most).all()
+    assert ((bounds > 0.7 * truth).sum(axis=0) > most).all()  # the control
+
+
+def test_a_promised_rate_is_refuted_where_it_is_false_and_not_where_it_holds() -> None:
+    rng = np.random.default_rng(5)
+    coins = rng.random(4_000) < 0.5
+    scores = rng.normal(size=4_000) + 3.0 * coins  # TPR .75 at FPR .01
+    false = mi.audit(scores, coins, design="independent", claim="tpr=0.5,fpr=0.01")
+    assert false.verdict == "REFUTED"
+    assert "the TPR is at least" in false.says
+    assert mi.audit(scores, coins, design="independent", claim="tpr=0.76,fpr=0.01").verdict == "INCONCLUSIVE"
+    asked: dict[str, Any]
+    for asked in ({"claim": "tpr=0.5,fpr=0.01"}, {"epsilon": 1.0}):
+        with pytest.raises(
+            ValueError, match='for the design "one-run", which bounds neither delta nor a TPR'
+        ):
+            mi.audit(scores, coins, design="one-run", **asked)
+
+
+def test_delta_at_an_epsilon() -> None:
+    rng = np.random.default_rng(6)
+    coins = rng.random(4_000) < 0.5
+    scores = rng.normal(size=4_000) + 2.0 * coins
+    truth = float(mi.GaussianTradeOff(2.0).delta(0.5))
+    found = mi.audit(scores, coins, design="independent", claim="epsilon=0.5")
+    assert found.delta_lower_bound is not None
+    assert 0.8 * truth < found.delta_lower_bound < truth
+    assert found.to_dict()["delta_lower_bound"] == found.delta_lower_bound
+    assert "at epsilon = 0.5" in str(found)
+    sure: dict[str, Any] = {
+        "confidence": 0.99999,
+        "epsilon": 0.5,
+        "claim": "tpr=0.03,fpr=0.01",
+    }  # by the band
+    band = mi.audit(scores, coins, design="independent", **sure)
+    assert band.verdict == "REFUTED"
+    assert band.delta_lower_bound is not None
+    assert 0.7 * truth < band.delta_lower_bound < found.delta_lower_bound
