@@ -1,4 +1,4 @@
-"""What is wrong with a statement that is refuted: the class is computed from what restores it."""
+"""The class of a refuted statement's defect, computed from what restores the statement."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def correction_of(statement: Statement, among: Iterable[Statement]) -> Statement
 
 
 def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis | None:
-    """What is wrong with a refuted statement, and why; None where it is not refuted or is itself a correction.
+    """Return the defect of a refuted statement, and why; None if it is not refuted or is itself a correction.
 
     The class is computed from what restores the statement, whatever share of its points was refuted:
 

@@ -1,4 +1,4 @@
-"""The gap of a judged point in the unit that a reader asks for: advantage, epsilon at a delta, TPR at an FPR."""
+"""The gap of a judged point in another unit: advantage, epsilon at a delta, TPR at an FPR."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def unit_of(unit: str) -> Callable[[AbstractTradeOff], tuple[float, float]]:
 
 
 def gap_in(outcome: Outcome, unit: str, at: Mapping[str, Any] | None = None) -> str:
-    """Say what is claimed, what is true, and their gap at a judged point, in another unit than the judge's.
+    """Describe claim, truth and their gap at a judged point, in another unit than the judge's.
 
     Args:
         outcome: what `judge` or `hunt` returned.
         unit: "advantage", "epsilon=DELTA" or "tpr=FPR".
-        at: the point; None: the one that speaks for the statement. Of a limit, with its largest size.
+        at: the point; None: the point that the report shows first. Of a limit, with its largest size.
 
     Returns:
-        A sentence with bounds of both; it says so where one is no curve or has no exact law.
+        A sentence with bounds of both; it says so if either is no curve or has no exact distribution.
 
     Raises:
         ValueError: on another unit.

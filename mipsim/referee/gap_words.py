@@ -1,4 +1,4 @@
-"""How a gap is told: with its digits, and with the side from which it is known."""
+"""A gap in words: its digits, and the side from which it is known."""
 
 import math
 from collections.abc import Callable, Sequence

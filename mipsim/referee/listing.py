@@ -8,7 +8,7 @@ from typing import Any
 
 
 def grid(base: Mapping[str, Any] | None = None, /, **values: Any) -> list[dict[str, Any]]:
-    """Return every combination of the values that are listed, with what is fixed: points for `Statement` and `judge`.
+    """Return every combination of the listed values, with the fixed values: points for `Statement` and `judge`.
 
     Args:
         base: values that `values` may override.
@@ -26,7 +26,7 @@ def grid(base: Mapping[str, Any] | None = None, /, **values: Any) -> list[dict[s
 
 
 def rows(base: Mapping[str, Any], names: str, /, *values: Sequence[Any]) -> list[dict[str, Any]]:
-    """Return one point for each row of values, with what is fixed: points for `Statement` and `judge`.
+    """Return a point for each row of values, with the fixed values: points for `Statement` and `judge`.
 
     Args:
         base: values that a row may override.

@@ -24,7 +24,7 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
 
     Raises:
         ValueError: if there is no such file, it fails to import, it holds no statement, two have one name, or none has
-            the name that is asked for.
+            the requested name.
 
     Examples:
         >>> load("nowhere.py")

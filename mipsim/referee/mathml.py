@@ -82,7 +82,7 @@ def drawn(latex: str, block: bool = False) -> str:
 
 
 def words(text: str) -> str:
-    """Text as HTML, its formulas between dollar signs drawn.
+    """Text as HTML, with formulas between dollar signs as MathML.
 
     Examples:
         >>> words("a < b, $5 and $6"), words("$x$ < 1").endswith("</math> &lt; 1")

@@ -72,7 +72,7 @@ class Outcome:
     Attributes:
         statement: what was judged.
         verdict: CONFIRMED (at the points that were judged: `extent` says how many), REFUTED or INCONCLUSIVE.
-        worst: the judged point that speaks for the statement: its counterexample, or that with the largest gap.
+        worst: the judged point that a report shows first: the counterexample, or the point with the largest gap.
         judged: every point that was judged.
         probes: every quick look of a search; empty for `judge`.
         frontier: from the counterexample, for each parameter alone: how far it can move, or which choices it may have, with
@@ -83,7 +83,7 @@ class Outcome:
         confidence: 1 - the family-wise failure probability of all that was judged.
         seed: of the run.
         seconds: on the clock; of a hunt that went on where it was, those of the run before too.
-        budget: what was asked for; empty for `judge`.
+        budget: as the caller gave it; empty for `judge`.
         interrupted: whether Ctrl-C ended it.
         how: one sentence: what was done.
         whole: whether the domain is finite and each of its points was judged; after a search, looked at.
@@ -118,7 +118,7 @@ class Outcome:
 
     @property
     def extent(self) -> str:
-        """Where a CONFIRMED holds, in words that stand beside it; empty for other verdicts, and for `Exists`, which a single point proves.
+        """Where a CONFIRMED holds, in words beside the verdict; empty for other verdicts, and for `Exists`, which a single point proves.
 
         Points that were judged were not searched: between them a statement may be false.
         """
@@ -153,7 +153,7 @@ class Outcome:
 
     @property
     def warning(self) -> str:
-        """What the reader must know of a search that saw little; empty where it saw enough, or found what it looked for."""
+        """A warning about a search with few probes; empty if it had enough, or broke the statement."""
         made = len(self.probes) + len(self.failures)
         wanted = Verdict.CONFIRMED if isinstance(self.statement.kind, Exists) else Verdict.REFUTED
         if not self.budget or self.whole or made >= FEW_PROBES or self.verdict is wanted:
@@ -320,7 +320,7 @@ def is_judged(outcome: Outcome) -> bool:
 
 
 def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult | None:
-    """The judged point that speaks for the statement.
+    """The judged point that a report shows first.
 
     Of the points with the strongest verdict that with the largest gap, signed for bounds, in tolerances for equalities; a
     listed counterexample comes before one that was drawn, whose numbers nobody chose. Where the points of a bound have several
@@ -353,11 +353,11 @@ CONVINCING = 0.1
 
 
 def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult | None:
-    """The refuted point that is told in the fewest words, among those that leave no doubt; None where none is refuted.
+    """The simplest clearly refuted point; None if no point is refuted.
 
-    The counterexample of a verdict is the one with the largest gap, which may need large sizes or an odd law. A reader checks the
-    one with few records, few coordinates, round numbers and the law that the domain names first. It is sure of a tenth of the
-    largest gap, or of 0.1 in its unit, by the end of its interval that is nearer to the statement. A refuted point whose setting is
+    The counterexample of a verdict has the largest gap, but may need large sizes or an odd distribution. A reader can check a point
+    more easily that has few records, few coordinates, round numbers and the distribution that the domain names first. Its gap is at least
+    a tenth of the largest gap, or 0.1 in its unit, by the end of its interval that is nearer to the statement. A refuted point whose setting is
     "lead" comes before all others.
 
     Args:

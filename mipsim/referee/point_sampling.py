@@ -32,7 +32,7 @@ INSIDE = 1e-3
 
 @dataclass(frozen=True)
 class SampledPoint:
-    """A point that was drawn: its values, whether it is one of the evenly spread ones, and why it cannot be judged."""
+    """A sampled point: its values, whether it is an evenly spread point, and why it cannot be judged."""
 
     at: dict[str, Any]
     even: bool

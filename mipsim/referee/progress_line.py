@@ -18,10 +18,10 @@ SAYS_EVERY = 0.5
 
 @dataclass
 class ProgressLine:
-    """One line, written anew.
+    """A line on the terminal that each update replaces.
 
     Attributes:
-        progress: whether to write it; or what is called with the line instead.
+        progress: whether to write it; or a function to call with the line.
         quiet: seconds before which nothing is written.
         written: whether anything was.
     """

@@ -23,7 +23,7 @@ PLACEHOLDER = "FILE.py"
 
 
 def file_of(statement: Statement) -> str:
-    """The file from which a statement of this name can be loaded, or a word that stands for one.
+    """The file from which a statement of this name can be loaded, or a placeholder.
 
     That of a module that holds it at its top level: its functions may be written elsewhere, and another module may have put it
     together. If none does, that of its functions.

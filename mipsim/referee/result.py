@@ -21,9 +21,9 @@ class CurveEvidence:
 
     Attributes:
         alpha, beta: the points of the curve (empirical frequencies, or exact values), shape (K,).
-        band_alpha, band_low, band_high: the simultaneous band on a grid of alpha; empty for an exact law.
+        band_alpha, band_low, band_high: the simultaneous band on a grid of alpha; empty for an exact distribution.
         claimed_alpha, claimed_beta: the claimed curve on a grid.
-        route: "1,000,000 games (sufficient fidelity)" or "exact law".
+        route: "1,000,000 games (sufficient fidelity)" or "exact distribution".
     """
 
     alpha: np.ndarray
@@ -58,21 +58,21 @@ class PointResult:
     Attributes:
         parameters: JSON-able description of the point: everything needed to build it again.
         verdict: the verdict at this point.
-        games: games played per world (0: an exact law or an enumeration decided).
+        games: games played per world (0: an exact distribution or an enumeration decided).
         gap: the estimated departure from the claim, in `unit`, largest in absolute value.
         interval: of the gap where it decides, simultaneous over all thresholds of this point.
         smallest_tolerance: the least tolerance that this evidence would confirm, in `unit` (inf if none).
         detectable_gap: the gap that this point would have detected with probability 0.9 (0 for exact routes).
         reading: how an open wording was read; empty when it leaves nothing open.
-        route: how it was judged ("exact law", "enumeration", "games: sufficient", ...).
+        route: how it was judged ("exact distribution", "enumeration", "games: sufficient", ...).
         second_route: for a refutation, what the second, independent route measured.
         detail: one sentence for the reader.
         seed: the seed, where games were played.
         evidence: what the report draws.
         games_to_decide: for INCONCLUSIVE, how many games per world would decide.
-        tolerance: what counted as equal here, in `unit`; 0 for a bound by an exact law. None: that of the statement.
-        setting: "paper" where the point is one of the paper's own settings; "lead" where it is told first.
-        sampled: whether the point was drawn at random from the domain.
+        tolerance: the largest gap that counted as equal, in `unit`; 0 for a bound by an exact distribution. None: that of the statement.
+        setting: "paper" if the point is one of the paper's own settings; "lead" if reports show it first.
+        sampled: whether the point is a random point of the domain.
         random: whether chance entered the result.
         name: of the point, if it has one.
     """

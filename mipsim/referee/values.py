@@ -26,13 +26,13 @@ Sampler = Callable[[np.random.Generator, int], Any]
 
 @dataclass(frozen=True)
 class Number:
-    """A number with a proven bound on its error, and what the reader is told of it.
+    """A number with a proven bound on its error, and words about it for the reader.
 
     Args:
         value: the number, not NaN.
         error: what it may be off at most, finite and >= 0. An estimate of the error is none.
         unit: of the number; that of the statement's kind if empty.
-        route: how it was found, in a few words; "number" if empty.
+        route: how it was computed, in a few words; "number" if empty.
         detail: one sentence for the reader.
         unknown: "above" where the number is at least value - error and may be anything above (a lower bound), "below" where it is
             at most value + error. A judge decides by what is known: a lower bound refutes "at most" and never confirms it.
@@ -114,7 +114,7 @@ class Played:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether no attacker does better: the likelihood ratio of the game's own law."""
+        """Whether no attacker does better: the likelihood ratio of the game's own distribution."""
         if isinstance(self.attack, GaussianLikelihoodRatio):
             return isinstance(getattr(self.game, "data", None), Gaussian)
         return isinstance(self.attack, LikelihoodRatio)
@@ -186,7 +186,7 @@ def read(role: str, value: Any) -> Value:
 
 
 def no_tradeoff(curve: AbstractTradeOff) -> str:
-    """Say why a curve is no trade-off function; empty if nothing was found at 121 points.
+    """Return why a curve is no trade-off function; empty if 121 points show nothing wrong.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff

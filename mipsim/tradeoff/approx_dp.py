@@ -38,8 +38,8 @@ class ApproxDPTradeOff(AbstractTradeOff):
     """f(a) = max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)). Symmetric.
 
     Args:
-        epsilon: in [0, 700]; kept as the field `at_epsilon`, since `epsilon` is the conversion.
-        delta: in [0, 1]; kept as the field `at_delta`.
+        epsilon: in [0, 700]; stored as the field `at_epsilon`, since `epsilon` is the conversion.
+        delta: in [0, 1]; stored as the field `at_delta`.
 
     Source: Wasserman and Zhou (2010); Dong, Roth and Su (2022), proposition 2.5.
 

@@ -63,7 +63,7 @@ def floats(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def answered(asked: object, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Floats where a number was asked for, else arrays."""
+    """Floats if the argument was a number, else arrays."""
     low, high = bounds
     return (low, high) if isinstance(asked, np.ndarray) else (scalar(low), scalar(high))
 
@@ -553,7 +553,7 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
     def compare(
         self, claim: "AbstractTradeOff", tolerance: float | None = None, *, kind: str = "equality"
     ) -> ExactComparison:
-        """Hold the curve, as what is true, against a claimed one, without games.
+        """Compare this curve, as the truth, with a claimed curve, without games.
 
         For the exact curve of an attack the verdict is about that attack. It allows for the width of both
         curves' bounds, and says INCONCLUSIVE where that is too large.

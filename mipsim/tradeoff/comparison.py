@@ -17,7 +17,7 @@ class ExactComparison(Printed):
         kind: "equality", "upper_bound_on_power" or "ordering".
         verdict: CONFIRMED, REFUTED or INCONCLUSIVE.
         gap: the largest gap that counts, in probits, positive where the attacker is stronger than claimed.
-        interval: between which the law's proven error leaves that gap.
+        interval: proven bounds of that gap, from the error of the distribution.
         tolerance: in probits, of an equality; 0 for a bound.
         least_rate: error rates from here to 1 minus this were judged.
         route: how the curve is known.

@@ -46,7 +46,7 @@ _UNSEEN = 1e-25  # rates whose samples are few
 
 
 class ComposedTradeOff(AbstractTradeOff):
-    """The curve of several mechanisms together, computed where it is asked for until its bounds agree.
+    """The curve of several mechanisms together, refined at each requested point until its bounds agree.
 
     Attributes:
         curves: of the single mechanisms.
@@ -386,8 +386,8 @@ def compose(
     """The trade-off function of the product of the mechanisms behind the curves, f_1 (x) f_2 (x) ...
 
     Gaussian curves compose in closed form, G_mu with mu^2 = sum mu_i^2; polygons with few distinct losses (such as
-    (epsilon, delta)) atom by atom. All else is the law of a sum of privacy losses, between two laws on a lattice, which is
-    refined at each question until the bounds agree; both worlds are kept, so that the inverse is as narrow.
+    (epsilon, delta)) atom by atom. All else is the distribution of a sum of privacy losses, between two distributions on a lattice, which is
+    refined at each request until the bounds agree; both worlds are stored, so that the inverse is as narrow.
 
     Args:
         *curves: at least one, convex; they need not be symmetric.
@@ -452,7 +452,7 @@ def _flat(pairs: Pairs) -> Pairs:
 
 
 def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
-    """The law of the privacy loss of a convex curve: in closed form where there is one, else between polygons.
+    """The distribution of the privacy loss of a convex curve: in closed form if known, else between polygons.
 
     Examples:
         >>> from mipsim.tradeoff import MixtureTradeOff

@@ -1,4 +1,4 @@
-"""How a trade-off curve is drawn, written as data and put into a table."""
+"""Plots a trade-off curve and converts it to data and tables."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DisplayedCurve(ABC):
         }
 
     def to_dataframe(self) -> Any:
-        """The lists of `to_dict` as a pandas DataFrame, a row for each rate; what is said once in its `attrs`.
+        """The lists of `to_dict` as a pandas DataFrame, a row for each rate; with the scalars in its `attrs`.
 
         Raises:
             ModuleNotFoundError: if pandas is not installed.

@@ -1,4 +1,4 @@
-"""The trade-off curve of an attack whose score has a known law."""
+"""The trade-off curve of an attack whose score has a known distribution."""
 
 import math
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class ExactTradeOff(AbstractTradeOff):
     atom it is better. The upper end of `beta_bounds` holds for the first, the lower for both; a plain number is the lower.
 
     Args:
-        law: the law of the score in the two worlds.
+        law: the distribution of the score in the two worlds.
 
     Source: standard; Neyman & Pearson (1933) for randomised tests.
 
@@ -49,7 +49,7 @@ class ExactTradeOff(AbstractTradeOff):
 
     @property
     def assumed(self) -> str:
-        """What the law rests on and nothing proves; empty if nothing. See `FunctionAttack`."""
+        """Unproven assumptions of the distribution; empty if there are none. See `FunctionAttack`."""
         return self.law.assumed
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
@@ -92,9 +92,9 @@ class ExactTradeOff(AbstractTradeOff):
     def _between(
         self, log_fpr: np.ndarray, log_rest: np.ndarray, otherwise: Callable[[np.ndarray], CurveBounds]
     ) -> CurveBounds:
-        """Bounds from three thresholds around each FPR, where the law knows its tails well enough; else the other bounds.
+        """Bounds from three thresholds around each FPR, where the distribution knows its tails well enough; else the other bounds.
 
-        Proof. Let a > b > c be thresholds of which the law's bounds say P_out(S > a) <= FPR <= P_out(S > b) < P_out(S > c). The test
+        Proof. Let a > b > c be thresholds of which the distribution's bounds say P_out(S > a) <= FPR <= P_out(S > b) < P_out(S > c). The test
         "S > a" has at most the FPR, so that the curve's TPR is at least P_in(S > a). A randomised test of this FPR mixes
         thresholds whose FPRs f and g are neighbours, f <= FPR <= g. So g <= P_out(S > b) < P_out(S > c), and every threshold of FPR
         g is above c: its TPR, and with it the mixture's, is at most P_in(S > c). A rate and its complement are compared
@@ -137,7 +137,7 @@ class ExactTradeOff(AbstractTradeOff):
         return at.where(np.isneginf(log_fpr) | (log_fpr == 0.0), result)
 
     def auc_bounds(self) -> tuple[float, float]:
-        """(lower, upper) bound of the AUC: the law of the difference of two scores where that is known, else areas of the curve."""
+        """(lower, upper) bound of the AUC: the distribution of the difference of two scores where that is known, else areas of the curve."""
         known = self.law.auc_bounds()
         return super().auc_bounds() if known is None or known[1] - known[0] > _WIDE else known
 
@@ -149,15 +149,15 @@ class ExactTradeOff(AbstractTradeOff):
         return ThresholdPartition(self, self.law) if self._is_smooth() else Partition(self)
 
     def _within(self, fpr: np.ndarray) -> CurveBounds:
-        """Both error rates of every threshold test, randomised on ties or not, are right to e, the law's error bound.
+        """Both error rates of every threshold test, randomised on ties or not, are right to e, the distribution's error bound.
 
-        From above: let the test at alpha randomise on ties. One that has an FPR of at most alpha - e in the law has one of at
+        From above: let the test at alpha randomise on ties. One that has an FPR of at most alpha - e in the distribution has one of at
         most alpha in truth, and the FNRs differ by at most e. Where alpha < e only 1 is known.
 
         From below: let it randomise between any two thresholds whose true FPRs are neighbours, a and b. The point of their
-        chord at alpha is within e of that of the law's chord. In the law there may be thresholds between the two, whose FPRs
-        are those of a or b in truth, and so within 2 e of theirs in the law. The chord between the least FNRs within 2 e of
-        neighbouring FPRs lies below the law's chord from a to b, and falls: its value at alpha + e, less e, is a bound. A
+        chord at alpha is within e of that of the distribution's chord. In the distribution there may be thresholds between the two, whose FPRs
+        are those of a or b in truth, and so within 2 e of theirs in the distribution. The chord between the least FNRs within 2 e of
+        neighbouring FPRs lies below the distribution's chord from a to b, and falls: its value at alpha + e, less e, is a bound. A
         relative error is used in the same way where it is the smaller one.
 
         Of an atom of scores whose order is not known the first bound takes nothing, and the second all of the "in" world's mass
@@ -179,13 +179,13 @@ class ExactTradeOff(AbstractTradeOff):
         return CurveBounds(lowered(logs[0]), raised(logs[1]), lowered(logs[2]), raised(logs[3]))
 
     def _known(self, rate: np.ndarray, times: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-        """A rate less and plus the law's error, the smaller of the absolute and the relative one, so many times; in [0, 1]."""
+        """A rate less and plus the distribution's error, the smaller of the absolute and the relative one, so many times; in [0, 1]."""
         e, r = self.law.error_bound, self.law.relative_error
         off = times * (np.minimum(e, 2.0 * r * rate + self.law.least_rate) if r < _RELATIVE else e)
         return np.maximum(rate - off, 0.0), np.minimum(rate + off, 1.0)
 
     def _log_ends(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Logarithms of rates less and plus the law's error; 0 and 1 at the ends are exact."""
+        """Logarithms of rates less and plus the distribution's error; 0 and 1 at the ends are exact."""
         ends = np.zeros(rate.shape, bool)
         ends[[0, -1]] = (rate[[0, -1]] == 0.0) | (rate[[0, -1]] == 1.0)
         with np.errstate(divide="ignore"):
@@ -198,7 +198,7 @@ class ExactTradeOff(AbstractTradeOff):
         return self.law.threshold_at(rates("alpha", alpha))
 
     def _test(self, alpha: np.ndarray, *, merged: bool) -> tuple[np.ndarray, np.ndarray]:
-        """(FNR, TPR) of the law's randomised test at an FPR.
+        """(FNR, TPR) of the distribution's randomised test at an FPR.
 
         Args:
             alpha: the FPR.
@@ -245,7 +245,7 @@ class ExactTradeOff(AbstractTradeOff):
 def _bounds_at(
     law: AbstractScoreLaw, thresholds: tuple[np.ndarray, ...], *, inside: bool
 ) -> list[CurveBounds]:
-    """The law's bounds at each of some arrays of one shape, all at once."""
+    """The distribution's bounds at each of some arrays of one shape, all at once."""
     return [
         CurveBounds(*ends) for ends in zip(*law.tail_bounds(np.stack(thresholds), inside=inside), strict=True)
     ]

@@ -1,4 +1,4 @@
-"""The sum of independent privacy losses, between two laws on a lattice that is refined until they agree."""
+"""The sum of independent privacy losses, between two distributions on a lattice that is refined until they agree."""
 
 from __future__ import annotations
 
@@ -110,14 +110,14 @@ def _log_total(masses: list[tuple[float, int]]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """What is known around one loss.
+    """Bounds around one loss.
 
     All masses are in units: e^log_in in the world "in", e^log_out in the world "out"; slopes are in e^centre.
 
     Attributes:
         step, spread, centre: step of the lattice, standard deviation of the tilted sum, its mean.
         log_in, log_out: logarithms of the units.
-        places: losses, rising, at which the next three are told, shape (m,).
+        places: increasing losses at which the next three are given, shape (m,).
         slope, delta, rest, other: e^place; upper bounds of delta, lower bounds of 1 - delta, and upper bounds of e^place times
             the delta of the other direction, at these places; each is linear in the slope, or safe so, in between.
         fpr, tnr, fnr, tpr: corners on or above the curve, by falling FPR: upper bounds of the first and the third, lower ones of the others.
@@ -149,7 +149,7 @@ class Band:
         better: _Side,
         units: tuple[float, float],
     ) -> Band:
-        """From the tails of a law that reveals more and one that reveals less."""
+        """From the tails of a distribution that reveals more and one that reveals less."""
         with np.errstate(over="ignore", invalid="ignore"):
             slope = np.exp(np.clip(worse.losses - centre, -700.0, 700.0))
             far = np.abs(worse.losses - centre) > 700.0
@@ -343,7 +343,7 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Losses of one law, widths of cells there in steps, the widest allowed, logarithms of tilted weights, and the mean square of the widths."""
+    """Losses of one distribution, widths of cells there in steps, the widest allowed, logarithms of tilted weights, and the mean square of the widths."""
 
     losses: np.ndarray
     width: np.ndarray
@@ -353,7 +353,7 @@ class _Levels:
 
 
 class LossSum:
-    """The law of a sum of independent losses: bands around the losses that were asked for.
+    """The distribution of a sum of independent losses: bands around the requested losses.
 
     Args:
         laws: of the single losses, and how often each is added.
@@ -426,7 +426,7 @@ class LossSum:
     # -- bands --
 
     def _plan(self, theta: float) -> tuple[list[_Levels], float, float, float, tuple[float, float]]:
-        """(where each law is needed, mean square of a sum's cells in steps, both ends of the circle, shifts of the tilt)."""
+        """(where each distribution is needed, mean square of a sum's cells in steps, both ends of the circle, shifts of the tilt)."""
         if theta not in self._plans:
             spread = math.sqrt(max(self.cumulants(theta)[2], 1e-24))
             levels = [self._levels(i, theta, spread) for i in range(len(self.laws))]
@@ -526,7 +526,7 @@ class LossSum:
         return Band.between(step, spread, mean, sides[0], sides[1], units)
 
     def _fitting(self, step: float) -> float:
-        """A step of at most this, which divides the range of the losses where there is one law of a finite range."""
+        """A step of at most this, which divides the range of the losses where there is one distribution of a finite range."""
         if len(self.laws) == 1:
             low, high = self.laws[0][0].ends
             if math.isfinite(high - low) and high > low:
@@ -534,7 +534,7 @@ class LossSum:
         return step
 
     def _levels(self, i: int, theta: float, spread: float) -> _Levels:
-        """Where one law is needed, in cells of which width."""
+        """Where one distribution is needed, in cells of which width."""
         line, count = self.outlines[i]
         value, mean, _ = self.cumulants(theta)
         tilted = line.log_out + theta * line.losses

@@ -1,4 +1,4 @@
-"""A trade-off function given by its corners: discrete laws, tables, and exact laws on a grid."""
+"""A trade-off function given by its corners: discrete distributions, tables, and exact distributions on a grid."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
         beta: FNR at the corners, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12). Corners that rounding
             has put above the lower convex hull are left out.
 
-    Source: Dong, Roth, Su (2022), section 2.1; Neyman & Pearson (1933) for the convex polygon of a discrete law.
+    Source: Dong, Roth, Su (2022), section 2.1; Neyman & Pearson (1933) for the convex polygon of a discrete distribution.
 
     Examples:
         >>> response = PiecewiseLinearTradeOff([0, 0.25, 1], [1, 0.25, 0])  # randomised response, eps = log 3

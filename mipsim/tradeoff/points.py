@@ -161,7 +161,7 @@ def _added(sum_: float, lost: float, more: float, more_lost: float) -> tuple[flo
 
 
 def checked_corners(a: np.ndarray, b: np.ndarray) -> list[int]:
-    """Which corners a convex polygon through (a, b) needs, or what is wrong with it.
+    """Which corners a convex polygon through (a, b) needs, or the reason why it is not convex.
 
     Args:
         a: FPR at the corners, shape (m,).
@@ -205,9 +205,9 @@ def _is_less_steep(rise: float, run: float, other_rise: float, other_run: float)
 def polygon(
     out: np.ndarray, inside: np.ndarray, out_only: float, in_only: float, error: float = 1e-13
 ) -> Points:
-    """The corners of the trade-off function of a law with these masses, by falling loss.
+    """The corners of the trade-off function of a distribution with these masses, by falling loss.
 
-    In mass that is missing to 1 counts as missed, so that a law that lost some stays on the private side.
+    In mass that is missing to 1 counts as missed, so that a distribution that lost some stays on the private side.
 
     Args:
         out: mass of each loss in the world "out", shape (m,).

@@ -88,7 +88,7 @@ def mass_error(corners: SampledTradeOff) -> float:
 
 
 class Sum(NamedTuple):
-    """The law of a sum of independent losses, and what rounding may have made of it.
+    """The distribution of a sum of independent losses, and its rounding error.
 
     Attributes:
         law: of the sum.
@@ -107,7 +107,7 @@ class Sum(NamedTuple):
 
     @classmethod
     def of(cls, corners: SampledTradeOff) -> Sum:
-        """The law of one polygon.
+        """The distribution of one polygon.
 
         Examples:
             >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).law.losses.round(6).tolist()
@@ -141,7 +141,7 @@ class Sum(NamedTuple):
 
 
 def product(first: Sum | None, second: Sum | None) -> Sum | None:
-    """The law of the sum of two independent losses, equal ones merged; None if it has too many atoms, or one of them had.
+    """The distribution of the sum of two independent losses, equal ones merged; None if it has too many atoms, or one of them had.
 
     None also if an atom is below float64's range in one world and not rare in the other.
 
@@ -186,7 +186,7 @@ def product(first: Sum | None, second: Sum | None) -> Sum | None:
 
 
 def exact_power(law: Sum, copies: int) -> Sum | None:
-    """The law of the sum of `copies` independent losses by repeated squaring; None if it has too many atoms.
+    """The distribution of the sum of `copies` independent losses by repeated squaring; None if it has too many atoms.
 
     Examples:
         >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)

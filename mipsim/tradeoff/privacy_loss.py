@@ -1,4 +1,4 @@
-"""The law of the privacy loss: the log-likelihood ratio of in to out, under both worlds."""
+"""The distribution of the privacy loss: the log-likelihood ratio of in to out, under both worlds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EQUAL = 1e-13  # losses this near are one
 class PrivacyLossDistribution:
     """Atoms of the privacy loss l = log dP_in / dP_out, and the masses that reveal the world.
 
-    A finite atom satisfies in_masses = e^l out_masses; both are kept, since one of them may be far below the other's
+    A finite atom satisfies in_masses = e^l out_masses; both are stored, since either may be far below the other's
     rounding.
 
     Attributes:
@@ -74,7 +74,7 @@ class PrivacyLossDistribution:
 
     @classmethod
     def below_polygon(cls, curve: SampledTradeOff) -> PrivacyLossDistribution:
-        """A law that reveals more than any whose curve passes through the corners of a polygon.
+        """A distribution that reveals more than any whose curve passes through the corners of a polygon.
 
         Between two corners a convex curve stays above the neighbouring chords, prolonged until they meet: each edge goes
         to its two neighbours, which keeps its masses in both worlds, and the first and the last reveal the world by what
@@ -98,7 +98,7 @@ class PrivacyLossDistribution:
         return cls(*_merged(losses, out, inside), min(1.0, out_only), min(1.0, in_only))
 
     def tradeoff(self) -> SampledTradeOff:
-        """The trade-off function of the law: its atoms are the edges, from the largest loss to the least.
+        """The trade-off function of the distribution: its atoms are the edges, from the largest loss to the least.
 
         Examples:
             >>> PrivacyLossDistribution([0.0], [0.9], [0.9], 0.1, 0.1).tradeoff().corners.round(9).tolist()

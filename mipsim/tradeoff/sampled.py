@@ -28,8 +28,7 @@ class SampledTradeOff(AbstractTradeOff):
     """The chords through samples (alpha, beta) of a trade-off function; (0, 1) and (1, 0) are added where missing.
 
     The curve that was sampled lies on or below the chords, and on or above the curve of
-    `PrivacyLossDistribution.below_polygon`. All four of alpha,
-    1 - alpha, beta and 1 - beta are kept, so that neither end of the curve loses digits.
+    `PrivacyLossDistribution.below_polygon`. It stores alpha, 1 - alpha, beta and 1 - beta, so that neither end of the curve loses digits.
 
     Args:
         alpha: FPR, shape (m,), strictly increasing in [0, 1].
@@ -93,7 +92,7 @@ class SampledTradeOff(AbstractTradeOff):
 
         Edges of the mass `lost` may be missing at the ends, with privacy losses between `losses`, the largest first.
 
-        What rounding bends is straightened: only the corners of the lower convex hull are kept.
+        Only the corners of the lower convex hull remain, which removes the effect of rounding.
 
         Examples:
             >>> rare = SampledTradeOff.from_points(

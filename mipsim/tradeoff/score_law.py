@@ -1,4 +1,4 @@
-"""What every exact law of a score provides."""
+"""What every exact distribution of a score provides."""
 
 from abc import ABC, abstractmethod
 
@@ -11,7 +11,7 @@ _UNDERFLOW = 1e-320  # of rates near float64's least
 
 
 class AbstractScoreLaw(ABC):
-    """The exact law of an attack's score in the two worlds of a game.
+    """The exact distribution of an attack's score in the two worlds of a game.
 
     Everything is NumPy float64 with the shape of the argument. Scores may have an atom at -inf (an output that rules
     the target out), never at +inf.
@@ -38,7 +38,7 @@ class AbstractScoreLaw(ABC):
     def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         """Log P(score >= threshold) if `upper`, else log P(score < threshold), at a threshold from `threshold_at`.
 
-        It is `log_tail` where the law has no atoms.
+        It is `log_tail` where the distribution has no atoms.
         """
         return self.log_tail(threshold, inside=inside, upper=upper)
 
@@ -50,7 +50,7 @@ class AbstractScoreLaw(ABC):
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         """Thresholds (a, b, c), falling, that are likely to have P_out(score > a) < FPR < P_out(score > b) < P_out(score > c).
 
-        They are as near as `tail_bounds` can tell the rates apart. None where the law has atoms that its bounds see, or gives
+        They are as near as `tail_bounds` can tell the rates apart. None where the distribution has atoms that its bounds see, or gives
         `tail_bounds` no more than `error_bound`.
 
         Args:
@@ -102,18 +102,18 @@ class AbstractScoreLaw(ABC):
     def error_estimate(self) -> float:
         """An estimate of it: what `error_bound` would be if the transform were as small at all frequencies as at those looked at.
 
-        It decides no verdict, and no law is accepted for it; the bound itself where nothing is estimated.
+        It decides no verdict and accepts no distribution; it is the bound itself if nothing is estimated.
         """
         return self.error_bound
 
     @property
     def kind(self) -> str:
-        """How the law is called where its curve is printed."""
+        """Name of the distribution in the printed curve."""
         return type(self).__name__
 
     @property
     def assumed(self) -> str:
-        """What the law rests on and nothing proves, such as a user's declaration of the score's form; empty if nothing."""
+        """Unproven assumptions, such as a user's declaration of the score's form; empty if there are none."""
         return ""
 
     def logsf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
@@ -129,7 +129,7 @@ class AbstractScoreLaw(ABC):
         return np.exp(self.logsf(threshold, inside=inside))
 
     def cdf(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
-        """P(score <= threshold): the claimed law for a histogram whose bins are (edge, edge]."""
+        """P(score <= threshold): the claimed distribution for a histogram whose bins are (edge, edge]."""
         return np.exp(self.logcdf(threshold, inside=inside))
 
 

@@ -1,4 +1,4 @@
-"""Laws of the privacy loss of one step: masses of cells of losses in both worlds."""
+"""Distributions of the privacy loss of one step: masses of cells of losses in both worlds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NARROW, _WIDE = (
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """A law in coarse cells, to plan by: losses, rising, and logarithms of their masses in both worlds; shape (m,)."""
+    """A distribution in coarse cells, for planning: losses, rising, and logarithms of their masses in both worlds; shape (m,)."""
 
     losses: np.ndarray
     log_out: np.ndarray
@@ -37,12 +37,12 @@ class Outline:
 
 
 class AbstractStepLaw(ABC):
-    """The law of the loss of one step.
+    """The distribution of the loss of one step.
 
     Attributes:
         ends: the least and the largest finite loss, maybe infinite.
         fixed: a loss that should lie on the lattice: an atom is there.
-        narrowest: relative width that no lattice goes below: that of the samples which a law stands for.
+        narrowest: relative width that no lattice goes below: that of the samples which a distribution stands for.
         is_gaussian: whether the worlds are those of a Gaussian shift, sub-sampled or not.
     """
 
@@ -54,11 +54,11 @@ class AbstractStepLaw(ABC):
     @property
     @abstractmethod
     def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The law in coarse cells."""
+        """The distribution in coarse cells."""
 
     @abstractmethod
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
-        """Cells between nodes (places, rising), of a law that reveals at least as much, and of one that reveals at most as much."""
+        """Cells between nodes (places, rising), of a distribution that reveals at least as much, and of one that reveals at most as much."""
 
 
 class MixedGaussian(AbstractStepLaw):
@@ -192,7 +192,7 @@ def _mills(y: float) -> float:
 
 
 class MixedLaplace(AbstractStepLaw):
-    """A Laplace law against the mixture of its shift by mu scales, with probability p, and itself.
+    """A Laplace distribution against the mixture of its shift by mu scales, with probability p, and itself.
 
     Args:
         mu: the shift, > 0.
@@ -222,7 +222,7 @@ class MixedLaplace(AbstractStepLaw):
         return np.clip(np.nan_to_num(np.where(loss > 1.0, large, small), nan=-self.mu), -self.mu, self.mu)
 
     def _masses(self, borders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Logs of the masses between inner losses, in both worlds of the inner law."""
+        """Logs of the masses between inner losses, in both worlds of the inner distribution."""
         width = 0.5 * np.maximum(np.diff(borders), 0.0)
         with np.errstate(divide="ignore"):
             out = np.log(-np.expm1(-width)) - math.log(2.0) - 0.5 * (borders[:-1] + self.mu)
@@ -271,7 +271,7 @@ class MixedLaplace(AbstractStepLaw):
 
 
 class Polygons(AbstractStepLaw):
-    """Two finite laws: one that reveals at least as much as a curve, and one that reveals at most as much.
+    """Two finite distributions: one that reveals at least as much as a curve, and one that reveals at most as much.
 
     Args:
         lower, upper: (losses, out masses, in masses, out only, in only), by falling loss; of the curve below and that above.
@@ -341,7 +341,7 @@ Atoms = tuple[np.ndarray, np.ndarray, np.ndarray, float, float]
 
 
 class Symmetrized(AbstractStepLaw):
-    """The law of the hull of a curve and its inverse, where the curve is the lower one at FPRs below its fixed point.
+    """The distribution of the hull of a curve and its inverse, where the curve is the lower one at FPRs below its fixed point.
 
     Losses above 0 are those of the curve, losses below 0 those of its inverse, and what is left has the loss 0. So it is for
     a sub-sampled symmetric curve.
@@ -349,7 +349,7 @@ class Symmetrized(AbstractStepLaw):
     Source: Dong, Roth and Su (2022), proposition A.1 of the hull, theorem 4.2 of sub-sampling.
 
     Args:
-        ahead: the law of the curve.
+        ahead: the distribution of the curve.
     """
 
     def __init__(self, ahead: AbstractStepLaw) -> None:
@@ -423,7 +423,7 @@ class Symmetrized(AbstractStepLaw):
 
 
 class ReversedStep(AbstractStepLaw):
-    """The law with the worlds exchanged: losses change their sign."""
+    """The distribution with the worlds exchanged: losses change their sign."""
 
     def __init__(self, inner: AbstractStepLaw) -> None:
         self.inner = inner

@@ -1,4 +1,4 @@
-"""Stochastic composition: the attacker is shown which target was drawn, and splits the FPR over the targets."""
+"""Stochastic composition: the attacker sees the random target, and splits the FPR over the targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mipsim.tradeoff.sampled import SampledTradeOff
 
 
 def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np.ndarray:
-    """Return the weights as a float64 vector that sums to 1, one for each curve, or say what is wrong.
+    """Return the weights as a float64 vector that sums to 1, with a weight for each curve.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -37,7 +37,7 @@ def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np
 
 
 class AveragedTradeOff(AbstractTradeOff):
-    """sum over i of w_i f_i(alpha): the target is drawn at random and shown, and each is attacked at the same FPR.
+    """sum over i of w_i f_i(alpha): the attacker sees the random target and attacks each target at the same FPR.
 
     An attacker who may choose the FPR by the target does better: `stochastic_composition`.
 

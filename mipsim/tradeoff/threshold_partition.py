@@ -1,4 +1,4 @@
-"""Thresholds of an exact law, and a polygon around its curve between them: the error is of second order in their distance."""
+"""Thresholds of an exact distribution, and a polygon around its curve between them: the error is of second order in their distance."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class ThresholdPartition(Partition):
 
     Between two thresholds each rate is within 4 u (1 - u) bend + 2 error of its chord at the share u of the way
     (`AbstractScoreLaw.bends`), and so within the tent over the chord whose top is 2 bend + 2 error above its middle, if the chord's ends
-    are moved by 2 error too. That needs no convexity: what is smooth is the sum that the law is known by.
+    are moved by 2 error too. That needs no convexity: the sum that represents the distribution is smooth.
 
     Args:
         curve: an exact curve.
-        law: its law, which must know its bends.
+        law: its distribution, which must bound its curvature.
 
     Examples:
         >>> import mipsim as mi, numpy as np

@@ -1,1 +1,1 @@
-"""Judging: from the points of a statement to its verdict, by exact laws or by games."""
+"""From the points of a statement to its verdict, by exact distributions or by games."""

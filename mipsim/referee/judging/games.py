@@ -1,4 +1,4 @@
-"""Judging a point by games, where no exact law is known."""
+"""Judges a point by games, if no exact distribution is known."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def judge_games(
         games: in each world.
         seed: in [0, 2^63).
         risk: failure probability of this point.
-        detail: what else the reader is told.
+        detail: further words for the reader.
         plain: whether plain games are played; else tilted ones alone, with all of the risk.
     """
     rare = isinstance(value, Played) and kind.floor < RARE[-1] and can_be_tilted(value)
@@ -244,7 +244,7 @@ def judge_order(
 
 
 def can_be_tilted(value: Played) -> bool:
-    """Whether rare rates can be played: an exact tilted law of the score is known."""
+    """Whether rare rates can be played: an exact tilted distribution of the score is known."""
     if not isinstance(value.game, AbstractMembershipGame):
         return False
     try:

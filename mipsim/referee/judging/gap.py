@@ -65,9 +65,9 @@ class Size:
         low, high: the least and the largest gap that were found; positive where the attacker is stronger than claimed.
             Infinite where one curve is 0 or 1 and the other is not.
         evidence: the curves.
-        error: proven bound on the error of `low` and `high` that comes from the exact law; 0 for a closed form.
+        error: proven bound on the error of `low` and `high` that comes from the exact distribution; 0 for a closed form.
         below, above: how far the gap may pass `low` and `high`, error included, between the points that were compared, and
-            at points where the law is known worse.
+            at points where the distribution is known worse.
     """
 
     low: float
@@ -188,7 +188,7 @@ def may_be_convex(alpha: np.ndarray, bounds: np.ndarray) -> bool:
 
 
 def _extreme(gap: np.ndarray, least: np.ndarray, most: np.ndarray) -> tuple[float, float, float]:
-    """The largest gap, its error, and how far the gap may pass it, error included, where the law is known worse.
+    """The largest gap, its error, and how far the gap may pass it, error included, where the distribution is known worse.
 
     A gap that may be infinite, because a curve is 0 or 1 to its error, counts as what is sure of it.
     """
@@ -212,7 +212,7 @@ def gap_ends(alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> tuple[
     Args:
         alpha: FPRs, shape (m,).
         wanted: the claim's `bounds_of` there, shape (4, m).
-        found: those of the law.
+        found: those of the distribution.
 
     Examples:
         >>> from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff
@@ -400,13 +400,13 @@ def _enough(found: float, resolution: float) -> float:
 
 
 def law_errors(alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """What each gap may be off, in probits: by the proven bracket of the law and, below `FLOOR`, by rounding; shape (m,).
+    """What each gap may be off, in probits: by the proven bracket of the distribution and, below `FLOOR`, by rounding; shape (m,).
 
     Args:
         alpha: FPRs, shape (m,).
         wanted: the claim's FNR and TPR there, shape (2, m).
-        found: the law's `bounds_of` there, shape (4, m).
-        gap: between claim and law, shape (m,).
+        found: the distribution's `bounds_of` there, shape (4, m).
+        gap: between claim and distribution, shape (m,).
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff

@@ -51,9 +51,9 @@ def judge(
     """Judge a statement at the listed points, or at a space-filling set with all corners of its domain.
 
     Points that are judged are not searched: what lies between them is left open, unless the domain is finite and all of it was
-    judged. `Outcome.extent` says which, and stands beside the verdict; `hunt` searches.
+    judged. `Outcome.extent` says which, and is printed beside the verdict; `hunt` searches.
 
-    By exact laws wherever there are any; by games, tilted ones for rare rates, where there are none. The failure
+    By exact distributions if they are known; otherwise by games, which are tilted for rare rates. The failure
     probability 1 - confidence is split over all points before any is judged.
 
     Args:
@@ -156,7 +156,7 @@ def judge_points(
         confidence: family-wise; said with the result.
         seed: of the games.
         games: in each world.
-        failures: points that could not even be asked.
+        failures: points whose functions raised an error.
         before: called with its place before each point is judged; what it raises ends the judging.
         purpose: sets the games apart from those of other judges with the same seed.
         again: whether the second route is asked at every refuted point, or at the two that are told alone: the simplest, and that of
@@ -218,7 +218,7 @@ def chance_in(judged: Sequence[PointResult], confidence: float, risk: float) -> 
     Args:
         judged: the points.
         confidence: family-wise.
-        risk: of one point; not told if it is NaN.
+        risk: of one point; left out of the words if it is NaN.
     """
     games = sorted({item.games for item in judged if item.random})
     if not games:
@@ -252,7 +252,7 @@ def which_points(own: int, total: int, ends: int, spread: int) -> str:
 
 
 def check(statement: object) -> None:
-    """Say what is wrong if this is no statement."""
+    """Raise an error if this is no statement."""
     if not isinstance(statement, Statement):
         raise ValueError(f"statement is {type(statement).__name__}; it must be a Statement")
 
@@ -285,9 +285,9 @@ def _points(
 
 
 def spread_points(statement: Statement, count: int, seed: int) -> tuple[list[Point], list[Failure]]:
-    """The first points of a sequence that fills the domain evenly, and those whose assumptions could not be asked.
+    """The first points of a sequence that fills the domain evenly, and those whose assumptions raised an error.
 
-    A larger number goes on from a smaller one; two statements with one domain have the same points.
+    A larger number of points extends a smaller number; two statements with the same domain have the same points.
 
     Args:
         statement: gives the domain.

@@ -1,4 +1,4 @@
-"""Judging a point by exact laws: a bound or an equality of curves or of numbers."""
+"""Judges a bound or an equality of curves or numbers at a point, by exact distributions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 
 TOO_RARE = 1e3
-"""Error rates below this many times the proven error of a law say nothing by it."""
+"""Error rates below this many times the proven error of a distribution say nothing by it."""
 LEFT_BETWEEN = 0.05
 """Share of the tolerance of an equality that may be left between two points of its curves."""
 NODES, SPREAD = 97, 33
@@ -58,9 +58,9 @@ def exact_route(curve: object) -> str:
 
 
 def floor_of(kind: Kind, *curves: AbstractTradeOff) -> float:
-    """The least error rate that is judged: that of the kind, or the rarest that the laws' proven errors reach.
+    """The least error rate that is judged: that of the kind, or the rarest that the distributions' proven errors reach.
 
-    A law that is known too badly at `FIXED_ALPHA` leaves that rate judged, and so the statement undecided.
+    If the bounds are too wide at `FIXED_ALPHA`, that rate is judged all the same, and the statement stays undecided.
     """
     errors = [curve.law.error_bound for curve in curves if isinstance(curve, ExactTradeOff)]
     return max(kind.floor, min(TOO_RARE * max(errors, default=0.0), FIXED_ALPHA))
@@ -353,7 +353,7 @@ UNKNOWN = "The law says nothing at the largest gap: its proven error is too larg
 ONE_SIDED = "Truth is known from one side only, which decides nothing here."
 
 DECIDES = 1e-3
-"""A law whose proven error exceeds this (in the unit of the gap) cannot confirm a bound that it nearly attains."""
+"""A distribution whose proven error exceeds this (in the unit of the gap) cannot confirm a bound that it nearly attains."""
 
 
 def number_tolerance(claimed: float) -> float:
@@ -382,10 +382,10 @@ def judge_bound(
     route: str = "exact law",
     detail: str = "",
 ) -> PointResult:
-    """Judge a bound by an exact law: there is no tolerance, only the law's own proven error and float64 rounding.
+    """Judge a bound by an exact distribution: there is no tolerance, only the distribution's own proven error and float64 rounding.
 
-    REFUTED: the bound is passed by more than the error. CONFIRMED: it is not, and the law is known to `DECIDES` or certain not to
-    pass it: a bound that is attained can be seen to hold to the law's error only, and `interval` and `smallest_tolerance`
+    REFUTED: the bound is passed by more than the error. CONFIRMED: it is not, and the distribution is known to `DECIDES` or certain not to
+    pass it: a bound that is attained can be seen to hold to the distribution's error only, and `interval` and `smallest_tolerance`
     say how far above zero that reaches. INCONCLUSIVE: the error is too large for either.
 
     Args:
@@ -441,7 +441,7 @@ def judge_equality(
     route: str = "exact law",
     detail: str = "",
 ) -> PointResult:
-    """Judge an equality that a paper means to hold about, by an exact law.
+    """Judge an approximate equality by an exact distribution.
 
     CONFIRMED: the gap with its error is inside the tolerance. REFUTED: it is outside by more than its error. Otherwise
     INCONCLUSIVE. Where it is not confirmed, `smallest_tolerance` and `detail` say to what it holds.
@@ -491,7 +491,7 @@ def judge_equality(
 
 
 def around(value: float, error: float, beyond: float) -> tuple[float, float]:
-    """Where the largest gap lies: a larger one may be `beyond` it, on its own side, between the points that were looked at."""
+    """Interval of the largest gap: a gap larger by `beyond` may lie on the same side between the points."""
     low, high = (0.0, beyond) if value >= 0.0 else (beyond, 0.0)
     return value - error - low, value + error + high
 

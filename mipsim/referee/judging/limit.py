@@ -1,4 +1,4 @@
-"""Judging a limit by exact laws at growing sizes: the rule, the shapes that are fitted, and its verdict."""
+"""Judges a limit by exact distributions at growing sizes: the rule, the fitted shapes, and the verdict."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def judge_limit(
 ) -> PointResult:
     """Judge a limit by the rule of `mipsim.referee.limit_verdict`, on the least and on the largest gap of each size.
 
-    CONFIRMED: both go to zero, or the one that is farther from zero at every size does and the other is not REFUTED.
+    CONFIRMED: both tend to zero; or the gap that is farther from zero at every size does, and the other is not REFUTED.
     REFUTED: one does not. Otherwise INCONCLUSIVE, also where an error is infinite; `detail` says why.
 
     Args:
@@ -575,7 +575,7 @@ class Fits:
         error: standard error of g.
         loglik: log-likelihood.
         moved: how far c phi moves from the first size to the last.
-        unexplained: root mean square of what is left, as a share of the standard deviation of the sequence.
+        unexplained: root mean square of the residuals, as a share of the standard deviation of the sequence.
     """
 
     g: np.ndarray

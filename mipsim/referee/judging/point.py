@@ -50,7 +50,7 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 PROBE_GAMES = 20_000
-"""Games in each world of a quick look where no exact law is known: they resolve about a tenth of a probit."""
+"""Games in each world of a quick look where no exact distribution is known: they resolve about a tenth of a probit."""
 FIRST_GAMES = 2_000
 """The same for the first probe of a hunt, so that its reader sees something after some seconds."""
 LEAST_GAMES = 2_000
@@ -60,7 +60,7 @@ GAMES_SECONDS = 15.0
 PENALTY = 2.0
 """Standard errors that are taken off what a quick look by games sees, so that it does not run after noise."""
 SMALL_ERROR = 1e-7
-"""Proven error of a law above which it does not reach an FPR of 1e-4: tilted games go on there, where there are any."""
+"""Proven error of a distribution above which it does not reach an FPR of 1e-4: tilted games go on there, where there are any."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _bits(value: Value) -> object:
 
 
 def played_at(statement: Statement, at: Mapping[str, Any]) -> Played | Samplers | None:
-    """What is played at a point that is judged by games; None where laws are known, and where a function raises, which is for the judge
+    """What is played at a point that is judged by games; None where distributions are known, and where a function raises, which is for the judge
     to record.
     """
     if isinstance(inner(statement.kind), Limit):
@@ -177,20 +177,20 @@ def affordable_games(value: Played | Samplers | None, points: int, seconds: floa
 
 
 def lawful(value: Value) -> tuple[AbstractTradeOff | Number | None, bool]:
-    """The curve or number that a value is, or whose exact law is known, and whether it is the best attacker's."""
+    """The curve or number that a value is, or whose exact distribution is known, and whether it is the best attacker's."""
     if isinstance(value, Played):
         return law_of(value), value.is_optimal
     return (None, False) if isinstance(value, Samplers) else (value, True)
 
 
 def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PROBE_GAMES) -> Look:
-    """Look at a point quickly: exact laws on a coarse grid, else a few games.
+    """Estimate the gap at a point quickly, by exact distributions on a coarse grid, or else by a few games.
 
     Args:
         statement: the statement.
         at: a point of its domain.
         seed: of the games, if any.
-        games: in each world, where no exact law is known.
+        games: in each world, where no exact distribution is known.
 
     Raises:
         Exception: whatever the statement's own functions raise; ValueError for what they must not return.
@@ -271,17 +271,17 @@ def judge_point(
 ) -> PointResult:
     """Judge a statement at one point.
 
-    By exact laws where claim and truth have them, else by games; where the law's error is too large for rare rates, by
+    By exact distributions where claim and truth have them, else by games; where the distribution's error is too large for rare rates, by
     tilted games there. A bound is confirmed only if the truth is the best attacker's.
 
     Args:
         statement: the statement.
         at: a point of its domain.
-        risk: failure probability of this point; exact laws use none of it.
+        risk: failure probability of this point; exact distributions use none of it.
         games: in each world, where games are played.
         seed: in [0, 2^62).
-        again: whether the second route, if there is one, is asked where the statement is refuted.
-        known: results by exact laws of statements that compare the same two functions, kept here and taken from here; only for
+        again: whether to run the second route, if there is one, where the statement is refuted.
+        known: results by exact distributions of statements that compare the same two functions, kept here and taken from here; only for
             functions that return the same at every call.
 
     Raises:
@@ -300,7 +300,7 @@ def judge_point(
 
 
 def _compared(statement: Statement, at: Mapping[str, Any]) -> Any:
-    """What a result by exact laws depends on; None if that cannot be looked up."""
+    """What a result by exact distributions depends on; None if that cannot be looked up."""
     kind = inner(statement.kind)
     sizes = limit_sizes(statement, kind, at) if isinstance(kind, Limit) else ()
     key = (statement.claimed, statement.truth, statement.kind, tuple(sorted(at.items())), sizes)
@@ -478,7 +478,7 @@ def _judge_at_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) ->
 
 
 def controlled(statement: Statement) -> Statement:
-    """The statement made false by its control: what the same judge must refute.
+    """The statement made false by its control; the same judge must refute it.
 
     Raises:
         ValueError: if it has no control.

@@ -75,7 +75,7 @@ def cells(outcome: Outcome) -> list[tuple[str, str]]:
 
 
 def searched(statement: Statement) -> str:
-    """The words that a statement is found by.
+    """The words by which the page's search finds a statement.
 
     Args:
         statement: of a row in the table of verdicts.

@@ -43,7 +43,7 @@ def report(results: Outcome | Sequence[Outcome], folder: str | os.PathLike[str])
 
     Args:
         results: what `judge` and `hunt` returned.
-        folder: made if need be.
+        folder: created if it does not exist.
 
     Returns:
         The path of the page.
@@ -139,11 +139,11 @@ def page(
         known: statements beside those of `outcomes` among which corrections are looked up.
         title: the head of the page.
         lead: the words below it.
-        facts: names and values of what was asked.
+        facts: names and values of the settings.
         note: what the reader must know first, such as that the run is not finished.
         data: the file beside the page that holds the same.
         commands: the command that shows a judged point again; else that of `mipsim judge`.
-        hunts: name -> what is told of the hunts of a statement.
+        hunts: name -> description of the hunts of a statement.
         extents: where a CONFIRMED holds, in words.
         groups: what a statement belongs to, such as a paper: the table can be narrowed to one.
         links: group -> its full title, and an address or "".

@@ -1,4 +1,4 @@
-"""The pictures of a statement, kept with its outcome: whoever judged it in another process has drawn them there."""
+"""The pictures of a statement, stored with its outcome; the process that judged it draws them."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _DRAWN: WeakKeyDictionary[Outcome, Pictures] = WeakKeyDictionary()
 
 
 def keep(outcome: Outcome, pictures: Pictures | None = None) -> Pictures:
-    """Draw an outcome's pictures once, or take those that another process has drawn of it."""
+    """Draw an outcome's pictures once, or use those of another process."""
     if outcome not in _DRAWN:
         _DRAWN[outcome] = pictures or _drawn(outcome, outcome.statement.name)
     return _DRAWN[outcome]
 
 
 def kept(outcome: Outcome) -> Pictures | None:
-    """The pictures of an outcome if they are drawn."""
+    """The pictures of an outcome, if it has any yet."""
     return _DRAWN.get(outcome)
 
 
 def pictures_of(outcome: Outcome, name: str) -> Pictures:
-    """The pictures of an outcome, their ids beginning with `name`: the kept ones if that is the statement's."""
+    """The pictures of an outcome, with ids that begin with `name`: the stored pictures if that is the statement's name."""
     return keep(outcome) if name == outcome.statement.name else _drawn(outcome, name)
 
 
