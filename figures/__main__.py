@@ -7,15 +7,18 @@ if __name__ == "__main__":
 
 import ast
 import importlib
+import json
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from figures import gallery
 from mipsim._close_names import no_such
-from mipsim._command_line import BAD_ARGUMENTS, DONE, PLACE, VERSION, Command, OneOf, run, whole
+from mipsim._command_line import BAD_ARGUMENTS, DONE, FAILED, PLACE, VERSION, Command, OneOf, run, whole
 from mipsim._extras import MissingPackageError
 from mipsim._signals import ending_on_signals
 from mipsim._streams import complain, say
@@ -71,6 +74,7 @@ def _listed() -> list[str]:
         "python -m figures azize",
         "python -m figures azize_fig2 leemann_fig1 --camera-ready",
         "python -m figures all --scale full --out drawn",
+        "python -m figures --check azize",
     ],
 )
 @click.argument("names", nargs=-1, metavar="[FIGURE|PAPER|all]...")
@@ -87,9 +91,15 @@ def _listed() -> list[str]:
 @click.option(
     "--camera-ready", is_flag=True, help="pictures without captions, and a LaTeX snippet that includes them"
 )
+@click.option(
+    "--check",
+    "checks",
+    is_flag=True,
+    help="draw nothing: compare what is drawn in --out with the papers' numbers, and write check.json there",
+)
 @listing(_listed, "list the figures and exit")
 @VERSION
-def figures(names: tuple[str, ...], scale: str, out: str, seed: int, camera_ready: bool) -> int:
+def figures(names: tuple[str, ...], scale: str, out: str, seed: int, camera_ready: bool, checks: bool) -> int:
     """Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV, and a page index.html with all of them.
 
     FIGURE is the name of a figure, PAPER is azize, leemann, kaissis or izzo. All figures are drawn if none is given.
@@ -103,11 +113,12 @@ def figures(names: tuple[str, ...], scale: str, out: str, seed: int, camera_read
 
     with ending_on_signals(interrupted):
         # After the check of the words, so that a wrong word is told at once.
-        from figures import gallery
         from figures.study_counts import Request
         from mipsim._files import writable_folder
         from mipsim.data import DataError
 
+        if checks:
+            return _check(writable_folder("--out", folder), chosen)
         request = Request(scale, seed, writable_folder("--out", folder), sys.stderr.isatty(), camera_ready)
         status = DONE
         left = [_minutes(name, scale) for name in chosen]
@@ -123,8 +134,35 @@ def figures(names: tuple[str, ...], scale: str, out: str, seed: int, camera_read
                 files = f"{paths[0].stem}.{{{','.join(path.suffix[1:] for path in paths if path.stem == paths[0].stem)}}}"
                 say(f"{name} ({place} of {len(chosen)}{rest}): {printable(request.out / files, 200)}")
         if any((request.out / f"{name}.csv").exists() for name in FIGURES):
-            say(f"page: {printable(gallery.write(request.out, _listed_names(request.out)), 200)}")
+            from figures.check import check
+
+            drawn = _listed_names(request.out)
+            page = gallery.write(request.out, drawn, check(request.out, drawn))
+            say(f"page: {printable(page, 200)}")
         return status
+
+
+def _check(folder: Path, chosen: Sequence[str]) -> int:
+    """Say of each panel whether it agrees with the paper; returns 1 if one differs for no known reason."""
+    from figures.check import check
+    from mipsim._files import replace_file
+
+    rows = check(folder, chosen)
+    for row in rows:
+        panel = f"{row.figure}{f' ({row.panel})' if row.panel else ''}"
+        say(f"{row.verdict:<9} {panel:<18} {row.what}{f': {row.says}' if row.says else ''}")
+        if row.reason:
+            say(f"{'':<28} {row.reason}")
+    counts = Counter(row.verdict for row in rows)
+    say(
+        f"{counts['AGREES']} of {plural(len(rows) - counts['DRAWING'], 'comparison')} agree, {counts['DIFFERS']} differ, "
+        f"{counts['STAND-IN']} use a stand-in, {counts['NOT DRAWN']} are not drawn in {printable(folder)}; {counts['DRAWING']} have no number."
+    )
+    replace_file(
+        folder / "check.json", (json.dumps([row.record() for row in rows], indent=1) + "\n").encode()
+    )
+    gallery.write(folder, _listed_names(folder), rows)
+    return FAILED if any(row.unexplained for row in rows) else DONE
 
 
 def _chosen(words: Sequence[str]) -> list[str]:

@@ -3,8 +3,12 @@
 import html
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mipsim._files import replace_file
+
+if TYPE_CHECKING:
+    from figures.check import Checked
 
 SUFFIXES = ("svg", "pdf", "csv", "txt", "tex")
 _HEAD = """<!doctype html>
@@ -14,26 +18,33 @@ _HEAD = """<!doctype html>
 :root { color-scheme: light dark }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
 figure { margin: 0 0 3rem } img { max-width: 100%; background: white } figcaption { font-size: 0.9rem }
+div { overflow-x: auto } table { border-collapse: collapse } td, th { padding: 0.2rem 0.6rem 0.2rem 0; text-align: left; vertical-align: top }
 pre { overflow-x: auto; font-size: 0.85rem }
 </style></head><body><h1>Figures</h1>
 """
 
 
-def write(folder: Path, names: Sequence[str]) -> Path:
+def write(folder: Path, names: Sequence[str], checks: Sequence["Checked"]) -> Path:
     """Write the page from the files of these figures; returns its path.
 
     Args:
         folder: where the figures are, and where the page goes.
         names: of figures that have been drawn there.
+        checks: how they compare with the papers.
     """
     page = folder / "index.html"
     replace_file(
-        page, (_HEAD + "".join(_figure(folder, name) for name in names) + "</body></html>\n").encode()
+        page,
+        (
+            _HEAD
+            + "".join(_figure(folder, name, [row for row in checks if row.figure == name]) for name in names)
+            + "</body></html>\n"
+        ).encode(),
     )
     return page
 
 
-def _figure(folder: Path, name: str) -> str:
+def _figure(folder: Path, name: str, checks: Sequence["Checked"]) -> str:
     words = (folder / f"{name}.txt").read_text("utf-8")
     picture = (folder / f"{name}.png").exists()
     files = " ".join(
@@ -43,4 +54,22 @@ def _figure(folder: Path, name: str) -> str:
     )
     shown = f'<img src="{name}.png" alt="{name}">' if picture else f"<pre>{html.escape(words)}</pre>"
     caption = f"<p>{html.escape(words)}</p>" if picture else ""
-    return f'<figure id="{name}"><h2>{name}</h2>{shown}<figcaption>{caption}{files}</figcaption></figure>\n'
+    compared = "".join(
+        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in _cells(row))}</tr>" for row in checks
+    )
+    table = (
+        f"<div><table><tr><th>panel<th>against the paper<th>what<th>numbers<th>source</tr>{compared}</table></div>"
+        if checks
+        else ""
+    )
+    return f'<figure id="{name}"><h2>{name}</h2>{shown}<figcaption>{caption}{table}{files}</figcaption></figure>\n'
+
+
+def _cells(row: "Checked") -> tuple[str, ...]:
+    return (
+        row.panel,
+        row.verdict,
+        row.what,
+        f"{row.says}. {row.reason}" if row.reason else row.says,
+        row.source,
+    )

@@ -16,7 +16,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     return text_table.save(request.out, "leemann_table5", _caption(), HEADER, rows)
 
 
-def _cells(name: str, mu: float) -> tuple[str, str]:
+def _cells(name: str, mu: float) -> tuple[str, str, str]:
     gmip, gdp = noises(RUNS[name], mu)
     return f"{gmip:.4g}", f"{min(gmip, gdp):.4g}", f"{gdp:.4g}"
 

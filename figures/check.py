@@ -1,0 +1,284 @@
+"""Compare drawn figures with the papers' own numbers and formulas: `python -m figures --check`.
+
+Each row of `reported.toml` is a panel and how it is compared:
+
+- "formula": a column of the CSV against the paper's formula, evaluated here with SciPy alone, to 1e-6;
+- "band": at every point, the theory's column lies inside the simultaneous band of the played curve;
+- "number": one cell, or the area under a curve, against a number that the paper prints or that was read off its figure;
+- "distance": the largest distance between two drawn curves, against what a plot shows;
+- "drawing": nothing to compare.
+"""
+
+import csv
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import chi2, ncx2, norm
+
+Cells = dict[str, str]
+EXACT = 1e-6
+REPORTED: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("reported.toml").read_text("utf-8"))[
+    "row"
+]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A panel beside what the paper has.
+
+    Attributes:
+        figure, panel: which; an empty panel is the whole figure.
+        what: is compared.
+        verdict: "AGREES", "DIFFERS", "STAND-IN", "DRAWING" or "NOT DRAWN".
+        says: both numbers, or how far they are apart.
+        reason: why it differs, where that is known.
+        source: where the paper has it.
+    """
+
+    figure: str
+    panel: str
+    what: str
+    verdict: str
+    says: str
+    reason: str
+    source: str
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether it differs for no known reason."""
+        return self.verdict == "DIFFERS" and not self.reason
+
+    def record(self) -> dict[str, str]:
+        """The same as plain data."""
+        return asdict(self)
+
+
+def check(folder: Path, names: Sequence[str]) -> list[Checked]:
+    """Compare the figures of these names that are drawn in the folder, in the order of `reported.toml`."""
+    return [
+        _checked(row, folder / f"{row.get('file', row['figure'])}.csv")
+        for row in REPORTED
+        if row["figure"] in names
+    ]
+
+
+def _checked(row: dict[str, Any], file: Path) -> Checked:
+    panel, stand_in = str(row.get("panel", "")), row.get("stand_in", "")
+    if not file.exists():
+        verdict, says = "NOT DRAWN", ""
+    elif row["how"] == "drawing":
+        verdict, says = "DRAWING", ""
+    else:
+        agrees, says = _WAYS[row["how"]](row, _cells(file, panel, row.get("where", {})))
+        verdict = "STAND-IN" if stand_in else "AGREES" if agrees else "DIFFERS"
+    reason = {"STAND-IN": stand_in, "DIFFERS": row.get("reason", "")}.get(verdict, "")
+    return Checked(row["figure"], panel, row["what"], verdict, says, reason, row["source"])
+
+
+def _cells(file: Path, panel: str, where: dict[str, Any]) -> list[Cells]:
+    """The rows of a CSV under its caption, of one panel and with these words in these columns."""
+    with file.open(encoding="utf-8", newline="") as stream:
+        stream.readline()
+        rows = list(csv.DictReader(stream))
+    some = [row for row in rows if not panel or row.get("panel", panel) == panel]
+    return [
+        row
+        for row in some
+        if all(row[name] in (word if isinstance(word, list) else [word]) for name, word in where.items())
+    ]
+
+
+def _formula(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
+    route = FORMULAS[row["formula"]]
+    off = [
+        abs(float(cell[row["column"]]) - value) / max(1.0, abs(value))
+        for cell in cells
+        if (value := route(cell)) is not None
+    ]
+    worst = max(off, default=np.inf)
+    return worst <= row.get("accuracy", EXACT), f"off by at most {worst:.1e} at {len(off):,} points"
+
+
+def _band(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
+    column = row.get("column", "theory")
+    outside = [
+        max(float(cell["band_low"]) - value, value - float(cell["band_high"]), 0.0)
+        for cell in cells
+        if cell["band_low"] and cell[column] and (value := float(cell[column])) == value
+    ]
+    if not outside:
+        return False, "no point has a band"
+    inside = sum(gap == 0.0 for gap in outside)
+    return inside == len(
+        outside
+    ), f"inside at {inside:,} of {len(outside):,} points, at most {max(outside):.2g} outside"
+
+
+def _number(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
+    value, accuracy = row["value"], row["accuracy"]
+    if row.get("of") == "area":
+        areas = [
+            _area([cell for cell in cells if cell["curve"] == curve])
+            for curve in dict.fromkeys(cell["curve"] for cell in cells)
+        ]
+        ours = low = high = float(np.mean(areas))
+    elif row.get("of") == "mean":
+        ours = low = high = float(np.mean([float(cell[row["column"]]) for cell in cells]))
+    elif row.get("of") == "least":
+        ours = low = high = min(float(cell[row["column"]]) for cell in cells)
+    else:
+        (cell,) = cells
+        ours = float(cell[row["column"]])
+        low, high = (float(cell.get(name) or ours) for name in ("band_low", "band_high"))
+    text = f"{ours:.4g}" + (f" [{low:.4g}, {high:.4g}]" if high > low else "")
+    return low - accuracy <= value <= high + accuracy, f"here {text}, reported {value:g} to {accuracy:g}"
+
+
+def _area(cells: list[Cells]) -> float:
+    fpr, tpr = (np.array([0.0, *(float(cell[name]) for cell in cells)]) for name in ("fpr", "tpr"))
+    return float(np.trapezoid(tpr, fpr))
+
+
+def _distance(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
+    first, second = (
+        [float(cell[row["column"]]) for cell in cells if cell["curve"] == name] for name in row["curves"]
+    )
+    gap = float(np.max(np.abs(np.subtract(first, second))))
+    return gap <= row["accuracy"], f"at most {gap:.2g} apart, to {row['accuracy']:g}"
+
+
+_WAYS: dict[str, Callable[[dict[str, Any], list[Cells]], tuple[bool, str]]] = {
+    "formula": _formula,
+    "band": _band,
+    "number": _number,
+    "distance": _distance,
+}
+
+
+def _folded(a: float, mu: float, d: float) -> float:
+    """FNR of the test of |x| in d dimensions that knows the length mu of the shift and not its direction."""
+    if a in (0.0, 1.0):
+        return 1.0 - a
+    return float(ncx2.cdf(chi2.isf(a, d), d, mu * mu))
+
+
+def _shifted(a: float, mu: float) -> float:
+    return float(norm.cdf(norm.isf(a) - mu))
+
+
+def _laplace_folded(a: float, mu: float) -> float:
+    """FNR of |x| > t for Laplace noise: the likelihood ratio of +-mu rises in |x| up to mu and is flat beyond."""
+    if a == 0.0:
+        return 1.0
+    t = -np.log(a)
+    near = np.exp(-mu) * np.sinh(t)
+    return float(near if t <= mu else 1.0 - np.exp(-t) * np.cosh(mu))
+
+
+def _laplace_shifted(a: float, mu: float) -> float:
+    edge = 0.5 * np.exp(-mu)
+    if a < edge:
+        return 1.0 - a * np.exp(mu)
+    return float(0.5 * edge / a) if a <= 0.5 else float(np.exp(-mu) * (1.0 - a))
+
+
+def _kaissis_1(cell: Cells) -> float | None:
+    noise, curve, mu, a = cell["noise"], cell["curve"], float(cell["mu"]), float(cell["alpha"])
+    d = float(cell["d"] or 1) or 1.0
+    if curve == "j":
+        if noise == "Laplace":
+            return _laplace_folded(a, mu)
+        return _folded(a, mu, d) if noise == "Gaussian" else 0.3 * _folded(a, mu, d) + 0.7 * (1.0 - a)
+    if curve == "f" and noise != "sub-sampled":
+        return _laplace_shifted(a, mu) if noise == "Laplace" else _shifted(a, mu)
+    return None  # inverses and convex hulls of these
+
+
+def _kaissis_2(cell: Cells) -> float | None:
+    x, curve, a = float(cell["x"]), cell["curve"], 1e-3
+    if cell["panel"] == "a":
+        mu = np.sqrt(150 * 0.2**2)
+        return {"j": lambda: _folded(x, mu, 300.0), "f": lambda: _shifted(x, mu)}.get(curve, lambda: None)()
+    rate = 1.0 if cell["panel"] == "b" else 0.3
+    threshold = np.linspace(-9.0, x + 9.0, 40_001)
+    if curve == "DPTM":
+        alpha, beta = norm.sf(threshold), norm.cdf(threshold - x)
+    else:
+        threshold = np.abs(threshold)
+        alpha, beta = 2.0 * norm.sf(threshold), norm.cdf(threshold - x) - norm.cdf(-threshold - x)
+    return 1.0 - _symmetrised(a, alpha, rate * beta + (1.0 - rate) * (1.0 - alpha))
+
+
+def _symmetrised(a: float, alpha: np.ndarray, beta: np.ndarray) -> float:
+    """The convex hull of a curve and its inverse at a, as the largest supporting line: max over s of min(beta + s alpha) - s a."""
+    x, y = np.concatenate([alpha, beta]), np.concatenate([beta, alpha])
+
+    def below(log_slope: float) -> float:
+        slope = np.exp(log_slope)
+        return float(slope * a - np.min(y + slope * x))
+
+    return -float(minimize_scalar(below, bounds=(-20.0, 20.0), method="bounded", options={"xatol": 1e-9}).fun)
+
+
+def _izzo_1(cell: Cells) -> float | None:
+    eta = float(cell["eta"])
+    budget = np.log((1.0 + 2.0 * eta) / (1.0 - 2.0 * eta))
+    return {"MIP": (6.16 / eta) ** 2, "sufficient": 2.0 / budget}.get(cell["curve"])
+
+
+def _theorem_5_1(cell: Cells) -> float:
+    d, n, a = float(cell["d"]), float(cell["n"]), float(cell["alpha"])
+    if a in (0.0, 1.0):
+        return 1.0 - a
+    return float(1.0 - ncx2.cdf(n / (n - 1.0) * ncx2.ppf(a, d, n * d), d, (n - 1.0) * d))
+
+
+def _corollary_5_1(cell: Cells) -> float:
+    d, n = float(cell["d"]), float(cell["n"])
+    return _shifted(float(cell["alpha"]), (d + (2.0 * n - 1.0) * d) / (n * np.sqrt(2.0 * d + 4.0 * n * d)))
+
+
+def _table_5(d: float, clip: float, batch: float, records: float, epochs: float) -> Callable[[Cells], float]:
+    """The noise tau of equation 9 at K = d, for the step's mu at which equation 10 gives that of the run."""
+
+    def tau(cell: Cells) -> float:
+        c = batch * np.sqrt(epochs * records / batch) / records
+
+        mu = min(
+            np.geomspace(0.4, 50.0, 20), key=lambda value: abs(value - float(cell["mu"]))
+        )  # printed to three digits
+
+        def whole(step: float) -> float:
+            inner = np.exp(step**2) * norm.cdf(1.5 * step) + 3.0 * norm.cdf(-0.5 * step) - 2.0
+            return float(np.sqrt(2.0 * max(inner, 0.0)) * c - mu)
+
+        step = brentq(whole, 1e-6, 12.0)
+
+        def excess(rows: float) -> float:
+            return (d + (2.0 * rows - 1.0) * d) / (rows * np.sqrt(2.0 * d + 4.0 * rows * d)) - step
+
+        return (
+            0.0
+            if excess(batch) <= 0.0
+            else clip / batch * float(np.sqrt(brentq(excess, batch, 1e12) - batch))
+        )
+
+    return tau
+
+
+FORMULAS: dict[str, Callable[[Cells], float | None]] = {
+    "kaissis figure 1": _kaissis_1,
+    "kaissis figure 2": _kaissis_2,
+    "izzo figure 1": _izzo_1,
+    "theorem 5.1": _theorem_5_1,
+    "corollary 5.1": _corollary_5_1,
+    "table 5, CIFAR-10": _table_5(650, 500.0, 400, 48_000, 10),
+    "table 5, Purchase": _table_5(2580, 2000.0, 795, 54_855, 3),
+    "table 5, Adult": _table_5(1026, 800.0, 1000, 43_000, 20),
+}
+"""The papers' formulas by second routes: a row of the CSV -> its value, or None where the row is of another formula."""
