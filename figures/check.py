@@ -222,7 +222,8 @@ def _symmetrised(a: float, alpha: np.ndarray, beta: np.ndarray) -> float:
         slope = np.exp(log_slope)
         return float(slope * a - np.min(y + slope * x))
 
-    return -float(minimize_scalar(below, bounds=(-20.0, 20.0), method="bounded", options={"xatol": 1e-9}).fun)
+    least: Any = minimize_scalar(below, bounds=(-20.0, 20.0), method="bounded", options={"xatol": 1e-9})
+    return -float(least.fun)
 
 
 def _izzo_1(cell: Cells) -> float | None:
@@ -257,16 +258,15 @@ def _table_5(d: float, clip: float, batch: float, records: float, epochs: float)
             inner = np.exp(step**2) * norm.cdf(1.5 * step) + 3.0 * norm.cdf(-0.5 * step) - 2.0
             return float(np.sqrt(2.0 * max(inner, 0.0)) * c - mu)
 
-        step = brentq(whole, 1e-6, 12.0)
+        step: Any = brentq(whole, 1e-6, 12.0)
 
         def excess(rows: float) -> float:
             return (d + (2.0 * rows - 1.0) * d) / (rows * np.sqrt(2.0 * d + 4.0 * rows * d)) - step
 
-        return (
-            0.0
-            if excess(batch) <= 0.0
-            else clip / batch * float(np.sqrt(brentq(excess, batch, 1e12) - batch))
-        )
+        if excess(batch) <= 0.0:
+            return 0.0
+        enough: Any = brentq(excess, batch, 1e12)
+        return clip / batch * float(np.sqrt(enough - batch))
 
     return tau
 
