@@ -33,7 +33,7 @@ Before = Callable[[Statement, int], None]
 """Called with (statement, place) before each point."""
 PATIENCE = 60.0
 """Seconds that an interrupted hunt has to end the probe it is at and to judge what it found."""
-KEPT_ON = "its probes are kept, and the same command goes on with them"
+KEPT_ON = "its probes are stored, and the same command resumes from them"
 CUT_OFF = f"interrupted before it could judge what it found; {KEPT_ON}"
 LOST = f"the process that hunted it was lost; {KEPT_ON}"
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"

@@ -280,6 +280,6 @@ def _hunt(
         _say(console, f"{'Interrupted: ' if interrupted else ''}{done}{where}")
     if interrupted:
         if any(folder.glob("*.jsonl")):
-            _say(console, f"The probes are kept in {printable(folder)}: the same command goes on with them.")
+            _say(console, f"The probes are kept in {printable(folder)}: the same command resumes from them.")
         return INTERRUPTED
     return DONE if all(one.worst is not None for one in result) else FAILED

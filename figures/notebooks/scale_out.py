@@ -23,7 +23,7 @@ whole = mi.play(game, attack, games=20_000, seed=0)
 print(total.games, np.array_equal(total.out, whole.out), np.array_equal(total.inside, whole.inside))
 
 # %% [markdown]
-# A run with a checkpoint goes on where it stopped, whatever stopped it, and ends at the same counts.
+# A run with a checkpoint resumes after any interruption and ends with the same counts.
 
 # %%
 place = Path(mkdtemp()) / "run.npz"

@@ -69,7 +69,7 @@ def audit(
             run; by default 0.5. Other designs need no coins: their bounds hold given the worlds of the scores.
         epsilon: at which delta is bounded, in [0, 700], but for one run; by default that of the claim, if it has one.
         columns: of a file or a frame, which column is which, such as {"score": "loss", "member": "is_member"}.
-        higher: "in" or "out", the world for which higher scores speak; "in" is assumed, and the result says so.
+        higher: "in" or "out", the world that higher scores indicate; "in" is assumed, and the result says so.
         separator: of the cells of a text file, where its header does not tell.
 
     Raises:

@@ -81,7 +81,7 @@ class Scores:
                 all that an audit uses.
             member: 1 or True for the world "in", 0 or False for "out", shape (n,), both present.
             cluster: names or numbers of clusters, shape (n,), or None.
-            higher: "in" or "out", the world for which higher scores speak; None takes "in" and says that it was assumed. Scores for
+            higher: "in" or "out", the world that higher scores indicate; None takes "in" and says that it was assumed. Scores for
                 "out", such as losses, are negated.
             **where: `column`, `source`, `digest`, `read_as` and `order`.
 
@@ -198,7 +198,7 @@ def read_scores(
     Args:
         path: of the file.
         columns: which column is which of `ROLES`, such as {"score": "loss", "member": "is_member"} or "score=loss,member=is_member".
-        higher: "in" or "out", the world for which higher scores speak. None takes "in", but refuses a score that is named as a loss.
+        higher: "in" or "out", the world that higher scores indicate. None takes "in", but refuses a score that is named as a loss.
         separator: of the cells of a text, one character or its name; None reads it off the header.
 
     Raises:

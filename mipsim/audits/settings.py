@@ -3,7 +3,7 @@
 DESIGNS = {
     "independent": "every score is of a game of its own, independent of the others and equally distributed in its world",
     "one-run": "all scores are of canaries of one training run, each put in by a fair coin",
-    "clustered": "clusters of scores are independent of each other; within one they may hang together anyhow, each with the law of its world",
+    "clustered": "clusters are independent of each other; scores within a cluster may be arbitrarily dependent, each with the distribution of its world",
 }
 """What each design promises of the scores; nothing in the scores can show that it is so."""
 CONFIDENCE = 0.95

@@ -48,7 +48,7 @@ def play(
             the one before. "auto" takes the cheapest of them that this game and attack have; the manifest says which.
         chunk: games per call, rounded up to whole blocks; None aims at half a second.
         progress: show how far it is, with games per second and the time left: on stderr if that is a terminal, or in a notebook.
-        checkpoint: a file to keep partial counts in. If it exists and holds the same run, the run goes on from there, on the
+        checkpoint: a file to keep partial counts in. If it exists and holds the same run, the run resumes from there, on the
             pilot's thresholds that it holds. Several processes may play the same run into it: it never loses games.
         workers: threads; None = one per core, or two per device where devices are no CPUs.
         devices: how many of this process's JAX devices the chunks are spread over; None = all of them.

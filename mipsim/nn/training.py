@@ -1,4 +1,4 @@
-"""Training by Optax, plain or private, which goes on where it was killed."""
+"""Training by Optax, plain or private, which resumes after an interruption."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def train(
         noise_multiplier: standard deviation of the Gaussian noise on the sum of a step over `clip`, >= 0; 0 where clip is `inf`.
         seed: of the start, the batches and the noise, a whole number in [0, 2^63).
         start: parameters to begin with; None = `network.start(seed)`.
-        checkpoint: a file that keeps the state after each epoch. If it exists and holds the same training, that goes on from there.
+        checkpoint: a file that keeps the state after each epoch. If it exists and holds the same training, training resumes from there.
 
     Returns:
         The parameters, those of frozen layers as they were.

@@ -47,12 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "mipsim hunt mine.py:my-theorem --budget 2m",
         "mipsim audit scores.csv --design independent --claim mu=1",
     ],
-    epilog="Exit status: 0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after "
-    "Ctrl-C, with finished results kept.",
+    epilog="Exit status: 0 done; 1 if a statement could not be judged or a disk is full; 2 for bad arguments; 130 after "
+    "Ctrl-C (finished results are stored).",
 )
 @VERSION
 def mipsim() -> None:
-    """Judge theorems, hunt for where they break, and audit the scores of attacks."""
+    """Judge theorems, search for counterexamples, and audit the scores of attacks."""
 
 
 def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
@@ -62,16 +62,22 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
             "--games",
             type=whole(1),
             metavar="G",
-            help="in each world, where no exact law is known (default: 200000, or as many as take 15 seconds)",
+            help="games in each world, if no exact curve is known (default: 200000, or as many as take 15 seconds)",
         ),
         click.option(
             "--confidence",
             type=number(0, 1),
             default=settings.CONFIDENCE,
             metavar="C",
-            help="family-wise, for each statement (default: 0.999)",
+            help="family-wise confidence of each statement (default: 0.999)",
         ),
-        click.option("--seed", type=whole(), default=0, metavar="S", help="a whole number >= 0 (default: 0)"),
+        click.option(
+            "--seed",
+            type=whole(),
+            default=0,
+            metavar="S",
+            help="seed of random numbers, a whole number >= 0 (default: 0)",
+        ),
         click.option(
             "--out",
             type=PLACE,
@@ -81,7 +87,7 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
         click.option(
             "--gap",
             metavar="UNIT",
-            help="say the gap in this unit too: advantage, epsilon=DELTA (epsilon=1e-5) or tpr=FPR (tpr=0.01)",
+            help="also print the gap in this unit: advantage, epsilon=DELTA (epsilon=1e-5) or tpr=FPR (tpr=0.01)",
         ),
         click.argument("file", metavar="FILE.py[:NAME]"),
     ):
@@ -104,10 +110,10 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
     "--budget",
     default=settings.AFTER_JUDGING,
     metavar="T",
-    help=f"of the hunt that follows, for each statement: 45s, 2m, 500 probes, or 0 for none (default: {settings.AFTER_JUDGING})",
+    help=f"how long the search runs for each statement: 45s, 2m, 500 probes, or 0 for none (default: {settings.AFTER_JUDGING})",
 )
 def judge(file: str, out: str | None, gap: str | None, at: tuple[Any, ...], budget: str, **how: Any) -> int:
-    """Judge a file's statements at their points and over their domains, then hunt each that stands for where it breaks.
+    """Judge statements at points of their domains, then search for counterexamples.
 
     FILE.py is a Python file that defines statements; NAME is one of them, or the variable that holds it.
     """
@@ -139,10 +145,10 @@ def _probes(one: Statement, folder: Path | None, how: dict[str, Any]) -> Path | 
     "--budget",
     default=settings.BUDGET,
     metavar="T",
-    help=f"for each statement: 45s, 2m, 500 probes (default: {settings.BUDGET})",
+    help=f"how long the search runs for each statement: 45s, 2m, 500 probes (default: {settings.BUDGET})",
 )
 def hunt(file: str, out: str | None, gap: str | None, budget: str, **how: Any) -> int:
-    """Search their domains for where a file's statements break.
+    """Search the domains of statements for counterexamples.
 
     FILE.py is a Python file that defines statements; NAME is one of them, or the variable that holds it.
     """
@@ -214,7 +220,7 @@ def _each(
     type=number(0, 1),
     default=CONFIDENCE,
     metavar="C",
-    help=f"of each bound and of the verdict (default: {CONFIDENCE})",
+    help=f"confidence of each bound and of the verdict (default: {CONFIDENCE})",
 )
 @click.option(
     "--delta",
@@ -250,7 +256,7 @@ def _each(
 @click.option(
     "--higher",
     type=OneOf(("in", "out")),
-    help='the world for which higher scores speak; out for losses (default: "in", and the output says so)',
+    help='the world that higher scores indicate; out for losses (default: "in", and the output says so)',
 )
 @click.option(
     "--separator",

@@ -347,7 +347,7 @@ def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult |
 
 
 LEAD = "lead"
-"""The setting of a point that is told first, if it is refuted."""
+"""The setting of a point that reports show first, if it is refuted."""
 CONVINCING = 0.1
 """Of the largest gap, or so much in its unit: what the simplest counterexample must be sure of."""
 

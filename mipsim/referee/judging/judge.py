@@ -159,7 +159,7 @@ def judge_points(
         failures: points whose functions raised an error.
         before: called with its place before each point is judged; what it raises ends the judging.
         purpose: sets the games apart from those of other judges with the same seed.
-        again: whether the second route is asked at every refuted point, or at the two that are told alone: the simplest, and that of
+        again: whether the second route runs at every refuted point, or only at the two that a report shows: the simplest, and that of
             the largest gap.
         known: as for `judge_point`.
         which: what points they are, in words.
