@@ -106,7 +106,10 @@ class Held:
         """A plain number is the end of the bounds, or as near as a curve that refines itself between two calls has it."""
         x = float(plain)
         near = x == end or abs(x - end) <= 0.02 * abs(end) + 1e-100
-        sure = value is None or x == end or (x >= value if name not in ("beta", "bayes_risk") else x <= value)
+        sure = value is None or x == end
+        if value is not None:  # known to `slack` of itself
+            off = abs(value) * self.slack + self.rounding
+            sure = sure or (x >= value - off if name not in ("beta", "bayes_risk") else x <= value + off)
         if not (near and sure):
             self.misses.append(f"{name}({at!r}) is {plain!r}, not its safe end {end!r}")
 
