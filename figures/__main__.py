@@ -8,6 +8,7 @@ if __name__ == "__main__":
 import ast
 import importlib
 import json
+import os
 import sys
 import tomllib
 from collections import Counter
@@ -51,6 +52,13 @@ FIGURES = (
     "verdict",
 )
 SCALES = ("quick", "standard", "full")
+IMAGES, RECORDS = ("fashion-mnist", "cifar10"), ("cifar10", "location30", "adult")
+DATA = {
+    **dict.fromkeys(("azize_fig3", "azize_fig7", "azize_fig8"), IMAGES),
+    **dict.fromkeys(("leemann_fig2b", "leemann_fig2c", "leemann_fig3"), RECORDS),
+    "kaissis_fig4": ("cifar10",),
+}
+"""Figure -> the data sets that it reads from the data directory."""
 PAPERS = tuple(dict.fromkeys(name.partition("_")[0] for name in FIGURES if "_" in name))
 MINUTES = tomllib.loads(Path(__file__).with_name("minutes.toml").read_text("utf-8"))
 """Figure -> minutes at each scale on two cores, measured; those that are not there take seconds."""
@@ -92,6 +100,12 @@ def _listed() -> list[str]:
     "--camera-ready", is_flag=True, help="pictures without captions, and a LaTeX snippet that includes them"
 )
 @click.option(
+    "--fetch",
+    "fetches",
+    is_flag=True,
+    help="download missing data sets first, to the folder that MIPSIM_DATA names, else to OUT/data",
+)
+@click.option(
     "--check",
     "checks",
     is_flag=True,
@@ -120,13 +134,20 @@ def figures(names: tuple[str, ...], scale: str, out: str, seed: int, camera_read
         if checks:
             return _check(writable_folder("--out", folder), chosen)
         request = Request(scale, seed, writable_folder("--out", folder), sys.stderr.isatty(), camera_ready)
+        if fetches:
+            _fetch(request.out, chosen)
         status = DONE
         left = [_minutes(name, scale) for name in chosen]
         say(f"{plural(len(chosen), 'figure')} at {scale}, {_about(sum(left))} on two cores.")
         for place, name in enumerate(chosen, 1):
             try:
                 paths = importlib.import_module(f"figures.{name}").draw(request)
-            except (DataError, MissingPackageError) as error:
+            except DataError as error:
+                complain(
+                    f"{name} is not drawn: {error}{'' if fetches else '; --fetch downloads what can be had'}"
+                )
+                status = BAD_ARGUMENTS
+            except MissingPackageError as error:
                 complain(f"{name} is not drawn: {error}")
                 status = BAD_ARGUMENTS
             else:
@@ -140,6 +161,21 @@ def figures(names: tuple[str, ...], scale: str, out: str, seed: int, camera_read
             page = gallery.write(request.out, drawn, check(request.out, drawn))
             say(f"page: {printable(page, 200)}")
         return status
+
+
+def _fetch(out: Path, chosen: Sequence[str]) -> None:
+    """Download the missing files of the data sets of these figures; what cannot be had is said, and its figure says so again."""
+    from mipsim.data import DataError, fetch
+    from mipsim.data.files import DIRECTORY
+
+    folder = Path(os.environ.setdefault(DIRECTORY, str(out / "data")))
+    folder.mkdir(parents=True, exist_ok=True)
+    for dataset in dict.fromkeys(name for figure in chosen for name in DATA.get(figure, ())):
+        say(f"fetching what is missing of {dataset} to {printable(folder)}")
+        try:
+            fetch(dataset, folder)
+        except DataError as error:
+            complain(str(error))
 
 
 def _check(folder: Path, chosen: Sequence[str]) -> int:

@@ -89,3 +89,18 @@ def test_the_command_says_how_long_it_takes_and_writes_a_page(
 def test_minutes_are_those_of_figures_that_exist() -> None:
     assert set(command.MINUTES) <= set(command.FIGURES)
     assert all(set(minutes) <= set(command.SCALES) for minutes in command.MINUTES.values())
+
+
+def test_data_are_fetched_only_when_that_is_wanted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[tuple[str, Path]] = []
+    monkeypatch.setattr("mipsim.data.fetch", lambda name, folder: fetched.append((name, folder)))
+    monkeypatch.delenv("MIPSIM_DATA", raising=False)
+    assert command.main(["azize_fig7", "--out", str(tmp_path)]) == 2
+    assert "--fetch downloads what can be had" in capsys.readouterr().err
+    assert fetched == []
+    monkeypatch.setenv("MIPSIM_DATA", str(tmp_path / "there"))
+    assert command.main(["azize_fig7", "izzo_table1", "--fetch", "--out", str(tmp_path)]) == 2
+    assert fetched == [("fashion-mnist", tmp_path / "there"), ("cifar10", tmp_path / "there")]
+    assert (tmp_path / "izzo_table1.txt").exists()
