@@ -14,7 +14,7 @@ member = rng.random(20_000) < 0.5
 scores = rng.normal(size=20_000) + 1.0 * member
 
 # %%
-mi.audit(scores, member, design="independent", confidence=0.95, claim="mu=0.8")
+mi.audit(scores, member, design="independent", runs=20_000, confidence=0.95, claim="mu=0.8")
 
 # %% [markdown]
 # One run with many canaries is another design, with bounds of its own; a promise of epsilon and delta is given in words too.
@@ -23,4 +23,4 @@ mi.audit(scores, member, design="independent", confidence=0.95, claim="mu=0.8")
 print(mi.audit(scores, member, design="one-run", confidence=0.95, claim="epsilon=0.5,delta=1e-5"))
 
 # %% [markdown]
-# To try next: fewer scores, and see the bounds fall; scores of a file, `mipsim audit SCORES.csv --design independent`.
+# To try next: fewer scores, and see the bounds fall; scores of a file, `mipsim audit SCORES.csv --design independent --runs 20000`.

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from mipsim._validation import number, one_of
+import numpy as np
+
+from mipsim._validation import number, one_of, whole
 from mipsim._verdict import Verdict
 from mipsim._words import printable
 from mipsim.audits.claims import RatePromise, read_claim, words
 from mipsim.audits.clusters import one_a_cluster
 from mipsim.audits.one_run import OneRun
 from mipsim.audits.result import Audit, down
+from mipsim.audits.runs import judged_canaries
 from mipsim.audits.scores import Scores, read_scores, scores_of
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
 from mipsim.bands.comparison_base import NUMERICAL_FLOOR
@@ -21,6 +24,7 @@ from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
 _LEAST_RISK = 2e-9  # that bands at free thresholds know
 _LEAST_CONFIDENCE = 1e-15  # 1 - confidence is below 1 in float64 then
+_BY_COINS = ("one-run", "runs")
 _NEVER = "not refuted; scores of one attack can refute a promise and never confirm it, since a better attack may leak more"
 
 
@@ -29,6 +33,10 @@ def audit(
     member: object = None,
     *,
     design: str,
+    runs: object = None,
+    records: object = None,
+    rows: str | None = None,
+    shadow: object = None,
     cluster: object = None,
     claim: AbstractTradeOff | RatePromise | str | None = None,
     confidence: float = CONFIDENCE,
@@ -44,10 +52,12 @@ def audit(
 
     The design is how the scores were collected, which cannot be inferred from them:
 
-    - "independent": each score is of a game of its own. One-sided bounds calibrated over all thresholds for every law of the
-      scores, `mipsim.bands.family_lower_bound`, and a simultaneous band.
+    - "independent": each score is of a training run, or a game, of its own; say so by `runs=`, how many there were. One-sided bounds
+      calibrated over all thresholds for every law of the scores, `mipsim.bands.family_lower_bound`, and a simultaneous band.
     - "one-run": the scores are of canaries of one training run, each put in by an independent fair coin, or one of a known
       `inclusion_probability`; `member` holds the coins. `mipsim.audits.one_run.OneRun`.
+    - "runs": several training runs, such as a matrix of records and models. Where records are in several runs, pairs of runs are judged,
+      one with a record and one without; else all canaries together. `mipsim.audits.runs.judged_canaries`.
     - "clustered": scores of one `cluster` may depend on each other; one score of each cluster is judged as independent,
       `mipsim.audits.clusters.one_a_cluster`.
 
@@ -55,19 +65,25 @@ def audit(
     No claim is confirmed.
 
     Args:
-        scores: shape (n,), n >= 100; or a data frame, a dictionary of arrays or the path of a file, see `mipsim.audits.scores.read_scores`.
-        member: 1 for the world "in", 0 for "out", shape (n,); None where `scores` holds it.
-        design: "independent", "one-run" or "clustered".
+        scores: shape (n,), n >= 100; for the design "runs" also a matrix; or a data frame, a dictionary of arrays or the path of a file, see `mipsim.audits.scores.read_scores`.
+        member: 1 for the world "in", 0 for "out", of the shape of `scores`; None where `scores` holds it.
+        design: "independent", "one-run", "runs" or "clustered".
+        runs: how many training runs or games made the scores, or the name of the run of each, shape (n,). The design "independent" needs
+            the first or the second, "runs" the second.
+        records: the name of the record of each score, shape (n,), for the design "runs"; in different runs a record has the same name.
+        rows: of a matrix, "records" (its columns are models) or "models".
+        shadow: for the design "runs", the names of the runs, or the numbers of the models from 0, which only calibrate the scores of the others
+            for each record; fixed before the scores. See `mipsim.audits.runs.calibrated`.
         cluster: names of clusters, shape (n,), for the design "clustered".
         claim: a trade-off function that bounds every attack, out against in; or text such as "epsilon=2,delta=1e-5", see
             `mipsim.audits.claims.read_claim`.
         confidence: of each bound and of the verdict by itself, in [1e-15, 1); at most 1 - 2e-9 but for one run.
         delta: at which epsilon is bounded, in [0, 1]; by default that of the claim, or 1e-5.
-        guesses: for one run, how many of the highest scores are guessed "in" and of the lowest "out", fixed before
+        guesses: for one run or several, how many of the highest scores are guessed "in" and of the lowest "out", fixed before
             the scores; by default `mipsim.audits.one_run.guess_plan`.
-        inclusion_probability: for one run, the probability with which each canary was put in, in (0, 1), as it was set before the
+        inclusion_probability: for canaries that are in one run each, the probability with which each canary was put in, in (0, 1), as it was set before the
             run; by default 0.5. Other designs need no coins: their bounds hold given the worlds of the scores.
-        epsilon: at which delta is bounded, in [0, 700], but for one run; by default that of the claim, if it has one.
+        epsilon: at which delta is bounded, in [0, 700], but where coins are guessed; by default that of the claim, if it has one.
         columns: of a file or a frame, which column is which, such as {"score": "loss", "member": "is_member"}.
         higher: "in" or "out", the world that higher scores indicate; "in" is assumed, and the result says so.
         separator: of the cells of a text file, where its header does not tell.
@@ -76,7 +92,7 @@ def audit(
         ValueError: one sentence that names the argument or the file, and what is allowed.
 
     Warns:
-        UserWarning: for one run, where such coins give a number of members as far off with probability 1e-3 or less.
+        UserWarning: where independent coins give such numbers of members with probability 1e-3 or less.
 
     Source: Mahloujifar, Melis, Chaudhuri (2025) for one run, in the setting of Steinke, Nasr, Jagielski (2023).
 
@@ -87,7 +103,10 @@ def audit(
         >>> found = mi.audit(rng.normal(size=1000) + 3.0 * coins, coins, design="one-run", claim="epsilon=1,delta=1e-6")
         >>> found.verdict, found.epsilon_lower_bound > 1.0
         (<Verdict.REFUTED: 'REFUTED'>, True)
-        >>> mi.audit([0.1] * 100, [0, 1] * 50, design="independent")
+        >>> models = rng.random((200, 16)) < 0.5  # 200 records, 16 models
+        >>> mi.audit(rng.normal(size=(200, 16)) + models, models, design="runs", rows="records", claim="mu=0.5").verdict
+        <Verdict.REFUTED: 'REFUTED'>
+        >>> mi.audit([0.1] * 100, [0, 1] * 50, design="independent", runs=100)
         Traceback (most recent call last):
         ...
         ValueError: scores all equal 0.1; a constant score tells nothing about any world
@@ -98,39 +117,58 @@ def audit(
         raise ValueError(f"confidence is {level!r}; it must be at least {_LEAST_CONFIDENCE:g}, and below 1")
     if design != "one-run" and level > 1.0 - _LEAST_RISK:
         raise ValueError(f"confidence is {level!r}; the design {design!r} allows 1 - {_LEAST_RISK:g} at most")
-    if guesses is not None and design != "one-run":
-        raise ValueError(f'guesses is given for the design {design!r}; only "one-run" counts guesses')
-    if inclusion_probability is not None and design != "one-run":
-        raise ValueError(
-            f'inclusion_probability is given for the design {design!r}; only "one-run" has coins'
-        )
+    for name, value in (("guesses", guesses), ("inclusion_probability", inclusion_probability)):
+        if value is not None and design not in _BY_COINS:
+            raise ValueError(
+                f'{name} is given for the design {design!r}; only "one-run" and "runs" guess about coins'
+            )
+    for name, value in (("records", records), ("rows", rows), ("shadow", shadow)):
+        if value is not None and design != "runs":
+            raise ValueError(f'{name} is given for the design {design!r}; only "runs" has records and models')
     coin = 0.5 if inclusion_probability is None else inclusion_probability
     number("inclusion_probability", coin, 0.0, 1.0, low_open=True, high_open=True)
     promised = read_claim(claim) if isinstance(claim, str) else claim
     if not (promised is None or isinstance(promised, (AbstractTradeOff, RatePromise))):
         raise ValueError(f"claim is {type(promised).__name__}; it must be {KNOWN}, or text such as 'mu=1'")
     at = _delta(delta, promised)
-    if design == "one-run" and (epsilon is not None or isinstance(promised, RatePromise)):
+    if design in _BY_COINS and (epsilon is not None or isinstance(promised, RatePromise)):
         raise ValueError(
-            f'{"epsilon" if epsilon is not None else "a promise of a TPR"} is given for the design "one-run", which bounds neither delta nor a '
+            f'{"epsilon" if epsilon is not None else "a promise of a TPR"} is given for the design "{design}", which bounds neither delta nor a '
             "TPR: to release all at random with a small probability leaks little, and may show all"
         )
-    own = promised.at_epsilon if isinstance(promised, ApproxDPTradeOff) and design != "one-run" else None
+    own = promised.at_epsilon if isinstance(promised, ApproxDPTradeOff) and design not in _BY_COINS else None
     spent = own if epsilon is None else number("epsilon", epsilon, 0.0, 700.0)
+    counted = int(runs) if isinstance(runs, (int, np.integer)) else None
+    names = None if counted is not None else runs
+    if isinstance(scores, np.ndarray) and scores.ndim > 1 and design != "runs":
+        raise ValueError(
+            f'scores has shape {scores.shape}; a matrix of records and models is for design "runs"'
+        )
     if isinstance(scores, (str, os.PathLike)):
-        if member is not None or cluster is not None:
-            raise ValueError("member or cluster is given beside a file of scores; the file must hold them")
-        known = read_scores(scores, columns=columns, higher=higher, separator=separator)
+        if any(given is not None for given in (member, cluster, names, records, rows)):
+            raise ValueError(
+                "member, cluster, runs, records or rows is given beside a file of scores; the file must hold them"
+            )
+        known = read_scores(scores, columns=columns, higher=higher, separator=separator, shadow=shadow)
     elif separator is not None:
         raise ValueError("separator is given beside scores that are no file; only text has one")
     else:
-        known = scores_of(scores, member, cluster, columns=columns, higher=higher)
-    _agrees(known, design, inclusion_probability)
+        how = {"run": names, "record": records, "rows": rows, "shadow": shadow}
+        known = scores_of(scores, member, cluster, **how, columns=columns, higher=higher)
+    _agrees(known, design, counted, inclusion_probability)
     known = known.in_order()
-    judged = one_a_cluster(known) if design == "clustered" else known
+    judged, pairs = known, False
+    if design == "clustered":
+        judged = one_a_cluster(known)
+    if design == "runs":
+        judged, pairs = judged_canaries(known)
+    if pairs and inclusion_probability is not None:
+        raise ValueError(
+            "inclusion_probability is given, but records are in several runs; their pairs need no probability of a coin"
+        )
     promise = "" if promised is None else printable(claim) if isinstance(claim, str) else words(promised)
-    if design == "one-run":
-        run = OneRun(known, 1.0 - level, guesses, coin)
+    if design in _BY_COINS:
+        run = OneRun(judged, 1.0 - level, guesses, coin, pairs=pairs)
         curve, advantage = None, None
         mu, epsilon = run.mu(), run.epsilon(at)
         shown = None
@@ -153,6 +191,12 @@ def audit(
         in_scores=int(known.member.sum()),
         out_scores=int((~known.member).sum()),
         clusters=known.clusters if design == "clustered" else None,
+        runs=known.values.size if design == "independent" else known.runs,
+        records=known.records if design == "runs" else None,
+        shadow_runs=0
+        if known.shadow is None or known.run is None
+        else np.unique(known.run[known.shadow]).size,
+        pairs=pairs,
         used=judged.values.size if run is None else run.canaries,
         mu_lower_bound=mu,
         epsilon_lower_bound=epsilon,
@@ -162,7 +206,7 @@ def audit(
         gap_lower_bound=gap,
         curve=curve,
         guesses=() if run is None else tuple(run.guesses),
-        inclusion_probability=None if run is None else coin,
+        inclusion_probability=None if run is None or pairs else coin,
         coin_p_value=None if run is None else run.coin_p_value,
         claim=promised.curve if isinstance(promised, RatePromise) else promised,
         promise=promise,
@@ -188,22 +232,44 @@ def _delta(delta: float | None, claim: AbstractTradeOff | RatePromise | None) ->
     return at
 
 
-def _agrees(scores: Scores, design: str, inclusion_probability: float | None) -> None:
-    """Raise ValueError where what is known of the scores contradicts the design."""
+def _agrees(scores: Scores, design: str, counted: int | None, inclusion_probability: float | None) -> None:
+    """Raise ValueError where what is known of the scores, or said of their runs, contradicts the design."""
     where = f"{printable(scores.source)}: " if scores.source else ""
+    n, run = scores.values.size, scores.run
+    said = (whole("runs", counted, 1) if counted is not None else None) if run is None else scores.runs
+    if run is not None and counted not in (None, said):
+        raise ValueError(f"{where}runs is {counted:,}, and {said:,} are named")
     if design == "clustered":
         if scores.cluster is None:
             raise ValueError(
                 f'{where}it has no cluster; design "clustered" needs to know which cluster each score is in'
             )
+        shared = run is not None and np.unique([run, scores.cluster], axis=1).shape[1] > (said or 0)
+        if shared or (said is not None and said < scores.clusters):
+            raise ValueError(
+                f"{where}{said:,} runs are in {scores.clusters:,} clusters, which depend on each other where they share a run; "
+                'name each run as one cluster, or use design "runs"'
+            )
         return
     one_run = design == "one-run" and scores.clusters == 1  # a column that names the run of all
-    if scores.cluster is not None and scores.clusters < scores.values.size and not one_run:
+    if scores.cluster is not None and scores.clusters < n and not one_run:
         several = "cluster" if scores.clusters == 1 else "clusters"
         raise ValueError(
-            f'{where}{scores.values.size:,} scores are in {scores.clusters:,} {several}, which design "{design}" contradicts; '
+            f'{where}{n:,} scores are in {scores.clusters:,} {several}, which design "{design}" contradicts; '
             f'design "{"one-run" if scores.clusters == 1 else "clustered"}" is for them'
         )
+    if design == "runs" and (run is None or scores.record is None):
+        raise ValueError(
+            f'{where}design "runs" needs the name of the run and of the record of each score: runs= and records=, or a matrix with rows='
+        )
+    if design == "independent" and said != n:
+        raise ValueError(
+            f'{where}design "independent" is for one score a training run or game: say runs={n} if so many were run'
+            + ("" if said is None else f", not {said:,}")
+            + '; design "runs" is for many records of one run'
+        )
+    if design == "one-run" and said not in (None, 1):
+        raise ValueError(f'{where}{said:,} runs are said for design "one-run"; design "runs" is for several')
     if design == "one-run" and scores.source and scores.column != "coin" and inclusion_probability is None:
         raise ValueError(
             f'{where}it has no coin; if a fair coin put each canary in (1) or left it out (0), as design "one-run" needs, say '

@@ -39,18 +39,42 @@ def one_a_cluster(scores: Scores) -> Scores:
         raise ValueError(
             f"cluster names {scores.clusters} clusters; an audit needs {LEAST_SCORES} at least, since clusters are what is independent"
         )
-    order = np.lexsort((scores.member, scores.values, scores.cluster))
-    ends = np.searchsorted(scores.cluster[order], np.arange(1, scores.clusters))
-    pairs = np.stack([scores.values[order], scores.member[order]], axis=1)
-    contents = [hashlib.sha256(part.tobytes()).digest() for part in np.split(pairs, ends)]
-    turns = np.empty(scores.clusters, dtype=np.int64)
-    turns[sorted(range(scores.clusters), key=contents.__getitem__)] = np.arange(scores.clusters)
-    order = order[np.argsort(turns[scores.cluster[order]], kind="stable")]  # clusters by content, not by name
-    turn = turns[scores.cluster[order]]
-    rng = content_generator("one a cluster", b"".join(sorted(contents)))
+    order, turn, rng = by_content(scores, scores.cluster, "one a cluster")
     other = scores.member[order] != (rng.random(scores.clusters) < 0.5)[turn]
     first = np.lexsort((rng.random(order.size), other, turn))
     chosen = order[first[np.unique(turn[first], return_index=True)[1]]]
     return Scores.of(
         scores.values[chosen], scores.member[chosen], scores.cluster[chosen], column=scores.column
     )
+
+
+def by_content(
+    scores: Scores, group: np.ndarray, purpose: str
+) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """An order of the rows that depends on neither their order nor the names of groups, and a generator for choices in it.
+
+    Args:
+        scores: the rows.
+        group: the number of the group of each, shape (n,).
+        purpose: of the choices, see `mipsim._content_seed.content_generator`.
+
+    Returns:
+        (indices of the rows, groups with equal contents in any order; the place of the group of each in that order, from 0; the generator).
+
+    Examples:
+        >>> rows = Scores(np.array([3.0, 1.0, 2.0]), np.array([True, False, True]))
+        >>> order, turn, _ = by_content(rows, np.array([1, 0, 1]), "example")
+        >>> turn.tolist() in ([0, 0, 1], [0, 1, 1])
+        True
+    """
+    order = np.lexsort((scores.member, scores.values, group))
+    number = np.unique(group[order], return_inverse=True)[1]
+    pairs = np.stack([scores.values[order], scores.member[order]], axis=1)
+    contents = [
+        hashlib.sha256(part.tobytes()).digest()
+        for part in np.split(pairs, np.flatnonzero(np.diff(number)) + 1)
+    ]
+    turns = np.empty(len(contents), dtype=np.int64)
+    turns[sorted(range(len(contents)), key=contents.__getitem__)] = np.arange(len(contents))
+    place = np.argsort(turns[number], kind="stable")
+    return order[place], turns[number][place], content_generator(purpose, b"".join(sorted(contents)))

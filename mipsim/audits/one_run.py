@@ -11,9 +11,10 @@ from scipy.special import betainc
 from mipsim._content_seed import content_generator
 from mipsim._validation import whole
 from mipsim.audits.scores import LEAST_SCORES, Scores
-from mipsim.bands.family_bound import least_beta
+from mipsim.bands.family_bound import TabulatedCurve, quickly
 from mipsim.theory.one_run import largest_refused, mu_bound, refuses_curve, refuses_epsilon
 from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.compose import compose
 
 LEAST_GUESSES = 16
 """Fewer guesses, all of them right, are no surprise by chance at the usual failure probabilities."""
@@ -21,6 +22,7 @@ _ROUNDING = (
     1e-9  # share of the failure probability kept back: both tests then refuse by far more than float64 rounds
 )
 _LAST_DIGITS = 1e-15  # by which a promised curve may have been rounded up between two points of a table
+_ONE_OF_TWO = 0.5**0.5 * (1.0 - 1e-15)
 DOUBTFUL_COINS = 1e-3
 """A p-value of the coins from which an audit warns."""
 _IMPOSSIBLE_COINS = 1e-9  # from which it refuses
@@ -149,6 +151,7 @@ class OneRun:
         risk: failure probability of each bound, in (0, 1).
         guesses: the one pair ("in", "out") to judge, fixed before the scores; None tries `guess_plan`.
         inclusion_probability: q, the probability that a canary is in, in (0, 1), fixed before the coins.
+        pairs: whether each canary is a pair of runs, see `mipsim.audits.runs.judged_canaries`; guarantees are those of one run.
 
     Raises:
         ValueError: if such coins hardly give so many canaries that are in, fewer than 100 canaries remain, or there are more
@@ -168,16 +171,19 @@ class OneRun:
         risk: float,
         guesses: tuple[int, int] | None = None,
         inclusion_probability: float = 0.5,
+        *,
+        pairs: bool = False,
     ) -> None:
         order = np.lexsort(
             (scores.member, -scores.values)
         )  # against the claim: "out" first among equal scores
         values, member = scores.values[order], scores.member[order]
-        self.coin_p_value = _check_coins(member, inclusion_probability)
+        # Which run of a pair is the first was drawn by the audit itself.
+        self.coin_p_value = None if pairs else _check_coins(member, inclusion_probability)
         remains = _as_by_fair_coins(values, member, inclusion_probability)
         values, member = values[remains], member[remains]
         n, inside = member.size, int(member.sum())
-        if n < LEAST_SCORES:
+        if n < LEAST_SCORES and not pairs:
             raise ValueError(
                 f"inclusion_probability is {inclusion_probability:g}; as if by fair coins {n} of {order.size:,} canaries remain, and "
                 f"an audit needs {LEAST_SCORES}"
@@ -187,7 +193,7 @@ class OneRun:
         else:
             plan = [_pair(guesses, n)]
         result = np.concatenate([[0], np.cumsum(member)])  # members among the highest 0, 1, 2, ...
-        self.canaries, self.risk = n, (1.0 - _ROUNDING) * risk / len(plan)
+        self.canaries, self.risk, self.pairs = n, (1.0 - _ROUNDING) * risk / len(plan), pairs
         self.guesses = [
             Guesses(high, low, int(result[high] + low - (inside - result[n - low]))) for high, low in plan
         ]
@@ -202,9 +208,11 @@ class OneRun:
         for item in self.guesses:
             counts = (self.canaries, item.number, item.right)
             best = largest_refused(
-                lambda epsilon, counts=counts: refuses_epsilon(*counts, epsilon, delta, self.risk),
+                lambda epsilon, counts=counts: refuses_epsilon(
+                    *counts, epsilon, delta, self.risk, pairs=self.pairs
+                ),
                 best,
-                700.0,
+                350.0 if self.pairs else 700.0,
             )
         return best
 
@@ -213,17 +221,19 @@ class OneRun:
         best = 0.0
         for item in self.guesses:
             best = mu_bound(self.canaries, item.number, item.right, self.risk, best)
-        return best
+        return best * _ONE_OF_TWO if self.pairs else best  # G_mu (x) G_mu is G of sqrt(2) mu
 
     def refutes(self, claim: AbstractTradeOff) -> bool:
         """Whether some number of guesses is right too often for a promised curve, of which its symmetric part is felt here."""
-        both = (
-            claim.symmetrized()
-        )  # coins exchange the worlds: what is promised in one direction bounds the other by its inverse
+        # Coins exchange the worlds: what is promised in one direction bounds the other by its inverse.
+        both = quickly(claim.symmetrized())
+        if self.pairs:
+            polygon = both.polygon() if isinstance(both, TabulatedCurve) else both
+            both = quickly(compose(polygon, copies=2))
 
         def fpr_at(tpr: float) -> float:  # rounded down, which refutes less
             alpha = min(float(np.nextafter(1.0 - tpr, np.inf)), 1.0)
-            return max(float(least_beta(both, alpha)) - _LAST_DIGITS, 0.0)
+            return max(float(both.beta(alpha)) - _LAST_DIGITS, 0.0)
 
         return any(
             refuses_curve(self.canaries, item.number, item.right, fpr_at, self.risk) for item in self.guesses

@@ -41,17 +41,21 @@ class Audit(Printed):
     of guesses, is paid for in each.
 
     Attributes:
-        design: "independent", "one-run" or "clustered".
+        design: "independent", "one-run", "runs" or "clustered".
         confidence: in (0, 1).
         delta: at which epsilon is bounded.
         in_scores, out_scores: how many scores there are of each world.
         clusters: how many independent clusters, or None.
-        used: how many scores decide: all, one of each cluster, or those whose coins are as fair ones.
+        runs: how many training runs or games, as was said; None where nothing was said.
+        records: how many records of several runs, or None.
+        shadow_runs: how many of the runs only calibrate.
+        pairs: whether pairs of runs are judged, one with a record and one without.
+        used: how many scores decide: all, one of each cluster, or those whose coins are as fair ones; or how many pairs.
         mu_lower_bound: the mechanism is not mu-GDP for any mu below this.
         epsilon_lower_bound: it is not (epsilon, delta)-DP for any epsilon below this.
         epsilon: at which delta is bounded, or None.
-        delta_lower_bound: it is not (epsilon, delta)-DP for any delta below this; None without an epsilon, and for one run, as for the advantage.
-        advantage_lower_bound: some test has at least this TPR - FPR; None for one run, which cannot tell: a mechanism that gives
+        delta_lower_bound: it is not (epsilon, delta)-DP for any delta below this; None without an epsilon, and as for the advantage.
+        advantage_lower_bound: some test has at least this TPR - FPR; None where coins are guessed, which cannot tell: a mechanism that gives
             everything away with probability v, and else nothing, has advantage v and in one run all guesses right, or none.
         gap_lower_bound: how far the attack passes below a promised curve, in probits; None without such a promise.
         curve: the trade-off curve with its simultaneous band; None for one run.
@@ -71,7 +75,7 @@ class Audit(Printed):
         >>> import mipsim as mi, numpy as np
         >>> rng = np.random.default_rng(0)
         >>> member = np.repeat([0, 1], 5000)
-        >>> found = mi.audit(rng.normal(size=10_000) + member, member, design="independent", claim="mu=0.5", confidence=0.95)
+        >>> found = mi.audit(rng.normal(size=10_000) + member, member, design="independent", runs=10_000, claim="mu=0.5", confidence=0.95)
         >>> found.verdict, round(found.mu_lower_bound, 1)
         (<Verdict.REFUTED: 'REFUTED'>, 0.9)
     """
@@ -82,6 +86,10 @@ class Audit(Printed):
     in_scores: int
     out_scores: int
     clusters: int | None
+    runs: int | None
+    records: int | None
+    shadow_runs: int
+    pairs: bool
     used: int
     mu_lower_bound: float
     epsilon_lower_bound: float
@@ -146,6 +154,10 @@ class Audit(Printed):
             "holds": EACH,
             "scores": {"in": self.in_scores, "out": self.out_scores, "used": self.used},
             "clusters": self.clusters,
+            "runs": self.runs,
+            "records": self.records,
+            "shadow_runs": self.shadow_runs,
+            "pairs": self.pairs,
             "mu_lower_bound": self.mu_lower_bound,
             "epsilon_lower_bound": self.epsilon_lower_bound,
             "delta": self.delta,
@@ -188,6 +200,10 @@ class Audit(Printed):
             *([("read as", self.read_as)] if self.read_as else []),
             ("order", self.order),
         ]
+        if self.records is not None:
+            lines.append(("runs", self._runs(self.records)))
+        elif self.runs is not None:
+            lines.append(("runs", f"{self.runs:,} training runs or games"))
         if self.clusters is not None:
             lines.append(("clusters", f"{self.clusters:,}; one score of each is judged"))
         if not self.higher_is_in:
@@ -209,9 +225,7 @@ class Audit(Printed):
         ]
         if self.delta_lower_bound is not None:
             lines.append(("delta", f"at least {self.delta_lower_bound:.3g} at epsilon = {self.epsilon:g}"))
-        if self.design == "one-run" and (paid := self.used * self.delta) > _NOT_FAR_BELOW * (
-            1.0 - self.confidence
-        ):
+        if self.guesses and (paid := self.used * self.delta) > _NOT_FAR_BELOW * (1.0 - self.confidence):
             lines.append(
                 (
                     "",
@@ -233,6 +247,11 @@ class Audit(Printed):
             lines.append(("promised", self.promise))
             lines.append(("verdict", f"{self.verdict}: {self.says}"))
         return lines
+
+    def _runs(self, records: int) -> str:
+        shadow = f", {self.shadow_runs:,} of them to calibrate" if self.shadow_runs else ""
+        pairs = f"; {self.used:,} pairs of a run with a record and one without are judged"
+        return f"{self.runs:,}{shadow}, of {records:,} records{pairs if self.pairs else ''}"
 
     def _coins(self, probability: float, p_value: float) -> str:
         total = self.in_scores + self.out_scores

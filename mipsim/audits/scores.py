@@ -15,13 +15,16 @@ import numpy as np
 
 from mipsim._validation import finite_vector, one_of, real_array
 from mipsim._words import printable
+from mipsim.audits.settings import ROWS
 from mipsim.audits.tables import KINDS, Column, Table, content_of, frame_table, parsed_numbers, table_of
 
 LEAST_SCORES = 100
 """Fewer scores show nothing worth the name of an audit."""
 WORLDS = ("member", "label", "coin")
 """Names of the column that says which world a score is of: 1 in the training set, 0 not; of a `coin` that a fair coin chose it."""
-ROLES = ("score", *WORLDS, "cluster", "members", "non_members")
+NAMES = ("cluster", "run", "record")
+"""Columns that name what a score is of."""
+ROLES = ("score", *WORLDS, *NAMES, "members", "non_members")
 """What a column may be named as: `members` and `non_members` hold the scores of the two worlds."""
 _TOOLS = {
     "ml_privacy_meter": {"scores": "score", "memberships": "member"},
@@ -48,6 +51,9 @@ class Scores:
         values: the scores (higher = "in"), finite, not all equal, shape (n,), n >= 100.
         member: whether each is of the world "in", shape (n,), bool, both worlds present.
         cluster: a whole number for each, equal in one cluster, shape (n,), or None.
+        run: a whole number for each, equal in one training run, shape (n,), or None.
+        record: a whole number for each, equal for one record, shape (n,), or None.
+        shadow: whether each is of a run that only calibrates, shape (n,), bool, or None.
         column: which of `WORLDS`, or "members", says the world; "" for arrays.
         source: the file, or "" for arrays.
         digest: SHA-256 of the file, or "".
@@ -58,6 +64,9 @@ class Scores:
     values: np.ndarray
     member: np.ndarray
     cluster: np.ndarray | None = None
+    run: np.ndarray | None = None
+    record: np.ndarray | None = None
+    shadow: np.ndarray | None = None
     column: str = ""
     source: str = ""
     digest: str = ""
@@ -71,6 +80,9 @@ class Scores:
         member: object,
         cluster: object = None,
         *,
+        run: object = None,
+        record: object = None,
+        shadow: object = None,
         higher: str | None = None,
         **where: str,
     ) -> Scores:
@@ -81,6 +93,9 @@ class Scores:
                 all that an audit uses.
             member: 1 or True for the world "in", 0 or False for "out", shape (n,), both present.
             cluster: names or numbers of clusters, shape (n,), or None.
+            run: the same of training runs.
+            record: the same of records.
+            shadow: the names of the runs that only calibrate, or None.
             higher: "in" or "out", the world that higher scores indicate; None takes "in" and says that it was assumed. Scores for
                 "out", such as losses, are negated.
             **where: `column`, `source`, `digest`, `read_as` and `order`.
@@ -115,7 +130,11 @@ class Scores:
             raise ValueError(
                 f"scores all equal {values[0]:g}; a constant score tells nothing about any world"
             )
-        clusters = None if cluster is None else _numbered(cluster, values.size)
+        numbered = [
+            None if value is None else _numbered(name, value, values.size)
+            for name, value in (("cluster", cluster), ("run", run), ("record", record))
+        ]
+        calibrating = None if shadow is None else _shadow(shadow, run)
         said = (
             f'higher = "{higher}", as stated'
             if higher
@@ -125,7 +144,53 @@ class Scores:
         if infinite:
             where["order"] += "; some are infinite, so that all are taken by rank"
         values = -values if higher == "out" else values
-        return cls(values + 0.0, inside == 1.0, clusters, **where)  # -0.0 becomes 0.0, which equals it
+        # -0.0 becomes 0.0, which equals it
+        return cls(values + 0.0, inside == 1.0, *numbered, shadow=calibrating, **where)
+
+    @classmethod
+    def of_matrix(
+        cls,
+        scores: np.ndarray,
+        member: object,
+        rows: str | None,
+        *,
+        shadow: object = None,
+        higher: str | None = None,
+    ) -> Scores:
+        """Check a matrix of one score for each record and each model, its training run.
+
+        Args:
+            scores: real, shape (records, models) or (models, records).
+            member: 1 where the record was in the training set of the model, 0 elsewhere, of the same shape.
+            rows: "records" or "models", which cannot be inferred.
+            shadow: the numbers of the models, from 0, that only calibrate, or None.
+            higher: as in `of`.
+
+        Raises:
+            ValueError: one sentence that says which argument is wrong.
+
+        Examples:
+            >>> Scores.of_matrix(np.arange(200.0).reshape(50, 4), np.tile([0, 1], (50, 2)), "records").records
+            50
+        """
+        if rows is None:
+            raise ValueError(
+                f'scores has shape {scores.shape}; say what a row is of: rows="records" or rows="models"'
+            )
+        inside = np.asarray(member)
+        if scores.ndim != 2 or inside.shape != scores.shape:
+            raise ValueError(
+                f"scores has shape {scores.shape} and member {inside.shape}; they must be vectors, or matrices of one shape"
+            )
+        first, second = (index.ravel() for index in np.indices(scores.shape))
+        record, run = (first, second) if one_of("rows", rows, ROWS) == "records" else (second, first)
+        return cls.of(scores.ravel(), inside.ravel(), run=run, record=record, shadow=shadow, higher=higher)
+
+    def where(self, chosen: np.ndarray) -> Scores:
+        """The chosen rows, by a mask or indices; numbers of clusters, runs and records stay."""
+        rows = ("values", "member", "cluster", "run", "record", "shadow")
+        parts = {name: getattr(self, name) for name in rows}
+        return replace(self, **{name: None if x is None else x[chosen] for name, x in parts.items()})
 
     def in_order(self) -> Scores:
         """The same rows, sorted by score, world and cluster: what is computed from them does not depend on the order of rows.
@@ -134,15 +199,23 @@ class Scores:
             >>> Scores(np.array([2.0, 1.0]), np.array([True, False])).in_order().values.tolist()
             [1.0, 2.0]
         """
-        cluster = np.zeros(self.values.size) if self.cluster is None else self.cluster
-        order = np.lexsort((cluster, self.member, self.values))
-        sorted_ = None if self.cluster is None else self.cluster[order]
-        return replace(self, values=self.values[order], member=self.member[order], cluster=sorted_)
+        names = [x for x in (self.run, self.record, self.cluster) if x is not None]
+        return self.where(np.lexsort((*names, self.member, self.values)))
 
     @property
     def clusters(self) -> int:
         """How many clusters there are; of independent rows, each its own."""
         return self.values.size if self.cluster is None else int(self.cluster.max()) + 1
+
+    @property
+    def runs(self) -> int | None:
+        """How many training runs are named, None if none is."""
+        return None if self.run is None else np.unique(self.run).size
+
+    @property
+    def records(self) -> int | None:
+        """How many records are named, None if none is."""
+        return None if self.record is None else np.unique(self.record).size
 
 
 def _real(name: str, value: object, size: int | None = None, infinite: bool = False) -> np.ndarray:
@@ -164,21 +237,31 @@ def _real(name: str, value: object, size: int | None = None, infinite: bool = Fa
     return finite_vector(name, value, size)
 
 
-def _numbered(cluster: object, size: int) -> np.ndarray:
-    names = np.asarray(cluster)
-    if names.dtype == object and all(isinstance(name, str) for name in names.flat):  # as pandas holds text
+def _numbered(name: str, value: object, size: int) -> np.ndarray:
+    names = np.asarray(value)
+    if names.dtype == object and all(isinstance(entry, str) for entry in names.flat):  # as pandas holds text
         names = names.astype(str)
     if names.shape != (size,):
-        raise ValueError(f"cluster has shape {names.shape}; it must have shape ({size},), one for each score")
+        raise ValueError(f"{name} has shape {names.shape}; it must have shape ({size},), one for each score")
     if names.dtype.kind not in "iufUSb" or (names.dtype.kind == "f" and not np.isfinite(names).all()):
         raise ValueError(
-            "cluster holds what is no name or finite number; it must say of each score which cluster it is in"
+            f"{name} holds what is no name or finite number; it must say of each score which {name} it is of"
         )
     if names.dtype.kind in "US" and (lacking := names == names.dtype.type("")).any():
         raise ValueError(
-            f"cluster is empty at index {int(np.argmax(lacking))}; it must say of each score which cluster it is in"
+            f"{name} is empty at index {int(np.argmax(lacking))}; it must say of each score which {name} it is of"
         )
     return np.unique(names, return_inverse=True)[1]
+
+
+def _shadow(shadow: object, run: object) -> np.ndarray:
+    names, runs = np.atleast_1d(np.asarray(shadow)), np.asarray(run)
+    unknown = [name for name in names.tolist() if run is None or name not in runs]
+    if unknown:
+        raise ValueError(
+            f"shadow names runs that only calibrate; {printable(repr(unknown[0]), 40)} is no name of a run"
+        )
+    return np.isin(runs, names)
 
 
 def read_scores(
@@ -187,12 +270,13 @@ def read_scores(
     columns: Mapping[str, str] | str | None = None,
     higher: str | None = None,
     separator: str | None = None,
+    shadow: object = None,
 ) -> Scores:
     """Read scores from a file.
 
     Its ending says how it is written: text with a header and any separator (.csv, .tsv, .txt), .json, .jsonl, .parquet or .npz.
-    The columns, or arrays, are `score` and one of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters;
-    or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is
+    The columns, or arrays, are `score` and one of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters,
+    `run` and `record` if there are several runs; or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is
     recognised by its names. Other names need `columns`.
 
     Args:
@@ -200,6 +284,7 @@ def read_scores(
         columns: which column is which of `ROLES`, such as {"score": "loss", "member": "is_member"} or "score=loss,member=is_member".
         higher: "in" or "out", the world that higher scores indicate. None takes "in", but refuses a score that is named as a loss.
         separator: of the cells of a text, one character or its name; None reads it off the header.
+        shadow: the names of the runs that only calibrate, or None.
 
     Raises:
         ValueError: one sentence that names the file and what is wrong: missing, cut off, of unknown columns, or of
@@ -216,7 +301,7 @@ def read_scores(
     content = content_of(file)
     where = {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
     try:
-        return scores_of_table(table_of(file, content, separator), roles, higher, **where)
+        return scores_of_table(table_of(file, content, separator), roles, higher, shadow, **where)
     except ValueError as error:
         raise ValueError(f"{printable(file)}: {error}") from None
 
@@ -226,15 +311,23 @@ def scores_of(
     member: object,
     cluster: object,
     *,
+    run: object = None,
+    record: object = None,
+    rows: str | None = None,
+    shadow: object = None,
     columns: Mapping[str, str] | str | None,
     higher: str | None,
 ) -> Scores:
     """Scores of arrays, of series of pandas, or of a data frame or a dictionary that holds all.
 
     Args:
-        scores: a vector; or a frame, whose columns are named and chosen as those of a file, see `read_scores`.
+        scores: a vector; or a matrix, where `rows` says what its rows are of; or a frame, whose columns are named and chosen as those of a file, see `read_scores`.
         member: as `mipsim.audit` takes it; None for a frame.
         cluster: likewise.
+        run: the name of the run of each score, or None; a matrix has it.
+        record: likewise of the record.
+        rows: of a matrix.
+        shadow: the names of the runs that only calibrate, or None.
         columns: for a frame.
         higher: see `read_scores`.
 
@@ -248,22 +341,34 @@ def scores_of(
         ValueError: scores: which of its keys is what is not clear: 'score', 'is_member'; name them, as --columns score=score,member=is_member
     """
     if (table := frame_table(scores)) is not None:
-        if member is not None or cluster is not None:
-            raise ValueError("member or cluster is given beside a frame of scores; the frame must hold them")
+        if any(x is not None for x in (member, cluster, run, record, rows)):
+            raise ValueError(
+                "member, cluster, runs, records or rows is given beside a frame of scores; the frame must hold them"
+            )
         try:
-            return scores_of_table(table, _given_roles(columns), higher)
+            return scores_of_table(table, _given_roles(columns), higher, shadow)
         except ValueError as error:
             raise ValueError(f"scores: {error}") from None
     if columns is not None:
         raise ValueError("columns is given beside arrays; only a file or a frame has columns")
-    for name, other in (("member", member), ("cluster", cluster)):
+    for name, other in (("member", member), ("cluster", cluster), ("runs", run), ("records", record)):
         ours, theirs = getattr(scores, "index", None), getattr(other, "index", None)
         if hasattr(ours, "equals") and hasattr(theirs, "equals") and not ours.equals(theirs):  # type: ignore[union-attr]
             raise ValueError(
                 f"{name} has another index than scores; rows would be paired wrongly: align them first"
             )
     _refuse_loss(str(getattr(scores, "name", None) or ""), higher)
-    return Scores.of(scores, member, cluster, higher=higher)
+    if isinstance(scores, np.ndarray) and scores.ndim > 1:
+        if any(x is not None for x in (cluster, run, record)):
+            raise ValueError(
+                "cluster, runs or records is given beside a matrix; its rows and columns are these"
+            )
+        return Scores.of_matrix(scores, member, rows, shadow=shadow, higher=higher)
+    if rows is not None:
+        raise ValueError(
+            f"rows is {rows!r} beside scores that are no matrix; name runs= and records= of each score"
+        )
+    return Scores.of(scores, member, cluster, run=run, record=record, shadow=shadow, higher=higher)
 
 
 def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | None:
@@ -286,13 +391,13 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
     ):
         raise ValueError(
             f"columns is {printable(repr(columns), 60)}; it must be like score=NAME,member=NAME with one of {', '.join(WORLDS)}, and "
-            "cluster=NAME if need be, or members=NAME,non_members=NAME"
+            "cluster, run, record if need be, or members=NAME,non_members=NAME"
         )
     return roles
 
 
 def scores_of_table(
-    table: Table, roles: Mapping[str, str] | None, higher: str | None, **where: str
+    table: Table, roles: Mapping[str, str] | None, higher: str | None, shadow: object = None, **where: str
 ) -> Scores:
     """The scores of a table, by the columns that a user names or a tool is known by.
 
@@ -300,6 +405,7 @@ def scores_of_table(
         table: of a file or a frame.
         roles: the column of each of `ROLES`; None where the names must tell.
         higher: see `read_scores`.
+        shadow: the names of the runs that only calibrate, or None.
         **where: `source` and `digest`.
 
     Raises:
@@ -339,7 +445,10 @@ def scores_of_table(
         inside = np.repeat([1.0, 0.0], [world.size for world in worlds])
         return Scores.of(np.concatenate(worlds), inside, higher=higher, column="members", **where)
     world = next(role for role in WORLDS if role in found)
-    return Scores.of(found["score"], found[world], found.get("cluster"), higher=higher, column=world, **where)
+    names: dict[str, Any] = {role: found.get(role) for role in NAMES}
+    return Scores.of(
+        found["score"], found[world], **names, shadow=shadow, higher=higher, column=world, **where
+    )
 
 
 def _recognised(table: Table) -> tuple[str, dict[str, str]]:
@@ -400,7 +509,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _column(role: str, cells: Column) -> Column:
     """What a column holds for its role, where cells of a text are numbers or worlds."""
-    if role == "cluster":
+    if role in NAMES:
         return cells if isinstance(cells, np.ndarray) else np.asarray(cells, dtype=str)
     if isinstance(cells, np.ndarray) and cells.dtype.kind != "U":
         return cells

@@ -1,11 +1,16 @@
 """What an audit is asked for, and what it takes by default; light, since a command's `--help` shows it."""
 
 DESIGNS = {
-    "independent": "every score is of a game of its own, independent of the others and equally distributed in its world",
+    "independent": "every score is of a training run, or a game, of its own, independent of the others and equally distributed in its world",
     "one-run": "all scores are of canaries of one training run, each put in by a fair coin",
-    "clustered": "clusters are independent of each other; scores within a cluster may be arbitrarily dependent, each with the distribution of its world",
+    "runs": "training runs have randomness of their own; coins are independent between records and exchangeable between the runs of a "
+    "record; no score was calibrated by coins of the judged runs",
+    "clustered": "clusters of scores are independent of each other and share no training run; scores within a cluster may be arbitrarily "
+    "dependent, each with the distribution of its world",
 }
 """What each design promises of the scores; nothing in the scores can show that it is so."""
+ROWS = ("records", "models")
+"""What a row of a matrix of scores may be of."""
 CONFIDENCE = 0.95
 DELTA = 1e-5
 FORMS = (

@@ -11,7 +11,6 @@ from scipy.special import ndtri
 from mipsim._validation import number, real_array
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.duembgen_wellner import duembgen_wellner
-from mipsim.bands.family_bound import least_probit
 from mipsim.tradeoff.base import AbstractTradeOff
 
 _STEPS = 0.1
@@ -179,7 +178,7 @@ class CurveBand:
     def gap_lower(self, claim: AbstractTradeOff) -> float:
         """A lower bound of how far the curve passes below a claimed one: max Phi^-1(f(alpha_high)) - Phi^-1(beta_high), at least 0."""
         usable = self.beta_high < 1.0
-        reach = least_probit(claim, self.alpha_high[usable]) - ndtri(self.beta_high[usable])
+        reach = claim.probit_beta(self.alpha_high[usable]) - ndtri(self.beta_high[usable])
         return max(0.0, float(reach.max(initial=0.0)))
 
     def epsilon_lower(self, delta: float) -> float:

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     examples=[
         "mipsim judge mine.py --out report",
         "mipsim hunt mine.py:my-theorem --budget 2m",
-        "mipsim audit scores.csv --design independent --claim mu=1",
+        "mipsim audit scores.csv --design independent --runs 2000 --claim mu=1",
     ],
     epilog="Exit status: 0 done; 1 if a statement could not be judged or a disk is full; 2 for bad arguments; 130 after "
     "Ctrl-C (finished results are stored).",
@@ -201,7 +201,7 @@ def _each(
 
 @mipsim.command(
     examples=[
-        "mipsim audit scores.csv --design independent --claim epsilon=2,delta=1e-5",
+        "mipsim audit scores.csv --design independent --runs 2000 --claim epsilon=2,delta=1e-5",
         "mipsim audit canaries.npz --design one-run --inclusion-probability 0.5 --out report",
     ],
     epilog="Designs. " + " ".join(f"{name}: {what}." for name, what in DESIGNS.items()),
@@ -212,6 +212,12 @@ def _each(
     required=True,
     type=OneOf(tuple(DESIGNS)),
     help="how the scores were collected, which cannot be inferred from them",
+)
+@click.option(
+    "--runs",
+    type=whole(1),
+    metavar="N",
+    help="how many training runs or games made the scores; for the design independent as many as there are scores",
 )
 @click.option("--claim", metavar="PROMISE", help=f"the promised guarantee: {FORMS}")
 @click.option("--out", type=PLACE, metavar="DIR", help="write index.html and results.json here")

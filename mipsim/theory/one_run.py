@@ -79,20 +79,44 @@ def refuses_curve(
 
 
 def refuses_epsilon(
-    canaries: int, guesses: int, right: int, epsilon: float, delta: float, significance: float
+    canaries: int,
+    guesses: int,
+    right: int,
+    epsilon: float,
+    delta: float,
+    significance: float,
+    *,
+    pairs: bool = False,
 ) -> bool:
     """Whether so many right guesses are too many for (epsilon, delta)-DP, by its curve; see `refuses_curve`.
 
     At delta = 0 it refuses hardly less than `p_value` does. Unlike that, it does not pay 2 canaries delta.
 
+    Args:
+        canaries: as in `refuses_curve`.
+        guesses: the same.
+        right: the same.
+        epsilon: of the guarantee, in [0, 700], of pairs in [0, 350].
+        delta: of the guarantee, in [0, 1].
+        significance: in (0, 1).
+        pairs: whether each canary is a pair of runs, one with a record and one without: the curve is that of two such mechanisms.
+
+    Source: Kairouz, Oh, Viswanath (2015), theorem 3.3, for the composition of two.
+
     Examples:
         >>> refuses_epsilon(1000, 500, 500, 3.0, 1e-5, 1e-4), p_value(1000, 500, 500, 3.0, 1e-5) < 1e-4
         (True, False)
+        >>> refuses_epsilon(1000, 500, 480, 2.0, 0.0, 0.05), refuses_epsilon(1000, 500, 480, 2.0, 0.0, 0.05, pairs=True)
+        (True, False)
     """
-    ratio = math.exp(epsilon)
+    lines = [(math.exp(epsilon), delta)]
+    if pairs:  # the losses of two are 2 epsilon, 0 and -2 epsilon; either delta gives all away
+        kept = (1.0 - delta) ** 2
+        lines = [(math.exp(2.0 * epsilon), 1.0 - kept), (1.0, 1.0 - kept * (1.0 - math.tanh(0.5 * epsilon)))]
 
     def fpr_at(tpr: float) -> float:  # rounded down, which refutes less
-        return max((1.0 - delta - ratio * (1.0 - tpr)), (tpr - delta) / ratio, _LAST_DIGITS) - _LAST_DIGITS
+        least = (max(1.0 - d - ratio * (1.0 - tpr), (tpr - d) / ratio) for ratio, d in lines)
+        return max(*least, _LAST_DIGITS) - _LAST_DIGITS
 
     return refuses_curve(canaries, guesses, right, fpr_at, significance)
 

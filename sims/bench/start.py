@@ -23,7 +23,7 @@ EXACT = "game.exact(attack).tpr_bounds([1e-6, 0.01])\n"
 GAMES = "mi.play(game, attack, games=10_000, progress=False).tradeoff()\n"
 AUDIT = """
 import sys, mipsim as mi
-print(mi.audit(sys.argv[1], design="independent"))
+print(mi.audit(sys.argv[1], design="independent", runs=2000))
 """
 SCORES = 2000
 
@@ -53,7 +53,8 @@ def processes(scores: str) -> tuple[Process, ...]:
         Process("the games after the curve, compiled code kept", ["-c", GAME + EXACT + GAMES], curve),
         Process(f"mi.audit of {SCORES:,} scores", ["-c", AUDIT, scores]),
         Process(
-            f"mipsim audit of {SCORES:,} scores", ["-m", "mipsim", "audit", scores, "--design", "independent"]
+            f"mipsim audit of {SCORES:,} scores",
+            ["-m", "mipsim", "audit", scores, "--design", "independent", "--runs", str(SCORES)],
         ),
     )
 

@@ -17,7 +17,7 @@ RNG = np.random.default_rng(0)
 COINS = RNG.random(2000) < 0.5
 SCORES = RNG.normal(size=2000) + 2.0 * COINS
 SETTINGS = {
-    "independent": {},
+    "independent": {"runs": 2000},
     "one-run": {},
     "clustered": {"cluster": np.arange(2000) // 4},
 }
@@ -113,13 +113,15 @@ def test_the_gap_by_hand() -> None:
 
 
 def test_confidences_beyond_the_calibration(fewer_draws) -> None:
-    surer = mi.audit(SCORES, COINS, design="independent", claim=mi.LaplaceTradeOff(0.3), confidence=1 - 1e-6)
+    surer = mi.audit(
+        SCORES, COINS, design="independent", runs=2000, claim=mi.LaplaceTradeOff(0.3), confidence=1 - 1e-6
+    )
     assert 0.5 < surer.mu_lower_bound < found("independent").mu_lower_bound
     assert surer.verdict is rf.Verdict.REFUTED
 
 
 def test_losses_are_told_of(fewer_draws) -> None:
-    item = mi.audit(-SCORES, COINS, design="independent", confidence=0.95)
+    item = mi.audit(-SCORES, COINS, design="independent", runs=2000, confidence=0.95)
     assert item.mu_lower_bound == 0.0
     assert not item.higher_is_in
     assert "losses need" in str(item)
@@ -148,7 +150,7 @@ def test_the_picture(fewer_draws) -> None:
 
 
 def test_one_score_of_a_world_shows_nothing_and_warns_of_nothing() -> None:
-    shown = str(mi.audit(SCORES, np.arange(2000) == 3, design="independent", confidence=0.9))
+    shown = str(mi.audit(SCORES, np.arange(2000) == 3, design="independent", runs=2000, confidence=0.9))
     assert re.search(r"\n  mu +at least 0\n", shown)
 
 
@@ -168,7 +170,7 @@ CLUSTERS = {"cluster": np.arange(2000) // 4}
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"design": "guess"}, "design is 'guess'; it must be one of independent, one-run, clustered"),
+        ({"design": "guess"}, "design is 'guess'; it must be one of independent, one-run, runs, clustered"),
         ({"design": "independent", **CLUSTERS}, '2,000 scores are in 500 clusters, which design "independent" contradicts'),
         ({"design": "one-run", **CLUSTERS}, 'which design "one-run" contradicts'),
         ({"design": "clustered"}, 'it has no cluster; design "clustered" needs to know'),

@@ -69,6 +69,35 @@ def test_the_epsilon_of_one_run(plan: tuple[int, int], delta: float, epsilon: fl
         assert law[refused].sum() <= risk
 
 
+def pair_of(answers: np.ndarray) -> np.ndarray:
+    """P(answers | which of two runs has the record), by falling likelihood ratio."""
+    both = np.array([np.kron(answers[0], answers[1]), np.kron(answers[1], answers[0])])
+    ratio = both[1] / both.sum(axis=0).clip(1e-300)
+    level, place = np.unique(-np.round(ratio, 12), return_inverse=True)
+    return np.array([np.bincount(place, weights=row, minlength=level.size) for row in both])
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_the_epsilon_of_pairs(plan: tuple[int, int], delta: float, epsilon: float) -> None:
+    law, number = right_guesses(pair_of(response(epsilon, delta)), plan), sum(plan)
+    for risk in RISKS:
+        refused = [
+            refuses_epsilon(CANARIES, number, right, epsilon, delta, risk, pairs=True)
+            for right in range(number + 1)
+        ]
+        assert law[refused].sum() <= risk
+
+
+def test_an_epsilon_of_pairs_five_per_cent_too_small_would_be_caught() -> None:
+    """One pair, right as often as two losses of epsilon allow: refused at a smaller epsilon, not at its own."""
+    law = right_guesses(pair_of(response(2.0)), (1, 0))
+    risk = float(law[-1]) * (1.0 - 1e-6)
+    assert refuses_epsilon(CANARIES, 1, 1, 0.95 * 2.0, 0.0, risk, pairs=True)
+    assert not refuses_epsilon(CANARIES, 1, 1, 2.0, 0.0, risk, pairs=True)
+
+
 @pytest.mark.parametrize("number", [1, 5, 12])
 @pytest.mark.parametrize("delta", [0.01, 0.2, 0.7])
 def test_a_mechanism_that_gives_all_canaries_away_at_once(number: int, delta: float) -> None:

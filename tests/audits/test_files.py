@@ -228,5 +228,5 @@ def test_members_and_non_members_are_columns_of_a_csv_too(tmp_path):
     rows = zip(rng.normal(1.0, 1.0, 200), rng.normal(size=200), strict=True)
     file = tmp_path / "scores.csv"
     file.write_text("members,non_members\n" + "\n".join(f"{a},{b}" for a, b in rows), encoding="utf-8")
-    result = mi.audit(file, design="independent")
+    result = mi.audit(file, design="independent", runs=400)
     assert (result.in_scores, result.out_scores) == (200, 200)

@@ -44,7 +44,7 @@ def test_output_of_tools_is_recognised_by_its_names(tmp_path: Path, name, conten
     assert same(found)
     assert found.read_as == read_as
     assert found.order == f'higher = "in", as {read_as.split()[0]} documents'
-    assert "read as" in str(mi.audit(file, design="independent"))
+    assert "read as" in str(mi.audit(file, design="independent", runs=VALUES.size))
     assert same(read_scores(file, higher="in"))
     if name.endswith("json"):
         assert same(scores_of(content, None, None, columns=None, higher=None))  # the same as a dictionary
@@ -164,10 +164,10 @@ def test_a_parquet_file_that_is_none_too_long_or_without_its_package(tmp_path: P
 
 
 def test_frames_and_series_in_memory() -> None:
-    frame = FRAME.assign(run="a").astype({"run": "category"})
-    expected = mi.audit(VALUES, MEMBER, design="independent").to_dict()
-    series = mi.audit(frame["score"], frame["member"], design="independent").to_dict()
-    whole = mi.audit(FRAME, design="independent").to_dict()
+    frame = FRAME.assign(trial="a").astype({"trial": "category"})
+    expected = mi.audit(VALUES, MEMBER, design="independent", runs=VALUES.size).to_dict()
+    series = mi.audit(frame["score"], frame["member"], design="independent", runs=VALUES.size).to_dict()
+    whole = mi.audit(FRAME, design="independent", runs=VALUES.size).to_dict()
     assert whole.pop("read_as") == "a data frame: score from score, member from member"
     assert expected.pop("read_as") is None
     assert series.pop("read_as") is None
@@ -177,26 +177,29 @@ def test_frames_and_series_in_memory() -> None:
     ):
         mi.audit(frame["score"], frame["member"].sample(frac=1.0, random_state=0), design="independent")
     with pytest.raises(
-        ValueError, match="scores: which of its columns is what is not clear: 'score', 'member', 'run'"
+        ValueError, match="scores: which of its columns is what is not clear: 'score', 'member', 'trial'"
     ):
         mi.audit(frame, design="independent")
     with pytest.raises(ValueError, match="columns is given beside arrays"):
         mi.audit(VALUES, MEMBER, design="independent", columns="score=a,member=b")
     with pytest.raises(ValueError, match="a loss is lower for members"):
-        mi.audit(pd.Series(VALUES, name="val_loss"), MEMBER, design="independent")
-    clustered = frame.assign(cluster=np.arange(120).astype(str)).drop(columns="run")
+        mi.audit(pd.Series(VALUES, name="val_loss"), MEMBER, design="independent", runs=VALUES.size)
+    clustered = frame.assign(cluster=np.arange(120).astype(str)).drop(columns="trial")
     assert mi.audit(clustered, design="clustered").clusters == 120
 
 
 def test_infinite_scores_count_by_rank_alone() -> None:
     values = np.clip(VALUES, -0.5, 4.0)
     infinite = np.where(values == -0.5, -np.inf, np.where(values == 4.0, np.inf, values))
-    plain, found = (mi.audit(v, MEMBER, design="independent", claim="mu=0.1") for v in (values, infinite))
+    plain, found = (
+        mi.audit(v, MEMBER, design="independent", runs=VALUES.size, claim="mu=0.1")
+        for v in (values, infinite)
+    )
     assert "taken by rank" in found.order
     assert "rank" not in plain.order
     for name in ("mu_lower_bound", "epsilon_lower_bound", "advantage_lower_bound", "says"):
         assert getattr(found, name) == getattr(plain, name)
-    losses = mi.audit(-infinite, MEMBER, design="independent", higher="out")
+    losses = mi.audit(-infinite, MEMBER, design="independent", runs=VALUES.size, higher="out")
     assert losses.mu_lower_bound == plain.mu_lower_bound
 
 
@@ -257,10 +260,13 @@ def test_a_promised_rate_is_refuted_where_it_is_false_and_not_where_it_holds() -
     rng = np.random.default_rng(5)
     coins = rng.random(4_000) < 0.5
     scores = rng.normal(size=4_000) + 3.0 * coins  # TPR .75 at FPR .01
-    false = mi.audit(scores, coins, design="independent", claim="tpr=0.5,fpr=0.01")
+    false = mi.audit(scores, coins, design="independent", runs=4_000, claim="tpr=0.5,fpr=0.01")
     assert false.verdict == "REFUTED"
     assert "the TPR is at least" in false.says
-    assert mi.audit(scores, coins, design="independent", claim="tpr=0.76,fpr=0.01").verdict == "INCONCLUSIVE"
+    assert (
+        mi.audit(scores, coins, design="independent", runs=4_000, claim="tpr=0.76,fpr=0.01").verdict
+        == "INCONCLUSIVE"
+    )
     asked: dict[str, Any]
     for asked in ({"claim": "tpr=0.5,fpr=0.01"}, {"epsilon": 1.0}):
         with pytest.raises(
@@ -274,7 +280,7 @@ def test_delta_at_an_epsilon() -> None:
     coins = rng.random(4_000) < 0.5
     scores = rng.normal(size=4_000) + 2.0 * coins
     truth = float(mi.GaussianTradeOff(2.0).delta(0.5))
-    found = mi.audit(scores, coins, design="independent", claim="epsilon=0.5")
+    found = mi.audit(scores, coins, design="independent", runs=4_000, claim="epsilon=0.5")
     assert found.delta_lower_bound is not None
     assert 0.8 * truth < found.delta_lower_bound < truth
     assert found.to_dict()["delta_lower_bound"] == found.delta_lower_bound
@@ -284,7 +290,7 @@ def test_delta_at_an_epsilon() -> None:
         "epsilon": 0.5,
         "claim": "tpr=0.03,fpr=0.01",
     }  # by the band
-    band = mi.audit(scores, coins, design="independent", **sure)
+    band = mi.audit(scores, coins, design="independent", runs=4_000, **sure)
     assert band.verdict == "REFUTED"
     assert band.delta_lower_bound is not None
     assert 0.7 * truth < band.delta_lower_bound < found.delta_lower_bound

@@ -15,6 +15,7 @@ import mipsim as mi
 from mipsim import audits
 from mipsim.audits.clusters import one_a_cluster
 from mipsim.audits.one_run import OneRun, guess_plan, tie_free_split
+from mipsim.audits.runs import judged_canaries
 from mipsim.audits.scores import Scores
 from mipsim.audits.settings import DESIGNS
 from mipsim.theory.one_run import p_value
@@ -61,6 +62,18 @@ def nothing_in_clusters(rng: np.random.Generator, kind: str, clusters: int) -> S
             return Scores.of(values, coins, np.arange(3 * clusters) // 3)
 
 
+def nothing_in_runs(rng: np.random.Generator, kind: str, n: int) -> Scores:
+    """Records in ten runs; each record in exactly half of them, or by coins of a probability of its own."""
+    records = n // 10
+    while True:
+        coins = rng.random((records, 10)).argsort(axis=1) < 5
+        if rng.random() < 0.5:
+            coins = rng.random((records, 10)) < rng.uniform(0.3, 0.7, (records, 1))
+        values = np.round(SCORES[kind](rng, coins.size), 1).reshape(coins.shape)
+        if np.ptp(values[:, 3:]) > 0.0 and 0 < coins.sum() < coins.size:
+            return Scores.of_matrix(values, coins, "records")
+
+
 @dataclass(frozen=True)
 class Case:
     """An audit of nothing.
@@ -79,7 +92,10 @@ class Case:
 
     def said(self, scores: Scores, place: np.ndarray) -> dict[str, object]:
         """All that the audit says of the rows in an order, or why it says nothing."""
-        cluster = None if scores.cluster is None else scores.cluster[place]
+        names = {"cluster": scores.cluster, "runs": scores.run, "records": scores.record}
+        given: dict[str, Any] = {k: x[place] for k, x in names.items() if x is not None}
+        if self.design == "independent":
+            given["runs"] = scores.values.size
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*canaries are in")  # due in one of a thousand
             try:
@@ -87,9 +103,9 @@ class Case:
                     scores.values[place],
                     scores.member[place],
                     design=self.design,
-                    cluster=cluster,
                     claim="mu=0",
                     confidence=1.0 - RISK,
+                    **given,
                     **self.options,
                 ).to_dict()
             except ValueError as error:  # where equal scores alone were chosen
@@ -106,6 +122,8 @@ CASES = {
         {"inclusion_probability": 0.7},
         repeats=20,
     ),
+    "runs": Case("runs", nothing_in_runs, repeats=20),
+    "runs, some of which calibrate": Case("runs", nothing_in_runs, {"shadow": [0, 1, 2]}, repeats=20),
     "one-run, given guesses": Case("one-run", nothing, {"guesses": (40, 30)}, repeats=20),
 }
 """Every audit, and for each what says nothing."""
@@ -129,7 +147,8 @@ def test_every_audit_has_a_case() -> None:
         if parameter.kind is parameter.KEYWORD_ONLY
     }
     chosen = {name for case in CASES.values() for name in case.options}
-    assert options == chosen | {"design", "cluster", "claim", "confidence", "delta"}
+    arrays = {"cluster", "runs", "records", "rows", "columns", "higher", "separator"}
+    assert options == chosen | arrays | {"design", "claim", "confidence", "delta", "epsilon"}
 
 
 @pytest.mark.evidence
@@ -149,7 +168,7 @@ def test_an_audit_is_the_same_in_every_order_of_rows(fewer_draws, only_mu, name:
 def test_no_audit_makes_false_claims_more_often_than_stated(fewer_draws, only_mu, name: str, n: int) -> None:
     """Audits of nothing in each order of rows: claims of each kind of scores, and of all kinds, stay below the 1e-7 quantile of the nominal.
 
-    There are 120 such counts, so that right audits fail here with probability 1.2e-5 at most. Of independent scores and of clusters
+    There are 168 such counts, so that right audits fail here with probability 1.7e-5 at most. Of independent scores and of clusters
     five of a kind are audited, too few to exceed the quantile: there the count of all 25 is what can fail.
     """
     rng, case = np.random.default_rng([n, len(name), 2]), CASES[name]
@@ -163,6 +182,21 @@ def claims_of_nothing(rng: np.random.Generator, case: Case, kind: str, n: int) -
     """How many audits of one kind of scores claim that something leaks."""
     items = ((case.draw(rng, kind, n), place) for place in ORDERS.values() for _ in range(case.repeats))
     return sum(case.said(item, place(rng, item))["verdict"] == "REFUTED" for item, place in items)
+
+
+def test_names_of_runs_and_records_do_not_choose() -> None:
+    rng = np.random.default_rng(1)
+    item = nothing_in_runs(rng, "few values", 990)
+    assert item.run is not None
+    assert item.record is not None
+    runs, records = rng.permutation(10)[item.run], rng.permutation(99)[item.record]
+    (first, _), (again, _) = (
+        judged_canaries(Scores.of(item.values, item.member, run=a, record=b).in_order())
+        for a, b in ((item.run, item.record), (runs, records))
+    )
+    assert sorted(zip(first.values, first.member, strict=True)) == sorted(
+        zip(again.values, again.member, strict=True)
+    )
 
 
 def test_names_of_clusters_do_not_choose() -> None:

@@ -220,7 +220,7 @@ def sequences(folder: Path, times: int) -> Figures:
                 Path(f"a{word}.npz"),
                 **{f"score{word}".replace("\udcff", "\xff"): np.zeros(300), "label": np.zeros(300)},
             )
-            audit = ("--design", "independent", "--out", f"out{word}")
+            audit = ("--design", "independent", "--runs", "300", "--out", f"out{word}")
             for status, command, given in (
                 (1, "mipsim", ["judge", f"a{word}.py", "--out", f"report{word}"]),
                 (1, "mipsim", ["hunt", f"a{word}.py", "--budget", "32 probes", "--out", f"report{word}"]),

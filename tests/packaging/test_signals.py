@@ -263,7 +263,7 @@ true = rf.Statement(
 COMMANDS = {
     "hunt": ("mipsim", "hunt", "true.py", "--budget", "10m"),
     "judge": ("mipsim", "judge", "true.py", "--budget", "10m"),
-    "audit": ("mipsim", "audit", "scores.csv", "--design", "independent"),
+    "audit": ("mipsim", "audit", "scores.csv", "--design", "independent", "--runs", "20000"),
     "sims": ("sims", "run", "azize_fig2_easy", "--games", "1000000000000"),
     "verify": ("verify", "azize-thm-4*", "--out", "verdicts"),
     "figures": ("figures", "azize_fig2", "--scale", "full", "--out", "drawn"),

@@ -44,6 +44,7 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
                 file,
                 "--design",
                 design,
+                *(["--runs", "600"] if design == "independent" else []),
                 "--claim",
                 "mu=0.1",
                 "--confidence",
@@ -58,7 +59,8 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
     assert text.startswith("REFUTED: mu=0.1, by an audit of 600 scores")
     assert "report: report" in text
     data = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
-    again = mi.audit(file, design=design, claim="mu=0.1", confidence=0.95)
+    runs = 600 if design == "independent" else None
+    again = mi.audit(file, design=design, runs=runs, claim="mu=0.1", confidence=0.95)
     assert data == again.to_dict()
     page = Path("report/index.html").read_text(encoding="utf-8")
     assert '<span class="badge refuted">REFUTED</span>' in page
@@ -81,6 +83,7 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
             "plain.csv: it has no coin; if a fair coin put each canary in",
         ),
         (["plain.csv", "--design", "clustered"], "plain.csv: it has no cluster"),
+        (["plain.csv", "--design", "independent"], "one score a training run or game: say runs=600"),
         (["runs.csv", "--design", "independent"], "runs.csv: 600 scores are in 200 clusters"),
         (["plain.csv", "--design", "independent", "--claim", "mu=x"], "claim is 'mu=x'"),
         (["plain.csv", "--design", "independent", "--claim", "no.csv"], "claim: no.csv is no file"),
@@ -112,13 +115,27 @@ def test_what_the_parser_refuses_and_tells(capsys) -> None:
     assert main(["--help"]) == 0
     assert "audit" in capsys.readouterr().out
     assert main(["audit", "--help"]) == 0
-    assert "one-run: all scores are of canaries" in " ".join(capsys.readouterr().out.split())
+    assert "all scores are of canaries of one training run" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_report_that_cannot_be_written_loses_no_result(capsys) -> None:
     Path("taken").write_text("mine")
     assert (
-        main(["audit", "plain.csv", "--design", "independent", "--confidence", "0.9", "--out", "taken"]) == 2
+        main(
+            [
+                "audit",
+                "plain.csv",
+                "--design",
+                "independent",
+                "--runs",
+                "600",
+                "--confidence",
+                "0.9",
+                "--out",
+                "taken",
+            ]
+        )
+        == 2
     )
     text = capsys.readouterr()
     assert "mu " in text.out

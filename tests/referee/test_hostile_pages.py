@@ -197,7 +197,7 @@ def test_an_audit_of_a_file_with_markup_in_its_name(tmp_path):
     for name in ("<img src=x onerror=alert(1)>&.csv", "plain.csv"):
         lines = [f"{score},{world}" for score, world in enumerate(member)]
         (tmp_path / name).write_text("\n".join(["score,member", *lines]))
-        result = mi.audit(tmp_path / name, design="independent", confidence=0.9)
+        result = mi.audit(tmp_path / name, design="independent", runs=600, confidence=0.9)
         shown[name] = guarded(report_audit(result, tmp_path / "report").read_text("utf-8")).tags
     hostile, plain = shown.values()
     assert hostile == plain
@@ -215,7 +215,7 @@ def test_views_of_a_notebook_hold_what_a_curve_says_as_words(long):
     )  # fmt: skip
     member = np.tile([0, 1], 300)
     scores = np.random.default_rng(0).normal(size=600) + member
-    audit = mi.audit(scores, member, design="independent", claim=Own(1.0), confidence=0.9)
+    audit = mi.audit(scores, member, design="independent", runs=600, claim=Own(1.0), confidence=0.9)
     assert "<img" in audit._repr_html_()
     harmless(audit._repr_html_())
     for shown in (Own(1.0), histogram):

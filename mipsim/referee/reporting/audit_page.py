@@ -35,7 +35,7 @@ def report_audit(audit: Audit, folder: str | os.PathLike[str]) -> Path:
 
     Examples:
         >>> import tempfile, mipsim as mi
-        >>> found = mi.audit(list(range(200)), [0] * 100 + [1] * 100, design="independent", claim="mu=1")
+        >>> found = mi.audit(list(range(200)), [0] * 100 + [1] * 100, design="independent", runs=200, claim="mu=1")
         >>> page = report_audit(found, tempfile.mkdtemp())
         >>> page.name, "REFUTED" in page.read_text(encoding="utf-8")
         ('index.html', True)

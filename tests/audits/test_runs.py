@@ -1,0 +1,278 @@
+"""Audits of several runs: how often bounds are wrong at claims that are used up, and designs that must be caught."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+import mipsim as mi
+from mipsim.audits.one_run import OneRun
+from mipsim.audits.runs import judged_canaries
+from mipsim.audits.scores import Scores
+from mipsim.theory.one_run import refuses_epsilon, refuses_gdp
+
+RISK, EPSILON, MU = 0.05, 1.0, 1.0
+
+
+def coins(rng: np.random.Generator, records: int, runs: int, how: str) -> np.ndarray:
+    """Which record is in which run, shape (records, runs): by fair coins, in exactly half of the runs, or each by a coin of its own."""
+    if how == "balanced":
+        return rng.random((records, runs)).argsort(axis=1) < runs // 2
+    q = rng.uniform(0.2, 0.8, (records, 1)) if how == "unfair" else 0.5
+    return rng.random((records, runs)) < q
+
+
+def told(rng: np.random.Generator, inside: np.ndarray, how: str) -> np.ndarray:
+    """Scores of mechanisms that use their claim up: randomised response, a Gaussian; or of records so different that only pairs tell."""
+    if how == "response":
+        flipped = rng.random(inside.shape) > 1.0 / (1.0 + np.exp(-EPSILON))
+        return (inside ^ flipped) + 0.1 * rng.random(inside.shape)
+    if how == "nothing":
+        return rng.normal(size=inside.shape)
+    return MU * inside + rng.normal(size=inside.shape)
+
+
+@cache
+def false(canaries: int, number: int, right: int, risk: float, how: str, pairs: bool) -> bool:
+    if how == "gaussian":
+        return refuses_gdp(canaries, number, right, MU * (2.0**0.5 if pairs else 1.0), risk)
+    return refuses_epsilon(
+        canaries, number, right, EPSILON if how == "response" else 0.0, 0.0, risk, pairs=pairs
+    )
+
+
+def claims(scores: Scores, how: str) -> bool:
+    """Whether some number of guesses refutes the truth."""
+    canaries, pairs = judged_canaries(scores.in_order())
+    run = OneRun(canaries, RISK, pairs=pairs)
+    return any(false(run.canaries, item.number, item.right, run.risk, how, pairs) for item in run.guesses)
+
+
+def disjoint(rng: np.random.Generator, runs: int, each: int, how: str) -> Scores:
+    """Canaries of several runs, none in two."""
+    inside, run = rng.random(runs * each) < 0.5, np.repeat(np.arange(runs), each)
+    return Scores.of(told(rng, inside, how), inside, run=run, record=np.arange(inside.size))
+
+
+def matrix(
+    rng: np.random.Generator, records: int, runs: int, how: str, drawn: str, shadow: int = 0
+) -> Scores:
+    """The same records in all runs, of which some only calibrate."""
+    inside = coins(rng, records, runs, drawn)
+    values = told(rng, inside, how) + 3.0 * (how != "response") * rng.normal(size=(records, 1))
+    return Scores.of_matrix(values, inside, "records", shadow=range(shadow) if shadow else None)
+
+
+quiet = pytest.mark.filterwarnings("ignore:.*(are in; |runs holds)")  # due in a few of 2,000 audits
+MECHANISMS = ("nothing", "response", "gaussian")
+DESIGNS = {
+    "disjoint": lambda rng, how: disjoint(rng, 8, 60, how),
+    "fair coins": lambda rng, how: matrix(rng, 60, 8, how, "fair"),
+    "balanced coins": lambda rng, how: matrix(rng, 60, 8, how, "balanced"),
+    "unfair coins": lambda rng, how: matrix(rng, 60, 8, how, "unfair"),
+    "calibrated": lambda rng, how: matrix(rng, 60, 16, how, "balanced", 8),
+    "one record": lambda rng, how: matrix(rng, 1, 400, how, "balanced"),
+}
+
+
+def misses(design: str, how: str, runs: int) -> int:
+    rng = np.random.default_rng([list(DESIGNS).index(design), MECHANISMS.index(how)])
+    return sum(claims(DESIGNS[design](rng, how), how) for _ in range(runs))
+
+
+@quiet
+@pytest.mark.parametrize("how", MECHANISMS)
+@pytest.mark.parametrize("design", DESIGNS)
+def test_true_claims_are_refuted_as_rarely_as_stated(design: str, how: str) -> None:
+    """40 audits a cell stay below the 1e-9 quantile; all 18 fail with 1.8e-8 together at the nominal rate."""
+    assert misses(design, how, 40) <= binom.isf(1e-9, 40, RISK)
+
+
+@quiet
+@pytest.mark.slow
+@pytest.mark.parametrize("how", MECHANISMS)
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_whole_table(design: str, how: str) -> None:
+    """2,000 audits a cell; all 18 fail with 1.8e-5 together at the nominal rate."""
+    missed = misses(design, how, 2000)
+    print(f"{design}, {how}: {missed} of 2000 miss")
+    assert missed <= binom.isf(1e-6, 2000, RISK)
+
+
+def calibrated_by_all(rng: np.random.Generator, records: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of nothing, in balanced coins, each calibrated by the means of its record over all runs, the judged ones among them."""
+    inside = coins(rng, records, runs, "balanced")
+    values = rng.normal(size=inside.shape)
+    mean_in, mean_out = ((values * who).sum(axis=1, keepdims=True) / (runs // 2) for who in (inside, ~inside))
+    return (mean_in - mean_out) * (values - 0.5 * (mean_in + mean_out)), inside
+
+
+def wrongly(kind: str, rng: np.random.Generator) -> bool:
+    """Whether a design used wrongly makes a false claim."""
+    if kind == "runs of one randomness":  # pairs of such runs cancel what hides the record
+        inside = coins(rng, 60, 8, "fair")
+        return claims(Scores.of_matrix(MU * inside + rng.normal(size=(60, 1)), inside, "records"), "gaussian")
+    if kind == "coins of one run in all":  # 4 scores of each canary, averaged, called 4 canaries
+        inside = np.repeat(rng.random(120) < 0.5, 4)
+        values = MU * inside + np.repeat(rng.normal(size=120), 4) / 2.0
+        return claims(
+            Scores.of(values, inside, run=np.tile(np.arange(4), 120), record=np.arange(480)), "gaussian"
+        )
+    values, inside = calibrated_by_all(rng, 60, 8)  # flattened, each score called a canary of its own
+    return claims(
+        Scores.of(values.ravel(), inside.ravel(), run=np.tile(np.arange(8), 60), record=np.arange(480)),
+        "nothing",
+    )
+
+
+@quiet
+@pytest.mark.parametrize(
+    "kind", ["runs of one randomness", "coins of one run in all", "calibrated by the judged coins"]
+)
+def test_designs_used_wrongly_would_be_caught(kind: str) -> None:
+    rng, runs = np.random.default_rng(7), 100
+    assert sum(wrongly(kind, rng) for _ in range(runs)) > binom.isf(1e-9, runs, RISK)
+
+
+@quiet
+@pytest.mark.parametrize("how", ["response", "gaussian"])
+def test_a_claim_some_per_cent_too_small_is_refuted(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """5% more leaks than is claimed: 1,600 records in 64 runs show it of randomised response. The theorem is looser for a Gaussian: 80%."""
+    rng, runs = np.random.default_rng(3), 10
+    monkeypatch.setitem(
+        globals(), "EPSILON" if how == "response" else "MU", 1.05 if how == "response" else 1.8
+    )
+    scores = [matrix(rng, 1600, 64, how, "balanced") for _ in range(runs)]
+    monkeypatch.undo()
+    false.cache_clear()
+    assert sum(claims(item, how) for item in scores) > binom.isf(1e-9, runs, RISK)
+
+
+def found(**other: object) -> mi.Audit:
+    rng = np.random.default_rng(0)
+    inside = coins(rng, 300, 16, "fair")
+    values = told(rng, inside, "gaussian") + 3.0 * rng.normal(size=(300, 1))
+    return mi.audit(values, inside, design="runs", rows="records", **other)  # type: ignore[arg-type]
+
+
+def test_an_audit_of_a_matrix_shows_itself() -> None:
+    item = found(claim="mu=0.3")
+    assert item.verdict is mi.referee.Verdict.REFUTED
+    assert 0.3 < item.mu_lower_bound < MU
+    assert 0.3 < item.epsilon_lower_bound < float(mi.GaussianTradeOff(MU).epsilon(1e-5))
+    assert (item.runs, item.records, item.shadow_runs, item.pairs) == (16, 300, 0, True)
+    assert f"16, of 300 records; {item.used:,} pairs of a run with a record and one without" in str(item)
+    with_shadow = found(shadow=range(10))
+    assert "16, 10 of them to calibrate, of 300 records" in str(with_shadow)
+    assert (
+        0.0 < with_shadow.mu_lower_bound < item.mu_lower_bound
+    )  # of the same leak in all records it needs the runs
+
+
+def test_every_kind_of_claim_about_pairs_is_one_bound() -> None:
+    """As numbers, as curves composed in closed form, and as one composed by its losses and tabulated: refuted at the bound, not above."""
+    canaries, pairs = judged_canaries(
+        matrix(np.random.default_rng(0), 300, 16, "gaussian", "fair").in_order()
+    )
+    run = OneRun(canaries, RISK, pairs=pairs)
+    mu, epsilon = run.mu(), run.epsilon(1e-5)
+    for sign, refuted in ((-1.0, True), (1.0, False)):
+        assert run.refutes(mi.GaussianTradeOff(mu + 1e-6 * sign)) == refuted
+        assert run.refutes(mi.ApproxDPTradeOff(epsilon + 1e-6 * sign, 1e-5)) == refuted
+        near = mi.GaussianTradeOff(mu + 0.01 * sign)
+        assert run.refutes(mi.BoundedTradeOff(near, near)) == refuted
+
+
+def test_calibration_finds_the_records_that_leak() -> None:
+    """One record in ten leaks, by ten times as much: shadow runs show which, and the bound of epsilon rises."""
+    rng = np.random.default_rng(5)
+    inside = coins(rng, 600, 64, "balanced")
+    values = rng.normal(size=inside.shape) + 4.0 * inside * (np.arange(600) % 10 == 0)[:, None]
+    values *= np.where(np.arange(600) % 10 == 0, 1.0, 5.0)[:, None]  # and those that do not are the noisier
+    plain, by_shadow = (
+        mi.audit(values, inside, design="runs", rows="records", shadow=shadow) for shadow in (None, range(32))
+    )
+    assert by_shadow.epsilon_lower_bound > 1.5 * plain.epsilon_lower_bound
+
+
+def test_models_as_rows_are_the_same() -> None:
+    rng = np.random.default_rng(1)
+    inside = coins(rng, 100, 6, "fair")
+    values = told(rng, inside, "gaussian")
+    one, two = (
+        mi.audit(v, m, design="runs", rows=rows).to_dict()
+        for v, m, rows in ((values, inside, "records"), (values.T, inside.T, "models"))
+    )
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"design": "independent"}, 'scores has shape (40, 6); a matrix of records and models is for design "runs"'),
+        ({"design": "runs"}, 'say what a row is of: rows="records" or rows="models"'),
+        ({"design": "runs", "rows": "columns"}, "rows is 'columns'; it must be one of records, models"),
+        ({"design": "runs", "rows": "records", "runs": np.zeros(240)}, "is given beside a matrix"),
+        ({"design": "runs", "rows": "records", "runs": 7}, "runs is 7, and 6 are named"),
+        ({"design": "runs", "rows": "records", "shadow": [7]}, "7 is no name of a run"),
+        ({"design": "runs", "rows": "records", "shadow": range(5)}, "scores of judged runs to calibrate"),
+        ({"design": "runs", "rows": "records", "inclusion_probability": 0.5}, "their pairs need no probability"),
+    ],
+)  # fmt: skip
+def test_bad_matrices(arguments: dict, words: str) -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        mi.audit(rng.normal(size=(40, 6)), rng.random((40, 6)) < 0.5, **arguments)
+    assert words in str(error.value)
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"design": "independent"}, "say runs=240 if so many were run; design"),
+        ({"design": "independent", "runs": 6}, "say runs=240 if so many were run, not 6; design"),
+        ({"design": "independent", "runs": np.arange(240) % 6}, "not 6; design"),
+        ({"design": "one-run", "runs": 6}, '6 runs are said for design "one-run"; design "runs" is for several'),
+        ({"design": "runs", "runs": 6}, 'design "runs" needs the name of the run and of the record of each score'),
+        ({"design": "runs", "runs": np.arange(240) % 6, "records": np.arange(240) // 12}, "a record has several scores in one run"),
+        ({"design": "clustered", "cluster": np.arange(240) // 6, "runs": 6}, "6 runs are in 40 clusters, which depend on each other"),
+        ({"design": "clustered", "cluster": np.arange(240) // 6, "runs": np.arange(240) % 120}, "120 runs are in 40 clusters"),
+        ({"design": "one-run", "records": np.arange(240)}, "records is given for the design 'one-run'"),
+    ],
+)  # fmt: skip
+def test_flat_scores_say_of_how_many_runs_they_are(arguments: dict, words: str) -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        mi.audit(rng.normal(size=240), rng.random(240) < 0.5, **arguments)
+    assert words in str(error.value)
+    assert len(str(error.value)) < 200
+
+
+def test_runs_that_hold_equally_many_records_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    inside = rng.random((200, 12)).argsort(axis=0) < 100
+    with pytest.raises(
+        ValueError, match=r"each of 12 runs holds 100 of 200 records; .* by a coin of its own"
+    ):
+        mi.audit(rng.normal(size=inside.shape), inside, design="runs", rows="records")
+    with pytest.warns(UserWarning, match=r"each of 4 runs holds 100 of 200 records; .*probability 0\.0002"):
+        mi.audit(rng.normal(size=(200, 4)), inside[:, :4], design="runs", rows="records")
+
+
+def test_records_that_are_always_in_or_always_out_have_no_pair() -> None:
+    inside = np.tile(np.arange(60)[:, None] < 30, 4)
+    inside[0] = [0, 1, 0, 1]
+    inside[1, 0] = False
+    with pytest.raises(ValueError, match="3 pairs of runs have a record in one and not in the other"):
+        mi.audit(np.random.default_rng(0).normal(size=(60, 4)), inside, design="runs", rows="records")
+
+
+def test_pairs_are_all_there_are_and_firsts_are_fair() -> None:
+    rng = np.random.default_rng(2)
+    scores = matrix(rng, 1000, 10, "nothing", "unfair")
+    pairs, _ = judged_canaries(scores)
+    per_record = np.bincount(scores.record, weights=scores.member)  # type: ignore[arg-type]
+    assert pairs.values.size == np.minimum(per_record, 10 - per_record).sum()
+    assert abs(pairs.member.sum() - pairs.values.size / 2) <= norm.isf(1e-9) * pairs.values.size**0.5 / 2
