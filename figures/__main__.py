@@ -113,7 +113,15 @@ def _listed() -> list[str]:
 )
 @listing(_listed, "list the figures and exit")
 @VERSION
-def figures(names: tuple[str, ...], scale: str, out: str, seed: int, camera_ready: bool, checks: bool) -> int:
+def figures(
+    names: tuple[str, ...],
+    scale: str,
+    out: str,
+    seed: int,
+    camera_ready: bool,
+    fetches: bool,
+    checks: bool,
+) -> int:
     """Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV, and a page index.html with all of them.
 
     FIGURE is the name of a figure, PAPER is azize, leemann, kaissis or izzo. All figures are drawn if none is given.
