@@ -488,6 +488,7 @@ def _suggestion(table: Table) -> str:
         if table.hint:
             return str(place)
         some = [name for name in table.names if re.search(pattern, name.lower())]
+        some = [name for name in some if name.lower() in ROLES] or some
         return printable(some[0], 20) if len(some) == 1 else "..."
 
     if {"members", "non_members"} <= {name.lower() for name in table.names}:
