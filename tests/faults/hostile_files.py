@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import mipsim as mi
 from mipsim import referee as rf
@@ -325,7 +326,12 @@ def random_files(folder: Path, times: int, seed: int = 0) -> Figures:
         np.savez_compressed(folder / "packed.npz", **held)
         pairs = zip(held["score"].tolist(), held["label"], strict=True)
         (folder / "s.csv").write_text("\n".join(["score,member", *(f"{a!r},{b}" for a, b in pairs)]))
-    sounds += [(path, path.read_bytes(), read_scores) for path in (folder / "packed.npz", folder / "s.csv")]
+        columns = {name: values.tolist() for name, values in held.items()}
+    (folder / "s.json").write_text(json.dumps(columns))
+    pd.DataFrame(columns).to_csv(folder / "s.tsv", sep="\t")
+    pd.DataFrame(columns).to_parquet(folder / "s.parquet")
+    others = ("packed.npz", "s.csv", "s.json", "s.tsv", "s.parquet")
+    sounds += [(path, path.read_bytes(), read_scores) for path in map(folder.joinpath, others)]
     for i in range(times):
         path, content, read = sounds[i % len(sounds)]
         path.write_bytes(altered(content, rng))
