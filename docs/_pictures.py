@@ -34,7 +34,7 @@ def probit(axes: Axes) -> None:
     for mu, colour, label in ((1.0, BLUE, "claimed, mu = 1"), (1.5, RED, "true, mu = 1.5")):
         axes.plot(x, ndtri(mi.GaussianTradeOff(mu).beta(ndtr(x))), colour, label=label)
     axes.annotate("", (0.5, -1.5), (0.5, -2.0), arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
-    axes.text(-2.8, -2.6, "gap = 0.5 probits")
+    axes.text(0.75, -1.2, "gap = 0.5 probits")
     axes.set(xlabel="FPR, in probits", ylabel="FNR, in probits", xlim=(-3, 3))
     axes.legend(frameon=False)
 
