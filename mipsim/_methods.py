@@ -84,3 +84,11 @@ def exact(game: AbstractGame, attack: AbstractAttack) -> ExactTradeOff:
     from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
     return ExactTradeOff(exact_law(game, attack))
+
+
+@bind
+def report(audit: Any, folder: Any, about: Any) -> Any:
+    """See `Audit.report`."""
+    from mipsim.referee.reporting.audit_page import report_audit
+
+    return report_audit(audit, folder, about)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
+from scipy.special import ndtri
 
 from mipsim._validation import number, one_of, whole
 from mipsim._verdict import Verdict
@@ -17,13 +19,16 @@ from mipsim.audits.result import Audit, down
 from mipsim.audits.runs import judged_canaries
 from mipsim.audits.scores import Scores, read_scores, scores_of
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
+from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.comparison_base import NUMERICAL_FLOOR
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
+from mipsim.bands.family_bound import approximate_dp, gdp, lift_at
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
 _LEAST_RISK = 2e-9  # that bands at free thresholds know
 _LEAST_CONFIDENCE = 1e-15  # 1 - confidence is below 1 in float64 then
+_BINS = 40  # of the histogram of a report
 _BY_COINS = ("one-run", "runs")
 _NEVER = "not refuted; scores of one attack can refute a promise and never confirm it, since a better attack may leak more"
 
@@ -212,12 +217,53 @@ def audit(
         promise=promise,
         verdict=verdict,
         says=says,
-        source=known.source,
+        source=_relative(known.source),
         digest=known.digest,
+        histogram=_histogram(known),
+        decides=None if curve is None else _decides(curve, promised, at),
         read_as=known.read_as,
         order=known.order,
         higher_is_in=bool(known.values[known.member].mean() >= known.values[~known.member].mean()),
     )
+
+
+def _relative(source: str) -> str:
+    """A file's path from the working folder, or its name alone where it lies elsewhere: a report tells nobody's folders."""
+    if not source:
+        return ""
+    path, here = Path(source).absolute(), Path.cwd()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
+
+
+def _histogram(scores: Scores) -> tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]:
+    edges = np.histogram_bin_edges(scores.values, bins=_BINS)
+    out, inside = (np.histogram(scores.values[scores.member == world], edges)[0] for world in (False, True))
+    return tuple(edges.tolist()), tuple(out.tolist()), tuple(inside.tolist())
+
+
+def _decides(
+    curve: EmpiricalTradeOff, claim: AbstractTradeOff | RatePromise | None, delta: float
+) -> tuple[float, float]:
+    """(FPR, FNR) at the threshold whose own bounds speak most clearly against the claim, or for a leak."""
+    a, b = (
+        clopper_pearson(counts, games, 1.0 - curve.confidence)[1]
+        for counts, games in (
+            (curve.false_positives, curve.out_games),
+            (curve.false_negatives, curve.in_games),
+        )
+    )
+    if isinstance(claim, RatePromise):
+        forms = lift_at(claim.fpr).forms
+    elif isinstance(claim, ApproxDPTradeOff):
+        forms = approximate_dp(delta).forms
+    elif claim is None or isinstance(claim, GaussianTradeOff):
+        forms = gdp().forms
+    else:
+        forms = ((claim.probit_beta, lambda rate: -ndtri(rate)),)
+    with np.errstate(invalid="ignore"):
+        clear = np.nan_to_num(np.max([f(a) + g(b) for f, g in forms], axis=0), nan=-np.inf)
+    best = int(np.argmax(clear))
+    return float(curve.alpha[best]), float(curve.beta[best])
 
 
 def _delta(delta: float | None, claim: AbstractTradeOff | RatePromise | None) -> float:

@@ -21,6 +21,8 @@ from mipsim.tradeoff import (
     dpsgd,
 )
 from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.compose import ComposedTradeOff
+from mipsim.tradeoff.mixture import MixtureTradeOff
 
 _LONGEST = 80  # characters of a curve that is named by what makes it
 _ROUNDING = 1e-9  # of printed rates: beta may pass 1 - alpha by so much
@@ -218,6 +220,8 @@ def words(claim: AbstractTradeOff | RatePromise) -> str:
         >>> from mipsim.tradeoff import LaplaceTradeOff
         >>> words(LaplaceTradeOff(1.0))
         'LaplaceTradeOff(mu=1.0)'
+        >>> words(dpsgd(1.0, 0.01, 1000, neighbours="add_or_remove"))
+        'DP-SGD(sigma=1, rate=0.01, steps=1000)'
     """
     if isinstance(claim, GaussianTradeOff):
         return f"mu = {claim.mu:g}"
@@ -225,5 +229,11 @@ def words(claim: AbstractTradeOff | RatePromise) -> str:
         return f"TPR <= {claim.tpr:g} at FPR {claim.fpr:g}"
     if isinstance(claim, ApproxDPTradeOff):
         return f"epsilon = {claim.at_epsilon:g} at delta = {claim.at_delta:g}"
+    if isinstance(claim, ComposedTradeOff) and len(claim.curves) == 1:
+        step = claim.curves[0]
+        if isinstance(step, MixtureTradeOff) and isinstance(step.inner, GaussianTradeOff):
+            return (
+                f"DP-SGD(sigma={1.0 / step.inner.mu:g}, rate={step.sampling_rate:g}, steps={claim.copies[0]})"
+            )
     text = repr(claim)
     return text if len(text) <= _LONGEST and "\n" not in text else f"the curve {type(claim).__name__}"

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import log_ndtr
 
+from mipsim._late_binding import bound_body
 from mipsim._printed import Printed
 from mipsim._verdict import Verdict
+from mipsim._version import __version__
 from mipsim.audits.one_run import DOUBTFUL_COINS, Guesses
 from mipsim.audits.settings import DESIGNS
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
-from mipsim.tradeoff import GaussianTradeOff
+from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 
 if TYPE_CHECKING:
@@ -66,7 +70,9 @@ class Audit(Printed):
         promise: the same in words.
         verdict: REFUTED or INCONCLUSIVE, never CONFIRMED: scores cannot confirm a guarantee; None without a claim.
         says: the verdict in a sentence.
-        source, digest: file of the scores and its SHA-256; "" for arrays.
+        source, digest: file of the scores, from the working folder or by its name alone, and its SHA-256; "" for arrays.
+        histogram: (edges of bins, scores "out" in each, scores "in").
+        decides: (FPR, FNR) at the threshold that speaks most clearly against the claim, or for a leak; None where coins are guessed.
         read_as: what the file or frame was recognised as, and which columns were read; "" for arrays.
         order: which scores count as "in", and who says so.
         higher_is_in: whether members' scores are mostly the higher ones, as an audit takes them to be.
@@ -107,6 +113,8 @@ class Audit(Printed):
     says: str
     source: str
     digest: str
+    histogram: tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]
+    decides: tuple[float, float] | None
     read_as: str
     order: str
     higher_is_in: bool
@@ -143,6 +151,24 @@ class Audit(Printed):
                 'design is "one-run", whose scores are not independent; there is no band to draw'
             )
         return self.curve.plot(self.claim)
+
+    def report(self, folder: str | os.PathLike[str], about: Mapping[str, str] | None = None) -> Path:
+        """Write a page and a JSON file that say all of this to a reader who was not there; returns the path of the page.
+
+        Args:
+            folder: made if need be; holds `index.html`, which needs nothing beside it, and `results.json`.
+            about: what was trained and how, such as {"model": "ResNet-18", "trained by": "Opacus 1.5, noise 1.0"}.
+
+        Raises:
+            ValueError: if the folder cannot be written, or `about` holds what is no text.
+
+        Examples:
+            >>> import tempfile, mipsim as mi
+            >>> found = mi.audit(list(range(200)), [0] * 100 + [1] * 100, design="independent", runs=200)
+            >>> found.report(tempfile.mkdtemp(), {"model": "none"}).name
+            'index.html'
+        """
+        return bound_body("report")(self, folder, about)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, numbers, text, lists and None; of the curve its simultaneous band at `FPRS`."""
@@ -181,6 +207,8 @@ class Audit(Printed):
             "claim": self.promise or None,
             "verdict": None if self.verdict is None else str(self.verdict),
             "says": self.says or None,
+            "decides": None if self.decides is None else {"fpr": self.decides[0], "fnr": self.decides[1]},
+            "version": __version__,
             "higher_is_in": self.higher_is_in,
             "order": self.order,
             "read_as": self.read_as or None,
@@ -269,6 +297,15 @@ class Audit(Printed):
         return (
             f'{best.right:,} of {best.number:,} right ({best.inside:,} "in", {best.outside:,} "out"), {tried}'
         )
+
+    @property
+    def promised_and_shown(self) -> tuple[str, float, float] | None:
+        """(parameter, what is promised of it, the lower bound), None where the promise is no number."""
+        if isinstance(self.claim, GaussianTradeOff):
+            return "mu", self.claim.mu, self.mu_lower_bound
+        if isinstance(self.claim, ApproxDPTradeOff):
+            return f"epsilon at delta = {self.delta:g}", self.claim.at_epsilon, self.epsilon_lower_bound
+        return None
 
     def _html_picture(self) -> str:
         if self.curve is None:

@@ -274,8 +274,8 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
     """Compute lower bounds on the leakage that attack scores demonstrate.
 
     With --claim, test a promised guarantee against them. SCORES is a file: .csv, .tsv, .txt, .json, .jsonl, .npz or .parquet. Its
-    columns, or arrays, are score (higher = "in"), one of member, label and coin (1 = in the training set), and cluster where rows
-    share one; or members and non_members. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is recognised.
+    columns, or arrays, are score (higher = "in"), one of member, label and coin (1 = in the training set), cluster where rows
+    share one, and run and record for the design runs; or members and non_members. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is recognised.
     """
     from mipsim import audits
 

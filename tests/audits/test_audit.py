@@ -12,6 +12,8 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim.audits.result import _epsilon_of_gdp, down
 from mipsim.bands import CurveBand
+from mipsim.bands.family_bound import TabulatedCurve
+from mipsim.tradeoff.compose import ComposedTradeOff
 
 RNG = np.random.default_rng(0)
 COINS = RNG.random(2000) < 0.5
@@ -104,6 +106,29 @@ def test_a_promise_known_between_bounds_is_refuted_by_its_lower_one(fewer_draws,
     low, high = mi.GaussianTradeOff(6.0), mi.GaussianTradeOff(0.1)
     assert found(design, mi.BoundedTradeOff(low, high)).verdict is rf.Verdict.INCONCLUSIVE
     assert found(design, mi.BoundedTradeOff(high, high)).verdict is rf.Verdict.REFUTED
+
+
+@pytest.mark.parametrize("design", ["independent", "one-run"])
+def test_a_composed_promise_is_asked_at_one_table(
+    fewer_draws, design: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DP-SGD: every answer takes a transform. The table lies below the curve, by 0.002 probits at most."""
+    asked: list[int] = []
+    known = ComposedTradeOff.enclosure
+
+    def counted(curve: ComposedTradeOff, log_fpr: np.ndarray) -> object:
+        asked.append(np.size(log_fpr))
+        return known(curve, log_fpr)
+
+    monkeypatch.setattr(ComposedTradeOff, "enclosure", counted)
+    promised = mi.dpsgd(1.0, 0.01, 1000, neighbours="add_or_remove")
+    assert found(design, promised).verdict is rf.Verdict.REFUTED
+    assert len(asked) <= 2  # the table, and the picture's threshold
+    monkeypatch.undo()
+    rates = np.array([1e-9, 1e-4, 0.02, 0.5, 0.99, 0.99999])
+    below = promised.probit_beta(rates) - TabulatedCurve.below(promised).probit_beta(rates)
+    assert (below >= 0.0).all()
+    assert (below <= 0.0025).all()
 
 
 def test_the_gap_by_hand() -> None:

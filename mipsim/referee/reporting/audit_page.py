@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from mipsim._extras import MissingPackageError
 from mipsim._files import writable_folder
+from mipsim._html_table import html_table
+from mipsim._version import __version__
+from mipsim._words import printable
 from mipsim.audits import Audit
+from mipsim.audits.result import down
 from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
+from mipsim.referee.reporting.plots import ROLES, drawn
 from mipsim.referee.reporting.rendering import document
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_TICKS = (1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999, 1 - 1e-6)
 _LEAD = (
     "Lower bounds on the leakage that attack scores demonstrate. The design is as stated: it cannot be inferred from the scores. "
     "Each bound, and the verdict, holds with the stated confidence by itself. This includes the choice of thresholds, or of "
@@ -20,18 +37,21 @@ _LEAD = (
 )
 
 
-def report_audit(audit: Audit, folder: str | os.PathLike[str]) -> Path:
+def report_audit(
+    audit: Audit, folder: str | os.PathLike[str], about: Mapping[str, str] | None = None
+) -> Path:
     """Write `index.html` and `results.json` of an audit into a folder; the page needs nothing beside it.
 
     Args:
         audit: what `mipsim.audit` returned.
         folder: made if need be.
+        about: what was trained and how, for the page and the data.
 
     Returns:
         The path of the page.
 
     Raises:
-        ValueError: if it is no audit, or the folder cannot be written.
+        ValueError: if it is no audit, `about` holds what is no text, or the folder cannot be written.
 
     Examples:
         >>> import tempfile, mipsim as mi
@@ -42,18 +62,146 @@ def report_audit(audit: Audit, folder: str | os.PathLike[str]) -> Path:
     """
     if not isinstance(audit, Audit):
         raise ValueError(f"audit is {type(audit).__name__}; it must be what mipsim.audit returned")
+    fields = dict(about or {})
+    if wrong := [x for pair in fields.items() for x in pair if not isinstance(x, str)]:
+        raise ValueError(f"about holds {printable(repr(wrong[0]), 40)}; it must hold text by names")
     where = writable_folder("folder", Path(folder))
-    data = json.dumps(plain(audit.to_dict()), indent=1, ensure_ascii=False, allow_nan=False)
-    page = _page(audit)
+    held = audit.to_dict() | ({"about": fields} if fields else {})
+    data = json.dumps(plain(held), indent=1, ensure_ascii=False, allow_nan=False)
+    page = _page(audit, fields)
     write_atomically(where / "results.json", data + "\n")
     write_atomically(where / "index.html", page)
     return where / "index.html"
 
 
-def _page(audit: Audit) -> str:
+def _page(audit: Audit, about: Mapping[str, str]) -> str:
     from markupsafe import Markup
 
     name = Path(audit.source).name or "scores"
-    shown = Markup(audit._repr_html_())  # as a notebook shows it
-    words = {"head": audit.promise or name, "verdict": audit.verdict, "audit": shown}
+    facts = {**about, "Design": audit.design}
+    if audit.source:
+        facts |= {"File": audit.source, "SHA-256": audit.digest}
+    facts |= {"Audited by": f"mipsim {__version__}", "Report of": f"{datetime.now(UTC):%Y-%m-%d}"}
+    words = {
+        "head": audit.promise or name,
+        "verdict": audit.verdict,
+        "says": audit.says,
+        "facts": facts,
+        "pictures": [(title, said, Markup(shown)) for title, said, shown in _pictures(audit)],
+        "table": Markup(html_table(audit._lines())),
+    }
     return document("audit.html", title="An audit of scores", lead=_LEAD, of=name, **words)
+
+
+def _pictures(audit: Audit) -> Iterator[tuple[str, str, str]]:
+    """(heading, what is seen, picture) for each that can be drawn."""
+    parts: list[tuple[str, str, Callable[[Figure], None]]] = []
+    if (bar := audit.promised_and_shown) is not None:
+        said = "The guarantee says at most the first. The scores show at least the second."
+        parts.append(("Promised and shown", said, lambda figure: _draw_bars(figure, *bar)))
+    if audit.curve is not None and audit.decides is not None:
+        fpr, fnr = audit.decides
+        said = (
+            f"Axes in probits, so that rates near 0 and near 1 are seen alike. The cross marks the threshold that decides: FPR {fpr:.3g}, "
+            f"FNR {fnr:.3g}. The shaded band holds at all thresholds together. A promise above the band is refuted there."
+        )
+        parts.append(("Trade-off curve", said, lambda figure: _draw_curve(figure, audit)))
+    if audit.guesses:
+        what = "pairs of runs" if audit.pairs else "canaries"
+        said = (
+            f'Right guesses about {what}, highest and lowest scores first; "in" marks guesses about the highest alone. Each number has its share of the failure '
+            "probability. Guesses that know nothing are right in half of the cases."
+        )
+        parts.append(("Right guesses", said, lambda figure: _draw_guesses(figure, audit)))
+    said = f"{audit.in_scores:,} scores of members, {audit.out_scores:,} of others, as shares of each."
+    parts.append(("Scores of each world", said, lambda figure: _draw_histogram(figure, audit)))
+    for place, (title, words, draw) in enumerate(parts):
+        try:
+            yield title, words, drawn(draw, title, f"p{place}")
+        except MissingPackageError as error:
+            yield title, str(error), ""
+
+
+def _panel(figure: Figure, bottom: float = 0.17, height: float = 2.8) -> Axes:
+    figure.set_size_inches(5.0, height)  # at 400 points of a screen the labels keep their size
+    axes = figure.subplots()
+    figure.subplots_adjust(left=0.15, right=0.97, top=0.93, bottom=bottom)
+    axes.set_axisbelow(True)
+    return axes
+
+
+def _draw_bars(figure: Figure, name: str, promised: float, shown: float) -> None:
+    axes = _panel(figure, 0.34, height=1.4)
+    axes.barh([1, 0], [promised, shown], height=0.6, color=[ROLES["claimed"], ROLES["measured"]])
+    for place, value, said in ((1, promised, f"{promised:g}"), (0, shown, f"at least {down(shown)}")):
+        axes.annotate(said, (value, place), xytext=(4, 0), textcoords="offset points", va="center")
+    axes.set_yticks([1, 0], ["promised", "shown"])
+    axes.set(xlim=(0.0, 1.5 * max(promised, shown, 1e-9)), xlabel=name)
+
+
+def _draw_histogram(figure: Figure, audit: Audit) -> None:
+    axes = _panel(figure)
+    edges, out, inside = (np.asarray(part, dtype=np.float64) for part in audit.histogram)
+    axes.stairs(out / out.sum(), edges, fill=True, color=ROLES["band"], label="not in training")
+    axes.stairs(inside / inside.sum(), edges, color=ROLES["claimed"], linewidth=1.4, label="in training")
+    axes.set(xlabel="score", ylabel="share of the world")
+    axes.legend(loc="upper right")
+
+
+def _draw_guesses(figure: Figure, audit: Audit) -> None:
+    axes = _panel(figure, 0.3)
+    place = np.arange(len(audit.guesses))
+    axes.axhline(0.5, color=ROLES["chance"], linewidth=1.0, dashes=(2, 2))
+    axes.bar(place, [item.right / item.number for item in audit.guesses], color=ROLES["measured"], width=0.7)
+    names = [f"{item.number:,}" + ("" if item.outside else ", in") for item in audit.guesses]
+    axes.set_xticks(place, names, rotation=45, ha="right", fontsize=7)
+    axes.set(
+        ylim=(0.0, 1.05),
+        xlabel="number of guesses",
+        ylabel="share right",
+    )
+
+
+def _draw_curve(figure: Figure, audit: Audit) -> None:
+    axes = _panel(figure)
+    curve, decides = audit.curve, audit.decides
+    assert curve is not None
+    assert decides is not None
+    least = 0.5 / max(curve.out_games, curve.in_games)
+    rates = ndtr(np.linspace(float(ndtri(least)), -float(ndtri(least)), 300))
+
+    def probits(values: np.ndarray) -> np.ndarray:
+        return ndtri(np.clip(values, least, 1.0 - least))
+
+    low, high = curve.curve_band.at(rates)
+    axes.fill_between(
+        ndtri(rates), probits(low), probits(high), color=ROLES["band"], linewidth=0, label="band"
+    )
+    axes.plot(
+        probits(curve.alpha), probits(curve.beta), color=ROLES["measured"], linewidth=1.0, label="attack"
+    )
+    if audit.claim is not None:
+        promised = probits(np.asarray(audit.claim.beta(rates)))
+        axes.plot(
+            ndtri(rates), promised, color=ROLES["claimed"], dashes=(4, 2), linewidth=1.2, label="promised"
+        )
+    axes.plot(
+        ndtri(rates), -ndtri(rates), color=ROLES["chance"], dashes=(2, 2), linewidth=0.8, label="chance"
+    )
+    fpr, fnr = (float(probits(np.array(rate))) for rate in decides)
+    axes.plot(
+        [fpr],
+        [fnr],
+        marker="X",
+        markersize=9,
+        color=ROLES["ink"],
+        linestyle="",
+        label="decides",
+        clip_on=False,
+    )
+    ticks = [t for t in _TICKS if least <= t <= 1.0 - least]
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks([float(ndtri(t)) for t in ticks], [f"{t:g}" for t in ticks])
+    edge = -float(ndtri(least))
+    axes.set(xlim=(-edge, edge), ylim=(-edge, edge), xlabel="FPR", ylabel="FNR")
+    axes.legend(loc="upper right")
