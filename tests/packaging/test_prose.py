@@ -17,7 +17,7 @@ BANNED = {
     r"\b(told|heard|asked|dear|hearken|beforehand)\b": "name the actor and the act",
     r"\b(goes|go|going) on\b": "continues, resumes",
     r"\b(hangs?|hanging) together\b": "depends on each other",
-    r"\bas far as one\b|\bthan the one\b|\bone (may|can|must|should|wants|likes)\b": "name the thing",
+    r"\bas far as one\b|\bthan the one\b|\b(first|second|true|other|confirm) one\b|\bone (may|can|must|should|wants|likes)\b": "name the thing",
     r"\b(the|each|every|which|this|that|such an?) ones?\b": "name the thing",
     r"\bwhat is not there\b|\bit is there for\b": "name the thing",
     r"\bhardly any\w*|\bsome \d": "say how much: nothing else, about",
