@@ -145,7 +145,7 @@ def _called(function: Callable[..., Any], at: Mapping[str, Any]) -> Any:
 class Bound(Kind):
     """The attacker is never stronger than claimed: curves, truth never below the claimed one; numbers, truth <= claimed.
 
-    By an exact law there is no tolerance: only the law's own proven error and the rounding of float64 are slack.
+    By an exact distribution there is no tolerance: only the distribution's own proven error and the rounding of float64 are slack.
 
     Args:
         unit: of the gap of two numbers.

@@ -44,8 +44,8 @@ class Point:
     Attributes:
         at: a value for each parameter.
         name: short; the values themselves if empty.
-        setting: "paper" where it is one of the paper's own settings; "lead" where it shows best what is wrong with the statement: of
-            the refuted points it is told first.
+        setting: "paper" if it is one of the paper's own settings; "lead" if it shows best what is wrong with the statement: reports
+            show it first if it is refuted.
 
     Examples:
         >>> Point({"n": 10}, setting="paper").setting
@@ -59,15 +59,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Control:
-    """Where, and by how much, the statement is made false, to be refuted by the same judge.
+    """A negative control: the point and the change that make the statement false. The same judge must refute it.
 
     Attributes:
         at: the point.
         shift: the claim is made stricter by this share (of the number, or of the claim's own mu), at most 0.05, not 0.
-        attained: for a loose bound, which no small shift makes false: the claim itself is put in the place of the truth.
-        claimed, truth: what is claimed, or true, in the place of the statement's own: functions of 1 + shift and then of
-            the point, for statements in which something else is made wrong than the claimed number or mu. With 1 in the place
-            of 1 + shift they must be the statement's own.
+        attained: for a loose bound, which no small shift makes false: the claim itself replaces the truth.
+        claimed, truth: replace the statement's own functions if the control changes something other than the claimed number or mu.
+            They are functions of 1 + shift and then of the point. With 1 instead of 1 + shift they must equal the statement's own.
 
     Raises:
         ValueError: if the shift is 0 or larger than 0.05.
@@ -94,47 +93,47 @@ class Control:
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """A theorem that can be judged and hunted, by anybody.
+    """A theorem as data, for `judge` and `hunt`.
 
     `where`, `claimed` and `truth` are called with the parameters that they name.
 
     Args:
-        name: short, letters, digits, dots and dashes: a file may hold several statements.
+        name: a short name of letters, digits, dots and dashes.
         says: the statement in words (Markdown and LaTeX).
         source: the paper and the number.
         kind: `Bound()`, `Equality(...)`, `Ordering()`, `Limit(...)` or `Exists(...)`.
-        domain: every parameter that the wording leaves free, with all that it allows.
-        claimed: what is claimed at a point: a trade-off function or a number (for `Ordering` anything that truth may be).
-        truth: what is true there: a trade-off function; a number, or a `Number` with its proven error; (game, attack); or a
+        domain: the parameters that the wording leaves free, with all values that it allows.
+        claimed: the claim at a point: a trade-off function or a number (for `Ordering` anything that truth may be).
+        truth: the truth at a point: a trade-off function; a number, or a `Number` with its proven error; (game, attack); or a
             pair of samplers (out, in), each called with (generator, games) and returning scores of shape (games,).
-            A curve that is not exact to the rounding of float64 says its proven error by `enclosure`.
+            A curve that is not exact to the rounding of float64 gives its proven error by `enclosure`.
         where: assumptions that tie parameters together; points outside are no counterexamples. None: all points.
         defer_where: evaluate `where` of the points and of the control only when they are judged, because it is expensive.
         points: points that are always judged: mappings, or `Point`s.
-        control: how the statement is made false by a few per cent.
+        control: the change of a few per cent that makes the statement false.
         quote: the sentence that is judged.
         not_judged: a part of the quotation that this statement does not judge -> "by NAME" of the statement that does, or why none does.
         restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
         slip: for a slip of the pen, the wrong place and the right one of the same paper.
         derivation: for a correction: every condition, and a proof or a theorem for each step.
-        second_route: measures the same quantity at a refuted point by other code: a function of the point that returns a `Replication` or
-            `Draws`. Its interval must exclude the claim; it is asked of refuted points only.
+        second_route: a function that computes the same quantity by other code, at refuted points only. It returns a `Replication` or
+            `Draws`, whose interval must exclude the claim.
         corrects: the name of the statement that this one corrects.
-        uses: the names of the statements that it rests on. Where one of them is refuted as printed, this one is judged with it as
-            printed, or says in `unreached` why its defect does not matter here.
+        uses: the names of the statements that it depends on. If such a statement is refuted as printed, this statement is judged with
+            it as printed, or gives in `unreached` the reason why its defect does not matter here.
         unreached: name of a used statement that is refuted -> a function of the point that is true where the defect does not
             reach this statement.
-        formula: what is claimed, in LaTeX without dollar signs; the report draws it above the words.
-        snippet: a program that shows a counterexample without mipsim, which the report shows where the statement is refuted.
-        matters_when: parameter -> where it matters, a function of the other parameters; elsewhere changing it changes neither claim nor
-            truth, and no counterexample tells it. Parameters that are not named matter everywhere.
-        restored_by: for a statement that is refuted, one condition in words ("the data are Gaussian") and as a function of the
-            parameters: all points that satisfy it stand, so that what is wrong is that the condition is missing.
-        meanings: what parameters are, with their units, in a few words each: name -> words. Reports say so beside each point.
+        formula: the claim in LaTeX without dollar signs; the report shows it above the words.
+        snippet: a program that shows a counterexample without mipsim; the report of a refuted statement shows it.
+        matters_when: parameter -> a function of the other parameters that says where it matters. Elsewhere it changes neither claim nor
+            truth, and counterexamples leave it out. Parameters that are not named matter everywhere.
+        restored_by: for a refuted statement, a condition in words ("the data are Gaussian") and as a function of the parameters. All
+            points that satisfy it stand, so the defect is that the condition is missing.
+        meanings: name of a parameter -> its meaning and unit, in a few words. Reports show them beside each point.
 
     Raises:
-        ValueError: naming the argument, its value and what is allowed; for a function that asks for a parameter that the
-            domain does not have; for a point outside the domain.
+        ValueError: if an argument is not allowed, a function has a parameter that the domain does not have, or a point is outside
+            the domain.
 
     Source: Claessen and Hughes (2000), "QuickCheck", for statements as data with a domain to search.
 
@@ -404,15 +403,15 @@ class Statement:
         return self._restored(given)
 
     def corrected(self, **changes: Any) -> Statement:
-        """Return the statement with an override of what differs; it `corrects` this one.
+        """Return a corrected copy of the statement; it `corrects` this statement.
 
         Args:
-            changes: arguments of `Statement`. In `domain` only the parameters that differ are named. The name is this one's
-                with "-corrected" after it, unless given. Quotes, restrictions and the slip are the original's own and are
-                kept, its formula, snippet and uses are not; points outside the new domain are left out, and so is the control, or if it has functions of its own.
+            changes: arguments of `Statement`. In `domain` name only the parameters that differ. The default name is the original's
+                with "-corrected" after it. The copy has the original's quotes, restrictions and slip, but not its formula, snippet
+                and uses. It leaves out points outside the new domain, and a control there or with its own functions.
 
         Raises:
-            ValueError: as `Statement`; or if nothing of what is said, claimed or assumed differs.
+            ValueError: as `Statement`; or if the words, the claim and the assumptions are all unchanged.
 
         Examples:
             >>> from mipsim import referee as rf

@@ -54,31 +54,31 @@ def hunt(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[str], object] = True,
 ) -> Outcome:
-    """Search the domain of a statement for the point where it is broken most, and judge what was found.
+    """Search the domain of a statement for counterexamples, and judge the worst points.
 
-    It probes (space-filling points mixed with ends of the ranges), climbs around the best probes of each categorical cell,
-    judges the finalists by exact laws or by fresh games, and shrinks a counterexample to round numbers and small sizes. The
-    search refutes nothing: the judge does, with a failure probability that is split before. Half of it goes to the
-    finalists, half to the shrunk point. A statement that is broken beyond doubt ends the search early.
+    The search probes space-filling points mixed with ends of the ranges, and climbs around the best probes of each categorical
+    cell. It then judges the finalists by exact distributions or by fresh games, and shrinks a counterexample to round numbers and
+    small sizes. The search itself refutes nothing. The judge has a failure probability that is split before the search: half for
+    the finalists, half for the shrunk point. A clear counterexample ends the search early.
 
-    The budget is that of the search. Judging is not cut short, since its games are fixed before and a verdict must not depend on
-    the clock: of a statement without exact laws it may outlast a short budget, and `how` then says by how much.
+    The budget limits the search only. The number of games for the verdict is fixed before, so that a verdict does not depend on the
+    clock. Without exact distributions, judging may exceed a short budget; `how` then says by how much.
 
     Args:
-        statement: what is hunted.
+        statement: the statement to search.
         budget: of the search: seconds, or text such as "45s", "2m" or "500 probes".
         confidence: family-wise, in (0, 1).
         seed: a whole number >= 0. With a budget of probes the same seed gives the same result.
-        games: in each world, for a finalist without an exact law, >= 1000. None: 200,000, or as many as promise to take no longer
-            than 15 seconds for all of them; `how` says how many.
-        checkpoint: a file that keeps every probe. If it exists, its probes are not made again, and the time that they took
-            is part of the budget: the hunt goes on where it was.
-        progress: whether to say on stderr how many probes were made and the worst gap so far; or a function that is called
-            with that line, about twice a second, instead.
+        games: in each world, for a finalist without an exact distribution, >= 1000. None: 200,000, or as many as take about 15
+            seconds for all finalists; `how` says how many.
+        checkpoint: a file that stores every probe. If it exists, the hunt resumes from it, and the time of its probes counts
+            towards the budget.
+        progress: whether to print the number of probes and the worst gap on stderr; or a function to call with that line, about
+            twice a second.
 
     Returns:
-        The verdict, with the counterexample or the worst point. CONFIRMED: nothing was found, and the finalists were
-        confirmed; it is no proof. Ctrl-C ends the search and keeps what was found.
+        The verdict, with the counterexample or the worst point. CONFIRMED: the search found no counterexample, and the finalists
+        were confirmed; this is not a proof. Ctrl-C ends the search; its probes so far are not lost.
 
     Raises:
         ValueError: on bad arguments, a domain that no point satisfies, a function that returns another value when it is called

@@ -57,21 +57,20 @@ def judge(
     probability 1 - confidence is split over all points before any is judged.
 
     Args:
-        statement: what is judged.
+        statement: the statement to judge.
         at: points, each with a value for every parameter. None: the statement's own points, up to 128 corners of its
             domain (none where games are played), and `samples` points spread over it.
         confidence: family-wise, in (0, 1).
         seed: of the games and of the spread points, a whole number >= 0.
-        games: in each world, where games are played, >= 1000. None: 200,000, or as many as some games at the first point, whose
-            scores are not looked at, promise to take 15 seconds in all; `how` says how many.
+        games: in each world, if games are played, >= 1000. None: 200,000, or as many as take about 15 seconds in all; a few games at
+            the first point measure this, without their scores. `how` says how many.
         samples: how many points are spread, >= 0; a power of 2 spreads best. None: 64, or 6 where games are played.
-        progress: whether to say on stderr which point is judged, once it has taken two seconds; or a function that is called with
-            that line instead.
+        progress: whether to print the current point on stderr, after two seconds; or a function to call with that line.
 
     Raises:
         ValueError: on bad arguments, a parameter that the statement does not have, a domain that no point satisfies, or a
-            function that returns another value when it is called again at the first point. What the statement's own functions raise
-            is recorded in `failures`.
+            function that returns another value when it is called again at the first point. Errors of the statement's own functions
+            are recorded in `failures`.
 
     Source: Bonferroni's inequality for the split; Owen (1998) for the points.
 
