@@ -2,10 +2,20 @@
 
 from mipsim import tradeoff
 from mipsim._version import __version__
-from mipsim.audits import Audit, audit
+from mipsim.audits import Audit, RunningAudit, audit
 from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff, roc
 from mipsim.bands.drawing import plot
 from mipsim.tradeoff import *  # noqa: F403
 
-__all__ = ["Audit", "Comparison", "EmpiricalTradeOff", "RareTradeOff", "__version__", "audit", "plot", "roc"]
+__all__ = [
+    "Audit",
+    "Comparison",
+    "EmpiricalTradeOff",
+    "RareTradeOff",
+    "RunningAudit",
+    "__version__",
+    "audit",
+    "plot",
+    "roc",
+]
 __all__ += tradeoff.__all__

@@ -6,8 +6,9 @@ from mipsim._light import *  # noqa: F403
 from mipsim.attacks import *  # noqa: F403
 from mipsim.distributions import *  # noqa: F403
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.play import play
+from mipsim.engine.play import decide, play
 from mipsim.engine.play_many import ManyHistogram, play_many, play_targets
+from mipsim.engine.until import Until
 from mipsim.games import *  # noqa: F403
 from mipsim.mechanisms import *  # noqa: F403
 from mipsim.rare import play_rare
@@ -15,7 +16,9 @@ from mipsim.rare import play_rare
 __all__ = [
     "Histogram",
     "ManyHistogram",
+    "Until",
     "compilation_cache",
+    "decide",
     "play",
     "play_many",
     "play_rare",

@@ -2,5 +2,6 @@
 
 from mipsim.audits.auditing import audit
 from mipsim.audits.result import Audit
+from mipsim.audits.running import RunningAudit
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "RunningAudit", "audit"]

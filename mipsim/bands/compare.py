@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mipsim._validation import class_counts, number, one_of
+from mipsim.bands.anytime import MixedRates, anytime_bounds, mixed_rates, mixture_probits
 from mipsim.bands.comparison_base import (
     KINDS,
     NUMERICAL_FLOOR,
@@ -63,6 +64,7 @@ class Comparison(AbstractComparison):
         alpha, beta: observed FPR and FNR at the thresholds, shape (K,).
         out_games, in_games: games played in each world.
         requested_kind: the kind of claim that was requested, or None for what follows from `finite_size`.
+        anytime: whether the intervals hold at every number of games at once.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -77,6 +79,7 @@ class Comparison(AbstractComparison):
     out_games: int
     in_games: int
     requested_kind: str | None = None
+    anytime: bool = False
 
     @property
     def kind(self) -> str:
@@ -124,6 +127,8 @@ class Comparison(AbstractComparison):
             ("FPR range", f"[{low:.3g}, {high:.3g}], {used}" if self.thresholds_used else used),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
         ]
+        if self.anytime:
+            rows.append(("holds", "at every number of games at once"))
         if self.kind == "equality" and self.verdict == REFUTED:
             bound = "upper_bound_on_power"
             rows.append(("as a bound", f"{self.verdict_for(bound)} {READINGS[bound]}"))
@@ -142,6 +147,7 @@ def compare_counts(
     least_rate: float = 0.0,
     finite_size: object = None,
     kind: str | None = None,
+    earlier_counts: np.ndarray | None = None,
 ) -> Comparison:
     """Compare counts at K thresholds, fixed before the games, with a claimed trade-off function.
 
@@ -165,6 +171,8 @@ def compare_counts(
         kind: what the claim says, one of `mipsim.bands.comparison_base.KINDS`: "equality", "equivalence" (equal to the
             tolerance), "limit", "upper_bound_on_power" (no attacker is stronger) or "ordering" (this attacker is no weaker); by default "equality", or "limit" with a
             `finite_size`. A true bound is refuted as an equality wherever the attacker is weaker.
+        earlier_counts: if given, the intervals hold at every number of games at once, see `mipsim.bands.anytime_bounds`: what
+            earlier, independent games counted, false positives and true negatives, false negatives and true positives, shape (4, K); zeros if there were none.
 
     Raises:
         ValueError: if counts are not whole or exceed the games, another argument is outside its range, or the
@@ -201,6 +209,7 @@ def compare_counts(
         least_rate=least_rate,
         finite_size=finite_size,
         kind=kind,
+        mixed=mixed_rates(x, n0, y, n1, earlier_counts),
     )
 
 
@@ -214,6 +223,7 @@ def compare_rates(
     least_rate: float = 0.0,
     finite_size: object = None,
     kind: str | None = None,
+    mixed: tuple[MixedRates, MixedRates] | None = None,
 ) -> Comparison:
     """Hold FPRs `out` and FNRs `inside`, at K thresholds fixed before the games, against a claimed curve.
 
@@ -226,6 +236,7 @@ def compare_rates(
         least_rate: as in `compare_counts`.
         finite_size: as in `compare_counts`.
         kind: as in `compare_counts`.
+        mixed: the same rates with their mixtures, for intervals that hold at every number of games at once.
 
     Examples:
         >>> from scipy.special import ndtr
@@ -252,17 +263,23 @@ def compare_rates(
     used = enough.copy()
     for rate in (out.rate, inside.rate):
         used &= np.minimum(rate, 1.0 - rate) >= rarest
-    probits = critical_probits(risk, k, 2)
-    low, high = gap_bounds(out, inside, claim, probits)
+
+    def bounds(curve: AbstractTradeOff, sides: int = 2) -> tuple[np.ndarray, np.ndarray]:
+        if mixed is not None:  # both ends hold at once; one alone would be no narrower
+            return anytime_bounds(*mixed, curve, risk)
+        return gap_bounds(out, inside, curve, critical_probits(risk, k, sides))
+
+    low, high = bounds(claim)
     estimate = np.full(k, np.nan)
     claimed = np.mean(claim.beta_bounds(out.rate[enough]), axis=0)
     estimate[enough] = ndtri(claimed) - inside.probit[enough]
     error = gap_standard_error(out, inside, claim)
-    half_width, detectable = widths_and_detectable(probits[0], error, low, estimate, high, cells)
+    probit = critical_probits(risk, k, 2)[0] if mixed is None else mixture_probits(*mixed, risk)
+    half_width, detectable = widths_and_detectable(probit, error, low, estimate, high, cells)
     allowance, law = _finite_size(finite_size)
     contradicted = None
     if law is not None:
-        above, below = (gap_bounds(out, inside, curve, probits) for curve in law)
+        above, below = (bounds(curve) for curve in law)
         contradicted = bool((above[0] > NUMERICAL_FLOOR).any() or (below[1] < -NUMERICAL_FLOOR).any())
     return Comparison(
         estimate=estimate,
@@ -276,7 +293,7 @@ def compare_rates(
         tolerance=margin,
         claim=str(claim),
         games=int(min(out.games.min(), inside.games.min())),
-        one_sided=partial(gap_bounds, out, inside, claim, critical_probits(risk, k, 1)),
+        one_sided=partial(bounds, claim, 1),
         finite_size=allowance,
         law_contradicted=contradicted,
         alpha=out.rate,
@@ -284,6 +301,7 @@ def compare_rates(
         out_games=int(out.games.min()),
         in_games=int(inside.games.min()),
         requested_kind=requested_kind,
+        anytime=mixed is not None,
     )
 
 

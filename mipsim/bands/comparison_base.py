@@ -27,7 +27,7 @@ POWER = 0.9
 
 
 def widths_and_detectable(
-    probit: float,
+    probit: float | np.ndarray,
     error: np.ndarray,
     low: np.ndarray,
     estimate: np.ndarray,

@@ -21,6 +21,7 @@ from mipsim._validation import (
     scores_by_name,
     whole,
 )
+from mipsim.bands.anytime import MixedRates, anytime_band, anytime_bounds, mixed_rates
 from mipsim.bands.auc import PairedGames, pair_games
 from mipsim.bands.compare import Comparison, compare_counts, why_silent
 from mipsim.bands.curve_band import CurveBand
@@ -82,6 +83,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         tied: whether all scores between two neighbouring thresholds are equal, as they are where the thresholds are all scores.
         finer_counts: (false positives, false negatives) at more thresholds, increasing and fixed before the games, for the AUC and for comparisons of
             two played curves; None if there are no more.
+        earlier_counts: if not None, every interval and bound holds at all numbers of games at once, so that the games may have been ended
+            because of what they showed (`mipsim.bands.anytime_bounds`): what earlier, independent games counted at each threshold, false positives and
+            true negatives, false negatives and true positives, shape (4, K), which makes the intervals narrower; zeros if there were none.
 
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
@@ -106,6 +110,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     free_thresholds: bool = False
     tied: bool = False
     finer_counts: tuple[np.ndarray, np.ndarray] | None = None
+    earlier_counts: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         thresholds = increasing_vector("thresholds", self.thresholds)
@@ -128,7 +133,21 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                     f"finer_counts have {finer[0].size} and {finer[1].size} entries; they must have as many"
                 )
             _monotone(*finer)
-        checked = (thresholds, x, n0, y, n1, level, bool(self.free_thresholds), bool(self.tied), finer)
+        earlier = self.earlier_counts
+        if mixed_rates(x, n0, y, n1, earlier) is not None and self.free_thresholds:
+            raise ValueError("earlier_counts is given for free_thresholds; it must be None for these")
+        checked = (
+            thresholds,
+            x,
+            n0,
+            y,
+            n1,
+            level,
+            bool(self.free_thresholds),
+            bool(self.tied),
+            finer,
+            earlier,
+        )
         for name, value in zip(self.__dataclass_fields__, checked, strict=True):
             object.__setattr__(self, name, value)
 
@@ -143,6 +162,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         confidence: float = 0.999,
         *,
         finer_counts: tuple[np.ndarray, np.ndarray] | None = None,
+        earlier_counts: np.ndarray | None = None,
     ) -> EmpiricalTradeOff:
         """Build the curve from counts in any array-like form.
 
@@ -154,9 +174,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         """
         x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
         y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
-        return cls(
-            finite_vector("thresholds", thresholds), x, n0, y, n1, confidence, finer_counts=finer_counts
-        )
+        more = {"finer_counts": finer_counts, "earlier_counts": earlier_counts}
+        return cls(finite_vector("thresholds", thresholds), x, n0, y, n1, confidence, **more)
 
     @property
     def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -223,10 +242,17 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     def beta(self) -> np.ndarray:
         return self.false_negatives / self.in_games
 
+    @cached_property
+    def _mixed(self) -> tuple[MixedRates, MixedRates] | None:
+        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
+        return mixed_rates(*counts, self.earlier_counts)
+
     def _band(self) -> CurveBand:
         """The band, simultaneous over both worlds and all thresholds: Clopper-Pearson, or free of thresholds."""
         risk = 1.0 - self.confidence
         counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
+        if self._mixed is not None:
+            return anytime_band(*self._mixed, risk)
         if not self.free_thresholds:
             return CurveBand.from_counts(*counts, risk)
         out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
@@ -258,6 +284,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @cached_property
     def _paired(self) -> PairedGames | None:
+        if self._mixed is not None:
+            return None  # the interval of the pairs is of one number of games
         above, below = self.finest_counts
         chosen = self.thresholds if self.free_thresholds else None
         return pair_games(above, self.out_games, below, self.in_games, chosen)
@@ -301,10 +329,13 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     def _mu_lower_bound(self) -> float:
         if self.free_thresholds:
             return self._lower_bound(gdp(), CurveBand.mu_lower)
+        blind = GaussianTradeOff(0.0)
+        if self._mixed is not None:
+            return max(0.0, float(anytime_bounds(*self._mixed, blind, 1.0 - self.confidence)[0].max()))
         out = ScaledRates.plain(self.false_positives, self.out_games)
         inside = ScaledRates.plain(self.false_negatives, self.in_games)
         probits = critical_probits(1.0 - self.confidence, self.thresholds.size, 1)
-        return max(0.0, float(gap_bounds(out, inside, GaussianTradeOff(0.0), probits)[0].max()))
+        return max(0.0, float(gap_bounds(out, inside, blind, probits)[0].max()))
 
     def epsilon_lower_bound(self, delta: float) -> float:
         """The mechanism is not (epsilon, delta)-DP for any epsilon below this, >= 0; `delta` in [0, 1]; one-sided.
@@ -358,6 +389,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @cached_property
     def _upper_band(self) -> CurveBand:
+        if self._mixed is not None:
+            return self.curve_band
         counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
         free = self.free_thresholds
         return CurveBand.upper_from_counts(*counts, 1.0 - self.confidence, free_thresholds=free)
@@ -432,6 +465,10 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 "the thresholds were chosen after the scores; compare needs thresholds fixed beforehand"
             )
         if isinstance(claim, EmpiricalTradeOff):
+            if self.earlier_counts is not None or claim.earlier_counts is not None:
+                raise ValueError(
+                    "a curve's games may have been ended by what they showed; compare needs two curves of numbers of games fixed beforehand"
+                )
             if finite_size is not None:
                 raise ValueError("finite_size is given, but claim is a played curve; it must be None then")
             requested = "ordering" if kind is None else one_of("kind", kind, tuple(ORDERINGS))
@@ -453,6 +490,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             least_rate=least_rate,
             finite_size=finite_size,
             kind=kind,
+            earlier_counts=self.earlier_counts,
         )
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -470,6 +508,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return [
             ("FPR range", reach),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
+            *([] if self._mixed is None else [("holds", "at every number of games at once")]),
             ("advantage", f"[{a_low:.4g}, {a_high:.4g}]"),
             ("AUC", f"[{u_low:.4g}, {u_high:.4g}]"),
             *more,

@@ -2,6 +2,7 @@
 
 from mipsim.engine.describe import describe
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.play import play
+from mipsim.engine.play import decide, play
+from mipsim.engine.until import Until
 
-__all__ = ["Histogram", "describe", "play"]
+__all__ = ["Histogram", "Until", "decide", "describe", "play"]

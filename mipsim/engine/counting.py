@@ -218,6 +218,7 @@ def play_range(
     workers: int,
     seconds: float = _SECONDS_PER_CHUNK,
     end_waits: Callable[[], None] = lambda: None,
+    looks: Sequence[int] = (),
 ) -> Generator[tuple[int, np.ndarray], None, None]:
     """Play games start, ..., stop - 1 and yield (games done so far, counts of the next chunk) in order.
 
@@ -233,12 +234,14 @@ def play_range(
         workers: threads.
         seconds: what a call shall take.
         end_waits: called before the threads are waited for, so that none goes on waiting for another machine.
+        looks: increasing; chunks end at each of these too.
 
     Examples:
         >>> def count(a, b): return np.array([[b - a]]), np.zeros(0)
         >>> [(done, int(c.sum())) for done, c in play_range(count, 0, 10, block=4, chunk=4, workers=2)]
         [(4, 4), (8, 4), (10, 2)]
     """
+    cuts = [*(look for look in looks if start < look < stop), stop][::-1]
     size = block if chunk is None else block * -(-chunk // block)
     running: deque[tuple[int, Future[tuple[np.ndarray, float]]]] = deque()
     pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="mipsim")
@@ -253,7 +256,9 @@ def play_range(
         while begin < stop or running:
             while begin < stop and len(running) < workers + 1:
                 fair = size if chunk is not None else min(size, _fair_chunk(stop - begin, workers, block))
-                end = min(stop, (begin // block) * block + fair)
+                end = min(cuts[-1], (begin // block) * block + fair)
+                if end == cuts[-1]:
+                    cuts.pop()
                 running.append((end, pool.submit(timed, begin, end)))
                 begin = end
             end, future = running.popleft()

@@ -57,7 +57,9 @@ class Histogram:
         """Games played in each world."""
         return total(self.out)
 
-    def tradeoff(self, confidence: float = 0.999, thresholds: int = 64) -> EmpiricalTradeOff:
+    def tradeoff(
+        self, confidence: float = 0.999, thresholds: int = 64, *, anytime: bool = False
+    ) -> EmpiricalTradeOff:
         """The empirical trade-off curve with its simultaneous band.
 
         Thresholds are picked evenly by their index among the edges, or for a score with atoms by what the pilot said of it
@@ -67,6 +69,8 @@ class Histogram:
         Args:
             confidence: of the band, simultaneous over both worlds and all thresholds, in (0, 1).
             thresholds: how many edges to use, >= 1; all of them if there are fewer.
+            anytime: whether every interval shall hold at all numbers of games at once, as it must where the games are looked at while
+                they are played; always so where they were played `until` a verdict.
 
         Examples:
             >>> h = Histogram(np.array([0.0, 1.0]), np.array([5, 3, 2]), np.array([1, 4, 5]))
@@ -79,9 +83,26 @@ class Histogram:
         pick = spread_evenly(dict(self.manifest.get("edges", {})).get("shares"), self.edges.size, wanted)
         above, below = self.games - np.cumsum(self.out)[:-1], np.cumsum(self.inside)[:-1]
         n = self.games
+        earlier = self._pilot_counts()[:, pick] if anytime or "until" in self.manifest else None
         return EmpiricalTradeOff.from_counts(
-            self.edges[pick], above[pick], n, below[pick], n, confidence, finer_counts=(above, below)
+            self.edges[pick],
+            above[pick],
+            n,
+            below[pick],
+            n,
+            confidence,
+            finer_counts=(above, below),
+            earlier_counts=earlier,
         )
+
+    def _pilot_counts(self) -> np.ndarray:
+        """What the pilot counted, as `EmpiricalTradeOff.earlier_counts` at every edge; zeros where it is not known."""
+        cells = np.asarray(dict(self.manifest.get("edges", {})).get("counts", 0), np.float64)
+        if cells.shape != (2, self.edges.size + 1):
+            return np.zeros((4, self.edges.size))
+        below = np.cumsum(cells, axis=1)
+        out, inside, games = below[0, :-1], below[1, :-1], below[:, -1]
+        return np.stack([games[0] - out, out, inside, games[1] - inside])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to an NPZ file (no pickle), whole or not at all; `load` reads it back.
@@ -128,6 +149,8 @@ class Histogram:
             raise ValueError(f"both histograms hold {games} games; a histogram can hold {MOST_GAMES}")
         manifest = {**self.manifest, "games": games, "runs": runs}
         manifest.pop("shard", None)  # a sum is no shard
+        if "until" in other.manifest:  # nor are its games of a number that was fixed before them
+            manifest.setdefault("until", other.manifest["until"])
         if self.manifest.get("seed") != other.manifest.get("seed"):
             manifest["seed"] = None
         if "device" in manifest and self.manifest["device"] != other.manifest.get("device"):

@@ -13,6 +13,7 @@ from mipsim.engine.devices import Device, local_devices, threads_for
 from mipsim.engine.executors import check_executor
 from mipsim.engine.fidelity import check_fidelity
 from mipsim.engine.histogram import Histogram
+from mipsim.engine.until import Until
 
 MOST_NUMBERS = 2**62
 """Of games: an int64 holds the end of their last block."""
@@ -35,6 +36,7 @@ class Options:
         checkpoint: the file of a run of one column, or None.
         shard: what the manifest says of the part that this run is of a larger one, or None.
         executor: where shards are played, or None for this process.
+        until: what ends the run before its last game, or None.
     """
 
     games: range
@@ -49,6 +51,7 @@ class Options:
     checkpoint: Path | None
     shard: dict[str, Any] | None
     executor: Any
+    until: Until | None = None
 
     @classmethod
     def checked(
@@ -66,6 +69,7 @@ class Options:
         checkpoint: str | os.PathLike[str] | None = None,
         shard: object = None,
         executor: object = None,
+        until: object = None,
     ) -> "Options":
         """Check the arguments of `play`, before any work is done; `fidelities` are those that are allowed, where not all are.
 
@@ -94,6 +98,10 @@ class Options:
             text = {"index": index, "count": count, "games": [requested.start, requested.stop]}
             requested = shard_of(requested, index, count)
         chosen = one_of("fidelity", fidelity, fidelities) if fidelities else check_fidelity(fidelity)
+        if until is not None and shard is not None:
+            raise ValueError(
+                f"shard is {shard} beside until; it must be None then, since a shard does not know when the others' games decide"
+            )
         if executor is not None:
             check_executor(executor)
         return cls(
@@ -104,6 +112,7 @@ class Options:
             devices=places,
             shard=text,
             executor=executor,
+            until=None if until is None else Until.checked(until),
             **options,
         )
 

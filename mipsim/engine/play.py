@@ -7,12 +7,15 @@ from typing import Any
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
+from mipsim.bands.compare import Comparison
 from mipsim.engine.executors import Recipe
 from mipsim.engine.fidelity import check_game, check_shapes
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.options import Options
 from mipsim.engine.run import Column, Run
+from mipsim.engine.until import Until
 from mipsim.games.base import AbstractGame
+from mipsim.tradeoff.base import AbstractTradeOff
 
 
 def play(
@@ -30,6 +33,7 @@ def play(
     devices: int | None = None,
     shard: tuple[int, int] | None = None,
     executor: Any = None,
+    until: AbstractTradeOff | Until | None = None,
 ) -> Histogram:
     """Play `games` games in each world and count the attack's scores.
 
@@ -57,6 +61,9 @@ def play(
         executor: plays shards of the games elsewhere: a `concurrent.futures.Executor` (processes, loky, Dask's `get_executor()`,
             mpi4py's, submitit's), or a function that makes one, which is then replaced when its workers die. `workers` is then
             the number of shards in flight (None = what it says it has), `chunk` the games of a shard. Counts are the same.
+        until: a claimed trade-off function, or an `Until` that says how it is judged: the run stops as soon as the claim is confirmed or refuted, at
+            one of the numbers of games that `Until` fixes; else it ends after `games`. All intervals of such counts are wider, so that they
+            hold at every number of games at once.
 
     Raises:
         ValueError: on bad arguments, a NaN score, a worker of another version, or a checkpoint that is corrupt or belongs to another run.
@@ -83,6 +90,7 @@ def play(
         checkpoint=checkpoint,
         shard=shard,
         executor=executor,
+        until=until,
     )
     known = as_attack(attack)
     with exact_scope():
@@ -90,3 +98,51 @@ def play(
     recipe = Recipe(game, (known,), fidelity)
     (counts,) = Run(options, recipe.sampler(), [Column(game, known)], recipe).play()
     return counts
+
+
+def decide(
+    game: AbstractGame,
+    attack: AbstractAttack | Callable[..., Any],
+    claim: AbstractTradeOff,
+    games: int | range = 100_000_000,
+    seed: int = 0,
+    *,
+    kind: str | None = None,
+    tolerance: float | None = None,
+    confidence: float = 0.999,
+    least_rate: float = 0.01,
+    **how: Any,
+) -> Comparison:
+    """Play games until they confirm or refute a claim, and return the comparison that does so.
+
+    A claim that is as far off as its tolerance is decided by no number of games: it ends INCONCLUSIVE after `games`.
+
+    Args:
+        game: what is played.
+        attack: as in `play`.
+        claim: the claimed trade-off function.
+        games: the most games in EACH world, or the range of their numbers.
+        seed: a whole number in [0, 2^64).
+        kind: what the claim says, as in `mipsim.Until`, like the next three.
+        tolerance: what counts as equal, in probits.
+        confidence: of the verdict, whenever the run stops.
+        least_rate: the least error rates that a confirmation is about.
+        **how: other arguments of `play`: `edges`, `fidelity`, `chunk`, `progress`, `checkpoint`, `workers`, `devices`, `executor`.
+
+    Raises:
+        ValueError: as `play`.
+        OSError: as `play`.
+
+    Source: Robbins (1970); Howard, Ramdas, McAuliffe, Sekhon (2021).
+
+    Examples:
+        >>> import mipsim as mi
+        >>> data = mi.Gaussian([0.0], [1.0])
+        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=9, target=[3.0])
+        >>> attack = mi.CovarianceScore(data, n=9, target=[3.0])
+        >>> found = decide(game, attack, mi.GaussianTradeOff(2.0), progress=False)  # about 1.06
+        >>> found.verdict, found.out_games
+        ('REFUTED', 8192)
+    """
+    until = Until(claim, kind, tolerance, confidence, least_rate)
+    return until.compare(play(game, attack, games, seed, until=until, **how))

@@ -78,16 +78,26 @@ class Run:
             )
             for column, (own, text) in zip(columns, placed, strict=True)
         ]
+        until, looks = options.until, () if options.until is None else options.until.looks(options.games)
         counting, workers, how = self._counting(sampler, edges, workers)
         counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
         first = options.games.start
         done, begin = begun[0].games, first + begun[0].games
         title = f"{sampler.fidelity} fidelity ({sampler.name})"
         span = counting.span if isinstance(counting, Counter) else sampler.block
-        ways = counting, begin, options.games.stop, span, options.chunk, workers
+
+        def decided() -> bool:
+            return (
+                until is not None
+                and begin in looks
+                and until.decides(self._added(begun[0], counts[:, 0], done))
+            )
+
+        stop = begin if decided() else options.games.stop  # by a run before this one
+        ways = counting, begin, stop, span, options.chunk, workers
         with (
             progress_line(title, len(options.games), done, options.progress) as advance,
-            closing(play_range(*ways, **how)) as chunks,
+            closing(play_range(*ways, **how, looks=looks)) as chunks,
         ):
             for end, more in chunks:
                 of = f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
@@ -96,6 +106,8 @@ class Run:
                 if options.checkpoint is not None:
                     store(options.checkpoint, vars(self._added(begun[0], counts[:, 0], done)))
                 advance(done)
+                if decided():
+                    break
         return [self._added(state, counts[:, i], done) for i, state in enumerate(begun)]
 
     def _sized(self) -> AbstractSampler:
@@ -176,6 +188,8 @@ class Run:
             "versions": versions(),
             "device": options.devices[0].platform,
         }
+        if options.until is not None:
+            manifest["until"] = options.until.manifest()
         return manifest if options.shard is None else manifest | {"shard": options.shard}
 
     def _thresholds(
@@ -211,6 +225,11 @@ class Run:
             edges = pilot_edges(own)
             shares = pilot_shares(own, edges)
             text = {"source": "pilot", "rule": PILOT_RULE} | ({} if shares is None else {"shares": shares})
+            if options.until is not None:  # narrower intervals are worth a larger manifest there
+                text["counts"] = [
+                    np.bincount(np.searchsorted(edges, world), minlength=edges.size + 1).tolist()
+                    for world in own
+                ]
             placed.append((edges, text))
         return placed
 

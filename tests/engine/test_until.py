@@ -1,0 +1,192 @@
+"""Runs that stop when their verdict is known: where they stop, what they are then, and what they refuse."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+
+ROOT = Path(__file__).parents[2]
+DATA = mi.Gaussian([0.0], [1.0])
+GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=9, target=[3.0])
+ATTACK = mi.CovarianceScore(DATA, n=9, target=[3.0])
+TRUTH = GAME.exact(ATTACK)
+WRONG = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=9, target=[3.15]).exact(
+    mi.CovarianceScore(DATA, n=9, target=[3.15])
+)
+"""Off by 5%: refuted after some 50,000 games."""
+
+
+def played(games=300_000, until: object = WRONG, **how):
+    return mi.play(GAME, ATTACK, games, seed=3, until=until, progress=False, **how)
+
+
+def same(a, b) -> bool:
+    return np.array_equal(a.out, b.out) and np.array_equal(a.inside, b.inside) and a.manifest == b.manifest
+
+
+@pytest.fixture(scope="module")
+def stopped():
+    return played()
+
+
+def test_it_stops_at_a_look_with_the_counts_of_a_fixed_run(stopped) -> None:
+    looks = mi.Until(WRONG).looks(range(300_000))
+    assert stopped.games in looks[1:-1]
+    fixed = mi.play(GAME, ATTACK, stopped.games, seed=3, progress=False, edges=stopped)
+    assert np.array_equal(stopped.out, fixed.out)
+    assert np.array_equal(stopped.inside, fixed.inside)
+    assert stopped.manifest["runs"] == fixed.manifest["runs"] == [[3, 0, stopped.games]]
+    assert mi.Until(WRONG).compare(stopped).verdict == "REFUTED"
+    before = mi.play(
+        GAME, ATTACK, looks[looks.index(stopped.games) - 1], seed=3, progress=False, edges=stopped
+    )
+    assert mi.Until(WRONG).compare(before).verdict == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize(
+    "how", [{"chunk": 1}, {"chunk": 5000, "workers": 3}, {"workers": 1}, {"games": 10**12}], ids=str
+)
+def test_where_it_stops_depends_on_no_chunk_or_worker(stopped, how) -> None:
+    assert same(played(**how), stopped)
+
+
+@pytest.mark.system
+def test_where_it_stops_depends_on_no_executor(stopped) -> None:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        assert same(played(executor=pool), stopped)
+
+
+def test_a_claim_as_far_off_as_its_tolerance_ends_inconclusive() -> None:
+    """Games that are no multiple of a block, and too few for the true claim: the last look is at their end."""
+    until = mi.Until(TRUTH, tolerance=0.02)
+    counts = played(20_011, until)
+    assert counts.games == 20_011
+    assert until.compare(counts).verdict == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_run_that_was_killed_between_two_writes_goes_on_to_the_same_bits(
+    tmp_path, stopped, monkeypatch, extra
+) -> None:
+    """Killed after any write: before the deciding look, and just at it, before it was judged."""
+    path, writes = tmp_path / "run.npz", [0]
+    from mipsim.engine import run
+
+    write, looks = run.store, mi.Until(WRONG).looks(range(300_000))
+
+    def killed(*args) -> None:
+        write(*args)
+        writes[0] += 1
+        if args[1]["manifest"]["games"] == looks[looks.index(stopped.games) - 1 + extra]:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "store", killed)
+    with pytest.raises(KeyboardInterrupt):
+        played(checkpoint=path, chunk=2048)
+    monkeypatch.undo()
+    assert same(played(checkpoint=path), stopped)
+    written = path.stat().st_mtime_ns
+    assert same(
+        played(10**12, checkpoint=path), stopped
+    )  # decided: nothing more is played, however many games are allowed
+    assert path.stat().st_mtime_ns == written
+    for other in (None, mi.GaussianTradeOff(1.2), mi.Until(WRONG, kind="ordering")):
+        with pytest.raises(ValueError, match="belongs to another run, which differs in until"):
+            played(10**6, other, checkpoint=path)
+
+
+@pytest.mark.system
+def test_a_killed_process_goes_on_to_the_same_bits(tmp_path) -> None:
+    path = tmp_path / "run.npz"
+    code = (
+        "from tests.engine.test_until import GAME, ATTACK, TRUTH, mi\n"
+        f"mi.play(GAME, ATTACK, 3_000_000, until=mi.Until(TRUTH, tolerance=1e-5), chunk=8192, checkpoint={str(path)!r}, progress=False)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while not (path.exists() and mi.Histogram.load(path).games > 40_000):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    held = mi.Histogram.load(path).games
+    until = mi.Until(TRUTH, tolerance=1e-5)
+    resumed, whole = (
+        mi.play(GAME, ATTACK, held + 50_001, until=until, checkpoint=p, progress=False) for p in (path, None)
+    )
+    assert same(resumed, whole)
+
+
+def test_every_interval_of_a_stopped_run_and_of_its_sums_holds_at_all_numbers_of_games(
+    tmp_path, stopped
+) -> None:
+    more = mi.play(GAME, ATTACK, 4000, seed=4, progress=False, edges=stopped)
+    stopped.save(tmp_path / "stopped.npz")
+    for counts in (stopped, mi.Histogram.load(tmp_path / "stopped.npz"), stopped + more, more + stopped):
+        curve = counts.tradeoff()
+        assert curve.earlier_counts is not None
+        assert curve.earlier_counts.sum(axis=0).tolist() == [8192] * 64  # of the pilot
+        assert curve.compare(WRONG).anytime
+    assert more.tradeoff().earlier_counts is None
+    assert more.tradeoff(anytime=True).compare(WRONG).anytime
+    assert (stopped + more).games == stopped.games + 4000
+
+
+def test_given_edges_need_no_pilot() -> None:
+    counts = played(edges=[0.0, 3.0, 6.0])
+    assert counts.tradeoff().earlier_counts.sum() == 0  # ty: ignore
+    assert counts.games < 300_000
+
+
+def test_a_score_that_is_nan_is_refused_where_the_run_would_reach_it() -> None:
+    import jax.numpy as jnp
+
+    def rarely(target, output):
+        return jnp.where(output[0] > 1.2, jnp.nan, output[0])
+
+    with pytest.raises(ValueError, match="gave NaN for"):
+        mi.play(GAME, rarely, 300_000, until=WRONG, edges=[0.0], progress=False)
+
+
+def test_scores_with_ties_and_worlds_that_differ() -> None:
+    """A yes/no attack: its one threshold decides."""
+
+    def guess(target, output):
+        return 1.0 * (output[0] > 0.3)
+
+    found = mi.decide(GAME, guess, mi.GaussianTradeOff(1.5), 300_000, progress=False)
+    assert found.verdict == "REFUTED"
+    assert found.out_games < 300_000
+
+
+@pytest.mark.parametrize(
+    ("how", "error"),
+    [
+        ({"until": 1.0}, "until is float; it must be"),
+        ({"until": mi.GaussianTradeOff(0.0)}, "tolerance is None, but 2% of the claim's own mu"),
+        ({"until": WRONG, "shard": (0, 2)}, r"shard is \(0, 2\) beside until; it must be None then"),
+    ],
+)
+def test_what_it_cannot_judge_is_refused_before_any_game(how, error) -> None:
+    with pytest.raises(ValueError, match=error):
+        mi.play(GAME, ATTACK, 10**12, **how)
+
+
+def test_ranges_are_looked_at_from_their_own_beginning() -> None:
+    counts = played(range(1000, 301_000))
+    assert counts.manifest["runs"][0][1] == 1000
+    assert counts.games in mi.Until(WRONG).looks(range(300_000))
