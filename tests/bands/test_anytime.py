@@ -179,3 +179,57 @@ def test_the_band_is_simultaneous_with_the_mixture_of_each_world() -> None:
     assert mixture_probits(out, inside, 0.01) == pytest.approx(
         np.sqrt(2 * (np.log(200) + np.log(500 * np.pi))), rel=0.01
     )
+
+
+RATES = np.array([0.5, 0.16])  # FPRs of two thresholds
+LOOKS = [n for n in (next_look(k, 1024, 2) for k in range(1023, 2**16)) if n <= 2**16]
+
+
+def stopped(draw_counts, runs: int, bounds, claim, tolerance: float) -> tuple[int, int, list[int]]:
+    """Runs at mu = 1 that end REFUTED, those that end CONFIRMED, as an equality to the tolerance, and at how many games each stops."""
+    rng = np.random.default_rng(5)
+    looks = sorted(set(LOOKS))
+    x, y, k = np.zeros((runs, 2)), np.zeros((runs, 2)), 0
+    refuted, confirmed, open_, at = 0, 0, np.arange(runs), np.full(runs, looks[-1])
+    beta = GaussianTradeOff(1.0).beta(RATES)
+    for n in looks:
+        x += draw_counts(rng, RATES, n - k, runs)
+        y += draw_counts(rng, beta, n - k, runs)
+        k = n
+        low, high = (end.reshape(-1, 2) for end in bounds(x[open_].ravel(), y[open_].ravel(), n, claim))
+        wrong = ((low > tolerance) | (high < -tolerance)).any(axis=1)
+        right = (np.maximum(-low, high) <= tolerance).all(axis=1)
+        refuted, confirmed = refuted + int(wrong.sum()), confirmed + int(right.sum())
+        at[open_[wrong | right]] = n
+        open_ = open_[~(wrong | right)]
+        if not open_.size:
+            break
+    return refuted, confirmed, at.tolist()
+
+
+def anytime_at_95(x, y, n, claim):
+    return anytime_bounds(*rates(x, n, y, n), claim, 0.05 / 2 * x.size)
+
+
+def fixed_at_95(x, y, n, claim):
+    return gap_bounds(*(ScaledRates.plain(c, n) for c in (x, y)), claim, critical_probits(0.05, 2, 2), 64)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(
+    ("claim", "tolerance", "wrong"),
+    [(1.0, 1e-9, 0), (1.0, 0.05, 0), (1.0525, 0.05, 1)],
+    ids=["true, never confirmed", "true", "off by 1.05 tolerances"],
+)
+def test_few_of_2000_runs_stop_wrongly(draw_counts, claim, tolerance, wrong) -> None:
+    """At 95% confidence at most the binomial quantile of 1e-9; the control, intervals of a fixed number of games looked at alike, exceeds it."""
+    curve = GaussianTradeOff(claim)
+    counted = stopped(draw_counts, 2000, anytime_at_95, curve, tolerance)
+    print(
+        f"{claim} to {tolerance}: {counted[0]} REFUTED, {counted[1]} CONFIRMED, median {np.median(counted[2])} games"
+    )
+    assert counted[wrong] <= binom.isf(1e-9, 2000, 0.05)
+    if tolerance < 1e-6:
+        naive = stopped(draw_counts, 400, fixed_at_95, curve, tolerance)
+        print(f"looked at alike, intervals of a fixed number of games: {naive[0]} of 400 REFUTED")
+        assert naive[0] > binom.isf(1e-6, 400, 0.05)
