@@ -1,6 +1,7 @@
 """Audits of scores that arrive one by one."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,14 +29,13 @@ def test_batches_change_nothing(how) -> None:
     whole = judged("mu=0.3", scores, member, 900, **how)
     assert whole.verdict == "REFUTED"
     assert whole.scores == 900
+    at = whole.refuted_at
+    assert at is not None
     for batch in (1, 7, 250):
         other = judged("mu=0.3", scores, member, batch, **how)
         assert (other.refuted_at, str(other)) == (whole.refuted_at, str(whole))
-    assert judged("mu=0.3", scores, member, whole.refuted_at - 1, **how).refuted_at == whole.refuted_at
-    assert (
-        judged("mu=0.3", scores[: whole.refuted_at - 1], member[: whole.refuted_at - 1], 900, **how).verdict
-        == "INCONCLUSIVE"
-    )
+    assert judged("mu=0.3", scores, member, at - 1, **how).refuted_at == at
+    assert judged("mu=0.3", scores[: at - 1], member[: at - 1], 900, **how).verdict == "INCONCLUSIVE"
 
 
 def test_a_refutation_stays_and_the_truth_never_stops() -> None:
@@ -46,6 +46,7 @@ def test_a_refutation_stays_and_the_truth_never_stops() -> None:
     assert (audit.verdict, audit.refuted_at) == ("REFUTED", at)
     same = judged("mu=1", scores, member, 20_000)
     assert same.verdict == "INCONCLUSIVE"
+    assert same.curve is not None
     assert 0.85 < same.curve.mu_lower_bound() < 1.0
 
 
@@ -66,8 +67,9 @@ def test_what_is_no_score_is_refused_and_nothing_is_taken() -> None:
     ):
         with pytest.raises(ValueError, match=error):
             mi.RunningAudit("mu=1", **how)
+    nothing: Any = 1.0
     with pytest.raises(ValueError, match="claim is float"):
-        mi.RunningAudit(1.0)
+        mi.RunningAudit(nothing)
 
 
 def test_ties_a_world_that_is_late_and_a_copy() -> None:

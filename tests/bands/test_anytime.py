@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp, ndtr, ndtri
 from scipy.stats import binom
 
@@ -30,11 +31,17 @@ EARLIER = [None, np.array([[30.0], [70.0], [50.0], [40.0]]), np.array([[900.0], 
 """Of no games, of likely ones, and of what the games contradict: each is a valid mixture."""
 
 
-def rates(x, n0, y, n1, earlier=None):
+def rates(
+    x: ArrayLike, n0: int, y: ArrayLike, n1: int, earlier: np.ndarray | None = None
+) -> tuple[MixedRates, MixedRates]:
     """Both worlds' rates of many thresholds, with the same earlier counts at each."""
     told = np.zeros((4, 1)) if earlier is None else earlier
-    worlds = (np.asarray(x, float), n0, told[:2]), (np.asarray(y, float), n1, told[2:])
-    return [MixedRates.of(c, n, np.broadcast_to(e, (2, c.size))) for c, n, e in worlds]
+
+    def world(counts: ArrayLike, games: int, before: np.ndarray) -> MixedRates:
+        x = np.asarray(counts, float)
+        return MixedRates.of(x, games, np.broadcast_to(before, (2, x.size)))
+
+    return world(x, n0, told[:2]), world(y, n1, told[2:])
 
 
 @pytest.mark.parametrize("claim", CURVES, ids=str)
@@ -65,7 +72,11 @@ def test_the_mixture_is_a_martingale(p, earlier) -> None:
         x = np.arange(games + 1.0)
         one, _ = rates(x, games, x, games, earlier)
         mean = [
-            logsumexp(binom.logpmf(x, games, p) + one.log_mixture(np.array([[ndtri(q)]]))[:, 0])
+            float(
+                np.asarray(
+                    logsumexp(binom.logpmf(x, games, p) + one.log_mixture(np.array([[ndtri(q)]]))[:, 0])
+                )
+            )
             for q in (p, 0.97 * p)
         ]
         assert mean[0] == pytest.approx(0.0, abs=1e-9)
@@ -106,8 +117,8 @@ def test_intervals_of_one_number_of_games_ever_miss_more_often_than_stated() -> 
     claim, a, risk = GaussianTradeOff(1.0), 0.3, 0.1
 
     def fixed(x: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:
-        pair = (ScaledRates.plain(counts, n) for counts in (x, y))
-        low, high = gap_bounds(*pair, claim, critical_probits(risk, 1, 2), 64)
+        out, inside = (ScaledRates.plain(counts, n) for counts in (x, y))
+        low, high = gap_bounds(out, inside, claim, critical_probits(risk, 1, 2), 64)
         return (low > 0) | (high < 0)
 
     assert chance_of_ever_missing(fixed, a, float(claim.beta(a)), 40) > 1.2 * risk
@@ -212,7 +223,8 @@ def anytime_at_95(x, y, n, claim):
 
 
 def fixed_at_95(x, y, n, claim):
-    return gap_bounds(*(ScaledRates.plain(c, n) for c in (x, y)), claim, critical_probits(0.05, 2, 2), 64)
+    out, inside = (ScaledRates.plain(counts, n) for counts in (x, y))
+    return gap_bounds(out, inside, claim, critical_probits(0.05, 2, 2), 64)
 
 
 @pytest.mark.evidence

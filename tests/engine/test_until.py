@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ WRONG = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=9, target=[3.15]).exact(
 """Off by 5%: refuted after some 50,000 games."""
 
 
-def played(games=300_000, until: object = WRONG, **how):
+def played(games: int | range = 300_000, until: Any = WRONG, **how):
     return mi.play(GAME, ATTACK, games, seed=3, until=until, progress=False, **how)
 
 
@@ -148,7 +149,9 @@ def test_every_interval_of_a_stopped_run_and_of_its_sums_holds_at_all_numbers_of
 
 def test_given_edges_need_no_pilot() -> None:
     counts = played(edges=[0.0, 3.0, 6.0])
-    assert counts.tradeoff().earlier_counts.sum() == 0
+    earlier = counts.tradeoff().earlier_counts
+    assert earlier is not None
+    assert earlier.sum() == 0
     assert counts.games < 300_000
 
 
