@@ -19,6 +19,7 @@ from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.pictures import pictures_of
 from mipsim.referee.reporting.rendering import FOLDER, environment
 from mipsim.referee.result import PointResult
+from tests.faults.hostile_files import hidden
 
 G = mi.GaussianTradeOff
 HOSTILE = """'"--></code></p></style></script></svg><script>alert(1)</script><img src=x onerror="alert(2)"><a href="javascript:alert(3)">&lt;$x"""
@@ -261,18 +262,22 @@ def test_a_page_of_the_figures_and_of_the_register_has_the_policy_too(tmp_path):
     assert Path(rf.report(outcome, tmp_path)).is_file()
 
 
-def test_markdown_of_findings_holds_words_and_no_markup():
-    """In every word of a refuted statement, without the blocks of code; raw words, the control, are markup."""
+@pytest.mark.parametrize(
+    "begin", ["", "[x]: https://a.example ", "# ", "- ", "* ", "+ ", "1. ", "12) ", "> ", "```js ", "~~~ ", "\x1b[2J\x9b\u202e", "\udcff"]
+)  # fmt: skip
+def test_markdown_of_findings_holds_words_and_no_markup(begin):
+    """In every word of a refuted statement, without the blocks of code; raw words, the control, are markup. No control characters either."""
     from markdown_it import MarkdownIt
 
     from verify.report.findings import findings
 
-    hostile = f"{HOSTILE} ``` $\\text{{<script>alert(4)</script>}}$ [x](javascript:alert(5))"
+    hostile = f"{HOSTILE} {begin} ``` $\\text{{<script>alert(4)</script>}}$ [x](javascript:alert(5))"
     statement = rf.Statement(
         name="refuted", says=hostile, source="x", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0), "c": rf.Choice(hostile, "b")},
         claimed=lambda x: x, truth=lambda x: x + 1.0, formula=f"\\text{{{HOSTILE}}}", derivation=hostile, snippet=hostile,
         meanings={"x": hostile, "c": hostile}, not_judged={hostile: hostile}, uses=(hostile,),
-        quote=rf.Quote(hostile, hostile), restricted_by=(rf.Quote(hostile, hostile),),
+        quote=rf.Quote(hostile, hostile), restricted_by=(rf.Quote(hostile, hostile), rf.Quote(begin, "words")),
+        slip=(rf.Quote(begin + hostile, "[x] ![x]"), rf.Quote(begin, begin)),
     )  # fmt: skip
     text = findings([rf.judge(statement, progress=False)], {}, "quick")
 
@@ -280,6 +285,7 @@ def test_markdown_of_findings_holds_words_and_no_markup():
         return {tag for tag, _ in Markup(MarkdownIt("commonmark").render(markdown)).tags}
 
     assert {"script", "img"} <= tags(hostile)
+    assert not hidden(text)
     assert tags(text) <= {
         "h1",
         "h2",

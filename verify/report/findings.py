@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import TextWrapper
 from typing import Any
 
+from mipsim._words import visible
 from mipsim.referee.defect import correction_of, diagnose
 from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.outcome import Outcome, simplest
@@ -65,7 +66,7 @@ def findings(
         verdict = "" if twin is None or twin.name not in judged else str(judged[twin.name].verdict)
         hunted = told(hunts[statement.name], statement) if statement.name in hunts else ""
         parts.append(_finding(outcome, twin, verdict or "not judged here", hunted, scale))
-    return "\n".join(parts)
+    return visible("\n".join(parts))
 
 
 def _finding(
@@ -154,7 +155,9 @@ def _example(statement: Statement, title: str, point: PointResult, command: str)
 
 
 def _quoted(quote: Quote) -> str:
-    return f"> {_line(quote.text)} ({_line(quote.place)})"
+    # At its begin it would define a link, or begin a heading, a list or code.
+    text = re.sub(r"^(\d*)(?=[.)](?:\s|$)|\[|>|#|[-+*](?:\s|$)|```|~~~)", r"\1\\", _line(quote.text))
+    return f"> {text} ({_line(quote.place)})"
 
 
 def _line(text: str) -> str:
