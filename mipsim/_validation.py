@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._words import quoted
+
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -54,7 +56,7 @@ def real_array(name: str, value: object, *, finite: bool = True) -> Array:
     except (TypeError, ValueError, OverflowError):
         if (column := _first_column_of_others(value)) is not None:
             raise ValueError(
-                f"{name} has the column {column!r}, which holds other things than numbers; every column must hold real numbers"
+                f"{name} has the column {quoted(column)}, which holds other things than numbers; every column must hold real numbers"
             ) from None
         raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers") from None
     if finite and not np.isfinite(array).all():
@@ -70,7 +72,7 @@ def _first_column_of_others(value: Any) -> str | None:
         column = np.asarray(value[label])
         try:
             column.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return str(label)
         if column.dtype.kind in "mM":  # dates are numbers by themselves, but not beside others
             return str(label)
@@ -80,9 +82,11 @@ def _first_column_of_others(value: Any) -> str | None:
 def whole(name: str, value: object, least: int) -> int:
     """Return `value` as an int of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer, float, np.floating)):
-        raise ValueError(f"{name} is {value!r}; it must be a whole number >= {least}")
-    if not math.isfinite(value) or value != int(value) or value < least:
-        raise ValueError(f"{name} is {value}; it must be a whole number >= {least}")
+        raise ValueError(f"{name} is {quoted(value)}; it must be a whole number >= {least}")
+    if not (isinstance(value, int) or math.isfinite(value)) or value != int(value) or value < least:
+        raise ValueError(
+            f"{name} is {quoted(value) if isinstance(value, int) else value}; it must be a whole number >= {least}"
+        )
     return int(value)
 
 
@@ -99,12 +103,15 @@ def number(
     left, right = "(" if low_open or low == -math.inf else "[", ")" if high_open or high == math.inf else "]"
     allowed = f"it must be a finite number in {left}{low:g}, {high:g}{right}"
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name} is {value!r}; {allowed}")
-    x = float(value)
+        raise ValueError(f"{name} is {quoted(value)}; {allowed}")
+    try:
+        x = float(value)
+    except OverflowError:  # of a whole number
+        x = math.inf
     too_low = x <= low if low_open else x < low
     too_high = x >= high if high_open else x > high
     if not math.isfinite(x) or too_low or too_high:
-        raise ValueError(f"{name} is {value}; {allowed}")
+        raise ValueError(f"{name} is {quoted(value) if isinstance(value, int) else value}; {allowed}")
     return x
 
 
@@ -125,7 +132,7 @@ def file_path(name: str, value: object) -> Path:
 def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of the allowed words."""
     if value not in allowed:
-        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
+        raise ValueError(f"{name} is {quoted(value)}; it must be one of {', '.join(allowed)}")
     return str(value)
 
 

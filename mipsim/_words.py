@@ -62,7 +62,11 @@ def quoted(value: Any, most: int = 40) -> str:
         >>> print(quoted("a\x1b"), quoted("x" * 100, 20))
         'a\x1b' 'xxxxxxx ... xxxxxx'
     """
-    return printable(repr(value), most)
+    try:
+        text = repr(value)
+    except Exception:  # of another's class, or of a whole number of thousands of digits
+        text = f"<{type(value).__name__}>"
+    return printable(text, most)
 
 
 def plural(amount: int, noun: str) -> str:

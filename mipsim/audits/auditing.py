@@ -134,7 +134,9 @@ def audit(
     number("inclusion_probability", coin, 0.0, 1.0, low_open=True, high_open=True)
     promised = read_claim(claim) if isinstance(claim, str) else claim
     if not (promised is None or isinstance(promised, (AbstractTradeOff, RatePromise))):
-        raise ValueError(f"claim is {type(promised).__name__}; it must be {KNOWN}, or text such as 'mu=1'")
+        raise ValueError(
+            f"claim is {printable(type(promised).__name__, 40)}; it must be {KNOWN}, or text such as 'mu=1'"
+        )
     at = _delta(delta, promised)
     if design in _BY_COINS and (epsilon is not None or isinstance(promised, RatePromise)):
         raise ValueError(
@@ -223,8 +225,13 @@ def audit(
         decides=None if curve is None else _decides(curve, promised, at),
         read_as=known.read_as,
         order=known.order,
-        higher_is_in=bool(known.values[known.member].mean() >= known.values[~known.member].mean()),
+        higher_is_in=_higher_is_in(known),
     )
+
+
+def _higher_is_in(scores: Scores) -> bool:
+    values = scores.values / abs(scores.values).max()  # the sum of the largest numbers would overflow
+    return bool(values[scores.member].mean() >= values[~scores.member].mean())
 
 
 def _relative(source: str) -> str:

@@ -10,6 +10,7 @@ from scipy.special import betainc
 
 from mipsim._content_seed import content_generator
 from mipsim._validation import whole
+from mipsim._words import quoted
 from mipsim.audits.scores import LEAST_SCORES, Scores
 from mipsim.bands.family_bound import TabulatedCurve, quickly
 from mipsim.theory.one_run import largest_refused, mu_bound, refuses_curve, refuses_epsilon
@@ -242,10 +243,10 @@ class OneRun:
 
 def _pair(guesses: object, canaries: int) -> tuple[int, int]:
     if not isinstance(guesses, (tuple, list)) or len(guesses) != 2:
-        raise ValueError(f'guesses is {guesses!r}; it must be a pair, how many "in" and how many "out"')
+        raise ValueError(f'guesses is {quoted(guesses)}; it must be a pair, how many "in" and how many "out"')
     inside, outside = (whole(f"guesses[{i}]", value, 0) for i, value in enumerate(guesses))
     if not 1 <= inside + outside <= canaries:
         raise ValueError(
-            f"guesses is {(inside, outside)}; together they must be from 1 to the {canaries:,} canaries"
+            f"guesses is {quoted((inside, outside))}; together they must be from 1 to the {canaries:,} canaries"
         )
     return inside, outside

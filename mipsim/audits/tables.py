@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ KINDS = {"c": "complex numbers", "M": "dates", "m": "durations", "U": "text", "S
 """Entries of an array that are no real numbers."""
 SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "space": " "}
 """Names of what may separate the cells of a line."""
+LONGEST_ROW = 2**20
+"""Characters of a row of a text: no scores need as many, and a file of one row would be held many times over."""
 _AMPLIFIED = 8  # of JSON an eighth of the limit is read, since Python's objects take that much more room
 _TEXTS = (".csv", ".tsv", ".txt")
 ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
@@ -130,27 +132,22 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
         ('text separated by semicolons', {'alpha': ['0', '1'], 'beta': ['1', '0']})
     """
     try:
-        text = content.decode("utf-8-sig").lstrip("\r\n")
-        mark = _separator(text, separator)
-        lines = csv.reader(
-            io.StringIO(text, newline=""), delimiter=mark, strict=True, skipinitialspace=mark == " "
-        )
-        header = [name.strip().lower() for name in next(lines, [])]
+        mark = _separator(content[: 2 * LONGEST_ROW].decode("utf-8-sig", "ignore").lstrip("\r\n"), separator)
+        rows = _rows(content, mark)
+        header = [name.strip().lower() for name in next(rows, (0, []))[1]]
         if header and header[0].startswith("#"):  # as NumPy writes one
             header[0] = header[0].lstrip("# ")
         unnamed = bool(header) and all(map(_is_number, header))
         if unnamed:
-            lines = csv.reader(
-                io.StringIO(text, newline=""), delimiter=mark, strict=True, skipinitialspace=mark == " "
-            )
+            rows = _rows(content, mark)
             header = [str(place + 1) for place in range(len(header))]
         if len(set(header)) < len(header):
             raise ValueError(f"its header {printable(', '.join(header), 60)} names a column twice")
         columns: list[list[str]] = [[] for _ in header]
-        for row in lines:
-            if row and len(row) != len(header):
+        for line, row in rows:
+            if len(row) != len(header):
                 raise ValueError(
-                    f"line {lines.line_num} has {len(row)} cells where the header has {len(header)}; the file may be cut off"
+                    f"line {line} has {len(row)} cells where the header has {len(header)}; the file may be cut off"
                 )
             for column, cell in zip(columns, row, strict=False):
                 column.append(cell)
@@ -162,6 +159,26 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
     kind = "CSV" if mark == "," else f"text separated by {named}{'' if named.startswith(chr(39)) else 's'}"
     hint = "its first line holds numbers and no names" if unnamed else ""
     return Table.of(kind, "column", dict(zip(header, columns, strict=True)), hint)
+
+
+def _rows(content: bytes, mark: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a text that are not empty, each with the number of its last line."""
+    length = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal length
+        with io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline="") as file:
+            while line := file.readline(LONGEST_ROW + 1):
+                length += len(line)
+                if length > LONGEST_ROW:
+                    raise ValueError(f"one of its rows has more than {LONGEST_ROW:,} characters")
+                yield line
+
+    reader = csv.reader(lines(), delimiter=mark, strict=True, skipinitialspace=mark == " ")
+    for row in reader:
+        length = 0
+        if row:
+            yield reader.line_num, row
 
 
 def _separator(text: str, given: str | None) -> str:
@@ -319,7 +336,7 @@ def parsed_numbers(name: str, cells: Column) -> np.ndarray:
     result = np.empty(len(cells))
     for i, cell in enumerate(cells):
         try:
-            result[i] = float(str(cell))
+            result[i] = float(str(cell).replace("_", "x"))  # 1_0 is a number to Python alone
         except ValueError:
             raise ValueError(f"{name} holds {printable(repr(str(cell)), 40)}; it must hold numbers") from None
     return result

@@ -14,6 +14,7 @@ from mipsim.audits.result import _epsilon_of_gdp, down
 from mipsim.bands import CurveBand
 from mipsim.bands.family_bound import TabulatedCurve
 from mipsim.tradeoff.compose import ComposedTradeOff
+from tests.faults.hostile_files import hidden
 
 RNG = np.random.default_rng(0)
 COINS = RNG.random(2000) < 0.5
@@ -196,6 +197,12 @@ CLUSTERS = {"cluster": np.arange(2000) // 4}
     ("arguments", "words"),
     [
         ({"design": "guess"}, "design is 'guess'; it must be one of independent, one-run, runs, clustered"),
+        ({"design": "g" * 5000}, "design is 'ggg"),
+        ({"design": "one-run", "guesses": "g" * 5000}, "guesses is 'ggg"),
+        ({"design": "one-run", "guesses": (10**5000, 1)}, "guesses is <tuple>; together"),
+        ({"design": "one-run", "delta": 10**400}, "delta is 1000"),
+        ({"design": "one-run", "confidence": "\x1b" * 300}, r"confidence is '\x1b"),
+        ({"design": "one-run", "claim": type("\x1b" * 500, (), {})()}, r"claim is \x1b"),
         ({"design": "independent", **CLUSTERS}, '2,000 scores are in 500 clusters, which design "independent" contradicts'),
         ({"design": "one-run", **CLUSTERS}, 'which design "one-run" contradicts'),
         ({"design": "clustered"}, 'it has no cluster; design "clustered" needs to know'),
@@ -214,6 +221,14 @@ def test_bad_arguments(arguments: dict, words: str) -> None:
     with pytest.raises(ValueError) as error:  # noqa: PT011
         mi.audit(SCORES, COINS, **arguments)
     assert words in str(error.value)
+    assert len(str(error.value)) < 250
+    assert not hidden(str(error.value))
+
+
+def test_the_largest_scores_are_ordered_as_others_are() -> None:
+    """Their sum would overflow, which is a warning."""
+    large, small = (mi.audit(np.exp(SCORES) * unit, COINS, design="one-run") for unit in (1e305, 1.0))
+    assert (large.higher_is_in, large.mu_lower_bound) == (small.higher_is_in, small.mu_lower_bound)
 
 
 def test_a_run_that_is_named_is_one_run() -> None:
@@ -242,6 +257,7 @@ def test_scores_and_worlds_in_the_wrong_order() -> None:
         ([*SCORES[1:], Decimal(1)], "scores holds an object of type Decimal; it must hold real numbers"),
         ([*SCORES[1:], None], "scores holds an object of type NoneType; it must hold real numbers"),
         ([*SCORES[1:], np.nan], "scores holds nan at index 1999; every entry must be finite"),
+        ([*SCORES[1:], 10**400], "scores is list; it must be an array of real numbers"),
         (np.ones(2000), "scores all equal 1; a constant score tells nothing about any world"),
         ("x" * 5000 + ".npz", "xxx.npz cannot be read: File name too long"),
     ],

@@ -1,5 +1,6 @@
 """Scores and promises read from files: of any tool, and refused in one sentence where they cannot be used."""
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.special import ndtr, ndtri
 import mipsim as mi
 from mipsim.audits.claims import read_claim
 from mipsim.audits.scores import Scores, read_scores
+from mipsim.audits.tables import LONGEST_ROW
 
 VALUES, MEMBER = np.linspace(-1.0, 2.0, 120) ** 3, np.tile([0, 1, 1], 40)
 
@@ -72,6 +74,8 @@ PLAIN = rows("score,member", VALUES, MEMBER)
         (PLAIN.replace("\n", "\n0.5,1,7\n", 1), "line 2 has 3 cells"),
         (PLAIN + "nan,1\n", "scores holds nan at index 120"),
         (PLAIN + ",1\n", "score holds ''; it must hold numbers"),
+        (PLAIN + "1_0,1\n", "score holds '1_0'; it must hold numbers"),
+        (PLAIN + '"\n",' * (LONGEST_ROW // 3), "one of its rows has more than 1,048,576 characters"),
         (PLAIN + "0.1,yes\n", "member holds 'yes'; it must hold 1 or 0"),
         (PLAIN + "0.1,2\n", "member holds 2"),
         (rows("score,member,cluster", VALUES, MEMBER, ["a"] * 7 + [""] + ["b"] * 112), "cluster is empty at index 7"),
@@ -146,6 +150,21 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=words):
             read_scores(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("begin", "unit"), [(b"", b"\0"), (b"", b","), (b"score,member\n", b"1"), (b"", b'"\n",')]
+)
+def test_a_file_of_one_row_is_not_held_many_times_over(tmp_path: Path, begin: bytes, unit: bytes) -> None:
+    """24 MiB of it take no more than twice as much memory."""
+    size = 24 * 2**20
+    (tmp_path / "s.csv").write_bytes(begin + unit * (size // len(unit)))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"s\.csv: (one of its rows has more than|it is no text)"):
+        read_scores(tmp_path / "s.csv")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * size
 
 
 @pytest.mark.parametrize("points", [5, 401])
