@@ -114,11 +114,20 @@ def wrongly(kind: str, rng: np.random.Generator) -> bool:
         inside = coins(rng, 60, 8, "fair")
         return claims(Scores.of_matrix(MU * inside + rng.normal(size=(60, 1)), inside, "records"), "gaussian")
     if kind == "coins of one run in all":  # 4 scores of each canary, averaged, called 4 canaries
-        inside = np.repeat(rng.random(120) < 0.5, 4)
-        values = MU * inside + np.repeat(rng.normal(size=120), 4) / 2.0
-        return claims(
-            Scores.of(values, inside, run=np.tile(np.arange(4), 120), record=np.arange(480)), "gaussian"
+        member = rng.random(120) < 0.5
+        if abs(int(member.sum()) - 60) > 16:  # the audit refuses four such coins
+            return False
+        inside, values = np.repeat(member, 4), np.repeat(MU * member + rng.normal(size=120) / 2.0, 4)
+        scores = Scores.of(values, inside, run=np.tile(np.arange(4), 120), record=np.arange(480))
+        return claims(scores, "gaussian")
+    if kind == "a matrix called independent":
+        # Each of 8 models gives all its records away with probability 1/2.
+        inside = coins(rng, 60, 8, "fair")
+        values = rng.random(inside.shape) + 2.0 * (inside - 0.5) * (rng.random(8) < 0.5)
+        curve = mi.EmpiricalTradeOff.from_scores(
+            out_scores=values[~inside], in_scores=values[inside], confidence=1.0 - RISK
         )
+        return curve.advantage_lower_bound() > 0.5
     values, inside = calibrated_by_all(rng, 60, 8)  # flattened, each score called a canary of its own
     return claims(
         Scores.of(values.ravel(), inside.ravel(), run=np.tile(np.arange(8), 60), record=np.arange(480)),
@@ -128,11 +137,20 @@ def wrongly(kind: str, rng: np.random.Generator) -> bool:
 
 @quiet
 @pytest.mark.parametrize(
-    "kind", ["runs of one randomness", "coins of one run in all", "calibrated by the judged coins"]
+    "kind",
+    [
+        "runs of one randomness",
+        "coins of one run in all",
+        "calibrated by the judged coins",
+        "a matrix called independent",
+    ],
 )
-def test_designs_used_wrongly_would_be_caught(kind: str) -> None:
-    rng, runs = np.random.default_rng(7), 100
-    assert sum(wrongly(kind, rng) for _ in range(runs)) > binom.isf(1e-9, runs, RISK)
+@pytest.mark.parametrize("runs", [100, pytest.param(2000, marks=pytest.mark.slow)])
+def test_designs_used_wrongly_would_be_caught(fewer_draws, kind: str, runs: int) -> None:
+    rng = np.random.default_rng(7)
+    missed = sum(wrongly(kind, rng) for _ in range(runs))
+    print(f"{kind}: {missed} of {runs} miss")
+    assert missed > binom.isf(1e-9, runs, RISK)
 
 
 @quiet
