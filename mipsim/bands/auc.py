@@ -33,10 +33,11 @@ class PairedGames:
     Attributes:
         pairs: how many pairs there are, that is, games of the smaller world.
         above: pairs whose "in" score lies in a higher bin than the "out" score.
-        same: pairs whose scores lie in one bin, between two neighbouring thresholds.
-        heads: of them, those that a fair coin counts as `above` if their scores are equal.
+        same: pairs whose scores lie in one bin, between two neighbouring thresholds, in an order that is not known.
+        heads: of the pairs of equal scores, those that a fair coin counts as `above`.
         mean_above: mean of `above` over all ways to form the pairs.
         mean_same: mean of `same`.
+        mean_equal: mean of the pairs of equal scores.
         log_probability: logarithm of the largest probability that any distribution of the scores gives to the counts.
     """
 
@@ -46,9 +47,10 @@ class PairedGames:
     heads: int
     mean_above: float
     mean_same: float
+    mean_equal: float = 0.0
     log_probability: float = -math.inf
 
-    def interval(self, failure_probability: float, *, tied: bool = False) -> tuple[float, float]:
+    def interval(self, failure_probability: float) -> tuple[float, float]:
         """Interval of the AUC, P(in score > out score) + P(equal scores) / 2.
 
         Theorem. Each end is wrong with probability at most r = failure_probability / 2, for every number of games and every
@@ -77,9 +79,8 @@ class PairedGames:
         The choice among the three may depend on the data: 0.65 r x 1.02 + 0.31 r + 0.02 r < r.
 
         Args:
-            failure_probability: of both ends together, in (0, 1).
-            tied: whether scores in one bin are equal; then a fair coin decides each such pair. Else their order is unknown, and
-                the ends allow for both.
+            failure_probability: of both ends together, in (0, 1). A fair coin decides pairs of equal scores; of pairs in one bin whose
+                order is not known the ends allow for both.
 
         Source: Clopper and Pearson, Biometrika 26 (1934); Hoeffding, JASA 58 (1963), section 5a, for the mean over all pairs; Bentkus,
             Annals of Probability 32 (2004), for the mean excess and its square.
@@ -87,23 +88,20 @@ class PairedGames:
         Examples:
             >>> [round(end, 3) for end in PairedGames(1000, 760, 0, 0, 760.0, 0.0).interval(0.05)]
             [0.73, 0.788]
-            >>> [round(end, 3) for end in PairedGames(1000, 760, 0, 0, 760.0, 0.0, -9.0).interval(0.05)]
+            >>> [round(end, 3) for end in PairedGames(1000, 760, 0, 0, 760.0, 0.0, 0.0, -9.0).interval(0.05)]
             [0.722, 0.796]
         """
         if self.log_probability > math.log(_REPEATED * _RANDOM * 0.5 * failure_probability):
-            half, ties = 0.0, 0.0
-            if tied:
-                half = 0.5 * self.mean_same
-                ties = _all_pairs_end(self.mean_same, self.pairs, 0.5 * _TIES * failure_probability)
-            most = self.mean_above + self.mean_same - half
+            half = 0.5 * self.mean_equal
+            ties = _all_pairs_end(self.mean_equal, self.pairs, 0.5 * _TIES * failure_probability)
+            most = self.mean_above + self.mean_same + half
             low, high = (
                 _all_pairs_end(mean, self.pairs, 0.5 * _ALL * failure_probability, ties)
                 for mean in (self.mean_above + half, self.pairs - most)
             )
             return low, 1.0 - high
-        least, most = self.above, self.above + self.same
-        if tied:
-            least = most = self.above + self.heads
+        least = self.above + self.heads
+        most = least + self.same
         low = clopper_pearson([least], self.pairs, _RANDOM * failure_probability)[0]
         high = clopper_pearson([most], self.pairs, _RANDOM * failure_probability)[1]
         return float(low[0]), float(high[0])
@@ -200,6 +198,7 @@ def pair_games(
     false_negatives: object,
     in_games: int,
     thresholds: np.ndarray | None = None,
+    tied: np.ndarray | bool = False,
 ) -> PairedGames | None:
     """Pair each game of the smaller world with a different random game of the other; None from 10^9 games on.
 
@@ -211,12 +210,13 @@ def pair_games(
         false_negatives: number of "in" scores at or below each threshold, shape (K,).
         in_games: "in" games.
         thresholds: those that were chosen after the scores, shape (K,): then they are data as well.
+        tied: in which of the K + 1 bins scores are equal, or whether in all.
 
     Examples:
-        >>> pair_games([0], 10, [10], 10)
-        PairedGames(pairs=10, above=0, same=10, heads=4, mean_above=0.0, mean_same=10.0, log_probability=0.0)
-        >>> pair_games([0], 10, [0], 12)
-        PairedGames(pairs=10, above=10, same=0, heads=0, mean_above=10.0, mean_same=0.0, log_probability=0.0)
+        >>> pair_games([0], 10, [10], 10, tied=np.array([True, False]))
+        PairedGames(pairs=10, above=0, same=0, heads=4, mean_above=0.0, mean_same=0.0, mean_equal=10.0, log_probability=0.0)
+        >>> pair_games([0], 10, [10], 10).same, pair_games([0], 10, [0], 12).above
+        (10, 10)
     """
     x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
     y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
@@ -224,27 +224,34 @@ def pair_games(
         return None
     out, inside = -np.diff(np.concatenate([[n0], x, [0]])), np.diff(np.concatenate([[0], y, [n1]]))
     rng = content_generator("pairs of games", out, inside, np.empty(0) if thresholds is None else thresholds)
+    tied = np.broadcast_to(tied, out.shape)
     few, many = (out, inside) if n0 <= n1 else (inside, out)
     if n0 + n1 <= _LISTED:
         bins = np.arange(few.size)
         item, other = np.repeat(bins, few), rng.permutation(np.repeat(bins, many))[: min(n0, n1)]
-        higher, same = int((other > item).sum()), int((other == item).sum())
+        higher, same, equal = (
+            int(some.sum())
+            for some in (other > item, (other == item) & ~tied[item], (other == item) & tied[item])
+        )
     else:
-        higher = same = 0
+        higher = same = equal = 0
         for place in np.flatnonzero(few):  # the partners of all games of one bin, without replacement
             partners = rng.multivariate_hypergeometric(many, int(few[place]), method="marginals")
             many = many - partners
-            higher, same = higher + int(partners[place + 1 :].sum()), same + int(partners[place])
+            higher += int(partners[place + 1 :].sum())
+            same += 0 if tied[place] else int(partners[place])
+            equal += int(partners[place]) if tied[place] else 0
     pairs = min(n0, n1)
     # The coins come from the same generator: a seed made of the three numbers alone would repeat too often.
-    heads = int(rng.binomial(same, 0.5))
+    heads = int(rng.binomial(equal, 0.5))
     every = max(n0, n1)  # of n0 n1 pairs of games, pairs / (n0 n1) = 1 / every of each kind are in a mean
     return PairedGames(
         pairs,
-        higher if n0 <= n1 else pairs - higher - same,
+        higher if n0 <= n1 else pairs - higher - same - equal,
         same,
         heads,
         int((inside * (np.cumsum(out) - out)).sum()) / every,
-        int((inside * out).sum()) / every,
+        int((inside * out)[~tied].sum()) / every,
+        int((inside * out)[tied].sum()) / every,
         _log_largest_probability(out) + _log_largest_probability(inside),
     )

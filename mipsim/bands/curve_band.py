@@ -13,8 +13,29 @@ from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.tradeoff.base import AbstractTradeOff
 
+_LEAST = float(np.finfo(np.float64).tiny)
 _STEPS = 0.1
 """What the steps of a curve add to the interval of its advantage where its score takes few values; hundreds of thresholds add less."""
+
+
+def just_below(value: np.ndarray) -> np.ndarray:
+    """The largest float64 below each, any shape; of 0 the largest that is not subnormal, since compiled code takes those for 0.
+
+    Examples:
+        >>> just_below(np.array([1.0])).item() == 1.0 - 2.0**-53, just_below(np.array([0.0])).item()
+        (True, -2.2250738585072014e-308)
+    """
+    return np.where(value == 0.0, -_LEAST, np.nextafter(value, -np.inf))
+
+
+def are_single(thresholds: np.ndarray) -> np.ndarray:
+    """Whether the scores above a threshold, up to the next, can have one value only, for all thresholds but the last, shape (K - 1,).
+
+    Examples:
+        >>> are_single(np.array([0.5, 1.0 - 2.0**-53, 1.0, 1.5]))
+        array([False,  True, False])
+    """
+    return just_below(thresholds[1:]) <= thresholds[:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +48,7 @@ class CurveBand:
     Attributes:
         alpha_low, alpha_high: bounds of P0(score > t), shape (K,), non-increasing.
         beta_low, beta_high: bounds of P1(score <= t), shape (K,), non-decreasing.
+        single: between which neighbouring thresholds scores are equal for certain, see `are_single`, shape (K - 1,); None for none.
 
     Examples:
         >>> band = CurveBand.from_counts([900, 500, 100], 1000, [200, 500, 800], 1000, 0.01)
@@ -40,6 +62,7 @@ class CurveBand:
     alpha_high: np.ndarray
     beta_low: np.ndarray
     beta_high: np.ndarray
+    single: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         # Both rates are monotone in the threshold: tightening each bound by its neighbours is free.
@@ -61,13 +84,14 @@ class CurveBand:
         false_negatives: object,
         in_games: int,
         failure_probability: float,
+        single: np.ndarray | None = None,
     ) -> CurveBand:
         """Clopper-Pearson at K thresholds that were fixed before the games; half of the risk to each class."""
         risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
         k = max(1, np.asarray(false_positives).size)
         out = clopper_pearson(false_positives, out_games, risk / 2, thresholds=k)
         inside = clopper_pearson(false_negatives, in_games, risk / 2, thresholds=k)
-        return cls(*out, *inside)
+        return cls(*out, *inside, single)
 
     @classmethod
     def upper_from_counts(
@@ -105,10 +129,17 @@ class CurveBand:
         return cls(nothing, high[0], nothing, high[1])
 
     def lower(self, alpha: object) -> np.ndarray:
-        """B_L(a) = max{beta_low[k] : alpha_low[k] > a}, 0 where there is none; any shape."""
+        """B_L(a) = max{beta_low[k] : alpha_low[k] > a}, 0 where there is none; any shape.
+
+        Where the scores between thresholds k and k + 1 are equal, beta_low[k + 1] takes the place of beta_low[k]: the first threshold
+        whose FPR is at most a is then k + 1 or beyond.
+        """
+        beta = self.beta_low
+        if self.single is not None:
+            beta = np.append(np.where(self.single, beta[1:], beta[:-1]), beta[-1])
         a = np.asarray(alpha, dtype=np.float64)
         passed = np.searchsorted(-self.alpha_low, -a, side="left")  # how many k have alpha_low[k] > a
-        return np.concatenate([[0.0], self.beta_low])[passed]
+        return np.concatenate([[0.0], beta])[passed]
 
     def upper(self, alpha: object) -> np.ndarray:
         """B_U(a) = min{beta_high[k] : alpha_high[k] <= a}, 1 where there is none; any shape."""

@@ -24,7 +24,7 @@ from mipsim._validation import (
 from mipsim.bands.anytime import MixedRates, anytime_band, anytime_bounds, mixed_rates
 from mipsim.bands.auc import PairedGames, pair_games
 from mipsim.bands.compare import Comparison, compare_counts, why_silent
-from mipsim.bands.curve_band import CurveBand
+from mipsim.bands.curve_band import CurveBand, are_single
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.equality_tolerance import LARGEST, check_claim
@@ -254,7 +254,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         if self._mixed is not None:
             return anytime_band(*self._mixed, risk)
         if not self.free_thresholds:
-            return CurveBand.from_counts(*counts, risk)
+            return CurveBand.from_counts(*counts, risk, are_single(self.thresholds))
         out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
         return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2))
 
@@ -280,15 +280,23 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     def _auc_interval(self, *, tied: bool = False) -> tuple[float, float]:
         if self._paired is None:
             return self.curve_band.intervals_of_ties()[1] if tied else self.curve_band.auc_interval()
-        return self._paired.interval(1.0 - self.confidence, tied=tied or self.tied)
+        paired = self._pairs(all_tied=True) if tied else self._paired
+        assert paired is not None
+        return paired.interval(1.0 - self.confidence)
 
     @cached_property
     def _paired(self) -> PairedGames | None:
         if self._mixed is not None:
             return None  # the interval of the pairs is of one number of games
+        return self._pairs(all_tied=self.tied)
+
+    def _pairs(self, *, all_tied: bool) -> PairedGames | None:
         above, below = self.finest_counts
         chosen = self.thresholds if self.free_thresholds else None
-        return pair_games(above, self.out_games, below, self.in_games, chosen)
+        tied = np.full(above.size + 1, all_tied)
+        if above.size == self.thresholds.size and not self.free_thresholds:
+            tied[1:-1] |= are_single(self.thresholds)
+        return pair_games(above, self.out_games, below, self.in_games, chosen, tied)
 
     def _said(self, interval: tuple[float, float]) -> tuple[float, float]:
         if interval[1] - interval[0] > _SILENT:
@@ -308,7 +316,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         if self._paired is None:
             return self._upper_band.auc_interval()[0]
         # The lower end of an interval at twice the failure probability fails with that probability.
-        return self._paired.interval(min(2.0 * (1.0 - self.confidence), 1.0 - 1e-12), tied=self.tied)[0]
+        return self._paired.interval(min(2.0 * (1.0 - self.confidence), 1.0 - 1e-12))[0]
 
     def mu_lower_bound(self) -> float:
         """The mechanism is not mu-GDP for any mu below this, >= 0; one-sided, for every law of the scores.

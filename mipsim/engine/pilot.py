@@ -5,15 +5,18 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from mipsim.bands.curve_band import just_below
+
 THRESHOLDS = 1024
 """Neighbours are then .02 probits apart in either world, below the width of a band at a million games."""
 
 _DISTINCT = 0.9
 """A score that takes fewer different values than this share of the pilot's games has atoms."""
 
-PILOT_RULE = 2
+PILOT_RULE = 3
 """Which rule places the thresholds, in manifests. Those of the first rule name none: a pilot of the run's own seed, more
-thresholds beyond the values of a score with atoms, and none rounded. Counts on them are resumed on them."""
+thresholds beyond the values of a score with atoms, and none rounded. The second had none at the two values of a yes/no attack. Counts on them
+are resumed on them."""
 
 LONG_PILOT = 2**32
 """Numbers that literal games of a pilot may draw in one world, in some seconds, before they have a line of progress."""
@@ -36,6 +39,9 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     rounded to a grid, so that machines whose scores differ by the rounding of float64 have the same ones; those of literal clipped
     steps, whose rows are float32, may differ.
 
+    A score of two whole values, such as a yes/no attack, has thresholds at each value, just below it and between them: scores in the cell that
+    ends at a value are equal, whatever the games show.
+
     Args:
         scores: pilot scores, shape (2, m); +-inf are allowed and ignored, NaN is not allowed.
 
@@ -50,6 +56,9 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     if not result:
         return np.zeros(1)
     pooled = np.sort(np.concatenate(worlds))
+    exact = np.unique(pooled)
+    if exact.size == 2 and (exact == np.rint(exact)).all() and np.abs(exact).max() < 2.0**50:
+        return np.sort(np.concatenate([just_below(exact), exact, [exact.mean()]]))
     values, edges = _distinct(pooled), np.concatenate(result)
     atomic = values.size < _DISTINCT * pooled.size
     edges = _between(edges, values, move_all=atomic)
@@ -77,7 +86,7 @@ def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
         >>> coins = np.array([[0.0, 1.0, 1.0, 1.0] * 100, [0.0, 0.0, 1.0, 1.0] * 100])
         >>> edges = pilot_edges(coins)
         >>> edges.round(3).tolist(), pilot_shares(coins, edges)
-        ([-0.0, 0.506, 1.0], [337, 146, 541])
+        ([-0.0, 0.0, 0.5, 1.0, 1.0], [338, 145, 0, 0, 541])
     """
     worlds = [np.sort(row[np.isfinite(row)]) for row in scores]
     pooled = np.sort(np.concatenate(worlds))

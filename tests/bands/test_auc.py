@@ -67,7 +67,7 @@ def misses(law: str, n: int, runs: int, thresholds: int | None = None) -> tuple[
     for _ in range(runs):
         out, inside = draw(rng, n)
         at = np.unique(np.concatenate([out, inside])) if fixed is None else fixed
-        low, high = pair_games(*counts(out, inside, at)).interval(RISK, tied=fixed is None)  # type: ignore[union-attr]
+        low, high = pair_games(*counts(out, inside, at), tied=fixed is None).interval(RISK)  # type: ignore[union-attr]
         missed, width = missed + (not low <= truth <= high), width + (high - low) / runs
     return missed, width
 
@@ -217,7 +217,7 @@ def test_an_interval_is_narrower_than_its_rivals() -> None:
     for law, (draw, _) in LAWS.items():
         out, inside = draw(rng, 1000)
         at = np.unique(np.concatenate([out, inside]))
-        low, high = pair_games(*counts(out, inside, at)).interval(RISK, tied=True)  # type: ignore[union-attr]
+        low, high = pair_games(*counts(out, inside, at), tied=True).interval(RISK)  # type: ignore[union-attr]
         assert high - low <= 1.3 * min(rivals(out, inside).values()), law
 
 
@@ -264,8 +264,8 @@ def test_so_many_games_that_only_the_band_is_known() -> None:
 
 def test_coins_of_equal_scores_come_from_all_counts() -> None:
     """A seed made of the numbers of pairs alone would repeat the coins: an end at a nominal 2.5% was then wrong up to 12.7% of the time."""
-    games = [pair_games([0] * k, 10, [10] * k, 10) for k in range(1, 31)]
-    assert {(result.pairs, result.above, result.same) for result in games if result} == {(10, 0, 10)}
+    games = [pair_games([0] * k, 10, [10] * k, 10, tied=True) for k in range(1, 31)]
+    assert {(result.pairs, result.above, result.mean_equal) for result in games if result} == {(10, 0, 10.0)}
     assert len({value.heads for value in games if value}) > 3
 
 
@@ -289,11 +289,11 @@ def wrong_ends(n0: int, n1: int, values: int, risk: float, *, control: bool = Fa
     high = low.copy()
     for i, out in enumerate(data[0]):
         for j, inside in enumerate(data[1]):
-            games = pair_games(n0 - np.cumsum(out)[:-1], n0, np.cumsum(inside)[:-1], n1)
+            games = pair_games(n0 - np.cumsum(out)[:-1], n0, np.cumsum(inside)[:-1], n1, tied=True)
             assert games is not None
             if control:  # the pairs at random at the full failure probability, whatever the data
                 games = replace(games, log_probability=-np.inf)
-            low[i, j], high[i, j] = games.interval(risk / auc._RANDOM if control else risk, tied=True)
+            low[i, j], high[i, j] = games.interval(risk / auc._RANDOM if control else risk)
     rng, worst = np.random.default_rng(5), 0.0
     p, q = laws(values, rng), laws(values, rng)
     chances = [
@@ -329,9 +329,9 @@ def test_an_end_of_few_values_is_wrong_as_often_as_all_pairs_allow(games: int, r
     above = (0.999 * auc._ALL * risk / 2.0) ** (1.0 / games)  # the AUC
     rate = 0.0
     for k in range(games + 1):
-        pairs = pair_games([games, 0], games, [games - k, games - k], games)
+        pairs = pair_games([games, 0], games, [games - k, games - k], games, tied=True)
         assert pairs is not None
-        rate += binom.pmf(k, games, above) * (pairs.interval(risk, tied=True)[0] > above)
+        rate += binom.pmf(k, games, above) * (pairs.interval(risk)[0] > above)
     assert rate == pytest.approx(auc._ALL * risk / 2.0, rel=2e-3)
 
 
@@ -346,10 +346,10 @@ def test_all_pairs_are_within_a_third_of_the_best_rival(law: str, n: int) -> Non
     """At 95% and 99.9%, by all pairs, also of scores for which pairs at random would do."""
     rng = np.random.default_rng(6)
     out, inside = LAWS[law][0](rng, n)
-    games = pair_games(*counts(out, inside, np.unique(np.concatenate([out, inside]))))
+    games = pair_games(*counts(out, inside, np.unique(np.concatenate([out, inside]))), tied=True)
     assert games is not None
     for risk in (RISK, 1e-3):
-        low, high = replace(games, log_probability=0.0).interval(risk, tied=True)
+        low, high = replace(games, log_probability=0.0).interval(risk)
         assert high - low <= 1.3 * min(rivals(out, inside, risk).values())
 
 
@@ -358,10 +358,10 @@ def test_equal_scores_narrow_the_ends() -> None:
     rng = np.random.default_rng(7)
     for _ in range(20):
         out, inside = yes_or_no(rng, 300)
-        games = pair_games(*counts(out, inside, np.unique(np.concatenate([out, inside]))))
+        games = pair_games(*counts(out, inside, np.unique(np.concatenate([out, inside]))), tied=True)
         assert games is not None
-        low, high = games.interval(RISK, tied=True)
-        mean, level = games.mean_above + 0.5 * games.mean_same, 0.5 * auc._ALL * RISK
+        low, high = games.interval(RISK)
+        mean, level = games.mean_above + 0.5 * games.mean_equal, 0.5 * auc._ALL * RISK
         assert _all_pairs_end(mean, 300, level) < low < mean / 300 < high
         assert high < 1.0 - _all_pairs_end(300 - mean, 300, level)
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from mipsim.bands.curve_band import are_single
 from mipsim.engine.pilot import THRESHOLDS, pilot_edges, pilot_shares, spread_evenly
 
 RNG = np.random.default_rng(0)
@@ -52,11 +53,19 @@ def test_atoms_lie_between_thresholds():
     for scores in (
         np.random.default_rng(3).binomial(10, 0.3, (2, 4096)).astype(float),
         np.full((2, 64), 3.0),
-        np.stack([np.zeros(64), np.ones(64)]),
+        np.stack([np.zeros(64), np.full(64, 0.3)]),
     ):
         edges, atoms = pilot_edges(scores), np.unique(scores)
         assert np.abs(edges[:, None] - atoms).min() > 1e-10
         assert np.unique(np.searchsorted(edges, atoms)).size == atoms.size
+
+
+def test_two_whole_values_have_thresholds_at_them_and_just_below() -> None:
+    edges = pilot_edges(np.tile([-1.0, 0.0, 0.0, -np.inf], (2, 16)))
+    assert edges.tolist() == [np.nextafter(-1.0, -2.0), -1.0, -0.5, -np.finfo(float).tiny, 0.0]
+    assert are_single(edges).tolist() == [True, False, False, True]
+    for others in ([0.0, 1.0, 2.0], [0.0, 0.3], [5.0], [0.0, 2.0**50]):
+        assert not are_single(pilot_edges(np.tile(others, (2, 64)))).any()
 
 
 def test_values_that_differ_by_rounding_are_one_atom():
@@ -75,8 +84,10 @@ def test_a_constant_score_can_be_told_from_a_shifted_one():
 def test_thresholds_do_not_depend_on_rounding(scores):
     """Rounding of 1e-15 moves one of 1,024 thresholds, the closest of them 1e-6 from a score, in 20 trials with a probability below 1e-3.
 
-    The sixth is left out: where scores are 1e9 and differ by 1, rounding is 1e-7.
+    The sixth is left out: where scores are 1e9 and differ by 1, rounding is 1e-7. So are two whole values, which have no rounding.
     """
+    if np.unique(scores).size == 2:
+        scores = 0.3 * scores
     rng, edges = np.random.default_rng(1), pilot_edges(scores)
     for _ in range(20):
         jitter = 1.0 + 2.0**-52 * rng.integers(-2, 3, scores.shape)
@@ -93,7 +104,7 @@ def test_rounding_leaves_thresholds_between_atoms():
 def test_few_thresholds_lie_where_no_score_was_seen():
     """They were 286 of 289 for four values, so that a choice of 64 that is even in their numbers missed all three that matter."""
     rng = np.random.default_rng(6)
-    for values in ([0.0, 1.0], [0.0, 1.0, 2.0, 3.0], np.arange(40.0)):
+    for values in ([0.0, 0.3], [0.0, 1.0, 2.0, 3.0], np.arange(40.0)):
         edges = pilot_edges(rng.choice(values, (2, 4096)))
         between = (edges > values[0]) & (edges < values[-1])
         assert between.sum() == len(values) - 1

@@ -3,11 +3,13 @@
 import json
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 import mipsim as mi
-from mipsim.bands.curve_band import CurveBand
+from mipsim.bands.curve_band import CurveBand, just_below
 from mipsim.engine.checkpoint import read_counts, write_counts
 from mipsim.engine.describe import array_digest
 
@@ -44,9 +46,7 @@ def test_randomised_response_is_confirmed_against_its_exact_curve_and_no_other(d
 
 def test_a_yes_or_no_attack_has_a_curve():
     """P(mean > 0.3) is known: Phi of (0.3 - its mean) / its deviation; bands at 1 - 1e-9."""
-    from scipy.special import ndtr
-
-    counts = mi.play(MEAN, lambda target, output: output[0] > 0.3, 20_000, progress=False)
+    counts = mi.play(MEAN, lambda target, output: 0.3 * (output[0] > 0.3), 20_000, progress=False)
     curve = counts.tradeoff(confidence=1 - 1e-9)
     fpr, fnr = ndtr(-0.3 * 5**0.5), ndtr((0.3 - 0.2) * 5 / 2)
     assert 0.0 < curve.band(fpr - 0.03)[0] <= fnr <= curve.band(fpr + 0.03)[1] < 1.0
@@ -79,14 +79,12 @@ def test_counts_on_thresholds_of_an_older_rule_are_resumed_on_them(tmp_path):
     assert np.array_equal(resumed.out, whole.out)
     assert np.array_equal(resumed.inside, whole.inside)
     assert "rule" not in resumed.manifest["edges"]
-    assert mi.play(MEAN, attack, 10, 5, **settings).manifest["edges"]["rule"] == 2
+    assert mi.play(MEAN, attack, 10, 5, **settings).manifest["edges"]["rule"] == 3
 
 
-def test_what_a_yes_or_no_attack_prints_is_narrow_and_says_why_the_rest_is_wide():
-    """Its advantage is known to .1 from 20,000 games a world at 1 - 1e-9; between its thresholds nothing is known of other attacks' orders."""
-    from scipy.special import ndtr
-
-    counts = mi.play(MEAN, lambda target, output: output[0] > 0.3, 20_000, progress=False)
+def test_what_a_score_of_two_values_prints_is_narrow_and_says_why_the_rest_is_wide():
+    """They are not whole, so that rounding may differ. Its advantage is known to .1 from 20,000 games a world at 1 - 1e-9; between its thresholds nothing is known of other attacks' orders."""
+    counts = mi.play(MEAN, lambda target, output: 0.3 * (output[0] > 0.3), 20_000, progress=False)
     curve = counts.tradeoff(confidence=1 - 1e-9)
     (low, high), _ = curve.curve_band.intervals_of_ties()
     truth = 1.0 - ndtr(-0.3 * 5**0.5) - ndtr((0.3 - 0.2) * 5 / 2)
@@ -104,3 +102,44 @@ def test_the_area_of_ties_is_between_the_polygons_of_the_ends():
     advantage, area = band.intervals_of_ties()
     assert advantage == pytest.approx((0.3, 0.3))
     assert area == pytest.approx((0.67, 0.67))
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 1.0), (3.0, 700.0)])
+def test_of_a_yes_or_no_attack_equal_scores_are_known_to_be_equal(low: float, high: float) -> None:
+    """Its thresholds include the float just below each value, fixed by the pilot, so that the cell in between holds one number."""
+    truth = 1.0 - ndtr(-0.3 * 5**0.5) - ndtr((0.3 - 0.2) * 5 / 2)
+    counts = mi.play(
+        MEAN, lambda target, output: jnp.where(output[0] > 0.3, high, low), 20_000, progress=False
+    )
+    assert counts.edges[[1, 2, 4]].tolist() == [low, (low + high) / 2, high]
+    curve = counts.tradeoff()
+    least, most = curve.advantage_interval()
+    assert least <= truth <= most
+    assert most - least < 0.06
+    middle, area = 0.5 + 0.5 * truth, curve.auc_interval()
+    assert area[0] <= middle <= area[1]
+    assert area[1] - area[0] < 0.04
+    assert "if tied" not in str(curve)
+    few = counts.tradeoff(thresholds=1)  # between two other thresholds nothing is known of the order
+    assert few.advantage_interval()[1] > most + 0.1
+    widened = mi.play(
+        MEAN,
+        lambda target, output: jnp.where(output[0] > 0.3, high, low),
+        20_000,
+        edges=counts.edges[[0, 2]],
+        progress=False,
+    )
+    assert widened.tradeoff().advantage_interval()[1] > most + 0.1  # the control: the same games, other edges
+
+
+def test_what_lies_beside_the_two_values_widens_the_interval() -> None:
+    """A tenth of the games with a third value, wherever between both: the interval must allow for the best threshold among them."""
+    edges = np.sort(np.concatenate([just_below(np.array([0.0, 1.0])), [0.0, 0.5, 1.0]]))
+    plain, third = (
+        mi.Histogram(
+            edges, np.array([0, 5_000, 0, k, 5_000 - k, 0]), np.array([0, 2_000, 0, k, 8_000 - k, 0])
+        )
+        for k in (0, 1_000)
+    )
+    assert plain.tradeoff().advantage_interval()[1] < 0.34
+    assert third.tradeoff().advantage_interval()[1] > 0.4  # as if the attack had 1 - .4 - .2
