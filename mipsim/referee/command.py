@@ -1,4 +1,4 @@
-"""`mipsim judge` and `mipsim hunt`: statements in a user's file; and `mipsim audit`: scores in one.
+"""`mipsim judge` and `mipsim hunt`: statements in a user's file; `mipsim audit`: scores in one; `mipsim account`: a noise multiplier.
 
 What takes seconds to import is imported when it is needed, so that `--help` waits for nothing.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mipsim._command_line import DONE, FAILED, PLACE, POINT, VERSION, Group, OneOf, number, run, whole
+from mipsim._sampling import NEIGHBOURS, PROVEN
 from mipsim._signals import INTERRUPTED, interruptible
 from mipsim._streams import say
 from mipsim._words import printable
@@ -46,13 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "mipsim judge mine.py --out report",
         "mipsim hunt mine.py:my-theorem --budget 2m",
         "mipsim audit scores.csv --design independent --runs 2000 --claim mu=1",
+        "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000",
     ],
     epilog="Exit status: 0 done; 1 if a statement could not be judged or a disk is full; 2 for bad arguments; 130 after "
     "Ctrl-C (finished results are stored).",
 )
 @VERSION
 def mipsim() -> None:
-    """Judge theorems, search for counterexamples, and audit the scores of attacks."""
+    """Judge theorems, search for counterexamples, audit the scores of attacks, and account for DP-SGD."""
 
 
 def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
@@ -296,3 +298,83 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
         page = printable(report_audit(result, where))
         if not as_json:
             say(f"  report: {page}")
+
+
+def _sampled(name: str, what: str) -> Callable[..., Any]:
+    return click.option(name, type=OneOf(tuple(PROVEN)), help=what)
+
+
+@mipsim.command(
+    examples=[
+        "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000",
+        "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --sampling random_allocation --delta 1e-6",
+        "mipsim account --noise-multiplier 0.5 --sampling-rate 0.001 --steps 1000 --implemented shuffled --accounted poisson",
+    ],
+    epilog="Every number is shown with two proven ends, rounded outwards. What no theorem covers is refused in a sentence.",
+)
+@click.option(
+    "--noise-multiplier",
+    required=True,
+    type=number(0),
+    metavar="S",
+    help="the standard deviation of the noise over the clipping norm",
+)
+@click.option(
+    "--sampling-rate",
+    default=1.0,
+    type=number(),
+    metavar="P",
+    help="the probability that a record takes part in a step; 1 / T for epochs of T steps (default: 1)",
+)
+@click.option("--steps", default=1, type=whole(1), metavar="N", help="steps in all (default: 1)")
+@click.option(
+    "--neighbours",
+    default="add_or_remove",
+    type=OneOf(NEIGHBOURS),
+    help="what differs between the data sets (default: add_or_remove)",
+)
+@_sampled("--sampling", "how records are sampled (default: poisson)")
+@_sampled("--implemented", "how the implementation samples, to be compared with --accounted")
+@_sampled("--accounted", "what the accountant assumes")
+@click.option(
+    "--delta",
+    multiple=True,
+    type=number(),
+    metavar="D",
+    help="tell epsilon there; several times (default: 1e-5)",
+)
+@click.option(
+    "--epsilon",
+    multiple=True,
+    type=number(),
+    metavar="E",
+    help="tell delta there; several times (default: 1)",
+)
+@click.option(
+    "--fpr",
+    multiple=True,
+    type=number(),
+    metavar="A",
+    help="tell the TPR there; several times (default: 0.1, 0.01, 0.001)",
+)
+@click.option("--json", "as_json", is_flag=True, help="print JSON instead of a table")
+def account(
+    sampling: str | None, implemented: str | None, accounted: str | None, as_json: bool, **how: Any
+) -> None:
+    """Bound what DP-SGD leaks: epsilon, delta, advantage, TPR at FPR and mu, each from both sides.
+
+    With --implemented and --accounted, say which differences between two ways of sampling are proven.
+    """
+    if (implemented is None) != (accounted is None):
+        raise click.UsageError("--implemented and --accounted must be given together")
+    if implemented is not None and sampling is not None:
+        raise click.UsageError("--sampling is given beside --implemented; it must be left out")
+    import json
+
+    from mipsim.tradeoff import account as accounting
+
+    how = {name: value for name, value in how.items() if value != ()}
+    result = accounting(sampling=implemented or sampling or "poisson", **how)
+    if accounted is not None:
+        result = result.compare(accounting(sampling=accounted, **how))
+    say(json.dumps(result.to_dict(), indent=1) if as_json else str(result))

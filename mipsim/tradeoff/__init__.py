@@ -1,5 +1,6 @@
 """Trade-off functions and their algebra."""
 
+from mipsim.tradeoff.accounting import Account, AccountComparison, account
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff, DeltaProfileTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
@@ -32,6 +33,8 @@ from mipsim.tradeoff.stochastic_composition import AveragedTradeOff, mix, stocha
 
 __all__ = [
     "AbstractTradeOff",
+    "Account",
+    "AccountComparison",
     "ApproxDPTradeOff",
     "AveragedTradeOff",
     "BoundedTradeOff",
@@ -50,6 +53,7 @@ __all__ = [
     "PrivacyLossDistribution",
     "SampledTradeOff",
     "Vertices",
+    "account",
     "bounds_from_rates",
     "calibrate",
     "compose",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, within
 from mipsim.tradeoff.bounds import CurveBounds, log_difference
+
+Ends = tuple[np.ndarray, np.ndarray]
 
 
 class BoundedTradeOff(AbstractTradeOff):
@@ -46,6 +51,25 @@ class BoundedTradeOff(AbstractTradeOff):
             np.minimum(np.logaddexp(low.log_tpr_high, off), 0.0),
         )
 
+    def _log_delta(self, epsilon: np.ndarray) -> Ends:
+        return self._between(lambda end: end._log_delta(epsilon)) or super()._log_delta(epsilon)
+
+    def _epsilon(self, log_delta: np.ndarray) -> Ends:
+        return self._between(lambda end: end._epsilon(log_delta)) or super()._epsilon(log_delta)
+
+    def _supremum(self, objective: Any, queries: int, enough: Any) -> Ends:
+        rises = self._between(lambda end: end._supremum(objective, queries, enough))
+        return rises or super()._supremum(objective, queries, enough)
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        return self._between(lambda end: end.largest_loss_bounds()) or super().largest_loss_bounds()
+
+    def _between(self, rises: Callable[[AbstractTradeOff], tuple[Any, Any]]) -> tuple[Any, Any] | None:
+        """Bounds of what rises with leakage, from those of both curves; None where these are moved by rounding."""
+        if self.rounding or self.sideways:
+            return None
+        return np.minimum(rises(self.upper)[0], high := rises(self.lower)[1]), high
+
     def is_convex(self) -> bool:
         return self.lower.is_convex() and self.upper.is_convex()
 
@@ -53,3 +77,16 @@ class BoundedTradeOff(AbstractTradeOff):
         return BoundedTradeOff(
             self.lower.inverse(), self.upper.inverse(), rounding=self.sideways, sideways=self.rounding
         )
+
+    def symmetrized(self) -> AbstractTradeOff:
+        """The hull of the curve and its inverse: between those of both bounds.
+
+        Examples:
+            >>> from mipsim.tradeoff import LaplaceTradeOff, MixtureTradeOff
+            >>> half = BoundedTradeOff(*(MixtureTradeOff(LaplaceTradeOff(mu), 0.5) for mu in (1.1, 1.0)))
+            >>> half.symmetrized().inverse() == half.symmetrized()
+            True
+        """
+        if self.rounding or self.sideways:
+            return super().symmetrized()
+        return BoundedTradeOff(self.lower.symmetrized(), self.upper.symmetrized())

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from mipsim.tradeoff.base import AbstractTradeOff, plain_rates
+from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS, CurveBounds, lowered, raised
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.polygons import Sum, as_polygon
@@ -41,6 +42,9 @@ def enclosing_laws(curve: AbstractTradeOff, points: int, rare: float = 0.0) -> t
     if isinstance(curve, InverseTradeOff):
         below, above, rounding = enclosing_laws(curve.inner, points, rare)
         return _turned(below), _turned(above), rounding
+    if isinstance(curve, BoundedTradeOff) and not curve.rounding and not curve.sideways:
+        below, above = (enclosing_laws(end, points, rare) for end in (curve.lower, curve.upper))
+        return below[0], above[1], max(below[2], above[2])
     if (corners := as_polygon(curve)) is not None:
         known = Sum.of(corners)
         if (error := known.masses + known.losses) <= _NEGLIGIBLE and not known.lost:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from mipsim._sampling import BY_EPOCH, NEIGHBOURS, PROVEN
 from mipsim._validation import number, one_of, whole
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
+from mipsim.tradeoff.epochs import random_allocation, shuffled
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
-NEIGHBOURS = ("remove", "add", "add_or_remove", "replace")
-SAMPLINGS = ("poisson", "fixed_size", "shuffled")
+_OF_EPOCHS = {
+    "accuracy": 5e-4,
+    "epsilon_accuracy": 2e-3,
+}  # of a composition: one epoch is hardly known better
 
 
 def dpsgd(
@@ -32,16 +36,21 @@ def dpsgd(
       composition, not the composition of the worse.
     - Samples of a fixed size without replacement, one record replaced by another (`sampling="fixed_size"`,
       `neighbours="replace"`): each step has the curve of a shift by 2 / s, sub-sampled and symmetrised.
+    - Random allocation, or balls in bins: of the 1 / p steps of each epoch a record takes part in one, drawn uniformly. See
+      `mipsim.tradeoff.epochs.random_allocation` for what is assumed and proven.
+    - Shuffled batches: each record takes part in one step of each epoch of 1 / p steps, and "remove" puts a record of zeros in its
+      place. Only bounds of the worst case are known, which may be far apart: see `mipsim.tradeoff.epochs.shuffled`.
 
     Args:
         noise_multiplier: the standard deviation s of the noise over the clipping norm, > 0.
         sampling_rate: p, the probability that a record takes part in a step, in [0, 1]; of a fixed size, size over records.
-        steps: >= 1.
+        steps: >= 1; whole epochs where a record takes part once in each.
         neighbours: "remove", "add", "add_or_remove" or "replace".
-        sampling: "poisson", "fixed_size", or "shuffled".
+        sampling: "poisson", "fixed_size", "shuffled" or "random_allocation".
 
     Returns:
-        A `GaussianTradeOff` when all records take part, else a `ComposedTradeOff` (one step: a curve in closed form).
+        A `GaussianTradeOff` when all records take part, else a `ComposedTradeOff` (one step: a curve in closed form), or a
+        `BoundedTradeOff` for shuffled batches and one epoch of random allocation.
 
     Raises:
         ValueError: if an argument is outside its range, or no pair of laws is proven to dominate these neighbours under
@@ -57,20 +66,55 @@ def dpsgd(
         >>> ways = [dpsgd(1.0, 0.1, 5, neighbours=how).delta(1.0) for how in ("remove", "add", "add_or_remove")]
         >>> [round(delta, 6) for delta in ways]
         [0.002092, 0.0, 0.002092]
+        >>> balls_in_bins = dpsgd(1.0, 0.1, 10, sampling="random_allocation")
+        >>> [round(bound, 3) for bound in balls_in_bins.delta_bounds(0.5)]
+        [0.027, 0.027]
     """
     sigma = number("noise_multiplier", noise_multiplier, 0.0, low_open=True)
     p, count = _sampling(sampling_rate, steps)
     _proven(neighbours, sampling)
+    if sampling in BY_EPOCH:
+        terms, times = epochs_of(p, count, sampling)
+        if sampling == "shuffled":
+            curve = shuffled(sigma, terms, times, replace=neighbours == "replace")
+        elif terms == 1:
+            curve = compose(GaussianTradeOff.of_noise(1.0, sigma), copies=times)
+        else:
+            once = random_allocation(sigma, terms)
+            curve = compose(once, copies=times, **_OF_EPOCHS)
+        return _directed(curve, neighbours)
     return _release(GaussianTradeOff.of_noise, sigma, p, count, neighbours)
+
+
+def epochs_of(p: float, steps: int, sampling: str) -> tuple[int, int]:
+    """(steps of an epoch, epochs) of a sampling by epochs, or what is wrong with the rate or the steps.
+
+    Examples:
+        >>> epochs_of(0.1, 30, "shuffled")
+        (10, 3)
+        >>> epochs_of(0.1, 35, "shuffled")
+        Traceback (most recent call last):
+        ...
+        ValueError: steps is 35; with sampling 'shuffled' it must be a multiple of 10, the steps of an epoch
+    """
+    terms = round(1.0 / p) if p > 0.0 else 0
+    if abs(terms * p - 1.0) > 1e-9:
+        raise ValueError(
+            f"sampling_rate is {p:g}; with sampling {sampling!r} it must be 1 / T for epochs of T steps"
+        )
+    if steps % terms:
+        raise ValueError(
+            f"steps is {steps}; with sampling {sampling!r} it must be a multiple of {terms}, the steps of an epoch"
+        )
+    return terms, steps // terms
 
 
 def _proven(neighbours: str, sampling: str) -> None:
     one_of("neighbours", neighbours, NEIGHBOURS)
-    one_of("sampling", sampling, SAMPLINGS)
-    if (sampling == "fixed_size") != (neighbours == "replace") or sampling == "shuffled":
+    one_of("sampling", sampling, tuple(PROVEN))
+    if neighbours not in PROVEN[sampling]:
         raise ValueError(
-            f"neighbours is {neighbours!r} with sampling {sampling!r}; proven are 'remove', 'add' and 'add_or_remove' with 'poisson',"
-            " and 'replace' with 'fixed_size'"
+            f"neighbours is {neighbours!r} with sampling {sampling!r}; proven are {', '.join(PROVEN[sampling])}"
         )
 
 
@@ -80,10 +124,13 @@ def _release(
     """Steps of noise of this scale over the sensitivity; a replaced record moves a sum by twice as much as a removed one."""
     if neighbours == "replace":
         return _steps(shift(2.0, scale), p, count, symmetric=True)
-    curve = _steps(shift(1.0, scale), p, count)
-    return (
-        curve if neighbours == "remove" else curve.inverse() if neighbours == "add" else curve.symmetrized()
-    )
+    return _directed(_steps(shift(1.0, scale), p, count), neighbours)
+
+
+def _directed(curve: AbstractTradeOff, neighbours: str) -> AbstractTradeOff:
+    if neighbours == "add":
+        return curve.inverse()
+    return curve.symmetrized() if neighbours == "add_or_remove" else curve
 
 
 def _laplace(shift: float, scale: float) -> AbstractTradeOff:
@@ -109,6 +156,8 @@ def _least_noise(
     one_of("noise", noise, ("gaussian", "laplace"))
     p, count = _sampling(sampling_rate, steps)
     _proven(neighbours, sampling)
+    if sampling in BY_EPOCH:
+        raise ValueError(f"sampling is {sampling!r}; noise is found for poisson and fixed_size alone")
     if p == 0.0:
         raise ValueError(
             "sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0"

@@ -1,0 +1,285 @@
+"""What DP-SGD leaks, in the numbers that people report, each between proven bounds; and two ways of sampling side by side."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
+
+from mipsim._printed import Printed
+from mipsim._sampling import ALWAYS, ASSUMES, BY_EPOCH
+from mipsim._validation import number
+from mipsim.tradeoff.compose import ComposedTradeOff
+from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
+
+DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
+"""At which `account` tells epsilon, delta and TPR."""
+_DIGITS = 4
+_ACCURACY = 1e-5  # relative, of delta: more than the digits that are shown
+_CLOSED = 1e-14  # relative: rounding of a mu in closed form
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Account(Printed):
+    """What DP-SGD leaks: epsilon at delta, delta at epsilon, mu, advantage, and TPR at FPR, each as (low, high).
+
+    Attributes:
+        noise_multiplier, sampling_rate, steps, neighbours, sampling: as of `mipsim.dpsgd`.
+        numbers: name, such as "epsilon at delta 1e-05", to proven bounds. Of "add_or_remove" it is the worse direction at each number.
+            "mu at all FPRs" is the least for which G_mu lies below the curve at each; at the rarest, a step that is hardly ever
+            sampled counts in full.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> print(mi.account(2.0, steps=16))
+        DP-SGD: noise 2, rate 1, 16 steps, poisson, add_or_remove
+          epsilon at delta 1e-05  [9.997, 9.998]
+          delta at epsilon 1      [0.5098, 0.5099]
+          advantage               [0.6826, 0.6827]
+          TPR at FPR 0.1          [0.7637, 0.7638]
+          TPR at FPR 0.01         [0.372, 0.3721]
+          TPR at FPR 0.001        [0.1378, 0.1379]
+          mu at all FPRs          [2, 2]
+          assumes                 in each step each record takes part by its own coin
+          and                     a release is a sum of clipped contributions and Gaussian noise; all releases are seen, and later steps may use them
+    """
+
+    noise_multiplier: float
+    sampling_rate: float
+    steps: int
+    neighbours: str
+    sampling: str
+    numbers: dict[str, Bounds]
+
+    def compare(self, accounted: Account) -> AccountComparison:
+        """Hold this account, of what is implemented, against that of what an accountant assumes.
+
+        Args:
+            accounted: with at least one number of the same name.
+
+        Raises:
+            ValueError: if it is no account, or has no number of the same name.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> how = dict(noise_multiplier=0.5, sampling_rate=0.001, steps=1000)
+            >>> found = mi.account(**how, sampling="shuffled").compare(mi.account(**how))
+            >>> found.says[0]
+            'the implemented mechanism leaks more: epsilon at delta 1e-05 >= 9.996 against <= 3.239'
+        """
+        if not isinstance(accounted, Account):
+            raise ValueError(f"accounted is {type(accounted).__name__}; it must be an Account")
+        if not self.numbers.keys() & accounted.numbers.keys():
+            raise ValueError(
+                "accounted has no number of the same name; give both the same delta, epsilon or fpr"
+            )
+        return AccountComparison(self, accounted)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; an infinite end is the text "inf"."""
+        return {
+            "noise_multiplier": self.noise_multiplier,
+            "sampling_rate": self.sampling_rate,
+            "steps": self.steps,
+            "neighbours": self.neighbours,
+            "sampling": self.sampling,
+            "assumes": [ASSUMES[self.sampling], ALWAYS],
+            "numbers": {name: _plain(ends) for name, ends in self.numbers.items()},
+        }
+
+    def _title(self) -> str:
+        return (
+            f"DP-SGD: noise {self.noise_multiplier:.6g}, rate {self.sampling_rate:.6g}, {self.steps:,} steps, "
+            f"{self.sampling}, {self.neighbours}"
+        )
+
+    def _lines(self) -> list[tuple[str, str]]:
+        return [
+            *((name, shown(ends)) for name, ends in self.numbers.items()),
+            ("assumes", ASSUMES[self.sampling]),
+            ("and", ALWAYS),
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AccountComparison(Printed):
+    """An account of what is implemented beside one of what is assumed, and which differences are proven.
+
+    Attributes:
+        implemented, accounted: both accounts.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> found = mi.account(1.0, delta=1e-5).compare(mi.account(2.0, delta=1e-5))
+        >>> found.leaks["epsilon at delta 1e-05"], found.leaks["mu at all FPRs"]
+        ('more', 'more')
+    """
+
+    implemented: Account
+    accounted: Account
+
+    @property
+    def leaks(self) -> dict[str, str]:
+        """Name of a number to "more" or "less", as is proven of what is implemented, or "not decided" where both bounds overlap."""
+        return {name: _relation(*pair) for name, pair in self._pairs().items()}
+
+    @property
+    def says(self) -> list[str]:
+        """A sentence for each proven difference; one sentence where there is none."""
+        result = []
+        for name, (own, other) in self._pairs().items():
+            if (leaks := _relation(own, other)) == "more":
+                ends = f"{name} >= {_rounded(own[0], ROUND_FLOOR)} against <= {_rounded(other[1], ROUND_CEILING)}"
+            elif leaks == "less":
+                ends = f"{name} <= {_rounded(own[1], ROUND_CEILING)} against >= {_rounded(other[0], ROUND_FLOOR)}"
+            else:
+                continue
+            result.append(f"the implemented mechanism leaks {leaks}: {ends}")
+        return result or ["no difference is proven: the bounds of each number overlap"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Both accounts, and what is proven, as plain data."""
+        return {
+            "implemented": self.implemented.to_dict(),
+            "accounted": self.accounted.to_dict(),
+            "leaks": self.leaks,
+            "says": self.says,
+        }
+
+    def _pairs(self) -> dict[str, tuple[Bounds, Bounds]]:
+        other = self.accounted.numbers
+        return {name: (ends, other[name]) for name, ends in self.implemented.numbers.items() if name in other}
+
+    def _title(self) -> str:
+        return f"implemented: {self.implemented._title()}; accounted: {self.accounted._title()}"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = [
+            (name, f"{shown(own)} against {shown(other)}, {_words(_relation(own, other))}")
+            for name, (own, other) in self._pairs().items()
+        ]
+        return [
+            *lines,
+            ("says", self.says[0]),
+            ("implemented", ASSUMES[self.implemented.sampling]),
+            ("accounted", ASSUMES[self.accounted.sampling]),
+            ("both", ALWAYS),
+        ]
+
+
+def account(
+    noise_multiplier: float,
+    sampling_rate: float = 1.0,
+    steps: int = 1,
+    *,
+    neighbours: str = "add_or_remove",
+    sampling: str = "poisson",
+    delta: float | Iterable[float] = DELTAS,
+    epsilon: float | Iterable[float] = EPSILONS,
+    fpr: float | Iterable[float] = FPRS,
+) -> Account:
+    """Account for DP-SGD: each number that people report, between proven bounds.
+
+    Args:
+        noise_multiplier: the standard deviation of the noise over the clipping norm, > 0.
+        sampling_rate: the probability that a record takes part in a step, in [0, 1]; 1 / T where it takes part once in T steps.
+        steps: all of them, >= 1.
+        neighbours: "add_or_remove", "remove", "add" or "replace".
+        sampling: "poisson", "fixed_size", "shuffled" or "random_allocation" (balls in bins).
+        delta: one or more, in [0, 1], at which epsilon is told.
+        epsilon: one or more, >= 0, at which delta is told.
+        fpr: one or more, in [0, 1], at which the TPR is told.
+
+    Raises:
+        ValueError: if an argument is outside its range, or no theorem covers these neighbours under this sampling.
+
+    Source: that of `mipsim.dpsgd`.
+
+    Examples:
+        >>> found = account(0.7, 0.5, 2, sampling="random_allocation", epsilon=[0.1, 1])
+        >>> [f"{end:.3f}" for name in ("delta at epsilon 0.1", "delta at epsilon 1") for end in found.numbers[name]]
+        ['0.405', '0.405', '0.190', '0.190']
+        >>> account(1.0, 0.3, 10, sampling="shuffled")
+        Traceback (most recent call last):
+        ...
+        ValueError: sampling_rate is 0.3; with sampling 'shuffled' it must be 1 / T for epochs of T steps
+    """
+    deltas, epsilons, fprs = (
+        [number(name, value, 0.0, high) for value in _several(given)]
+        for name, given, high in (("delta", delta, 1.0), ("epsilon", epsilon, math.inf), ("fpr", fpr, 1.0))
+    )
+    both = neighbours == "add_or_remove"
+    first = dpsgd(
+        noise_multiplier, sampling_rate, steps, neighbours="remove" if both else neighbours, sampling=sampling
+    )
+    if sampling not in BY_EPOCH and isinstance(first, ComposedTradeOff):
+        first = first.at_accuracy(_ACCURACY)
+    whole = first.symmetrized() if both else first
+
+    def worse(at: float) -> Bounds:
+        """The TPR; not that of the hull of both directions, since the null is one world or the other, and no mixture."""
+        low, high = zip(
+            *(c.tpr_bounds(at) for c in ([first, first.inverse()] if both else [first])), strict=True
+        )
+        return max(low), max(high)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of wide bounds: they are shown
+        numbers = {f"epsilon at delta {at:g}": whole.epsilon_bounds(at) for at in deltas}
+        numbers |= {f"delta at epsilon {at:g}": whole.delta_bounds(at) for at in epsilons}
+        numbers["advantage"] = whole.advantage_bounds()
+        numbers |= {f"TPR at FPR {at:g}": worse(at) for at in fprs}
+        numbers["mu at all FPRs"] = (
+            _mu_of_epochs(noise_multiplier, sampling_rate, steps, neighbours, sampling)
+            if sampling in BY_EPOCH
+            else first.least_mu_bounds()
+        )
+    return Account(float(noise_multiplier), float(sampling_rate), int(steps), neighbours, sampling, numbers)
+
+
+def _mu_of_epochs(noise: float, rate: float, steps: int, neighbours: str, sampling: str) -> Bounds:
+    """The mu of one Gaussian release an epoch, of T steps each.
+
+    It is enough, since an attacker who knows the steps of the target sees no more than that. Less is not: at one step of each of E
+    epochs the target takes part with probability T^-E > 0, so that the test of these has the TPR of the Gaussian releases times
+    T^-E, which at rarer and rarer FPRs shifts no probit. Of shuffled records both worlds have this factor.
+    """
+    mu = math.sqrt(epochs_of(rate, steps, sampling)[1]) * (2.0 if neighbours == "replace" else 1.0) / noise
+    return mu * (1.0 - _CLOSED), mu * (1.0 + _CLOSED)
+
+
+def _several(given: float | Iterable[float]) -> Sequence[float]:
+    return list(given) if isinstance(given, Iterable) else [given]
+
+
+def _relation(own: Bounds, other: Bounds) -> str:
+    return "more" if own[0] > other[1] else "less" if own[1] < other[0] else "not decided"
+
+
+def _words(leaks: str) -> str:
+    return leaks if leaks == "not decided" else f"leaks {leaks}"
+
+
+def shown(ends: Bounds) -> str:
+    """Bounds with four digits, rounded outwards.
+
+    Examples:
+        >>> shown((1.23456, 1.23456)), shown((0.0, math.inf)), shown((2.0, 2.0))
+        ('[1.234, 1.235]', '[0, inf]', '[2, 2]')
+    """
+    return f"[{_rounded(ends[0], ROUND_FLOOR)}, {_rounded(ends[1], ROUND_CEILING)}]"
+
+
+def _rounded(end: float, way: str) -> str:
+    return "inf" if math.isinf(end) else f"{float(Context(_DIGITS, way).create_decimal(Decimal(end))):g}"
+
+
+def _plain(ends: Bounds) -> dict[str, float | str]:
+    return {
+        name: end if math.isfinite(end) else "inf" for name, end in zip(("low", "high"), ends, strict=True)
+    }

@@ -1,0 +1,148 @@
+"""`mi.account`: each number with both ends, and which differences between two ways of sampling are proven."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+import mipsim as mi
+from mipsim._sampling import ASSUMES, NEIGHBOURS, PROVEN
+from mipsim.referee.command import main
+
+PAGE = Path(__file__).parents[2] / "docs/i-have-a-noise-multiplier.md"
+SHUFFLED = {"noise_multiplier": 0.5, "sampling_rate": 0.001, "steps": 1000}
+
+
+@pytest.mark.parametrize("sampling", PROVEN)
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+def test_every_pair_is_told_by_its_curve_or_refused(sampling: str, neighbours: str) -> None:
+    how = {"sampling": sampling, "neighbours": neighbours}
+    if neighbours not in PROVEN[sampling]:
+        with pytest.raises(ValueError, match="proven are"):
+            mi.account(1.0, 0.25, 4, **how)
+        return
+    found = mi.account(1.0, 0.25, 4, **how, epsilon=0.5, fpr=[0.01])
+    assert list(found.numbers) == [
+        "epsilon at delta 1e-05", "delta at epsilon 0.5", "advantage", "TPR at FPR 0.01", "mu at all FPRs"
+    ]  # fmt: skip
+    assert all(0.0 < low <= high < math.inf for low, high in found.numbers.values())
+    curve = mi.dpsgd(1.0, 0.25, 4, **how)
+    for name, ends in (
+        ("epsilon at delta 1e-05", curve.epsilon_bounds(1e-5)),
+        ("delta at epsilon 0.5", curve.delta_bounds(0.5)),
+        ("advantage", curve.advantage_bounds()),
+        ("TPR at FPR 0.01", curve.tpr_bounds(0.01)),
+    ):
+        low, high = found.numbers[name]
+        assert low <= ends[1]
+        assert ends[0] <= high
+        if sampling != "shuffled":
+            assert high - low <= 2e-3 * high
+            assert not low <= 1.03 * ends[1] <= high  # a curve 3% off is told apart
+    assert curve.tpr_bounds(1e-9)[0] <= mi.GaussianTradeOff(found.numbers["mu at all FPRs"][1]).tpr_at(1e-9)
+    assert found.to_dict()["assumes"][0] == ASSUMES[sampling]
+
+
+@pytest.mark.parametrize("sampling", ["shuffled", "random_allocation"])
+def test_mu_of_epochs_is_reached_at_the_rarest_rates(sampling: str) -> None:
+    """One epoch at little noise, where float64 sees it: the curve is above G_mu and below G of a mu some per cent smaller."""
+    noise, steps, fpr = 0.25, 3, 1e-250
+    low, high = mi.account(noise, 1.0 / steps, steps, sampling=sampling, neighbours="remove").numbers[
+        "mu at all FPRs"
+    ]
+    assert low < 4.0 < high < 4.0 + 1e-12
+    curve = mi.dpsgd(noise, 1.0 / steps, steps, sampling=sampling)
+    assert curve.tpr_bounds(fpr)[0] <= mi.GaussianTradeOff(4.0).tpr_at(fpr)
+    assert curve.tpr_bounds(fpr)[1] >= curve.tpr_bounds(fpr)[0] > mi.GaussianTradeOff(0.95 * 4.0).tpr_at(fpr)
+
+
+def test_a_shuffled_implementation_leaks_more_than_is_accounted() -> None:
+    shuffled, poisson = (mi.account(**SHUFFLED, sampling=way) for way in ("shuffled", "poisson"))
+    found = shuffled.compare(poisson)
+    assert found.leaks["epsilon at delta 1e-05"] == found.leaks["advantage"] == "more"
+    assert found.says[0].endswith("epsilon at delta 1e-05 >= 9.996 against <= 3.239")
+    assert poisson.compare(shuffled).leaks["epsilon at delta 1e-05"] == "less"
+    assert "leaks less" in poisson.compare(shuffled).says[0]
+    # The same account shows no difference, and neither does one whose ends are far apart.
+    same = shuffled.compare(shuffled)
+    assert set(same.leaks.values()) == {"not decided"}
+    assert same.says == ["no difference is proven: the bounds of each number overlap"]
+    assert "not decided" in str(same)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_ends_are_rounded_outwards_and_an_infinite_one_is_text() -> None:
+    found = mi.account(1.0, delta=[0.0, 1e-5])
+    assert found.to_dict()["numbers"]["epsilon at delta 0"] == {"low": "inf", "high": "inf"}
+    shown = re.findall(r"epsilon at delta 1e-05 +\[([\d.]+), ([\d.]+)\]", str(found))[0]
+    low, high = found.numbers["epsilon at delta 1e-05"]
+    assert float(shown[0]) <= low <= high <= float(shown[1])
+    assert "inf" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: mi.account(-1.0), "noise_multiplier is -1.0"),
+        (lambda: mi.account(1.0, delta=2.0), "delta is 2.0"),
+        (lambda: mi.account(1.0, epsilon=-1.0), "epsilon is -1.0"),
+        (lambda: mi.account(1.0, fpr=[0.5, 1.5]), "fpr is 1.5"),
+        (lambda: mi.account(1.0, sampling="poison"), "sampling is 'poison'; it must be one of poisson"),
+        (lambda: mi.account(1.0).compare("poisson"), "accounted is str"),
+        (
+            lambda: mi.account(1.0, delta=1e-5, epsilon=[], fpr=[]).compare("x"),
+            "it must be an Account",
+        ),
+    ],
+)
+def test_bad_arguments_are_refused_in_a_sentence(call, says: str) -> None:
+    with pytest.raises(ValueError, match=says) as refused:
+        call()
+    assert len(str(refused.value)) < 200
+
+
+COMMAND = ["account", "--noise-multiplier", "0.5", "--sampling-rate", "0.001", "--steps", "1000"]
+
+
+def test_the_command_prints_the_table_or_json(capsys) -> None:
+    assert main([*COMMAND, "--sampling", "shuffled", "--delta", "1e-6", "--fpr", "0.01"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("DP-SGD: noise 0.5, rate 0.001, 1,000 steps, shuffled, add_or_remove\n")
+    assert text == f"{mi.account(**SHUFFLED, sampling='shuffled', delta=1e-6, fpr=0.01)}\n"
+    assert main([*COMMAND, "--implemented", "shuffled", "--accounted", "poisson", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["leaks"]["epsilon at delta 1e-05"] == "more"
+    assert data["implemented"]["sampling"] == "shuffled"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--implemented", "shuffled"], "--implemented and --accounted must be given together"),
+        (["--implemented", "shuffled", "--accounted", "poisson", "--sampling", "poisson"], "--sampling is given beside"),
+        (["--sampling", "shuffle"], "did you mean shuffled?"),
+        (["--sampling-rate", "0.3", "--sampling", "shuffled"], "it must be 1 / T for epochs"),
+        (["--neighbours", "replace"], "proven are remove, add, add_or_remove"),
+        (["--noise-multiplier", "0"], "--noise-multiplier is 0; it must be a number in (0, inf)"),
+        (["--nose-multiplier", "1"], "did you mean --noise-multiplier?"),
+    ],
+)  # fmt: skip
+def test_bad_input_of_the_command_is_one_sentence(capsys, more: list[str], says: str) -> None:
+    assert main([*COMMAND, *more]) == 2
+    text = capsys.readouterr()
+    assert says in text.err
+    assert text.err.count("\n") == 1
+    assert text.out == ""
+
+
+def test_the_page_prints_what_the_command_prints(capsys) -> None:
+    """Each command of the page, with what stands below it; lines that the page leaves out are `...`."""
+    sessions = re.findall(r"    mipsim (account .*)\n\n```text\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert len(sessions) >= 2
+    for line, shown in sessions:
+        assert main(line.split()) == 0
+        printed = capsys.readouterr().out.splitlines()
+        kept = [row for row in shown.splitlines() if row.strip() != "..."]
+        assert [row for row in kept if row not in printed] == []
