@@ -1,6 +1,6 @@
 """Trade-off functions and their algebra."""
 
-from mipsim.tradeoff.accounting import Account, AccountComparison, account
+from mipsim.tradeoff.account import Account, AccountComparison, account
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff, DeltaProfileTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff

@@ -145,7 +145,7 @@ def shuffled(
 
     Examples:
         >>> [round(end, 2) for end in shuffled(0.5, 1000).epsilon_bounds(1e-5)]
-        [7.06, 10.11]
+        [10.0, 10.0]
     """
     sigma = number("noise_multiplier", noise_multiplier, 0.0, low_open=True)
     count, times = whole("steps", steps, 1), whole("epochs", epochs, 1)

@@ -31,6 +31,7 @@ FLOORS = (
         "_roots",
         "_samplers",
         "_powers",
+        "_sampling",
         "_extras",
         "_html_table",
         "_verdict",

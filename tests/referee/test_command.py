@@ -112,7 +112,10 @@ def test_arguments_that_the_parser_refuses(capsys) -> None:
     capsys.readouterr()
     assert main(["jugde", "x"]) == 2
     text = capsys.readouterr().err
-    assert text == "mipsim: COMMAND is 'jugde'; it must be one of judge, hunt, audit; did you mean judge?\n"
+    assert (
+        text
+        == "mipsim: COMMAND is 'jugde'; it must be one of judge, hunt, audit, account; did you mean judge?\n"
+    )
     assert main(["judge", "x", "--sede", "1"]) == 2
     text = capsys.readouterr().err
     assert (

@@ -139,7 +139,9 @@ def test_bad_input_of_the_command_is_one_sentence(capsys, more: list[str], says:
 
 def test_the_page_prints_what_the_command_prints(capsys) -> None:
     """Each command of the page, with what stands below it; lines that the page leaves out are `...`."""
-    sessions = re.findall(r"    mipsim (account .*)\n\n```text\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    sessions = re.findall(
+        r"    mipsim (account [^\n]*)\n\n```text\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL
+    )
     assert len(sessions) >= 2
     for line, shown in sessions:
         assert main(line.split()) == 0

@@ -127,8 +127,7 @@ def test_both_directions_are_the_worse_after_composition() -> None:
     [
         ("replace", "poisson"),
         ("remove", "fixed_size"),
-        ("add_or_remove", "shuffled"),
-        ("replace", "shuffled"),
+        ("replace", "random_allocation"),
     ],
 )
 def test_what_has_no_proven_pair_is_refused(neighbours: str, sampling: str) -> None:
