@@ -89,6 +89,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:attack CovarianceScore is made for a mean")  # of games of another size
 @pytest.mark.parametrize("part", CHANGES)
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, part):
     path = tmp_path / "run.npz"
