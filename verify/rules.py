@@ -1,10 +1,12 @@
 """Rules of form that every statement of the register keeps; each function returns what breaks one, in sentences."""
 
+import inspect
 import re
 import time
 import tomllib
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim.referee import Choice, Fixed, Limit, Outcome, Quote, Statement, Whole
+from mipsim.referee import Choice, Fixed, Limit, Outcome, Quote, Statement, Verdict, Whole
 from mipsim.referee.defect import Defect, diagnose
-from mipsim.referee.judging.point import controlled, limit_sizes, values_at
+from mipsim.referee.judging.point import controlled, judge_point, limit_sizes, values_at
 from mipsim.referee.result import PointResult
 from mipsim.referee.statement import READING, inner
 from mipsim.referee.values import Number, Samplers, Value
@@ -129,7 +131,8 @@ def _unjudged(item: Statement, register: Mapping[str, Statement]) -> list[str]:
     return result
 
 
-CONDITIONS: dict[str, dict[str, str]] = defaultdict(dict)
+Target = str | Mapping[str, Any]
+CONDITIONS: dict[str, dict[str, Target]] = defaultdict(dict)
 """Name of a statement -> a condition in its words, or in those that restrict it -> what makes it executable, see `unmet_conditions`."""
 _TABLES = tomllib.loads(Path(__file__).with_name("conditions.toml").read_text(encoding="utf-8"))
 for _names, _conditions in [pair for part in _TABLES.values() for pair in part.items()]:
@@ -143,19 +146,23 @@ MARK = re.compile(
 
 
 def unmet_conditions(
-    statement: Statement, conditions: Mapping[str, str] | None, register: Collection[str] = ()
+    statement: Statement, conditions: Mapping[str, Target] | None, register: Mapping[str, Statement] = {}
 ) -> list[str]:
     """Conditions that a statement's words name and that nothing makes executable.
 
     A condition is one of these:
 
-    - "NAME": a parameter of the domain.
+    - "NAME": a parameter of the domain, which has more than one value.
     - "NAME = VALUE": a value that the parameter allows; of a range, how it begins in words ("n = [2, inf)").
-    - "where": the statement's `where`.
-    - "as NAME": the conditions of another statement, which it uses or which has the same correction.
+    - {held = {NAME = VALUE, ...}}: one of the statement's points, changed so, breaks the condition: it is in the domain, and `where` rejects it.
+    - {added = {NAME = VALUE, ...}}: the same of a correction, and the statement that it corrects accepts the changed point.
+    - {fails = STATEMENT, at = {NAME = VALUE, ...}}: without the condition, at this point, that printed statement is refuted.
+    - "as STATEMENT": the conditions of another statement, which it uses or which corrects the same; its own points meet them.
+    - "in STATEMENT": a part that such a statement says in the same words, with what makes it executable there.
     - "proof: WORDS": of a correction; it holds at each point, and the derivation uses it in these words.
-    - "built in": of a printed statement; claim or truth are made so at each point.
-    - "claimed": a part of what is claimed, which restricts nothing.
+    - "by NAME: WORDS": `claimed`, `truth` or `where` call this function or class, which is documented in these words.
+    - "curve": what is claimed is a trade-off function, at every FPR.
+    - "limit": what is claimed is a limit.
 
     Every word that tells a condition (`MARK`) is in one of them, and so is a part of every sentence by which a printed statement is
     restricted. A correction has a condition, or "none" with the reason.
@@ -163,7 +170,7 @@ def unmet_conditions(
     Args:
         statement: a correction, or what else has conditions.
         conditions: a condition in its words, or in those of `restricted_by` -> what makes it executable; None if nothing is said.
-        register: names of the statements that conditions may refer to.
+        register: the statements that conditions may refer to.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -200,7 +207,9 @@ def unmet_conditions(
     return result
 
 
-def _unmet_condition(statement: Statement, words: str, target: str, register: Collection[str]) -> str:
+def _unmet_condition(
+    statement: Statement, words: str, target: Target, register: Mapping[str, Statement]
+) -> str:
     """What is wrong with a condition; empty if nothing is."""
     if words == "none":
         return "" if len(target) >= 20 else f"has no reason: {target!r}"
@@ -208,25 +217,95 @@ def _unmet_condition(statement: Statement, words: str, target: str, register: Co
         words in text for text in (statement.says, *(quote.text for quote in statement.restricted_by))
     ):
         return "is not in its words"
-    name, _, value = target.partition(" = ")
+    if not isinstance(target, str):
+        return _unbroken(statement, target, register)
     if target.startswith("proof: "):
         proof = " ".join(statement.derivation.split())
         known = len(target) > 15 and target.removeprefix("proof: ") in proof
         return "" if known else f"is {target}, which its derivation does not say"
-    if target.startswith("as "):
-        other = target.removeprefix("as ")
-        return "" if other in register and other != statement.name else f"is {target}, which has none"
-    if target == "built in":
-        return "is built in: a correction has a proof that says so" if statement.corrects else ""
-    if target == "claimed":
-        return ""
-    if target == "where":
-        return "is its where, and it has none" if statement.where is None else ""
+    if target.startswith("by "):
+        name, _, told = target.removeprefix("by ").partition(": ")
+        texts = [" ".join((item.__doc__ or "").split()) for item in _called(statement) if item.__name__ == name]
+        if not texts:
+            return f"is by {name}, which neither claim nor truth calls"
+        return "" if told and any(told in text for text in texts) else f"is {target}, which {name} does not say"
+    if target.startswith(("as ", "in ")):
+        return _unmet_elsewhere(statement, words, target, register)
+    if target == "curve":
+        shown = hasattr(statement.call("claimed", _sized(statement, statement.points[0].at)), "enclosure")
+        return "" if shown else "is a curve, and a number is claimed"
+    if target == "limit":
+        return "" if isinstance(inner(statement.kind), Limit) else f"is a limit, and its kind is {statement.kind}"
+    name, _, value = target.partition(" = ")
     if name not in statement.domain:
         return f"is {name}, which is no parameter of its domain"
     parameter = statement.domain[name]
+    if not value:
+        return f"is {name}, which has one value" if isinstance(parameter, Fixed) else ""
     held = value in map(str, parameter.ends) or str(parameter).startswith(value)
     return "" if held else f"is {target}, which its domain does not hold ({parameter})"
+
+
+def _unbroken(statement: Statement, target: Mapping[str, Any], register: Mapping[str, Statement]) -> str:
+    """Why a point does not show what fails without the condition."""
+    if "fails" in target:
+        other = register.get(target["fails"])
+        if other is None or other.corrects:
+            return f"makes {target['fails']} fail, which is no printed statement"
+        at, judged = other.check(target["at"]), replace(other, second_route=None)
+        found = judge_point(judged, at, risk=1e-9, games=100_000, seed=0)
+        return "" if found.verdict is Verdict.REFUTED else f"is {target}, where that stands"
+    ((form, changes),) = target.items()
+    printed = register.get(statement.corrects) if form == "added" else None
+    if form == "added" and printed is None:
+        return f"is {target}, and it corrects nothing"
+    why = f"is {target}, which its where accepts"
+    for point in statement.points:
+        try:
+            at = statement.inside({**point.at, **changes})
+        except ValueError as error:
+            return f"is {target}, but {error}"
+        if not statement.stands(at):
+            if printed is None or _has_conditions(printed, statement, at, ()):
+                return ""
+            why = f"is {target}, which {printed.name} rejects too"
+    return why
+
+
+def _unmet_elsewhere(
+    statement: Statement, words: str, target: str, register: Mapping[str, Statement]
+) -> str:
+    form, _, name = target.partition(" ")
+    other = register.get(name)
+    if other is None or other.name == statement.name:
+        return f"is {target}, which has none"
+    if name not in statement.uses and root_of(other) != root_of(statement):
+        return f"is {target}, which it does not use"
+    if form == "in":
+        return "" if words in other.says else f"is {target}, which does not say it"
+    outside = [item for item in statement.points if not _has_conditions(other, statement, item.at, ())]
+    return f"is {target}, whose conditions {dict(outside[0].at)} does not meet" if outside else ""
+
+
+def _called(statement: Statement) -> list[Any]:
+    """The functions and classes that claim, truth and `where` call, directly or not, of their own package."""
+    todo: list[Any] = [statement.claimed, statement.truth, statement.where]
+    homes = {item.__module__.partition(".")[0] for item in todo if inspect.isfunction(item)}
+    found: list[Any] = []
+    while todo:
+        item = inspect.unwrap(todo.pop())
+        if item in found or getattr(item, "__module__", "").partition(".")[0] not in homes:
+            continue
+        found.append(item)
+        if not inspect.isfunction(item):
+            continue
+        codes = [item.__code__]
+        for code in codes:
+            codes += filter(inspect.iscode, code.co_consts)
+        known = {name: item.__globals__.get(name) for code in codes for name in code.co_names}
+        held = [cell.cell_contents for cell in item.__closure__ or ()]
+        todo += filter(callable, (*known.values(), *held))
+    return found
 
 
 DEFECTS: dict[str, tuple[str, str]] = {
@@ -429,14 +508,14 @@ def _moves(statement: Statement, name: str, at: Mapping[str, Any], rng: np.rando
     if not others:
         return None
     base = _seen(statement, at)
-    if any(_seen(statement, other) != base for other in others):
+    if any(not _alike(_seen(statement, other), base) for other in others):
         return True
     # What holds everywhere has truths that are all alike, its control has not.
     if statement.control is None or statement.control.attained:
         return False
     spoiled = controlled(statement)
     base = _seen(spoiled, at)
-    return any(_seen(spoiled, other) != base for other in others)
+    return any(not _alike(_seen(spoiled, other), base) for other in others)
 
 
 def _covering(statement: Statement) -> list[dict[str, Any]]:
@@ -460,15 +539,18 @@ def _others(statement: Statement, name: str, at: Mapping[str, Any], rng: np.rand
     return [value for value in dict.fromkeys(tried) if value != at[name]]
 
 
-def _seen(statement: Statement, at: Mapping[str, Any]) -> Any:
-    """What claim and truth are at a point, so far as equal ones are equal; the error where they raise one."""
-    kind, full = inner(statement.kind), dict(at)
+def _sized(statement: Statement, at: Mapping[str, Any]) -> dict[str, Any]:
+    """The point; of a limit at the size where it begins."""
+    kind = inner(statement.kind)
+    return {**at, kind.grows: limit_sizes(statement, kind, at)[0]} if isinstance(kind, Limit) else dict(at)
+
+
+def _seen(statement: Statement, at: Mapping[str, Any]) -> list[Any]:
+    """What claim and truth are at a point, for `_alike`; the error where they raise one."""
     try:
-        if isinstance(kind, Limit):
-            full[kind.grows] = limit_sizes(statement, kind, at)[0]
-        return tuple(_told(value) for value in values_at(statement, full))
+        return [_told(value) for value in values_at(statement, _sized(statement, at))]
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        return [f"{type(error).__name__}: {error}"]
 
 
 def _told(value: Value) -> Any:
@@ -477,5 +559,14 @@ def _told(value: Value) -> Any:
     if isinstance(value, Samplers):
         return tuple(value.draw(inside, (0,), DRAWS).tobytes() for inside in (False, True))
     if hasattr(value, "probit_beta"):
-        return np.asarray(value.probit_beta(ndtr(PROBES)), float).round(9).tobytes()  # pyright: ignore[reportAttributeAccessIssue]
+        return np.asarray(value.probit_beta(ndtr(PROBES)), float)  # pyright: ignore[reportAttributeAccessIssue]
     return repr(value)
+
+
+def _alike(first: Any, second: Any) -> bool:
+    """Whether claim and truth are equal up to rounding, which is seen in the curve of a billion records."""
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_alike, first, second))
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.allclose(first, second, rtol=0.0, atol=1e-8, equal_nan=True)
+    return type(first) is type(second) and first == second

@@ -165,8 +165,8 @@ PRINTED = rf.Statement(
 CORRECTED = rf.Statement(
     name="azize-alg-3-corrected",
     says="With mu0 and the centred C0 from n_r gradients independent of the candidates, the candidate that is picked, of any number, has sqrt(m*) within o(1) of the largest, in probability, as "
-    "n_r/d -> infinity, if " + BOUNDED + " and m* is bounded; and in the limit of many rows the power of the covariance attack with known moments on a candidate is "
-    "Phi(Phi^-1(alpha) + sqrt(m*)) at every FPR: the candidate of largest m* is the easiest for that attack (azize-scalar-product-curves).",
+    "n_r/d -> infinity, if " + BOUNDED + " and m* is bounded; and in the limit of many rows the curve of the covariance attack on every candidate, with known moments, tends to g_sqrt(m*): "
+    "the candidate of the largest m* is the easiest for that attack (azize-scalar-product-curves).",
     source="Azize and Basu, algorithm 3",
     # What is left at n_r = 512 d, mean over 100 drawn problems; the limit is by the derivation.
     kind=rf.Equality(0.02, unit="share of the largest sqrt(m*), at most 1 probit"),

@@ -87,7 +87,7 @@ def formula(printed: bool, n: int, rho: float, **at: Any) -> AbstractTradeOff:
 
 
 def subsampled(n: int, rho: float, **at: Any) -> MixtureTradeOff:
-    """The optimal curve."""
+    """The optimal curve of the mean of rows drawn without replacement."""
     rows = drawn_rows(n, rho)
     return MixtureTradeOff(mean_tradeoff(MeanProblem.of(at), rows, n), rows / n)
 

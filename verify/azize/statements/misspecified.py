@@ -158,7 +158,7 @@ STATEMENTS = (
     THEOREM,
     THEOREM.corrected(
         says="The covariance score aimed at z_targ is asymptotically N(-m_targ/2, m_targ) against N(m_scal - m_targ/2, m_targ): its "
-        "better side has the curve g_{|m_scal|/sqrt(m_targ)}, and the advantage of the printed formula, m_targ under the root, is "
+        "better side has the curve g_{|m_scal|/sqrt(m_targ)}, and the advantage of the printed formula, with 2 sqrt(m_targ) as the divisor, is "
         "reached at the threshold (m_scal - m_targ)/2, rejecting on the side of the sign of m_scal. For product data whose squared "
         "standardised coordinates are uniformly integrable over all coordinates and sizes (bounded (2 + delta)-th moments suffice), m_targ with a limit > 0 and "
         "m_scal with a limit; any targets.",

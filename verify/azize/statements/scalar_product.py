@@ -42,7 +42,7 @@ def visible(data: str, tau: float, kinds: int, spread: float, draw: int, referen
 
 
 def covariance_attack(n: int, data: str, **at: float) -> NormalCurve | rf.Number:
-    """The covariance attack's curve; its power where the scalar product is farthest ahead for the rare coordinates."""
+    """The curve of the covariance attack with known moments; its power where the scalar product is farthest ahead for the rare coordinates."""
     if data == RARE:
         return rf.Number(scalar_ahead(n, COUNTS / n, ONES, ORIGIN)[1], unit="power")
     return curve("covariance", n, data, **{name: at[name] for name in PROBLEM})  # pyright: ignore[reportArgumentType]

@@ -29,7 +29,7 @@ def problem(**at: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def mus(sign: float, **at: float) -> list[rf.Number]:
-    """The mu of the tests that reject large scores, covariance attack and scalar product; g_batch is sign times the mean gradient."""
+    """The mu of the tests that reject large scores of Gaussian gradients, covariance attack and scalar product; g_batch is sign times the mean gradient."""
     _, direction, variance = problem(**at)
     result = sign * effective(weights(**at), direction, np.diag(variance), int(at["batch"]))
     return [rf.Number(float(mu), unit="probit", route="exact law (Gaussian)") for mu in result]

@@ -140,7 +140,7 @@ ITSELF, RELABELLED, CHANNEL = "the output itself", "a relabelling", "a random ch
 
 
 def channel_of(f: str, inputs: int, labels: int, spread: float, draw: int) -> np.ndarray:
-    """P(f(a) = b): nothing done, a random relabelling, or Dirichlet rows."""
+    """P(f(a) = b), whatever a's coins were: nothing done, a random relabelling, or Dirichlet rows."""
     rng = np.random.default_rng([draw, 1])
     if f == CHANNEL:
         return rng.dirichlet(np.full(labels, spread), size=inputs)

@@ -23,7 +23,7 @@ def images(n: int, k: int, by: str) -> float:
 
 LEMMA_12 = rf.Statement(
     name="izzo-lemma-12",
-    says="For k >= n/2 there is an injection from the k-sets without x* to adjacent k-sets with it.",
+    says="For k >= n/2 there is an injection from the k-sets that lack x* to adjacent k-sets with it.",
     source="Izzo et al., lemma 12",
     kind=rf.Equality(1e-9, unit="sets"),
     domain={

@@ -26,7 +26,7 @@ AUDIT = rf.Statement(
     name="kaissis-audit",
     uses=("kaissis-thm-2",),
     says="One DP-SGD step: the audit by a Dirac canary in gradient space, in any fixed direction of d coordinates, meets j: at Delta/sigma = 1, d = 1; "
-    "and at Delta/sigma = 2, d = 50, where it loses power as theorem 2 says.",
+    "and at Delta/sigma = 2, d = 50; there it loses power as theorem 2 says.",
     source="Kaissis et al., figures 3b and 3c",
     kind=rf.Equality(EXACT, unit="probit"),
     domain={"mu2": MU, "d": dimensions(1, 1000), "z": Z},

@@ -224,7 +224,7 @@ LEMMA_3_CORRECTED = LEMMA_3.corrected(
 LEMMA_4 = rf.Statement(
     name="kaissis-lemma-4",
     uses=("kaissis-lemma-2",),
-    says="For symmetric noise the two one-sided tests, each of level alpha/2, are the test of the magnitude, for every shift (`nu` times Delta).",
+    says="For symmetric noise the two one-sided tests, both of level alpha/2, are the test of the magnitude, for every shift (`nu` times Delta).",
     source="Kaissis et al., lemma 4",
     kind=rf.Equality(ROUNDING, unit="power"),
     domain={

@@ -139,7 +139,7 @@ FIGURE = (300, 6.0)
 
 
 def drawn_curve(part: str, alpha: float) -> rf.Number:
-    """Figure 2a's j or jinv."""
+    """Figure 2a's j or jinv of the Gaussian mechanism."""
     probit, text = at_once(part, alpha, *FIGURE), probits(EQUATION_7, alpha, *FIGURE)
     short = abs(probit - probits(SHORT, alpha, *FIGURE))
     return rf.Number(

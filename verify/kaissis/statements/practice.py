@@ -60,7 +60,7 @@ AGAINST_NONE = "power in the DPTM without sub-sampling less that in the RTM with
 
 
 def loss(reading: str, ratio: float, rate: float) -> float:
-    """What an attacker loses by not knowing the record."""
+    """What an attacker loses at the FPR 1e-3 by not knowing the record."""
     known, unknown = (
         1.0 - float(curve.beta(1e-3))
         for curve in (
@@ -81,7 +81,7 @@ def loss_by_tails(reading: str, ratio: float) -> Replication:
 
 POWER_LOSS = rf.Statement(
     name="kaissis-power-loss",
-    says="At alpha = 1e-3 the loss of power in the relaxed threat model against the DPTM is larger with sub-sampling than without.",
+    says="At alpha = 1e-3 the loss of power in the relaxed threat model against the DPTM is larger with sub-sampling than with none.",
     source="Kaissis et al., figure 2",
     uses=POWER.uses,
     unreached=POWER.unreached,
@@ -99,8 +99,8 @@ POWER_LOSS = rf.Statement(
     second_route=loss_by_tails,
 )
 POWER_LOSS_CORRECTED = POWER_LOSS.corrected(
-    says="Against the power in the DPTM without sub-sampling the attacker of the relaxed threat model loses more with sub-sampling than without. "
-    "With sub-sampling at the rate p in both threat models the loss is p times that without, at every FPR at which f_p and j_p need not be symmetrised.",
+    says="Against the power in the DPTM without sub-sampling the attacker of the relaxed threat model loses more with sub-sampling than with none. "
+    "With sub-sampling at the rate p in both threat models the loss is p times that at p = 1, at every FPR at which f_p and j_p need not be symmetrised.",
     uses=("kaissis-lemma-9",),
     domain={"reading": rf.Fixed(AGAINST_NONE)},
     derivation=(

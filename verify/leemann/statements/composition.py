@@ -150,7 +150,7 @@ def promised(curve: str, size: float, share: float, k: int) -> GaussianTradeOff:
 
 
 def released(curve: str, size: float, share: float, k: int) -> AbstractTradeOff:
-    """The curve of k steps of one target, exposed or not in all of them."""
+    """The curve of k independent steps of one target, exposed or not in all of them."""
     exposed = curve_of(curve, size)
     if curve == GAUSSIAN:
         # Sampled chords, so that the closed form is not asked to confirm itself.

@@ -121,7 +121,7 @@ PRINTED, MEANT = "p = log F^-1(S), as printed", "p = log F(S)"
 
 
 def share_below(d: int, n: int, k: float, level: float, rows: float) -> rf.Number:
-    """P0(p <= level) for p = F_{chi2_d(nK)}( rows (m - theta)' Sigma^-1 (m - theta) )."""
+    """P0(p <= level) for p = F_{chi2_d(nK)}( rows (m - theta)' Sigma^-1 (m - theta) ), with known moments."""
     # Under H0 n (m - theta)' Sigma^-1 (m - theta) is chi2_d(nK), whatever the statistic is multiplied by.
     reached = ncx2.cdf(ncx2.ppf(level, d, n * k) * n / rows, d, n * k)
     return rf.Number(float(reached), route="exact law")
