@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mipsim.referee import Statement
+from mipsim.special import noncentral_chi_square as ncx2
 from verify.azize.laws import pooled_scores
 from verify.azize.laws.enumerated import MECHANISMS
 from verify.azize.laws.mean_families import DATA
@@ -84,6 +85,7 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
     **dict.fromkeys(("azize-thm-3.1-power", "azize-thm-3.1-advantage", "azize-lemma-C.6", "azize-thm-4.1", "azize-thm-4.2"), _MEAN),
     # Both worlds are alike at epsilon = 0, and apart where the target is in none but its own.
     "azize-gdp": _MEAN | {"direction": lambda **at: at["epsilon"] > 0.0 and not _off_the_support(**at)},
+    "azize-thm-4.2-threshold": {},
     "azize-eq-5": _MEAN | {"tau": lambda data: data != "Cantor", "target": lambda data, extra: data == "Bernoulli" and extra != "parity"},
     "azize-gdp-guarantee": {
         "distance": nowhere,
@@ -172,7 +174,11 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
     # That they change nothing is what the statement says.
     "leemann-rem-5.1-mean": {"d": nowhere, "draw": nowhere, "at": one_of("part", susceptibility.TRANSFORM)},
     "leemann-alg-1-corrected": dict.fromkeys(("d", "n", "k"), nowhere),
-    "leemann-alg-1": {"level": one_of("reading", susceptibility.MEANT)},
+    # Where F^-1 has no value even in one dimension, it has none in any.
+    "leemann-alg-1": {
+        "level": one_of("reading", susceptibility.MEANT),
+        "d": lambda reading, n, k: reading == susceptibility.MEANT or ncx2.sf(n / (n - 1.0), 1, n * k) < 1.0 - 1e-10,
+    },
     "leemann-alg-1-real": dict.fromkeys(("references", "draw"), one_of("reading", real_gradients.ESTIMATED)),
     "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), one_of("curves", stochastic.DRAWN, stochastic.WHOLE)),
     "leemann-less-noise": {

@@ -225,17 +225,25 @@ def _unmet_condition(
         return "" if known else f"is {target}, which its derivation does not say"
     if target.startswith("by "):
         name, _, told = target.removeprefix("by ").partition(": ")
-        texts = [" ".join((item.__doc__ or "").split()) for item in _called(statement) if item.__name__ == name]
+        texts = [
+            " ".join((item.__doc__ or "").split()) for item in _called(statement) if item.__name__ == name
+        ]
         if not texts:
             return f"is by {name}, which neither claim nor truth calls"
-        return "" if told and any(told in text for text in texts) else f"is {target}, which {name} does not say"
+        return (
+            "" if told and any(told in text for text in texts) else f"is {target}, which {name} does not say"
+        )
     if target.startswith(("as ", "in ")):
         return _unmet_elsewhere(statement, words, target, register)
     if target == "curve":
         shown = hasattr(statement.call("claimed", _sized(statement, statement.points[0].at)), "enclosure")
         return "" if shown else "is a curve, and a number is claimed"
     if target == "limit":
-        return "" if isinstance(inner(statement.kind), Limit) else f"is a limit, and its kind is {statement.kind}"
+        return (
+            ""
+            if isinstance(inner(statement.kind), Limit)
+            else f"is a limit, and its kind is {statement.kind}"
+        )
     name, _, value = target.partition(" = ")
     if name not in statement.domain:
         return f"is {name}, which is no parameter of its domain"
@@ -272,9 +280,7 @@ def _unbroken(statement: Statement, target: Mapping[str, Any], register: Mapping
     return why
 
 
-def _unmet_elsewhere(
-    statement: Statement, words: str, target: str, register: Mapping[str, Statement]
-) -> str:
+def _unmet_elsewhere(statement: Statement, words: str, target: str, register: Mapping[str, Statement]) -> str:
     form, _, name = target.partition(" ")
     other = register.get(name)
     if other is None or other.name == statement.name:
@@ -356,10 +362,10 @@ def broken_defect(
     return []
 
 
-def broken_lead(
-    statement: Statement, lead: PointResult, correction: Statement | None, declared: tuple[str, str]
+def broken_example(
+    statement: Statement, example: PointResult, correction: Statement | None, declared: tuple[str, str]
 ) -> list[str]:
-    """What is wrong with the counterexample that is told first.
+    """What is wrong with a counterexample that is told.
 
     It lies in the domain, which is what the paper's words allow; a second route sees it; each parameter that it prints matters; and it shows
     the defect: where a condition is missing it violates it, and where the formula is wrong it meets all conditions of the correction, but
@@ -367,7 +373,7 @@ def broken_lead(
 
     Args:
         statement: that is refuted.
-        lead: the point, judged.
+        example: the point, judged.
         correction: the corrected statement, if there is one.
         declared: class of the defect, and what restores it; for a wrong formula the parameters that it enters by.
 
@@ -378,15 +384,15 @@ def broken_lead(
         ...     claimed=lambda: 1.0, truth=lambda x: x * x,
         ... )
         >>> (point,) = rf.judge(small, at={"x": 2.0}).judged
-        >>> broken_lead(small, point, None, ("formula", ""))
+        >>> broken_example(small, point, None, ("formula", ""))
         ['small: no second route sees its counterexample']
     """
     defect, words = declared
-    at = {name: lead.parameters[name] for name in statement.free}
+    at = {name: example.parameters[name] for name in statement.free}
     result = (
         [] if statement.holds_point(at) else [f"{statement.name}: its counterexample is outside its domain"]
     )
-    if lead.second_route is None or not lead.second_route.excludes:
+    if example.second_route is None or not example.second_route.excludes:
         result.append(f"{statement.name}: no second route sees its counterexample")
     result += [
         f"{statement.name}: its counterexample prints {name}, which changes nothing there"

@@ -12,11 +12,11 @@ import verify
 from mipsim import referee as rf
 from mipsim.referee.defect import correction_of
 from mipsim.referee.judging.point import judge_point, point_seed
-from mipsim.referee.outcome import simplest
+from mipsim.referee.outcome import simplest, told
 from mipsim.referee.result import PointResult
 from verify.judge import Setting, judge, unseen
 from verify.register import GAMES, REGISTER, SAMPLES
-from verify.rules import DEFECTS, broken_defect, broken_lead
+from verify.rules import DEFECTS, broken_defect, broken_example
 
 # The share of one point of a family-wise failure probability of 1e-9 over this whole file.
 SETTING = Setting("quick", 1 - 1e-9, 1, 1e-9 / 10_000, SAMPLES)
@@ -71,7 +71,7 @@ def test_a_reason_that_does_not_hold_is_told_where_another_does():
 
 
 def test_a_first_counterexample_shows_the_defect():
-    assert broken_lead(SQUARE, lead(SQUARE), RIGHT, DECLARED) == []
+    assert broken_example(SQUARE, lead(SQUARE), RIGHT, DECLARED) == []
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,14 @@ def test_a_first_counterexample_shows_the_defect():
     ],
 )  # fmt: skip
 def test_a_first_counterexample_that_does_not_show_it_is_told(statement, correction, declared, told):
-    lines = broken_lead(statement, lead(statement), correction, declared)
+    lines = broken_example(statement, lead(statement), correction, declared)
     assert any(told in line for line in lines), lines
 
 
 def test_a_parameter_by_which_the_formula_enters_may_have_another_value():
     other = SQUARE.corrected(says="y = 0", claimed=lambda x: x, domain={"x": rf.Real(1.0, 4.0)})
-    assert "outside the conditions" in broken_lead(SQUARE, lead(SQUARE), other, ("formula", ""))[0]
-    assert broken_lead(SQUARE, lead(SQUARE), other, ("formula", "x")) == []
+    assert "outside the conditions" in broken_example(SQUARE, lead(SQUARE), other, ("formula", ""))[0]
+    assert broken_example(SQUARE, lead(SQUARE), other, ("formula", "x")) == []
 
 
 def test_a_lead_is_told_first():
@@ -110,7 +110,8 @@ def test_a_lead_is_told_first():
 def test_a_counterexample_outside_the_domain_is_told():
     narrow = replace(SQUARE, where=lambda x: x >= 1.0, points=SQUARE.points[1:])
     assert any(
-        "is outside its domain" in line for line in broken_lead(narrow, lead(SQUARE), None, ("formula", ""))
+        "is outside its domain" in line
+        for line in broken_example(narrow, lead(SQUARE), None, ("formula", ""))
     )
 
 
@@ -124,33 +125,39 @@ def test_the_findings_have_the_classes_and_reasons_that_are_declared():
         assert defect == "formula" or words in line, name
 
 
+def printed(name: str) -> list[rf.Point]:
+    """The counterexamples of a statement in the findings."""
+    section = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8").partition(f"### {name}: ")[2]
+    commands = re.findall(r"^    uv run python -m verify (.*)$", section.partition("\n### ")[0], re.MULTILINE)
+    words = [shlex.split(command) for command in commands]
+    return [rf.Point(json.loads(parts[parts.index("--at") + 1])) for parts in words]
+
+
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", DEFECTS)
-def test_the_first_counterexample_shows_the_defect(name: str):
-    """That of the findings, or the one that the statement names."""
+def test_each_counterexample_that_is_told_shows_the_defect(name: str):
+    """Those of the findings, and the one that the statement names."""
     statement = REGISTER[name]
-    section = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8").partition(f"### {name}: ")[2]
-    command = shlex.split(section.partition("    uv run python -m verify ")[2].partition("\n")[0])
-    printed = rf.Point(json.loads(command[command.index("--at") + 1]))
-    point = next((item for item in statement.points if item.setting == "lead"), printed)
-    at, games = statement.check(point.at), GAMES.get(name, (100_000,))[0]
-    found = judge_point(statement, at, risk=SETTING.risk, games=games, seed=point_seed(1, name, at))
-    assert found.verdict is rf.Verdict.REFUTED
-    assert broken_lead(statement, found, correction_of(statement, REGISTER.values()), DEFECTS[name]) == []
+    found, games = printed(name), GAMES.get(name, (100_000,))[0]
+    assert found
+    for point in [*found, *(item for item in statement.points if item.setting == "lead")]:
+        at = statement.check(point.at)
+        result = judge_point(statement, at, risk=SETTING.risk, games=games, seed=point_seed(1, name, at))
+        assert result.verdict is rf.Verdict.REFUTED
+        correction = correction_of(statement, REGISTER.values())
+        assert broken_example(statement, result, correction, DEFECTS[name]) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "statement", [item for item in REGISTER.values() if not item.corrects], ids=lambda item: item.name
 )
-def test_each_printed_statement_has_its_defect_and_a_counterexample_that_shows_it(statement: rf.Statement):
+def test_each_printed_statement_has_its_defect_and_counterexamples_that_show_it(statement: rf.Statement):
     declared, correction = DEFECTS.get(statement.name), correction_of(statement, REGISTER.values())
     result = judge(statement, SETTING)
     assert result.failures == ()
     assert broken_defect(result, correction, declared) == []
     assert unseen(result) == []
-    if result.verdict is rf.Verdict.REFUTED:
-        first = simplest(statement, result.judged)
+    for example in told(statement, result.judged):
         assert declared is not None
-        assert first is not None
-        assert broken_lead(statement, first, correction, declared) == []
+        assert broken_example(statement, example, correction, declared) == []

@@ -12,7 +12,6 @@ from verify.register import REGISTER
 from verify.rules import CONDITIONS, Target, unmet_conditions
 
 
-
 def at_most_one(x: float) -> float:
     """The largest x of a table."""
     return min(x, 1.0)
@@ -34,7 +33,9 @@ NAMED = replace(
 X = {"added": {"x": 0.25}}
 RIGHT: dict[str, Target] = {"Gaussian data": {"held": {"data": "uniform"}}, "x >= 0.5": "x = [0, 1]"}
 CORRECTION = replace(NAMED, name="named-corrected", corrects="named")
-OTHER = replace(CORRECTION, name="other-corrected", corrects="other", says="x <= 1", derivation="By definition.")
+OTHER = replace(
+    CORRECTION, name="other-corrected", corrects="other", says="x <= 1", derivation="By definition."
+)
 KNOWN = {item.name: item for item in (PRINTED, CORRECTION, OTHER)}
 FINITE = replace(CORRECTION, says="For Gaussian data and x >= 0.5, x <= 1 for every finite n.")
 CURVE = replace(CORRECTION, claimed=lambda: mi.GaussianTradeOff(1.0))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy
+from scipy.special import ndtr, ndtri
 
 from mipsim.referee import Draws, Replication
 from mipsim.referee.replication import RISK, difference, mean, near, share
@@ -33,6 +34,28 @@ def level_at_zero(
         what="level of the test at tau_alpha = 0",
         how=f"NumPy, {games:,} games of H0, seed 18, n = {n}, d = {d}",
         claim=alpha,
+    )
+
+
+def rate_of_subsample(
+    t: float, u: float, tau: float, rho: float, alpha: float, world: str, games: int = GAMES, n: int = 400
+) -> Replication:
+    """Draw the ratio of a sub-sample of Gaussian rows, and compare it with the printed threshold."""
+    rng, rows, d = np.random.default_rng(20), max(2, round(rho * n)), max(2, round(tau * n))
+    square = (d - d // 2) * t**2 + d // 2 * u**2  # of the target, over the columns
+    drawn = rng.random(games) < rho * (world == "power")
+    # V = sum (s_j - k t_j)^2 of the column sums of k rows, of which one is the target where it is drawn.
+    left = rows - drawn
+    v = left * rng.noncentral_chisquare(d, np.maximum(left * square, 1e-12))
+    ratio = -0.5 * d * np.log1p(-1 / rows) + 0.5 * square - v / (2 * rows * (rows - 1))
+    m = square / n
+    threshold = -rho * m / 2 - (rho * m) ** 0.5 * ndtri(alpha)
+    seen = share((np.logaddexp(np.log1p(-rho), np.log(rho) + ratio) > threshold).sum(), games)
+    return Replication(
+        *seen,
+        what=f"{world} of the test at tau_alpha",
+        how=f"NumPy, {games:,} games, seed 20, n = {n}, d = {d}",
+        claim=alpha if world == "level" else float(ndtr(ndtri(alpha) + (rho * m) ** 0.5)),
     )
 
 

@@ -34,18 +34,25 @@ class InSight(AbstractTradeOff):
 
 
 def probit_at_threshold(n: int, t: float, u: float, tau: float, alpha: float, world: str) -> float:
-    """Phi^-1 of the level (out) or the power (in) of {l_n > tau_alpha} for Gaussian data, in closed form, to about 1e-11.
+    """Phi^-1 of the level (out) or the power (in) of {l_n > tau_alpha} for Gaussian data, in closed form, to about 1e-11."""
+    m = leakage(MeanProblem("Gaussian", t=t, u=u, tau=tau), n, n)
+    return -float(ndtri(rejected(-m / 2 - np.sqrt(m) * ndtri(alpha), n, n, t, u, tau, world)[1]))
 
-    The ratio is -(d/2) log(1 - 1/n) + n m/2 - V/(2n(n - 1)), V = sum (s_j - n t_j)^2 of the column sums s_j, which is
-    n chi2_d(n^2 m) out and (n - 1) chi2_d(n (n - 1) m) in.
+
+def rejected(
+    threshold: float, rows: int, n: int, t: float, u: float, tau: float, world: str
+) -> tuple[float, float]:
+    """(P(l > threshold), its complement) in a world of `rows` released Gaussian rows, d = tau n, in closed form.
+
+    The ratio is -(d/2) log(1 - 1/k) + k m/2 - V/(2k(k - 1)) of k rows, V = sum (s_j - k t_j)^2 of the column sums s_j, which is
+    k chi2_d(k^2 m) out and (k - 1) chi2_d(k (k - 1) m) in.
     """
-    groups = coordinates(MeanProblem("Gaussian", t=t, u=u, tau=tau), n, n)
-    d, m = sum(g.count for g in groups), sum(g.count * g.leakage for g in groups) / n
-    threshold = -m / 2 - np.sqrt(m) * ndtri(alpha)
-    rows = n - (world == "power")
-    rest = 2.0 * n * (n - 1) * (-0.5 * d * np.log1p(-1.0 / n) + 0.5 * n * m - threshold)
-    below = noncentral_chi_square.sf(np.array([max(rest / rows, 0.0)]), d, n * rows * m)
-    return -float(ndtri(below)[0])
+    groups = coordinates(MeanProblem("Gaussian", t=t, u=u, tau=tau), rows, n)
+    d, m = sum(g.count for g in groups), sum(g.count * g.leakage for g in groups) / rows
+    left = rows - (world == "power")
+    rest = 2.0 * rows * (rows - 1) * (-0.5 * d * np.log1p(-1.0 / rows) + 0.5 * rows * m - threshold)
+    law, at = (d, rows * left * m), np.array([max(rest / left, 0.0)])
+    return float(noncentral_chi_square.cdf(at, *law)[0]), float(noncentral_chi_square.sf(at, *law)[0])
 
 
 def difference(n: int, **at: Any) -> float:

@@ -4,14 +4,27 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
 from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff, MixtureTradeOff
-from verify.azize.checks.drawn_means import by_columns
+from verify.azize.checks.drawn_means import advantage_by_columns, by_columns
+from verify.azize.checks.second_routes import rate_of_subsample
+from verify.azize.laws.mean_curves import rejected
 from verify.azize.laws.mean_families import MeanProblem, leakage, mean_tradeoff
 from verify.azize.statements.conditions import MEAN, REGULAR
-from verify.azize.statements.mean import DOMAIN, PAPER, POWER, REGULAR_POINTS, RESTRICTED, searched, sizes
+from verify.azize.statements.mean import (
+    DOMAIN,
+    PAPER,
+    POWER,
+    REGULAR_POINTS,
+    RESTRICTED,
+    THRESHOLD,
+    number,
+    searched,
+    sizes,
+)
 
 NOISY = (
     "Noisy mean (1/n) sum Z_i + N(0, Sigma_gamma)/sqrt(n): theorem 3.1 holds with "
@@ -119,13 +132,105 @@ SUBSAMPLE = rf.Statement(
     ],
     control=rf.Control(dict(PAPER[2].at) | {"rho": 0.9}),
     quote=_SUB_QUOTE,
-    not_judged={
-        "achievable with threshold tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha)": "false with the formula: thresholds of the ratio have levels and powers on the curve of the best tests, on which the printed pair does not lie",
-    },
+    not_judged={"achievable with threshold tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha)": "by azize-thm-4.2-threshold"},
     restricted_by=RESTRICTED,
     second_route=by_columns,
 )  # fmt: skip
 
+
+def rho_of(n: int, rho: float) -> float:
+    """Share of the rows that is drawn."""
+    return drawn_rows(n, rho) / n
+
+
+def leakage_of_all(n: int, rho: float, **at: Any) -> float:
+    """m* of the mean of all n rows."""
+    rows = drawn_rows(n, rho)
+    return leakage(MeanProblem.of(at), rows, n) * rows / n
+
+
+def advantage_of_subsample(n: int, rho: float, **at: Any) -> rf.Number:
+    """The optimal advantage of rows drawn without replacement: theirs where the target is among them, and 0 else."""
+    rows = drawn_rows(n, rho)
+    low, high = mean_tradeoff(MeanProblem.of(at), rows, n).advantage_bounds()
+    return number((low * rows / n, high * rows / n))
+
+
+SUBSAMPLE_ADVANTAGE = replace(
+    SUBSAMPLE,
+    name="azize-thm-4.2-advantage",
+    says="Mean of k = rho n rows drawn without replacement: the optimal advantage tends to Phi(sqrt(rho m*)/2) - Phi(-sqrt(rho m*)/2).",
+    kind=replace(SUBSAMPLE.kind, unit="advantage"),
+    claimed=lambda n, rho, **at: azize.advantage(rho * leakage_of_all(n, rho, **at)),
+    truth=advantage_of_subsample,
+    points=[
+        rf.Point(dict(_NAMED["gaussian"].at) | {"t": 5.0, "u": 5.0, "tau": 1.0, "rho": 0.5}, "far", "lead"),
+        *SUBSAMPLE.points,
+    ],
+    control=rf.Control(dict(PAPER[2].at) | {"rho": 0.9}, 0.05),
+    quote=rf.Quote(
+        "The asymptotic target-dependent leakage of z^* in M_{n,rho}^sub is lim_{n,d} xi_n(z*, M_{n,rho}^sub, D) = "
+        "Phi(sqrt(rho m*)/2) - Phi(-sqrt(rho m*)/2).",
+        "theorem 4.2",
+    ),
+    not_judged={},
+    second_route=advantage_by_columns,
+)
+
+
+def cut(printed: bool, m: float, rho: float, alpha: float) -> float:
+    """Threshold of level alpha, as printed or as corrected."""
+    if printed:
+        return -rho * m / 2 - (rho * m) ** 0.5 * float(ndtri(alpha))
+    return float(np.log(1 - rho + rho * np.exp(-m / (2 * rho) - (m / rho) ** 0.5 * ndtri(alpha))))
+
+
+def rate_promised(printed: bool, n: int, rho: float, alpha: float, world: str, **at: Any) -> float:
+    """Level or power of the test, in the limit."""
+    m, rho = leakage_of_all(n, rho, data="Gaussian", **at), rho_of(n, rho)
+    mu = (rho * m if printed else m / rho) ** 0.5
+    power = float(ndtr(ndtri(alpha) + mu))
+    return alpha if world == "level" else power if printed else rho * power + (1 - rho) * alpha
+
+
+def rate_of_test(printed: bool, n: int, rho: float, alpha: float, world: str, **at: Any) -> float:
+    """Level or power of {l > threshold}, l = log(1 - rho + rho L_k), with the target drawn by a coin, in closed form."""
+    rows = drawn_rows(n, rho)
+    rho = rows / n
+    over = np.exp(cut(printed, leakage_of_all(n, rho, data="Gaussian", **at), rho, alpha)) - (1 - rho)
+    if over <= 0.0:
+        return 1.0  # the ratio is above the threshold whatever is released
+    out, inside = (
+        rejected(float(np.log(over / rho)), rows, n, **at, world=name)[0] for name in ("level", "power")
+    )
+    return out if world == "level" else rho * inside + (1 - rho) * out
+
+
+_ALWAYS = {"t": 2.0, "u": 2.0, "tau": 1.0, "rho": 0.5, "alpha": 0.5, "world": "level"}
+SUBSAMPLE_THRESHOLD = rf.Statement(
+    name="azize-thm-4.2-threshold",
+    says="Mean of k = rho n rows drawn without replacement: for every alpha the test {l > tau_alpha}, tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha), "
+    "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, in closed form.",
+    source="Azize & Basu, theorem 4.2",
+    kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=lambda t, u, tau, rho: [int(np.ceil(THRESHOLD.kind.sizes(t, u, tau / rho)[0] / rho)) << k for k in range(7)]),
+    domain={name: item for name, item in THRESHOLD.domain.items() if name != "n"}
+    | {"alpha": rf.Real(0.01, 0.99), "rho": rf.Real(0.05, 1.0), "n": rf.Whole(2, np.inf, log=True, hunt_to=860_000)},
+    # As of theorem 3.1, with the leakage m*/rho of the drawn rows.
+    where=lambda t, u, tau, rho: rho < 1.0 and THRESHOLD.call("where", {"t": t, "u": u, "tau": tau / rho}),
+    claimed=lambda **at: rate_promised(True, **at),
+    truth=lambda **at: rate_of_test(True, **at),
+    points=[
+        rf.Point(_ALWAYS, "always in", "lead"),
+        *(
+            {"t": 0.5, "u": -1.5, "tau": 0.4, "rho": rho, "alpha": alpha, "world": world}
+            for rho in (0.1, 0.5, 0.9) for alpha in (0.01, 0.5) for world in ("level", "power")
+        ),
+    ],
+    control=rf.Control({"t": 0.5, "u": -1.5, "tau": 0.4, "rho": 0.9, "alpha": 0.5, "world": "level"}, 0.05),
+    quote=_SUB_QUOTE,
+    restricted_by=RESTRICTED,
+    second_route=rate_of_subsample,
+)  # fmt: skip
 STATEMENTS = (
     NOISE,
     NOISE.corrected(
@@ -158,6 +263,38 @@ STATEMENTS = (
             "increases with L_k, so at every n the optimal tests are those of L_k, with power rho (1 - beta_k) + (1 - rho) alpha. "
             "beta_k is that of theorem 3.1 with k rows and leakage ||z* - mu||^2/k = m*/rho, d/k bounded. "
             + MEAN
+        ),
+    ),
+    SUBSAMPLE_ADVANTAGE,
+    SUBSAMPLE_ADVANTAGE.corrected(
+        says="Mean of k = rho n rows drawn without replacement: under the conditions of azize-thm-4.2-corrected the optimal advantage tends to "
+        "rho (Phi(sqrt(m*/rho)/2) - Phi(-sqrt(m*/rho)/2)), which is below rho.",
+        claimed=lambda n, rho, **at: (
+            rho_of(n, rho) * azize.advantage(leakage_of_all(n, rho, **at) / rho_of(n, rho))
+        ),
+        control=rf.Control(SUBSAMPLE.points[-2].at, 0.05),
+        uses=("azize-thm-4.2-corrected",),
+        derivation=(
+            "The advantage is the largest TPR - FPR of the optimal curve, which converges uniformly in alpha (a limit of concave curves that is continuous on "
+            "[0, 1]): the largest rho (Phi(z_alpha + sqrt(m*/rho)) - alpha) of azize-thm-4.2-corrected, at z_alpha = -sqrt(m*/rho)/2."
+        ),
+    ),
+    SUBSAMPLE_THRESHOLD,
+    SUBSAMPLE_THRESHOLD.corrected(
+        says="Mean of k = rho n rows drawn without replacement: under the conditions of azize-thm-4.2-corrected, and for m* > 0, for every alpha the test "
+        "{l > log(1 - rho + rho e^s)}, s = -m*/(2 rho) + sqrt(m*/rho) Phi^-1(1 - alpha), has level alpha and power "
+        "rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha in the limit. Judged for Gaussian data, in closed form.",
+        where=lambda t, u, tau, rho: (
+            (t != 0.0 or u != 0.0)
+            and SUBSAMPLE_THRESHOLD.call("where", {"t": t, "u": u, "tau": tau, "rho": rho})
+        ),
+        claimed=lambda **at: rate_promised(False, **at),
+        truth=lambda **at: rate_of_test(False, **at),
+        uses=("azize-thm-4.2-corrected", "azize-thm-3.1-threshold-corrected"),
+        derivation=(
+            "The ratio l = log(1 - rho + rho L_k) increases with L_k, so that the test is {log L_k > s}, that of azize-thm-3.1-threshold-corrected for the mean of k rows, with "
+            "leakage m*/rho and d/k bounded: under H0 it has level alpha in the limit. Under H1 the target is among the k rows with probability rho, where the power "
+            "tends to Phi(z_alpha + sqrt(m*/rho)); where it is not, the output has the law of H0. See azize-thm-4.2-corrected."
         ),
     ),
 )
