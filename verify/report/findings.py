@@ -146,9 +146,13 @@ def _example(statement: Statement, title: str, point: PointResult, command: str)
     low, high = point.interval
     known = lone_gap(point.gap, point.interval, _value)
     if known == _value(point.gap):
-        known = f"{known} in [{_value(low)}, {_value(high)}]"
+        # Of a wide interval the middle says nothing.
+        wide = high - low > abs(point.gap) / 2
+        ends = f"[{_value(low)}, {_value(high)}]"
+        known = f"between {_value(low)} and {_value(high)}" if wide else f"{known} in {ends}"
     lines = [f"**{title}**: {at}. Gap {known} ({_line(point.unit)})."]
-    lines += [f"Found by {_line(point.route)}. {_line(point.detail)}".rstrip(), ""]
+    route = "evaluating the formula" if point.route == "number" else point.route
+    lines += [f"Found by {_line(route)}. {_line(point.detail)}".rstrip(), ""]
     if point.second_route:
         lines += [f"Second route: {_line(str(point.second_route))}", ""]
     return [*lines, f"    {command}", ""]

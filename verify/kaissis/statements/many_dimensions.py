@@ -61,13 +61,13 @@ _PATHS = [
 """One step of mu2 = 1; figure 2a's L = 6, as d grows; sqrt(d) and 2 sqrt(d) steps of mu2 = 1."""
 _STEPS = [
     {"what": N, "c": c, "q": q, "d": d}
-    for c, q, d in ((4.0, 0.0, 1), (1.0, 0.0, 5), (1.0, 0.5, 1), (1.0, 0.5, 5))
+    for c, q, d in ((4.0, 0.0, 1), (1.0, 0.0, 5), (0.1, 0.25, 1), (0.3, 0.2, 5))
 ]
-"""N grows alone: L is held, and mu2 falls, or mu2 = 1 is held."""
+"""N grows alone: L is held, or grows, and mu2 falls."""
 THEOREM_3 = rf.Statement(
     name="kaissis-thm-3",
     uses=("kaissis-lemma-8",),
-    says="As d and/or the number N of steps grow, j and jinv tend to Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ), "
+    says="With Delta/sigma << 1, as d and/or the number N of steps grow, j and jinv tend to Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ), "
     "L = N mu2^2, and to Phi(Phi^-1(1-a) - L/sqrt(2d)). Here L = c if d grows, c d^q if both do, c N^(2q) if N does.",
     source="Kaissis et al., theorem 3",
     kind=rf.Limit(
@@ -86,6 +86,8 @@ THEOREM_3 = rf.Statement(
         "part": PART,
         "alpha": rf.Real(1e-4, 1 - 1e-4),
     },
+    # "Delta_2/sigma << 1": at the most steps no more than the 1/5 of figure 2a; where d grows, so many steps are free to make up L.
+    where=lambda what, c, q: what != N or c * STEPS[-1] ** (2 * q - 1) <= 0.2**2,
     claimed=claimed,
     truth=exact,
     points=[
@@ -116,6 +118,7 @@ THEOREM_3_CORRECTED = THEOREM_3.corrected(
     "Steps alone do not do.",
     kind=replace(THEOREM_3.kind, rate=rate),
     domain={"what": rf.Choice(D, BOTH), "d": rf.Fixed(1)},
+    where=None,
     control=THEOREM_3.control,
     derivation=(
         "chi2_d(L) is the law of a sum of d independent squares (g_i + (L/d)^(1/2))^2 of one law, with mean 1 + L/d, variance 2 + 4L/d and a kurtosis of "
