@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Reading a report
 #
-# `python -m verify` judges 164 statements of four papers and beyond, and writes one page with the data beside it. Here is a page with
+# `python -m verify` judges 168 statements of four papers and beyond, and writes one page with the data beside it. Here is a page with
 # two statements: what a theorem says of the mean of half of the records, drawn at random, and what is right.
 
 # %%

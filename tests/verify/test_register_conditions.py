@@ -25,7 +25,7 @@ PRINTED = rf.Statement(
 NAMED = replace(
     PRINTED,
     says="For Gaussian data and x >= 0.5, x <= 1.",
-    domain=PRINTED.domain | {"x": rf.Real(0.0, 1.0)},
+    domain={**PRINTED.domain, "x": rf.Real(0.0, 1.0)},
     truth=lambda x: at_most_one(x),
     where=lambda x, data: x >= 0.5 and data == "Gaussian",
     derivation="x is at most 1 by its definition.",
@@ -42,7 +42,7 @@ CURVE = replace(CORRECTION, claimed=lambda: mi.GaussianTradeOff(1.0))
 GROWS = replace(
     CORRECTION,
     kind=rf.Limit("n", sizes=tuple(2**k for k in range(6))),
-    domain=NAMED.domain | {"n": rf.Whole(1, 100)},
+    domain={**NAMED.domain, "n": rf.Whole(1, 100)},
 )
 THIRD = replace(CORRECTION, name="third-corrected")
 FAR = replace(CORRECTION, uses=("other-corrected",))
@@ -85,7 +85,7 @@ def test_a_condition_that_is_executable_is_not_told(statement: rf.Statement, tar
         (NAMED, RIGHT | {"x <= 2": "x"}, "is not in its words"),
         (NAMED, {"Gaussian data": "data = Laplace"}, "which its domain does not hold (Gaussian or uniform)"),
         (NAMED, {"Gaussian data": "law"}, "is law, which is no parameter of its domain"),
-        (replace(NAMED, domain=NAMED.domain | {"x": rf.Fixed(0.75)}), {"x >= 0.5": "x"}, "is x, which has one value"),
+        (replace(NAMED, domain={**NAMED.domain, "x": rf.Fixed(0.75)}), {"x >= 0.5": "x"}, "is x, which has one value"),
         (NAMED, {"x >= 0.5": "x = [0.5, 1]"}, "which its domain does not hold ([0, 1])"),
         # A point that `where` accepts, one outside the domain, one that the printed statement rejects too, and none that is printed.
         (replace(NAMED, where=None), {"Gaussian data": RIGHT["Gaussian data"]}, "which its where accepts"),

@@ -106,7 +106,9 @@ def _finding(
         first = simplest(statement, outcome.judged)
         if first is not None and first.parameters != worst.parameters:
             lines += _example(statement, "A simple counterexample", first, _command(outcome, scale, first))
-            lines += _example(statement, "The largest gap", worst, _command(outcome, scale, worst))
+            # Of equalities gaps are compared in tolerances, which are shares of what is claimed.
+            title = "The largest gap" + " in tolerances" * (abs(worst.gap) < abs(first.gap))
+            lines += _example(statement, title, worst, _command(outcome, scale, worst))
         else:
             lines += _example(statement, "Counterexample", worst, _command(outcome, scale, worst))
     if statement.snippet and worst is not None:

@@ -12,7 +12,7 @@ from mipsim.special import noncentral_chi_square
 from mipsim.tradeoff import AbstractTradeOff, CurveBounds
 from mipsim.tradeoff.bounds import log_complement
 from verify.azize.laws.coordinate_tables import BracketedTerms
-from verify.azize.laws.mean_families import MeanProblem, coordinates
+from verify.azize.laws.mean_families import MeanProblem, coordinates, leakage
 from verify.azize.laws.products import product_tradeoff
 from verify.azize.laws.terms import Terms, binomial_terms
 

@@ -206,13 +206,20 @@ def rate_of_test(printed: bool, n: int, rho: float, alpha: float, world: str, **
     return out if world == "level" else rho * inside + (1 - rho) * out
 
 
+def sizes_for_rows(t: float, u: float, tau: float, rho: float) -> list[int]:
+    """So many rows that as many are drawn as theorem 3.1's thresholds are judged with at m*/rho."""
+    m = tau / rho * (t**2 + u**2) / 2
+    first = max(20, int(150 / m**0.5)) if m else 200
+    return [int(np.ceil(first / rho)) << k for k in range(7)]
+
+
 _ALWAYS = {"t": 2.0, "u": 2.0, "tau": 1.0, "rho": 0.5, "alpha": 0.5, "world": "level"}
 SUBSAMPLE_THRESHOLD = rf.Statement(
     name="azize-thm-4.2-threshold",
     says="Mean of k = rho n rows drawn without replacement: for every alpha the test {l > tau_alpha}, tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha), "
     "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, in closed form.",
     source="Azize & Basu, theorem 4.2",
-    kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=lambda t, u, tau, rho: [int(np.ceil(THRESHOLD.kind.sizes(t, u, tau / rho)[0] / rho)) << k for k in range(7)]),
+    kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows),
     domain={name: item for name, item in THRESHOLD.domain.items() if name != "n"}
     | {"alpha": rf.Real(0.01, 0.99), "rho": rf.Real(0.05, 1.0), "n": rf.Whole(2, np.inf, log=True, hunt_to=860_000)},
     # As of theorem 3.1, with the leakage m*/rho of the drawn rows.
