@@ -307,4 +307,6 @@ STATEMENTS = (
 )
 """Noise and sub-sampling, printed and corrected."""
 
-SAMPLES = {one.name: (3, 3, 40) if one.corrects else (0, 0, 0) for one in STATEMENTS}
+SAMPLES = {one.name: (3, 3, 40) if one.corrects else (0, 0, 0) for one in STATEMENTS} | {
+    SUBSAMPLE_THRESHOLD.name: (4, 24, 200)
+}
