@@ -300,14 +300,7 @@ def interrupt(
 
 
 @linux
-@pytest.mark.parametrize(
-    "words",
-    [
-        # Later than its first second, while JAX collects garbage or a process is forked, a signal can be lost on a busy machine.
-        pytest.param(words, id=name, marks=[pytest.mark.slow] * (name in ("verify", "faults")))
-        for name, words in COMMANDS.items()
-    ],
-)
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
 def test_ctrl_c_in_the_first_seconds_is_one_sentence(tmp_path, words):
     """From the first line of the command on, while JAX is imported, and pressed three times.
 
