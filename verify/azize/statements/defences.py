@@ -167,7 +167,7 @@ SUBSAMPLE_ADVANTAGE = replace(
         rf.Point(dict(_NAMED["gaussian"].at) | {"t": 5.0, "u": 5.0, "tau": 1.0, "rho": 0.5}, "far", "lead"),
         *SUBSAMPLE.points,
     ],
-    control=rf.Control(dict(PAPER[2].at) | {"rho": 0.9}, 0.05),
+    control=rf.Control(dict(PAPER[0].at) | {"rho": 0.5}, 0.05),
     quote=rf.Quote(
         "The asymptotic target-dependent leakage of z^* in M_{n,rho}^sub is lim_{n,d} xi_n(z*, M_{n,rho}^sub, D) = "
         "Phi(sqrt(rho m*)/2) - Phi(-sqrt(rho m*)/2).",
