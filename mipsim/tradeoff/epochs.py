@@ -158,6 +158,8 @@ def shuffled(
     below = [log_ndtr(c - mean) + rest for mean in (other, shift)]
     with np.errstate(under="ignore"):
         (tnr, fpr), (fnr, tpr) = ((np.exp(logs), -np.expm1(logs)) for logs in below)
+    # A rate that underflows would be taken for a certain test.
+    fpr, tnr, fnr, tpr = (rate[(fpr > _LEAST) & (fnr > _LEAST)] for rate in (fpr, tnr, fnr, tpr))
     rows = ((fpr, 1.0, 0.0), (tnr, 0.0, 1.0), (fnr, 0.0, 1.0), (tpr, 1.0, 0.0))
     corners = (np.concatenate([[first], row, [last]]) for row, first, last in rows)
     least = SampledTradeOff.from_points(*corners, slack=_SLACK)

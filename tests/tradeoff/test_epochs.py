@@ -80,7 +80,10 @@ def simulated(noise: float, steps: int, epsilon: float, count: int, add: bool) -
 
 
 @pytest.mark.parametrize("add", [False, True])
-@pytest.mark.parametrize(("steps", "count", "epsilon"), [(10, 600_000, 0.1), (100, 200_000, 0.02)])
+@pytest.mark.parametrize
+    ("steps", "count", "epsilon"),
+    [(10, 600_000, 0.1), pytest.param(100, 200_000, 0.02, marks=pytest.mark.evidence)],
+)
 def test_more_steps_by_simulation(steps: int, count: int, epsilon: float, add: bool) -> None:
     noise = 0.6
     low, high = simulated(noise, steps, epsilon, count, add)
@@ -185,6 +188,13 @@ def test_shuffled_batches_by_simulation() -> None:
     assert not least.tpr_bounds(fpr - off)[0] <= 0.95 * tpr + off
     low, high = curve.epsilon_bounds(1e-5)
     assert low < high == mi.GaussianTradeOff(1.0 / noise).epsilon(1e-5)
+
+
+def test_rates_that_underflow_make_no_certain_test() -> None:
+    for curve in (shuffled(0.1, 1000), shuffled(0.1, 1000).inverse()):
+        assert curve.upper.tpr_bounds(0.0) == (0.0, 0.0)
+        low, high = curve.epsilon_bounds(0.0)
+        assert 100.0 < low < high == math.inf
 
 
 def test_shuffled_bounds_compose_and_keep_their_order() -> None:
