@@ -80,7 +80,7 @@ def simulated(noise: float, steps: int, epsilon: float, count: int, add: bool) -
 
 
 @pytest.mark.parametrize("add", [False, True])
-@pytest.mark.parametrize
+@pytest.mark.parametrize(
     ("steps", "count", "epsilon"),
     [(10, 600_000, 0.1), pytest.param(100, 200_000, 0.02, marks=pytest.mark.evidence)],
 )
