@@ -10,12 +10,12 @@ def main() -> int:
         >>> main.__module__
         'mipsim.__main__'
     """
-    from mipsim._signals import begin
+    from mipsim._signals import begin, ended
 
     begin()  # before what takes long to import
     from mipsim.referee.command import main as command
 
-    return command()
+    return ended(command())
 
 
 if __name__ == "__main__":

@@ -140,6 +140,23 @@ def interruptible(command: Callable[_P, int]) -> Callable[_P, int]:
     return listening
 
 
+def ended(status: int) -> int:
+    """The status of a command that is at its end; after a signal the process ends here, at once.
+
+    An orderly end waits for threads in compiled code, or tears it down under them, and a further Ctrl-C kills it with another status.
+
+    Examples:
+        >>> ended(2)
+        2
+    """
+    if status > 128:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(status)
+    return status
+
+
 class LeavingOnCtrlC:
     """A block that Ctrl-C leaves by KeyboardInterrupt, even where compiled code drops what a handler raises.
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mipsim._signals import interruptible
+from mipsim._signals import ended, interruptible
 from tests.faults import hostile_files, hostile_words, processes
 from tests.faults.campaigns import (
     Figures,
@@ -83,4 +83,4 @@ def main(quick: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main("--quick" in sys.argv[1:]))
+    sys.exit(ended(main("--quick" in sys.argv[1:])))

@@ -170,6 +170,16 @@ def test_further_presses_do_not_cut_short_what_cleans_up():
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "cleaned\nleft 1\nonce\n", "")
 
 
+def test_an_interrupted_command_waits_for_no_thread_at_its_end():
+    thread = "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()\n"
+    for status, stays in ((130, False), (0, True)):
+        try:
+            words = [sys.executable, "-c", f"{thread}from mipsim._signals import ended\nended({status})"]
+            assert subprocess.run(words, cwd=ROOT, timeout=20 - 15 * stays).returncode == 130
+        except subprocess.TimeoutExpired:
+            assert stays
+
+
 RACING = """
 import os, random, signal, sys, time
 import mipsim._signals
