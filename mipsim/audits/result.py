@@ -238,7 +238,7 @@ class Audit(Printed):
             lines.append(
                 (
                     "",
-                    'BUT scores of the world "in" are mostly lower: losses need higher="out". A sign chosen after the scores '
+                    'BUT scores of the world "in" mostly speak for "out": does higher= say what is true? A sign chosen after the scores '
                     "were seen makes two audits, each at half of the failure probability",
                 )
             )

@@ -150,7 +150,7 @@ def test_losses_are_told_of(fewer_draws) -> None:
     item = mi.audit(-SCORES, COINS, design="independent", runs=2000, confidence=0.95)
     assert item.mu_lower_bound == 0.0
     assert not item.higher_is_in
-    assert "losses need" in str(item)
+    assert "mostly speak for" in str(item)
     assert "A sign chosen after the scores were seen makes two audits" in str(item)
 
 
