@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from mipsim._printed import Printed
 from mipsim._validation import increasing_vector, number, real_array, whole
 from mipsim._verdict import Verdict
-from mipsim.audits.claims import read_claim, words
+from mipsim.audits.claims import RatePromise, read_claim, words
 from mipsim.audits.settings import CONFIDENCE
 from mipsim.bands.anytime import mixed_rates, next_look, refutes_bound
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
@@ -62,8 +62,11 @@ class RunningAudit(Printed):
         thresholds: object = None,
         pilot: int | None = None,
     ) -> None:
-        self._claim = read_claim(claim) if isinstance(claim, str) else claim
+        promise = read_claim(claim) if isinstance(claim, str) else claim
+        # Who keeps a promise of one rate keeps its curve.
+        self._claim = promise.curve if isinstance(promise, RatePromise) else promise
         check_claim("claim", self._claim)
+        self._promise = words(promise)
         self._confidence = number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
         if thresholds is not None and pilot:
             raise ValueError(f"pilot is {pilot} beside thresholds; it must be 0 or None then")
@@ -152,7 +155,7 @@ class RunningAudit(Printed):
             self._verdict, self._refuted_at = Verdict.REFUTED, self.scores
 
     def _title(self) -> str:
-        return f"{self.verdict} after {self.scores:,} scores: {words(self._claim)}"
+        return f"{self.verdict} after {self.scores:,} scores: {self._promise}"
 
     def _lines(self) -> list[tuple[str, str]]:
         at = "" if self.refuted_at is None else f", refuted at {self.refuted_at:,}"

@@ -227,7 +227,9 @@ def refutes_bound(
         [True, False]
     """
     level = mixture_level(failure_probability, out.count.size)
-    near = out.probit[:, None] + np.linspace(0.0, 3.0, 7) / np.sqrt(out.count + out.other)[:, None]
+    count = out.count[:, None]
+    larger = count + np.linspace(0.0, 4.0, 9) * np.sqrt(count + 1.0)
+    near = ndtri(np.minimum(larger / (count + out.other[:, None]), 1.0))
     claimed = np.maximum(claim.probit_beta_bounds(ndtr(near))[0], inside.probit[:, None])
     if (out.log_mixture(near) + inside.log_mixture(claimed) < level).any(axis=1).all():
         return False

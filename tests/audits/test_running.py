@@ -84,6 +84,12 @@ def test_ties_a_world_that_is_late_and_a_copy() -> None:
     assert audit.refuted_at == copy.refuted_at
 
 
+def test_a_promised_rate_is_judged_by_its_curve() -> None:
+    scores, member = stream(3, 2000, 3.0)
+    assert judged("tpr=0.2,fpr=0.1", scores, member, 2000).verdict == "REFUTED"
+    assert judged("tpr=0.99,fpr=0.1", scores, member, 2000).verdict == "INCONCLUSIVE"
+
+
 @pytest.mark.evidence
 @pytest.mark.parametrize("mu", [0.0, 1.0])
 def test_a_true_promise_is_refuted_in_few_of_2000_streams(mu) -> None:
