@@ -1,14 +1,19 @@
 """The register of tools: its judge can refute and confirm, its page shows what is stored, its programs show what they say."""
 
+import ast
 import json
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from verify.command import main
 from verify.tools.estimators import CONTROLS
-from verify.tools.trial import Enclosed, Simulated, Trial, judge
-from verify.tools.trials import TRIALS
+from verify.tools.trial import Enclosed, Simulated, Trial, installed, judge
+from verify.tools.trials import PROGRAMS, RESULTS, TRIALS, quotes, table
 
 RUNS = 300
 """Enough for the controls: the valid bound is wrong in 1%, the other in 90% of its uses."""
@@ -64,3 +69,67 @@ def test_the_command_prints_and_stores_the_rows(capsys, tmp_path, monkeypatch) -
 
 def test_names_are_unique() -> None:
     assert len({trial.name for trial in TRIALS}) == len(TRIALS)
+
+
+def stored() -> list[dict[str, Any]]:
+    return json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+
+
+def test_the_page_shows_what_is_stored() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "tools.md").read_text(encoding="utf-8")
+    assert table(stored()) in page
+    assert quotes(stored()) in page
+
+
+def test_the_stored_rows_are_of_the_register() -> None:
+    assert [row["name"] for row in stored()] == [trial.name for trial in TRIALS]
+    for row, trial in zip(stored(), TRIALS, strict=True):
+        assert [item["case"] for item in row["outcomes"]] == list(trial.evidence.cases)
+        assert all(
+            row[key] == getattr(trial, key) for key in ("claim", "place", "restricted_by", "repaired", "call")
+        )
+    tried = [row for row in stored() if not row["planted"]]
+    assert len(tried) >= 25
+    assert len({row["tool"] for row in tried}) >= 12
+
+
+def test_each_refutation_has_a_program_and_each_program_a_refutation() -> None:
+    refuted = {row["name"] for row in stored() if row["verdict"] == "REFUTED" and not row["planted"]}
+    assert refuted == {path.stem.replace("_", "-") for path in PROGRAMS.glob("*.py")}
+
+
+@pytest.mark.parametrize("path", sorted(PROGRAMS.glob("*.py")), ids=lambda path: path.stem)
+def test_a_program_is_short_asserts_and_needs_no_mipsim(path) -> None:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    names = {
+        word for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)
+        for word in ([item.name for item in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+    }  # fmt: skip
+    assert ast.get_docstring(tree)
+    assert any(isinstance(node, ast.Assert) for node in ast.walk(tree))
+    assert len(text.splitlines()) <= 45
+    assert not {name.partition(".")[0] for name in names} & {"mipsim", "verify", "sims", "figures"}
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("path", sorted(PROGRAMS.glob("*.py")), ids=lambda path: path.stem)
+def test_a_program_shows_the_refutation(path) -> None:
+    (trial,) = (trial for trial in TRIALS if trial.name == path.stem.replace("_", "-"))
+    if missing := installed(trial.package)[1]:
+        pytest.skip(missing)
+    done = subprocess.run([sys.executable, "-I", str(path)], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(
+    "trial", [t for t in TRIALS if isinstance(t.evidence, Enclosed)], ids=lambda t: t.name
+)
+@pytest.mark.filterwarnings("ignore")
+def test_an_accountant_has_its_stored_verdict(trial) -> None:
+    (row,) = judge([trial])
+    if row.skipped:
+        pytest.skip(row.skipped)
+    assert row.verdict == next(item["verdict"] for item in stored() if item["name"] == trial.name)

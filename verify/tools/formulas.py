@@ -12,7 +12,9 @@ from scipy.stats import chi2
 Numbers = Float[np.ndarray, " n"]
 
 
-def best_of_all_guesses(inside: Numbers, outside: Numbers, p_value: float = 0.05) -> float:
+def best_of_all_guesses(
+    inside: Numbers, outside: Numbers, p_value: float = 0.05, fixed: float = 0.0
+) -> float:
     """Epsilon of one run, at the best numbers of guesses: the largest bound over a grid of (lowest "out", highest "in").
 
     Each bound is Clopper and Pearson's for the share of right guesses at the full p-value; delta is 0.
@@ -21,6 +23,7 @@ def best_of_all_guesses(inside: Numbers, outside: Numbers, p_value: float = 0.05
         inside: scores of canaries that were put in.
         outside: scores of the others.
         p_value: of each bound.
+        fixed: the share that is guessed "in", and as many "out", if that is fixed before; 0 for the best.
 
     Source: ml_privacy_meter, `compute_abstain_attack_results` in audit.py.
 
@@ -34,6 +37,8 @@ def best_of_all_guesses(inside: Numbers, outside: Numbers, p_value: float = 0.05
     ends = np.arange(0, size, step)
     low, high = (item.ravel() for item in np.meshgrid(ends, ends))
     low, high = low[low < high], high[low < high]
+    if fixed:
+        low, high = np.array([int(fixed * size)]), np.array([size - int(fixed * size)])
     ins = np.concatenate([[0], np.cumsum(member)])
     right = (low - ins[low]) + (ins[-1] - ins[high])
     guesses = low + size - high

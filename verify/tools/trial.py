@@ -41,7 +41,7 @@ class Simulated:
 
     cases: Mapping[str, Case]
     side: Literal["lower", "upper"] = "lower"
-    runs: int = 3000
+    runs: int = 2000
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ class Row:
         verdict: REFUTED, CONFIRMED (in these cases) or INCONCLUSIVE; "" where it was not judged.
         skipped: why it was not judged.
         outcomes: of its cases.
-        tightness: the least ratio of what the tool says to the best valid bound of the register in the same case (simulated), or the
-            largest ratio to the truth (enclosed); NaN where there is none.
+        tightness: of a claim that is not refuted, how its loosest case compares: simulated, the ratio to the best confirmed bound of the
+            register in the same case; enclosed, the ratio to the truth. NaN where there is none.
     """
 
     name: str
@@ -136,11 +136,6 @@ class Row:
     skipped: str = ""
     outcomes: tuple[Outcome, ...] = field(default=())
     tightness: float = math.nan
-
-    @property
-    def worst(self) -> Outcome | None:
-        """The case that speaks most against the claim; None where nothing was judged."""
-        return max(self.outcomes, key=lambda item: (item.wrong / item.runs, item.case), default=None)
 
 
 def installed(package: str) -> tuple[str, str]:
@@ -298,5 +293,6 @@ def _with_tightness(row: Row, trial: Trial, rows: Sequence[Row]) -> Row:
             best = max((single.said for single in valid if single.case == item.case), default=0.0)
         if best > 0.0:
             ratios.append(item.said / best)
-    lower = trial.evidence.side == "lower"
-    return replace(row, tightness=(min if lower else max)(ratios)) if ratios else row
+    if not ratios or row.verdict == "REFUTED":
+        return row
+    return replace(row, tightness=min(ratios) if trial.evidence.side == "lower" else max(ratios))

@@ -50,8 +50,8 @@ def show(out: str | None = None, seed: int = 0) -> list[Row]:
     text = sys.stderr if out == "-" else sys.stdout
 
     def say(row: Row) -> None:
-        worst = row.worst
-        told = row.skipped or (f"{worst.case}: {_finding(asdict(worst))}" if worst else "")
+        worst = _worst([asdict(item) for item in row.outcomes])
+        told = row.skipped or (f"{worst['case']}: {_finding(worst)}" if worst else "")
         print(f"{row.name:<34}{row.verdict or 'not judged':<13} {told}", flush=True, file=text)
 
     with warnings.catch_warnings():
@@ -62,6 +62,18 @@ def show(out: str | None = None, seed: int = 0) -> list[Row]:
         stored = json.dumps(plain(held), indent=1, allow_nan=False) + "\n"
         sys.stdout.write(stored) if out == "-" else write_atomically(Path(out), stored)
     return rows
+
+
+def _worst(outcomes: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The case with the most wrong bounds, of equal ones that farthest from the truth; None of none."""
+    return max(
+        outcomes,
+        key=lambda item: (
+            item["wrong"] / item["runs"],
+            abs(item["said"] - item["truth"]) / max(abs(item["truth"]), 1e-9),
+        ),
+        default=None,
+    )
 
 
 def _finding(outcome: Mapping[str, Any]) -> str:
@@ -87,19 +99,44 @@ def table(rows: Iterable[Mapping[str, Any]]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        worst = max(
-            row["outcomes"], key=lambda item: (item["wrong"] / item["runs"], item["case"]), default=None
-        )
+        worst = _worst(row["outcomes"])
         program = program_of(row["name"])
         tightness = row["tightness"]
         cells = (
             f"{row['tool']} {row['version']}".strip() + (" (by formula)" if row["by_formula"] else ""),
-            f"`{row['name']}`: {row['call']}",
+            f"`{row['name']}`: ``{row['call']}``",
             row["verdict"] or "not judged",
-            worst["case"] if worst else row["skipped"],
+            f"`{worst['case']}`" if worst else row["skipped"],
             _finding(worst) if worst else "",
             f"{tightness:.3f}" if isinstance(tightness, float) and math.isfinite(tightness) else "",
             f"`{program.name}`" if program else "",
         )
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append(_line(*cells))
     return "\n".join(lines)
+
+
+def quotes(rows: Iterable[Mapping[str, Any]]) -> str:
+    """The words that were judged, where they stand, what restricts them and what repairs them, as a table in Markdown.
+
+    Args:
+        rows: as `show` stores them.
+
+    Examples:
+        >>> quotes([]).splitlines()[0]
+        '| claim | words | place | restricted by | later versions |'
+    """
+    lines = ["| claim | words | place | restricted by | later versions |", "|---|---|---|---|---|"]
+    for row in rows:
+        if not row["planted"]:
+            words = (row["claim"], row["place"], row["restricted_by"], row["repaired"])
+            lines.append(
+                _line(
+                    f"`{row['name']}`",
+                    *(f"``{text.replace('`', chr(39))}``" if text else "" for text in words),
+                )
+            )
+    return "\n".join(lines)
+
+
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
