@@ -157,7 +157,7 @@ MIPSIM = (
         name="mipsim-independent",
         tool="mipsim",
         package="",
-        call='mi.audit(design="independent", confidence=.95).epsilon_lower_bound',
+        call='mi.audit(design="independent", runs=n, confidence=.95).epsilon_lower_bound',
         claim=_MIPSIM,
         place="mipsim/audits/result.py",
         restricted_by="A use takes a second: so few decide nothing here; tests/audits/test_coverage.py has 2,000 a cell.",
