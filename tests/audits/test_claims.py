@@ -23,7 +23,9 @@ ALPHA = np.geomspace(1e-9, 0.999, 300)
     ],
 )
 def test_a_text_is_its_curve(text: str, curve: mi.AbstractTradeOff) -> None:
-    assert np.array_equal(read_claim(text).beta(ALPHA), curve.beta(ALPHA))
+    claim = read_claim(text)
+    assert isinstance(claim, mi.AbstractTradeOff)
+    assert np.array_equal(claim.beta(ALPHA), curve.beta(ALPHA))
 
 
 @pytest.mark.parametrize("rho", [0.001, 0.02, 0.5, 3.0, 20.0])

@@ -177,6 +177,7 @@ def test_a_promised_curve_is_never_above_the_one_that_was_tabulated(tmp_path: Pa
     )
     claim, fine = read_claim(str(tmp_path / "f.csv")), np.linspace(0.0, 1.0, 5001)
     exact = mi.GaussianTradeOff(1.5).beta(fine)
+    assert isinstance(claim, mi.AbstractTradeOff)
     assert (claim.beta(fine) <= exact + 1e-6).all()
     if points == 401:
         assert np.abs(claim.beta(fine) - exact).max() < 1e-3
@@ -188,6 +189,7 @@ def test_a_promised_curve_with_a_delta(tmp_path: Path) -> None:
     exact = mi.ApproxDPTradeOff(1.0, 0.1)
     (tmp_path / "f.csv").write_text(rows("alpha,beta", alpha, exact.beta(alpha)))
     claim = read_claim(str(tmp_path / "f.csv"))
+    assert isinstance(claim, mi.AbstractTradeOff)
     assert (claim.beta(alpha) <= exact.beta(alpha) + 1e-12).all()
     assert np.abs(claim.beta(alpha[1:]) - exact.beta(alpha[1:])).max() < 2e-3
 

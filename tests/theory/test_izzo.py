@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations
 from math import comb, isqrt
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -138,7 +139,7 @@ def test_the_range_in_which_mip_wins(n):
 
 def test_no_range_where_the_set_is_small():
     delta = izzo_example.sensitivity(12)
-    least = optimize.minimize_scalar(
+    least: Any = optimize.minimize_scalar(
         lambda e: izzo.mip_noise_scale(e, 1.0) / izzo.dp_noise_scale(e, delta),
         bounds=(1e-3, 0.499),
         method="bounded",

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -18,7 +19,7 @@ SHUFFLED = {"noise_multiplier": 0.5, "sampling_rate": 0.001, "steps": 1000}
 @pytest.mark.parametrize("sampling", PROVEN)
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_every_pair_is_told_by_its_curve_or_refused(sampling: str, neighbours: str) -> None:
-    how = {"sampling": sampling, "neighbours": neighbours}
+    how: Any = {"sampling": sampling, "neighbours": neighbours}
     if neighbours not in PROVEN[sampling]:
         with pytest.raises(ValueError, match="proven are"):
             mi.account(1.0, 0.25, 4, **how)
@@ -90,9 +91,9 @@ def test_ends_are_rounded_outwards_and_an_infinite_one_is_text() -> None:
         (lambda: mi.account(1.0, epsilon=-1.0), "epsilon is -1.0"),
         (lambda: mi.account(1.0, fpr=[0.5, 1.5]), "fpr is 1.5"),
         (lambda: mi.account(1.0, sampling="poison"), "sampling is 'poison'; it must be one of poisson"),
-        (lambda: mi.account(1.0).compare("poisson"), "accounted is str"),
+        (lambda: mi.account(1.0).compare(cast(Any, "poisson")), "accounted is str"),
         (
-            lambda: mi.account(1.0, delta=1e-5, epsilon=[], fpr=[]).compare("x"),
+            lambda: mi.account(1.0, delta=1e-5, epsilon=[], fpr=[]).compare(cast(Any, "x")),
             "it must be an Account",
         ),
     ],

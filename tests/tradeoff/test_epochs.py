@@ -22,7 +22,7 @@ def integral(f, low: float, high: float, parts: int = 300) -> float:
     return float((half[:, None] * WEIGHTS * f(middle[:, None] + half[:, None] * POINTS)).sum())
 
 
-def hockey_sticks(noise: float, k: np.ndarray) -> np.ndarray:
+def hockey_sticks(noise: float, k: float) -> float:
     """E_Q (S - k)_+ for one of two steps: the second step by the formula of a call option, the first by quadrature."""
     mu = 1.0 / noise
 
@@ -34,7 +34,7 @@ def hockey_sticks(noise: float, k: np.ndarray) -> np.ndarray:
 
     kink = math.log(2.0 * k) / mu + 0.5 * mu if k > 0.0 else -40.0
     ends = (-40.0, min(max(kink, -40.0), 40.0 + mu), 42.0 + 2.0 * mu)
-    return sum(integral(calls, *pair) for pair in itertools.pairwise(ends))
+    return float(sum(integral(calls, *pair) for pair in itertools.pairwise(ends)))
 
 
 @pytest.mark.parametrize("noise", [0.2, 0.7, 2.0, 50.0])
@@ -192,6 +192,7 @@ def test_shuffled_batches_by_simulation() -> None:
 
 def test_rates_that_underflow_make_no_certain_test() -> None:
     for curve in (shuffled(0.1, 1000), shuffled(0.1, 1000).inverse()):
+        assert isinstance(curve, mi.BoundedTradeOff)
         assert curve.upper.tpr_bounds(0.0) == (0.0, 0.0)
         low, high = curve.epsilon_bounds(0.0)
         assert 100.0 < low < high == math.inf

@@ -17,8 +17,8 @@ for name in (
     place = importlib.metadata.distribution("opake-auditing").locate_file(name.replace(".", "/"))
     package.__path__ = [str(place)]
     sys.modules[name] = package
-from opake.api.auditing.one_run._estimate import OneRunEstimate  # noqa: E402
-from opake.api.auditing.one_run._roc import get_tn_fn_counts  # noqa: E402
+from opake.api.auditing.one_run._estimate import OneRunEstimate  # pyright: ignore[reportMissingImports]  # noqa: E402
+from opake.api.auditing.one_run._roc import get_tn_fn_counts  # pyright: ignore[reportMissingImports]  # noqa: E402
 
 rng, wrong = np.random.default_rng(0), 0
 for _ in range(1000):

@@ -3,7 +3,7 @@
 Its candidate noises end at 9.991; when none of them is refuted, epsilon of the last one is the answer.
 """
 
-from privacy_guard.analysis.mia.fdp_analysis_node import FDPAnalysisNode
+from privacy_guard.analysis.mia.fdp_analysis_node import FDPAnalysisNode  # pyright: ignore[reportMissingImports]
 
 guesses = 20
 for right in (0, 5, 10):
