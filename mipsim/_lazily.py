@@ -26,7 +26,7 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
     Examples:
         >>> get, names = lazily("mipsim.audits")
         >>> names(), get("audit").__name__
-        (['Audit', 'audit'], 'audit')
+        (['Audit', 'RunningAudit', 'audit'], 'audit')
     """
 
     def get(name: str) -> Any:

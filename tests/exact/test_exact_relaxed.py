@@ -65,5 +65,5 @@ def test_the_magnitude_in_coloured_noise_is_that_of_numpy_draws() -> None:
 def test_other_laws_are_refused(
     noise: mi.AbstractDistribution, settings: dict[str, Any], attack: mi.AbstractAttack
 ) -> None:
-    with pytest.raises(ValueError, match="no known exact law in RelaxedThreat"):
+    with pytest.raises(ValueError, match="no known exact distribution in RelaxedThreat"):
         game(noise, **settings).exact(attack)

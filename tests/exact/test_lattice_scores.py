@@ -93,7 +93,7 @@ def test_the_simulator_agrees() -> None:
 def test_values_on_no_lattice_are_refused() -> None:
     data = mi.Discrete([0.0, 1.0, float(np.sqrt(2.0))], [0.2, 0.5, 0.3], d=2)
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=4, target=[1.0, 0.0])
-    with pytest.raises(ValueError, match="Discrete data on a lattice"):
+    with pytest.raises(ValueError, match="Distance has no known exact distribution"):
         game.exact(Distance())
 
 

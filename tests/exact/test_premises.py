@@ -84,7 +84,7 @@ def test_a_score_that_is_a_polynomial_at_most_points_is_refused() -> None:
     def holed(target: Any, output: Any) -> Any:
         return jnp.where(jnp.abs(output[0]) < 0.1, -9.0, output[0])
 
-    with pytest.raises(ValueError, match="no known exact law") as refused:
+    with pytest.raises(ValueError, match="no known exact distribution") as refused:
         game.exact(mi.FunctionAttack(holed))
     assert 'FunctionAttack(score, declared="quadratic")' in str(refused.value)
     game.exact(mi.FunctionAttack(lambda target, output: output[0]))  # the control, without the hole

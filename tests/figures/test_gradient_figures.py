@@ -80,7 +80,7 @@ def test_missing_data_stop_no_other_figure(
         "azize_fig7 is not drawn: Fashion-MNIST is read from a data directory, and none is named"
     )
     assert len(report.err.splitlines()) == 1
-    assert "leemann_table5:" in report.out
+    assert "leemann_table5 (" in report.out
     assert not list(tmp_path.glob("azize_fig7*"))
 
 
@@ -99,4 +99,4 @@ def test_a_figure_that_lacks_scikit_learn_is_passed_over_before_its_games(
     assert command.main(["kaissis_fig3", "leemann_table5", "--out", str(tmp_path)]) == 2
     report = capsys.readouterr()
     assert report.err.startswith("kaissis_fig3 is not drawn: the diabetes data need the package sklearn")
-    assert "leemann_table5:" in report.out
+    assert "leemann_table5 (" in report.out
