@@ -79,6 +79,10 @@ def test_the_page_shows_what_is_stored() -> None:
     page = (Path(__file__).parents[2] / "docs" / "tools.md").read_text(encoding="utf-8")
     assert table(stored()) in page
     assert quotes(stored()) in page
+    verdicts = [row["verdict"] for row in stored() if not row["planted"]]
+    assert all(
+        f"{verdicts.count(name)} are {name}" in page for name in ("CONFIRMED", "REFUTED", "INCONCLUSIVE")
+    )
 
 
 def test_the_stored_rows_are_of_the_register() -> None:

@@ -69,8 +69,8 @@ class Trial:
         claim: the words of the documentation, verbatim.
         place: where they stand.
         evidence: what decides.
-        restricted_by: words of the documentation that restrict the claim, with their place.
-        repaired: where a later version differs.
+        restricted_by: words of the documentation that restrict the claim, with their place, and what else is fair to know.
+        repaired: what a later version does; "" if none was looked at.
         by_formula: the tool's computation is written anew in this project, from its public source, because it cannot be installed here.
         planted: a control: a bound that is known to hold, or a wrong one.
     """
