@@ -187,7 +187,7 @@ def _fetch(out: Path, chosen: Sequence[str]) -> None:
 
 
 def _check(folder: Path, chosen: Sequence[str]) -> int:
-    """Say of each panel whether it agrees with the paper; returns 1 if one differs for no known reason."""
+    """Say of each panel whether it agrees with the paper; returns 1 if one differs and no reason is stated."""
     from figures.check import check
     from mipsim._files import replace_file
 

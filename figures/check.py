@@ -4,9 +4,12 @@ Each row of `reported.toml` is a panel and how it is compared:
 
 - "formula": a column of the CSV against the paper's formula, evaluated here with SciPy alone, to 1e-6;
 - "band": at every point, the theory's column lies inside the simultaneous band of the played curve;
-- "number": one cell, or the area under a curve, against a number that the paper prints or that was read off its figure;
+- "number": one cell, the mean or the least of a column, or the mean area under curves, against a number that the paper prints or that
+  was read off its figure;
 - "distance": the largest distance between two drawn curves, against what a plot shows;
 - "drawing": nothing to compare.
+
+A row with `stand_in` has other data or a smaller size than the paper: its numbers are shown and not judged.
 """
 
 import csv
@@ -36,7 +39,7 @@ class Checked:
         what: is compared.
         verdict: "AGREES", "DIFFERS", "STAND-IN", "DRAWING" or "NOT DRAWN".
         says: both numbers, or how far they are apart.
-        reason: why it differs, where that is known.
+        reason: why it differs, or what may explain it ("not settled"); of a stand-in, in what.
         source: where the paper has it.
     """
 
@@ -50,7 +53,7 @@ class Checked:
 
     @property
     def unexplained(self) -> bool:
-        """Whether it differs for no known reason."""
+        """Whether it differs and `reported.toml` says nothing of why."""
         return self.verdict == "DIFFERS" and not self.reason
 
     def record(self) -> dict[str, str]:
