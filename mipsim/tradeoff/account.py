@@ -12,6 +12,7 @@ from typing import Any
 from mipsim._printed import Printed
 from mipsim._sampling import ALWAYS, ASSUMES, BY_EPOCH
 from mipsim._validation import number
+from mipsim._words import plural
 from mipsim.tradeoff.compose import ComposedTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
 
@@ -94,7 +95,7 @@ class Account(Printed):
 
     def _title(self) -> str:
         return (
-            f"DP-SGD: noise {self.noise_multiplier:.6g}, rate {self.sampling_rate:.6g}, {self.steps:,} steps, "
+            f"DP-SGD: noise {self.noise_multiplier:.6g}, rate {self.sampling_rate:.6g}, {plural(self.steps, 'step')}, "
             f"{self.sampling}, {self.neighbours}"
         )
 
