@@ -61,7 +61,7 @@ DATA = {
 """Figure -> the data sets that it reads from the data directory."""
 PAPERS = tuple(dict.fromkeys(name.partition("_")[0] for name in FIGURES if "_" in name))
 MINUTES = tomllib.loads(Path(__file__).with_name("minutes.toml").read_text("utf-8"))
-"""Figure -> minutes at each scale on two cores, measured; those that are not there take seconds."""
+"""Figure -> minutes at each scale on two cores, measured. No time is said where one is missing."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -145,8 +145,8 @@ def figures(
         if fetches:
             _fetch(request.out, chosen)
         status = DONE
-        left = [_minutes(name, scale) for name in chosen]
-        say(f"{plural(len(chosen), 'figure')} at {scale}, {_about(sum(left))} on two cores.")
+        time = _about(chosen, scale)
+        say(f"{plural(len(chosen), 'figure')} at {scale}{f', {time} on two cores' if time else ''}.")
         for place, name in enumerate(chosen, 1):
             try:
                 paths = importlib.import_module(f"figures.{name}").draw(request)
@@ -159,7 +159,8 @@ def figures(
                 complain(f"{name} is not drawn: {error}")
                 status = BAD_ARGUMENTS
             else:
-                rest = f"; {_about(sum(left[place:]))} left" if place < len(chosen) else ""
+                time = _about(chosen[place:], scale)
+                rest = f"; {time} left" if time else ""
                 files = f"{paths[0].stem}.{{{','.join(path.suffix[1:] for path in paths if path.stem == paths[0].stem)}}}"
                 say(f"{name} ({place} of {len(chosen)}{rest}): {printable(request.out / files, 200)}")
         if any((request.out / f"{name}.csv").exists() for name in FIGURES):
@@ -224,12 +225,13 @@ def _chosen(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _minutes(name: str, scale: str) -> float:
-    return MINUTES.get(name, {}).get(scale, 0.1)
-
-
-def _about(minutes: float) -> str:
-    return "less than a minute" if minutes < 1 else f"about {plural(round(minutes), 'minute')}"
+def _about(names: Sequence[str], scale: str) -> str:
+    """How long these figures take; "" for none, and where it was not measured."""
+    minutes = [MINUTES.get(name, {}).get(scale) for name in names]
+    if not minutes or None in minutes:
+        return ""
+    total = sum(minutes)
+    return "less than a minute" if total < 1 else f"about {plural(round(total), 'minute')}"
 
 
 def _listed_names(folder: Path) -> list[str]:
