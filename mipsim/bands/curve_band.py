@@ -159,8 +159,28 @@ class CurveBand:
         return low, float((1.0 - jumps - self.lower(jumps)).max())
 
     def auc_interval(self) -> tuple[float, float]:
-        """Interval of the area under the ROC curve, ties counted half: 1 - integral of the FNR."""
-        return 1.0 - self._area(self.alpha_high, self.upper), 1.0 - self._area(self.alpha_low, self.lower)
+        """Interval of the area under the ROC curve, ties counted half; scores between two thresholds may lie in any order, unless they are equal.
+
+        Examples:
+            >>> counts = [1000, 500, 0], 1000, [0, 400, 1000], 1000  # just below 0, at 0 and at 1 of a yes/no attack
+            >>> for single in (None, np.array([True, True])):
+            ...     print([round(end, 2) for end in CurveBand.from_counts(*counts, 0.01, single).auc_interval()])
+            [0.25, 0.84]
+            [0.5, 0.6]
+        """
+        single = np.zeros(self.alpha_low.size + 1, dtype=bool)
+        if self.single is not None:
+            single[1:-1] = self.single
+
+        def area(alpha: np.ndarray, beta: np.ndarray, share: float) -> float:
+            """The mean over "out" scores of the FNR, of which those of an "in" score between the same thresholds count by a share."""
+            x, y = np.concatenate([[1.0], alpha, [0.0]]), np.concatenate([[0.0], beta, [1.0]])
+            return float(-np.diff(x) @ (y[:-1] + np.where(single, 0.5, share) * np.diff(y)))
+
+        # The area falls in every FPR and FNR.
+        return 1.0 - area(self.alpha_high, self.beta_high, 1.0), 1.0 - area(
+            self.alpha_low, self.beta_low, 0.0
+        )
 
     def intervals_of_ties(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Intervals of the advantage and the AUC where scores between two neighbouring thresholds are ties, counted half.
@@ -241,8 +261,3 @@ class CurveBand:
     def eta_lower(self) -> float:
         """A lower bound of eta: some test guesses the world right with probability at least 1/2 + eta."""
         return 0.5 * self.advantage_interval()[0]
-
-    @staticmethod
-    def _area(jumps: np.ndarray, step: object) -> float:
-        knots = np.unique(np.concatenate([[0.0], jumps, [1.0]]))
-        return float((step(knots[:-1]) * np.diff(knots)).sum())  # type: ignore[operator]

@@ -111,3 +111,13 @@ def test_counts_at_the_ends(x: list[int], y: list[int]) -> None:
 def test_bad_delta(delta: float) -> None:
     with pytest.raises(ValueError, match="delta is"):
         CurveBand.from_counts([5], 10, [5], 10, 1e-3).epsilon_lower(delta)
+
+
+@pytest.mark.parametrize("single", [None, np.array([True, False, False, True])])
+def test_the_area_of_a_yes_no_attack_counts_ties_half(single: np.ndarray | None) -> None:
+    """From 10^9 games on the band tells the AUC: FPR 1/2 and FNR 2/5 at the values 0 and 1 make it 0.55, without ties 0.3 to 0.8."""
+    n = 10**9
+    counts = [n, n // 2, n // 2, n // 2, 0], n, [0, 2 * n // 5, 2 * n // 5, 2 * n // 5, n], n
+    low, high = CurveBand.from_counts(*counts, 0.001, single).auc_interval()
+    assert low < 0.55 < high
+    assert (low > 0.3 + 0.2) == (high < 0.8 - 0.2) == (single is not None)
