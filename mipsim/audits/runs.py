@@ -36,7 +36,9 @@ def judged_canaries(scores: Scores) -> tuple[Scores, bool]:
     where the runs are independent; where the second depends on outputs of the first, each test of the second keeps the claim given these,
     so the composition theorem of Dong, Roth, Su (2022) gives the same. The other runs change as in theorem 1.
 
-    Both use that a score knows no coin of the judged runs. `calibrated` uses coins of other runs alone.
+    Both use that a score knows no coin of the judged runs. `calibrated` uses coins of other runs alone. Given these, coins of a record that
+    are exchangeable still are; of a single judged run they are fair only if all coins of the record are independent, which theorem 1 asks:
+    of exactly half of the runs the others tell the last.
 
     Args:
         scores: with runs and records; each record once in a run.
@@ -60,11 +62,14 @@ def judged_canaries(scores: Scores) -> tuple[Scores, bool]:
         raise ValueError(
             "a record has several scores in one run; give each record once in a run, as one score"
         )
-    _check_regular(scores.member, scores.run)
+    _check_regular(scores.member, scores.run, "each of {:,} runs holds {:,} of {:,} records")
+    whole = scores
     if scores.shadow is not None:
         scores = calibrated(scores)
         assert scores.record is not None
     if np.unique(scores.record).size == scores.values.size:
+        if whole.shadow is not None:  # the coins of calibrating runs may tell the one that is left
+            _check_regular(whole.member, whole.record, "each of {:,} records is in {:,} of {:,} runs")
         return scores, False
     order, turn, rng = by_content(scores, scores.record, "pairs of runs")
     values, member = scores.values[order], scores.member[order]
@@ -83,21 +88,21 @@ def judged_canaries(scores: Scores) -> tuple[Scores, bool]:
     return Scores(np.where(first, apart, -apart), first), True
 
 
-def _check_regular(member: np.ndarray, run: np.ndarray) -> None:
-    """Refuse runs that all hold as many of equally many records: independent coins would hardly do so."""
-    size, inside = np.bincount(run), np.bincount(run, weights=member)
+def _check_regular(member: np.ndarray, group: np.ndarray, words: str) -> None:
+    """Refuse groups of equally many coins, as many of them "in": independent coins would hardly be so."""
+    size, inside = np.bincount(group), np.bincount(group, weights=member)
     if size.size < 2 or np.ptp(size) or np.ptp(inside):
         return
     n, k = int(size[0]), int(inside[0])
-    # The first run may hold any number: the others hold the same, each with probability C(n, k) q^k (1 - q)^(n - k) at most, q = k / n.
+    # The first group may hold any number: the others hold the same, each with probability C(n, k) q^k (1 - q)^(n - k) at most, q = k / n.
     log_chance = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     log_chance += sum(part * math.log(part / n) for part in (k, n - k) if part)
     p_value = math.exp((size.size - 1) * log_chance)
-    said = f"each of {size.size:,} runs holds {k:,} of {n:,} records; independent coins do so with probability {p_value:.1g}"
+    said = f"{words.format(size.size, k, n)}; independent coins do so with probability {p_value:.1g}"
     if p_value < _IMPOSSIBLE:
         raise ValueError(f"{said}. Put each record into each run by a coin of its own")
     if p_value <= _DOUBTFUL:
-        warnings.warn(f"{said}; the bounds hold for coins that are independent between records", stacklevel=4)
+        warnings.warn(f"{said}; the bounds hold for independent coins", stacklevel=4)
 
 
 def calibrated(scores: Scores) -> Scores:

@@ -268,6 +268,19 @@ def test_flat_scores_say_of_how_many_runs_they_are(arguments: dict, words: str) 
     assert len(str(error.value)) < 200
 
 
+def test_one_judged_run_whose_coins_the_shadow_runs_tell_is_refused() -> None:
+    """Scores of nothing that are rarely 1: calibrated by three runs they refuted mu = 0.01 in 18 of 18 audits of each record in half of four."""
+    rng = np.random.default_rng(0)
+    values = (rng.random((6000, 4)) < 0.08) + 1e-3 * rng.normal(size=(6000, 4))
+    how: dict = {"design": "runs", "rows": "records", "claim": "mu=0.01"}
+    inside = coins(rng, 6000, 4, "balanced")
+    with pytest.raises(ValueError, match=r"each of 6,000 records is in 2 of 4 runs; .* by a coin of its own"):
+        mi.audit(values, inside, **how, shadow=range(3))
+    assert mi.audit(values, inside, **how, shadow=range(2)).pairs  # two judged runs: pairs need no more
+    fair = coins(rng, 6000, 4, "fair")
+    assert mi.audit(values, fair, **how, shadow=range(3)).verdict == "INCONCLUSIVE"
+
+
 def test_runs_that_hold_equally_many_records_are_refused() -> None:
     rng = np.random.default_rng(0)
     inside = rng.random((200, 12)).argsort(axis=0) < 100
