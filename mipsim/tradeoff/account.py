@@ -135,9 +135,11 @@ class AccountComparison(Printed):
         result = []
         for name, (own, other) in self._pairs().items():
             if (leaks := _relation(own, other)) == "more":
-                ends = f"{name} >= {_rounded(own[0], ROUND_FLOOR)} against <= {_rounded(other[1], ROUND_CEILING)}"
+                low, high = _apart(own[0], other[1])
+                ends = f"{name} >= {low} against <= {high}"
             elif leaks == "less":
-                ends = f"{name} <= {_rounded(own[1], ROUND_CEILING)} against >= {_rounded(other[0], ROUND_FLOOR)}"
+                low, high = _apart(other[0], own[1])
+                ends = f"{name} <= {high} against >= {low}"
             else:
                 continue
             result.append(f"the implemented mechanism leaks {leaks}: {ends}")
@@ -231,10 +233,10 @@ def account(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of wide bounds: they are shown
-        numbers = {f"epsilon at delta {at:g}": whole.epsilon_bounds(at) for at in deltas}
-        numbers |= {f"delta at epsilon {at:g}": whole.delta_bounds(at) for at in epsilons}
+        numbers = {f"epsilon at delta {_named(at)}": whole.epsilon_bounds(at) for at in deltas}
+        numbers |= {f"delta at epsilon {_named(at)}": whole.delta_bounds(at) for at in epsilons}
         numbers["advantage"] = whole.advantage_bounds()
-        numbers |= {f"TPR at FPR {at:g}": worse(at) for at in fprs}
+        numbers |= {f"TPR at FPR {_named(at)}": worse(at) for at in fprs}
         numbers["mu at all FPRs"] = (
             _mu_of_epochs(noise_multiplier, sampling_rate, steps, neighbours, sampling)
             if sampling in BY_EPOCH
@@ -255,7 +257,13 @@ def _mu_of_epochs(noise: float, rate: float, steps: int, neighbours: str, sampli
 
 
 def _several(given: float | Iterable[float]) -> Sequence[float]:
-    return list(given) if isinstance(given, Iterable) else [given]
+    alone = isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0
+    return [given] if alone else list(given)  # type: ignore[list-item]
+
+
+def _named(at: float) -> str:
+    """A number in as many digits as tell it from all others: numbers of one name are compared."""
+    return short if float(short := f"{at:g}") == at else repr(at)
 
 
 def _relation(own: Bounds, other: Bounds) -> str:
@@ -276,8 +284,19 @@ def shown(ends: Bounds) -> str:
     return f"[{_rounded(ends[0], ROUND_FLOOR)}, {_rounded(ends[1], ROUND_CEILING)}]"
 
 
-def _rounded(end: float, way: str) -> str:
-    return "inf" if math.isinf(end) else f"{float(Context(_DIGITS, way).create_decimal(Decimal(end))):g}"
+def _apart(low: float, high: float) -> tuple[str, str]:
+    """A lower bound and a smaller upper one, rounded outwards to the fewest digits, four at least, that show that it is smaller."""
+    for digits in range(_DIGITS, 18):
+        ends = _rounded(low, ROUND_FLOOR, digits), _rounded(high, ROUND_CEILING, digits)
+        if float(ends[0]) > float(ends[1]):
+            return ends
+    return repr(low), repr(high)
+
+
+def _rounded(end: float, way: str, digits: int = _DIGITS) -> str:
+    if math.isinf(end):
+        return "inf"
+    return f"{float(Context(digits, way).create_decimal(Decimal(end))):.{max(digits, 6)}g}"
 
 
 def _plain(ends: Bounds) -> dict[str, float | str]:

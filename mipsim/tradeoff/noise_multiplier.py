@@ -19,6 +19,7 @@ _OF_EPOCHS = {
     "accuracy": 5e-4,
     "epsilon_accuracy": 2e-3,
 }  # of a composition: one epoch is hardly known better
+_NOISES = (1e-3, 1e9)  # where records are sampled in each step
 
 
 def dpsgd(
@@ -42,7 +43,8 @@ def dpsgd(
       place. Only bounds of the worst case are known, which may be far apart: see `mipsim.tradeoff.epochs.shuffled`.
 
     Args:
-        noise_multiplier: the standard deviation s of the noise over the clipping norm, > 0.
+        noise_multiplier: the standard deviation s of the noise over the clipping norm, > 0; where 0 < p < 1 in [1e-3, 1e9], and
+            for random allocation in [1/30, 1e4].
         sampling_rate: p, the probability that a record takes part in a step, in [0, 1]; of a fixed size, size over records.
         steps: >= 1; whole epochs where a record takes part once in each.
         neighbours: "remove", "add", "add_or_remove" or "replace".
@@ -83,6 +85,8 @@ def dpsgd(
             once = random_allocation(sigma, terms)
             curve = compose(once, copies=times, **_OF_EPOCHS)
         return _directed(curve, neighbours)
+    if 0.0 < p < 1.0:  # tables of a composition would not fit beyond
+        number("noise_multiplier", sigma, *_NOISES)
     return _release(GaussianTradeOff.of_noise, sigma, p, count, neighbours)
 
 
@@ -97,7 +101,7 @@ def epochs_of(p: float, steps: int, sampling: str) -> tuple[int, int]:
         ...
         ValueError: steps is 35; with sampling 'shuffled' it must be a multiple of 10, the steps of an epoch
     """
-    terms = round(1.0 / p) if p > 0.0 else 0
+    terms = round(1.0 / p) if p > 1e-300 else 0  # below it 1 / p may be no float64
     if abs(terms * p - 1.0) > 1e-9:
         raise ValueError(
             f"sampling_rate is {p:g}; with sampling {sampling!r} it must be 1 / T for epochs of T steps"

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 import mipsim as mi
@@ -90,6 +91,11 @@ def test_ends_are_rounded_outwards_and_an_infinite_one_is_text() -> None:
         (lambda: mi.account(1.0, delta=2.0), "delta is 2.0"),
         (lambda: mi.account(1.0, epsilon=-1.0), "epsilon is -1.0"),
         (lambda: mi.account(1.0, fpr=[0.5, 1.5]), "fpr is 1.5"),
+        (lambda: mi.account(1.0, delta=cast(Any, "1e-5")), "delta is '1e-5'"),
+        (lambda: mi.account(1.0, fpr=cast(Any, np.array(1.5))), "fpr is .*1.5"),
+        (lambda: mi.account(1.0, 1e-320, sampling="shuffled"), "sampling_rate is 9.99989e-321"),
+        (lambda: mi.account(1e-9, 0.5), "noise_multiplier is 1e-09"),
+        (lambda: mi.account(1e300, 0.5), "noise_multiplier is 1e.300"),
         (lambda: mi.account(1.0, sampling="poison"), "sampling is 'poison'; it must be one of poisson"),
         (lambda: mi.account(1.0).compare(cast(Any, "poisson")), "accounted is str"),
         (
@@ -102,6 +108,20 @@ def test_bad_arguments_are_refused_in_a_sentence(call, says: str) -> None:
     with pytest.raises(ValueError, match=says) as refused:
         call()
     assert len(str(refused.value)) < 200
+
+
+def test_only_numbers_at_the_same_rate_are_compared() -> None:
+    """Rates that agree in six digits had one name: a mechanism leaked more than itself."""
+    one, other = mi.account(1.0, fpr=[0.1, 0.1000004]), mi.account(1.0, fpr=0.1)
+    assert {"TPR at FPR 0.1", "TPR at FPR 0.1000004"} < set(one.numbers)
+    assert "more" not in mi.account(1.0, fpr=0.1000004).compare(other).leaks.values()
+
+
+def test_a_proven_difference_is_told_in_as_many_digits_as_it_needs() -> None:
+    said = mi.account(1.0).compare(mi.account(1.0000001)).says
+    assert len(said) == 7
+    for ends in (re.findall(r"[<>]= (\S+)", sentence) for sentence in said):
+        assert float(ends[0]) > float(ends[1])
 
 
 COMMAND = ["account", "--noise-multiplier", "0.5", "--sampling-rate", "0.001", "--steps", "1000"]
