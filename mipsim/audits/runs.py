@@ -68,7 +68,8 @@ def judged_canaries(scores: Scores) -> tuple[Scores, bool]:
         scores = calibrated(scores)
         assert scores.record is not None
     if np.unique(scores.record).size == scores.values.size:
-        if whole.shadow is not None:  # the coins of calibrating runs may tell the one that is left
+        # The coins of calibrating runs may tell the one that is left.
+        if whole.shadow is not None and whole.record is not None:
             _check_regular(whole.member, whole.record, "each of {:,} records is in {:,} of {:,} runs")
         return scores, False
     order, turn, rng = by_content(scores, scores.record, "pairs of runs")
