@@ -77,8 +77,9 @@ def _checked(row: dict[str, Any], file: Path) -> Checked:
     elif row["how"] == "drawing":
         verdict, says = "DRAWING", ""
     else:
-        agrees, says = _WAYS[row["how"]](row, _cells(file, panel, row.get("where", {})))
-        verdict = "STAND-IN" if stand_in else "AGREES" if agrees else "DIFFERS"
+        cells = _cells(file, panel, row.get("where", {}))
+        agrees, says = _WAYS[row["how"]](row, cells) if cells else (False, "the figure lacks these numbers")
+        verdict = "NOT DRAWN" if not cells else "STAND-IN" if stand_in else "AGREES" if agrees else "DIFFERS"
     reason = {"STAND-IN": stand_in, "DIFFERS": row.get("reason", "")}.get(verdict, "")
     return Checked(row["figure"], panel, row["what"], verdict, says, reason, row["source"])
 

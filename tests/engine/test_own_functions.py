@@ -333,11 +333,15 @@ def test_a_likelihood_ratio_of_another_n_is_warned_of():
     game = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=6, target=TARGET)
     for attack in (mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, 5), mi.GaussianLikelihoodRatio(DATA, n=5)):
         for ask in (partial(mi.play, games=10, progress=False), lambda game, attack: game.exact(attack)):
-            with pytest.warns(UserWarning, match=r"likelihood ratio for a mean of 5 rows, .* averages 6"):
+            with pytest.warns(
+                UserWarning, match=r"made for a mean of 5 rows, .* averages 6: it is not the optimal attack"
+            ):
                 ask(game, attack)
     bits = mi.Bernoulli([0.3] * 20)
     game = mi.FixedTarget(mi.EmpiricalMean(), bits, n=6, target=np.ones(20))
-    with pytest.warns(UserWarning, match=r"likelihood ratio for a mean of 5 rows, .* averages 6"):
+    with pytest.warns(
+        UserWarning, match=r"made for a mean of 5 rows, .* averages 6: it is not the optimal attack"
+    ):
         mi.play_rare(game, mi.LikelihoodRatio(mi.EmpiricalMean(), bits, 5), 1000, false_positive_rates=[0.01])
     half = mi.Subsampled(mi.EmpiricalMean(), 0.5)
     sampled = mi.FixedTarget(half, DATA, n=6, target=TARGET)

@@ -24,6 +24,9 @@ SOME = [
     if single.points[place].setting != "paper"
 ]
 
+UNDECIDED = {("azize-thm-4.2-advantage", 6)}
+"""Printed formulas that are off by less than the tolerance there: the advantage by 0.0011 at rho = 0.9."""
+
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(("name", "place"), SOME)
@@ -31,6 +34,9 @@ def test_corrections_hold_where_judged_by_exact_laws(name, place):
     statement = REGISTER[name]
     at = statement.points[place].at
     result = judge_point(statement, at, risk=1e-12, games=100_000, seed=point_seed(1, name, at))
+    if (name, place) in UNDECIDED:
+        assert result.verdict is Verdict.INCONCLUSIVE, result.detail
+        return
     if statement.corrects:
         assert result.verdict is Verdict.CONFIRMED, result.detail
     assert result.verdict in (Verdict.CONFIRMED, Verdict.REFUTED), result.detail
