@@ -197,8 +197,8 @@ class LeavingOnCtrlC:
         """Raise KeyboardInterrupt, now or in `AGAIN` seconds."""
         if self._stop is None:
             self._stop = KeyboardInterrupt()
-        if not self._left:
-            signal.setitimer(signal.ITIMER_REAL, AGAIN)
+            if not self._left:  # once: presses that come faster than the alarm must not put it off
+                signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
         while frame is not None:
             if frame.f_code in _ENTERING_AND_LEAVING:
                 return
