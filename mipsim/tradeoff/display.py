@@ -81,5 +81,5 @@ class DisplayedCurve(ABC):
                 "to_dataframe needs pandas, which is not installed; `python3 -m pip install pandas`, or take to_dict()"
             ) from None
         frame = pandas.DataFrame(self._columns())
-        frame.attrs.update(self._facts())
+        frame.attrs = self._facts()  # pyright: ignore[reportAttributeAccessIssue]
         return frame
