@@ -300,6 +300,10 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
             say(f"  report: {page}")
 
 
+def _repeated(name: str, metavar: str, words: str) -> Callable[[Any], Any]:
+    return click.option(name, multiple=True, type=number(), metavar=metavar, help=words)
+
+
 def _sampled(name: str, what: str) -> Callable[..., Any]:
     return click.option(name, type=OneOf(tuple(PROVEN)), help=what)
 
@@ -336,27 +340,9 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
 @_sampled("--sampling", "how records are sampled (default: poisson)")
 @_sampled("--implemented", "how the implementation samples, to be compared with --accounted")
 @_sampled("--accounted", "what the accountant assumes")
-@click.option(
-    "--delta",
-    multiple=True,
-    type=number(),
-    metavar="D",
-    help="tell epsilon there; several times (default: 1e-5)",
-)
-@click.option(
-    "--epsilon",
-    multiple=True,
-    type=number(),
-    metavar="E",
-    help="tell delta there; several times (default: 1)",
-)
-@click.option(
-    "--fpr",
-    multiple=True,
-    type=number(),
-    metavar="A",
-    help="tell the TPR there; several times (default: 0.1, 0.01, 0.001)",
-)
+@_repeated("--delta", "D", "print epsilon at this delta; may be repeated (default: 1e-5)")
+@_repeated("--epsilon", "E", "print delta at this epsilon; may be repeated (default: 1)")
+@_repeated("--fpr", "A", "print the TPR at this FPR; may be repeated (default: 0.1, 0.01, 0.001)")
 @click.option("--json", "as_json", is_flag=True, help="print JSON instead of a table")
 def account(
     sampling: str | None, implemented: str | None, accounted: str | None, as_json: bool, **how: Any
