@@ -82,7 +82,12 @@ _OUTPUTS: dict[str, Where] = {
 
 MATTERS: dict[str, Mapping[Any, Where]] = {
     "azize-thm-2.1": _WORLDS,
-    **dict.fromkeys(("azize-thm-3.1-power", "azize-thm-3.1-advantage", "azize-lemma-C.6", "azize-thm-4.1", "azize-thm-4.2"), _MEAN),
+    **dict.fromkeys(("azize-thm-4.1", "azize-thm-4.2"), _MEAN),
+    # Whatever p: a target off the lattice shows itself by the sum alone.
+    **dict.fromkeys(
+        ("azize-thm-3.1-power", "azize-thm-3.1-advantage", "azize-lemma-C.6"),
+        _MEAN | {"p": lambda **at: _MEAN["p"](**at) and not _off_the_support(**at)},
+    ),
     # Both worlds are alike at epsilon = 0, and apart where the target is in none but its own.
     "azize-gdp": _MEAN | {"direction": lambda **at: at["epsilon"] > 0.0 and not _off_the_support(**at)},
     "azize-thm-4.2-threshold": {},

@@ -19,7 +19,7 @@ from mipsim.referee.defect import Defect, diagnose
 from mipsim.referee.judging.point import controlled, judge_point, limit_sizes, values_at
 from mipsim.referee.result import PointResult
 from mipsim.referee.statement import READING, inner
-from mipsim.referee.values import Number, Samplers, Value
+from mipsim.referee.values import Number, Samplers, Value, read
 from verify.register import paper_of
 from verify.sentences import whole
 
@@ -552,9 +552,17 @@ def _sized(statement: Statement, at: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _seen(statement: Statement, at: Mapping[str, Any]) -> list[Any]:
-    """What claim and truth are at a point, for `_alike`; the error where they raise one."""
+    """What claim and truth are at a point, for `_alike`; the error where they raise one.
+
+    Of a limit the claim is seen at its largest size too: at the first one a whole number of coordinates hides what moves it.
+    """
+    kind = inner(statement.kind)
     try:
-        return [_told(value) for value in values_at(statement, _sized(statement, at))]
+        found = [_told(value) for value in values_at(statement, _sized(statement, at))]
+        if isinstance(kind, Limit):
+            last = limit_sizes(statement, kind, at)[-1]
+            found.append(_told(read("claimed", statement.call("claimed", {**at, kind.grows: last}))))
+        return found
     except Exception as error:
         return [f"{type(error).__name__}: {error}"]
 

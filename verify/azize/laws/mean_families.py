@@ -88,6 +88,15 @@ class MeanProblem:
         return (self.t,) if self.t == self.u else (self.t, self.u)
 
     @property
+    def meets_the_lattice(self) -> bool:
+        """Whether targets off the support of Bernoulli data without noise are whole numbers all the same, as for p = 1/2 and t = 3."""
+        if self.data != "Bernoulli" or self.target != "off the support" or self.gamma:
+            return False
+        return all(
+            round(q + t * (q * (1 - q)) ** 0.5, 9).is_integer() for q in self.means for t in self.targets
+        )
+
+    @property
     def leakage(self) -> float:
         """The limit of m at this d / n."""
         square = sum(t**2 for t in self.targets) / len(self.targets)
