@@ -60,8 +60,8 @@ DATA = {
 }
 """Figure -> the data sets that it reads from the data directory."""
 PAPERS = tuple(dict.fromkeys(name.partition("_")[0] for name in FIGURES if "_" in name))
-MINUTES = tomllib.loads(Path(__file__).with_name("minutes.toml").read_text("utf-8"))
-"""Figure -> minutes at each scale on two cores, measured. No time is said where one is missing."""
+SECONDS = tomllib.loads(Path(__file__).with_name("seconds.toml").read_text("utf-8"))
+"""Figure -> scale -> processor seconds, measured. The command states no time where a figure has none."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _listed() -> list[str]:
-    return [f"{name:<14} {_description(name)}" for name in FIGURES]
+    return [f"{name:<14} {description(name)}" for name in FIGURES]
 
 
 @click.command(
@@ -146,7 +146,7 @@ def figures(
             _fetch(request.out, chosen)
         status = DONE
         time = _about(chosen, scale)
-        say(f"{plural(len(chosen), 'figure')} at {scale}{f', {time} on two cores' if time else ''}.")
+        say(f"{plural(len(chosen), 'figure')} at {scale}{f', {time} of processor time' if time else ''}.")
         for place, name in enumerate(chosen, 1):
             try:
                 paths = importlib.import_module(f"figures.{name}").draw(request)
@@ -227,18 +227,20 @@ def _chosen(words: Sequence[str]) -> list[str]:
 
 def _about(names: Sequence[str], scale: str) -> str:
     """How long these figures take; "" for none, and where it was not measured."""
-    minutes = [MINUTES.get(name, {}).get(scale) for name in names]
-    if not minutes or None in minutes:
-        return ""
-    total = sum(minutes)
-    return "less than a minute" if total < 1 else f"about {plural(round(total), 'minute')}"
+    seconds = [SECONDS.get(name, {}).get(scale) for name in names]
+    return f"about {duration(sum(seconds))}" if seconds and None not in seconds else ""
+
+
+def duration(seconds: float) -> str:
+    """Write a time in seconds, from two minutes on in minutes."""
+    return plural(round(seconds), "second") if seconds < 120 else plural(round(seconds / 60), "minute")
 
 
 def _listed_names(folder: Path) -> list[str]:
     return [name for name in FIGURES if (folder / f"{name}.csv").exists()]
 
 
-def _description(name: str) -> str:
+def description(name: str) -> str:
     """The `DESCRIPTION` of a figure's file, read and not run: a list need not wait for JAX."""
     file = Path(__file__).with_name(f"{name}.py")
     for line in ast.parse(file.read_text("utf-8")).body:

@@ -50,7 +50,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
         paths = write.save(figure, request, "azize_fig5", caption=words, header=HEADER, rows=rows)
         table = request.out / "azize_fig5_roc.csv"
-        write.write_bytes(table, write.table(words, roc.HEADER, roc_rows))
+        write.write_bytes(table, write.table(words, roc.HEADER, roc_rows, request))
         return (*paths, table)
 
 

@@ -13,11 +13,12 @@ A row with `stand_in` has other data or a smaller size than the paper: its numbe
 """
 
 import csv
+import gzip
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -72,7 +73,7 @@ def check(folder: Path, names: Sequence[str]) -> list[Checked]:
 
 def _checked(row: dict[str, Any], file: Path) -> Checked:
     panel, stand_in = str(row.get("panel", "")), row.get("stand_in", "")
-    if not file.exists():
+    if not file.exists() and not _compressed(file).exists():
         verdict, says = "NOT DRAWN", ""
     elif row["how"] == "drawing":
         verdict, says = "DRAWING", ""
@@ -84,9 +85,20 @@ def _checked(row: dict[str, Any], file: Path) -> Checked:
     return Checked(row["figure"], panel, row["what"], verdict, says, reason, row["source"])
 
 
+def opened(file: Path) -> TextIO:
+    """A table of plotted numbers as text: the CSV, else its compressed copy NAME.csv.gz."""
+    if file.exists():
+        return file.open(encoding="utf-8", newline="")
+    return gzip.open(_compressed(file), "rt", encoding="utf-8", newline="")
+
+
+def _compressed(file: Path) -> Path:
+    return file.with_name(f"{file.name}.gz")
+
+
 def _cells(file: Path, panel: str, where: dict[str, Any]) -> list[Cells]:
     """The rows of a CSV under its caption, of one panel and with these words in these columns."""
-    with file.open(encoding="utf-8", newline="") as stream:
+    with opened(file) as stream:
         stream.readline()
         rows = list(csv.DictReader(stream))
     some = [row for row in rows if not panel or row.get("panel", panel) == panel]

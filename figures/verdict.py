@@ -47,7 +47,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             f"{request.games:,} games in each world, seed {request.seed}; "
             f"shaded: {CONFIDENCE:.1%} simultaneous confidence band. "
             f"Verdicts: failure probability {1 - CONFIDENCE:.1g}, tolerance {TOLERANCE:g} probits, "
-            f"at rates from {LEAST_RATE:g} to {1 - LEAST_RATE:g}."
+            f"at rates from {LEAST_RATE:g} to {1 - LEAST_RATE:g}; the arrow compares powers at a lower rate."
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=120)
         return write.save(figure, request, "verdict", caption=words, header=roc.HEADER, rows=rows)
@@ -81,8 +81,10 @@ def _words(axes: "Axes", played: Played, printed: "AbstractTradeOff", corrected:
     if result > claimed:  # few games do not reach the rates at which it is
         arrow = {"arrowstyle": "<->", "lw": 0.7, "color": style.INK, "shrinkA": 1, "shrinkB": 1}
         axes.annotate("", (at, result), (at, claimed), arrowprops=arrow)
-        ratio = f"{result / claimed:.2g}× the claimed power\nat FPR {style.scientific(at)}"
-        axes.text(0.3, 0.05, ratio, va="bottom", linespacing=1.3, transform=axes.transAxes)
+        ratio = f"{result / claimed:.2g}× the claimed power at FPR {style.scientific(at)}"
+        axes.text(
+            1.12 * at, 0.8 * claimed, ratio, va="top"
+        )  # beside the arrow's foot, below the rising curve
     mixture = r"$\rho\,\Phi(\Phi^{-1}(\alpha)+\sqrt{m^{\star}/\rho})+(1-\rho)\,\alpha$"
     normal = r"$\Phi(\Phi^{-1}(\alpha)+\sqrt{\rho\,m^{\star}})$"
     right, wrong = (curve.compare(claim, TOLERANCE, least_rate=LEAST_RATE) for claim in (corrected, printed))

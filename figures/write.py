@@ -40,7 +40,7 @@ def save(
         "png": _png(figure, about, area),
         "svg": svg.getvalue(),
         "pdf": pdf.getvalue(),
-        "csv": table(caption, header, rows),
+        "csv": table(caption, header, rows, request),
         "txt": (about["Description"] + "\n").encode(),
     }
     if area is not None:
@@ -80,10 +80,11 @@ def _png(figure: "Figure", about: dict[str, str], area: "Bbox | None") -> bytes:
     return small.getvalue()
 
 
-def table(caption: str, header: Row, rows: Sequence[Row]) -> bytes:
-    """The CSV file's bytes."""
+def table(caption: str, header: Row, rows: Sequence[Row], request: "Request | None" = None) -> bytes:
+    """The CSV file's bytes; its first line names the version, the commit and, of a request, the scale and the seed."""
     text = io.StringIO()
-    text.write("# " + " ".join(caption.split()) + f" [{_made_by()}]\n")
+    of = f", scale {request.scale}, seed {request.seed}" if request else ""
+    text.write("# " + " ".join(caption.split()) + f" [{_made_by()}{of}]\n")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     writer.writerows([f"{v:.10g}" if isinstance(v, float) else v for v in row] for row in rows)
