@@ -70,7 +70,7 @@ def _panel(axes: "Axes", tag: str, change: np.ndarray, root: np.ndarray) -> list
         )
         rows.append((tag, name, float(tip[0]), float(tip[1])))
     bend = np.linspace(result[0], result[1], 60)
-    axes.plot(0.55 * np.cos(bend), 0.55 * np.sin(bend), color=style.INK, linewidth=0.9)
+    axes.plot(0.42 * np.cos(bend), 0.42 * np.sin(bend), color=style.INK, linewidth=0.9)
     middle = bend.mean()
     # Between two of the drawn contours, so that no box has to hide a line.
     place = 0.76 if tag == "b" else 1.38

@@ -40,7 +40,7 @@ class Checked:
         what: is compared.
         verdict: "AGREES", "DIFFERS", "STAND-IN", "DRAWING" or "NOT DRAWN".
         says: both numbers, or how far they are apart.
-        reason: why it differs, or what may explain it ("not settled"); of a stand-in, in what.
+        reason: why it differs, or what may explain it ("unsettled"); of a stand-in, in what.
         source: where the paper has it.
     """
 

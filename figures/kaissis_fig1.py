@@ -83,7 +83,7 @@ def _panel(axes: "Axes", tag: str, noise: str, mu: float) -> list[write.Row]:
         ("j", r"$j$", beta, RELAXED, "-"),
         ("jinv", r"$j^{-1}$", inverse, BACK, (0, (4, 1.6))),
         ("J", r"$J$", kaissis.symmetrised(j).beta(GRID), BOTH, (0, (1, 1.2))),
-        ("f", r"$f$", f.beta(GRID), KNOWN, "-"),
+        ("f", r"$f$", f.beta(GRID), KNOWN, style.DASH_DOT),
     )
     rows: list[write.Row] = []
     axes.plot(GRID, 1.0 - GRID, color=style.FAINT, linewidth=0.5)
@@ -104,7 +104,7 @@ def _dimensions(axes: "Axes", tag: str, mu: float) -> list[write.Row]:
         axes.plot(GRID, values, color=colour, label=rf"$j$, $d = {d}$")
         rows += [(tag, "Gaussian", mu, d, "j", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
     values = kaissis.gaussian_dptm(mu).beta(GRID)
-    axes.plot(GRID, values, color=KNOWN, label=r"$f$, every $d$")
+    axes.plot(GRID, values, color=KNOWN, linestyle=style.DASH_DOT, label=r"$f$, every $d$")
     rows += [(tag, "Gaussian", mu, 0, "f", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
     style.letter(axes, tag, rf"Gaussian, $\mu = {mu:g}$")
     axes.legend(loc="upper right" if mu == NOISE[0] else "lower left")

@@ -15,6 +15,7 @@ SIZES = ((2, 2), (6, 5), (26, 20), (650, 500))
 COLOURS = ("#F6C27A", "#E8654F", "#9B2A7A", "#1E1548")
 HEADER = ("d", "n", "mu_step", "alpha", "theorem_5_1", "corollary_5_1")
 CAPTION_INCHES = 0.6
+DASHES = (0, (4, 1.6))
 
 
 def draw(request: Request) -> tuple[Path, ...]:
@@ -33,11 +34,13 @@ def draw(request: Request) -> tuple[Path, ...]:
             exact, normal = leemann.step_tradeoff(d, n, float(d)), mi.GaussianTradeOff(mu)
             left, right = exact.beta(alpha), normal.beta(alpha)
             axes[0].plot(alpha, left, color=colour, label=f"d = {d}, n = {n}")
-            axes[0].plot(alpha, right, color=colour, linestyle=(0, (4, 1.6)), linewidth=0.9)
+            axes[0].plot(alpha, right, color=colour, linestyle=DASHES, linewidth=0.9)
             axes[1].plot(inner, exact.beta(inner) - normal.beta(inner), color=colour)
             widest.append(float(np.abs(left - right).max()))
             rows += [(d, n, mu, *map(float, cells)) for cells in zip(alpha, left, right, strict=True)]
         axes[0].set_ylabel(r"type-II error $\beta$")
+        axes[0].plot([], [], color=style.INK, label="theorem 5.1")
+        axes[0].plot([], [], color=style.INK, linestyle=DASHES, linewidth=0.9, label="corollary 5.1")
         axes[0].legend(loc="upper right")
         axes[0].set_xlim(0.0, 1.0)
         axes[0].set_ylim(0.0, 1.0)
@@ -56,7 +59,7 @@ def _caption(widest: list[float]) -> str:
     size = style.unbroken("(d, n)")
     gaps = ", ".join(f"{gap:.2g}" for gap in widest)
     return (
-        "After Leemann et al. (2023), Fig. 1: τ = 0, K = d; formulas, no games. Solid: theorem 5.1, by two non-central chi-square laws. "
+        "After Leemann et al. (2023), Fig. 1: τ = 0, K = d; formulas, no games. Solid: theorem 5.1, by two non-central chi-square distributions. "
         "Dashed in (a): the Gaussian curve of corollary 5.1. "
         f"Largest difference in β over α: {gaps} from the smallest to the largest {size}."
     )

@@ -20,6 +20,8 @@ EASY, MEDIUM, HARD = "#D55E00", "#52BE9B", "#0B3C6F"
 ORDERED = ("#2D1160", "#B5367A", "#F98C5A")
 OUT, INSIDE = "#5B6770", "#D55E00"
 INK, FAINT = "#222222", "#8A8F94"
+DASH_DOT: Any = (0, (5, 1.4, 1, 1.4))
+"""Dashes of a curve that is as dark as a solid curve of its panel in grey print."""
 CLEAR: Any = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 """The box of a label that lines pass: they stop beside it."""
 

@@ -75,8 +75,9 @@ def _subsampled(rho: float) -> Built:
     return game, mi.LikelihoodRatio(mi.EmpiricalMean(), data, n=mechanism.rows(N), target=game.target)
 
 
-def _estimated(n0: int) -> Built:
-    moments = mi.EstimatedMoments(_reference_records()[:n0], regularisation=REGULARISATION)
+def estimated(n0: int, regularisation: float = REGULARISATION) -> Built:
+    """Figure 6: the game, and the covariance score with moments from the first n0 reference records."""
+    moments = mi.EstimatedMoments(_reference_records()[:n0], regularisation=regularisation)
     game = mi.FixedTarget(mi.EmpiricalMean(), reference_data(), n=N, target=paper_target("easy"))
     return game, mi.CovarianceScore(moments, n=N, target=game.target)
 
@@ -144,7 +145,7 @@ FIGURES = (
         _study(
             f"azize_fig6_n0_{n0}",
             f"empirical mean, easiest target, covariance score with moments from {n0} reference records",
-            _estimated,
+            estimated,
             n0,
             normal_limit,
         )
