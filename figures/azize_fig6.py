@@ -36,6 +36,7 @@ def _curve(n0: int, colour: str, request: Request) -> roc.Curve:
 def _mu(n0: int, regularisation: float) -> float:
     """Of the normal limit given the reference points."""
     game, attack = estimated(n0, regularisation)
+    assert isinstance(attack, mi.CovarianceScore)
     return azize.effective_mu(np.asarray(attack.weights(game.target)), game.data, game.target, game.n)
 
 
