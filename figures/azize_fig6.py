@@ -24,7 +24,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     curves = [_curve(n0, colour, request) for n0, colour in zip(REFERENCES, COLOURS, strict=True)]
     best = curves[-1].played.leakage()
     known = "known moments", "known moments", lambda alpha: azize.power(alpha, best)
-    words, legend = _caption(request, best), {"loc": "lower right", "title": "reference points"}
+    words, legend = _caption(request, best), {"loc": "upper left", "title": "reference points"}
     return roc.one_panel(request, "azize_fig6", curves, known, words, CAPTION_INCHES, **legend)
 
 
