@@ -193,7 +193,7 @@ def _caption(request: Request, victims: dict[str, Victim]) -> str:
         f"approximation (lines), and as the first author's thesis reports them for one epoch (triangles). Hollow: literal epochs, in which {EPOCH // BATCH} steps "
         f"at rate {RATE:g} train the network on {EPOCH:,} records and scores are added over the steps, {EPOCH_GAMES[request.scale]:,} games in each world "
         f"({' and '.join(victims[which].title for which in EPOCHS[request.scale])}): they are where the means are. On the easiest target the covariance "
-        f"attack's area is at least .95 and the scalar product's at most .8 for {apart}, by the normal approximation. The paper does not state the number of "
+        f"attack's area is at least 0.95 and the scalar product's at most 0.8 for {apart}, by the normal approximation. The paper does not state the number of "
         f"training records: at a fixed model the areas fall as n grows, and by the normal approximation none is above {_most(victims):.2f} at "
         f"n = {SIZES[-1]:,}. Bands and intervals: "
         f"{roc.CONFIDENCE:.0%} confidence, simultaneous over all rates and all {BANDS} curves."

@@ -115,6 +115,6 @@ def _caption(request: Request) -> str:
         "After Azize & Basu (2025), Fig. 5a–c: Bernoulli data, n = 1000, d = 5000. Solid: "
         f"{request.games:,} games in each world, seed {request.seed}. "
         f"Shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all bins, both worlds, all FPRs "
-        "and all three panels. Dashed: the predicted laws N(−m*/2, m*) for “out” and N(+m*/2, m*) for “in” "
+        "and all three panels. Dashed: the predicted distributions N(−m*/2, m*) for “out” and N(+m*/2, m*) for “in” "
         "(lemma C.6), and theorem 3.1 in (c)."
     )
