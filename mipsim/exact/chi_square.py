@@ -10,6 +10,7 @@ from scipy.special import gammaln
 from mipsim.exact.rounding import EPS
 from mipsim.special import noncentral_chi_square
 from mipsim.special.gamma_tail import gamma_below
+from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 _CELLS = 2000  # widths of some 2e-5
@@ -184,13 +185,15 @@ def poisson_mixture(x: np.ndarray, d: float, noncentrality: float) -> tuple[np.n
 class ChiSquareLaw(AbstractScoreLaw):
     """shift_w + scale_w chi2_d(noncentrality_w), all scales of one sign.
 
-    Values are those of `mipsim.special.noncentral_chi_square`, which is accurate in both tails but only tested to be so; they
-    are held between proven bounds.
+    Values and bounds are those of `inverted`, whose errors are relative to each tail. Without it values are those of
+    `mipsim.special.noncentral_chi_square`, which is accurate in both tails but only tested to be so; they are held between
+    proven bounds, whose error is absolute.
 
     Attributes:
         d: degrees of freedom.
         shift, scale, noncentrality: shape (2,).
         blur: a bound on the rounding error of the score, where the parameters have been computed.
+        inverted: the same distribution by inversion of its characteristic function, where that has small errors.
 
     Examples:
         >>> law = ChiSquareLaw(2, np.zeros(2), np.array([-1.0, -1.0]), np.array([0.0, 1.0]))
@@ -205,8 +208,11 @@ class ChiSquareLaw(AbstractScoreLaw):
     scale: np.ndarray
     noncentrality: np.ndarray
     blur: float = 0.0
+    inverted: AbstractScoreLaw | None = None
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        if self.inverted is not None:
+            return self.inverted.log_tail(threshold, inside=inside, upper=upper)
         w = int(inside)
         lower = (self.scale[w] > 0) != upper
         x = (np.asarray(threshold, float) - self.shift[w]) / self.scale[w]
@@ -220,20 +226,42 @@ class ChiSquareLaw(AbstractScoreLaw):
             return np.where(value < low, np.log(low), np.where(value > high, np.log(high), result))
 
     def threshold_at(self, alpha: object) -> np.ndarray:
+        if self.inverted is not None:
+            return self.inverted.threshold_at(alpha)
         a = np.asarray(alpha, float)
         inner = (a > 0.0) & (a < 1.0)
         quantile = noncentral_chi_square.isf if self.scale[0] > 0 else noncentral_chi_square.ppf
         x = self.shift[0] + self.scale[0] * quantile(np.where(inner, a, 0.5), self.d, self.noncentrality[0])
         return np.where(inner, x, np.where(a <= 0.0, np.inf, -np.inf))
 
+    def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+        if self.inverted is not None:
+            return self.inverted.tail_bounds(threshold, inside=inside)
+        return super().tail_bounds(threshold, inside=inside)
+
+    def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        return None if self.inverted is None else self.inverted.around(log_fpr, log_rest)
+
+    def bends(
+        self, low: np.ndarray, high: np.ndarray, *, inside: bool
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        return None if self.inverted is None else self.inverted.bends(low, high, inside=inside)
+
+    def auc_bounds(self) -> tuple[float, float] | None:
+        return None if self.inverted is None else self.inverted.auc_bounds()
+
     @property
     def error_bound(self) -> float:
         """The width of the proven bounds, and what rounding of the parameters moves."""
+        if self.inverted is not None:
+            return self.inverted.error_bound
         return min(1.0, max(bounds.width for bounds in self._bounds) + self._moved)
 
     @property
     def error_estimate(self) -> float:
         """The tested accuracy of `mipsim.special.noncentral_chi_square`, and what rounding of the parameters moves."""
+        if self.inverted is not None:
+            return self.inverted.error_estimate
         return min(self.error_bound, _ESTIMATE + self._moved)
 
     @cached_property

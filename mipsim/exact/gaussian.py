@@ -15,6 +15,7 @@ from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 _SAME = 1e-10  # of the largest: eigenvalues that differ by less are one; the difference is counted
+_ENOUGH = 4  # normals, for which inversion has small relative errors
 _FAR_OUT = 8.5  # exp(-8.5^2 / 2) < 1e-15
 _TRUSTED = 2e-14  # of log_ndtr, relative; its tests find less than 1e-14
 _DEEPEST = -1e5  # the log of the least rate whose quantile is asked for
@@ -219,6 +220,10 @@ def quadratic_law(
         >>> quadratic_law(np.zeros(2), np.ones((2, 3)), np.full((2, 3), 0.5)).noncentrality
         array([3., 3.])
     """
+
+    def by_inversion() -> InvertedLaw:
+        return InvertedLaw(QuadraticTransform(constant, slope, curve, blur, 1e-15 if blur else 0.0))
+
     sd = np.sqrt(np.sum(slope**2, axis=1))
     size = np.abs(curve).max(axis=1)
     square = largest_norm(slope.shape[1]) ** 2
@@ -233,8 +238,12 @@ def quadratic_law(
         noncentrality = np.sum(centre**2, axis=1)
         cancelled = 32.0 * EPS * float(np.max(np.abs(constant) + np.abs(scale) * noncentrality))
         moved = blur + float(apart.max()) * square + cancelled
-        return ChiSquareLaw(slope.shape[1], constant - scale * noncentrality, scale, noncentrality, moved)
-    return InvertedLaw(QuadraticTransform(constant, slope, curve, blur, 1e-15 if blur else 0.0))
+        # Of fewer normals the characteristic function falls too slowly.
+        inverted = by_inversion() if slope.shape[1] >= _ENOUGH else None
+        return ChiSquareLaw(
+            slope.shape[1], constant - scale * noncentrality, scale, noncentrality, moved, inverted
+        )
+    return by_inversion()
 
 
 def largest_norm(d: int) -> float:

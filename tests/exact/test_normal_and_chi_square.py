@@ -230,6 +230,28 @@ def test_the_quadratic_ratio_is_proven_at_ordinary_sizes() -> None:
         assert game.exact(mi.LikelihoodRatio(game.mechanism, data, 50)).law.error_bound <= LARGEST_ERROR
 
 
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+@pytest.mark.parametrize("d", [4, 20, 5000])
+def test_rare_rates_of_the_optimal_attack_on_a_mean_are_those_of_the_chi_square(d: int, noise: float) -> None:
+    """By the curve of the two distributions, whose centre and noncentralities are computed by hand: to 1e-6 of each rate."""
+    n, target = 1000, np.random.default_rng(0).normal(size=d)
+    data = mi.Gaussian(0.0, 1.0, d=d)
+    mechanism = mi.GaussianNoise(mi.EmpiricalMean(), noise) if noise else mi.EmpiricalMean()
+    exact = mi.FixedTarget(mechanism, data, n, target).exact(mi.LikelihoodRatio(mechanism, data, n))
+    out, inside = (1.0 + noise**2) / n, (n - 1.0 + n * noise**2) / n**2  # variances
+    shift = target @ target / n**2
+    # The ratio falls with |x - centre|^2, the centre beyond the mean of world "in".
+    far = inside / (out - inside)
+    law = mi.NoncentralChiSquareTradeOff(
+        d, shift * (1.0 + far) ** 2 / out, shift * far**2 / inside, out, inside, rejects="small"
+    )
+    low, high = exact.tpr_bounds([1e-6, 1e-3, 0.1])
+    least, most = law.tpr_bounds([1e-6, 1e-3, 0.1])
+    assert (low <= most).all()
+    assert (least <= high).all()
+    np.testing.assert_allclose(low, high, rtol=1e-6)
+
+
 def test_nearly_equal_curves_are_paid_for() -> None:
     """Curves 1e-11 apart are taken as equal: the bound grows by it; 1e-3 apart they are not."""
     rng = np.random.default_rng(1)
