@@ -29,8 +29,9 @@ html_css_files = ["examples.css"]
 html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
-# Pages are executed each time: their output is that of this version.
+# Pages are executed each time: their output is that of this version. A test executes the notebooks and compares their stored outputs.
 nb_execution_mode = "force"
+nb_execution_excludepatterns = ["notebooks/*"]
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_merge_streams = True

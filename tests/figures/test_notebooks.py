@@ -1,50 +1,122 @@
-"""The notebooks run from top to bottom, cell by cell, and are scripts that Jupyter opens."""
+"""The notebooks are stored as a fresh kernel leaves them, and sliders show the library's numbers."""
 
+import importlib
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from mipsim.referee import Verdict
+import mipsim as mi
 
-FOLDER = Path(__file__).parents[2] / "figures" / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.py"))
+pytest.importorskip("nbclient", reason="the group `dev` is not here")
+import nbformat
+
+DOCS = Path(__file__).parents[2] / "docs"
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 
-def cells(text: str) -> list[tuple[str, str]]:
-    """(kind, source) of each cell of a script in percent format."""
-    parts = re.split(r"^# %%( \[markdown\])?\n", text, flags=re.MULTILINE)
-    assert parts[0] == "", "a notebook begins with a cell"
-    return [("words" if kind else "code", body) for kind, body in zip(parts[1::2], parts[2::2], strict=True)]
+@pytest.fixture
+def running(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module that executes notebooks."""
+    monkeypatch.syspath_prepend(str(DOCS))
+    return importlib.import_module("_notebooks")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_opens_with_outputs_of_a_whole_run(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    cells = notebook.cells
+    assert cells[0].source.startswith("# ")
+    assert "To try next" in cells[-1].source
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    outputs = [output for cell in code for output in cell.outputs]
+    assert outputs
+    assert not {output.output_type for output in outputs} & {"error"}
+    assert "widgets" not in notebook.metadata, "its state is of a kernel that has ended"
+    assert path.stat().st_size < 150_000
+    assert f"\n{path.stem}\n" in (DOCS / "notebooks/index.md").read_text("utf-8")
 
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(path, monkeypatch, tmp_path, capsys):
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
-    mpl.use("agg")
-    monkeypatch.chdir(tmp_path)
-    result = cells(path.read_text("utf-8"))
-    assert result[0][0] == result[-1][0] == "words"
-    assert result[0][1].startswith("# # ")
-    assert "To try next" in result[-1][1]
-    scope: dict[str, Any] = {"__name__": path.stem}
-    for number, (kind, source) in enumerate(result):
-        if kind == "words":
-            assert all(line.startswith("#") or not line for line in source.splitlines())
-        else:
-            exec(compile(source, f"{path.name}, cell {number}", "exec"), scope)
-    plt.close("all")
-    assert capsys.readouterr().out
-    if path.stem == "own_theorem":
-        assert scope["found"].verdict is Verdict.REFUTED
+def test_stored_outputs_are_those_of_a_run(path: Path, running: Any) -> None:
+    stored = nbformat.read(path, as_version=4)
+    fresh = running.executed(path)
+    for before, now in zip(running.stated(stored), running.stated(fresh), strict=True):
+        assert not running.differs(before, now), (before, now)
+    pictures = [
+        sum(
+            "image/png" in output.get("data", {}) for cell in item.cells for output in cell.get("outputs", ())
+        )
+        for item in (stored, fresh)
+    ]
+    assert pictures[0] == pictures[1]
 
 
-def test_there_is_one_for_each_task():
-    names = {path.stem for path in NOTEBOOKS}
-    assert names == {
-        "first_game", "own_mechanism", "own_theorem", "audit_scores", "reading_a_report", "calibrating_noise", "scale_out",
-    }  # fmt: skip
+def test_other_numbers_and_other_words_are_seen(running: Any) -> None:
+    text = "TPR at FPR 0.001: 0.0200741 (proven to 2e-10)\nformula: REFUTED, 1,000 games"
+    assert not running.differs(text, text.replace("2e-10", "3e-10"))
+    for old, new in (("0.0200741", "0.0202741"), ("REFUTED", "CONFIRMED"), ("1,000", "1,001")):
+        assert running.differs(text, text.replace(old, new)), new
+
+
+def _scope(name: str) -> dict[str, Any]:
+    """The names of an interactive notebook after all of its cells."""
+    scope: dict[str, Any] = {"__name__": name}
+    for cell in nbformat.read(DOCS / f"notebooks/{name}.ipynb", as_version=4).cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, name, "exec"), scope)
+    return scope
+
+
+def _shown(scope: dict[str, Any]) -> tuple[float, str]:
+    """The true positive rate and the verdict beside the sliders."""
+    text = scope["words"].value
+    return float(re.search(r"TPR at FPR [\d.e-]+: ([\d.e-]+)", text)[1]), re.findall("[A-Z]{7,}", text)[-1]  # pyright: ignore[reportOptionalSubscript]
+
+
+def test_the_sliders_of_a_mean_show_the_exact_curve() -> None:
+    """The shown rate is that of the mixture of guessing and of the game on the sampled rows, which is computed without sampling."""
+    pytest.importorskip("ipywidgets")
+    scope = _scope("explore_a_mean")
+    controls = scope["controls"]
+    pictures = {scope["shown"].value}
+    for n, d, target, noise, share, formula, fpr, verdict in (
+        (1000, 200, "hardest", 0.5, 1.0, "as printed", 1e-2, "CONFIRMED"),
+        (1000, 500, "easiest", 0.5, 0.5, "as printed", 1e-3, "REFUTED"),
+        (1000, 500, "easiest", 0.5, 0.5, "corrected", 1e-3, "CONFIRMED"),
+    ):
+        settings = {"n": n, "d": d, "target": target, "noise": noise, "share": share, "formula": formula}
+        for name, value in settings.items():
+            controls[name].value = value
+        scope["at"].value = fpr
+        data = mi.Bernoulli(np.random.default_rng(0).uniform(0.25, 0.75, 5000)[:d])
+        record = getattr(data, f"{target}_target")()
+        rows = round(n * share)
+        game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), noise), data, rows, target=record)
+        inner = game.exact(mi.CovarianceScore(data, n=rows, target=record, record_deviation=noise))
+        expected = share * inner.tpr_at(fpr) + (1.0 - share) * fpr
+        rate, said = _shown(scope)
+        assert rate == pytest.approx(expected, rel=1e-5)
+        assert rate != pytest.approx(1.02 * expected, rel=1e-5)
+        assert said == verdict
+        assert scope["shown"].value[1:4] == b"PNG"
+        pictures.add(scope["shown"].value)
+    assert len(pictures) == 4  # another formula is another dashed curve
+
+
+def test_the_sliders_of_dpsgd_show_the_exact_curve() -> None:
+    pytest.importorskip("ipywidgets")
+    scope = _scope("explore_dpsgd")
+    for sigma, q, steps, fpr in ((2.0, 0.01, 300, 1e-2), (0.8, 0.05, 100, 1e-3)):
+        scope["controls"]["sigma"].value, scope["controls"]["q"].value = sigma, q
+        scope["controls"]["steps"].value, scope["at"].value = steps, fpr
+        account = mi.account(sigma, q, steps, fpr=[fpr])
+        low, high = next(number for name, number in account.numbers.items() if "TPR" in name)
+        rate, verdict = _shown(scope)
+        assert low * (1 - 1e-5) <= rate <= high * (1 + 1e-5)
+        assert verdict == "REFUTED"

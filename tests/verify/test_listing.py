@@ -35,7 +35,7 @@ def test_the_pages_count_the_register_as_it_is() -> None:
         "README.md",
         "docs/findings.md",
         "docs/paper/paper.md",
-        "figures/notebooks/reading_a_report.py",
+        "docs/notebooks/reading_a_report.ipynb",
     ):
         assert f"judges {count} statements" in (CHECKOUT / page).read_text("utf-8"), page
     for page in ("README.md", "docs/findings.md"):
