@@ -79,7 +79,7 @@ def test_the_command_says_how_long_it_takes_and_writes_a_page(
     assert command.main(["izzo_table1", "leemann_table1", "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("2 figures at quick")
-    assert lines[1].startswith("izzo_table1 (1 of 2): ")
+    assert lines[1].startswith("izzo_table1 (1 of 2")
     page = (tmp_path / "index.html").read_text("utf-8")
     assert page.count("<figure ") == 2
     assert "script" not in page

@@ -1,0 +1,64 @@
+"""The gallery's pages and README's strip are what the stored results give; nothing is drawn here."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from figures import pages
+from figures.__main__ import FIGURES
+from figures.check import REPORTED, check
+from tests.packaging.test_prose import LONGEST, banned, lengths
+
+PATHS = [
+    pages.ROOT / "README.md",
+    pages.FOLDER / "index.md",
+    *(pages.FOLDER / f"{paper}.md" for paper in pages.PAPERS),
+]
+
+
+@pytest.fixture(scope="module")
+def written() -> dict[Path, str]:
+    return pages.texts()
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_a_page_is_what_the_stored_results_give(path: Path, written: dict[Path, str]) -> None:
+    assert set(written) == set(PATHS)
+    assert path.read_text("utf-8") == written[path], "run `python -m figures.pages`"
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_a_page_is_plain_and_its_links_lead_somewhere(path: Path, written: dict[Path, str]) -> None:
+    text = written[path]
+    assert banned(text) == []
+    assert all(words <= LONGEST for words, _ in lengths(text))
+    targets = re.findall(r"\]\(([^)#]+)\)", text) + re.findall(r'(?:src|href)="([^"#]+)', text)
+    assert [target for target in targets if "://" not in target and not (path.parent / target).exists()] == []
+
+
+def test_every_row_of_a_stored_figure_is_compared() -> None:
+    rows = check(pages.STORED, FIGURES)
+    stored = {file.name.partition(".")[0] for file in pages.STORED.glob("*.csv.gz")}
+    assert len(rows) == len(REPORTED)
+    assert {row.figure for row in rows if row.verdict == "NOT DRAWN"}.isdisjoint(stored)
+    assert not any(row.unexplained for row in rows)
+    formulas = {(row["figure"], row["what"]) for row in REPORTED if row["how"] == "formula"}
+    assert [row.verdict for row in rows if (row.figure, row.what) in formulas] == ["AGREES"] * len(formulas)
+
+
+def test_a_changed_number_changes_the_count(tmp_path: Path, written: dict[Path, str]) -> None:
+    """The control: a stored table one per cent off is seen on its page and in README."""
+    for file in pages.STORED.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    with pages.opened(tmp_path / "izzo_fig1.csv") as stream:
+        lines = stream.read().splitlines()
+    head, *cells, last = lines[-1].split(",")
+    off = ",".join([head, *cells, str(1.01 * float(last))])
+    (tmp_path / "izzo_fig1.csv").write_text("\n".join([*lines[:-1], off]), "utf-8")
+    changed = {path.name for path, text in pages.texts(tmp_path).items() if text != written[path]}
+    assert changed == {"izzo.md", "index.md", "README.md"}
+
+
+def test_what_is_stored_is_small() -> None:
+    assert sum(file.stat().st_size for file in pages.STORED.iterdir()) < 3_000_000
