@@ -129,10 +129,13 @@ def _band(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
     ]
     if not outside:
         return False, "no point has a band"
-    inside = sum(gap == 0.0 for gap in outside)
-    return inside == len(
-        outside
-    ), f"inside at {inside:,} of {len(outside):,} points, at most {max(outside):.2g} outside"
+    inside, all_points = sum(gap == 0.0 for gap in outside), len(outside)
+    if inside == all_points:
+        return True, f"inside the band at all {inside:,} points"
+    return (
+        False,
+        f"inside the band at {inside:,} of {all_points:,} points, at most {max(outside):.2g} outside",
+    )
 
 
 def _number(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
@@ -152,7 +155,7 @@ def _number(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
         ours = float(cell[row["column"]])
         low, high = (float(cell.get(name) or ours) for name in ("band_low", "band_high"))
     text = f"{ours:.4g}" + (f" [{low:.4g}, {high:.4g}]" if high > low else "")
-    return low - accuracy <= value <= high + accuracy, f"here {text}, reported {value:g} to {accuracy:g}"
+    return low - accuracy <= value <= high + accuracy, f"here {text}, reported {value:g} ± {accuracy:g}"
 
 
 def _area(cells: list[Cells]) -> float:
