@@ -37,10 +37,9 @@ def draw(request: Request) -> tuple[Path, ...]:
         for place, (tag, title, curves) in zip(axes, panels, strict=True):
             rows += roc.draw(place, curves, panel=tag, family=FAMILY)
             style.letter(place, tag, title)
-            # Above the curves there is little room: short lines, close to each other.
-            place.legend(
-                loc="lower right" if tag == "b" else "upper left", handlelength=1.0, labelspacing=0.12
-            )
+            # Beside the curves there is little room: short lines, close to each other.
+            corner = "upper left" if tag == "c" else "lower right"
+            place.legend(loc=corner, handlelength=1.0, labelspacing=0.12)
         axes[0].set_ylabel("true positive rate")
         words = _caption(request)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
