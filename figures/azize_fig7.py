@@ -34,13 +34,12 @@ def draw(request: Request) -> tuple[Path, ...]:
             scores = victim.mahalanobis
             edges = np.geomspace(scores.min() * 0.999, scores.max() * 1.001, BINS + 1)
             counts = np.histogram(scores, edges)[0]
-            place.stairs(counts, edges, fill=True, color=style.OUT, alpha=0.55)
-            for target, at in zip(TARGETS, victim.targets, strict=True):
-                place.axvline(
-                    scores[at], color=COLOURS[target], linewidth=1.1, label=f"{target}: {scores[at]:,.0f}"
-                )
+            place.stairs(counts, edges, fill=True, color=style.OUT, alpha=0.25)
+            for target, at, dashes in zip(TARGETS, victim.targets, ("-", "--", "-."), strict=True):
+                label = f"{target}: {scores[at]:,.0f}"
+                place.axvline(scores[at], color=COLOURS[target], linestyle=dashes, linewidth=1.3, label=label)
             place.set(xscale="log", xlabel=r"Mahalanobis score $\|g - \hat\mu_0\|^2$ in $\hat C_0^{-1}$")
-            place.legend(loc="upper left", bbox_to_anchor=(0.06, 1.0), title="target")
+            place.legend(loc="upper left", bbox_to_anchor=(0.06, 1.0), handlelength=1.4, title="target")
             style.letter(place, tag, f"{victim.title}, {len(scores):,} images")
             rows += [
                 (tag, float(a), float(b), int(count))
