@@ -1,7 +1,7 @@
-"""Constants of the theorem of Berry and Esseen: how far the distribution function F of a standardised sum is from the normal one, Phi."""
+"""Constants of the theorem of Berry and Esseen: how far the distribution function F of a standardised sum is from Phi, that of the normal law."""
 
 SAME_LAW = 0.4748
-"""|F - Phi| <= SAME_LAW E|X - EX|^3 / (Var X^(3/2) sqrt(n)) for n >= 1 independent terms of one law with a third moment.
+"""|F - Phi| <= SAME_LAW E|X - EX|^3 / (Var X^(3/2) sqrt(n)) for n >= 1 independent terms of the same law with a third moment.
 
 Source: Shevtsova (2011), "On the absolute constants in the Berry-Esseen type inequalities for identically distributed summands", abstract
 (arXiv:1111.6554).

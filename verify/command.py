@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
         register: the statements; `verify.register.REGISTER` if None.
 
     Returns:
-        0 when all were judged, 1 when one could not be, 2 for bad arguments, 130, 143 or 129 when Ctrl-C, SIGTERM or SIGHUP
+        0 when all were judged, 1 when a statement could not be, 2 for bad arguments, 130, 143 or 129 when Ctrl-C, SIGTERM or SIGHUP
         interrupted it (the report then holds what was finished).
     """
     # The report's files are whole: the last statement that fitted is the last in them.
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
         "python -m verify azize-thm-4.2 --list",
         "python -m verify --hunt izzo-thm-9 --budget 2m",
     ],
-    epilog="Exit status: 0 all were judged, 1 one could not be judged, 2 bad arguments, 130 interrupted.",
+    epilog="Exit status: 0 all were judged, 1 a statement could not be judged, 2 bad arguments, 130 interrupted.",
 )
 @click.argument("claims", nargs=-1, metavar="[CLAIM]...")
 @click.option(
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
     type=POINT,
     multiple=True,
     metavar="JSON",
-    help="judge one CLAIM at this point, such as '{\"n\": 10}'; may be given several times; writes a report only with --out",
+    help="judge a single CLAIM at this point, such as '{\"n\": 10}'; may be given several times; writes a report only with --out",
 )
 @click.option(
     "--json",
@@ -72,7 +72,9 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
 )
 @click.option("--hunt", is_flag=True, help="search the domains for where the statements break")
 @click.option("--budget", metavar="T", help=f"of each hunt: 45s, 2m, 500 probes (default: {BUDGET})")
-@click.option("--keep", is_flag=True, help="with --hunt: keep what was found as points of the register")
+@click.option(
+    "--keep", is_flag=True, help="with --hunt: add the counterexamples to the points of the register"
+)
 @click.option(
     "--suite",
     type=OneOf(["broken-mechanisms", "tools"]),

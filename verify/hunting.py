@@ -1,4 +1,4 @@
-"""What is kept of the hunts of the register, beside it."""
+"""The stored records of the hunts of the register."""
 
 import contextlib
 import fcntl
@@ -20,8 +20,8 @@ from mipsim.referee.reporting.wording import duration
 from verify.register import recorded
 
 
-def kept(outcome: Outcome) -> dict[str, Any]:
-    """What is kept of a hunt beside the register: its record, and the counterexample, shrunk."""
+def record_of_hunt(outcome: Outcome) -> dict[str, Any]:
+    """What the register stores of a hunt: its record, and the counterexample, shrunk."""
     refuted = [item for item in outcome.judged if item.verdict is Verdict.REFUTED]
     names = outcome.statement.free
     return plain(
@@ -45,9 +45,9 @@ def kept(outcome: Outcome) -> dict[str, Any]:
 
 
 def keep(file: Path, outcomes: Sequence[Outcome]) -> None:
-    """Write what hunts found beside the register; counterexamples and statements that are there stay.
+    """Write the results of hunts beside the register; earlier counterexamples and statements stay.
 
-    Of two hunts of a statement as it is now the one that broke it is kept, else the longer one.
+    Of two hunts of a statement as it is now, the hunt that broke it is stored, else the longer hunt.
 
     Args:
         file: of the register.
@@ -57,12 +57,14 @@ def keep(file: Path, outcomes: Sequence[Outcome]) -> None:
         records = recorded(file)
         for outcome in outcomes:
             if outcome.probes:
-                name, new = outcome.statement.name, kept(outcome)
+                name, new = outcome.statement.name, record_of_hunt(outcome)
                 old = records.get(name, {})
                 known = old.get("points", [])
                 points = [*known, *(at for at in new["points"] if at not in known)]
                 if old.get("definition") == new["definition"]:
-                    new = max(new, old, key=lambda one: (one["verdict"] == Verdict.REFUTED, one["seconds"]))
+                    new = max(
+                        new, old, key=lambda each: (each["verdict"] == Verdict.REFUTED, each["seconds"])
+                    )
                 records[name] = new | {"points": points}
         text = json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False, sort_keys=True)
         write_atomically(file, text + "\n")
@@ -79,30 +81,30 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def is_kept(record: Mapping[str, Any] | None, statement: Statement, budget: str, seed: int) -> bool:
-    """Whether a hunt that is asked for was made before, to its end, and its record kept."""
+def is_recorded(record: Mapping[str, Any] | None, statement: Statement, budget: str, seed: int) -> bool:
+    """Whether a requested hunt was made before, to its end, and its record stored."""
     wanted = {"definition": definition(statement), "budget": budget, "seed": seed, "interrupted": False}
     return record is not None and wanted.items() <= record.items()
 
 
-def told(record: Mapping[str, Any], statement: Statement | None = None) -> str:
+def described(record: Mapping[str, Any], statement: Statement | None = None) -> str:
     """What the report says of a hunt.
 
     Args:
         record: of the hunt.
-        statement: that was hunted; with it no parameter is told that does not matter at the point.
+        statement: that was hunted; with it parameters that do not matter at the point are left out.
 
     Examples:
-        >>> told({"seed": 0, "budget": "2m", "seconds": 120.4, "probes": 900, "failed": 0, "verdict": "CONFIRMED",
+        >>> described({"seed": 0, "budget": "2m", "seconds": 120.4, "probes": 900, "failed": 0, "verdict": "CONFIRMED",
         ...       "share": 1.0, "gap": -0.1, "gap_is": "", "unit": "probit", "at": {"n": 3}})
-        'Budget 2m, seed 0: 900 probes in 2 min 0 s, none failed; nothing was found, the worst gap is −0.1 probit at n = 3.'
+        'Budget 2m, seed 0: 900 probes in 2 min 0 s, none failed; no counterexample, the worst gap is −0.1 probit at n = 3.'
     """
     failed = f"{record['failed']:,} failed" if record["failed"] else "none failed"
     what = f"{plural(record['probes'], 'probe')} in {duration(record['seconds'])}, {failed}"
     head = f"Budget {record['budget']}, seed {record['seed']}: {what}"
     if record["at"] is None:
         return f"{head}; no point could be judged."
-    result = {"REFUTED": "it was broken", "CONFIRMED": "nothing was found"}
+    result = {"REFUTED": "it was broken", "CONFIRMED": "no counterexample"}
     gap = three_digits(float("nan") if record["gap"] is None else float(record["gap"]))
     gap = record.get("gap_is") or gap
     point = record["at"] if statement is None else statement.mattering(record["at"])
@@ -121,7 +123,7 @@ def extent(outcome: Outcome, record: Mapping[str, Any] | None) -> str:
 
     Args:
         outcome: of judging the statement.
-        record: of its hunt as it is defined now, if there was one.
+        record: of its hunt as it is defined now, if it was hunted.
     """
     if not outcome.extent or outcome.whole or record is None or record["verdict"] == Verdict.REFUTED:
         return outcome.extent

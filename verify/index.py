@@ -54,8 +54,8 @@ def broken_index(
     """
     result = []
     for place, verdict in (*entries["numbered"].items(), *entries["sentences"].items()):
-        found = re.fullmatch(r"(?:by ([\w., -]+))?(?:; )?(?:not judged: (.+))?", verdict)
-        names, reason = found.groups() if found else (None, None)
+        match = re.fullmatch(r"(?:by ([\w., -]+))?(?:; )?(?:not judged: (.+))?", verdict)
+        names, reason = match.groups() if match else (None, None)
         if (reason is not None and len(reason) < 10) or (names, reason) == (None, None):
             result.append(f"{place}: no reason")
         result += [

@@ -17,7 +17,7 @@ from verify import parallel
 from verify.request import SCALES
 
 SAMPLES = (4, 24, 200)
-"""Points that are drawn from a domain at each scale, unless the register says otherwise."""
+"""Points that are sampled from a domain at each scale, unless the register says otherwise."""
 GAMES = (100_000, 500_000, 5_000_000)
 """Games per world at each scale, where no exact law is known."""
 SECONDS: dict[str, float] = tomllib.loads(
@@ -25,7 +25,7 @@ SECONDS: dict[str, float] = tomllib.loads(
 )
 """Name -> what a statement takes at the default scale: the order and the time left rest on it, no verdict does."""
 MOST_KNOWN = 1000
-"""Results of exact laws that are kept for other statements that compare the same: each holds some 10 kB."""
+"""Results of exact laws that are stored for other statements that compare the same: each holds some 10 kB."""
 _KNOWN: dict[Any, PointResult] = {}
 USUAL_SECONDS = 1.0
 """Of a statement that is not in `SECONDS`."""
@@ -33,17 +33,17 @@ USUAL_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Setting:
-    """What a run is asked.
+    """The settings of a run.
 
     Attributes:
         scale: "quick", "standard" or "full".
         confidence: family-wise over the whole register, in (0, 1).
-        seed: of the drawn points and of the games.
-        risk: failure probability of one point, see `risk_of`.
-        samples: name -> points drawn at the three scales, where these are not `SAMPLES`.
+        seed: of the sampled points and of the games.
+        risk: failure probability of a single point, see `risk_of`.
+        samples: name -> points sampled at the three scales, where these are not `SAMPLES`.
         games: name -> games per world at the three scales, where these are not `GAMES`.
         dear: name -> parts of listed points that are judged at full scale only.
-        again: whether second routes are asked at every refuted point, as the full run does, or at the counterexamples that are told.
+        again: whether second routes run at every refuted point, as in the full run, or at the counterexamples that are reported.
     """
 
     scale: str
@@ -94,7 +94,7 @@ def points_of(register: Mapping[str, Statement], samples: Mapping[str, tuple[int
 def risk_of(
     confidence: float, register: Mapping[str, Statement], samples: Mapping[str, tuple[int, int, int]]
 ) -> float:
-    """The failure probability of one point: (1 - confidence) / (points of the register at full scale).
+    """The failure probability of a single point: (1 - confidence) / (points of the register at full scale).
 
     The division is always by the whole register at full scale, even where few statements are judged (Bonferroni): a
     statement gets the same share alone, among others, and at every scale. Points with exact laws use none of theirs.
@@ -109,14 +109,14 @@ def judge(
     before: Callable[[Statement, int], None] | None = None,
     draw: bool = False,
 ) -> Outcome:
-    """Judge a statement at its own points and at drawn ones, or at the points `at` alone.
+    """Judge a statement at its own points and at sampled ones, or at the points `at` alone.
 
     Args:
         statement: of the register.
-        setting: what the run is asked.
+        setting: of the run.
         at: other points than its own.
         before: called with (statement, place) before each point.
-        draw: whether its pictures are drawn and kept at once.
+        draw: whether its pictures are plotted and stored immediately.
     """
     sample: list[Point] = []
     failures: list[Failure] = []
@@ -124,7 +124,7 @@ def judge(
     if at is None:
         count = setting.samples.get(statement.name, SAMPLES)[setting.place]
         spread, failures = spread_points(statement, count, setting.seed)
-        sample = [replace(point, name=f"drawn {k}") for k, point in enumerate(spread, 1)]
+        sample = [replace(point, name=f"sampled {k}") for k, point in enumerate(spread, 1)]
         own = setting.listed(statement)
         at = (*own, *sample)
         if left := len(statement.points) - len(own):
@@ -143,7 +143,7 @@ def judge(
         before=None if before is None else lambda place: before(statement, place),
         again=setting.again,
         known=_KNOWN,
-        purpose="register",  # other games than those by which a hunt found a point
+        purpose="register",  # other games than those by which a hunt reached a point
         which=which,
     )
     if len(_KNOWN) > MOST_KNOWN:
@@ -154,7 +154,7 @@ def judge(
 
 
 def unseen(outcome: Outcome) -> list[PointResult]:
-    """The counterexamples that reports tell and that no second route sees: a refutation that rests on one computation fails the register."""
+    """The counterexamples that reports tell and that no second route sees: a refutation that rests on a single computation fails the register."""
     if outcome.verdict is not Verdict.REFUTED or outcome.statement.corrects:
         return []
     points = told(outcome.statement, outcome.judged)
@@ -166,7 +166,7 @@ def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
 
     Examples:
         >>> left_to_full([], Setting("quick", 0.999, 0, 1e-6, {}))
-        'Left to --scale full: 5,000,000 games a world instead of 100,000, most drawn points, second routes at points that are not told.'
+        'Left to --scale full: 5,000,000 games a world instead of 100,000, most sampled points, second routes at points that are not reported.'
     """
     if setting.is_full:
         return ""
@@ -181,7 +181,7 @@ def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
         if among
         else ""
     )
-    return f"Left to --scale full: {dear}{GAMES[-1]:,} games a world instead of {usual:,}{less}, most drawn points, second routes at points that are not told."
+    return f"Left to --scale full: {dear}{GAMES[-1]:,} games a world instead of {usual:,}{less}, most sampled points, second routes at points that are not reported."
 
 
 def seconds_of(statements: Iterable[Statement]) -> dict[str, float]:
@@ -195,7 +195,7 @@ def seconds_of(statements: Iterable[Statement]) -> dict[str, float]:
 
 
 def in_turn(families: Sequence[Sequence[Statement]], workers: int) -> list[Sequence[Statement]]:
-    """The order in which families are begun: a quick one in each process, which shows a verdict soon, then the longest first.
+    """The order in which families are begun: a quick family in each process, which shows a verdict soon, then the longest first.
 
     Examples:
         >>> in_turn([], 2)
@@ -215,7 +215,7 @@ def judge_all(
 ) -> Iterator[Outcome]:
     """Judge families of statements, in processes if `find` finds them there, see `verify.parallel`.
 
-    With `draw` the processes draw the pictures of a report too, which one process would take long for at the end.
+    With `draw` the processes draw the pictures of a report too, which a single process would take long for at the end.
     """
 
     def lost(statement: Statement, why: str) -> Outcome:

@@ -29,8 +29,8 @@ from verify.leemann.statements import guarantee, mip, noise, real_gradients, sto
 Where = Callable[..., bool]
 
 
-def one_of(name: str, *values: object) -> Where:
-    """Where another parameter has one of these values."""
+def where_in(name: str, *values: object) -> Where:
+    """Where another parameter has any of these values."""
     return lambda **at: at[name] in values
 
 
@@ -51,33 +51,33 @@ _WORLDS: dict[str, Where] = {
     "n": lambda mechanism: mechanism.startswith("mean"),
     "p": lambda mechanism: mechanism.startswith("mean"),
     "z": lambda mechanism: mechanism.startswith("mean"),
-    "q": one_of("mechanism", MECHANISMS[1]),
-    "y": one_of("mechanism", MECHANISMS[1]),
-    "kept": one_of("mechanism", MECHANISMS[2]),
-    "epsilon": one_of("mechanism", MECHANISMS[3]),
-    **dict.fromkeys(("outputs", "spread", "draw"), one_of("mechanism", MECHANISMS[4])),
+    "q": where_in("mechanism", MECHANISMS[1]),
+    "y": where_in("mechanism", MECHANISMS[1]),
+    "kept": where_in("mechanism", MECHANISMS[2]),
+    "epsilon": where_in("mechanism", MECHANISMS[3]),
+    **dict.fromkeys(("outputs", "spread", "draw"), where_in("mechanism", MECHANISMS[4])),
 }
 _MEAN: dict[str, Where] = {
-    "target": one_of("data", "Bernoulli"),
-    "p": one_of("data", "Bernoulli", "mixed"),
-    "width": one_of("data", "Bernoulli", "mixed"),
-    "shape": one_of("data", "gamma", "mixed"),
+    "target": where_in("data", "Bernoulli"),
+    "p": where_in("data", "Bernoulli", "mixed"),
+    "width": where_in("data", "Bernoulli", "mixed"),
+    "shape": where_in("data", "gamma", "mixed"),
     "t": _shaped("Gaussian", "gamma", "mixed"),
     "u": _shaped("Gaussian", "gamma", "mixed"),
     "rate": lambda extra: extra != "none",
 }
 assert {"Bernoulli", "Gaussian", "gamma", "mixed"} <= set(DATA)
-_DRAWN_PROBLEM = dict.fromkeys(("kinds", "root", "spread", "draw"), one_of("data", "drawn"))
-_ALG_3_EASIEST = one_of("reading", canaries.EASIEST)
+_RANDOM_PROBLEM = dict.fromkeys(("kinds", "root", "spread", "draw"), where_in("data", "drawn"))
+_ALG_3_EASIEST = where_in("reading", canaries.EASIEST)
 _ALG_4 = (estimated_steps.KNOWN, estimated_steps.UNCENTRED, estimated_steps.FEW)
 _AIMED: dict[str, Where] = {
-    **dict.fromkeys(("p", "share"), one_of("data", "Bernoulli", pooled_scores.OFF)),
-    **dict.fromkeys(("aimed", "truth"), one_of("data", "Gaussian", "exponential")),
+    **dict.fromkeys(("p", "share"), where_in("data", "Bernoulli", pooled_scores.OFF)),
+    **dict.fromkeys(("aimed", "truth"), where_in("data", "Gaussian", "exponential")),
 }
-_ANY_LAW = dict.fromkeys(("outputs", "concentration", "draw"), one_of("algorithm", algorithms.DRAWN))
+_ANY_LAW = dict.fromkeys(("outputs", "concentration", "draw"), where_in("algorithm", algorithms.DRAWN))
 _OUTPUTS: dict[str, Where] = {
     "n": lambda algorithm: algorithm in (*algorithms.OUTPUTS, algorithms.DRAWN),
-    **dict.fromkeys(("tail", "draw"), one_of("algorithm", algorithms.DRAWN)),
+    **dict.fromkeys(("tail", "draw"), where_in("algorithm", algorithms.DRAWN)),
 }
 
 MATTERS: dict[str, Mapping[Any, Where]] = {
@@ -102,30 +102,30 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
     # A score's curve does not change with its scale, and on its better side not with its sign.
     **{key: {"aimed": nowhere} for key in ("azize-thm-4.3-curve", "azize-thm-4.3-corrected", "azize-table-1-similar-corrected")},
     "azize-lemma-C": {
-        "p": one_of("data", "Bernoulli"),
-        "df": one_of("data", "Student t"),
-        "q": one_of("reading", lemmas.GROWING),
+        "p": where_in("data", "Bernoulli"),
+        "df": where_in("data", "Student t"),
+        "q": where_in("reading", lemmas.GROWING),
     },
     # Without an 8th moment the variance is infinite.
     "azize-lemma-C.12": {"rho": lambda data, df: data != "Student t" or df > 8.0},
     "azize-mean-leakage": {
-        "p": one_of("data", "Bernoulli"),
-        "df": one_of("data", "Student t"),
+        "p": where_in("data", "Bernoulli"),
+        "df": where_in("data", "Student t"),
         "scale": lambda data: data not in ("Bernoulli", random_target.RARER),
     },
-    "azize-scalar-product": _DRAWN_PROBLEM | {"tau": lambda data: data != "two rare coordinates"},
-    "azize-alg-4-limit": _DRAWN_PROBLEM,
+    "azize-scalar-product": _RANDOM_PROBLEM | {"tau": lambda data: data != "two rare coordinates"},
+    "azize-alg-4-limit": _RANDOM_PROBLEM,
     "azize-reference-points": {
         "draw": lambda **at: at.get("reading") != reference_points.OF["redrawn"],
     },
     "azize-onion": {
-        "shape": one_of("data", "student", "gamma", "beta", onion.VALUES),
-        "other": one_of("data", "beta"),
+        "shape": where_in("data", "student", "gamma", "beta", onion.VALUES),
+        "other": where_in("data", "beta"),
         "keep": lambda data: data != onion.VALUES,
-        "d": one_of("data", onion.BALL, onion.VALUES, onion.POINTS),
-        "draw": one_of("data", onion.POINTS),
+        "d": where_in("data", onion.BALL, onion.VALUES, onion.POINTS),
+        "draw": where_in("data", onion.POINTS),
     },
-    "azize-z-estimators": dict.fromkeys(("kinds", "root", "draw"), one_of("problem", "drawn"))
+    "azize-z-estimators": dict.fromkeys(("kinds", "root", "draw"), where_in("problem", "drawn"))
     | {"reading": lambda reading, problem: reading not in z_estimators.READINGS or problem in z_estimators.SIGNED},
     # At slope 0 an answer does not tell x.
     "azize-z-estimators-logistic": {
@@ -134,31 +134,31 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
         "agrees_2": lambda theta_2: theta_2 != 0.0,
     },
     "azize-alg-3": {
-        "rare": one_of("reading", canaries.ATTACKED),
+        "rare": where_in("reading", canaries.ATTACKED),
         "value": nowhere,
         **dict.fromkeys(("C0", "law", "d", "mean"), _ALG_3_EASIEST),
         **dict.fromkeys(("count", "references", "draw", "batch"), lambda reading: reading != canaries.ATTACKED),
-        **dict.fromkeys(("records", "alpha"), one_of("reading", canaries.REAL)),
+        **dict.fromkeys(("records", "alpha"), where_in("reading", canaries.REAL)),
         "references": lambda reading, C0: reading == canaries.REAL or (reading == canaries.EASIEST and C0 != canaries.EXACT),
     },
     # Centred moments and candidates move with the mean.
     "azize-alg-3-corrected": {"C0": lambda **_: True, "mean": nowhere, **dict.fromkeys(("law", "d", "count", "references", "draw", "batch"), lambda **_: True)},
     "azize-alg-4-estimated": {
-        **dict.fromkeys(("records", "rank", "alpha"), one_of("reading", estimated_steps.REAL)),
-        **dict.fromkeys(("mean", "angle"), one_of("reading", *_ALG_4)),
+        **dict.fromkeys(("records", "rank", "alpha"), where_in("reading", estimated_steps.REAL)),
+        **dict.fromkeys(("mean", "angle"), where_in("reading", *_ALG_4)),
         # Of equal variances only the plane of the two gradients is seen.
         "d": lambda reading, spread: reading == estimated_steps.FEW or (reading in _ALG_4 and spread != 1.0),
         **dict.fromkeys(("spread", "size"), lambda reading: reading != estimated_steps.REAL),
-        **dict.fromkeys(("references", "draw"), one_of("reading", estimated_steps.FEW, estimated_steps.REAL)),
-        "ridge": one_of("reading", estimated_steps.FEW),
+        **dict.fromkeys(("references", "draw"), where_in("reading", estimated_steps.FEW, estimated_steps.REAL)),
+        "ridge": where_in("reading", estimated_steps.FEW),
     },
     "azize-alg-4-estimated-": {},
     "leemann-thm-4.2": {
-        **dict.fromkeys(("values", "epsilon"), one_of("mechanism", mip.RESPONSE)),
-        **dict.fromkeys(("mu", "own", "reading"), one_of("mechanism", mip.SUM)),
+        **dict.fromkeys(("values", "epsilon"), where_in("mechanism", mip.RESPONSE)),
+        **dict.fromkeys(("mu", "own", "reading"), where_in("mechanism", mip.SUM)),
         # Records that are all alike add a constant.
         "n": lambda mechanism, own: mechanism == mip.SUM and 0.0 < own < 1.0,
-        **dict.fromkeys(("skew", "draw"), one_of("mechanism", *FINITE)),
+        **dict.fromkeys(("skew", "draw"), where_in("mechanism", *FINITE)),
     },
     "leemann-thm-5.1": {
         "spare": lambda target: target != 0.0,
@@ -168,51 +168,51 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
     "leemann-cor-5.1": {"of": lambda ratio, power: (ratio, power) != (1.0, 1.0)},
     "leemann-thm-5.1-guarantee": {
         "leakage": lambda gradients: gradients not in (guarantee.ATOMS, guarantee.INDEPENDENT),
-        **dict.fromkeys(("values", "rare", "draw"), one_of("gradients", guarantee.DISCRETE)),
+        **dict.fromkeys(("values", "rare", "draw"), where_in("gradients", guarantee.DISCRETE)),
     },
     "leemann-rem-5.1": {
-        "p": one_of("components", BERNOULLI, MIXTURE),
-        "deviation": one_of("components", MIXTURE),
+        "p": where_in("components", BERNOULLI, MIXTURE),
+        "deviation": where_in("components", MIXTURE),
         "d": nowhere,
     },
     "leemann-rem-5.1-corrected": {"d": lambda **_: True},
     # That they change nothing is what the statement says.
-    "leemann-rem-5.1-mean": {"d": nowhere, "draw": nowhere, "at": one_of("part", susceptibility.TRANSFORM)},
+    "leemann-rem-5.1-mean": {"d": nowhere, "draw": nowhere, "at": where_in("part", susceptibility.TRANSFORM)},
     "leemann-alg-1-corrected": dict.fromkeys(("d", "n", "k"), nowhere),
-    # Where F^-1 has no value even in one dimension, it has none in any.
+    # Where F^-1 has no value even in a single dimension, it has none in any.
     "leemann-alg-1": {
-        "level": one_of("reading", susceptibility.MEANT),
+        "level": where_in("reading", susceptibility.MEANT),
         "d": lambda reading, n, k: reading == susceptibility.MEANT or ncx2.sf(n / (n - 1.0), 1, n * k) < 1.0 - 1e-10,
     },
-    "leemann-alg-1-real": dict.fromkeys(("references", "draw"), one_of("reading", real_gradients.ESTIMATED)),
-    "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), one_of("curves", stochastic.DRAWN, stochastic.WHOLE)),
+    "leemann-alg-1-real": dict.fromkeys(("references", "draw"), where_in("reading", real_gradients.ESTIMATED)),
+    "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), where_in("curves", stochastic.DRAWN, stochastic.WHOLE)),
     "leemann-less-noise": {
         "own": lambda reading: reading != noise.BY_EQUATION,
-        **dict.fromkeys(("d", "k_over_d"), one_of("reading", noise.BY_EQUATION)),
+        **dict.fromkeys(("d", "k_over_d"), where_in("reading", noise.BY_EQUATION)),
     },
     "kaissis-lemma-1": dict.fromkeys(("noise", "delta", "alpha"), lambda second: second < 0.0),
     "kaissis-lemma-3": {"rate": lambda mechanism: mechanism.startswith("sub-sampled")},
-    "kaissis-lemma-9": {"draw": one_of("laws", FINITE_LAWS), "mu": lambda **at: at.get("laws") != FINITE_LAWS},
-    "kaissis-thm-3": {"q": lambda what: what != "d", "d": one_of("what", N)},
+    "kaissis-lemma-9": {"draw": where_in("laws", FINITE_LAWS), "mu": lambda **at: at.get("laws") != FINITE_LAWS},
+    "kaissis-thm-3": {"q": lambda what: what != "d", "d": where_in("what", N)},
     "izzo-lemma-13-corrected": {"sigma": nowhere},
-    "izzo-prop-2": _ANY_LAW | {"attack": nowhere, "scale": one_of("algorithm", "sum of 2^0, ..., 2^(n-1) plus Laplace noise")},
+    "izzo-prop-2": _ANY_LAW | {"attack": nowhere, "scale": where_in("algorithm", "sum of 2^0, ..., 2^(n-1) plus Laplace noise")},
     "izzo-thm-3": _ANY_LAW
     | {
         "draw": lambda algorithm, f: algorithm == algorithms.DRAWN or f != algorithms.ITSELF,
         "labels": lambda f: f != algorithms.ITSELF,
-        "spread": one_of("f", algorithms.CHANNEL),
+        "spread": where_in("f", algorithms.CHANNEL),
     },
     "izzo-thm-5": {"epsilon": nowhere},
     "izzo-alg-1": {
-        **dict.fromkeys(("spread", "draw"), one_of("records", izzo_wrapper.DRAWN)),
-        # Without the target there is no noise: it is told apart whatever the other records are.
+        **dict.fromkeys(("spread", "draw"), where_in("records", izzo_wrapper.DRAWN)),
+        # Without the target there is no noise: it is distinguished whatever the other records are.
         **dict.fromkeys(
             ("records", "n", "M"), lambda statistic, reading: statistic != izzo_wrapper.MEMBER or reading == izzo_wrapper.WHOLE
         ),
     },
-    "izzo-thm-8": _ANY_LAW | {"keep": one_of("algorithm", algorithms.NAMED)},
+    "izzo-thm-8": _ANY_LAW | {"keep": where_in("algorithm", algorithms.NAMED)},
     **dict.fromkeys(("izzo-thm-9", "izzo-cor-14", "izzo-cor-10-corrected"), _OUTPUTS),
-    "izzo-cor-10": _OUTPUTS | {"d": one_of("algorithm", izzo_noise.SIDES, izzo_noise.PLAYED)},
+    "izzo-cor-10": _OUTPUTS | {"d": where_in("algorithm", izzo_noise.SIDES, izzo_noise.PLAYED)},
     "izzo-noise": {"eta": lambda part: "share" not in part},
 }  # fmt: skip
 """The beginning of a name -> parameter -> where it matters; of several beginnings the longest that names the parameter decides."""

@@ -32,12 +32,12 @@ Say = Callable[[str, str], object]
 Before = Callable[[Statement, int], None]
 """Called with (statement, place) before each point."""
 PATIENCE = 60.0
-"""Seconds that an interrupted hunt has to end the probe it is at and to judge what it found."""
-KEPT_ON = "its probes are stored, and the same command resumes from them"
-CUT_OFF = f"interrupted before it could judge what it found; {KEPT_ON}"
-LOST = f"the process that hunted it was lost; {KEPT_ON}"
+"""Seconds that an interrupted hunt has to end its present probe and to judge its result."""
+RESUMED = "its probes are stored, and the same command resumes from them"
+CUT_OFF = f"interrupted before it could judge its result; {RESUMED}"
+LOST = f"the process that hunted it was lost; {RESUMED}"
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
-"""One in each process: processes share the cores already, and threads that wait for each other's cores double a matrix product's time."""
+"""A single thread in each process: processes share the cores already, and threads that wait for each other's cores double a matrix product's time."""
 NOT_HUNTED = "not hunted"
 """"How" of an outcome without a hunt."""
 
@@ -54,7 +54,7 @@ def judge_all(
     interruption or another `BaseException` inside a statement's functions is raised in the reader.
 
     Args:
-        families: statements that share laws, judged in turn by one thread, begun in this order. A thread with nothing left to begin
+        families: statements that share laws, judged in turn by a single thread, begun in this order. A thread with nothing left to begin
             takes over the last statements of another.
         judge: called with a statement and what it must call before each point; `ProcessJudge` for processes.
         before: called with (statement, place) before each point.
@@ -103,9 +103,9 @@ def judge_all(
 
 
 class ProcessJudge:
-    """Judge in processes, one for each thread that asks: much of a law is Python, which threads run one at a time.
+    """Judge in processes, a process for each thread that calls: much of a law is Python, which threads do not run in parallel.
 
-    Ctrl-C does not reach the processes; they end with the reader. What else ends one, or is raised in it, is told of the
+    Ctrl-C does not reach the processes; they end with the reader. What else ends a process, or is raised in it, is reported for the
     statement that it was at.
     """
 
@@ -119,16 +119,16 @@ class ProcessJudge:
 
         Args:
             find: a function of a module that returns a statement by its name, in another process.
-            judge: one that judges, called with the statement and `before`.
+            judge: the function that judges, called with the statement and `before`.
             lost: called in this process with a statement whose process was lost, and with why.
         """
-        self._asked, self._lost = (find, judge), lost
+        self._functions, self._lost = (find, judge), lost
         self._mine = threading.local()
 
     def __call__(self, statement: Statement, look: Before) -> Outcome:
         """Return the outcome of a statement, and look before each of its points."""
         if getattr(self._mine, "pipe", None) is None:
-            self._mine.pipe, _ = _start(_judge_there, *self._asked)
+            self._mine.pipe, _ = _start(_judge_there, *self._functions)
         pipe = self._mine.pipe
         _send(pipe, statement)
         try:
@@ -151,13 +151,13 @@ def _judge_there(pipe: Connection, find: Callable[[str], Statement], judge: Call
             name = pipe.recv()
             try:
                 result: Any = _to_message(judge(find(name), before=lambda _, place: pipe.send(place)))
-            except Exception as error:  # told of this statement; the others are judged still
+            except Exception as error:  # reported for this statement; the others are judged still
                 result = f"{type(error).__name__}: {error}"
             pipe.send(result)
 
 
 def _end_with_the_reader() -> None:
-    """End this process at once when the one that began it ends, however it does."""
+    """End this process at once when the process that began it ends, however it does."""
 
     def wait_for_it() -> None:
         reader = mp.parent_process()
@@ -168,14 +168,14 @@ def _end_with_the_reader() -> None:
     threading.Thread(target=wait_for_it, daemon=True).start()
 
 
-def _to_message(found: Outcome) -> dict[str, Any]:
+def _to_message(outcome: Outcome) -> dict[str, Any]:
     """An outcome without its statement, which holds functions that no pipe carries; the reader has it."""
-    given = {item.name: getattr(found, item.name) for item in fields(found) if item.name != "statement"}
-    return given | {"pictures": pictures.kept(found)}
+    given = {item.name: getattr(outcome, item.name) for item in fields(outcome) if item.name != "statement"}
+    return given | {"pictures": pictures.kept(outcome)}
 
 
 def _from_message(statement: Statement, given: dict[str, Any]) -> Outcome:
-    """The outcome of `_to_message`, with the pictures that were drawn of it."""
+    """The outcome of `_to_message`, with the pictures that were plotted of it."""
     sample = given.pop("pictures")
     result = Outcome(statement=statement, **given)
     if sample is not None:
@@ -193,7 +193,7 @@ def hunt_all(
     workers: int = 1,
     find: Callable[[str], Statement] | None = None,
 ) -> Iterator[Outcome]:
-    """Hunt statements and yield what was found as it is finished.
+    """Hunt statements and yield each outcome as it is finished.
 
     Args:
         statements: each with a name of its own.
@@ -201,12 +201,12 @@ def hunt_all(
         confidence: of each, in (0, 1).
         seed: of each.
         folder: keeps every probe, in a file for each statement and seed, so that a hunt goes on where it was; or None.
-        say: told how far each hunt is.
+        say: called with the progress of each hunt.
         workers: processes; 1: this one.
-        find: for more than one worker: a function of a module that returns a statement by its name, in another process.
+        find: for more than 1 worker: a function of a module that returns a statement by its name, in another process.
 
     Raises:
-        KeyboardInterrupt: on Ctrl-C, after what was found until then was yielded; a second one does not wait for that.
+        KeyboardInterrupt: on Ctrl-C, after the outcomes until then were yielded; a second Ctrl-C does not wait for that.
     """
     requested = (budget, confidence, seed, folder)
     if workers == 1 or find is None:
@@ -224,7 +224,7 @@ def hunt_all(
     with on_ctrl_c(lambda *_: presses.append(time.monotonic())):
         try:
             while pool or (waiting and not presses):
-                while waiting and len(pool) < workers and not presses:  # in the place of a lost one too
+                while waiting and len(pool) < workers and not presses:  # in the place of a lost process too
                     pipe, process = _start(_work, find, *requested)
                     pool[pipe] = process, _send(pipe, waiting.pop(0))
                 if presses and end == math.inf:
@@ -264,12 +264,12 @@ def hunt_all(
         raise KeyboardInterrupt
 
 
-def _start(work: Callable[..., None], *asked: Any) -> tuple[Any, Any]:
-    """A process that does `work` with a pipe and what is asked, and the other end of the pipe."""
+def _start(work: Callable[..., None], *arguments: Any) -> tuple[Any, Any]:
+    """A process that does `work` with a pipe and its arguments, and the other end of the pipe."""
     context = mp.get_context("spawn")  # JAX has threads, which a forked process would lack
     here, there = context.Pipe()
-    process = context.Process(target=work, args=(there, *asked), daemon=True)
-    resource_tracker.ensure_running()  # the first process begins that one too, which would lift the block
+    process = context.Process(target=work, args=(there, *arguments), daemon=True)
+    resource_tracker.ensure_running()  # the first process begins the tracker too, which would lift the block
     given = os.environ.get(BLAS_THREADS)
     os.environ.setdefault(BLAS_THREADS, "1")
     # Inherited: the reader alone is interrupted.
@@ -313,7 +313,7 @@ def _work(
 def hunt_one(
     statement: Statement, budget: str, confidence: float, seed: int, folder: Path | None, say: Say
 ) -> Outcome:
-    """The outcome of one hunt; if it could not be made, one that says why, since the others are hunted still."""
+    """The outcome of a single hunt; if it could not be made, an outcome that says why, since the others are hunted still."""
     file = None if folder is None else folder / f"{statement.name}-{seed}.jsonl"
     try:
         return hunt(
@@ -324,7 +324,7 @@ def hunt_one(
             checkpoint=file,
             progress=lambda line: say(statement.name, line),
         )
-    except Exception as error:  # such as the kept probes of another definition
+    except Exception as error:  # such as stored probes of another definition
         return failed(statement, f"{type(error).__name__}: {error}", budget, confidence, seed)
 
 

@@ -46,7 +46,7 @@ def gradients(records: str) -> np.ndarray:
 @lru_cache(maxsize=64)
 @on_one_thread
 def reference(records: str, references: int, draw: int) -> tuple[mi.ShrunkMoments, np.ndarray, np.ndarray]:
-    """(moments of drawn reference gradients, the other gradients, their estimated Mahalanobis scores)."""
+    """(moments of sampled reference gradients, the other gradients, their estimated Mahalanobis scores)."""
     rows = gradients(records)
     order = np.random.default_rng([SEED, draw]).permutation(len(rows))
     moments, pool = mi.ShrunkMoments(rows[order[:references]]), rows[order[references:]]
@@ -58,7 +58,7 @@ def reference(records: str, references: int, draw: int) -> tuple[mi.ShrunkMoment
 def curve(
     records: str, references: int, draw: int, place: int, batch: int, scalar: bool
 ) -> mi.AbstractTradeOff:
-    """The exact curve of an attack on the mean gradient of a batch drawn from the records that are no reference.
+    """The exact curve of an attack on the mean gradient of a batch sampled from the records that are no reference.
 
     Args:
         records: the data set.
@@ -76,9 +76,9 @@ def curve(
     return game.exact(mi.ScalarProduct([0.0], target=[1.0]))
 
 
-def strength(found: mi.AbstractTradeOff, alpha: float) -> rf.Number:
+def strength(tradeoff: mi.AbstractTradeOff, alpha: float) -> rf.Number:
     """Phi^-1(power) - Phi^-1(alpha) at the FPR alpha: the mu of the Gaussian curve through that point, between proven bounds."""
-    low, high = found.beta_bounds(alpha)
+    low, high = tradeoff.beta_bounds(alpha)
     if low == 0.0:  # the power may be 1, and the mu infinite
         least = float(ndtri(1.0 - high) - ndtri(alpha))
         return rf.Number(least, unit="probit", route="exact law, real gradients", unknown="above")
@@ -87,7 +87,7 @@ def strength(found: mi.AbstractTradeOff, alpha: float) -> rf.Number:
 
 
 def candidates(records: str, references: int, draw: int, count: int) -> tuple[np.ndarray, int]:
-    """(places of so many candidates among the records that are no reference, that of the one that algorithm 3 picks)."""
+    """(places of so many candidates among the records that are no reference, that of the candidate that algorithm 3 picks)."""
     _, pool, scores = reference(records, references, draw)
     result = np.random.default_rng([SEED, draw, count]).choice(len(pool), count, replace=False)
     return result, int(result[np.argmax(scores[result])])
@@ -100,7 +100,7 @@ def target_place(records: str, references: int, draw: int, rank: float) -> int:
 
 
 def scores_by_games(curves: list[tuple[str, int, int, int, int, bool]], games: int = 4000) -> list[rf.Draws]:
-    """Scores of attacks as in `curve`, from literal batches drawn by NumPy with all of their coordinates."""
+    """Scores of attacks as in `curve`, from literal batches sampled by NumPy with all of their coordinates."""
     result = []
     for records, references, draw, place, batch, scalar in curves:
         moments, pool, _ = reference(records, references, draw)

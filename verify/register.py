@@ -1,4 +1,4 @@
-"""Every statement that is judged, paper by paper, with the counterexamples that hunts found as points."""
+"""Every statement that is judged, paper by paper, with the counterexamples of hunts as points."""
 
 import json
 import tomllib
@@ -28,7 +28,7 @@ TITLES: dict[str, tuple[str, str]] = {
 """Whose statement it is -> full title and address."""
 MODULES = (*AZIZE, *LEEMANN, *KAISSIS, *IZZO, *FIELD)
 HUNTED = Path(__file__).with_name("hunted.json")
-"""What `python -m verify --hunt --keep` has found: name -> seed, budget, probes, worst gap, and counterexamples."""
+"""What `python -m verify --hunt --keep` has recorded: name -> seed, budget, probes, worst gap, and counterexamples."""
 
 
 def paper_of(name: str) -> str:
@@ -61,13 +61,13 @@ def hunted() -> Mapping[str, Mapping[str, Any]]:
 
 
 def hunts_of(register: Mapping[str, Statement]) -> dict[str, Mapping[str, Any]]:
-    """The records of the hunts of statements as they are now, by name: one of another definition is none of theirs."""
+    """The records of the hunts of statements as they are now, by name: records of another definition are left out."""
     known = [(name, record) for name, record in hunted().items() if name in register]
     return {name: record for name, record in known if record.get("definition") == definition(register[name])}
 
 
 def with_hunted_points(statement: Statement, statements: Sequence[Statement]) -> Statement:
-    """The statement with the counterexamples that were found of it and of the statement that it corrects.
+    """The statement with the counterexamples of its hunts and of the hunts of the statement that it corrects.
 
     Args:
         statement: printed or corrected.
@@ -86,8 +86,8 @@ def with_hunted_points(statement: Statement, statements: Sequence[Statement]) ->
             at = statement.restored(part, deferred=name == statement.name)
             if at is not None and at not in known:
                 known.append(at)
-                again = f", {place + 1}" if place else ""  # an earlier hunt of the same seed found another
-                result.append(Point(at, name=f"found by a hunt of {name}, seed {record['seed']}{again}"))
+                again = f", {place + 1}" if place else ""  # an earlier hunt of the same seed had another
+                result.append(Point(at, name=f"from a hunt of {name}, seed {record['seed']}{again}"))
     return replace(statement, points=(*statement.points, *result)) if result else statement
 
 
@@ -118,7 +118,7 @@ def statement_of(name: str) -> Statement:
 SAMPLES: dict[str, tuple[int, int, int]] = {
     name: counts for module in MODULES for name, counts in getattr(module, "SAMPLES", {}).items()
 }
-"""Name -> points that are drawn at quick, standard and full, where these are not the usual numbers."""
+"""Name -> points that are sampled at quick, standard and full, where these are not the usual numbers."""
 GAMES: dict[str, tuple[int, int, int]] = {
     name: counts for module in MODULES for name, counts in getattr(module, "GAMES", {}).items()
 }
@@ -130,8 +130,8 @@ DEAR: dict[str, list[dict[str, Any]]] = tomllib.loads(
 _TOGETHER = {gdp: mean}
 """Module -> the module whose laws it reads once more."""
 FAMILIES: list[list[str]] = [
-    [one.name for kin in MODULES if _TOGETHER.get(kin, kin) is module for one in kin.STATEMENTS]
+    [item.name for kin in MODULES if _TOGETHER.get(kin, kin) is module for item in kin.STATEMENTS]
     for module in MODULES
     if module not in _TOGETHER
 ]
-"""Names that are judged in turn by one thread: they share laws, which are kept between them."""
+"""Names that are judged in turn by a single thread: they share laws, which are stored between them."""

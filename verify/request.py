@@ -1,4 +1,4 @@
-"""What the command is asked: checked, and turned into the statements to judge. Imports nothing that takes time."""
+"""The request of the command: checked, and turned into the statements to judge. Imports nothing that takes time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Request:
 
     Attributes:
         claims: names and globs.
-        scale: one of `SCALES`.
+        scale: a member of `SCALES`.
         confidence: in (0, 1).
         seed: in [0, 2^64).
         out: folder of the report.
@@ -56,7 +56,7 @@ class Request:
         """Check what goes together.
 
         Raises:
-            ValueError: if two options exclude each other, or the budget is none; one sentence that names them.
+            ValueError: if two options exclude each other, or the budget is none; a sentence that names them.
         """
         from mipsim.referee.hunting.search import budget_of
 
@@ -69,7 +69,7 @@ class Request:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the report; none where data alone are asked for."""
+        """The folder of the report; none where data alone are requested."""
         return self.out or (None if self.at or self.json is not None else DEFAULT_OUT)
 
     def points(self, statements: Sequence[Statement]) -> tuple[Point, ...] | None:
@@ -84,7 +84,7 @@ class Request:
             return None
         if len(statements) != 1:
             raise ValueError(
-                f"--at is given for {len(statements)} statements; it must go with exactly one CLAIM"
+                f"--at is given for {len(statements)} statements; it must go with exactly 1 CLAIM"
             )
         (statement,) = statements
         places = [statement.check(at) for at in self.at]
@@ -99,7 +99,7 @@ def select(patterns: Sequence[str], register: Mapping[str, _Entry]) -> tuple[_En
 
     Args:
         patterns: full names or globs such as "azize-thm-4*".
-        register: the statements by name, or what else is kept of each.
+        register: the statements by name, or what else is stored of each.
 
     Raises:
         ValueError: if a pattern matches nothing; it lists the close names.

@@ -1,4 +1,4 @@
-"""Rules of form that every statement of the register keeps; each function returns what breaks one, in sentences."""
+"""Rules of form that every statement of the register keeps; each function returns the violations, in sentences."""
 
 import inspect
 import re
@@ -88,12 +88,12 @@ def _unmet(item: Statement, name: str, refuted: Collection[str]) -> list[str]:
 
 def _named(item: Statement, register: Mapping[str, Statement]) -> set[str]:
     """The statements that words and derivation name, but for its own and those of the same correction."""
-    found = set(re.findall(r"[a-z]+-[\w.-]*[\w]", f"{item.says} {item.derivation}"))
-    return {name for name in found & set(register) if root_of(register[name]) != root_of(item)}
+    names = set(re.findall(r"[a-z]+-[\w.-]*[\w]", f"{item.says} {item.derivation}"))
+    return {name for name in names & set(register) if root_of(register[name]) != root_of(item)}
 
 
 def broken_quotes(register: Mapping[str, Statement], texts: Mapping[str, str]) -> list[str]:
-    """What is wrong with the quotations: each is one or more whole sentences of its paper, and says what it leaves to whom.
+    """What is wrong with the quotations: each is whole sentences of its paper, and says what it leaves to whom.
 
     Args:
         register: name -> statement.
@@ -142,7 +142,7 @@ MARK = re.compile(
     r"\b(?:if|where|when|under(?! H[01])|without|given|independent(?:ly)?|fixed(?!-target)|bounded|finite|symmetric|known|every|any|each)\b",
     re.IGNORECASE,
 )
-"""What a condition in words is told by."""
+"""The words that mark a condition."""
 
 
 def unmet_conditions(
@@ -150,11 +150,11 @@ def unmet_conditions(
 ) -> list[str]:
     """Conditions that a statement's words name and that nothing makes executable.
 
-    A condition is one of these:
+    A condition has any of these forms:
 
-    - "NAME": a parameter of the domain, which has more than one value.
+    - "NAME": a parameter of the domain, which has more than a single value.
     - "NAME = VALUE": a value that the parameter allows; of a range, how it begins in words ("n = [2, inf)").
-    - {held = {NAME = VALUE, ...}}: one of the statement's points, changed so, breaks the condition: it is in the domain, and `where` rejects it.
+    - {held = {NAME = VALUE, ...}}: a point of the statement, changed so, breaks the condition: it is in the domain, and `where` rejects it.
     - {added = {NAME = VALUE, ...}}: the same of a correction, and the statement that it corrects accepts the changed point.
     - {fails = STATEMENT, at = {NAME = VALUE, ...}}: without the condition, at this point, that printed statement is refuted.
     - "as STATEMENT": the conditions of another statement, which it uses or which corrects the same; its own points meet them.
@@ -164,12 +164,12 @@ def unmet_conditions(
     - "curve": what is claimed is a trade-off function, at every FPR.
     - "limit": what is claimed is a limit.
 
-    Every word that tells a condition (`MARK`) is in one of them, and so is a part of every sentence by which a printed statement is
+    Every word that marks a condition (`MARK`) is in a condition, and so is a part of every sentence by which a printed statement is
     restricted. A correction has a condition, or "none" with the reason.
 
     Args:
         statement: a correction, or what else has conditions.
-        conditions: a condition in its words, or in those of `restricted_by` -> what makes it executable; None if nothing is said.
+        conditions: a condition in its words, or in those of `restricted_by` -> what makes it executable; None if nothing is stated.
         register: the statements that conditions may refer to.
 
     Examples:
@@ -224,14 +224,16 @@ def _unmet_condition(
         known = len(target) > 15 and target.removeprefix("proof: ") in proof
         return "" if known else f"is {target}, which its derivation does not say"
     if target.startswith("by "):
-        name, _, told = target.removeprefix("by ").partition(": ")
+        name, _, words = target.removeprefix("by ").partition(": ")
         texts = [
             " ".join((item.__doc__ or "").split()) for item in _called(statement) if item.__name__ == name
         ]
         if not texts:
             return f"is by {name}, which neither claim nor truth calls"
         return (
-            "" if told and any(told in text for text in texts) else f"is {target}, which {name} does not say"
+            ""
+            if words and any(words in text for text in texts)
+            else f"is {target}, which {name} does not say"
         )
     if target.startswith(("as ", "in ")):
         return _unmet_elsewhere(statement, words, target, register)
@@ -249,7 +251,7 @@ def _unmet_condition(
         return f"is {name}, which is no parameter of its domain"
     parameter = statement.domain[name]
     if not value:
-        return f"is {name}, which has one value" if isinstance(parameter, Fixed) else ""
+        return f"is {name}, which has a single value" if isinstance(parameter, Fixed) else ""
     held = value in map(str, parameter.ends) or str(parameter).startswith(value)
     return "" if held else f"is {target}, which its domain does not hold ({parameter})"
 
@@ -261,8 +263,8 @@ def _unbroken(statement: Statement, target: Mapping[str, Any], register: Mapping
         if other is None or other.corrects:
             return f"makes {target['fails']} fail, which is no printed statement"
         at, judged = other.check(target["at"]), replace(other, second_route=None)
-        found = judge_point(judged, at, risk=1e-9, games=100_000, seed=0)
-        return "" if found.verdict is Verdict.REFUTED else f"is {target}, where that stands"
+        outcome = judge_point(judged, at, risk=1e-9, games=100_000, seed=0)
+        return "" if outcome.verdict is Verdict.REFUTED else f"is {target}, where that stands"
     ((form, changes),) = target.items()
     printed = register.get(statement.corrects) if form == "added" else None
     if form == "added" and printed is None:
@@ -297,12 +299,12 @@ def _called(statement: Statement) -> list[Any]:
     """The functions and classes that claim, truth and `where` call, directly or not, of their own package."""
     todo: list[Any] = [statement.claimed, statement.truth, statement.where]
     homes = {item.__module__.partition(".")[0] for item in todo if inspect.isfunction(item)}
-    found: list[Any] = []
+    functions: list[Any] = []
     while todo:
         item = inspect.unwrap(todo.pop())
-        if item in found or getattr(item, "__module__", "").partition(".")[0] not in homes:
+        if item in functions or getattr(item, "__module__", "").partition(".")[0] not in homes:
             continue
-        found.append(item)
+        functions.append(item)
         if not inspect.isfunction(item):
             continue
         codes = [item.__code__]
@@ -311,7 +313,7 @@ def _called(statement: Statement) -> list[Any]:
         known = {name: item.__globals__.get(name) for code in codes for name in code.co_names}
         held = [cell.cell_contents for cell in item.__closure__ or ()]
         todo += filter(callable, (*known.values(), *held))
-    return found
+    return functions
 
 
 DEFECTS: dict[str, tuple[str, str]] = {
@@ -331,8 +333,8 @@ def broken_defect(
 
     Args:
         outcome: of judging the statement.
-        correction: the corrected statement, if there is one.
-        declared: class, and words of the reason; None if the statement is said to stand.
+        correction: the corrected statement, if there is a correction.
+        declared: class, and words of the reason; None if the statement is declared to stand.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -344,28 +346,30 @@ def broken_defect(
         >>> broken_defect(rf.judge(square), right, ("condition", "square-corrected"))
         []
         >>> broken_defect(rf.judge(square), right, ("formula", ""))
-        ['square is said to have a defect of the class formula, and has one of the class condition']
+        ['square is declared to have a defect of the class formula; it is of the class condition']
     """
-    name, found = outcome.statement.name, diagnose(outcome, correction)
-    if found is None or declared is None:
-        if (found is None) == (declared is None):
+    name, diagnosis = outcome.statement.name, diagnose(outcome, correction)
+    if diagnosis is None or declared is None:
+        if (diagnosis is None) == (declared is None):
             return []
-        return [f"{name} is {'not refuted' if found is None else 'refuted'}, and is said to be otherwise"]
-    defect, words = declared
-    if found.defect != defect:
         return [
-            f"{name} is said to have a defect of the class {defect}, and has one of the class {found.defect}"
+            f"{name} is {'not refuted' if diagnosis is None else 'refuted'}, and is declared to be otherwise"
         ]
-    reason = found.reason.rstrip(".").removesuffix(" stand")
-    if found.defect != Defect.FORMULA and not reason.endswith((words, f"({words})")):
-        return [f"{name} is said to be restored by {words!r}; but: {found.reason}"]
+    defect, words = declared
+    if diagnosis.defect != defect:
+        return [
+            f"{name} is declared to have a defect of the class {defect}; it is of the class {diagnosis.defect}"
+        ]
+    reason = diagnosis.reason.rstrip(".").removesuffix(" stand")
+    if diagnosis.defect != Defect.FORMULA and not reason.endswith((words, f"({words})")):
+        return [f"{name} is declared to be restored by {words!r}; but: {diagnosis.reason}"]
     return []
 
 
 def broken_example(
     statement: Statement, example: PointResult, correction: Statement | None, declared: tuple[str, str]
 ) -> list[str]:
-    """What is wrong with a counterexample that is told.
+    """What is wrong with a reported counterexample.
 
     It lies in the domain, which is what the paper's words allow; a second route sees it; each parameter that it prints matters; and it shows
     the defect: where a condition is missing it violates it, and where the formula is wrong it meets all conditions of the correction, but
@@ -374,7 +378,7 @@ def broken_example(
     Args:
         statement: that is refuted.
         example: the point, judged.
-        correction: the corrected statement, if there is one.
+        correction: the corrected statement, if there is a correction.
         declared: class of the defect, and what restores it; for a wrong formula the parameters that it enters by.
 
     Examples:
@@ -419,7 +423,7 @@ def broken_example(
 def _has_conditions(
     correction: Statement, statement: Statement, at: Mapping[str, Any], but: Collection[str]
 ) -> bool:
-    """Whether a point meets the conditions of a correction, in one of its readings; parameters that only one of them has do not count."""
+    """Whether a point meets the conditions of a correction, in any of its readings; parameters of a single reading do not count."""
     mattering = statement.mattering(at)
     shared = [name for name in correction.free if name in at and name not in but and name != READING]
     if not all(correction.domain[name].allows(at[name]) for name in shared if name in mattering):
@@ -443,7 +447,7 @@ LEAST = 40
 
 
 def vacuous(statement: Statement, seconds: float = 10.0) -> list[str]:
-    """Parameters that change neither claim nor truth, or that change one where they are said not to matter.
+    """Parameters that change neither claim nor truth, or that change either where they are declared not to matter.
 
     Each parameter is changed alone at the statement's points until it has changed something, as long as the time lasts, but at
     `LEAST` points at least. A limit is looked at where it begins. What changes nothing is tried on the control too, where the statement
@@ -474,7 +478,7 @@ def vacuous(statement: Statement, seconds: float = 10.0) -> list[str]:
             moved = _moves(statement, name, at, rng)
             if name not in mattering:
                 if moved:
-                    result.append(f"{statement.name}: {name} is said not to matter at {at}, and does")
+                    result.append(f"{statement.name}: {name} is declared not to matter at {at}, and does")
             elif moved is not None:
                 tried[name] += 1
                 unsettled -= {name} if moved else set()
@@ -552,22 +556,22 @@ def _sized(statement: Statement, at: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _seen(statement: Statement, at: Mapping[str, Any]) -> list[Any]:
-    """What claim and truth are at a point, for `_alike`; the error where they raise one.
+    """What claim and truth are at a point, for `_alike`; the error where they raise an error.
 
-    Of a limit the claim is seen at its largest size too: at the first one a whole number of coordinates hides what moves it.
+    Of a limit the claim is seen at its largest size too: at the first size a whole number of coordinates hides what moves it.
     """
     kind = inner(statement.kind)
     try:
-        found = [_told(value) for value in values_at(statement, _sized(statement, at))]
+        values = [_rounded(value) for value in values_at(statement, _sized(statement, at))]
         if isinstance(kind, Limit):
             last = limit_sizes(statement, kind, at)[-1]
-            found.append(_told(read("claimed", statement.call("claimed", {**at, kind.grows: last}))))
-        return found
+            values.append(_rounded(read("claimed", statement.call("claimed", {**at, kind.grows: last}))))
+        return values
     except Exception as error:
         return [f"{type(error).__name__}: {error}"]
 
 
-def _told(value: Value) -> Any:
+def _rounded(value: Value) -> Any:
     if isinstance(value, Number):
         return f"{value.value:.9g}", f"{value.error:.2g}", value.unit  # rounding is no change
     if isinstance(value, Samplers):

@@ -12,7 +12,7 @@ from functools import lru_cache
 MATHEMATICS = ""
 """What stands for mathematics among words."""
 ELLIPSIS = re.compile(r"\s*\[\.\.\.\]\s*")
-"""Between whole sentences of one quotation."""
+"""Between whole sentences of a single quotation."""
 PAGE = re.compile(r"\s*\[page\]\s*")
 """Within a sentence, where a figure or a footnote stands between its two halves."""
 _SYMBOL = re.compile(
@@ -54,9 +54,9 @@ def read(text: str) -> tuple[tuple[str, ...], frozenset[int]]:
     """
     text = re.sub(r"(?<=[a-z])-\n+(?=[a-z])", "", text)
     text = re.sub(r"(?<=[a-z]{4})(?=[A-Z][a-z]+ )", ".\n", text)  # a heading that runs into its section
-    text = _MARKER.sub(lambda found: "\1" if found[0].strip() else found[0], text)
+    text = _MARKER.sub(lambda match: "\1" if match[0].strip() else match[0], text)
     text = text.replace("\t", "\n\n\1")  # cells of a table
-    formulas = [found[0] for found in _FORMULA.finditer(text)]
+    formulas = [match[0] for match in _FORMULA.finditer(text)]
     text, place = _FORMULA.sub(" \0 ", text), 0
     text = _CITED.sub(" ", _REFERENCE.sub(" ", text))
     result: list[str] = []
@@ -131,7 +131,7 @@ def _ends(words: Sequence[str], start: int, quoted: Sequence[str]) -> Iterator[i
 
 
 def whole(text: str, quotation: str) -> str:
-    """Why a quotation is not one or more whole sentences of a text; "" where it is.
+    """Why a quotation is not whole sentences of a text; "" where it is.
 
     Args:
         text: of the paper.
@@ -154,7 +154,7 @@ def whole(text: str, quotation: str) -> str:
         for half in halves
     ]
     for part, halves in pieces:
-        quoted, found = words_of(part), "is not in the text"
+        quoted, problem = words_of(part), "is not in the text"
         begins, closes = part == halves[0], part == halves[-1]
         for start in range(len(words)):
             if words[start] not in (MATHEMATICS, quoted[0]) or (
@@ -166,9 +166,9 @@ def whole(text: str, quotation: str) -> str:
             if ends and whole_start and (not closes or any(_closed(words, starts, end) for end in ends)):
                 break
             if ends:
-                found = "ends inside a sentence" if whole_start else "begins inside a sentence"
+                problem = "ends inside a sentence" if whole_start else "begins inside a sentence"
         else:
-            return f"{found}: {part}"
+            return f"{problem}: {part}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""One run of `python -m verify`: judge, hunt or list the statements, say what came of them, and return the exit status."""
+"""A run of `python -m verify`: judge, hunt or list the statements, say what came of them, and return the exit status."""
 
 from __future__ import annotations
 
@@ -39,50 +39,54 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WORKERS = 2
-"""Statements judged or hunted at once; the games of one use every core by themselves."""
+"""Statements judged or hunted at once; the games of a single statement use every core."""
 HUNTS = "hunts"
 """Folder, in that of the report, of the probes of hunts and of their own report."""
 
 
-def begin(asked: Request, register: Mapping[str, Statement] | None = None) -> int:
-    """Do what is asked.
+def begin(requested: Request, register: Mapping[str, Statement] | None = None) -> int:
+    """Do what is requested.
 
     Args:
-        asked: what the command read.
+        requested: what the command read.
         register: the statements; `verify.register.REGISTER` if None.
 
     Raises:
-        ValueError: if something that is asked cannot be; before any work.
+        ValueError: if something that is requested cannot be; before any work.
         OSError: if the report cannot be written.
     """
-    if asked.suite is not None:
-        return _suite(asked)
+    if requested.suite is not None:
+        return _suite(requested)
     if register is None:
         known, families, find = own.REGISTER, own.FAMILIES, own.statement_of
         samples, games, dear = own.SAMPLES, own.GAMES, own.DEAR
     else:  # other processes cannot find these statements
         known, families, find = register, [[name] for name in register], None
         samples, games, dear = {}, {}, {}
-    statements = select(asked.claims, known)
-    asked.check()
-    at = asked.points(statements)
+    statements = select(requested.claims, known)
+    requested.check()
+    at = requested.points(statements)
     # Where the data go to standard output nothing else does.
-    console = _console(to_stderr=asked.json == "-")
-    if asked.list:
-        if asked.claims:
+    console = _console(to_stderr=requested.json == "-")
+    if requested.list:
+        if requested.claims:
             _domains(statements, console)
         else:
             show(f"{item.name:<38}  {_kind(item):<8}  {' '.join(item.says.split())}" for item in statements)
         return DONE
-    if asked.hunt:
-        return _hunt(asked, statements, known, console, find)
-    risk = risk_of(asked.confidence, known, samples)
-    again = asked.scale == "full" or at is not None
+    if requested.hunt:
+        return _hunt(requested, statements, known, console, find)
+    risk = risk_of(requested.confidence, known, samples)
+    again = requested.scale == "full" or at is not None
     dear = dear if at is None else {}
-    setting = Setting(asked.scale, asked.confidence, asked.seed, risk, samples, games, dear, again)
+    setting = Setting(
+        requested.scale, requested.confidence, requested.seed, risk, samples, games, dear, again
+    )
     chosen = {single.name: single for single in statements}
     kin = [[chosen[name] for name in family if name in chosen] for family in families]
-    return _judge(asked, statements, at, known, setting, [family for family in kin if family], console, find)
+    return _judge(
+        requested, statements, at, known, setting, [family for family in kin if family], console, find
+    )
 
 
 def _console(to_stderr: bool) -> Console:
@@ -101,21 +105,21 @@ def _kind(statement: Statement) -> str:
     return type(statement.kind).__name__.lower()
 
 
-def _suite(asked: Request) -> int:
+def _suite(requested: Request) -> int:
     """A suite beside the register, which takes a seed and a file for its rows, and nothing else."""
     for name, given in (
-        ("CLAIM", asked.claims),
-        ("--out", asked.out),
-        ("--at", asked.at),
-        ("--hunt", asked.hunt),
+        ("CLAIM", requested.claims),
+        ("--out", requested.out),
+        ("--at", requested.at),
+        ("--hunt", requested.hunt),
     ):
         if given:
             raise ValueError(f"{name} is {given} beside --suite, which goes with --seed and --json only")
-    if asked.suite == "tools":
+    if requested.suite == "tools":
         from verify.tools.trials import show as show_suite
     else:
         from verify.tools.suite import show as show_suite
-    show_suite(asked.json, asked.seed)
+    show_suite(requested.json, requested.seed)
     return DONE
 
 
@@ -138,7 +142,7 @@ def _domains(statements: Iterable[Statement], console: Console) -> None:
 
 @interruptible
 def _judge(
-    asked: Request,
+    requested: Request,
     statements: Sequence[Statement],
     at: Sequence[Point] | None,
     register: Mapping[str, Statement],
@@ -148,10 +152,12 @@ def _judge(
     find: Callable[[str], Statement] | None,
 ) -> int:
     records = Records(register, own.hunts_of(register), setting.scale)
-    asked_for, points = len(statements), points_of(register, setting.samples)
-    if asked.json is not None:
-        checked_json(asked.json)
-    folder = None if asked.folder is None else ReportFolder(asked.folder, records, setting, asked_for, points)
+    total, points = len(statements), points_of(register, setting.samples)
+    if requested.json is not None:
+        checked_json(requested.json)
+    folder = (
+        None if requested.folder is None else ReportFolder(requested.folder, records, setting, total, points)
+    )
 
     workers = min(WORKERS, len(families))
 
@@ -164,7 +170,7 @@ def _judge(
 
     interrupted = False
     try:
-        with LeavingOnCtrlC(), VerdictTable(console, asked_for, seconds_of(statements), workers) as table:
+        with LeavingOnCtrlC(), VerdictTable(console, total, seconds_of(statements), workers) as table:
             for outcome in outcomes(table.start):
                 records.add(outcome)
                 table.add(outcome)
@@ -175,9 +181,9 @@ def _judge(
     with on_ctrl_c(signal.SIG_IGN):  # an impatient second Ctrl-C must not cost the report
         if folder is not None:
             folder.finish(interrupted)
-        if asked.json is not None:
-            records.write(asked.json)
-        for line in _told(records.outcomes, points_too=folder is None):
+        if requested.json is not None:
+            records.write(requested.json)
+        for line in _lines(records.outcomes, points_too=folder is None):
             _say(console, line)
         text = sentence(records.outcomes, tuple(register.values()))
         where = "" if folder is None else f" Report: {printable(folder.page)}"
@@ -186,11 +192,11 @@ def _judge(
             tally = f": {text}" if done else ""
             _say(
                 console,
-                f"Interrupted: {done} of {plural(asked_for, 'statement')} finished and kept{tally}.{where}",
+                f"Interrupted: {done} of {plural(total, 'statement')} finished and stored{tally}.{where}",
             )
             return INTERRUPTED
         _say(console, f"Judged {plural(done, 'statement')}: {text}.{where}")
-        family = f"Family-wise failure probability {three_digits(1 - asked.confidence)}"
+        family = f"Family-wise failure probability {three_digits(1 - requested.confidence)}"
         _say(console, f"{family} over all {plural(points, 'point')} of the register at full scale.")
         if held := searched(records.outcomes, records.hunts):
             _say(console, held)
@@ -200,7 +206,7 @@ def _judge(
     return DONE if sound else FAILED
 
 
-def _told(outcomes: Iterable[Outcome], points_too: bool) -> Iterator[str]:
+def _lines(outcomes: Iterable[Outcome], points_too: bool) -> Iterator[str]:
     """What failed and, where no report says so, what came of each point."""
     for outcome in outcomes:
         name = outcome.statement.name
@@ -214,7 +220,7 @@ def _told(outcomes: Iterable[Outcome], points_too: bool) -> Iterator[str]:
 
 
 def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
-    """Write how many statements have each verdict on one line.
+    """Write how many statements have each verdict on a single line.
 
     Examples:
         >>> sentence([], [])
@@ -232,25 +238,25 @@ def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
 
 @interruptible
 def _hunt(
-    asked: Request,
+    requested: Request,
     chosen: Sequence[Statement],
     register: Mapping[str, Statement],
     console: Console,
     find: Callable[[str], Statement] | None,
 ) -> int:
-    folder = writable_folder("--out", asked.out or DEFAULT_OUT) / HUNTS
+    folder = writable_folder("--out", requested.out or DEFAULT_OUT) / HUNTS
     folder.mkdir(exist_ok=True)
-    budget = asked.budget or BUDGET
-    known = own.recorded(own.HUNTED) if asked.keep else {}
+    budget = requested.budget or BUDGET
+    known = own.recorded(own.HUNTED) if requested.keep else {}
     statements = [
-        item for item in chosen if not hunting.is_kept(known.get(item.name), item, budget, asked.seed)
+        item for item in chosen if not hunting.is_recorded(known.get(item.name), item, budget, requested.seed)
     ]
     if before := len(chosen) - len(statements):
         _say(
             console,
             f"Hunted before, with this budget and seed: {plural(before, 'statement')}. The records in {own.HUNTED.name} stay.",
         )
-    settings = (budget, asked.confidence, asked.seed, folder)
+    settings = (budget, requested.confidence, requested.seed, folder)
     result: list[Outcome] = []
     interrupted = False
     try:
@@ -260,19 +266,19 @@ def _hunt(
             ):
                 result.append(outcome)
                 table.add(outcome)
-                if asked.keep:
+                if requested.keep:
                     hunting.keep(own.HUNTED, [outcome])
     except KeyboardInterrupt:
         interrupted = True
     with on_ctrl_c(signal.SIG_IGN):
-        if asked.keep and result:
+        if requested.keep and result:
             hunting.keep(own.HUNTED, result)
         order = list(register)
-        result.sort(key=lambda one: order.index(one.statement.name))
+        result.sort(key=lambda each: order.index(each.statement.name))
         missed = [single for single in result if single.how == parallel.NOT_HUNTED]
-        for one in missed:
-            _say(console, f"Not hunted: {one.statement.name}: {one.failures[0].error}.")
-        broken = sum(one.verdict is Verdict.REFUTED for one in result)
+        for each in missed:
+            _say(console, f"Not hunted: {each.statement.name}: {each.failures[0].error}.")
+        broken = sum(each.verdict is Verdict.REFUTED for each in result)
         done = (
             f"{len(result) - len(missed)} of {plural(len(statements), 'statement')} hunted, {broken} broken."
         )
@@ -280,6 +286,8 @@ def _hunt(
         _say(console, f"{'Interrupted: ' if interrupted else ''}{done}{where}")
     if interrupted:
         if any(folder.glob("*.jsonl")):
-            _say(console, f"The probes are kept in {printable(folder)}: the same command resumes from them.")
+            _say(
+                console, f"The probes are stored in {printable(folder)}: the same command resumes from them."
+            )
         return INTERRUPTED
-    return DONE if all(one.worst is not None for one in result) else FAILED
+    return DONE if all(each.worst is not None for each in result) else FAILED

@@ -18,7 +18,7 @@ FORMULAS: dict[str, str] = {name: entry["latex"] for entry in _ENTRIES for name 
 
 
 def formula_of(name: str, corrects: str) -> str:
-    """The formula of a statement, or of the one that it corrects; "" where words alone say it.
+    """The formula of a statement, or of the statement that it corrects; "" where words alone say it.
 
     Examples:
         >>> formula_of("azize-thm-3.1-power-corrected", "azize-thm-3.1-power") == FORMULAS["azize-thm-3.1-power"]

@@ -12,7 +12,7 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee.reporting.page import report
 from mipsim.tradeoff import PiecewiseLinearTradeOff
-from verify.hunting import kept, told
+from verify.hunting import described, record_of_hunt
 
 NEARLY = mi.BoundedTradeOff(PiecewiseLinearTradeOff([0.0, 1.0], [0.0, 0.0]), mi.GaussianTradeOff(5.0))
 """A curve that is known from above only: the attacker may never err, and errs no more than G_5."""
@@ -45,7 +45,7 @@ def test_a_cap_says_at_least_wherever_it_is_told(name: str, tmp_path: Path) -> N
     assert f"at least {least} " in str(found)
     assert f"in [{least}" not in str(found)
     assert "gap at least" in repr(found)
-    assert f"the worst gap is at least {found.interval[0]:.6g} " in told(kept(found))
+    assert f"the worst gap is at least {found.interval[0]:.6g} " in described(record_of_hunt(found))
     assert "at least" in found._repr_html_()
     report([found], tmp_path)
     page = (tmp_path / "index.html").read_text()

@@ -98,7 +98,7 @@ def test_a_failing_statement_exits_1(broken, tmp_path, capsys):
             ["zzz*"],
             "CLAIM is 'zzz*'; it must be a statement of the register or a glob that some match (see --list)\n",
         ),
-        (["--at", "{}"], "--at is given for 5 statements; it must go with exactly one CLAIM"),
+        (["--at", "{}"], "--at is given for 5 statements; it must go with exactly 1 CLAIM"),
         (["azize-false", "--at", "x = 3"], "--at is 'x = 3', which is no JSON"),
         (["azize-false", "--at", '{"x": 0.1}'], "at has no value for law"),
         (["azize-false", "--at", '{"x": 7.0, "law": "Bernoulli"}'], "x is 7.0; azize-false allows [0, 0.8]"),
@@ -271,7 +271,7 @@ def test_what_was_found_becomes_a_point(sound, monkeypatch):
     monkeypatch.setattr(register, "hunted", lambda: {"azize-false": {"seed": 5, "points": [at]}})
     statements = list(sound.values())
     names = [point.name for point in register.with_hunted_points(sound["azize-false"], statements).points]
-    assert names == ["holds", "breaks", "found by a hunt of azize-false, seed 5"]
+    assert names == ["holds", "breaks", "from a hunt of azize-false, seed 5"]
     assert (
         register.with_hunted_points(sound["azize-false-corrected"], statements).points
         == sound["azize-false-corrected"].points
@@ -340,7 +340,9 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept, kind):
     message = [line for line in out.splitlines() if line.startswith("Interrupted")]
     tally = ": 1 statement (1 CONFIRMED)" if kept else ""
     page = tmp_path / "out/index.html"
-    assert message == [f"Interrupted: {kept} of {total} statements finished and kept{tally}. Report: {page}"]
+    assert message == [
+        f"Interrupted: {kept} of {total} statements finished and stored{tally}. Report: {page}"
+    ]
     assert [record["claim"] for record in records_of(tmp_path / "out")] == ["first"][:kept]
     text = page.read_text("utf-8")
     assert f"The run was interrupted: {kept} of {total} statements finished" in text

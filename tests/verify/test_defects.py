@@ -55,9 +55,9 @@ def test_a_class_and_a_reason_are_those_that_are_computed():
 @pytest.mark.parametrize(
     ("declared", "told"),
     [
-        (("formula", ""), "has one of the class condition"),
-        (("condition", "another-corrected"), "is said to be restored by 'another-corrected'"),
-        (None, "square is refuted, and is said to be otherwise"),
+        (("formula", ""), "it is of the class condition"),
+        (("condition", "another-corrected"), "is declared to be restored by 'another-corrected'"),
+        (None, "square is refuted, and is declared to be otherwise"),
     ],
 )
 def test_a_wrong_class_or_reason_is_told(declared, told):
@@ -67,7 +67,7 @@ def test_a_wrong_class_or_reason_is_told(declared, told):
 def test_a_reason_that_does_not_hold_is_told_where_another_does():
     """With a reading that stands the reading is wrong, whatever condition would restore it too."""
     (told,) = broken_defect(outcome(SQUARE, WHOLES), RIGHT, DECLARED)
-    assert "is said to have a defect of the class condition, and has one of the class reading" in told
+    assert "is declared to have a defect of the class condition; it is of the class reading" in told
     assert "is not refuted" in broken_defect(outcome(replace(SQUARE, where=lambda x: x >= 1, points=SQUARE.points[1:])), None, DECLARED)[0]  # fmt: skip
 
 

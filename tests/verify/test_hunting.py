@@ -134,9 +134,9 @@ def test_what_was_hunted_so_before_is_not_hunted_again(tmp_path):
     file = tmp_path / "hunted.json"
     hunting.keep(file, [hunted(FIRST)])
     record = json.loads(file.read_text())[FIRST.name]
-    assert hunting.is_kept(record, FIRST, "40 probes", 0)
-    assert not hunting.is_kept(record | {"interrupted": True}, FIRST, "40 probes", 0)
-    assert not hunting.is_kept(record, FIRST, "2m", 0)
-    assert not hunting.is_kept(record, FIRST, "40 probes", 1)
-    assert not hunting.is_kept(record, SECOND, "40 probes", 0)
-    assert not hunting.is_kept(None, FIRST, "40 probes", 0)
+    assert hunting.is_recorded(record, FIRST, "40 probes", 0)
+    assert not hunting.is_recorded(record | {"interrupted": True}, FIRST, "40 probes", 0)
+    assert not hunting.is_recorded(record, FIRST, "2m", 0)
+    assert not hunting.is_recorded(record, FIRST, "40 probes", 1)
+    assert not hunting.is_recorded(record, SECOND, "40 probes", 0)
+    assert not hunting.is_recorded(None, FIRST, "40 probes", 0)

@@ -71,7 +71,7 @@ def test_a_drawn_point_whose_assumptions_fail_is_said(make):
 def test_an_outcome_says_which_points_were_drawn(sound):
     outcome = judge(sound["azize-false"], SETTING)
     assert [item.sampled for item in outcome.judged] == [False, False] + [True] * SAMPLES[0]
-    assert [single.name for single in outcome.judged][:3] == ["holds", "breaks", "drawn 1"]
+    assert [single.name for single in outcome.judged][:3] == ["holds", "breaks", "sampled 1"]
     alone = judge(sound["azize-false"], SETTING, [rf.Point({"x": 0.2, "law": "Bernoulli"})])
     assert [one.verdict for one in alone.judged] == ["CONFIRMED"]
 
@@ -113,7 +113,7 @@ def test_the_scale_names_the_statements_that_have_fewer_games(make):
         left_to_full([make("a"), make("b")], Setting(scale, 0.999, 0, 1e-6, {}, few)) for scale in SCALES
     ]
     assert report[1] == (
-        "Left to --scale full: 5,000,000 games a world instead of 500,000 (2,000 of a), most drawn points, second routes at points that are not told."
+        "Left to --scale full: 5,000,000 games a world instead of 500,000 (2,000 of a), most sampled points, second routes at points that are not reported."
     )
     assert "(1,000 of a, 1,000 of b)" in report[0]
     assert report[2] == ""

@@ -25,7 +25,7 @@ def test_a_vacuous_parameter_is_found_and_a_declared_one_is_none():
 
 def test_a_parameter_that_matters_is_not_declared_idle():
     told = vacuous(replace(EITHER, matters_when={**EITHER.matters_when, "y": lambda: False}))
-    assert told == [f"either: y is said not to matter at {dict(EITHER.points[1].at)}, and does"]
+    assert told == [f"either: y is declared not to matter at {dict(EITHER.points[1].at)}, and does"]
 
 
 def test_no_counterexample_tells_what_does_not_matter():

@@ -1,1 +1,1 @@
-"""The report of a run: verdicts.json and one self-contained page."""
+"""The report of a run: verdicts.json and a self-contained page."""

@@ -15,19 +15,19 @@ from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.wording import paragraphs
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
-from verify.hunting import told
+from verify.hunting import described
 from verify.register import group_of
 from verify.report.record import command_of
 
 HEAD = """# Findings
 
 Every statement that does not stand as printed: the sentence that was judged, what is wrong with it, a simple counterexample
-and the one with the largest gap, each with the command that replays it, a second, independent route to the same, what a search of the whole domain found, and the corrected
+and the counterexample with the largest gap, each with the command that replays it, a second, independent route to the same, the result of a search of the whole domain, and the corrected
 statement with its conditions. Written by `python -m verify` (as `FINDINGS.md` beside its report); nothing here is typed by hand.
 
 A *gap* is how far the attacker is stronger than the statement allows, in the unit beside it; *probits* are differences of
-Phi^-1(FNR) at one FPR, so errors of the mu of a Gaussian trade-off curve. An interval from an exact law holds the law's proven
-error; one from games shares the failure probability of the whole register.
+Phi^-1(FNR) at the same FPR, so errors of the mu of a Gaussian trade-off curve. An interval from an exact law holds the law's proven
+error; an interval from games shares the failure probability of the whole register.
 """
 
 PAGE = 100
@@ -64,7 +64,7 @@ def findings(
             parts.append(f"\n## {title}\n")
         twin = correction_of(statement, statements)
         verdict = "" if twin is None or twin.name not in judged else str(judged[twin.name].verdict)
-        hunted = told(hunts[statement.name], statement) if statement.name in hunts else ""
+        hunted = described(hunts[statement.name], statement) if statement.name in hunts else ""
         parts.append(_finding(outcome, twin, verdict or "not judged here", hunted, scale))
     return visible("\n".join(parts))
 
@@ -154,7 +154,7 @@ def _example(statement: Statement, title: str, point: PointResult, command: str)
         known = f"between {_value(low)} and {_value(high)}" if wide else f"{known} in {ends}"
     lines = [f"**{title}**: {at}. Gap {known} ({_line(point.unit)})."]
     route = "evaluating the formula" if point.route == "number" else point.route
-    lines += [f"Found by {_line(route)}. {_line(point.detail)}".rstrip(), ""]
+    lines += [f"Computed by {_line(route)}. {_line(point.detail)}".rstrip(), ""]
     if point.second_route:
         lines += [f"Second route: {_line(str(point.second_route))}", ""]
     return [*lines, f"    {command}", ""]
@@ -167,7 +167,7 @@ def _quoted(quote: Quote) -> str:
 
 
 def _line(text: str) -> str:
-    """Words on one line of which Markdown makes no element and no link; within a formula `<` is written as LaTeX's own command."""
+    """Words on a single line of which Markdown makes no element and no link; within a formula `<` is written as LaTeX's own command."""
     parts = re.split(r"(\$+[^$]*\$+)", " ".join(text.split()))
     shown = [
         re.sub(r"<(?=[A-Za-z/!?])", r"\\lt " if k % 2 else "&lt;", part).replace("](", "]\\(")

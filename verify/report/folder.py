@@ -19,7 +19,7 @@ from mipsim.referee.gap_words import three_digits
 from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.wording import count, duration
-from verify.hunting import extent, told
+from verify.hunting import described, extent
 from verify.judge import Setting, left_to_full
 from verify.register import TITLES, group_of
 from verify.report.findings import findings
@@ -28,7 +28,7 @@ from verify.report.record import command_of, record_of
 PACKAGES = ("jax", "jaxlib", "equinox", "numpy", "scipy")
 TITLE = "Verdicts on privacy theorems"
 LEAD = (
-    "Each statement is one of a paper or a part of one, or a correction, judged at listed points and, for most, at points that fill the "
+    "Each statement is of a paper, or a part of such a statement, or a correction, judged at listed points and, for most, at points that fill the "
     "part of its domain that its laws reach: by exact laws, and by membership-inference games where no law is known. CONFIRMED: "
     "at every judged point the interval of the gap lies inside the tolerance that was declared beforehand (a bound by an exact law "
     "has none); beside the word stand how many points were judged, and at how many a recorded search looked. REFUTED: at some point it excludes the statement; what is wrong with it is its defect, and the sentences of the "
@@ -82,7 +82,7 @@ class Records:
             outcome, correction_of(outcome.statement, self.known), self.hunts.get(name), self._scale
         )
         self._texts[name] = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
-        self.outcomes = sorted([*self.outcomes, outcome], key=lambda one: self._order[one.statement.name])
+        self.outcomes = sorted([*self.outcomes, outcome], key=lambda each: self._order[each.statement.name])
 
     @property
     def text(self) -> str:
@@ -103,8 +103,8 @@ class ReportFolder:
     Args:
         folder: made if need be.
         records: of the run.
-        setting: what it was asked.
-        statements: how many are asked for.
+        setting: of the run.
+        statements: how many are requested.
         points: of the register at full scale, over which the failure probability is shared.
 
     Raises:
@@ -142,7 +142,7 @@ class ReportFolder:
             groups=group_of,
             links=TITLES,
             hunts={
-                item.statement.name: told(hunts[item.statement.name], item.statement)
+                item.statement.name: described(hunts[item.statement.name], item.statement)
                 for item in outcomes
                 if item.statement.name in hunts
             },
@@ -163,7 +163,7 @@ class ReportFolder:
             "judged here": f"{plural(len(outcomes), 'statement')}, {plural(sum(len(single.judged) for single in outcomes), 'point')}, "
             f"{count(games)} games per world",
             "scale and seed": f"{setting.scale}, seed {setting.seed}",
-            "time, summed over statements": duration(sum(one.seconds for one in outcomes)),
+            "time, summed over statements": duration(sum(each.seconds for each in outcomes)),
             "date": self._began.strftime("%Y-%m-%d %H:%M %Z"),
             **({"left to --scale full": left} if left else {}),
             "versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
@@ -171,7 +171,7 @@ class ReportFolder:
 
 
 def versions() -> dict[str, str]:
-    """What took part in a run: Python, the machine, the packages, and the checkout's revision if there is one.
+    """What took part in a run: Python, the machine, the packages, and the checkout's revision if it has a revision.
 
     Examples:
         >>> [name in versions() for name in ("Python", "machine", "mipsim", "numpy")]

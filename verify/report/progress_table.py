@@ -44,7 +44,7 @@ class VerdictTable:
     """The table of a run; use it as a context and `add` each result.
 
     Args:
-        console: where it is printed: live on a terminal, else one line per statement, and now and then a line with the progress.
+        console: where it is printed: live on a terminal, else a single line per statement, and now and then a line with the progress.
         statements: how many will be judged.
         seconds: name -> seconds that each takes, to estimate the time left; None = show the time passed.
         workers: how many are judged at once.
@@ -69,7 +69,7 @@ class VerdictTable:
         self._seconds, self._workers = seconds, workers
         self._rows: list[tuple[Outcome, tuple[str, ...]]] = []
         self._now = ""
-        self._began = self._told = time.perf_counter()
+        self._began = self._reported = time.perf_counter()
         # Transient: the whole table is printed once at the end, however short the terminal.
         self._live = Live(self, console=console, refresh_per_second=4, transient=True)
 
@@ -102,8 +102,8 @@ class VerdictTable:
             if len(self._rows) == 1:
                 self._line(COLUMNS)
             self._line(cells)
-            if self._seconds is not None and time.perf_counter() - self._told > EVERY:
-                self._told = time.perf_counter()
+            if self._seconds is not None and time.perf_counter() - self._reported > EVERY:
+                self._reported = time.perf_counter()
                 self._console.print(self.progress(), markup=False, highlight=False, soft_wrap=True)
 
     @property

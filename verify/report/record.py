@@ -32,15 +32,15 @@ SAME = (
 """What an entry holds as the referee's own report does."""
 RUN = "points that this run drew and judged"
 HUNT = "even probes of the hunt, looked at once, limits at their largest size"
-"""What `share` is counted among: the two are not the same test, and which it was is said."""
+"""What `share` is counted among: the two are not the same test, and which it was is stated."""
 
 
-def command_of(outcome: Outcome, scale: str, one: PointResult | None = None) -> str:
+def command_of(outcome: Outcome, scale: str, point: PointResult | None = None) -> str:
     """The command that judges a point of a statement again, with the same games; by default its worst."""
-    name, at = outcome.statement.name, outcome.point if one is None else one.parameters
-    point = {} if at is None else outcome.statement.essential(at)
+    name, at = outcome.statement.name, outcome.point if point is None else point.parameters
+    parameters = {} if at is None else outcome.statement.essential(at)
     return (
-        f"python -m verify {shlex.quote(name)} --at {shlex.quote(json.dumps(point))} --scale {scale}"
+        f"python -m verify {shlex.quote(name)} --at {shlex.quote(json.dumps(parameters))} --scale {scale}"
         f" --confidence {outcome.confidence!r} --seed {outcome.seed}"
     )
 
@@ -52,8 +52,8 @@ def record_of(
 
     Args:
         outcome: what came of judging it.
-        correction: the corrected statement, if there is one.
-        hunt: the record of its hunt, if there was one.
+        correction: the corrected statement, if there is a correction.
+        hunt: the record of its hunt, if it was hunted.
         scale: of the run.
     """
     whole, statement = record(outcome, correction), outcome.statement.record()
@@ -92,9 +92,9 @@ def share_of(outcome: Outcome, hunt: Mapping[str, Any] | None) -> tuple[float, s
     return hunt["share"], HUNT
 
 
-def _shown(outcome: Outcome, one: PointResult, scale: str) -> dict[str, Any]:
-    return _point(one) | {"command": command_of(outcome, scale, one)}
+def _shown(outcome: Outcome, point: PointResult, scale: str) -> dict[str, Any]:
+    return _point(point) | {"command": command_of(outcome, scale, point)}
 
 
-def _point(one: PointResult) -> dict[str, Any]:
-    return one.record() | {"exact": one.exact}
+def _point(point: PointResult) -> dict[str, Any]:
+    return point.record() | {"exact": point.exact}

@@ -1,4 +1,4 @@
-"""Log ratios of the released mean drawn with NumPy: column sums, and the ratio of their two laws written out."""
+"""Log ratios of the released mean sampled with NumPy: column sums, and the ratio of their two laws written out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verify.azize.laws.mean_families import MeanProblem
 
 ROWS = 200
 ENTRIES = 4_000_000
-"""Column sums that are drawn in each world."""
+"""Column sums that are sampled in each world."""
 BETWEEN_DIGITS = 0.08
 """Half-way between 0.371^4 out and 0.371^2 in, to which the mean of the digits tends at n = 3; 0.371 is E exp(2 pi i X)."""
 ROOT_2 = 0.1
@@ -65,7 +65,7 @@ def columns(problem: MeanProblem, n: int) -> list[tuple[str, float, float, int]]
 def _column(
     law: str, parameter: float, z: float, n: int
 ) -> tuple[Callable[..., np.ndarray], Callable[..., np.ndarray], float, float]:
-    """(draw sums, log ratio of a sum with the target to one without, mean and variance of a record)."""
+    """(draw sums, log ratio of a sum with the target to a sum without it, mean and variance of a record)."""
     if law == "Bernoulli":
         chance = parameter if z == 1.0 else 1.0 - parameter
 
@@ -142,7 +142,7 @@ def by_columns(epsilon: float = 0.0, direction: str = "in against out", rho: flo
 
 
 def advantage_by_columns(rho: float, **at: Any) -> Replication:
-    """The advantage of a sub-sample: rho E_out[(1 - L)^+], L the ratio of the drawn rows."""
+    """The advantage of a sub-sample: rho E_out[(1 - L)^+], L the ratio of the sampled rows."""
     (out, _), _, games = scores(MeanProblem.of(at), rho=rho)
     drawn = round(rho * ROWS) / ROWS
     return Replication(
@@ -154,7 +154,7 @@ def advantage_by_columns(rho: float, **at: Any) -> Replication:
 
 
 def off_the_lattice(problem: MeanProblem, games: int = 100_000) -> Draws:
-    """Whether the sum of one column is a whole number, which with the target it is not."""
+    """Whether the sum of a single column is a whole number, which with the target it is not."""
     rng, q = np.random.default_rng(21), problem.means[0]
     t = next(t for t in problem.targets if round(q + t * (q * (1 - q)) ** 0.5, 9) not in (0.0, 1.0))
     z = q + t * (q * (1 - q)) ** 0.5
@@ -162,7 +162,7 @@ def off_the_lattice(problem: MeanProblem, games: int = 100_000) -> Draws:
     odd = [(np.abs(s - np.rint(s)) > 1e-9).astype(float) for s in sums]
     return Draws(
         *odd,
-        how=f"NumPy, {games:,} games a world from one column, seed 21, n = {ROWS}: is its sum a whole number?",
+        how=f"NumPy, {games:,} games a world from a single column, seed 21, n = {ROWS}: is its sum a whole number?",
         size=ROWS,
     )
 
@@ -185,7 +185,7 @@ def by_difference(**at: Any) -> Replication:
         right = np.concatenate([drawn.out < BETWEEN_DIGITS, drawn.inside > BETWEEN_DIGITS])
         return Replication(
             *mean(right.astype(float), 0.0, 1.0),
-            what="share of games that one test decides rightly, so that the ratio is far from every score of small variance",
+            what="share of games that a single test decides correctly, so that the ratio is far from every score of small variance",
             how=drawn.how,
             claim=0.7,
             one_sided=True,

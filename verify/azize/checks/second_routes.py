@@ -23,7 +23,7 @@ def level_at_zero(
     """Draw the ratio of Gaussian data with the target at the mean, where tau_alpha is 0 for every alpha."""
     if (t, u, world) != (0.0, 0.0, "level"):
         raise ValueError(
-            f"t is {t:g} and u {u:g} in {world}; the ratio is drawn for the level at the mean only"
+            f"t is {t:g} and u {u:g} in {world}; the ratio is sampled for the level at the mean only"
         )
     rng, d = np.random.default_rng(18), round(tau * n)
     # Of d sums s_j ~ N(0, n): l = -(d/2) log(1 - 1/n) - sum s_j^2 / (2 n (n - 1)).
@@ -44,7 +44,7 @@ def rate_of_subsample(
     rng, rows, d = np.random.default_rng(20), max(2, round(rho * n)), max(2, round(tau * n))
     square = (d - d // 2) * t**2 + d // 2 * u**2  # of the target, over the columns
     drawn = rng.random(games) < rho * (world == "power")
-    # V = sum (s_j - k t_j)^2 of the column sums of k rows, of which one is the target where it is drawn.
+    # V = sum (s_j - k t_j)^2 of the column sums of k rows, which include the target where it is sampled.
     left = rows - drawn
     v = left * rng.noncentral_chisquare(d, np.maximum(left * square, 1e-12))
     ratio = -0.5 * d * np.log1p(-1 / rows) + 0.5 * square - v / (2 * rows * (rows - 1))
@@ -85,7 +85,7 @@ def parity_ratio(rate: float, n: int) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def by_digits(n: int = 3, digits: int = 4000, games: int = 200) -> Draws:
-    """Draw Cantor records digit by digit, n rows in one coordinate, and correlate the sum with the target's digits."""
+    """Draw Cantor records digit by digit, n rows in a single coordinate, and correlate the sum with the target's digits."""
     rng, result = np.random.default_rng(17), []
     target = _fractions(rng.integers(0, 2, (1, digits)))
     for member in (False, True):
@@ -93,7 +93,7 @@ def by_digits(n: int = 3, digits: int = 4000, games: int = 200) -> Draws:
             sum(_fractions(rng.integers(0, 2, (games, digits))) for _ in range(n - member)) + member * target
         )
         result.append(np.cos(2 * np.pi * (total - target)).mean(axis=1))
-    how = f"NumPy, {games} games a world with {digits:,} ternary digits, seed 17, n = {n}, one coordinate: the mean of cos(2 pi 3^k (S - z)) over k"
+    how = f"NumPy, {games} games a world with {digits:,} ternary digits, seed 17, n = {n}, a single coordinate: the mean of cos(2 pi 3^k (S - z)) over k"
     return Draws(*result, how=how, size=n)
 
 
@@ -120,14 +120,14 @@ def faint_noise(games: int = 200_000, n: int = 400) -> Draws:
 
 
 def by_release(n: int, distance: float) -> Replication:
-    """Release the mean of two neighbouring data sets, drawn with NumPy, and compare."""
+    """Release the mean of two neighbouring data sets, sampled with NumPy, and compare."""
     rows = np.random.default_rng(20).random((n, 1))
     other = rows.copy()
     other[0] += distance
     seen = float(rows.mean() != other.mean())
-    how = f"NumPy, means of two data sets that differ in one row, seed 20: {rows.mean():.12f} and {other.mean():.12f}, without noise"
+    how = f"NumPy, means of two data sets that differ in a single row, seed 20: {rows.mean():.12f} and {other.mean():.12f}, without noise"
     return Replication(
-        *near(seen), what="advantage of comparing the output with one of the means", how=how, size=n
+        *near(seen), what="advantage of comparing the output with the mean of a data set", how=how, size=n
     )
 
 
@@ -145,7 +145,7 @@ def typical_scores(
     return Replication(
         *seen,
         what="mean of min(m, 2) over targets, which tends to m*, a constant",
-        how=f"NumPy, {games:,} drawn targets, seed 16, n = d = {n:,}",
+        how=f"NumPy, {games:,} sampled targets, seed 16, n = d = {n:,}",
         claim=1.0,
     )
 
@@ -154,7 +154,7 @@ def large_variance(df: float, rho: float, n: int = 1000, reach: float = 40.0) ->
     """A lower bound of n V[W_n] from records below 10^reach, by quadrature in logarithms.
 
     W_n is a polynomial of degree 4 in the standardised sum x = (Z + R)/sqrt k, of leading coefficient a = rho (1 - rho)/(8 (k - 1)^2), and at
-    least a x^4 / 2 in absolute value where |x| exceeds a number that records beyond 10^(reach/2) pass; R and Z have one sign with probability 1/2.
+    least a x^4 / 2 in absolute value where |x| exceeds a number that records beyond 10^(reach/2) pass; R and Z have the same sign with probability 1/2.
     """
     k = round(rho * n)
     a = rho * (1 - rho) / (8 * (k - 1) ** 2)
@@ -213,7 +213,7 @@ def by_sums_off_the_lattice(p: float, games: int = 100_000, n: int = 400) -> Rep
 
 
 def by_sums(one: Any, found: Any, rule: str, games: int = 200_000, n: int = 400) -> Replication:
-    """Draw the sum of all entries with NumPy and count one test, whose threshold the normal limit names before the draw.
+    """Draw the sum of all entries with NumPy and count a single test, whose threshold the normal limit names before the draw.
 
     Args:
         one: where the covariance score is aimed: `law`, `p`, `aimed`, `truth`, `tau`.
@@ -247,14 +247,14 @@ def by_sums(one: Any, found: Any, rule: str, games: int = 200_000, n: int = 400)
         value,
         low,
         high,
-        f"advantage of one test, its threshold by rule '{rule}'",
+        f"advantage of a test, its threshold by rule '{rule}'",
         f"NumPy, {games:,} games a world from sums, seed 14, n = {n}",
         size=n,
     )
 
 
 def aimed_by_sums(reading: str, **at: Any) -> Replication:
-    """Draws of sums, and one test."""
+    """Draws of sums, and a single test."""
     if at["data"] == OFF:
         return by_sums_off_the_lattice(at["p"])
     item = aim(**at)

@@ -15,7 +15,7 @@ LAWS: dict[str, Callable[[float], mi.AbstractDistribution]] = {
     "laplace": lambda scale: mi.Laplace(0.0, scale),
     "uniform": lambda width: mi.Uniform(-width / 2, width / 2),
 }
-"""Name of a law -> parameter -> the law of one coordinate."""
+"""Name of a law -> parameter -> the law of a single coordinate."""
 
 
 @dataclass(frozen=True)

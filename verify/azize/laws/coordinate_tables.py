@@ -1,9 +1,9 @@
-"""Finite tables that bracket one continuous coordinate: one attacker who sees less than the sum, one who sees more.
+"""Finite tables that bracket a single continuous coordinate: for an attacker who sees less than the sum, and for another who sees more.
 
 Cut the line into cells. Who sees only the cell is weaker than who sees the sum. In a cell the ratio L = dQ/dP lies
 between two values a <= b; move the cell's probability to two atoms of ratio a and b that keep both of its masses. The
 law of L in the cell is a contraction of these two, so who sees the atoms is stronger (Blackwell's order, which
-products of experiments keep). The optimal curves of the two tables therefore bracket the true one, and so do their
+products of experiments keep). The optimal curves of the two tables therefore bracket the true curve, and so do their
 advantages and divergences. With cells of w standard deviations the bracket of mu is about w^2 / 6 wide, relatively.
 """
 
@@ -25,7 +25,7 @@ CELLS, REACH = 1000, 9.0
 """Cells, and how many standard deviations they cover; what lies beyond are two more cells with ratios 0 to infinity."""
 
 FAINT = 1e-22
-"""Cells of less probability have no relative error: all of it is an absolute one."""
+"""Cells of less probability have no relative error: all of it is absolute."""
 
 EDGE = 1e-13
 """Relative error of the smaller tail of a normal or gamma law as it is computed (a test compares with 40 digits, to shapes of 1e8)."""
@@ -35,11 +35,11 @@ Bounds = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class BracketedTerms:
-    """Tables of a weaker and of a stronger attacker for the same coordinates (twice the same one for a discrete sum).
+    """Tables of a weaker and of a stronger attacker for the same coordinates (twice the same table for a discrete sum).
 
     Attributes:
         weaker, stronger: the tables.
-        error: bound on the error of either in total variation, for one coordinate.
+        error: bound on the error of either in total variation, for a single coordinate.
         relative: bound on the relative error of every probability besides: d of them make any test's error rates wrong by the factor
             (1 + relative)^d, which says much more of rare events than d times an error in total variation.
     """
@@ -61,18 +61,18 @@ class BracketedTerms:
 
     @property
     def leakage(self) -> float:
-        """t^2 of one coordinate."""
+        """t^2 of a single coordinate."""
         return self.weaker.leakage
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One coordinate's two worlds, in units of the sum's standard deviation around its mean.
+    """A single coordinate's two worlds, in units of the sum's standard deviation around its mean.
 
     Attributes:
         out, inside: mass of each cell that the points cut the line into, the outer two unbounded: m points, shape (m + 1,).
         bounds: the least and the largest log L between neighbouring points, each of shape (m - 1,).
-        t: (z - mean) / sd of one record.
+        t: (z - mean) / sd of a single record.
         peak: where L has its only maximum, if that is how `bounds` knows.
         shift: by how much rounding may move a cut.
     """
@@ -125,7 +125,7 @@ def bracketed_terms(pair: Pair, n: int, count: int, cells: int = CELLS) -> Brack
 
 
 def _one_peak(ratio: Callable[[np.ndarray], np.ndarray]) -> Bounds:
-    """Bounds of a log ratio that rises up to one point, which is a cut, and falls beyond: its values at the cuts."""
+    """Bounds of a log ratio that rises up to a point, which is a cut, and falls beyond: its values at the cuts."""
 
     def bounds(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         value = ratio(x)
@@ -266,7 +266,7 @@ def _table_errors(mass: np.ndarray, moved: float) -> tuple[float, float]:
     """(relative, absolute): bounds on the error of every cell's probability and, for faint cells, on that of all.
 
     Each cut moves EDGE of its smaller tail between its cells, and, by rounding, `moved` (in widths of a cell) of their density, which
-    is at most twice that of the fuller one: log-concave densities of 9 standard deviations change by less within a cell.
+    is at most twice that of the fuller cell: log-concave densities of 9 standard deviations change by less within a cell.
     """
     below, above = np.cumsum(mass)[:-1], np.cumsum(mass[::-1])[::-1][1:]
     cut = EDGE * np.minimum(below, above) + 2.0 * moved * np.maximum(mass[:-1], mass[1:])

@@ -49,7 +49,7 @@ def partial_moments(family: Family, low: float, high: float) -> tuple[float, flo
 
 @lru_cache(maxsize=256)
 def kept_part(family: Family, keep: float) -> tuple[float, float, float, float, float]:
-    """(low, high, mean, variance, mean of t^2 before) of the `keep` points nearest the mean; one dimension."""
+    """(low, high, mean, variance, mean of t^2 before) of the `keep` points nearest the mean; a single dimension."""
     law = law_of(family)
     centre, sd = float(law.mean()), float(law.std())
     start, stop = law.support()
@@ -107,7 +107,7 @@ def worst_point(data: Family, keep: float) -> tuple[float, float, float]:
     def both(z: float) -> tuple[float, float, float]:
         return z, (z - centre) ** 2 / spread, (z - mean) ** 2 / variance
 
-    # A difference of two parabolas: largest at an end or at its one stationary point.
+    # A difference of two parabolas: largest at an end or at its stationary point.
     curvature = 1 / spread - 1 / variance
     points = [low, high]
     if curvature != 0:
@@ -117,7 +117,7 @@ def worst_point(data: Family, keep: float) -> tuple[float, float, float]:
 
 
 def fall_by_draws(data: Family, keep: float, parts: int = 40) -> Replication:
-    """Drawn samples, the farthest removed: how far t^2 of one point that remains falls, with the spread over the samples."""
+    """Drawn samples, the farthest removed: how far t^2 of a single point that remains falls, with the spread over the samples."""
     point, law = worst_point(data, keep)[0], law_of(data)
     rng, falls = np.random.default_rng(5), []
     for _ in range(parts):

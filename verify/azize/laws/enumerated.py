@@ -15,7 +15,7 @@ MECHANISMS = ("mean", "mean of two columns", "mean of a sub-sample", "randomised
 def cells(
     mechanism: str, n: int, kept: int, p: float, q: float, z: float, y: float
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """(Bernoulli means, target, rows that are kept)."""
+    """(Bernoulli means, target, rows that are retained)."""
     d = 2 if mechanism == "mean of two columns" else 1
     return np.array([p, q][:d]), np.array([z, y][:d]), kept if mechanism == "mean of a sub-sample" else n
 
@@ -47,7 +47,7 @@ def worlds(
 
 
 def ratio(out: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """log(in / out), +-1000 where one of them is 0."""
+    """log(in / out), +-1000 where either is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.clip(np.where(inside > 0, np.where(out > 0, np.log(inside / out), 1e3), -1e3), -1e3, 1e3)
 

@@ -39,7 +39,7 @@ def mean_game(p: Array, n: int, target: Array, kept: int | None = None) -> tuple
         p: Bernoulli parameters, shape (d,).
         n: records.
         target: z*, shape (d,); any real point.
-        kept: k rows drawn without replacement; None keeps all n.
+        kept: k rows sampled without replacement; None keeps all n.
 
     Examples:
         >>> outputs, out, inside = mean_game(np.array([0.5]), 2, np.array([1.0]))

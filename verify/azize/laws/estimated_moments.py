@@ -51,7 +51,7 @@ def effective(weights: np.ndarray, direction: np.ndarray, covariance: np.ndarray
 
 
 def mean_share(references: int, d: int, distance: float) -> float:
-    """E[mu / sqrt(m*)] over drawn sets of Gaussian references, moments estimated from them, C0 centred; exact.
+    """E[mu / sqrt(m*)] over sampled sets of Gaussian references, moments estimated from them, C0 centred; exact.
 
     With x = Sigma^-1/2 (g - mu): S = (n_r - 1 degrees of freedom) Wishart / n_r and the estimated mean e ~ N(0, I / n_r) are
     independent, and mu / sqrt(m*) is the cosine of the angle between S^-1 (delta - e) and delta, |delta|^2 = distance.
@@ -82,13 +82,13 @@ def mean_share(references: int, d: int, distance: float) -> float:
 
 
 def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -> Number:
-    """The ratio mu / sqrt(m*) with centred estimated moments, mean over drawn reference sets; Sigma = I, which any other Sigma is turned into.
+    """The ratio mu / sqrt(m*) with centred estimated moments, mean over sampled reference sets; Sigma = I, which any other Sigma is turned into.
 
     The target is typical of the law, at this distance; of sets there are 200, or as many as 4 million numbers make.
 
     Examples:
-        >>> found = drawn_share("Gaussian", 5, 10_000, 5.0, 0)
-        >>> round(found.value, 3), found.route
+        >>> share = drawn_share("Gaussian", 5, 10_000, 5.0, 0)
+        >>> round(share.value, 3), share.route
         (1.0, 'mean of 80 drawn reference sets (seed 0)')
     """
     rng = np.random.default_rng(draw)
@@ -104,7 +104,7 @@ def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -
 def step_problem(
     d: int, spread: float, mean: float, size: float, angle: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(mean gradient, g* less it, variances) of one step: the mean lies along the first axis, g* at an angle to it.
+    """(mean gradient, g* less it, variances) of a single step: the mean lies along the first axis, g* at an angle to it.
 
     Variances run from 1 to `spread`: all that a rotation leaves of a covariance matrix.
 
@@ -121,7 +121,7 @@ def step_problem(
 def step_scores(
     weights: np.ndarray, mean: np.ndarray, direction: np.ndarray, variance: np.ndarray, batch: int
 ) -> list[Draws]:
-    """Linear scores of the mean of a batch of Gaussian gradients, by literal batches drawn with NumPy."""
+    """Linear scores of the mean of a batch of Gaussian gradients, by literal batches sampled with NumPy."""
     games = int(np.clip(2e7 / (batch * mean.size), 2000, 400_000))
     rng = np.random.default_rng(20_250_907)
     steps = []
@@ -137,7 +137,7 @@ def step_scores(
 def epoch_power(scalar: bool, size: float, spread: float, batch: int, alpha: float = 0.5) -> float:
     """Exact power of the sum of two steps' scores, known moments: mean 0, Sigma = diag(1, spread), g*_1 = (size, 0), g*_2 = (0, size).
 
-    The target is in one of the two batches, either as likely: with it there the sum is a mixture of two normal laws.
+    The target is in either batch with probability 1/2: with it there the sum is a mixture of two normal laws.
 
     Examples:
         >>> print(round(epoch_power(False, 8.0, 1 / 9, 64), 3), round(epoch_power(True, 8.0, 1 / 9, 64), 3))
@@ -153,7 +153,7 @@ def epoch_power(scalar: bool, size: float, spread: float, batch: int, alpha: flo
 
 
 def epoch_scores(size: float, spread: float, batch: int, games: int = 200_000) -> list[Draws]:
-    """The same by drawn batch means: covariance attack, scalar product."""
+    """The same by sampled batch means: covariance attack, scalar product."""
     rng = np.random.default_rng(20_251_103)
     variances, targets = np.array([1.0, spread]), size * np.eye(2)
     scores: list[list[np.ndarray]] = [[], []]
@@ -179,7 +179,7 @@ def candidates_of(
     draw: int,
     problems: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(||g_k - mu||_{Sigma^-1}, shape (problems, candidates); index of the one that algorithm 3 picks, shape (problems,)).
+    """(||g_k - mu||_{Sigma^-1}, shape (problems, candidates); index of the candidate that algorithm 3 picks, shape (problems,)).
 
     Gradients are A x + mean (1, ..., 1).
 
@@ -192,7 +192,7 @@ def candidates_of(
         centred: whether C0 is.
         ridge: added to C0.
         draw: seed.
-        problems: that are drawn, with their references.
+        problems: that are sampled, with their references.
     """
     rng = np.random.default_rng(draw)
     root, shift = mixing(d), np.full(d, mean)
@@ -228,13 +228,13 @@ RARITY_ROWS = 256_000_000
 
 
 def rarity_curve(p: float) -> NormalCurve:
-    """The optimal attack on a candidate of one value, of probability p, in d = n/2 coordinates: the sum tells how many rows hold it."""
+    """The optimal attack on a candidate of a single value, of probability p, in d = n/2 coordinates: the sum tells how many rows hold it."""
     out, inside = logit_piece(float(logit(p)), True).ratio_worlds(RARITY_ROWS)
     return sum_curve(*(sum_law([(1.0, 0.5 * RARITY_ROWS, world)]) for world in (out, inside)))
 
 
 def rarity_scores(probabilities: tuple[float, ...], n: int = 100, games: int = 20_000) -> list[Draws]:
-    """The same attacks at n rows, by drawn counts of the value."""
+    """The same attacks at n rows, by sampled counts of the value."""
     rng, result = np.random.default_rng(4), []
     for p in probabilities:
         counts = [rng.binomial(n - member, p, (games, n // 2)) + member for member in (0, 1)]

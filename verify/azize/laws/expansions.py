@@ -1,4 +1,4 @@
-"""The log-likelihood ratio of one coordinate against the expansions of lemmas C.8 and C.11, where sums have densities in closed form."""
+"""The log-likelihood ratio of a single coordinate against the expansions of lemmas C.8 and C.11, where sums have densities in closed form."""
 
 import numpy as np
 import scipy
@@ -43,7 +43,7 @@ def skew_term(n: float, data: str, shape: int, t: float, x: float) -> float:
 def expansion_error(
     n: int, data: str, shape: int, t: float, x: float, share: float, rho: float = 1.0, factor: float = 1.0
 ) -> rf.Number:
-    """N times the error of the expansion; `share` of the skew term is taken, and `factor` spoils the quadratic one.
+    """N times the error of the expansion; `share` of the skew term is taken, and `factor` spoils the quadratic term.
 
     Args:
         n: rows that are averaged, k of the lemma on sub-sampling, whose n is k/rho.

@@ -123,7 +123,7 @@ def two_coordinates(data: str, **at: float) -> tuple[np.ndarray, np.ndarray, np.
 def drawn_scores(
     n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray, games: int = 400_000
 ) -> tuple[Draws, Draws]:
-    """(covariance attack, scalar product) on drawn counts of ones; equal scores are equal to 1e-10."""
+    """(covariance attack, scalar product) on sampled counts of ones; equal scores are equal to 1e-10."""
     rng = np.random.default_rng(20_251_101)
     counts = [rng.binomial(n - member, p, (games, 2)) + member * z for member in (0, 1)]
     how = f"NumPy, {games:,} games a world with the counts of ones, n = {n}"

@@ -1,4 +1,4 @@
-"""Curves and numbers of the released mean at one size: what theorems about it are judged by."""
+"""Curves and numbers of the released mean at a single size: what theorems about it are judged by."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def difference(n: int, **at: Any) -> float:
     """The mean square of ratio less covariance score where the ratio is finite, plus the probability that it is not; the worse world.
 
     If it vanishes, so does the difference in probability (Chebyshev). If it does not: an infinite ratio is a difference; so is that of
-    one coordinate of a law that does not change, here that of min(1, difference^2).
+    a single coordinate of a law that does not change, here that of min(1, difference^2).
     """
     return scaled_difference(1.0, n, **at)
 

@@ -27,10 +27,10 @@ DATA = ("Bernoulli", "Gaussian", "gamma", "mixed", "rarer Bernoulli", "three ato
 """One-coordinate laws, the same up to p: Bernoulli; N(0, 1); Gamma with scale 1; Bernoulli and gamma in equal parts;
 Bernoulli(n^-1/2); the atoms 0, 1, sqrt 2 with probabilities .6, .3, .1; the Cantor law."""
 TARGETS = ("typical", "easiest", "hardest", "off the support")
-"""Of Bernoulli data: drawn from them; the less likely value; the likelier one; t and u standard deviations from the mean. Other data have
-targets at t and u in equal parts of the coordinates, sqrt 2 for the atoms, a typical one for the Cantor law."""
+"""Of Bernoulli data: sampled from them; the less likely value; the likelier value; t and u standard deviations from the mean. Other data have
+targets at t and u in equal parts of the coordinates, sqrt 2 for the atoms, a typical target for the Cantor law."""
 EXTRAS = ("none", "spike", "rare value", "parity", "faint noise")
-"""One coordinate more, number n: Exponential(1) with a target sqrt(rate n) standard deviations away; Bernoulli(rate / n) with target 1;
+"""An extra coordinate, number n: Exponential(1) with a target sqrt(rate n) standard deviations away; Bernoulli(rate / n) with target 1;
 values 0, 1, 2 with P(1) = rate / n, P(0) = P(2) and target 1, of which the attacker sees whether the sum is odd; a fair coin with
 target 1/2 and noise 1 / n, of which he sees whether the sum is nearer to a half than to a whole number. Coordinates n = 1, 2, 4, ... may be so in one
 data law for all n."""
@@ -38,7 +38,7 @@ ROOT_2_MEAN = 0.3 + 0.1 * np.sqrt(2.0)
 ROOT_2 = float((np.sqrt(2.0) - ROOT_2_MEAN) / np.sqrt(0.5 - ROOT_2_MEAN**2))
 """The target of the three atoms, standardised."""
 KEPT = 768
-"""Laws that are kept: statements about the mean ask for the same ones; each holds 0.2 MB."""
+"""Laws that are stored: statements about the mean use the same laws; each holds 0.2 MB."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class MeanProblem:
 
     @property
     def means(self) -> tuple[float, ...]:
-        """The Bernoulli means: midpoints of three equal parts, or one."""
+        """The Bernoulli means: midpoints of three equal parts, or a single value."""
         return (self.p - 2 * self.width / 3, self.p, self.p + 2 * self.width / 3) if self.width else (self.p,)
 
     @property
@@ -120,7 +120,7 @@ class MeanProblem:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Rows at which a limit is judged: from where rare values and far targets are met, each twice the one before."""
+        """Rows at which a limit is judged: from where rare values and far targets are met; each is twice the number before."""
         if self.extra == "spike":
             return tuple(1600 * 4**k for k in range(9))
         if self.data == "rarer Bernoulli":
@@ -135,7 +135,7 @@ class MeanProblem:
         }
         # The table of noisy counts is large, and the approach faster.
         first, steps = (20, 8) if self.gamma and self.data == "Bernoulli" else (50, 10)
-        if self.extra == "faint noise":  # the two sums are told apart from some hundred rows on
+        if self.extra == "faint noise":  # the two sums are distinguishable from some hundred rows on
             first, steps = 400, 8
         return tuple(first * int(np.ceil(max(1.0, slow.get(self.data, 1.0)))) * 2**k for k in range(steps))
 
@@ -215,7 +215,7 @@ def _extra(kind: str, rate: float, rows: int, n: int) -> BracketedTerms:
         odd = (1 - 2 * rate / n) ** np.array([rows, rows - 1.0])
         even = np.array([0.5 * (1 + odd[0]), 0.5 * (1 - odd[1])])
     else:
-        # The sum is a whole number (out), or one less a half (in), with noise of variance n / n^2.
+        # The sum is a whole number (out), or a whole number less a half (in), with noise of variance n / n^2.
         wrong = 2 * float(ndtr(-0.25 * np.sqrt(n)))
         even = np.array([1 - wrong, wrong])
     out, inside = np.array([even[0], 1 - even[0]]), np.array([even[1], 1 - even[1]])

@@ -85,7 +85,7 @@ def subsample_error(
 
 
 def mean_square(data: str, p: float, df: float, scale: float, off: float = 0.0) -> float:
-    """E (z - mean - off)^2 / variance of one coordinate, from its mean, second moment and variance in closed form."""
+    """E (z - mean - off)^2 / variance of a single coordinate, from its mean, second moment and variance in closed form."""
     square, heavy = scale**2, df * gamma(1.5) * np.exp(gammaln(0.5 * df - 1) - gammaln(0.5 * df)) / gamma(0.5)
     mean, second, variance = {
         "Bernoulli": (0.0, p * (1 - p) ** 2 + (1 - p) * p**2, p * (1 - p)),

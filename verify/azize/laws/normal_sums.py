@@ -29,12 +29,12 @@ THIRD: dict[str, Callable[[float], float]] = {
 
 
 class NormalCurve(AbstractTradeOff):
-    """The curve of one score that is normal in both worlds up to a proven error; it need not be convex.
+    """The curve of a single score that is normal in both worlds up to a proven error; it need not be convex.
 
     Args:
         mu: mean with the target in less mean without, in standard deviations of the score without.
         scale: standard deviation of the score with the target in, in the same unit.
-        error_out, error_in: bounds on the distance of the score's distribution function from the normal one.
+        error_out, error_in: bounds on the distance of the score's distribution function from the normal distribution function.
 
     Examples:
         >>> curve = NormalCurve(1.0, 1.0, 0.01, 0.01)
@@ -74,11 +74,11 @@ def linear_curve(
 ) -> NormalCurve:
     """The curve of a linear score w'muhat of the mean of n rows of independent coordinates.
 
-    The score sums n d terms w_j (Z_ij - mean_j); with the target in, one row is constant, moves it by
+    The score sums n d terms w_j (Z_ij - mean_j); with the target in, a single row is constant, moves it by
     mu = w'(z - mean)/sqrt(n w'Sigma w) standard deviations, and n - 1 rows remain.
 
     Args:
-        weight: w_j sd_j of one coordinate of each group, shape (G,).
+        weight: w_j sd_j of a single coordinate of each group, shape (G,).
         t: (z_j - mean_j) / sd_j, shape (G,).
         third: E|Z_j - mean_j|^3 / sd_j^3, shape (G,).
         count: coordinates of each group, shape (G,).

@@ -1,4 +1,4 @@
-"""The covariance score aimed at one value in all coordinates: a function of the sum of all entries, whose law is closed."""
+"""The covariance score aimed at a single value in all coordinates: a function of the sum of all entries, whose law is closed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OFF = "Bernoulli, aimed at 1/2"
 
 @dataclass(frozen=True)
 class Aim:
-    """An attack aimed at one standardised value in every coordinate, with the true target at another.
+    """An attack aimed at a single standardised value in every coordinate, with the true target at another.
 
     Attributes:
         law: "bernoulli", "gaussian" or "exponential".
@@ -109,7 +109,7 @@ class BetterSide(AbstractTradeOff):
 def pooled(aim: Aim, n: int) -> Pooled:
     """The law of the score of an aim at n rows and d = tau n coordinates.
 
-    The sum of all entries is Binomial(n d, p), N(0, n d) or Gamma(n d) out; in, one row of d entries is the target's. The score
+    The sum of all entries is Binomial(n d, p), N(0, n d) or Gamma(n d) out; in, a single row of d entries is the target's. The score
     is u (sum - n d mean) / (n sd) - d u^2 / (2 n), u the aimed value.
     """
     d = max(1, round(aim.tau * n))
@@ -143,7 +143,7 @@ def pooled(aim: Aim, n: int) -> Pooled:
     truth = (entry / d - mean) / sd
     score = aim.aimed * (total - n * d * mean) / (n * sd) - d * aim.aimed**2 / (2 * n)
     if aim.aimed < 0:
-        # The score falls in the sum: P(score <= x) is P(sum >= total), which for whole numbers starts one lower.
+        # The score falls in the sum: P(score <= x) is P(sum >= total), which for whole numbers starts 1 lower.
         step = 1 if aim.law == "bernoulli" else 0
         before = lambda cdf: np.concatenate([[0.0], cdf[:-1]]) if step else cdf  # noqa: E731
         score, out, inside = score[::-1], 1 - before(out)[::-1], 1 - before(inside)[::-1]
@@ -213,7 +213,7 @@ def aimed_gaussian(n: int, **at: Any) -> GaussianTradeOff:
 
 
 def is_told(data: str, p: float, share: float, aimed: float, truth: float, tau: float) -> bool:
-    """A claimed advantage near 0 has no scale; of a large one nothing is left to see."""
+    """A claimed advantage near 0 has no scale; of a large advantage nothing is left to see."""
     if not 0.02 <= p <= 0.98:
         return False
     item = aim(data, p, share, aimed, truth, tau)

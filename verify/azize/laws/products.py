@@ -54,7 +54,7 @@ class ProductTradeOff(AbstractTradeOff):
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64).ravel()
         y = log_complement(x)
-        # The tables' FPR of a test may be above the true one, or below.
+        # The tables' FPR of a test may be above the true FPR, or below.
         off = self.error
         moved = (
             np.concatenate([_moved(x, off), _moved(x, -off)]),
@@ -112,7 +112,7 @@ def product_tradeoff(groups: Sequence[BracketedTerms]) -> AbstractTradeOff:
         laws.append((Polygons(stronger, weaker, group.relative + EPS * (ratios + 8.0), fixed), group.count))
         error += 1.01 * group.count * (group.error + lost)
     if any(law.upper[-1] == 1.0 for law, _ in laws):
-        return ApproxDPTradeOff(0.0, 1.0)  # one coordinate tells all
+        return ApproxDPTradeOff(0.0, 1.0)  # a single coordinate tells all
     losses = LossSum(laws, _PLACES)
     middle = np.log(np.full(1, 0.5))
     losses.curve(middle, middle, ACCURACY, False)
@@ -123,7 +123,7 @@ def product_tradeoff(groups: Sequence[BracketedTerms]) -> AbstractTradeOff:
 
 
 def _atoms(table: Terms) -> tuple[Atoms, float]:
-    """The table by falling log ratio, and what it holds in one world where the other's mass has underflown."""
+    """The table by falling log ratio, and what it holds in a single world where the other's mass has underflown."""
     finite = np.isfinite(table.ratio) & (table.out > 0.0)
     order = np.argsort(-table.ratio[finite], kind="stable")
     losses, out = table.ratio[finite][order], table.out[finite][order]

@@ -19,7 +19,7 @@ GROUPS_P = (0.3, 0.4, 0.55, 0.7)
 
 @lru_cache(maxsize=64)
 def paper_weights(estimator: str, n0: int, draw: int) -> np.ndarray:
-    """The weights w = C0^-1 (z - mu0) at the paper's point, easiest target, from one drawn reference set, shape (5000,).
+    """The weights w = C0^-1 (z - mu0) at the paper's point, easiest target, from a single sampled reference set, shape (5000,).
 
     `estimator`: "centred" variances regularised by .01, "ridge" by 1/4; "uncentred" variances, or the whole uncentred "matrix".
     """
@@ -106,7 +106,7 @@ def growing_curve(estimator: str, n0: int, tau: float, n: int) -> NormalCurve:
 
 
 def scores_by_games(estimator: str, n0: int, draw: int) -> rf.Draws:
-    """Scores at the paper's point: literal sums of Bernoulli records, or a reference set in every game, drawn with NumPy."""
+    """Scores at the paper's point: literal sums of Bernoulli records, or a reference set in every game, sampled with NumPy."""
     data, rng = reference_data(), np.random.default_rng(20_251_102)
     z, d = data.easiest_target(), data.dimension
     scores = []
@@ -125,7 +125,7 @@ def scores_by_games(estimator: str, n0: int, draw: int) -> rf.Draws:
 
 
 def distance_to_normal(n: int, d: int, member: bool, draw: int) -> tuple[float, float]:
-    """(largest distance of a small random linear score's distribution function from the normal one, enumerated; Berry's and Esseen's bound)."""
+    """(largest distance of a small random linear score's distribution function from that of a normal law, enumerated; Berry's and Esseen's bound)."""
     rng = np.random.default_rng(draw)
     p, z, weights = rng.uniform(0.05, 0.95, d), rng.integers(0, 2, d).astype(float), rng.normal(size=d)
     curve = bernoulli_curve(weights, p, z, n)

@@ -1,4 +1,4 @@
-"""The law of one coordinate's term of an additive score, in the two worlds, as a finite table."""
+"""The law of a single coordinate's term of an additive score, in the two worlds, as a finite table."""
 
 from dataclasses import dataclass
 
@@ -15,18 +15,18 @@ Vector = np.ndarray
 
 @dataclass(frozen=True)
 class Terms:
-    """`count` independent coordinates that share one law and one target value.
+    """`count` independent coordinates that share the same law and the same target value.
 
     Attributes:
         out: probabilities of the possible values of the released column sum when the target is out, shape (m,).
         inside: their probabilities when the target is in, shape (m,).
         ratio: log(inside / out) as the exact likelihood-ratio attack sees it, shape (m,); -inf and +inf allowed.
         count: how many coordinates.
-        leakage: t^2 = (z - mean)^2 / (variance + noise variance) of one coordinate, without unit.
+        leakage: t^2 = (z - mean)^2 / (variance + noise variance) of a single coordinate, without unit.
         deviation: (sum - n mean) / sqrt(n (variance + noise variance)), noise included, shape (m,).
-        t: (z - mean) / sd of one coordinate, signed.
+        t: (z - mean) / sd of a single coordinate, signed.
         n: rows behind the sum.
-        error: a proven bound on the probability, in either world, that is nowhere in one coordinate's tables or wrong there by more
+        error: a proven bound on the probability, in either world, that is nowhere in a single coordinate's tables or wrong there by more
             than `relative`; inf where there is none, and then a law made of them is an estimate and decides nothing.
         relative: a proven bound on the relative error of each probability besides.
     """
@@ -43,7 +43,7 @@ class Terms:
 
     @property
     def leakage(self) -> float:
-        """t^2 of one coordinate."""
+        """t^2 of a single coordinate."""
         return self.t**2
 
     @property
@@ -76,6 +76,6 @@ def binomial_terms(n: int, p: float, z: int, count: int) -> Terms:
         ratio = np.log(s / (n * p)) if z == 1 else np.log((n - s) / (n * (1 - p)))
     deviation = (s - n * p) / np.sqrt(n * p * (1 - p))
     t = (z - p) / np.sqrt(p * (1 - p))
-    # Two counts more, and 14 roundings, for one trial less; what underflows is far below `_BEYOND`.
+    # Two counts more, and 14 roundings, for a trial less; what underflows is far below `_BEYOND`.
     relative = EPS * (6.0 * (high - low + 3) + 100.0)
     return Terms(out, inside, ratio, count, t, deviation, n, _BEYOND, relative)

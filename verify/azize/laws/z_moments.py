@@ -1,4 +1,4 @@
-"""Exact moments of scalar Z-estimators in the fixed-target game, one coordinate of a product problem each, and their draws.
+"""Exact moments of scalar Z-estimators in the fixed-target game, a single coordinate of a product problem each, and their draws.
 
 The laws of sums of such coordinates follow by Berry's and Esseen's theorem, whose errors are proven.
 """
@@ -17,7 +17,7 @@ from mipsim.exact.binomial import binomial_probabilities
 
 @dataclass(frozen=True)
 class World:
-    """Moments of one term in one world: itself a sum of independent parts, or normal given something random, or both.
+    """Moments of a single term in a single world: itself a sum of independent parts, or normal given something random, or both.
 
     Attributes:
         mean, variance: of the term; given what is random, where it is normal, their averages.
@@ -107,7 +107,7 @@ def mean_piece(theta: float, sd: float, z: float) -> Piece:
 def logistic_median_piece(theta: float, size: float, quantile: float) -> Piece:
     """The median of n = 2k + 1 records of theta + size Logistic, density 1/(4 size) at theta, and a target at that quantile.
 
-    In U = F(thetahat): Beta(k + 1, k + 1) out. In, Beta(k + 1, k) below a target above the median and Beta(k, k + 1) above one
+    In U = F(thetahat): Beta(k + 1, k + 1) out. In, Beta(k + 1, k) below a target above the median and Beta(k, k + 1) above it
     below it. logit U is the difference of two independent log-gamma numbers.
     """
     above = quantile > 0.5
@@ -171,7 +171,7 @@ def _leaving(world: World, k: int, quantile: float) -> World:
 
 
 def _median_ratio(quantile: float) -> Callable[[int], Worlds]:
-    """log(k / ((2k + 1)(1 - U))) below a target above the median (mirrored for one below): -log of a Beta number.
+    """log(k / ((2k + 1)(1 - U))) below a target above the median (mirrored for a target below): -log of a Beta number.
 
     Out 1 - U is Beta(k + 1, k + 1), in Beta(k, k + 1); -log Beta(a, b) is a sum of independent exponential numbers of means
     1/a ... 1/(a + b - 1) (Renyi).
@@ -204,7 +204,7 @@ def slope_piece(theta: float, sd: float, x: float, residual: float) -> Piece:
 
 
 def block_piece(coefficients: int, distance: float, residual: float) -> Piece:
-    """The score of one regression of p coefficients, Gaussian design: x*'(thetahat - theta), ||x*||^2_{S^-1} = distance."""
+    """The score of a single regression of p coefficients, Gaussian design: x*'(thetahat - theta), ||x*||^2_{S^-1} = distance."""
 
     def draw(rng: np.random.Generator, games: int, count: int, n: int, member: bool) -> np.ndarray:
         x, y = rng.normal(size=(games, count, n, coefficients)), rng.normal(size=(games, count, n))
@@ -280,7 +280,7 @@ def logit_piece(theta: float, agrees: bool) -> Piece:
             centre = float(mass @ values)
             gap = values - centre
             size = np.abs(gap)
-            # Up to n = 1e9: of the masses, 3 EPS for each count from the mode (`binomial_probabilities`), 16,000 of which are one deviation;
+            # Up to n = 1e9: of the masses, 3 EPS for each count from the mode (`binomial_probabilities`), 16,000 of which are a deviation;
             # of the values, some EPS of their size before theta is taken off, 16,000 deviations. Together less than 1e-10 of the gaps.
             rounding = 1e-10 * float(mass @ size)
             third = float(mass @ (gap * gap * size))  # NumPy's cube takes ten times as long

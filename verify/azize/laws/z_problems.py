@@ -70,9 +70,9 @@ BLOCKS: dict[str, Problem] = {
         "5 slopes, Gaussian design", block_piece(5, 3.0, 1.0), block_piece(5, 6.0, -0.5)
     ),
 }
-"""Blocks of several parameters: one linear function of each is what the corrected score sees."""
+"""Blocks of several parameters: a linear function of each is what the corrected score sees."""
 RATIOS = tuple(name for name, problem in PROBLEMS.items() if all(p.ratio for p in problem.pieces))
-"""Problems whose exact log ratio has moments in closed form: medians. Logistic regression on x = +-1 has one too."""
+"""Problems whose exact log ratio has moments in closed form: medians. Logistic regression on x = +-1 has a closed form too."""
 
 
 @lru_cache(maxsize=64)
@@ -84,7 +84,7 @@ def logistic_problem(theta_1: float, theta_2: float, agrees_1: bool, agrees_2: b
 
 @lru_cache(maxsize=512)
 def problem_of(name: str, kinds: int = 1, root: float = 1.0, draw: int = 0) -> Problem:
-    """The problem of that name, or a random one."""
+    """The problem of that name, or a random problem."""
     return (PROBLEMS | BLOCKS)[name] if name != "drawn" else random_problem(kinds, root, draw)
 
 
@@ -154,7 +154,7 @@ def revealing_power(n: int, tau: float) -> tuple[float, float]:
 
 
 def ratio_below(problem: str, inside: bool, z: float, n: int) -> tuple[float, float]:
-    """P(log ratio <= -+m/2 + sqrt(m) z) in one world, and its proven error."""
+    """P(log ratio <= -+m/2 + sqrt(m) z) in a single world, and its proven error."""
     item = logistic_problem(2.0, -1.0, True, False) if problem == "logistic" else problem_of(problem)
     m, law = item.leakage(), laws_of(item, n, "ratio")[int(inside)]
     place = m**0.5 * z + (m if inside else -m) / 2
@@ -163,7 +163,7 @@ def ratio_below(problem: str, inside: bool, z: float, n: int) -> tuple[float, fl
 
 @dataclass(frozen=True)
 class GrowingCurve:
-    """One regression of p coefficients that grow with n, residual r sd, ||x*||^2_{S^-1} = p: FPR and FNR over thresholds, bracketed.
+    """A single regression of p coefficients that grow with n, residual r sd, ||x*||^2_{S^-1} = p: FPR and FNR over thresholds, bracketed.
 
     Out the score x*'(thetahat - theta_0) is N(0, h) given h = p/Y, Y ~ chi-square with n - p + 1 degrees of freedom; in it is
     N(r h/(1 + h), h/(1 + h)^2) with n - p. Y is split into cells of equal probability, on each of which the bounds are at its ends.
@@ -239,7 +239,7 @@ def by_literal_columns(problem: Problem, reading: str, games: int = 4000, n: int
 
 
 def by_literal_match(games: int = 2000, n: int = 51) -> Draws:
-    """Literal medians: how often a released number is the target's own, which no record drawn from a density is."""
+    """Literal medians: how often a released number is the target's own, which no record sampled from a density is."""
     rng = np.random.default_rng(20_250_902)
     target = scipy.stats.laplace.ppf((np.arange(n) + 0.5) / n)
     result = []

@@ -1,4 +1,4 @@
-"""The statements of Azize & Basu (2025), one module a theorem or a group of statements."""
+"""The statements of Azize & Basu (2025), a module for each theorem or a group of statements."""
 
 from verify.azize.statements import (
     canaries,

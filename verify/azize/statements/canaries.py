@@ -27,21 +27,21 @@ EXACT = "uncentred, from infinitely many references"
 def candidates(
     C0: str, law: str, d: int, mean: float, count: int, references: int, draw: int, problems: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(||g_k - mu||_{Sigma^-1} of each candidate, index of the one that is picked); fewer than 2 d references need a ridge."""
+    """(||g_k - mu||_{Sigma^-1} of each candidate, index of the picked candidate); fewer than 2 d references need a ridge."""
     ridge = 1e-3 if C0 != EXACT and references < 2 * d else 0.0
     known = None if C0 == EXACT else references
     return candidates_of(law, d, count, known, mean, C0 == "centred", ridge, draw, problems)
 
 
 def roots_of(**at: float) -> tuple[float, float]:
-    """Sqrt(m*) of the candidate that is picked and of the easiest; their means where more problems than one are drawn."""
+    """Sqrt(m*) of the candidate that is picked and of the easiest; their means where several problems are sampled."""
     roots, pick = candidates(**{name: at[name] for name in PROBLEM if name in at})  # pyright: ignore[reportArgumentType]
     mu = roots / np.sqrt(at["batch"])
     return float(mu[np.arange(len(mu)), pick].mean()), float(mu.max(axis=1).mean())
 
 
 def drawn(draw: int, problems: int = 1, **_: Any) -> str:
-    """What the numbers are: exact given what was drawn, and no expectation over it."""
+    """What the numbers are: exact given what was sampled, and no expectation over it."""
     how = "of drawn candidates and references" if problems == 1 else f"mean of {problems} drawn problems"
     return f"exact moments, {how} (seed {draw})"
 
@@ -49,7 +49,7 @@ def drawn(draw: int, problems: int = 1, **_: Any) -> str:
 def of_records(
     records: str, references: int, draw: int, count: int, batch: int, alpha: float, **_: Any
 ) -> tuple[list[int], list[rf.Number]]:
-    """(places of the candidates among real records, the one that is picked first; the attack's strength at FPR alpha on each)."""
+    """(places of the candidates among real records, the picked candidate first; the attack's strength at FPR alpha on each)."""
     places, pick = real_gradients.candidates(records, references, draw, count)
     places = [pick, *(int(place) for place in places if place != pick)]
     curves = (real_gradients.curve(records, references, draw, place, batch, False) for place in places)
@@ -168,7 +168,7 @@ CORRECTED = rf.Statement(
     "n_r/d -> infinity, if " + BOUNDED + " and m* is bounded; and in the limit of many rows the curve of the covariance attack on every candidate, with known moments, tends to g_sqrt(m*): "
     "the candidate of the largest m* is the easiest for that attack (azize-scalar-product-curves).",
     source="Azize and Basu, algorithm 3",
-    # What is left at n_r = 512 d, mean over 100 drawn problems; the limit is by the derivation.
+    # What is left at n_r = 512 d, mean over 100 sampled problems; the limit is by the derivation.
     kind=rf.Equality(0.02, unit="share of the largest sqrt(m*), at most 1 probit"),
     domain={"C0": rf.Fixed("centred")}
     | _SHARED

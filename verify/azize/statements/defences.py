@@ -87,7 +87,7 @@ NOISE = replace(NOISE, control=rf.Control(NOISE.points[4].at, 0.05))
 
 
 def drawn_rows(n: int, rho: float) -> int:
-    """How many of n rows are drawn; their share is what the formulas are asked for, and tends to rho."""
+    """How many of n rows are sampled; their share is what the formulas take, and tends to rho."""
     return max(1, round(rho * n))
 
 
@@ -100,7 +100,7 @@ def formula(printed: bool, n: int, rho: float, **at: Any) -> AbstractTradeOff:
 
 
 def subsampled(n: int, rho: float, **at: Any) -> MixtureTradeOff:
-    """The optimal curve of the mean of rows drawn without replacement."""
+    """The optimal curve of the mean of rows sampled without replacement."""
     rows = drawn_rows(n, rho)
     return MixtureTradeOff(mean_tradeoff(MeanProblem.of(at), rows, n), rows / n)
 
@@ -109,9 +109,9 @@ _NAMED = {item.name: item for item in REGULAR_POINTS}
 SUBSAMPLE = rf.Statement(
     name="azize-thm-4.2",
     uses=("azize-thm-3.1-power",),
-    says="Mean of k = rho n rows drawn without replacement: theorem 3.1 with rho m*, i.e. power Phi(z_alpha + sqrt(rho m*)).",
+    says="Mean of k = rho n rows sampled without replacement: theorem 3.1 with rho m*, i.e. power Phi(z_alpha + sqrt(rho m*)).",
     source="Azize & Basu, theorem 4.2",
-    # So many rows that the drawn ones are about as many as theorem 3.1 is judged with.
+    # So many rows that the sampled ones are about as many as theorem 3.1 is judged with.
     kind=rf.Limit("n", sizes=lambda rho, **at: [int(np.ceil(sizes(**at)[0] / rho)) * 2**k for k in range(10)]),
     # What fails for all rows fails for k: the data are those of the correction of theorem 3.1.
     domain=DOMAIN
@@ -139,7 +139,7 @@ SUBSAMPLE = rf.Statement(
 
 
 def rho_of(n: int, rho: float) -> float:
-    """Share of the rows that is drawn."""
+    """Share of the rows that is sampled."""
     return drawn_rows(n, rho) / n
 
 
@@ -150,7 +150,7 @@ def leakage_of_all(n: int, rho: float, **at: Any) -> float:
 
 
 def advantage_of_subsample(n: int, rho: float, **at: Any) -> rf.Number:
-    """The optimal advantage of rows drawn without replacement: theirs where the target is among them, and 0 else."""
+    """The optimal advantage of rows sampled without replacement: theirs where the target is among them, and 0 else."""
     rows = drawn_rows(n, rho)
     low, high = mean_tradeoff(MeanProblem.of(at), rows, n).advantage_bounds()
     return number((low * rows / n, high * rows / n))
@@ -159,7 +159,7 @@ def advantage_of_subsample(n: int, rho: float, **at: Any) -> rf.Number:
 SUBSAMPLE_ADVANTAGE = replace(
     SUBSAMPLE,
     name="azize-thm-4.2-advantage",
-    says="Mean of k = rho n rows drawn without replacement: the optimal advantage tends to Phi(sqrt(rho m*)/2) - Phi(-sqrt(rho m*)/2).",
+    says="Mean of k = rho n rows sampled without replacement: the optimal advantage tends to Phi(sqrt(rho m*)/2) - Phi(-sqrt(rho m*)/2).",
     kind=replace(SUBSAMPLE.kind, unit="advantage"),
     claimed=lambda n, rho, **at: azize.advantage(rho * leakage_of_all(n, rho, **at)),
     truth=advantage_of_subsample,
@@ -194,7 +194,7 @@ def rate_promised(printed: bool, n: int, rho: float, alpha: float, world: str, *
 
 
 def rate_of_test(printed: bool, n: int, rho: float, alpha: float, world: str, **at: Any) -> float:
-    """Level or power of {l > threshold}, l = log(1 - rho + rho L_k), with the target drawn by a coin, in closed form."""
+    """Level or power of {l > threshold}, l = log(1 - rho + rho L_k), with the target chosen by a coin, in closed form."""
     rows = drawn_rows(n, rho)
     rho = rows / n
     over = np.exp(cut(printed, leakage_of_all(n, rho, data="Gaussian", **at), rho, alpha)) - (1 - rho)
@@ -207,7 +207,7 @@ def rate_of_test(printed: bool, n: int, rho: float, alpha: float, world: str, **
 
 
 def sizes_for_rows(t: float, u: float, tau: float, rho: float) -> list[int]:
-    """So many rows that as many are drawn as theorem 3.1's thresholds are judged with at m*/rho."""
+    """So many rows that as many are sampled as theorem 3.1's thresholds are judged with at m*/rho."""
     m = tau / rho * (t**2 + u**2) / 2
     first = max(20, int(150 / m**0.5)) if m else 200
     return [int(np.ceil(first / rho)) << k for k in range(7)]
@@ -216,13 +216,13 @@ def sizes_for_rows(t: float, u: float, tau: float, rho: float) -> list[int]:
 _ALWAYS = {"t": 2.0, "u": 2.0, "tau": 1.0, "rho": 0.5, "alpha": 0.5, "world": "level"}
 SUBSAMPLE_THRESHOLD = rf.Statement(
     name="azize-thm-4.2-threshold",
-    says="Mean of k = rho n rows drawn without replacement: for every alpha the test {l > tau_alpha}, tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha), "
+    says="Mean of k = rho n rows sampled without replacement: for every alpha the test {l > tau_alpha}, tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha), "
     "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, in closed form.",
     source="Azize & Basu, theorem 4.2",
     kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows),
     domain={name: item for name, item in THRESHOLD.domain.items() if name != "n"}
     | {"alpha": rf.Real(0.01, 0.99), "rho": rf.Real(0.05, 1.0), "n": rf.Whole(2, np.inf, log=True, hunt_to=860_000)},
-    # As of theorem 3.1, with the leakage m*/rho of the drawn rows.
+    # As of theorem 3.1, with the leakage m*/rho of the sampled rows.
     where=lambda t, u, tau, rho: rho < 1.0 and THRESHOLD.call("where", {"t": t, "u": u, "tau": tau / rho}),
     claimed=lambda **at: rate_promised(True, **at),
     truth=lambda **at: rate_of_test(True, **at),
@@ -251,7 +251,7 @@ STATEMENTS = (
             "Give each record its share of the noise: Z + gamma N. Its standardised law X has E|X|^(4 + delta) bounded, since those "
             "of Z and N are, and it has itself a density, at most sqrt(1 + 1/c^2)/sqrt(2 pi). So every coordinate is of kind (D) of "
             "the correction of theorem 3.1 with N = 1, for every target, but that the replaced record too carries its noise: the q of "
-            "(ii) and (iii) is convolved with one more normal law, of variance c_j^2/n, c_j^2 = gamma_j^2/(sigma_j^2 + gamma_j^2) <= 1. That "
+            "(ii) and (iii) is convolved with another normal law, of variance c_j^2/n, c_j^2 = gamma_j^2/(sigma_j^2 + gamma_j^2) <= 1. That "
             "makes r^2 = 1 - (1 - c_j^2)/n, moves the polynomials by O(1/n) and raises no error bound. The theorem follows with the variances sigma_j^2 + gamma_j^2. Noise that fades "
             "over the coordinates leaves their lattices visible: with D_j = Bernoulli(1/2), gamma_j = 1/j and z_j = 1/2, m = 0, yet the "
             "sum of coordinate n lies within about 1/sqrt(n) of a whole number or of a half. " + MEAN
@@ -259,12 +259,12 @@ STATEMENTS = (
     ),
     SUBSAMPLE,
     SUBSAMPLE.corrected(
-        says="Mean of k = rho n rows drawn without replacement, rho in (0, 1) fixed as n grows: the optimal power, with ties decided by lot, tends to "
+        says="Mean of k = rho n rows sampled without replacement, rho in (0, 1) fixed as n grows: the optimal power, with ties decided by lot, tends to "
         f"rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha. Where {REGULAR}.",
         claimed=lambda **at: formula(False, **at),
         control=rf.Control(SUBSAMPLE.points[-2].at, 0.05),
         derivation=(
-            "One coin decides for all coordinates together whether the target is among the k rows. If it is not, the output is "
+            "A single coin decides for all coordinates together whether the target is among the k rows. If it is not, the output is "
             "k independent rows, as under H0; so H1 is (1 - rho) P_k + rho Q_k with the worlds P_k and Q_k of the mean of k rows, a "
             "mixture of two product laws and not, as in the printed proof, a product of mixtures. The ratio (1 - rho) + rho L_k "
             "increases with L_k, so at every n the optimal tests are those of L_k, with power rho (1 - beta_k) + (1 - rho) alpha. "
@@ -274,7 +274,7 @@ STATEMENTS = (
     ),
     SUBSAMPLE_ADVANTAGE,
     SUBSAMPLE_ADVANTAGE.corrected(
-        says="Mean of k = rho n rows drawn without replacement: under the conditions of azize-thm-4.2-corrected the optimal advantage tends to "
+        says="Mean of k = rho n rows sampled without replacement: under the conditions of azize-thm-4.2-corrected the optimal advantage tends to "
         "rho (Phi(sqrt(m*/rho)/2) - Phi(-sqrt(m*/rho)/2)), which is below rho.",
         claimed=lambda n, rho, **at: (
             rho_of(n, rho) * azize.advantage(leakage_of_all(n, rho, **at) / rho_of(n, rho))
@@ -288,7 +288,7 @@ STATEMENTS = (
     ),
     SUBSAMPLE_THRESHOLD,
     SUBSAMPLE_THRESHOLD.corrected(
-        says="Mean of k = rho n rows drawn without replacement: under the conditions of azize-thm-4.2-corrected, and for m* > 0, for every alpha the test "
+        says="Mean of k = rho n rows sampled without replacement: under the conditions of azize-thm-4.2-corrected, and for m* > 0, for every alpha the test "
         "{l > log(1 - rho + rho e^s)}, s = -m*/(2 rho) + sqrt(m*/rho) Phi^-1(1 - alpha), has level alpha and power "
         "rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha in the limit. Judged for Gaussian data, in closed form.",
         where=lambda t, u, tau, rho: (

@@ -110,7 +110,7 @@ PRINTED = rf.Statement(
         *({"reading": REAL} | _FEW | {"batch": 64, "records": records, "references": size, "rank": rank}
           for records, size in (("digits", 300), ("diabetes", 150)) for rank in (1.0, 0.5, 0.0)),
     ],
-    control=rf.Control(_KNOWN | {"spread": 1.0, "mean": 0.0}),  # the two scores are one
+    control=rf.Control(_KNOWN | {"spread": 1.0, "mean": 0.0}),  # the two scores are equal
     quote=PROVABLY,
     restricted_by=(WELL,),
     second_route=by_games,
@@ -124,7 +124,7 @@ _SHARE = {
 
 CORRECTED = rf.Statement(
     name="azize-alg-4-estimated-corrected",
-    says="With the sign of descent, one step, and mu0 and the centred C0 = (1/n_r) sum (g - mu0)(g - mu0)' from n_r gradients that are independent of the batch and of g*, the mu of the "
+    says="With the sign of descent, a single step, and mu0 and the centred C0 = (1/n_r) sum (g - mu0)(g - mu0)' from n_r gradients that are independent of the batch and of g*, the mu of the "
     "covariance attack tends in probability to sqrt(m*), the largest of all linear scores, the scalar product's included, as n_r/d -> infinity, if "
     + BOUNDED
     + ", m* is bounded and b m* bounded away from 0 (b rows in the batch). For Gaussian gradients and n_r > d >= 2 its mean is E sqrt(Beta((n_r - d + 1)/2, (d - 1)/2)) times E cos(delta - e, delta), delta = Sigma^-1/2 (g* - mu), e ~ N(0, I/n_r), of sqrt(m*).",
@@ -148,13 +148,13 @@ CORRECTED = rf.Statement(
         "(4) v - delta = S^-1 (I - S) delta - S^-1 e, so |v - delta| <= (o(|delta|) + |e|)/(1 - o(1)), and |e|/|delta| = O((d/n_r)^(1/2) / (b m*)^(1/2)) -> 0: the cosine tends to 1. "
         "(5) Given the references the score is linear: algorithm 4's correction (3) turns mu into power. (6) Gaussian gradients: see `mean_share`. At finite n_r the loss is about d/(2 n_r): where Sigma is nearly a "
         "multiple of I and mu nearly 0 the scalar product has sqrt(m*) itself and wins. Uncentred, C0 tends to Sigma + mu mu', which scores the direction of mu down. Over an epoch whose batches share "
-        "one appearance of the target the sum of the scores is a mixture with unequal shifts m*_t, of which Sigma^-1 (g*_t - mu) is not the best weight."
+        "a single appearance of the target the sum of the scores is a mixture with unequal shifts m*_t, of which Sigma^-1 (g*_t - mu) is not the best weight."
     ),
 )  # fmt: skip
 
 DRAWN = rf.Statement(
     name="azize-alg-4-estimated-drawn",
-    says="From n_r/d = 512 on and for b m* >= 1/2, the reference sets that are drawn (8 to 200 of them, by a seed) from independent, scaled coordinates of the laws "
+    says="From n_r/d = 512 on and for b m* >= 1/2, the reference sets that are sampled (8 to 200 of them, by a seed) from independent, scaled coordinates of the laws "
     "skewed (exponential) and heavy-tailed (Student, 5 df) keep sqrt(m*) to 1% in their mean.",
     source="Azize and Basu, algorithm 4",
     kind=rf.Equality(0.01, unit="share of sqrt(m*)"),
@@ -172,7 +172,7 @@ DRAWN = rf.Statement(
     quote=PROVABLY,
     restricted_by=(WELL,),
     corrects=PRINTED.name,
-    derivation="Steps (1) to (4) of azize-alg-4-estimated-corrected, for the limit; what is left of it at n_r/d = 512 is computed from drawn reference sets.",
+    derivation="Steps (1) to (4) of azize-alg-4-estimated-corrected, for the limit; what is left of it at n_r/d = 512 is computed from sampled reference sets.",
 )  # fmt: skip
 
 STATEMENTS = (PRINTED, CORRECTED, DRAWN)

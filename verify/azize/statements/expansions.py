@@ -1,4 +1,4 @@
-"""Lemmas C.8 and C.11: the expansion of the log-likelihood ratio of one coordinate."""
+"""Lemmas C.8 and C.11: the expansion of the log-likelihood ratio of a single coordinate."""
 
 import numpy as np
 
@@ -56,7 +56,7 @@ _WHY = (
 )
 C8_CORRECTED = C8.corrected(
     says=C8.says.replace("(lambda_3 (mu - z)/(n sigma))", "(lambda_3 (mu - z)/(6 n sigma))")
-    + " For one law with four moments and a bounded density of some convolution power, and t fixed.",
+    + " For a law with four moments and a bounded density of some convolution power, and t fixed.",
     truth=lambda **at: expansion_error(share=1.0 / 6.0, **at),
     control=rf.Control(_POINTS[0], truth=lambda factor, **at: expansion_error(share=1.0 / 6.0, factor=factor, **at)),
     derivation=_WHY,
@@ -87,7 +87,7 @@ C11 = rf.Statement(
 )  # fmt: skip
 C11_CORRECTED = C11.corrected(
     says=C11.says.replace("(lambda_3 (mu - z)/(k sigma))", "(lambda_3 (mu - z)/(6 k sigma))")
-    + " For one law with four moments and a bounded density of some convolution power, t and rho fixed.",
+    + " For a law with four moments and a bounded density of some convolution power, t and rho fixed.",
     uses=("azize-lemma-C.8-corrected",),
     truth=C8_CORRECTED.truth,
     control=rf.Control(_POINTS[0] | {"rho": 0.5}, truth=lambda factor, **at: expansion_error(share=1.0 / 6.0, factor=factor, **at)),

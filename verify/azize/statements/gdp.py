@@ -72,13 +72,13 @@ AUDIT = rf.Statement(
 )  # fmt: skip
 
 RELEASES = 16
-"""Releases of each data set: a mechanism that draws anything shows more than one output."""
+"""Releases of each data set: a mechanism that draws anything shows more than a single output."""
 
 
 def best_advantage(n: int, distance: float, mechanism: mi.AbstractMechanism | None = None) -> float:
-    """The advantage of the best test of the released outputs, of two data sets that differ by `distance` in one row.
+    """The advantage of the best test of the released outputs, of two data sets that differ by `distance` in a single row.
 
-    Of a mechanism that draws nothing every release of one data set is the same, and the law of its output is that point. Where the
+    Of a mechanism that draws nothing every release of a single data set is the same, and the law of its output is that point. Where the
     releases differ, nothing is known of the advantage, and 0 is returned.
     """
     mean = mi.EmpiricalMean() if mechanism is None else mechanism
@@ -150,8 +150,8 @@ STATEMENTS = (
     ),
     GUARANTEE,
     GUARANTEE.corrected(
-        says="The mean itself is mu-GDP for no finite mu: two data sets that differ in one row have different means, and the test that "
-        "compares the output with one of them never errs. What the audit finds is a lower bound of mu, for one target and one "
+        says="The mean itself is mu-GDP for no finite mu: two data sets that differ in a single row have different means, and the test that "
+        "compares the output with either mean never errs. What the audit computes is a lower bound of mu, for a single target and a single "
         "data distribution.",
         kind=rf.Equality(1e-9, unit="advantage"),
         # No target and no law of the data has a part in it.
@@ -163,8 +163,8 @@ STATEMENTS = (
         derivation=(
             "f-DP bounds the errors of every test between every two neighbouring data sets (Dong, Roth, Su 2022, definition 2.3). If "
             "row i differs, so does the sum, and the mechanism adds no noise: the two outputs are two different points, total "
-            "variation 1, while g_mu allows at most 2 Phi(mu/2) - 1 < 1. An audit plays one pair of worlds, in which all other rows "
-            "are random; its curve bounds the mechanism's from one side only."
+            "variation 1, while g_mu allows at most 2 Phi(mu/2) - 1 < 1. An audit plays a single pair of worlds, in which all other rows "
+            "are random; its curve bounds the mechanism's from a single side only."
         ),
     ),
 )  # fmt: skip

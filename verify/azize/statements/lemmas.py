@@ -119,7 +119,7 @@ STATEMENTS = (
     ),
     C12,
     C12.corrected(
-        says=_W + ", for one law of the data with finite 8th moments, t and rho in (0, 1) fixed as n grows (or standardised 8th "
+        says=_W + ", for a law of the data with finite 8th moments, t and rho in (0, 1) fixed as n grows (or standardised 8th "
         "moments and |t| bounded over the coordinates), n = k/rho.",
         where=lambda data, df: data != "Student t" or df > 8.0,
         control=C12.control,

@@ -44,7 +44,7 @@ DOMAIN = {
 
 
 def searched(**at: Any) -> bool:
-    """Where a law can be told: a smaller m is 2% of a tenth of a probit, of a larger one no two error rates are in sight at once."""
+    """Where a law can be recognised: a smaller m is 2% of a tenth of a probit, of a larger m no two error rates are in sight at once."""
     problem = MeanProblem.of(at)
     if not all(0.005 <= q <= 0.995 for q in problem.means):
         return False  # rarer values are met in more rows than are searched

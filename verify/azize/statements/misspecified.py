@@ -174,7 +174,7 @@ STATEMENTS = (
             "The score is linear: X = sum_ij u_j x_ij/n - m_targ/2 with u = Sigma^-1/2 (z_targ - mu) and x the standardised entries, so under "
             "H0 it has mean -m_targ/2 and variance m_targ, whatever z* is. The n d summands meet Lindeberg's condition: "
             "sum_j (u_j^2/n) E[x_j^2; |x_j| > eps n/|u_j|] <= m_targ sup_j E[x_j^2; |x_j| > eps sqrt(n/m_targ)] -> 0, since "
-            "u_j^2 <= n m_targ. Under H1 one row is replaced by the constant (z* - mu): that adds m_scal and takes away n^-1 of the variance. "
+            "u_j^2 <= n m_targ. Under H1 a single row is replaced by the constant (z* - mu): that adds m_scal and takes away n^-1 of the variance. "
             "Two normals of equal variance m_targ whose means differ by m_scal are separated best at the midpoint, "
             "(m_scal - m_targ)/2, on the side of the sign of m_scal; convergence to continuous laws is uniform. No density and no lattice is "
             "needed, because the score is not the ratio; for the ratio of z_targ itself, equation 5 carries it over where the correction "
@@ -201,7 +201,7 @@ STATEMENTS = (
         },
         restricted_by=RESTRICTED,
         corrects=THEOREM.name,
-        derivation="That of azize-thm-4.3-corrected: the two limit laws are normal with one variance, so that thresholds of the score have the curve of their distance, at every FPR.",
+        derivation="That of azize-thm-4.3-corrected: the two limit laws are normal with the same variance, so that thresholds of the score have the curve of their distance, at every FPR.",
     ),
     rf.Statement(
         name="azize-thm-4.3-appendix",

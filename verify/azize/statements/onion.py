@@ -14,7 +14,7 @@ PRODUCTS = (*SYMMETRIC, BALL, VALUES)
 
 
 def family(data: str, shape: float, other: float) -> Family:
-    """The law of one dimension; a Student law has 3 degrees of freedom more than the shape."""
+    """The law of a single dimension; a Student law has 3 degrees of freedom more than the shape."""
     return data, shape + 3 if data == "student" else shape, other
 
 
@@ -85,7 +85,7 @@ PRINTED = rf.Statement(
     quote=ONION,
     not_judged={
         "Removing a layer of outliers is equivalent to sampling from a new data-generating distribution": "an identity: independent records that lie inside a region are independent draws of the law cut off there",
-        "with a smaller variance": "which variance of d coordinates is meant is not said; no variance grows for a product of symmetric laws (azize-onion-corrected, step 2), and other laws have coordinates whose variance grows",
+        "with a smaller variance": "which variance of d coordinates is meant is not stated; no variance grows for a product of symmetric laws (azize-onion-corrected, step 2), and other laws have coordinates whose variance grows",
     },
     second_route=lambda data, shape, other, keep: fall_by_draws(family(data, shape, other), keep),
 )  # fmt: skip

@@ -140,7 +140,7 @@ STATEMENTS = (
         derivation=(
             "Neyman and Pearson: for 0 <= alpha <= 1 there are c in [0, inf] and q in [0, 1] such that phi* = 1{L > c} + q 1{L = c} has "
             "size exactly alpha, and q = 1 if c = inf, L = dP_in/dP_out, inf where P_out has no mass. If c < inf, (phi* - phi)(dP_in - c dP_out) >= 0 "
-            "everywhere for any test phi, so one of size <= alpha has E_in(phi* - phi) >= c E_out(phi* - phi) >= 0; if c = inf, phi* is "
+            "everywhere for any test phi, so a test of size <= alpha has E_in(phi* - phi) >= c E_out(phi* - phi) >= 0; if c = inf, phi* is "
             "1 wherever P_out has no mass and the level is used up there. No condition on the laws is needed. Without randomisation the ratio's "
             "thresholds skip sizes, and between two of them another set of outputs can use the size that is left over: with "
             "discrete outputs the printed form fails."

@@ -38,7 +38,7 @@ LIMIT = "m* = lim (1/n) ||z* - mu||^2, as theorem 3.1 defines it"
 
 
 def mean_leakage(data: str, p: float, df: float, scale: float, off: float = 0.0) -> rf.Number:
-    """E t^2 of one coordinate, d / n of which add up; `off`: what is added to its mean, which makes the statement false."""
+    """E t^2 of a single coordinate, d / n of which add up; `off`: what is added to its mean, which makes the statement false."""
     if data == RARER:
         # But for probability sum_{j > J} 1/j^2 <= 1/J, z_j = 0 beyond J, where t_j^2 = 1/(j^2 - 1); before, t_j^2 < j^2.
         n, first = 1e16, 1e4
@@ -168,7 +168,7 @@ STATEMENTS = (
             "appendix B.3",
         ),
         not_judged={
-            "(and accuracy)": "the accuracy is (1 + advantage)/2, of each target and of the random one"
+            "(and accuracy)": "the accuracy is (1 + advantage)/2, of each target and of the random target"
         },
     ),
     LEAKAGE,

@@ -69,7 +69,7 @@ PRINTED = rf.Statement(
     ),
     quote=FIGURE_6,
     not_judged={
-        "Figure 6 shows that the power of the test decreases as n_0 gets smaller.": "a trend of a plot, of drawn reference sets; azize-reference-points-corrected has the power of each set, which is at most the known moments'"
+        "Figure 6 shows that the power of the test decreases as n_0 gets smaller.": "a trend of a plot, of sampled reference sets; azize-reference-points-corrected has the power of each set, which is at most the known moments'"
     },
     restricted_by=(
         rf.Quote(
@@ -86,7 +86,7 @@ PRINTED = rf.Statement(
 
 CORRECTED = rf.Statement(
     name="azize-reference-points-corrected",
-    says="For independent coordinates with positive variances and finite third moments, one reference set, fixed over the games, and any weights w = w(mu0, C0, z*), Sigma w not 0, the covariance attack has at every n >= 2 a curve within "
+    says="For independent coordinates with positive variances and finite third moments, a single reference set, fixed over the games, and any weights w = w(mu0, C0, z*), Sigma w not 0, the covariance attack has at every n >= 2 a curve within "
     "D_0, D_1 (Berry and Esseen) of beta(alpha) = Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))), mu = w'(z* - mu_D)/sqrt(n w'Sigma w): the normal curve read at "
     "1 - alpha -+ D_0, -+ D_1, with D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Sigma w)^(3/2) sqrt(n - i)) (azize-reference-points-distance). It tends to g_mu where n grows and D_i -> 0, and mu <= sqrt(m*), with equality for z* not mu_D only "
     "where w is a positive multiple of Sigma^-1 (z* - mu_D): the estimates keep the share cos(angle of w and Sigma^-1 (z* - mu_D) in Sigma) of sqrt(m*).",
@@ -98,7 +98,7 @@ CORRECTED = rf.Statement(
         "tau": rf.Real(0.1, 20.0, log=True),
         "n": rf.Whole(2, inf, log=True, hunt_to=10**6 * 8**5),
     },
-    # A mu near 0 has no scale to be judged on; of one above 4 no error rate is in sight.
+    # A mu near 0 has no scale to be judged on; of a mu above 4 no error rate is in sight.
     where=lambda estimator, n0, tau: 0.02 < growing_curve(estimator, n0, tau, 10**6).mu < 4.0,
     claimed=lambda **at: GaussianTradeOff(growing_curve(**at).mu),
     truth=growing_curve,
@@ -108,7 +108,7 @@ CORRECTED = rf.Statement(
     corrects="azize-reference-points",
     derivation=(
         "(1) Given the reference set the score is w'muhat plus a constant that is the same in both worlds. n w'(muhat - mu_D) is a sum of n d independent "
-        "terms w_j (Z_ij - mu_j) of variance n v, v = w'Sigma w, under H0; under H1 one row is the constant w'(z* - mu_D) and n - 1 rows remain. "
+        "terms w_j (Z_ij - mu_j) of variance n v, v = w'Sigma w, under H0; under H1 a single row is the constant w'(z* - mu_D) and n - 1 rows remain. "
         "(2) Berry and Esseen for independent terms with third moments, with the constant 0.56 of Shevtsova (2010): the distribution functions are within D_0 "
         "and D_1 of normal ones. (3) A test of FPR alpha that decides ties by lot has a threshold x (in sd) with P(S < x) <= 1 - alpha <= P(S <= x), so "
         "Phi(x) is within D_0 of 1 - alpha, and its FNR, between P_in(S < x) and P_in(S <= x), is within D_1 of Phi((x - mu) sqrt(n/(n - 1))). "
@@ -120,7 +120,7 @@ CORRECTED = rf.Statement(
 
 DISTANCE = rf.Statement(
     name="azize-reference-points-distance",
-    says="With one fixed reference set, the score's distribution functions are within D_0 (out) and D_1 (in) of normal ones at every n >= 2: D_i and conditions as in azize-reference-points-corrected.",
+    says="With a single fixed reference set, the score's distribution functions are within D_0 (out) and D_1 (in) of normal ones at every n >= 2: D_i and conditions as in azize-reference-points-corrected.",
     source="Azize and Basu, appendix E.1, figure 6",
     kind=rf.Bound(unit="distance of distribution functions"),
     domain={

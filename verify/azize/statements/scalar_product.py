@@ -125,22 +125,22 @@ PRINTED = rf.Statement(
 
 CORRECTED = PRINTED.corrected(
     says="As n and d = tau n grow, for data with independent coordinates, the covariance attack with known moments has at every fixed FPR at least the power of "
-    "the scalar-product attack, for every reference point, fixed or drawn apart from the records, if for some delta > 0 the moments E|(Z_j - mu_j)/sigma_j|^(2 + delta) "
-    "are bounded by one number for all coordinates and sizes, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Sigma w), uniformly in w "
+    "the scalar-product attack, for every reference point, fixed or sampled apart from the records, if for some delta > 0 the moments E|(Z_j - mu_j)/sigma_j|^(2 + delta) "
+    "are bounded by a single number for all coordinates and sizes, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Sigma w), uniformly in w "
     "(0 for w = 0, a constant score).",
     domain={"data": DOMAIN["data"]},
     control=PRINTED.control,
     derivation=(
         "(1) n w'(muhat - mu) is under H0 a sum of n d independent terms w_j sigma_j X_ij, X_ij = (Z_ij - mu_j)/sigma_j, of variance n v, "
-        "v = w'Sigma w; under H1 one row is replaced by the constant w'(z* - mu) and n - 1 rows remain. "
+        "v = w'Sigma w; under H1 a single row is replaced by the constant w'(z* - mu) and n - 1 rows remain. "
         "(2) Each weight is at most |w_j| sigma_j <= sqrt(v), so the Lyapunov ratio is at most M n sum_j (|w_j| sigma_j)^(2+delta) / (n v)^(1+delta/2) "
         "<= M n^(-delta/2) for delta <= 1, whatever w, z* and z_ref are: no condition on the target or on the largest weight is needed. By "
         "Lyapunov's theorem both distribution functions tend to normal ones, and uniformly in w, z* and z_ref: were their distance to stay above some "
         "eps along a sequence of these, the array of that sequence, whose Lyapunov ratios tend to 0, would contradict the theorem. (3) So the score at FPR alpha (randomised at ties, whose mass is "
         "at most twice that distance) has FNR Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))) + o(1) with mu = w'(z* - mu)/sqrt(n v), uniformly in w. "
         "(4) Cauchy and Schwarz: mu <= sqrt((1/n)||z* - mu||^2_{Sigma^-1}) = sqrt(m*), with equality for w = Sigma^-1 (z* - mu), the covariance score. "
-        "A test of either side of the scalar product has mu or -mu, both <= sqrt(m*). (5) A reference point drawn apart from the records: "
-        "at one threshold for all, its FPRs and powers are averages over z_ref, and Phi(Phi^-1(a) + sqrt(m*)) is concave in a (Jensen). "
+        "A test of either side of the scalar product has mu or -mu, both <= sqrt(m*). (5) A reference point sampled apart from the records: "
+        "at a single threshold for all, its FPRs and powers are averages over z_ref, and Phi(Phi^-1(a) + sqrt(m*)) is concave in a (Jensen). "
         "Without the bound, (2) fails: rare coordinates stay Poisson, where a linear score with other weights may rank better. At finite n the "
         "covariance score is not the likelihood ratio, and again another may win."
     ),
@@ -176,7 +176,7 @@ def pair(data: str, n: int, **at: float) -> tuple[float, float, float]:
 
 
 def pair_number(which: int, data: str, **at: float) -> rf.Number:
-    """One of the two as a number."""
+    """Either of the two as a number."""
     result = pair(data, **at)  # pyright: ignore[reportArgumentType]
     if data == "Bernoulli":
         return rf.Number(result[which], unit="power", route="enumeration", detail=f"At FPR {result[0]:.4g}.")
@@ -250,7 +250,7 @@ FINITE = rf.Statement(
         {"data": "Gaussian"} | _SMALL | {"p_2": 0.05},
         {"data": "Gaussian"} | _SMALL | {"n": 2, "p_2": 0.9, "target_2": 0.3, "reference_1": 0.5, "reference_2": 0.5},
     ],
-    # Of equal variances the two scores are one.
+    # Of equal variances the two scores are equal.
     control=rf.Control({"data": "Gaussian"} | _SMALL | {"p_2": 0.05}),
     quote=PROVABLY,
     not_judged=ESTIMATED,
@@ -260,15 +260,15 @@ FINITE = rf.Statement(
 
 FINITE_CORRECTED = FINITE.corrected(
     uses=("azize-alg-4-corrected",),
-    says="At every n >= 2 and d, for Gaussian data with independent coordinates, known moments, a z_ref that is the same in all games, and z* not the mean and not z_ref (where one of the scores is constant), the covariance "
+    says="At every n >= 2 and d, for Gaussian data with independent coordinates, known moments, a z_ref that is the same in all games, and z* not the mean and not z_ref (where a score is constant), the covariance "
     "attack has at every FPR at least the power of the scalar product.",
     domain={"data": rf.Fixed("Gaussian")},
     control=FINITE.control,
     derivation=(
         "Such a score w'(muhat - mu) is normal in both worlds, with FNR Phi((Phi^-1(1 - alpha) - mu_w) sqrt(n/(n - 1))), mu_w = w'(z* - mu)/sqrt(n w'Sigma w), exactly; it falls with "
         "mu_w, and by Cauchy and Schwarz |mu_w| <= sqrt(m*), with equality at w = Sigma^-1 (z* - mu). A test of the other side has -mu_w. See azize-alg-4-corrected, where the covariance "
-        "matrix is any. A z_ref that is drawn anew is not covered: Phi(sqrt(n/(n - 1)) (Phi^-1(a) + mu)) is not concave at small a, so that one threshold on the scores of all "
-        "references may win: at n = 2, d = 1, sqrt(m*) = .07 and FPR .001 one that half of them can pass has 1.8 times the power. Other data: at finite n the covariance score is not the likelihood ratio, and another linear score may win."
+        "matrix is any. A z_ref that is sampled anew is not covered: Phi(sqrt(n/(n - 1)) (Phi^-1(a) + mu)) is not concave at small a, so that a single threshold on the scores of all "
+        "references may win: at n = 2, d = 1, sqrt(m*) = .07 and FPR .001 a threshold that half of them can pass has 1.8 times the power. Other data: at finite n the covariance score is not the likelihood ratio, and another linear score may win."
     ),
 )
 

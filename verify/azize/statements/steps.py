@@ -11,7 +11,7 @@ from verify.azize.statements import scalar_product
 from verify.azize.statements.scalar_product import PROVABLY
 
 BOUNDED = (
-    "independent rows of one law, Sigma nonsingular, and E(u'Sigma^-1/2 (g - mu))^4 <= h^2 for every unit vector u, with one h for all sizes "
+    "independent rows of the same law, Sigma nonsingular, and E(u'Sigma^-1/2 (g - mu))^4 <= h^2 for every unit vector u, with the same h for all sizes "
     "(A x + b with independent coordinates of bounded kurtosis, say)"
 )
 """The condition of the corrections. Bounded moments of single coordinates are not enough where coordinates depend on each other."""
@@ -69,7 +69,7 @@ WELL = rf.Quote(
 
 PRINTED = rf.Statement(
     name="azize-alg-4",
-    says="The covariance attack on SGD steps with g_batch = (theta_{t+1} - theta_t)/eta beats the scalar product <g*, g_batch>: one step, known moments, Gaussian gradients.",
+    says="The covariance attack on SGD steps with g_batch = (theta_{t+1} - theta_t)/eta beats the scalar product <g*, g_batch>: a single step, known moments, Gaussian gradients.",
     source="Azize and Basu, algorithm 4",
     kind=rf.Ordering(),
     domain=DOMAIN,
@@ -85,7 +85,7 @@ PRINTED = rf.Statement(
         STUDY | {"spread": 1.0, "mean": 0.0},
         STUDY | {"batch": 2, "angle": pi / 2},
     ],
-    # Of equal variances and a mean gradient of 0 the two scores are one.
+    # Of equal variances and a mean gradient of 0 the two scores are equal.
     control=rf.Control(STUDY | {"spread": 1.0, "mean": 0.0}),
     quote=WELL,
     not_judged={
@@ -97,8 +97,8 @@ PRINTED = rf.Statement(
 )
 
 CORRECTED = PRINTED.corrected(
-    says="With g_batch = (theta_t - theta_{t+1})/eta, the mean gradient of the batch, and known moments, the covariance attack on one step is at least as "
-    "strong as the scalar product at every FPR: exactly, at every batch size, for Gaussian gradients and g* neither 0 nor mu (where one of the scores is constant); in the "
+    says="With g_batch = (theta_t - theta_{t+1})/eta, the mean gradient of the batch, and known moments, the covariance attack on a single step is at least as "
+    "strong as the scalar product at every FPR: exactly, at every batch size, for Gaussian gradients and g* neither 0 nor mu (where a score is constant); in the "
     "limit of large batches if " + BOUNDED + " (azize-alg-4-limit).",
     claimed=lambda **at: mus(1.0, **at)[0],
     truth=lambda **at: mus(1.0, **at)[1],
@@ -112,15 +112,15 @@ CORRECTED = PRINTED.corrected(
         "scalar product has mu_w = 0 and at FPR above 1/2 more power than the coin) and g* = 0 (no scalar product; below 1/2 the coin may win) are left out. (3) For other gradients w'(g - mu)/sqrt(w'Sigma w) = u'Sigma^-1/2 (g - mu) for a unit vector u, with fourth moment at most h^2 "
         "and so third absolute moment at most h^(3/2): by Berry and Esseen both distribution functions are within 0.56 h^(3/2) (b - 1)^(-1/2) of normal ones, uniformly in w, and (2) holds up to that. "
         "The condition is on all directions: x = +- sqrt(d) e_J times an orthogonal matrix with entries +- d^(-1/2), J even on 1..d, has coordinates +-1 and "
-        "covariance I, but one of its directions is 0 but for a share 1/d of the rows, and a score along it stays Poisson. (4) The sum over several steps is covered where all of them contain the target, are of one size and "
-        "have other rows that are independent (one step on the stacked gradients); not where an epoch's batches share the target's one appearance."
+        "covariance I, but in a direction it is 0 except for a share 1/d of the rows, and a score along it stays Poisson. (4) The sum over several steps is covered where all of them contain the target, are of the same size and "
+        "have other rows that are independent (a single step on the stacked gradients); not where an epoch's batches share the target's only appearance."
     ),
 )
 
 LIMIT = rf.Statement(
     name="azize-alg-4-limit",
     uses=("azize-scalar-product-corrected",),
-    says="With the sign of descent and known moments, the covariance attack on one step is in the limit of large batches at least as strong as the scalar product at every FPR, if "
+    says="With the sign of descent and known moments, the covariance attack on a single step is in the limit of large batches at least as strong as the scalar product at every FPR, if "
     + BOUNDED
     + ".",
     source="Azize and Basu, algorithm 4",

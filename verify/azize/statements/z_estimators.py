@@ -36,7 +36,7 @@ RESIDUAL, ALPHA = 1.5, 0.1
 
 
 def sizes(problem: str) -> tuple[int, ...]:
-    """Odd, so that the median is one record; the proven error of the normal law, up to n^-1/2, asks for this many."""
+    """Odd, so that the median is a single record; the proven error of the normal law, up to n^-1/2, asks for this many."""
     if problem == GROWING:
         return tuple(100 * 2**k for k in range(9))
     if problem == TYPICAL:
@@ -57,7 +57,7 @@ def problem_at(**at: Any) -> Problem:
 
 
 def claimed(**at: Any) -> GaussianTradeOff | rf.Number:
-    """G_sqrt(m); the power of one wide regression."""
+    """G_sqrt(m); the power of a single wide regression."""
     problem = at.get("problem")
     if problem == GROWING:
         return rf.Number(float(azize.power(ALPHA, RESIDUAL**2 / 2)), unit="power")
@@ -65,7 +65,7 @@ def claimed(**at: Any) -> GaussianTradeOff | rf.Number:
 
 
 def truth(reading: str, n: int, **at: Any) -> object:
-    """The curve of the score with its proven bracket; of the match with a released number; the power of one wide regression."""
+    """The curve of the score with its proven bracket; of the match with a released number; the power of a single wide regression."""
     problem = at.get("problem")
     if problem == TYPICAL:
         return matching(revealing_power(n, 1.0)[0])
@@ -90,7 +90,7 @@ SIGNED = ("median, skewed", "least squares, slope not 0", DRAWN)
 _REST = {"kinds": 1, "root": 1.0, "draw": 0}
 DOMAIN = {
     "kinds": rf.Whole(1, 4),
-    "root": rf.Real(0.2, 2.5),  # sqrt(m) of a drawn problem
+    "root": rf.Real(0.2, 2.5),  # sqrt(m) of a sampled problem
     "draw": rf.Whole(0, 10**6),
     "n": rf.Whole(101, inf, log=True, hunt_to=2 * 10**9),
 }
@@ -166,7 +166,7 @@ CORRECTED = rf.Statement(
         "cut off at a fixed distance; U - 1/2 is the linear part up to a remainder of variance O(n^-3/2) (Bahadur 1966; van der Vaart 1998, example 5.24), and E_in - E_out of Q(U) is its covariance with the ratio below, Q'(1/2)/(2n) (1 + o(1)) = I/n + o(1/n). "
         "The ratio: medians, log(k/((2k + 1)(1 - U))) for a target above the median (mirrored below), logistic regression, log(s/(np)) or log((n - s)/(n(1 - p))): with x the standardised estimate, t x/sqrt(n) - t^2/(2n) plus terms of mean o(1/n) and variance o(1/n) out; independent coordinates and Lindeberg give N(-m/2, m), "
         "and Le Cam's third lemma (van der Vaart 1998, example 6.7) N(m/2, m) in. Other estimators' exact ratio is not claimed: for lattice data, say, it may see more than any expansion (theorem 3.1). "
-        "Typical medians: the released number is the target's with probability p_j = P(Binomial(2k, v_j) = k), independently over j; sum p_j -> tau (a Riemann sum of n times a Beta density of width n^-1/2 on a mesh 1/d) and max p_j -> 0, so one of them is with probability 1 - prod(1 - p_j) -> 1 - e^-tau; records with a "
+        "Typical medians: the released number is the target's with probability p_j = P(Binomial(2k, v_j) = k), independently over j; sum p_j -> tau (a Riemann sum of n times a Beta density of width n^-1/2 on a mesh 1/d) and max p_j -> 0, so at least a single released number is with probability 1 - prod(1 - p_j) -> 1 - e^-tau; records with a "
         "density never equal it. A regression with p = tau n coefficients is no fixed block: the leverage x*'(X'X)^-1 x* does not vanish."
     ),
 )  # fmt: skip

@@ -18,7 +18,7 @@ def log_delta(epsilon: float, mu: float) -> Number:
     """log10 of the least delta for which a shift by mu standard deviations of a normal law is (epsilon, delta)-DP.
 
     delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), with r the ratio of the second term to the first: an error e of
-    the logarithms is one of e (1 + r) / (1 - r) of log delta.
+    the logarithms is an error of e (1 + r) / (1 - r) of log delta.
 
     Source: Balle & Wang (2018), theorem 8.
 
@@ -107,7 +107,7 @@ def sampling_claim(epsilon: float, sigma: float, rate: float) -> Number:
 
 
 def by_densities(epsilon: float, sigma: float, rate: float, neighbours: str) -> Replication:
-    """Delta as the integral of what one density has above the other, on a grid."""
+    """Delta as the integral of what either density has above the other, on a grid."""
     slope = 1.0 + rate * math.expm1(epsilon)
     x = np.linspace(-1.0 - 12.0 * sigma, 1.0 + 12.0 * sigma, 400_001)
     null, there, other = (
@@ -154,7 +154,7 @@ def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) 
 
 
 def by_transform(sigma: float, rate: float, steps: int, log10_delta: float) -> Replication:
-    """Delta at the claimed epsilon: the losses of one step rounded to a grid, their law to the power `steps` by a Fourier transform."""
+    """Delta at the claimed epsilon: the losses of a single step rounded to a grid, their law to the power `steps` by a Fourier transform."""
     epsilon, width, size = limit_epsilon(sigma, rate, steps, log10_delta), 2e-4, 1 << 21
     x = np.linspace(-12.0 * sigma, 1.0 + 12.0 * sigma, 2_000_001)
     loss = np.log1p(rate * np.expm1((2.0 * x[:-1] + np.diff(x) - 1.0) / (2.0 * sigma**2)))

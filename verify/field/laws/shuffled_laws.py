@@ -1,4 +1,4 @@
-"""Shuffled batches, shuffled reports and audits in one run: bounds of what they show, and how often an audit errs."""
+"""Shuffled batches, shuffled reports and audits in a single run: bounds of what they show, and how often an audit errs."""
 
 import math
 
@@ -20,7 +20,7 @@ def poisson_epsilon(sigma: float, steps: int, delta: float) -> float:
 
 
 def shuffled_epsilon(sigma: float, steps: int, delta: float) -> float:
-    """A lower bound on epsilon of one epoch of shuffled batches, by one event.
+    """A lower bound on epsilon of a single epoch of shuffled batches, by a single event.
 
     A record of gradient 1 stands among records of gradient -1, or is zeroed out. But for a known shift the batches' sums are then
     normal around 2 e_t, or e_t, with t uniform. The event is that the largest sum exceeds c; any c gives a bound.
@@ -41,7 +41,7 @@ def shuffled_epsilon(sigma: float, steps: int, delta: float) -> float:
 
 
 def by_draws(sigma: float, steps: int, delta: float) -> Replication:
-    """The same event among 40,000 drawn epochs with the record, and its probability without by the union bound."""
+    """The same event among 40,000 sampled epochs with the record, and its probability without by the union bound."""
     rng, epochs, c = np.random.default_rng(3), 40_000, 2.0 + 3.0 * sigma
     places = rng.integers(0, steps, epochs)
     largest = np.empty(epochs)
@@ -106,7 +106,7 @@ GRANTED = 1e-10
 def least_refused(
     canaries: int, guesses: int, mu: float, delta: float, significance: float, bound: str
 ) -> int:
-    """The least number of right guesses at which the audit calls the true guarantee of G_mu false; one more than all if none."""
+    """The least number of right guesses at which the audit calls the true guarantee of G_mu false; all plus 1 if none."""
     epsilon = float(mi.GaussianTradeOff(mu).epsilon(delta))
     low, high = 0, guesses + 1
     while low < high:

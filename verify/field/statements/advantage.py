@@ -27,7 +27,7 @@ REPLACED, INDEPENDENT = "one record replaced", "independent of the others"
 _PREMISES = {"neighbours": REPLACED, "records": INDEPENDENT}
 HUMPHRIES = Statement(
     name="field-humphries",
-    says="Under $(\\varepsilon, \\delta)$-DP for data sets that differ by one replaced record, the target and the record in its place drawn "
+    says="Under $(\\varepsilon, \\delta)$-DP for data sets that differ by a replaced record, the target and the record in its place sampled "
     "independently of the others, the membership advantage is at most "
     "$(e^\\varepsilon - 1 + 2\\delta)/(e^\\varepsilon + 1)$, and some mechanism attains it.",
     source="Humphries, Oya, Tulloch, Rafuse, Goldberg, Hengartner, Kerschbaum (2023), theorem 3.4",

@@ -1,4 +1,4 @@
-"""Audits in one training run: how often their lower bound on epsilon is above the truth."""
+"""Audits in a single training run: how often their lower bound on epsilon is above the truth."""
 
 import math
 
@@ -12,7 +12,7 @@ _POINTS = tuple(
 )
 ONE_RUN = Statement(
     name="field-one-run",
-    says="The lower bounds on $\\varepsilon$ of audits in one run are above the truth with probability at most the significance level: "
+    says="The lower bounds on $\\varepsilon$ of audits in a single run are above the truth with probability at most the significance level: "
     "judged for Gaussian mechanisms, whose canaries do not disturb each other.",
     source="Steinke, Nasr, Jagielski (2023), theorem 5.2; Mahloujifar, Melis, Chaudhuri (2025)",
     kind=Bound(unit="probability"),

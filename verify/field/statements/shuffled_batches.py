@@ -5,8 +5,8 @@ from verify.field.laws.shuffled_laws import by_draws, poisson_epsilon, shuffled_
 
 SHUFFLED_BATCHES = Statement(
     name="field-shuffled-batches",
-    says="DP-SGD with shuffled batches, one epoch, has at most the $\\varepsilon$ that the accounting of Poisson batches gives: as it is "
-    "used. Judged at the published settings, where one event shows more.",
+    says="DP-SGD with shuffled batches, a single epoch, has at most the $\\varepsilon$ that the accounting of Poisson batches gives: as it is "
+    "used. Judged at the published settings, where a single event shows more.",
     source="usual practice; Chua et al. (2024) show that it fails",
     kind=Ordering(unit="epsilon"),
     domain={"sigma": Choice(0.5, 0.8), "steps": Fixed(1000), "delta": Fixed(1e-5)},

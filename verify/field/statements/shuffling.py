@@ -24,7 +24,7 @@ SHUFFLING = Statement(
     truth=shuffled_delta,
     points=(
         {"n": 1000, "local": 1.0, "log10_delta": -5.0},
-        # Where the exact delta is far enough above rounding to be told.
+        # Where the exact delta is far enough above rounding to be resolved.
         {"n": 100, "local": 1.0, "log10_delta": -0.5},
     ),
     control=Control({"n": 1000, "local": 1.0, "log10_delta": -5.0}, attained=True),

@@ -29,7 +29,7 @@ from verify.izzo.laws.subset_enumeration import LARGEST, best_of_all_attacks, ha
 LITERAL = 12
 """Records up to which all halves and neighbours are enumerated."""
 BLOCK = 20_000
-"""Games that are drawn at once."""
+"""Games that are sampled at once."""
 
 
 def norms(x: np.ndarray, moment: float) -> np.ndarray:
@@ -72,7 +72,7 @@ def two_output_draws(
 
 
 def corollary_10_again(algorithm: str, M: float, eta: float, d: int) -> Replication:
-    """Draws of what is integrated or bounded elsewhere; the engine's games of what is drawn."""
+    """Draws of what is integrated or bounded elsewhere; the engine's games of what is sampled."""
     if "games" in algorithm:
         return played_by_the_engine(M, d, eta)
     if M == 2.0:
@@ -81,7 +81,7 @@ def corollary_10_again(algorithm: str, M: float, eta: float, d: int) -> Replicat
 
 
 def sign_of_the_mean(moment: float, dimension: int, eta: float) -> Replication:
-    """Two outputs in R^d, the sign of the mean of the noisy output named: P(wrong) given the direction, averaged over drawn ones."""
+    """Two outputs in R^d, the sign of the mean of the noisy output named: P(wrong) given the direction, averaged over sampled directions."""
     rng, games = np.random.default_rng(12), int(np.clip(3e7 / dimension, 40, BLOCK))
     block = max(1, int(2e6 / dimension))
     means = []
@@ -95,7 +95,7 @@ def sign_of_the_mean(moment: float, dimension: int, eta: float) -> Replication:
     # Directions along which the outputs nearly agree gain most and are rare: the lower end leaves out what they gain beyond 5 medians.
     usual = np.minimum(gains, 5.0 * np.median(gains))
     value, low = float(gains.mean()), float(usual.mean() - 6.0 * usual.std() / games**0.5)
-    how = f"NumPy, {games:,} drawn directions of the noise, seed 12; 6 standard errors"
+    how = f"NumPy, {games:,} sampled directions of the noise, seed 12; 6 standard errors"
     return Replication(
         value, low, inf, "eta of naming the sign of the mean, times the promised", how, claim=1.0
     )
@@ -118,15 +118,15 @@ def played_by_the_engine(moment: float, dimension: int, eta: float) -> Replicati
 
 
 def nearer_of_two(eta: float, dimension: int) -> Replication:
-    """M = 2, two outputs at distance 2 sigma, the nearer one named: P(wrong) given the direction, averaged over drawn ones."""
+    """M = 2, two outputs at distance 2 sigma, the nearer named: P(wrong) given the direction, averaged over sampled directions."""
     rng, games = np.random.default_rng(10), 200_000
     u = rng.standard_normal(games)
     rest = rng.chisquare(dimension - 1, games) if dimension > 1 else 0.0
-    # Output r u + 1 ("in") or r u - 1 along their line, u one coordinate of a uniform direction and r a Laplace radius.
+    # Output r u + 1 ("in") or r u - 1 along their line, u a single coordinate of a uniform direction and r a Laplace radius.
     along = np.abs(u) / np.sqrt(u**2 + rest)
     gains = -0.5 * np.expm1(-1.0 / (scale_of(2.0, eta) * along)) / eta
     value, error = float(gains.mean()), 6.0 * float(gains.std()) / games**0.5
-    how = f"NumPy, {games:,} drawn directions, seed 10; 6 standard errors"
+    how = f"NumPy, {games:,} sampled directions, seed 10; 6 standard errors"
     return Replication(
         value,
         value - error,
@@ -151,7 +151,7 @@ def crossings(u: np.ndarray, moment: float) -> np.ndarray:
 
 
 def planar_draws(moment: float, eta: float, parts: int = 20) -> Replication:
-    """Two outputs in the plane, with directions drawn by importance (log-uniform gaps) and bisection."""
+    """Two outputs in the plane, with directions sampled by importance (log-uniform gaps) and bisection."""
     rng = np.random.default_rng(11)
     scale = scale_of(moment, eta)
     ratios = []
@@ -192,12 +192,12 @@ def algorithm_1_runs(
     best = max(levels, key=lambda t: np.mean((score[first] > t) == inside[first]))
     right = ((score[second] > best) == inside[second]).sum()
     ends = ((x - 0.5) / eta for x in share(right, games // 2))
-    how = f"NumPy, {games:,} runs of the printed algorithm, seed 13, B = 200, a threshold chosen on one half and judged on the other"
+    how = f"NumPy, {games:,} runs of the printed algorithm, seed 13, B = 200, a threshold chosen on a half and judged on the other"
     return Replication(*ends, what="accuracy - 1/2 over the promised eta", how=how)
 
 
 def rates_again(algorithm: str, n: int, k: int, keep: float, **at: Any) -> Replication:
-    """Theorem 8: TPR, FPR and accuracy of the likelier side, counted over drawn training sets and outputs."""
+    """Theorem 8: TPR, FPR and accuracy of the likelier side, counted over sampled training sets and outputs."""
     if algorithm == NAMED:
         return literal_rates(n, k, keep)
     law = law_of(algorithm, n, **at)
@@ -213,7 +213,7 @@ def rates_again(algorithm: str, n: int, k: int, keep: float, **at: Any) -> Repli
     return Replication(
         *difference(*rates),
         what="TPR - FPR of naming the likelier side",
-        how="NumPy, 200,000 drawn training sets, seed 8",
+        how="NumPy, 200,000 sampled training sets, seed 8",
     )
 
 
@@ -258,7 +258,7 @@ def three_points(k: float, t: float, sigma: float) -> Replication:
 
 
 def literal_rates(n: int, k: int, keep: float) -> Replication:
-    """TPR - FPR of the algorithm that names a record: over every k-set and output, or over drawn ones where there are too many."""
+    """TPR - FPR of the algorithm that names a record: over every k-set and output, or over sampled ones where there are too many."""
     if comb(n, k) > LARGEST:
         rng, games = np.random.default_rng(9), 20_000
         order = rng.random((games, n)).argsort(axis=1)  # the first k are the training set
@@ -268,7 +268,7 @@ def literal_rates(n: int, k: int, keep: float) -> Replication:
         return Replication(
             *difference(*rates),
             what="TPR - FPR of asking whether x* is named",
-            how=f"NumPy, {games:,} drawn sets and outputs, seed 9",
+            how=f"NumPy, {games:,} sampled sets and outputs, seed 9",
         )
     flags = subsets(n, k)
     law = np.where(flags, (1 - keep) / k, keep / (n - k))

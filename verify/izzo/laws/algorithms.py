@@ -12,7 +12,7 @@ from mipsim.theory import izzo_example
 from verify.izzo.laws.subset_enumeration import half_subsets
 
 Law = np.ndarray
-"""P(output | D), one row for each half D in the order of `half_subsets`."""
+"""P(output | D), a row for each half D in the order of `half_subsets`."""
 DRAWN = "drawn"
 
 
@@ -55,7 +55,7 @@ ALGORITHMS: dict[str, Callable[[int], Law]] = {
 
 
 def law_of(algorithm: str, n: int, outputs: int, concentration: float, draw: int) -> Law:
-    """The law of a named algorithm, or of a drawn one: of that many outputs, of this concentration, with this seed."""
+    """The law of a named algorithm, or of a sampled algorithm: of that many outputs, of this concentration, with this seed."""
     return random_law(n, outputs, concentration, draw) if algorithm == DRAWN else ALGORITHMS[algorithm](n)
 
 
@@ -92,7 +92,7 @@ def statistic_of_halves(statistic: Callable[[np.ndarray], float], records: np.nd
 
 
 def heavy_tail(n: int) -> np.ndarray:
-    """Cauchy quantiles, the larger ones with record 0: membership decides the rank, and one output dwarfs the others."""
+    """Cauchy quantiles, the larger ones with record 0: membership decides the rank, and a single output dwarfs the others."""
     flags = half_subsets(n)
     ranks = np.argsort(np.argsort(~flags[:, 0], kind="stable")) + 0.5
     return -np.tan(np.pi * (ranks / len(flags) - 0.5))
@@ -112,7 +112,7 @@ def sums_of_powers(n: int) -> np.ndarray:
 OUTPUTS: dict[str, Callable[[int], np.ndarray]] = {
     # The whole spread is membership.
     "membership": lambda n: half_subsets(n)[:, 0].astype(float),
-    # A huge output on one training set: a small moment beside a huge sensitivity.
+    # A huge output on a single training set: a small moment beside a huge sensitivity.
     "one heavy set": lambda n: np.append(1e6, np.zeros(len(half_subsets(n)) - 1)),
     "heavy tail": heavy_tail,
     "proposition 11": example,
@@ -122,7 +122,7 @@ OUTPUTS: dict[str, Callable[[int], np.ndarray]] = {
 
 
 def outputs_of(algorithm: str, n: int, tail: float, draw: int) -> np.ndarray:
-    """The outputs of a named algorithm, or drawn ones: Cauchy numbers to the power `tail`, from nearly equal to very different."""
+    """The outputs of a named algorithm, or sampled ones: Cauchy numbers to the power `tail`, from nearly equal to very different."""
     if algorithm != DRAWN:
         return OUTPUTS[algorithm](n)
     sample = np.random.default_rng(draw).standard_cauchy(len(half_subsets(n)))
@@ -148,13 +148,13 @@ def channel_of(f: str, inputs: int, labels: int, spread: float, draw: int) -> np
 
 
 NAMED = "names a record that was left out"
-"""Each k-set's output is one of n records: each record left out with probability keep/(n - k), each member with (1 - keep)/k."""
+"""Each k-set's output is a record of n: each record left out with probability keep/(n - k), each member with (1 - keep)/k."""
 
 
 def named_rates(n: int, k: int, keep: float) -> tuple[float, float, float]:
     """(eta, the largest TPR - FPR, twice the largest (k/n) TPR - (1 - k/n) FPR) of any attack, in whole fractions.
 
-    An attack sees whether the target is named: the other outputs make, by symmetry, one more outcome.
+    An attack sees whether the target is named: the other outputs make, by symmetry, another outcome.
     """
     share, hit = Fraction(k, n), Fraction(keep)
     out, inside = hit / (n - k), (1 - hit) / k  # P(this record is named | it is out, in)

@@ -5,7 +5,7 @@ from scipy.special import logsumexp
 
 
 def least_delta(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
-    """Return the least delta of (epsilon, delta)-DP for one pair of output laws, in both directions: sum max(p - e^epsilon q, 0).
+    """Return the least delta of (epsilon, delta)-DP for a single pair of output laws, in both directions: sum max(p - e^epsilon q, 0).
 
     Args:
         first: probabilities, shape (m,).

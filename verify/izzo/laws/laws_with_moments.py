@@ -21,7 +21,7 @@ WORST = "the worst of all laws on a grid"
 def largest_tail(bound: float, exponent: float, threshold: float) -> float:
     """The largest P(|X| > threshold) of all centred laws with E|X|^exponent <= bound, by a linear program on a grid.
 
-    The grid holds the points just above the threshold. What the solver found is made symmetric and scaled down to a law that keeps every
+    The grid holds the points just above the threshold. The solver's result is made symmetric and scaled down to a law that keeps every
     constraint, so that the number is that of a law.
     """
     grid = np.concatenate([[0.0], np.geomspace(0.1, 0.999, 12), [1 + 1e-9], np.geomspace(1.01, 10.0, 30)])

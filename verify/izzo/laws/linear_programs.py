@@ -1,7 +1,7 @@
 """The worst algorithms of the subset game: the largest advantage that differential privacy allows, over ALL algorithms.
 
 An attack is a set of outputs, and asking whether the output lies in it is post-processing. So the worst
-(epsilon, delta)-DP algorithm is one number q(D) = P(A(D) in the set) for each training set D, and the search
+(epsilon, delta)-DP algorithm is a number q(D) = P(A(D) in the set) for each training set D, and the search
 over all algorithms is a linear program over these numbers.
 """
 
@@ -13,10 +13,10 @@ from verify.izzo.laws.subset_enumeration import half, subsets
 
 
 def adjacent_pairs(flags: np.ndarray) -> np.ndarray:
-    """Pairs (i, j), i < j, of the sets that differ by one replaced record: int, shape (pairs, 2).
+    """Pairs (i, j), i < j, of the sets that differ by a replaced record: int, shape (pairs, 2).
 
     Args:
-        flags: sets of one size as membership flags, shape (m, n), as from `subsets`.
+        flags: sets of the same size as membership flags, shape (m, n), as from `subsets`.
 
     Examples:
         >>> from verify.izzo.laws.subset_enumeration import subsets
@@ -68,7 +68,7 @@ def largest_dp_eta(n: int, epsilon: float, delta: float) -> tuple[float, float]:
 def largest_posterior_odds(n: int, k: int, epsilon: float) -> tuple[float, float]:
     """Return proven bounds on the largest P(x out | output) / P(x in | output) of any (epsilon, 0)-DP algorithm and output.
 
-    A linear program: one number q(D) = P(output | D) for each set, scaled so that its sum over the sets with the target is 1. The
+    A linear program: a number q(D) = P(output | D) for each set, scaled so that its sum over the sets with the target is 1. The
     solver's solution and prices are repaired as in `largest_dp_eta`: the solution by adding a constant, the prices by a factor.
 
     Args:
@@ -164,7 +164,7 @@ def bracket_injection(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"k is {k}; it must be at least n/2 = {n / 2:g}")
     every = subsets(n, k)
     before = every[~every[:, 0]]
-    # Reading from the right, a "(" is unmatched when no ")" waits; the last one found is the first from the left.
+    # Reading from the right, a "(" is unmatched when no ")" waits; the last is the first from the left.
     waiting, place = np.zeros(len(before), int), np.full(len(before), -1)
     for j in range(n - 1, 0, -1):
         opening = before[:, j]

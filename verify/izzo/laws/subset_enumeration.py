@@ -84,7 +84,7 @@ def finite_eta(law: object, n: int) -> np.ndarray:
     """Sum over outputs of max(P(in, A), P(out, A)), less 1/2, for each target: the least eta of a finite algorithm.
 
     Args:
-        law: P(A(D) = output), shape (C(n, n/2), m), one row for each half in the order of `half_subsets`.
+        law: P(A(D) = output), shape (C(n, n/2), m), a row for each half in the order of `half_subsets`.
         n: records.
 
     Returns:
@@ -125,7 +125,7 @@ def worlds(law: np.ndarray, n: int, target: int) -> tuple[np.ndarray, np.ndarray
 
 
 def best_of_all_attacks(law: np.ndarray, n: int, target: int) -> tuple[float, float]:
-    """Return the largest accuracy and the largest TPR - FPR over all 2^m deterministic attacks, one by one.
+    """Return the largest accuracy and the largest TPR - FPR over all 2^m deterministic attacks, in turn.
 
     The accuracy is counted literally, training set by training set; randomised attacks are averages of these.
 

@@ -12,7 +12,7 @@ from verify.izzo.laws.subset_enumeration import half_subsets
 def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:
     """The exact eta of A(D) + Laplace(scale) for each target, without quadrature.
 
-    Both worlds are mixtures of Laplace densities of one scale b, so that between neighbouring values of A their
+    Both worlds are mixtures of Laplace densities of the same scale b, so that between neighbouring values of A their
     difference is u e^{x/b} + v e^{-x/b}, which changes sign at most once: its absolute integral is elementary.
 
     Args:
@@ -76,7 +76,7 @@ def scaled_laplace_eta(values: object, scales: object, n: int) -> np.ndarray:
     """Return eta of A(D) + Laplace(b(D)) for each target, where the scale too depends on the training set.
 
     Between the points where the two densities cross, the integral of their difference is a difference of distribution
-    functions, which is exact. Crossings are sought on a fine grid; one that were missed would make the number smaller,
+    functions, which is exact. Crossings are sought on a fine grid; a missed crossing would make the number smaller,
     so that it is never above the true eta. A scale of 0 is no noise: a point mass.
 
     Args:
@@ -90,7 +90,7 @@ def scaled_laplace_eta(values: object, scales: object, n: int) -> np.ndarray:
     Examples:
         >>> print(scaled_laplace_eta([1.0, -1.0], [2.0, 2.0], 2).round(6))  # as laplace_eta
         [0.196735 0.196735]
-        >>> print(scaled_laplace_eta([0.0, 0.0], [0.0, 2.0], 2))  # no noise in one world: nothing is hidden
+        >>> print(scaled_laplace_eta([0.0, 0.0], [0.0, 2.0], 2))  # no noise in a world: nothing is hidden
         [0.5 0.5]
     """
     flags = half_subsets(n)

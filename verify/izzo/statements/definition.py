@@ -32,7 +32,7 @@ FINITE = {
     "concentration": rf.Real(0.03, 30.0, log=True),
     "draw": rf.Whole(0, 10**6),
 }
-"""An algorithm with finitely many outputs: a named one, or a drawn one that may be anything from a lookup table to noise."""
+"""An algorithm with finitely many outputs: named, or sampled, which may be anything from a lookup table to noise."""
 REST = {"outputs": 5, "concentration": 1.0, "draw": 0}
 NOISY = "sum of 2^0, ..., 2^(n-1) plus Laplace noise"
 BEST, STATED = "the best of all attacks, one by one", "the stated attack"
@@ -70,7 +70,7 @@ PROPOSITION_2 = rf.Statement(
         "scale": rf.Real(0.05, 50.0, log=True),
         "attack": rf.Choice(BEST, STATED),
     },
-    # With continuous outputs it is the stated attack whose accuracy is found, for n <= 6.
+    # With continuous outputs it is the stated attack whose accuracy is computed, for n <= 6.
     where=lambda algorithm, n, target, attack: (
         n % 2 == 0 and target < n and (algorithm != NOISY or (attack == STATED and n <= 6))
     ),

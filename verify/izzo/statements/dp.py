@@ -13,7 +13,7 @@ from verify.izzo.laws.linear_programs import largest_dp_eta, largest_posterior_o
 from verify.izzo.laws.subset_enumeration import finite_eta
 from verify.izzo.statements.definition import HALF, SIZES
 
-# Every half is an unknown of the linear program, and e^epsilon one of its coefficients: the solver may give up from about epsilon = 11.5 on.
+# Every half is an unknown of the linear program, and e^epsilon a coefficient of it: the solver may give up from about epsilon = 11.5 on.
 _N, _EPSILON = rf.Whole(2, np.inf, hunt_to=8), rf.Real(0.0, np.inf, hunt_to=10)
 ALL = "the largest eta of all algorithms"
 EXAMPLE, SPENT = "eta of the paper's example", "delta of the paper's example"
@@ -22,7 +22,7 @@ ENUMERATED = 12
 
 
 def between(low: float, high: float) -> rf.Number:
-    """What a linear program over all algorithms found, between proven bounds."""
+    """The optimum of a linear program over all algorithms, between proven bounds."""
     # Where they meet, rounding may turn them round.
     return rf.Number.between(*sorted((low, high)), route="linear program over all algorithms")
 
@@ -68,7 +68,7 @@ THEOREM_4 = rf.Statement(
 
 
 def fingerprint(part: str, eta: float, epsilon: float) -> rf.Number:
-    """The eta of 1{D_train = D*} over the promised one at the least n of which 1/C(n, n/2) <= eta, or how far its least delta is from 1."""
+    """The eta of 1{D_train = D*} over the promised eta at the least n of which 1/C(n, n/2) <= eta, or how far its least delta is from 1."""
     n = 2
     while comb(n, n // 2) * Fraction(eta) < 1:
         n += 2

@@ -72,7 +72,7 @@ DATASET_CORRECTED = DATASET.corrected(
     derivation=(
         "p = 1/C(n, m). The set D* = {2^0, ..., 2^(m-2), x_last} has the sum p^(1/2), so A(D*) = p^(-1/2), with probability p: it adds p (p^(-1/2))^2 = 1 to "
         "E A^2. Every other half has a sum >= 1: without x_last it is at least 2^m - 1 >= 1; with it, its m - 1 powers sum to a whole number above "
-        "2^(m-1) - 1, the least one, so that its sum is at least p^(1/2) + 1. Hence 0 <= A <= 1 there and sigma^2 <= E A^2 <= 1 + (1 - p) < 2. Delta: D* and "
+        "2^(m-1) - 1, the least number, so that its sum is at least p^(1/2) + 1. Hence 0 <= A <= 1 there and sigma^2 <= E A^2 <= 1 + (1 - p) < 2. Delta: D* and "
         "its neighbour with x_last replaced by 2^(n-2) (not in D*, as m - 2 < n - 2; n >= 3) differ by p^(-1/2) - 1/(2^(m-1) - 1 + 2^(n-2)) >= p^(-1/2) - 1/2 "
         "for n >= 3. C(n, m) is the largest of n + 1 binomial coefficients of sum 2^n, so p^(-1/2) >= (2^n/(n+1))^(1/2), and (2^n/(n+1))^(1/2) - 1/2 >= 2^(n/3)/4 "
         "for n >= 5: (n+1)^(1/2) 2^(-n/6) falls from n = 4 on and is below 1.38, so that 2^(n/3)/4 is at most 0.35 of the root, which is above 2.3. n = 2, 3, 4 are enumerated (0.414, 1.23, 2.25 against 0.397, 0.5, 0.63). With the text's exponent +1/2 "
@@ -101,7 +101,7 @@ DP_NOISE, MIP_NOISE = "log2(1/noise for DP)", "noise for MIP at n over its bound
 
 
 def noise_at(n: int, part: str, eta: float) -> rf.Number:
-    """One of the two noise scales on the data set of the proof, from which that of DP has log2(1/scale)."""
+    """A noise scale of the two on the data set of the proof, from which that of DP has log2(1/scale)."""
     if part == DP_NOISE:
         scale = izzo.dp_noise_scale(eta, izzo_example.sensitivity(n))
         return rf.Number(-log2(scale), unit="bits", route="whole-number counts")
@@ -140,7 +140,7 @@ MIP, DP = "eta with the MIP noise over eta", "eta with the DP noise over eta"
 
 
 def figure_1(n: int, part: str, eta: float, sigma: str) -> rf.Number:
-    """What is said of the two noise scales on the data set of the proof."""
+    """What is stated of the two noise scales on the data set of the proof."""
     spread = sqrt(5.0) if sigma == "sqrt 5" else sqrt(izzo_example.moments(n).variance[1])
     delta = izzo_example.sensitivity(n)
     if part == ALMOST:
@@ -160,7 +160,7 @@ _FOR_ALMOST_ALL = {"n": 36, "part": ALMOST, "eta": 0.01, "sigma": "exact"}
 FIGURE_1 = rf.Statement(
     name="izzo-noise",
     uses=("izzo-thm-4", "izzo-cor-14", "izzo-prop-11", "izzo-prop-11-dataset"),
-    # The caption names the construction of the proof, which is not the one of the text.
+    # The caption names the construction of the proof, which is not that of the text.
     unreached={
         "izzo-prop-11-dataset": lambda n: (
             izzo_example.sensitivity(n) == izzo_example.sensitivity(n, READINGS[PROOF])
@@ -170,7 +170,7 @@ FIGURE_1 = rf.Statement(
     source="Izzo et al., figure 1",
     kind=rf.Bound(unit="ratio"),
     domain={
-        # x_last is that of the proof, for which figure 1 is drawn; the paper does not say which sigma it draws.
+        # x_last is that of the proof, for which figure 1 is plotted; the paper does not say which sigma it draws.
         "n": rf.Whole(2, np.inf, log=True, hunt_to=1000),
         "part": rf.Choice(ALMOST, LESS, MIP, DP),
         "eta": rf.Real(0.01, 0.4999),
@@ -182,7 +182,7 @@ FIGURE_1 = rf.Statement(
     claimed=lambda part: 0.01 if part == ALMOST else 1.0,
     truth=figure_1,
     points=[
-        # Figure 1 is drawn for n = 36 and 48, and eta from 0.01 on.
+        # Figure 1 is plotted for n = 36 and 48, and eta from 0.01 on.
         *(
             rf.Point(at, setting="paper" if at["n"] in (36, 48) else "")
             for at in rf.grid(

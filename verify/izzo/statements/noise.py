@@ -37,20 +37,20 @@ ETAS, MOMENTS = (0.49, 0.1, 1e-4), (2.0, 3.0, 10.0, 100.0)
 
 
 def worst_ratio(c: float, M: float, eta: float) -> rf.Number:
-    """What the best attack's eta over the promised one is at most: for every algorithm, norm and dimension."""
+    """What the best attack's eta over the promised eta is at most: for every algorithm, norm and dimension."""
     most, route = izzo.largest_eta(c, M) / eta, "proven bound: tanh(1/c)/2, or (2c)^-M for M < 1"
     return rf.Number.between(0.0, most, route=route)
 
 
 def laplace_ratio(values: np.ndarray, c: float, M: float, eta: float, n: int) -> rf.Number:
-    """The best attack's eta over the promised one, for outputs on the line with their own sigma."""
+    """The best attack's eta over the promised eta, for outputs on the line with their own sigma."""
     sigma = central_moment(values, M)
     result = float(laplace_eta(values, c * sigma, n).max()) if sigma > 0.0 else 0.0
     return rf.Number(result / eta, route="closed form of Laplace mixtures")
 
 
 def ratio(constant: float, algorithm: str, n: int, tail: float, draw: int, M: float, eta: float) -> rf.Number:
-    """The best attack's eta over the promised one."""
+    """The best attack's eta over the promised eta."""
     c = izzo.noise_constant(eta, M, constant)
     if algorithm == EVERY:
         return worst_ratio(c, M, eta)
@@ -110,7 +110,7 @@ PLAYED = SIDES + ", by games"
 
 
 def printed_ratio(algorithm: str, M: float, eta: float, d: int, **at: Any) -> Any:
-    """The best attack's eta over the promised one, or draws of the likelihood ratio of two outputs."""
+    """The best attack's eta over the promised eta, or draws of the likelihood ratio of two outputs."""
     c = scale_of(M, eta)
     if algorithm == PLAYED:
         return two_output_draws(M, d, eta)
@@ -187,7 +187,7 @@ COROLLARY_10_CORRECTED = COROLLARY_10.corrected(
         "||x||^(d-1)). For Gamma(d, c), q(s) is proportional to s^(d-1) e^(-s/c), and X has a density proportional to exp(-||x||/c), that of "
         "theorem 9; a Laplace radius gives ||x||^-(d-1) exp(-||x||/c), another density for d > 1. 2. Moment. E||theta - E theta||^M = "
         "sum E|theta_i - E theta_i|^M/(d sigma_i^M) <= 1. 3. Privacy, without the printed proof. With independent theta and X, given the "
-        "coins of A, two outputs a and b shift one density into another with a ratio of at most e^(||a - b||/c), and a pair of laws with "
+        "coins of A, two outputs a and b shift a density into another with a ratio of at most e^(||a - b||/c), and a pair of laws with "
         "ratios in [e^-t, e^t] has a total variation of at most tanh(t/2) (Kairouz, Oh and Viswanath). Draw a from the sets with the target "
         "and b from those without, independently: total variation is convex, tanh concave on [0, inf), and E||a - b|| <= E||a - m|| + E||b - m|| "
         "= 2 E||theta - m|| <= 2 with m = E theta, k = n/2 and M >= 1 (Jensen). So TV <= tanh(1/c), and accuracy is at most 1/2 + TV/2. 4. "

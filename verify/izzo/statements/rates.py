@@ -21,7 +21,7 @@ def rates_at(algorithm: str, n: int, k: int, keep: float, **at: Any) -> tuple[fl
 
 
 def told(which: int, **at: Any) -> rf.Number:
-    """One of the two gaps, and how it was found."""
+    """Either of the two gaps, and how it was computed."""
     route = "whole fractions" if at["algorithm"] == NAMED else "enumeration of all attacks and targets"
     result = rates_at(**at)
     return rf.Number(result[which], route=route, detail=f"eta = {result[0]:.4g}")
@@ -73,9 +73,9 @@ THEOREM_8_CORRECTED = THEOREM_8.corrected(
         "With k = n/2 a target is in or out with probability 1/2 each (C(n-1, n/2-1)/C(n, n/2) = 1/2), so that an attack's accuracy is (TPR + 1 - "
         "FPR)/2. Accuracy <= 1/2 + eta is therefore TPR - FPR <= 2 eta for this attack and target, both ways: equality where the accuracy is "
         "1/2 + eta. The printed proof sums P(D_train = D) P(I = 1 | D) over the sets with the target, which is P(I = 1, x* in) = TPR/2, and "
-        "calls it TPR: its inequality is the joint one, TPR/2 <= FPR/2 + eta. Any k: P(x* in D_train) = k/n, the accuracy is (k/n) TPR + "
+        "calls it TPR: its inequality is for the joint rates, TPR/2 <= FPR/2 + eta. Any k: P(x* in D_train) = k/n, the accuracy is (k/n) TPR + "
         "(1 - k/n)(1 - FPR), and accuracy <= max(k/n, 1 - k/n) + eta is (k/n) TPR - (1 - k/n) FPR <= max(0, 2k/n - 1) + eta. That no constant "
-        "times eta bounds TPR - FPR then: n = 3, k = 2, A names the record that was left out with probability 1/2 and each other one with 1/4. The "
+        "times eta bounds TPR - FPR then: n = 3, k = 2, A names the record that was left out with probability 1/2 and each other record with 1/4. The "
         "attack 'out if the target is named' has FPR 1/2 and TPR 3/4; eta = 0, since a named record is out with probability "
         "(1/3)(1/2)/((1/3)(1/2) + (2/3)(1/4)) = 1/2 only and 'in' is never the worse guess."
     ),

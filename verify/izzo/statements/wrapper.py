@@ -26,7 +26,7 @@ LISTING, WHOLE = "B halves of D_train, as listed", "B halves of the data set, as
 def wrapped_ratio(
     records: str, statistic: str, n: int, spread: float, draw: int, M: float, eta: float, reading: str
 ) -> rf.Number:
-    """The best attack's eta over the promised one, with every half in place of B random ones: the limit as B grows."""
+    """The best attack's eta over the promised eta, with every half in place of B random ones: the limit as B grows."""
     c = izzo.noise_constant(eta, M, izzo.CONSTANT_FROM_2)
     if statistic == EVERY:
         return worst_ratio(c, M, eta)
@@ -67,7 +67,7 @@ ALGORITHM_1 = rf.Statement(
     says="Algorithm 1 (sigma_j from B random halves of D_train, X as in corollary 10, release A(D_train) + X) estimates the moments consistently, so that its output is eta-MIP as B grows.",
     source="Izzo et al., algorithm 1",
     kind=rf.Bound(unit=UNIT),
-    # B grows without bound: the paper claims no guarantee for finite B. One dimension, where corollary 10 itself holds. |.|^M is meant,
+    # B grows without bound: the paper claims no guarantee for finite B. A single dimension, where corollary 10 itself holds. |.|^M is meant,
     # printed without the modulus, so that an odd M may give sigma = 0.
     domain={
         "records": rf.Choice(*RECORDS, DRAWN),
@@ -89,7 +89,7 @@ ALGORITHM_1 = rf.Statement(
         + _LISTED.text,
         "section 4, and algorithm 1",
     ),
-    not_judged={"an approximate or": "how good an approximation is, is not said"},
+    not_judged={"an approximate or": "how good an approximation is, is not stated"},
     restricted_by=(HALF, _CONSISTENT),
     # There are C(n, n/2) halves of the data set, and C(n/2, n/4) of D_train: the text is about the former.
     slip=(_LISTED, _CONSISTENT),
@@ -98,7 +98,7 @@ ALGORITHM_1 = rf.Statement(
 
 ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
     uses=("izzo-cor-10-corrected",),
-    says="With sigma_j^M = (1/B) sum |theta_j^(i) - mean|^M from B random halves of the whole data set (size n/2, as D_train), drawn independently of D_train and with fresh coins of A, all sigma_j in the limit > 0 and finite, M >= 2, and noise of density exp(-||x||_{sigma,M}/c), c = (6.16/eta)^(1 + 2/M), independent of all else, eta in (0, 1/2]: the output is eta-MIP for every large enough B: the accuracy of the best attack has an upper limit below 1/2 + eta as B grows. How large B must be depends on A.",
+    says="With sigma_j^M = (1/B) sum |theta_j^(i) - mean|^M from B random halves of the whole data set (size n/2, as D_train), sampled independently of D_train and with fresh coins of A, all sigma_j in the limit > 0 and finite, M >= 2, and noise of density exp(-||x||_{sigma,M}/c), c = (6.16/eta)^(1 + 2/M), independent of all else, eta in (0, 1/2]: the output is eta-MIP for every large enough B: the accuracy of the best attack has an upper limit below 1/2 + eta as B grows. How large B must be depends on A.",
     domain={"reading": rf.Fixed(WHOLE)},
     points=[
         *(point for point in _POINTS if point["reading"] == WHOLE),
@@ -109,7 +109,7 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
         "its sigma is the moment over quarters that lie in D_train, which converges to another number and depends on who is in "
         "D_train. Where a record moves the output much, the noise is loud if it is in and quiet if it is out, and its loudness "
         "tells: with A = 1{x* in D_train} the noise is 0 whenever x* is out, so the attacker is always right. Corrected: let s be the estimate, "
-        "independent of (D_train, A's coins, X's shape). The attacker may even be told s: it does not depend on the target. Given s, the proof of "
+        "independent of (D_train, A's coins, X's shape). The attacker may even know s: it does not depend on the target. Given s, the proof of "
         "izzo-cor-10-corrected applies with E||theta - E theta||_s <= R(s) = (sum_j sigma_j^M/(d s_j^M))^(1/M) in place of 1, so that the accuracy "
         "is at most 1/2 + E[tanh(R(s)/c)]/2. By the law of large numbers s_j -> sigma_j > 0, so that R(s) -> 1 almost surely, and the bound tends "
         "(bounded convergence) to 1/2 + tanh(1/c)/2 < 1/2 + eta. For small B some s_j may be 0 with a probability that is not 0."

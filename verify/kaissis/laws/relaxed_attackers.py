@@ -1,4 +1,4 @@
-"""Attackers of the relaxed threat model of Kaissis et al. (2023): what they may know, and their exact curves; drawn second routes."""
+"""Attackers of the relaxed threat model of Kaissis et al. (2023): what they may know, and their exact curves; sampled second routes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def promised(noise: str, mu: float, d: int = 1) -> AbstractTradeOff:
 def attacker(noise: str, mu: float, d: int, knows: str) -> AbstractTradeOff:
     """The curve of an attacker with this knowledge, for the shift of full length, from the laws of the noise.
 
-    Of one that knows nothing the magnitude is the best test: averaged over the directions the likelihood ratio rises with it.
+    Of an attacker who knows nothing the magnitude is the best test: averaged over the directions the likelihood ratio rises with it.
     """
     if knows == LIRA:
         return lira(SHADOWS, mu, sides=1)
@@ -54,7 +54,7 @@ def attacker(noise: str, mu: float, d: int, knows: str) -> AbstractTradeOff:
 
 
 def drawn(noise: str, mu: float, z: float) -> Replication:
-    """The output drawn along a direction that the attacker knows; the coordinates across it tell nothing."""
+    """The output sampled along a direction that the attacker knows; the coordinates across it tell nothing."""
     games, rng = 1_000_000, np.random.default_rng(0)
     out, inside = (noise_named(noise).rvs(size=games, random_state=rng) + shift for shift in (0.0, mu))
     return Draws(
@@ -85,7 +85,7 @@ def masked(mu: float, d: int, rate: float, reading: str) -> RatesTradeOff:
 
 
 def masks_drawn(mu: float, d: int, rate: float, z: float) -> Replication:
-    """Outputs drawn with a mask each."""
+    """Outputs sampled with a mask each."""
     games, rng = 2_000_000 // d, np.random.default_rng(0)
     mask = rng.random((games, d)) < rate
     out = np.square(rng.standard_normal((games, d))).sum(axis=1)
@@ -99,7 +99,7 @@ FINITE = "on finitely many points, some of one law only"
 
 
 def two_laws(laws: str, outcomes: int, mu: float, draw: int) -> tuple[np.ndarray, np.ndarray]:
-    """A and B: drawn, or noise and its shift on the line, or their magnitudes, in cells of the output."""
+    """A and B: sampled, or noise and its shift on the line, or their magnitudes, in cells of the output."""
     if laws == FINITE:
         a, b = np.random.default_rng(draw).dirichlet(np.full(outcomes, 0.5), 2)
         a[: outcomes // 4], b[-(outcomes // 4) :] = 0.0, 0.0
@@ -124,7 +124,7 @@ def in_dptm(noise: str, mu: float, rate: float) -> AbstractTradeOff:
 
 
 def lengths(records: int, nearest: float, bend: float, mu: float) -> np.ndarray:
-    """Lengths of shifts from nearest * mu to mu: evenly spread, or bent to most of them near one end."""
+    """Lengths of shifts from nearest * mu to mu: evenly spread, or bent to most of them near an end."""
     return mu * (nearest + (1.0 - nearest) * np.linspace(0.0, 1.0, records) ** bend)
 
 
@@ -136,7 +136,7 @@ def best_guess(records: int, nearest: float, bend: float, mu: float, d: int) -> 
     """The success of the best guess among equally likely records whose shifts are known in length only, who sees the radius.
 
     The likelihood of a longer shift over that of a shorter one rises with the radius. In a cell it is therefore largest at an end: the
-    guess that is the best at one end succeeds there at least as often as its mass says, and the best guess at most so much more often as
+    guess that is the best at an end succeeds there at least as often as its mass says, and the best guess at most so much more often as
     the largest ratio at the other end allows. Cells in which the best guess changes are cut finely.
     """
     centres = lengths(records, nearest, bend, mu)[:, None] ** 2
@@ -164,7 +164,7 @@ def best_guess(records: int, nearest: float, bend: float, mu: float, d: int) -> 
 
 
 def guessed(mu: float) -> Replication:
-    """Records drawn on either side, the side of the output named."""
+    """Records sampled on either side, the side of the output named."""
     rng, games = np.random.default_rng(0), 1_000_000
     side = rng.choice([-1.0, 1.0], games)
     right = (np.sign(side * mu + rng.standard_normal(games)) == side).sum()
@@ -176,7 +176,7 @@ def guessed(mu: float) -> Replication:
 
 
 def shadows_drawn(shadows: int, ratio: float, alpha: float, unit: float) -> Replication:
-    """Shadow models drawn for each audit."""
+    """Shadow models sampled for each audit."""
     rng, games = np.random.default_rng(0), 8_000_000 // max(shadows, 40)
     models = rng.standard_normal((games, shadows))
     mean, deviation = models.mean(axis=1), models.std(axis=1, ddof=1)
@@ -213,7 +213,7 @@ def best_weighting(
 
 
 def both_drawn(delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int) -> Draws:
-    """Both releases drawn, and the norm of the log-likelihood-weighted sum."""
+    """Both releases sampled, and the norm of the log-likelihood-weighted sum."""
     rng, games = np.random.default_rng(0), max(2000, 400_000 // d)
     shift, sigma = np.array([delta_a, delta_b]), np.array([sigma_a, sigma_b])
     # Of the other coordinates only the sum of squares is seen.

@@ -31,7 +31,7 @@ def noise_named(name: str) -> Any:
 
 
 class RatesTradeOff(AbstractTradeOff):
-    """A curve whose FNR and TPR are one function of the FPR.
+    """A curve whose FNR and TPR are the same function of the FPR.
 
     Args:
         both: takes FPRs in [0, 1] and returns (FNR, TPR), each accurate where it is small.
@@ -117,7 +117,7 @@ def norm_curves(d: int, mu: float) -> tuple[RatesTradeOff, RatesTradeOff]:
     def back(alpha: np.ndarray) -> Pair:
         inner = np.clip(alpha, 1e-300, 1.0 - 1e-16)
         square = chi_square.ppf(inner, d, mu**2)
-        # One step of Newton's: the Poisson sum decides where the FPR is alpha.
+        # A single step of Newton's: the Poisson sum decides where the FPR is alpha.
         missed, caught = norm_law(square, d, mu)
         excess = np.where(inner <= 0.5, missed - inner, (1.0 - inner) - caught)
         square = np.maximum(square - excess / np.exp(chi_square.logpdf(square, d, mu**2)), 0.0)
@@ -245,14 +245,14 @@ def best_test(out: np.ndarray, inside: np.ndarray) -> PiecewiseLinearTradeOff:
         ratio = inside / out
     order = np.argsort(-ratio, kind="stable")
     ratio, out, inside = ratio[order], out[order], inside[order]
-    # Equal ratios are one point: the test randomises among them.
+    # Equal ratios are a single point: the test randomises among them.
     starts = np.flatnonzero(np.concatenate([[True], ratio[1:] < ratio[:-1] * (1 - 1e-13)]))
     out, inside = np.add.reduceat(out, starts), np.add.reduceat(inside, starts)
     # Each rate is summed from its small end, where its digits are.
     alpha = np.concatenate([[0.0], np.cumsum(out)])
     beta = np.concatenate([np.cumsum(inside[::-1])[::-1], [0.0]])
     alpha, beta = alpha / alpha[-1], beta / beta[0]
-    last = np.concatenate([np.diff(alpha) > 0, [True]])  # of several FNRs at one FPR the least
+    last = np.concatenate([np.diff(alpha) > 0, [True]])  # of several FNRs at a single FPR the least
     return PiecewiseLinearTradeOff(alpha[last], np.minimum(beta[last], 1.0 - alpha[last]))
 
 

@@ -60,8 +60,8 @@ def rate(what: str, c: float, q: float, form: str, part: str, alpha: float) -> R
         None where a condition fails.
 
     Examples:
-        >>> found = rate(BOTH, 1.0, 0.5, EQUATION_7, "j", 0.5)
-        >>> found.power, round(found.constant), rate(D, 1.0, 0.0, EQUATION_7, "j", 0.5)
+        >>> both = rate(BOTH, 1.0, 0.5, EQUATION_7, "j", 0.5)
+        >>> both.power, round(both.constant), rate(D, 1.0, 0.0, EQUATION_7, "j", 0.5)
         (0.5, 73, None)
     """
     if what != BOTH or q <= 0.0:

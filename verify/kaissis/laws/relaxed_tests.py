@@ -36,7 +36,7 @@ def two_shifts(noise: str, delta: float, second: float, edges: np.ndarray) -> tu
 
 
 def line(delta: float) -> np.ndarray:
-    """Edges of cells of the whole line; a ratio changes by a few per cent from one to the next."""
+    """Edges of cells of the whole line; a ratio changes by a few per cent from an edge to the next."""
     return np.concatenate([[-np.inf], cell_edges(delta, 0.016 / max(1.0, delta)), [np.inf]])
 
 
@@ -89,10 +89,10 @@ def tail_error(tail: np.ndarray) -> np.ndarray:
 def mixed_powers(
     noise: str, delta: float, second: float, alpha: float, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of (TPR, FNR) of the best test at one FPR between noise and a mixture of the two shifts, and what rounding may add.
+    """Bounds of (TPR, FNR) of the best test at a single FPR between noise and a mixture of the two shifts, and what rounding may add.
 
-    Cells hide something, so that their best test is weaker. It is stronger where each cell is told apart into the least and the
-    largest ratio that it may hold, with its two probabilities kept.
+    Cells hide something, so that their best test is weaker. It is stronger where each cell is split into the least and the
+    largest ratio that it may hold, with its two probabilities retained.
 
     Returns:
         The bounds, shape (2, 2), and the rounding of TPR and of FNR, shape (2,); see `_tails_off`.
@@ -119,10 +119,10 @@ def mixed_powers(
 
 
 def _tails_off(noise: str, at: np.ndarray, ends: np.ndarray, kept: np.ndarray) -> tuple[float, float]:
-    """What the tails at the edges of cells may add to the rounding of a probability, and to that of one over the cells that are kept.
+    """What the tails at the edges of cells may add to the rounding of a probability, and to that of a probability over the retained cells.
 
     A cell's probability is the difference of two tails. Those of neighbours add up to the difference of the tails at their ends, with
-    whatever error they have: only cells in which a test may end count, and where the left tail hands over to the right one.
+    whatever error they have: only cells in which a test may end count, and where the left tail hands over to the right tail.
     """
     small = np.where(at >= 0.0, noise_named(noise).sf(at), noise_named(noise).cdf(at))
     both = np.zeros(at.size)
@@ -135,10 +135,10 @@ def _tails_off(noise: str, at: np.ndarray, ends: np.ndarray, kept: np.ndarray) -
 
 
 def share_kept(noise: str, delta: float, second: float, alpha: float) -> Number:
-    """Minus the share that one test must lose of the advantages of the best tests against two shifts, on average, at one FPR.
+    """Minus the share that a single test must lose of the advantages of the best tests against two shifts, on average, at a single FPR.
 
-    Or of their FNRs, where that is more: one of the two says little where a test sees nearly all, or nothing. A test that is the
-    best against both shifts would lose nothing, however the two are weighed: of shifts of one sign the one-sided test is (Karlin and
+    Or of their FNRs, where that is more: either says little where a test sees nearly all, or nothing. A test that is the
+    best against both shifts would lose nothing, however the two are weighed: of shifts of the same sign the one-sided test is (Karlin and
     Rubin). The record takes part for sure: a coin adds the same to both powers and changes no test.
     """
     if second > 0.0:
@@ -218,8 +218,8 @@ def composite_failure(noise: str, delta: float, rate: float, reach: float = 1.0)
     So its rejection regions are two tails; where it is flat every single ratio is, so that a coin at a tie cannot
     matter. The negative shifts of the one-sided test r end at -reach * delta.
 
-    Noise e^-h, h convex and least at 0, fails nowhere at reach 1: of the shifts between two numbers the one nearest to z is the most
-    likely, and the one nearest among all is that of one side; h(z) - h(z - shift) rises from 0 on for shifts up to z and does so
+    Noise e^-h, h convex and least at 0, fails nowhere at reach 1: of the shifts between two numbers the shift nearest to z is the most
+    likely, and the nearest among all is the nearest on a single side; h(z) - h(z - shift) rises from 0 on for shifts up to z and does so
     beyond, mirrored below; and it is flat only where h is linear, where all ratios are flat. What is seen otherwise is a lower bound.
     """
     z = np.linspace(-delta - 8.0, delta + 8.0, 1601)
@@ -227,7 +227,7 @@ def composite_failure(noise: str, delta: float, rate: float, reach: float = 1.0)
         z = z[z > -4.0]  # left of it the density is below 1e-20
 
     def largest(low: float, high: float) -> np.ndarray:
-        # The density is highest at 0: the most likely shift is the one nearest to z.
+        # The density is highest at 0: the most likely shift is the shift nearest to z.
         return log_ratio(noise, z, np.clip(z, low, high), rate)
 
     both, left, right = largest(-delta, delta), largest(-reach * delta, 0.0), largest(0.0, delta)
@@ -277,7 +277,7 @@ def falls(mechanism: str, delta: float, rate: float, s: float, t: float, width: 
 
 
 def counted(mechanism: str, delta: float, rate: float, s: float, t: float) -> Replication:
-    """Two cells left and right of where the ratio of two shifts falls most: it must rise from one to the other."""
+    """Two cells left and right of where the ratio of two shifts falls most: it must rise between them."""
     noise, small, large = mechanism.removeprefix(SUBSAMPLED), s * delta, t * delta
     z = np.linspace(-35.0, 35.0, 4001)
     ratio = log_ratio(noise, z, large, rate) - log_ratio(noise, z, small, rate)
@@ -311,7 +311,7 @@ HALVES = "r and r' have the level alpha/2 each, as in the magnitude test of lemm
 def generalised_power(
     noise: str, delta: float, shift: float, alpha: np.ndarray, bend: float = 1.0, one_sided: bool = False
 ) -> np.ndarray:
-    """The power of the generalised ratio at FPRs alpha from 1e-4, shape (m,): it rejects z < a and z > b of one ratio.
+    """The power of the generalised ratio at FPRs alpha from 1e-4, shape (m,): it rejects z < a and z > b of equal ratio.
 
     The estimate is z clipped to [-bend delta, delta]. Outputs of Laplace noise beyond delta tie and are split by a coin.
     With `one_sided` the ratio is the larger of r, whose shift is not below 0, and r', whose shift is not above.
@@ -357,12 +357,12 @@ def power_gap(
 
     The other test is the larger of the two one-sided ratios, the two one-sided tests of level alpha/2 each (`HALVES`), or |z|. `bend` < 1
     takes the smallest shifts from the estimate. Noise e^-h with h convex and least at 0: the generalised ratio is the larger one-sided
-    one (see `composite_failure`); with h even it rises with |z|, strictly but for Laplace noise beyond delta, where a coin has the
+    ratio (see `composite_failure`); with h even it rises with |z|, strictly but for Laplace noise beyond delta, where a coin has the
     power of |z|. Then there is no gap at any FPR; other gaps are at least those at the FPRs that are looked at. The power is largest at
     |nu| = 1, as the integral of a log-concave density over a moving interval is log-concave in its place (Prekopa).
     """
     shift, tie = nu * delta, float(np.exp(-delta)) if noise == "Laplace" else 0.0
-    # One just below the probability of a tie, up to which a test without a coin rejects nothing.
+    # An FPR just below the probability of a tie, up to which a test without a coin rejects nothing.
     alpha = np.append(GRID[::8], (1.0 - 1e-9) * tie) if tie else GRID[::8]
     mine, size = generalised_power(noise, delta, shift, alpha, bend), alpha
     if reading == NO_COIN:
@@ -388,12 +388,12 @@ def power_gap(
 
 
 def scores_drawn(noise: str, delta: float, rate: float, nu: float, reading: str) -> Replication:
-    """The statistics drawn: how far their powers differ at one FPR."""
+    """The statistics sampled: how far their powers differ at a single FPR."""
     rng, games, law = np.random.default_rng(0), 1_000_000, noise_named(noise)
     out, inside = (law.rvs(size=games, random_state=rng) + s for s in (0.0, nu * delta))
     how = f"NumPy, {games:,} draws a world, seed 0"
     if reading == NO_COIN:
-        # The ratio takes its largest value with probability e^-delta, and has no test of a smaller FPR but the empty one.
+        # The ratio takes its largest value with probability e^-delta, and has no test of a smaller FPR but the empty test.
         alpha = 0.5 * float(np.exp(-delta))
         seen = Draws(np.abs(out), np.abs(inside), how).power(alpha)
         ends = (rate * x for x in (seen.value, seen.low, seen.high))

@@ -1,4 +1,4 @@
-"""The paper's audits: a canary in gradient space, and offline LiRA with a number of shadow models that is not said."""
+"""The paper's audits: a canary in gradient space, and offline LiRA with a number of shadow models that is not stated."""
 
 from functools import lru_cache
 from typing import Any
@@ -25,7 +25,7 @@ def _drawn(mu2: float, d: int, **_: Any) -> AbstractTradeOff:
 AUDIT = rf.Statement(
     name="kaissis-audit",
     uses=("kaissis-thm-2",),
-    says="One DP-SGD step: the audit by a Dirac canary in gradient space, in any fixed direction of d coordinates, meets j: at Delta/sigma = 1, d = 1; "
+    says="A DP-SGD step: the audit by a Dirac canary in gradient space, in any fixed direction of d coordinates, meets j: at Delta/sigma = 1, d = 1; "
     "and at Delta/sigma = 2, d = 50; there it loses power as theorem 2 says.",
     source="Kaissis et al., figures 3b and 3c",
     kind=rf.Equality(EXACT, unit="probit"),
@@ -47,7 +47,7 @@ AUDIT = rf.Statement(
         "section 5",
     ),
     not_judged={
-        "the trade-off functions become symmetric, exactly verifying Theorem 3": "theorem 3 is a limit; at d = 50 equation 7 is 0.015 from the FNR of j and 0.029 from that of jinv, and how exact the plot is is not said"
+        "the trade-off functions become symmetric, exactly verifying Theorem 3": "theorem 3 is a limit; at d = 50 equation 7 is 0.015 from the FNR of j and 0.029 from that of jinv, and how exact the plot is is not stated"
     },
 )
 
@@ -73,7 +73,7 @@ def by_records(records: str, rank: float, clip: float, mu2: float, z: float) -> 
 RECORDS = rf.Statement(
     name="kaissis-audit-records",
     uses=("kaissis-thm-2",),
-    says="One DP-SGD step of a network on real data: the audit with the clipped gradient of a record, in as many dimensions as the layer has parameters, "
+    says="A DP-SGD step of a network on real data: the audit with the clipped gradient of a record, in as many dimensions as the layer has parameters, "
     "has no more power than j at d = 1 with the same Delta/sigma.",
     source="Kaissis et al., figure 3c",
     kind=rf.Ordering(unit="probit"),
@@ -103,7 +103,7 @@ RECORDS = rf.Statement(
         "section 5, MI attacks on DP ML models",
     ),
     not_judged={
-        "the trade-off functions become symmetric, exactly verifying Theorem 3": "theorem 3 is a limit; at d = 50 equation 7 is 0.015 from the FNR of j and 0.029 from that of jinv, and how exact the plot is is not said"
+        "the trade-off functions become symmetric, exactly verifying Theorem 3": "theorem 3 is a limit; at d = 50 equation 7 is 0.015 from the FNR of j and 0.029 from that of jinv, and how exact the plot is is not stated"
     },
     restricted_by=(
         rf.Quote(
@@ -149,7 +149,7 @@ _COARSE, _FINE = (0.01, 0.05, 0.3, 0.8), (1e-4, 1e-3, 0.9, 0.998)
 LIRA = rf.Statement(
     name="kaissis-audit-lira",
     uses=("kaissis-cor-1",),
-    says="One DP-SGD step at Delta/sigma = 1: offline LiRA on logits, whose shadow models are trained without the record, nearly meets j.",
+    says="A DP-SGD step at Delta/sigma = 1: offline LiRA on logits, whose shadow models are trained without the record, nearly meets j.",
     source="Kaissis et al., figure 3a",
     kind=rf.Equality(0.02, unit=UNIT),
     domain={"ratio": rf.Real(0.99, 1.01), "shadows": dimensions(2, 4096), "alpha": _ALPHA},
@@ -214,4 +214,4 @@ LIRA_CORRECTED = LIRA.corrected(
 STATEMENTS = (AUDIT, RECORDS, LIRA, LIRA_ENOUGH, LIRA_CORRECTED)
 """A canary meets j; LiRA does with enough shadow models."""
 SAMPLES = {"kaissis-audit-lira": (0, 0, 0)}
-"""How many shadow models are used is not said, so that the share of the numbers that suffice says nothing."""
+"""How many shadow models are used is not stated, so that the share of the numbers that suffice says nothing."""

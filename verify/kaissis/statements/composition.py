@@ -36,7 +36,7 @@ LEMMA_8 = rf.Statement(
     "noncentrality (Da + Db)^2/(sa^2 + sb^2).",
     source="Kaissis et al., lemma 8",
     kind=rf.Bound(),
-    # The attacker may choose both functions, for example one a multiple of the other: both shifts have one unknown direction.
+    # The attacker may choose both functions, for example a function and a multiple of it: both shifts have the same unknown direction.
     domain={
         "delta_a": _DELTA,
         "delta_b": _DELTA,
@@ -84,7 +84,7 @@ LEMMA_8_CORRECTED = LEMMA_8.corrected(
         "shifts w has the mean m u with 0 <= m = Da la/sa^2 + Db lb/sb^2 <= L, and chi2_d(m^2/L) is stochastically smaller than "
         "chi2_d(L). Any other sum v = wa za + wb zb has the noncentrality (wa Da + wb Db)^2/(wa^2 sa^2 + wb^2 sb^2) <= L (Cauchy and Schwarz), "
         "with equality where (wa sa, wb sb) is a multiple of (Da/sa, Db/sb) only; for wa = wb, where Da/sa^2 = Db/sb^2 only. Where the "
-        "directions of the two shifts are not the same, nothing is said: averaging may cancel them."
+        "directions of the two shifts are not the same, nothing is stated: averaging may cancel them."
     ),
 )
 
@@ -92,7 +92,7 @@ LEMMA_8_CORRECTED = LEMMA_8.corrected(
 BLESSING = rf.Statement(
     name="kaissis-blessing",
     uses=("kaissis-thm-3",),
-    # One step, and the dimension grows: a path of the correction of theorem 3, which is searched from L = 0.1.
+    # A single step, and the dimension grows: a path of the correction of theorem 3, which is searched from L = 0.1.
     unreached={
         "kaissis-thm-3": lambda mu2: THEOREM_3_CORRECTED.holds_point(
             {

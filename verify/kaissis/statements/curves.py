@@ -1,4 +1,4 @@
-"""The curves of one mechanism: theorems 1 and 2, corollary 1, lemmas 6 and 9."""
+"""The curves of a single mechanism: theorems 1 and 2, corollary 1, lemmas 6 and 9."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -51,13 +51,13 @@ def power(curve: AbstractTradeOff, z: float) -> float:
 
 
 def in_sight(curve: Callable[..., AbstractTradeOff]) -> Callable[..., bool]:
-    """That the FNR is at least 1e-9, and for the inverse, which is found by bisection, the FPR: below, digits are lost."""
+    """That the FNR is at least 1e-9, and for the inverse, which is computed by bisection, the FPR: below, digits are lost."""
     return lambda **at: _in_sight(curve, tuple(sorted(at.items())))
 
 
 @lru_cache(maxsize=4096)
 def _in_sight(curve: Callable[..., AbstractTradeOff], items: tuple[tuple[str, Any], ...]) -> bool:
-    at = dict(items)  # asked of one point again and again, by judges and hunts
+    at = dict(items)  # called for the same point again and again, by judges and hunts
     return float(curve(**at).beta(ndtr(at["z"]))) >= 1e-9 and (at.get("part") != "jinv" or at["z"] >= -6.0)
 
 
@@ -177,7 +177,7 @@ LEMMA_6 = rf.Statement(
     where=lambda noise, d: noise == "Gaussian" or d == 1,
     claimed=lambda noise, mu, rate: kaissis.sampled_tradeoff(known(noise, mu), rate),
     # Before they are symmetrised, which keeps the order: where j_p lies above f_p, jinv_p lies above the inverse of f_p, and Symm
-    # of the one pair above that of the other, which is the tight f of the sub-sampled mechanism.
+    # of the single pair above that of the other, which is the tight f of the sub-sampled mechanism.
     truth=lambda noise, mu, d, rate: kaissis.sampled_tradeoff(
         kaissis.FoldedGaussianTradeOff(mu) if (noise, d) == ("Gaussian", 1) else j_of(noise, mu, d), rate
     ),
@@ -209,7 +209,7 @@ _PLAIN = {"outcomes": 20, "draw": 0}
 LEMMA_7 = rf.Statement(
     name="kaissis-lemma-7",
     uses=("kaissis-lemma-6",),
-    says="Whatever is made of the output of an f-DP mechanism, with whatever else the attacker knows, the errors stay above f, the tight one.",
+    says="Whatever is made of the output of an f-DP mechanism, with whatever else the attacker knows, the errors stay above the tight f.",
     source="Kaissis et al., lemma 7",
     kind=rf.Bound(),
     domain={

@@ -62,9 +62,9 @@ LEMMA_5 = rf.Statement(
 LEMMA_5_CORRECTED = LEMMA_5.corrected(
     says=_GLR
     + "the magnitude test at every FPR and shift in [-Delta, Delta] where the noise has the density e^-h, h even and strictly convex "
-    "(Gaussian, logistic), and for Laplace noise if ties are split by a coin; without one, for Laplace noise at FPRs from e^-mu1 on (and 0). "
-    "Each may be sub-sampled, at a rate above 0. For noise with h convex and symmetric about no point, the two tails have one critical value of the "
-    "ratio, not one level.",
+    "(Gaussian, logistic), and for Laplace noise if ties are split by a coin; without a coin, for Laplace noise at FPRs from e^-mu1 on (and 0). "
+    "Each may be sub-sampled, at a rate above 0. For noise with h convex and symmetric about no point, the two tails have a single critical value of the "
+    "ratio, not a single level.",
     domain={"noise": SYMMETRIC, "reading": rf.Fixed(COIN)},
     truth=lambda noise, delta, rate, nu, reading: power_gap(noise, delta, rate, nu, reading, "|z|"),
     control=rf.Control(
@@ -79,7 +79,7 @@ LEMMA_5_CORRECTED = LEMMA_5.corrected(
         "beyond Delta tie, which under H0 has probability e^-mu1. Rejecting a share phi of them by a coin has, for a shift s in "
         "[-Delta, Delta], the power phi e^-mu1 cosh(s/b) = alpha cosh(s/b), since there p(z - s)/p(z) = e^(+-s/b); |z| > c has at its level "
         "alpha = e^(-c/b), c >= Delta, the power e^(-c/b) cosh(s/b), the same. At FPRs from e^-mu1 on the coin rejects all ties, and the test is that without a coin. Below Delta, G and |z| have the same order. A sampling rate "
-        "p replaces G by log(1 - p + p e^G), which keeps the order and the ties. In between nothing is said, for a reason: with h(z) = |z| + "
+        "p replaces G by log(1 - p + p e^G), which keeps the order and the ties. In between nothing is stated, for a reason: with h(z) = |z| + "
         "max(|z| - T, 0)^2, Delta < T, outputs from Delta to T tie, but p(z + s)/p(z) is not constant near T, and a coin has another power "
         "than the magnitude; with a density that is flat about 0 the small outputs tie, with the same effect. The power of an interval's "
         "complement is least inside [-Delta, Delta] and largest at an end: the integral of a log-concave density over a moving interval is "

@@ -1,6 +1,6 @@
 """What theorems 1 and 2, lemma 9 and the reconstruction bound promise: no attacker of the game does better than J.
 
-The formulas are judged elsewhere. Here an attacker's exact curve is compared with J: one that the paper's game allows, since
+The formulas are judged elsewhere. Here an attacker's exact curve is compared with J: an attacker that the paper's game allows, since
 the attacker chooses the function q and so may know to which side, or along which direction, a record shifts it.
 """
 
@@ -133,7 +133,7 @@ LEMMA_9_GUARANTEE = rf.Statement(
         "z": Z,
     },
     claimed=lambda mu, d, rate, z: power(resilience(mu, d, rate), z),
-    # Of masks for each coordinate one shift is looked at, that of equal entries: what another would show is not known.
+    # Of masks for each coordinate a single shift is looked at, that of equal entries: what another would show is not known.
     truth=lambda mu, d, rate, reading, z: rf.Number(
         power(masked(mu, d, rate, reading), z),
         route="exact law of the norm, averaged over the masks",

@@ -88,14 +88,14 @@ LEMMA_1 = rf.Statement(
     where=can_be_seen,
     claimed=lambda: -MARGIN,
     truth=share_kept,
-    # A count, or a sum of numbers >= 0, has shifts of one sign.
+    # A count, or a sum of numbers >= 0, has shifts of the same sign.
     points=[
         *_OPPOSITE,
         *({"noise": noise, "delta": 1.0, "second": 0.5, "alpha": 0.05} for noise in NOISES.values),
         # Nearly all is rejected: the tests keep a few numbers beside a corner of the ratio.
         *points(noise=("Laplace",), delta=(0.01, 15.0), second=(-1.0, -0.01), alpha=(0.9999,)),
     ],
-    # Two shifts of one sign, 3% apart: one test is the best against both.
+    # Two shifts of the same sign, 3% apart: a single test is the best against both.
     control=rf.Control(
         _OPPOSITE[0],
         -0.03,
@@ -123,9 +123,9 @@ LEMMA_1_CORRECTED = LEMMA_1.corrected(
         "of level alpha in (0, 1) is most powerful against s > 0 and against -t < 0. By the Neyman-Pearson lemma phi = 1 where L_s > k and "
         "0 where L_s < k, and the same for L_-t and some k'. Far right L_s > k unless k = sup L_s, and L_-t < k' unless k' = inf L_-t: one "
         "of the two holds. Far left, in the same way, k = inf L_s or k' = sup L_-t. As neither ratio is constant, either k = sup L_s and "
-        "k' = sup L_-t, and phi = 0 but where both are attained, a right half-line [a, inf) with h linear on [a - s, inf) and a left one "
+        "k' = sup L_-t, and phi = 0 but where both are attained, a right half-line [a, inf) with h linear on [a - s, inf) and a left half-line "
         "(-inf, b] with h linear on (-inf, b + t]; if they met, h would be linear on the line, which no density allows: alpha = 0. Or k = inf L_s and "
-        "k' = inf L_-t, and alpha = 1 in the same way. Shifts of one sign: the theorem of Karlin and Rubin. A coin that lets the record "
+        "k' = inf L_-t, and alpha = 1 in the same way. Shifts of the same sign: the theorem of Karlin and Rubin. A coin that lets the record "
         "take part replaces L by 1 - p + p L and changes no order."
     ),
 )
@@ -133,7 +133,7 @@ LEMMA_1_CORRECTED = LEMMA_1.corrected(
 
 LEMMA_2 = rf.Statement(
     name="kaissis-lemma-2",
-    says="The composite LR test is equivalent to the two one-sided LR tests at one critical value; for noise with a log-concave density, as judged here, "
+    says="The composite LR test is equivalent to the two one-sided LR tests at a single critical value; for noise with a log-concave density, as judged here, "
     "its rejection regions are two tails.",
     source="Kaissis et al., lemma 2",
     kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
@@ -160,7 +160,7 @@ _PAIRS = [
 LEMMA_3 = rf.Statement(
     name="kaissis-lemma-3",
     uses=("kaissis-lemma-2",),
-    says="Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts s < t of one side (times "
+    says="Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts s < t on the same side (times "
     "Delta) the ratio of the densities rises with z; the power of z > c is largest at Delta.",
     source="Kaissis et al., lemma 3",
     kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
@@ -196,7 +196,7 @@ LEMMA_3 = rf.Statement(
 )
 LEMMA_3_CORRECTED = LEMMA_3.corrected(
     says="Laplace and Gaussian mechanisms have the monotone likelihood ratio property between any two shifts s < t; with a sampling rate p, 0 < p < 1, "
-    "they have it where s <= 0 <= t, and between no two shifts of one sign; s = 0 is what the one-sided tests need to be uniformly most powerful against a "
+    "they have it where s <= 0 <= t, and between no two shifts of the same sign; s = 0 is what the one-sided tests need to be uniformly most powerful against a "
     "simple null. The power of z > c rises with the shift up to Delta.",
     domain={"mechanism": rf.Choice("Laplace", "Gaussian", "sub-sampled Gaussian", "sub-sampled Laplace")},
     where=lambda mechanism, rate, s, t: (
@@ -277,5 +277,5 @@ LEMMA_4_LARGEST = rf.Statement(
 STATEMENTS = (LEMMA_1, LEMMA_1_CORRECTED, LEMMA_2, LEMMA_3, LEMMA_3_CORRECTED, LEMMA_4, LEMMA_4_LARGEST)
 """In the order of the paper."""
 SAMPLES = {"kaissis-lemma-1": (0, 0, 0), "kaissis-lemma-3": (64, 128, 512)}
-"""Lemma 1: how many shifts are of one sign is no property of the domain, and the share would say just that. Lemma 3 stands at about
-two of three points, which few points tell badly; one costs a millisecond."""
+"""Lemma 1: how many shifts are of the same sign is no property of the domain, and the share would say just that. Lemma 3 stands at about
+two of three points, which few points estimate badly; a point costs a millisecond."""

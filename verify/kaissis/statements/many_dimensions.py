@@ -42,7 +42,7 @@ def exact(what: str, size: int, c: float, q: float, d: int, part: str, alpha: fl
 
 
 def again(what: str, c: float, q: float, d: int, part: str, alpha: float) -> rf.Replication:
-    """The same at one size by SciPy's chi-square laws."""
+    """The same at a single size by SciPy's chi-square laws."""
     size = 32 if what == N else 10_000
     at = growing(what, size, c, q, d)
     seen = near(by_scipy(part, alpha, *at) / unit_of(*at), 1e-6)
@@ -58,7 +58,7 @@ _PATHS = [
     *points(what=(D,), c=(1.0, 6.0), q=(0.0,), d=(1,)),
     *points(what=(BOTH,), c=(1.0, 2.0), q=(0.5,), d=(1,)),
 ]
-"""One step of mu2 = 1; figure 2a's L = 6, as d grows; sqrt(d) and 2 sqrt(d) steps of mu2 = 1."""
+"""A single step of mu2 = 1; figure 2a's L = 6, as d grows; sqrt(d) and 2 sqrt(d) steps of mu2 = 1."""
 _STEPS = [
     {"what": N, "c": c, "q": q, "d": d}
     for c, q, d in ((4.0, 0.0, 1), (1.0, 0.0, 5), (0.1, 0.25, 1), (0.3, 0.2, 5))
@@ -121,7 +121,7 @@ THEOREM_3_CORRECTED = THEOREM_3.corrected(
     where=None,
     control=THEOREM_3.control,
     derivation=(
-        "chi2_d(L) is the law of a sum of d independent squares (g_i + (L/d)^(1/2))^2 of one law, with mean 1 + L/d, variance 2 + 4L/d and a kurtosis of "
+        "chi2_d(L) is the law of a sum of d independent squares (g_i + (L/d)^(1/2))^2 of the same law, with mean 1 + L/d, variance 2 + 4L/d and a kurtosis of "
         "at most 15, so that E|X - EX|^3 <= 15^(3/4) Var X^(3/2) (Lyapunov): by Berry and Esseen (chi2_d(L) - d - L)/sqrt(2d + 4L) is normal up to an "
         "error of e = 0.4748 15^(3/4)/sqrt(d), uniformly in L. With z = Phi^-1(1-a) and r = sqrt(1 + 2L/d), the threshold of j is d + sqrt(2d) y with "
         "Phi(y) within e of 1-a, and that of jinv is d + L - sqrt(2d + 4L) y with such a y. So j(a) is within e of Phi(y/r - L/sqrt(2d + 4L)), and "
@@ -163,7 +163,7 @@ FIGURE_2A = rf.Statement(
     },
     says="At Delta/sigma = 1/5, d = 300 and N = 150 (figure 2a) the plots of j and jinv match that of equation 7, to 0.01 of the FNR.",
     source="Kaissis et al., figure 2a",
-    # "Match the plot" is said of a plot, whose accuracy this is.
+    # "Match the plot" is stated of a plot, whose accuracy this is.
     kind=rf.Equality(0.01, unit="FNR"),
     domain={"part": PART, "alpha": rf.Real(1e-4, 1 - 1e-4)},
     claimed=lambda alpha: float(ndtr(probits(EQUATION_7, alpha, *FIGURE))),

@@ -106,7 +106,7 @@ POWER_LOSS_CORRECTED = POWER_LOSS.corrected(
     derivation=(
         "By lemma 9 the power with sub-sampling is p P(alpha) + (1 - p) alpha, with P the power without, in either threat model: the difference "
         "of the two is p times the difference without, and the share p (P_f - P_j)/(p P_f + (1 - p) alpha) is at most (P_f - P_j)/P_f, as alpha >= 0. The power in the RTM falls "
-        "with p from P_j(alpha) to alpha, so that against one fixed power of the DPTM the loss grows as p falls."
+        "with p from P_j(alpha) to alpha, so that against a single fixed power of the DPTM the loss grows as p falls."
     ),
 )
 
@@ -182,7 +182,7 @@ RERO_LENGTHS = rf.Statement(
     corrects="kaissis-rero-guarantee",
     uses=("kaissis-thm-2-guarantee-corrected",),
     derivation=(
-        "Let g name one of N records by what is seen, given which every direction of a shift is as likely, and a_k = P(g = k) without a shift. "
+        "Let g name a record of N by what is seen, given which every direction of a shift is as likely, and a_k = P(g = k) without a shift. "
         "Record k is named with a probability of at most 1 - j_s(a_k), s its length, since {g = k} is a test of FPR a_k and that of the magnitude is the "
         "best (kaissis-thm-2-guarantee-corrected); j_s falls with s, so that this is at most 1 - j(a_k), j that of the largest. The success is the mean over the "
         "records, and 1 - j is concave: it is at most 1 - j of the mean of the a_k (Jensen), which is at most 1/N, as the events are "

@@ -1,4 +1,4 @@
-"""Second, independent ways to what Leemann et al.'s statements are about: literal games drawn with NumPy, enumeration."""
+"""Second, independent ways to what Leemann et al.'s statements are about: literal games sampled with NumPy, enumeration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from verify.leemann.laws.problems import BERNOULLI, COIN, LAPLACE, MIXTURE, coin
 def drawn_means(
     d: int, n: int, mean: float, target: float, tau: float, spread: float, evenness: float
 ) -> Draws:
-    """Means drawn with NumPy, and the likelihood ratio of normal laws written out."""
+    """Means sampled with NumPy, and the likelihood ratio of normal laws written out."""
     rng, games = np.random.default_rng(0), 2_000_000 // (d + 9)
     data, gradient = gradients(d, n, mean, target, spread, evenness)
     shift = (gradient - data.mean) / data.variance**0.5
@@ -76,7 +76,7 @@ def atoms_counted() -> Draws:
 
 
 def parities() -> Draws:
-    """Sums of gradients +-1, one of them replaced by 0 in the world in: does the sum have the parity of n?"""
+    """Sums of gradients +-1, a gradient replaced by 0 in the world in: does the sum have the parity of n?"""
     rng, games, n = np.random.default_rng(0), 100_000, 20
     sums = [2 * rng.binomial(rows, 0.5, games) - rows for rows in (n, n - 1)]
     return Draws(
@@ -102,7 +102,7 @@ def roots_named() -> Replication:
 
 
 def drawn_targets(d: int, n: int) -> Draws:
-    """Literal batches: targets drawn, the log ratio thresholded at the FPR 1e-2 of the games themselves."""
+    """Literal batches: targets sampled, the log ratio thresholded at the FPR 1e-2 of the games themselves."""
     rng, games = np.random.default_rng(0), min(1_000_000, 8_000_000 // d)
     target = rng.standard_normal((games, d))
     k = (target**2).sum(axis=1)
@@ -111,7 +111,7 @@ def drawn_targets(d: int, n: int) -> Draws:
         rows = n - 1 if member else n
         mean = (rng.standard_normal((games, d)) * rows**0.5 + member * target) / n
         scores.append(0.5 * k - n / (2 * (n - 1)) * ((mean - target) ** 2).sum(axis=1))
-    return Draws(*scores, how=f"NumPy, {games:,} games a world with drawn targets, seed 0")
+    return Draws(*scores, how=f"NumPy, {games:,} games a world with sampled targets, seed 0")
 
 
 def drawn_endless(step: float, c: float) -> Draws:
@@ -147,7 +147,7 @@ def drawn_exposed(epsilon: float, c: float, exposed: float, claimed: AbstractTra
 def exposed_alone(
     curve: str, size: float, share: float, k: int, claimed: AbstractTradeOff
 ) -> Draws | Replication:
-    """The attacker spends the whole FPR on the exposed: all outputs of coins enumerated, others drawn."""
+    """The attacker spends the whole FPR on the exposed: all outputs of coins enumerated, others sampled."""
     if curve == COIN:
         chance, ones = 1 / (1 + np.exp(-size)), np.arange(k, 0, -1)
         rates = share * np.cumsum(scipy.stats.binom.pmf(ones, k, 1 - chance))
@@ -225,7 +225,7 @@ def drawn_k(components: str, p: float, deviation: float, d: int) -> Replication:
 
 
 def drawn_p_values(d: int, n: int, k: float, level: float, printed: bool) -> Replication:
-    """Batch means under H0 drawn with NumPy, and SciPy's chi-square law; as printed, how often F^-1 has no value."""
+    """Batch means under H0 sampled with NumPy, and SciPy's chi-square law; as printed, how often F^-1 has no value."""
     rng, means = np.random.default_rng(0), min(20_000, 20_000_000 // d)
     theta = np.full(d, np.sqrt(k / d))
     square = ((rng.standard_normal((means, d)) / np.sqrt(n) - theta) ** 2).sum(axis=1)

@@ -1,4 +1,4 @@
-"""The statistic of GLiR on gradients of networks at real records under H0, drawn, against the law that its p-value assumes."""
+"""The statistic of GLiR on gradients of networks at real records under H0, sampled, against the law that its p-value assumes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sims.gradients import on_one_thread
 from verify import real_gradients
 
 _IN_CACHE = 100_000
-"""Counts that are drawn at once: more of them leave the processor's cache, and take three times as long."""
+"""Counts that are sampled at once: more of them leave the processor's cache, and take three times as long."""
 _FEW_ROWS = 1
-"""So many rows a record are drawn one by one and counted, which takes less time than drawing Poisson counts."""
+"""So many rows a record are sampled in turn and counted, which takes less time than drawing Poisson counts."""
 _SPARE = 2.5
 """Standard deviations by which the sum of Poisson counts is meant to stay below the number of rows."""
 _MOST_MEAN = 1000.0
@@ -32,10 +32,10 @@ LEVEL = 0.01
 
 @dataclass(frozen=True)
 class Attacked:
-    """A target's gradient among those that batches are drawn from.
+    """A target's gradient among those that batches are sampled from.
 
     Attributes:
-        away: g_i - theta of each record that batches are drawn from, in coordinates in which C is the identity, shape (N, d).
+        away: g_i - theta of each record that batches are sampled from, in coordinates in which C is the identity, shape (N, d).
         susceptibility: K = ||Sigma^-1/2 (theta - mu)||^2.
         degrees: d of chi2_d.
     """
@@ -48,7 +48,7 @@ class Attacked:
 @lru_cache(maxsize=16)
 @on_one_thread
 def known(records: str, rank: float) -> Attacked:
-    """With the moments of the law that batches are drawn from: uniform over all records.
+    """With the moments of the law that batches are sampled from: uniform over all records.
 
     Args:
         records: the data set.
@@ -67,7 +67,7 @@ def known(records: str, rank: float) -> Attacked:
 @lru_cache(maxsize=16)
 @on_one_thread
 def estimated(records: str, references: int, draw: int, rank: float) -> Attacked:
-    """With the moments of drawn references, shrunk as Ledoit and Wolf do; batches are drawn from the other records."""
+    """With the moments of sampled references, shrunk as Ledoit and Wolf do; batches are sampled from the other records."""
     moments, pool, scores = real_gradients.reference(records, references, draw)
     target = real_gradients.target_place(records, references, draw, rank)
     factor = np.linalg.cholesky(mi.GLiR(moments, n=2).inverse)
@@ -78,7 +78,7 @@ def least_rows(of: Attacked) -> float:
     """So many rows bring the first two corrections of the central limit below .05 and .025 probits at levels from .01 to .99.
 
     S is n |x|^2 - 2 n a'x + n K for the whitened mean x and the target a. Edgeworth's first term moves a probit z by skewness (z^2 - 1) / (6
-    sqrt(n)), the skewness that of a'w, w one record's x; and n |x|^2 and 2 n a'x have the covariance 2 E[a'w |w|^2], which changes the
+    sqrt(n)), the skewness that of a'w, w a single record's x; and n |x|^2 and 2 n a'x have the covariance 2 E[a'w |w|^2], which changes the
     standard deviation of S, about 2 sqrt(n K), by the share E[a'w |w|^2] / (2 n K).
     """
     records = of.away - of.away.mean(axis=0)
@@ -90,7 +90,7 @@ def least_rows(of: Attacked) -> float:
 
 
 def statistics(of: Attacked, n: int, rows: float) -> Callable[[np.random.Generator, int], np.ndarray]:
-    """A sampler of -rows (m - theta)' Sigma^-1 (m - theta) under H0, m the mean of n records drawn with replacement.
+    """A sampler of -rows (m - theta)' Sigma^-1 (m - theta) under H0, m the mean of n records sampled with replacement.
 
     Products are taken in float32 of records less their mean: rounding moves a mean by 1e-6 of its standard deviation.
     """
@@ -111,10 +111,10 @@ def statistics(of: Attacked, n: int, rows: float) -> Callable[[np.random.Generat
 
 
 def _counts(generator: np.random.Generator, n: int, records: int, games: int) -> np.ndarray:
-    """How often each record is among n that are drawn with replacement, float32 of shape (games, records).
+    """How often each record is among n that are sampled with replacement, float32 of shape (games, records).
 
     Independent Poisson counts, given their sum m, are those of m rows. So m <= n of them and n - m further rows have the law of n
-    rows; the few games with m > n are drawn anew.
+    rows; the few games with m > n are sampled anew.
     """
     mean = (n - _SPARE * n**0.5) / records
     if n <= _FEW_ROWS * records:
@@ -169,7 +169,7 @@ def assumed(of: Attacked, n: int, stretched: float = 1.0) -> Callable[[np.random
 
 
 def share_below(of: Attacked, n: int, rows: float, level: float = 0.1, games: int = 2_000) -> Replication:
-    """P0(p <= level) by batches that are drawn record by record, and SciPy's chi-square law."""
+    """P0(p <= level) by batches that are sampled record by record, and SciPy's chi-square law."""
     rng = np.random.default_rng(0)
     square = np.array(
         [np.sum(of.away[rng.integers(len(of.away), size=n)].mean(axis=0) ** 2) for _ in range(games)]

@@ -1,4 +1,4 @@
-"""Exact curves of one step and of many, of gradients that are not Gaussian, of targets that are drawn, of batches that are."""
+"""Exact curves of a single step and of many, of gradients that are not Gaussian, of targets that are sampled, of batches that are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mipsim.tradeoff.sampled import SampledTradeOff
 WIDE = 40.0
 """Standard deviations beyond which a normal tail is 0 in float64."""
 FAR = 12.0
-"""Standard deviations of a sum that are kept: what lies beyond has a mass below 1e-30."""
+"""Standard deviations of a sum that are retained: what lies beyond has a mass below 1e-30."""
 ROUNDED = 1e-10
 """What SciPy's incomplete gamma functions and binomial sums are granted; they are right to some 1e-13."""
 LEAST_WEIGHT = -75.0
@@ -181,8 +181,8 @@ def discrete_curve(law: np.ndarray, n: int, target: int) -> SampledTradeOff:
     """Gradients of a law on 0, 1, ..., d = 1, and a target that is any whole number.
 
     Examples:
-        >>> one, other = (lattice_curve(50, 0.3, 1), discrete_curve(np.array([0.7, 0.3]), 50, 1))
-        >>> bool(np.allclose(one.beta([0.01, 0.3]), other.beta([0.01, 0.3]), atol=1e-12))
+        >>> lattice, discrete = (lattice_curve(50, 0.3, 1), discrete_curve(np.array([0.7, 0.3]), 50, 1))
+        >>> bool(np.allclose(lattice.beta([0.01, 0.3]), discrete.beta([0.01, 0.3]), atol=1e-12))
         True
     """
     values = np.arange(law.size)
@@ -193,7 +193,7 @@ def discrete_curve(law: np.ndarray, n: int, target: int) -> SampledTradeOff:
 
 @lru_cache(maxsize=64)
 def drawn_target_curve(d: int, n: int) -> ExactTradeOff:
-    """Gaussian gradients and a target drawn from their law, which the attacker sees: the stochastic composition over K ~ chi2_d.
+    """Gaussian gradients and a target sampled from their law, which the attacker sees: the stochastic composition over K ~ chi2_d.
 
     The log ratio of (output, target) is d/2 log(n/(n-1)) + T/2 with T a quadratic form of two independent normals in each
     coordinate: T = A / (sqrt n + 1) - B / (sqrt n - 1) out and (A - B) / sqrt n in, A and B independent chi2_d, by the
@@ -343,7 +343,7 @@ def _sum_terms(n: int, shift: float, own: float, certain: float) -> tuple[np.nda
 
 @lru_cache(maxsize=8)
 def _sum_cut(levels: bytes, n: int, shift: float, own: float) -> np.ndarray:
-    """Thresholds with these FPRs (float64); kept for a while, since FNR and TPR are asked for at the same ones."""
+    """Thresholds with these FPRs (float64); stored for a while, since FNR and TPR are computed at the same thresholds."""
     alpha = np.frombuffer(levels)
     weight, place = _sum_terms(n, shift, own, 0)
 
@@ -358,13 +358,13 @@ def _sum_cut(levels: bytes, n: int, shift: float, own: float) -> np.ndarray:
 def long_run_curve(step: float, rate: float, steps: int) -> SampledTradeOff:
     """The curve when each of `steps` steps shows N(step, 1) with probability `rate` and else N(0, 1).
 
-    The game itself, with the target in or out of the data set. The ratio of one step is L = log(1 - p + p exp(s x -
+    The game itself, with the target in or out of the data set. The ratio of a single step is L = log(1 - p + p exp(s x -
     s^2/2)); E[exp(iuL)] is a trapezoid sum in x, its power is taken in logarithms, and both distribution functions
     follow by the midpoint rule of Gil-Pelaez, whose error is the mass beyond 30 standard deviations and what the
     characteristic function holds beyond the last node (checked to be below 1e-9). Chords join 1,601 thresholds.
 
     Args:
-        step: s, mu of one step.
+        step: s, mu of a single step.
         rate: p in (0, 1).
         steps: number of steps; some hundred at least, for the characteristic function to have died out.
 

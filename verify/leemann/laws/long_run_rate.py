@@ -36,8 +36,8 @@ def moments(s: float) -> Moments:
         s: mu_step, > 0.
 
     Examples:
-        >>> found = moments(1.0)
-        >>> round(found.second, 6), found.absolute >= found.third
+        >>> m = moments(1.0)
+        >>> round(m.second, 6), m.absolute >= m.third
         (1.718282, True)
     """
     powers = [math.exp(k * (k - 1) * s * s / 2.0) for k in range(5)]
@@ -90,7 +90,7 @@ def distance(s: float, c: float, steps: int) -> float:
 def game_rate(size: float, c: float) -> Rate | None:
     """The rate of the game's curve to G_{c sqrt(v)}; None where a condition of the proof fails at the first number of steps.
 
-    Each bound in `distance` times sqrt(t) falls with t, so that the one at `LEAST_STEPS` serves all larger ones. Threshold tests of the log
+    Each bound in `distance` times sqrt(t) falls with t, so that the bound at `LEAST_STEPS` holds for all larger t. Threshold tests of the log
     ratio are the best (Neyman and Pearson); both their rates are within that distance of those of the limit.
 
     Args:

@@ -33,7 +33,7 @@ def gradients(
     Args:
         d: dimension.
         n: rows.
-        mean: of every coordinate, in sqrt(n/d) of its standard deviations: targets that far off are told from strangers.
+        mean: of every coordinate, in sqrt(n/d) of its standard deviations: targets that far off are distinguishable from strangers.
         target: the target's gradient, in the same unit.
         spread: largest standard deviation of a coordinate, at most C.
         evenness: the least over the largest.
@@ -62,7 +62,7 @@ def step_curve(
     return NoncentralChiSquareTradeOff(d, *law.noncentrality, *np.abs(law.scale), rejects=rejects)
 
 
-# Theorem 5.1 and its correction are judged at the same points, one after the other. A decorator would be part of what was hunted.
+# Theorem 5.1 and its correction are judged at the same points in sequence. A decorator would be part of what was hunted.
 step_curve = lru_cache(maxsize=64)(step_curve)
 
 VALUES, ROWS, OUTPUTS = 3, 2, 4
@@ -73,7 +73,7 @@ FINITE = ("finite, dense", "finite, sparse", "finite, of little exposure")
 def finite_mechanism(mechanism: str, skew: float, draw: int) -> tuple[SampledTradeOff, AbstractTradeOff]:
     """(The least curve of neighbouring data sets, the MIP curve) of a random mechanism on two rows of three values.
 
-    The data law is drawn too: from a Dirichlet law with parameter `skew`.
+    The data law is sampled too: from a Dirichlet law with parameter `skew`.
     """
     rng = np.random.default_rng(draw)
     weights = rng.gamma(0.3, size=(*(VALUES,) * ROWS, OUTPUTS))
@@ -119,7 +119,7 @@ FAMILIES: dict[str, tuple[tuple[AbstractTradeOff, ...], tuple[float, ...]]] = {
 
 
 def drawn_family(targets: int, draw: int) -> tuple[list[AbstractTradeOff], list[float]]:
-    """Random curves of four sorts, one of them with a jump at 0, and random weights."""
+    """Random curves of four sorts, including curves with a jump at 0, and random weights."""
     rng = np.random.default_rng(draw)
 
     def curve() -> AbstractTradeOff:
@@ -183,7 +183,7 @@ def atoms_curve(d: int, n: int) -> SampledTradeOff:
 
 
 def coins_curve(epsilon: float, rate: float, steps: int) -> AbstractTradeOff:
-    """Coins of e^epsilon : 1 that are told of the target at this rate: the number of ones is Binomial in both worlds.
+    """Coins of e^epsilon : 1 that know the target at this rate: the number of ones is Binomial in both worlds.
 
     All thresholds where they are few; else some 1/200 of a standard deviation apart, and bounds between them.
     """
@@ -212,7 +212,7 @@ def over_targets(exposed: AbstractTradeOff, share: float) -> AbstractTradeOff:
 
 
 def coins(epsilon: float, rate: float) -> tuple[float, float]:
-    """The chances of a 1, out and in, when a coin of e^epsilon : 1 is told of the target at this rate."""
+    """The chances of a 1, out and in, when a coin of e^epsilon : 1 knows the target at this rate."""
     q = 1 / (1 + np.exp(epsilon))
     return q, q + rate * (1 - 2 * q)
 
@@ -229,7 +229,7 @@ def endless(step: float, c: float, steps: int) -> float:
     def loss(number: np.ndarray) -> np.ndarray:
         """-log of a step's affinity 1 - E[(sqrt(1 + z) - 1)^2]/2, z of mean 0, at least; it falls with the rate.
 
-        The square falls in x up to where z = 0 and then rises: over a cell it is at least the smaller one at its ends.
+        The square falls in x up to where z = 0 and then rises: over a cell it is at least the smaller value at its ends.
         """
         z = np.outer(np.minimum(1.0, c / np.sqrt(number)), ratio)
         square = (z / (1.0 + np.sqrt(1.0 + z))) ** 2
@@ -273,9 +273,9 @@ def mean_of_k(d: int, draw: int) -> float:
 
 
 def transform_of_k(at: float, variance: float = 1.0) -> float:
-    """E exp(-at K) of one Gaussian component, by a sum over a lattice; that of d is its d-th power.
+    """E exp(-at K) of a single Gaussian component, by a sum over a lattice; that of d is its d-th power.
 
-    The integrand is itself a normal density but for a factor, and a sum of spacing h over all of the line misses the integral of one of
+    The integrand is itself a normal density but for a factor, and a sum of spacing h over all of the line misses the integral of a density of
     deviation s by 2 exp(-2 (pi s / h)^2) of it (Poisson): below 1e-30 at h = s / 2.
     """
     deviation = (2.0 * at + 1.0 / variance) ** -0.5

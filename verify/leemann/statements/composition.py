@@ -104,12 +104,12 @@ LEMMA_5_1 = rf.Statement(
 )  # fmt: skip
 
 LEMMA_5_1_CORRECTED = LEMMA_5_1.corrected(
-    says="For one fixed s = mu_step, if all t steps have one rate p with p sqrt(t) -> c, the target joins each batch independently (a step that "
+    says="For a single fixed s = mu_step, if all t steps have the same rate p with p sqrt(t) -> c, the target joins each batch independently (a step that "
     "it does not join has the law of the world out), and every target's own curve in a batch is above g_s, the outputs of t steps, independent given the target, are in the limit "
     "mu-GMIP with mu of equation 10 (judged for s <= 0.6, where certified compositions are long enough, and for coins).",
     domain={"reading": rf.Fixed(EACH), "share": rf.Fixed(1.0)},
     derivation=(
-        "One step of a target with curve h >= g_s is p h + (1 - p) Id >= C_p(g_s), the symmetrised mixture, as the world in is a mixture "
+        "A single step of a target with curve h >= g_s is p h + (1 - p) Id >= C_p(g_s), the symmetrised mixture, as the world in is a mixture "
         "of that out and of the target's batch (where a stranger may join in the world out, and joining shows, the attacker knows which "
         "batches to look at, about c sqrt(t) of them, and no finite mu does); the composition of "
         "independent steps keeps the order (Dong, Roth and Su 2022, proposition D.1 and theorem 4), for each target, and over the targets by "
@@ -117,10 +117,10 @@ LEMMA_5_1_CORRECTED = LEMMA_5_1.corrected(
         "11: f symmetric, f(0) = 1, the integral of (f' + 1)^4 finite, p sqrt(t) -> c; g_s satisfies all three for fixed s). The game's own "
         "limit: the ratio of a step is 1 + pY, Y = exp(sx - s^2/2) - 1 of mean 0 and variance v = exp(s^2) - 1 under N(0, 1). t p^2 v tends to c^2 v, "
         "and t E[(pY)^2; |pY| > e] <= c^2 E[Y^2; |Y| > e sqrt(t) / c] + o(1) tends to 0 (Lindeberg), so that the log ratio tends to N(-c^2 v/2, c^2 v) out "
-        "and, by Le Cam's third lemma, to N(c^2 v/2, c^2 v) in: the curve to G_{c sqrt(v)}. Within one endless run whose i-th rate is c/sqrt(i) the "
+        "and, by Le Cam's third lemma, to N(c^2 v/2, c^2 v) in: the curve to G_{c sqrt(v)}. Within an endless run whose i-th rate is c/sqrt(i) the "
         "squares of the rates sum to c^2 log t without bound, the Hellinger affinities of the steps, 1 - v c^2 (1 + o(1))/(8i), multiply to 0 (Kakutani), and no "
-        "finite mu does: each t asks for a run of its own, at one rate. A step that is mu_step-GMIP only on average over "
-        "targets does not do: records that are told apart in every step lose sqrt(t) of their own mu, not of the average."
+        "finite mu does: each t asks for a run of its own, at a fixed rate. A step that is mu_step-GMIP only on average over "
+        "targets does not do: records that are distinguished in every step lose sqrt(t) of their own mu, not of the average."
     ),
 )
 
@@ -138,7 +138,7 @@ GAME_LIMIT = replace(
     derivation=(
         f"{LEMMA_5_1_CORRECTED.derivation} How fast: with p = c/sqrt(t) <= 1/2 Taylor bounds the mean and the variance of log(1 + pY), in both "
         "worlds, by those of pY up to K E|pY|^3, K = (1 - p)^-3. By Berry and Esseen, with the constant 0.4748 of Shevtsova (2011) for independent "
-        "terms of one law, the sum is within a constant times t^-1/2 of its normal limit; the constant is that at 1,024 steps, and falls with t. "
+        "terms of the same law, the sum is within a constant times t^-1/2 of its normal limit; the constant is that at 1,024 steps, and falls with t. "
         "The best tests are thresholds of the sum, so that both error rates are within it of those of G_mu."
     ),
 )
@@ -150,10 +150,10 @@ def promised(curve: str, size: float, share: float, k: int) -> GaussianTradeOff:
 
 
 def released(curve: str, size: float, share: float, k: int) -> AbstractTradeOff:
-    """The curve of k independent steps of one target, exposed or not in all of them."""
+    """The curve of k independent steps of a single target, exposed or not in all of them."""
     exposed = curve_of(curve, size)
     if curve == GAUSSIAN:
-        # Sampled chords, so that the closed form is not asked to confirm itself.
+        # Sampled chords, so that the closed form does not confirm itself.
         exposed = MixtureTradeOff(exposed, 1.0 - 1e-12)
     return over_targets(compose(exposed, copies=k), share)
 
@@ -203,7 +203,7 @@ APPENDIX_D_3_CORRECTED = APPENDIX_D_3.corrected(
         "Gaussian shifts, g_{sqrt(k) mu} (Dong, Roth and Su 2022, theorem 4 and corollary 3.3); steps that depend on the outputs before "
         "them may be taken given these. Over the targets: E g(abar(x)) >= g(alpha), as g is convex. f-MIP of a step is a statement about the "
         "average over targets, though: with the same target in all steps the well hidden ones stay hidden while the exposed "
-        "ones are found out, and at low FPR the attacker spends the whole FPR on them."
+        "ones are identified, and at low FPR the attacker spends the whole FPR on them."
     ),
 )
 

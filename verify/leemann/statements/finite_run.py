@@ -1,4 +1,4 @@
-"""Lemma 5.1 at a finite number of steps: equation 10 as a "(loose) bound", and the composition that is one."""
+"""Lemma 5.1 at a finite number of steps: equation 10 as a "(loose) bound", and the composition that is a bound."""
 
 from functools import lru_cache
 

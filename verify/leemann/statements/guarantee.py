@@ -1,4 +1,4 @@
-"""Theorem 5.1 as a guarantee: for every law of the gradients, and for targets that are drawn from it (K = d)."""
+"""Theorem 5.1 as a guarantee: for every law of the gradients, and for targets that are sampled from it (K = d)."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ SIZES = {
 
 
 def sizes(gradients: str, rare: float) -> tuple[int, ...]:
-    """Rows. A drawn law has to bring 50 of its rare values at least, so that rarer ones ask for more rows."""
+    """Rows. A sampled law has to bring 50 of its rare values at least, so that rarer ones ask for more rows."""
     return (
         tuple(round(50 / min(rare, 0.05)) * 3**k for k in range(9))
         if gradients == DISCRETE
@@ -92,13 +92,13 @@ def _odd_target(n: int, leakage: float) -> int:
 def attained(
     gradients: str, n: int, leakage: float, values: int, rare: float, draw: int
 ) -> AbstractTradeOff | rf.Number:
-    """The exact curve of one step; of the atoms that of an attack that counts them, so that the attacker may be stronger yet."""
+    """The exact curve of a single step; of the atoms that of an attack that counts them, so that the attacker may be stronger yet."""
     if gradients == INDEPENDENT:
         # Such sets are compact and of continuous measures (Rudin, Fourier analysis on groups, theorem 5.2.2). In: the target is
         # among the n records that the sum names. Out: it is none of them, almost surely.
         return rf.Number(1.0, unit="advantage", route="algebra: the sum determines its terms")
     if gradients == BETWEEN:
-        # A sum of n odd numbers has the parity of n; with the target 0 in the place of one it has the other.
+        # A sum of n odd numbers has the parity of n; with the target 0 in the place of an odd number it has the other.
         return rf.Number(1.0, unit="advantage", route="algebra: the parity of the sum")
     if gradients == COSET:
         return lattice_curve(n, 0.5, _odd_target(n, leakage))
@@ -126,7 +126,7 @@ _DRAWN = [
 GUARANTEE = rf.Statement(
     name="leemann-thm-5.1-guarantee",
     uses=("leemann-thm-5.1",),
-    says="For every law of the gradients with a covariance ('all distributions with finite variance') and n large, one step is "
+    says="For every law of the gradients with a covariance ('all distributions with finite variance') and n large, a single step is "
     "f-MIP with f of equation 8, K that of the centred gradients.",
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Limit("n", bound=True, sizes=sizes),
@@ -157,13 +157,13 @@ GUARANTEE = rf.Statement(
 
 GUARANTEE_CORRECTED = GUARANTEE.corrected(
     uses=("leemann-thm-5.1-corrected",),
-    says="For one fixed law of the gradients with a regular covariance and fixed d, the curve of one step tends to equation 8 "
-    "(centred K) as n grows, uniformly over all targets, near or as far as sqrt(n) (of a drawn one, given what it is), if (a) some "
-    "convolution power of the law has an absolutely continuous part, or (b) the law lies on one coset a + L of a lattice L, the least one for "
+    says="For a single fixed law of the gradients with a regular covariance and fixed d, the curve of a single step tends to equation 8 "
+    "(centred K) as n grows, uniformly over all targets, near or as far as sqrt(n) (of a sampled target, given what it is), if (a) some "
+    "convolution power of the law has an absolutely continuous part, or (b) the law lies on a single coset a + L of a lattice L, the least lattice for "
     "which this is so (for numbers a + h, a + 2h, ... with the largest h, the maximal span), and the target lies on the same coset, both without noise, "
     "or (c) d = 1, the gradients are +-C, each as likely, and n tau^2 stays above a positive number. Where n tau^2 stays above a positive number and the covariance "
-    "is at most C^2 I (in every direction, not in every coordinate alone) equation 8 is a bound in the limit. (Judged for one law "
-    "with a density, for one and for drawn laws on whole numbers, skewed, and with odd values that are rare, and for atoms at -1 and 1 without mass at 0, to 0.1%, and for one law "
+    "is at most C^2 I (in every direction, not in every coordinate alone) equation 8 is a bound in the limit. (Judged for a law "
+    "with a density, for a law and for sampled laws on whole numbers, skewed, and with odd values that are rare, and for atoms at -1 and 1 without mass at 0, to 0.1%, and for a law "
     "with noise.)",
     kind=replace(GUARANTEE.kind, bound=False),  # pyright: ignore[reportCallIssue]
     domain={"gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, COSET, NOISY)},
@@ -172,7 +172,7 @@ GUARANTEE_CORRECTED = GUARANTEE.corrected(
         "Let e_n be the total variation between the law of the centred sum of n records (with noise: of the output) and the "
         "Gaussian of the same moments. (a) e_n tends to 0: Prohorov's theorem (1952: if the sum of some number of records has a part with a "
         "density), whose condition is also necessary. (c) A gradient of norm at most C has a covariance of trace at most C^2, so that C^2 I asks for d = 1 and gradients +-C of mean 0. The scaled sum tends to its Gaussian weakly by the "
-        "central limit theorem; convolved with one fixed Gaussian density its density converges at every point, so in "
+        "central limit theorem; convolved with a single fixed Gaussian density its density converges at every point, so in "
         "total variation (Scheffe), and more noise can only reduce it. In world in the output is that of n - 1 records shifted "
         "by the target. Total variation does not see shifts: both worlds are within e_n and e_{n-1} of the two Gaussians of "
         "theorem 5.1, for all targets at once (with noise, to the two with the gradients' own covariance; their curve is equation 8 "
@@ -181,8 +181,8 @@ GUARANTEE_CORRECTED = GUARANTEE.corrected(
         "the curves meet at every alpha in (0, 1). (b) By the local limit theorem on the least lattice (Gnedenko; Spitzer, "
         "Principles of random walk, P7.9) the masses times the inverse volume of a cell tend to the density, so in total "
         "variation after each lattice point is spread over its cell, which is undone by rounding; the shifted law lies on the "
-        "same coset because the target does (with gradients +-1 and the target 0, in the lattice of whole numbers but on no odd number, the parity of the sum tells). Drawn targets: the bound holds for each, and f_8 at the largest K is convex (Jensen). "
-        "Without one of the conditions the sum may name its terms, and where d grows with n an array needs more than each of "
+        "same coset because the target does (with gradients +-1 and the target 0, in the lattice of whole numbers but on no odd number, the parity of the sum tells). Sampled targets: the bound holds for each, and f_8 at the largest K is convex (Jensen). "
+        "Without any of the conditions the sum may name its terms, and where d grows with n an array needs more than each of "
         "its laws does."
     ),
 )
@@ -194,7 +194,7 @@ def rows_of(ratio: float, n: int) -> tuple[int, int]:
 
 
 def drawn_curve(d: int, n: int) -> AbstractTradeOff:
-    """The curve of drawn targets, by whichever law is known."""
+    """The curve of sampled targets, by whichever law is known."""
     return drawn_target_curve(d, n) if d >= 50 else FewDimensionsTradeOff(d, n)
 
 
@@ -203,7 +203,7 @@ _FIGURE_2 = [(d / n, n) for d, n in ((650, 500), (2580, 1970), (1026, 790))]
 DRAWN = rf.Statement(
     name="leemann-K-equals-d",
     uses=("leemann-thm-5.1",),
-    says="With K = d equation 8 is the trade-off of targets drawn from Gaussian gradients (judged from d = 50 on, and from d = 5 on for up to 12 rows).",
+    says="With K = d equation 8 is the trade-off of targets sampled from Gaussian gradients (judged from d = 50 on, and from d = 5 on for up to 12 rows).",
     source="Leemann et al., section 6.1",
     kind=rf.Equality(),
     domain={
@@ -222,7 +222,7 @@ DRAWN = rf.Statement(
     control=rf.Control({"ratio": 650 / 500, "n": 500}),
     quote=quotes.K_EQUALS_D,
     not_judged={
-        "we can estimate K accurately": "how accurate an estimate is, is not said; its law is judged in leemann-rem-5.1",
+        "we can estimate K accurately": "how accurate an estimate is, is not stated; its law is judged in leemann-rem-5.1",
         "using the composition result for k steps in Appendix D.3 for (c)": "by leemann-D.3",
     },
     restricted_by=(quotes.SMALL_SIZES,),
@@ -231,8 +231,8 @@ DRAWN = rf.Statement(
 
 DRAWN_CORRECTED = DRAWN.corrected(
     uses=("leemann-thm-5.1-corrected", "leemann-cor-5.1-corrected"),
-    says="As d and n grow and d/n tends to a positive number, without noise, the trade-off of targets drawn from Gaussian gradients tends "
-    "to equation 8 with K = d. At finite n and d that is no bound: 31% to 50% of the targets have K > d, and the curve of drawn ones falls "
+    says="As d and n grow and d/n tends to a positive number, without noise, the trade-off of targets sampled from Gaussian gradients tends "
+    "to equation 8 with K = d. At finite n and d that is no bound: 31% to 50% of the targets have K > d, and the curve of sampled ones falls "
     "below equation 8 at low FPRs.",
     kind=rf.Limit(
         "n", sizes=lambda ratio: [2**k for k in range(3, 14 if ratio <= 1 else 12) if 2**k * ratio >= 50]
@@ -248,8 +248,8 @@ DRAWN_CORRECTED = DRAWN.corrected(
         "limit of its chi-square law, asymptotically N(-K/2n, K/n), and in N(K/2n, K/n); with K/n tending to v = lim d/n the log ratio of "
         "(output, target) tends to N(-v/2, v) and N(v/2, v) (Slutsky), and by Neyman and Pearson its trade-off, which is the stochastic "
         "composition, to G_sqrt(v). At K = d equation 9 is sqrt(2d / (2n + 1)), which tends to sqrt(v), and equation 8 follows by "
-        "corollary 5.1. At finite n and d the ratio of (output, target) is unbounded, as the largest for one target is (n/(n-1))^(d/2) e^(K/2) and K is: "
-        "their curve falls from FPR 0 with an infinite slope, that of equation 8 with a finite one. P(chi2_d > d) rises from .317 to 1/2."
+        "corollary 5.1. At finite n and d the ratio of (output, target) is unbounded, as the largest for a single target is (n/(n-1))^(d/2) e^(K/2) and K is: "
+        "their curve falls from FPR 0 with an infinite slope, that of equation 8 with a finite slope. P(chi2_d > d) rises from .317 to 1/2."
     ),
 )
 

@@ -90,12 +90,12 @@ THEOREM_4_2 = rf.Statement(
 )
 
 THEOREM_4_2_CORRECTED = THEOREM_4_2.corrected(
-    says="An algorithm that is f-DP for neighbours that differ by one replaced record is f-MIP. One that is f-DP both ways for an "
+    says="An algorithm that is f-DP for neighbours that differ by a replaced record is f-MIP. An algorithm that is f-DP both ways for an "
     "added or removed record is (f o (1 - f))-MIP, 2 mu-GMIP for f = G_mu.",
     claimed=lambda mu, reading, **at: promised(mu=2.0 * mu if reading == ADD else mu, **at),
     derivation=(
         "Fix the target x'. Out the output is a mixture over (X, x) of A(X + x), in it is the same mixture of A(X + x'): "
-        "neighbours by one replaced record. A test with FPR a_i between the i-th pair has FNR at least f(a_i), so that between the "
+        "neighbours by a replaced record. A test with FPR a_i between the i-th pair has FNR at least f(a_i), so that between the "
         "mixtures its FNR is at least E f(a_i) >= f(E a_i), as f is convex (Jensen). Over the targets likewise: E f(abar(x')) >= "
         "f(alpha). For an added or removed record X lies between X + x and X + x': a test with FPR a under X + x has power "
         "at most 1 - f(a) under X, and so FNR at least f(1 - f(a)) under X + x', as f falls; this function is convex and below 1 - a, "

@@ -32,7 +32,7 @@ def noise_ratio(mu: float, d: int, n: int, k_over_d: float) -> rf.Number:
 def noise_route(
     reading: str, mu: float, n: int, own: float, d: int, k_over_d: float
 ) -> rf.Draws | rf.Replication:
-    """Equation 8 itself at the noise of GDP, or drawn sums."""
+    """Equation 8 itself at the noise of GDP, or sampled sums."""
     if reading != BY_EQUATION:
         return summed(n, shift_of(reading, mu), own, mu)
     rows = leemann.effective_rows(n, leemann.noise_for_dp(mu, n, 1.0), 1.0)
@@ -57,7 +57,7 @@ LESS_NOISE = rf.Statement(
     kind=rf.Bound(unit="noise of GMIP / noise of GDP"),
     domain={
         "reading": rf.Choice(LEAST_REPLACED, LEAST_ADDED, BY_EQUATION),
-        "mu": rf.Real(0.01, np.inf, log=True, hunt_to=8.0),  # of one step
+        "mu": rf.Real(0.01, np.inf, log=True, hunt_to=8.0),  # of a single step
         "n": rf.Whole(1, np.inf, log=True, hunt_to=300),
         "own": rf.Real(0.0, 1.0),  # gradients are +-C, the target's with this probability
         "d": rf.Whole(1, np.inf, log=True, hunt_to=3000),
@@ -102,9 +102,9 @@ LESS_NOISE_CORRECTED = LESS_NOISE.corrected(
     domain={"reading": rf.Choice(LEAST_REPLACED, LEAST_ADDED), "d": rf.Fixed(1), "k_over_d": rf.Fixed(1.0)},
     claimed=lambda reading, mu: GaussianTradeOff(mu if reading == LEAST_REPLACED else 2.0 * mu),
     derivation=(
-        "Replacing one gradient moves the mean by at most 2C/n, so that noise 2C/(n mu) makes it mu-GDP for replaced records (Dong, Roth "
+        "Replacing a single gradient moves the mean by at most 2C/n, so that noise 2C/(n mu) makes it mu-GDP for replaced records (Dong, Roth "
         "and Su 2022, theorem 2.7), which by leemann-thm-4.2-corrected is mu-GMIP, for every law of the gradients. Adding "
-        "or removing one moves it by C/n, and two such steps lie between two members of the game: 2 mu. Equation 9 is an "
+        "or removing a gradient moves it by C/n, and two such steps lie between two members of the game: 2 mu. Equation 9 is an "
         "approximation for large d and n of a bound that allows the gradients a covariance of C^2 I: it may ask for more noise than GDP (K = "
         "d above (n + 1/2) mu^2 + 4), and what it asks for need not give mu-GMIP at a finite n (mu = 7.148, n = 50, d = 2580), so that "
         "the smaller of the two noises is no guarantee."

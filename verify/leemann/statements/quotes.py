@@ -1,4 +1,4 @@
-"""Sentences of Leemann, Pawelczyk & Kasneci (2023) that more than one statement quotes."""
+"""Sentences of Leemann, Pawelczyk & Kasneci (2023) that several statements quote."""
 
 from mipsim.referee import Quote
 

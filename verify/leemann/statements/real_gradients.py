@@ -25,7 +25,7 @@ def attacked(reading: str, records: str, references: int, draw: int, rank: float
 
 
 def laws(rows: int, stretched: float = 1.0, *, n: int, **at: Any) -> tuple[Any, Any]:
-    """Samplers of the law that F is of, and of the statistic with so many rows under H0: p is uniform if they have one law."""
+    """Samplers of the law that F is of, and of the statistic with so many rows under H0: p is uniform if they have the same law."""
     of = attacked(**at)
     return real_p_values.assumed(of, n, stretched), real_p_values.statistics(of, n, float(rows))
 
@@ -82,7 +82,7 @@ ALGORITHM_1_REAL = rf.Statement(
 )  # fmt: skip
 
 ALGORITHM_1_REAL_CORRECTED = ALGORITHM_1_REAL.corrected(
-    says="GLiR on gradients of the two networks that are judged, at the records of digits and of diabetes, with the moments of the law that the records are drawn from: with S = n (m - theta)' Sigma^-1 (m - theta), "
+    says="GLiR on gradients of the two networks that are judged, at the records of digits and of diabetes, with the moments of the law that the records are sampled from: with S = n (m - theta)' Sigma^-1 (m - theta), "
     "F_{chi2_d(nK)}(S), d the number of axes along which gradients vary, is the p-value under H0 to a tenth of a probit at levels from .01 to .99, where n is at least 1,000 and the "
     "first corrections of the central limit are below .05 and .025 probits: n >= (14.7 s)^2 and n >= 93 |E[a'w |w|^2]| / (2K), s the skewness of a'w, a and w the whitened gradients of "
     "the target and of a record.",

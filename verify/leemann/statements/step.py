@@ -1,4 +1,4 @@
-"""One step of noisy SGD on Gaussian gradients: theorem 5.1, its correction, and corollary 5.1."""
+"""A single step of noisy SGD on Gaussian gradients: theorem 5.1, its correction, and corollary 5.1."""
 
 from dataclasses import replace
 from typing import Any
@@ -113,7 +113,7 @@ THEOREM_5_1_CORRECTED = THEOREM_5_1.corrected(
         "the curve. (2) The curve f_K falls in K: out the law does not depend on delta, and the test |x - r delta|^2 <= t of f_K has, "
         "under a target s delta with 1 <= s <= r, a ball whose centre is (r-s)|delta| <= (r-1)|delta| away from the mean, "
         "so by Anderson's inequality (1955) more power; f_{s^2 K} <= f_K, repeatedly for all s, and K = 0 by continuity. So K may be "
-        "larger than the target's own, and a bound for every target of K(theta') <= K is one for their stochastic "
+        "larger than the target's own, and a bound for every target of K(theta') <= K is a bound for their stochastic "
         "composition (Jensen: f_K is convex)."
     ),
 )
@@ -157,7 +157,7 @@ def growing(n: int, ratio: float, power: float, share: float, of: str) -> tuple[
 
 
 def sizes(ratio: float, power: float, share: float, of: str) -> list[int]:
-    """Up to nine, each twice the one before, as far as the chi-square functions reach and mu_step is above 0.0015."""
+    """Up to nine, each twice the number before, as far as the chi-square functions reach and mu_step is above 0.0015."""
 
     def reached(n: int) -> bool:
         d, _, k = growing(n, ratio, power, share, of)
@@ -233,13 +233,13 @@ def sizes_of_gradients(
 
 
 def step_promised(centred: bool, n: int, spare: float, **at: Any) -> GaussianTradeOff:
-    """Equation 9 with the K that is printed, or with the centred one."""
+    """Equation 9 with the K that is printed, or with the centred K."""
     d, printed_k, own = of_gradients(n, spare=spare, **at)
     return GaussianTradeOff(leemann.step_mu(d, n, spare * own if centred else printed_k))
 
 
 def step_attained(n: int, **at: Any) -> AbstractTradeOff:
-    """The exact curve of one step on Gaussian gradients, without noise."""
+    """The exact curve of a single step on Gaussian gradients, without noise."""
     d, _, own = of_gradients(n, **at)
     return leemann.step_tradeoff(d, n, own)
 
@@ -262,7 +262,7 @@ _CENTRED = [
 _SQUARE = {"ratio": 1.0, "power": 1.0, "of": "d", "spare": 1.0}
 COROLLARY_5_1 = rf.Statement(
     name="leemann-cor-5.1",
-    says="For large d and n one step is mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)), with K >= ||Sigma^-1/2 theta'||^2 of "
+    says="For large d and n a single step is mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)), with K >= ||Sigma^-1/2 theta'||^2 of "
     "theorem 5.1. Judged for Gaussian gradients without noise, r = n.",
     source="Leemann et al., corollary 5.1",
     uses=("leemann-thm-5.1",),
@@ -295,7 +295,7 @@ COROLLARY_5_1 = rf.Statement(
 
 COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
     uses=("leemann-thm-5.1-corrected", "leemann-cor-5.1-normal"),
-    says="For large d and n one step on Gaussian gradients without noise is mu_step-GMIP, with K >= ||Sigma^-1/2 (theta' - mu)||^2, in the limit "
+    says="For large d and n a single step on Gaussian gradients without noise is mu_step-GMIP, with K >= ||Sigma^-1/2 (theta' - mu)||^2, in the limit "
     "of d and n (or n and K) growing.",
     claimed=lambda **at: step_promised(True, **at),
     slip=None,
@@ -310,7 +310,7 @@ COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
 AT_FIGURE_2 = rf.Statement(
     name="leemann-cor-5.1-figure-2",
     uses=("leemann-thm-5.1", "leemann-cor-5.1"),
-    # K = d is given, not computed; for the gradients of mean 0 whose K it is, both definitions are one.
+    # K = d is given, not computed; for the gradients of mean 0 whose K it is, both definitions agree.
     unreached=dict.fromkeys(
         ("leemann-thm-5.1", "leemann-cor-5.1"),
         lambda d: of_gradients(dict(PAPER)[d], d / dict(PAPER)[d], 1.0, "d", 0.0, 1.0, 1.0) == (d, d, d),
@@ -325,7 +325,7 @@ AT_FIGURE_2 = rf.Statement(
     control=rf.Control({"d": 650}),
     quote=quotes.K_EQUALS_D,
     not_judged={
-        "we can estimate K accurately": "how accurate an estimate is, is not said; its law is judged in leemann-rem-5.1",
+        "we can estimate K accurately": "how accurate an estimate is, is not stated; its law is judged in leemann-rem-5.1",
         "observe that our bounds are tight when the distribution parameters and thus the respective gradient susceptibilities can be computed accurately": "by leemann-K-equals-d",
         "using the composition result for k steps in Appendix D.3 for (c)": "by leemann-D.3",
     },

@@ -1,4 +1,4 @@
-"""Theorem 4.1: the stochastic composition of trade-off functions is one."""
+"""Theorem 4.1: the stochastic composition of trade-off functions is a trade-off function."""
 
 from functools import reduce
 

@@ -179,7 +179,7 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
         "Under H0 m - theta is N(mu - theta, Sigma/n), so that n (m - theta)' Sigma^-1 (m - theta) is chi2_d with "
         "noncentrality nK, K = |Sigma^-1/2 (theta - mu)|^2, for every n and d; its distribution function of it is uniform, and small where m lies "
         "near theta, as it does under H1. F^-1 takes levels, not values of the statistic, and the comment of the line asks for a "
-        "p-value. The factor n - 1 belongs to no law of the statistic: under H1 the factor is n^2/(n-1). One step's attack is the same "
+        "p-value. The factor n - 1 belongs to no law of the statistic: under H1 the factor is n^2/(n-1). A single step's attack is the same "
         "with any of these (all are increasing in S); the p-value, and the sum over steps, are not."
     ),
 )
