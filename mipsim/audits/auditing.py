@@ -14,9 +14,9 @@ from mipsim._verdict import Verdict
 from mipsim._words import printable
 from mipsim.audits.claims import RatePromise, read_claim, words
 from mipsim.audits.clusters import one_a_cluster
-from mipsim.audits.one_run import OneRun
+from mipsim.audits.one_run import SINGLE, OneRun
 from mipsim.audits.result import Audit, down
-from mipsim.audits.runs import judged_canaries
+from mipsim.audits.runs import BALANCED, judged_canaries
 from mipsim.audits.scores import Scores, read_scores, scores_of
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
 from mipsim.bands.clopper_pearson import clopper_pearson
@@ -61,8 +61,8 @@ def audit(
       calibrated over all thresholds for every law of the scores, `mipsim.bands.family_lower_bound`, and a simultaneous band.
     - "one-run": the scores are of canaries of one training run, each put in by an independent fair coin, or one of a known
       `inclusion_probability`; `member` holds the coins. `mipsim.audits.one_run.OneRun`.
-    - "runs": several training runs, such as a matrix of records and models. Where records are in several runs, pairs of runs are judged,
-      one with a record and one without; else all canaries together. `mipsim.audits.runs.judged_canaries`.
+    - "runs": several training runs, such as a matrix of records and models. Where records are in several runs, or all runs hold equally
+      many, exchanges of coins are judged; else all canaries together. `mipsim.audits.runs.judged_canaries`.
     - "clustered": scores of one `cluster` may depend on each other; one score of each cluster is judged as independent,
       `mipsim.audits.clusters.one_a_cluster`.
 
@@ -164,18 +164,19 @@ def audit(
         known = scores_of(scores, member, cluster, **how, columns=columns, higher=higher)
     _agrees(known, design, counted, inclusion_probability)
     known = known.in_order()
-    judged, pairs = known, False
+    judged, exchange, risk = known, SINGLE, 1.0 - level
     if design == "clustered":
         judged = one_a_cluster(known)
     if design == "runs":
-        judged, pairs = judged_canaries(known)
-    if pairs and inclusion_probability is not None:
+        judged, exchange = judged_canaries(known)
+        risk *= 1.0 - BALANCED
+    if exchange != SINGLE and inclusion_probability is not None:
         raise ValueError(
-            "inclusion_probability is given, but records are in several runs; their pairs need no probability of a coin"
+            f"inclusion_probability is given, but {exchange.words} are judged, which need no probability of a coin"
         )
     promise = "" if promised is None else printable(claim) if isinstance(claim, str) else words(promised)
     if design in _BY_COINS:
-        run = OneRun(judged, 1.0 - level, guesses, coin, pairs=pairs)
+        run = OneRun(judged, risk, guesses, coin, exchange=exchange)
         curve, advantage = None, None
         mu, epsilon = run.mu(), run.epsilon(at)
         shown = None
@@ -203,7 +204,7 @@ def audit(
         shadow_runs=0
         if known.shadow is None or known.run is None
         else np.unique(known.run[known.shadow]).size,
-        pairs=pairs,
+        judged=exchange.words if design in _BY_COINS else "scores",
         used=judged.values.size if run is None else run.canaries,
         mu_lower_bound=mu,
         epsilon_lower_bound=epsilon,
@@ -213,7 +214,7 @@ def audit(
         gap_lower_bound=gap,
         curve=curve,
         guesses=() if run is None else tuple(run.guesses),
-        inclusion_probability=None if run is None or pairs else coin,
+        inclusion_probability=None if run is None or exchange != SINGLE else coin,
         coin_p_value=None if run is None else run.coin_p_value,
         claim=promised.curve if isinstance(promised, RatePromise) else promised,
         promise=promise,

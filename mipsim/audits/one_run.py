@@ -23,10 +23,40 @@ _ROUNDING = (
     1e-9  # share of the failure probability kept back: both tests then refuse by far more than float64 rounds
 )
 _LAST_DIGITS = 1e-15  # by which a promised curve may have been rounded up between two points of a table
-_ONE_OF_TWO = 0.5**0.5 * (1.0 - 1e-15)
 DOUBTFUL_COINS = 1e-3
 """A p-value of the coins from which an audit warns."""
 _IMPOSSIBLE_COINS = 1e-9  # from which it refuses
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What tells the two values of a guessed coin apart; a guarantee is that of one record in one run.
+
+    Attributes:
+        records: 1, or 2 where one record comes and another goes.
+        runs: 1, or 2 where the opposite happens in another run.
+    """
+
+    records: int = 1
+    runs: int = 1
+
+    @property
+    def words(self) -> str:
+        """What is guessed about.
+
+        Examples:
+            >>> Exchange().words, Exchange(records=2).words
+            ('canaries', 'pairs of a record in a run and one out of it')
+        """
+        return {
+            (1, 1): "canaries",
+            (1, 2): "pairs of a run with a record and one without",
+            (2, 1): "pairs of a record in a run and one out of it",
+            (2, 2): "pairs of records that can change places in two runs",
+        }[self.records, self.runs]
+
+
+SINGLE = Exchange()
 
 
 @dataclass(frozen=True)
@@ -152,7 +182,7 @@ class OneRun:
         risk: failure probability of each bound, in (0, 1).
         guesses: the one pair ("in", "out") to judge, fixed before the scores; None tries `guess_plan`.
         inclusion_probability: q, the probability that a canary is in, in (0, 1), fixed before the coins.
-        pairs: whether each canary is a pair of runs, see `mipsim.audits.runs.judged_canaries`; guarantees are those of one run.
+        exchange: what each canary is, see `mipsim.audits.runs.judged_canaries`; guarantees are those of one record in one run.
 
     Raises:
         ValueError: if such coins hardly give so many canaries that are in, fewer than 100 canaries remain, or there are more
@@ -173,18 +203,18 @@ class OneRun:
         guesses: tuple[int, int] | None = None,
         inclusion_probability: float = 0.5,
         *,
-        pairs: bool = False,
+        exchange: Exchange = SINGLE,
     ) -> None:
         order = np.lexsort(
             (scores.member, -scores.values)
         )  # against the claim: "out" first among equal scores
         values, member = scores.values[order], scores.member[order]
-        # Which run of a pair is the first was drawn by the audit itself.
-        self.coin_p_value = None if pairs else _check_coins(member, inclusion_probability)
+        # Which way an exchange is shown was drawn by the audit itself.
+        self.coin_p_value = None if exchange != SINGLE else _check_coins(member, inclusion_probability)
         remains = _as_by_fair_coins(values, member, inclusion_probability)
         values, member = values[remains], member[remains]
         n, inside = member.size, int(member.sum())
-        if n < LEAST_SCORES and not pairs:
+        if n < LEAST_SCORES and exchange == SINGLE:
             raise ValueError(
                 f"inclusion_probability is {inclusion_probability:g}; as if by fair coins {n} of {order.size:,} canaries remain, and "
                 f"an audit needs {LEAST_SCORES}"
@@ -194,7 +224,7 @@ class OneRun:
         else:
             plan = [_pair(guesses, n)]
         result = np.concatenate([[0], np.cumsum(member)])  # members among the highest 0, 1, 2, ...
-        self.canaries, self.risk, self.pairs = n, (1.0 - _ROUNDING) * risk / len(plan), pairs
+        self.canaries, self.risk, self.exchange = n, (1.0 - _ROUNDING) * risk / len(plan), exchange
         self.guesses = [
             Guesses(high, low, int(result[high] + low - (inside - result[n - low]))) for high, low in plan
         ]
@@ -205,15 +235,15 @@ class OneRun:
         By the curve of (epsilon, delta)-DP: a smaller epsilon has a higher curve, so that it is refuted as well. Theorem 5.2 of Steinke
         et al., `mipsim.theory.one_run.epsilon_bound`, shows hardly more at delta = 0 and pays 2 canaries delta of the failure probability.
         """
-        best = 0.0
+        best, exchange = 0.0, self.exchange
         for item in self.guesses:
             counts = (self.canaries, item.number, item.right)
             best = largest_refused(
                 lambda epsilon, counts=counts: refuses_epsilon(
-                    *counts, epsilon, delta, self.risk, pairs=self.pairs
+                    *counts, epsilon, delta, self.risk, records=exchange.records, runs=exchange.runs
                 ),
                 best,
-                350.0 if self.pairs else 700.0,
+                700.0 / (exchange.records * exchange.runs),
             )
         return best
 
@@ -222,19 +252,24 @@ class OneRun:
         best = 0.0
         for item in self.guesses:
             best = mu_bound(self.canaries, item.number, item.right, self.risk, best)
-        return best * _ONE_OF_TWO if self.pairs else best  # G_mu (x) G_mu is G of sqrt(2) mu
+        # Two steps between neighbours have 2 mu; G_mu (x) G_mu is G of sqrt(2) mu.
+        several = self.exchange.records * self.exchange.runs**0.5
+        return best if several == 1.0 else best / several * (1.0 - 1e-15)
 
     def refutes(self, claim: AbstractTradeOff) -> bool:
         """Whether some number of guesses is right too often for a promised curve, of which its symmetric part is felt here."""
         # Coins exchange the worlds: what is promised in one direction bounds the other by its inverse.
         both = quickly(claim.symmetrized())
-        if self.pairs:
+        if self.exchange.runs == 2:
             polygon = both.polygon() if isinstance(both, TabulatedCurve) else both
             both = quickly(compose(polygon, copies=2))
 
         def fpr_at(tpr: float) -> float:  # rounded down, which refutes less
-            alpha = min(float(np.nextafter(1.0 - tpr, np.inf)), 1.0)
-            return max(float(both.beta(alpha)) - _LAST_DIGITS, 0.0)
+            fpr = tpr
+            for _ in range(self.exchange.records):  # f(1 - f) for two steps between neighbours
+                alpha = min(float(np.nextafter(1.0 - fpr, np.inf)), 1.0)
+                fpr = max(float(both.beta(alpha)) - _LAST_DIGITS, 0.0)
+            return fpr
 
         return any(
             refuses_curve(self.canaries, item.number, item.right, fpr_at, self.risk) for item in self.guesses

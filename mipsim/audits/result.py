@@ -53,7 +53,7 @@ class Audit(Printed):
         runs: how many training runs or games, as was said; None where nothing was said.
         records: how many records of several runs, or None.
         shadow_runs: how many of the runs only calibrate.
-        pairs: whether pairs of runs are judged, one with a record and one without.
+        judged: what guesses are about, such as "canaries" or "pairs of a run with a record and one without"; "scores" where none is made.
         used: how many scores decide: all, one of each cluster, or those whose coins are as fair ones; or how many pairs.
         mu_lower_bound: the mechanism is not mu-GDP for any mu below this.
         epsilon_lower_bound: it is not (epsilon, delta)-DP for any epsilon below this.
@@ -95,7 +95,7 @@ class Audit(Printed):
     runs: int | None
     records: int | None
     shadow_runs: int
-    pairs: bool
+    judged: str
     used: int
     mu_lower_bound: float
     epsilon_lower_bound: float
@@ -183,7 +183,7 @@ class Audit(Printed):
             "runs": self.runs,
             "records": self.records,
             "shadow_runs": self.shadow_runs,
-            "pairs": self.pairs,
+            "judged": self.judged,
             "mu_lower_bound": self.mu_lower_bound,
             "epsilon_lower_bound": self.epsilon_lower_bound,
             "delta": self.delta,
@@ -278,8 +278,7 @@ class Audit(Printed):
 
     def _runs(self, records: int) -> str:
         shadow = f", {self.shadow_runs:,} of them to calibrate" if self.shadow_runs else ""
-        pairs = f"; {self.used:,} pairs of a run with a record and one without are judged"
-        return f"{self.runs:,}{shadow}, of {records:,} records{pairs if self.pairs else ''}"
+        return f"{self.runs:,}{shadow}, of {records:,} records; {self.used:,} {self.judged} are judged"
 
     def _coins(self, probability: float, p_value: float) -> str:
         total = self.in_scores + self.out_scores

@@ -1,20 +1,22 @@
-"""Several training runs: canaries of all of them together, or the same records in many, whose coins are compared in pairs."""
+"""Several training runs: canaries of all of them together, or exchanges of coins between runs, or between records."""
 
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
 from mipsim.audits.clusters import by_content
+from mipsim.audits.one_run import Exchange
 from mipsim.audits.scores import LEAST_SCORES, Scores
 
-_DOUBTFUL, _IMPOSSIBLE = 1e-3, 1e-9  # p-values from which coins are warned of, and refused
+BALANCED = 0.05
+"""Share of the failure probability that pays for telling coins of fixed numbers from independent ones by these numbers."""
+_NO_CHANCE = math.log(1e-9)  # of two runs that agree in all coins
 
 
-def judged_canaries(scores: Scores) -> tuple[Scores, bool]:
-    """What guesses are made about: canaries of several runs, or pairs of runs of one record; and whether it is pairs.
+def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
+    """What guesses are made about: canaries of several runs, or exchanges of coins that leave all fixed numbers as they are.
 
     Let f be the curve of the claim: given all other coins and the outputs of earlier runs, no test tells "out" from "in" of one record
     in one run better than f. Let the randomness of each run be independent of that of the others.
@@ -25,35 +27,55 @@ def judged_canaries(scores: Scores) -> tuple[Scores, bool]:
     their own coins. So the joint outputs for the two values of the coin are the earlier outputs, the output of run k, and a random function
     of these. A function of an output has no lower curve than the output.
 
-    Theorem 2 (records in several runs). Let the coins of one record be exchangeable between runs and independent of those of
-    other records: fair or not, or exactly half of them "in". Choose in each record as many disjoint pairs of a run with it and a run without as
-    there are, uniformly; and one of the two runs of each pair, the first, by a fair coin. Whether the first has the record is
-    then one fair coin a pair, all independent, and the runs are a training of these coins with the curve f (x) f^-1. The theorem of
-    `mipsim.audits.one_run.OneRun` holds for pairs, whose score is that of the first run less that of the second.
-    Proof. Exchanging the two coins of a pair keeps the number of runs that have the record, so by exchangeability the probability of the
-    coins, and that of choosing these pairs. Hence given the pairs, the firsts and all coins outside them each order in each
-    pair is equally likely. Exchanging one pair changes one record in two runs: "out, in" against "in, out" is the product of both curves
-    where the runs are independent; where the second depends on outputs of the first, each test of the second keeps the claim given these,
-    so the composition theorem of Dong, Roth, Su (2022) gives the same. The other runs change as in theorem 1.
+    Theorem 2 (exchanges). Let exchanges be disjoint sets of coins, each of which can be turned: its "in" become "out", its "out" "in".
+    Let the distribution of all coins stay the same where any exchange is turned, and let the exchanges be chosen with a probability that
+    turning changes neither. Call each exchange as it is or turned the first by a fair coin. Then these coins are independent
+    and fair, given the exchanges and all coins outside them, and the runs are a training of these coins. The theorem of `OneRun` holds for them with
+    the curve of one turn.
+    Proof. Given the exchanges and all other coins, each choice of turns has the same probability. The rest is as in theorem 1.
 
-    Both use that a score knows no coin of the judged runs. `calibrated` uses coins of other runs alone. Given these, coins of a record that
-    are exchangeable still are; of a single judged run they are fair only if all coins of the record are independent, which theorem 1 asks:
-    of exactly half of the runs the others tell the last.
+    - Pairs of runs. In each record, pair a run with it and a run without, uniformly, until one kind is used up. Premise: the coins of a
+      record are exchangeable between runs, and independent of other records: fair or not, or exactly half of them "in". A turn changes
+      one record in two runs: "out, in" against "in, out" is the product f (x) f^-1 where the runs are independent; where the second
+      depends on outputs of the first, each test of the second keeps the claim given these, so the composition theorem of Dong, Roth, Su (2022) gives the same.
+    - Pairs of records. In each run, pair a record in it and a record out of it, uniformly. Premise: the coins of a run are exchangeable
+      between records, such as a random half of them, and independent of other runs. A turn takes one record out and puts another in: the
+      composition of two steps between neighbours, f(1 - f) by group privacy; 2 mu of mu-GDP, (2 epsilon, (1 + e^epsilon) delta) of
+      (epsilon, delta).
+    - Squares. Pair the runs at random. In each pair of runs, pair a record of the first alone with a record of the second alone,
+      uniformly. Premise: exchanging two records in two runs does not change the probability of the coins, as where each run holds a number
+      and each record is in a number of runs, otherwise uniform. A turn leaves all these numbers as they are; its curve is that of
+      two steps between pairs of runs, one step for each record, or of a pair of records, composed for two runs.
+
+    Scores are differences, so that the level of a record (pairs of runs, squares) or of a run (pairs of records, squares) cancels.
+    Where one run holds exactly the records that another leaves out, these two runs are the only ones that are paired with each other.
+
+    Numbers of records are fixed where all runs hold equally many, and independent coins would so with probability `BALANCED` at most.
+    That share of the failure probability is not spent: an audit that takes independent coins for fixed numbers errs by chance at most so often.
+    Two or three small runs of fixed numbers do not show it.
+
+    All use that a score knows no coin of the judged runs. `calibrated` uses coins of other runs alone; given these the premises still
+    hold. Of a single judged run they fail where the others tell its coins, which is refused.
 
     Args:
         scores: with runs and records; each record once in a run.
 
     Raises:
-        ValueError: if a record is twice in a run, coins are so regular that they depend on each other, or there are too few pairs.
+        ValueError: if a record is twice in a run, coins are told by those of other runs, or there are too few exchanges.
 
-    Source: theorem 2 applies the composition theorem; exchanges within a record are those of Fisher's exact test.
+    Source: theorem 2 applies the composition theorem and group privacy of Dong, Roth, Su (2022); exchanges within a record are those of
+        Fisher's exact test, squares are the swaps of matrices with fixed sums (Besag and Clifford, 1989).
 
     Examples:
         >>> rng = np.random.default_rng(0)
-        >>> coins = np.tile(np.repeat([True, False], 8), (50, 1))
-        >>> pairs, paired = judged_canaries(Scores.of_matrix(rng.normal(size=(50, 16)), coins, "records"))
-        >>> pairs.values.size, paired
-        (400, True)
+        >>> coins = rng.random((50, 16)).argsort(axis=1) < 8
+        >>> pairs, exchange = judged_canaries(Scores.of_matrix(rng.normal(size=(50, 16)), coins, "records"))
+        >>> pairs.values.size, exchange.words
+        (400, 'pairs of a run with a record and one without')
+        >>> halves = rng.random((50, 16)).argsort(axis=0) < 25
+        >>> squares, exchange = judged_canaries(Scores.of_matrix(rng.normal(size=(50, 16)), halves, "records"))
+        >>> exchange
+        Exchange(records=2, runs=2)
     """
     assert scores.run is not None
     assert scores.record is not None
@@ -62,48 +84,115 @@ def judged_canaries(scores: Scores) -> tuple[Scores, bool]:
         raise ValueError(
             "a record has several scores in one run; give each record once in a run, as one score"
         )
-    _check_regular(scores.member, scores.run, "each of {:,} runs holds {:,} of {:,} records")
-    whole = scores
-    if scores.shadow is not None:
+    partner = _complements(scores)
+    runs_fixed, records_fixed = (
+        _equal_numbers(scores.member, group) for group in (scores.run, scores.record)
+    )
+    calibrating = scores.shadow is not None
+    if calibrating:
         scores = calibrated(scores)
-        assert scores.record is not None
-    if np.unique(scores.record).size == scores.values.size:
-        # The coins of calibrating runs may tell the one that is left.
-        if whole.shadow is not None and whole.record is not None:
-            _check_regular(whole.member, whole.record, "each of {:,} records is in {:,} of {:,} runs")
-        return scores, False
-    order, turn, rng = by_content(scores, scores.record, "pairs of runs")
+    assert scores.run is not None
+    assert scores.record is not None
+    once = np.unique(scores.record).size == scores.values.size
+    if once and calibrating and records_fixed:
+        raise ValueError(
+            "each record is in equally many runs, so that the others tell the coins of the judged run; judge two runs or more"
+        )
+    if once or (runs_fixed and calibrating and not records_fixed and not partner):
+        if not runs_fixed:
+            return scores, Exchange()
+        return _matched(scores, scores.run), Exchange(records=2)
+    if runs_fixed:
+        squares = _between_runs(scores, partner)
+        assert squares.run is not None
+        return _matched(squares, squares.run), Exchange(records=2, runs=2)
+    block = np.array([min(run, partner.get(run, -1)) for run in range(int(scores.run.max()) + 1)])
+    groups = np.unique(np.stack([scores.record, block[scores.run]]), axis=1, return_inverse=True)[1]
+    return _matched(scores, groups.ravel()), Exchange(runs=2)
+
+
+def _matched(scores: Scores, group: np.ndarray) -> Scores:
+    """In each group as many disjoint pairs of an "in" and an "out" as there are: the score of the first less that of the second."""
+    order, turn, rng = by_content(scores, group, "pairs")
     values, member = scores.values[order], scores.member[order]
     place = np.lexsort((rng.random(order.size), member, turn))
     values, member, turn = values[place], member[place], turn[place]
     key = 2 * turn + member
-    counts = np.bincount(key, minlength=2 * int(turn.max()) + 2)
+    counts = np.bincount(key, minlength=2 * int(turn.max(initial=-1)) + 2)
     rank = np.arange(key.size) - (np.cumsum(counts) - counts)[key]
     matched = rank < np.minimum(counts[0::2], counts[1::2])[turn]
     apart = values[matched & member] - values[matched & ~member]
     if apart.size < LEAST_SCORES // 2:
         raise ValueError(
-            f"{apart.size} pairs of runs have a record in one and not in the other; an audit needs {LEAST_SCORES // 2} at least"
+            f'coins allow {apart.size} exchanges of an "in" and an "out"; an audit needs {LEAST_SCORES // 2} at least'
         )
     first = rng.random(apart.size) < 0.5
-    return Scores(np.where(first, apart, -apart), first), True
+    return Scores(np.where(first, apart, -apart), first)
 
 
-def _check_regular(member: np.ndarray, group: np.ndarray, words: str) -> None:
-    """Refuse groups of equally many coins, as many of them "in": independent coins would hardly be so."""
+def _between_runs(scores: Scores, partner: dict[int, int]) -> Scores:
+    """Runs in random pairs: for each record in one of the two, its score in the first less that in the second, "in" if the first has it."""
+    assert scores.run is not None
+    assert scores.record is not None
+    order, turn, rng = by_content(scores, scores.run, "runs in pairs")
+    runs = scores.run[order][np.unique(turn, return_index=True)[1]]  # in the order of their contents
+    free = rng.permutation([run for run in runs if run not in partner])
+    pairs = [(run, other) for run, other in partner.items() if run < other]
+    pairs += list(zip(free[0::2], free[1::2], strict=False))
+    pair, second = np.full(int(scores.run.max()) + 1, -1), np.zeros(int(scores.run.max()) + 1, dtype=bool)
+    for number, (run, other) in enumerate(pairs):
+        pair[[run, other]], second[other] = number, True
+    order = np.lexsort((second[scores.run], scores.record, pair[scores.run]))
+    record, number, member = scores.record[order], pair[scores.run[order]], scores.member[order]
+    of_both = (record[1:] == record[:-1]) & (number[1:] == number[:-1]) & (number[1:] >= 0)
+    at = np.flatnonzero(of_both & (member[1:] != member[:-1]))
+    values = scores.values[order]
+    return Scores(values[at] - values[at + 1], member[at], run=number[at])
+
+
+def _complements(scores: Scores) -> dict[int, int]:
+    """For each judged run the one that holds exactly the records that it leaves out, where there is one.
+
+    Raises:
+        ValueError: if two runs hold the same records, or a run that calibrates tells the coins of a judged one.
+    """
+    assert scores.run is not None
+    assert scores.record is not None
+    order = np.lexsort((scores.record, scores.run))
+    known: dict[tuple[bytes, bytes], tuple[int, bool]] = {}
+    result: dict[int, int] = {}
+    parts = np.split(order, np.flatnonzero(np.diff(scores.run[order])) + 1)
+    share = np.bincount(scores.record, weights=scores.member) / np.bincount(scores.record)
+    alike = np.log(np.maximum(share, 1.0 - share))  # the chance that a coin agrees with another is no larger
+    for rows in parts:
+        coins, run = scores.member[rows], int(scores.run[rows[0]])
+        shadow = scores.shadow is not None and bool(scores.shadow[rows[0]])
+        records = scores.record[rows].tobytes()
+        chance = float(alike[scores.record[rows]].sum()) + 2.0 * math.log(len(parts))
+        for turned in (False, True):
+            other = known.get((records, (coins ^ turned).tobytes()))
+            if other is None or (shadow and other[1]) or chance > _NO_CHANCE:
+                continue
+            if not turned or shadow != other[1]:
+                same = "the records that another leaves out" if turned else "the same records as another"
+                raise ValueError(
+                    f"a run holds exactly {same}, so that its coins tell those of the other; leave out one of the two"
+                )
+            result |= {run: other[0], other[0]: run}
+        known[records, coins.tobytes()] = run, shadow
+    return result
+
+
+def _equal_numbers(member: np.ndarray, group: np.ndarray) -> bool:
+    """Whether groups of equally many coins have as many of them "in", as independent coins hardly would."""
     size, inside = np.bincount(group), np.bincount(group, weights=member)
     if size.size < 2 or np.ptp(size) or np.ptp(inside):
-        return
+        return False
     n, k = int(size[0]), int(inside[0])
     # The first group may hold any number: the others hold the same, each with probability C(n, k) q^k (1 - q)^(n - k) at most, q = k / n.
     log_chance = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     log_chance += sum(part * math.log(part / n) for part in (k, n - k) if part)
-    p_value = math.exp((size.size - 1) * log_chance)
-    said = f"{words.format(size.size, k, n)}; independent coins do so with probability {p_value:.1g}"
-    if p_value < _IMPOSSIBLE:
-        raise ValueError(f"{said}. Put each record into each run by a coin of its own")
-    if p_value <= _DOUBTFUL:
-        warnings.warn(f"{said}; the bounds hold for independent coins", stacklevel=4)
+    return (size.size - 1) * log_chance <= math.log(BALANCED)
 
 
 def calibrated(scores: Scores) -> Scores:

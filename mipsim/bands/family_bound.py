@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 
 import numpy as np
 from scipy.special import betaincc, betainccinv, betaincinv, ndtr, ndtri
@@ -35,6 +36,7 @@ _PART = 8.0 * float(
 )  # of a part and of sums of two or three: ndtri and log are right to 2 or 3 eps
 _DRAWN = 256.0 * float(np.finfo(np.float64).eps)  # of a drawn rate: a quotient of sums of at most 98 terms
 _TABLE = np.concatenate([[0.0], ndtr(np.linspace(-8.2, 8.2, 2**14)), [1.0]])  # 0.001 probits apart
+_MOST_BOUNDS = 4_096  # that a family holds: some 4 MB
 _SEED = 20_231_117  # any fixed number: a bound then depends on the counts alone
 
 Part = Callable[[np.ndarray], np.ndarray]
@@ -49,11 +51,14 @@ class Family:
 
     Attributes:
         forms: pairs (A, B), each a function of an array of rates.
+        bounds: what was computed already: equal counts in other scores have the same bound.
     """
 
     forms: tuple[tuple[Part, Part], ...]
+    bounds: dict[tuple[object, ...], float] = field(default_factory=dict, compare=False, repr=False)
 
 
+@cache
 def gdp() -> Family:
     """mu-GDP: g_mu(a) = Phi(Phi^-1(1 - a) - mu), so that mu(a, b) = -Phi^-1(a) - Phi^-1(b)."""
     return Family(((_probit, _probit),))
@@ -121,6 +126,7 @@ def _probit(rate: np.ndarray) -> np.ndarray:
     return -ndtri(rate)
 
 
+@cache
 def total_variation() -> Family:
     """Advantage v: g_v(a) = max(0, 1 - v - a), so that v(a, b) = 1 - a - b."""
 
@@ -132,7 +138,12 @@ def total_variation() -> Family:
 
 def approximate_dp(delta: float) -> Family:
     """(epsilon, delta)-DP at one delta: epsilon(a, b) = max of log((1 - delta - b) / a) and log((1 - delta - a) / b)."""
-    power = 1.0 - number("delta", delta, 0.0, 1.0)
+    return _approximate_dp(number("delta", delta, 0.0, 1.0))
+
+
+@lru_cache(16)
+def _approximate_dp(delta: float) -> Family:
+    power = 1.0 - delta
 
     def rare(rate: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
@@ -147,7 +158,12 @@ def approximate_dp(delta: float) -> Family:
 
 def delta_at(epsilon: float) -> Family:
     """(epsilon, delta)-DP at one epsilon: delta(a, b) = max of 1 - b - e^epsilon a and 1 - a - e^epsilon b."""
-    ratio = math.exp(number("epsilon", epsilon, 0.0, 700.0))
+    return _delta_at(number("epsilon", epsilon, 0.0, 700.0))
+
+
+@lru_cache(16)
+def _delta_at(epsilon: float) -> Family:
+    ratio = math.exp(epsilon)
 
     def paid(rate: np.ndarray) -> np.ndarray:
         return 0.5 - ratio * rate
@@ -163,8 +179,11 @@ def lift_at(fpr: float) -> Family:
 
     A test with FPR a > q, used with probability q / a only, has the FPR q; one with a smaller FPR has at most q.
     """
-    least = number("fpr", fpr, 0.0, 1.0, low_open=True, high_open=True)
+    return _lift_at(number("fpr", fpr, 0.0, 1.0, low_open=True, high_open=True))
 
+
+@lru_cache(16)
+def _lift_at(least: float) -> Family:
     def rare(rate: np.ndarray) -> np.ndarray:
         return -np.log(np.maximum(rate, least))
 
@@ -250,7 +269,12 @@ def family_lower_bound(
         return 0.0
     most = values.most(level)
     some = most > 0
-    return max(0.0, _quantile(family, values.ranks[some], n0, most[some], n1, risk))
+    key = (_FAILURES, n0, n1, risk, most.tobytes())
+    if key not in family.bounds:
+        if len(family.bounds) >= _MOST_BOUNDS:
+            family.bounds.clear()
+        family.bounds[key] = max(0.0, _quantile(family, values.ranks[some], n0, most[some], n1, risk))
+    return family.bounds[key]
 
 
 class _Values:

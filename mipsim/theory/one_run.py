@@ -86,7 +86,8 @@ def refuses_epsilon(
     delta: float,
     significance: float,
     *,
-    pairs: bool = False,
+    records: int = 1,
+    runs: int = 1,
 ) -> bool:
     """Whether so many right guesses are too many for (epsilon, delta)-DP, by its curve; see `refuses_curve`.
 
@@ -96,21 +97,24 @@ def refuses_epsilon(
         canaries: as in `refuses_curve`.
         guesses: the same.
         right: the same.
-        epsilon: of the guarantee, in [0, 700], of pairs in [0, 350].
+        epsilon: of the guarantee, at least 0, times records and runs at most 700.
         delta: of the guarantee, in [0, 1].
         significance: in (0, 1).
-        pairs: whether each canary is a pair of runs, one with a record and one without: the curve is that of two such mechanisms.
+        records: 2 if each canary is one record that comes and another that goes: two steps between neighbours.
+        runs: 2 if each canary is in two runs, "in" in one and "out" in the other: the curve is that of two such mechanisms.
 
-    Source: Kairouz, Oh, Viswanath (2015), theorem 3.3, for the composition of two.
+    Source: Kairouz, Oh, Viswanath (2015), theorem 3.3, for the composition of two; Vadhan (2017), lemma 2.2, for two steps.
 
     Examples:
         >>> refuses_epsilon(1000, 500, 500, 3.0, 1e-5, 1e-4), p_value(1000, 500, 500, 3.0, 1e-5) < 1e-4
         (True, False)
-        >>> refuses_epsilon(1000, 500, 480, 2.0, 0.0, 0.05), refuses_epsilon(1000, 500, 480, 2.0, 0.0, 0.05, pairs=True)
-        (True, False)
+        >>> [refuses_epsilon(1000, 500, 480, 2.0, 0.0, 0.05, records=k) for k in (1, 2)]
+        [True, False]
     """
+    if records == 2:
+        epsilon, delta = 2.0 * epsilon, min(delta * (1.0 + math.exp(epsilon)), 1.0)
     lines = [(math.exp(epsilon), delta)]
-    if pairs:  # the losses of two are 2 epsilon, 0 and -2 epsilon; either delta gives all away
+    if runs == 2:  # the losses of two are 2 epsilon, 0 and -2 epsilon; either delta gives all away
         kept = (1.0 - delta) ** 2
         lines = [(math.exp(2.0 * epsilon), 1.0 - kept), (1.0, 1.0 - kept * (1.0 - math.tanh(0.5 * epsilon)))]
 

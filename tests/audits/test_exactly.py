@@ -77,25 +77,39 @@ def pair_of(answers: np.ndarray) -> np.ndarray:
     return np.array([np.bincount(place, weights=row, minlength=level.size) for row in both])
 
 
+def turned(epsilon: float, delta: float, records: int, runs: int) -> np.ndarray:
+    """What uses up (epsilon, delta) where so many records change in so many runs; of two records by group privacy."""
+    if records == 2:
+        epsilon, delta = 2.0 * epsilon, delta * (1.0 + math.exp(epsilon))
+    answers = response(epsilon, delta)
+    return pair_of(answers) if runs == 2 else answers
+
+
+EXCHANGES = [(1, 2), (2, 1), (2, 2)]
+
+
 @pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("delta", [0.0, 0.05])
-@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
-def test_the_epsilon_of_pairs(plan: tuple[int, int], delta: float, epsilon: float) -> None:
-    law, number = right_guesses(pair_of(response(epsilon, delta)), plan), sum(plan)
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (0.5, 0.05), (2.0, 0.0), (2.0, 0.05)])
+@pytest.mark.parametrize(("records", "runs"), EXCHANGES)
+def test_the_epsilon_of_exchanges(
+    plan: tuple[int, int], epsilon: float, delta: float, records: int, runs: int
+) -> None:
+    law, number = right_guesses(turned(epsilon, delta, records, runs), plan), sum(plan)
     for risk in RISKS:
         refused = [
-            refuses_epsilon(CANARIES, number, right, epsilon, delta, risk, pairs=True)
+            refuses_epsilon(CANARIES, number, right, epsilon, delta, risk, records=records, runs=runs)
             for right in range(number + 1)
         ]
         assert law[refused].sum() <= risk
 
 
-def test_an_epsilon_of_pairs_five_per_cent_too_small_would_be_caught() -> None:
-    """One pair, right as often as two losses of epsilon allow: refused at a smaller epsilon, not at its own."""
-    law = right_guesses(pair_of(response(2.0)), (1, 0))
+@pytest.mark.parametrize(("records", "runs"), EXCHANGES)
+def test_an_epsilon_of_exchanges_five_per_cent_too_small_would_be_caught(records: int, runs: int) -> None:
+    """One exchange, right as often as its losses allow: refused at a smaller epsilon, not at its own."""
+    law, how = right_guesses(turned(1.0, 0.0, records, runs), (1, 0)), {"records": records, "runs": runs}
     risk = float(law[-1]) * (1.0 - 1e-6)
-    assert refuses_epsilon(CANARIES, 1, 1, 0.95 * 2.0, 0.0, risk, pairs=True)
-    assert not refuses_epsilon(CANARIES, 1, 1, 2.0, 0.0, risk, pairs=True)
+    assert refuses_epsilon(CANARIES, 1, 1, 0.95, 0.0, risk, **how)
+    assert not refuses_epsilon(CANARIES, 1, 1, 1.0, 0.0, risk, **how)
 
 
 @pytest.mark.parametrize("number", [1, 5, 12])

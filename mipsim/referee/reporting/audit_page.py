@@ -107,9 +107,8 @@ def _pictures(audit: Audit) -> Iterator[tuple[str, str, str]]:
         )
         parts.append(("Trade-off curve", said, lambda figure: _draw_curve(figure, audit)))
     if audit.guesses:
-        what = "pairs of runs" if audit.pairs else "canaries"
         said = (
-            f'Right guesses about {what}, highest and lowest scores first; "in" marks guesses about the highest alone. Each number has its share of the failure '
+            f'Right guesses about {audit.judged}, highest and lowest scores first; "in" marks guesses about the highest alone. Each number has its share of the failure '
             "probability. Guesses that know nothing are right in half of the cases."
         )
         parts.append(("Right guesses", said, lambda figure: _draw_guesses(figure, audit)))
