@@ -42,6 +42,7 @@ class Checked:
         says: both numbers, or how far they are apart.
         reason: why it differs, or what may explain it ("unsettled"); of a stand-in, in what.
         source: where the paper has it.
+        compares: whether there is a number or a curve to compare; a sketch or a table of words has none.
     """
 
     figure: str
@@ -51,13 +52,14 @@ class Checked:
     says: str
     reason: str
     source: str
+    compares: bool
 
     @property
     def unexplained(self) -> bool:
         """Whether it differs and `reported.toml` says nothing of why."""
         return self.verdict == "DIFFERS" and not self.reason
 
-    def record(self) -> dict[str, str]:
+    def record(self) -> dict[str, str | bool]:
         """The same as plain data."""
         return asdict(self)
 
@@ -82,7 +84,9 @@ def _checked(row: dict[str, Any], file: Path) -> Checked:
         agrees, says = _WAYS[row["how"]](row, cells) if cells else (False, "the figure lacks these numbers")
         verdict = "NOT DRAWN" if not cells else "STAND-IN" if stand_in else "AGREES" if agrees else "DIFFERS"
     reason = {"STAND-IN": stand_in, "DIFFERS": row.get("reason", "")}.get(verdict, "")
-    return Checked(row["figure"], panel, row["what"], verdict, says, reason, row["source"])
+    return Checked(
+        row["figure"], panel, row["what"], verdict, says, reason, row["source"], row["how"] != "drawing"
+    )
 
 
 def opened(file: Path) -> TextIO:

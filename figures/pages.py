@@ -71,15 +71,14 @@ def texts(stored: Path = STORED) -> dict[Path, str]:
 
 def counted(rows: Sequence[Checked]) -> str:
     """How many comparisons agree, and what becomes of the others."""
-    counts = Counter(row.verdict for row in rows)
+    counts = Counter(row.verdict for row in rows if row.compares)
     words = {
         "DIFFERS": ("differs", "differ"),
         "STAND-IN": ("uses other data or a smaller network", "use other data or a smaller network"),
         "NOT DRAWN": ("has no stored result", "have no stored result"),
     }
     rest = [f"{n} {words[verdict][n > 1]}" for verdict in words if (n := counts[verdict])]
-    total = len(rows) - counts["DRAWING"]
-    return f"{counts['AGREES']} of {total} comparisons with the papers agree" + "".join(
+    return f"{counts['AGREES']} of {counts.total()} comparisons agree" + "".join(
         f"{', ' if text is not rest[-1] or len(rest) == 1 else ' and '}{text}" for text in rest
     )
 
@@ -103,7 +102,7 @@ def _index(rows: Sequence[Checked]) -> str:
         )
     return (
         f"{_NOTE}# Figures of the papers\n\n`python -m figures` draws {len(FIGURES)} figures and tables of the four papers. "
-        f"Each panel has a comparison with what the paper prints or plots. {counted(rows)}.\n\n"
+        f"Each panel with numbers is compared with what the paper prints or plots, or with a corrected statement where the page says so. {counted(rows)}.\n\n"
         + "\n".join(table)
         + "\n\n"
         "- AGREES: within the simultaneous interval of the games, within the accuracy of a printed number, or, for a formula, within 1e-6 of a "
