@@ -102,7 +102,7 @@ def _index(rows: Sequence[Checked]) -> str:
         )
     return (
         f"{_NOTE}# Figures of the papers\n\n`python -m figures` draws {len(FIGURES)} figures and tables of the four papers. "
-        f"Each panel with numbers is compared with what the paper prints or plots, or with a corrected statement where the page says so. {counted(rows)}.\n\n"
+        f"Each panel with numbers is compared with what the paper prints or plots. Where a page says so, a corrected statement takes its place. {counted(rows)}.\n\n"
         + "\n".join(table)
         + "\n\n"
         "- AGREES: within the simultaneous interval of the games, within the accuracy of a printed number, or, for a formula, within 1e-6 of a "

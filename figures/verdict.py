@@ -23,7 +23,7 @@ CONFIDENCE = 0.999
 TOLERANCE = 0.05
 # From this rate on, 10^6 games give the gap to about half the tolerance or better.
 LEAST_RATE = 1e-2
-CAPTION_INCHES = 0.47
+CAPTION_INCHES = 0.6
 CONFIRMED, REFUTED, BAND = "#0072B2", "#D55E00", "#30343B"
 
 
