@@ -112,7 +112,7 @@ def _caption(request: Request, panels: list[Panel], missing: dict[str, tuple[str
         "for the promise in the DPTM and in the relaxed threat model (d = 1, magnitudes composed step by step). "
         f"Bars: mean of {SEEDS} seeds from {request.seed}, with the standard deviation. "
         f"{' '.join(_results(panel, request.scale) for panel in panels)}{smaller} "
-        "Adam and its rate were chosen with one seed of CIFAR-10's smallest scale and 2,000 of its test images; there plain SGD had both at .27 with rate .4, and the RTM .015 behind with "
+        "Adam and its rate were chosen with one seed of CIFAR-10's smallest scale and 2,000 of its test images; there plain SGD had both at 0.27 with rate 0.4, and the RTM 0.015 behind with "
         "rates 1 and 2. "
         f"Against an attacker of the DPTM, or one who knows to which side the record moves the gradients, the noise of the RTM keeps ε = "
         f"{'; '.join(_kept(panel, request.scale) for panel in panels)}.{_left_out(missing)}"

@@ -99,7 +99,9 @@ def _caption(request: Request, found: dict[str, np.ndarray]) -> str:
         )
     missing = [name for name in TASKS if name not in found]
     left = (
-        f" {' and '.join(missing)}, whose features take minutes, are drawn at scale paper." if missing else ""
+        f" {' and '.join(missing)}, whose features take minutes, are left to scales standard and full."
+        if missing
+        else ""
     )
     return (
         "After Leemann et al. (2023), Fig. 3: test accuracy of a last layer trained by SGD whose noise makes it μ-GMIP at K = d or μ-GDP by equation 10, "
@@ -118,7 +120,7 @@ def _settings(name: str, task: Task) -> str:
 def _stand_ins(found: dict[str, np.ndarray]) -> str:
     text = [
         f"Adult: 12 ordinal columns scaled to deviation {SPREAD:g}, before 512 frozen random tanh features; both published halves are pooled, 5,842 rows are for test; "
-        "rate and deviation are the best of a few on these rows, where deviations of 2 to 3 differ by .0003. "
+        "rate and deviation are the best of a few on these rows, where deviations of 2 to 3 differ by 0.0003. "
     ]
     if "Location-30" in found:
         text.append(
