@@ -87,8 +87,8 @@ def replace_file(
             os.close(handle)
 
 
-def writable_folder(name: str, folder: Path) -> Path:
-    """Make `folder` if need be and return it, or say in one sentence why nothing can be written there.
+def writable_folder(name: str, folder: Path, *, make: bool = True) -> Path:
+    """Make `folder` if need be, unless `make` is False, and return it, or say in one sentence why nothing can be written there.
 
     Raises:
         ValueError: naming the argument `name`, the folder and the reason.
@@ -100,8 +100,10 @@ def writable_folder(name: str, folder: Path) -> Path:
         ValueError: folder is '/dev/null' (File exists); it must be a folder that can be written
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+        # Where nothing is made, the nearest folder that is there shall take it.
+        with tempfile.TemporaryFile(dir=next(p for p in (folder, *folder.absolute().parents) if p.exists())):
             pass
     except OSError as error:
         reason = error.strerror or type(error).__name__

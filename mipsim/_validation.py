@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._close_names import no_such
 from mipsim._words import quoted
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -130,8 +131,10 @@ def file_path(name: str, value: object) -> Path:
 
 
 def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
-    """Return `value` if it is one of the allowed words."""
+    """Return `value` if it is one of the allowed words; a mistyped one is answered with the close ones."""
     if value not in allowed:
+        if isinstance(value, str):
+            raise ValueError(no_such(name, value, allowed))
         raise ValueError(f"{name} is {quoted(value)}; it must be one of {', '.join(allowed)}")
     return str(value)
 

@@ -34,3 +34,8 @@ def test_a_class_or_counts_in_the_wrong_place_get_one_sentence() -> None:
         GAME.exact(attack).compare(counts)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="gave NaN for"):
         mi.play(GAME, lambda target, output: np.nan * output[0], games=1000)
+
+
+def test_a_mistyped_word_gets_the_close_ones() -> None:
+    with pytest.raises(ValueError, match=r"design is 'independant'; .*; did you mean independent\?"):
+        mi.audit([0.0], [1], design="independant")

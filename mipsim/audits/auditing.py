@@ -314,13 +314,15 @@ def _agrees(scores: Scores, design: str, counted: int | None, inclusion_probabil
         )
     if design == "runs" and (run is None or scores.record is None):
         raise ValueError(
-            f'{where}design "runs" needs the name of the run and of the record of each score: runs= and records=, or a matrix with rows='
+            f'{where}design "runs" needs the name of the run and of the record of each score: '
+            + ("columns run and record" if scores.source else "runs= and records=, or a matrix with rows=")
         )
     if design == "independent" and said != n:
+        option = f"--runs {n}" if scores.source else f"runs={n}"
         raise ValueError(
-            f'{where}design "independent" is for one score a training run or game: say runs={n} if so many were run'
+            f'{where}design "independent" needs a training run or game for each score: say {option} if so many were run'
             + ("" if said is None else f", not {said:,}")
-            + '; design "runs" is for many records of one run'
+            + '; for records of a single run it is "one-run", of several "runs"'
         )
     if design == "one-run" and said not in (None, 1):
         raise ValueError(f'{where}{said:,} runs are said for design "one-run"; design "runs" is for several')

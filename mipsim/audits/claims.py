@@ -196,7 +196,7 @@ def read_curve(file: Path) -> AbstractTradeOff:
         raise ValueError(f"claim: {error}") from None
     try:
         table = text_table(content)
-        columns = table.read(table.names)
+        columns = {name.lower(): column for name, column in table.read(table.names).items()}
         if set(columns) != {"alpha", "beta"}:
             raise ValueError(
                 f"it has the columns {printable(', '.join(map(repr, columns)))}; it must have alpha and beta alone"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -13,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._close_names import no_such
 from mipsim._validation import finite_vector, one_of, real_array
-from mipsim._words import printable
+from mipsim._words import printable, quoted
 from mipsim.audits.settings import ROWS
 from mipsim.audits.tables import KINDS, Column, Table, content_of, frame_table, parsed_numbers, table_of
 
@@ -39,8 +41,11 @@ _LOSSES = re.compile(
     r"(^|[^a-z])(loss(es)?|nlls?|ce|ppl|perplexity|perplexities|entropy|entropies|errors?|distances?)($|[^a-z])"
 )
 """Names of scores that are lower for members as a rule."""
-_TRUE = ("true", "in", "member", "train")
-_FALSE = ("false", "out", "non_member", "non-member", "nonmember", "test")
+_WORDS = {
+    **dict.fromkeys(("1", "true", "yes", "in", "member", "train"), 1.0),
+    **dict.fromkeys(("0", "false", "no", "out", "non_member", "non-member", "nonmember", "test"), 0.0),
+}
+"""Words for the two worlds, in lower case."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,16 +116,12 @@ class Scores:
         """
         if higher is not None:
             one_of("higher", higher, ("in", "out"))
-        values = _real("scores", scores, infinite=True)
+        values = _real("scores", scores)
         if infinite := bool(np.isinf(values).any()):
             values = np.unique(values, return_inverse=True)[1].astype(np.float64)
         if values.size < LEAST_SCORES:
             raise ValueError(f"scores holds {values.size} scores; an audit needs {LEAST_SCORES} at least")
-        inside = _real("member", member, values.size)
-        if (wrong := (inside != 0) & (inside != 1)).any():
-            raise ValueError(
-                f'member holds {inside[wrong][0]:g}; it must hold 1 ("in") and 0 ("out") alone: scores come first'
-            )
+        inside = finite_vector("member", _worlds("member", member), values.size)
         if (inside == inside[0]).all():
             world = "in" if inside[0] else "out"
             raise ValueError(
@@ -218,23 +219,62 @@ class Scores:
         return None if self.record is None else np.unique(self.record).size
 
 
-def _real(name: str, value: object, size: int | None = None, infinite: bool = False) -> np.ndarray:
-    """A vector, finite unless `infinite`, and never NaN; NumPy alone would drop imaginary parts, count dates in days and read numbers in text."""
+def _real(name: str, value: object, place: str = "at index {}", first: int = 0) -> np.ndarray:
+    """A vector without NaN; NumPy alone would drop imaginary parts, count dates in days and read numbers in text."""
     try:
         entries = np.asarray(value)
     except ValueError:  # rows of several lengths, of which finite_vector speaks
-        return finite_vector(name, value, size)
+        return finite_vector(name, value)
     kind = KINDS.get(entries.dtype.kind)
     if entries.dtype == object and entries.ndim > 0:
         other = [entry for entry in entries.flat if not isinstance(entry, (Real, np.bool_))]
         kind = f"an object of type {type(other[0]).__name__}" if other else None
     if kind is not None and entries.ndim > 0:
         raise ValueError(f"{name} holds {kind}; it must hold real numbers")
-    if infinite:
-        values = real_array(name, value, finite=False)
-        if values.ndim == 1 and not np.isnan(values).any():
-            return values
-    return finite_vector(name, value, size)
+    values = real_array(name, value, finite=False)
+    if values.ndim != 1 or values.size == 0:
+        return finite_vector(name, value)
+    if (lacking := np.isnan(values)).any():
+        where = place.format(int(np.argmax(lacking)) + first)
+        raise ValueError(f"{name} holds NaN {where}; NaN is refused, and infinite scores count by rank")
+    return values
+
+
+def _worlds(name: str, value: Any, place: str = "at index {}", first: int = 0) -> Any:
+    """1 for "in" and 0 for "out", where the entries of a vector say so by numbers or words; what is no vector as it is."""
+    try:
+        entries = np.asarray(value)
+    except ValueError:
+        return value
+    if entries.ndim != 1:
+        return value
+    if entries.dtype.kind in "biuf":
+        result = np.where((entries == 0) | (entries == 1), entries, np.nan).astype(np.float64)
+    else:
+        words = entries.tolist() if entries.dtype.kind in "OU" else [None] * entries.size  # no dates or bytes
+        result = np.array([_world(word) for word in words], np.float64)
+    if (unclear := np.isnan(result)).any():
+        i = int(np.argmax(unclear))
+        wrong = entries[i : i + 1].tolist()[0]
+        swapped = "; scores come first" if not first and isinstance(wrong, Real) else ""
+        raise ValueError(
+            f"{name} holds {quoted(wrong)} {place.format(i + first)}; "
+            f"it must hold 1/0, True/False, yes/no, in/out, member/non_member or train/test{swapped}"
+        )
+    return result
+
+
+def _world(entry: object) -> float:
+    """1 or 0, or NaN where an entry says neither."""
+    if isinstance(entry, str):
+        word = entry.strip().lower()
+        if word in _WORDS:
+            return _WORDS[word]
+        try:
+            entry = float(word)
+        except ValueError:
+            return np.nan
+    return float(entry) if isinstance(entry, (Real, np.bool_)) and entry in (0, 1) else np.nan
 
 
 def _numbered(name: str, value: object, size: int) -> np.ndarray:
@@ -376,19 +416,17 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
     if columns is None:
         return None
     if isinstance(columns, str):
-        parts = [part.partition("=") for part in columns.split(",")]
+        # A comma before what has no "=" belongs to a name.
+        parts = [part.partition("=") for part in re.split(",(?=[^,=]*=)", columns)]
         pairs = [(role.strip(), name.strip()) for role, _, name in parts]
     else:
         pairs = [(str(role), str(name)) for role, name in columns.items()]
     roles = dict(pairs)
     whole = {"members", "non_members"} == set(roles)
     one = {"score"} < set(roles) and len([role for role in roles if role in WORLDS]) == 1
-    unknown = [role for role in roles if role not in ROLES]
-    if (
-        unknown
-        or len(roles) < len(pairs)
-        or not (whole or (one and not {"members", "non_members"} & set(roles)))
-    ):
+    if unknown := [role for role in roles if role not in ROLES]:
+        raise ValueError(no_such("a key of columns", printable(unknown[0], 30), ROLES))
+    if len(roles) < len(pairs) or not (whole or (one and not {"members", "non_members"} & set(roles))):
         raise ValueError(
             f"columns is {printable(repr(columns), 60)}; it must be like score=NAME,member=NAME with one of {', '.join(WORLDS)}, and "
             "cluster, run, record if need be, or members=NAME,non_members=NAME"
@@ -431,7 +469,7 @@ def scores_of_table(
     if not tool:
         _refuse_loss(chosen.get("score", chosen.get("members", "")), higher)
     held = table.read(tuple(chosen.values()))
-    found = {role: _column(role, held[name]) for role, name in chosen.items()}
+    found = {role: _column(f"{table.noun} {quoted(name)}", role, held[name]) for role, name in chosen.items()}
     left = [name for name in table.names if name.strip().lower() in _INDEX and name not in chosen.values()]
     where["read_as"] = (
         f"{tool} {table.kind}".strip()
@@ -441,7 +479,7 @@ def scores_of_table(
     if tool and higher is None:
         where["order"] = f'higher = "in", as {tool} documents'
     if "members" in found:
-        worlds = [_real(role, found[role], infinite=True) for role in ("members", "non_members")]
+        worlds = [np.asarray(found[role]) for role in ("members", "non_members")]
         inside = np.repeat([1.0, 0.0], [world.size for world in worlds])
         return Scores.of(np.concatenate(worlds), inside, higher=higher, column="members", **where)
     world = next(role for role in WORLDS if role in found)
@@ -474,26 +512,32 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
     one = "score" in roles and len(worlds) == 1 and not {"members", "non_members"} & set(roles)
     rest = names.keys() - ours.keys() - set(_INDEX)
     if tools or rest or not (two or one) or len(roles) < len(ours):
-        raise ValueError(
-            f"{table.hint or f'which of its {table.noun}s is what is not clear'}: {_listed(table.names)}; name them, as "
-            f"{_suggestion(table)}"
+        what, option = (
+            table.hint or f"which of its {table.noun}s is what is not clear",
+            _suggestion(table),
         )
+        listed = _listed(table.names, max(20, 170 - len(what) - len(option)))
+        raise ValueError(f"{what}: {listed}; name them, as {option}")
     return "", roles
 
 
 def _suggestion(table: Table) -> str:
-    """The option that would settle which column is what; "..." where no name suggests itself."""
+    """The option that would settle which column is what, for a shell; NAME where no name suggests itself."""
 
     def first(pattern: str, place: int) -> str:
         if table.hint:
             return str(place)
         some = [name for name in table.names if re.search(pattern, name.lower())]
         some = [name for name in some if name.lower() in ROLES] or some
-        return printable(some[0], 20) if len(some) == 1 else "..."
+        return printable(some[0], 80) if len(some) == 1 else "NAME"
 
     if {"members", "non_members"} <= {name.lower() for name in table.names}:
         return "--columns members=members,non_members=non_members"
-    return f"--columns score={first('score|loss|signal|logit|stat', 1)},member={first('member|label|coin|is_in|train', 2)}"
+    score, member = (
+        first("score|loss|signal|logit|stat", 1),
+        first("member|label|coin|is_in|train", 2),
+    )
+    return f"--columns {shlex.quote(f'score={score},member={member}')}"
 
 
 def _refuse_loss(name: str, higher: str | None) -> None:
@@ -504,35 +548,16 @@ def _refuse_loss(name: str, higher: str | None) -> None:
         )
 
 
-def _listed(names: Sequence[str]) -> str:
-    return printable(", ".join(map(repr, names)) or "none", 60)
+def _listed(names: Sequence[str], most: int = 60) -> str:
+    return printable(", ".join(map(repr, names)) or "none", min(most, 60))
 
 
-def _column(role: str, cells: Column) -> Column:
+def _column(name: str, role: str, cells: Column) -> Column:
     """What a column holds for its role, where cells of a text are numbers or worlds."""
     if role in NAMES:
         return cells if isinstance(cells, np.ndarray) else np.asarray(cells, dtype=str)
-    if isinstance(cells, np.ndarray) and cells.dtype.kind != "U":
-        return cells
-    if not all(isinstance(cell, str) for cell in cells):
-        return cells
-    if role not in WORLDS:
-        return parsed_numbers(role, cells)
-    worlds = {**dict.fromkeys(_TRUE, 1.0), **dict.fromkeys(_FALSE, 0.0)}
-    try:
-        result = np.array(
-            [worlds[w] if (w := cell.strip().lower()) in worlds else float(w) for cell in cells]
-        )
-    except ValueError:
-        wrong = next(cell for cell in cells if not _is_world(cell, worlds))
-        raise ValueError(
-            f"{role} holds {printable(repr(wrong), 40)}; it must hold 1 or 0 (true or false, in or out)"
-        ) from None
-    return result
-
-
-def _is_world(cell: str, worlds: Mapping[str, float]) -> bool:
-    try:
-        return cell.strip().lower() in worlds or float(cell) in (0.0, 1.0)
-    except ValueError:
-        return False
+    if role in WORLDS:
+        return _worlds(name, cells, "in data row {}", 1)
+    if len(cells) and all(isinstance(cell, str) for cell in cells):
+        cells = parsed_numbers(name, cells)
+    return _real(name, cells, "in data row {}", 1)

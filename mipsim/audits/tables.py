@@ -17,7 +17,7 @@ import numpy as np
 
 from mipsim._archives import LIMIT, Archive, most_bytes, read_bytes
 from mipsim._extras import optional
-from mipsim._words import printable
+from mipsim._words import printable, quoted
 
 Column = Sequence[Any] | np.ndarray
 KINDS = {"c": "complex numbers", "M": "dates", "m": "durations", "U": "text", "S": "bytes"}
@@ -114,7 +114,7 @@ def content_of(file: Path) -> bytes:
 
 
 def text_table(content: bytes, separator: str | None = None) -> Table:
-    r"""The columns of a text with a header, such as CSV, by their names in lower case.
+    r"""The columns of a text with a header, such as CSV.
 
     Cells are separated by what separates those of the header: a comma, a tab, a semicolon or a bar, or else spaces. Where two of
     them do, the second line decides. If the first line holds numbers alone, columns are named by their places "1", "2" and so on.
@@ -134,7 +134,7 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
     try:
         mark = _separator(content[: 2 * LONGEST_ROW].decode("utf-8-sig", "ignore").lstrip("\r\n"), separator)
         rows = _rows(content, mark)
-        header = [name.strip().lower() for name in next(rows, (0, []))[1]]
+        header = [name.strip() for name in next(rows, (0, []))[1]]
         if header and header[0].startswith("#"):  # as NumPy writes one
             header[0] = header[0].lstrip("# ")
         unnamed = bool(header) and all(map(_is_number, header))
@@ -325,18 +325,20 @@ def frame_table(frame: Any) -> Table | None:
 
 
 def parsed_numbers(name: str, cells: Column) -> np.ndarray:
-    """Cells of a text as float64, or the first that is no number.
+    """Cells of a text as float64, or the first that is no number; rows count from 1, without the header.
 
     Examples:
         >>> parsed_numbers("alpha", ["0.5", ""])
         Traceback (most recent call last):
         ...
-        ValueError: alpha holds ''; it must hold numbers
+        ValueError: alpha holds '' in data row 2; it must hold numbers
     """
     result = np.empty(len(cells))
     for i, cell in enumerate(cells):
         try:
             result[i] = float(str(cell).replace("_", "x"))  # 1_0 is a number to Python alone
         except ValueError:
-            raise ValueError(f"{name} holds {printable(repr(str(cell)), 40)}; it must hold numbers") from None
+            raise ValueError(
+                f"{name} holds {quoted(str(cell))} in data row {i + 1}; it must hold numbers"
+            ) from None
     return result

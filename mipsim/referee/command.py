@@ -280,7 +280,10 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
     share one, and run and record for the design runs; or members and non_members. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is recognised.
     """
     from mipsim import audits
+    from mipsim._files import writable_folder
 
+    if out is not None:
+        writable_folder("--out", Path(out), make=False)  # before the work; bad scores shall make no folder
     result = audits.audit(scores, **how)
     if as_json:
         import json
@@ -291,11 +294,9 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
     else:
         say(str(result))
     if out is not None:
-        from mipsim._files import writable_folder
         from mipsim.referee.reporting.audit_page import report_audit
 
-        where = writable_folder("--out", Path(out))
-        page = printable(report_audit(result, where))
+        page = printable(report_audit(result, writable_folder("--out", Path(out))))
         if not as_json:
             say(f"  report: {page}")
 

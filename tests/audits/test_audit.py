@@ -239,7 +239,9 @@ def test_a_run_that_is_named_is_one_run() -> None:
 
 
 def test_scores_and_worlds_in_the_wrong_order() -> None:
-    with pytest.raises(ValueError, match=r"member holds .* alone: scores come first"):
+    with pytest.raises(
+        ValueError, match=r"member holds .* at index 0; it must hold 1/0, .*; scores come first"
+    ):
         mi.audit(COINS, SCORES, design="independent")
     with pytest.raises(ValueError, match="member is NoneType"):
         mi.audit(SCORES, design="independent")
@@ -256,7 +258,10 @@ def test_scores_and_worlds_in_the_wrong_order() -> None:
         (SCORES.astype(str), "scores holds text; it must hold real numbers"),
         ([*SCORES[1:], Decimal(1)], "scores holds an object of type Decimal; it must hold real numbers"),
         ([*SCORES[1:], None], "scores holds an object of type NoneType; it must hold real numbers"),
-        ([*SCORES[1:], np.nan], "scores holds nan at index 1999; every entry must be finite"),
+        (
+            [*SCORES[1:], np.nan],
+            "scores holds NaN at index 1999; NaN is refused, and infinite scores count by rank",
+        ),
         ([*SCORES[1:], 10**400], "scores is list; it must be an array of real numbers"),
         (np.ones(2000), "scores all equal 1; a constant score tells nothing about any world"),
         ("x" * 5000 + ".npz", "xxx.npz cannot be read: File name too long"),

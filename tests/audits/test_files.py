@@ -1,5 +1,6 @@
 """Scores and promises read from files: of any tool, and refused in one sentence where they cannot be used."""
 
+import shlex
 import tracemalloc
 from pathlib import Path
 
@@ -72,16 +73,16 @@ PLAIN = rows("score,member", VALUES, MEMBER)
         ("score,member\n", "it is empty"),
         (PLAIN + "0.5", "line 122 has 1 cells where the header has 2; the file may be cut off"),
         (PLAIN.replace("\n", "\n0.5,1,7\n", 1), "line 2 has 3 cells"),
-        (PLAIN + "nan,1\n", "scores holds nan at index 120"),
-        (PLAIN + ",1\n", "score holds ''; it must hold numbers"),
-        (PLAIN + "1_0,1\n", "score holds '1_0'; it must hold numbers"),
+        (PLAIN + "nan,1\n", "column 'score' holds NaN in data row 121; NaN is refused"),
+        (PLAIN + ",1\n", "column 'score' holds '' in data row 121; it must hold numbers"),
+        (PLAIN + "1_0,1\n", "column 'score' holds '1_0' in data row 121; it must hold numbers"),
         (PLAIN + '"\n",' * (LONGEST_ROW // 3), "one of its rows has more than 1,048,576 characters"),
-        (PLAIN + "0.1,yes\n", "member holds 'yes'; it must hold 1 or 0"),
-        (PLAIN + "0.1,2\n", "member holds 2"),
+        (PLAIN + "0.1,maybe\n", "column 'member' holds 'maybe' in data row 121; it must hold 1/0, True/False, yes/no"),
+        (PLAIN + "0.1,2\n", "column 'member' holds '2' in data row 121"),
         (rows("score,member,cluster", VALUES, MEMBER, ["a"] * 7 + [""] + ["b"] * 112), "cluster is empty at index 7"),
         (PLAIN.replace("score", "loss"), "which of its columns is what is not clear: 'loss', 'member'; name them, as --columns score=loss,member=member"),
         (rows("score,member,epoch", VALUES, MEMBER, MEMBER), "'epoch'; name them, as --columns score=score,member=member"),
-        (rows("score,member,label", VALUES, MEMBER, MEMBER), "'label'; name them, as --columns score=score,member=..."),
+        (rows("score,member,label", VALUES, MEMBER, MEMBER), "'label'; name them, as --columns score=score,member=NAME"),
         (rows("score,score", VALUES, MEMBER), "its header score, score names a column twice"),
         (rows("score,member", VALUES[:60], MEMBER[:60]), "scores holds 60 scores; an audit needs 100 at least"),
         (rows("score,member", VALUES, MEMBER * 0), 'member is 0 throughout: all scores are of the world "out"'),
@@ -96,15 +97,44 @@ def test_bad_columns(tmp_path: Path, text: str, words: str) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("words", [("yes", "no"), ("YES", "No"), ("In", "out"), ("TRUE", "FALSE")])
+def test_words_for_the_two_worlds(tmp_path: Path, words: tuple[str, str]) -> None:
+    worlds = np.where(MEMBER == 1, *words)
+    (tmp_path / "s.csv").write_text(rows("score,member", VALUES, worlds), encoding="utf-8")
+    assert same(read_scores(tmp_path / "s.csv"))
+    assert same(Scores.of(VALUES, worlds))
+    assert same(Scores.of(VALUES, worlds.astype(object)))
+
+
+@pytest.mark.parametrize(
+    ("score", "member"),
+    [
+        ("Attack Output (Logit)", "Was in Train?"),
+        ("it's a \"score\", $HOME", "Member; or not"),
+        ("A score whose name takes up many more letters than usual", "A member, whose name is as long as that of the other"),
+    ],
+)  # fmt: skip
+def test_the_option_that_names_unclear_columns_can_be_pasted(tmp_path: Path, score: str, member: str) -> None:
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in (score, member, "Other"))
+    (tmp_path / "s.csv").write_text(rows(header, VALUES, MEMBER, MEMBER), encoding="utf-8")
+    with pytest.raises(ValueError, match="name them, as --columns ") as error:
+        read_scores(tmp_path / "s.csv")
+    assert len(str(error.value).replace(str(tmp_path), "")) < 250
+    option = shlex.split(str(error.value).partition("name them, as ")[2])
+    assert option[0] == "--columns"
+    assert len(option) == 2
+    assert same(read_scores(tmp_path / "s.csv", columns=option[1]))
+
+
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"scores": VALUES}, "not clear: 'scores'; name them, as --columns score=scores,member=..."),
+        ({"scores": VALUES}, "not clear: 'scores'; name them, as --columns score=scores,member=NAME"),
         ({"members": VALUES, "non_members": VALUES, "extra": VALUES}, "name them, as --columns members=members,non_members=non_members"),
         ({"scores": VALUES, "labels": MEMBER[:5]}, "member has shape (5,); it must have shape (120,)"),
         ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores has shape (60, 2)"),
-        ({"scores": VALUES, "labels": MEMBER + 1}, "member holds 2"),
-        ({"scores": np.array(["a"] * 120), "labels": MEMBER}, "score holds 'a'; it must hold numbers"),
+        ({"scores": VALUES, "labels": MEMBER + 1}, "array 'labels' holds 2 in data row 2"),
+        ({"scores": np.array(["a"] * 120), "labels": MEMBER}, "array 'scores' holds 'a' in data row 1; it must hold numbers"),
         ({"scores": VALUES, "labels": MEMBER, "clusters": np.ones((120, 2))}, "clusters has shape (120, 2)"),
         ({"scores": VALUES, "labels": MEMBER, "clusters": np.full(120, np.nan)}, "cluster holds what is no name"),
     ],

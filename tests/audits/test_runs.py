@@ -290,9 +290,9 @@ def test_bad_matrices(arguments: dict, words: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"design": "independent"}, "say runs=240 if so many were run; design"),
-        ({"design": "independent", "runs": 6}, "say runs=240 if so many were run, not 6; design"),
-        ({"design": "independent", "runs": np.arange(240) % 6}, "not 6; design"),
+        ({"design": "independent"}, 'say runs=240 if so many were run; for records of a single run it is "one-run", of several "runs"'),
+        ({"design": "independent", "runs": 6}, "say runs=240 if so many were run, not 6; for"),
+        ({"design": "independent", "runs": np.arange(240) % 6}, "not 6; for"),
         ({"design": "one-run", "runs": 6}, '6 runs are said for design "one-run"; design "runs" is for several'),
         ({"design": "runs", "runs": 6}, 'design "runs" needs the name of the run and of the record of each score'),
         ({"design": "runs", "runs": np.arange(240) % 6, "records": np.arange(240) // 12}, "a record has several scores in one run"),

@@ -85,7 +85,7 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
             "plain.csv: it has no coin; if a fair coin put each canary in",
         ),
         (["plain.csv", "--design", "clustered"], "plain.csv: it has no cluster"),
-        (["plain.csv", "--design", "independent"], "one score a training run or game: say runs=600"),
+        (["plain.csv", "--design", "independent"], "a training run or game for each score: say --runs 600"),
         (["runs.csv", "--design", "independent"], "runs.csv: 600 scores are in 200 clusters"),
         (["plain.csv", "--design", "independent", "--claim", "mu=x"], "claim is 'mu=x'"),
         (["plain.csv", "--design", "independent", "--claim", "no.csv"], "claim: no.csv is no file"),
@@ -95,7 +95,7 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
         ),
         (["plain.csv", "--design", "independent", "--guesses", "5", "5"], "guesses is given for the design"),
         (["coins.csv", "--design", "one-run", "--guesses", "0", "0"], "guesses is (0, 0)"),
-        (["nan.csv", "--design", "independent"], "nan.csv: scores holds nan at index 3"),
+        (["nan.csv", "--design", "independent"], "nan.csv: column 'score' holds NaN in data row 4"),
     ],
 )
 def test_bad_input_is_one_sentence_exit_code_2_and_nothing_is_written(capsys, arguments, says: str) -> None:
@@ -120,7 +120,7 @@ def test_what_the_parser_refuses_and_tells(capsys) -> None:
     assert "all scores are of canaries of one training run" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_report_that_cannot_be_written_loses_no_result(capsys) -> None:
+def test_a_folder_that_cannot_be_written_is_noticed_before_the_audit(capsys) -> None:
     Path("taken").write_text("mine")
     assert (
         main(
@@ -140,7 +140,7 @@ def test_a_report_that_cannot_be_written_loses_no_result(capsys) -> None:
         == 2
     )
     text = capsys.readouterr()
-    assert "mu " in text.out
+    assert text.out == ""
     assert "--out is 'taken'" in text.err
     assert Path("taken").read_text() == "mine"
 

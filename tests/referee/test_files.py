@@ -1,6 +1,7 @@
 """The files of the report are never half-written, and a folder that cannot be written is one sentence."""
 
 import os
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,11 @@ def test_a_reader_never_sees_half_a_file(tmp_path, monkeypatch):
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
-    for folder in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nothing")):
+    for folder, make in product(
+        (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nothing")), (False, True)
+    ):
         with pytest.raises(
             ValueError, match=r"^--out is '.*' \(.*\); it must be a folder that can be written$"
         ):
-            writable_folder("--out", folder)
+            writable_folder("--out", folder, make=make)
+    assert not writable_folder("--out", tmp_path / "a" / "b", make=False).parent.exists()
