@@ -6,9 +6,10 @@ training of a linear network on them, step by step, on drawn records.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,6 +18,7 @@ import numpy as np
 import mipsim as mi
 from mipsim import data
 from sims.gradients import SEED, on_one_thread
+from sims.kept_values import folder_kept
 from sims.study import Study
 
 MODELS, STEPS, RATE = 5, 5, 0.01
@@ -103,7 +105,15 @@ def _convolved() -> tuple[np.ndarray, np.ndarray]:
     order = np.random.default_rng(SEED).permutation(len(images))
     seen, rest = order[:PRETRAINED], np.sort(order[PRETRAINED:])
     network = nn.convolutional(images.x.shape[1:], CHANNELS)
-    trained = nn.train(network, images.x[seen], images.y[seen], epochs=EPOCHS, rate=1e-3, seed=SEED)
+    trained = nn.train(
+        network,
+        images.x[seen],
+        images.y[seen],
+        epochs=EPOCHS,
+        rate=1e-3,
+        seed=SEED,
+        checkpoint=_kept_network("cifar"),
+    )
     return nn.features(network, trained, images.x[rest]), images.y[rest]
 
 
@@ -128,8 +138,18 @@ def _location(model: int) -> Features:
         epochs=LOCATION_EPOCHS,
         rate=1e-3,
         seed=model,
+        checkpoint=_kept_network(f"location-{model}"),
     )
     return _fresh(nn.features(network, trained, people.x[~other]), place[~other], KEPT_CLASSES, model)
+
+
+def _kept_network(name: str) -> Path | None:
+    """The file of a trained network beside the counts of its games, which names the training; None where nothing is kept."""
+    folder = folder_kept("networks")
+    if folder is None:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{name}.npz"
 
 
 def _fresh(x: np.ndarray, y: np.ndarray, outputs: int, model: int) -> Features:
@@ -217,20 +237,30 @@ def name_of(which: str, model: int, steps: int) -> str:
     return f"leemann_fig2{'b' if steps == 1 else 'c'}_{which}_{model}"
 
 
+@lru_cache(
+    maxsize=2
+)  # a study is built by its run, by the next model's and by its figure, which takes seconds each time
 def _build(which: str, model: int, steps: int) -> tuple[mi.RandomTarget, mi.AbstractAttack]:
     return steps_game(attacked(which, model), PROBLEMS[which].batch, steps)
 
 
+def _studies(which: str, steps: int) -> Iterator[Study]:
+    """A study of each model; the pilot of the first places the thresholds of all, whose scores are alike."""
+    problem, first = PROBLEMS[which], None
+    for model in range(MODELS):
+        study = Study(
+            name_of(which, model, steps),
+            f"GLiR on {'one step' if steps == 1 else f'{steps} steps'} of the last layer, {problem.network} on {problem.title}, n = {problem.batch}, "
+            f"model {model}, random target",
+            partial(_build, which, model, steps),
+            {"quick": 500, "standard": 5_000, "full": 50_000},
+            thresholds=first,
+        )
+        first = first or study
+        yield study
+
+
 LAST_LAYER_STUDIES = tuple(
-    Study(
-        name_of(which, model, steps),
-        f"GLiR on {'one step' if steps == 1 else f'{steps} steps'} of the last layer, {problem.network} on {problem.title}, n = {problem.batch}, "
-        f"model {model}, random target",
-        partial(_build, which, model, steps),
-        {"quick": 500, "standard": 5_000, "full": 50_000},
-    )
-    for steps in (1, STEPS)
-    for which, problem in PROBLEMS.items()
-    for model in range(MODELS)
+    study for steps in (1, STEPS) for which in PROBLEMS for study in _studies(which, steps)
 )
 """Studies of the training of last layers; they need a data directory."""

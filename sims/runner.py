@@ -72,6 +72,7 @@ def run(
     seed = study.seed if seed is None else seed
     with keeping_in(directory):
         game, attack = study.build()
+    edges = None if study.thresholds is None else _placed(study.thresholds, seed, directory)
     path = None
     if directory is not None and shard is not None:
         path = shard_path(study, seed, directory, range(games), shard)
@@ -86,6 +87,7 @@ def run(
         attack,
         games,
         seed,
+        edges=edges,
         chunk=chunk,
         progress=progress,
         checkpoint=path,
@@ -94,6 +96,14 @@ def run(
         shard=shard,
         executor=executor,
     )
+
+
+def _placed(study: Study, seed: int, directory: str | os.PathLike[str] | None) -> mi.Histogram:
+    """Counts of a study, of one game if none are stored: a pilot places the same thresholds for any number of games and any seed."""
+    games = 1
+    if directory is not None and (path := store_path(study, seed, directory)).exists():
+        games = read_counts(path)["manifest"].get("games", 1)
+    return run(study, games, seed, directory)
 
 
 def _make(folder: Path) -> None:

@@ -25,6 +25,7 @@ class Study:
         games: games per world at each scale: "quick", "standard", "full".
         seed: the default seed of its games.
         claim: what a theorem says of the curve, of the game and the attack; None where none is kept.
+        thresholds: a study of like scores, whose thresholds serve this one too, so that games of a pilot are spared; None = a pilot of its own.
 
     Raises:
         ValueError: if a scale is missing or has less than one game, or the name does not suit a file.
@@ -41,6 +42,7 @@ class Study:
     games: Mapping[str, int]
     seed: int = 0
     claim: Callable[[Any, Any], AbstractTradeOff] | None = None
+    thresholds: Study | None = None
 
     def __post_init__(self) -> None:
         if not self.name or not all(c.isalnum() or c in "._-" for c in self.name):

@@ -21,8 +21,14 @@ def digits() -> gradients.Victim:
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", OF_DATA)
 def test_it_is_drawn(
-    name: str, digits: gradients.Victim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    digits: gradients.Victim,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    last_layers._build.cache_clear()
+    request.addfinalizer(last_layers._build.cache_clear)
     some = data.digits()
     seen = last_layers.Features(some.x.reshape(len(some), -1)[:, 26:32], some.y, 10, np.zeros(70, np.float32))
     few = last_layers.attack_on(seen, 0)

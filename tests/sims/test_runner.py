@@ -97,3 +97,18 @@ def test_counts_are_played_on_the_thresholds_of_others(tmp_path):
     old, whole = before_the_grid(1_000), before_the_grid(3_000)
     rest = mi.play(*build(), range(1_000, 3_000), 4, edges=old, progress=False)
     assert same(old + rest, whole)
+
+
+def test_thresholds_of_another_study_serve_without_a_pilot(tmp_path, monkeypatch):
+    shared = Study("shared", "", other, SMALL.games, seed=4, thresholds=SMALL)
+    alone = run(shared, 200)
+    assert np.array_equal(alone.edges, run(SMALL, 50, seed=9).edges)
+    assert not np.array_equal(alone.edges, run(Study("own", "", other, SMALL.games), 200).edges)
+    run(SMALL, 300, directory=tmp_path)
+    before = store_path(SMALL, 4, tmp_path).read_bytes()
+    monkeypatch.setattr(
+        "mipsim.engine.run.pilot_edges", None
+    )  # no pilot is played: the stored counts have the thresholds
+    assert same(run(shared, 200, directory=tmp_path), alone)
+    assert same(run(shared, 400, directory=tmp_path), run(shared, 400, directory=tmp_path))
+    assert store_path(SMALL, 4, tmp_path).read_bytes() == before
