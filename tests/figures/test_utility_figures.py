@@ -41,7 +41,7 @@ def test_accuracy_against_mu(
         "Largest gap",
     ):
         assert stated in caption
-    assert ("drawn at scale paper" in caption) == (scale == "quick")
+    assert ("left to scales standard and full" in caption) == (scale == "quick")
     assert len(rows) == panels * len(leemann_utility.ARMS) * len(leemann_utility.MUS)
     for row in rows:
         assert 0.0 <= float(row["accuracy"]) <= 1.0
