@@ -61,7 +61,7 @@ DATA = {
 """Figure -> the data sets that it reads from the data directory."""
 PAPERS = tuple(dict.fromkeys(name.partition("_")[0] for name in FIGURES if "_" in name))
 SECONDS = tomllib.loads(Path(__file__).with_name("seconds.toml").read_text("utf-8"))
-"""Figure -> scale -> processor seconds, measured. The command states no time where a figure has none."""
+"""Figure -> scale -> processor seconds, measured."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -227,9 +227,9 @@ def _chosen(words: Sequence[str]) -> list[str]:
 
 
 def _about(names: Sequence[str], scale: str) -> str:
-    """How long these figures take; "" for none, and where it was not measured."""
-    seconds = [SECONDS.get(name, {}).get(scale) for name in names]
-    return f"about {duration(sum(seconds))}" if seconds and None not in seconds else ""
+    """How long these figures take: more than the sum where some are not measured; "" where none is."""
+    seconds = [SECONDS.get(name, {}).get(scale, 0) for name in names]
+    return f"{'more than' if 0 in seconds else 'about'} {duration(sum(seconds))}" if any(seconds) else ""
 
 
 def duration(seconds: float) -> str:

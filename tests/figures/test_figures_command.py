@@ -94,6 +94,8 @@ def test_times_are_said_where_all_are_measured(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2 figures at quick, about 2 minutes of processor time."
     assert lines[1].startswith("izzo_table1 (1 of 2; about 114 seconds left): ")
+    assert command._about(["izzo_table1", "izzo_fig1"], "quick") == "more than 11 seconds"
+    assert command._about(["izzo_fig1"], "quick") == ""
 
 
 def test_times_are_those_of_figures_that_exist() -> None:
