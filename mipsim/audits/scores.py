@@ -18,7 +18,16 @@ from mipsim._close_names import no_such
 from mipsim._validation import finite_vector, one_of, real_array
 from mipsim._words import printable, quoted
 from mipsim.audits.settings import ROWS
-from mipsim.audits.tables import KINDS, Column, Table, content_of, frame_table, parsed_numbers, table_of
+from mipsim.audits.tables import (
+    KINDS,
+    Column,
+    Table,
+    content_of,
+    frame_table,
+    is_number,
+    parsed_numbers,
+    table_of,
+)
 
 LEAST_SCORES = 100
 """Fewer scores show nothing worth the name of an audit."""
@@ -296,6 +305,8 @@ def _numbered(name: str, value: object, size: int) -> np.ndarray:
 
 def _shadow(shadow: object, run: object) -> np.ndarray:
     names, runs = np.atleast_1d(np.asarray(shadow)), np.asarray(run)
+    if names.dtype.kind == "U" and runs.dtype.kind in "iuf" and all(map(is_number, names.tolist())):
+        names = names.astype(np.float64)  # as the command has names, where a file numbers the runs
     unknown = [name for name in names.tolist() if run is None or name not in runs]
     if unknown:
         raise ValueError(

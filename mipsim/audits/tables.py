@@ -137,7 +137,7 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
         header = [name.strip() for name in next(rows, (0, []))[1]]
         if header and header[0].startswith("#"):  # as NumPy writes one
             header[0] = header[0].lstrip("# ")
-        unnamed = bool(header) and all(map(_is_number, header))
+        unnamed = bool(header) and all(map(is_number, header))
         if unnamed:
             rows = _rows(content, mark)
             header = [str(place + 1) for place in range(len(header))]
@@ -202,7 +202,13 @@ def _separator(text: str, given: str | None) -> str:
     return some[0] if some else " " if len(first.split()) > 1 else ","
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a cell of a text is a number.
+
+    Examples:
+        >>> is_number("1e-3"), is_number("a")
+        (True, False)
+    """
     try:
         float(cell)
     except ValueError:

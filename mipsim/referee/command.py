@@ -251,6 +251,12 @@ def _each(
     help="one-run: the probability with which each canary was put in, as it was set before the run (default: 0.5)",
 )
 @click.option(
+    "--shadow",
+    metavar="RUN,...",
+    callback=lambda context, option, names: names and [name.strip() for name in names.split(",")],
+    help="runs: names of the runs that only calibrate the scores of the others, chosen before the scores were seen",
+)
+@click.option(
     "--epsilon",
     type=number(),
     metavar="E",
@@ -259,7 +265,7 @@ def _each(
 @click.option(
     "--columns",
     metavar="ROLE=NAME,...",
-    help="which column is which: score=loss,member=is_member; coin= for member where coins chose it, cluster=, or members=,non_members=",
+    help="which column is which: score=loss,member=is_member; coin= for member where coins chose it, cluster=, run=, record=, or members=,non_members=",
 )
 @click.option(
     "--higher",

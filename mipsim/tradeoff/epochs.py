@@ -19,6 +19,8 @@ from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.step_laws import MixedGaussian
 
+SQUARABLE = (1e-100, 1e100)
+"""Noise multipliers whose squares are numbers of float64."""
 _NOISES, _MOST_STEPS = (1.0 / 30.0, 1e4), 1_000_000
 _ATOMS = 1800  # of a law of sums: its width falls with the square
 _BULK, _SHARE = 8.5, 0.75  # probits, and the share of the atoms within them; the rest goes out to 37
@@ -135,7 +137,7 @@ def shuffled(
     Both ends may be far apart: no closer pair is proven.
 
     Args:
-        noise_multiplier: s > 0.
+        noise_multiplier: s, in [1e-100, 1e100].
         steps: of one epoch, >= 1.
         epochs: >= 1.
         replace: whether another record takes the target's place.
@@ -147,7 +149,7 @@ def shuffled(
         >>> [round(end, 2) for end in shuffled(0.5, 1000).epsilon_bounds(1e-5)]
         [10.0, 10.0]
     """
-    sigma = number("noise_multiplier", noise_multiplier, 0.0, low_open=True)
+    sigma = number("noise_multiplier", noise_multiplier, *SQUARABLE)
     count, times = whole("steps", steps, 1), whole("epochs", epochs, 1)
     shift, other = 2.0 / sigma, (0.0 if replace else 1.0 / sigma)
     most = compose(GaussianTradeOff(shift - other), copies=times)

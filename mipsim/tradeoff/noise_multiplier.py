@@ -10,7 +10,7 @@ from mipsim._validation import number, one_of, whole
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
-from mipsim.tradeoff.epochs import random_allocation, shuffled
+from mipsim.tradeoff.epochs import SQUARABLE, random_allocation, shuffled
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
@@ -43,7 +43,7 @@ def dpsgd(
       place. Only bounds of the worst case are known, which may be far apart: see `mipsim.tradeoff.epochs.shuffled`.
 
     Args:
-        noise_multiplier: the standard deviation s of the noise over the clipping norm, > 0; where 0 < p < 1 in [1e-3, 1e9], and
+        noise_multiplier: the standard deviation s of the noise over the clipping norm, in [1e-100, 1e100]; where 0 < p < 1 in [1e-3, 1e9], and
             for random allocation in [1/30, 1e4].
         sampling_rate: p, the probability that a record takes part in a step, in [0, 1]; of a fixed size, size over records.
         steps: >= 1; whole epochs where a record takes part once in each.
@@ -72,7 +72,7 @@ def dpsgd(
         >>> [round(bound, 3) for bound in balls_in_bins.delta_bounds(0.5)]
         [0.027, 0.027]
     """
-    sigma = number("noise_multiplier", noise_multiplier, 0.0, low_open=True)
+    sigma = number("noise_multiplier", noise_multiplier, *SQUARABLE)
     p, count = _sampling(sampling_rate, steps)
     _proven(neighbours, sampling)
     if sampling in BY_EPOCH:

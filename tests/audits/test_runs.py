@@ -1,7 +1,9 @@
 """Audits of several runs: how often bounds are wrong at claims that are used up, and designs that must be caught."""
 
+import json
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import mipsim as mi
 from mipsim.audits.one_run import SINGLE, Exchange, OneRun
 from mipsim.audits.runs import judged_canaries
 from mipsim.audits.scores import Scores
+from mipsim.referee.command import main
 from mipsim.theory.one_run import refuses_epsilon, refuses_gdp
 
 RISK, EPSILON, MU = 0.05, 1.0, 1.0
@@ -253,6 +256,32 @@ def test_calibration_finds_the_records_that_leak() -> None:
         mi.audit(values, inside, design="runs", rows="records", shadow=shadow) for shadow in (None, range(32))
     )
     assert by_shadow.epsilon_lower_bound > 1.5 * plain.epsilon_lower_bound
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz"])
+def test_the_command_takes_runs_that_calibrate(ending: str, tmp_path: Path, capsys) -> None:
+    rng = np.random.default_rng(0)
+    inside, path = coins(rng, 200, 6, "fair"), tmp_path / f"scores.{ending}"
+    values = told(rng, inside, "gaussian")
+    record, run = (index.ravel() for index in np.indices(inside.shape))
+    columns = {"score": values.ravel(), "member": inside.ravel() * 1, "run": run, "record": record}
+    if ending == "npz":
+        np.savez(path, **columns)  # type: ignore[arg-type]
+    else:
+        np.savetxt(
+            path,
+            np.stack(list(columns.values()), axis=1),
+            "%.17g",
+            ",",
+            header=",".join(columns),
+            comments="",
+        )
+    assert main(["audit", str(path), "--design", "runs", "--shadow", "0,1,2, 3", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    same = mi.audit(values, inside, design="runs", rows="records", shadow=range(4))
+    assert (shown["shadow_runs"], shown["mu_lower_bound"]) == (4, same.mu_lower_bound)
+    assert main(["audit", str(path), "--design", "runs", "--shadow", "9"]) == 2
+    assert "is no name of a run" in capsys.readouterr().err
 
 
 def test_models_as_rows_are_the_same() -> None:
