@@ -143,10 +143,11 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
     },
     # Centred moments and candidates move with the mean.
     "azize-alg-3-corrected": {"C0": lambda **_: True, "mean": nowhere, **dict.fromkeys(("law", "d", "count", "references", "draw", "batch"), lambda **_: True)},
+    # Of equal variances only the plane of the two gradients is seen.
+    "azize-alg-4": {"d": lambda spread: spread != 1.0},
     "azize-alg-4-estimated": {
         **dict.fromkeys(("records", "rank", "alpha"), where_in("reading", estimated_steps.REAL)),
         **dict.fromkeys(("mean", "angle"), where_in("reading", *_ALG_4)),
-        # Of equal variances only the plane of the two gradients is seen.
         "d": lambda reading, spread: reading == estimated_steps.FEW or (reading in _ALG_4 and spread != 1.0),
         **dict.fromkeys(("spread", "size"), lambda reading: reading != estimated_steps.REAL),
         **dict.fromkeys(("references", "draw"), where_in("reading", estimated_steps.FEW, estimated_steps.REAL)),
@@ -165,7 +166,8 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
         **dict.fromkeys(("spread", "evenness"), lambda tau: tau > 0.0),
     },
     "leemann-thm-5.1-corrected": {"spare": lambda target, mean: target != mean},
-    "leemann-cor-5.1": {"of": lambda ratio, power: (ratio, power) != (1.0, 1.0)},
+    "leemann-cor-5.1": {"of": lambda ratio, power: (ratio, power) != (1.0, 1.0), "spare": lambda target: target != 0.0},
+    "leemann-cor-5.1-corrected": {"spare": lambda target, mean: target != mean},
     "leemann-thm-5.1-guarantee": {
         "leakage": lambda gradients: gradients not in (guarantee.ATOMS, guarantee.INDEPENDENT),
         **dict.fromkeys(("values", "rare", "draw"), where_in("gradients", guarantee.DISCRETE)),

@@ -517,15 +517,15 @@ def _moves(statement: Statement, name: str, at: Mapping[str, Any], rng: np.rando
     others = [other for other in others if statement.holds_point(other)][:TRIES]
     if not others:
         return None
-    base = _seen(statement, at)
-    if any(not _alike(_seen(statement, other), base) for other in others):
+    base = _seen(statement, at, at)
+    if any(not _alike(_seen(statement, other, at), base) for other in others):
         return True
     # What holds everywhere has truths that are all alike, its control has not.
     if statement.control is None or statement.control.attained:
         return False
     spoiled = controlled(statement)
-    base = _seen(spoiled, at)
-    return any(not _alike(_seen(spoiled, other), base) for other in others)
+    base = _seen(spoiled, at, at)
+    return any(not _alike(_seen(spoiled, other, at), base) for other in others)
 
 
 def _covering(statement: Statement) -> list[dict[str, Any]]:
@@ -555,18 +555,22 @@ def _sized(statement: Statement, at: Mapping[str, Any]) -> dict[str, Any]:
     return {**at, kind.grows: limit_sizes(statement, kind, at)[0]} if isinstance(kind, Limit) else dict(at)
 
 
-def _seen(statement: Statement, at: Mapping[str, Any]) -> list[Any]:
+def _seen(statement: Statement, at: Mapping[str, Any], sized: Mapping[str, Any]) -> list[Any]:
     """What claim and truth are at a point, for `_alike`; the error where they raise an error.
 
-    Of a limit the claim is seen at its largest size too: at the first size a whole number of coordinates hides what moves it.
+    Of a limit they are seen where the sizes of the point `sized` begin, so that a parameter which only moves the first size changes
+    nothing. The claim is seen at its largest size too: at the first size a whole number of coordinates hides what moves it.
     """
     kind = inner(statement.kind)
     try:
-        values = [_rounded(value) for value in values_at(statement, _sized(statement, at))]
-        if isinstance(kind, Limit):
-            last = limit_sizes(statement, kind, at)[-1]
-            values.append(_rounded(read("claimed", statement.call("claimed", {**at, kind.grows: last}))))
-        return values
+        if not isinstance(kind, Limit):
+            return [_rounded(value) for value in values_at(statement, at)]
+        sizes = limit_sizes(statement, kind, sized)
+        first, last = ({**at, kind.grows: size} for size in (sizes[0], sizes[-1]))
+        return [
+            _rounded(value)
+            for value in (*values_at(statement, first), read("claimed", statement.call("claimed", last)))
+        ]
     except Exception as error:
         return [f"{type(error).__name__}: {error}"]
 
