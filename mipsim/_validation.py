@@ -28,6 +28,30 @@ def finite_vector(name: str, value: object, dimension: int | None = None) -> Arr
     return array
 
 
+def score_vector(name: str, value: object, place: str = "at index {}", first: int = 0) -> Array:
+    """Return `value` as a float64 vector of scores, which may be infinite and never NaN.
+
+    Args:
+        name: of the argument.
+        value: the scores.
+        place: how an error names the place of an entry.
+        first: the number of the first entry there.
+
+    Examples:
+        >>> score_vector("scores", [1.0, float("nan")])
+        Traceback (most recent call last):
+        ...
+        ValueError: scores holds NaN at index 1; NaN is refused, and infinite scores count by rank
+    """
+    values = real_array(name, value, finite=False)
+    if values.ndim != 1 or values.size == 0:
+        raise ValueError(f"{name} has shape {values.shape}; it must be a vector of shape (d,) with d >= 1")
+    if (lacking := np.isnan(values)).any():
+        where = place.format(int(np.argmax(lacking)) + first)
+        raise ValueError(f"{name} holds NaN {where}; NaN is refused, and infinite scores count by rank")
+    return values
+
+
 def increasing_vector(name: str, value: object) -> Array:
     """Return `value` as a float64 vector of shape (d,) that increases strictly, or say where it does not."""
     array = finite_vector(name, value)
@@ -128,6 +152,20 @@ def file_path(name: str, value: object) -> Path:
     if not isinstance(value, (str, os.PathLike)):
         raise ValueError(f"{name} is {type(value).__name__}; it must be the path of a file")
     return Path(value)
+
+
+def refuse_class(name: str, value: object, what: str) -> None:
+    """Raise ValueError where a class stands in the place of its instance.
+
+    Examples:
+        >>> refuse_class("claim", 1.0, "a number")
+        >>> refuse_class("claim", float, "a number")
+        Traceback (most recent call last):
+        ...
+        ValueError: claim is the class float; it must be a number: call the class
+    """
+    if isinstance(value, type):
+        raise ValueError(f"{name} is the class {value.__name__}; it must be {what}: call the class")
 
 
 def one_of(name: str, value: object, allowed: Sequence[str]) -> str:

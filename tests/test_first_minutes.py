@@ -1,5 +1,8 @@
 """What a new user mistypes first gets one sentence before any work."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -30,6 +33,21 @@ def test_a_class_or_counts_in_the_wrong_place_get_one_sentence() -> None:
         mi.FixedTarget(mi.EmpiricalMean, DATA, n=10, target=np.zeros(3))
     with pytest.raises(ValueError, match="attack is the class CovarianceScore"):
         mi.play(GAME, mi.CovarianceScore, games=1000)
+    curve: Any
+    game: Any
+    law: Any
+    curve, game, law = mi.GaussianTradeOff, mi.FixedTarget, mi.Gaussian
+    wrong: dict[str, Callable[[], object]] = {
+        "claim is the class GaussianTradeOff": lambda: counts.tradeoff().compare(curve),
+        "claim is the class Gaussian.*, or text": lambda: mi.audit([0.0], [1], design="one-run", claim=curve),
+        "game is the class FixedTarget; it must be a game": lambda: mi.play(game, attack, games=1),
+        "data is the class Gaussian": lambda: mi.FixedTarget(mi.EmpiricalMean(), law, n=9, target=[0]),
+        "moments is the class Gaussian": lambda: mi.CovarianceScore(law, n=9),
+        "an entry of curves is the class Gaussian": lambda: mi.compose(curve),
+    }
+    for words, call in wrong.items():
+        with pytest.raises(ValueError, match=f"{words}.*: call the class$"):
+            call()
     with pytest.raises(ValueError, match=r"claim is Histogram.*counts.tradeoff\(\)"):
         GAME.exact(attack).compare(counts)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="gave NaN for"):

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_vector, number, positive_definite_factor, sample_size
+from mipsim._validation import finite_vector, number, positive_definite_factor, refuse_class, sample_size
 from mipsim.attacks.base import AbstractLinearAttack, aimed_at
 from mipsim.attacks.shrunk import LowRankInverse, ShrunkMoments
 
@@ -57,6 +57,7 @@ class CovarianceScore(AbstractLinearAttack):
         self, moments: Moments, n: int, target: object = None, record_deviation: object = 0.0
     ) -> None:
         self.n = sample_size(n)
+        refuse_class("moments", moments, "a distribution or moments")
         self.mean = finite_vector("moments.mean", moments.mean)
         dimension = self.mean.shape[0]
         noise = np.asarray(record_deviation, dtype=np.float64)

@@ -7,7 +7,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from mipsim._pure import call_pure
-from mipsim._validation import one_of
+from mipsim._validation import one_of, refuse_class
 from mipsim.attacks.base import AbstractAttack
 
 
@@ -48,6 +48,5 @@ class FunctionAttack(AbstractAttack):
 
 def as_attack(attack: AbstractAttack | Callable[..., Any]) -> AbstractAttack:
     """Wrap a plain function `(target, output) -> scalar` as an attack; pass an attack through."""
-    if isinstance(attack, type):
-        raise ValueError(f"attack is the class {attack.__name__}; it must be an attack: call the class")
+    refuse_class("attack", attack, "an attack")
     return attack if isinstance(attack, AbstractAttack) else FunctionAttack(attack)

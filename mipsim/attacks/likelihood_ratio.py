@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_vector, positive_definite_factor
+from mipsim._validation import finite_vector, positive_definite_factor, refuse_class
 from mipsim.attacks.base import AbstractAdditiveAttack, aimed_at
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.distributions.base import AbstractDistribution, sum_ratio
@@ -188,6 +188,7 @@ class GaussianLikelihoodRatio(AbstractQuadraticAttack):
     def __init__(self, data: Gaussian, n: int, target: object = None) -> None:
         self.n = EmpiricalMean().rows(n)
         if not isinstance(data, Gaussian):
+            refuse_class("data", data, "Gaussian")
             raise ValueError(f"data is {type(data).__name__}; it must be Gaussian")
         self.mean = data.mean
         covariance = np.diag(data.covariance) if data.is_product else data.covariance

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import number, one_of, whole
+from mipsim._validation import number, one_of, refuse_class, whole
 from mipsim._verdict import Verdict
 from mipsim._words import printable
 from mipsim.audits.claims import RatePromise, read_claim, words
@@ -133,6 +133,7 @@ def audit(
     coin = 0.5 if inclusion_probability is None else inclusion_probability
     number("inclusion_probability", coin, 0.0, 1.0, low_open=True, high_open=True)
     promised = read_claim(claim) if isinstance(claim, str) else claim
+    refuse_class("claim", promised, "a trade-off function, or text such as 'mu=1'")
     if not (promised is None or isinstance(promised, (AbstractTradeOff, RatePromise))):
         raise ValueError(
             f"claim is {printable(type(promised).__name__, 40)}; it must be {KNOWN}, or text such as 'mu=1'"

@@ -137,8 +137,8 @@ class Audit(Printed):
         """
         if self.curve is None:
             raise ValueError('design is "one-run", whose scores are not independent; it has no TPR at an FPR')
-        low, high = self.curve.band(list(fprs))
-        return [(fpr, 1.0 - float(b), 1.0 - float(a)) for fpr, a, b in zip(fprs, low, high, strict=True)]
+        low, high = self.curve.tpr_interval(list(fprs))
+        return [(fpr, float(a), float(b)) for fpr, a, b in zip(fprs, low, high, strict=True)]
 
     def plot(self) -> Figure:
         """Draw the curve with its band, and a promised one dashed; returns the new figure.
@@ -249,8 +249,9 @@ class Audit(Printed):
         lines += [
             ("mu", f"at least {down(self.mu_lower_bound)}"),
             ("epsilon", f"at least {down(self.epsilon_lower_bound)} at delta = {self.delta:g}"),
-            ("", f"(if the curve is some G_mu, at least {down(self.epsilon_if_gdp)})"),
         ]
+        if self.delta > 0.0:  # at 0 no G_mu but G_0 has an epsilon
+            lines.append(("", f"(if the curve is some G_mu, at least {down(self.epsilon_if_gdp)})"))
         if self.delta_lower_bound is not None:
             lines.append(("delta", f"at least {self.delta_lower_bound:.3g} at epsilon = {self.epsilon:g}"))
         if self.guesses and (paid := self.used * self.delta) > _NOT_FAR_BELOW * (1.0 - self.confidence):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._close_names import no_such
-from mipsim._validation import finite_vector, one_of, real_array
+from mipsim._validation import finite_vector, one_of, score_vector
 from mipsim._words import printable, quoted
 from mipsim.audits.settings import ROWS
 from mipsim.audits.tables import (
@@ -240,13 +240,7 @@ def _real(name: str, value: object, place: str = "at index {}", first: int = 0) 
         kind = f"an object of type {type(other[0]).__name__}" if other else None
     if kind is not None and entries.ndim > 0:
         raise ValueError(f"{name} holds {kind}; it must hold real numbers")
-    values = real_array(name, value, finite=False)
-    if values.ndim != 1 or values.size == 0:
-        return finite_vector(name, value)
-    if (lacking := np.isnan(values)).any():
-        where = place.format(int(np.argmax(lacking)) + first)
-        raise ValueError(f"{name} holds NaN {where}; NaN is refused, and infinite scores count by rank")
-    return values
+    return score_vector(name, value, place, first)
 
 
 def _worlds(name: str, value: Any, place: str = "at index {}", first: int = 0) -> Any:

@@ -18,6 +18,7 @@ from mipsim._validation import (
     number,
     one_of,
     refuse_labels,
+    score_vector,
     scores_by_name,
     whole,
 )
@@ -201,7 +202,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         Args:
             *unnamed: nothing; what comes without its name is refused.
             out_scores: scores of games in the world "out", shape (games,).
-            in_scores: scores of games in the world "in", shape (games,); all scores together must take two values at least.
+            in_scores: scores of games in the world "in", shape (games,); all scores together must take two values at least. Where some
+                are infinite all are replaced by their ranks from 0, which have the same curve; the thresholds are then ranks.
             confidence: of the band, in (0, 1 - 2e-9].
             thresholds: the most that are kept, >= 2.
             **others: nothing; scikit-learn's y_true and y_score are refused likewise.
@@ -214,8 +216,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             True
         """
         scores_by_name("from_scores", unnamed, others, out_scores, in_scores)
-        out = np.sort(finite_vector("out_scores", out_scores))
-        inside = np.sort(finite_vector("in_scores", in_scores))
+        out = np.sort(score_vector("out_scores", out_scores))
+        inside = np.sort(score_vector("in_scores", in_scores))
         refuse_labels(out_scores=out, in_scores=inside)
         number("confidence", confidence, 0.0, 1.0 - 2e-9, low_open=True)
         most = whole("thresholds", thresholds, 2)
@@ -225,6 +227,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 f"out_scores and in_scores all equal {places[0]:g}; a constant score has no threshold: its advantage is 0 "
                 "and its AUC 1/2"
             )
+        if np.isinf(places[[0, -1]]).any():  # ranks have the same curve, and thresholds are finite
+            out, inside = (np.searchsorted(places, own).astype(np.float64) for own in (out, inside))
+            places = np.arange(places.size, dtype=np.float64)
         tied = places.size <= most
         if not tied:
             ends = np.unique(np.geomspace(1, places.size, max(most // 4, 1)).astype(np.int64)) - 1

@@ -7,6 +7,7 @@ from typing import Any
 
 from scipy.special import ndtri
 
+from mipsim._validation import refuse_class
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
 LARGEST, SHARE = 0.02, 0.02
@@ -16,6 +17,7 @@ _LEAST_MU = 1e-3  # below it 2% of mu is 2e-5 probits, which 1e10 games would no
 
 def check_claim(name: str, claim: Any) -> None:
     """Raise ValueError unless `claim` is a trade-off function without chance."""
+    refuse_class(name, claim, "a trade-off function")
     if not all(callable(getattr(claim, part, None)) for part in ("beta", "tpr_at", "probit_beta")):
         raise ValueError(
             f"{name} is {type(claim).__name__}; it must be {KNOWN}, e.g. GaussianTradeOff(1){_remedy(claim)}"

@@ -12,7 +12,8 @@ from mipsim.tradeoff.base import answered, rates
 from mipsim.tradeoff.display import DisplayedCurve
 
 KNOWN_IN_PARTS = {
-    "tpr_at": "band",
+    "tpr_at": "tpr_interval",
+    "tpr_bounds": "tpr_interval",
     "advantage": "advantage_interval",
     "auc": "auc_interval",
     "epsilon": "epsilon_lower_bound",
@@ -68,6 +69,20 @@ class AbstractPlayedTradeOff(Printed, DisplayedCurve):
             [[0.482, 0.146, 0.0], [1.0, 0.518, 0.172]]
         """
         return answered(alpha, self.curve_band.at(rates("alpha", alpha)))
+
+    def tpr_interval(self, fpr: object) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) bounds of the attack's TPR at each FPR `fpr` (any shape, in [0, 1]): 1 minus the `band` of the FNR.
+
+        All intervals hold at once, at every FPR, but with probability 1 - `confidence`.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> curve = mi.EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
+            >>> [bound.round(3).tolist() for bound in curve.tpr_interval([0.1, 0.2, 0.6])]
+            [[0.0, 0.482, 0.828], [0.518, 0.854, 1.0]]
+        """
+        low, high = self.band(fpr)
+        return 1.0 - high, 1.0 - low
 
     def _columns(self) -> dict[str, np.ndarray]:
         """FPR and FNR at each threshold, and the band of the FNR at that FPR."""

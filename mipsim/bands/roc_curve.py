@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mipsim._validation import finite_vector
+from mipsim._validation import finite_vector, score_vector
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 
 
@@ -13,7 +13,7 @@ def roc(member: object, scores: object, confidence: float = 0.95) -> EmpiricalTr
 
     Args:
         member: 1 for the world "in", 0 for "out", shape (n,): what scikit-learn calls `y_true`.
-        scores: higher = "in", shape (n,): what scikit-learn calls `y_score`.
+        scores: higher = "in", shape (n,): what scikit-learn calls `y_score`; infinite ones count by rank.
         confidence: of the band, in (0, 1 - 2e-9].
 
     Returns:
@@ -32,7 +32,7 @@ def roc(member: object, scores: object, confidence: float = 0.95) -> EmpiricalTr
         >>> low < 0.6827 < high  # 2 Phi(1) - 1
         True
     """
-    worlds, values = finite_vector("member", member), finite_vector("scores", scores)
+    worlds, values = finite_vector("member", member), score_vector("scores", scores)
     if not np.isin(worlds, (0.0, 1.0)).all():
         raise ValueError(
             f"member holds {worlds[~np.isin(worlds, (0.0, 1.0))][0]:g}; every entry must be 0 or 1"

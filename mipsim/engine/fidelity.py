@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from mipsim._precision import fixed_key
 from mipsim._pure import ImpureFunctionError
-from mipsim._validation import one_of
+from mipsim._validation import one_of, refuse_class
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.engine.samplers.base import AbstractSampler, block_games
@@ -51,6 +51,7 @@ def check_fidelity(fidelity: object) -> str:
 
 def check_game(game: object) -> AbstractGame:
     """Return `game` if it is one."""
+    refuse_class("game", game, "a game")
     if not isinstance(game, AbstractGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
     if isinstance(game, AbstractMembershipGame) and game.n > MOST_RECORDS:

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
 from mipsim._late_binding import bound_body
+from mipsim._validation import refuse_class
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
@@ -18,6 +19,7 @@ from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 def as_law(data: AbstractDistribution) -> AbstractDistribution:
     """Return `data` if it is a distribution, or say that it is not."""
+    refuse_class("data", data, "a distribution")
     if not isinstance(data, AbstractDistribution):
         raise ValueError(
             f"data is {type(data).__name__}; it must be a distribution, such as Empirical(records)"

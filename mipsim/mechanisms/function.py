@@ -7,7 +7,7 @@ import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._pure import call_pure
-from mipsim._validation import sample_size
+from mipsim._validation import refuse_class, sample_size
 from mipsim.mechanisms.base import AbstractMechanism
 
 
@@ -49,8 +49,5 @@ class FunctionMechanism(AbstractMechanism):
 
 def as_mechanism(mechanism: AbstractMechanism | Callable[..., Any]) -> AbstractMechanism:
     """Wrap a plain function `(key, records) -> output` as a mechanism; pass a mechanism through."""
-    if isinstance(mechanism, type):
-        raise ValueError(
-            f"mechanism is the class {mechanism.__name__}; it must be a mechanism: call the class"
-        )
+    refuse_class("mechanism", mechanism, "a mechanism")
     return mechanism if isinstance(mechanism, AbstractMechanism) else FunctionMechanism(mechanism)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._precision import exact_scope
-from mipsim._validation import finite_vector, number, whole
+from mipsim._validation import finite_vector, number, refuse_class, whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
@@ -120,6 +120,7 @@ def play_rare(
     options = Options.checked(total, seed, chunk=chunk, workers=workers)
     wanted = _levels(false_positive_rates)
     number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    refuse_class("game", game, "a game")
     if not isinstance(game, AbstractMembershipGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
     as_attack(attack)  # a class is refused, with what to write

@@ -14,7 +14,7 @@ import wadler_lindig as wl
 from mipsim._frozen import Frozen
 from mipsim._html_table import html_table
 from mipsim._late_binding import bound_body
-from mipsim._validation import number, real_array
+from mipsim._validation import number, real_array, refuse_class
 from mipsim.tradeoff import conversions
 from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds, Vertices, lowered, probit_of_log, raised
 from mipsim.tradeoff.comparison import ExactComparison
@@ -104,6 +104,7 @@ def inner_curve(name: str) -> Any:
     """
 
     def checked(value: object) -> AbstractTradeOff:
+        refuse_class(name, value, "a trade-off function")
         if not isinstance(value, AbstractTradeOff):
             raise ValueError(f"{name} is {type(value).__name__}; it must be {KNOWN}")
         return value
@@ -116,6 +117,7 @@ def checked_curves(curves: Sequence[object]) -> None:
     if not len(curves):
         raise ValueError("curves is empty; it must hold at least one trade-off function")
     for curve in curves:
+        refuse_class("an entry of curves", curve, "a trade-off function")
         if not isinstance(curve, AbstractTradeOff):
             raise ValueError(f"curves holds {type(curve).__name__}; every entry must be {KNOWN}")
 

@@ -238,6 +238,13 @@ def test_a_run_that_is_named_is_one_run() -> None:
         mi.audit(SCORES, COINS, cluster=["run 7"] * 2000, design="independent")
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-5])
+def test_the_epsilon_of_a_gaussian_is_left_out_where_it_is_infinite(delta: float) -> None:
+    shown = str(mi.audit(SCORES, COINS, design="independent", runs=SCORES.size, delta=delta))
+    assert ("if the curve is some G_mu" in shown) == (delta > 0.0)
+    assert "inf" not in shown
+
+
 def test_scores_and_worlds_in_the_wrong_order() -> None:
     with pytest.raises(
         ValueError, match=r"member holds .* at index 0; it must hold 1/0, .*; scores come first"

@@ -27,12 +27,49 @@ def test_frequencies_and_dtypes() -> None:
 def test_a_scalar_is_answered_with_floats_and_names_of_exact_curves_with_what_games_know() -> None:
     assert [type(end) for end in curve().band(0.1)] == [float, float]
     assert curve().band([0.1])[0].shape == (1,)
-    with pytest.raises(
-        AttributeError, match=r"has no attribute 'tpr_at'; games tell it .* which is band\(\)"
-    ):
-        _ = curve().tpr_at  # type: ignore[attr-defined]
+    for name in ("tpr_at", "tpr_bounds"):
+        with pytest.raises(AttributeError, match=rf"'{name}'; games tell it .* which is tpr_interval\(\)"):
+            getattr(curve(), name)
     with pytest.raises(AttributeError, match=r"has no attribute 'shape'$"):
         _ = curve().shape  # type: ignore[attr-defined]
+
+
+def test_the_interval_of_the_tpr_is_that_of_the_band_and_no_wider() -> None:
+    """It holds the true TPR of the counts' curve, and excludes that of a mu a tenth larger or smaller."""
+    t, games, fpr = np.array([-0.02, 0.0, 0.02]), 10**6, np.array([0.5])
+    counts = (np.rint(games * ndtr(side)) for side in (-t, t - 1.0))
+    c = EmpiricalTradeOff.from_counts(t, next(counts), games, next(counts), games)
+    low, high = c.tpr_interval(fpr)
+    fnr_low, fnr_high = c.band(fpr)
+    assert np.array_equal(low, 1.0 - fnr_high)
+    assert np.array_equal(high, 1.0 - fnr_low)
+    larger, true, smaller = (GaussianTradeOff(mu).tpr_at(fpr) for mu in (1.1, 1.0, 0.9))
+    assert ((low <= true) & (true <= high)).all()
+    assert (larger > high).any()
+    assert (smaller < low).any()
+    assert [type(end) for end in c.tpr_interval(0.1)] == [float, float]
+
+
+def test_infinite_scores_count_by_rank() -> None:
+    """As the largest and the smallest of finite scores do, in every interval; NaN is refused."""
+    rng = np.random.default_rng(0)
+    out, inside = np.clip(rng.normal([[0.0], [1.0]], size=(2, 2000)), -1.0, 2.0)
+    finite = EmpiricalTradeOff.from_scores(out_scores=out, in_scores=inside)
+    ranked = EmpiricalTradeOff.from_scores(
+        **{
+            name: np.where(abs(own - 0.5) == 1.5, np.sign(own - 0.5) * np.inf, own)
+            for name, own in (("out_scores", out), ("in_scores", inside))
+        }
+    )
+    assert np.isfinite(ranked.thresholds).all()
+    assert np.array_equal(ranked.false_positives, finite.false_positives)
+    assert np.array_equal(ranked.false_negatives, finite.false_negatives)
+    assert np.array_equal(ranked.band(finite.alpha), finite.band(finite.alpha))
+    assert ranked.tied == finite.tied
+    with pytest.raises(ValueError, match="out_scores holds NaN at index 1; NaN is refused, and infinite"):
+        EmpiricalTradeOff.from_scores(out_scores=[0.0, np.nan], in_scores=[1.0])
+    with pytest.raises(ValueError, match="all equal inf; a constant score"):
+        EmpiricalTradeOff.from_scores(out_scores=[np.inf] * 3, in_scores=[np.inf] * 3)
 
 
 def test_the_band_holds_the_curve_it_was_made_from() -> None:
