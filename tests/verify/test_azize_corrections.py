@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from tests.fourier_terms import density_terms
-from verify.azize.checks.drawn_means import by_difference
+from verify.azize.checks.sampled_means import by_difference
 from verify.azize.checks.second_routes import by_digits, by_parity
 from verify.azize.laws.mean_curves import probit_at_threshold
 from verify.azize.laws.mean_families import MeanProblem, coordinates, leakage

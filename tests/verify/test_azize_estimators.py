@@ -14,7 +14,7 @@ from verify.azize.laws.estimated_moments import (
     mean_share,
     score_matrix,
 )
-from verify.azize.laws.linear_problems import drawn_scores, linear_problem, pair_powers
+from verify.azize.laws.linear_problems import linear_problem, pair_powers, sampled_scores
 from verify.azize.laws.reference_curves import scores_by_games
 from verify.azize.laws.z_problems import GrowingCurve, by_literal_match, revealing_power
 from verify.azize.statements import (
@@ -116,7 +116,7 @@ def test_two_coins_by_draws():
     worst = int(np.argmax(scalar - covariance))
     assert scalar[worst] - covariance[worst] == pytest.approx(0.0717, abs=1e-4)
     for scores, power in zip(
-        drawn_scores(4, p, z, reference), (covariance[worst], scalar[worst]), strict=True
+        sampled_scores(4, p, z, reference), (covariance[worst], scalar[worst]), strict=True
     ):
         seen = scores.power(float(alpha[worst]))  # fails with a probability of at most 1e-6
         assert seen.low <= power <= seen.high < seen.low + 0.05

@@ -43,9 +43,9 @@ def rate_of_subsample(
     """Draw the ratio of a sub-sample of Gaussian rows, and compare it with the printed threshold."""
     rng, rows, d = np.random.default_rng(20), max(2, round(rho * n)), max(2, round(tau * n))
     square = (d - d // 2) * t**2 + d // 2 * u**2  # of the target, over the columns
-    drawn = rng.random(games) < rho * (world == "power")
+    sampled = rng.random(games) < rho * (world == "power")
     # V = sum (s_j - k t_j)^2 of the column sums of k rows, which include the target where it is sampled.
-    left = rows - drawn
+    left = rows - sampled
     v = left * rng.noncentral_chisquare(d, np.maximum(left * square, 1e-12))
     ratio = -0.5 * d * np.log1p(-1 / rows) + 0.5 * square - v / (2 * rows * (rows - 1))
     m = square / n
@@ -212,33 +212,33 @@ def by_sums_off_the_lattice(p: float, games: int = 100_000, n: int = 400) -> Rep
     )
 
 
-def by_sums(one: Any, found: Any, rule: str, games: int = 200_000, n: int = 400) -> Replication:
+def by_sums(aimed_at: Any, leakages: Any, rule: str, games: int = 200_000, n: int = 400) -> Replication:
     """Draw the sum of all entries with NumPy and count a single test, whose threshold the normal limit names before the draw.
 
     Args:
-        one: where the covariance score is aimed: `law`, `p`, `aimed`, `truth`, `tau`.
-        found: its leakages at n: `m_star`, `m_targ`, `m_scal`.
+        aimed_at: where the covariance score is aimed: `law`, `p`, `aimed`, `truth`, `tau`.
+        leakages: its leakages at n: `m_star`, `m_targ`, `m_scal`.
         rule: the threshold: "zero", the better "midpoint", or the midpoint of "one side".
         games: in each world.
         n: rows.
     """
-    rng, d = np.random.default_rng(14), max(1, round(one.tau * n))
-    middle = (found.m_scal - found.m_targ) / 2
-    cut = 0.0 if rule == "zero" or (rule == "one side" and found.m_scal <= 0) else middle
+    rng, d = np.random.default_rng(14), max(1, round(aimed_at.tau * n))
+    middle = (leakages.m_scal - leakages.m_targ) / 2
+    cut = 0.0 if rule == "zero" or (rule == "one side" and leakages.m_scal <= 0) else middle
     mean, sd = {
-        "bernoulli": (one.p, np.sqrt(one.p * (1 - one.p))),
+        "bernoulli": (aimed_at.p, np.sqrt(aimed_at.p * (1 - aimed_at.p))),
         "gaussian": (0.0, 1.0),
         "exponential": (1.0, 1.0),
-    }[one.law]
+    }[aimed_at.law]
     tested = []
     for member in (False, True):
         count = (n - member) * d
         total = {
-            "bernoulli": lambda c=count: rng.binomial(c, one.p, games),
+            "bernoulli": lambda c=count: rng.binomial(c, aimed_at.p, games),
             "gaussian": lambda c=count: rng.normal(0.0, np.sqrt(c), games),
             "exponential": lambda c=count: rng.gamma(c, 1.0, games),
-        }[one.law]() + member * d * (mean + sd * one.truth)
-        score = one.aimed * (total - n * d * mean) / (n * sd) - d * one.aimed**2 / (2 * n)
+        }[aimed_at.law]() + member * d * (mean + sd * aimed_at.truth)
+        score = aimed_at.aimed * (total - n * d * mean) / (n * sd) - d * aimed_at.aimed**2 / (2 * n)
         tested.append(share((score > cut).sum(), games, RISK / 4))
     value, low, high = difference(tested[1], tested[0])
     if rule == "midpoint" and value < 0.0:

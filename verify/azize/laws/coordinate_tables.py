@@ -124,7 +124,7 @@ def bracketed_terms(pair: Pair, n: int, count: int, cells: int = CELLS) -> Brack
     return BracketedTerms(weak, strong, max(error[1] for error in errors), relative)
 
 
-def _one_peak(ratio: Callable[[np.ndarray], np.ndarray]) -> Bounds:
+def _single_peak(ratio: Callable[[np.ndarray], np.ndarray]) -> Bounds:
     """Bounds of a log ratio that rises up to a point, which is a cut, and falls beyond: its values at the cuts."""
 
     def bounds(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -162,7 +162,7 @@ def gamma_pair(n: int, shape: float, t: float) -> Pair:
     return Pair(
         lambda x: _gamma_masses(a, a + sd * x),
         lambda x: _gamma_masses(b, a + sd * x - z),
-        _one_peak(ratio),
+        _single_peak(ratio),
         t,
         ((a - 1) * z / shape - a) / sd,
         2 * EPS * (a + abs(z) + REACH * sd) / sd,  # a + sd x, less z, each rounded by half of EPS
@@ -188,7 +188,7 @@ def gaussian_pair(n: int, t: float, noise: float = 0.0) -> Pair:
     return Pair(
         lambda x: _masses(scipy.stats.norm(), x),
         lambda x: _masses(scipy.stats.norm(), (sd * x - z) / np.sqrt(inner)),
-        _one_peak(ratio),
+        _single_peak(ratio),
         t,
         total * z / sd,
         4 * EPS * (REACH + abs(z) / sd),

@@ -113,7 +113,7 @@ def worst_point(data: Family, keep: float) -> tuple[float, float, float]:
     if curvature != 0:
         turn = (centre / spread - mean / variance) / curvature
         points += [turn] if low < turn < high else []
-    return max((both(z) for z in points), key=lambda one: one[1] - one[2])
+    return max((both(z) for z in points), key=lambda ends: ends[1] - ends[2])
 
 
 def fall_by_draws(data: Family, keep: float, parts: int = 40) -> Replication:

@@ -73,8 +73,8 @@ def linear_problem(data: str, kinds: int, spread: float, draw: int) -> LinearPro
         coordinates = NAMED[data].coordinates
         moments = np.array([item.moments for item in coordinates])
         sd, z = np.sqrt(moments[:, 1]), np.array([single.z for single in coordinates])
-        third = law_third([(one.law, one.parameter) for one in coordinates])
-        share = np.array([one.share for one in coordinates])
+        third = law_third([(item.law, item.parameter) for item in coordinates])
+        share = np.array([item.share for item in coordinates])
         t = (z - moments[:, 0]) / sd
         return LinearProblem(third, moments[:, 0], sd, t, 1.0 - t, share)
     rng = np.random.default_rng(draw)
@@ -120,7 +120,7 @@ def two_coordinates(data: str, **at: float) -> tuple[np.ndarray, np.ndarray, np.
     return p, (place > 1 - p).astype(float) if data == "Bernoulli" else ndtri(place) * np.sqrt(p), z_ref
 
 
-def drawn_scores(
+def sampled_scores(
     n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray, games: int = 400_000
 ) -> tuple[Draws, Draws]:
     """(covariance attack, scalar product) on sampled counts of ones; equal scores are equal to 1e-10."""

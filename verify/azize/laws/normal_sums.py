@@ -119,14 +119,14 @@ def sum_law(terms: Sequence[tuple[float, float, World]]) -> NearlyNormal:
         100.0 400.0 0.056
     """
     mean = sum(w * count * item.mean for w, count, item in terms)
-    variance = sum(w**2 * count * single.variance for w, count, single in terms)
-    shift = sum(abs(w) * count * one.mean_error for w, count, one in terms)
-    shift += sum(w**2 * count * one.mean_spread for w, count, one in terms) ** 0.5
-    stretch = sum(w**2 * count * one.variance_error for w, count, one in terms)
-    stretch += sum(w**4 * count * one.variance_spread for w, count, one in terms) ** 0.5
-    error = OTHER_LAWS * sum(abs(w) ** 3 * count * one.third for w, count, one in terms) / variance**1.5
+    variance = sum(w**2 * count * item.variance for w, count, item in terms)
+    shift = sum(abs(w) * count * item.mean_error for w, count, item in terms)
+    shift += sum(w**2 * count * item.mean_spread for w, count, item in terms) ** 0.5
+    stretch = sum(w**2 * count * item.variance_error for w, count, item in terms)
+    stretch += sum(w**4 * count * item.variance_spread for w, count, item in terms) ** 0.5
+    error = OTHER_LAWS * sum(abs(w) ** 3 * count * item.third for w, count, item in terms) / variance**1.5
     error += 0.4 * shift / variance**0.5 + 0.25 * stretch / variance
-    error += sum(count * one.elsewhere for _, count, one in terms)
+    error += sum(count * item.elsewhere for _, count, item in terms)
     return NearlyNormal(float(mean), float(variance), float(error))
 
 

@@ -233,8 +233,8 @@ def by_literal_columns(problem: Problem, reading: str, games: int = 4000, n: int
     scores = [np.zeros(games), np.zeros(games)]
     for piece in problem.pieces:
         for member in (0, 1):
-            drawn = piece.draw(rng, games, max(1, round(d * piece.share)), n, bool(member))
-            scores[member] += piece.weight(reading) * drawn.sum(axis=1)
+            terms = piece.draw(rng, games, max(1, round(d * piece.share)), n, bool(member))
+            scores[member] += piece.weight(reading) * terms.sum(axis=1)
     return Draws(*scores, how=f"NumPy, {games:,} literal games a world, n = {n}, d = {d}")
 
 

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 from mipsim import referee as rf
 from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff, MixtureTradeOff
-from verify.azize.checks.drawn_means import advantage_by_columns, by_columns
+from verify.azize.checks.sampled_means import advantage_by_columns, by_columns
 from verify.azize.checks.second_routes import rate_of_subsample
 from verify.azize.laws.mean_curves import rejected
 from verify.azize.laws.mean_families import MeanProblem, leakage, mean_tradeoff
@@ -126,8 +126,8 @@ SUBSAMPLE = rf.Statement(
     claimed=lambda **at: formula(True, **at),
     truth=subsampled,
     points=[
-        rf.Point(dict(one.at) | {"rho": rho}, f"{one.name}, rho = {rho:g}", one.setting)
-        for one, shares in ((PAPER[0], (0.1, 0.5)), *((single, (0.5, 0.9)) for single in (PAPER[2], _NAMED["gaussian"], _NAMED["exponential"])))
+        rf.Point(dict(point.at) | {"rho": rho}, f"{point.name}, rho = {rho:g}", point.setting)
+        for point, shares in ((PAPER[0], (0.1, 0.5)), *((single, (0.5, 0.9)) for single in (PAPER[2], _NAMED["gaussian"], _NAMED["exponential"])))
         for rho in shares
     ],
     control=rf.Control(dict(PAPER[2].at) | {"rho": 0.9}),
@@ -307,6 +307,6 @@ STATEMENTS = (
 )
 """Noise and sub-sampling, printed and corrected."""
 
-SAMPLES = {one.name: (3, 3, 40) if one.corrects else (0, 0, 0) for one in STATEMENTS} | {
+SAMPLES = {item.name: (3, 3, 40) if item.corrects else (0, 0, 0) for item in STATEMENTS} | {
     SUBSAMPLE_THRESHOLD.name: (4, 24, 200)
 }

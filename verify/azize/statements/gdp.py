@@ -123,7 +123,7 @@ GUARANTEE = rf.Statement(
     ),
     truth=found,
     points=[
-        *({"reading": CONCLUSION, "distance": 1.0} | dict(one.at) for one in PAPER),
+        *({"reading": CONCLUSION, "distance": 1.0} | dict(point.at) for point in PAPER),
         *({"reading": READING, "distance": distance} | dict(PAPER[0].at) | {"tau": tau} for distance in _ROWS for tau in (0.05, 0.57, 5.0)),
     ],
     control=rf.Control({"reading": CONCLUSION, "distance": 1.0} | dict(PAPER[2].at), 0.05),
@@ -170,4 +170,4 @@ STATEMENTS = (
 )  # fmt: skip
 """The audit's conclusion, and the guarantee that it is not."""
 
-SAMPLES = {one.name: (4, 4, 50) if one.name == "azize-gdp-corrected" else (0, 0, 0) for one in STATEMENTS}
+SAMPLES = {item.name: (4, 4, 50) if item.name == "azize-gdp-corrected" else (0, 0, 0) for item in STATEMENTS}

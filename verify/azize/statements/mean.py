@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from mipsim import referee as rf
 from mipsim.theory import azize
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from verify.azize.checks.drawn_means import by_columns, by_difference
+from verify.azize.checks.sampled_means import by_columns, by_difference
 from verify.azize.checks.second_routes import level_at_zero
 from verify.azize.laws.mean_curves import InSight, difference, probit_at_threshold, scaled_difference
 from verify.azize.laws.mean_families import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tradeoff
@@ -273,6 +273,6 @@ STATEMENTS = (
 )
 """Printed and corrected, side by side."""
 
-SAMPLES = {one.name: (4, 4, 50) if one.corrects else (0, 0, 0) for one in STATEMENTS}
+SAMPLES = {item.name: (4, 4, 50) if item.corrects else (0, 0, 0) for item in STATEMENTS}
 """Drawn points at quick, standard and full, each ten exact laws. How many of the printed statements' points are irregular would be
 the share of counterexamples among the laws that are listed here, and no share of the data that the theorem is about."""

@@ -43,7 +43,7 @@ _REST = {"shape": 1.5, "other": 1.0, "d": 1, "draw": 0}
 _LAWS = [{"data": name} | _REST for name in SYMMETRIC] + [
     {"data": "gamma"} | _REST | {"shape": shape} for shape in (1.0, 2.0)
 ]
-_ONE = [
+_BASE = [
     {"reading": reading, "keep": keep} | law
     for reading in (EACH, AVERAGE)
     for law in _LAWS
@@ -80,7 +80,7 @@ PRINTED = rf.Statement(
     ),
     claimed=lambda **at: rf.Number(scores(**at)[1]),
     truth=lambda **at: rf.Number(scores(**at)[0], route="exact law", detail=scores(**at)[2]),
-    points=_ONE,
+    points=_BASE,
     control=rf.Control(_EDGE),
     quote=ONION,
     not_judged={
@@ -99,7 +99,7 @@ CORRECTED = PRINTED.corrected(
         and (reading == AVERAGE or data in PRODUCTS)
     ),
     points=[
-        *(at for at in _ONE if at["reading"] == AVERAGE or at["data"] in SYMMETRIC),
+        *(at for at in _BASE if at["reading"] == AVERAGE or at["data"] in SYMMETRIC),
         *({"reading": EACH, "data": BALL, "keep": keep} | _REST | {"d": d} for d in (2, 20, 200) for keep in (0.8, 0.9, 0.99)),
         *({"reading": EACH, "data": VALUES, "keep": 0.9} | _REST | {"d": d, "shape": shape} for d in (2, 3, 5) for shape in (1.0, 1.5, 2.0)),
         *({"reading": AVERAGE, "data": POINTS, "keep": 0.8} | _REST | {"d": d, "draw": d} for d in (1, 3, 6)),

@@ -51,7 +51,7 @@ def mean_leakage(data: str, p: float, df: float, scale: float, off: float = 0.0)
 _LIMITS = (0.5, 0.5, 0.5), (0.5, 0.5, 5.0), (0.25, 0.4, 1.0), (0.05, 0.05, 1.0), (0.02, 0.02, 1.0)
 _TWO = {"n": 3, "d": 2, "p": 0.3, "q": 0.6}
 _COVARIANCE = "covariance score > 0"
-_ONE = {"p": 0.3, "df": 4.5, "scale": 2.0, "reading": ROWS}
+_BASE = {"p": 0.3, "df": 4.5, "scale": 2.0, "reading": ROWS}
 LEAKAGE = rf.Statement(
     name="azize-mean-leakage",
     uses=("azize-thm-3.1-power",),
@@ -70,11 +70,11 @@ LEAKAGE = rf.Statement(
     claimed=lambda: 1.0,
     truth=mean_leakage,
     points=[
-        {"data": "Bernoulli"} | _ONE | {"p": 0.001},
-        *({"data": data} | _ONE for data in MARGINS),
-        {"data": RARER} | _ONE | {"reading": LIMIT},
+        {"data": "Bernoulli"} | _BASE | {"p": 0.001},
+        *({"data": data} | _BASE for data in MARGINS),
+        {"data": RARER} | _BASE | {"reading": LIMIT},
     ],
-    control=rf.Control({"data": "exponential"} | _ONE, truth=lambda factor, **at: mean_leakage(at["data"], at["p"], at["df"], at["scale"], factor - 1.0)),
+    control=rf.Control({"data": "exponential"} | _BASE, truth=lambda factor, **at: mean_leakage(at["data"], at["p"], at["df"], at["scale"], factor - 1.0)),
     quote=rf.Quote(
         "Since E_{z* ~ D}[m*] = lim_{n,d} d/n = tau, our results retrieve the averaged results of (Sankararaman et al., 2009).",
         "section 3, connection to Sankararaman et al.",

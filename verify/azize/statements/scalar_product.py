@@ -12,8 +12,8 @@ from mipsim.referee.replication import ahead, near
 from verify.azize.laws.linear_problems import (
     NAMED,
     REFERENCES,
-    drawn_scores,
     linear_problem,
+    sampled_scores,
     scalar_ahead,
     two_coordinates,
 )
@@ -59,7 +59,7 @@ def scalar_product(n: int, data: str, reference: str, **at: float) -> NormalCurv
 def rare_by_games(data: str) -> rf.Replication:
     """Drawn counts of ones."""
     assert data == RARE
-    covariance, scalar = drawn_scores(200, COUNTS / 200, ONES, ORIGIN)
+    covariance, scalar = sampled_scores(200, COUNTS / 200, ONES, ORIGIN)
     return ahead(scalar, covariance, "scalar product less covariance attack")
 
 

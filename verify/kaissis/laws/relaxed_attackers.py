@@ -53,7 +53,7 @@ def attacker(noise: str, mu: float, d: int, knows: str) -> AbstractTradeOff:
     return magnitude(noise, mu) if d == 1 else norm_curves(d, mu)[0]
 
 
-def drawn(noise: str, mu: float, z: float) -> Replication:
+def sampled(noise: str, mu: float, z: float) -> Replication:
     """The output sampled along a direction that the attacker knows; the coordinates across it tell nothing."""
     games, rng = 1_000_000, np.random.default_rng(0)
     out, inside = (noise_named(noise).rvs(size=games, random_state=rng) + shift for shift in (0.0, mu))
@@ -84,15 +84,15 @@ def masked(mu: float, d: int, rate: float, reading: str) -> RatesTradeOff:
     return RatesTradeOff(both)
 
 
-def masks_drawn(mu: float, d: int, rate: float, z: float) -> Replication:
+def masks_sampled(mu: float, d: int, rate: float, z: float) -> Replication:
     """Outputs sampled with a mask each."""
     games, rng = 2_000_000 // d, np.random.default_rng(0)
     mask = rng.random((games, d)) < rate
     out = np.square(rng.standard_normal((games, d))).sum(axis=1)
     inside = np.square(rng.standard_normal((games, d)) + mask * mu / np.sqrt(d)).sum(axis=1)
-    return Draws(out, inside, f"NumPy, {games:,} games a world, seed 0, a mask drawn for each output").probit(
-        float(ndtr(z))
-    )
+    return Draws(
+        out, inside, f"NumPy, {games:,} games a world, seed 0, a mask sampled for each output"
+    ).probit(float(ndtr(z)))
 
 
 FINITE = "on finitely many points, some of one law only"
@@ -175,13 +175,13 @@ def guessed(mu: float) -> Replication:
     )
 
 
-def shadows_drawn(shadows: int, ratio: float, alpha: float, unit: float) -> Replication:
+def shadows_sampled(shadows: int, ratio: float, alpha: float, unit: float) -> Replication:
     """Shadow models sampled for each audit."""
     rng, games = np.random.default_rng(0), 8_000_000 // max(shadows, 40)
     models = rng.standard_normal((games, shadows))
     mean, deviation = models.mean(axis=1), models.std(axis=1, ddof=1)
     out, inside = (np.abs(rng.standard_normal(games) + s - mean) / deviation for s in (0.0, ratio))
-    how = f"NumPy, {games:,} audits a world, seed 0, shadow models drawn for each"
+    how = f"NumPy, {games:,} audits a world, seed 0, shadow models sampled for each"
     return Draws(out, inside, how).probit(alpha, unit, missed=True)
 
 
@@ -212,7 +212,7 @@ def best_weighting(
     return NoncentralChiSquareTradeOff(d, 0.0, float(np.hypot(delta_a / sigma_a, delta_b / sigma_b)) ** 2)
 
 
-def both_drawn(delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int) -> Draws:
+def both_sampled(delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int) -> Draws:
     """Both releases sampled, and the norm of the log-likelihood-weighted sum."""
     rng, games = np.random.default_rng(0), max(2000, 400_000 // d)
     shift, sigma = np.array([delta_a, delta_b]), np.array([sigma_a, sigma_b])

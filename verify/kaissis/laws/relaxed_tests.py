@@ -187,7 +187,7 @@ def _laplace_quantile(q: float) -> float:
     return np.log(2.0 * q) if q < 0.5 else -np.log(2.0 - 2.0 * q)
 
 
-def one_test_for_both(noise: str, delta: float, second: float, alpha: float) -> Replication:
+def single_test_for_both(noise: str, delta: float, second: float, alpha: float) -> Replication:
     """The one-sided test z > c beside the best test of each shift, whose power is k alpha + the integral of (f1 - k f0)+, k the ratio at c."""
     law = noise_named(noise)
     cut, lost = law.isf(alpha), []
@@ -387,7 +387,7 @@ def power_gap(
     )
 
 
-def scores_drawn(noise: str, delta: float, rate: float, nu: float, reading: str) -> Replication:
+def scores_sampled(noise: str, delta: float, rate: float, nu: float, reading: str) -> Replication:
     """The statistics sampled: how far their powers differ at a single FPR."""
     rng, games, law = np.random.default_rng(0), 1_000_000, noise_named(noise)
     out, inside = (law.rvs(size=games, random_state=rng) + s for s in (0.0, nu * delta))

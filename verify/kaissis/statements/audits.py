@@ -10,7 +10,7 @@ from mipsim.referee.values import mu_of
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
 from verify import real_gradients
-from verify.kaissis.laws.relaxed_attackers import shadows_drawn
+from verify.kaissis.laws.relaxed_attackers import shadows_sampled
 from verify.kaissis.laws.relaxed_laws import lira
 from verify.kaissis.statements.curves import EXACT, MU, Z, in_sight, of_norm, probit
 from verify.kaissis.statements.lemmas import dimensions, points, positive
@@ -172,7 +172,7 @@ LIRA = rf.Statement(
             "section 5",
         ),
     ),
-    second_route=lambda shadows, ratio, alpha: shadows_drawn(shadows, ratio, alpha, min(1.0, _mu(ratio))),
+    second_route=lambda shadows, ratio, alpha: shadows_sampled(shadows, ratio, alpha, min(1.0, _mu(ratio))),
 )
 LIRA_ENOUGH = LIRA.corrected(
     name="kaissis-audit-lira-enough",

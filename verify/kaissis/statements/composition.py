@@ -4,7 +4,7 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.theory import kaissis
-from verify.kaissis.laws.relaxed_attackers import averaged, best_weighting, both_drawn, weighted
+from verify.kaissis.laws.relaxed_attackers import averaged, best_weighting, both_sampled, weighted
 from verify.kaissis.laws.relaxed_steps import EQUATION_7, D
 from verify.kaissis.statements.curves import EXACT, Z, in_sight, probit
 from verify.kaissis.statements.lemmas import dimensions, positive
@@ -59,7 +59,7 @@ LEMMA_8 = rf.Statement(
         "(Delta_2a + Delta_2b)^2/(sigma_a^2 + sigma_b^2) and s_c^2 = (sigma_a^2 + sigma_b^2)/4.",
         "lemma 8",
     ),
-    second_route=both_drawn,
+    second_route=both_sampled,
 )
 _SEEN = [item | {"z": z} for item in _PAIRS for z in (-33.0, -5.0, -1.6, 0.0, 1.6)]
 LEMMA_8_CORRECTED = LEMMA_8.corrected(

@@ -154,9 +154,7 @@ COROLLARY_1 = rf.Statement(
         probit(kaissis.gaussian_tradeoff(mu2, 1), z), route="chi-square law with one degree of freedom"
     ),
     defer_where=True,
-    points=[
-        one for one in points(mu2=_MUS, z=_Z) if one["z"] < {10.0: -1.6, 30.0: -12.0}.get(one["mu2"], 9.0)
-    ],
+    points=[at for at in points(mu2=_MUS, z=_Z) if at["z"] < {10.0: -1.6, 30.0: -12.0}.get(at["mu2"], 9.0)],
     control=rf.Control({"mu2": 1.0, "z": -1.6}),
     quote=rf.Quote(
         "For d = 1, j(alpha) admits the following closed-form representation: j_GM(alpha | d = 1) = Phi(Phi^-1(1 - alpha/2) - mu_2) - Phi(-Phi^-1(1 - alpha/2) - mu_2).",

@@ -1,7 +1,7 @@
 """The generalised likelihood ratio test: lemma 5."""
 
 from mipsim import referee as rf
-from verify.kaissis.laws.relaxed_tests import COIN, HALVES, NO_COIN, power_gap, scores_drawn
+from verify.kaissis.laws.relaxed_tests import COIN, HALVES, NO_COIN, power_gap, scores_sampled
 from verify.kaissis.statements.lemmas import DELTA, GUMBEL, NOISES, RATE, ROUNDING, SETTINGS, SYMMETRIC
 
 _GLR = "The generalised LR test, with the maximum likelihood estimate of the shift in [-Delta, Delta], has the power of "
@@ -57,7 +57,7 @@ LEMMA_5 = rf.Statement(
             "section 2",
         ),
     ),
-    second_route=scores_drawn,
+    second_route=scores_sampled,
 )
 LEMMA_5_CORRECTED = LEMMA_5.corrected(
     says=_GLR

@@ -14,10 +14,10 @@ from verify.kaissis.laws.relaxed_attackers import (
     RECORD,
     SIGN,
     attacker,
-    drawn,
     masked,
-    masks_drawn,
+    masks_sampled,
     promised,
+    sampled,
 )
 from verify.kaissis.laws.relaxed_laws import resilience
 from verify.kaissis.statements.curves import PROMISED_GM, PROMISED_LM, power
@@ -100,7 +100,7 @@ def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Stateme
             (PROMISED_LM if line else PROMISED_GM).text.partition("with: ")[2]: f"by kaissis-thm-{number}"
         },
         restricted_by=(CHOOSES_Q, *_RESTRICTED),
-        second_route=lambda mu, z: drawn(noise, mu, z),
+        second_route=lambda mu, z: sampled(noise, mu, z),
     )
     return printed, printed.corrected(
         says=f"{noise} noise: the guarantee of theorem {number} holds "
@@ -158,7 +158,7 @@ LEMMA_9_GUARANTEE = rf.Statement(
         ),
         REAL_LINE,
     ),
-    second_route=masks_drawn,
+    second_route=masks_sampled,
 )
 STATEMENTS = (
     *_pair(1, "Laplace", _LAPLACE_PROOF),

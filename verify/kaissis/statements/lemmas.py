@@ -14,8 +14,8 @@ from verify.kaissis.laws.relaxed_tests import (
     composite_failure,
     counted,
     falls,
-    one_test_for_both,
     share_kept,
+    single_test_for_both,
     two_sided_power,
 )
 
@@ -110,7 +110,7 @@ LEMMA_1 = rf.Statement(
         "Thus, H_0 vs. H_1 (and H_1 vs. H_0) are each not decidable by a single test.": "what decides is not defined; read as the first sentence, which it follows from, it says the same"
     },
     restricted_by=(BOTH_SIDES, REAL_LINE),
-    second_route=one_test_for_both,
+    second_route=single_test_for_both,
 )
 LEMMA_1_CORRECTED = LEMMA_1.corrected(
     says="Where q(D') may lie on either side of q(D) (some s > 0 and some -t < 0 are possible shifts) and the noise has a positive density "
@@ -239,8 +239,8 @@ LEMMA_4 = rf.Statement(
         rate * float(two_sided_power(noise, nu * delta, alpha)) + (1 - rate) * alpha
     ),
     points=[
-        one | {"nu": nu, "alpha": alpha}
-        for one in SETTINGS
+        setting | {"nu": nu, "alpha": alpha}
+        for setting in SETTINGS
         for nu in (1.0, -0.5)
         for alpha in (1e-4, 0.05, 0.9)
     ],
@@ -268,7 +268,7 @@ LEMMA_4_LARGEST = rf.Statement(
     domain={"noise": SYMMETRIC, "delta": positive(0.01, 10.0), "rate": RATE, "nu": rf.Real(-1.0, 1.0)},
     claimed=lambda noise, delta, rate: magnitude(noise, delta, rate),
     truth=lambda noise, delta, rate, nu: magnitude(noise, nu * delta, rate),
-    points=[one | {"nu": nu} for one in SETTINGS for nu in (-1.0, 0.9, -0.3)],
+    points=[setting | {"nu": nu} for setting in SETTINGS for nu in (-1.0, 0.9, -0.3)],
     control=rf.Control(SETTINGS[1] | {"nu": -1.0}),
     quote=rf.Quote('The power of this "combined" test is maximised at |nu| = Delta.', "lemma 4"),
     restricted_by=(REAL_LINE,),

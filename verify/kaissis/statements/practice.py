@@ -73,8 +73,8 @@ def loss(reading: str, ratio: float, rate: float) -> float:
 
 def loss_by_tails(reading: str, ratio: float) -> Replication:
     """The loss without sub-sampling by normal tails: one-sided with the record known, two-sided without."""
-    one, two = -ndtri(1e-3), -ndtri(5e-4)
-    known, unknown = float(ndtr(ratio - one)), float(ndtr(ratio - two) + ndtr(-ratio - two))
+    single, double = -ndtri(1e-3), -ndtri(5e-4)
+    known, unknown = float(ndtr(ratio - single)), float(ndtr(ratio - double) + ndtr(-ratio - double))
     value = (known - unknown) / (known if reading == SHARE else 1.0)
     return Replication(value, value - 1e-9, value + 1e-9, "loss without sub-sampling", "normal tails")
 

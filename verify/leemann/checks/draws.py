@@ -16,7 +16,7 @@ from verify.leemann.laws.curves import long_run_curve
 from verify.leemann.laws.problems import BERNOULLI, COIN, LAPLACE, MIXTURE, coins, gradients
 
 
-def drawn_means(
+def sampled_means(
     d: int, n: int, mean: float, target: float, tau: float, spread: float, evenness: float
 ) -> Draws:
     """Means sampled with NumPy, and the likelihood ratio of normal laws written out."""
@@ -101,7 +101,7 @@ def roots_named() -> Replication:
     )
 
 
-def drawn_targets(d: int, n: int) -> Draws:
+def sampled_targets(d: int, n: int) -> Draws:
     """Literal batches: targets sampled, the log ratio thresholded at the FPR 1e-2 of the games themselves."""
     rng, games = np.random.default_rng(0), min(1_000_000, 8_000_000 // d)
     target = rng.standard_normal((games, d))
@@ -114,7 +114,7 @@ def drawn_targets(d: int, n: int) -> Draws:
     return Draws(*scores, how=f"NumPy, {games:,} games a world with sampled targets, seed 0")
 
 
-def drawn_endless(step: float, c: float) -> Draws:
+def sampled_endless(step: float, c: float) -> Draws:
     """Runs whose i-th batch has the rate min(1, c/sqrt(i)), step by step."""
     rng, games, steps = np.random.default_rng(0), 4_000, 4096
     ratio = np.zeros((2, games))
@@ -125,7 +125,7 @@ def drawn_endless(step: float, c: float) -> Draws:
     return Draws(*ratio, how=f"NumPy, {games:,} runs of {steps:,} steps a world, seed 0")
 
 
-def drawn_exposed(epsilon: float, c: float, exposed: float, claimed: AbstractTradeOff) -> Replication:
+def sampled_exposed(epsilon: float, c: float, exposed: float, claimed: AbstractTradeOff) -> Replication:
     """Draw who is exposed, in which batches the target is, and every coin: an attack on the exposed alone."""
     rng = np.random.default_rng(0)
     games, steps, (q, _) = 200_000, 16_384, coins(epsilon, 0.0)
@@ -200,7 +200,7 @@ def by_inversion(size: float, rate: float, steps: int) -> Replication:
     )
 
 
-def drawn_k(components: str, p: float, deviation: float, d: int) -> Replication:
+def sampled_k(components: str, p: float, deviation: float, d: int) -> Replication:
     """The same by drawing gradients with another library."""
     rng = np.random.default_rng(0)
     size = (20_000, d) if d <= 1000 else (200, d)
@@ -224,7 +224,7 @@ def drawn_k(components: str, p: float, deviation: float, d: int) -> Replication:
     )
 
 
-def drawn_p_values(d: int, n: int, k: float, level: float, printed: bool) -> Replication:
+def sampled_p_values(d: int, n: int, k: float, level: float, printed: bool) -> Replication:
     """Batch means under H0 sampled with NumPy, and SciPy's chi-square law; as printed, how often F^-1 has no value."""
     rng, means = np.random.default_rng(0), min(20_000, 20_000_000 // d)
     theta = np.full(d, np.sqrt(k / d))

@@ -152,9 +152,9 @@ def _inverse(mean: float) -> tuple[np.ndarray, np.ndarray]:
 def _added(generator: np.random.Generator, counts: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The counts of games, shape (games, records), to which so many rows in each, shape (games,), are added in place."""
     games, records = counts.shape
-    drawn = generator.integers(records, size=int(rows.sum()), dtype=np.int32)
-    drawn += np.repeat(records * np.arange(games, dtype=np.int32), rows)
-    counts += np.bincount(drawn, minlength=counts.size).reshape(counts.shape)
+    rows_of_games = generator.integers(records, size=int(rows.sum()), dtype=np.int32)
+    rows_of_games += np.repeat(records * np.arange(games, dtype=np.int32), rows)
+    counts += np.bincount(rows_of_games, minlength=counts.size).reshape(counts.shape)
     return counts
 
 

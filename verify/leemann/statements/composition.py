@@ -9,7 +9,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, compose
-from verify.leemann.checks.draws import drawn_endless, drawn_exposed, exposed_alone
+from verify.leemann.checks.draws import exposed_alone, sampled_endless, sampled_exposed
 from verify.leemann.laws.long_run_rate import game_rate
 from verify.leemann.laws.problems import COIN, GAUSSIAN, LAPLACE, coins_curve, curve_of, endless, over_targets
 from verify.leemann.statements import quotes
@@ -98,9 +98,9 @@ LEMMA_5_1 = rf.Statement(
         "lemma 5.1 and equation 10",
     ),
     restricted_by=(rf.Quote("Lemma 5.1 (Asymptotic convergence of infinite DP-SGD).", "title of lemma 5.1"), quotes.INDEPENDENT_STEPS),
-    second_route=lambda reading, curve, size, c, share: drawn_endless(size, c)
+    second_route=lambda reading, curve, size, c, share: sampled_endless(size, c)
     if reading == ENDLESS
-    else drawn_exposed(size, c, share, equation_10(reading, curve, size, c, share)),
+    else sampled_exposed(size, c, share, equation_10(reading, curve, size, c, share)),
 )  # fmt: skip
 
 LEMMA_5_1_CORRECTED = LEMMA_5_1.corrected(
@@ -158,7 +158,7 @@ def released(curve: str, size: float, share: float, k: int) -> AbstractTradeOff:
     return over_targets(compose(exposed, copies=k), share)
 
 
-_ONE = {"curve": GAUSSIAN, "size": 1.0, "share": 1.0, "k": 2}
+_BASE = {"curve": GAUSSIAN, "size": 1.0, "share": 1.0, "k": 2}
 
 APPENDIX_D_3 = rf.Statement(
     name="leemann-D.3",
@@ -176,12 +176,12 @@ APPENDIX_D_3 = rf.Statement(
     claimed=promised,
     truth=released,
     points=[
-        *rf.rows(_ONE, "size k", (0.3, 4), (1.0, 2), (0.5, 16)),
-        *rf.rows(_ONE | {"curve": COIN}, "size k", (2.0, 2), (2.0, 3), (0.2, 2), (0.2, 16)),
-        *rf.grid(_ONE, curve=LAPLACE, k=(2, 8)),
-        *rf.grid(_ONE, curve=COIN, size=2.0, share=0.5, k=(2, 4, 5, 16)),
+        *rf.rows(_BASE, "size k", (0.3, 4), (1.0, 2), (0.5, 16)),
+        *rf.rows(_BASE | {"curve": COIN}, "size k", (2.0, 2), (2.0, 3), (0.2, 2), (0.2, 16)),
+        *rf.grid(_BASE, curve=LAPLACE, k=(2, 8)),
+        *rf.grid(_BASE, curve=COIN, size=2.0, share=0.5, k=(2, 4, 5, 16)),
     ],
-    control=rf.Control(_ONE),
+    control=rf.Control(_BASE),
     quote=rf.Quote(
         "The next lemma provides such a result for μ-GMIP and follows from a result that holds for hypotheses tests between " "Gaussian random variables due to Dong et al. [11] (see Appendix D.3 for details and more results). [...] The " "analytical solutions are computed with a value of K = d and using the composition result for k steps in Appendix D.3 " "for (c).",
         "section 5.2 and the caption of figure 2",

@@ -7,7 +7,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from verify.leemann.checks.draws import atoms_counted, drawn_targets, parities, roots_named
+from verify.leemann.checks.draws import atoms_counted, parities, roots_named, sampled_targets
 from verify.leemann.laws.curves import (
     FewDimensionsTradeOff,
     LineTradeOff,
@@ -116,7 +116,7 @@ def attained(
 
 _LAW = {"values": 3, "rare": 0.05, "draw": 0}
 _LINES = rf.grid(_LAW, gradients=(EXPONENTIAL, LATTICE, NOISY), leakage=(0.25, 1.0, 4.0))
-_DRAWN = [
+_SAMPLED = [
     {"gradients": DISCRETE, "leakage": leakage, "values": values, "rare": rare, "draw": draw}
     for draw, (leakage, values, rare) in enumerate(
         ((0.05, 2, 0.05), (1.0, 3, 0.05), (4.0, 6, 0.05), (0.25, 5, 0.5), (1.0, 4, 0.2), (1.0, 3, 1e-3))
@@ -143,7 +143,7 @@ GUARANTEE = rf.Statement(
     where=lambda gradients, leakage: leakage >= (1.0 / SIZES[NOISY][0] if gradients == NOISY else 0.05),
     claimed=promised,
     truth=attained,
-    points=_LINES + _DRAWN + rf.grid(_LAW, gradients=(ATOMS, INDEPENDENT, BETWEEN), leakage=1.0) + rf.grid(_LAW, gradients=COSET, leakage=(0.25, 4.0)),
+    points=_LINES + _SAMPLED + rf.grid(_LAW, gradients=(ATOMS, INDEPENDENT, BETWEEN), leakage=1.0) + rf.grid(_LAW, gradients=COSET, leakage=(0.25, 4.0)),
     control=rf.Control(_LINES[1]),
     quote=quotes.ALL_DISTRIBUTIONS,
     not_judged={'optimal in the sense of the Neyman-Pearson Lemma, i.e., it cannot be improved': 'by leemann-thm-5.1-tight'},
@@ -226,7 +226,7 @@ DRAWN = rf.Statement(
         "using the composition result for k steps in Appendix D.3 for (c)": "by leemann-D.3",
     },
     restricted_by=(quotes.SMALL_SIZES,),
-    second_route=lambda ratio, n: drawn_targets(*rows_of(ratio, n)),
+    second_route=lambda ratio, n: sampled_targets(*rows_of(ratio, n)),
 )  # fmt: skip
 
 DRAWN_CORRECTED = DRAWN.corrected(

@@ -9,7 +9,7 @@ from mipsim import referee as rf
 from mipsim.referee import Draws
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from verify.leemann.checks.draws import drawn_means
+from verify.leemann.checks.draws import sampled_means
 from verify.leemann.laws.problems import gradients, step_curve
 from verify.leemann.statements import quotes
 
@@ -55,7 +55,7 @@ LARGE = 100
 
 def large(points: list[Any]) -> list[Any]:
     """Those whose batches are adequately large."""
-    return [one for one in points if (one.at if isinstance(one, rf.Point) else one)["n"] >= LARGE]
+    return [point for point in points if (point.at if isinstance(point, rf.Point) else point)["n"] >= LARGE]
 
 
 _STATEMENT = (
@@ -93,7 +93,7 @@ THEOREM_5_1 = rf.Statement(
     quote=quotes.THEOREM_5_1,
     restricted_by=(quotes.LARGE_BATCHES, quotes.CLIPPING),
     slip=(quotes.THEOREM_5_1, quotes.CENTRED_K),
-    second_route=drawn_means,
+    second_route=sampled_means,
 )  # fmt: skip
 
 _EVERY = {"n": rf.Whole(2, np.inf, log=True, hunt_to=2000)}
@@ -248,7 +248,7 @@ def means_at_64_rows(ratio: float, power: float, of: str, mean: float, target: f
     """Means of 64 rows."""
     d = max(1, round(ratio * 64**power))
     unit = (d / 64) ** 0.5 if of == "d" else 1.0
-    return replace(drawn_means(d, 64, mean * unit, target * unit, 0.0, 1.0, 1.0), size=64)
+    return replace(sampled_means(d, 64, mean * unit, target * unit, 0.0, 1.0, 1.0), size=64)
 
 
 _CENTRED = [

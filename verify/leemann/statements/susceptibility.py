@@ -5,7 +5,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.special import noncentral_chi_square as ncx2
 from mipsim.theory import leemann
-from verify.leemann.checks.draws import drawn_k, drawn_p_values
+from verify.leemann.checks.draws import sampled_k, sampled_p_values
 from verify.leemann.laws.problems import BERNOULLI, COMPONENTS, MIXTURE, kurtosis, mean_of_k, transform_of_k
 from verify.leemann.statements import quotes
 
@@ -44,7 +44,7 @@ REMARK_5_1 = rf.Statement(
         "we obtain μ ∈ O(sqrt(d/n))": "an order without a constant: it follows from K = O(d) by equation 9, see leemann-rem-5.1-corrected",
     },
     restricted_by=(quotes.CENTRED_K,),
-    second_route=drawn_k,
+    second_route=sampled_k,
     restored_by=("the components are Gaussian", lambda components: components == "Gaussian"),
 )
 
@@ -164,7 +164,7 @@ ALGORITHM_1 = rf.Statement(
     quote=quotes.ALGORITHM_1,
     restricted_by=(quotes.NOISY_MOMENTS,),
     slip=(quotes.ALGORITHM_1, rf.Quote("▷ Compute log p-value under H_0", "algorithm 1, the comment of line 10")),
-    second_route=lambda reading, d, n, k, level: drawn_p_values(d, n, k, level, reading == PRINTED),
+    second_route=lambda reading, d, n, k, level: sampled_p_values(d, n, k, level, reading == PRINTED),
 )  # fmt: skip
 
 ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(

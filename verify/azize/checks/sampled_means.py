@@ -144,9 +144,9 @@ def by_columns(epsilon: float = 0.0, direction: str = "in against out", rho: flo
 def advantage_by_columns(rho: float, **at: Any) -> Replication:
     """The advantage of a sub-sample: rho E_out[(1 - L)^+], L the ratio of the sampled rows."""
     (out, _), _, games = scores(MeanProblem.of(at), rho=rho)
-    drawn = round(rho * ROWS) / ROWS
+    included = round(rho * ROWS) / ROWS
     return Replication(
-        *(drawn * end for end in mean(np.maximum(0.0, -np.expm1(out)), 0.0, 1.0)),
+        *(included * end for end in mean(np.maximum(0.0, -np.expm1(out)), 0.0, 1.0)),
         what=f"optimal advantage at n = {ROWS}",
         how=f"NumPy, {games:,} games of H0 from column sums, seed 22",
         size=ROWS,
@@ -181,21 +181,21 @@ def by_difference(**at: Any) -> Replication:
             size=ROWS,
         )
     if problem.data == "Cantor":
-        drawn = by_digits()
-        right = np.concatenate([drawn.out < BETWEEN_DIGITS, drawn.inside > BETWEEN_DIGITS])
+        draws = by_digits()
+        right = np.concatenate([draws.out < BETWEEN_DIGITS, draws.inside > BETWEEN_DIGITS])
         return Replication(
             *mean(right.astype(float), 0.0, 1.0),
             what="share of games that a single test decides correctly, so that the ratio is far from every score of small variance",
-            how=drawn.how,
+            how=draws.how,
             claim=0.7,
             one_sided=True,
         )
     if problem.target == "off the support" and problem.data == "Bernoulli":
-        drawn = off_the_lattice(problem)
+        draws = off_the_lattice(problem)
         return Replication(
-            *mean((drawn.inside > 0).astype(float), 0.0, 1.0),
+            *mean((draws.inside > 0).astype(float), 0.0, 1.0),
             what="probability of an infinite ratio",
-            how=drawn.how,
+            how=draws.how,
             size=ROWS,
         )
     _, gaps, games = scores(problem)
