@@ -1,6 +1,6 @@
 """mipsim: membership-inference games by the million, and honest verdicts on privacy theorems.
 
-Arguments are checked before any work: one that is not what its entry under `Args` asks for raises ValueError, in one sentence that
+Arguments are checked before any work: an argument that does not meet its entry under `Args` raises ValueError, in a sentence that
 names it. `Raises` says what else can go wrong. Every name that a family exports is exported here too, so that a new member needs no
 line in this file.
 

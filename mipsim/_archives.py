@@ -73,8 +73,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        OSError: one sentence with the path, if the system does not let it be read.
-        ValueError: one sentence with the path, if it is a pipe or a device, or longer than `most_bytes`.
+        OSError: a sentence with the path, if the system does not let it be read.
+        ValueError: a sentence with the path, if it is a pipe or a device, or longer than `most_bytes`.
 
     Examples:
         >>> read_bytes("/dev/zero")
@@ -96,7 +96,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
                 raise ValueError(
                     f"{printable(path)} has {held.st_size:,} bytes; at most {most:,} are read, and {LIMIT} raises the limit"
                 )
-            return file.read(held.st_size)  # not more: room for all that is asked for is made before
+            return file.read(held.st_size)  # not more: room for all that is requested is made before
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -116,7 +116,7 @@ class Archive:
         compressed: whether compressed members are read too.
 
     Raises:
-        ValueError: one clause that says what is wrong, with "it" for the file.
+        ValueError: a clause that says what is wrong, with "it" for the file.
 
     Examples:
         >>> out = io.BytesIO()
@@ -163,7 +163,7 @@ class Archive:
         """What an array says of itself, which its bytes bear out.
 
         Raises:
-            ValueError: one clause, if it is no plain array, or has more or fewer bytes than its shape and type need.
+            ValueError: a clause, if it is no plain array, or has more or fewer bytes than its shape and type need.
         """
         info = self._members[name]
         try:
@@ -190,10 +190,10 @@ class Archive:
         return Header(shape, dtype, order, 10 + length, size)
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
-        """Arrays by their names; those that are not asked for are not read.
+        """Arrays by their names; others are not read.
 
         Raises:
-            ValueError: one clause, if one is no array as `header` says, they are longer than `most_bytes` together, or what is
+            ValueError: a clause, if an item is no array as `header` states, they are longer than `most_bytes` together, or what is
                 behind a header is damaged.
         """
         headers = {name: self.header(name) for name in names}
@@ -245,8 +245,8 @@ def arrays_of(path: Path, names: Iterable[str], compressed: bool = False) -> dic
 
     Raises:
         FileNotFoundError: if there is no such file.
-        OSError: one sentence with the path, if it cannot be read.
-        ValueError: one clause, if it is no such file, or lacks an array.
+        OSError: a sentence with the path, if it cannot be read.
+        ValueError: a clause, if it is no such file, or lacks an array.
 
     Examples:
         >>> import tempfile

@@ -1,4 +1,4 @@
-"""What the commands share: click, examples and close names, one sentence for bad input, and the exit statuses."""
+"""What the commands share: click, examples and close names, a sentence for bad input, and the exit statuses."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """Commands under one name; a mistyped one is answered with those that are spelt alike.
+    """Commands under a common name; a mistyped name is answered with those that are spelt alike.
 
     Examples:
         >>> Group("mipsim").command_class.__name__
@@ -154,7 +154,7 @@ def number(low: float = -math.inf, high: float = math.inf) -> Word:
 
 
 class OneOf(click.Choice):
-    """One of some words; another is answered with those that are spelt alike.
+    """A word of a list; another word is answered with those that are spelt alike.
 
     Examples:
         >>> OneOf(["quick", "full"]).convert("ful", None, None)
@@ -198,7 +198,7 @@ POINT = Word("json", "a point such as '{\"n\": 10}'", _json)
 def run(
     command: click.Command, arguments: Sequence[str] | None, name: str, writing: str = "", obj: Any = None
 ) -> int:
-    """Run a command; whatever goes wrong is told in one sentence on stderr.
+    """Run a command; whatever goes wrong is reported in a sentence on stderr.
 
     Args:
         command: returns an exit status, or None for 0.
@@ -209,7 +209,7 @@ def run(
 
     Returns:
         What the command returned; 2 for bad arguments and missing packages; of an OSError 1 where a disk is full and else 2;
-        130 after Ctrl-C, whose KeyboardInterrupt may hold the sentence to be said; 141 where nobody reads the output.
+        130 after Ctrl-C, whose KeyboardInterrupt may hold the sentence to be printed; 141 where nobody reads the output.
 
     Examples:
         >>> run(Command("nothing"), ["--help"], "nothing")
@@ -225,7 +225,7 @@ def run(
             name, given, obj=obj, help_option_names=["-h", "--help"], max_content_width=100
         ) as context:
             status = command.invoke(context)
-        sys.stdout.flush()  # while a reader that has gone can be told from a full disk
+        sys.stdout.flush()  # while a reader that has gone can be distinguished from a full disk
         return status or DONE
     except click.exceptions.Exit as stop:  # such as after --help
         return stop.exit_code
@@ -253,7 +253,9 @@ def _sentence(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and context is not None:
         known = [option for item in context.command.get_params(context) for option in item.opts]
         named = [single for single in known if single.startswith("--")]
-        return no_such("OPTION", error.option_name, named, f"one that {context.command_path} --help lists")
+        return no_such(
+            "OPTION", error.option_name, named, f"an option that {context.command_path} --help lists"
+        )
     if isinstance(error, click.MissingParameter):
         choices = getattr(getattr(error.param, "type", None), "choices", ())
         allowed = f"; it must be one of {', '.join(choices)}" if choices else ""

@@ -1,4 +1,4 @@
-"""Compiled code is kept in a folder for the next process, and let go before a long search runs a process out of memory maps."""
+"""Compiled code is stored in a folder for the next process, and let go before a long search runs a process out of memory maps."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ MOST_BYTES = 2**29
 
 MAPS = Path("/proc/self/maps")
 MOST_MAPS = 40_000
-"""Of the 65,530 that Linux allows a process by default. XLA crashes where they run out; one kernel takes about 70."""
+"""Of the 65,530 that Linux allows a process by default. XLA crashes where they run out; a kernel takes about 70."""
 LOOK_EVERY = 64
 """Compilations after which the maps are counted: no more than 10,000 maps are added in between."""
 
 _lock = threading.Lock()
 _seen = 0
 _decided = False
-"""Whether it is settled where compiled code is kept: by the user, or by the first game or law."""
+"""Whether it is settled where compiled code is stored: by the user, or by the first game or law."""
 
 
 def _count(event: str, duration_secs: float, **_: object) -> None:
@@ -44,7 +44,7 @@ jax.monitoring.register_event_duration_secs_listener(_count)
 
 
 def prepare() -> None:
-    """Settle where compiled code is kept, and let it go from memory if the process has used up most of its memory maps.
+    """Settle where compiled code is stored, and let it go from memory if the process has used up most of its memory maps.
 
     Called where a game or a law begins, so that importing changes no setting of JAX. A search looks at thousands of different
     games, and JAX keeps what it compiled for each. What runs now keeps its own. Other systems than Linux set no such limit.
@@ -74,12 +74,13 @@ def _maps() -> int:
 def compilation_cache(directory: str | os.PathLike[str] | None) -> None:
     """Keep what is compiled in a folder of your own, so that the next process need not compile the same games anew.
 
-    Without this call the first game or law chooses a folder in the user's cache folder, one for each kind of CPU, unless JAX has
-    been given one. It holds at most 512 MiB when a process begins. All that JAX compiles from then on goes there.
+    Without this call the first game or law chooses a folder in the user's cache folder, a separate folder for each kind of CPU,
+    unless JAX has been given a folder. It holds at most 512 MiB when a process begins. All that JAX compiles from then on goes there.
 
     The environment variable `MIPSIM_COMPILATION_CACHE=DIR` does the same as this call, from the first import on;
-    `MIPSIM_COMPILATION_CACHE=off` keeps nothing. From a folder of your own nothing is ever removed: delete it when it has grown
-    too large. Results do not change. Code is compiled for one kind of CPU or accelerator, so unlike machines need folders of their own.
+    `MIPSIM_COMPILATION_CACHE=off` stores nothing. From a folder of your own nothing is ever removed: delete it when it has grown
+    too large. Results do not change. Code is compiled for a single kind of CPU or accelerator, so unlike machines need folders
+    of their own.
 
     Args:
         directory: made if it is missing; None = keep nothing any more.
@@ -107,11 +108,11 @@ def _keep_in(directory: object, argument: str) -> None:
     if path is not None:  # JAX keeps only what took a second, and a game's kernel takes less
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    jax_cache.reset_cache()  # which may have been opened elsewhere, or found to be off
+    jax_cache.reset_cache()  # which may have been opened elsewhere, or be off
 
 
 def _keep_by_default() -> None:
-    """Keep compiled code in the user's cache folder, unless JAX keeps it elsewhere or is told to keep nothing."""
+    """Store compiled code in the user's cache folder, unless JAX stores it elsewhere or is set to store nothing."""
     settings = jax.config.values
     if settings["jax_compilation_cache_dir"] is not None or not settings["jax_enable_compilation_cache"]:
         return

@@ -13,7 +13,7 @@ def content_generator(purpose: str, *parts: np.ndarray | bytes) -> np.random.Gen
     The caller brings the data into a canonical order first, so that equal data in another order give equal choices.
 
     A seed made of sizes alone is wrong: rows sorted by their world or score then meet the same positions in every audit,
-    and one unlucky choice is unlucky for all of them.
+    and an unlucky choice is unlucky for all of them.
 
     Theorem. Let a test make independent uniform choices and be wrong with probability at most r. Replace them by choices
     from this generator, with SHA-256 modelled as a random function. Averaged over that function the test is wrong with

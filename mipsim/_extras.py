@@ -17,7 +17,7 @@ def optional(module: str, needed_for: str, extra: str = "nn") -> Any:
         extra: the extra of this package that installs it.
 
     Raises:
-        MissingPackageError: one sentence that says what installs the package.
+        MissingPackageError: a sentence that says what installs the package.
 
     Examples:
         >>> optional("math", "square roots").sqrt(4.0)

@@ -24,7 +24,7 @@ class AbstractMember(eqx.Module):
     that says otherwise would be misread in silence; it is refused when it is defined.
 
     Raises:
-        TypeError: when a class subclasses a final one, or overrides what an abstract base computes.
+        TypeError: when a class subclasses a final class, or overrides what an abstract base computes.
 
     Examples:
         >>> import mipsim as mi
@@ -97,13 +97,13 @@ def with_traced_sizes(tree: Tree, dtype: type[np.generic] = np.float64) -> Tree:
         (10, array(10.), dtype('float64'))
     """
 
-    def traced(one: Any) -> Any:
-        if not is_sized(one):
-            return one
-        numbers = [np.asarray(getattr(one, name), dtype) for name in one.SIZES]
-        return eqx.tree_at(lambda member: [getattr(member, name) for name in one.SIZES], one, numbers)
+    def traced(member: Any) -> Any:
+        if not is_sized(member):
+            return member
+        numbers = [np.asarray(getattr(member, name), dtype) for name in member.SIZES]
+        return eqx.tree_at(lambda node: [getattr(node, name) for name in member.SIZES], member, numbers)
 
-    def is_sized(one: Any) -> bool:
-        return isinstance(one, AbstractMember) and bool(one.SIZES)
+    def is_sized(member: Any) -> bool:
+        return isinstance(member, AbstractMember) and bool(member.SIZES)
 
     return jax.tree.map(traced, tree, is_leaf=is_sized)

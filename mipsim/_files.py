@@ -1,4 +1,4 @@
-"""Files that are replaced whole or not at all, by one writer at a time."""
+"""Files that are replaced whole or not at all, by a single writer at a time."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def replace_file(
 
     The content goes to a temporary file beside it, `.NAME.part`, which is synced and renamed. That file is created
     exclusively, so that no link is followed, and locked while its writer lives: the next writer waits for it, or removes what a
-    killed one has left. Where `path` is a symbolic link, the file that it names is replaced; its permissions are kept.
+    killed writer has left. Where `path` is a symbolic link, the file that it names is replaced; its permissions are preserved.
 
     Args:
         path: the file.
         content: all of it.
-        keep: asked when no other process can write; if true, the file is left as it is.
+        keep: called when no other process can write; if true, the file is left as it is.
 
     Raises:
         OSError: if it cannot be written; the file that was there is then untouched.
@@ -114,7 +114,7 @@ def writable_folder(name: str, folder: Path, *, make: bool = True) -> Path:
 
 
 def sweep(path: str | os.PathLike[str]) -> None:
-    """Remove the temporary file that a killed writer of `path` has left, if there is one.
+    """Remove the temporary file that a killed writer of `path` has left, if there is any.
 
     Examples:
         >>> sweep("nowhere")
@@ -138,7 +138,7 @@ def part_of(target: Path) -> Path:
         >>> part_of(Path("counts.npz"))
         PosixPath('.counts.npz.part')
     """
-    # In the same folder, so that the rename stays within one file system; one name, so that writers meet there.
+    # In the same folder, so that the rename stays within the same file system; the same name, so that writers meet there.
     return target.parent / f".{target.name}.part"
 
 
@@ -160,7 +160,7 @@ def _claim(part: Path, mode: int) -> int:
             _remove_ours(part)
             raise
         try:
-            # Another writer may take the file for a dead one's, and remove it, before it is locked.
+            # Another writer may take the file for a dead writer's, and remove it, before it is locked.
             if _lock(handle) is not False and _is_at(part, handle):
                 return handle
         except BaseException:
@@ -185,13 +185,13 @@ def _swept(part: Path) -> bool:
         links = getattr(os, "O_NOFOLLOW", 0)
         try:
             handle = os.open(part, os.O_RDWR | links)  # some file systems lock only what can be written
-        except PermissionError:  # the replacement of a read-only file is itself one
+        except PermissionError:  # the replacement of a read-only file is itself read-only
             handle = os.open(part, os.O_RDONLY | links)
     except FileNotFoundError:
         return True
     try:
         locked = _lock(handle)
-        # Where files cannot be locked, one that is as old as this has no writer any more.
+        # Where files cannot be locked, a file that is as old as this has no writer any more.
         dead = time.time() - result.st_mtime > PATIENCE if locked is None else locked
         if dead and _is_at(part, handle):
             part.unlink()

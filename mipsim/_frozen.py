@@ -34,7 +34,7 @@ class Frozen(metaclass=_FrozenMeta):
     """A dataclass without a decorator, whose fields cannot be set after construction.
 
     A field's metadata may hold a `converter`, which checks and converts its value; a method `__check_init__` checks all of
-    them, and that of each base class is called too. Two records are equal if they are of one class and their fields are.
+    them, and that of each base class is called too. Two records are equal if they are of the same class and their fields are.
 
     Source: the rules of `equinox.Module`, for records that are no pytrees.
 
@@ -71,7 +71,7 @@ def _values(record: Any) -> list[Any]:
     return [getattr(record, entry.name) for entry in fields(record)]
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return type(one) is type(other) and one.dtype == other.dtype and np.array_equal(one, other)
-    return bool(one == other)
+def _same(first: Any, other: Any) -> bool:
+    if isinstance(first, np.ndarray) or isinstance(other, np.ndarray):
+        return type(first) is type(other) and first.dtype == other.dtype and np.array_equal(first, other)
+    return bool(first == other)

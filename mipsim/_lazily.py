@@ -1,4 +1,4 @@
-"""Packages whose names wait until one is asked for, so that a command answers `--help` before JAX is imported."""
+"""Packages whose names wait until a name is requested, so that a command answers `--help` before JAX is imported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
 
     Args:
         package: its `__name__`.
-        *first: modules of the package that hold some of these names, and are imported before `_public` for one of theirs.
+        *first: modules of the package that hold some of these names, and are imported before `_public` for a name of theirs.
 
     Source: PEP 562.
 
@@ -34,7 +34,7 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if (
             find_spec(f"{package}.{name}") is not None
-        ):  # a file of the package: no public name is called like one
+        ):  # a file of the package: no public name is called like it
             return import_module(f"{package}.{name}")
         if name == "__all__":
             return list(import_module(f"{package}._public").__all__)
@@ -42,7 +42,7 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
             public = import_module(f"{package}.{module}")
             if name in public.__all__:
                 value = getattr(public, name)
-                setattr(sys.modules[package], name, value)  # the next time it is found at once
+                setattr(sys.modules[package], name, value)  # the next time it is an attribute
                 return value
         from mipsim._close_names import close_names
 

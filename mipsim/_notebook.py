@@ -1,4 +1,4 @@
-"""How far a long call is, in a notebook: one output that is written anew, with no widget needed."""
+"""How far a long call is, in a notebook: a single output that is written anew, with no widget needed."""
 
 import sys
 import time
@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 FIRST_SHOWN = 0.5
-"""Seconds before anything is drawn: a cell that is done by then stays empty."""
+"""Seconds before anything is shown: a cell that is done by then stays empty."""
 
 SHOWN_EVERY = 0.25
 """Seconds between two drawings: quick enough for the eye, and no load on the browser."""
@@ -29,7 +29,7 @@ def in_notebook() -> bool:
 
 
 class Place:
-    """One output of a cell, which `show` writes anew each time; a front end that is gone is no error."""
+    """A single output of a cell, which `show` writes anew each time; a front end that is gone is no error."""
 
     def __init__(self) -> None:
         self._handle: Any = None
@@ -62,21 +62,21 @@ def duration(seconds: float) -> str:
 def notebook_line(title: str, games: int, done: int) -> Iterator[Callable[[int], None]]:
     """Yield a function to call with the number of games done; it draws a bar, games per second and the time left.
 
-    What was drawn ends with the time that it took, or with where it stopped.
+    What was shown ends with the time that it took, or with where it stopped.
     """
-    began = told = time.perf_counter()
-    place, finished, drawn = Place(), done, False
+    began = updated = time.perf_counter()
+    place, finished, shown = Place(), done, False
 
     def line() -> tuple[str, float]:
         spent = time.perf_counter() - began
         return f"{title}: {finished:,} of {games:,} games", (finished - done) / max(spent, 1e-9)
 
     def advance(now_done: int) -> None:
-        nonlocal finished, told, drawn
+        nonlocal finished, updated, shown
         finished, now = now_done, time.perf_counter()
-        if now - began < FIRST_SHOWN or (drawn and now - told < SHOWN_EVERY):
+        if now - began < FIRST_SHOWN or (shown and now - updated < SHOWN_EVERY):
             return
-        told, drawn = now, True
+        updated, shown = now, True
         message, rate = line()
         left = f", {duration((games - finished) / rate)} left" if rate else ""
         text = f"{message}, {rate:,.0f} games/s{left}"
@@ -85,7 +85,7 @@ def notebook_line(title: str, games: int, done: int) -> Iterator[Callable[[int],
     try:
         yield advance
     finally:
-        if drawn:
+        if shown:
             message, rate = line()
             state = "" if finished >= games else "stopped at "
             place.show(f"{state}{message}, {rate:,.0f} games/s, {duration(time.perf_counter() - began)}")

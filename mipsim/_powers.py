@@ -7,20 +7,20 @@ from typing import TypeVar
 Thing = TypeVar("Thing")
 
 
-def repeated(one: Thing, copies: int, times: Callable[[Thing, Thing], Thing]) -> Thing:
-    """One times one times ... , `copies` >= 1 of them.
+def repeated(factor: Thing, copies: int, times: Callable[[Thing, Thing], Thing]) -> Thing:
+    """The product factor times factor times ... , `copies` >= 1 of them.
 
     Examples:
         >>> repeated("ab", 5, lambda first, second: first + second)
         'ababababab'
     """
     while not copies & 1:
-        one, copies = times(one, one), copies >> 1
-    result = one
+        factor, copies = times(factor, factor), copies >> 1
+    result = factor
     while copies := copies >> 1:
-        one = times(one, one)
+        factor = times(factor, factor)
         if copies & 1:
-            result = times(result, one)
+            result = times(result, factor)
     return result
 
 

@@ -1,4 +1,4 @@
-"""The one scope in which every game is played: float64, and one fixed meaning for random keys."""
+"""The scope in which every game is played: float64, and a fixed meaning for random keys."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -60,8 +60,8 @@ def in_float64(method: Callable[..., Any]) -> Callable[..., Any]:
 
     Examples:
         >>> import jax.numpy as jnp
-        >>> found = in_float64(lambda x: jnp.sum(x) / 3)(np.ones(1))
-        >>> type(found).__name__, found.dtype.name
+        >>> result = in_float64(lambda x: jnp.sum(x) / 3)(np.ones(1))
+        >>> type(result).__name__, result.dtype.name
         ('ndarray', 'float64')
     """
 

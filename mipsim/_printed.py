@@ -43,7 +43,7 @@ class Printed(ABC):
         )
 
     def __repr__(self) -> str:
-        """One line; a subclass that is a dataclass says repr=False."""
+        """A single line; a subclass that is a dataclass sets repr=False."""
         return f"{type(self).__name__}({self._title()})"
 
     def _repr_html_(self) -> str:

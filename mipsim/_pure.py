@@ -19,7 +19,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 _CHECKED: WeakKeyDictionary[Any, set[Any]] = WeakKeyDictionary()
-"""Function -> the shapes for which it was found pure: its trace is not compared again."""
+"""Function -> the shapes for which it proved pure: its trace is not compared again."""
 
 _REMEDIES: tuple[tuple[type[Exception], str], ...] = (
     (
@@ -44,7 +44,7 @@ _REMEDIES: tuple[tuple[type[Exception], str], ...] = (
     ),
     (
         jax.errors.UnexpectedTracerError,
-        "uses a value that it kept from an earlier call; take everything from the arguments and return what is wanted",
+        "uses a value that it stored in an earlier call; take everything from the arguments and return what is wanted",
     ),
 )
 """What JAX objects to, as a sentence on the function, and what to write in its place; subclasses before their bases."""
@@ -68,7 +68,7 @@ def call_pure(role: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a user's function, and see on the way that what JAX traces is what the function says.
 
     Under a trace it is traced twice more by itself, the first time for these shapes: a function of its arguments alone gives the
-    same operations and constants each time, and lets no traced value out. A deterministic function is one.
+    same operations and constants each time, and lets no traced value out. A deterministic function does so.
 
     Args:
         role: what the function is, for messages: "mechanism" or "attack".
@@ -76,8 +76,8 @@ def call_pure(role: str, function: Callable[..., Any], *arguments: Any) -> Any:
         *arguments: arrays, or a typed key first.
 
     Raises:
-        ImpureFunctionError: where the traces differ, or it draws from NumPy's or Python's random numbers, keeps a traced value, or does with
-            one what JAX cannot trace.
+        ImpureFunctionError: where the traces differ, or it draws from NumPy's or Python's random numbers, stores a traced
+            value, or does with a traced value what JAX cannot trace.
 
     Examples:
         >>> import jax.numpy as jnp
@@ -126,7 +126,7 @@ def _check(who: str, function: Callable[..., Any], arguments: tuple[Any, ...], t
     if list(_facts(first)) != list(_facts(second)):
         raise ImpureFunctionError(
             f"{who} gives other constants each time it is traced, by random numbers that are not JAX's, a clock or a counter: "
-            f"they are drawn once for all games; {remedy}"
+            f"they are sampled once for all games; {remedy}"
         )
     if takes_key and _leaves_its_key(first) and (source := _own_source(function, first)) is not None:
         warnings.warn(
@@ -145,7 +145,7 @@ _GENERATORS = frozenset({"default_rng", "RandomState", "Random"})
 def _traced(
     who: str, function: Callable[..., Any], shapes: tuple[Any, ...], guarded: bool = False
 ) -> ClosedJaxpr:
-    """A trace; guarded, it also fails where a traced value is kept.
+    """A trace; guarded, it also fails where a traced value is stored.
 
     Inner functions that are jitted are traced again for the second: JAX keeps their traces by this setting, too.
     """

@@ -9,7 +9,7 @@ _EVALUATIONS, _MOST_CELLS = (
     64,
 )  # at once: more cost more than the rounds that they save; and cells a round
 _NARROW = 2.0**-60  # of the range: float64 cannot halve it again
-_APART = 1e-13  # of two places that count as one: nearer, the rounding of a function decides its sign
+_APART = 1e-13  # of two places that count as equal: nearer, the rounding of a function decides its sign
 _MOST_STEPS = 200  # some 10 do
 
 
@@ -28,7 +28,7 @@ def outer_root(
         outer: shape (size,), above or below.
 
     Returns:
-        Shape (size,); where the function has one sign at both ends, the end that is nearer to its zero.
+        Shape (size,); where the function has the same sign at both ends, the end that is nearer to its zero.
 
     Source: Chandrupatla (1997), the method of SciPy's `find_root`.
 
@@ -64,7 +64,7 @@ def crossing(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bracket the least z in [least, most] from which on a condition holds, for `size` problems at once.
 
-    For curves with jumps and flat stretches, where a root finder would take any root, and the least one is meant.
+    For curves with jumps and flat stretches, where a root finder would take any root, and the least root is meant.
 
     Args:
         holds: takes z of shape (size, cells) and returns whether the condition of each row holds there; monotone in z.
@@ -111,12 +111,12 @@ def least_whole(holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high
         middle = (low >> 1) + (high >> 1) + (low & high & 1)  # rounded down, without overflow
         if (middle == low).all():
             return high
-        there = holds(middle) & (middle > low)  # what is found already stays as it is
+        there = holds(middle) & (middle > low)  # what is computed already stays as it is
         low, high = np.where(there, low, middle), np.where(there, middle, high)
 
 
 def least_float(holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The same among all float64 numbers: the last digit of any size is found in 64 steps at most.
+    """The same among all float64 numbers: the last digit of any size is computed in 64 steps at most.
 
     Examples:
         >>> least_float(lambda x: x**3 >= 1e-30, np.zeros(1), np.ones(1))

@@ -23,7 +23,7 @@ def normals(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
         >>> print(normals(jax.random.key(0), (2,)).shape)
         (2,)
     """
-    return _drawn("normals", jax.random.normal, key, shape)
+    return _sampled("normals", jax.random.normal, key, shape)
 
 
 def exponentials(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
@@ -33,7 +33,7 @@ def exponentials(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "...
         >>> print(bool((exponentials(jax.random.key(0), (2,)) > 0).all()))
         True
     """
-    return _drawn("exponentials", jax.random.exponential, key, shape)
+    return _sampled("exponentials", jax.random.exponential, key, shape)
 
 
 def laplaces(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
@@ -43,7 +43,7 @@ def laplaces(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
         >>> print(laplaces(jax.random.key(0), (2,)).shape)
         (2,)
     """
-    return _drawn("laplaces", jax.random.laplace, key, shape)
+    return _sampled("laplaces", jax.random.laplace, key, shape)
 
 
 def cosines(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
@@ -53,7 +53,7 @@ def cosines(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
         >>> print(cosines(jax.random.key(0), (2,)).shape)
         (2,)
     """
-    return _drawn("cosines", _cosines, key, shape)
+    return _sampled("cosines", _cosines, key, shape)
 
 
 def events(key: PRNGKeyArray, n: int, thresholds: UInt32[Array, " d"]) -> Bool[Array, "n d"]:
@@ -83,7 +83,7 @@ def places(key: PRNGKeyArray, shape: tuple[int, ...], count: int) -> Int[Array, 
     return (own(key, shape) * count).astype(int)
 
 
-def _drawn(name: str, usual: Sampler, key: PRNGKeyArray, shape: tuple[int, ...]) -> Array:
+def _sampled(name: str, usual: Sampler, key: PRNGKeyArray, shape: tuple[int, ...]) -> Array:
     return _OWN.get(key.dtype, {}).get(name, usual)(key, shape)
 
 

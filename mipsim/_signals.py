@@ -56,25 +56,25 @@ def open_streams() -> None:
 
 
 @contextmanager
-def ending_on_signals(said: Callable[[], str]) -> Iterator[None]:
+def ending_on_signals(message: Callable[[], str]) -> Iterator[None]:
     """Ctrl-C, SIGTERM and SIGHUP print a line and end the process at once, with 128 + the signal's number as its status.
 
     What a command stores is whole at every moment, so that nothing need be unwound. A handler that raises would be lost where
     compiled code calls Python and drops what that raises, or would come out as another error.
 
     Args:
-        said: gives the line, which may tell what is kept by then; names of files in it are `printable`.
+        message: gives the line, which may report what is stored by then; names of files in it are `printable`.
 
     Examples:
         >>> with ending_on_signals(lambda: "interrupted"):
         ...     pass
     """
     with _handlers_put_back():
-        _end_on_signals(said)
+        _end_on_signals(message)
         try:
             yield
         except KeyboardInterrupt:  # of another handler
-            raise KeyboardInterrupt(said()) from None
+            raise KeyboardInterrupt(message()) from None
 
 
 @contextmanager
@@ -270,13 +270,13 @@ def _handle(handler: Any, numbers: Sequence[int] = _ENDING) -> None:
             signal.signal(number, handler)
 
 
-def _end_on_signals(said: Callable[[], str]) -> None:
+def _end_on_signals(message: Callable[[], str]) -> None:
     def end(number: int, _: FrameType | None) -> None:
         with suppress(Exception):
             sys.stdout.flush()
         line = "interrupted"
         with suppress(Exception):
-            line = said()
+            line = message()
         with suppress(OSError):
             os.write(2, f"{line}\n".encode())
         os._exit(128 + number)

@@ -9,7 +9,7 @@ from mipsim._words import shortened, visible
 READER_GONE = 141
 """128 + the number of SIGPIPE, which is how a shell tells it of other programs."""
 MOST = 400
-"""Characters of a sentence on stderr; of a longer one the middle is left out."""
+"""Characters of a sentence on stderr; of a longer sentence the middle is left out."""
 
 
 def reader_gone() -> int:
@@ -54,7 +54,7 @@ def say(text: str) -> None:
 
 
 def complain(sentence: str) -> None:
-    """Print what is wrong on one line of stderr, if anybody listens there.
+    """Print what is wrong on a single line of stderr, if anybody listens there.
 
     Examples:
         >>> complain.__module__

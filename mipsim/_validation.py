@@ -1,4 +1,4 @@
-"""Checks of arguments, made once and before any work; each raises one sentence that names the argument."""
+"""Checks of arguments, made once and before any work; each raises a sentence that names the argument."""
 
 import math
 import os
@@ -19,7 +19,7 @@ class UndefinedError(ValueError):
 
 
 def finite_vector(name: str, value: object, dimension: int | None = None) -> Array:
-    """Return `value` as a float64 vector of shape (d,), or say which argument is not one."""
+    """Return `value` as a float64 vector of shape (d,), or say which argument is no vector."""
     array = real_array(name, value)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}; it must be a vector of shape (d,) with d >= 1")
@@ -63,7 +63,7 @@ def increasing_vector(name: str, value: object) -> Array:
 
 
 def finite_matrix(name: str, value: object, columns: int | None = None) -> Array:
-    """Return `value` as a float64 matrix of shape (rows, columns), or say which argument is not one."""
+    """Return `value` as a float64 matrix of shape (rows, columns), or say which argument is no matrix."""
     array = real_array(name, value)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}; it must be a matrix of shape (rows, d), both >= 1")
@@ -124,7 +124,7 @@ def number(
     low_open: bool = False,
     high_open: bool = False,
 ) -> float:
-    """Return `value` as a finite float within [low, high], either end open when so asked."""
+    """Return `value` as a finite float within [low, high], either end open on request."""
     left, right = "(" if low_open or low == -math.inf else "[", ")" if high_open or high == math.inf else "]"
     allowed = f"it must be a finite number in {left}{low:g}, {high:g}{right}"
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
@@ -168,7 +168,7 @@ def refuse_class(name: str, value: object, what: str) -> None:
         raise ValueError(f"{name} is the class {value.__name__}; it must be {what}: call the class")
 
 
-def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
+def choice(name: str, value: object, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of the allowed words; a mistyped one is answered with the close ones."""
     if value not in allowed:
         if isinstance(value, str):
@@ -187,7 +187,7 @@ def sample_size(n: object, sampling_rate: float = 1.0) -> int:
         )
     if round(retained) < 2:
         raise ValueError(
-            f"sampling_rate n = {sampling_rate:g} x {rows} = {retained:g}; at least 2 rows must be drawn"
+            f"sampling_rate n = {sampling_rate:g} x {rows} = {retained:g}; at least 2 rows must be sampled"
         )
     return rows
 
@@ -227,7 +227,8 @@ def scores_by_name(called: str, unnamed: object, others: Iterable[str], out: obj
 
 
 def refuse_labels(**worlds: Array) -> None:
-    """Raise ValueError where one of two sorted vectors of scores holds labels: as many as the other, 0 and 1 alone, beside other numbers there.
+    """Raise ValueError where either of two sorted vectors of scores holds labels: as many as the other, 0 and 1 alone, beside
+    other numbers there.
 
     Examples:
         >>> refuse_labels(out_scores=np.array([0.0, 1.0]), in_scores=np.array([0.0, 1.0]))

@@ -1,4 +1,4 @@
-"""The three things that can be said of a claim, and the kinds of claim."""
+"""The three verdicts on a claim, and the kinds of claim."""
 
 from enum import StrEnum
 

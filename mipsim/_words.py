@@ -26,7 +26,7 @@ def visible(text: str, one_line: bool = False) -> str:
         a\nb
     """
     hidden = _HIDDEN_OR_LINES if one_line else _HIDDEN
-    return hidden.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return hidden.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def shortened(text: str, most: int = 80) -> str:

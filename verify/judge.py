@@ -10,7 +10,7 @@ from typing import Any
 from mipsim._words import plural
 from mipsim.referee import Outcome, Point, Statement, Verdict
 from mipsim.referee.judging.judge import judge_points, spread_points, which_points
-from mipsim.referee.outcome import Failure, told
+from mipsim.referee.outcome import Failure, shown_counterexamples
 from mipsim.referee.reporting import pictures
 from mipsim.referee.result import PointResult
 from verify import parallel
@@ -157,7 +157,7 @@ def unseen(outcome: Outcome) -> list[PointResult]:
     """The counterexamples that reports tell and that no second route sees: a refutation that rests on a single computation fails the register."""
     if outcome.verdict is not Verdict.REFUTED or outcome.statement.corrects:
         return []
-    points = told(outcome.statement, outcome.judged)
+    points = shown_counterexamples(outcome.statement, outcome.judged)
     return [item for item in points if item.second_route is None or not item.second_route.excludes]
 
 

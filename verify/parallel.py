@@ -171,7 +171,7 @@ def _end_with_the_reader() -> None:
 def _to_message(outcome: Outcome) -> dict[str, Any]:
     """An outcome without its statement, which holds functions that no pipe carries; the reader has it."""
     given = {item.name: getattr(outcome, item.name) for item in fields(outcome) if item.name != "statement"}
-    return given | {"pictures": pictures.kept(outcome)}
+    return given | {"pictures": pictures.stored(outcome)}
 
 
 def _from_message(statement: Statement, given: dict[str, Any]) -> Outcome:

@@ -47,7 +47,7 @@ class AbstractAttack(AbstractMember):
 
 
 class AbstractAdditiveAttack(AbstractAttack):
-    """An attack whose score is `link(sum of one term per coordinate)`.
+    """An attack whose score is `link(sum of a term per coordinate)`.
 
     The engine tabulates the terms where an output coordinate takes few values, which is what makes it fast.
 

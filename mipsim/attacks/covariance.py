@@ -31,7 +31,7 @@ class CovarianceScore(AbstractLinearAttack):
     Args:
         moments: a distribution (known moments), `EstimatedMoments` or `ShrunkMoments` (reference points), or anything with
             `mean` (d,) and a positive definite `covariance` (d,) or (d, d).
-        n: the number of records behind the output (for a sub-sample, the k = sampling_rate n rows drawn).
+        n: the number of records behind the output (for a sub-sample, the k = sampling_rate n rows sampled).
         target: the point the attack is aimed at, shape (d,); None = the target of each game. Giving a point
             that is not the game's target is the misspecified attack.
         record_deviation: standard deviation, per record, of Gaussian noise that the mechanism adds (see

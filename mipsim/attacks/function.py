@@ -7,7 +7,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from mipsim._pure import call_pure
-from mipsim._validation import one_of, refuse_class
+from mipsim._validation import choice, refuse_class
 from mipsim.attacks.base import AbstractAttack
 
 
@@ -38,7 +38,7 @@ class FunctionAttack(AbstractAttack):
 
     def __check_init__(self) -> None:
         if self.declared is not None:
-            one_of("declared", self.declared, ("linear", "quadratic"))
+            choice("declared", self.declared, ("linear", "quadratic"))
         if not callable(self.function):
             raise ValueError(f"attack is {type(self.function).__name__}; it must be callable(target, output)")
 

@@ -18,13 +18,13 @@ from mipsim.attacks.shrunk import LowRankInverse, ShrunkMoments
 class GLiR(AbstractQuadraticAttack):
     """-n (m - theta)' Sigma^-1 (m - theta): near the target's gradient speaks for "in".
 
-    For Gaussian gradients and no noise this ranks as the likelihood ratio does, so that for one target no attack is
+    For Gaussian gradients and no noise this ranks as the likelihood ratio does, so that for a single target no attack is
     stronger. Under H0 the quadratic form is chi2_d(n K), K = ||Sigma^-1/2 (theta - mu)||^2; the p-value that algorithm 1
     thresholds is its distribution function at that value, an increasing function of it for each target, which leaves the curve
     of a fixed target as it is. For targets of different K compare p-values: `GLiRPValue`.
 
     Args:
-        data: the law of one gradient, or its moments, such as `ShrunkMoments`; its covariance Sigma is not singular.
+        data: the law of a gradient, or its moments, such as `ShrunkMoments`; its covariance Sigma is not singular.
         n: rows of the batch, >= 2.
 
     Source: Leemann et al. (2023), algorithm 1 (which prints n - 1 where n belongs) and appendix E.1.
@@ -64,11 +64,11 @@ class GLiRPValue(AbstractAttack):
     standard deviations where d >= 100 and n K >= 50 d.
 
     Args:
-        data: the law of one gradient, or its moments, such as `ShrunkMoments`; its covariance Sigma is not singular.
+        data: the law of a gradient, or its moments, such as `ShrunkMoments`; its covariance Sigma is not singular.
         n: rows of the batch, >= 2.
         axes: orthonormal columns, shape (D, d): gradients have D coordinates and vary along these axes only, and `data` is the law of
             axes' g. None: that of g itself.
-        logarithm: the score is -log p, which algorithm 1 adds over the steps; it ranks one step as -Phi^-1(p) does.
+        logarithm: the score is -log p, which algorithm 1 adds over the steps; it ranks a single step as -Phi^-1(p) does.
 
     Raises:
         ValueError: if C is singular, or the axes are no orthonormal columns for it.
@@ -123,19 +123,19 @@ class GLiRPValue(AbstractAttack):
 
 
 def _inverse(data: Moments) -> np.ndarray:
-    if isinstance(data, ShrunkMoments):  # of known eigenvalues, so that none has to be found
+    if isinstance(data, ShrunkMoments):  # of known eigenvalues, so that none has to be computed
         known = data.inverse
         return known.matrix() if isinstance(known, LowRankInverse) else known
     covariance = np.asarray(data.covariance, np.float64)
     if not _is_positive_definite(covariance):
         raise ValueError(
-            "data has a singular covariance; it must be positive definite to be inverted: ShrunkMoments regularises one"
+            "data has a singular covariance; it must be positive definite to be inverted: ShrunkMoments regularises it"
         )
     return 1.0 / covariance if covariance.ndim == 1 else np.linalg.inv(covariance)
 
 
 def _is_positive_definite(covariance: np.ndarray) -> bool:
-    """Whether a covariance, or the variances of a diagonal one, can be inverted in float64."""
+    """Whether a covariance, or the variances of a diagonal covariance, can be inverted in float64."""
     if not np.isfinite(covariance).all():
         return False
     if covariance.ndim == 1:

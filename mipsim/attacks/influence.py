@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import one_of, sample_size
+from mipsim._validation import choice, sample_size
 from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.mechanisms.expansion import Expansion
 
@@ -43,7 +43,7 @@ class InfluenceScore(AbstractLinearAttack):
     def __init__(self, expansion: Expansion, n: int, reading: Reading = "corrected") -> None:
         self.expansion = expansion
         self.n = sample_size(n)
-        self.reading = one_of("reading", reading, ("corrected", "printed", "printed, V reversed"))
+        self.reading = choice("reading", reading, ("corrected", "printed", "printed, V reversed"))
         matrix = expansion.covariance if reading == "corrected" else expansion.derivative
         self.precision = np.linalg.inv(-matrix if reading == "printed, V reversed" else matrix)
 

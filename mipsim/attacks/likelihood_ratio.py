@@ -27,7 +27,7 @@ class QuadraticRatio(AbstractQuadraticAttack):
 
     Args:
         mean: mu, shape (d,).
-        variance: v, of one record, shape (d,).
+        variance: v, of a record, shape (d,).
         noise_variance: of Gaussian noise per row, shape (d,): o = n (v + noise_variance).
         n: rows summed.
         inclusion: the probability that the target is among them, in (0, 1].
@@ -82,7 +82,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
 
     Args:
         mechanism: the mechanism of the game.
-        data: the law of one record.
+        data: the law of a record.
         n: the number of records of the game.
         target: the point the attack is aimed at, shape (d,); None = the target of each game.
 
@@ -152,7 +152,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         return QuadraticRatio(*parts, self.rows, self.inclusion, self.aim)
 
     def link(self, target: Float[Array, " d"], total: Float[Array, ""]) -> Float[Array, ""]:
-        """log((1 - inclusion) + inclusion exp(total)): the target was drawn with that probability."""
+        """log((1 - inclusion) + inclusion exp(total)): the target was sampled with that probability."""
         if self.inclusion == 1.0:
             return total
         return jnp.logaddexp(jnp.log1p(-self.inclusion), jnp.log(self.inclusion) + total)

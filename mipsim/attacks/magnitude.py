@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import number, one_of
+from mipsim._validation import choice, number
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 
@@ -81,7 +81,7 @@ class GeneralisedRatio(AbstractAttack):
     sampling_rate: float = eqx.field(static=True, default=1.0)
 
     def __check_init__(self) -> None:
-        one_of("noise", self.noise, ("gaussian", "laplace"))
+        choice("noise", self.noise, ("gaussian", "laplace"))
         number("scale", self.scale, 0.0, low_open=True)
         number("sensitivity", self.sensitivity, 0.0, low_open=True)
         number("sampling_rate", self.sampling_rate, 0.0, 1.0, low_open=True)
@@ -101,7 +101,7 @@ class OfflineLiRA(AbstractAttack):
     The shadow models are the rows after the first of the output of a `RelaxedThreat` with at least 2 shadows.
 
     Args:
-        statistic: a function of one release, shape (k,), such as the logit of the confidence in a record's label; it should be
+        statistic: a function of a release, shape (k,), such as the logit of the confidence in a record's label; it should be
             larger for members, as the one-sided score only looks up.
         score: "one_sided" is the paper's: z, which orders outputs as its 1 - P(Z > phi) and does not saturate. "two_sided": abs(z).
             "reference_code" is what the authors' program computes: minus the Gaussian log-density of phi, with the median for m
@@ -129,7 +129,7 @@ class OfflineLiRA(AbstractAttack):
                 f"statistic is {type(statistic).__name__}; it must be callable(release) -> scalar"
             )
         self.statistic = statistic
-        self.kind = one_of("score", score, ("one_sided", "two_sided", "reference_code"))
+        self.kind = choice("score", score, ("one_sided", "two_sided", "reference_code"))
 
     def score(self, target: Float[Array, " k"], output: Float[Array, "m k"]) -> Float[Array, ""]:
         values = jax.vmap(self.statistic)(jnp.asarray(output))

@@ -5,14 +5,14 @@ from typing import Literal
 import equinox as eqx
 import numpy as np
 
-from mipsim._validation import finite_matrix, number, one_of
+from mipsim._validation import choice, finite_matrix, number
 
 
 class EstimatedMoments(eqx.Module):
     """Mean and covariance estimated from n0 reference records.
 
     Args:
-        reference: records drawn independently of the game, shape (n0, d), n0 >= 1.
+        reference: records sampled independently of the game, shape (n0, d), n0 >= 1.
         covariance: "diagonal" keeps the variances, shape (d,); "full" the (d, d) matrix.
         centred: subtract the estimated mean (divisor n0). False is the uncentred (1/n0) sum Z Z' that the
             paper prints.
@@ -43,7 +43,7 @@ class EstimatedMoments(eqx.Module):
         ridge = number("regularisation", regularisation, 0.0)
         self.mean = records.mean(axis=0)
         shifted = records - self.mean if centred else records
-        if one_of("covariance", covariance, ("diagonal", "full")) == "diagonal":
+        if choice("covariance", covariance, ("diagonal", "full")) == "diagonal":
             self.covariance = (shifted**2).mean(axis=0) + ridge
         else:
             self.covariance = shifted.T @ shifted / records.shape[0] + ridge * np.eye(records.shape[1])

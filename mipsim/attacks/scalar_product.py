@@ -12,7 +12,7 @@ class ScalarProduct(AbstractLinearAttack):
     """(z - z_ref)' output.
 
     Args:
-        reference: one reference point z_ref, shape (d,).
+        reference: a reference point z_ref, shape (d,).
         target: the point the attack is aimed at, shape (d,); None = the target of each game.
 
     Source: Dwork, Smith, Steinke, Ullman, Vadhan (2015); Azize & Basu (2025), appendix B.5.

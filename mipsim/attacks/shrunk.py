@@ -44,11 +44,11 @@ class LowRankInverse(eqx.Module):
 class ShrunkMoments(eqx.Module):
     """Mean and covariance estimated from n0 reference records, the covariance shrunk towards a multiple of the identity.
 
-    The covariance is weight S + ridge I, S the centred estimate with divisor n0. It is kept as the axes along which the
+    The covariance is weight S + ridge I, S the centred estimate with divisor n0. It is stored as the axes along which the
     reference varies, at most n0 - 1, so that neither its matrix nor the inverse of d^2 numbers is made: d may be far above n0.
 
     Args:
-        reference: records drawn independently of the game, shape (n0, d), n0 >= 2.
+        reference: records sampled independently of the game, shape (n0, d), n0 >= 2.
         ridge: "ledoit-wolf", the weight and ridge that minimise the expected squared error of all entries, estimated from the
             same records; or a number >= 0, in the units of the data squared, added to the diagonal (weight 1).
 

@@ -16,7 +16,7 @@ from mipsim._validation import whole
 from mipsim.attacks.base import AbstractAttack
 
 BATCH, STEPS = 1024, 1500
-"""Games of one step of the optimiser, and steps: enough for a loss that no longer falls on outputs of up to a hundred numbers."""
+"""Games of a step of the optimiser, and steps: enough for a loss that no longer falls on outputs of up to a hundred numbers."""
 RATE = 3e-3
 """Step size of Adam at the start; it falls to zero along a cosine."""
 LEARNING = 0x4C454152
@@ -24,7 +24,7 @@ LEARNING = 0x4C454152
 
 
 class _Played(Protocol):
-    """What is asked of a game."""
+    """What is required of a game."""
 
     def play(self, key: Any, member: Any) -> tuple[Array, Array]: ...
 
@@ -50,7 +50,7 @@ class TrainedClassifier(AbstractAttack):
     scale: np.ndarray
 
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
-        """The last layer's one number."""
+        """The only number of the last layer."""
         now = (jnp.ravel(jnp.asarray(output)) - self.centre) / self.scale
         for place, (matrix, offset) in enumerate(self.layers):
             now = jnp.tanh(now) if place else now
@@ -133,8 +133,8 @@ def _played(game: _Played, games: int, key: Array) -> tuple[np.ndarray, np.ndarr
     keys = jax.random.split(jax.random.fold_in(key, 0), 2 * games)
     inside = np.arange(2 * games) % 2
 
-    def output(one: Array, member: Array) -> Array:
-        return jnp.ravel(jnp.asarray(game.play(one, member == 1)[1], float))
+    def output(key: Array, member: Array) -> Array:
+        return jnp.ravel(jnp.asarray(game.play(key, member == 1)[1], float))
 
     with exact_scope():
         result = np.asarray(eqx.filter_jit(jax.vmap(output))(keys, jnp.asarray(inside)), float)

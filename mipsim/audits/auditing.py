@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import number, one_of, refuse_class, whole
+from mipsim._validation import number, choice, refuse_class, whole
 from mipsim._verdict import Verdict
 from mipsim._words import printable
 from mipsim.audits.claims import RatePromise, read_claim, words
@@ -116,7 +116,7 @@ def audit(
         ...
         ValueError: scores all equal 0.1; a constant score tells nothing about any world
     """
-    one_of("design", design, tuple(DESIGNS))
+    choice("design", design, tuple(DESIGNS))
     level = number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     if level < _LEAST_CONFIDENCE:
         raise ValueError(f"confidence is {level!r}; it must be at least {_LEAST_CONFIDENCE:g}, and below 1")

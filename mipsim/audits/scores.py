@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._close_names import no_such
-from mipsim._validation import finite_vector, one_of, score_vector
+from mipsim._validation import finite_vector, choice, score_vector
 from mipsim._words import printable, quoted
 from mipsim.audits.settings import ROWS
 from mipsim.audits.tables import (
@@ -124,7 +124,7 @@ class Scores:
             ValueError: scores holds 2 scores; an audit needs 100 at least
         """
         if higher is not None:
-            one_of("higher", higher, ("in", "out"))
+            choice("higher", higher, ("in", "out"))
         values = _real("scores", scores)
         if infinite := bool(np.isinf(values).any()):
             values = np.unique(values, return_inverse=True)[1].astype(np.float64)
@@ -193,7 +193,7 @@ class Scores:
                 f"scores has shape {scores.shape} and member {inside.shape}; they must be vectors, or matrices of one shape"
             )
         first, second = (index.ravel() for index in np.indices(scores.shape))
-        record, run = (first, second) if one_of("rows", rows, ROWS) == "records" else (second, first)
+        record, run = (first, second) if choice("rows", rows, ROWS) == "records" else (second, first)
         return cls.of(scores.ravel(), inside.ravel(), run=run, record=record, shadow=shadow, higher=higher)
 
     def where(self, chosen: np.ndarray) -> Scores:

@@ -1,6 +1,7 @@
 """Intervals that hold at every number of games at once, so that a run may stop as soon as its verdict is known.
 
-At one threshold the games of a world give x scores on one side and y on the other, binomial counts of an unknown rate p. The mixture
+At each threshold the games of a world give x scores on its first side and y on its second, binomial counts of an unknown rate
+p. The mixture
 
     M(p) = B(s + x, t + y) / (B(s, t) p^x (1 - p)^y)
 
@@ -64,8 +65,8 @@ class MixedRates:
         >>> rates = MixedRates.of(np.array([500]), 1000)
         >>> [ndtr(rates.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
         [[0.427], [0.573]]
-        >>> told = MixedRates.of(np.array([500]), 1000, np.array([[2000], [2000]]))
-        >>> [ndtr(told.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
+        >>> rates = MixedRates.of(np.array([500]), 1000, np.array([[2000], [2000]]))
+        >>> [ndtr(rates.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
         [[0.44], [0.56]]
     """
 
@@ -76,9 +77,11 @@ class MixedRates:
 
     @classmethod
     def of(cls, count: np.ndarray, games: int, earlier: np.ndarray | None = None) -> MixedRates:
-        """The rates of `games` games; `earlier` holds the earlier counts that are those of the rate and the other ones, shape (2, K)."""
-        told = np.zeros((2, count.size)) if earlier is None else earlier
-        return cls(count, games - count, *told)
+        """The rates of `games` games; `earlier` holds the earlier counts that are those of the rate and the other counts, shape
+        (2, K).
+        """
+        previous = np.zeros((2, count.size)) if earlier is None else earlier
+        return cls(count, games - count, *previous)
 
     def __getitem__(self, chosen: np.ndarray) -> MixedRates:
         return MixedRates(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
@@ -149,14 +152,14 @@ def mixed_rates(
     """
     if earlier is None:
         return None
-    told = real_array("earlier_counts", earlier)
-    if told.shape != (4, false_positives.size) or (told < 0).any():
+    counts = real_array("earlier_counts", earlier)
+    if counts.shape != (4, false_positives.size) or (counts < 0).any():
         raise ValueError(
-            f"earlier_counts has shape {told.shape}; it must have shape {(4, false_positives.size)} and entries >= 0"
+            f"earlier_counts has shape {counts.shape}; it must have shape {(4, false_positives.size)} and entries >= 0"
         )
     return (
-        MixedRates.of(false_positives, out_games, told[:2]),
-        MixedRates.of(false_negatives, in_games, told[2:]),
+        MixedRates.of(false_positives, out_games, counts[:2]),
+        MixedRates.of(false_negatives, in_games, counts[2:]),
     )
 
 
@@ -175,7 +178,7 @@ def mixture_probits(out: MixedRates, inside: MixedRates, failure_probability: fl
 
     Examples:
         >>> rates = MixedRates.of(np.array([5000]), 10_000)
-        >>> mixture_probits(rates, rates, 1e-3).round(2).tolist()  # 3.29 at one fixed number of games
+        >>> mixture_probits(rates, rates, 1e-3).round(2).tolist()  # 3.29 at a fixed number of games
         [5.76]
     """
     level = mixture_level(failure_probability, out.count.size)
@@ -188,13 +191,13 @@ def anytime_bounds(
     """Intervals of c = Phi^-1(g(a)) - Phi^-1(b), simultaneous over K thresholds and over all numbers of games.
 
     They are the extrema of c over the rates (a, b) whose mixtures have a product below K / failure_probability. c falls in
-    a and in b, so that only rates on one side of the estimates matter for an end. There the mixture rises with the
+    a and in b, so that only rates on a single side of the estimates matter for an end. There the mixture rises with the
     distance; on each cell of a the g of one end and the farthest b that the other end leaves bound c.
 
     Args:
         out: the FPRs at K thresholds, counted up to now.
         inside: the FNRs.
-        claim: the claimed trade-off function g; of one that is known between bounds the end that widens the interval counts.
+        claim: the claimed trade-off function g; of a function that is known between bounds the end that widens the interval counts.
         failure_probability: chance that some interval ever misses its gap, in (0, 1).
 
     Returns:
@@ -206,7 +209,7 @@ def anytime_bounds(
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> out, inside = (MixedRates.of(np.array([x]), 1000) for x in (500, 159))
         >>> low, high = anytime_bounds(out, inside, GaussianTradeOff(1.0), 1e-3)
-        >>> low.round(2).tolist(), high.round(2).tolist()  # -0.22 and 0.21 at one fixed number of games
+        >>> low.round(2).tolist(), high.round(2).tolist()  # -0.22 and 0.21 at a fixed number of games
         ([-0.33], [0.34])
     """
     low, high = (_end(out, inside, claim, failure_probability, lower=lower) for lower in (True, False))
@@ -216,9 +219,9 @@ def anytime_bounds(
 def refutes_bound(
     out: MixedRates, inside: MixedRates, claim: AbstractTradeOff, failure_probability: float
 ) -> bool:
-    """Whether some lower end of `anytime_bounds` is above 0: no attacker is as strong as this one, if the claim bounds all.
+    """Whether some lower end of `anytime_bounds` is above 0: no attacker is as strong as this attacker, if the claim bounds all.
 
-    Most looks are ended early, where at each threshold one point on or above the claimed curve is allowed.
+    Most looks are ended early, where at each threshold a point on or above the claimed curve is allowed.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff

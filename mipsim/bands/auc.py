@@ -12,8 +12,8 @@ from mipsim._content_seed import content_generator
 from mipsim._validation import class_counts
 from mipsim.bands.clopper_pearson import clopper_pearson
 
-_LISTED = 2**22  # games up to which the pairs are listed one by one
-_MOST = 10**9  # games that NumPy's hypergeometric generator takes, less one
+_LISTED = 2**22  # games up to which the pairs are listed individually
+_MOST = 10**9  # games that NumPy's hypergeometric generator takes, less 1
 _RANDOM, _ALL, _TIES = 0.65, 0.31, 0.02
 """Shares of the failure probability of an end: for pairs at random, for all pairs, and for the probability of equal scores in these."""
 _REPEATED = 1e-5  # largest probability of the data, as a share of the failure probability of the pairs
@@ -28,12 +28,12 @@ _LEVELS = 64  # at which a mean excess is tried
 
 @dataclass(frozen=True)
 class PairedGames:
-    """Games of the two worlds in pairs, each game in one pair at most.
+    """Games of the two worlds in pairs, each game in at most 1 pair.
 
     Attributes:
         pairs: how many pairs there are, that is, games of the smaller world.
         above: pairs whose "in" score lies in a higher bin than the "out" score.
-        same: pairs whose scores lie in one bin, between two neighbouring thresholds, in an order that is not known.
+        same: pairs whose scores lie in the same bin, between two neighbouring thresholds, in an order that is not known.
         heads: of the pairs of equal scores, those that a fair coin counts as `above`.
         mean_above: mean of `above` over all ways to form the pairs.
         mean_same: mean of `same`.
@@ -54,10 +54,11 @@ class PairedGames:
         """Interval of the AUC, P(in score > out score) + P(equal scores) / 2.
 
         Theorem. Each end is wrong with probability at most r = failure_probability / 2, for every number of games and every
-        distribution of the scores, also one of few values. The hash that chooses the pairs is modelled as a random function, and
-        the statement holds for all functions but a share of 1e-8, for every distribution that was fixed before the function.
+        distribution of the scores, also a discrete distribution with few values. The hash that chooses the pairs is modelled as
+        a random function, and the statement holds for all functions but a share of 1e-8, for every distribution that was fixed
+        before the function.
 
-        Proof, for the lower end; the upper one is the mirror image. Games are independent, so that pairs formed without regard to them
+        Proof, for the lower end; the upper end is the mirror image. Games are independent, so that pairs formed without regard to them
         are too. The pairs with the higher "in" score are S, binomial of m pairs, with the AUC as their probability if equal scores
         count by a fair coin. The counts used here are at most S, whatever the order of scores within bins.
 
@@ -79,8 +80,8 @@ class PairedGames:
         The choice among the three may depend on the data: 0.65 r x 1.02 + 0.31 r + 0.02 r < r.
 
         Args:
-            failure_probability: of both ends together, in (0, 1). A fair coin decides pairs of equal scores; of pairs in one bin whose
-                order is not known the ends allow for both.
+            failure_probability: of both ends together, in (0, 1). A fair coin decides pairs of equal scores; of pairs in the
+                same bin whose order is not known the ends allow for both.
 
         Source: Clopper and Pearson, Biometrika 26 (1934); Hoeffding, JASA 58 (1963), section 5a, for the mean over all pairs; Bentkus,
             Annals of Probability 32 (2004), for the mean excess and its square.
@@ -144,7 +145,7 @@ def _all_pairs_end(mean: float, pairs: int, level: float, ties: float = 0.0) -> 
     high = mean / pairs
     if least_tail(high) <= level:
         return high
-    # A level that is lower by rounding, so that the tail at the root is below the true one.
+    # A level that is lower by rounding, so that the tail at the root is below the true tail.
     from scipy.optimize import brentq  # a fourth of a second: not when the library is imported
 
     end = float(brentq(lambda auc: least_tail(auc) - level * (1.0 - _LAST_DIGITS), low, high, xtol=1e-15))  # pyright: ignore[reportArgumentType]
@@ -235,7 +236,7 @@ def pair_games(
         )
     else:
         higher = same = equal = 0
-        for place in np.flatnonzero(few):  # the partners of all games of one bin, without replacement
+        for place in np.flatnonzero(few):  # the partners of all games of the same bin, without replacement
             partners = rng.multivariate_hypergeometric(many, int(few[place]), method="marginals")
             many = many - partners
             higher += int(partners[place + 1 :].sum())

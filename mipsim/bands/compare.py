@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import class_counts, number, one_of
+from mipsim._validation import choice, class_counts, number
 from mipsim.bands.anytime import MixedRates, anytime_bounds, mixed_rates, mixture_probits
 from mipsim.bands.comparison_base import (
     KINDS,
@@ -31,13 +31,13 @@ LEAST_COUNT = 25
 The intervals hold for every count, so that rarer thresholds can refute; they are only too wide to confirm anything."""
 
 
-UNSEPARATED = (
-    "no threshold has scores of one world on both sides; give edges between the values that the score takes"
-)
+UNSEPARATED = "no threshold has scores of the same world on both sides; give edges between the values that the score takes"
 
 
 def some_separate(*rates: np.ndarray) -> bool:
-    """Whether some threshold has scores of one world on both of its sides, by each world's rates; if none has, more games show nothing."""
+    """Whether some threshold has scores of the same world on both of its sides, by each world's rates; if none has, more games
+    show nothing.
+    """
     return any(bool(((rate > 0.0) & (rate < 1.0)).any()) for rate in rates)
 
 
@@ -55,7 +55,7 @@ def why_silent(alpha: np.ndarray, beta: np.ndarray, out_games: int, in_games: in
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Comparison(AbstractComparison):
-    """An empirical trade-off curve held against a claimed one, threshold by threshold.
+    """An empirical trade-off curve compared with a claimed curve, threshold by threshold.
 
     The gap is c = Phi^-1(g(a)) - Phi^-1(b) at the same FPR a, with g the claimed curve and b the true FNR:
     an error in the local mu, positive where the attacker is stronger than claimed.
@@ -69,8 +69,8 @@ class Comparison(AbstractComparison):
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> counts = [50000, 15866], 10**5, [15866, 50000], 10**5
-        >>> found = compare_counts(*counts, GaussianTradeOff(1.0), tolerance=0.05)
-        >>> found.verdict, [round(end, 2) for end in found.interval]
+        >>> result = compare_counts(*counts, GaussianTradeOff(1.0), tolerance=0.05)
+        >>> result.verdict, [round(end, 2) for end in result.interval]
         ('CONFIRMED', [-0.03, 0.03])
     """
 
@@ -83,7 +83,7 @@ class Comparison(AbstractComparison):
 
     @property
     def kind(self) -> str:
-        """What was asked for; else a limit if something was stated about the games' finite size, else an equality."""
+        """The requested kind; else a limit if something was stated about the games' finite size, else an equality."""
         if self.requested_kind is not None:
             return self.requested_kind
         stated = self.finite_size is not None or self.law_contradicted is not None
@@ -107,7 +107,7 @@ class Comparison(AbstractComparison):
 
     @property
     def separates(self) -> bool:
-        """Whether some threshold has scores of one world on either side of it."""
+        """Whether some threshold has scores of the same world on either side of it."""
         return some_separate(self.alpha, self.beta)
 
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
@@ -166,9 +166,9 @@ def compare_counts(
             1 minus this, in [0, 0.5), can refute but need not be inside the tolerance. The intervals are
             simultaneous over all K, so that the choice costs nothing.
         finite_size: for a claim about n -> infinity, what is *proven* about the law at the n that was played: a number
-            h with |gap| <= h, in probits; or the exact law at this n, one trade-off function or a pair (low, high)
-            that brackets it. It tells errors of finite n from those of finitely many games.
-        kind: what the claim says, one of `mipsim.bands.comparison_base.KINDS`: "equality", "equivalence" (equal to the
+            h with |gap| <= h, in probits; or the exact law at this n, a trade-off function or a pair (low, high)
+            that brackets it. It separates errors of finite n from those of finitely many games.
+        kind: what the claim says, an entry of `mipsim.bands.comparison_base.KINDS`: "equality", "equivalence" (equal to the
             tolerance), "limit", "upper_bound_on_power" (no attacker is stronger) or "ordering" (this attacker is no weaker); by default "equality", or "limit" with a
             `finite_size`. A true bound is refuted as an equality wherever the attacker is weaker.
         earlier_counts: if given, the intervals hold at every number of games at once, see `mipsim.bands.anytime_bounds`: what
@@ -228,7 +228,7 @@ def compare_rates(
     """Hold FPRs `out` and FNRs `inside`, at K thresholds fixed before the games, against a claimed curve.
 
     Args:
-        out: the FPRs; where one of the four cells has fewer than 25 games a threshold can refute, not confirm.
+        out: the FPRs; where any of the four cells has fewer than 25 games a threshold can refute, not confirm.
         inside: the FNRs at the same thresholds.
         claim: the claimed trade-off function.
         failure_probability: for all K thresholds together, in (0, 1).
@@ -244,14 +244,14 @@ def compare_rates(
         >>> q = 1000 * ndtr(-4.0) / 1e-3  # 1000 tilted games that are accepted with probability Phi(-4) / B
         >>> out = ScaledRates([round(q)], [1000], [1e-3], [False])
         >>> inside = ScaledRates([1587], [10_000], [1.0], [True])
-        >>> found = compare_rates(out, inside, GaussianTradeOff(3.0), tolerance=0.25)
-        >>> found.verdict, [round(end, 2) for end in found.interval]
+        >>> result = compare_rates(out, inside, GaussianTradeOff(3.0), tolerance=0.25)
+        >>> result.verdict, [round(end, 2) for end in result.interval]
         ('CONFIRMED', [-0.15, 0.16])
     """
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
     rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)
     check_claim("claim", claim)
-    requested_kind = None if kind is None else one_of("kind", kind, KINDS)
+    requested_kind = None if kind is None else choice("kind", kind, KINDS)
     margin = (
         equality_tolerance(claim) if tolerance is None else number("tolerance", tolerance, 0.0, low_open=True)
     )
@@ -265,7 +265,7 @@ def compare_rates(
         used &= np.minimum(rate, 1.0 - rate) >= rarest
 
     def bounds(curve: AbstractTradeOff, sides: int = 2) -> tuple[np.ndarray, np.ndarray]:
-        if mixed is not None:  # both ends hold at once; one alone would be no narrower
+        if mixed is not None:  # both ends hold at once; a single end would be no narrower
             return anytime_bounds(*mixed, curve, risk)
         return gap_bounds(out, inside, curve, critical_probits(risk, k, sides))
 
@@ -322,6 +322,6 @@ def _finite_size(stated: Any) -> tuple[float | None, tuple[AbstractTradeOff, Abs
     grid = np.linspace(0.0, 1.0, 1001)
     if (bad := low.beta(grid) > high.beta(grid) + 1e-12).any():  # by more than rounding
         raise ValueError(
-            f"finite_size brackets no law: its low curve is above its high one at FPR {grid[bad][0]:.3g}"
+            f"finite_size brackets no law: its low curve is above its high curve at FPR {grid[bad][0]:.3g}"
         )
     return None, (low, high)

@@ -1,4 +1,4 @@
-"""What every comparison of counts with a claim knows, and how a verdict is drawn from it."""
+"""What every comparison of counts with a claim knows, and how a verdict follows from it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mipsim._printed import Printed
-from mipsim._validation import number, one_of
+from mipsim._validation import choice, number
 from mipsim._verdict import READINGS
 
 CONFIRMED, REFUTED, INCONCLUSIVE = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
@@ -54,18 +54,18 @@ class AbstractComparison(Printed):
     `OrderingComparison` says where its intervals differ.
 
     Attributes:
-        estimate: the gap at each threshold, shape (K,), in probits; nan where nothing can be said.
+        estimate: the gap at each threshold, shape (K,), in probits; nan where it is unknown.
         low, high: its simultaneous interval, shape (K,); (-inf, inf) at thresholds that are not used.
         used: which thresholds the gap, the interval and a confirmation are about, shape (K,), bool. Others have
-            too few counts (infinite intervals), or rates outside the range asked for (they can only refute).
-        standard_error: of each estimate, shape (K,); inf where nothing can be said.
+            too few counts (infinite intervals), or rates outside the requested range (they can only refute).
+        standard_error: of each estimate, shape (K,); inf where it is unknown.
         half_width: of each interval on its longer side, shape (K,): z se for many counts, planned where not used.
         detectable: the gap that each threshold detects with probability 0.9, shape (K,).
         failure_probability: chance that some interval misses the true gap.
         tolerance: what counts as equal, in probits, declared before the games.
         claim: the claim in words.
         games: of the smallest world.
-        one_sided: gives (low, high), each alone with the failure probability, for claims of one direction; by default
+        one_sided: gives (low, high), each alone with the failure probability, for claims in a single direction; by default
             the ends of the two-sided interval.
         finite_size: proven bound of the gap that the claim itself allows at the games' size, in probits; None if
             nothing was stated.
@@ -93,7 +93,7 @@ class AbstractComparison(Printed):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """The kind of claim that `verdict` is about, one of `KINDS`."""
+        """The kind of claim that `verdict` is about, an entry of `KINDS`."""
 
     @abstractmethod
     def place(self, k: int) -> str:
@@ -175,7 +175,7 @@ class AbstractComparison(Printed):
 
         Games that contradict the exact law of their own size (`law_contradicted`) decide nothing: INCONCLUSIVE.
         """
-        one_of("kind", kind, KINDS)
+        choice("kind", kind, KINDS)
         if self.law_contradicted:
             return INCONCLUSIVE
         allowed = self.finite_size or 0.0
@@ -214,9 +214,9 @@ class AbstractComparison(Printed):
         Examples:
             >>> from mipsim.bands import compare_counts
             >>> from mipsim.tradeoff import GaussianTradeOff
-            >>> found = compare_counts([50_000, 900], 10**5, [15_866, 85_000], 10**5, GaussianTradeOff(1.0), tolerance=0.1)
+            >>> result = compare_counts([50_000, 900], 10**5, [15_866, 85_000], 10**5, GaussianTradeOff(1.0), tolerance=0.1)
             >>> first = np.array([True, False])
-            >>> found.verdict, found.at_thresholds(first, first).verdict
+            >>> result.verdict, result.at_thresholds(first, first).verdict
             ('REFUTED', 'CONFIRMED')
         """
 

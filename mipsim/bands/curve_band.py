@@ -29,7 +29,8 @@ def just_below(value: np.ndarray) -> np.ndarray:
 
 
 def are_single(thresholds: np.ndarray) -> np.ndarray:
-    """Whether the scores above a threshold, up to the next, can have one value only, for all thresholds but the last, shape (K - 1,).
+    """Whether the scores above a threshold, up to the next, can have a single value only, for all thresholds but the last,
+    shape (K - 1,).
 
     Examples:
         >>> are_single(np.array([0.5, 1.0 - 2.0**-53, 1.0, 1.5]))
@@ -107,15 +108,15 @@ class CurveBand:
         """Upper bounds of both rates with the whole risk on that side, for lower bounds of what leaks; lower ones are 0.
 
         At fixed thresholds: one-sided Clopper-Pearson, risk / (2 K) each. At free ones: the upper ends of the
-        Duembgen-Wellner bands at the full risk in each world. Proof: let p be the chance that one given side of
+        Duembgen-Wellner bands at the full risk in each world. Proof: let p be the chance that a given side of
         such a band fails somewhere. Failing above rises and failing below falls in each independent score, so by
         Harris' inequality both happen with chance at most p^2, and risk >= 2 p - p^2 gives 1 - p >= sqrt(1 - risk); the
         worlds are independent: both sides hold with chance at least 1 - risk.
 
         Examples:
             >>> counts = [900, 500, 100], 1000, [200, 500, 800], 1000
-            >>> one, two = CurveBand.upper_from_counts(*counts, 0.01), CurveBand.from_counts(*counts, 0.01)
-            >>> [band.alpha_high.round(4).tolist() for band in (one, two)]
+            >>> upper, both = CurveBand.upper_from_counts(*counts, 0.01), CurveBand.from_counts(*counts, 0.01)
+            >>> [band.alpha_high.round(4).tolist() for band in (upper, both)]
             [[0.9259, 0.5468, 0.1308], [0.9275, 0.5501, 0.1331]]
         """
         risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
@@ -201,7 +202,7 @@ class CurveBand:
         return (least[0], most[0]), (least[1], most[1])
 
     def lines_of_ties(self, auc: tuple[float, float]) -> list[tuple[str, str]]:
-        """What is said of ties, as named lines; none where the steps of the curve add little to the interval of its advantage.
+        """The report of ties, as named lines; none where the steps of the curve add little to the interval of its advantage.
 
         Args:
             auc: interval of the AUC where scores between two neighbouring thresholds are equal.
@@ -227,7 +228,7 @@ class CurveBand:
         return max(0.0, float(reach.max(initial=0.0)))
 
     def gap_lower(self, claim: AbstractTradeOff) -> float:
-        """A lower bound of how far the curve passes below a claimed one: max Phi^-1(f(alpha_high)) - Phi^-1(beta_high), at least 0."""
+        """A lower bound of how far the curve passes below a claimed curve: max Phi^-1(f(alpha_high)) - Phi^-1(beta_high), at least 0."""
         usable = self.beta_high < 1.0
         reach = claim.probit_beta(self.alpha_high[usable]) - ndtri(self.beta_high[usable])
         return max(0.0, float(reach.max(initial=0.0)))

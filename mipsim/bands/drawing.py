@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mipsim._extras import MissingPackageError, optional
-from mipsim._validation import one_of
+from mipsim._validation import choice
 from mipsim._words import visible
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -41,7 +41,7 @@ _LETTERS = 17
 _APART = 0.09
 """Of a probit axis: ticks that are closer would write over each other."""
 _MARKED = 256
-"""Thresholds of a played curve that are marked; of more only the line is drawn."""
+"""Thresholds of a played curve that are marked; of more only the line is plotted."""
 _SHOWN_BY = "_ipython_display_"
 """The method by which IPython lets an object show itself."""
 _STRONG = 0.7
@@ -73,8 +73,8 @@ def plot(curves: object, *, log: bool | None = None, scale: str | None = None, a
     Args:
         curves: a curve, a sequence of curves, or a mapping from labels to curves.
         log: whether to draw TPR against FPR with logarithmic axes, or FNR against FPR; by default a panel of each.
-        scale: one of `SCALES` for one panel, instead of `log`.
-        ax: matplotlib axes to draw on, one panel; by default a new figure.
+        scale: an entry of `SCALES` for a single panel, instead of `log`.
+        ax: matplotlib axes to draw on, a single panel; by default a new figure.
 
     Returns:
         The new figure, or `ax`. A notebook shows the figure once, be it a cell's last line or not.
@@ -90,9 +90,9 @@ def plot(curves: object, *, log: bool | None = None, scale: str | None = None, a
     """
     named = _named(curves)
     if log is not None and scale is not None:
-        raise ValueError(f"log is {log} and scale is {scale!r}; give one of them")
+        raise ValueError(f"log is {log} and scale is {scale!r}; give either")
     if scale is not None:
-        one_of("scale", scale, SCALES)
+        choice("scale", scale, SCALES)
     elif log is not None or ax is not None:
         scale = "log" if log else "linear"
     if ax is not None:
@@ -118,7 +118,7 @@ def _show_once(figure: Figure) -> None:
 
 
 def fill(figure: Figure, named: dict[str, Curve], scale: str | None = None) -> None:
-    """Fill an empty figure with one panel, or with two: FNR on FPR, and TPR on FPR with log axes."""
+    """Fill an empty figure with a single panel, or with two: FNR on FPR, and TPR on FPR with log axes."""
     import matplotlib as mpl
 
     panels = (scale,) if scale else (("probit" if _strong(named) else "linear"), "log")
@@ -137,7 +137,7 @@ def fill(figure: Figure, named: dict[str, Curve], scale: str | None = None) -> N
 
 
 def draw(ax: Axes, named: dict[str, Curve], scale: str) -> None:
-    """Draw curves on `ax`, by label, in one of `SCALES`."""
+    """Draw curves on `ax`, by label, in a scale of `SCALES`."""
     import matplotlib as mpl
 
     played = [curve for curve in named.values() if isinstance(curve, AbstractPlayedTradeOff)]
@@ -209,7 +209,7 @@ def _draw_played(ax: Axes, curve: AbstractPlayedTradeOff, label: str, colour: st
 
 
 def _place(rates: np.ndarray, scale: str) -> np.ndarray:
-    """Where rates are drawn: in probits for probit axes, with what is 0 or 1 left out."""
+    """Where rates are plotted: in probits for probit axes, with what is 0 or 1 left out."""
     if scale != "probit":
         return rates
     return np.where((rates > 0.0) & (rates < 1.0), ndtri(rates), np.nan)
@@ -221,7 +221,7 @@ def _probit_axes(ax: Axes, start: float, floor: float) -> None:
     for axis, first in (("x", start), ("y", floor)):
         ends = float(ndtri(first)), float(ndtri(1.0 - min(start, floor)))
         retained: list[tuple[float, str]] = []
-        for t, name in sorted(zip(ticks, names, strict=True), key=lambda one: abs(one[0] - 0.5)):
+        for t, name in sorted(zip(ticks, names, strict=True), key=lambda tick: abs(tick[0] - 0.5)):
             at = float(ndtri(t))  # the middle first
             if t >= first and all(abs(at - other) > _APART * (ends[1] - ends[0]) for other, _ in retained):
                 retained.append((at, name))
@@ -291,11 +291,11 @@ def _named(curves: object) -> dict[str, Any]:
 def _label(curve: object) -> str:
     if isinstance(curve, AbstractPlayedTradeOff):
         return "played"
-    return _said(curve, 40)
+    return _printed(curve, 40)
 
 
-def _said(curve: object, most: int) -> str:
-    """What a curve says of itself, which matplotlib is not to take for a formula; of a long one the name of its type."""
+def _printed(curve: object, most: int) -> str:
+    """The printed form of a curve, which matplotlib is not to take for a formula; of a long form the name of its type."""
     words = repr(curve)
     return visible(words if len(words) <= most else type(curve).__name__, one_line=True).replace("$", r"\$")
 
@@ -323,6 +323,6 @@ def _caption(named: dict[str, Curve]) -> str:
             shaded = f"shaded: {_band_label(curve)} over {curve.thresholds.size} thresholds"
             parts.append(f"{games}; {shaded}" if len(named) <= 2 else f"{label}: {games}; {shaded}")
         elif label == "claimed":
-            parts.append(f"dashed: {_said(curve, 80)}")
+            parts.append(f"dashed: {_printed(curve, 80)}")
     separator = "; " if len(parts) <= 2 else "\n"
     return separator.join(parts)

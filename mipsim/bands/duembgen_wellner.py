@@ -20,7 +20,7 @@ def kappa(failure_probability: float) -> float:
 
     Between the tabulated probabilities kappa is concave in log(1/probability), so that the chord before and
     the chord after, prolonged into the gap, both bound it from above; in the first and the last gap there is
-    only one.
+    only a single chord.
 
     Args:
         failure_probability: in [1e-9, 1); above 0.05 the value of 0.05 is used.
@@ -73,7 +73,7 @@ def duembgen_wellner(count: object, games: int, failure_probability: float) -> t
         rest = np.where(nearest == p, q, 1.0 - nearest)
         with np.errstate(divide="ignore"):
             c = np.log1p(-np.log(np.minimum(4.0 * nearest * rest, 1.0)))
-        # Roots of both sides, for the left one is nearly a straight line then.
+        # Roots of both sides, for the left root's side is nearly a straight line then.
         return np.sqrt(n * information) - np.sqrt(level + c + np.log1p(c**2))
 
     with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""The trade-off curve of an attack as counts, and what can be said of it with a stated confidence."""
+"""The trade-off curve of an attack as counts, and what holds of it with a stated confidence."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Never, overload
 import numpy as np
 
 from mipsim._validation import (
+    choice,
     class_counts,
     finite_vector,
     increasing_vector,
     number,
-    one_of,
     refuse_labels,
     score_vector,
     scores_by_name,
@@ -67,11 +67,11 @@ def _monotone(false_positives: np.ndarray, false_negatives: np.ndarray) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EmpiricalTradeOff(AbstractPlayedTradeOff):
-    """Counts of false positives and false negatives at K thresholds, fixed before the games unless said otherwise.
+    """Counts of false positives and false negatives at K thresholds, fixed before the games unless stated otherwise.
 
-    The `band` and the `advantage_interval` come from one simultaneous band and hold at once with `confidence`. The `auc_interval` holds
-    with `confidence` by itself. Lower bounds (`..._lower_bound`) are one-sided: each holds with `confidence` by itself, with
-    all of the failure probability on its side. Games must be independent.
+    The `band` and the `advantage_interval` come from a single simultaneous band and hold at once with `confidence`. The
+    `auc_interval` holds with `confidence` by itself. Lower bounds (`..._lower_bound`) are one-sided: each holds with
+    `confidence` by itself, with all of the failure probability on its side. Games must be independent.
 
     Attributes:
         thresholds: increasing, in units of the score, shape (K,).
@@ -120,7 +120,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         k = thresholds.size
         for name, counts in (("false_positives", x), ("false_negatives", y)):
             if counts.size != k:
-                raise ValueError(f"{name} has {counts.size} entries; it must have one per threshold, {k}")
+                raise ValueError(
+                    f"{name} has {counts.size} entries; it must have an entry per threshold, {k}"
+                )
         _monotone(x, y)
         level = number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
         finer = self.finer_counts
@@ -205,14 +207,14 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             in_scores: scores of games in the world "in", shape (games,); all scores together must take two values at least. Where some
                 are infinite all are replaced by their ranks from 0, which have the same curve; the thresholds are then ranks.
             confidence: of the band, in (0, 1 - 2e-9].
-            thresholds: the most that are kept, >= 2.
+            thresholds: the most that are stored, >= 2.
             **others: nothing; scikit-learn's y_true and y_score are refused likewise.
 
         Examples:
             >>> rng = np.random.default_rng(0)
             >>> scores = {"out_scores": rng.normal(size=9000), "in_scores": rng.normal(2.0, size=9000)}
-            >>> found = EmpiricalTradeOff.from_scores(**scores)
-            >>> found.mu_lower_bound() < 2.0 < found.mu_lower_bound() + 0.3
+            >>> curve = EmpiricalTradeOff.from_scores(**scores)
+            >>> curve.mu_lower_bound() < 2.0 < curve.mu_lower_bound() + 0.3
             True
         """
         scores_by_name("from_scores", unnamed, others, out_scores, in_scores)
@@ -265,7 +267,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     def advantage_interval(self) -> tuple[float, float]:
         """Interval of the attack's largest TPR - FPR over all thresholds; warns where it is [0, 1], with the reason."""
-        return self._said(self.curve_band.advantage_interval())
+        return self._checked(self.curve_band.advantage_interval())
 
     def auc_interval(self) -> tuple[float, float]:
         """Interval of the area under the attack's ROC curve, equal scores counted half.
@@ -280,7 +282,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             >>> [round(end, 2) for end in EmpiricalTradeOff.from_scores(**scores, confidence=0.95).auc_interval()]
             [0.72, 0.78]
         """
-        return self._said(self._auc_interval())
+        return self._checked(self._auc_interval())
 
     def _auc_interval(self, *, tied: bool = False) -> tuple[float, float]:
         if self._paired is None:
@@ -292,7 +294,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     @cached_property
     def _paired(self) -> PairedGames | None:
         if self._mixed is not None:
-            return None  # the interval of the pairs is of one number of games
+            return None  # the interval of the pairs holds for a fixed number of games
         return self._pairs(all_tied=self.tied)
 
     def _pairs(self, *, all_tied: bool) -> PairedGames | None:
@@ -303,7 +305,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             tied[1:-1] |= are_single(self.thresholds)
         return pair_games(above, self.out_games, below, self.in_games, chosen, tied)
 
-    def _said(self, interval: tuple[float, float]) -> tuple[float, float]:
+    def _checked(self, interval: tuple[float, float]) -> tuple[float, float]:
         if interval[1] - interval[0] > _SILENT:
             warnings.warn(f"the interval is [0, 1]: {self._silence}", stacklevel=3)
         return interval
@@ -440,7 +442,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         finite_size: object = None,
         independent: bool = False,
     ) -> Comparison | OrderingComparison:
-        """Hold the curve against a claimed one, see `mipsim.bands.compare_counts`, or against that of another attack.
+        """Compare the curve with a claimed curve, see `mipsim.bands.compare_counts`, or against that of another attack.
 
         Two played curves are held against each other by `mipsim.bands.compare_curves`: is this attack no weaker than the other
         ("ordering", the default), no stronger ("upper_bound_on_power"), or the same ("equality")? Their games may be the same ones, unless you say `independent`.
@@ -484,7 +486,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 )
             if finite_size is not None:
                 raise ValueError("finite_size is given, but claim is a played curve; it must be None then")
-            requested = "ordering" if kind is None else one_of("kind", kind, tuple(ORDERINGS))
+            requested = "ordering" if kind is None else choice("kind", kind, tuple(ORDERINGS))
             margin = LARGEST if tolerance is None else tolerance
             result = compare_curves(
                 self, claim, kind=requested, tolerance=margin, least_rate=least_rate, independent=independent

@@ -29,7 +29,7 @@ def _remedy(claim: object) -> str:
     if callable(getattr(claim, "tradeoff", None)):
         return "; counts are turned into a curve by counts.tradeoff(), and curve.compare(other) compares"
     if callable(getattr(claim, "compare", None)):
-        return "; it is the played curve that is asked: played.compare(other)"
+        return "; call the method of the played curve: played.compare(other)"
     return ""
 
 
@@ -42,7 +42,7 @@ def equality_tolerance(claim: AbstractTradeOff) -> float:
         claim: the claimed trade-off function.
 
     Raises:
-        ValueError: if its mu is below 0.001: 2% of nothing is no tolerance, and an absolute one must be given.
+        ValueError: if its mu is below 0.001: 2% of nothing is no tolerance, and an absolute tolerance must be given.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -51,12 +51,12 @@ def equality_tolerance(claim: AbstractTradeOff) -> float:
         >>> equality_tolerance(GaussianTradeOff(0.0))
         Traceback (most recent call last):
         ...
-        ValueError: tolerance is None, but 2% of the claim's own mu = 0 is no tolerance; give one in probits, > 0
+        ValueError: tolerance is None, but 2% of the claim's own mu = 0 is no tolerance; give a tolerance in probits, > 0
     """
     mu = 2.0 * float(ndtri(0.5 + 0.5 * min(1.0, float(claim.advantage()))))
     if not mu >= _LEAST_MU:
         raise ValueError(
             f"tolerance is None, but 2% of the claim's own mu = {max(mu, 0.0):.3g} is no tolerance; "
-            "give one in probits, > 0"
+            "give a tolerance in probits, > 0"
         )
     return min(LARGEST, SHARE * mu) if math.isfinite(mu) else LARGEST

@@ -19,7 +19,7 @@ from mipsim.tradeoff.sampled import SampledTradeOff
 LEAST_RISK = 1e-3
 """Failure probabilities from here up are calibrated; below it bounds come from a band."""
 _RANKS = 96  # of the "out" scores: neighbours are strongly correlated, more add little
-_SHARE = 0.1  # of the failure probability: the level of the bound at one threshold, before calibration
+_SHARE = 0.1  # of the failure probability: the level of the bound at a single threshold, before calibration
 _FAILURES = 1_000  # so many draws of theta* would on average be beyond the critical value at the stated failure probability
 # The first S and what P(theta* <= q) must be in a pilot, in failure probabilities; proposals of a pilot.
 _FIRST, _ROOM, _PILOT = 4.0, 1.2, 2_000
@@ -28,13 +28,13 @@ _CELLS, _FAR, _MOST = 64, 8.0, 1e3
 _APART = 1e-9  # of two levels between which none is looked for
 _ONE = 1023 << 16  # the bits of 1.0, without the 36 last
 _ROUNDING = 1e-9  # of probabilities of proposals, relative: quantiles and tails of SciPy are right to less
-_UNLUCKY = 1e-3  # share of seeds whose failure probability, given the draws, may exceed the nominal one
+_UNLUCKY = 1e-3  # share of seeds whose failure probability, given the draws, may exceed the nominal value
 _CHUNK = 1_024  # proposals at a time: what they need stays in the cache
 _RATE = 1e-12  # of SciPy's beta quantiles, relative, of a rate or its complement; mpmath finds 2e-14
 _PART = 8.0 * float(
     np.finfo(np.float64).eps
 )  # of a part and of sums of two or three: ndtri and log are right to 2 or 3 eps
-_DRAWN = 256.0 * float(np.finfo(np.float64).eps)  # of a drawn rate: a quotient of sums of at most 98 terms
+_SAMPLED = 256.0 * float(np.finfo(np.float64).eps)  # of a rate: a quotient of sums of at most 98 terms
 _TABLE = np.concatenate([[0.0], ndtr(np.linspace(-8.2, 8.2, 2**14)), [1.0]])  # 0.001 probits apart
 _MOST_BOUNDS = 4_096  # that a family holds: some 4 MB
 _SEED = 20_231_117  # any fixed number: a bound then depends on the counts alone
@@ -47,7 +47,7 @@ class Family:
     """Trade-off functions g_theta that fall as theta grows, given by theta(a, b) = max over forms of A(a) + B(b).
 
     theta(a, b) is the least theta with g_theta(a) <= b: "the curve passes through (a, b) or below it". A and B do
-    not increase; -inf where no theta is asked for.
+    not increase; -inf where no theta is requested.
 
     Attributes:
         forms: pairs (A, B), each a function of an array of rates.
@@ -68,7 +68,7 @@ def probit_gap(claim: AbstractTradeOff) -> Family:
     """A claimed curve f that is theta probits too high: g_theta(a) = Phi(Phi^-1(f(a)) - theta), which is f at theta = 0.
 
     theta(a, b) = Phi^-1(f(a)) - Phi^-1(b) is the gap; where it is above 0, f is no bound on power. Of a curve that is known
-    between bounds the lower one is f.
+    between bounds the lower bound is f.
     """
     known = quickly(claim)
     return Family(((lambda rate: known.probit_beta(rate), _probit),))
@@ -76,7 +76,7 @@ def probit_gap(claim: AbstractTradeOff) -> Family:
 
 @dataclass(frozen=True)
 class TabulatedCurve:
-    """A curve below a given one, from one table of it.
+    """A curve below a given curve, from a single table of it.
 
     Between the rates a_i and a_(i+1) it is the chord from f(a_(i+1)) to f(a_(i+2)). As f does not increase, the chord is at most f(a_(i+1)),
     which is at most f between the two rates. At 16,384 rates 0.001 probits apart it is as much as 0.001 probits too low.
@@ -118,7 +118,9 @@ class TabulatedCurve:
 
 
 def quickly(claim: AbstractTradeOff) -> AbstractTradeOff | TabulatedCurve:
-    """A curve to be asked at many rates: the table of a composition, whose every answer takes a transform, else the curve itself."""
+    """A curve to be evaluated at many rates: the table of a composition, whose every evaluation takes a transform, else the
+    curve itself.
+    """
     return TabulatedCurve.below(claim.at_accuracy(1e-4)) if isinstance(claim, ComposedTradeOff) else claim
 
 
@@ -175,9 +177,9 @@ def _delta_at(epsilon: float) -> Family:
 
 
 def lift_at(fpr: float) -> Family:
-    """A promise of one TPR t at one FPR q, as theta = log(t / q): theta(a, b) = log((1 - b) / max(a, q)).
+    """A promise of a TPR t at an FPR q, as theta = log(t / q): theta(a, b) = log((1 - b) / max(a, q)).
 
-    A test with FPR a > q, used with probability q / a only, has the FPR q; one with a smaller FPR has at most q.
+    A test with FPR a > q, used with probability q / a only, has the FPR q; a test with a smaller FPR has at most q.
     """
     return _lift_at(number("fpr", fpr, 0.0, 1.0, low_open=True, high_open=True))
 
@@ -229,7 +231,7 @@ def family_lower_bound(
        So P(T >= m) <= H(m, theta) = P(theta >= theta*), with theta* the least theta(U_(i), V_(j)) over the
        pairs with v(i, j) >= m; of these only the largest j of each i matters.
     3. Monte Carlo test (Dwass 1957, Barnard 1963). Draws of theta*, at m = the observed T, are needed up to some level q alone. Each of M
-       proposals gives one with probability P(theta* <= q) / S, and then with the law of theta* given theta* <= q: see `_RareMinimum`.
+       proposals gives a draw with probability P(theta* <= q) / S, and then with the law of theta* given theta* <= q: see `_RareMinimum`.
        The bound is the k-th smallest draw, or q if there are fewer. It exceeds the true theta only if at most k - 1 of M proposals give
        a draw <= theta, each with probability h / S, where h = H(T, theta) is stochastically at least uniform over the games. With
        M >= C S / failure_probability their mean is at least x = C h / failure_probability, whatever S is. So the probability of at most
@@ -438,7 +440,9 @@ class _RareMinimum:
 
 
 def _refused(draws: np.ndarray, several: np.ndarray) -> np.ndarray:
-    """Which outcomes are refused, by uniform draws, so that one that can be proposed in several ways is as likely as by one."""
+    """Which outcomes are refused, by uniform draws, so that an outcome that can be proposed in several ways is as likely as by
+    a single way.
+    """
     return draws * several >= 1.0
 
 
@@ -456,7 +460,7 @@ def _order_quantile(rank: np.ndarray, n: int, below: object, above: object) -> n
 def _order_statistics(
     rng: np.random.Generator, rank: np.ndarray, n: int, known: np.ndarray, value: np.ndarray
 ) -> np.ndarray:
-    """The rank-th smallest of n uniforms, shape (ranks, draws), jointly, given for each draw the value of a known one; rounded up.
+    """The rank-th smallest of n uniforms, shape (ranks, draws), jointly, given for each draw the value of a known uniform; rounded up.
 
     Those below it, and those above it, are partial sums of exponentials over their whole, each on its side.
     """
@@ -466,4 +470,4 @@ def _order_statistics(
     share_above = (sums[:-1] - at) / (sums[-1] - at)
     below = np.arange(rank.size)[:, None] <= known
     result = np.where(below, sums[:-1] / at * value, value + (1.0 - value) * share_above)
-    return np.minimum(result * (1.0 + _DRAWN), 1.0)
+    return np.minimum(result * (1.0 + _SAMPLED), 1.0)

@@ -28,7 +28,7 @@ def critical_probits(failure_probability: float, thresholds: int, sides: int) ->
         [4.3429, 4.94]
     """
     end = failure_probability / (sides * thresholds)
-    # Below 0 the lower end of an interval could lie above the upper one.
+    # Below 0 the lower end of an interval could lie above the upper end.
     return max(0.0, float(-ndtri((1.0 - 2.0 * _BOX) * end))), float(-ndtri(_BOX * end))
 
 
@@ -52,9 +52,10 @@ def gap_bounds(
     {p >= Phi(-z_box), q >= Phi(-z_box), S >= -z} with probability at most 2 Phi(-z_box) + Phi(-z), and c is at least
     its infimum over that set (Berger and Boos 1994, confidence set for a nuisance). c falls in a and in b: on each
     of the cells of a it is bounded by the g of the right end and the largest b of the left end, for the extreme
-    angles of the cell (for z >= 0 the b that S allows has no interior maximum in t; for z < 0 it may have one, where cos(t) = Phi^-1(p) / -z). This rounding outwards widens the interval
-    by about 1%. The set is a union over the bins of c, each with its own angles. The upper end is the mirror image. t makes the
-    boundary of S parallel to the lines of equal c; it affects the width, never the failure probability.
+    angles of the cell (for z >= 0 the b that S allows has no interior maximum in t; for z < 0 it may have a maximum, where
+    cos(t) = Phi^-1(p) / -z). This rounding outwards widens the interval by about 1%. The set is a union over the bins of c,
+    each with its own angles. The upper end is the mirror image. t makes the boundary of S parallel to the lines of equal c; it
+    affects the width, never the failure probability.
 
     Of a claim that is known between bounds the lower end takes the least g and the upper end the largest, so that the interval
     holds for every curve between them.
@@ -99,9 +100,9 @@ def gap_end(
     lower: bool,
     cells: int = _CELLS,
 ) -> np.ndarray:
-    """One end of `gap_bounds` at several levels z: the extremum of c over {p, q >= Phi(-box), S >= -z}, shape (levels, K).
+    """An end of `gap_bounds` at several levels z: the extremum of c over {p, q >= Phi(-box), S >= -z}, shape (levels, K).
 
-    S is the same variable at all levels, so that the ends of one threshold are nested.
+    S is the same variable at all levels, so that the ends of each threshold are nested.
 
     Args:
         out: the FPRs at K thresholds.
@@ -130,7 +131,7 @@ def gap_end(
     with np.errstate(invalid="ignore"):
         inner = sign * (claimed[:, [-1]] - farther[:, :1])[:, 0]
         outer = sign * (claimed[:, [-2 if lower else 0]] - corner)[:, 0]
-    # Bins of sign * c: those that hold the c of the box, and one for all that are beyond the last ones.
+    # Bins of sign * c: those that hold the c of the box, and a single bin for all that are beyond the last.
     bins = [
         np.clip(np.nan_to_num(np.round(end / _BIN), nan=side, posinf=_BINS, neginf=-_BINS), -_BINS, _BINS)
         for end, side in ((outer, -_BINS), (inner, _BINS))

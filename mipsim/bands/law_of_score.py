@@ -1,4 +1,4 @@
-"""One world's histogram held against a claimed law of the score."""
+"""The histogram of a single world compared with a claimed distribution of the score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two empirical curves held against each other: is one attack at least as strong as the other everywhere, or are they equal?"""
+"""Two empirical curves compared: is the first attack at least as strong as the second everywhere, or are they equal?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._validation import number, one_of
+from mipsim._validation import choice, number
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import LEAST_COUNT
 from mipsim.bands.comparison_base import (
@@ -39,7 +39,7 @@ _CELLS, _PARTS = 512, 16  # of FPRs, and of a cell where a chord is bounded
 _LEVELS = 64  # at which the errors of two independent curves are weighed against each other
 _ANGLE = 0.1  # radians: the least weight of the curve with more games
 _ASIDE = 0.05  # share of a failure probability for the FPRs of thresholds and the boxes of `gap_end`, at most ten events
-_TAILS = 0.04  # share of what is left for the far errors of one of two independent curves
+_TAILS = 0.04  # share of what is left for the far errors of either of two independent curves
 _FINENESS = 96  # cells of `gap_end`
 
 
@@ -71,19 +71,20 @@ class CountedCurve(Protocol):
 class OrderingComparison(AbstractComparison):
     """The gap Phi^-1(second FNR) - Phi^-1(first FNR) at the same FPR, positive where the first attack is stronger.
 
-    The intervals are those of `compare_curves`. At the tested thresholds they are simultaneous and have one end. At the cells each end
-    fails with the failure probability at its own cell: neither both ends of a cell nor the ends of two cells hold at once with it. What
-    holds for all used cells is this. For a number T that was fixed before the games, the outermost end is within T with at most the
-    failure probability if some gap of the range is beyond T. So the outermost end bounds all gaps of a range that was fixed
-    before the games, with the same probability; the range that is used ends where an estimated FNR is too small.
+    The intervals are those of `compare_curves`. At the tested thresholds they are simultaneous and have a single end. At the
+    cells each end fails with the failure probability at its own cell: neither both ends of a cell nor the ends of two cells
+    hold at once with it. What holds for all used cells is this. For a number T that was fixed before the games, the outermost
+    end is within T with at most the failure probability if some gap of the range is beyond T. So the outermost end bounds all
+    gaps of a range that was fixed before the games, with the same probability; the range that is used ends where an estimated
+    FNR is too small.
 
     Attributes:
         detectable: of a tested threshold; inf at the cells, since they refute nothing.
         alpha: FPRs, shape (M,): first the observed FPRs of the tested thresholds, then the middles of the cells of FPRs that a
             confirmation is about.
         tested: which of them are tested thresholds, shape (M,), bool: they alone can refute.
-        independent: whether the games of the two curves were said to be independent.
-        requested_kind: the kind of claim, one of `KINDS`.
+        independent: whether the games of the two curves were declared independent.
+        requested_kind: the kind of claim, an entry of `KINDS`.
     """
 
     alpha: np.ndarray
@@ -112,9 +113,9 @@ class OrderingComparison(AbstractComparison):
         """REFUTED where the gap at a tested threshold is outside of the claim; CONFIRMED where it is within the tolerance in all used cells.
 
         Raises:
-            ValueError: for an equality where an order was claimed: the ends at the thresholds are those of one direction.
+            ValueError: for an equality where an order was claimed: the ends at the thresholds are those of a single direction.
         """
-        least, most = self._beyond(one_of("kind", kind, tuple(KINDS)))
+        least, most = self._beyond(choice("kind", kind, tuple(KINDS)))
         if kind == "equality" != self.requested_kind:
             raise ValueError(
                 f"kind is 'equality', but this comparison is of {self.requested_kind!r}; it must be made for an equality"
@@ -205,9 +206,9 @@ def compare_curves(
 ) -> OrderingComparison:
     """Judge an ordering or the equality of two played curves.
 
-    REFUTED where a threshold of one curve contradicts the claim, whatever the other curve does between its thresholds: there it is
+    REFUTED where a threshold of a curve contradicts the claim, whatever the other curve does between its thresholds: there it is
     only known to lie above steps. CONFIRMED where the gap is within the tolerance at every FPR from `least_rate` to 1 - `least_rate`, up to
-    the first one at which an estimated FNR is below `least_rate`. The curves are straight between neighbouring thresholds there, and
+    the first FPR at which the estimated FNR is below `least_rate`. The curves are straight between neighbouring thresholds there, and
     from the last ones to (0, 1) and (1, 0), which is what a randomised test reaches. So the width of the interval falls
     as 1 / sqrt(games). At most 256 thresholds of each curve are read, evenly by number.
 
@@ -216,20 +217,20 @@ def compare_curves(
 
     Proof of a confirmation, for gap <= T; the other direction is the mirror image. Suppose that the gap exceeds T at FPRs of the
     range that is confirmed. This range begins at a fixed FPR, so that it contains the least such FPR, a, which is no matter of chance (or
-    FPRs as near to it as one likes). It is enough that the test at a fails with probability at most r: the intersection-union
+    FPRs arbitrarily near to it). It is enough that the test at a fails with probability at most r: the intersection-union
     principle, and neither another FPR nor the other direction adds to it. Let a lie in the cell [r, s], and between the thresholds k and k + 1 of a curve.
     The cell's window begins at the last threshold whose upper limit of the FPR is at most r, and ends at the first whose lower limit is
     at least s. If the upper limit of k + 1 and the lower limit of k hold (Clopper and Pearson), it contains both, and its outer limits
     enclose a_k and a_(k+1). With H the largest upper end of m in the window, both points are on or above the curve G_H, since the
     larger of m_k and m_(k+1) is below its own end. If H >= 0 this curve is convex, and their chord is above it: the local mu at a is
     at most H. If H < 0 it is concave, and their chord lies on or above the chord of G_H between the outer limits. With L the smallest
-    lower end the same holds from below, with the two signs exchanged. Each curve needs one end of one m.
+    lower end the same holds from below, with the two signs exchanged. Each curve needs an end of a single m.
 
     Proof of a refutation, for a threshold k of the first curve that is stronger than the second curve admits. Let the second have an FPR
-    of at most a_k at its threshold j and a larger one at its next. Between them its FNR is at least b_(j+1): if the claim holds, m_k is
+    of at most a_k at its threshold j and a larger FPR at its next. Between them its FNR is at least b_(j+1): if the claim holds, m_k is
     at most the m of the corner (a_j, b_(j+1)), and b_k is at least b_(j+1). The window of all j that the limits of the FPRs and of these two
-    FNRs allow contains the true one, which alone needs to be right (intersection-union). The tested thresholds of a direction, 64 at most, share its failure probability
-    (Bonferroni): r for an order, which has one direction, and r / 2 in each direction of an equality.
+    FNRs allow contains the true j, which alone needs to be right (intersection-union). The tested thresholds of a direction, 64 at most, share its failure probability
+    (Bonferroni): r for an order, which has a single direction, and r / 2 in each direction of an equality.
 
     Errors of two curves. In both proofs the gap is between m of one curve and m' of the other. Let S and S' be the variables of
     `mipsim.bands.gap_interval.gap_bounds` at the true rates, each stochastically at least standard normal. Without knowledge of how the
@@ -241,7 +242,7 @@ def compare_curves(
     Args:
         first: a played curve, thresholds fixed before the games.
         second: another, at any thresholds.
-        kind: what is claimed, one of `KINDS`: "ordering" (the first attack is no weaker), "upper_bound_on_power" (it is no stronger)
+        kind: what is claimed, an entry of `KINDS`: "ordering" (the first attack is no weaker), "upper_bound_on_power" (it is no stronger)
             or "equality".
         failure_probability: of either verdict, in (0, 1); by default the larger of the two curves' 1 - confidence.
         tolerance: how far, in probits, the claim may fail and still count as holding, > 0; declared before the games.
@@ -261,7 +262,7 @@ def compare_curves(
         >>> compare_curves(curve(2.0), curve(1.0)).verdict, compare_curves(curve(1.0), curve(2.0)).verdict
         ('CONFIRMED', 'REFUTED')
     """
-    one_of("kind", kind, tuple(KINDS))
+    choice("kind", kind, tuple(KINDS))
     if failure_probability is None:
         failure_probability = max(1.0 - first.confidence, 1.0 - second.confidence)
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
@@ -341,9 +342,9 @@ def compare_curves(
     )
 
 
-def _angle(one: _Points, two: _Points) -> float:
-    """The angle whose cosine and sine are the shares of two independent curves in the error of their gap, by their numbers of games."""
-    shares = [math.sqrt(1.0 / c.n0 + 1.0 / c.n1) for c in (one, two)]
+def _angle(first: _Points, second: _Points) -> float:
+    """The angle whose cosine and sine are the shares of second independent curves in the error of their gap, by their numbers of games."""
+    shares = [math.sqrt(1.0 / c.n0 + 1.0 / c.n1) for c in (first, second)]
     return float(np.clip(math.atan2(shares[1], shares[0]), _ANGLE, 0.5 * math.pi - _ANGLE))
 
 
@@ -351,7 +352,7 @@ def _levels(risk: float, angle: float | None) -> np.ndarray:
     """Levels (of the first curve, of the second), shape (2, slices): the gap is bounded by the farthest of the pairs.
 
     Args:
-        risk: of one end of a gap; `_ASIDE` of it is left for what else may fail.
+        risk: of each end of a gap; `_ASIDE` of it is left for what else may fail.
         angle: of two independent curves; None if they may depend on each other.
     """
     rest = (1.0 - _ASIDE) * risk
@@ -386,7 +387,7 @@ class _Points:
         return alpha.min(initial=math.inf), alpha.max(initial=-math.inf)
 
     def estimate(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The FNR of the polygon through thresholds with counts enough, and whether there is one; each of the shape of alpha."""
+        """The FNR of the polygon through thresholds with counts enough, and whether it exists; each of the shape of alpha."""
         a, b = (
             np.concatenate([[0.0], self.x[self.enough] / self.n0, [1.0]]),
             np.concatenate([[1.0], self.y[self.enough] / self.n1, [0.0]]),
@@ -400,7 +401,7 @@ class _Points:
         return left, right
 
     def ends(self, levels: np.ndarray, unit: float, *, lower: bool, corners: bool = False) -> np.ndarray:
-        """One end of the local mu of each threshold, or of the corner below each two neighbours, at these levels."""
+        """An end of the local mu of each threshold, or of the corner below each two neighbours, at these levels."""
         x, y = (self.x[:-1], self.y[1:]) if corners else (self.x, self.y)
         if not x.size:
             return np.empty((levels.size, 0))
@@ -439,7 +440,7 @@ class _Points:
         return np.where(np.isnan(gap), -np.inf, gap)
 
     def polygon(self, edges: np.ndarray, levels: np.ndarray, unit: float, *, lower: bool) -> np.ndarray:
-        """One bound of the polygon's local mu over each cell of FPRs, shape (levels, cells).
+        """A bound of the polygon's local mu over each cell of FPRs, shape (levels, cells).
 
         Args:
             edges: of the cells, as Phi^-1(FPR), increasing, shape (cells + 1,).

@@ -20,7 +20,7 @@ KNOWN_IN_PARTS = {
     "eta": "eta_lower_bound",
     "least_mu": "mu_lower_bound",
 }
-"""What only a curve that is known everywhere has -> what a played one says in its place, with its uncertainty."""
+"""What only a curve that is known everywhere has -> what a played curve reports in its place, with its uncertainty."""
 
 
 class AbstractPlayedTradeOff(Printed, DisplayedCurve):

@@ -56,7 +56,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
         for name, result in (("out", self.out), ("inside", self.inside)):
             if result.count.size != t.size:
                 raise ValueError(
-                    f"{name} has {result.count.size} rates; it must have one per threshold, {t.size}"
+                    f"{name} has {result.count.size} rates; it must have a rate per threshold, {t.size}"
                 )
         number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
         for name, value in (("thresholds", t), ("out_games", self.games), ("in_games", self.games)):
@@ -82,7 +82,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
         kind: str | None = None,
         finite_size: object = None,
     ) -> Comparison:
-        """Hold the curve against a claimed one at all thresholds; see `mipsim.bands.compare_rates`.
+        """Compare the curve with a claimed curve at all thresholds; see `mipsim.bands.compare_rates`.
 
         Args:
             claim: the claimed trade-off function.

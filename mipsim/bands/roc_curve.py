@@ -39,7 +39,7 @@ def roc(member: object, scores: object, confidence: float = 0.95) -> EmpiricalTr
         )
     if worlds.size != values.size:
         raise ValueError(
-            f"scores has {values.size} entries; it must have one for each of the {worlds.size} of member"
+            f"scores has {values.size} entries; it must have an entry for each of the {worlds.size} of member"
         )
     if (worlds == worlds[:1]).all():
         raise ValueError(f"member holds {worlds[0]:g} only; both worlds, 0 and 1, must occur")

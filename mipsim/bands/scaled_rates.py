@@ -42,7 +42,7 @@ class ScaledRates:
         if count.ndim != 1 or not count.shape == games.shape == scale.shape == complement.shape:
             raise ValueError(
                 f"count has shape {count.shape}, games {games.shape}, scale {scale.shape} and complement "
-                f"{complement.shape}; they must be vectors of one length"
+                f"{complement.shape}; they must be vectors of the same length"
             )
         bad = (count < 0) | (count > games) | (count != np.floor(count))
         if bad.any():
@@ -97,7 +97,7 @@ class ScaledRates:
     def tail_probit(self, z: np.ndarray, small: bool) -> np.ndarray:
         """Phi^-1 of the exact binomial p-value of the hypothesis "the rate is Phi(z)", shape (K, m).
 
-        The p-value is the chance of an estimate at most as large as the observed one if `small` (at least as large
+        The p-value is the chance of an estimate at most as large as the observed estimate if `small` (at least as large
         otherwise): it is stochastically at least uniform under the hypothesis, for every number of games, and falls
         (rises) with z.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mipsim._archives import most_bytes
 from mipsim._files import replace_file
-from mipsim._validation import one_of
+from mipsim._validation import choice
 from mipsim.data.files import DataError, DataFile, Published, data_directory, read, wrong
 from mipsim.data.published import PUBLISHED
 
@@ -34,15 +34,16 @@ def fetch(dataset: str, directory: str | os.PathLike[str] | None = None) -> tupl
         The paths of all files of the data set that were downloaded.
 
     Raises:
-        DataError: if there is no such folder, no network, or a file is not the published one; for "imagenet32".
+        DataError: if there is no such folder, no network, or a file is not the published file; for "imagenet32".
 
     Examples:
         >>> fetch("fashion-mnist", "no/such/folder")
         Traceback (most recent call last):
         ...
-        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be one with fashion-mnist/train-images...
+        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be a folder with
+        fashion-mnist/train-images...
     """
-    published = PUBLISHED[one_of("dataset", dataset, tuple(PUBLISHED))]
+    published = PUBLISHED[choice("dataset", dataset, tuple(PUBLISHED))]
     folder = data_directory(published, directory) / published.folders[0]
     missing = [f for f in published.files if not _is_there(published, f.name, directory)]
     if missing and published.terms:
@@ -55,7 +56,7 @@ def fetch(dataset: str, directory: str | os.PathLike[str] | None = None) -> tupl
         wanted = {file.name: file for file in missing if file.url == url}
         for name, content in _downloaded(url, wanted).items():
             if problem := wrong(wanted[name], io.BytesIO(content)):
-                raise DataError(f"{name} from {url} {problem}; nothing of it was kept")
+                raise DataError(f"{name} from {url} {problem}; nothing of it was stored")
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 replace_file(folder / name, content)
@@ -74,7 +75,7 @@ def _is_there(published: Published, name: str, directory: str | os.PathLike[str]
 
 
 def _downloaded(url: str, wanted: Mapping[str, DataFile]) -> dict[str, bytes]:
-    """The wanted files of one address: the file itself, or members of the archive there."""
+    """The wanted files of an address: the file itself, or members of the archive there."""
     try:
         with urllib.request.urlopen(url, timeout=_SECONDS) as answer:
             content = answer.read(most_bytes())
@@ -97,7 +98,7 @@ def _downloaded(url: str, wanted: Mapping[str, DataFile]) -> dict[str, bytes]:
                 if held is not None:
                     result[name] = held.read(wanted[name].size + 1)  # a byte more shows that it is another
     except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        raise DataError(f"{url} is no whole archive ({error}); nothing of it was kept") from error
+        raise DataError(f"{url} is no whole archive ({error}); nothing of it was stored") from error
     if lacking := [name for name in wanted if name not in result]:
-        raise DataError(f"{url} lacks {', '.join(lacking)}; nothing of it was kept")
+        raise DataError(f"{url} lacks {', '.join(lacking)}; nothing of it was stored")
     return result

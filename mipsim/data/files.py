@@ -21,12 +21,12 @@ DIRECTORY = "MIPSIM_DATA"
 """The environment variable that names the data directory where no argument does."""
 
 
-_DRAWN = 20_261_125
+_SEED = 20_261_125
 """Seed of the choice of some of the records of a large data set."""
 
 
 class DataError(ValueError):
-    """A data file that is missing, altered or cannot be fetched: one sentence for the user."""
+    """A data file that is missing, altered or cannot be fetched: a sentence for the user."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +87,7 @@ class Published:
 
 
 def data_directory(published: Published, directory: str | os.PathLike[str] | None) -> Path:
-    """The data directory: the one given, or that of `MIPSIM_DATA`.
+    """The data directory: the given directory, or that of `MIPSIM_DATA`.
 
     Raises:
         DataError: if none is named, or it is no folder.
@@ -104,16 +104,16 @@ def data_directory(published: Published, directory: str | os.PathLike[str] | Non
         )
     if not Path(directory).is_dir():
         raise DataError(
-            f"{text}, which is no folder; it must be one with {published.folders[0]}/{first.name} in it, from {first.url} "
+            f"{text}, which is no folder; it must be a folder with {published.folders[0]}/{first.name} in it, from {first.url} "
             f"(SHA-256 {first.sha256})"
         )
     return Path(directory)
 
 
 def read(published: Published, name: str, directory: str | os.PathLike[str] | None) -> bytes:
-    """The bytes of one file of a data set, which are the published ones.
+    """The bytes of a file of a data set, which are the published bytes.
 
-    The file may be packed by xz, as NAME.xz: the bytes are those of the unpacked one.
+    The file may be packed by xz, as NAME.xz: the bytes are those of the unpacked file.
 
     Args:
         published: the data set.
@@ -121,13 +121,13 @@ def read(published: Published, name: str, directory: str | os.PathLike[str] | No
         directory: the data directory; None = that of `MIPSIM_DATA`.
 
     Raises:
-        DataError: if the file is missing, or not the published one.
+        DataError: if the file is missing, or not the published file.
     """
-    file, path = _found(published, name, directory, (".xz",))
+    file, path = _located(published, name, directory, (".xz",))
     try:
         content = read_bytes(path)
         if path.name != name:
-            # A byte more than published shows that it is not the published one; a bomb is never unpacked.
+            # A byte more than published shows that it is not the published file; a bomb is never unpacked.
             with lzma.open(io.BytesIO(content)) as packed:
                 content = packed.read(file.size + 1)
     except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
@@ -149,9 +149,9 @@ def archive(
         directory: the data directory; None = that of `MIPSIM_DATA`.
 
     Raises:
-        DataError: if the file is missing, not the published one, or cannot be read to its end.
+        DataError: if the file is missing, not the published file, or cannot be read to its end.
     """
-    file, path = _found(published, name, directory)
+    file, path = _located(published, name, directory)
     try:
         with path.open("rb") as stream:
             if problem := wrong(file, stream):
@@ -176,7 +176,7 @@ def lacking(published: Published, directory: str | os.PathLike[str] | None = Non
     missing: list[str] = []
     for file in published.files:
         try:
-            _found(published, file.name, directory)
+            _located(published, file.name, directory)
         except DataError:
             missing.append(file.name)
     return tuple(missing)
@@ -200,13 +200,13 @@ def member(held: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     raise DataError(f"{held.filename} has no member {name}")
 
 
-def drawn(
+def sampled(
     parts: Iterable[tuple[np.ndarray, np.ndarray]], records: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The records of all parts: each of them in their order, or some that a fixed seed draws without replacement.
 
     Args:
-        parts: (inputs, labels) of the same length each; one is held at a time, beside what is drawn.
+        parts: (inputs, labels) of the same length each; one is held at a time, beside the sample.
         records: how many; None = all.
 
     Raises:
@@ -214,14 +214,14 @@ def drawn(
 
     Examples:
         >>> both = np.array([5, 6]), np.array([7, 8])
-        >>> x, y = drawn([both, both], 3)
+        >>> x, y = sampled([both, both], 3)
         >>> len(x), bool((x + 2 == y).all())
         (3, True)
     """
     if records is None:
         x, y = zip(*parts, strict=True)
         return np.concatenate(x), np.concatenate(y)
-    rng, keys, some, total = np.random.default_rng(_DRAWN), np.empty(0), None, 0
+    rng, keys, some, total = np.random.default_rng(_SEED), np.empty(0), None, 0
     for part in parts:
         total += len(part[1])
         keys = np.concatenate([keys, rng.random(len(part[1]))])
@@ -237,7 +237,7 @@ def wrong(file: DataFile, stream: io.BytesIO | io.BufferedReader) -> str:
     """What is wrong with the bytes of an open file, or nothing."""
     size = stream.seek(0, os.SEEK_END)
     if size != file.size:
-        why = "truncated" if size < file.size else "not the published one"
+        why = "truncated" if size < file.size else "not the published file"
         return f"has {size:,} bytes of {file.size:,}: it is {why}"
     stream.seek(0)
     digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -246,13 +246,13 @@ def wrong(file: DataFile, stream: io.BytesIO | io.BufferedReader) -> str:
     return ""
 
 
-def _found(
+def _located(
     published: Published,
     name: str,
     directory: str | os.PathLike[str] | None,
     packed: tuple[str, ...] = (),
 ) -> tuple[DataFile, Path]:
-    """(what is known of a file, where it is), where the name may end in one of `packed`."""
+    """(what is known of a file, where it is), where the name may end in an entry of `packed`."""
     file = next(f for f in published.files if f.name == name)
     base = data_directory(published, directory)
     places = [base / folder / f"{name}{end}" for folder in published.folders for end in ("", *packed)]

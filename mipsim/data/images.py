@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 
 from mipsim._archives import LIMIT, Archive, most_bytes
-from mipsim._validation import one_of, whole
+from mipsim._validation import choice, whole
 from mipsim._words import printable
-from mipsim.data.files import DataError, DataSet, archive, drawn, member, read
+from mipsim.data.files import DataError, DataSet, archive, member, read, sampled
 from mipsim.data.published import CIFAR_RECORD, PUBLISHED
 
 Split = Literal["train", "test"]
@@ -36,7 +36,7 @@ def fashion_mnist(split: Split = "train", directory: str | os.PathLike[str] | No
         directory: the data directory; None = that of `MIPSIM_DATA`.
 
     Raises:
-        DataError: if a file is missing or not the published one.
+        DataError: if a file is missing or not the published file.
 
     Source: Xiao, Rasul, Vollgraf (2017), "Fashion-MNIST".
 
@@ -44,9 +44,10 @@ def fashion_mnist(split: Split = "train", directory: str | os.PathLike[str] | No
         >>> fashion_mnist("train", "no/such/folder")
         Traceback (most recent call last):
         ...
-        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be one with fashion-mnist/train-images...
+        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be a folder with
+        fashion-mnist/train-images...
     """
-    prefix = "train" if one_of("split", split, ("train", "test")) == "train" else "t10k"
+    prefix = "train" if choice("split", split, ("train", "test")) == "train" else "t10k"
     published = PUBLISHED["fashion-mnist"]
     images, labels = (
         idx_array(read(published, f"{prefix}-{kind}-ubyte.gz", directory))
@@ -65,7 +66,7 @@ def cifar10(split: Split = "train", directory: str | os.PathLike[str] | None = N
         directory: the data directory; None = that of `MIPSIM_DATA`. Batches may be packed by xz, as `data_batch_1.bin.xz`.
 
     Raises:
-        DataError: if a file is missing or not the published one.
+        DataError: if a file is missing or not the published file.
 
     Source: Krizhevsky (2009), "Learning multiple layers of features from tiny images".
 
@@ -75,7 +76,7 @@ def cifar10(split: Split = "train", directory: str | os.PathLike[str] | None = N
         ...
         ValueError: split is 'validation'; it must be one of train, test
     """
-    train = one_of("split", split, ("train", "test")) == "train"
+    train = choice("split", split, ("train", "test")) == "train"
     names = [f"data_batch_{i}" for i in range(1, 6)] if train else ["test_batch"]
     batches = [cifar_batch(read(PUBLISHED["cifar10"], f"{name}.bin", directory)) for name in names]
     images, labels = (np.concatenate(parts) for parts in zip(*batches, strict=True))
@@ -97,7 +98,7 @@ def imagenet(
         Classes in the authors' order (their `map_clsloc.txt`), from 0, named "class 1" to "class 1000": the files hold no names.
 
     Raises:
-        DataError: if a file is missing or not the published one.
+        DataError: if a file is missing or not the published file.
         ValueError: if there are not so many records.
 
     Source: Chrabaszcz, Loshchilov, Hutter (2017), "A downsampled variant of ImageNet as an alternative to the CIFAR datasets"; Russakovsky
@@ -107,14 +108,15 @@ def imagenet(
         >>> imagenet("train", "no/such/folder")
         Traceback (most recent call last):
         ...
-        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be one with imagenet32/Imagenet32_train_npz.zip in it...
+        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be a folder with
+        imagenet32/Imagenet32_train_npz.zip in it...
     """
-    train = one_of("split", split, ("train", "test")) == "train"
+    train = choice("split", split, ("train", "test")) == "train"
     wanted = None if records is None else whole("records", records, 1)
     names = [f"train_data_batch_{i}.npz" for i in range(1, 11)] if train else ["val_data.npz"]
     which = "train" if train else "val"
     with archive(PUBLISHED["imagenet32"], f"Imagenet{_IMAGENET_SIDE}_{which}_npz.zip", directory) as held:
-        images, labels = drawn((imagenet_batch(held.read(member(held, name))) for name in names), wanted)
+        images, labels = sampled((imagenet_batch(held.read(member(held, name))) for name in names), wanted)
     return DataSet(
         images / np.float32(255), labels, tuple(f"class {i + 1}" for i in range(_IMAGENET_CLASSES))
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from mipsim._archives import most_bytes
 from mipsim._extras import optional
-from mipsim._validation import one_of
+from mipsim._validation import choice
 from mipsim.data.files import DataError, DataSet, read
 from mipsim.data.images import Split
 from mipsim.data.published import PUBLISHED
@@ -37,14 +37,14 @@ def adult(
     Args:
         split: "train" or "test".
         encoding: "ordinal" has 12 columns, a category being its place in the alphabet, without `fnlwgt` and `education`;
-            "one-hot" has 108, all 14 columns with one for each category. A missing entry, "?", is a category.
+            "one-hot" has 108, all 14 columns with a column for each category. A missing entry, "?", is a category.
         directory: the data directory; None = that of `MIPSIM_DATA`.
 
     Returns:
         Columns in their own units: scale them before a network sees them.
 
     Raises:
-        DataError: if a file is missing or not the published one.
+        DataError: if a file is missing or not the published file.
 
     Source: Becker & Kohavi (1996), "Adult", UCI Machine Learning Repository; Leemann et al. (2023), section 6, for 12 columns.
 
@@ -54,8 +54,8 @@ def adult(
         ...
         ValueError: encoding is 'binary'; it must be one of ordinal, one-hot
     """
-    one_of("encoding", encoding, ("ordinal", "one-hot"))
-    test = one_of("split", split, ("train", "test")) == "test"
+    choice("encoding", encoding, ("ordinal", "one-hot"))
+    test = choice("split", split, ("train", "test")) == "test"
     rows = adult_rows(read(PUBLISHED["adult"], "adult.data", directory).decode("ascii"))
     # The categories of both splits are those of the training file, which has them all.
     known = {
@@ -127,7 +127,7 @@ def location30(directory: str | os.PathLike[str] | None = None) -> DataSet:
         directory: the data directory; None = that of `MIPSIM_DATA`.
 
     Raises:
-        DataError: if the file is missing or not the published one.
+        DataError: if the file is missing or not the published file.
 
     Source: Shokri, Stronati, Song, Shmatikov (2017), from check-ins in Bangkok.
 
@@ -135,7 +135,8 @@ def location30(directory: str | os.PathLike[str] | None = None) -> DataSet:
         >>> location30("no/such/folder")
         Traceback (most recent call last):
         ...
-        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be one with location30/dataset_location.tgz in it...
+        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be a folder with
+        location30/dataset_location.tgz in it...
     """
     x, y = location_table(read(PUBLISHED["location30"], "dataset_location.tgz", directory))
     names = tuple(f"place {i}" for i in range(x.shape[1]))

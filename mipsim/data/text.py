@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from mipsim._validation import one_of, whole
-from mipsim.data.files import DataError, DataSet, archive, drawn, member
+from mipsim._validation import choice, whole
+from mipsim.data.files import DataError, DataSet, archive, member, sampled
 from mipsim.data.published import PUBLISHED
 
 _LABELS = ("entailment", "neutral", "contradiction")
@@ -21,7 +21,7 @@ _UNDECIDED = "-"
 _WORD = re.compile(r"[a-z0-9']+")
 _PARTS = ("premise", "hypothesis", "product", "difference")
 _TOGETHER = 10_000
-"""Lines that are kept in one array."""
+"""Lines that are stored in a single array."""
 
 
 def snli(
@@ -45,7 +45,7 @@ def snli(
         width: of a bag of words; x has four times as many columns.
 
     Raises:
-        DataError: if the file is missing or not the published one.
+        DataError: if the file is missing or not the published file.
         ValueError: if there are not so many records.
 
     Source: Bowman, Angeli, Potts, Manning (2015), "A large annotated corpus for learning natural language inference".
@@ -54,16 +54,17 @@ def snli(
         >>> snli("train", "no/such/folder")
         Traceback (most recent call last):
         ...
-        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be one with snli/snli_1.0.zip in it...
+        mipsim.data.files.DataError: directory is 'no/such/folder', which is no folder; it must be a folder with
+        snli/snli_1.0.zip in it...
     """
-    one_of("split", split, ("train", "dev", "test"))
+    choice("split", split, ("train", "dev", "test"))
     wanted = None if records is None else whole("records", records, 1)
     width = whole("width", width, 1)
     with (
         archive(PUBLISHED["snli"], "snli_1.0.zip", directory) as held,
         held.open(member(held, f"snli_1.0_{split}.jsonl")) as lines,
     ):
-        pairs, labels = drawn(_in_parts(labelled_pairs(lines)), wanted)
+        pairs, labels = sampled(_in_parts(labelled_pairs(lines)), wanted)
     names = tuple(f"{part} {i}" for part in _PARTS for i in range(width))
     return DataSet(hashed_pairs(pairs[:, 0].tolist(), pairs[:, 1].tolist(), width), labels, _LABELS, names)
 
@@ -127,7 +128,7 @@ def hashed_pairs(premises: Sequence[str], hypotheses: Sequence[str], width: int)
 
 
 def hashed_bags(sentences: Sequence[str], width: int) -> np.ndarray:
-    """Sentences as bags of words: each word adds +1 or -1 in one place, both from its hash; the sum is then of length 1, or 0.
+    """Sentences as bags of words: each word adds +1 or -1 in a single place, both from its hash; the sum is then of length 1, or 0.
 
     Words are runs of letters, digits and apostrophes, in lower case. Nothing is learned from data: no list of words, no frequencies.
 

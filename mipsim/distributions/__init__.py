@@ -1,4 +1,4 @@
-"""Laws of one record."""
+"""Laws of a record."""
 
 from mipsim.distributions.base import AbstractDistribution, AbstractProduct
 from mipsim.distributions.bernoulli import Bernoulli

@@ -1,4 +1,4 @@
-"""What every law of one record provides, and the checks that the laws share."""
+"""What every law of a record provides, and the checks that the laws share."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 class AbstractDistribution(AbstractMember):
-    """The law D of one record z in R^d.
+    """The law D of a record z in R^d.
 
     Parameters are NumPy float64 arrays, so that no precision is lost outside an x64 scope. Moments are
     NumPy float64 of shape (d,), in the data's own units (the r-th cumulant in units^r).
@@ -81,7 +81,7 @@ class AbstractDistribution(AbstractMember):
 
     @property
     def has_exact_sum(self) -> bool:
-        """Whether the law of a column sum can be drawn without its rows: see `sum_sampler`."""
+        """Whether the law of a column sum can be sampled without its rows: see `sum_sampler`."""
         return sum_sampler(self) is not None
 
     @property
@@ -100,7 +100,7 @@ class AbstractDistribution(AbstractMember):
         return self.central_moment(4) - 3.0 * self.central_moment(2) ** 2
 
     def typical_target(self, seed: int = 0) -> Vector:
-        """One record drawn from the law with its own seed, shape (d,); the same seed gives the same point."""
+        """A record sampled from the law with its own seed, shape (d,); the same seed gives the same point."""
         with exact_scope():
             key = jax.random.fold_in(fixed_key(seed), 0x7A)  # ord("z"): a stream of its own
             return np.asarray(self.sample(key, 1)[0], dtype=np.float64)
@@ -166,7 +166,8 @@ Member = Bool[Array, ""] | Int[Array, ""] | bool
 def sum_sampler(data: AbstractDistribution) -> Callable[[PRNGKeyArray, Count], Array] | None:
     """The function `(key, n) -> sum` that draws the sum of n >= 0 records, shape (d,), from its exact law.
 
-    The number n may itself be drawn, a whole number that JAX traces. None where there is none. A law registers its own beside its class.
+    The number n may itself be sampled, a whole number that JAX traces. None where there is none. A law registers its own beside
+    its class.
 
     Examples:
         >>> import jax, mipsim as mi
@@ -183,7 +184,7 @@ def sum_ratio(data: AbstractDistribution) -> Callable[[Array, int, Array, Array]
 
     It works coordinate by coordinate, on shape (d,): total are the column sums (not means) of the n rows, plus independent
     N(0, n noise_variance_j) noise; -inf where the total is impossible with the target in. None where there is no closed
-    form. A law without one for positive noise ignores it; `LikelihoodRatio` never passes it one.
+    form. A law without a closed form for positive noise ignores it; `LikelihoodRatio` never passes it positive noise.
 
     Examples:
         >>> import mipsim as mi
@@ -236,7 +237,7 @@ class AbstractWithCDF(AbstractProduct):
 
 
 def coordinates(d: int | None, **parameters: object) -> tuple[Vector, ...]:
-    """Return every parameter as a float64 vector of one common shape (d,); numbers are repeated d times.
+    """Return every parameter as a float64 vector of a common shape (d,); numbers are repeated d times.
 
     Args:
         d: the number of coordinates; None = the length of the vectors given, or 1 where all are numbers.

@@ -25,8 +25,8 @@ from mipsim.distributions.base import (
 class Bernoulli(AbstractProduct):
     """Records in {0, 1}^d with P(z_j = 1) = p_j, coordinates independent.
 
-    A record is drawn by comparing 32 random bits with round(p 2^32), kept within [1, 2^32 - 1]: the
-    probability drawn differs from p by at most 2^-32. Sums are drawn from Binomial(n, p).
+    A record is sampled by comparing 32 random bits with round(p 2^32), clipped to [1, 2^32 - 1]: the
+    sampled probability differs from p by at most 2^-32. Sums are sampled from Binomial(n, p).
 
     Args:
         p: success probabilities in (0, 1), a number or shape (d,).

@@ -1,4 +1,4 @@
-"""Tables of wide binomial laws that do not grow with them: one word picks a cell of counts, another the place in it."""
+"""Tables of wide binomial laws that do not grow with them: a word picks a cell of counts, another the place in it."""
 
 from dataclasses import dataclass
 
@@ -21,13 +21,13 @@ MOST_SHIFT = 8
 MOST_COUNTS = 2**31
 """Over all distinct laws, each of which is computed count by count: half a minute."""
 
-_FURTHER = 8  # columns beyond those of the window: a bell is four cells wide, and one is in reserve
+_FURTHER = 8  # columns beyond those of the window: a bell is four cells wide, and a fifth is in reserve
 _TOGETHER = 2**20  # counts whose probabilities are in memory at once: 8 MB an array
 
 
 @dataclass(frozen=True)
 class BinomialCells:
-    """d binomial laws, each a mixture of one bell of counts that is moved by whole cells.
+    """d binomial laws, each a mixture of a bell of counts that is moved by whole cells.
 
     A count is low_j + column x 2^shift_j + Z, Z the sum of four independent uniform numbers of 0, ..., 2^shift_j - 1. So its
     law is a cubic spline over the counts with a knot in every cell. Where shift_j is 0 the table holds the law itself.
@@ -59,7 +59,7 @@ class BinomialCells:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the cells of d binomial laws lie, so that several laws of one coordinate can share them.
+    """Where the cells of d binomial laws lie, so that several laws of the same coordinate can share them.
 
     Attributes:
         low, high: the first and last count that matter, shape (d,).
@@ -86,14 +86,14 @@ def place_in_cell(words: UInt32[Array, "..."], shift: UInt32[Array, "..."]) -> U
 
 
 def cell_layout(n: int, p: np.ndarray) -> Layout | None:
-    """Cells for Binomial(n, p_j), Binomial(n - 1, p_j) and either plus one, for every j.
+    """Cells for Binomial(n, p_j), Binomial(n - 1, p_j) and either plus 1, for every j.
 
     Returns:
         None where there are none: a law is too wide for 2^16 columns of 2^8 counts, or all together have too many counts.
 
     Examples:
-        >>> found = cell_layout(1_000_000, np.array([0.5, 0.01, 1e-5]))
-        >>> print(found.bits, found.shifts)
+        >>> layout = cell_layout(1_000_000, np.array([0.5, 0.01, 1e-5]))
+        >>> print(layout.bits, layout.shifts)
         9 [4 2 0]
         >>> cell_layout(2**53, np.array([0.5])) is None
         True
@@ -150,8 +150,8 @@ def binomial_cells(n: int, p: np.ndarray, layout: Layout, plus: int = 0) -> Bino
             else:
                 masses[rows], lead, off = _in_cells(law, width, bits)
                 first[rows] -= lead
-            # Five roundings a factor between a count and the likeliest one, which is a standard deviation away on average, and
-            # one a term of the sums: 8 counts x 2^-53 is twice what they can make.
+            # Five roundings a factor between a count and the likeliest count, which is a standard deviation away on average, and
+            # 1 a term of the sums: 8 counts x 2^-53 is twice what they can make.
             error = max(error, off + TAIL + 8 * counts * 2.0**-53)
     row = row.ravel()
     return BinomialCells(masses, row, first[row], layout.shifts, bits, error)
@@ -201,7 +201,7 @@ def _in_cells(law: np.ndarray, width: int, bits: int) -> tuple[np.ndarray, int, 
     total = np.maximum.accumulate(np.clip(np.cumsum(weights, axis=1), 0.0, None), axis=1)
     units = np.rint(total / total[:, -1:] * 2.0**32).astype(np.int64)
     masses = np.diff(units, axis=1, prepend=0)
-    # The distribution function that is drawn: bells wholly below a count, and the four that reach it in part.
+    # The distribution function that is sampled: bells wholly below a count, and the four that reach it in part.
     reach = np.zeros((rows, columns + 4, 5))
     reach[:, 4:, 4] = units
     for back in range(4):

@@ -1,4 +1,4 @@
-"""Alias tables of binomial counts: one 32-bit word gives one count."""
+"""Alias tables of binomial counts: a 32-bit word gives a count."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Words = UInt32[Array, "..."]
 
 @dataclass(frozen=True)
 class BinomialTable:
-    """Walker alias tables of d binomial laws, one row each.
+    """Walker alias tables of d binomial laws, a row each.
 
     A count is low_j + column. Entry = threshold in the top 32 - bits bits, alias column in the low `bits` bits.
 
@@ -112,12 +112,12 @@ def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
 
 
 def draw(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None = None) -> Words:
-    """Turn uniform words into columns of one row of a table (jittable).
+    """Turn uniform words into columns of a row of a table (jittable).
 
     The top `bits` bits of a word pick the column, the others are compared with its threshold.
 
     Args:
-        row: the entries of one row, or of several rows end to end.
+        row: the entries of a single row, or of several rows end to end.
         words: uniform 32-bit words.
         bits: log2 of the columns of the table.
         offset: where in `row` the wanted row begins, for each word; None = 0.
@@ -166,7 +166,7 @@ def least_bits(n: int, p: np.ndarray) -> int:
 
 def _columns(n: int, p: np.ndarray) -> tuple[int, np.ndarray]:
     """`table_bits`, and the first counts of the tables."""
-    if (least := least_bits(n, p)) > MOST_BITS + 1:  # no table, so that no quantile is asked for
+    if (least := least_bits(n, p)) > MOST_BITS + 1:  # no table, so that no quantile is computed
         return least, np.zeros(p.shape, np.int64)
     low, high = binomial_window(n, p)
     return max(1, int((high - low).max()).bit_length()), low
@@ -237,7 +237,7 @@ def _masses(n: int, p: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def alias_entries(masses: np.ndarray, bits: int) -> np.ndarray:
-    """Build Walker alias rows, thousands at once, one column of every row a step, in exact integers.
+    """Build Walker alias rows, thousands at once, a column of every row a step, in exact integers.
 
     Args:
         masses: probabilities in units of 2^-32, int64 of shape (d, 2^bits), each row summing to 2^32.
@@ -252,7 +252,7 @@ def alias_entries(masses: np.ndarray, bits: int) -> np.ndarray:
         array([[0.75, 0.25]])
 
     A sweep: the heavy column in hand lends to the light ones in turn; when it has become light itself it borrows from
-    the next heavy one. Every step finishes a column of every row that is not done.
+    the next heavy column. Every step finishes a column of every row that is not done.
     """
     together = max(1, _TOGETHER >> bits)
     parts = [_alias_rows(masses[k : k + together], bits) for k in range(0, max(1, len(masses)), together)]
@@ -285,7 +285,7 @@ def _alias_rows(masses: np.ndarray, bits: int) -> np.ndarray:
         alias[c] = np.where(mass < full, at[lends], c) & (columns - 1)
         left[lends] += mass - full
         light[lends] += 1
-        # A heavy column that kept exactly its own share needs no alias; one that gave too much borrows.
+        # A heavy column that retained exactly its own share needs no alias; a column that gave too much borrows.
         passes = np.flatnonzero((left <= full) & (giver < last))
         giver[passes] += 1
         c, rest, after = at[passes], left[passes], order[giver[passes]]

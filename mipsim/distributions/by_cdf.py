@@ -1,4 +1,4 @@
-"""What follows from the distribution function of one coordinate alone: cells with exact masses, and the transform of a sum."""
+"""What follows from the distribution function of a single coordinate alone: cells with exact masses, and the transform of a sum."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def cells_of(law: AbstractWithCDF, left: float, width: float, count: int) -> Cel
 class CharacteristicByCDF:
     """u -> E exp(i u (X - mean)) at u = k u_1 for whole k, as a Fourier transform orders them.
 
-    Masses of cells are those of the density blurred by one cell, and the blur is taken out again; what is left is the
+    Masses of cells are those of the density blurred by a cell, and the blur is taken out again; what is left is the
     transform beyond the frequency 2 pi / width.
 
     Attributes:

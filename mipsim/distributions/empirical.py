@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._samplers import places
-from mipsim._validation import finite_matrix, finite_vector, one_of, positive_definite_factor
+from mipsim._validation import choice, finite_matrix, finite_vector, positive_definite_factor
 from mipsim.distributions.base import AbstractDistribution, Vector, moment_order
 
 
@@ -49,7 +49,7 @@ class Empirical(AbstractDistribution):
             )
         self.location = self.records.mean(axis=0)
         shifted = self.records - self.location
-        full = one_of("covariance", covariance, ("full", "diagonal")) == "full"
+        full = choice("covariance", covariance, ("full", "diagonal")) == "full"
         self.cov = shifted.T @ shifted / rows if full else (shifted**2).mean(axis=0)
 
     @property

@@ -1,4 +1,4 @@
-"""Tables of the law of a column sum: one word picks a cell, another the place within it."""
+"""Tables of the law of a column sum: a word picks a cell, another the place within it."""
 
 from dataclasses import dataclass, replace
 from functools import singledispatch
@@ -18,7 +18,7 @@ from mipsim.distributions.uniform import Uniform
 
 _TAIL = 2.0**-35  # an eighth of the unit 2^-32 in which masses are stored
 _CELL_BITS = 12  # 4096 cells: a straight density in each is off by less than 1e-9; they fit the L2 cache
-_FINE, _COARSE = 5e-4, 1e-2  # spacing in standard deviations: the wished one, and the widest that is taken
+_FINE, _COARSE = 5e-4, 1e-2  # spacing in standard deviations: desired, and widest
 _POINTS = 2**20  # of the Fourier transform: 16 MB of complex numbers
 _MOST_FORMS = 64  # laws among the coordinates, each of which takes two tables and some tenths of a second
 _QUIET = 1e-12  # of the transform at the grid's highest frequency: else the grid does not see the density
@@ -26,7 +26,7 @@ _QUIET = 1e-12  # of the transform at the grid's highest frequency: else the gri
 
 @dataclass(frozen=True)
 class StandardForm:
-    """Coordinate j of a record is location_j + scale_j X, where X, of mean 0, has one law for all coordinates.
+    """Coordinate j of a record is location_j + scale_j X, where X, of mean 0, has a single law for all coordinates.
 
     Attributes:
         location, scale: shape (d,).
@@ -77,7 +77,7 @@ class LatticeTable:
 
 @singledispatch
 def standard_form(data: AbstractDistribution) -> StandardForm | None:
-    """The location-scale form of a law, or None where its coordinates have no common one.
+    """The location-scale form of a law, or None where its coordinates have no common form.
 
     Examples:
         >>> standard_form(Laplace(1.0, 2.0)).scale
@@ -113,7 +113,7 @@ def _(data: StudentT) -> StandardForm | None:
 
 
 def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
-    """The location-scale forms of a law whose coordinates have one of a few laws, or None where there are none.
+    """The location-scale forms of a law whose coordinates have a law among a few, or None where there are none.
 
     Returns:
         (forms, which): coordinate j has the form `forms[which[j]]`; which has shape (d,).
@@ -136,7 +136,7 @@ def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.n
 
 
 def _forms_by_cdf(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
-    """One form for each different distribution among the coordinates, where `cdf` gives them."""
+    """A form for each different distribution among the coordinates, where `cdf` gives them."""
     result = coordinates_by_law(data)
     if result is None or len(result[0]) > _MOST_FORMS:
         return None
@@ -155,7 +155,7 @@ def sum_table(form: StandardForm, rows: int) -> SumTable | None:
 
     Masses of 4096 cells are rounded to multiples of 2^-32 after the tails beyond 2^-35 are left out, and within a cell
     the density is taken as a straight line: the distribution function is off by less than 1e-9 in all. Long tails widen the cells: of
-    Student-t data it is off by 1e-8 for one row with three degrees of freedom, 1.3e-9 with five, and by less for more rows.
+    Student-t data it is off by 1e-8 for a single row with three degrees of freedom, 1.3e-9 with five, and by less for more rows.
 
     Returns:
         None where the law is too rough for the grid (a few rows of a law with jumps) or its tails are too long.
@@ -242,7 +242,7 @@ def lattice_table(
     """Tabulate the sum of `rows` >= 1 records of lattice data in every coordinate, as `binomial_table` does.
 
     Args:
-        data: one law for each coordinate.
+        data: a law for each coordinate.
         rows: how many records are added up.
         bits: log2 of the columns; None = as few as fit.
         most: bytes that the entries of all coordinates may take.

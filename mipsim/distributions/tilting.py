@@ -1,4 +1,4 @@
-"""Exponential tilting of the law of one record: the same family of laws, moved towards a half-space."""
+"""Exponential tilting of the law of a record: the same family of laws, moved towards a half-space."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from mipsim.distributions.exponential import Exponential
 from mipsim.distributions.gaussian import Gaussian
 
 TILTABLE = "Bernoulli, Gaussian, Exponential and Discrete"
-"""The laws whose tilted law can be drawn."""
+"""The laws whose tilted law can be sampled."""
 
 
 def tilted(data: AbstractDistribution, slope: object) -> tuple[AbstractDistribution, float]:
-    """The tilted law of one record and L: dP'/dP(z) = exp(slope . z - L), L = log E exp(slope . z).
+    """The tilted law of a record and L: dP'/dP(z) = exp(slope . z - L), L = log E exp(slope . z).
 
     Bernoulli(p) becomes Bernoulli(p e^s / (1 - p + p e^s)); N(mu, C) becomes N(mu + C s, C); an exponential law of
-    scale b one of scale b / (1 - b s), for b s < 1; a discrete law has each probability multiplied by e^(s v).
+    scale b an exponential law of scale b / (1 - b s), for b s < 1; a discrete law has each probability multiplied by e^(s v).
 
     Args:
-        data: the law of one record in R^d.
+        data: the law of a record in R^d.
         slope: s, shape (d,), in 1 / units of the data.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The distribution of a transformed record, such as a clipped one, where it is that of a known family."""
+"""The distribution of a transformed record, such as a clipped record, where it is that of a known family."""
 
 from abc import abstractmethod
 from functools import singledispatch
@@ -37,7 +37,9 @@ class AbstractTransform(eqx.Module):
 
     @abstractmethod
     def is_coordinatewise(self, dimension: int) -> bool:
-        """Whether coordinate j of a transformed record of that dimension depends on coordinate j alone, by one function for all j."""
+        """Whether coordinate j of a transformed record of that dimension depends on coordinate j alone, by the same function
+        for all j.
+        """
 
     @abstractmethod
     def fixes(self, low: np.ndarray, high: np.ndarray) -> bool:
@@ -107,7 +109,7 @@ class CoordinateClip(AbstractTransform):
 def transformed(data: AbstractDistribution, transform: AbstractTransform) -> AbstractDistribution | None:
     """The distribution of a transformed record; None where it belongs to no family that is known.
 
-    Where there is one, games of a mean of transformed records have the samplers and exact laws of a plain mean. A distribution that is
+    Where it exists, games of a mean of transformed records have the samplers and exact laws of a plain mean. A distribution that is
     not registered here is transformed only by what fixes every record.
 
     Args:
@@ -165,7 +167,7 @@ def _transformed_records(data: Empirical, transform: AbstractTransform) -> Abstr
 def _transformed_values(
     values: np.ndarray, probabilities: np.ndarray, transform: AbstractTransform
 ) -> Discrete | None:
-    """Independent coordinates on transformed values, of which equal ones are one; None where a coordinate is then constant."""
+    """Independent coordinates on transformed values, of which equal values are merged; None where a coordinate is then constant."""
     d = probabilities.shape[0]
     if not transform.is_coordinatewise(d):
         return None

@@ -13,7 +13,8 @@ _LEAST = 1024  # games: a coordinate's part of the loop takes as long for fewer
 
 
 def smaller_block(sampler: AbstractSampler, games: int, numbers: int) -> AbstractSampler:
-    """The sampler with a smaller block, if few games are asked and its own takes long. Scores of those that can do not depend on it.
+    """The sampler with a smaller block, if few games are requested and its own takes long. Scores of samplers that allow it do
+    not depend on the block.
 
     Args:
         sampler: with the block that suits many games.

@@ -44,7 +44,7 @@ def write_counts(
     manifest: Mapping[str, Any],
     keep: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Write counts with their manifest and a digest of both; the file appears whole or not at all, and an old one stays until then.
+    """Write counts with their manifest and a digest of both; the file appears whole or not at all, and an old file stays until then.
 
     Args:
         path: the file; where it is a symbolic link, what it names is replaced.
@@ -52,11 +52,11 @@ def write_counts(
         out: counts of the "out" games.
         inside: counts of the "in" games.
         manifest: what was played.
-        keep: asked when no other process can write; if true, the file is left as it is.
+        keep: called when no other process can write; if true, the file is left as it is.
 
     Raises:
         ValueError: if there are more counts than a file may hold.
-        OSError: one sentence with the path, if the folder or disk does not take it; the old file is untouched.
+        OSError: a sentence with the path, if the folder or disk does not take it; the old file is untouched.
     """
     path = file_path("path", path)
     given = zip(_ARRAYS.items(), (edges, out, inside), strict=True)
@@ -84,8 +84,8 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        OSError: one sentence with the path, if the system does not let it be read.
-        ValueError: one sentence with the path, if the file is truncated, corrupt, changed or of another kind.
+        OSError: a sentence with the path, if the system does not let it be read.
+        ValueError: a sentence with the path, if the file is truncated, corrupt, changed or of another kind.
     """
     path = file_path("path", path)
     content = read_bytes(path)
@@ -184,7 +184,7 @@ def resume(
     manifest: dict[str, Any],
     games: range,
 ) -> dict[str, Any]:
-    """The counts in the checkpoint if there is one, else none yet: the fields of a `Histogram`.
+    """The counts in the checkpoint if it exists, else none yet: the fields of a `Histogram`.
 
     Args:
         path: the checkpoint, written if it is missing; None = there is none.
@@ -205,7 +205,7 @@ def resume(
         held = _same_run(path, manifest, stored["manifest"])
         if held > len(games):
             raise ValueError(
-                f"checkpoint {path} holds {held} games, more than the {len(games)} asked; load it instead"
+                f"checkpoint {path} holds {held} games, more than the {len(games)} requested; load it instead"
             )
         own = {part: stored["manifest"][part] for part in ("games", "runs")}
         return stored | {"edges": edges, "manifest": manifest | own}
@@ -234,20 +234,20 @@ def store(path: Path, counts: Mapping[str, Any]) -> None:
     write_counts(path, **counts, keep=keep)
 
 
-def _same_run(path: Path, mine: Mapping[str, Any], found: Mapping[str, Any]) -> int:
+def _same_run(path: Path, mine: Mapping[str, Any], stored: Mapping[str, Any]) -> int:
     """How many games the manifest of a file says that it holds of this run, or say why it is not of it."""
-    part = difference(mine, found)
-    if part is None and not {"games", "runs"} <= set(found):
+    part = difference(mine, stored)
+    if part is None and not {"games", "runs"} <= set(stored):
         part = "games, of which it says nothing"
     if part is None:
         seed, first, _ = mine["runs"][0]
-        if found["runs"] != [[seed, first, first + found["games"]]]:
+        if stored["runs"] != [[seed, first, first + stored["games"]]]:
             part = "range of games"
     if part is not None:
         raise ValueError(
             f"checkpoint {path} belongs to another run, which differs in {part}; name another file"
         )
-    return found["games"]
+    return stored["games"]
 
 
 def _parts(content: bytes) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

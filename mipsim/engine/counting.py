@@ -1,4 +1,4 @@
-"""The one jitted kernel, which plays games block by block and counts their scores on fixed edges, and the threads that run it."""
+"""The jitted kernel, which plays games block by block and counts their scores on fixed edges, and the threads that run it."""
 
 import threading
 import time
@@ -63,8 +63,8 @@ def _count_games(
         return count_block(i - 1, counts, scores), scores.at[i % 2].set(draw(i).reshape(size, columns).T)
 
     def count_block(i: Array, counts: Array, scores: Array) -> Array:
-        # A block is counted one step after it is drawn: read from the loop's state its scores exist once, whereas
-        # XLA would draw them again for each of their uses in one step.
+        # A block is counted a step after it is sampled: read from the loop's state its scores exist once, whereas
+        # XLA would draw them again for each of their uses in the same step.
         world, sample, index = i % 2, scores[i % 2], numbers(i)
         cell = own * (nan_cell + 1) + jnp.where(jnp.isnan(sample), nan_cell, edges.bins(sample))
         played = jnp.broadcast_to((i >= 0) & (index >= start) & (index < stop), cell.shape)
@@ -104,7 +104,7 @@ def on_device(tree: Any) -> Any:
 
 
 def blocks_at_once(sampler: AbstractSampler, device: Device) -> int:
-    """How many blocks of a sampler a device draws at once: one on a CPU, whose caches a block is made for, else what fills it.
+    """How many blocks of a sampler a device draws at once: a single block on a CPU, whose caches a block is made for, else what fills it.
 
     It depends on the sampler and the device only, so that runs of any length share their last bits.
 
@@ -134,12 +134,12 @@ class Counter:
     """A sampler with its edges and seed, ready to count any range of games, on any of several devices.
 
     Args:
-        sampler: how scores are drawn; its leaves must be JAX arrays (`on_device`).
+        sampler: how scores are sampled; its leaves must be JAX arrays (`on_device`).
         edges: increasing thresholds for each of the sampler's columns.
         seed: a whole number in [0, 2^64).
         stream: GAMES or PILOT.
         devices: where to play; each gets a copy of the arrays. None = the first of `local_devices`.
-        blocks: how many blocks are drawn at once, >= 1; None = what suits the device.
+        blocks: how many blocks are sampled at once, >= 1; None = what suits the device.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Counter:
         if sampler.any_block:  # a larger block is then the same as several, and compiles to less
             sampler, blocks = replace(sampler, block=blocks * sampler.block), 1
         self.span = blocks * sampler.block
-        self._kept = max(len(own) for own in edges)
+        self._cells = max(len(own) for own in edges)
         arrays, rest = eqx.partition(sampler, eqx.is_array)
         with exact_scope():
             inputs = arrays, EdgeGrid(edges), run_draws(seed, stream)
@@ -175,7 +175,7 @@ class Counter:
             return count.lower(*self._places[0], *bounds)
 
     def needs(self) -> int:
-        """Bytes that one call needs beside its arguments, as the compiler says."""
+        """Bytes that a single call needs beside its arguments, as the compiler says."""
         with exact_scope():
             compiled = self.lower().compile()
         result = getattr(compiled, "compiled", compiled).memory_analysis()
@@ -186,7 +186,7 @@ class Counter:
 
         Returns:
             (counts, scores): counts int64 (2, columns, K + 2), K the most thresholds of a column, the last cell NaN; and
-            the scores of the last blocks drawn, float64 (2, columns, blocks x G).
+            the scores of the last sampled blocks, float64 (2, columns, blocks x G).
 
         Raises:
             BlockTooLargeError: if the device has no memory for it.
@@ -205,7 +205,7 @@ class Counter:
         finally:
             with self._lock:
                 self._busy[place] -= 1
-        retained = np.concatenate([counts[:, :, : self._kept + 1], counts[:, :, -1:]], axis=2)
+        retained = np.concatenate([counts[:, :, : self._cells + 1], counts[:, :, -1:]], axis=2)
         return retained, scores
 
 

@@ -38,9 +38,9 @@ def local_devices(wanted: int | None = None) -> list[Device]:
 
 
 def threads_for(devices: Sequence[Device]) -> int:
-    """How many threads keep the devices busy: one per core, or two per accelerator.
+    """How many threads keep the devices busy: 1 per core, or two per accelerator.
 
-    A core plays one chunk at a time. An accelerator gets a second chunk while the counts of the first come back.
+    A core plays a single chunk at a time. An accelerator gets a second chunk while the counts of the first come back.
 
     Examples:
         >>> threads_for(local_devices()) >= len(local_devices())

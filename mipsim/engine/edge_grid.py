@@ -1,4 +1,4 @@
-"""The bin of a score: equal buckets over the range of the thresholds, then the few thresholds of one bucket."""
+"""The bin of a score: equal buckets over the range of the thresholds, then the few thresholds of a bucket."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ _QUANTUM = 2048
 """Thresholds are padded to multiples of this: few shapes, hence few executables."""
 
 _BUCKETS = 8192
-"""Buckets of equal width: with 1,024 thresholds most hold none or one."""
+"""Buckets of equal width: with 1,024 thresholds most hold none or 1."""
 
 
 class EdgeGrid(eqx.Module):
-    """Increasing thresholds of each column of scores, laid out so that a bin takes one look-up and a step or two.
+    """Increasing thresholds of each column of scores, laid out so that a bin takes a single look-up and a step or two.
 
     A bucket is a monotone function of the score, computed alike for thresholds and scores: thresholds of lower buckets lie
     below the score, those of higher ones above, and only those of its own bucket are searched. The result is exact.
@@ -27,11 +27,11 @@ class EdgeGrid(eqx.Module):
         columns: the thresholds of each column, increasing.
 
     Attributes:
-        edges: the thresholds, each column padded with +inf to one of few lengths P, shape (columns P,). Padding keeps the
+        edges: the thresholds, each column padded with +inf to a length P among few, shape (columns P,). Padding keeps the
             shapes, hence the executable, the same for most numbers of thresholds; no score falls beyond the first pad.
         first: how many thresholds lie in lower buckets, shape (columns 8192,).
         start, scale: bucket = floor((score - start) scale), clipped; shape (columns, 1).
-        steps: of the search within a bucket, so many that 2^steps exceeds the thresholds of any one.
+        steps: of the search within a bucket, so many that 2^steps exceeds the thresholds of any bucket.
     """
 
     edges: Float[AnyArray, " thresholds"]
@@ -42,7 +42,7 @@ class EdgeGrid(eqx.Module):
 
     def __init__(self, columns: Sequence[np.ndarray]) -> None:
         placed = [_placed(edges) for edges in columns]
-        # Bounded by the fullest bucket of any column, so that one loop serves them all.
+        # Bounded by the fullest bucket of any column, so that a single loop serves them all.
         steps = max(int(held.max()).bit_length() for _, held in placed)
         most = max(edges.size for edges in columns)
         padded = np.full((len(columns), _QUANTUM * -(-(most + (1 << steps)) // _QUANTUM)), np.inf)
@@ -61,7 +61,7 @@ class EdgeGrid(eqx.Module):
 
     @property
     def cells(self) -> int:
-        """One more than the padded thresholds of a column."""
+        """The number of padded thresholds of a column, plus 1."""
         return self.edges.shape[0] // self.columns + 1
 
     def bins(self, scores: Float[Array, "columns G"]) -> Int[Array, "columns G"]:
@@ -87,7 +87,7 @@ class EdgeGrid(eqx.Module):
             below = edges.at[low + (half - 1)].get(mode="promise_in_bounds") < known
             return low + jnp.where(below, half, 0)
 
-        # The number of steps is traced, so that thresholds of any spacing share one executable.
+        # The number of steps is traced, so that thresholds of any spacing share an executable.
         low = jax.lax.fori_loop(0, self.steps, lambda i, low: halve(i.astype(jnp.int32), low), low)
         return low - begin
 

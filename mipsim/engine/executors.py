@@ -1,7 +1,7 @@
 """Shards of games on any `concurrent.futures.Executor`: processes, Dask, Slurm, MPI.
 
 A shard is a range of games, and counts depend on the games only: whichever worker plays a shard, as often as it takes, the sum is
-that of one process. Nothing here imports a cluster's package; the caller does, and hands over what it made.
+that of a single process. Nothing here imports a cluster's package; the caller does, and hands over what it made.
 """
 
 import importlib
@@ -126,18 +126,19 @@ def _prepared(payload: bytes) -> tuple[Counter, dict[str, Any]]:
 
 
 def check_executor(executor: object) -> None:
-    """Raise ValueError unless it is an executor or a function that makes one.
+    """Raise ValueError unless it is an executor or a function that makes an executor.
 
     Examples:
         >>> check_executor(3)
         Traceback (most recent call last):
         ...
-        ValueError: executor is 3; it must have a method submit, as a concurrent.futures.Executor has, or be a function that makes such a one
+        ValueError: executor is 3; it must have a method submit, as a concurrent.futures.Executor has, or be a function that
+            makes an executor
     """
     if not callable(getattr(executor, "submit", executor)):
         raise ValueError(
             f"executor is {executor!r}; it must have a method submit, as a concurrent.futures.Executor has, or be a function "
-            "that makes such a one"
+            "that makes an executor"
         )
 
 
@@ -145,8 +146,8 @@ class ShardCounter:
     """Counts ranges of games on an executor; many threads may call it at once.
 
     Args:
-        executor: a `concurrent.futures.Executor` or what has its `submit`, or a function that makes one. What that function made is
-            replaced once it is broken, and shut down at the end; an executor that was given stays as it is.
+        executor: a `concurrent.futures.Executor` or what has its `submit`, or a function that makes an executor. What that
+            function made is replaced once it is broken, and shut down at the end; an executor that was given stays as it is.
         recipe: what is played.
         sampler: the recipe's, in this process.
         edges: increasing thresholds of every column.
@@ -160,7 +161,7 @@ class ShardCounter:
     def __init__(
         self, executor: Any, recipe: Recipe, sampler: AbstractSampler, edges: Sequence[np.ndarray], seed: int
     ) -> None:
-        given = hasattr(executor, "submit") and not isinstance(executor, type)  # a class makes one
+        given = hasattr(executor, "submit") and not isinstance(executor, type)  # a class makes an executor
         self._make: Callable[[], Any] | None = None if given else executor
         self._executor = executor if self._make is None else _made(self._make)
         self._identity, self._versions = recipe.identity(sampler), versions()
@@ -184,7 +185,7 @@ class ShardCounter:
             ValueError: if a worker has another version, or plays another game.
             ExecutorError: if no attempt succeeds.
         """
-        if self._given_up is not None:  # shards before this one have begun, and may still be counted
+        if self._given_up is not None:  # shards before this shard have begun, and may still be counted
             raise self._given_up
         error: BaseException | None = None
         for _ in range(ATTEMPTS):
@@ -200,13 +201,13 @@ class ShardCounter:
             return self._checked(answer), np.zeros(0)
         text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".removesuffix(": ")
         hint = (
-            "; this executor is broken for good: give a function that makes executors, and a broken one is replaced"
+            "; this executor is broken for good: give a function that makes executors, and a broken executor is replaced"
             if isinstance(error, BrokenExecutor) and self._make is None
             else ""
         )
         self._given_up = ExecutorError(
             f"executor {type(self._executor).__name__} failed {ATTEMPTS} times to play games {start} to {stop - 1}, the last time "
-            f"with {text}{hint}; counts so far are kept where a checkpoint is"
+            f"with {text}{hint}; counts so far are stored if a checkpoint is given"
         )
         raise self._given_up from error
 
@@ -239,7 +240,7 @@ class ShardCounter:
         return future.result()
 
     def _replace(self, executor: Any, error: BaseException) -> None:
-        """Make another executor in place of a broken one, once for all threads that saw it break."""
+        """Make another executor in place of a broken executor, once for all threads that saw it break."""
         with self._lock:
             if self._make is not None and isinstance(error, BrokenExecutor) and executor is self._executor:
                 _shut(executor)
@@ -256,7 +257,7 @@ class ShardCounter:
             if mine != result:
                 raise ValueError(
                     f"worker {answer.worker} has {name} {result}, this process {name} {mine}; its counts are refused: "
-                    "install one version on all machines"
+                    "install the same version on all machines"
                 )
         part = difference(self._identity, theirs, ("game", "attack", "fidelity", "sampler"))
         if part is not None or answer.counts is None:

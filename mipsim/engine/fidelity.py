@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from mipsim._precision import fixed_key
 from mipsim._pure import ImpureFunctionError
-from mipsim._validation import one_of, refuse_class
+from mipsim._validation import choice, refuse_class
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.engine.samplers.base import AbstractSampler, block_games
@@ -22,12 +22,12 @@ from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
 
 FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
-"""From every record drawn to no game at all; "auto" takes the cheapest faithful one that plays."""
+"""From every sampled record to no game at all; "auto" takes the cheapest faithful fidelity that plays."""
 
 MOST_RECORDS = 2**53
 """Of a game that is played; exact laws have no such limit."""
 
-# Builders of samplers that draw the score itself, in the order in which they are asked.
+# Builders of samplers that draw the score itself, in the order in which they are tried.
 _PROJECTED = (normal_sampler, quadratic_sampler, clipped_law_sampler)
 
 # And of those that draw what the score is made of, coordinate by coordinate.
@@ -35,13 +35,13 @@ _TABLES = (cell_sampler, table_sampler, column_sampler)
 
 
 def check_fidelity(fidelity: object) -> str:
-    """Return `fidelity` if it is one that plays games.
+    """Return `fidelity` if it is a fidelity that plays games.
 
     Examples:
         >>> check_fidelity("auto")
         'auto'
     """
-    chosen = one_of("fidelity", fidelity, FIDELITIES)
+    chosen = choice("fidelity", fidelity, FIDELITIES)
     if chosen == "exact":
         raise ValueError(
             "fidelity is 'exact', which plays no games; for the exact trade-off curve call game.exact(attack)"
@@ -62,7 +62,7 @@ def check_game(game: object) -> AbstractGame:
 
 
 def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> None:
-    """Trace one round abstractly and check that the attack gives a real scalar for it.
+    """Trace a single round abstractly and check that the attack gives a real scalar for it.
 
     Must be called inside `exact_scope`.
 
@@ -109,17 +109,17 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
 
 
 def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> AbstractSampler:
-    """The sampler of a fidelity; of "auto", the cheapest faithful one: projected, else sufficient, else literal.
+    """The sampler of a fidelity; of "auto", the cheapest faithful sampler: projected, else sufficient, else literal.
 
     Must be called inside `exact_scope`.
 
     Args:
         game: what is played.
         attack: its attack.
-        fidelity: one of `FIDELITIES` but "exact".
+        fidelity: an entry of `FIDELITIES` but "exact".
 
     Raises:
-        ValueError: if the fidelity that is asked for does not exist for this game and attack.
+        ValueError: if the requested fidelity does not exist for this game and attack.
     """
     block = block_games(game.numbers, budget=2**21, most=1024)
     literal = LiteralSampler(game=game, attack=attack, block=block)
@@ -139,7 +139,7 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
                 return sampler
     if fidelity == "projected":
         raise ValueError(
-            f"fidelity is 'projected', but the score of {name_of(attack)} has no law of one or two dimensions in this "
+            f"fidelity is 'projected', but the score of {name_of(attack)} has no law of 1 or 2 dimensions in this "
             "game; use 'auto'"
         )
     if fidelity != "literal" and problem is not None:

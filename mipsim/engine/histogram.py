@@ -62,7 +62,7 @@ class Histogram:
     ) -> EmpiricalTradeOff:
         """The empirical trade-off curve with its simultaneous band.
 
-        Thresholds are picked evenly by their index among the edges, or for a score with atoms by what the pilot said of it
+        Thresholds are picked evenly by their index among the edges, or for a score with atoms by what the pilot measured
         (`mipsim.engine.pilot.pilot_shares`), never by looking at these counts: the band needs it. The AUC, and comparisons of two
         played curves, use all edges.
 
@@ -108,7 +108,7 @@ class Histogram:
         """Write to an NPZ file (no pickle), whole or not at all; `load` reads it back.
 
         Raises:
-            OSError: if the file cannot be written; an old one stays intact.
+            OSError: if the file cannot be written; an old file stays intact.
             ValueError: if there are too many edges for a file.
         """
         write_counts(path, self.edges, self.out, self.inside, self.manifest)
@@ -127,7 +127,7 @@ class Histogram:
     def __add__(self, other: object) -> Histogram:
         """Merge two runs of the same game, attack, edges and fidelity whose games are disjoint.
 
-        Runs of one seed that meet become one, so that the shards of a run add up to it, manifest and all.
+        Runs of the same seed that meet are merged, so that the shards of a run add up to it, manifest and all.
 
         Raises:
             ValueError: if anything but the seed and the range of games differs, or games are counted twice.
@@ -141,7 +141,7 @@ class Histogram:
             )
         if part := difference(self.manifest, other.manifest, _MERGEABLE):
             raise ValueError(
-                f"these histograms differ in their {part}; only runs of the same one can be merged"
+                f"these histograms differ in their {part}; only runs with the same {part} can be merged"
             )
         runs = _joined(self.manifest, other.manifest)
         games = self.games + other.games

@@ -1,4 +1,4 @@
-"""What a run needs of memory and what there is, told before it begins."""
+"""What a run needs of memory and what there is, reported before it begins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from mipsim.engine.devices import Device
 
 WORTH_A_LOOK = 2**28
-"""Bytes: what needs less is not asked for, since the answer takes a compilation."""
+"""Bytes: what needs less is not computed, since the answer takes a compilation."""
 
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
 _STATM = Path("/proc/self/statm")
@@ -18,7 +18,7 @@ _FULL = (
 
 
 def is_too_large(error: BaseException) -> bool:
-    """Whether a device found no memory for a call.
+    """Whether a device had no memory for a call.
 
     Examples:
         >>> is_too_large(RuntimeError("RESOURCE_EXHAUSTED: Out of memory")), is_too_large(RuntimeError("INTERNAL"))
@@ -35,7 +35,7 @@ class BlockTooLargeError(ValueError):
         """That of a block of so many games on this device."""
         return cls(
             f"a block of {block:,} games does not fit into the memory of {device.platform}:{device.id} ({device.device_kind}), of which "
-            f"{_bytes(available(device))} can be had; play fewer records or coordinates, or another fidelity. What a checkpoint holds is kept"
+            f"{_bytes(available(device))} can be had; play fewer records or coordinates, or another fidelity. What a checkpoint holds is not lost"
         )
 
 
@@ -59,7 +59,7 @@ def fitting(needed: float, what: str, workers: int, device: Device) -> int:
     """How many of the workers can play at once, each of which needs so many bytes.
 
     Raises:
-        ValueError: if there is no room for one.
+        ValueError: if there is no room for a single block.
 
     Examples:
         >>> from mipsim.engine.devices import local_devices

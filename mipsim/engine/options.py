@@ -1,4 +1,4 @@
-"""What a run is asked to do, checked once: the arguments that `play`, `play_many`, `play_targets` and `play_rare` share."""
+"""What a run is to do, checked once: the arguments that `play`, `play_many`, `play_targets` and `play_rare` share."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._validation import file_path, increasing_vector, one_of, whole
+from mipsim._validation import choice, file_path, increasing_vector, whole
 from mipsim.engine.devices import Device, local_devices, threads_for
 from mipsim.engine.executors import check_executor
 from mipsim.engine.fidelity import check_fidelity
@@ -33,8 +33,8 @@ class Options:
         progress: whether to show a bar.
         workers: threads, or shards in flight on an executor; None for what suits the machine.
         devices: where to play.
-        checkpoint: the file of a run of one column, or None.
-        shard: what the manifest says of the part that this run is of a larger one, or None.
+        checkpoint: the file of a run of a single column, or None.
+        shard: what the manifest says of the part that this run is of a larger run, or None.
         executor: where shards are played, or None for this process.
         until: what ends the run before its last game, or None.
     """
@@ -97,7 +97,7 @@ class Options:
             index, count = check_shard(shard)
             text = {"index": index, "count": count, "games": [requested.start, requested.stop]}
             requested = shard_of(requested, index, count)
-        chosen = one_of("fidelity", fidelity, fidelities) if fidelities else check_fidelity(fidelity)
+        chosen = choice("fidelity", fidelity, fidelities) if fidelities else check_fidelity(fidelity)
         if until is not None and shard is not None:
             raise ValueError(
                 f"shard is {shard} beside until; it must be None then, since a shard does not know when the others' games decide"
@@ -151,7 +151,7 @@ def game_range(games: object) -> range:
 
 
 def shard_of(games: range, index: int, count: int) -> range:
-    """Shard `index` of the `count` contiguous ones of a range of games; their sizes differ by one game at most.
+    """Shard `index` of the `count` contiguous shards of a range of games; their sizes differ by at most 1 game.
 
     Examples:
         >>> [shard_of(range(10), i, 3) for i in range(3)]

@@ -19,7 +19,7 @@ thresholds beyond the values of a score with atoms, and none rounded. The second
 are resumed on them."""
 
 LONG_PILOT = 2**32
-"""Numbers that literal games of a pilot may draw in one world, in some seconds, before they have a line of progress."""
+"""Numbers that literal games of a pilot may draw in each world, in some seconds, before they have a line of progress."""
 
 _OFFSET = 0.377
 """Of the grid from zero, in steps."""
@@ -33,8 +33,8 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
 
     For each world, threshold z in [-6, 6] is the pilot's quantile at Phi(z) where the pilot reaches so far, and beyond
     it continues as a straight line (a Gaussian tail). For Gaussian scores that is mean + z sd; for skewed,
-    bounded or heavy-tailed ones the thresholds follow the law. Thresholds never sit on an atom of a discrete score:
-    they lie midway between neighbouring values, so that rounding cannot move a score across one. Such a score keeps at most
+    bounded or heavy-tailed scores the thresholds follow the law. Thresholds never sit on an atom of a discrete score:
+    they lie midway between neighbouring values, so that rounding cannot move a score across a threshold. Such a score keeps at most
     as many thresholds beyond the pilot's values as between them: nothing is known of what comes there. Thresholds are
     rounded to a grid, so that machines whose scores differ by the rounding of float64 have the same ones; those of literal clipped
     steps, whose rows are float32, may differ.
@@ -75,7 +75,7 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
 def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
     """For each edge, how many of the pilot's evenly spread thresholds it replaces; None where the score has no atoms.
 
-    Where a score takes few values, many thresholds that are even in probits fall beside one heavy value and become one edge.
+    Where a score takes few values, many thresholds that are even in probits fall beside a single heavy value and become a single edge.
     A choice of few edges that is even in these counts misses no such value; taking every k-th edge may.
 
     Args:
@@ -135,13 +135,13 @@ def _spread(values: np.ndarray, count: int) -> np.ndarray:
 def _between(edges: np.ndarray, values: np.ndarray, move_all: bool) -> np.ndarray:
     """Move thresholds that sit on a value, or all of them, to the middle between their neighbouring values.
 
-    One on the outermost values has no neighbour on one side, and is left out.
+    A threshold on the outermost values lacks a neighbour on a side, and is left out.
     """
     right = np.searchsorted(values, edges, side="right")
     left, right = np.clip(right - 1, 0, None), np.clip(right, None, values.size - 1)
     away = np.minimum(np.abs(edges - values[left]), np.abs(edges - values[right]))
     near, within = away <= _rounding(values), left < right
-    # On a value from just below, the neighbours are that value and the one before: the middle is as good.
+    # On a value from just below, the neighbours are that value and the previous value: the middle is as good.
     moved = np.where(within & (near | move_all), 0.5 * (values[left] + values[right]), edges)
     return moved[within | ~near]
 

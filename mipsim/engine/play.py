@@ -48,21 +48,21 @@ def play(
         edges: increasing finite thresholds, in units of the score; None fixes them by a pilot with its own stream. A
             `Histogram` gives its own, so that the two can be added.
         fidelity: "literal" plays all n records; "sufficient" draws the output from its exact law; "projected" draws
-            the score itself from its exact law, where that has one or two dimensions: the same law, each faster than
-            the one before. "auto" takes the cheapest of them that this game and attack have; the manifest says which.
+            the score itself from its exact law, where that has 1 or 2 dimensions: the same law, each faster than
+            the previous. "auto" takes the cheapest of them that this game and attack have; the manifest says which.
         chunk: games per call, rounded up to whole blocks; None aims at half a second.
         progress: show how far it is, with games per second and the time left: on stderr if that is a terminal, or in a notebook.
         checkpoint: a file to keep partial counts in. If it exists and holds the same run, the run resumes from there, on the
             pilot's thresholds that it holds. Several processes may play the same run into it: it never loses games.
-        workers: threads; None = one per core, or two per device where devices are no CPUs.
+        workers: threads; None = 1 per core, or two per device where devices are no CPUs.
         devices: how many of this process's JAX devices the chunks are spread over; None = all of them.
         shard: (i, k) plays only the i-th of k equal parts of the games, i = 0, ..., k - 1. The sum of all k results
             (`Histogram.__add__`) is the result of the whole.
         executor: plays shards of the games elsewhere: a `concurrent.futures.Executor` (processes, loky, Dask's `get_executor()`,
-            mpi4py's, submitit's), or a function that makes one, which is then replaced when its workers die. `workers` is then
+            mpi4py's, submitit's), or a function that makes an executor, which is then replaced when its workers die. `workers` is then
             the number of shards in flight (None = what it says it has), `chunk` the games of a shard. Counts are the same.
         until: a claimed trade-off function, or an `Until` that says how it is judged: the run stops as soon as the claim is confirmed or refuted, at
-            one of the numbers of games that `Until` fixes; else it ends after `games`. All intervals of such counts are wider, so that they
+            a number of games that `Until` fixes; else it ends after `games`. All intervals of such counts are wider, so that they
             hold at every number of games at once.
 
     Raises:
@@ -140,8 +140,8 @@ def decide(
         >>> data = mi.Gaussian([0.0], [1.0])
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=9, target=[3.0])
         >>> attack = mi.CovarianceScore(data, n=9, target=[3.0])
-        >>> found = decide(game, attack, mi.GaussianTradeOff(2.0), progress=False)  # about 1.06
-        >>> found.verdict, found.out_games
+        >>> result = decide(game, attack, mi.GaussianTradeOff(2.0), progress=False)  # about 1.06
+        >>> result.verdict, result.out_games
         ('REFUTED', 8192)
     """
     until = Until(claim, kind, tolerance, confidence, least_rate)

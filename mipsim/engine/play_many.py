@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mipsim._precision import exact_scope
-from mipsim._validation import finite_matrix, number, one_of, whole
+from mipsim._validation import choice, finite_matrix, number, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
@@ -28,20 +28,20 @@ Score = AbstractAttack | Callable[..., Any]
 
 @dataclass(frozen=True)
 class ManyHistogram:
-    """One histogram for each attack or target, all of the same games.
+    """A histogram for each attack or target, all of the same games.
 
-    Within one histogram the games are independent, so that its counts are binomial and its band is honest. Between
+    Within a histogram the games are independent, so that its counts are binomial and its band is honest. Between
     histograms they are not: all score the same releases. Two things follow.
 
     - A statement about several of them at once needs Bonferroni's correction, which holds under any dependence;
       `tradeoffs` makes it.
-    - Their sum is not binomial. A release is a cluster, and m scores of one release tell less than m releases would
-      (with equal targets no more than one), so that a band that takes them for independent is too narrow. `pooled`
-      counts one score of each release, that of a target drawn at random by itself: games of the pooled attack
-      "a random one of the targets", independent again.
+    - Their sum is not binomial. A release is a cluster, and m scores of the same release tell less than m releases would
+      (with equal targets no more than a single release), so that a band that takes them for independent is too narrow. `pooled`
+      counts a single score of each release, that of a target sampled at random by itself: games of the pooled attack
+      "a random target", independent again.
 
     Attributes:
-        histograms: one per attack or target, in their order.
+        histograms: a histogram per attack or target, in their order.
         pooled: scores of a random target in each game; None for several attacks, whose scores have no common unit.
         names: of the attacks, where they were given by name, in the order of the histograms.
 
@@ -49,11 +49,11 @@ class ManyHistogram:
 
     Examples:
         >>> import numpy as np
-        >>> one = Histogram(np.array([0.0]), np.array([7, 3]), np.array([2, 8]))
-        >>> many = ManyHistogram((one, one))
-        >>> len(many), many.games, many[0] is one, many.pooled
+        >>> single = Histogram(np.array([0.0]), np.array([7, 3]), np.array([2, 8]))
+        >>> many = ManyHistogram((single, single))
+        >>> len(many), many.games, many[0] is single, many.pooled
         (2, 10, True, None)
-        >>> ManyHistogram((one, one), names=("mean", "median"))["median"] is one
+        >>> ManyHistogram((single, single), names=("mean", "median"))["median"] is single
         True
     """
 
@@ -67,7 +67,7 @@ class ManyHistogram:
             raise ValueError("histograms is empty; it must hold at least one histogram")
         if self.names is not None and len(self.names) != len(self.histograms):
             raise ValueError(
-                f"names has {len(self.names)} entries; it must have one per histogram, {len(self.histograms)}"
+                f"names has {len(self.names)} entries; it must have a name per histogram, {len(self.histograms)}"
             )
         if len(sizes := {part.games for part in parts}) > 1:
             raise ValueError(f"histograms hold {sorted(sizes)} games; they must be of the same games")
@@ -83,7 +83,7 @@ class ManyHistogram:
     def __getitem__(self, index: int | str) -> Histogram:
         if isinstance(index, str):
             index = (self.names or ()).index(
-                one_of("name", index, self.names or ("none, since no attack has one",))
+                choice("name", index, self.names or ("none, since no attack has a name",))
             )
         return self.histograms[index]
 
@@ -98,13 +98,13 @@ class ManyHistogram:
         Args:
             confidence: of all the bands together, in (0, 1): each has failure probability (1 - confidence) / family.
             thresholds: as in `Histogram.tradeoff`.
-            family: how many bands the confidence is shared by; None = one for each histogram, the least. Give more where the
+            family: how many bands the confidence is shared by; None = a band for each histogram, the least. Give more where the
                 pooled curve or other runs are looked at too.
 
         Examples:
             >>> import numpy as np
-            >>> one = Histogram(np.array([0.0]), np.array([7, 3]), np.array([2, 8]))
-            >>> [round(curve.confidence, 6) for curve in ManyHistogram((one, one)).tradeoffs(0.99)]
+            >>> single = Histogram(np.array([0.0]), np.array([7, 3]), np.array([2, 8]))
+            >>> [round(curve.confidence, 6) for curve in ManyHistogram((single, single)).tradeoffs(0.99)]
             [0.995, 0.995]
         """
         level = number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
@@ -134,9 +134,9 @@ def play_many(
 ) -> ManyHistogram:
     """Play `games` games in each world and count the scores of several attacks on the same releases.
 
-    Each attack's histogram is what `play` would count: its games are independent. The histograms depend on one another,
+    Each attack's histogram is what `play` would count: its games are independent. The histograms are mutually dependent,
     so that a statement about several needs Bonferroni's correction: `ManyHistogram.tradeoffs`. The scores of all linear
-    attacks on a fixed target are one matrix product.
+    attacks on a fixed target are a single matrix product.
 
     Args:
         game: what is played.
@@ -145,7 +145,7 @@ def play_many(
         games: games in EACH world, >= 1.
         seed: a whole number in [0, 2^64).
         edges: increasing thresholds for all attacks; None fixes them for each by a pilot.
-        fidelity: "literal", "sufficient" (the output drawn from its law), or "auto", the cheaper one that there is.
+        fidelity: "literal", "sufficient" (the output sampled from its law), or "auto", the cheaper that exists.
         chunk: as in `play`; like progress and workers it does not change the counts.
         progress: as in `play`.
         workers: as in `play`.
@@ -208,11 +208,11 @@ def play_targets(
     """Play the fixed-target games of several targets on the same rows.
 
     Histogram i is what `play` would count for target i: its games are independent. The rows and the noise of a game are
-    the same for all targets: the "out" release is scored once for each, and "in" the target takes the place of one row.
+    the same for all targets: the "out" release is scored once for each, and "in" the target takes the place of a row.
     Between targets the scores are dependent, often strongly; `ManyHistogram` says what that means, and `pooled` is the
     curve of a random target with honest counts.
 
-    From some ten targets on this is faster than playing them one by one, tenfold for hundreds; only where `play` draws the
+    From some ten targets on this is faster than playing them separately, tenfold for hundreds; only where `play` draws the
     score itself (Gaussian data and a linear attack, fidelity "projected") it is not.
 
     Args:

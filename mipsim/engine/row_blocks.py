@@ -1,7 +1,8 @@
 """Rounds that only add up over their records, played a block of records at a time: the cache never holds more than a block.
 
-If all that a round takes from its records is sums, products, extremes or one of them, then it is the same to draw a block of records, add it
-up, and forget it. The records are those that are drawn all at once, bit for bit; only the order differs in which their numbers are added up.
+If all that a round takes from its records is sums, products, extremes or a single row, then it is the same to draw a block of
+records, add it up, and forget it. The records are those that are sampled all at once, bit for bit; only the order differs in
+which their numbers are added up.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from mipsim.engine.row_reading import NUMBERS, Deferred, InseparableError, Readi
 
 
 def rows_of_block(rows: int, width: int) -> int:
-    """How many rows of so many numbers a block has: all of them in a small game, else a divisor of their number where there is a good one.
+    """How many rows of so many numbers a block has: all of them in a small game, else a divisor of their number where a good
+    divisor exists.
 
     Examples:
         >>> rows_of_block(100, 20), rows_of_block(1000, 100), rows_of_block(997, 100), rows_of_block(1000, 5000)
@@ -33,10 +35,10 @@ def rows_of_block(rows: int, width: int) -> int:
 
 
 def by_blocks(play: Callable[[Array], Array], rows: int, of_block: int) -> Callable[[Array], Array]:
-    """The same round, its rows drawn and added up `of_block` at a time. Must be traced inside `exact_scope`.
+    """The same round, its rows sampled and added up `of_block` at a time. Must be traced inside `exact_scope`.
 
     Args:
-        play: one round, a function of a key of the counter generator (`mipsim.engine.random.keys`) to an array.
+        play: a round, a function of a key of the counter generator (`mipsim.engine.random.keys`) to an array.
         rows: how many records it draws.
         of_block: rows of a block.
 
@@ -84,7 +86,7 @@ def _played(reading: Reading, result: Value) -> Array:
 def _block(
     reading: Reading, first: Array, keep: Callable[[int, Array], Array] = lambda slot, x: x
 ) -> dict[int, Array]:
-    """All values of the block that begins with this row; `keep` may store one, and returns it."""
+    """All values of the block that begins with this row; `keep` may store a value, and returns it."""
     result: dict[int, Array] = {}
     for step in reading.on_block:
         operands = [result[x.slot] if isinstance(x, Rows) else x for x in step.operands]
@@ -113,13 +115,15 @@ def _sums(reading: Reading) -> list[Array]:
         return sums, places
 
     none = [_longer(item[t.value], t.neutral(item[t.value].dtype)) for t in reading.totals]
-    room = {slot: _longer(item[slot], 0) for slot in _kept(reading) if item[slot].ndim > 1}
+    room = {slot: _longer(item[slot], 0) for slot in _stored(reading) if item[slot].ndim > 1}
     sums, _ = jax.lax.fori_loop(0, reading.blocks, add, (none, room))
     return [total.finish(x) for total, x in zip(reading.totals, sums, strict=True)]
 
 
-def _kept(reading: Reading) -> list[int]:
-    """The values of a block that are kept: what several reductions need, which XLA would draw again for each of these, and what is materialised."""
+def _stored(reading: Reading) -> list[int]:
+    """The values of a block that are stored: what several reductions need, which XLA would draw again for each of these, and
+    what is materialised.
+    """
     needed_by = {
         total.value: {total.value} for total in reading.totals
     }  # slot -> the reductions that need it next

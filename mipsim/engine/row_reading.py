@@ -1,7 +1,7 @@
 """A round read operation by operation: which of its values have a row for each record, and what it takes from these.
 
 JAX traces a round to a program of primitives. Of those that work on every row by itself a block of rows can be made from blocks; those that
-add rows up can do so block by block. A round that does anything else with its rows is said to be inseparable.
+add rows up can do so block by block. A round that does anything else with its rows is called inseparable.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class InseparableError(Exception):
 
 @dataclass(frozen=True)
 class Rows:
-    """A value with a row for each record, known block by block; `whole` is all of it, unless it was made of drawn rows."""
+    """A value with a row for each record, known block by block; `whole` is all of it, unless it was made of sampled rows."""
 
     slot: int
     shape: tuple[int, ...]
@@ -88,7 +88,7 @@ Value: TypeAlias = Any  # an array that is known at once, Rows, TransposedRows o
 
 @dataclass(frozen=True)
 class Step:
-    """One operation. On a block, it takes the number of the block's first row before its operands."""
+    """A single operation. On a block, it takes the number of the block's first row before its operands."""
 
     work: Callable[..., Sequence[Array]]
     operands: Sequence[Value]
@@ -98,7 +98,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Total:
-    """What is added up over blocks: a value of theirs, how two are made one, the number that changes nothing, what is done at the end."""
+    """What is added up over blocks: a value of theirs, how two are merged, the number that changes nothing, what is done at the end."""
 
     value: int
     of_two: Callable[..., Array]
@@ -162,7 +162,7 @@ class Reading:
         if sample or self._draws_rows(equation, operands):
             return self._on_rows(equation, operands)
         result = _bound(equation)(*wholes)
-        # Values without drawn rows are known block by block too where that can be: all of them could be as large as the records.
+        # Values without sampled rows are known block by block too where that can be: all of them could be as large as the records.
         by_rows = any(isinstance(x, Rows) for x in operands) and name in _SINGLY | {"reshape", "squeeze"}
         if not (by_rows or name in ("iota", "broadcast_in_dim")) or result[0].shape[:1] != (self.rows,):
             return result
@@ -173,7 +173,7 @@ class Reading:
         return [Rows(rows.slot, rows.shape, result[0])]
 
     def _draws_rows(self, equation: Any, operands: list[Value]) -> bool:
-        """Whether the result is drawn rows, of several numbers each: single ones are drawn at once."""
+        """Whether the result is sampled rows, of several numbers each: single numbers are sampled at once."""
         shape = equation.outvars[0].aval.shape if equation.outvars else ()
         if len(shape) < 2 or shape[0] != self.rows:
             return False
@@ -273,7 +273,7 @@ class Reading:
         if _shape(operand)[:1] != (self.rows,):
             raise InseparableError
         more = self.blocks * self.of_block - self.rows
-        # Of one that is too short a slice would begin earlier, to fit.
+        # Of an array that is too short a slice would begin earlier, to fit.
         padded = jnp.pad(operand, [(0, more), *[(0, 0)] * (operand.ndim - 1)]) if more else operand
         return lambda first, _: jax.lax.dynamic_slice_in_dim(padded, first, self.of_block)
 
@@ -359,7 +359,7 @@ class Reading:
         return jnp.where(own.reshape(-1, *[1] * (block.ndim - 1)), block, jnp.asarray(neutral, block.dtype))
 
     def _picked(self, equation: Any, operands: list[Value]) -> Deferred:
-        """One row, at a place that is known before."""
+        """A single row, at a place that is known before."""
         rows, place, *_ = operands
         if (
             not isinstance(rows, Rows)

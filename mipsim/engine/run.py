@@ -29,7 +29,7 @@ from mipsim.games.base import AbstractGame, AbstractMembershipGame
 
 @dataclass(frozen=True)
 class Column:
-    """What one score of every game is: the game as this score sees it, the attack, and what else its manifest says."""
+    """What a single score of every game is: the game as this score sees it, the attack, and what else its manifest says."""
 
     game: AbstractGame
     attack: AbstractAttack
@@ -38,10 +38,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that is ready to be played; a run of one attack is the case of one column.
+    """A run that is ready to be played; a run of a single attack is the case of a single column.
 
     Attributes:
-        options: what it is asked to do.
+        options: what it is to do.
         sampler: draws the scores of all columns; its leaves must be JAX arrays.
         columns: what they are.
         recipe: what workers of an executor build the sampler from, or None where there are none.
@@ -93,7 +93,7 @@ class Run:
                 and until.decides(self._added(begun[0], counts[:, 0], done))
             )
 
-        stop = begin if decided() else options.games.stop  # by a run before this one
+        stop = begin if decided() else options.games.stop  # by an earlier run
         ways = counting, begin, stop, span, options.chunk, workers
         with (
             progress_line(title, len(options.games), done, options.progress) as advance,
@@ -140,7 +140,7 @@ class Run:
             device.platform == "cpu" and sampler.is_separable
         )
         if whole:
-            fitting(least, what, 1, device)  # what no compiler need be asked for
+            fitting(least, what, 1, device)  # what needs no compiler
         needed = Counter(sampler, [np.zeros(1)] * len(self.columns), self.options.seed).needs()
         # Beside what the compiler says, the library that adds up large arrays on a CPU takes a copy of them.
         needed += least if whole else 0.0
@@ -171,7 +171,7 @@ class Run:
         )
 
     def _manifest(
-        self, sampler: AbstractSampler, column: Column, edges: np.ndarray, said: dict[str, Any]
+        self, sampler: AbstractSampler, column: Column, edges: np.ndarray, edge_facts: dict[str, Any]
     ) -> dict[str, Any]:
         options = self.options
         manifest = {
@@ -183,7 +183,7 @@ class Run:
             **counted(options.seed, options.games, 0),
             "fidelity": sampler.fidelity,
             "sampler": sampler.name,
-            "edges": said | array_digest(edges),
+            "edges": edge_facts | array_digest(edges),
             "draws": DRAWS,
             "versions": versions(),
             "device": options.devices[0].platform,
@@ -206,7 +206,8 @@ class Run:
         text = {} if stored is None else stored["manifest"].get("edges", {})
         if stored is not None and text.get("source") == "pilot":
             return [(stored["edges"], text)]
-        counter = Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)  # on one device: a pilot is short
+        # A pilot is short: a single device plays it.
+        counter = Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)
         wanted, sample = pilot_games(columns[0].game, sampler), []
         with exact_scope():
             long = sampler.fidelity == "literal" and wanted * columns[0].game.numbers > LONG_PILOT

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim._validation import number, one_of, whole
+from mipsim._validation import choice, number, whole
 from mipsim._verdict import READINGS, Verdict
 from mipsim.bands.anytime import next_look
 from mipsim.bands.compare import Comparison
@@ -57,7 +57,7 @@ class Until:
         check_claim("claim", self.claim)
         margin = equality_tolerance(self.claim) if self.tolerance is None else self.tolerance
         checked = {
-            "kind": "equality" if self.kind is None else one_of("kind", self.kind, tuple(READINGS)),
+            "kind": "equality" if self.kind is None else choice("kind", self.kind, tuple(READINGS)),
             "tolerance": number("tolerance", margin, 0.0, low_open=True),
             "confidence": number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True),
             "least_rate": number("least_rate", self.least_rate, 0.0, 0.5, high_open=True),

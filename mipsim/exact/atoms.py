@@ -11,7 +11,7 @@ from mipsim.exact.rounding import EPS
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 MOST_ATOMS = 2**20
-"""The most atoms that are kept."""
+"""The most atoms that are stored."""
 
 _UNDERFLOW = 1e-290  # what may be lost of a probability where products underflow
 _ROUNDED = (
@@ -22,7 +22,7 @@ _ALIKE = 16.0  # terms whose errors differ by less are summed before others are 
 
 @dataclass(frozen=True)
 class Table:
-    """Possible values of one term of a score with their probabilities in both worlds; -inf allowed.
+    """Possible values of a single term of a score with their probabilities in both worlds; -inf allowed.
 
     Attributes:
         values: shape (K,).
@@ -172,7 +172,7 @@ def _by_size(tables: Sequence[Table]) -> list[list[Table]]:
 
 
 def _rising(values: np.ndarray) -> np.ndarray:
-    """Values in order, moved up by as little as makes every one a float of its own.
+    """Values in order, moved up by as little as makes each a float of its own.
 
     Examples:
         >>> _rising(np.array([-np.inf, 1.0, 1.0])) - 1.0
@@ -226,7 +226,7 @@ def without_ties(
     """Sort the values and add up what differs by rounding only; impossible values are left out.
 
     Values tie where their own errors can make them equal: a value that is large, or improbable, says nothing of others. Of tied
-    values the most accurate one stands. Sums with one term in common are not equal, since the values of the other term are not:
+    values the most accurate value stands. Sums with a common term are not equal, since the values of the other term are not:
     alone they stay apart, in the order of that term; where rounding hides their order among other sums, the value that stands is
     marked, and its error reaches all of them. Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is
     added to others.
@@ -281,7 +281,7 @@ def without_ties(
 
 
 def _in_order(first: np.ndarray, values: np.ndarray, terms: np.ndarray) -> np.ndarray:
-    """Sums all of whose group have one term in common, a mask: they are in the order of the other term, however near they are."""
+    """Sums all of whose group have a common term, a mask: they are in the order of the other term, however near they are."""
     starts = np.flatnonzero(first)
     common = [np.minimum.reduceat(t, starts) == np.maximum.reduceat(t, starts) for t in terms]
     return (np.any(common, axis=0) & np.isfinite(values[starts]))[np.cumsum(first) - 1]
@@ -291,7 +291,7 @@ def ties(values: np.ndarray, near: np.ndarray | float) -> np.ndarray:
     """Where groups of sorted values begin, a mask: the intervals value - near to value + near of a group have a point in common.
 
     Args:
-        values: increasing, shape (K,); infinite values are one group.
+        values: increasing, shape (K,); infinite values form a single group.
         near: the error of each, a number or shape (K,).
 
     Examples:
@@ -319,7 +319,7 @@ Masses = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def beside(out: Masses, inside: Masses, lost: float, relative: float, floor: float) -> Table:
-    """One table of the values of both worlds; a value that one world does not take has probability 0 there."""
+    """A single table of the values of both worlds; a value that a world does not take has probability 0 there."""
     nothing = [np.zeros(world[0].size) for world in (inside, out)]
     values, near = (np.concatenate([out[part], inside[part]]) for part in (0, 2))
     masses = np.concatenate([out[1], nothing[0]]), np.concatenate([nothing[1], inside[1]])

@@ -9,7 +9,7 @@ def binomial_probabilities(n: int, p: np.ndarray, low: np.ndarray, size: int) ->
     """P(Binomial(n, p_j) = low_j + k), k = 0 .. size - 1, by ratios of neighbours from the mode outwards.
 
     A ratio (n - k) p / ((k + 1) (1 - p)) is right to 2 EPS, so that a value m counts from the mode is right to 3 m EPS of itself, up
-    to one factor for all, which the sum, 1 less what is outside the window, fixes. So their total error is at most
+    to a common factor for all, which the sum, 1 less what is outside the window, fixes. So their total error is at most
     6 EPS E|count - mode| + 64 EPS <= `binomial_error`. Nothing overflows, and what underflows is below 1e-300.
 
     Args:

@@ -44,22 +44,22 @@ from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 # noise much finer than the atoms it smooths.
 _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
 _ENOUGH = 4e-4  # a little above the width that 2^14 nodes give a density
-_OUTCOMES = 2**14  # of one row; each is an atom of every further batch
-_CONVOLVED = 2.0**28  # products of one convolution of all distinct coordinates: some seconds
+_OUTCOMES = 2**14  # of a single row; each is an atom of every further batch
+_CONVOLVED = 2.0**28  # products of a single convolution of all distinct coordinates: some seconds
 _ENUMERATED = 2.0**20  # outcomes: so many are multiplied out in a second
 _KEPT = 2**17  # atoms
 _HEAVY = 2.0**-17  # the bracket of 2^14 nodes blurs what is lighter
 _LIGHTEST = 1e-11  # a rest so light is counted as an error
 _WIDE = 5e-4  # a bracket wider than twice its usual width has ties in it
 _TIES = 1e-13  # outcomes lighter than this are left to the bracket
-_WORK = 2.0**23  # additions of one step of the search for ties
+_WORK = 2.0**23  # additions of a single step of the search for ties
 
 
 @dataclass(frozen=True)
 class LawBracket:
     """Bounds on P(score > x) in both worlds, at every x.
 
-    The law is a list of atoms, known one by one, plus a rest of which bounds are known on a grid. Between two grid points
+    The law is a list of atoms, known individually, plus a rest of which bounds are known on a grid. Between two grid points
     the bounds hold by monotonicity.
 
     Attributes:
@@ -156,9 +156,9 @@ def bracket(
 
     Examples:
         >>> dice = Stack(np.arange(1.0, 7.0)[None, :], np.full((2, 1, 6), 1 / 6), np.array([[3], [3]]))
-        >>> found = bracket(Independent((dice,), np.zeros(2)))
-        >>> low, high = found.above_bounds(np.array([16.0]), 0)
-        >>> print((216 * low).round(9), found.error_bound < 1e-12)  # 17 or 18 pips: 4 of 216
+        >>> law = bracket(Independent((dice,), np.zeros(2)))
+        >>> low, high = law.above_bounds(np.array([16.0]), 0)
+        >>> print((216 * low).round(9), law.error_bound < 1e-12)  # 17 or 18 pips: 4 of 216
         [4.] True
     """
     none = np.zeros(2)
@@ -321,7 +321,7 @@ class BracketLaw(AbstractScoreLaw):
         """The tail just below the threshold.
 
         An atom may be as light as 1e-12 "out" and weigh 1/2 "in". Where there is none, what the law has in so short a step
-        is rounding, and a test that is randomised over it is as good as one that is not.
+        is rounding, and a test that is randomised over it is as good as a deterministic test.
         """
         x = np.asarray(threshold, float)
         step = 4.0 * self.bounds.slack + 4.0 * np.spacing(np.where(np.isfinite(x), np.abs(x), 0.0))
@@ -340,12 +340,12 @@ class BracketLaw(AbstractScoreLaw):
 def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) -> AbstractScoreLaw | None:
     """The law of an additive score between proven bounds; None where no bracket is known.
 
-    Known are: linear scores of Bernoulli, Discrete and Empirical data, with any independent noises; and every sum of one term
+    Known are: linear scores of Bernoulli, Discrete and Empirical data, with any independent noises; and every sum of a single term
     per coordinate, without noise, of Bernoulli data and of Discrete data on a lattice.
 
     Args:
         problem: the game and the attack.
-        guess: the same law without a sufficient proof; inside the bracket its values are kept.
+        guess: the same law without a sufficient proof; inside the bracket its values are retained.
 
     Examples:
         >>> import mipsim as mi
@@ -385,16 +385,16 @@ def _scored(problem: FixedProblem, attack: AbstractAdditiveAttack, law: Abstract
     return linked(law, lambda score: attack.link(target, score))
 
 
-def _as_atoms(found: LawBracket) -> AtomsLaw:
+def _as_atoms(law: LawBracket) -> AtomsLaw:
     """The same law as a list of atoms, of which the first is at -inf where that is possible."""
-    impossible = bool((found.below > found.error).any())  # less is rounding
-    score = np.concatenate([np.full(int(impossible), -np.inf), found.atoms])
-    out, inside = np.concatenate([found.below[:, None], found.masses], axis=1)[:, int(not impossible) :]
-    return AtomsLaw(score, out, inside, found.slack, float(found.error.max()))
+    impossible = bool((law.below > law.error).any())  # less is rounding
+    score = np.concatenate([np.full(int(impossible), -np.inf), law.atoms])
+    out, inside = np.concatenate([law.below[:, None], law.masses], axis=1)[:, int(not impossible) :]
+    return AtomsLaw(score, out, inside, law.slack, float(law.error.max()))
 
 
 def _linear(problem: FixedProblem, attack: AbstractLinearAttack) -> tuple[Independent, float] | None:
-    """Weights . output: one table for each coordinate of one row, as often as there are rows; noise of atoms beside them."""
+    """Weights . output: a table for each coordinate of a row, as often as there are rows; noise of atoms beside them."""
     mean = problem.mean
     weights, offset = line_at(attack, problem.target)
     row_weights = weights / (mean.rows * mean.rate)
@@ -418,7 +418,7 @@ def _linear(problem: FixedProblem, attack: AbstractLinearAttack) -> tuple[Indepe
 
 
 def _stack(values: np.ndarray, p: np.ndarray, out: int, inside: int) -> Stack:
-    """Tables that occur `out` times in the one world and `inside` times in the other."""
+    """Tables that occur `out` times in the "out" world and `inside` times in the "in" world."""
     copies = np.repeat([[out], [inside]], values.shape[0], axis=1)
     return _grouped(Stack(values, np.stack([p, p]), copies))
 
@@ -440,14 +440,14 @@ def _by_coins(
 
 
 def _table(problem: FixedProblem) -> tuple[Independent, float] | None:
-    """One table of terms for each coordinate, over the values that its sum can take."""
+    """A table of terms for each coordinate, over the values that its sum can take."""
     result = count_tables(problem)
     if result is None:
         return _lattice_table(problem)
     terms, p, _, each = result
     item = problem.row[:, None] == 1.0
     if (item | (problem.row[:, None] == 0.0)).all():
-        # The sums of both worlds lie on the same whole numbers, and share one table.
+        # The sums of both worlds lie on the same whole numbers, and share a table.
         values = np.concatenate([terms[0], np.where(item, terms[1], terms[0])[:, -1:]], axis=1)
         low, high = (np.pad(p, ((0, 0), (0, 0), side)) for side in ((0, 1), (1, 0)))
         probability = np.stack([low[0], np.where(item, high[1], low[1])])
@@ -457,7 +457,7 @@ def _table(problem: FixedProblem) -> tuple[Independent, float] | None:
 
 
 def _lattice_table(problem: FixedProblem) -> tuple[Independent, float] | None:
-    """The same for `Discrete` data whose values are multiples of one step, over all sums of the rows.
+    """The same for `Discrete` data whose values are multiples of a common step, over all sums of the rows.
 
     Each probability of a sum is off by `convolution_error`, relative, and by what the normalisation of a row's probabilities
     loses in as many rows.
@@ -506,7 +506,7 @@ def _side_by_side(terms: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _once_each(values: np.ndarray, probability: np.ndarray) -> Independent:
-    """One term of each table; the probability of infinite values is left out."""
+    """A single term of each table; the probability of infinite values is left out."""
     finite = np.isfinite(values)
     copies = np.ones((2, values.shape[0]), int)
     if not finite.all():
@@ -516,7 +516,7 @@ def _once_each(values: np.ndarray, probability: np.ndarray) -> Independent:
 
 
 def _grouped(stack: Stack) -> Stack:
-    """Equal coordinates as copies of one."""
+    """Equal coordinates as copies of a single coordinate."""
     first, group = alike(stack.values, *stack.probability)
     if first.size == group.size:
         return stack

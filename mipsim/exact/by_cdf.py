@@ -30,7 +30,7 @@ _MOST_TERMS = 256  # different terms of a row, each of which takes some tenths o
 
 @dataclass(frozen=True)
 class Term:
-    """weight x (X - E X) for one coordinate X of a record, between cells.
+    """weight x (X - E X) for a coordinate X of a record, between cells.
 
     X is the middle of its cell, plus what the cell hides, which is at most half a cell. The mean of what is hidden is known,
     since E X is; what varies of it changes the transform in second order of the frequency.
@@ -72,12 +72,12 @@ class Term:
 
 @dataclass(frozen=True)
 class Rows:
-    """Offset + independent rows, each kept by its own coin, + noise, in the worlds out and in.
+    """Offset + independent rows, each included by its own coin, + noise, in the worlds out and in.
 
     Attributes:
-        terms: of one row, centred.
-        rows: rows in the world out, of which the target replaces one in the world in.
-        rate: the probability that a row is kept.
+        terms: of a single row, centred.
+        rows: rows in the world out, of which the target replaces a row in the world in.
+        rate: the probability that a row is included.
         mean: of a row's score.
         own: the target's score.
         offset: of the score.
@@ -151,7 +151,7 @@ class Rows:
         return absolute(np.stack(values), bound, relative)
 
     def _row(self, spacing: float, nodes: np.ndarray) -> Bounded:
-        """The transform of one row, centred where it is always kept, and a bound on the error."""
+        """The transform of a single row, centred where it is always included, and a bound on the error."""
         t = spacing * nodes
         value: ComplexArray = np.ones(t.shape, complex)
         size, relative = np.ones(t.shape), np.zeros(t.shape)
@@ -209,7 +209,7 @@ def cdf_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     result = between_bounds(total, _NODES[0], error=total.missed)
     if result.error_bound > _ENOUGH:
         more = between_bounds(total, _NODES[1], error=total.missed)
-        result = min(result, more, key=lambda one: one.error_bound)
+        result = min(result, more, key=lambda item: item.error_bound)
     return mixed_with_out(BracketLaw(result), mean.inclusion)
 
 

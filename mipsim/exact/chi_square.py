@@ -176,14 +176,14 @@ def poisson_mixture(x: np.ndarray, d: float, noncentrality: float) -> tuple[np.n
             lower -= term
             a += 1.0
             term *= y / a
-    # The terms of one y sum to 1 at most, and so do the weights.
+    # The terms of each y sum to 1 at most, and so do the weights.
     error = left_out + 1.01 * of_weight + _GAMMA + 1.01 * of_term + 8.0 * EPS * count.size
     return np.clip(value, 0.0, 1.0), np.where(known, error, 1.0)
 
 
 @dataclass(frozen=True)
 class ChiSquareLaw(AbstractScoreLaw):
-    """shift_w + scale_w chi2_d(noncentrality_w), all scales of one sign.
+    """shift_w + scale_w chi2_d(noncentrality_w), all scales of the same sign.
 
     Values and bounds are those of `inverted`, whose errors are relative to each tail. Without it values are those of
     `mipsim.special.noncentral_chi_square`, which is accurate in both tails but only tested to be so; they are held between
@@ -273,9 +273,9 @@ class ChiSquareLaw(AbstractScoreLaw):
     def _moved(self) -> float:
         """What a score, and a threshold in units of chi-square, that are off by little move the law by.
 
-        P(x < X <= x + e) <= .8 sqrt e, as |z + m|^2 is in two intervals of length sqrt e at most for one normal z, and
+        P(x < X <= x + e) <= .8 sqrt e, as |z + m|^2 is in two intervals of length sqrt e at most for a single normal z, and
         independent terms only spread that; for two or more the density is at most 1/2. That is for errors of any x; the scale
-        is off by a share s of x, which moves sqrt x by sqrt(x) s, and the density of sqrt X is .8 at most for one normal. A
+        is off by a share s of x, which moves sqrt x by sqrt(x) s, and the density of sqrt X is .8 at most for a single normal. A
         noncentrality that is off by e moves the cdf by e times a density of d + 2 degrees of freedom.
         """
         largest = max(float(b.d + b.noncentrality) for b in self._bounds) ** 0.5 + _REACH

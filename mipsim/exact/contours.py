@@ -113,7 +113,7 @@ class Contour:
         centre: K_w'(c), shape (2,).
         phi: exp(K_w(c + i k h) - K_w(c) - i k h centre_w), shape (2, T), k >= 0.
         kernel: 1 / s, or that of a lattice, with the sign of the tail, shape (T,).
-        lattice: that of the score, if it lies on one.
+        lattice: that of the score, if it lies on a lattice.
         lost: rounding of the logarithm of phi at the nodes, shape (T,), as of `log_one_plus`.
     """
 
@@ -267,7 +267,7 @@ def _walk(
     least_log: float,
     steps: float,
 ) -> tuple[list[Point], bool]:
-    """The further points of one side, in pairs, `steps` deviations apart; and whether the law goes on beyond the last one."""
+    """The further points of a side, in pairs, `steps` deviations apart; and whether the law goes on beyond the last point."""
     start, result = before[-1], []
     c, spread = abs(start[0]), start[3]
     near = float(np.abs(start[2]).max()) if c else 0.0
@@ -296,7 +296,7 @@ def _walk(
 def build_contour(
     transform: AbstractTransform, saddlepoints: Saddlepoints, index: int, span: tuple[float, float]
 ) -> Contour:
-    """The line through one point: a spacing for the aliases, and nodes until the modulus is negligible."""
+    """The line through a single point: a spacing for the aliases, and nodes until the modulus is negligible."""
     c, sd = float(saddlepoints.points[index]), float(saddlepoints.sd[index])
     period = _period(saddlepoints, index)
     lattice = transform.lattice
@@ -323,7 +323,7 @@ def build_contour(
     kernel: ComplexArray = 1.0 / away
     if step is not None:
         kernel = np.asarray(-step / np.expm1(-away * step), complex)
-    # Twice the work of the nodes: only where errors are asked for.
+    # Twice the work of the nodes: only where errors are requested.
     lost = cache(lambda: transform.rounding(s))
     return Contour(c, spacing, log_mgf, centre, phi, kernel, lattice, lost)
 
@@ -343,7 +343,7 @@ def _point(
 
 
 def _first_sd(transform: AbstractTransform) -> float:
-    """The standard deviation at s = 0, found by doubling a frequency until the modulus has clearly fallen."""
+    """The standard deviation at s = 0, computed by doubling a frequency until the modulus has clearly fallen."""
     t = 1.0
     for _ in range(400):
         fall = -float((transform.cumulant(np.array([1j * t]))[0] - transform.log_mass[0]).real[0])

@@ -1,4 +1,4 @@
-"""The difference of two independent scores, one of each world: the area under the ROC curve is a tail of its law."""
+"""The difference of two independent scores, each from its own world: the area under the ROC curve is a tail of its law."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,8 @@ class DifferenceTransform(AbstractTransform):
     Examples:
         >>> from mipsim.exact.density_rows import NormalRow
         >>> from mipsim.exact.transform import RowsTransform
-        >>> found = DifferenceTransform(RowsTransform(NormalRow(1.0), 4, 0.0, 2.0, 0.0))  # N(2, 3) - N(0, 4)
-        >>> print(found.cumulant(np.array([1.0 + 0j])).real[0], found.mean)
+        >>> transform = DifferenceTransform(RowsTransform(NormalRow(1.0), 4, 0.0, 2.0, 0.0))  # N(2, 3) - N(0, 4)
+        >>> print(transform.cumulant(np.array([1.0 + 0j])).real[0], transform.mean)
         [3.5] [2. 2.]
     """
 
@@ -32,7 +32,7 @@ class DifferenceTransform(AbstractTransform):
 
     @property
     def most_nodes(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride] - a property
-        """As of one score."""
+        """As of a single score."""
         return self.base.most_nodes
 
     @property
@@ -61,5 +61,5 @@ class DifferenceTransform(AbstractTransform):
         return 2.0 * self.base.shift + 2.0**-52 * float(np.abs(self.base.mean).sum())
 
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
-        """The modulus is the product of both, and the one of S_out is at most 1."""
+        """The modulus is the product of both, and that of S_out is at most 1."""
         return self.base.tail(c, spacing, first, span)

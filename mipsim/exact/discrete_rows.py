@@ -284,7 +284,7 @@ class AtomsRow(AbstractRow):
 
     def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
         """Convolutions of a coordinate's atoms; those of equal coordinates together, which have fewer atoms."""
-        if target_terms.size != self.values.shape[0]:  # the records' dependent coordinates make one term
+        if target_terms.size != self.values.shape[0]:  # the records' dependent coordinates make a single term
             target_terms = np.array([target_terms.sum()])
         both = np.hstack([self.values, self.probabilities])
         kinds, group, copies = np.unique(both, axis=0, return_inverse=True, return_counts=True)
@@ -325,7 +325,7 @@ def _(data: Discrete, weights: np.ndarray) -> AbstractRow:
 
 @row_of.register
 def _(data: Empirical, weights: np.ndarray) -> AbstractRow:
-    # Coordinates of a record are dependent, but weights . record is one number: N equally likely atoms.
+    # Coordinates of a record are dependent, but weights . record is a single number: N equally likely atoms.
     projected, counts = np.unique(data.records @ weights, return_counts=True)
     return AtomsRow(projected[None, :], counts[None, :] / counts.sum())
 

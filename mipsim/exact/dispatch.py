@@ -32,7 +32,7 @@ from mipsim.tradeoff.score_law import AbstractScoreLaw
 Rule = Callable[[FixedProblem], AbstractScoreLaw | None]
 """Returns the exact law of the score, or None where it does not apply. Is called inside `exact_scope`."""
 RULES: tuple[Rule, ...] = (linear_law, cdf_law, quadratic_attack_law, table_law)
-"""Asked in order; the first law found is taken. A new kind of exact law is one file and one name here."""
+"""Tried in order; the first law that applies is taken. A new kind of exact law is a new file and a new name here."""
 
 _MANY = (
     2**20
@@ -51,10 +51,11 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
 
     - linear in the output, for data of every product law but Student's, and for the user's own records (`Empirical`);
     - a polynomial of degree two in a Gaussian output;
-    - any sum of one term per coordinate, such as the likelihood ratio, without noise, for Bernoulli data and Discrete data on a lattice.
+    - any sum of a single term per coordinate, such as the likelihood ratio, without noise, for Bernoulli data and Discrete data
+      on a lattice.
 
     In the relaxed threat model with Gaussian noise it exists for linear and quadratic scores. A law with
-    small errors in both tails is taken where its bound is proven: few atoms one by one, closed forms, inversion. Else the law
+    small errors in both tails is taken where its bound is proven: few individual atoms, closed forms, inversion. Else the law
     is bracketed (`mipsim.exact.bracketed`): proven bounds of P(score > x) some 3e-4 apart, which say nothing of smaller tails.
 
     Args:
@@ -122,13 +123,13 @@ def _law_of(problem: FixedProblem) -> AbstractScoreLaw | None:
         if result is not None and result.error_bound <= LARGEST_ERROR:
             return result
         known += [] if result is None else [result]
-    return min(known, key=lambda one: one.error_bound, default=None)
+    return min(known, key=lambda law: law.error_bound, default=None)
 
 
 def relaxed_law(game: RelaxedThreat, attack: AbstractAttack) -> AbstractScoreLaw | None:
     """A linear or quadratic score of query(D) + Gaussian noise, which the record shifts; None for others.
 
-    The magnitude test in white noise is a chi-square, non-central "in"; with a rate below 1, a mixture with the central one.
+    The magnitude test in white noise is a chi-square, non-central "in"; with a rate below 1, a mixture with the central chi-square.
 
     Source: Kaissis et al. (2023), lemma 4 and theorem 2.
 
@@ -160,9 +161,7 @@ def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: Abstrac
     elif mean is not None and mean.is_noisy:
         why = f"the noise of standard deviation {mean.finest_noise:.3g} is too fine against the gaps between the values of the data"
     elif mean is not None and mean.rate < 1.0:
-        why = (
-            f"with rows kept by coins of rate {mean.rate:g} a row has too many outcomes to be multiplied out"
-        )
+        why = f"with rows included by coins of rate {mean.rate:g} a row has too many outcomes to be multiplied out"
     elif not isinstance(game.data, (Bernoulli, Discrete, Empirical)):
         why = f"n d = {game.n * game.data.dimension} terms are too few for the characteristic function to fall fast enough"
     else:

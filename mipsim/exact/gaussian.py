@@ -14,11 +14,11 @@ from mipsim.exact.transform import AbstractTransform, Tail
 from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
-_SAME = 1e-10  # of the largest: eigenvalues that differ by less are one; the difference is counted
+_SAME = 1e-10  # of the largest: eigenvalues that differ by less count as equal; the difference is counted
 _ENOUGH = 4  # normals, for which inversion has small relative errors
 _FAR_OUT = 8.5  # exp(-8.5^2 / 2) < 1e-15
 _TRUSTED = 2e-14  # of log_ndtr, relative; its tests find less than 1e-14
-_DEEPEST = -1e5  # the log of the least rate whose quantile is asked for
+_DEEPEST = -1e5  # the log of the least rate whose quantile is requested
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class NormalLaw(AbstractScoreLaw):
         return CurveBounds.of_probit(z - off, z + off, _TRUSTED / EPS)
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
-        """Around the quantile, after one step of Newton's method for the last digits of SciPy's."""
+        """Around the quantile, after a single step of Newton's method for the last digits of SciPy's."""
         if self.curved:
             return None
         upper = log_fpr < log_rest
@@ -171,7 +171,7 @@ class QuadraticTransform(AbstractTransform):
         return (gauss - 0.5 * count * (log_of_one_plus(-u) + u)).sum(axis=1)
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
-        """Of the logarithms, of the quotients with 1 - 2 s curve, and of one addition for each group."""
+        """Of the logarithms, of the quotients with 1 - 2 s curve, and of an addition for each group."""
         curve, count, total, unit = self._groups
         u = 2.0 * curve * s
         gauss = np.abs(0.5 * total * np.square(unit * s) / (1.0 - u))

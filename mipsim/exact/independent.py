@@ -1,6 +1,6 @@
 """A sum of independent terms with finitely many values each, and of noise: its characteristic function, and its likeliest values.
 
-Both with bounds on their errors. The likeliest values, one by one, are what no smooth method can see.
+Both with bounds on their errors. The likeliest values, as individual atoms, are what no smooth method can see.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ _PHI = 2**21  # values of the transforms of a batch: 32 MiB
 _MOMENTS = 30  # 0.7^30 / 30! < 1e-36 is left out
 
 _CHANCE = 1e-13  # probability that may lie off the circle, at each end of each world
-_MERGE = 1e-12  # of the largest value: nearer ones are one, as they are to an attack computed in float64
+_MERGE = 1e-12  # of the largest value: nearer values are equal, as they are to an attack computed in float64
 _TINY = 1e-17  # masses below a tenth of the rounding of 1; what is dropped is counted
 _TRIMMED = 1e-12  # probability of far values left out of all tables together; it is counted as an error
 
@@ -72,7 +72,7 @@ def absolute(value: ComplexArray, size: np.ndarray, relative: np.ndarray) -> Bou
 
 @dataclass(frozen=True)
 class Stack:
-    """Coordinates with tables of one size; values are the same in both worlds, probabilities are not.
+    """Coordinates with tables of the same size; values are the same in both worlds, probabilities are not.
 
     Attributes:
         values: finite, shape (g, K).
@@ -116,12 +116,12 @@ class Independent:
     def variance(self) -> np.ndarray:
         """Of the finite part, shape (2,)."""
 
-        def one(v: np.ndarray, p: np.ndarray) -> np.ndarray:
+        def spread(v: np.ndarray, p: np.ndarray) -> np.ndarray:
             mass = np.maximum(p.sum(1), 1e-300)
             centre = (p * v).sum(1) / mass
             return (p * (v - centre[:, None]) ** 2).sum(1) / mass
 
-        return np.array([self._sum(w, one) for w in (0, 1)]) + self.noise.variance
+        return np.array([self._sum(w, spread) for w in (0, 1)]) + self.noise.variance
 
     @property
     def finite(self) -> np.ndarray:
@@ -322,8 +322,8 @@ def without_faint(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarra
 
     Examples:
         >>> table = Stack(np.array([[0.0, 1.0, 1e9]]), np.array([[[0.5, 0.5, 1e-30]]] * 2), np.ones((2, 1), int))
-        >>> (kept,), lost = without_faint([table])
-        >>> print(kept.values, lost)
+        >>> (retained,), lost = without_faint([table])
+        >>> print(retained.values, lost)
         [[0. 1.]] [1.e-30 1.e-30]
     """
     count = max(1.0, float(sum(s.copies.max(axis=0).sum() for s in stacks)))
@@ -339,7 +339,7 @@ def without_faint(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarra
         retained = np.asarray(~drop.all(axis=0))
         if not retained.any():
             retained[0] = True
-        # A value that is left out in one row only is replaced by one that is not: it must not widen anything.
+        # A value that is left out in a single row only is replaced by a retained value: it must not widen anything.
         centre = np.take_along_axis(s.values, order[:, -1:], 1)
         result.append(Stack(np.where(drop, centre, s.values)[:, retained], p[:, :, retained], s.copies))
     return tuple(result), lost
@@ -371,8 +371,8 @@ def heavy_atoms(total: Independent, least: float, most: int) -> Heavy:
 
     Examples:
         >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[2], [2]]))
-        >>> found = heavy_atoms(Independent((coin,), np.zeros(2)), 1e-9, 100)
-        >>> print(found.values, found.out)
+        >>> atoms = heavy_atoms(Independent((coin,), np.zeros(2)), 1e-9, 100)
+        >>> print(atoms.values, atoms.out)
         [0. 1. 2.] [0.25 0.5  0.25]
     """
     each = [_world(total, world, least, most) for world in (0, 1)]
@@ -413,7 +413,7 @@ def _sum(
     least: float,
     most: int,
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    wanted = 16 * most  # ties are merged below, so that more are kept than wanted
+    wanted = 16 * most  # ties are merged below, so that more are stored than wanted
     i, j = _pairs(first[1][0], second[1][0], wanted)
     mass = first[1][0][i] * second[1][0][j]
     retained = np.flatnonzero(mass >= least)
@@ -431,8 +431,8 @@ def _sum(
 def _pairs(first: np.ndarray, second: np.ndarray, wanted: int) -> tuple[np.ndarray, np.ndarray]:
     """Places (i, j) of the pairs among which the `wanted` largest products are; all of them where those are not many more.
 
-    The k-th largest of one times the l-th largest of the other has at least k l - 1 products that are as large, so that only pairs with
-    k l <= wanted count: some wanted log(wanted) of them, however long the two are.
+    The k-th largest of the first times the l-th largest of the second has at least k l - 1 products that are as large, so that
+    only pairs with k l <= wanted count: some wanted log(wanted) of them, however long the two are.
     """
     if first.size * second.size <= 16 * wanted:
         i, j = np.divmod(np.arange(first.size * second.size), second.size)
@@ -446,7 +446,7 @@ def _pairs(first: np.ndarray, second: np.ndarray, wanted: int) -> tuple[np.ndarr
 
 
 def _merged(values: np.ndarray, masses: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Sorted values, ties together, and the widest span of values that were taken to be one: no more than nearness."""
+    """Sorted values, ties together, and the widest span of values that were taken to be equal: no more than nearness."""
     if values.size == 0:
         return values, masses, 0.0
     order = np.argsort(values, kind="stable")

@@ -22,11 +22,11 @@ _NEWTON = 12  # steps; quadratic convergence needs five, a start in a far tail a
 _MIDDLE = 4  # saddlepoints at either side of 0: ten deviations, where most thresholds are
 _FAINT = -34.5  # the log of 1e-15: where Chernoff's bound is less, it is the error's bound
 _ROUNDED = 1e-320  # of a bound that is nearly 0
-_DEEPEST = -690.0  # the log of the least rate whose threshold is looked for: 1e-300
-_BLUR = 32.0  # EPS of a logarithm: what a rate may be off by, in more than one operation
+_DEEPEST = -690.0  # the log of the least rate whose threshold is sought: 1e-300
+_BLUR = 32.0  # EPS of a logarithm: what a rate may be off by, in several operations
 _BLOCK = 2**23  # waves of a batch of thresholds: 128 MiB
 _FARTHER = 3.0  # times as far, in the log of the probability
-_NEAR_LOG = -100.0  # the proof ends at `_FAINT`, and curves are seldom asked for beyond
+_NEAR_LOG = -100.0  # the proof ends at `_FAINT`, and curves are seldom evaluated beyond
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class InvertedLaw(AbstractScoreLaw):
                     if saddlepoints.cut[side > 0]:
                         return self._far._worst(proven=proven)
         worst += self.transform.lost
-        return worst if worst <= 1.0 else 1.0  # nor is it one here
+        return worst if worst <= 1.0 else 1.0  # nor is it NaN here
 
     def errors(self, threshold: Thresholds, *, inside: bool, proven: bool = True) -> np.ndarray:
         """A bound on the absolute error of the smaller of `sf` and `cdf` at each threshold; proven, or with `proven` False a guess."""
@@ -165,7 +165,9 @@ class InvertedLaw(AbstractScoreLaw):
     def bends(
         self, low: np.ndarray, high: np.ndarray, *, inside: bool
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Of one line that serves the middle of both thresholds, whose sum is smooth: a chord is off by h^2 / 8 times its curvature."""
+        """Of a single line that serves the middle of both thresholds, whose sum is smooth: a chord is off by h^2 / 8 times its
+        curvature.
+        """
         if not self._is_smooth:
             return None
         world = int(inside)
@@ -194,7 +196,7 @@ class InvertedLaw(AbstractScoreLaw):
         return bend, error
 
     def auc_bounds(self) -> tuple[float, float] | None:
-        """The law of the difference at 0. A tie is within its error, as is what an atom of one world only is worth."""
+        """The law of the difference at 0. A tie is within its error, as is what an atom of a single world only is worth."""
         if not self._is_smooth:
             return None
         law = InvertedLaw(DifferenceTransform(self.transform))
@@ -222,7 +224,7 @@ class InvertedLaw(AbstractScoreLaw):
         return line.errors(self.transform, self.saddlepoints, u, world, self._tails[index, proven])
 
     def _span(self, index: int) -> tuple[float, float]:
-        """Real parts for which one proof about high frequencies serves: the middle of the saddlepoints, or all of it."""
+        """Real parts for which a single proof about high frequencies serves: the middle of the saddlepoints, or all of it."""
         points, zero = self.saddlepoints.points, self.saddlepoints.zero
         if abs(index - zero) <= _MIDDLE:
             points = points[max(0, zero - _MIDDLE) : zero + _MIDDLE + 1]
@@ -247,7 +249,7 @@ class InvertedLaw(AbstractScoreLaw):
         return self.log_tail(below, inside=inside, upper=upper)
 
     def _sides(self, threshold: Thresholds, inside: bool) -> tuple[np.ndarray, np.ndarray]:
-        """(log cdf, log sf), the smaller one by inversion and the other one as its complement."""
+        """(log cdf, log sf), the smaller by inversion and the other as its complement."""
         x = np.asarray(threshold, float)
         world = int(inside)
         flat = np.ravel(x)
@@ -259,7 +261,7 @@ class InvertedLaw(AbstractScoreLaw):
         for index, where in self._lines(inner, world):
             small[where] = self.contour(index).log_tail(inner[where], world)
         log_mass = self.transform.log_mass[world]
-        # No probability exceeds the whole, or Chernoff's bound by any line: where one leaves the inversion without digits, its error
+        # No probability exceeds the whole, or Chernoff's bound by any line: where a line leaves the inversion without digits, its error
         # stays below them.
         chernoff = self.saddlepoints.least_chernoff(inner, world, self.transform.lattice)
         most = np.minimum(chernoff + CLIP, log_mass)
@@ -332,7 +334,7 @@ class InvertedLaw(AbstractScoreLaw):
         return mean + u, density
 
     def _lattice_search(self, alpha: np.ndarray) -> np.ndarray:
-        """Bisection over the atoms for the first one beyond which at most alpha lies."""
+        """Bisection over the atoms for the first atom beyond which at most alpha lies."""
         assert self.transform.lattice is not None
         step, anchor = self.transform.lattice.step, self.transform.lattice.anchor[0]
         guess = self.saddlepoints.guess(-ndtri_exp(np.log(alpha)), 0) + self.transform.mean[0]

@@ -44,7 +44,7 @@ def linear_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     weights, offset = line_at(attack, problem.target)
     if not weights.any():
         raise ValueError(
-            f"attack {type(attack).__name__} has weights 0 only; its score is one constant, not a law"
+            f"attack {type(attack).__name__} has weights 0 only; its score is a constant, not a law"
         )
     row_weights = weights / (mean.rows * mean.rate)
     row, noise = row_of(problem.data, row_weights), score_noise(mean, weights)

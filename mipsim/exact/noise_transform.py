@@ -1,4 +1,4 @@
-"""The noise of a linear score: as independent parts with known transforms, and in closed form where it has one."""
+"""The noise of a linear score: as independent parts with known transforms, and in closed form where it has any."""
 
 from __future__ import annotations
 
@@ -119,10 +119,10 @@ def score_noise(release: Release, weights: np.ndarray) -> ScoreNoise | None:
 
 @dataclass(frozen=True)
 class NoiseTail:
-    """P(noise > x) for N(0, sd^2) plus Laplace noises of different scales, or Laplace noises of one scale alone.
+    """P(noise > x) for N(0, sd^2) plus Laplace noises of different scales, or Laplace noises of a single scale alone.
 
     Different scales: prod_i 1 / (1 - b_i^2 s^2) = sum_i c_i / (1 - b_i^2 s^2) with c_i = prod_j b_i^2 / (b_i^2 - b_j^2), so
-    that the tail is the same combination of tails of a normal and one Laplace. One scale, m times: the sum is a difference of two
+    that the tail is the same combination of tails of a normal and a Laplace. A single scale, m times: the sum is a difference of two
     Erlang times, whose tail is sum_k w_k Q(k, x / b), k = 1 .. m, with w_k the chance that k stages are left when the other has
     ended; all positive.
 
@@ -186,7 +186,7 @@ class NoiseTail:
         total = np.zeros_like(x)
         if not self._equal:
             for c, b in zip(self._parts, self.scales, strict=True):
-                total += c * self._one(x, b)
+                total += c * self._pair(x, b)
             return np.clip(total, 0.0, 1.0)
         m = self.scales.size
         k = np.arange(1, m + 1)
@@ -195,7 +195,7 @@ class NoiseTail:
             total += w * gammaincc(float(i), x / self.scales[0])
         return total
 
-    def _one(self, x: np.ndarray, b: float) -> np.ndarray:
+    def _pair(self, x: np.ndarray, b: float) -> np.ndarray:
         """A normal and a Laplace: Phi(-x / sd) + (half(x) - half(-x)) / 2."""
         if self.sd == 0.0:
             return 0.5 * np.exp(-x / b)

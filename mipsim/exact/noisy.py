@@ -1,4 +1,4 @@
-"""The law of a score with atoms plus noise, by direct sums: no transform, and no truncation of one."""
+"""The law of a score with atoms plus noise, by direct sums: no transform, and no truncation of a transform."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from mipsim.exact.transform import Lattice, RowsTransform
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 MOST_SUMMED = 2**12
-"""The most atoms that are summed one by one."""
+"""The most atoms that are summed individually."""
 
 _BLOCK = 2**20  # numbers of a batch: 8 MiB
 
@@ -161,6 +161,6 @@ def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high:
     from scipy.optimize import elementwise  # a fourth of a second: not when the library is imported
 
     root = elementwise.find_root(gap, (np.full(wanted.shape, low), high), args=(wanted,))
-    # With one sign at both ends there is no root: the nearer end.
+    # With the same sign at both ends there is no root: the nearer end.
     result[inner] = np.where(np.isnan(root.x), np.where(root.f_bracket[0] > 0.0, high, low), root.x)
     return result.reshape(a.shape)

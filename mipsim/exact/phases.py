@@ -7,7 +7,7 @@ import numpy as np
 
 _LEVELS = 4  # differences of differences: each reaches about a hundred times farther
 _FEW = 64  # frequencies; of more, disjoint pairs suffice
-_BLOCKS = (1, 4, 16, 64, 256, 1024, 4096)  # combinations a block: one of these is within twice the best
+_BLOCKS = (1, 4, 16, 64, 256, 1024, 4096)  # combinations a block: some entry is within twice the best
 _SHRINK = 1e-12  # of an interval: rounding of its ends
 _BLURRED = 0.01  # of an interval, where frequencies are known to a blur
 _FAR = 1e11  # times the start: the remaining sum is then below 1e-10 of the height
@@ -20,7 +20,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Phases:
-    """-log |phi(t)| >= sum_g strengths_g dist(frequencies_g t, 2 pi Z)^2, for one record.
+    """-log |phi(t)| >= sum_g strengths_g dist(frequencies_g t, 2 pi Z)^2, for a single record.
 
     A sum of discrete terms has a characteristic function that comes back near 1, since at some frequency all phases are
     near multiples of 2 pi together. `quiet_until` proves that this does not happen before a given frequency. If
@@ -32,7 +32,7 @@ class Phases:
     Attributes:
         frequencies: > 0, shape (G,).
         strengths: > 0, shape (G,).
-        kept: where a record takes part with this probability only: -log |phi| >= kept (1 - exp(-that sum)).
+        inclusion: where a record takes part with this probability only: -log |phi| >= inclusion (1 - exp(-that sum)).
         blur: by how much a frequency may be off.
 
     Examples:
@@ -46,16 +46,16 @@ class Phases:
 
     frequencies: np.ndarray
     strengths: np.ndarray
-    kept: float = 1.0
+    inclusion: float = 1.0
     blur: float = 0.0
 
     def quiet_until(self, start: float, rows: int, level: float) -> float:
         """The largest t1 for which |phi(t)|^rows <= exp(-level) is proven for every t in [start, t1]; at least start."""
         each = level / rows
-        if self.kept < 1.0:
-            if each >= self.kept:
+        if self.inclusion < 1.0:
+            if each >= self.inclusion:
                 return start
-            each = -np.log1p(-each / self.kept)
+            each = -np.log1p(-each / self.inclusion)
         intervals = [self._blocks.at(each)]
         values, inverse = self._merged
         if values.size <= _FEW:
@@ -71,13 +71,13 @@ class Phases:
         slack = _SHRINK if self.blur == 0.0 else _BLURRED
         until = _sweep(start, low * (1 + slack), high * (1 - slack))
         # Where frequencies are off by blur, each distance is off by blur t, and the root of the sum of squares by the factor
-        # 1 + blur t sqrt(sum strengths / each): it is kept below 1 + _BLURRED / 4.
+        # 1 + blur t sqrt(sum strengths / each): it stays below 1 + _BLURRED / 4.
         if self.blur > 0.0:
             until = min(until, 0.25 * _BLURRED / (self.blur * float(np.sqrt(inverse.sum() / each))))
         return max(start, until)
 
     def levels(self, start: float, rows: int) -> list[tuple[float, float]]:
-        """(level, t1) as of `quiet_until`, from the highest level down to one that reaches far enough."""
+        """(level, t1) as of `quiet_until`, from the highest level down to a level that reaches far enough."""
         result: list[tuple[float, float]] = []
         for level in QUIET_LEVELS:
             if result and result[-1][1] > _FAR * start:
@@ -86,14 +86,16 @@ class Phases:
         return result
 
     def share_of(self, other: "Phases") -> float:
-        """The largest f with this sum at least f times the other one at every t; 0 if their frequencies differ.
+        """The largest f with this sum at least f times the other sum at every t; 0 if their frequencies differ.
 
         Examples:
             >>> first, second = (Phases(np.ones(2), np.array(s)) for s in ([0.1, 0.2], [0.2, 0.25]))
             >>> first.share_of(second)
             0.5
         """
-        same = self.kept == other.kept == 1.0 and np.array_equal(self.frequencies, other.frequencies)
+        same = self.inclusion == other.inclusion == 1.0 and np.array_equal(
+            self.frequencies, other.frequencies
+        )
         if not same or self.blur != other.blur or not (other.strengths > 0.0).all():
             return 0.0
         return float((self.strengths / other.strengths).min())
@@ -189,8 +191,8 @@ def _sweep(until: float, low: np.ndarray, high: np.ndarray) -> float:
 # Every near offset, and ever fewer far ones: short differences reach high frequencies, long ones low ones.
 _OFFSETS = (*range(1, 17), *range(18, 33, 2), *range(36, 65, 4), 80, 96, 128)
 _ALIGNED = 8  # counts
-_SAME = 1e-12  # of the largest difference: two that differ by less are one frequency with a blur
-_MOST_FREQUENCIES = 2**15  # the strongest are kept: more cost time and prove little
+_SAME = 1e-12  # of the largest difference: two that differ by less count as the same frequency with a blur
+_MOST_FREQUENCIES = 2**15  # the strongest are stored: more cost time and prove little
 
 
 def pair_phases(
@@ -199,7 +201,7 @@ def pair_phases(
     """-log |phi(t)| >= (2 / pi^2) sum_j copies_j sum over pairs q_k q_l dist((v_k - v_l) t)^2, for every tilt in `span`.
 
     1 - |phi_j|^2 = 4 sum_{k < l} q_k q_l sin^2((v_k - v_l) t / 2): any pairs will do. Each log q_k is concave in the tilt, so that a
-    product is least at an end. The likelihood ratio's differences log((k + m) / k) are the same in all coordinates: pairs at one
+    product is least at an end. The likelihood ratio's differences log((k + m) / k) are the same in all coordinates: pairs at a single
     count and offset are pooled where their differences agree.
 
     Args:
@@ -251,7 +253,7 @@ def _tilted(values: np.ndarray, probabilities: np.ndarray, c: float) -> np.ndarr
 def _middle(values: Array, least: Array, probabilities: Array, first: Array) -> tuple[Array, Array, Array]:
     """Of each row the places around its largest probability, as far as a tenth of it in any row: others have little strength.
 
-    Each begins at a multiple of `_ALIGNED`, so that many rows begin at one count.
+    Each begins at a multiple of `_ALIGNED`, so that many rows begin at the same count.
     """
     top = probabilities.max(axis=1, keepdims=True)
     mode = probabilities.argmax(axis=1)
@@ -266,7 +268,8 @@ def _middle(values: Array, least: Array, probabilities: Array, first: Array) -> 
 
 
 def _alike(values: np.ndarray, used: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Rows of one first count whose used values differ by a constant only: an order of the rows, where groups start, how far off rows are.
+    """Rows of the same first count whose used values differ by a constant only: an order of the rows, where groups start, how
+    far off rows are.
 
     Where some are farther off than rounding makes them, each row is a group.
     """

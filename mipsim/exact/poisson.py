@@ -100,7 +100,7 @@ class PoissonRow(AbstractRow):
         retained = min(
             self.rate / (self.rate + (1.0 - self.rate) * np.exp(-c * self.mean)) for c in (low, high)
         )
-        return Phases(inner.frequencies, inner.strengths, inner.kept * float(retained))
+        return Phases(inner.frequencies, inner.strengths, inner.inclusion * float(retained))
 
     def _tilted(self, c: float) -> float:
         log_mgf = float(self.row.cumulant(np.array([complex(c)])).real[0]) + self.mean * c

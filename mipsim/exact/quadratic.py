@@ -22,11 +22,11 @@ _CLOSE = 1e-8  # of the range of the scores: what a polynomial may miss by round
 
 
 def quadratic_attack_law(problem: FixedProblem) -> AbstractScoreLaw | None:
-    """A score c + g'o + o'H o / 2 of a Gaussian output o, or an increasing function of one.
+    """A score c + g'o + o'H o / 2 of a Gaussian output o, or an increasing function of such a score.
 
     The polynomial is read from an `AbstractQuadraticAttack` (its centre and metric), from an additive attack whose terms
     are parabolas by their operations, or, for up to 4096 dimensions, from any score whose operations or whose user say that
-    it is one (`mipsim.forms.polynomial`). Equal eigenvalues of H in units of the output's covariance give a non-central
+    it is a parabola (`mipsim.forms.polynomial`). Equal eigenvalues of H in units of the output's covariance give a non-central
     chi-square; others are inverted.
 
     Examples:
@@ -67,9 +67,9 @@ def gaussian_output_law(
     Examples:
         >>> import mipsim as mi
         >>> from mipsim._precision import exact_scope
-        >>> zero, one = np.zeros(2), np.ones(2)
+        >>> zeros, ones = np.zeros(2), np.ones(2)
         >>> with exact_scope():
-        ...     law = gaussian_output_law(mi.Magnitude(), zero, np.stack([zero, one]), [one, one], 1.0)
+        ...     law = gaussian_output_law(mi.Magnitude(), zeros, np.stack([zeros, ones]), [ones, ones], 1.0)
         >>> print(law.sf(2.0, inside=False).round(6))  # exp(-1)
         0.367879
     """

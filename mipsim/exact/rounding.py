@@ -1,4 +1,4 @@
-"""Bounds on the rounding error of logarithms of transforms, kept along with the values.
+"""Bounds on the rounding error of logarithms of transforms, stored along with the values.
 
 With EPS = 2^-52, twice the unit roundoff: +, -, *, / and sqrt are right to EPS / 2, a product of complex numbers to
 sqrt(5) EPS / 2 of its modulus, and the elementary functions of NumPy are taken to be right to 4 EPS (four ulp, which its
@@ -28,7 +28,7 @@ _SPLIT = 2.0**27 + 1.0  # halves the digits of a float64
 def log_one_plus(z: ComplexArray, error: np.ndarray) -> Bounded:
     """Log(1 + z) for z known to `error`, and the error e of the result.
 
-    The exact 1 + z has at most exp(e) times the modulus of that found; where e < 0.1, their logarithms differ by 2 e at
+    The exact 1 + z has at most exp(e) times the modulus of the computed value; where e < 0.1, their logarithms differ by 2 e at
     most, up to 2 pi i. Where 1 + z is nearly 0 the first may hold alone.
 
     Examples:
@@ -95,7 +95,7 @@ class PowerSums:
         z = self.scales / self.unit
         powers = [z**r for r in self.powers]
         self.sums = np.stack([np.cumsum(power) for power in powers])
-        self.sums[:, -1] = [power.sum() for power in powers]  # by pairs, as mostly all are asked for
+        self.sums[:, -1] = [power.sum() for power in powers]  # by pairs, as mostly all are requested
         self.sizes = np.stack([np.cumsum(np.abs(power)) for power in powers])
 
     def small(self, s: ComplexArray) -> int:

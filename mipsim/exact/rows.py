@@ -1,4 +1,4 @@
-"""What is asked of the law of one record's term of a linear score, weights . record."""
+"""The interface of the law of a single record's term of a linear score, weights . record."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from mipsim.exact.rounding import Bounded, ComplexArray
 
 
 class AbstractRow(ABC):
-    """Y = weights . record - its mean, for one record of the data."""
+    """Y = weights . record - its mean, for a single record of the data."""
 
     @abstractmethod
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Log E exp(s Y) at complex s with real part inside `strip`, shape (T,); continuous branches are not kept."""
+        """Log E exp(s Y) at complex s with real part inside `strip`, shape (T,); branches need not be continuous."""
 
     @abstractmethod
     def rounding(self, s: ComplexArray) -> np.ndarray:
         """A bound e on the rounding error of `cumulant` at s, shape (T,), as of `log_one_plus`: the exact transform has
-        at most exp(e) times the modulus found; where e < 0.1 the logarithms differ by 2 e at most, up to 2 pi i.
+        at most exp(e) times the computed modulus; where e < 0.1 the logarithms differ by 2 e at most, up to 2 pi i.
         """
 
     @abstractmethod
@@ -36,16 +36,16 @@ class AbstractRow(ABC):
 
     @cached_property
     def step(self) -> float | None:
-        """The spacing of the lattice on which weights . record lies, if it lies on one; else None."""
+        """The spacing of the lattice on which weights . record lies, if it lies on a lattice; else None."""
         return None
 
     @property
     def base(self) -> float:
-        """One point of that lattice."""
+        """A point of that lattice."""
         return 0.0
 
     def on_lattice(self) -> "Multiples | None":
-        """The same law with values that are whole multiples of one float64, without rounding; None without lattice."""
+        """The same law with values that are whole multiples of a single float64, without rounding; None without lattice."""
         return None
 
     @property
@@ -90,7 +90,7 @@ class Multiples:
         unit: about the step.
         mean: the mean of the whole number, and what rounding took from it.
         misfit: how far, in steps, a value of the row given may be from its multiple of the step.
-        most: the largest whole number that one row can reach, in size.
+        most: the largest whole number that a single row can reach, in size.
     """
 
     row: AbstractRow
@@ -113,9 +113,9 @@ def short(step: float) -> float:
 
 @singledispatch
 def row_of(data: AbstractDistribution, weights: np.ndarray) -> AbstractRow | None:
-    """The law of weights . record, or None where none is known. New data laws register here, one function each.
+    """The law of weights . record, or None where none is known. New data laws register here, a function each.
 
-    A law of one coordinate stands for as many independent copies as there are weights.
+    A law of a single coordinate stands for as many independent copies as there are weights.
 
     Examples:
         >>> import mipsim as mi, numpy as np

@@ -58,7 +58,7 @@ def tail_bounds(values: ComplexArray, errors: np.ndarray, slack: float) -> tuple
     error = 2.0 * given + 2.0 * float(errors[0]) + 4.0 * rounding + 64.0 * UNIT * np.log2(size + 2.0)
     sides = []
     for sign in (-1.0, 1.0):
-        # A lower bound is wanted of P(S > x + slack), an upper one of P(S > x - slack).
+        # A lower bound is wanted of P(S > x + slack), an upper bound of P(S > x - slack).
         moved = np.conj(shift) if sign < 0 else shift
         # -E psi*(S - a) = sum taper / (pi n) Im(phi_n e(-n a)), and Im(phi e(-n a)) = Re(i conj(phi) e(n a)).
         polynomial = _series(saw * np.conj(moved), size)

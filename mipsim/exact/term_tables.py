@@ -30,11 +30,11 @@ Tables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 _KNOWN: WeakKeyDictionary[FixedProblem, Tables | None] = (
     WeakKeyDictionary()
-)  # two routes of one problem read the same tables
+)  # two routes of the same problem read the same tables
 
 
 def table_law(problem: FixedProblem) -> AbstractScoreLaw | None:
-    """A sum of one term per coordinate of a mean of Bernoulli rows without noise: the exact likelihood ratio, say.
+    """A sum of a single term per coordinate of a mean of Bernoulli rows without noise: the exact likelihood ratio, say.
 
     Raises:
         ValueError: if the attack's contributions are NaN or +inf at a count that can occur.

@@ -16,8 +16,8 @@ _SCAN = 64.0  # times the last node: how far an estimate looks
 _WHOLE = 2.0**52  # nodes: beyond, k is no whole number in float64
 _QUIET = -38.5  # log of 2e-17, a tenth of the rounding of 1: a modulus below is negligible
 _LOUD = -50.0  # log of 2e-22: bounds below add nothing to a sum
-_SHARE = 0.7  # of a level that a proof for other tilts must keep, so as not to be made anew
-_FINE, _COARSE = 1.1, 2.0  # growth of the blocks of frequencies that one bound serves: near and far
+_SHARE = 0.7  # of a level that a proof for other tilts must retain, so as not to be made anew
+_FINE, _COARSE = 1.1, 2.0  # growth of the blocks of frequencies that a single bound serves: near and far
 _DOUBLINGS = 900  # blocks: 60 fine ones, and more than enough doublings to 2^52 nodes
 NEAR = 1e-6
 """Steps of a lattice by which a threshold may miss an atom and is still on it."""
@@ -60,7 +60,7 @@ class Lattice:
 
     Attributes:
         step: its spacing.
-        anchor: one point of it in each world, shape (2,).
+        anchor: a point of it in each world, shape (2,).
         unit: the spacing as the cumulants have it: the step to 1e-9, so short that its multiples are exact.
         mean: of the score, shape (2,).
         centre: of the whole number that the score is, counted from the anchor, and what rounding took from it, each of shape (2,).
@@ -73,7 +73,7 @@ class Lattice:
     centre: tuple[np.ndarray, np.ndarray]
 
     def atom(self, u: np.ndarray, world: int, upper: bool) -> np.ndarray:
-        """The first atom above centred thresholds, or the last one not above, centred, in units of the cumulants.
+        """The first atom above centred thresholds, or the last atom not above, centred, in units of the cumulants.
 
         Thresholds within 1e-6 steps of an atom are on it. A whole number less its mean, which nothing rounds until the difference
         is taken.
@@ -106,7 +106,7 @@ class AbstractTransform(ABC):
 
     @property
     def lattice(self) -> Lattice | None:
-        """The lattice that holds the score, if one does."""
+        """The lattice that holds the score, if any does."""
         return None
 
     @property
@@ -129,13 +129,13 @@ class AbstractTransform(ABC):
     @property
     @abstractmethod
     def shift(self) -> float:
-        """A bound on what rounding moves the score by: its mean, and its distance from a lattice that it is said to be on."""
+        """A bound on what rounding moves the score by: its mean, and its distance from a lattice on which it is declared to lie."""
 
     @abstractmethod
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
         """The `Tail` of the law tilted by c at the frequencies k `spacing`, k > first, in the worse of the worlds.
 
-        span: an interval that holds every real part that will be asked about.
+        span: an interval that holds every real part that will be requested.
         """
 
     def scan(self, c: float, spacing: float, first: int) -> Tail:
@@ -153,12 +153,12 @@ class AbstractTransform(ABC):
 
 @dataclass(frozen=True)
 class RowsTransform(AbstractTransform):
-    """A score offset + sum of independent rows + noise; in the "in" world one row is the constant `target`.
+    """A score offset + sum of independent rows + noise; in the "in" world a single row is the constant `target`.
 
     Attributes:
-        row: the law of one row's term, centred.
+        row: the law of a row's term, centred.
         rows: how many rows are summed.
-        row_mean: mean of one row's term.
+        row_mean: mean of a row's term.
         target: the target's term.
         offset: the constant of the score.
         noise: further independent centred terms, the same in both worlds.
@@ -248,7 +248,7 @@ class RowsTransform(AbstractTransform):
         return np.stack([self.rows * item + noise, (self.rows - 1) * item + noise])
 
     def quiet_from(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
-        """The first frequency found beyond which the modulus is proven below 1e-17, else `stop`.
+        """The first computed frequency beyond which the modulus is proven below 1e-17, else `stop`.
 
         A score without noise and lattice comes back to 1 again and again: its nodes end with the envelope's reach at most.
         """
@@ -287,7 +287,7 @@ class RowsTransform(AbstractTransform):
         return sum(part.envelope(c, t) for part in self._vanishing)
 
     def _height(self, c: float, start: float, stop: float, span: tuple[float, float]) -> float:
-        """A bound on the log modulus at frequencies in [start, stop]: the noise's, and the rows' where they have one."""
+        """A bound on the log modulus at frequencies in [start, stop]: the noise's, and the rows' where they have any."""
         result = self._noise(c, start)
         if stop <= self._row.reach:
             return result + (self.rows - 1) * self._row.envelope(c, start)
@@ -296,7 +296,7 @@ class RowsTransform(AbstractTransform):
         return result
 
     def tail(self, c: float, spacing: float, first: int, span: tuple[float, float]) -> Tail:
-        """Blocks of frequencies, each with one proven height: by the envelopes, by the phases, by the noise alone.
+        """Blocks of frequencies, each with a proven height: by the envelopes, by the phases, by the noise alone.
 
         The envelope of the rows says nothing beyond its reach, where the modulus of a discrete score rises again; that of
         the noise falls for ever. Once it falls to exp(-0.65) < .53 of itself with every doubling, the rest of the sum is at most
@@ -396,7 +396,7 @@ def phased_tail(
         total += float(np.exp(level)) * (1.0 / k + log(until / k))
         k = until
     options = [Tail(total, max(float(first), float(np.floor(k * (1 - 1e-13)))))]
-    for level, frequency in sorted(quiet, key=lambda one: one[1]):
+    for level, frequency in sorted(quiet, key=lambda pair: pair[1]):
         last = frequency / spacing
         if last > k:
             total += exp(-level) * (1.0 / k + log(last / k))

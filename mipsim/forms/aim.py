@@ -10,15 +10,15 @@ from mipsim.games.random_target import RandomTarget
 
 
 def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -> None:
-    """Refuse an attack that is aimed at one record where every game has another, and warn of one made for another n.
+    """Refuse an attack that is aimed at a fixed record where every game has another, and warn of an attack made for another n.
 
-    An attack that is aimed at another record than the game's target is weaker, and may be meant so. One that was made for another
+    An attack that is aimed at another record than the game's target is weaker, and may be meant so. An attack that was made for another
     number of rows is most often a slip.
 
     Args:
         game: any game.
         attack: any attack.
-        stacklevel: how many calls up the warning is said to come from: the user's.
+        stacklevel: how many calls up the warning appears to come from: the user's.
 
     Raises:
         ValueError: naming the attack and the game.
@@ -30,11 +30,12 @@ def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -
         >>> check_aim(game, mi.CovarianceScore(data, n=10, target=[1.0]))
         Traceback (most recent call last):
         ...
-        ValueError: attack CovarianceScore is aimed at one record, but RandomTarget draws another target in each game; leave out its target
+        ValueError: attack CovarianceScore is aimed at a fixed record, but RandomTarget draws another target in each game; leave
+            out its target
     """
     if isinstance(game, RandomTarget) and getattr(attack, "aim", None) is not None:
         raise ValueError(
-            f"attack {name_of(attack)} is aimed at one record, but RandomTarget draws another target in each game; leave out its "
+            f"attack {name_of(attack)} is aimed at a fixed record, but RandomTarget draws another target in each game; leave out its "
             "target"
         )
     if not isinstance(game, AbstractMembershipGame) or (release := game.mechanism.plain_mean(game.n)) is None:

@@ -42,7 +42,8 @@ _CALLS = {
 
 
 def degree_of(function: Callable[[Array], Array], output: Array) -> int | None:
-    """The degree, at most 2, of a polynomial that a function of an array is by its operations; None if it is not known to be one.
+    """The degree, at most 2, of a polynomial that a function of an array is by its operations; None if it is not known to be a
+    polynomial.
 
     It is an upper bound: what cancels is not seen. Must be called inside `exact_scope`.
 
@@ -82,7 +83,7 @@ def _walk(closed: Any, degrees: list[int]) -> list[int]:
 
 
 def _degrees(equation: Any, given: list[int]) -> list[int]:
-    """Of one operation, of which some argument depends on the output."""
+    """Of an operation, of which some argument depends on the output."""
     name, params, outs = equation.primitive.name, equation.params, len(equation.outvars)
     if name in _CALLS:
         return _walk(params[_CALLS[name]], given)
@@ -132,7 +133,7 @@ class Polynomial:
 
 
 def polynomial_of(attack: AbstractAttack, target: np.ndarray, points: np.ndarray) -> Polynomial | None:
-    """Read a score as a polynomial of degree at most 2 in the output; None if neither its operations nor its user say that it is one.
+    """Read a score as a polynomial of degree at most 2 in the output; None if neither its operations nor its user declare that it is.
 
     The coefficients are derivatives, which are exact for a polynomial. Values at `points` are compared with them, which proves
     nothing and refutes a wrong declaration. Must be called inside `exact_scope`.
@@ -149,8 +150,8 @@ def polynomial_of(attack: AbstractAttack, target: np.ndarray, points: np.ndarray
         >>> import mipsim as mi
         >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
-        ...     found = polynomial_of(mi.FunctionAttack(lambda t, o: t @ o + 1.0), np.array([2.0, 3.0]), np.zeros((1, 2)))
-        >>> print(found.gradient, found.constant, found.hessian)
+        ...     polynomial = polynomial_of(mi.FunctionAttack(lambda t, o: t @ o + 1.0), np.array([2.0, 3.0]), np.zeros((1, 2)))
+        >>> print(polynomial.gradient, polynomial.constant, polynomial.hessian)
         [2. 3.] 1.0 None
     """
     z = jnp.asarray(target)
@@ -202,7 +203,7 @@ class ReadLine(AbstractLinearAttack):
 
 
 class ReadParabolas(AbstractAdditiveAttack):
-    """constant + a sum of one parabola for each coordinate: a score that was read as such."""
+    """constant + a sum of a parabola for each coordinate: a score that was read as such."""
 
     at: np.ndarray
     slope: np.ndarray
@@ -232,9 +233,9 @@ class ReadParabolas(AbstractAdditiveAttack):
 def as_read(
     attack: AbstractAttack, target: np.ndarray, points: Callable[[], np.ndarray]
 ) -> tuple[AbstractAttack, str]:
-    """The attack as a linear or an additive one where its score is a polynomial of that form, and what is assumed for it.
+    """The attack as a linear or an additive attack where its score is a polynomial of that form, and what is assumed for it.
 
-    An attack of a class that says its form, and one whose form is not known, come back as they are.
+    An attack of a class that says its form, and an attack whose form is not known, come back as they are.
 
     Args:
         attack: any attack.
@@ -321,7 +322,7 @@ _ELEMENTWISE = frozenset(
 
 
 def _is_elementwise(closed: Any, given: list[bool], shape: tuple[int, ...]) -> bool:
-    """Whether entry j of the result follows from entry j of arguments of one shape, by operations that act on each entry alone.
+    """Whether entry j of the result follows from entry j of arguments of the same shape, by operations that act on each entry alone.
 
     Args:
         closed: the operations.

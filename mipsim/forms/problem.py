@@ -18,10 +18,10 @@ from mipsim.mechanisms.release import Release
 class Problem:
     """A noisy mean of rows, the target perhaps among them, and the attack on it.
 
-    A problem that is no `FixedProblem` has a random target: one of the rows, or in the other world a row that is not among them.
+    A problem that is no `FixedProblem` has a random target: a row of the records, or in the other world a row that is not among them.
 
     Attributes:
-        data: the distribution of one row.
+        data: the distribution of a row.
         mean: what is released of the rows.
         attack: the attack.
     """

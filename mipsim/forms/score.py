@@ -1,4 +1,4 @@
-"""What an attack computes at a target: the one reading of its score as linear, additive, quadratic or opaque.
+"""What an attack computes at a target: the only reading of its score as linear, additive, quadratic or opaque.
 
 What a family computes no member can override (`mipsim._family`), so that the family alone tells the form:
 `AbstractLinearAttack`, `AbstractAdditiveAttack`, `AbstractQuadraticAttack`; any other score is opaque.
@@ -50,7 +50,7 @@ def weights_at(attack: AbstractLinearAttack, target: np.ndarray) -> np.ndarray:
 def offsets_at(attack: AbstractAttack, target: np.ndarray) -> np.ndarray | None:
     """What each coordinate of the target adds to the offset of an additive score, float64, shape (d,).
 
-    None unless the score at any target is known to be one function, the same for all targets, of a sum over coordinates
+    None unless the score at any target is known to be a function, the same for all targets, of a sum over coordinates
     whose term j depends on target_j and output_j alone. Weights and offset of an attack do not show that by themselves
     (those of a full covariance matrix mix the coordinates), so an attack of which it is true registers here.
 
@@ -89,7 +89,7 @@ def _(attack: CovarianceScore, target: np.ndarray) -> np.ndarray | None:
 
 
 def quadratic_form_of(attack: AbstractAttack) -> AbstractQuadraticAttack | None:
-    """The attack as a function of a quadratic form in the output, where it is one; else None.
+    """The attack as a function of a quadratic form in the output, where it is such a function; else None.
 
     Examples:
         >>> import mipsim as mi
@@ -113,7 +113,7 @@ def terms_at(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.nda
     Args:
         attack: the attack.
         target: z*, shape (d,).
-        outputs: values of the output coordinates, shape (d, ...); one call takes a value of every coordinate.
+        outputs: values of the output coordinates, shape (d, ...); a call takes a value of every coordinate.
     """
     flat, traced = jnp.asarray(outputs.reshape(target.size, -1)), with_traced_sizes(attack)
     return np.asarray(_columnwise(traced, jnp.asarray(target), flat), np.float64).reshape(outputs.shape)
@@ -126,7 +126,7 @@ def link_at(attack: AbstractAdditiveAttack, target: np.ndarray, totals: np.ndarr
 
 
 def on_arrays(function: Callable[[jax.Array], jax.Array]) -> Callable[[np.ndarray], np.ndarray]:
-    """A JAX function of one number as a NumPy function of arrays, in float64.
+    """A JAX function of a number as a NumPy function of arrays, in float64.
 
     Examples:
         >>> on_arrays(jnp.exp)(np.zeros(2))

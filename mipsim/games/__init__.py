@@ -1,4 +1,4 @@
-"""Games: who is drawn, who is replaced, and what the attacker sees."""
+"""Games: who is sampled, who is replaced, and what the attacker sees."""
 
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
 from mipsim.games.fixed_target import FixedTarget

@@ -40,7 +40,7 @@ def check_game_records(
 
 
 class AbstractGame(AbstractMember):
-    """One round: a world ("out" or "in") goes in, a target and an output come out.
+    """A round: a world ("out" or "in") goes in, a target and an output come out.
 
     Attributes:
         mechanism: what is released.
@@ -61,7 +61,7 @@ class AbstractGame(AbstractMember):
 
     @abstractmethod
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Array, Array]:
-        """Play one literal round; returns (target, output)."""
+        """Play a literal round; returns (target, output)."""
 
     @property
     @abstractmethod
@@ -69,7 +69,7 @@ class AbstractGame(AbstractMember):
         """How many numbers a literal round handles: how many rounds are played at once follows from it."""
 
     def exact_round(self) -> "Round | None":
-        """What plays one round by drawing the output from its exact distribution; None where there is none.
+        """What plays a round by sampling the output from its exact distribution; None where there is none.
 
         Examples:
             >>> import mipsim as mi
@@ -108,10 +108,10 @@ class AbstractGame(AbstractMember):
 
 
 class AbstractMembershipGame(AbstractGame):
-    """A game about one record among n: was the target among those that the output was released from?
+    """A game about a record among n: was the target among those that the output was released from?
 
     Attributes:
-        data: the law of one record in R^d.
+        data: the law of a record in R^d.
         n: the number of records, >= 2.
 
     Source: Yeom et al. (2018), experiment 1; Azize & Basu (2025), section 2.
@@ -126,7 +126,7 @@ class AbstractMembershipGame(AbstractGame):
 
 
 class Round(Protocol):
-    """One round of a game."""
+    """A round of a game."""
 
     def __call__(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
         """Play it; returns (target, output)."""

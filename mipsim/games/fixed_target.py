@@ -16,11 +16,11 @@ from mipsim.mechanisms.function import as_mechanism
 
 
 class FixedTarget(AbstractMembershipGame):
-    """Draw n records; in the "in" world replace a uniformly chosen one by the target; release.
+    """Draw n records; in the "in" world replace a uniformly chosen record by the target; release.
 
     Args:
         mechanism: an `AbstractMechanism`, or a function `(key, records) -> output`.
-        data: the law of one record.
+        data: the law of a record.
         n: the number of records, >= 2; n and d must suit the mechanism.
         target: the point z*, shape (d,).
 

@@ -18,7 +18,7 @@ class RandomTarget(AbstractMembershipGame):
 
     Args:
         mechanism: an `AbstractMechanism`, or a function `(key, records) -> output`.
-        data: the law of one record.
+        data: the law of a record.
         n: the number of records, >= 2; n and d must suit the mechanism.
 
     Source: Azize & Basu (2025), algorithms 5 and 6; Yeom et al. (2018), experiment 1.

@@ -91,7 +91,7 @@ class RelaxedThreat(AbstractMembershipGame):
         self.mechanism = FunctionMechanism(_Noisy(query, noise))
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " k"], Array]:
-        """Play one round; returns (query(D), output), the output of shape (k,) or (1 + shadows, k)."""
+        """Play a round; returns (query(D), output), the output of shape (k,) or (1 + shadows, k)."""
         key_coin, key_noise = jax.random.split(key)
         moved = jnp.logical_and(member, jax.random.uniform(key_coin) < self.sampling_rate)
         releases = jnp.asarray(self.known) + self.noise.sample(key_noise, 1 + self.shadows)

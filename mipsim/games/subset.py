@@ -69,7 +69,7 @@ class Subset(AbstractMembershipGame):
         self.records = rows
         self.data = Empirical(rows, covariance="diagonal")
         self.n = len(rows)
-        # A mechanism that draws from its records says here that it cannot; one record is always allowed.
+        # A mechanism that draws from its records says here that it cannot; a single record is always allowed.
         if self.n >= 4:
             self.mechanism.rows(self.n // 2)
         check_game_records(self.mechanism, self.data)

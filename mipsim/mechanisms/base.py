@@ -75,7 +75,7 @@ class AbstractMechanism(AbstractMember):
         return result if result is not None and result.is_plain else None
 
     def exact_draw(self) -> "ExactDraw | None":
-        """What draws the output from its exact distribution, for all data whose column sums have one (`sum_sampler`).
+        """What draws the output from its exact distribution, for all data whose column sums have an exact distribution (`sum_sampler`).
 
         None where there is none: such a mechanism is played literally.
 
@@ -89,7 +89,7 @@ class AbstractMechanism(AbstractMember):
     def numbers_handled(self, n: int, dimension: int) -> int:
         """How many numbers a release of n records of that dimension handles: how many games are played at once follows from it.
 
-        n x dimension, unless the mechanism or the one below its wrapper says something else.
+        n x dimension, unless the mechanism or the mechanism below its wrapper states something else.
 
         Examples:
             >>> import mipsim as mi
@@ -102,7 +102,8 @@ class AbstractMechanism(AbstractMember):
     def check_records(self, name: str, records: np.ndarray) -> None:
         """Raise ValueError if there are records, shape (N, d), that the mechanism cannot take; `name` is the argument that they are from.
 
-        Most mechanisms take any point. One whose records stand for something else, such as row numbers of a data set, has a check.
+        Most mechanisms take any point. A mechanism whose records stand for something else, such as row numbers of a data set,
+        has a check.
 
         Examples:
             >>> import mipsim as mi
@@ -125,7 +126,7 @@ class AbstractMechanism(AbstractMember):
 
     @property
     def has_exact_law(self) -> bool:
-        """Whether the output can be drawn without its records, for all data with an exact sum: see `exact_draw`."""
+        """Whether the output can be sampled without its records, for all data with an exact sum: see `exact_draw`."""
         return self.exact_draw() is not None
 
 
@@ -135,5 +136,5 @@ class ExactDraw(Protocol):
     def __call__(
         self, key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member
     ) -> Array:
-        """Draw an output of n independent records of `data`; if `member`, one of them is `target` instead."""
+        """Draw an output of n independent records of `data`; if `member`, `target` takes the place of a record."""
         ...

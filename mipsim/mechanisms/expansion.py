@@ -106,13 +106,13 @@ def median_expansion(median: object, density: object) -> Expansion:
     centre = finite_vector("median", median)
     height = finite_vector("density", density, centre.shape[0])
     if (height <= 0).any():
-        raise ValueError(f"density is {height.min():g} at one coordinate; it must be > 0 at every median")
+        raise ValueError(f"density is {height.min():g} at some coordinate; it must be > 0 at every median")
     eye = np.eye(centre.shape[0])
     return Expansion(centre, -2.0 * height * eye, eye, lambda record: jnp.sign(record - jnp.asarray(centre)))
 
 
 def least_squares_expansion(population: object, intercept: bool = True) -> Expansion:
-    """Least squares on rows drawn from a population of records (x, y), all moments being averages over its rows.
+    """Least squares on rows sampled from a population of records (x, y), all moments being averages over its rows.
 
     Args:
         population: shape (N, p + 1), the rows (x, y), with neither design nor spread singular.
@@ -122,8 +122,8 @@ def least_squares_expansion(population: object, intercept: bool = True) -> Expan
 
     Examples:
         >>> rows = [[-1.0, 0.0], [-1.0, -2.0], [1.0, 2.0], [1.0, 0.0]]
-        >>> found = least_squares_expansion(rows, intercept=False)
-        >>> print(found.theta, found.derivative, found.covariance)
+        >>> expansion = least_squares_expansion(rows, intercept=False)
+        >>> print(expansion.theta, expansion.derivative, expansion.covariance)
         [1.] [[-1.]] [[1.]]
     """
     x, y = _split(population, intercept)
@@ -132,7 +132,7 @@ def least_squares_expansion(population: object, intercept: bool = True) -> Expan
 
 
 def logistic_expansion(population: object, intercept: bool = True) -> Expansion:
-    """Logistic regression on rows drawn from a population of records (x, y), y in {0, 1}.
+    """Logistic regression on rows sampled from a population of records (x, y), y in {0, 1}.
 
     theta_0 is the population's own maximum; V = -E[x x' p (1 - p)], p = 1/(1 + exp(-x' theta_0)).
 
@@ -153,7 +153,7 @@ def logistic_expansion(population: object, intercept: bool = True) -> Expansion:
         theta, later = (np.asarray(fit, np.float64) for fit in fits)
     # Where there is no maximum every Newton step is of the same length.
     if not np.allclose(theta, later, rtol=1e-6, atol=1e-9):
-        raise ValueError("population is separable; a logistic regression needs one that is not")
+        raise ValueError("population is separable; a logistic regression needs a population that is not")
     fitted = 1.0 / (1.0 + np.exp(-x @ theta))
     derivative = -(x * (fitted * (1 - fitted))[:, None]).T @ x / len(y)
     return _regression(x, y - fitted, theta, derivative, intercept, jax.nn.sigmoid)

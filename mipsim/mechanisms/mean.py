@@ -38,7 +38,7 @@ class EmpiricalMean(AbstractMechanism):
 
 
 def _draw_mean(key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member) -> Row:
-    """Sum n - 1 rows from their exact law, then add the target or one fresh record."""
+    """Sum n - 1 rows from their exact law, then add the target or a fresh record."""
     draw_sum = sum_sampler(data)
     if draw_sum is None:
         raise ValueError(f"{type(data).__name__} data have no exact law of a sum; draw the records")

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim._validation import finite_matrix, number, one_of, whole
+from mipsim._validation import choice, finite_matrix, number, whole
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.norm_noise import RADII, draw_noise
@@ -28,7 +28,7 @@ class MomentNoise(AbstractMechanism):
         population: the whole data set, shape (n, d), or None for the halves of the training set, as printed.
 
     Raises:
-        ValueError: if a parameter is out of range; in a game, if the set that is to be halved has one record only.
+        ValueError: if a parameter is out of range; in a game, if the set that is to be halved has a single record.
 
     Source: Izzo, Yoon, Arik, Zou (2024), algorithm 1.
 
@@ -52,7 +52,7 @@ class MomentNoise(AbstractMechanism):
         number("scale", self.scale, 0.0, low_open=True)
         whole("subsets", self.subsets, 2)
         number("moment", self.moment, 1.0)
-        one_of("radius", self.radius, RADII)
+        choice("radius", self.radius, RADII)
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         key_base, key_halves, key_noise = jax.random.split(key, 3)
@@ -71,10 +71,10 @@ class MomentNoise(AbstractMechanism):
         return self.base.output_shape(dimension)
 
     def _estimate(self, key: PRNGKeyArray, pool: Float[Array, "n d"]) -> Float[Array, " d"]:
-        def one(k: PRNGKeyArray) -> Array:
+        def estimate(k: PRNGKeyArray) -> Array:
             key_half, key_release = jax.random.split(k)
             chosen = jnp.sort(jax.random.permutation(key_half, pool.shape[0])[: pool.shape[0] // 2])
             return self.base.release(key_release, pool[chosen])
 
-        theta = jax.vmap(one)(jax.random.split(key, self.subsets))
+        theta = jax.vmap(estimate)(jax.random.split(key, self.subsets))
         return jnp.mean(jnp.abs(theta - theta.mean(axis=0)) ** self.moment, axis=0) ** (1.0 / self.moment)

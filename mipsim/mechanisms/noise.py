@@ -19,7 +19,7 @@ from mipsim.mechanisms.release import NoiseLaw, Release, noise_scale
 
 
 class AbstractNoise(AbstractMechanism):
-    """base + independent noise on its output. A member says how the noise is drawn and which outputs it fits.
+    """base + independent noise on its output. A member says how the noise is sampled and which outputs it fits.
 
     Attributes:
         base: the mechanism whose output is made noisy.
@@ -96,7 +96,7 @@ class GaussianNoise(AbstractNoise):
 
     Args:
         base: the mechanism whose output is made noisy, or a function `(key, records) -> output`.
-        record_deviation: standard deviation >= 0 on the scale of one record, gamma, a number or shape (d,); the output receives
+        record_deviation: standard deviation >= 0 on the scale of a record, gamma, a number or shape (d,); the output receives
             record_deviation / sqrt(n), n being the size of the whole data set.
 
     Source: Azize & Basu (2025), theorem 4.1.

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from mipsim._validation import number, one_of, real_array
+from mipsim._validation import choice, number, real_array
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.noise import AbstractNoise
@@ -141,7 +141,7 @@ class NormNoise(AbstractNoise):
 
     def __check_init__(self) -> None:
         number("scale", self.scale, 0.0, low_open=True)
-        one_of("radius", self.radius, RADII)
+        choice("radius", self.radius, RADII)
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
         sigma = jnp.broadcast_to(jnp.asarray(self.coordinate_scale), shape)

@@ -1,4 +1,6 @@
-"""What a stack of mechanisms releases, where that is a mean of rows: the one reading that samplers, exact laws and tilted games share."""
+"""What a stack of mechanisms releases, where that is a mean of rows: the only reading that samplers, exact laws and tilted
+games share.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,12 @@ def noise_scale(name: str, value: object) -> np.ndarray:
 
 
 class NoiseLaw(eqx.Module):
-    """Noise with independent coordinates: scale_j X_j, every X_j a copy of one law.
+    """Noise with independent coordinates: scale_j X_j, every X_j a copy of the same law.
 
     This is all that samplers and exact laws ask of a noise.
 
     Args:
-        law: of X, one coordinate.
+        law: of X, a single coordinate.
         scale: >= 0, a number or shape (d,).
         error: a proven bound on the distance in total variation of `law` from the true law of X, where `law` is a table.
 
@@ -53,7 +55,7 @@ class NoiseLaw(eqx.Module):
     def __check_init__(self) -> None:
         if self.law.dimension != 1 or not self.law.is_product:
             raise ValueError(
-                f"law is a {type(self.law).__name__} of dimension {self.law.dimension}; the law of a noise has one coordinate"
+                f"law is a {type(self.law).__name__} of dimension {self.law.dimension}; the law of a noise has dimension 1"
             )
 
     @property
@@ -72,10 +74,10 @@ class Release:
 
     Attributes:
         rows: how many rows are averaged.
-        inclusion: the inclusion probability of a record: that one given record is among them.
+        inclusion: the inclusion probability of a record: that a given record is among them.
         variance: of all Gaussian noise in every output coordinate, a number or shape (d,).
-        noises: laws of further noises, independent of one another and with independent coordinates.
-        rate: the probability with which each row is kept by its own coin, the sum being divided by rate rows; 1 keeps all.
+        noises: laws of further noises, mutually independent and with independent coordinates.
+        rate: the probability with which each row is included by its own coin, the sum being divided by rate rows; 1 includes all.
         transform: what is done to every row before the mean is taken; None for a plain mean.
     """
 

@@ -1,4 +1,4 @@
-"""Mechanisms that answer one question about their records: the extreme examples of Izzo et al. (2024)."""
+"""Mechanisms that answer a single question about their records: the extreme examples of Izzo et al. (2024)."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ from mipsim.mechanisms.base import AbstractMechanism
 class RandomizedResponse(AbstractMechanism):
     """Answer "is this point among the records?" as revealingly as (epsilon, delta)-DP allows.
 
-    The output is one of four codes: 0 "certainly not" and 3 "certainly" with probability delta each where true, else 2
+    The output is a code among four: 0 "certainly not" and 3 "certainly" with probability delta each where true, else 2
     (or 1) with probability (1 - delta)/(1 + e^-epsilon) where the point is (or is not) among the records, and the
     other of the two with the rest. With delta = 0 it is Warner's randomised response.
 
@@ -64,7 +64,7 @@ class RandomizedResponse(AbstractMechanism):
 
 
 class Fingerprint(AbstractMechanism):
-    """1{the records are exactly D*}: nearly no membership leaks on average, and all of it on one training set.
+    """1{the records are exactly D*}: nearly no membership leaks on average, and all of it on a single training set.
 
     Args:
         records: D*, shape (k, d), in the order of the data set.
@@ -91,6 +91,6 @@ class Fingerprint(AbstractMechanism):
         return ()
 
 
-def _fits(name: str, found: int, dimension: int) -> None:
-    if found != dimension:
-        raise ValueError(f"{name} has dimension {found}; it must be that of the data, {dimension}")
+def _fits(name: str, actual: int, dimension: int) -> None:
+    if actual != dimension:
+        raise ValueError(f"{name} has dimension {actual}; it must be that of the data, {dimension}")

@@ -1,4 +1,4 @@
-"""One noisy step of gradient descent with clipped gradients."""
+"""A noisy step of gradient descent with clipped gradients."""
 
 import math
 
@@ -15,14 +15,14 @@ from mipsim.mechanisms.release import Release
 
 
 class SGDStep(AbstractMechanism):
-    """(1/n) sum_i g_i min(1, clip / ||g_i||) + N(0, (noise_multiplier clip / n)^2 I): one step of DP-SGD.
+    """(1/n) sum_i g_i min(1, clip / ||g_i||) + N(0, (noise_multiplier clip / n)^2 I): a step of DP-SGD.
 
-    The records are the gradients of the n examples of the batch, one a row; a game's target is the gradient of the
+    The records are the gradients of the n examples of the batch, a gradient per row; a game's target is the gradient of the
     target example. The noise has the convention of DP-SGD: its standard deviation is noise_multiplier x clip on the
     SUM of the clipped gradients, hence noise_multiplier x clip / n on the mean that is released. Leemann's tau is that
     of the mean: `noise_std(n)` gives it and `with_noise_std` takes it.
 
-    A batch drawn from a larger data set is `Subsampled(SGDStep(...), sampling_rate)`.
+    A batch sampled from a larger data set is `Subsampled(SGDStep(...), sampling_rate)`.
 
     Args:
         clip: the largest Euclidean norm C of a gradient, > 0, in its units; `inf` does not clip.

@@ -18,11 +18,11 @@ from mipsim.mechanisms.sgd_step import SGDStep
 
 
 class Subsampled(AbstractMechanism):
-    """base applied to k = sampling_rate n rows drawn uniformly without replacement.
+    """base applied to k = sampling_rate n rows sampled uniformly without replacement.
 
     Args:
         base: the mechanism that sees the k rows, or a function `(key, records) -> output`.
-        sampling_rate: the share of rows drawn, in (0, 1]; sampling_rate n must be whole.
+        sampling_rate: the share of rows sampled, in (0, 1]; sampling_rate n must be whole.
 
     Source: Azize & Basu (2025), theorem 4.2.
 
@@ -51,7 +51,7 @@ class Subsampled(AbstractMechanism):
         return self.base.output_shape(dimension)
 
     def kept(self, n: int) -> int:
-        """How many of n rows are drawn."""
+        """How many of n rows are sampled."""
         return round(self.sampling_rate * n)
 
     def exact_draw(self) -> ExactDraw | None:
@@ -77,15 +77,15 @@ class Subsampled(AbstractMechanism):
 
 
 class PoissonSubsampled(AbstractMechanism):
-    """The sum of the rows kept by independent coins, divided by the expected number sampling_rate n.
+    """The sum of the rows included by independent coins, divided by the expected number sampling_rate n.
 
-    Dividing by the expected size, as DP-SGD does, keeps the output defined when no row is kept. Below it stands the empirical
-    mean, or an `SGDStep`, whose noise is then noise_multiplier x clip on the sum of the clipped rows that were kept: a step of
+    Dividing by the expected size, as DP-SGD does, keeps the output defined when no row is included. Below it stands the empirical
+    mean, or an `SGDStep`, whose noise is then noise_multiplier x clip on the sum of the clipped rows that were included: a step of
     DP-SGD on a Poisson sample.
 
     Args:
         base: `EmpiricalMean()` or an `SGDStep`.
-        sampling_rate: the probability that a row is kept, in (0, 1].
+        sampling_rate: the probability that a row is included, in (0, 1].
 
     Source: Abadi et al. (2016), algorithm 1.
 
@@ -120,20 +120,20 @@ class PoissonSubsampled(AbstractMechanism):
             return None  # a clipped step needs its rows
         rate = self.sampling_rate
 
-        def kept_by_coins(
+        def sum_by_coins(
             key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member
         ) -> Array:
             draw_sum = sum_sampler(data)
-            assert draw_sum is not None  # a game with an exact law has data whose sums have one
+            assert draw_sum is not None  # a game with an exact law has data whose sums have an exact law
             key_count, key_coin, key_rest, key_row = jax.random.split(key, 4)
-            # How many of the other n - 1 rows are kept, and whether the target or the row in its place is: the rows that are
-            # kept are as any others.
+            # How many of the other n - 1 rows are included, and whether the target or the row in its place is: the rows that are
+            # included are as any others.
             retained = jnp.asarray(n - 1.0) if rate == 1.0 else jax.random.binomial(key_count, n - 1.0, rate)
             row = jnp.where(member, target, data.sample(key_row, 1)[0])
             own = jax.random.uniform(key_coin) < rate
             return (draw_sum(key_rest, retained) + jnp.where(own, row, 0.0)) / (rate * n)
 
-        return kept_by_coins
+        return sum_by_coins
 
     def mean_of_rows(self, n: int) -> Release | None:
         inner, rate = self.base.mean_of_rows(n), self.sampling_rate

@@ -1,4 +1,4 @@
-"""Arrays that are made in micro-batches, each kept in a file as soon as it is whole, so that a killed process loses one at most."""
+"""Arrays that are made in micro-batches, each stored in a file as soon as it is whole, so that a killed process loses at most 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mipsim.nn.network import Network, Parameters
 def identity_of(
     network: Network, x: np.ndarray, y: np.ndarray, parameters: Parameters, rest: list[Any]
 ) -> str:
-    """What decides a computation on examples, as one digest; `rest` is all else that does, as JSON has it.
+    """What decides a computation on examples, as a single digest; `rest` is all else that does, as JSON has it.
 
     Examples:
         >>> from mipsim.nn import linear
@@ -36,12 +36,12 @@ def identity_of(
     return digest.hexdigest()
 
 
-class KeptBatches:
+class StoredBatches:
     """A folder with a file for each micro-batch, `00000.npz` and so on.
 
-    What is kept is known by a digest of all that decides it, but for the function that reduces a micro-batch: no digest tells what
-    a function does. So the first micro-batch is always made anew, and must come out as it is kept, bit for bit. A function that agrees there
-    and differs later is not told apart.
+    What is stored is known by a digest of all that decides it, but for the function that reduces a micro-batch: no digest captures what
+    a function does. So the first micro-batch is always made anew, and must come out as it is stored, bit for bit. A function
+    that agrees there and differs later is not distinguished.
 
     Args:
         folder: it must exist.
@@ -50,11 +50,11 @@ class KeptBatches:
     Examples:
         >>> import tempfile
         >>> folder = Path(tempfile.mkdtemp())
-        >>> kept = KeptBatches(folder, "seed 1")
-        >>> kept.get(0, lambda: np.arange(2.0)), kept.get(1, lambda: np.arange(3.0))
+        >>> batches = StoredBatches(folder, "seed 1")
+        >>> batches.get(0, lambda: np.arange(2.0)), batches.get(1, lambda: np.arange(3.0))
         (array([0., 1.]), array([0., 1., 2.]))
-        >>> again = KeptBatches(folder, "seed 1")
-        >>> again.get(0, lambda: np.arange(2.0)), again.get(1, lambda: np.zeros(3))  # the second one is read
+        >>> again = StoredBatches(folder, "seed 1")
+        >>> again.get(0, lambda: np.arange(2.0)), again.get(1, lambda: np.zeros(3))  # the second is read
         (array([0., 1.]), array([0., 1., 2.]))
     """
 
@@ -62,14 +62,14 @@ class KeptBatches:
         self.folder, self.identity = folder, identity
 
     def get(self, index: int, make: Callable[[], np.ndarray]) -> np.ndarray:
-        """The micro-batch: as it is kept, or made and kept.
+        """The micro-batch: as it is stored, or made and stored.
 
         Args:
-            index: its place; that of 0 is asked for before the others.
+            index: its place; that of 0 is requested before the others.
             make: makes it.
 
         Raises:
-            ValueError: if what is kept is corrupt or of another computation.
+            ValueError: if what is stored is corrupt or of another computation.
             OSError: if it cannot be written.
         """
         path = self.folder / f"{index:05d}.npz"

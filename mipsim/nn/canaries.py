@@ -11,7 +11,7 @@ from mipsim.attacks.shrunk import ShrunkMoments
 
 
 def mahalanobis_canary(candidates: object, moments: ShrunkMoments) -> int:
-    """Which candidate is the easiest to attack: the one whose gradient lies farthest from the others' mean, in their covariance.
+    """Which candidate is the easiest to attack: the candidate whose gradient lies farthest from the others' mean, in their covariance.
 
     Args:
         candidates: gradients of the candidate examples, shape (N, d).
@@ -24,19 +24,19 @@ def mahalanobis_canary(candidates: object, moments: ShrunkMoments) -> int:
 
     Examples:
         >>> moments = ShrunkMoments([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.1], [0.0, -0.1]], ridge=0.001)
-        >>> mahalanobis_canary([[2.0, 0.0], [0.0, 1.0]], moments)  # the shorter one: gradients hardly vary along it
+        >>> mahalanobis_canary([[2.0, 0.0], [0.0, 1.0]], moments)  # the shorter: gradients hardly vary along it
         1
     """
     return int(np.argmax(moments.mahalanobis_squared(candidates)))
 
 
 def dirac_canary(d: int, norm: float, coordinate: int = 0) -> np.ndarray:
-    """A gradient of that length in one coordinate, shape (d,).
+    """A gradient of that length in a single coordinate, shape (d,).
 
     Args:
         d: number of coordinates, >= 1.
         norm: its length, > 0, such as the clip.
-        coordinate: which one, 0 to d - 1.
+        coordinate: its index, 0 to d - 1.
 
     Source: Nasr et al. (2023), "Tight auditing of differentially private machine learning".
 
@@ -46,7 +46,7 @@ def dirac_canary(d: int, norm: float, coordinate: int = 0) -> np.ndarray:
     """
     place = whole("coordinate", coordinate, 0)
     if place >= whole("d", d, 1):
-        raise ValueError(f"coordinate is {coordinate}; it must be one of 0 to {d - 1}")
+        raise ValueError(f"coordinate is {coordinate}; it must be a whole number from 0 to {d - 1}")
     return number("norm", norm, 0.0, low_open=True) * (np.arange(d) == place)
 
 
@@ -61,8 +61,8 @@ def random_canary(d: int, norm: float, seed: int = 0) -> np.ndarray:
     Source: Maddock, Sablayrolles, Stock (2022), "CANIFE: crafting canaries for empirical privacy measurement", as the baseline.
 
     Examples:
-        >>> found = random_canary(100, 2.0)
-        >>> print(np.linalg.norm(found).round(6), abs(found).max() < 1.0)
+        >>> canary = random_canary(100, 2.0)
+        >>> print(np.linalg.norm(canary).round(6), abs(canary).max() < 1.0)
         2.0 True
     """
     direction = np.random.default_rng(whole("seed", seed, 0)).standard_normal(whole("d", d, 1))
@@ -94,7 +94,7 @@ def blank(shape: Sequence[int], count: int = 1) -> np.ndarray:
     """Inputs of zeros, `count` of them: a blank example is like none of the data.
 
     Args:
-        shape: of one input.
+        shape: of an input.
         count: how many, >= 1.
 
     Returns:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim._validation import number, one_of, sample_size, whole
+from mipsim._validation import choice, number, sample_size, whole
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.empirical import Empirical
 from mipsim.mechanisms.base import AbstractMechanism
@@ -37,9 +37,9 @@ class Steps(NamedTuple):
 class Descent(AbstractMechanism):
     """`steps` steps of SGD or DP-SGD on n records: theta <- theta - rate x (mean of the batch's clipped gradients + noise).
 
-    The records of a game are row numbers of a data set, so that what is drawn n times is one number a record: `records(rows)` is
-    their law. Membership is in what the n records are: one batch (steps = 1, n = batch), an epoch ("shuffled", n = steps x batch)
-    or a training set from which batches are drawn.
+    The records of a game are row numbers of a data set, so that what is sampled n times is a number a record: `records(rows)` is
+    their law. Membership is in what the n records are: a single batch (steps = 1, n = batch), an epoch ("shuffled", n = steps x batch)
+    or a training set from which batches are sampled.
 
     Args:
         network: what is trained.
@@ -49,7 +49,7 @@ class Descent(AbstractMechanism):
         batch: records of a step, >= 1; of a Poisson batch the expected number.
         steps: >= 1.
         rate: the learning rate, > 0.
-        sampling: how a step's batch is drawn from the n records: "shuffled" (each pass takes them in a new random order, batch by
+        sampling: how a step's batch is sampled from the n records: "shuffled" (each pass takes them in a new random order, batch by
             batch; what fills no whole batch is left out of a pass), "fixed" (batch of them without replacement, anew in each step) or
             "poisson" (each of them with probability batch / n, anew in each step; the sum is divided by the expected number).
         clip: the largest Euclidean norm of a gradient, > 0; `inf` does not clip.
@@ -111,9 +111,9 @@ class Descent(AbstractMechanism):
         self.x, self.y = checked_examples(network, x, y)
         self.batch, self.steps = whole("batch", batch, 1), whole("steps", steps, 1)
         self.rate = number("rate", rate, 0.0, low_open=True)
-        self.sampling = one_of("sampling", sampling, SAMPLING)
+        self.sampling = choice("sampling", sampling, SAMPLING)
         self.clip, self.noise_multiplier = checked_clipping(clip, noise_multiplier)
-        self.part, self.releases = one_of("part", part, PARTS), one_of("releases", releases, RELEASES)
+        self.part, self.releases = choice("part", part, PARTS), choice("releases", releases, RELEASES)
 
     def records(self, rows: object = None) -> Empirical:
         """The law of a uniformly chosen row of the data set, or of those rows of it: the `data` of a game.
@@ -164,20 +164,20 @@ class Descent(AbstractMechanism):
             return jax.random.split(key, self.steps)
         if self.sampling == "fixed":
             keys = jax.random.split(key, self.steps)
-            return jax.lax.map(lambda one: jax.random.permutation(one, n)[: self.batch], keys)
+            return jax.lax.map(lambda single: jax.random.permutation(single, n)[: self.batch], keys)
         each = n // self.batch
         keys = jax.random.split(key, -(-self.steps // each))
-        passes = jax.lax.map(lambda one: jax.random.permutation(one, n)[: each * self.batch], keys)
+        passes = jax.lax.map(lambda single: jax.random.permutation(single, n)[: each * self.batch], keys)
         return passes.reshape(-1, self.batch)[: self.steps]
 
     def _poisson_batch(self, key: PRNGKeyArray, n: int) -> tuple[Array, Array]:
-        """(places of the records that are kept by their coins, then others; which are kept)."""
+        """(places of the records that are included by their coins, then others; which are included)."""
         coins = jax.random.uniform(key, (n,)) < self.batch / n
         places = jnp.nonzero(coins, size=longest_batch(n, self.batch), fill_value=0)[0]
         return places, jnp.arange(places.size) < coins.sum()
 
     def example(self, record: Float[Array, " 1"]) -> tuple[Array, Array]:
-        """The input and label that a record stands for, as a batch of one: shapes (1, ...) and (1,)."""
+        """The input and label that a record stands for, as a batch of size 1: shapes (1, ...) and (1,)."""
         row = jnp.asarray(record).astype(jnp.int32)
         return jnp.asarray(self.x)[row], jnp.asarray(self.y)[row]
 

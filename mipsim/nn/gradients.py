@@ -15,7 +15,7 @@ import numpy as np
 from mipsim._files import writable_folder
 from mipsim._precision import exact_scope
 from mipsim._validation import file_path, whole
-from mipsim.nn.batch_files import KeptBatches, identity_of
+from mipsim.nn.batch_files import StoredBatches, identity_of
 from mipsim.nn.network import Network, Parameters
 
 MEMORY = 2**29
@@ -33,7 +33,7 @@ def per_example_gradients(
     memory: int = MEMORY,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> np.ndarray:
-    """Gradients of the loss at fixed parameters, one row an example; or what `reduce` makes of them.
+    """Gradients of the loss at fixed parameters, a row for each example; or what `reduce` makes of them.
 
     Args:
         network: the network.
@@ -41,12 +41,12 @@ def per_example_gradients(
         x: inputs, shape (N, ...).
         y: labels, shape (N,).
         part: "trained" for all parameters that training changes, "last" for those of the last layer.
-        reduce: maps gradients of some examples, float32 (b, d), to what is kept of them, first axis b, so that not all (N, d) are
+        reduce: maps gradients of some examples, float32 (b, d), to what is stored of them, first axis b, so that not all (N, d) are
             held at once: `lambda g: g @ direction` projects every gradient to a number. None keeps them.
         memory: bytes that a micro-batch may take: what the passes through the network keep, and the gradients.
-        checkpoint: a folder that keeps each micro-batch, reduced. If it holds some of the same gradients, the others are computed; the
-            first is always computed anew, since nothing else tells whether `reduce` is the same. One that agrees there and differs later
-            is not told apart: give it a folder of its own.
+        checkpoint: a folder that stores each micro-batch, reduced. If it holds some of the same gradients, the others are computed; the
+            first is always computed anew, since nothing else shows whether `reduce` is the same. A function that agrees there
+            and differs later is not distinguished: give it a folder of its own.
 
     Returns:
         Float32 of shape (N, d), or what `reduce` returns for all N.
@@ -60,8 +60,8 @@ def per_example_gradients(
     Examples:
         >>> from mipsim.nn import linear
         >>> network, x, y = linear((2,), 3), np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([0, 2])
-        >>> found = per_example_gradients(network, network.start(0), x, y)
-        >>> found.shape, bool(abs(found[:, :3].sum()) < 1e-6)  # offsets come first; those of the classes add up to zero
+        >>> gradients = per_example_gradients(network, network.start(0), x, y)
+        >>> gradients.shape, bool(abs(gradients[:, :3].sum()) < 1e-6)  # offsets come first; those of the classes add up to zero
         ((2, 9), True)
     """
     inputs, labels = checked_examples(network, x, y)
@@ -73,7 +73,7 @@ def per_example_gradients(
     size = micro_batch(len(labels), whole("memory", memory, 1), network, part)
     if checkpoint is None:
         return _in_micro_batches(of, len(labels), size, reduce)
-    retained = KeptBatches(
+    retained = StoredBatches(
         writable_folder("checkpoint", file_path("checkpoint", checkpoint)),
         identity_of(network, inputs, labels, parameters, ["gradients", part, size]),
     )
@@ -81,7 +81,7 @@ def per_example_gradients(
 
 
 def features(network: Network, parameters: Parameters, x: np.ndarray, *, memory: int = MEMORY) -> np.ndarray:
-    """The inputs of a network's last layer: on them, a training of the last layer alone is one of `linear((width,), outputs)`.
+    """The inputs of a network's last layer: on them, a training of the last layer alone is a training of `linear((width,), outputs)`.
 
     Args:
         network: the network.
@@ -133,7 +133,7 @@ def _in_micro_batches(
     """What `of` makes of the rows 0 to count - 1, so many of them at once, then reduced; `get` may know some of it."""
 
     def made(first: int) -> np.ndarray:
-        # The last one is filled up: one shape.
+        # The last is filled up: all have the same shape.
         result = of(np.arange(first, first + size).clip(max=count - 1))[: count - first]
         return result if reduce is None else np.asarray(reduce(result))
 
@@ -150,7 +150,7 @@ def _features(network: Network, parameters: Parameters, x: jax.Array) -> jax.Arr
 
 @cache
 def example_bytes(network: Network, part: str = "trained") -> int:
-    """At most so many bytes are held at once for the gradient of one example: every intermediate result, as if none were let go.
+    """At most so many bytes are held at once for the gradient of an example: every intermediate result, as if none were let go.
 
     Examples:
         >>> from mipsim.nn import convolutional, linear
@@ -190,8 +190,8 @@ def _numbers(program: Any) -> int:
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _gradients(network: Network, part: str, parameters: Parameters, x: jax.Array, y: jax.Array) -> jax.Array:
-    def loss(vector: jax.Array, one: jax.Array, label: jax.Array) -> jax.Array:
-        return network.losses(network.with_flat(parameters, vector, part), one[None], label[None])[0]
+    def loss(vector: jax.Array, single: jax.Array, label: jax.Array) -> jax.Array:
+        return network.losses(network.with_flat(parameters, vector, part), single[None], label[None])[0]
 
     return jax.vmap(jax.grad(loss), (None, 0, 0))(network.flat(parameters, part), x, y)
 

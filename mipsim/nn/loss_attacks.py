@@ -51,7 +51,7 @@ class LiRA(AbstractAttack):
         descent: the training that is attacked; it releases "parameters"; the network has two classes or more.
         outside: models trained without the target, shape (S, D), S >= 2: `shadow_models(game, S)`.
         inside: models trained with it, shape (S', D), S' >= 2: `shadow_models(game, S', member=True)`; None = offline.
-        shared_variance: estimate one variance for all models, which few shadow models make better.
+        shared_variance: estimate a single variance for all models, which few shadow models make better.
 
     Source: Carlini et al. (2022), "Membership inference attacks from first principles", algorithm 1 and section VI.
 
@@ -166,7 +166,7 @@ def _classifier(descent: object) -> Descent:
     result = checked_descent(descent)
     if result.network.outputs < 2:
         raise ValueError(
-            "descent trains a network with one real output; an attack on confidences needs classes"
+            "descent trains a network with a single real output; an attack on confidences needs classes"
         )
     return result
 

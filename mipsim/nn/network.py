@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 
 from mipsim._extras import optional
 from mipsim._precision import exact_scope, fixed_key
-from mipsim._validation import one_of, whole
+from mipsim._validation import choice, whole
 from mipsim.nn.convolution import convolution, halved
 from mipsim.nn.residual import residual_layers
 
@@ -29,11 +29,11 @@ PARTS = ("trained", "last")
 
 @dataclass(frozen=True)
 class Network:
-    """A network whose parameters are a plain tree; make one by `linear`, `convolutional`, `residual`, `layered` or `random_features`.
+    """A network whose parameters are a plain tree; see `linear`, `convolutional`, `residual`, `layered` or `random_features`.
 
     Attributes:
-        kind: one of `KINDS`.
-        inputs: shape of one input.
+        kind: an entry of `KINDS`.
+        inputs: shape of an input.
         widths: of the hidden layers: units, or channels of convolutions.
         outputs: numbers of classes; 1 = a real value, with the squared error as the loss.
 
@@ -76,7 +76,7 @@ class Network:
             return _draw(self)(key)
 
     def apply(self, parameters: Parameters, x: Float[Array, "n ..."]) -> Float[Array, "n outputs"]:
-        """The outputs: one number a class (logits), or the value."""
+        """The outputs: a number for each class (logits), or the value."""
         return self.module.apply({"params": parameters}, x)
 
     def features(self, parameters: Parameters, x: Float[Array, "n ..."]) -> Float[Array, "n width"]:
@@ -94,7 +94,7 @@ class Network:
 
     def layers(self, part: str = "trained") -> tuple[str, ...]:
         """The names of the layers of a part of the network; frozen ones are of none."""
-        one_of("part", part, PARTS)
+        choice("part", part, PARTS)
         names = sorted(self.shapes, key=lambda name: int(name.rpartition("_")[2]))
         return tuple(names[-1:] if part == "last" or self.kind == "random features" else names)
 
@@ -104,7 +104,7 @@ class Network:
         return sum(int(np.prod(leaf.shape)) for leaf in leaves)
 
     def flat(self, parameters: Parameters, part: str = "trained") -> Float[Array, " d"]:
-        """The parameters of a part as one vector."""
+        """The parameters of a part as a single vector."""
         return ravel_pytree({name: parameters[name] for name in self.layers(part)})[0]
 
     def with_flat(
@@ -124,16 +124,16 @@ class Network:
 
 @lru_cache(maxsize=64)
 def _draw(network: Network) -> Callable[[Array], Parameters]:
-    """Flax's draw as one program: by itself it compiles each of some 30 operations."""
+    """Flax's draw as a single program: by itself it compiles each of some 30 operations."""
     blank = jnp.zeros((1, *network.inputs), jnp.float32)
     return jax.jit(lambda key: network.module.init(key, blank)["params"])
 
 
 def linear(inputs: Sequence[int], outputs: int) -> Network:
-    """One linear layer.
+    """A single linear layer.
 
     Args:
-        inputs: shape of one input, as (28, 28, 1).
+        inputs: shape of an input, as (28, 28, 1).
         outputs: classes, or 1 for a real value.
 
     Examples:
@@ -201,7 +201,7 @@ def layered(inputs: Sequence[int], widths: Sequence[int], outputs: int) -> Netwo
     """Linear layers with tanh between them.
 
     Args:
-        inputs: shape of one input.
+        inputs: shape of an input.
         widths: of the hidden layers.
         outputs: classes, or 1 for a real value.
 
@@ -213,10 +213,10 @@ def layered(inputs: Sequence[int], widths: Sequence[int], outputs: int) -> Netwo
 
 
 def random_features(inputs: Sequence[int], features: int = 512, outputs: int = 2) -> Network:
-    """A hidden tanh layer that stays as it was drawn, and a linear layer, the only one that is trained.
+    """A hidden tanh layer that stays as it was sampled, and a linear layer, the only layer that is trained.
 
     Args:
-        inputs: shape of one input.
+        inputs: shape of an input.
         features: width of the hidden layer.
         outputs: classes, or 1 for a real value.
 

@@ -1,4 +1,4 @@
-"""What one step of SGD or DP-SGD releases: the mean gradient of a batch, clipped and noisy where that is asked for."""
+"""What a step of SGD or DP-SGD releases: the mean gradient of a batch, clipped and noisy where that is requested."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def checked_clipping(clip: object, noise_multiplier: object) -> tuple[float, flo
 
 
 def longest_batch(n: int, batch: int) -> int:
-    """The room for a Poisson batch of so many expected records among n: a longer one has probability below 2^-60.
+    """The room for a Poisson batch of so many expected records among n: a longer batch has probability below 2^-60.
 
     Examples:
         >>> longest_batch(1000, 64), longest_batch(64, 64)
@@ -60,7 +60,7 @@ def mean_gradient(
     part: str = "trained",
     memory: int = MEMORY,
 ) -> Float[Array, " D"]:
-    """(1 / size) sum over the kept examples of g_i min(1, clip / ||g_i||), g_i the gradient of the loss of example i. Traceable.
+    """(1 / size) sum over the included examples of g_i min(1, clip / ||g_i||), g_i the gradient of the loss of example i. Traceable.
 
     Args:
         network: the network.
@@ -68,7 +68,7 @@ def mean_gradient(
         vector: the parameters of the part, float32.
         x: inputs of the batch.
         y: their labels.
-        kept: which examples count; None = all. A batch of random size is a longer one of which some are kept.
+        kept: which examples count; None = all. A batch of random size is a longer batch of which some are included.
         size: what the sum is divided by; None = b.
         clip: the largest Euclidean norm of a gradient, > 0; `inf` does not clip.
         part: as in `per_example_gradients`.
@@ -102,7 +102,7 @@ def mean_gradient(
         norms = jnp.linalg.norm(rows, axis=1)
         return (own * jnp.where(norms > clip, clip / norms, 1.0).astype(vector.dtype)) @ rows
 
-    # In parts of equal size, the last one filled up with examples of weight 0: as many as there is memory for.
+    # In parts of equal size, the last filled up with examples of weight 0: as many as there is memory for.
     parts = -(-count // max(1, memory // example_bytes(network, part)))
     if parts == 1:
         return clipped_sum(x, y, weights) * scale

@@ -13,11 +13,12 @@ from mipsim._extras import optional
 from mipsim.nn.convolution import convolution, halved
 
 GROUP = 16
-"""Channels that are normalised together at most: what Wu & He (2018) found best."""
+"""Channels that are normalised together at most: what Wu & He (2018) recommend."""
 
 
 def residual_layers(widths: tuple[int, ...]) -> list[Any]:
-    """All but the linear one, for four widths: convolution, halving with a residual block, halving, halving with a residual block, maximum.
+    """All but the linear layer, for four widths: convolution, halving with a residual block, halving, halving with a residual
+    block, maximum.
 
     Examples:
         >>> len(residual_layers((8, 8, 8, 8)))  # four times a convolution with its norm and ReLU; three halvings, two blocks, the maximum

@@ -19,7 +19,7 @@ from mipsim.nn.descent import Descent
 _SHADOWS = 0x5348
 """Sets the random numbers of shadow models apart from those of every run."""
 _TOGETHER = 8
-"""Models trained by one call: enough to spread its cost, few enough for the memory of a larger network."""
+"""Models trained by a single call: enough to spread its cost, few enough for the memory of a larger network."""
 
 
 def shadow_models(
@@ -34,7 +34,7 @@ def shadow_models(
         seed: of these models, a whole number in [0, 2^63).
 
     Returns:
-        Their parameters after the last step, float32, one row a model.
+        Their parameters after the last step, float32, a row for each model.
 
     Raises:
         ValueError: naming the argument; or if a model's parameters are not finite.
@@ -73,7 +73,7 @@ def _trained(game: AbstractGame, keys: Any, member: bool) -> Any:
 
 
 def checked_descent(descent: object) -> Descent:
-    """Return `descent` if it is one that releases the parameters after its last step."""
+    """Return `descent` if it releases the parameters after its last step."""
     if not isinstance(descent, Descent):
         raise ValueError(
             f"descent is {type(descent).__name__}; it must be a Descent that releases 'parameters'"

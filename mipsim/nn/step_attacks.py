@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import one_of
+from mipsim._validation import choice
 from mipsim.attacks.base import AbstractAttack
 from mipsim.nn.descent import Descent, Steps
 from mipsim.nn.gradients import checked_examples
@@ -30,7 +30,7 @@ class SummedOverSteps(AbstractAttack):
 
     Args:
         descent: the training that is attacked; it releases "steps".
-        attack: scores one mean gradient of `part` against the target's.
+        attack: scores a mean gradient of `part` against the target's.
         part: of the gradients that is scored: "trained" or "last"; None = what the descent trains.
         background: (inputs, labels) of the records from whose gradients at the start the attack's mean was estimated; None = the
             mean of the start serves all steps, which is far off after the first where the parameters move.
@@ -74,7 +74,7 @@ class SummedOverSteps(AbstractAttack):
                 f"attack is {type(attack).__name__}; it must be an attack on a mean, such as a CovarianceScore"
             )
         self.descent, self.attack, self.printed_sign = descent, attack, bool(printed_sign)
-        self.part = one_of("part", descent.part if part is None else part, PARTS)
+        self.part = choice("part", descent.part if part is None else part, PARTS)
         self.background = None if background is None else checked_examples(descent.network, *background)
 
     def score(self, target: Float[Array, " 1"], output: Any) -> Float[Array, ""]:

@@ -17,7 +17,7 @@ from mipsim._archives import arrays_of
 from mipsim._extras import optional
 from mipsim._files import replace_file
 from mipsim._precision import exact_scope, fixed_key
-from mipsim._validation import file_path, number, one_of, whole
+from mipsim._validation import choice, file_path, number, whole
 from mipsim._words import printable
 from mipsim.nn.batch_files import identity_of
 from mipsim.nn.gradients import checked_examples
@@ -47,7 +47,7 @@ def train(
 ) -> Parameters:
     """Train a network; with `clip` and `noise_multiplier` by DP-SGD.
 
-    The batches and the noise of each epoch depend on the seed and the epoch only, and the arithmetic is float32: on one kind of
+    The batches and the noise of each epoch depend on the seed and the epoch only, and the arithmetic is float32: on the same kind of
     device, with as many cores, the same arguments give the same bits, whether or not the training was interrupted. On another number
     of cores XLA may sum the gradients of a batch in another order.
 
@@ -59,7 +59,7 @@ def train(
         rate: the step size, > 0.
         batch: examples of a step, in [1, N]; of a Poisson batch the expected number.
         optimiser: "sgd" (plain) or "adam", of which each sees the released gradients only.
-        sampling: how batches are drawn: "shuffled" (an epoch takes the examples in a new random order; those that fill no whole batch
+        sampling: how batches are sampled: "shuffled" (an epoch takes the examples in a new random order; those that fill no whole batch
             are left out), "fixed" (batch of them without replacement, anew in each step) or "poisson" (each of them with probability
             batch / N, anew in each step; the sum is divided by the expected number): `tradeoff.dpsgd` knows what the last kind gives away.
         clip: the largest Euclidean norm of an example's gradient, > 0; `inf` does not clip.
@@ -73,8 +73,8 @@ def train(
 
     Raises:
         ValueError: on bad arguments, or a checkpoint that is corrupt or of another training; where parameters overflow, which then
-            are not kept.
-        OSError: if the checkpoint cannot be written; an old one stays intact.
+            are not stored.
+        OSError: if the checkpoint cannot be written; an old file stays intact.
         ImportError: if Flax or Optax is not installed.
 
     Source: Kingma & Ba (2015), "Adam"; Abadi et al. (2016), "Deep learning with differential privacy", algorithm 1.
@@ -97,10 +97,10 @@ def train(
     rate, batch = number("rate", rate, 0.0, low_open=True), whole("batch", batch, 1)
     if batch > len(labels):
         raise ValueError(f"batch is {batch}; there are {len(labels)} examples")
-    one_of("sampling", sampling, SAMPLING)
+    choice("sampling", sampling, SAMPLING)
     clip, noise_multiplier = checked_clipping(clip, noise_multiplier)
     optax = optional("optax", "trained networks")
-    chosen = _optimiser(optax, one_of("optimiser", optimiser, OPTIMISERS), rate)
+    chosen = _optimiser(optax, choice("optimiser", optimiser, OPTIMISERS), rate)
     path = None if checkpoint is None else file_path("checkpoint", checkpoint)
     with exact_scope():
         parameters = (
@@ -123,7 +123,7 @@ def train(
             done, state = _restored(path, identity, state)
             if done > epochs:
                 raise ValueError(
-                    f"checkpoint {path} holds {done} epochs, more than the {epochs} asked for; name another file"
+                    f"checkpoint {path} holds {done} epochs, more than the {epochs} requested; name another file"
                 )
         placed = jnp.asarray(inputs), jnp.asarray(labels)
         deviation = noise_multiplier * clip / batch if noise_multiplier else 0.0
@@ -163,7 +163,7 @@ class _Step(NamedTuple):
 
 @partial(jax.jit, static_argnums=0)
 def _epoch(
-    of: _Step, parameters: Parameters, state: Any, x: Any, y: Any, rows: Any, kept: Any, noise: Any
+    of: _Step, parameters: Parameters, state: Any, x: Any, y: Any, rows: Any, included: Any, noise: Any
 ) -> Any:
     """The state after a step for each row of `rows`; `noise` is (key, standard deviation) or None."""
 
@@ -177,7 +177,7 @@ def _epoch(
         change, memory = of.update(mean, memory, vector)
         return (vector + change, memory), None
 
-    return jax.lax.scan(step, state, (jnp.arange(len(rows)), rows, kept))[0]
+    return jax.lax.scan(step, state, (jnp.arange(len(rows)), rows, included))[0]
 
 
 def _batches(

@@ -12,13 +12,15 @@ import numpy as np
 from mipsim.bands.binomial_deviance import deviance
 from mipsim.rare.plan import Tilt
 
-_LIMIT = 7.0  # standard deviations at which a check fails: a sound run fails one with probability below 1e-11
-_KURTOSIS = 9.0  # E x^4 of a skewed score; a normal one has 3
+_LIMIT = (
+    7.0  # standard deviations at which a check fails: a sound run fails a check with probability below 1e-11
+)
+_KURTOSIS = 9.0  # E x^4 of a skewed score; a normal score has 3
 _LEAST = 25  # counts on both sides of a threshold, from which on a deviance is nearly chi-square
 
 
 class TailEstimate(NamedTuple):
-    """Accepted games of one tilt as estimates of P(S > t_k) = B_k q_k, for every threshold."""
+    """Accepted games of a tilt as estimates of P(S > t_k) = B_k q_k, for every threshold."""
 
     label: str
     accepted: np.ndarray
@@ -39,14 +41,14 @@ def check_moments(tilt: Tilt, mean: float, square: float, kurtosis: Callable[[],
         kurtosis: gives E x^4; it is only called where a nearly normal score would not explain the games.
 
     Raises:
-        ValueError: if all games have one score, where too few of them can tell whether the weights are right.
+        ValueError: if all games have the same score, where too few of them can show whether the weights are right.
         ArithmeticError: if the games have another mean or variance.
     """
     if _beyond(tilt.games, mean, square, _KURTOSIS) is None:
         return
     if square - mean**2 <= 1e-6 * max(square, 1e-6):
         raise ValueError(
-            f"attack gives all {tilt.games:,} games tilted by {tilt.theta:.4g} one score, so that no rate can be counted; use "
+            f"attack gives all {tilt.games:,} games tilted by {tilt.theta:.4g} the same score, so that no rate can be counted; use "
             "game.exact(attack), which plays no games"
         )
     wrong = _beyond(tilt.games, mean, square, max(kurtosis(), _KURTOSIS))
@@ -62,7 +64,7 @@ def _beyond(games: int, mean: float, square: float, kurtosis: float) -> str | No
     limit = _LIMIT * error + jump * math.sqrt(kurtosis)
     if not abs(mean) <= limit:
         return (
-            f"a mean score {mean:+.3g} standard deviations from the one that their weights assume (at most {limit:.3g} is "
+            f"a mean score {mean:+.3g} standard deviations from the mean that their weights assume (at most {limit:.3g} is "
             "chance)"
         )
     if not abs(square - 1.0) <= _LIMIT * error * math.sqrt(kurtosis - 1.0) + jump * kurtosis:
@@ -96,7 +98,7 @@ def kurtosis_of(variance: Callable[[float], float], theta: float, ends: tuple[fl
 
 
 def check_agreement(tails: list[TailEstimate]) -> None:
-    """Two tilts that estimate one tail probability, of the same world, must agree.
+    """Two tilts that estimate the same tail probability, of the same world, must agree.
 
     At each threshold min over p of the two deviances is compared with its limit, where both have counts enough. For the
     exact likelihood ratio the games of the "in" world are such a pair with those of the "out" world:
@@ -113,7 +115,7 @@ def check_agreement(tails: list[TailEstimate]) -> None:
             result = _common_deviance(x, item.games, item.scale[k], y, other.games, other.scale[k])
             if result > _LIMIT**2:
                 raise ArithmeticError(
-                    f"{item.label} and {other.label} estimate one probability as {item.scale[k] * x / item.games:.4g} and "
+                    f"{item.label} and {other.label} estimate the same probability as {item.scale[k] * x / item.games:.4g} and "
                     f"{other.scale[k] * y / other.games:.4g}, {math.sqrt(result):.1f} standard errors apart; the weights are wrong"
                 )
 

@@ -95,7 +95,7 @@ class GaussianRatio(AbstractTiltedScore):
         m, v = self._law(theta + (world == IN))
         if self._root is None:
             law = Gaussian(data.location + m, v * rows)
-        else:  # all coordinates have one variance: the covariance keeps its shape
+        else:  # all coordinates have a common variance: the covariance keeps its shape
             law = Gaussian(data.location + self._root @ m, data.cov * v[0] * rows)
         attack = _Total(self._attack) if isinstance(self._attack, LikelihoodRatio) else self._attack
         game = FixedTarget(EmpiricalMean(), law, rows, self._game.target)

@@ -55,7 +55,7 @@ class LinearScore(AbstractTiltedScore):
     """S = offset + weights . (mean of the rows + Gaussian noise).
 
     K_out(theta) = theta offset + k L(theta w / k) + theta^2 s^2 / 2 with k rows, L the log moment-generating function
-    of one record and s^2 the variance of the noise in S; in the "in" world k - 1 rows and the target's w . z / k.
+    of a record and s^2 the variance of the noise in S; in the "in" world k - 1 rows and the target's w . z / k.
     The tilted law is the same game with tilted records, its noise shifted by theta s^2.
 
     Args:
@@ -77,10 +77,10 @@ class LinearScore(AbstractTiltedScore):
         self._game = game
         if isinstance(game.data, Empirical):
             self._project(game)
-        tilted(self._data, np.zeros(self._w.size))  # says so where the law has no tilted one
+        tilted(self._data, np.zeros(self._w.size))  # raises where the law has no tilted law
 
     def _project(self, game: FixedTarget) -> None:
-        """A row enters the score through w . row alone: one coordinate with as many values as there are rows."""
+        """A row enters the score through w . row alone: a single coordinate with as many values as there are rows."""
         values, counts = np.unique(game.data.records @ self._w, return_counts=True)  # pyright: ignore[reportAttributeAccessIssue]
         if values.size < 2:
             raise ValueError("attack gives every record the same score, so that nothing is rare")
@@ -118,7 +118,7 @@ class LinearScore(AbstractTiltedScore):
 
     @property
     def lattice(self) -> tuple[float, float] | None:
-        """Bernoulli counts with weights that are whole multiples of one number."""
+        """Bernoulli counts with weights that are whole multiples of a number."""
         if type(self._data) is not Bernoulli or self._noise > 0.0:
             return None
         sizes = np.abs(self._w[self._w != 0])

@@ -25,7 +25,7 @@ Stop = Callable[[float, float], bool]
 
 @dataclass(frozen=True)
 class Tilt:
-    """One tilted law with its share of the games.
+    """A tilted law with its share of the games.
 
     Attributes:
         world: OUT or IN.
@@ -48,7 +48,7 @@ class Tilt:
 
 @dataclass(frozen=True)
 class TiltPath:
-    """theta, K'(theta) and the signed root w of the deviance along one world's tilted laws, all increasing."""
+    """theta, K'(theta) and the signed root w of the deviance along the tilted laws of a world, all increasing."""
 
     theta: np.ndarray
     mean: np.ndarray

@@ -34,7 +34,7 @@ from mipsim.rare.thinning import Thinner, moments_of, untilted
 from mipsim.rare.tilted_score import IN, OUT, AbstractTiltedScore
 
 FALSE_POSITIVE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 2e-2)
-"""Where thresholds are placed unless others are asked for."""
+"""Where thresholds are placed unless others are requested."""
 
 _MOST_RATE = 0.25  # rates above need no rare games
 
@@ -43,7 +43,7 @@ def score_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractT
     """What tilts the score of this attack in this game.
 
     Raises:
-        ValueError: if no exact tilted law is known; the message says for what one is.
+        ValueError: if no exact tilted law is known; the message says for which laws it is.
 
     Examples:
         >>> import mipsim as mi
@@ -83,7 +83,7 @@ def play_rare(
 ) -> RareTradeOff:
     """Estimate a trade-off curve at small false-positive rates by exponential tilting with thinning.
 
-    Games are drawn from dP_theta = exp(theta S - K(theta)) dP, S the score, under which {S > t} is common. The weight
+    Games are sampled from dP_theta = exp(theta S - K(theta)) dP, S the score, under which {S > t} is common. The weight
     dP / dP_theta = exp(K(theta) - theta S) is exact and at most B = exp(K(theta) - theta t) on {S > t}; a game is accepted
     there with probability weight / B, so that the accepted games are Binomial(N, P(S > t) / B). Thresholds and
     tilts are fixed before the run by the saddlepoint approximation: an error of it costs counts, never validity. The "in"
@@ -98,11 +98,11 @@ def play_rare(
         false_positive_rates: about where to place thresholds, in (0, 1/4]; the true rates there differ slightly.
         confidence: of the band and of comparisons, in (0, 1).
         chunk: games per call, rounded up to whole blocks; None = as the engine chooses.
-        workers: threads; None = one per core.
+        workers: threads; None = 1 per core.
 
     Raises:
         ValueError: on bad arguments, or where no exact tilted law is known.
-        ValueError: where all games of a tilt have one score; the message names the exact law, which plays none.
+        ValueError: where all games of a tilt have the same score; the message names the exact law, which plays none.
         ArithmeticError: if the games contradict the weights, which would be a defect.
 
     Source: Siegmund (1976); Bucklew (2004); the thinning makes weighted counts binomial.
@@ -157,7 +157,7 @@ def play_rare(
 
 @dataclass(frozen=True)
 class _Rates:
-    """The fields of the `ScaledRates` of one world, filled in tilt by tilt."""
+    """The fields of the `ScaledRates` of a world, filled in tilt by tilt."""
 
     count: np.ndarray
     games: np.ndarray
@@ -174,13 +174,13 @@ def _played(
     options: Options,
     estimates: _Rates,
 ) -> list[tuple[int, TailEstimate]]:
-    """Play one tilt, keep its estimates, and return the tail probabilities that it can be held against."""
+    """Play a tilt, store its estimates, and return the tail probabilities that it can be held against."""
     mixture = tilt.world == IN and law.plain_inside
     powers, uppers, worlds = [tilt.theta], [tilt.upper], [tilt.world]
     if tilt.upper is False and tilt.theta == 0.0:  # untilted games serve both tails
         powers, uppers, worlds = [0.0, 0.0], [False, True], [tilt.world, tilt.world]
     if tilt.world == IN and law.is_log_ratio and tilt.theta > -1.0:
-        # P_out(S > t) = E_in[exp(-S); S > t]: the "in" games are "out" games tilted by one more.
+        # P_out(S > t) = E_in[exp(-S); S > t]: the "in" games are "out" games tilted by 1 more.
         powers, uppers, worlds = [*powers, 1.0 + tilt.theta], [*uppers, True], [*worlds, OUT]
     with exact_scope():
         sampler, requested = (untilted(game, attack), IN) if mixture else law.sampler(tilt.theta, tilt.world)

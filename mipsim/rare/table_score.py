@@ -21,14 +21,16 @@ from mipsim.games.fixed_target import FixedTarget
 from mipsim.mechanisms.release import Release
 from mipsim.rare.tilted_score import IN, AbstractTiltedScore, Cumulant, ratio_matches
 
-_WORDS = 4  # of one Philox call
+_WORDS = 4  # of a Philox call
 _TAIL = 2.0**-34  # a quarter of the unit of the alias tables
 _BLOCK = 1024  # games at once: their words stay in the cache
-_REACH = 10.0  # standard deviations of the counts kept, and 30 more: a tilt moves a coordinate by far less
+_REACH = (
+    10.0  # standard deviations of the tabulated counts, and 30 more: a tilt moves a coordinate by far less
+)
 
 
 class TermSampler(AbstractSampler):
-    """S = sum_j v_j(C_j), with C_j drawn from an alias table; the same for both worlds.
+    """S = sum_j v_j(C_j), with C_j sampled from an alias table; the same for both worlds.
 
     Attributes:
         entries: alias entries, shape (rows, 2^bits), rows a multiple of 4.

@@ -17,7 +17,7 @@ from mipsim.games.base import AbstractMembershipGame
 _COIN = 0xFFFFFFFD  # Philox words of the acceptance; samplers use numbers of coordinates, and two above this
 _UNIT = 2.0**-20  # of the moments of standardised scores: sums of whole multiples have no order
 _FAR = 64.0  # deviations at which a standardised score is cut off before its moments are summed in int64
-_MOST_POWERS, _QUANTUM = 3, 16  # fixed shapes: one executable serves every tilt
+_MOST_POWERS, _QUANTUM = 3, 16  # fixed shapes: a single executable serves every tilt
 
 
 @eqx.filter_jit
@@ -52,14 +52,14 @@ def _accept(
         added = jnp.stack([jnp.sum(jnp.where(played, part, 0)) for part in (jnp.isnan(x), *whole)])
         return counts + jnp.stack(result), moments + added
 
-    # The trip count is traced, so that every range shares one executable.
+    # The trip count is traced, so that every range shares an executable.
     trips = jnp.where(stop > start, -(-stop // size) - first, 0)
     empty = jnp.zeros((powers.shape[0], thresholds.shape[0]), jnp.int64), jnp.zeros(3, jnp.int64)
     return jax.lax.fori_loop(0, trips, play_block, empty)
 
 
 def _exponential(draws: Draws) -> Float[Array, " G"]:
-    """One standard exponential a game, from 53 bits of its own words."""
+    """A standard exponential a game, from 53 bits of its own words."""
     a, b, _, _ = words_of(draws)(_COIN)
     wide = (a.astype(jnp.uint64) << jnp.uint64(21)) ^ (b.astype(jnp.uint64) >> jnp.uint64(11))
     return -jnp.log((wide.astype(jnp.float64) + 0.5) * 2.0**-53)
@@ -70,7 +70,7 @@ class Thinner:
 
     Args:
         sampler: draws S under the tilted law; its leaves must be JAX arrays.
-        world: the world that the sampler is asked for.
+        world: the world that the sampler is called for.
         thresholds: t_k, in units of S, shape (K,).
         powers: each theta for which exp(-theta (S - t)) is the acceptance, shape (P,), P <= 3.
         uppers: for each, whether {S > t} counts, else {S <= t}.
@@ -90,8 +90,8 @@ class Thinner:
         stream: int,
     ) -> None:
         self.block = sampler.block
-        self._kept = len(powers), thresholds.size
-        # Padded, so that one executable serves every tilt: no score exceeds +inf, and what is added is cut off again.
+        self._sizes = len(powers), thresholds.size
+        # Padded, so that a single executable serves every tilt: no score exceeds +inf, and what is added is cut off again.
         thresholds = np.pad(thresholds, (0, -thresholds.size % _QUANTUM), constant_values=np.inf)
         missing = _MOST_POWERS - len(powers)
         powers, uppers = (*powers, *[0.0] * missing), (*uppers, *[True] * missing)
@@ -115,7 +115,7 @@ class Thinner:
         with exact_scope():  # entered here because the scope is per thread
             bounds = (jnp.asarray(x, dtype=jnp.int64) for x in (start, stop))
             counts, moments = jax.device_get(_accept(*self._arguments, *bounds))
-        retained = counts[: self._kept[0], : self._kept[1]]
+        retained = counts[: self._sizes[0], : self._sizes[1]]
         return np.concatenate([retained.ravel(), moments]), np.zeros(0)
 
 

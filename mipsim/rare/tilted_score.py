@@ -25,7 +25,7 @@ class Cumulant(NamedTuple):
 
 
 class AbstractTiltedScore(ABC):
-    """A score S whose tilted laws dP_theta = exp(theta S - K(theta)) dP are known exactly and can be drawn.
+    """A score S whose tilted laws dP_theta = exp(theta S - K(theta)) dP are known exactly and can be sampled.
 
     The likelihood ratio dP / dP_theta = exp(K(theta) - theta S) depends on the score alone, so it is at most
     exp(K(theta) - theta t) on {S > t} for theta >= 0, and on {S <= t} for theta <= 0.
@@ -47,10 +47,10 @@ class AbstractTiltedScore(ABC):
 
     @abstractmethod
     def sampler(self, theta: float, world: int) -> tuple[AbstractSampler, int]:
-        """What draws S under P_theta, and the world it must be asked for. Called inside `exact_scope`."""
+        """What draws S under P_theta, and the world it must be called for. Called inside `exact_scope`."""
 
     def link(self, score: np.ndarray) -> np.ndarray:
-        """The attack's own score at the values `score` of S, increasing; shape kept. S itself if a member does not say more."""
+        """The attack's own score at the values `score` of S, increasing; same shape. S itself if a member does not say more."""
         return np.asarray(score, dtype=np.float64)
 
     @property

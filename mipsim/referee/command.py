@@ -1,4 +1,4 @@
-"""`mipsim judge` and `mipsim hunt`: statements in a user's file; `mipsim audit`: scores in one; `mipsim account`: a noise multiplier.
+"""`mipsim judge` and `mipsim hunt`: statements in a user's file; `mipsim audit`: scores in a file; `mipsim account`: a noise multiplier.
 
 What takes seconds to import is imported when it is needed, so that `--help` waits for nothing.
 """
@@ -117,26 +117,28 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
 def judge(file: str, out: str | None, gap: str | None, at: tuple[Any, ...], budget: str, **how: Any) -> int:
     """Judge statements at points of their domains, then search for counterexamples.
 
-    FILE.py is a Python file that defines statements; NAME is one of them, or the variable that holds it.
+    FILE.py is a Python file that defines statements; NAME is the name of a statement, or the variable that holds it.
     """
     from mipsim.referee.hunting.hunt import judge_then_hunt
     from mipsim.referee.hunting.search import budget_of
     from mipsim.referee.judging.judge import judge as judged
 
     if at or budget.strip() in ("0", "0s"):
-        return _each(file, out, gap, lambda one, _: judged(one, list(at) or None, **how))
+        return _each(file, out, gap, lambda statement, _: judged(statement, list(at) or None, **how))
     budget_of(budget)
     return _each(
         file,
         out,
         gap,
-        lambda one, folder: judge_then_hunt(one, budget, checkpoint=_probes(one, folder, how), **how),
+        lambda statement, folder: judge_then_hunt(
+            statement, budget, checkpoint=_probes(statement, folder, how), **how
+        ),
     )
 
 
-def _probes(one: Statement, folder: Path | None, how: dict[str, Any]) -> Path | None:
-    """The file that keeps the probes of a hunt, beside the report."""
-    return None if folder is None else folder / f"{one.name}-{how['seed']}.jsonl"
+def _probes(statement: Statement, folder: Path | None, how: dict[str, Any]) -> Path | None:
+    """The file that stores the probes of a hunt, beside the report."""
+    return None if folder is None else folder / f"{statement.name}-{how['seed']}.jsonl"
 
 
 @mipsim.command(
@@ -152,16 +154,16 @@ def _probes(one: Statement, folder: Path | None, how: dict[str, Any]) -> Path | 
 def hunt(file: str, out: str | None, gap: str | None, budget: str, **how: Any) -> int:
     """Search the domains of statements for counterexamples.
 
-    FILE.py is a Python file that defines statements; NAME is one of them, or the variable that holds it.
+    FILE.py is a Python file that defines statements; NAME is the name of a statement, or the variable that holds it.
     """
     from mipsim.referee.hunting.hunt import hunt as hunted
     from mipsim.referee.hunting.search import budget_of
 
-    def one_hunt(one: Statement, folder: Path | None) -> Outcome:
-        return hunted(one, budget, checkpoint=_probes(one, folder, how), **how)
+    def hunt_statement(statement: Statement, folder: Path | None) -> Outcome:
+        return hunted(statement, budget, checkpoint=_probes(statement, folder, how), **how)
 
     budget_of(budget)
-    return _each(file, out, gap, one_hunt)
+    return _each(file, out, gap, hunt_statement)
 
 
 def _each(
@@ -193,7 +195,7 @@ def _each(
                 if results[-1].interrupted:
                     return INTERRUPTED
         except KeyboardInterrupt:
-            where = "" if out is None else f" and kept in {printable(out)}"
+            where = "" if out is None else f" and stored in {printable(out)}"
             done = f"{len(results)} finished{where}" if results else "nothing was judged"
             raise KeyboardInterrupt(f"mipsim: interrupted, {done}") from None
         return DONE if all(item.worst is not None for item in results) else FAILED
@@ -275,15 +277,16 @@ def _each(
 @click.option(
     "--separator",
     metavar="S",
-    help="of the cells of a text: one character, or comma, tab, semicolon, bar, space",
+    help="of the cells of a text: a single character, or comma, tab, semicolon, bar, space",
 )
 @click.option("--json", "as_json", is_flag=True, help="print the result as JSON, as results.json holds it")
 def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
     """Compute lower bounds on the leakage that attack scores demonstrate.
 
     With --claim, test a promised guarantee against them. SCORES is a file: .csv, .tsv, .txt, .json, .jsonl, .npz or .parquet. Its
-    columns, or arrays, are score (higher = "in"), one of member, label and coin (1 = in the training set), cluster where rows
-    share one, and run and record for the design runs; or members and non_members. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is recognised.
+    columns, or arrays, are score (higher = "in"); member, label or coin (1 = in the training set); cluster where rows
+    share a cluster; and run and record for the design runs; or members and non_members. Output of ml_privacy_meter, LeakPro,
+    jax_privacy and PrivacyGuard is recognised.
     """
     from mipsim import audits
     from mipsim._files import writable_folder

@@ -43,7 +43,7 @@ class Diagnosis:
 
     Attributes:
         defect: the class.
-        reason: one sentence: what restores the statement at every judged point, or that nothing does.
+        reason: a sentence: what restores the statement at every judged point, or that nothing does.
     """
 
     defect: Defect
@@ -59,13 +59,13 @@ def readings_of(outcome: Outcome) -> dict[str, Verdict]:
     judged = [(str(item.parameters[READING]), item) for item in outcome.judged if READING in item.parameters]
     failed = {str(single.at[READING]) for single in outcome.failures if READING in single.at}
     return {
-        name: verdict_on(outcome.statement, [one for read, one in judged if read == name], name in failed)
+        name: verdict_on(outcome.statement, [item for read, item in judged if read == name], name in failed)
         for name in dict.fromkeys([*(read for read, _ in judged), *sorted(failed)])
     }
 
 
 def correction_of(statement: Statement, among: Iterable[Statement]) -> Statement | None:
-    """The first of some statements that corrects this one, or None."""
+    """The first of some statements that corrects this statement, or None."""
     return next((item for item in among if item.corrects == statement.name), None)
 
 
@@ -75,15 +75,15 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
     The class is computed from what restores the statement, whatever share of its points was refuted:
 
     - wording: both places of a slip of the pen are given.
-    - reading: every judged point of one reading is confirmed.
-    - condition: of the judged points that satisfy one condition some are confirmed and none is refuted. The condition is
+    - reading: every judged point of a single reading is confirmed.
+    - condition: of the judged points that satisfy a condition some are confirmed and none is refuted. The condition is
       `restored_by` of the statement, or else the domain and `where` of a correction with the same claim, truth and kind; or the correction
       is a limit of an equality: that sizes grow is a condition.
     - formula: nothing of this restores it.
 
     Args:
         outcome: what judging or hunting returned.
-        correction: the corrected statement, if there is one.
+        correction: the corrected statement, if there is any.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -142,16 +142,16 @@ def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect |
 
     Args:
         outcome: what judging or hunting returned.
-        correction: the corrected statement, if there is one.
+        correction: the corrected statement, if there is any.
     """
     diagnosis = diagnose(outcome, correction)
     return None if diagnosis is None else diagnosis.defect
 
 
 def meets(correction: Statement, at: Mapping[str, Any]) -> bool:
-    """Whether a point of the printed statement lies in the domain of its correction; parameters that only one of them has do not count.
+    """Whether a point of the printed statement lies in the domain of its correction; parameters that the other lacks do not count.
 
-    Where the correction asks for a parameter that the point does not have, its `where` cannot be asked and the domain alone decides.
+    Where the correction needs a parameter that the point does not have, its `where` cannot be evaluated and the domain alone decides.
     """
     common = {name: at[name] for name in correction.free if name in at}
     if len(common) == len(correction.free):
@@ -160,7 +160,9 @@ def meets(correction: Statement, at: Mapping[str, Any]) -> bool:
 
 
 def _restored(outcome: Outcome, condition: Callable[[Mapping[str, Any]], bool]) -> int:
-    """How many points satisfy a condition, if none of them is refuted and one at least stands; else 0. Probes of a hunt are points too."""
+    """How many points satisfy a condition, if none of them is refuted and at least one stands; else 0. Probes of a hunt are
+    points too.
+    """
     verdicts = [item.verdict for item in outcome.judged if condition(item.parameters)]
     probes = [probe.strain for probe in outcome.probes if condition(probe.at)]
     if Verdict.REFUTED in verdicts or not (
@@ -173,7 +175,7 @@ def _restored(outcome: Outcome, condition: Callable[[Mapping[str, Any]], bool]) 
 def _same_kind(statement: Statement, correction: Statement) -> bool:
     kind, printed = correction.kind, statement.kind
     if isinstance(kind, Limit) and isinstance(printed, Limit):
-        # A proven rate is evidence, not part of what is stated; a limit from both sides says more than one from one side.
+        # A proven rate is evidence, not part of what is stated; a limit from both sides says more than a limit from a single side.
         kind, printed = (
             replace(kind, rate=None, bound=kind.bound or printed.bound),
             replace(printed, rate=None),

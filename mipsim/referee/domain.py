@@ -1,4 +1,4 @@
-"""What a parameter of a statement may be: a real number, a whole one, one of several values, or one value."""
+"""What a parameter of a statement may be: a real number, a whole number, a choice among several values, or a fixed value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIGITS = 3
 
 
 class AbstractParameter(ABC):
-    """One parameter of a statement. A search sees it as a number u in [0, 1], its place in the range."""
+    """A parameter of a statement. A search sees it as a number u in [0, 1], its place in the range."""
 
     @property
     @abstractmethod
@@ -42,11 +42,11 @@ class AbstractParameter(ABC):
 
     @abstractmethod
     def next_to_end(self, generator: np.random.Generator) -> Any:
-        """A value at one of the ends, or next to it, at random."""
+        """A value at either end, or next to it, at random."""
 
     @abstractmethod
     def simpler(self, value: Any) -> list[Any]:
-        """Values that make a simpler counterexample than this one, the simplest first."""
+        """Values that make a simpler counterexample than this value, the simplest first."""
 
     @abstractmethod
     def record(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class _Range(AbstractParameter):
         return float(np.clip(low + (high - low) * place, low, high))
 
     def place(self, value: Any) -> float:
-        """The place of a value in what is searched, in [0, 1]; one beyond it is at the end."""
+        """The place of a value in what is searched, in [0, 1]; a value beyond it is at the end."""
         low, high = self._span
         x = min(max(float(value), low), high)
         return math.log(x / low) / math.log(high / low) if self.log else (x - low) / (high - low)
@@ -159,13 +159,13 @@ class Real(_Range):
         return self._between(place)
 
     def next_to_end(self, generator: np.random.Generator) -> float:
-        """One of the ends, or a value at 10^-1 to 10^-4 of the range from it."""
+        """Either end, or a value at 10^-1 to 10^-4 of the range from it."""
         upper, exact = generator.random(2) < 0.5
         away = 0.0 if exact else 10.0 ** -(1.0 + (NEAREST - 1) * generator.random())
         return self.value(1.0 - away if upper else away)
 
     def simpler(self, value: float) -> list[float]:
-        """0, 1, -1 and 1/2, then the value with one, two and three digits, and what is searched's ends."""
+        """0, 1, -1 and 1/2, then the value with 1, 2 and 3 digits, and what is searched's ends."""
         rounded = [float(f"{value:.{digits}g}") for digits in range(1, DIGITS + 1)]
         tried = [0.0, 1.0, -1.0, 0.5, *rounded[:1], *self.ends, *rounded[1:]]
         result: list[float] = []
@@ -223,7 +223,7 @@ class Whole(_Range):
         return int(np.clip(math.floor(low + (high - low + 1) * place), low, high))
 
     def next_to_end(self, generator: np.random.Generator) -> int:
-        """One of the ends, or one or two away from it."""
+        """Either end, or 1 or 2 away from it."""
         low, high = self.ends
         upper, exact = generator.random(2) < 0.5
         away = 0 if exact else int(generator.choice(STEPS))
@@ -239,23 +239,28 @@ class Whole(_Range):
         near = [int(float(f"{value:.{digits}g}")) for digits in range(1, DIGITS + 1)]
         tried = [*small, *below, *([-single for single in below] if low < 0 else []), *near]
         result: list[int] = []
-        for one in tried:
-            if one == value:
+        for candidate in tried:
+            if candidate == value:
                 break
-            if self.allows(one) and low <= one <= high and abs(one) <= abs(value) and one not in result:
-                result.append(one)
+            if (
+                self.allows(candidate)
+                and low <= candidate <= high
+                and abs(candidate) <= abs(value)
+                and candidate not in result
+            ):
+                result.append(candidate)
         return result
 
 
 @dataclass(frozen=True, init=False)
 class Choice(AbstractParameter):
-    """One of several values (words, numbers, booleans), the standard one first.
+    """A choice among several values (words, numbers, booleans), the standard value first.
 
     Args:
         values: at least two, distinct, each a word, a number, a boolean or None.
 
     Raises:
-        ValueError: if there are fewer than two, two are equal, or one is anything else.
+        ValueError: if there are fewer than two, two are equal, or any is of another type.
 
     Examples:
         >>> print(Choice("Bernoulli", "uniform"), Choice("Bernoulli", "uniform").value(0.7))
@@ -279,7 +284,7 @@ class Choice(AbstractParameter):
         return self.values
 
     def allows(self, value: Any) -> bool:
-        """Whether it is one of the choices."""
+        """Whether it is among the choices."""
         return any(type(value) is type(item) and value == item for item in self.values)
 
     def value(self, place: float) -> Any:
@@ -315,7 +320,7 @@ class Choice(AbstractParameter):
 
 @dataclass(frozen=True)
 class Fixed(AbstractParameter):
-    """A parameter that has one value.
+    """A parameter that has a fixed value.
 
     Args:
         fixed: a word, a number, a boolean or None.
@@ -355,7 +360,7 @@ class Fixed(AbstractParameter):
         return self.fixed
 
     def simpler(self, value: Any) -> list[Any]:
-        """None is simpler than the only one."""
+        """No value is simpler than the only value."""
         return []
 
     def record(self) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def gap_in(outcome: Outcome, unit: str, at: Mapping[str, Any] | None = None) -> 
 
 
 def _shown(ends: tuple[float, float], sign: str = "-", between: str = "") -> str:
-    """One number where the ends are near, else the interval, with a word before it."""
+    """A single number where the ends are near, else the interval, with a word before it."""
     low, high = map(float, ends)
     return (
         f"{0.5 * (low + high):{sign}.6g}"

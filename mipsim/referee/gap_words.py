@@ -46,7 +46,7 @@ def bound_words(value: float, ends: Sequence[float]) -> str:
 
 
 def gap_is(value: float, ends: Sequence[float]) -> str:
-    """What a gap is, where it is known from one side only, for JSON, whose number is an estimate; else nothing.
+    """What a gap is, where it is known from a single side, for JSON, whose number is an estimate; else nothing.
 
     Examples:
         >>> gap_is(4.23, (2.8311774, float("inf"))), gap_is(0.3, (0.2, 0.4))

@@ -78,7 +78,7 @@ class Rate:
     Of numbers it bounds the difference, in their unit. Of curves it bounds the distance in error rates, to which Berry-Esseen
     theorems lead: limit(alpha + r) - r <= truth(alpha) <= limit(alpha - r) + r at each alpha, r the bound. A judge compares the claim
     with `limit`, which the theorem gives and not the claim, and refuses a rate that the truth it computes contradicts. Conditions belong
-    into the function that returns the rate, which returns None where one fails.
+    into the function that returns the rate, which returns None where a condition fails.
 
     Args:
         constant: > 0.
@@ -143,7 +143,7 @@ def _called(function: Callable[..., Any], at: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Bound(Kind):
-    """The attacker is never stronger than claimed: curves, truth never below the claimed one; numbers, truth <= claimed.
+    """The attacker is never stronger than claimed: curves, truth never below the claimed curve; numbers, truth <= claimed.
 
     By an exact distribution there is no tolerance: only the distribution's own proven error and the rounding of float64 are slack.
 
@@ -175,8 +175,8 @@ class Equality(Kind):
             2% of the claim's own mu; for a number 2% of it.
         unit: of the gap of two numbers.
         relative: for numbers, another share of the claimed number than 2%, > 0.
-        rate: a proven `Rate` with its `size`, or a function of the parameters that returns one, or None where a condition of it fails:
-            the gap is known to it where it is known worse.
+        rate: a proven `Rate` with its `size`, or a function of the parameters that returns a `Rate`, or None where a condition
+            of it fails: the gap is known to it where it is known worse.
         floor: error rates of curves from here to 1 minus this are judged.
 
     Raises:
@@ -199,14 +199,12 @@ class Equality(Kind):
             if getattr(self, name) is not None:
                 number(name, getattr(self, name), 0.0, low_open=True)
         if self.tolerance is not None and self.relative is not None:
-            raise ValueError(
-                f"tolerance is {self.tolerance} and relative is {self.relative}; give one of them"
-            )
+            raise ValueError(f"tolerance is {self.tolerance} and relative is {self.relative}; give either")
 
 
 @dataclass(frozen=True)
 class Ordering(Kind):
-    """One quantity never passes another: `truth` never above `claimed`, which may be a game and an attack too.
+    """A quantity never passes another: `truth` never above `claimed`, which may be a game and an attack too.
 
     Curves: the attacker of `truth` is never stronger than that of `claimed`.
 
@@ -233,12 +231,12 @@ class Limit(Kind):
 
     Args:
         grows: the parameter that grows; it is part of the domain and of no point.
-        sizes: at which it is judged, at least six, each at least twice the one before; or a function of the other
+        sizes: at which it is judged, at least six, each at least twice the previous; or a function of the other
             parameters that returns them. None: ten of them, from the larger of 100 and the parameter's least value to the
             largest that is searched.
         tolerance: what counts as equal to the limit, as for `Equality`.
         bound: whether the statement is a bound in the limit: only an excess counts against it.
-        rate: a proven `Rate`, or a function of the other parameters that returns one, or None where a condition of it fails. It
+        rate: a proven `Rate`, or a function of the other parameters that returns a `Rate`, or None where a condition of it fails. It
             decides what sizes alone cannot; the claim must then be the same at all sizes.
         unit: of the gap of two numbers.
         floor: error rates of curves from here to 1 minus this are judged.
@@ -274,7 +272,7 @@ class Limit(Kind):
 
 @dataclass(frozen=True)
 class Exists(Kind):
-    """There is a point of the domain at which the inner statement holds; a hunt looks for one.
+    """There is a point of the domain at which the inner statement holds; a hunt looks for such a point.
 
     A point that satisfies it confirms it. Nothing that a search does not find refutes it.
 
@@ -308,7 +306,7 @@ def _doubling(sizes: Sequence[float]) -> tuple[float, ...]:
     pairs = itertools.pairwise(sizes)
     if near := [(a, b) for a, b in pairs if not (math.isfinite(b) and a > 0 and b >= 2 * a)]:
         raise ValueError(
-            f"sizes holds {near[0][1]:g} after {near[0][0]:g}; each must be at least twice the one before"
+            f"sizes holds {near[0][1]:g} after {near[0][0]:g}; each must be at least twice the previous"
         )
     return tuple(sizes)
 
@@ -323,7 +321,7 @@ def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None 
         at: the point, for sizes that depend on it.
 
     Raises:
-        ValueError: if six sizes, each twice the one before, do not fit between them.
+        ValueError: if six sizes, each twice the previous, do not fit between them.
 
     Examples:
         >>> sizes_of(Limit("n"), 2, 51_200)
@@ -338,7 +336,7 @@ def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None 
     steps = min(SIZES - 1, int(math.log2(high / start)))
     if steps < LEAST_SIZES - 1:
         raise ValueError(
-            f"{kind.grows} is searched from {low:g} to {high:g}; a limit needs {LEAST_SIZES} sizes, each twice the one before"
+            f"{kind.grows} is searched from {low:g} to {high:g}; a limit needs {LEAST_SIZES} sizes, each twice the previous"
         )
     ratio = (high / start) ** (1.0 / steps)
     sizes = [start]

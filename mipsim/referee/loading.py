@@ -13,17 +13,17 @@ from mipsim._words import printable
 from mipsim.referee.statement import Statement
 
 MOST_SOURCE = 2**24
-"""Bytes of a file of Python that is run: a longer one is something else."""
+"""Bytes of a file of Python that is run: a longer file is something else."""
 
 
 def load(where: str | os.PathLike[str]) -> list[Statement]:
     """Return the statements of a Python file: those among its top-level names, and in lists and tuples there.
 
     Args:
-        where: "FILE.py", or "FILE.py:NAME" for one of them, by its name or by the variable that holds it.
+        where: "FILE.py", or "FILE.py:NAME" for a single statement, by its name or by the variable that holds it.
 
     Raises:
-        ValueError: if there is no such file, it fails to import, it holds no statement, two have one name, or none has
+        ValueError: if there is no such file, it fails to import, it holds no statement, two have the same name, or none has
             the requested name.
 
     Examples:
@@ -50,7 +50,7 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
     variables, result = held_by(module)
     if not result:
         raise ValueError(
-            f"{printable(path)} holds no Statement at its top level; it must define one at least"
+            f"{printable(path)} holds no Statement at its top level; it must define at least one"
         )
     names = [item.name for item in result]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -60,7 +60,7 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
     if not wanted:
         return result
     chosen = [single for single in result if single.name == wanted] or [
-        one for key, one in variables.items() if key == wanted
+        item for key, item in variables.items() if key == wanted
     ]
     if not chosen:
         known = [*names, *(key for key in variables if key not in names)]

@@ -23,7 +23,7 @@ ATTRIBUTES = frozenset({
     "notation", "open", "rowlines", "rowspacing", "rspace", "scriptlevel", "separator", "separators",
     "stretchy", "symmetric", "voffset", "width",
 })  # fmt: skip
-"""How it is drawn: neither an address, nor a style sheet's words, nor a name that scripts know."""
+"""How it is displayed: neither an address, nor a style sheet's words, nor a name that scripts know."""
 _VALUE = re.compile(r"[\w .,#%+()|-]{0,80}")
 _CODE = re.compile(r"&#x([0-9A-Fa-f]{2,6});")
 _CODE_IN_TEXT = re.compile(r"&#x(0[0-9A-Fa-f]{4});")
@@ -64,7 +64,7 @@ def converted(latex: str, block: bool = False) -> str:
     return text
 
 
-def drawn(latex: str, block: bool = False) -> str:
+def to_mathml(latex: str, block: bool = False) -> str:
     """A formula as MathML, or its source as code where it is no LaTeX that the converter can read, or holds more than a formula.
 
     Args:
@@ -72,7 +72,7 @@ def drawn(latex: str, block: bool = False) -> str:
         block: on lines of its own.
 
     Examples:
-        >>> drawn("x^2").startswith("<math"), drawn("x^")
+        >>> to_mathml("x^2").startswith("<math"), to_mathml("x^")
         (True, '<code>x^</code>')
     """
     try:
@@ -89,7 +89,7 @@ def words(text: str) -> str:
         ('a &lt; b, $5 and $6', True)
     """
     parts = _INLINE.split(text)
-    return "".join(drawn(part) if place % 2 else escape(part) for place, part in enumerate(parts))
+    return "".join(to_mathml(part) if place % 2 else escape(part) for place, part in enumerate(parts))
 
 
 def _characters(element: Element) -> str | None:

@@ -21,7 +21,7 @@ COLOURS = {Verdict.CONFIRMED: "#1b7837", Verdict.REFUTED: "#b2182b", Verdict.INC
 
 @dataclass(frozen=True)
 class Probe:
-    """A quick look at one point.
+    """A quick look at a point.
 
     Attributes:
         at: the point.
@@ -85,7 +85,7 @@ class Outcome:
         seconds: on the clock; of a hunt that went on where it was, those of the run before too.
         budget: as the caller gave it; empty for `judge`.
         interrupted: whether Ctrl-C ended it.
-        how: one sentence: what was done.
+        how: a sentence: what was done.
         whole: whether the domain is finite and each of its points was judged; after a search, looked at.
 
     Examples:
@@ -94,8 +94,8 @@ class Outcome:
         ...     name="small", says="x^2 <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
         ...     claimed=lambda: 1.0, truth=lambda x: x * x,
         ... )
-        >>> found = rf.hunt(small, "64 probes", progress=False)
-        >>> str(found.verdict), found.point, found.gap
+        >>> outcome = rf.hunt(small, "64 probes", progress=False)
+        >>> str(outcome.verdict), outcome.point, outcome.gap
         ('REFUTED', {'x': 2.0}, 3.0)
     """
 
@@ -167,7 +167,7 @@ class Outcome:
 
     @property
     def gap(self) -> float:
-        """Truth less claim at `point`, in the statement's unit (probits for curves); NaN without one."""
+        """Truth less claim at `point`, in the statement's unit (probits for curves); NaN without a point."""
         return math.nan if self.worst is None else self.worst.gap
 
     @property
@@ -208,11 +208,11 @@ class Outcome:
                 )
             )
         if self.interrupted:
-            result.append(("interrupted", "what was found until then is kept"))
+            result.append(("interrupted", "what was computed until then is reported"))
         return [*result, ("replay", self.replay.shell)]
 
     def _gap(self) -> str:
-        """The gap of the point that speaks, its interval, and how it was found; of what is known from one side only, that side."""
+        """The gap of the point that speaks, its interval, and how it was computed; if it is known from a single side, that side."""
         assert self.worst is not None
         low, high = self.interval
         known = lone_gap(self.gap, self.interval, "{:+.4g}".format)
@@ -251,7 +251,7 @@ class Outcome:
 
         statement = self.statement
         head = f'<b style="color:{COLOURS[self.verdict]}">{self.verdict}</b>{f" ({self.extent})" if self.extent else ""} {escape(statement.name)}'
-        formula = mathml.drawn(statement.formula, block=True) if statement.formula else ""
+        formula = mathml.to_mathml(statement.formula, block=True) if statement.formula else ""
         return f"<div>{head}<br>{mathml.words(statement.says)}{formula}{html_table(self.lines)}</div>"
 
 
@@ -293,7 +293,7 @@ def seems_broken(kind: Kind, probe: Probe) -> bool:
 def verdict_on(statement: Statement, judged: Sequence[PointResult], failed: bool) -> Verdict:
     """The verdict that judged points make.
 
-    One refuted point refutes; all must be confirmed to confirm, and none may have failed. For `Exists` one confirmed point
+    A refuted point refutes; all must be confirmed to confirm, and none may have failed. For `Exists` a confirmed point
     confirms, and nothing refutes.
 
     Examples:
@@ -322,8 +322,8 @@ def is_judged(outcome: Outcome) -> bool:
 def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult | None:
     """The judged point that a report shows first.
 
-    Of the points with the strongest verdict that with the largest gap, signed for bounds, in tolerances for equalities; a
-    listed counterexample comes before one that was drawn, whose numbers nobody chose. Where the points of a bound have several
+    Of the points with the strongest verdict the point with the largest gap, signed for bounds, in tolerances for equalities; a
+    listed counterexample comes before a sampled point, whose numbers nobody chose. Where the points of a bound have several
     units, which no number compares, those in the unit of the first of them.
     """
     exists = isinstance(statement.kind, Exists)
@@ -331,11 +331,11 @@ def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult |
     order = [verdict for verdict in Verdict if verdict is not last]
     order = [*sorted(order, key=lambda verdict: verdict is Verdict.INCONCLUSIVE), last]
 
-    def rank(one: PointResult) -> tuple[int, bool]:
-        return order.index(one.verdict), one.verdict is last and not one.sampled
+    def rank(result: PointResult) -> tuple[int, bool]:
+        return order.index(result.verdict), result.verdict is last and not result.sampled
 
-    def size(one: PointResult) -> float:
-        result = one.gap if statement.kind.one_sided else one.relative_gap
+    def size(item: PointResult) -> float:
+        result = item.gap if statement.kind.one_sided else item.relative_gap
         result = -math.inf if math.isnan(result) else result
         return -result if exists else result
 
@@ -371,8 +371,8 @@ def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult
         ...     domain={"k": rf.Whole(1, 1000, log=True), "x": rf.Real(0.0, 1.0)},
         ...     claimed=lambda: 2.0, truth=lambda k, x: k * x, points=[{"k": 731, "x": 0.917}, {"k": 400, "x": 0.5}, {"k": 3, "x": 1.0}],
         ... )
-        >>> found = rf.judge(large, samples=0)
-        >>> simplest(large, found.judged).parameters
+        >>> outcome = rf.judge(large, samples=0)
+        >>> simplest(large, outcome.judged).parameters
         {'k': 3, 'x': 1.0}
     """
     refuted = [item for item in judged if item.verdict is Verdict.REFUTED]
@@ -380,16 +380,17 @@ def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult
         return None
     refuted = [item for item in refuted if item.setting == LEAD] or refuted
     unit = next((single.unit for single in refuted if not single.sampled), refuted[0].unit)
-    kin = [(_sure(one), one) for one in refuted if one.unit == unit]
+    kin = [(_sure(result), result) for result in refuted if result.unit == unit]
     # Where gaps grow without end a tenth of the largest takes large sizes.
     enough = CONVINCING * min(1.0, max(sure for sure, _ in kin))
     return min(
-        (one for sure, one in kin if sure >= enough), key=lambda one: _words(statement, one.parameters)
+        (result for sure, result in kin if sure >= enough),
+        key=lambda result: _words(statement, result.parameters),
     )
 
 
-def told(statement: Statement, judged: Sequence[PointResult]) -> list[PointResult]:
-    """The counterexamples that reports tell: the simplest, and that of the largest gap; none where nothing is refuted."""
+def shown_counterexamples(statement: Statement, judged: Sequence[PointResult]) -> list[PointResult]:
+    """The counterexamples that reports show: the simplest, and that of the largest gap; none where nothing is refuted."""
     first = simplest(statement, judged)
     worst = speaks(statement, judged)
     if first is None or worst is None:
@@ -397,9 +398,9 @@ def told(statement: Statement, judged: Sequence[PointResult]) -> list[PointResul
     return [first] if first.parameters == worst.parameters else [first, worst]
 
 
-def _sure(one: PointResult) -> float:
-    """The size that a gap has at least."""
-    low, high = one.interval
+def _sure(result: PointResult) -> float:
+    """Lower bound of the size of a gap."""
+    low, high = result.interval
     return max(low, -high, 0.0)
 
 

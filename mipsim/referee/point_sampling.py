@@ -15,15 +15,15 @@ from mipsim.referee.domain import AbstractParameter, Choice, Real, Whole
 from mipsim.referee.statement import Statement
 
 END_SHARE = 0.4
-"""Probability that a numeric parameter is put at an end of its range, or next to it: planted defects were best found so."""
+"""Probability that a numeric parameter is put at an end of its range, or next to it: planted defects were best detected so."""
 EVEN = 4
 """Every so manieth point is spread evenly and left alone: only these say at what share of the domain a statement stands."""
 BLOCK = 64
-"""Points that are drawn at once: a power of 2, which Sobol's points need to be balanced."""
+"""Points that are sampled at once: a power of 2, which Sobol's points need to be balanced."""
 HOPELESS = 20_000
 """Points in a row that `where` excludes, or that were seen before, after which no more are tried."""
 MOST_CORNERS = 128
-"""Corners that are listed; of more so many are drawn."""
+"""Corners that are listed; of more, so many are sampled."""
 MOST_LISTED = 4096
 """Points of a finite domain that are listed to see whether each was looked at."""
 INSIDE = 1e-3
@@ -63,7 +63,7 @@ def draws(statement: Statement, seed: int) -> Iterator[SampledPoint]:
         ['heads', 'tails']
     """
     free = {name: statement.domain[name] for name in statement.free}
-    # Two sequences: every fourth point of one would all lie in a corner of the cube.
+    # Two sequences: every fourth point of a single sequence would all lie in a corner of the cube.
     spread, mixed = (_places(len(free), [seed, stream]) for stream in (0, 3))
     generator = np.random.default_rng([seed, 1])
     seen: set[tuple[Any, ...]] = set()
@@ -113,7 +113,7 @@ def _point(
 
 
 def corners(statement: Statement, seed: int) -> list[dict[str, Any]]:
-    """Return all corners of the domain, or `MOST_CORNERS` of them; one that `where` excludes is moved a little inside.
+    """Return all corners of the domain, or `MOST_CORNERS` of them; a corner that `where` excludes is moved a little inside.
 
     Examples:
         >>> from mipsim import referee as rf

@@ -30,7 +30,7 @@ class ProgressLine:
     quiet: float = 0.0
     written: bool = False
     began: float = field(default_factory=time.perf_counter)
-    said: float = -math.inf
+    last_written: float = -math.inf
     place: Place = field(default_factory=Place)
 
     def due(self, last: bool = False) -> bool:
@@ -38,11 +38,11 @@ class ProgressLine:
         now = time.perf_counter()
         if not self.progress or (now - self.began < self.quiet and not self.written):
             return False
-        return last or now - self.said >= SAYS_EVERY
+        return last or now - self.last_written >= SAYS_EVERY
 
     def say(self, text: str, last: bool = False) -> None:
-        """Write the line; the last one ends it."""
-        self.said, self.written = time.perf_counter(), True
+        """Write the line; the last call ends it."""
+        self.last_written, self.written = time.perf_counter(), True
         line = visible(text, True)
         if callable(self.progress):
             self.progress(line)
@@ -54,5 +54,5 @@ class ProgressLine:
             terminal = sys.stderr.isatty()
             end, start = "\n" if last or not terminal else "", "\r\x1b[K" if terminal else ""
             if not terminal:
-                self.said += 20 * SAYS_EVERY  # a log needs fewer lines
+                self.last_written += 20 * SAYS_EVERY  # a log needs fewer lines
             print(f"{start}{line}", end=end, file=sys.stderr, flush=True)

@@ -60,7 +60,7 @@ def _source(module: ModuleType) -> str | None:
 def replay_of(
     statement: Statement, at: Mapping[str, Any] | None, confidence: float, seed: int, games: int
 ) -> Replay:
-    """Return how to judge one point again, with the same games.
+    """Return how to judge a single point again, with the same games.
 
     Args:
         statement: what was judged.

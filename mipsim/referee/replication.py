@@ -94,7 +94,7 @@ class Replication:
 
 @dataclass(frozen=True)
 class Draws:
-    """Scores of an attack drawn in both worlds by other code: a second route whose quantity the referee chooses.
+    """Scores of an attack sampled in both worlds by other code: a second route whose quantity the referee chooses.
 
     For a claimed curve it is the power at the FPR of `RATES` at which the sure gap is largest in probits; for a claimed number, which must be an advantage
     or a delta, P(in) - e^epsilon P(out) of the event that the score exceeds a threshold chosen on other draws.
@@ -108,10 +108,10 @@ class Draws:
     Examples:
         >>> import mipsim as mi
         >>> rng = np.random.default_rng(0)
-        >>> drawn = Draws(rng.normal(size=10_000), rng.normal(size=10_000) + 2.0, "NumPy")
-        >>> drawn.against(mi.GaussianTradeOff(1.0), one_sided=True).excludes
+        >>> draws = Draws(rng.normal(size=10_000), rng.normal(size=10_000) + 2.0, "NumPy")
+        >>> draws.against(mi.GaussianTradeOff(1.0), one_sided=True).excludes
         True
-        >>> drawn.against(mi.GaussianTradeOff(2.0), one_sided=True).excludes
+        >>> draws.against(mi.GaussianTradeOff(2.0), one_sided=True).excludes
         False
     """
 
@@ -168,8 +168,8 @@ class Draws:
         """Phi^-1 of the power (or of the FNR) at an FPR, over a unit.
 
         Examples:
-            >>> drawn = Draws(np.arange(10_000.0), np.arange(10_000.0), "NumPy")
-            >>> round(drawn.probit(0.5).value, 2)
+            >>> draws = Draws(np.arange(10_000.0), np.arange(10_000.0), "NumPy")
+            >>> round(draws.probit(0.5).value, 2)
             0.0
         """
         seen = self.power(alpha)
@@ -206,10 +206,10 @@ class Draws:
 
 
 def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATES) -> Replication:
-    """How far the power of one attack is above that of another, at the FPR where it is so most surely; the statement says nowhere.
+    """How far the power of one attack is above that of another, at the FPR where it is so most surely; the statement names no FPR.
 
     Args:
-        first: the attack that should not be the stronger one.
+        first: the attack that should not be stronger.
         second: the other.
         names: what is subtracted, in words.
         rates: FPRs that are looked at, at most as many as in `RATES`.
@@ -236,7 +236,7 @@ def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATE
 
 
 def share(hits: float, games: int, risk: float = RISK / 2) -> tuple[float, float, float]:
-    """(share, low, high): one `clopper_pearson` interval.
+    """(share, low, high): a `clopper_pearson` interval.
 
     Args:
         hits: how often it happened.

@@ -1,4 +1,4 @@
-"""What came of judging: the verdict, the evidence and the numbers of one point."""
+"""What came of judging: the verdict, the evidence and the numbers of a single point."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CurveEvidence:
-    """An estimated or exact trade-off curve and the claimed one, for the report's plots.
+    """An estimated or exact trade-off curve and the claimed curve, for the report's plots.
 
     Attributes:
         alpha, beta: the points of the curve (empirical frequencies, or exact values), shape (K,).
@@ -53,7 +53,7 @@ class TrendEvidence:
 
 @dataclass(frozen=True)
 class PointResult:
-    """What came of judging a statement at one point of its domain.
+    """The result of judging a statement at a single point of its domain.
 
     Attributes:
         parameters: JSON-able description of the point: everything needed to build it again.
@@ -66,15 +66,15 @@ class PointResult:
         reading: how an open wording was read; empty when it leaves nothing open.
         route: how it was judged ("exact distribution", "enumeration", "games: sufficient", ...).
         second_route: for a refutation, what the second, independent route measured.
-        detail: one sentence for the reader.
+        detail: a sentence for the reader.
         seed: the seed, where games were played.
         evidence: what the report draws.
         games_to_decide: for INCONCLUSIVE, how many games per world would decide.
         tolerance: the largest gap that counted as equal, in `unit`; 0 for a bound by an exact distribution. None: that of the statement.
-        setting: "paper" if the point is one of the paper's own settings; "lead" if reports show it first.
+        setting: "paper" if the point is among the paper's own settings; "lead" if reports show it first.
         sampled: whether the point is a random point of the domain.
         random: whether chance entered the result.
-        name: of the point, if it has one.
+        name: of the point, if it has any.
     """
 
     parameters: dict[str, Any]
@@ -112,7 +112,7 @@ class PointResult:
 
     @property
     def relative_gap(self) -> float:
-        """|gap| in tolerances, the one scale on which points with different units can be compared.
+        """|gap| in tolerances, the only scale on which points with different units can be compared.
 
         With no tolerance any gap at all is infinitely many; nan where the gap is.
         """

@@ -44,7 +44,7 @@ class Point:
     Attributes:
         at: a value for each parameter.
         name: short; the values themselves if empty.
-        setting: "paper" if it is one of the paper's own settings; "lead" if it shows best what is wrong with the statement: reports
+        setting: "paper" if it is among the paper's own settings; "lead" if it shows best what is wrong with the statement: reports
             show it first if it is refuted.
 
     Examples:
@@ -114,11 +114,11 @@ class Statement:
         quote: the sentence that is judged.
         not_judged: a part of the quotation that this statement does not judge -> "by NAME" of the statement that does, or why none does.
         restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
-        slip: for a slip of the pen, the wrong place and the right one of the same paper.
+        slip: for a slip of the pen, the wrong place and the right place of the same paper.
         derivation: for a correction: every condition, and a proof or a theorem for each step.
         second_route: a function that computes the same quantity by other code, at refuted points only. It returns a `Replication` or
             `Draws`, whose interval must exclude the claim.
-        corrects: the name of the statement that this one corrects.
+        corrects: the name of the statement that this statement corrects.
         uses: the names of the statements that it depends on. If such a statement is refuted as printed, this statement is judged with
             it as printed, or gives in `unreached` the reason why its defect does not matter here.
         unreached: name of a used statement that is refuted -> a function of the point that is true where the defect does not
@@ -242,10 +242,13 @@ class Statement:
                 f"matters_when of {self._named} names {quoted(unknown[0])}, which is no parameter; its domain has {_listed(self.domain)}"
             )
         for name, function in self.matters_when.items():
-            self._asked(f"matters_when[{quoted(name)}]", function)
+            self._parameters_of(f"matters_when[{quoted(name)}]", function)
         if self.restored_by is not None:
-            self._asked("restored_by", self.restored_by[1])
-        asks = {role: self._asked(role, function) for role, function in (roles | {**self.unreached}).items()}
+            self._parameters_of("restored_by", self.restored_by[1])
+        asks = {
+            role: self._parameters_of(role, function)
+            for role, function in (roles | {**self.unreached}).items()
+        }
         object.__setattr__(self, "_asks", asks)
         points = tuple(item if isinstance(item, Point) else Point(dict(item)) for item in self.points)
         object.__setattr__(self, "points", points)
@@ -256,7 +259,7 @@ class Statement:
     def _named(self) -> str:
         return shortened(self.name, 40)
 
-    def _asked(self, role: str, function: Any) -> frozenset[str] | None:
+    def _parameters_of(self, role: str, function: Any) -> frozenset[str] | None:
         """The parameters that a function names; None where it takes any."""
         if function is None:
             return frozenset()
@@ -275,7 +278,7 @@ class Statement:
             raise ValueError(
                 f"{shortened(role, 40)} of {self._named} asks for {shortened(unknown[0], 30)}, which is no parameter; its domain has {known}"
             )
-        if any(one.kind is one.VAR_KEYWORD for one in taken):
+        if any(item.kind is item.VAR_KEYWORD for item in taken):
             return None
         return frozenset(named & set(self.domain))
 
@@ -287,12 +290,12 @@ class Statement:
 
     @property
     def free(self) -> tuple[str, ...]:
-        """The parameters that a point gives a value: all but the one that grows in a limit."""
+        """The parameters that a point gives a value: all but the parameter that grows in a limit."""
         return tuple(name for name in self.domain if name != getattr(self.kind, "grows", None))
 
     def ask(self, function: Callable[..., Any], at: Mapping[str, Any]) -> Any:
         """Call a function with those parameters of a point that it names."""
-        requested = self._asked("a function", function)
+        requested = self._parameters_of("a function", function)
         return function(**(at if requested is None else {name: at[name] for name in at if name in requested}))
 
     def mattering(self, at: Mapping[str, Any]) -> dict[str, Any]:
@@ -316,9 +319,9 @@ class Statement:
         }
 
     def essential(self, at: Mapping[str, Any]) -> dict[str, Any]:
-        """The part of a point from which `inside` restores one that has the same claim and truth: what a replay command gives.
+        """The part of a point from which `inside` restores a point that has the same claim and truth: what a replay command gives.
 
-        It leaves out parameters that have one value and those that do not matter there.
+        It leaves out parameters that have a fixed value and those that do not matter there.
 
         Examples:
             >>> from mipsim import referee as rf
@@ -346,7 +349,7 @@ class Statement:
         return part if self.mattering(restored) == self.mattering(full) else full
 
     def _restored(self, at: Mapping[str, Any]) -> dict[str, Any]:
-        """The point with values for the parameters that it leaves out: those that have one, or that do not matter there."""
+        """The point with values for the parameters that it leaves out: those that have a fixed value, or that do not matter there."""
         missing = [name for name in self.free if name not in at]
         usual = self.points[0].at if self.points else {}
         filled = {name: usual.get(name, self.domain[name].ends[0]) for name in missing}
@@ -362,7 +365,7 @@ class Statement:
     def stands(self, at: Mapping[str, Any]) -> bool:
         """Whether a point satisfies the assumptions.
 
-        In a limit they are asked for at the largest size.
+        In a limit they are required at the largest size.
         """
         if self.where is None:
             return True
@@ -374,7 +377,7 @@ class Statement:
         """Return the point, in the order of the domain, with plain numbers.
 
         Raises:
-            ValueError: if a parameter is unknown or outside its range, one that matters is missing, or an assumption fails.
+            ValueError: if a parameter is unknown or outside its range, a parameter that matters is missing, or an assumption fails.
         """
         result = self.inside(at)
         if not self.stands(result):
@@ -384,7 +387,9 @@ class Statement:
         return result
 
     def inside(self, at: Mapping[str, Any]) -> dict[str, Any]:
-        """The same as `check`, but for the assumptions; a parameter that has one value, or does not matter at the point, may be missing."""
+        """The same as `check`, but for the assumptions; a parameter that has a fixed value, or does not matter at the point,
+        may be missing.
+        """
         if not isinstance(at, Mapping):
             raise ValueError(f"at holds {quoted(at)}; a point must be a mapping from parameters to values")
         if unknown := [name for name in at if name not in self.free]:
@@ -456,7 +461,7 @@ class Statement:
         """A point of the domain with the parameters that it leaves out, or None if it lies outside.
 
         Args:
-            at: the point; parameters that have one value, or do not matter there, may be missing.
+            at: the point; parameters that have a fixed value, or do not matter there, may be missing.
             deferred: whether assumptions that `defer_where` puts off count as satisfied.
         """
         try:
@@ -498,5 +503,5 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def inner(kind: Kind) -> Kind:
-    """The kind that is judged at a point: that of `Exists` is the one it is made of."""
+    """The kind that is judged at a point: that of `Exists` is the kind it is made of."""
     return kind.of if isinstance(kind, Exists) else kind

@@ -33,7 +33,7 @@ class Number:
         error: what it may be off at most, finite and >= 0. An estimate of the error is none.
         unit: of the number; that of the statement's kind if empty.
         route: how it was computed, in a few words; "number" if empty.
-        detail: one sentence for the reader.
+        detail: a sentence for the reader.
         unknown: "above" where the number is at least value - error and may be anything above (a lower bound), "below" where it is
             at most value + error. A judge decides by what is known: a lower bound refutes "at most" and never confirms it.
 
@@ -71,16 +71,16 @@ class Number:
         )
 
     @classmethod
-    def between(cls, low: float, high: float, **told: str) -> Number:
+    def between(cls, low: float, high: float, **details: str) -> Number:
         """A number that is proven to lie between two others.
 
         Args:
-            low: what it is at least.
-            high: what it is at most, finite and >= low.
-            told: `unit`, `route` and `detail`.
+            low: lower bound.
+            high: upper bound, finite and >= low.
+            details: `unit`, `route` and `detail`.
 
         Raises:
-            ValueError: if low > high or one is NaN.
+            ValueError: if low > high or either is NaN.
 
         Examples:
             >>> Number.between(0.25, 0.75)
@@ -92,7 +92,7 @@ class Number:
         """
         if not low <= high:
             raise ValueError(f"low is {low:g} and high {high:g}; low must be at most high")
-        return cls(0.5 * (low + high), 0.5 * (high - low), **told)
+        return cls(0.5 * (low + high), 0.5 * (high - low), **details)
 
     @property
     def low(self) -> float:
@@ -122,7 +122,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Samplers:
-    """Draws of one score in the two worlds."""
+    """Draws of a score in the two worlds."""
 
     out: Sampler
     inside: Sampler
@@ -147,7 +147,7 @@ Value = AbstractTradeOff | Number | Played | Samplers
 
 
 def read(role: str, value: Any) -> Value:
-    """Return what a statement's function returned, as one of the four things that it may be.
+    """Return what a statement's function returned, as a number, a curve, a game or samplers.
 
     Raises:
         ValueError: if it is none of them; NaN too.
@@ -196,7 +196,7 @@ def no_tradeoff(curve: AbstractTradeOff) -> str:
     alpha = np.concatenate([[0.0], ndtr(np.linspace(-4.0, 4.0, 121)), [1.0]])
     beta = np.asarray(curve.beta(alpha), float)
     if beta.shape != alpha.shape or np.isnan(beta).any():
-        return ""  # such a curve cannot be judged at all, which is said elsewhere
+        return ""  # such a curve cannot be judged at all, which is reported elsewhere
     if (out := (beta < -CONVEX) | (beta > 1.0 + CONVEX)).any():
         return f"its FNR is {beta[out][0]:.6g} at the FPR {alpha[out][0]:.6g}, outside [0, 1]"
     if (over := beta > 1.0 - alpha + CONVEX).any():

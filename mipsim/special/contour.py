@@ -1,4 +1,4 @@
-"""Tails and density of a non-central chi-square variable by one contour integral, in log space.
+"""Tails and density of a non-central chi-square variable by a contour integral, in log space.
 
 The characteristic function inverts to a contour integral in w = 1 - 2t,
 
@@ -11,8 +11,8 @@ for lambda = 0, and the pole is at tau = i (1 - w0^(-1/3)). The midpoint rule in
 any power of the step; what the pole adds to it is known in closed form, P = sum + 1 / (1 + exp(2 pi a / h))
 at distance a, so that nothing cancels when x passes through the mean.
 
-The exponent at the saddle point is (d/2) (log w0 - y) + (lambda/2) y^2 with y = 1 - 1/w0: two terms of one
-sign. Hence a tail of 1e-300 is as accurate as one of 0.1.
+The exponent at the saddle point is (d/2) (log w0 - y) + (lambda/2) y^2 with y = 1 - 1/w0: two terms of the same
+sign. Hence a tail of 1e-300 is as accurate as a tail of 0.1.
 """
 
 import jax
@@ -26,7 +26,7 @@ Vector = Float[Array, " size"]
 LEAST, MOST = 1e-290, 1e150  # beyond these x the law is a power of x, or exp(-x/2), to all digits
 NARROW = 32.0  # d/2 + lambda/w0 from which the few nodes are enough
 FEW, MANY = 16, 40  # nodes: both leave the rule's error below 1e-12 where each is used
-_SERIES = 12  # terms of log w0 - y for |y| < 0.3: the first one left out is below 1e-18 of the sum
+_SERIES = 12  # terms of log w0 - y for |y| < 0.3: the first term left out is below 1e-18 of the sum
 
 
 def width(x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray) -> np.ndarray:
@@ -42,7 +42,7 @@ def width(x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray) -> np.ndarray
 def log_tail_and_density(
     x: Vector, d: Vector, noncentrality: Vector, nodes: int
 ) -> tuple[Vector, Vector, Vector]:
-    """Log of the tail on x's own side of the mean, log of the density, and where that tail is the lower one.
+    """Log of the tail on x's own side of the mean, log of the density, and where that tail is the lower.
 
     Traceable; to be called with float64 on. `nodes` is static.
 

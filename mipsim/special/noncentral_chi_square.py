@@ -131,7 +131,7 @@ def logisf(log_q: object, d: object, noncentrality: object) -> np.ndarray:
 
 def _log_rest(log_q: np.ndarray) -> np.ndarray:
     """log(1 - exp(log_q)) for log_q <= 0, without cancellation at either end; -inf at 0."""
-    near = log_q > -0.693  # about log(1/2): on either side of it one of the two forms cancels
+    near = log_q > -0.693  # about log(1/2): on either side of it either form cancels
     with np.errstate(divide="ignore"):
         small = np.log(-np.expm1(np.where(near, log_q, -1.0)))
     return np.where(near, small, np.log1p(-np.exp(np.minimum(log_q, -0.693))))
@@ -149,7 +149,7 @@ def _core(x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray) -> tuple[np.n
 
 
 def log_tails(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, np.ndarray]:
-    """(`logcdf`, `logsf`) by one evaluation; the tail on the far side of the mean is 1 minus the other.
+    """(`logcdf`, `logsf`) by a single evaluation; the tail on the far side of the mean is 1 minus the other.
 
     Examples:
         >>> print(*log_tails(2000.0, 2, 0.0))
@@ -179,7 +179,7 @@ def _quantile(log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentra
     return x.reshape(low.shape)
 
 
-# One point costs as much as 64, which is the overhead of XLA; a CPU gains nothing from vectors beyond 4096, an accelerator does.
+# A single point costs as much as 64, which is the overhead of XLA; a CPU gains nothing from vectors beyond 4096, an accelerator does.
 BLOCKS, BLOCKS_ON_DEVICE = (64, 512, 4096), (64, 262144)
 
 
@@ -191,7 +191,7 @@ def in_padded_blocks(
     The last block is filled up with copies of its last entry, which are dropped from the results.
 
     Args:
-        function: from float64 vectors of one size to a tuple of vectors of that size; called in the exact scope.
+        function: from float64 vectors of the same size to a tuple of vectors of that size; called in the exact scope.
         *arrays: float64, each of shape (size,).
 
     Examples:

@@ -14,7 +14,7 @@ State = tuple[Array, Vector, Vector, Vector, Array]
 
 _HALVINGS = 40  # of a bracket of log w0; what is left is far below the error of the saddle-point root
 _STEPS = 60  # a bracket halves at least every other step; Newton alone has needed at most 5
-_SETTLED = 1e-8  # gap in T after which one more Newton step, whose error is the square of it, is the last
+_SETTLED = 1e-8  # gap in T after which a further Newton step, whose error is the square of it, is the last
 
 
 @jax.jit
@@ -76,7 +76,7 @@ def newton(
     Args:
         start: from `saddle_root`; an end of the range is left as it is.
         log_lower: log P(X <= x) < 0.
-        log_upper: log P(X > x) < 0; the smaller of the two is the one that is used.
+        log_upper: log P(X > x) < 0; the smaller of the two is used.
         d: degrees of freedom.
         noncentrality: of the law.
         nodes: as for `log_tail_and_density`; static.
@@ -97,7 +97,7 @@ def newton(
 
     def gap_and_move(x: Vector) -> tuple[Vector, Vector]:
         own, log_density, lower = log_tail_and_density(x, d, noncentrality, nodes)
-        # About log(1/2): on either side of it one of the two forms cancels.
+        # About log(1/2): on either side of it either form cancels.
         other = jnp.where(own > -0.693, jnp.log(-jnp.expm1(own)), jnp.log1p(-jnp.exp(own)))
         log_tail = jnp.where(lower == use_lower, own, other)
         t = jnp.sqrt(-2.0 * jnp.minimum(log_tail, -1e-300))

@@ -1,7 +1,7 @@
 """Powers of measures on a lattice by tilted Fourier transforms, with a bound on all that the computation changes.
 
-A measure w on the losses offset + k step is tilted, w_k e^(theta loss_k), so that the part of its power that is asked for is
-the common one: a transform is right to a share of the largest value, and after the tilt that share is small there.
+A measure w on the losses offset + k step is tilted, w_k e^(theta loss_k), so that the part of its power that is requested is
+the common part: a transform is right to a share of the largest value, and after the tilt that share is small there.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import scipy
 UNIT = 2.0**-53
 LEVEL = 16.0 * UNIT
 """What rounding makes of a transform for each doubling of its points, doubled, relative to the sum of the moduli of the
-inputs, which each output takes by one product a level (Higham 2002, theorem 24.2)."""
+inputs, which each output takes by a product a level (Higham 2002, theorem 24.2)."""
 _UNDERFLOW = 1e-300
 """More than tilts that underflow take from a sum."""
-_UNHEARD = 50.0
+_CUTOFF = 50.0
 """Frequencies at which the power is below e^-50 are left out: all together they move a mass by less than 2e-22."""
 _FINE = 32
 """Points of a coarse transform for each place of a measure's range."""
@@ -70,7 +70,7 @@ class Circle:
     Attributes:
         low: first place of the sum.
         size: places, blocks times a whole number.
-        blocks: how many blocks the tails are told at.
+        blocks: how many blocks the tails are computed at.
     """
 
     low: int
@@ -82,8 +82,8 @@ class Power:
     """The sum of independent terms, tilted, on a circle.
 
     Args:
-        terms: measures of one step and one tilt, and how often each is added.
-        circle: where the sum is told; a power of two of blocks at least.
+        terms: measures of the same step and tilt, and how often each is added.
+        circle: where the sum is computed; a power of two of blocks at least.
         shifts: two distances of tilts, > 0, by which Chernoff's bound tells what lies below the circle and above it.
 
     Examples:
@@ -113,10 +113,10 @@ class Power:
             if nonnegligible is None:
                 nonnegligible = _candidates(places, term.weights, count, size)
             wave = _waves(places, term.weights, nonnegligible, size)
-            least = max(0.0, math.exp(-_UNHEARD / count) - off)
+            least = max(0.0, math.exp(-_CUTOFF / count) - off)
             stays = wave.real**2 + wave.imag**2 > least * least
             nonnegligible = nonnegligible[stays]
-            parts = [(one[stays], error, times) for one, error, times in [*parts, (wave, off, count)]]
+            parts = [(part[stays], error, times) for part, error, times in [*parts, (wave, off, count)]]
             slack += count * off
         assert nonnegligible is not None
         power: Any = np.zeros(nonnegligible.size, complex)
@@ -127,12 +127,12 @@ class Power:
             logs = np.log(radius) + 1j * np.arctan2(value.imag, value.real)
             power += count * logs
             error += count * np.log1p(off / radius) + 4.0 * UNIT * (count * np.abs(logs) + 4.0)
-        self._heard, size_of = nonnegligible, np.exp(power.real)
+        self._nonnegligible, size_of = nonnegligible, np.exp(power.real)
         phase = 2.0 * np.pi / size * ((nonnegligible * ((circle.low - turned) % size)) % size)
         self._power = np.exp(power + 1j * phase)
         self._wrong = size_of * np.expm1(np.minimum(error + 16.0 * UNIT, 700.0))
-        self._unheard = math.exp(-_UNHEARD + slack) + 1e-290
-        # Transformed back at parts of blocks: as many as frequencies are heard, each of a whole number of places.
+        self._neglected = math.exp(-_CUTOFF + slack) + 1e-290
+        # Transformed back at parts of blocks: as many as frequencies are nonnegligible, each of a whole number of places.
         furthest = int(nonnegligible[-1]) if nonnegligible.size else 0
         self.blocks, self.stride = circle.blocks, circle.size // circle.blocks
         self._parts = next(
@@ -142,7 +142,7 @@ class Power:
         )
         self.starts = circle.low + self.stride * np.arange(self.blocks + 1)
         self.losses = self.offset + self.step * self.starts
-        # Sums are told relative to the midst of the tilted law, which a circle with one long tail has near an end.
+        # Sums are given relative to the midst of the tilted law, which a circle with a single long tail has near an end.
         mean = sum(count * float(term.weights @ term.index) for term, count in terms)
         nearest = round((mean - circle.low) / self.stride)
         self.centre = float(self.losses[min(max(nearest, 0), self.blocks)])
@@ -158,20 +158,20 @@ class Power:
         self._alias = math.exp(min(0.0, self._log_below)) + math.exp(min(0.0, self._log_above))
 
     def _blocks(self, slope: float) -> tuple[np.ndarray, float, float]:
-        """Sums of w_k e^(slope (loss_k - loss of its block)) over each block, a bound on the error of each, and one on
-        the root of the sum of their squares, but for what is unheard.
+        """Sums of w_k e^(slope (loss_k - loss of its block)) over each block, a bound on the error of each, and a bound on
+        the root of the sum of their squares, but for neglected frequencies.
 
         A transform keeps sums of squares, and so bounds many errors together better than each (Higham 2002, theorem 24.2).
         """
         size, places, stride = self.circle.size, self.blocks * self._parts, self.stride // self._parts
         if stride > 1 or self._places is None:
-            share = np.ones(self._heard.shape)
+            share = np.ones(self._nonnegligible.shape)
             if stride > 1:
-                z = slope * self.step + 2j * np.pi * self._heard / size
+                z = slope * self.step + 2j * np.pi * self._nonnegligible / size
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    share = np.where(z == 0.0, float(stride), _less_one(stride * z) / _less_one(z))
+                    share = np.where(z == 0.0, float(stride), _expm1(stride * z) / _expm1(z))
             spectrum = np.zeros(places // 2 + 1, complex)
-            spectrum[self._heard] = self._power * share
+            spectrum[self._nonnegligible] = self._power * share
             sums = np.asarray(scipy.fft.irfft(spectrum, places)) * (places / size)
             sizes = np.abs(share)
             wrong, power = self._wrong * sizes, np.abs(self._power) * sizes
@@ -193,12 +193,12 @@ class Power:
         with np.errstate(over="ignore", invalid="ignore"):
             tilt = np.exp(slope * relative)
             sums, off, norm = self._blocks(slope)
-            return tilt, sums * tilt[:-1], off + self._unheard * whole, norm, self._unheard * whole
+            return tilt, sums * tilt[:-1], off + self._neglected * whole, norm, self._neglected * whole
 
     def _summed(
         self, tilt: np.ndarray, growth: float, parts: np.ndarray, off: float, norm: float, rest: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sums from the first block on, and their errors, by the better of two bounds; a tilt is e^growth times the one before."""
+        """Sums from the first block on, and their errors, by the better of two bounds; a tilt is e^growth times the previous."""
         value, all_tilts = np.cumsum(parts), np.cumsum(tilt)
         # The root of the sum of squares, in closed form, since squares underflow.
         k = np.arange(1.0, tilt.size + 1.0)
@@ -240,7 +240,7 @@ class Power:
 
 
 def _candidates(places: np.ndarray, weights: np.ndarray, count: int, size: int) -> np.ndarray:
-    """Frequencies k of a circle, from 0 to size / 2, at which the power may be above e^-`_UNHEARD`.
+    """Frequencies k of a circle, from 0 to size / 2, at which the power may be above e^-`_CUTOFF`.
 
     A transform g of positive weights of sum 1 on places of the range R is looked at on a coarser circle. |g|^2 is a trigonometric
     polynomial of degree R between 0 and 1, so that |d arccos |g(t)| / dt| <= R / 2 (the inequality of Bernstein and Szego for 2 |g|^2 - 1).
@@ -258,7 +258,7 @@ def _candidates(places: np.ndarray, weights: np.ndarray, count: int, size: int) 
     coarse = size // ratio
     sizes = np.abs(np.asarray(scipy.fft.rfft(np.bincount(places % coarse, weights, coarse))))
     angle = np.arccos(np.minimum(sizes + LEVEL * math.log2(size), 1.0)) - 0.5 * span * math.pi / coarse
-    near = np.flatnonzero(angle <= math.acos(math.exp(-_UNHEARD / count)) + 1e-6)
+    near = np.flatnonzero(angle <= math.acos(math.exp(-_CUTOFF / count)) + 1e-6)
     # In order already; neighbours share an end. NumPy's `unique` would take longer than the transform.
     built = (ratio * near[:, None] + np.arange(-(ratio // 2), ratio // 2 + 1)).ravel()
     return built[(built >= 0) & (built <= size // 2) & (np.diff(built, prepend=-size) > 0)]
@@ -277,7 +277,7 @@ def _exp(exponent: float) -> float:
     return math.exp(exponent) if exponent < 709.0 else math.inf
 
 
-def _less_one(z: Any) -> np.ndarray:
+def _expm1(z: Any) -> np.ndarray:
     """e^z - 1 for complex z, right to a few units of itself."""
     built: Any = np.empty(z.shape, complex)
     growth = np.expm1(z.real)

@@ -1,4 +1,4 @@
-"""A law of privacy losses between two measures on a lattice: one reveals more, the other less.
+"""A law of privacy losses between two measures on a lattice: the first reveals more, the second less.
 
 Source: Doroshenko et al. (2022), "Connect the dots: tighter discrete approximations of privacy loss distributions".
 """
@@ -13,7 +13,7 @@ import numpy as np
 from mipsim.sums.lattice import Measure
 
 LIGHTEST = -600.0  # logarithm of a tilted mass that is left out, and counted as lost
-_FEW_NODES = 16  # of a law that is merged to one outcome
+_FEW_NODES = 16  # of a law that is merged to a single outcome
 _SAME_LOSS = 1e-11  # a difference of losses that counts as rounding
 _ROUNDS = 200  # passes of the repair of concave corners; a few are needed
 
@@ -116,7 +116,7 @@ def pessimistic(cells: Cells, theta: float) -> Rounded:
 def optimistic(cells: Cells, theta: float) -> Rounded:
     """A measure on the nodes that reveals less.
 
-    As a function of e^loss the hockey-stick divergence of the cells, each merged to one outcome, is convex and
+    As a function of e^loss the hockey-stick divergence of the cells, each merged to a single outcome, is convex and
     piecewise linear. Its values at the nodes are lowered until the chords between them lie below it; where that makes a
     corner concave the corner is left out, which lowers the chords again.
 
@@ -173,7 +173,7 @@ def _total(*logs: float) -> float:
 
 
 def _merged(cells: Cells, nodes: slice) -> tuple[int, float, float] | None:
-    """All outcomes as one, where few cells hold them and its loss is a node.
+    """All outcomes as a single outcome, where few cells hold them and its loss is a node.
 
     Returns:
         Its node, the logarithm of its out mass, and the relative error of its in mass.
@@ -308,7 +308,7 @@ class _Line:
         return int(np.argmax(tail >= sags[1 : near.size + 1]))
 
     def merged(self, count: int) -> _Line:
-        """Without `count` nodes next to the lowest: the outcomes of the cells between are merged to one."""
+        """Without `count` nodes next to the lowest: the outcomes of the cells between are merged to a single outcome."""
         if count == 0:
             return self
         nodes = slice(1, count + 1)
@@ -362,12 +362,12 @@ def _lowered(line: _Line) -> np.ndarray | int:
     built[:-1] += down
     built[1:] += up
     whole = built.copy()
-    turn = np.exp((theta - 1.0) * width)  # from the scale of a left node to that of the right one
+    turn = np.exp((theta - 1.0) * width)  # from the scale of a left node to that of the right node
     sag = line.sags()
     c = np.zeros(built.size)
     c[:-1] = sag
     c[1:] = np.maximum(c[1:], sag * turn)
-    # At the ends nothing may be lowered: the masses of both worlds would not be kept.
+    # At the ends nothing may be lowered: the masses of both worlds would not be preserved.
     c[-2] = max(float(c[-2]), float(tilted[-1] * math.expm1(float(more[-1]))))
     c[1] = max(float(c[1]), float(down[0] * grow[0] * turn[0]))
     c[0] = c[-1] = 0.0

@@ -25,7 +25,7 @@ def leakage_score(
     """m* = (1/n) ||z - mu||^2 in (C + diag(record_deviation^2))^-1, >= 0.
 
     Args:
-        data: the law of one record.
+        data: the law of a record.
         target: z*, shape (d,).
         n: rows, >= 2.
         record_deviation: standard deviation per record of the mechanism's Gaussian noise, a number or shape (d,), >= 0.
@@ -51,7 +51,7 @@ def scalar_leakage(data: AbstractDistribution, aimed: object, target: object, n:
     """m_scal = (1/n) (z_targ - mu)' Sigma^-1 (z* - mu) of product data, of either sign.
 
     Args:
-        data: the law of one record, a product law.
+        data: the law of a record, a product law.
         aimed: z_targ, the point the attack is aimed at, shape (d,).
         target: z*, the game's target, shape (d,).
         n: rows, >= 2.
@@ -124,7 +124,8 @@ def mean_tradeoff(leakage: float) -> GaussianTradeOff:
 
 
 def subsampled_tradeoff_printed(leakage: float, sampling_rate: float) -> GaussianTradeOff:
-    """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m), rho the sampling rate. Refuted; see the corrected one, whose arguments it has.
+    """The printed curve of a sub-sampled mean: Gaussian with mu = sqrt(rho m), rho the sampling rate. Refuted; see the
+    corrected curve, whose arguments it has.
 
     Source: Azize & Basu (2025), theorem 4.2.
 
@@ -139,13 +140,13 @@ def subsampled_tradeoff_printed(leakage: float, sampling_rate: float) -> Gaussia
 def subsampled_tradeoff_corrected(leakage: float, sampling_rate: float) -> MixtureTradeOff:
     """The curve rho g_{sqrt(m / rho)} + (1 - rho)(1 - alpha), the true limit: the joint H1 law is a mixture of two product laws.
 
-    One coin decides for all coordinates together whether the target is among the k = rho n rows. If it is, the mean of
+    A single coin decides for all coordinates together whether the target is among the k = rho n rows. If it is, the mean of
     k rows leaks ||z - mu||^2 / k = m / rho (theorem 3.1 with k rows); if not, the output is as under H0. The ratio
     (1 - rho) + rho L_k increases with L_k, so its tests are those of L_k, and their power is the mixture's.
 
     Args:
         leakage: m >= 0 of the mean of all n rows.
-        sampling_rate: rho, the share of rows drawn, in (0, 1].
+        sampling_rate: rho, the share of rows sampled, in (0, 1].
 
     Source: derived here; the printed form is Azize & Basu (2025), theorem 4.2.
 
@@ -193,7 +194,7 @@ def effective_mu(weights: object, data: AbstractDistribution, target: object, n:
 
     Args:
         weights: w, shape (d,), not all zero.
-        data: the law of one record, a product law.
+        data: the law of a record, a product law.
         target: z*, shape (d,).
         n: rows, >= 2.
 

@@ -1,7 +1,7 @@
 """The moments of lemmas C.9 and C.12 of Azize & Basu (2025), exact for every n, from the moments of the data.
 
-Both lemmas speak of a polynomial in delta_out = (muhat - mu) sqrt(k) / sigma of one coordinate. A polynomial's mean and
-variance follow from the moments of delta_out, and these from the cumulants of one record, which add over rows.
+Both lemmas speak of a polynomial in delta_out = (muhat - mu) sqrt(k) / sigma of a coordinate. A polynomial's mean and
+variance follow from the moments of delta_out, and these from the cumulants of a record, which add over rows.
 """
 
 from math import comb
@@ -32,7 +32,7 @@ def _products(kappa: np.ndarray, moments: np.ndarray, r: int, first: int, last: 
 
 
 def _total(parts: list[float]) -> float:
-    """Their sum; inf as soon as one is not finite, so that opposite infinities do not make NaN."""
+    """Their sum; inf as soon as any is not finite, so that opposite infinities do not make NaN."""
     return float(sum(parts)) if np.isfinite(parts).all() else np.inf
 
 

@@ -223,7 +223,7 @@ def corollary_10_bounds(c: float, dimension: int, moment: float) -> tuple[float,
     from s = 1/(4 c^2) on and the line 1 - 4 c^2 e^-2 s before, and Jensen's inequality puts E V^2 in it. With Y = ||Y|| U,
     ||Y|| independent of U, E V^2 = (Gamma(3/M)/Gamma(1/M)/d) / E ||Y||^2, and d ||Y||^M ~ Gamma(d/M).
 
-    Above: the density of X is proportional to e^(-s/c) s^-(d-1), s its norm, and a point at distance s from one output is at most
+    Above: the density of X is proportional to e^(-s/c) s^-(d-1), s its norm, and a point at distance s from an output is at most
     s + 2 from the other. So TV <= E min(1, 2/c + 2 (d - 1)/r) with r ~ Exponential(c), since 1 - e^-x (1 + 2/r)^-(d-1) <= x + 2 (d - 1)/r.
 
     Args:

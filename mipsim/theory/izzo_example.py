@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mipsim._validation import one_of, whole
+from mipsim._validation import choice, whole
 from mipsim.theory.izzo import dp_noise_scale, mip_noise_scale
 
 READINGS = ("proof", "text")
@@ -29,11 +29,11 @@ def special_sum(n: int, reading: str = "proof") -> float:
         (0.166666666667, 6.0)
     """
     size = math.comb(_size(n), n // 2)
-    return math.sqrt(size) if one_of("reading", reading, READINGS) == "text" else 1.0 / math.sqrt(size)
+    return math.sqrt(size) if choice("reading", reading, READINGS) == "text" else 1.0 / math.sqrt(size)
 
 
 def last_record(n: int, reading: str = "proof") -> float:
-    """x_last = s - (2^(m-1) - 1), the one record that is no power of two.
+    """x_last = s - (2^(m-1) - 1), the only record that is no power of two.
 
     Examples:
         >>> round(last_record(6, "text"), 6)  # sqrt(20) - 3
@@ -43,10 +43,10 @@ def last_record(n: int, reading: str = "proof") -> float:
 
 
 def sensitivity(n: int, reading: str = "proof") -> float:
-    """Delta: the largest change of A when one record of a half is replaced, exactly; arguments as in `special_sum`.
+    """Delta: the largest change of A when a record of a half is replaced, exactly; arguments as in `special_sum`.
 
-    Every sum without x_last is at least 2^m - 1; every one with it is s plus a whole number >= 0, which is 0 for D* only.
-    In the proof's reading D* is therefore one end of the largest change, 1/s - 1/(largest adjacent sum), and that sum is
+    Every sum without x_last is at least 2^m - 1; every sum with it is s plus a whole number >= 0, which is 0 for D* only.
+    In the proof's reading D* is therefore an end of the largest change, 1/s - 1/(largest adjacent sum), and that sum is
     D* with x_last replaced by 2^(n-2). In the text's, A <= max(1/s, 1/(2^m - 1)) throughout and the pairs are compared.
 
     Source: Izzo et al. (2024), proposition 11.
@@ -60,7 +60,7 @@ def sensitivity(n: int, reading: str = "proof") -> float:
     ends = [(1.0 / s, 1.0 / (2 ** (m - 1) - 1 + top))]  # D*, and x_last replaced by the largest power
     if m >= 2:  # D* with 2^0 replaced by the largest power: x_last stays
         ends.append((1.0 / s, 1.0 / (s + (top - 1))))
-    # The smallest set of powers, and its smallest power replaced by the largest one, or a power by x_last.
+    # The smallest set of powers, and its smallest power replaced by the largest power, or a power by x_last.
     low = 2**m - 1
     if n - 1 > m:
         ends.append((1.0 / low, 1.0 / (low - 1 + top)))
@@ -89,7 +89,7 @@ class Moments:
 def moments(n: int, reading: str = "proof") -> Moments:
     """Bounds on the first two moments of A, by splitting the subsets on their largest powers.
 
-    All subsets that agree in their largest powers have sums in one interval; a group is split until the ends of its
+    All subsets that agree in their largest powers have sums in a common interval; a group is split until the ends of its
     interval agree to a thousandth, or until it holds a negligible part of the moment. The counts are exact integers.
 
     Args:
@@ -97,8 +97,8 @@ def moments(n: int, reading: str = "proof") -> Moments:
         reading: "proof" or "text".
 
     Examples:
-        >>> found = moments(4)  # sums 3, 5, 6 and 6^(-1/2) + 0, 1, 3
-        >>> [round(x, 2) for x in found.variance]
+        >>> result = moments(4)  # sums 3, 5, 6 and 6^(-1/2) + 0, 1, 3
+        >>> [round(x, 2) for x in result.variance]
         [0.65, 0.65]
     """
     s, m = special_sum(n, reading), n // 2
@@ -129,8 +129,8 @@ def mip_wins_from(n: int, sigma: float) -> tuple[float, float]:
     """The range (low, high) of eta in (0, 1/2) where the printed MIP noise is below the DP noise; (nan, nan) where there is none.
 
     MIP is below DP where sensitivity eta^2 > 6.16^2 sigma log((1 + 2 eta)/(1 - 2 eta)). The ratio of the right
-    side to eta^2 falls and then rises without bound, so that the range is an interval, cut off by a vanishing one at 1/2;
-    high is 1/2 where it cannot be told from it in float64.
+    side to eta^2 falls and then rises without bound, so that the range is an interval, cut off by a vanishing interval at 1/2;
+    high is 1/2 where it cannot be distinguished from it in float64.
 
     Args:
         n: records, 2 to 1000.
@@ -197,5 +197,5 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 def _size(n: int) -> int:
     records = whole("n", n, 2)
     if records > 1000:
-        raise ValueError(f"n is {records}; it must be at most 1000, since sums are kept in float64")
+        raise ValueError(f"n is {records}; it must be at most 1000, since sums are stored in float64")
     return records

@@ -70,9 +70,10 @@ class FoldedGaussianTradeOff(AbstractTradeOff):
     mu: float = within("mu", 0.0)
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        z = probit_of_log(log_fpr - np.log(2.0))  # of half the FPR, one side's
+        z = probit_of_log(log_fpr - np.log(2.0))  # of half the FPR, that of a single side
         moved = 32.0 * EPS * (1.0 + self.mu + np.where(np.isfinite(z), np.abs(z), 0.0))
-        # A larger number has no logarithm of its own in float64: it counts as this one for the lower end, and as infinite for the other.
+        # A larger number has no logarithm of its own in float64: it counts as this number for the lower end, and as infinite
+        # for the other.
         ends = np.minimum(z + self.mu - moved, _LARGEST_PROBIT), z + self.mu + moved
         low, high = (
             np.logaddexp(log_ndtr(end), log_ndtr(z - self.mu + off))
@@ -100,7 +101,7 @@ def symmetrised(j: AbstractTradeOff) -> SampledTradeOff:
 
     Each sample (a, j(a)) is also the sample (j(a), a) of jinv, so that jinv itself is not computed. The chords lie above J, and by
     less than 1e-6 at error rates from 1e-290 on: J is a mixture of two points of the two curves, each of which lies below its own
-    chord by no more than is found from the samples (`_below_chords`).
+    chord by no more than is computed from the samples (`_below_chords`).
 
     Args:
         j: any trade-off function.

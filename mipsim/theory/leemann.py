@@ -23,7 +23,7 @@ def gradient_susceptibility(data: AbstractDistribution, gradient: object, centre
     """K = ||Sigma^-1/2 (theta' - mu)||^2; theorem 5.1 prints it without mu, algorithm 1 with.
 
     Args:
-        data: the law of one gradient.
+        data: the law of a gradient.
         gradient: theta', shape (d,).
         centred: whether mu is taken off.
 
@@ -65,7 +65,7 @@ def effective_rows(n: int, noise_std: float, clip: float) -> float:
 
 
 def step_tradeoff(d: float, rows: float, susceptibility: float) -> NoncentralChiSquareTradeOff:
-    """Equation 8: the curve of ||m - theta'||^2 in one step, small values speaking for "in".
+    """Equation 8: the curve of ||m - theta'||^2 in a single step, small values speaking for "in".
 
     beta(alpha) = 1 - F_{chi2_d((r-1)K)}( r/(r-1) F^-1_{chi2_d(rK)}(alpha) ) with r = `rows`. For Gaussian gradients and the
     centred K of the target it is the curve of the best attack, at every size. It falls in K and in d and rises in `rows`.
@@ -106,7 +106,7 @@ def long_run_mu(step: float, c: float) -> float:
     A limit for t to infinity. At a finite number of steps the attacker may be stronger, at low FPR above all.
 
     Args:
-        step: mu of one step on the records of the batch, in [0, 26] (beyond, exp(s^2) overflows).
+        step: mu of a single step on the records of the batch, in [0, 26] (beyond, exp(s^2) overflows).
         c: lim n sqrt(t) / N >= 0.
 
     Source: Leemann et al. (2023), lemma 5.1; Dong, Roth & Su (2022), corollary 4.
@@ -168,7 +168,7 @@ def composed_mu(step: float, steps: int) -> float:
 
 
 def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: float) -> float:
-    """The least tau at which equation 9 promises mu for one step; 0 where none is needed.
+    """The least tau at which equation 9 promises mu for a single step; 0 where none is needed.
 
     Equation 9 is an approximation for large d and n: at mu = 7.148, n = 50 and d = K = 2580 the curve of equation 8 at this
     noise lies below that of mu. The noise of `noise_for_dp` is a guarantee at every size.
@@ -203,7 +203,8 @@ def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: fl
 
 
 def noise_for_dp(mu: float, n: int, clip: float, replace: bool = True) -> float:
-    """The tau at which one step of n >= 2 rows is mu-GDP: Delta / mu, with Delta = 2C/n where a record is replaced, C/n where removed.
+    """The tau at which a single step of n >= 2 rows is mu-GDP: Delta / mu, with Delta = 2C/n where a record is replaced, C/n
+    where removed.
 
     Source: Dong, Roth & Su (2022), theorem 1.
 

@@ -32,7 +32,7 @@ def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: floa
     fewer = np.arange(right - 1, -1, -1)
     below = np.append(
         betaincc(fewer + 1.0, guesses - fewer, chance), 0.0
-    )  # P(fewer than right), then with one less each
+    )  # P(fewer than right), then with 1 less each
     steps = (below[0] - below[1:]) / np.arange(1, right + 1)
     worst = float(steps.max(initial=0.0))
     as_many = float(betainc(right, guesses - right + 1.0, chance)) if right else 1.0
@@ -134,7 +134,7 @@ def epsilon_bound(
 
     Args:
         canaries: each in the training set or not by a fair coin.
-        guesses: how many of them the auditor guesses about; chosen before the scores, or one of K at a K-th of the risk.
+        guesses: how many of them the auditor guesses about; chosen before the scores, or any of K at a K-th of the risk.
         right: how many of the guesses are right.
         delta: of the guarantee, in [0, 1].
         significance: in (0, 1).

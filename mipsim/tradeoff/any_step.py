@@ -10,13 +10,13 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS, log_difference
 
 _LOG_FPRS = -np.geomspace(1e-3, 2e3, 2049)
-"""Of the tests of one step: a hundredth apart, so that what lies between them is a small part of an e-fold."""
+"""Of the tests of a single step: a hundredth apart, so that what lies between them is a small part of an e-fold."""
 
 
 def any_step_tests(curve: AbstractTradeOff, copies: int) -> tuple[np.ndarray, np.ndarray]:
     """Tests of a composition that reject where any of `copies` equal steps does: upper bounds of log FPR and lower ones of log TPR.
 
-    With rates a and t of one step they are 1 - (1 - a)^copies and 1 - (1 - t)^copies. Where one rare, large loss makes most of
+    With rates a and t of a single step they are 1 - (1 - a)^copies and 1 - (1 - t)^copies. Where a rare, large loss makes most of
     the sum, no test does much better, and no transform resolves the sum.
 
     Examples:

@@ -1,4 +1,4 @@
-"""The trade-off functions of (epsilon, delta) guarantees: of one, and of a whole privacy profile."""
+"""The trade-off functions of (epsilon, delta) guarantees: of a single guarantee, and of a whole privacy profile."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ _LOG_HALF = -float(np.log(2.0))
 
 
 def _line(log_fpr: np.ndarray, epsilon: float, delta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms of FNR and TPR of the curve of one guarantee."""
+    """Logarithms of FNR and TPR of the curve of a guarantee."""
     with np.errstate(divide="ignore"):
         rest, slope = np.log1p(-delta), np.log(delta)
     paid = epsilon + log_fpr

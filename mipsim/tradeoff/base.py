@@ -62,10 +62,10 @@ def floats(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return as_given
 
 
-def answered(asked: object, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
+def answered(argument: object, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
     """Floats if the argument was a number, else arrays."""
     low, high = bounds
-    return (low, high) if isinstance(asked, np.ndarray) else (scalar(low), scalar(high))
+    return (low, high) if isinstance(argument, np.ndarray) else (scalar(low), scalar(high))
 
 
 def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
@@ -113,7 +113,7 @@ def inner_curve(name: str) -> Any:
 
 
 def checked_curves(curves: Sequence[object]) -> None:
-    """Raise ValueError where there is no curve, or one that is no trade-off function."""
+    """Raise ValueError where there is no curve, or an entry that is no trade-off function."""
     if not len(curves):
         raise ValueError("curves is empty; it must hold at least one trade-off function")
     for curve in curves:
@@ -596,7 +596,7 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
         return bound_body("symmetrized")(self)
 
     def convexified(self) -> "AbstractTradeOff":
-        """The convex hull of the curve, for the curve of an attack that is not the best one; else the curve itself.
+        """The convex hull of the curve, for the curve of an attack that is not the best attack; else the curve itself.
 
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff

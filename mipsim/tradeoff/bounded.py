@@ -17,8 +17,8 @@ class BoundedTradeOff(AbstractTradeOff):
     """A curve between two bounds, lower <= f <= upper, which are at hand for a certified statement.
 
     Args:
-        lower: a trade-off function that is nowhere above the true one: it overstates the leakage.
-        upper: one that is nowhere below it, but for rounding.
+        lower: a trade-off function that is nowhere above the true curve: it overstates the leakage.
+        upper: a trade-off function that is nowhere below it, but for rounding.
         rounding: allowance for rounding of the FNR in both, in [0, 1].
         sideways: the same of the FPR; the inverse of a curve has the two exchanged. The truth lies within
             [lower(alpha + sideways) - rounding, upper(alpha - sideways) + rounding].

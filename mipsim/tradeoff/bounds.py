@@ -79,7 +79,7 @@ def complement_bounds(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np
 
 
 class CurveBounds(NamedTuple):
-    """Proven bounds of a trade-off curve at some FPRs: natural logarithms of FNR and TPR, float64 of one shape.
+    """Proven bounds of a trade-off curve at some FPRs: natural logarithms of FNR and TPR, float64 of the same shape.
 
     NaN stands where the truth is undefined, and nowhere else. FNR and TPR are both given, since either may be far below
     the rounding of the other.
@@ -140,8 +140,8 @@ class CurveBounds(NamedTuple):
         The smaller rate is read, and the other follows: `log_ndtr` of a large number is 0 where the other tail is below 1e-308.
 
         Examples:
-            >>> found = CurveBounds.of_probit(np.array([38.0]), np.array([38.0]))
-            >>> print(found.log_tpr_low.round(3), found.log_fnr_high < 0.0)
+            >>> bounds = CurveBounds.of_probit(np.array([38.0]), np.array([38.0]))
+            >>> print(bounds.log_tpr_low.round(3), bounds.log_fnr_high < 0.0)
             [-726.557] [ True]
         """
         missed = cls.of_log_fnr(log_ndtr(low), log_ndtr(high), ulps)
@@ -190,7 +190,7 @@ class CurveBounds(NamedTuple):
 
     @classmethod
     def of_logs_within(cls, log_fnr: object, log_tpr: object, error: object) -> CurveBounds:
-        """From logarithms of both rates with an absolute error each; the smaller rate tells the larger one.
+        """From logarithms of both rates with an absolute error each; the smaller rate determines the larger.
 
         Examples:
             >>> print(CurveBounds.of_logs_within(-1e-20, np.log(1e-20), 1e-15).log_fnr_high)
@@ -304,7 +304,7 @@ def bounds_from_rates(
     error: float = 0.0,
     relative: float = 1e-14,
 ) -> CurveBounds:
-    """Bounds from a function of plain FPRs with a stated error: the short way to a curve of one's own.
+    """Bounds from a function of plain FPRs with a stated error: the short way to your own curve.
 
     Args:
         rates: takes FPRs in [0, 1], any shape, and returns (FNR, TPR) there; non-increasing and non-decreasing.
@@ -313,8 +313,8 @@ def bounds_from_rates(
         relative: proven bound on the relative error of both rates, beside it; 1e-14 is some fifty roundings.
 
     Examples:
-        >>> found = bounds_from_rates(lambda fpr: (1.0 - fpr, fpr), np.log([0.25]), error=1e-3)
-        >>> print(np.exp(found.log_tpr_low).round(6), np.exp(found.log_tpr_high).round(6))
+        >>> bounds = bounds_from_rates(lambda fpr: (1.0 - fpr, fpr), np.log([0.25]), error=1e-3)
+        >>> print(np.exp(bounds.log_tpr_low).round(6), np.exp(bounds.log_tpr_high).round(6))
         [0.249] [0.251]
     """
     x = np.asarray(log_fpr, np.float64)

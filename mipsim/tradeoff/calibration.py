@@ -13,7 +13,7 @@ from mipsim.tradeoff.bounds import lowered
 from mipsim.tradeoff.compose import ComposedTradeOff
 
 _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 1000, or a millionth
-_FINE = 1e-5  # relative width at which the least noise of a composed curve is told
+_FINE = 1e-5  # relative width at which the least noise of a composed curve is reported
 _COARSE = 1e-3  # relative width of a composed curve's numbers while the root is looked for
 _RELATIVE = 1e-12  # four digits above float64 rounding; the result is nudged to the safe side of the root
 
@@ -32,7 +32,7 @@ def calibrate(
     most: float = _MOST_NOISE,
     both_directions: bool = True,
 ) -> float:
-    """The least noise, to 1e-12 above, at which the curve keeps to one target; `least` if that is enough.
+    """The least noise, to 1e-12 above, at which the curve meets a target; `least` if that is enough.
 
     Every number is the safe end of its bounds, so that the noise is never too small.
 
@@ -150,11 +150,11 @@ def _target(
     budget: tuple[float | None, float | None],
     both: bool,
 ) -> tuple[Excess, str]:
-    """How far, relatively, a curve is beyond the one target that was given; and the target in words."""
+    """How far, relatively, a curve is beyond the target that was given; and the target in words."""
     pairs = {"tpr and fpr": rates, "epsilon and delta": budget}
     for name, pair in pairs.items():
         if (pair[0] is None) != (pair[1] is None):
-            raise ValueError(f"{name} must be given together; one of them is None")
+            raise ValueError(f"{name} must be given together; exactly one is None")
     targets = {
         "advantage": advantage,
         "eta": eta,
@@ -200,6 +200,6 @@ def _target(
 
 
 def _directions(curve: AbstractTradeOff, both: bool) -> list[AbstractTradeOff]:
-    """The curve and, if both directions are meant, its inverse; a symmetric one only once."""
+    """The curve and, if both directions are meant, its inverse; a symmetric curve only once."""
     turned = curve.inverse() if both else curve
     return [curve] if turned is curve else [curve, turned]

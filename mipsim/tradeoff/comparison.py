@@ -1,4 +1,4 @@
-"""What comes of holding an exact curve against a claimed one, without a statement."""
+"""The result of comparing an exact curve with a claimed curve, without a statement."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from mipsim._verdict import READINGS
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ExactComparison(Printed):
-    """What a curve that is known says of a claimed one; no chance enters.
+    """What a known curve implies about a claimed curve; no chance enters.
 
     Attributes:
         claim: the claim in words.
@@ -21,7 +21,7 @@ class ExactComparison(Printed):
         tolerance: in probits, of an equality; 0 for a bound.
         least_rate: error rates from here to 1 minus this were judged.
         route: how the curve is known.
-        detail: one sentence for the reader; empty if there is no more to say.
+        detail: a sentence for the reader; empty if there is no more to say.
     """
 
     claim: str

@@ -34,11 +34,11 @@ from mipsim.tradeoff.step_laws import (
 
 Pairs = list[tuple[AbstractTradeOff, int]]
 ACCURACY, EPSILON_ACCURACY = 1e-6, 1e-4
-_ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better one
+_ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better direction
 _RATES = 10.0  # times the accuracy of delta is that of an FNR or a TPR, relative
 _RATE_PLACES = 1 << 20  # places of a lattice for rates: a fifth of a second for each stretch of them
 _LEAST_LOG = math.log(1e-300)
-_AT_THE_END = 1e-9  # of the largest loss, relative: there delta is below 1e-8, and no lattice is asked
+_AT_THE_END = 1e-9  # of the largest loss, relative: there delta is below 1e-8, and no lattice is used
 _SAMPLES = 1 << 15  # of a curve that is neither a polygon nor known by name
 _EXACT = 1e-9  # relative error up to which a polygon counts as exact
 _WAYS = {"forward": (False,), "inverse": (True,), "both": (False, True)}  # whether the worlds are exchanged
@@ -219,19 +219,21 @@ class ComposedTradeOff(AbstractTradeOff):
         return answered(prior, (low.reshape(wanted.shape), high.reshape(wanted.shape)))
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._told(epsilon, self.accuracy, "delta")
+        return self._bounded(epsilon, self.accuracy, "delta")
 
-    def _told(self, epsilon: np.ndarray, accuracy: float, what: str | None) -> tuple[np.ndarray, np.ndarray]:
+    def _bounded(
+        self, epsilon: np.ndarray, accuracy: float, what: str | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of log delta; `what` is named where they are wider than they should be."""
         ways = _WAYS[self.direction]
         flat = np.asarray(epsilon, np.float64).ravel()
-        ends = [self._one_way(flat, accuracy, ways[0])]
+        ends = [self._directed(flat, accuracy, ways[0])]
         if len(ways) > 1:
-            # Mostly the first is the worse one: of the other a rough bound will do. At 0 both are equal.
-            low, high = self._one_way(flat, max(accuracy, _ROUGH), True)
+            # Mostly the first is the worse direction: of the other a rough bound will do. At 0 both are equal.
+            low, high = self._directed(flat, max(accuracy, _ROUGH), True)
             low[flat == 0.0] = high[flat == 0.0] = -np.inf
             if (worse := high > ends[0][0]).any():
-                low[worse], high[worse] = self._one_way(flat[worse], accuracy, True)
+                low[worse], high[worse] = self._directed(flat[worse], accuracy, True)
             ends.append((low, high))
         low, high = (np.max([end[k] for end in ends], axis=0) for k in (0, 1))
         if what is not None:
@@ -255,7 +257,7 @@ class ComposedTradeOff(AbstractTradeOff):
             for turned in ways
         ]
 
-    def _one_way(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
+    def _directed(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
         _, most = self._in_direction("inverse" if turned else "forward").largest_loss_bounds()
         low, high = np.full(epsilon.shape, -np.inf), np.full(epsilon.shape, -np.inf)
         # A loss L is at most that: delta = E (1 - e^(epsilon - L))_+ is hardly above 0 next to it.
@@ -275,14 +277,14 @@ class ComposedTradeOff(AbstractTradeOff):
 
     def _epsilon(self, log_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         flat = np.asarray(log_delta, np.float64).ravel()
-        ends = np.array([self._one_epsilon(float(log)) for log in flat]).reshape(-1, 2).T
+        ends = np.array([self._epsilon_at(float(log)) for log in flat]).reshape(-1, 2).T
         low, high = (end.reshape(np.shape(log_delta)) for end in ends)
         with np.errstate(invalid="ignore"):
             width = np.where(high == low, 0.0, high - low)
         self._warn("epsilon", float(width.max(initial=0.0)), self.epsilon_accuracy)
         return low, high
 
-    def _one_epsilon(self, log_delta: float) -> tuple[float, float]:
+    def _epsilon_at(self, log_delta: float) -> tuple[float, float]:
         """The roots of both bounds of delta: bisected among what is known, which is refined where they end up."""
         if log_delta >= 0.0:
             return 0.0, 0.0
@@ -295,7 +297,7 @@ class ComposedTradeOff(AbstractTradeOff):
         low, high, best, stalled = 0.0, math.inf, (0.0, math.inf), 0
         for _ in range(24):
             at = min(max(at, 0.0), most)
-            self._told(np.array([at]), accuracy, None)
+            self._bounded(np.array([at]), accuracy, None)
             low, high = self._root(log_delta, at, 0), self._root(log_delta, at, 1)
             if high - low <= self.epsilon_accuracy or accuracy < 1e-10:
                 break
@@ -323,7 +325,7 @@ class ComposedTradeOff(AbstractTradeOff):
         """An epsilon at which delta is about this, from a first guess and a slope of -log delta there, on coarse bounds."""
         low, high, factor = 0.0, most, 1.0
         for _ in range(60):
-            first, last = (float(end[0]) for end in self._told(np.array([at]), 0.5, None))
+            first, last = (float(end[0]) for end in self._bounded(np.array([at]), 0.5, None))
             if last <= log_delta:
                 high = at
             elif first > log_delta:
@@ -347,7 +349,7 @@ class ComposedTradeOff(AbstractTradeOff):
 
     def _known(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of log delta by what has been computed."""
-        return self._told(epsilon, math.inf, None)
+        return self._bounded(epsilon, math.inf, None)
 
     def _root(self, log_delta: float, near: float, end: int) -> float:
         """Where a bound of log delta falls to a value: a loss at which it is above (end 0) or not above (end 1)."""
@@ -391,7 +393,7 @@ def compose(
 
     Args:
         *curves: at least one, convex; they need not be symmetric.
-        copies: how often each is composed, one number for all or one for each, >= 1.
+        copies: how often each is composed, a number for all or a number for each, >= 1.
         accuracy: relative width of delta at which refining ends, in [1e-9, 0.1].
         epsilon_accuracy: width of epsilon at which it ends, in [1e-7, 1].
 
@@ -484,7 +486,7 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
 def _counts(copies: int | Sequence[int], size: int) -> list[int]:
     if isinstance(copies, (Sequence, np.ndarray)) and not isinstance(copies, (str, bytes)):
         if len(copies) != size:
-            raise ValueError(f"copies has {len(copies)} entries; it must have one per curve, {size}")
+            raise ValueError(f"copies has {len(copies)} entries; it must have an entry per curve, {size}")
         return [whole("copies", c, 1) for c in copies]
     return [whole("copies", copies, 1)] * size
 
@@ -498,7 +500,7 @@ def _gaussians_together(pairs: Pairs) -> Pairs:
 
 
 def _without_blind(pairs: Pairs) -> Pairs:
-    """Without curves that reveal nothing; with one of them if there is no other."""
+    """Without curves that reveal nothing; with only the first if there is no other."""
     telling = [(c, n) for c, n in pairs if not (isinstance(c, GaussianTradeOff) and c.mu == 0.0)]
     return telling or pairs[:1]
 

@@ -18,7 +18,7 @@ _NARROW, _NARROW_OF_OTHERS = (
     1e-13,
     1e-6,
 )  # relative: to which the bounds of a number are brought together; of curves that may be rough
-_TOGETHER = 32  # queries that refine one set of points
+_TOGETHER = 32  # queries that refine the same set of points
 _AREA, _AREA_POINTS = 1e-9, 1 << 17  # of the AUC
 _REGRET = 1e-9
 _SLACK = 8.0 * EPS
@@ -231,9 +231,9 @@ def _tail(curve: Enclosed, points: Corners) -> np.ndarray:
     at_zero = (
         largest / math.sqrt(2.0 * -rare) * 1.01 if math.isfinite(largest) and largest < 1e12 else math.inf
     )
-    at_one = least / 37.0 * 1.01
+    at_last = least / 37.0 * 1.01
     zero = np.isneginf(points.log_fpr)
-    return np.where(zero, np.where(np.isneginf(points.log_tpr), -np.inf, at_zero), at_one)
+    return np.where(zero, np.where(np.isneginf(points.log_tpr), -np.inf, at_zero), at_last)
 
 
 def regret(curve: Enclosed, mu: tuple[float, float]) -> tuple[float, float]:

@@ -110,7 +110,7 @@ class ConvexHullTradeOff(AbstractTradeOff):
             ]
 
     def _by_own_tangents(
-        self, x: np.ndarray, found: list[CurveBounds]
+        self, x: np.ndarray, bounds: list[CurveBounds]
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """From a line through a point of a convex curve, above that curve and above the outlines of the others."""
         lines = []
@@ -119,7 +119,7 @@ class ConvexHullTradeOff(AbstractTradeOff):
                 continue
             for step in _STEPS:
                 with np.errstate(all="ignore"):
-                    slope, fnr_low, tpr_high = _tangent_line(curve, x, found[i], step)
+                    slope, fnr_low, tpr_high = _tangent_line(curve, x, bounds[i], step)
                     slack = 16.0 * EPS * (1.0 + np.abs(np.where(np.isneginf(x), 0.0, x)) + np.abs(slope))
                     for k, outline in enumerate(self.outlines):
                         if k != i:
@@ -147,7 +147,7 @@ class ConvexHullTradeOff(AbstractTradeOff):
         return max(low for low, _ in ends), max(high for _, high in ends)
 
     def _supremum(self, objective: Any, queries: int, enough: Any) -> tuple[np.ndarray, np.ndarray]:
-        """What rises with leakage and is quasi-convex is largest on one of the curves."""
+        """What rises with leakage and is quasi-convex is largest on some curve."""
         ends = [curve._supremum(objective, queries, enough) for curve in self.curves]
         return np.max([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
 
@@ -282,7 +282,7 @@ def _tangent(curves: Curves, slope: float) -> tuple[float, float]:
 
 
 def _touching(curve: AbstractTradeOff, slope: float) -> Corners:
-    """Points of the curve near the one that a line of this slope touches."""
+    """Points of the curve near the point that a line of this slope touches."""
     if isinstance(curve, InverseTradeOff):
         return exchanged(
             _touching_points(curve.inner, lambda points: _line_height(slope)(exchanged(points), False))
@@ -346,7 +346,7 @@ def _rise(left: CurveBounds, right: CurveBounds) -> tuple[np.ndarray, np.ndarray
 def convex_hull(*curves: AbstractTradeOff) -> AbstractTradeOff:
     """The largest convex function below all the curves, which themselves need not be convex.
 
-    Of one convex curve it is that curve; of polygons their hull, exactly.
+    Of a single convex curve it is that curve; of polygons their hull, exactly.
 
     Source: Dong, Roth and Su (2022), proposition A.1: a trade-off function is convex because tests may be mixed.
 

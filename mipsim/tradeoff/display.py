@@ -19,11 +19,11 @@ class DisplayedCurve(ABC):
 
     @abstractmethod
     def _columns(self) -> dict[str, np.ndarray]:
-        """The curve as columns of one length."""
+        """The curve as columns of the same length."""
 
     @abstractmethod
     def _facts(self) -> dict[str, Any]:
-        """What is to be said once of the curve: plain numbers and text."""
+        """What is to be stated once of the curve: plain numbers and text."""
 
     @overload
     def plot(
@@ -38,7 +38,7 @@ class DisplayedCurve(ABC):
     def plot(
         self, claim: Any = None, *, log: bool | None = None, scale: str | None = None, ax: Axes | None = None
     ) -> Figure | Axes:
-        """Draw the curve, with its band if it was played, and a claimed one dashed; returns the new figure, or `ax`.
+        """Draw the curve, with its band if it was played, and a claimed curve dashed; returns the new figure, or `ax`.
 
         Args:
             claim: a claimed trade-off function, or None.
@@ -55,7 +55,7 @@ class DisplayedCurve(ABC):
         return bound_body("plot")(self, claim, log=log, scale=scale, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """The curve as plain data, for JSON: what it is, and lists of one length.
+        """The curve as plain data, for JSON: what it is, and lists of the same length.
 
         Examples:
             >>> import mipsim as mi

@@ -18,14 +18,14 @@ from mipsim.tradeoff.sampled import SampledTradeOff, moved
 Law = PrivacyLossDistribution
 _FARTHEST = 37.0  # the probit of a rate of 6e-300, float64's least
 _ROUNDING = 1e-13  # of the masses and losses of a law, relative
-_NEGLIGIBLE = 1e-11  # error of masses for which a polygon is one law, not two
+_NEGLIGIBLE = 1e-11  # error of masses for which a polygon is a single law, not two
 
 
 def enclosing_laws(curve: AbstractTradeOff, points: int, rare: float = 0.0) -> tuple[Law, Law, float]:
     """Finite laws that reveal more and less than a convex curve, and a bound on the relative error of their masses.
 
     A polygon is its own law. Another curve is sampled: it lies below the chords through the upper ends of its bounds,
-    and above the lines that two samples allow at either side of each gap, from an upper end through a lower one.
+    and above the lines that two samples allow at either side of each gap, from an upper end through a lower end.
 
     Args:
         curve: convex.
@@ -110,7 +110,7 @@ def _steps(
 
 
 def _polygons(curve: AbstractTradeOff, points: int, rare: float) -> tuple[SampledTradeOff, SampledTradeOff]:
-    """A convex polygon below a convex curve and one above."""
+    """A convex polygon below a convex curve and a polygon above."""
     a, c = _grid(curve, points, rare)
     missed, missed_high, caught, caught_high = _at(curve, a, c)
     start = _at(curve, np.zeros(1), np.ones(1))
@@ -121,7 +121,7 @@ def _polygons(curve: AbstractTradeOff, points: int, rare: float) -> tuple[Sample
             start, (missed, missed_high, caught, caught_high), (0.0, 0.0, 1.0, 1.0), strict=True
         )
     )
-    # The curve falls: what bounds it at one FPR bounds it at all larger or smaller ones.
+    # The curve falls: what bounds it at an FPR bounds it at all larger or smaller FPRs.
     missed_high, caught = np.minimum.accumulate(missed_high), np.maximum.accumulate(caught)
     missed = np.maximum.accumulate(missed[::-1])[::-1]
     caught_high = np.minimum.accumulate(caught_high[::-1])[::-1]
@@ -143,7 +143,7 @@ def _below(
         while stride < size:
             first, last = slice(None, -stride), slice(stride, None)
             least, most = _steps(a, c, first, last)
-            # From an upper end of the FNR through a lower one: beyond the second the curve is not below that line.
+            # From an upper end of the FNR through a lower end: beyond the second the curve is not below that line.
             rise = np.where(
                 caught_high[last] <= 0.5,
                 caught_high[last] - caught[first],
@@ -157,7 +157,7 @@ def _below(
             slope = rise * (1.0 - 4.0 * EPS) / most
             flattest[first] = np.fmax(flattest[first], np.where(most > 0.0, slope, 0.0))
             stride *= 2
-        # Slopes fall, and each is one of the curve's beyond its point.
+        # Slopes fall, and each is a slope of the curve beyond its point.
         steepest = np.minimum.accumulate(steepest)
         flattest = np.maximum.accumulate(flattest[::-1])[::-1]
         left, right = slice(None, -1), slice(1, None)

@@ -19,7 +19,7 @@ _RELATIVE = 0.01  # a larger relative error is of no use
 class ExactTradeOff(AbstractTradeOff):
     """The exact curve of the tests "score > threshold", for every FPR in [0, 1].
 
-    Where the score has atoms the curve is linear between the FPRs of threshold tests. It is the curve of one attack: it is
+    Where the score has atoms the curve is linear between the FPRs of threshold tests. It is the curve of a single attack: it is
     convex where the score orders outputs as the likelihood ratio does. The test at an FPR in between may flip a coin on ties, or
     randomise between two thresholds whose FPRs are neighbours, which is as good or better: where only the "in" world has an
     atom it is better. The upper end of `beta_bounds` holds for the first, the lower for both; a plain number is the lower.
@@ -61,7 +61,7 @@ class ExactTradeOff(AbstractTradeOff):
             return self._between(np.log(fpr), np.log1p(-fpr), lambda where: self._within(fpr[where]))
 
     def vertices(self) -> Vertices | None:
-        """Every threshold test, where the values of the score are known one by one."""
+        """Every threshold test, where the values of the score are known individually."""
         atoms = self.law.support()
         if atoms is None:
             return None
@@ -151,14 +151,14 @@ class ExactTradeOff(AbstractTradeOff):
     def _within(self, fpr: np.ndarray) -> CurveBounds:
         """Both error rates of every threshold test, randomised on ties or not, are right to e, the distribution's error bound.
 
-        From above: let the test at alpha randomise on ties. One that has an FPR of at most alpha - e in the distribution has one of at
-        most alpha in truth, and the FNRs differ by at most e. Where alpha < e only 1 is known.
+        From above: let the test at alpha randomise on ties. A test that has an FPR of at most alpha - e in the distribution has
+        an FPR of at most alpha in truth, and the FNRs differ by at most e. Where alpha < e only 1 is known.
 
         From below: let it randomise between any two thresholds whose true FPRs are neighbours, a and b. The point of their
         chord at alpha is within e of that of the distribution's chord. In the distribution there may be thresholds between the two, whose FPRs
         are those of a or b in truth, and so within 2 e of theirs in the distribution. The chord between the least FNRs within 2 e of
         neighbouring FPRs lies below the distribution's chord from a to b, and falls: its value at alpha + e, less e, is a bound. A
-        relative error is used in the same way where it is the smaller one.
+        relative error is used in the same way where it is the smaller error.
 
         Of an atom of scores whose order is not known the first bound takes nothing, and the second all of the "in" world's mass
         without any of the "out" world's.
@@ -179,7 +179,7 @@ class ExactTradeOff(AbstractTradeOff):
         return CurveBounds(lowered(logs[0]), raised(logs[1]), lowered(logs[2]), raised(logs[3]))
 
     def _known(self, rate: np.ndarray, times: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-        """A rate less and plus the distribution's error, the smaller of the absolute and the relative one, so many times; in [0, 1]."""
+        """A rate less and plus the distribution's error, the smaller of the absolute and the relative error, so many times; in [0, 1]."""
         e, r = self.law.error_bound, self.law.relative_error
         off = times * (np.minimum(e, 2.0 * r * rate + self.law.least_rate) if r < _RELATIVE else e)
         return np.maximum(rate - off, 0.0), np.minimum(rate + off, 1.0)
@@ -245,7 +245,7 @@ class ExactTradeOff(AbstractTradeOff):
 def _bounds_at(
     law: AbstractScoreLaw, thresholds: tuple[np.ndarray, ...], *, inside: bool
 ) -> list[CurveBounds]:
-    """The distribution's bounds at each of some arrays of one shape, all at once."""
+    """The distribution's bounds at each of some arrays of the same shape, all at once."""
     return [
         CurveBounds(*ends) for ends in zip(*law.tail_bounds(np.stack(thresholds), inside=inside), strict=True)
     ]

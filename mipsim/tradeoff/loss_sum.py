@@ -18,15 +18,15 @@ from mipsim.tradeoff.step_laws import AbstractStepLaw
 
 _EASE = 2.0  # e-folds of accuracy that are as good as a circle of e times the length
 _TAIL = 34.0  # e^-34 of the tilted mass may lie off the circle at either side
-_REACH = 5.0  # standard deviations on either side of its tilt that a band is asked for
+_REACH = 5.0  # standard deviations on either side of its tilt that a band is requested
 _MOST_PLACES = 1 << 24  # of a circle: 128 MiB an array
 _MOST_BLOCKS = 1 << 18
-_TRIES = 60  # bands that one question may make
+_TRIES = 60  # bands that a single query may make
 _HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
 _LARGEST_TILT = 1e6
 _LARGEST = 1e307  # about the largest float64
-_MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider ones would cost more places than they save cells
-_MOST_DECAY = 1e6  # tilt times range of one loss, of which each e-fold takes a cell or two
+_MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider cells would cost more places than they save cells
+_MOST_DECAY = 1e6  # tilt times range of a single loss, of which each e-fold takes a cell or two
 
 
 class _Side:
@@ -58,7 +58,7 @@ class _Side:
             return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
 
         def at_all(masses: list[tuple[float, int]], log_unit: float, sign: float) -> float:
-            """Probability that one of the masses, given by logarithms, occurs; in units."""
+            """Probability that any of the masses, given by logarithms, occurs; in units."""
             rare = _log_total(masses)
             if rare > -30.0:
                 retained = sum(
@@ -87,7 +87,7 @@ class _Side:
         missing, rejected = [(law.log_in_missing, count) for law, count in rounded], []
         for k in range(max(len(law.lost) for law, _ in rounded)):
             accept, reject = ([(law.lost[k][i], count) for law, count in rounded] for i in (0, 1))
-            # What matters less beside the FNR or the FPR there; the one whose tail is not small is about 1.
+            # What matters less beside the FNR or the FPR there; the rate whose tail is not small is about 1.
             beside_fnr = _log_total(accept) - (units[0] if theta < 1.0 else 0.0)
             beside_fpr = _log_total(reject) - (units[1] if theta > 0.0 else 0.0)
             if beside_fnr <= beside_fpr:
@@ -110,7 +110,7 @@ def _log_total(masses: list[tuple[float, int]]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Bounds around one loss.
+    """Bounds around a single loss.
 
     All masses are in units: e^log_in in the world "in", e^log_out in the world "out"; slopes are in e^centre.
 
@@ -149,7 +149,7 @@ class Band:
         better: _Side,
         units: tuple[float, float],
     ) -> Band:
-        """From the tails of a distribution that reveals more and one that reveals less."""
+        """From the tails of a distribution that reveals more and another that reveals less."""
         with np.errstate(over="ignore", invalid="ignore"):
             slope = np.exp(np.clip(worse.losses - centre, -700.0, 700.0))
             far = np.abs(worse.losses - centre) > 700.0
@@ -343,7 +343,9 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Losses of one distribution, widths of cells there in steps, the widest allowed, logarithms of tilted weights, and the mean square of the widths."""
+    """Losses of a distribution, widths of cells there in steps, the widest allowed, logarithms of tilted weights, and the mean
+    square of the widths.
+    """
 
     losses: np.ndarray
     width: np.ndarray
@@ -461,7 +463,7 @@ class LossSum:
         return self.reached(theta)
 
     def _eased(self, theta: float) -> float:
-        """A tilt nearer to 1/2 where that leaves the sum in a shorter circle, and the mean of this one still in its midst.
+        """A tilt nearer to 1/2 where that leaves the sum in a shorter circle, and the mean of this sum still in its midst.
 
         Where single losses are rare and large, a tilt makes them common long before its mean is far.
         """
@@ -492,7 +494,7 @@ class LossSum:
         return min(math.sqrt(2.0 * accuracy / (burden * _weight(theta, spread, needs))), spread / 16.0)
 
     def band(self, theta: float, accuracy: float, needs: str, step: float | None = None) -> Band:
-        """A band around the mean of a tilt, with a step for the relative accuracy, or the given one; as fine as its circle may be."""
+        """A band around the mean of a tilt, with a step for the relative accuracy, or the given step; as fine as its circle may be."""
         value, mean, variance = self.cumulants(theta)
         spread = math.sqrt(max(variance, 1e-24))
         weight = _weight(theta, spread, needs)
@@ -526,7 +528,7 @@ class LossSum:
         return Band.between(step, spread, mean, sides[0], sides[1], units)
 
     def _fitting(self, step: float) -> float:
-        """A step of at most this, which divides the range of the losses where there is one distribution of a finite range."""
+        """A step of at most this, which divides the range of the losses where there is a single distribution of a finite range."""
         if len(self.laws) == 1:
             low, high = self.laws[0][0].ends
             if math.isfinite(high - low) and high > low:
@@ -534,7 +536,7 @@ class LossSum:
         return step
 
     def _levels(self, i: int, theta: float, spread: float) -> _Levels:
-        """Where one distribution is needed, in cells of which width."""
+        """Where a distribution is needed, in cells of which width."""
         line, count = self.outlines[i]
         value, mean, _ = self.cumulants(theta)
         tilted = line.log_out + theta * line.losses
@@ -638,13 +640,13 @@ class LossSum:
         def ask(band: Band) -> tuple[np.ndarray, ...]:
             return band.sticks(loss)
 
-        def width(found: list[np.ndarray]) -> np.ndarray:
-            # The complement tells it too, where the number is near 1.
-            low, high = found[part], found[part + 1]
+        def width(bounds: list[np.ndarray]) -> np.ndarray:
+            # The complement determines it too, where the number is near 1.
+            low, high = bounds[part], bounds[part + 1]
             if needs == "delta":
                 with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                    low = np.fmax(low, np.log1p(-np.exp(np.minimum(found[3], 0.0))))
-                    high = np.fmin(high, np.log1p(-np.exp(np.minimum(found[2], 0.0))))
+                    low = np.fmax(low, np.log1p(-np.exp(np.minimum(bounds[3], 0.0))))
+                    high = np.fmin(high, np.log1p(-np.exp(np.minimum(bounds[2], 0.0))))
             with np.errstate(invalid="ignore"):  # -inf at both ends is known
                 return np.where(high == low, 0.0, high - low)
 
@@ -653,7 +655,7 @@ class LossSum:
         )
 
     def log_delta(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of log delta of one direction, refined; by delta itself or by its complement."""
+        """Bounds of log delta of a direction, refined; by delta itself or by its complement."""
         result, _ = self.sticks(-epsilon if turned else epsilon, accuracy, "other" if turned else "delta")
         shift = epsilon if turned else np.zeros(epsilon.shape)
         rest_low, rest_high = (np.minimum(result[k] + shift, 0.0) for k in (2, 3))
@@ -671,9 +673,9 @@ class LossSum:
         def ask(band: Band) -> tuple[np.ndarray, ...]:
             return (band.turned() if turned else band).curve(log_fpr, log_tnr)
 
-        def width(found: list[np.ndarray]) -> np.ndarray:
+        def width(bounds: list[np.ndarray]) -> np.ndarray:
             with np.errstate(invalid="ignore"):
-                wide = np.maximum(found[1] - found[0], found[3] - found[2])
+                wide = np.maximum(bounds[1] - bounds[0], bounds[3] - bounds[2])
             return np.where(np.isneginf(log_fpr) | np.isneginf(log_tnr), 0.0, wide)
 
         def tilt(i: int) -> float:
@@ -739,7 +741,7 @@ class LossSum:
     ) -> tuple[list[np.ndarray], np.ndarray]:
         accuracy = max(accuracy, self.narrowest)
         nothing = [np.full(size, -np.inf if i % 2 == 0 else np.inf) for i in range(parts)]
-        result = _told(self.bands, ask, nothing)
+        result = _narrowed(self.bands, ask, nothing)
         given_up, plain = np.zeros(size, bool), np.zeros(size, bool)
 
         def fail(some: list[int]) -> None:
@@ -766,7 +768,7 @@ class LossSum:
             if not plain[ends].any():
                 theta = self._eased(theta)
             _, mean, variance = self.cumulants(theta)
-            if not self.bounds_both_sides(theta):  # as near as can be bounded at one side, and at both
+            if not self.bounds_both_sides(theta):  # as near as can be bounded at a single side, and at both
                 given_up[ends] = True
                 for enough in (self.reached, self.bounds_both_sides):
                     while not enough(theta) and abs(theta - 0.5) > 1e-3:
@@ -774,7 +776,7 @@ class LossSum:
                     mean = self.cumulants(theta)[1]
                     if not any(abs(b.centre - mean) < b.spread for b in self.bands):
                         self.bands.append(self.band(theta, accuracy, needs))
-                result = _told(self.bands, ask, nothing)
+                result = _narrowed(self.bands, ask, nothing)
                 continue
             near = [b for b in self.bands if abs(b.centre - mean) < 0.25 * b.spread]
             step = None
@@ -793,11 +795,11 @@ class LossSum:
                 step = max(step, self.floor(theta))
             band = self.band(theta, accuracy if first == last else 0.5 * accuracy, needs, step)
             self.bands.append(band)
-            result = _told([band], ask, result)
+            result = _narrowed([band], ask, result)
             for coarse in [b for b in near if b.step > band.step]:
                 rest = [b for b in self.bands if b is not coarse]
                 # A finer band may tell less, such as where its tilt is another: what an answer rests on stays.
-                if all(map(np.array_equal, _told(rest, ask, nothing), result)):
+                if all(map(np.array_equal, _narrowed(rest, ask, nothing), result)):
                     self.bands = rest
             after = width(result)
             after = np.where(np.isnan(after), np.inf, after)
@@ -808,10 +810,10 @@ class LossSum:
         return result, width(result)
 
 
-def _told(
+def _narrowed(
     bands: list[Band], ask: Callable[[Band], tuple[np.ndarray, ...]], known: list[np.ndarray]
 ) -> list[np.ndarray]:
-    """What is known, lower and upper bounds in turn, narrowed by what bands tell."""
+    """What is known, lower and upper bounds in turn, narrowed by the bands."""
     for band in bands:
         known = [
             (np.fmin if i % 2 else np.fmax)(x, part)
@@ -877,7 +879,7 @@ def _nodes(level: _Levels, fixed: float, step: float) -> np.ndarray:
     most = np.exp2(np.floor(np.log2(np.maximum(level.widest / step, 1.0))))
     allowed = np.minimum(level.width, most)
     place = (losses - fixed) / step
-    # Runs of one width; a width lasts until the next one begins.
+    # Runs of the same width; a width lasts until the next begins.
     starts = np.flatnonzero(np.concatenate([[True], np.diff(allowed) != 0.0]))
     pieces, at = [np.array([low])], low
     for n, s in enumerate(starts):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from mipsim._sampling import BY_EPOCH, NEIGHBOURS, PROVEN
-from mipsim._validation import number, one_of, whole
+from mipsim._validation import choice, number, whole
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
@@ -18,7 +18,7 @@ from mipsim.tradeoff.mixture import MixtureTradeOff
 _OF_EPOCHS = {
     "accuracy": 5e-4,
     "epsilon_accuracy": 2e-3,
-}  # of a composition: one epoch is hardly known better
+}  # of a composition: a single epoch is hardly known better
 _NOISES = (1e-3, 1e9)  # where records are sampled in each step
 
 
@@ -35,11 +35,11 @@ def dpsgd(
     - Poisson sampling: the world "out" is N(0, s^2) in each step, the world "in" p N(1, s^2) + (1 - p) N(0, s^2), and
       `neighbours="remove"` has "out" as null, "add" has "in" as null. "add_or_remove" is the worse of both after
       composition, not the composition of the worse.
-    - Samples of a fixed size without replacement, one record replaced by another (`sampling="fixed_size"`,
+    - Samples of a fixed size without replacement, a record replaced by another (`sampling="fixed_size"`,
       `neighbours="replace"`): each step has the curve of a shift by 2 / s, sub-sampled and symmetrised.
-    - Random allocation, or balls in bins: of the 1 / p steps of each epoch a record takes part in one, drawn uniformly. See
+    - Random allocation, or balls in bins: of the 1 / p steps of each epoch a record takes part in a single step, sampled uniformly. See
       `mipsim.tradeoff.epochs.random_allocation` for what is assumed and proven.
-    - Shuffled batches: each record takes part in one step of each epoch of 1 / p steps, and "remove" puts a record of zeros in its
+    - Shuffled batches: each record takes part in a single step of each epoch of 1 / p steps, and "remove" puts a record of zeros in its
       place. Only bounds of the worst case are known, which may be far apart: see `mipsim.tradeoff.epochs.shuffled`.
 
     Args:
@@ -51,8 +51,8 @@ def dpsgd(
         sampling: "poisson", "fixed_size", "shuffled" or "random_allocation".
 
     Returns:
-        A `GaussianTradeOff` when all records take part, else a `ComposedTradeOff` (one step: a curve in closed form), or a
-        `BoundedTradeOff` for shuffled batches and one epoch of random allocation.
+        A `GaussianTradeOff` when all records take part, else a `ComposedTradeOff` (a single step: a curve in closed form), or a
+        `BoundedTradeOff` for shuffled batches and a single epoch of random allocation.
 
     Raises:
         ValueError: if an argument is outside its range, or no pair of laws is proven to dominate these neighbours under
@@ -114,8 +114,8 @@ def epochs_of(p: float, steps: int, sampling: str) -> tuple[int, int]:
 
 
 def _proven(neighbours: str, sampling: str) -> None:
-    one_of("neighbours", neighbours, NEIGHBOURS)
-    one_of("sampling", sampling, tuple(PROVEN))
+    choice("neighbours", neighbours, NEIGHBOURS)
+    choice("sampling", sampling, tuple(PROVEN))
     if neighbours not in PROVEN[sampling]:
         raise ValueError(
             f"neighbours is {neighbours!r} with sampling {sampling!r}; proven are {', '.join(PROVEN[sampling])}"
@@ -125,7 +125,7 @@ def _proven(neighbours: str, sampling: str) -> None:
 def _release(
     shift: Callable[[float, float], AbstractTradeOff], scale: float, p: float, count: int, neighbours: str
 ) -> AbstractTradeOff:
-    """Steps of noise of this scale over the sensitivity; a replaced record moves a sum by twice as much as a removed one."""
+    """Steps of noise of this scale over the sensitivity; a replaced record moves a sum by twice as much as a removed record."""
     if neighbours == "replace":
         return _steps(shift(2.0, scale), p, count, symmetric=True)
     return _directed(_steps(shift(1.0, scale), p, count), neighbours)
@@ -138,7 +138,7 @@ def _directed(curve: AbstractTradeOff, neighbours: str) -> AbstractTradeOff:
 
 
 def _laplace(shift: float, scale: float) -> AbstractTradeOff:
-    """The curve of a shift under Laplace noise, whose ratio is rounded up: a larger one is less private."""
+    """The curve of a shift under Laplace noise, whose ratio is rounded up: a larger ratio is less private."""
     return LaplaceTradeOff(math.nextafter(shift / scale, math.inf))
 
 
@@ -157,11 +157,11 @@ def _steps(shift: AbstractTradeOff, p: float, count: int, *, symmetric: bool = F
 def _least_noise(
     noise: str, sampling_rate: float, steps: int, neighbours: str, sampling: str, **target: float
 ) -> float:
-    one_of("noise", noise, ("gaussian", "laplace"))
+    choice("noise", noise, ("gaussian", "laplace"))
     p, count = _sampling(sampling_rate, steps)
     _proven(neighbours, sampling)
     if sampling in BY_EPOCH:
-        raise ValueError(f"sampling is {sampling!r}; noise is found for poisson and fixed_size alone")
+        raise ValueError(f"sampling is {sampling!r}; noise is computed for poisson and fixed_size alone")
     if p == 0.0:
         raise ValueError(
             "sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0"

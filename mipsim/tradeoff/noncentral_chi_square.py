@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from mipsim._validation import one_of
+from mipsim._validation import choice
 from mipsim.special.ranges import MOST_FREEDOM, MOST_NONCENTRALITY
 from mipsim.tradeoff.base import AbstractTradeOff, within
 from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered
@@ -70,7 +70,7 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
     rejects: str = "large"
 
     def __check_init__(self) -> None:
-        one_of("rejects", self.rejects, ("large", "small"))
+        choice("rejects", self.rejects, ("large", "small"))
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         wanted, log_fpr = np.asarray(log_fpr, np.float64), np.maximum(log_fpr, _LEAST)

@@ -19,7 +19,8 @@ _ROUNDS, _IDLE = 40, 3  # rounds in all, and so many without gain
 _NEIGHBOURS = 1, 8, 64  # of the points that a chord is laid through
 _WORTH = 1e-6  # a width of the points themselves, below which thrice of it costs no more points
 MOST_POINTS, MOST_OF_OTHERS = 1 << 15, 1 << 12
-"""Points of a convex curve and of one of which no convexity is known, at which refinement ends: what is then known is valid, and wider."""
+"""Points of a convex curve and of a curve of which no convexity is known, at which refinement ends: what is then known is
+valid, and wider."""
 
 
 class Enclosed(Protocol):
@@ -169,7 +170,7 @@ class Partition:
             usable = ~np.any([np.isnan(part) for part in chords], axis=0) & (
                 chords.log_fpr <= self.log_fpr[1:]
             )
-        # Where the bounds are wider than the curve rises within an interval, the rectangle is the better one.
+        # Where the bounds are wider than the curve rises within an interval, the rectangle is better.
         usable &= chords.log_tpr <= plain.log_tpr
         return Corners(*(np.where(usable, new, old) for new, old in zip(chords, plain, strict=True)))
 

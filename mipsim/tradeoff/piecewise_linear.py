@@ -13,7 +13,7 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
     """The convex polygon through the points (alpha[i], beta[i]); randomising between two tests walks an edge.
 
     Args:
-        alpha: FPR at the corners, shape (m,), m >= 2, strictly increasing from 0 to 1; a last one within 1e-12 of 1, as a sum of
+        alpha: FPR at the corners, shape (m,), m >= 2, strictly increasing from 0 to 1; a last value within 1e-12 of 1, as a sum of
             probabilities rounds to, is taken for 1.
         beta: FNR at the corners, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12). Corners that rounding
             has put above the lower convex hull are left out.

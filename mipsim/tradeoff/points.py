@@ -25,7 +25,7 @@ def rises(alpha: Vector, complement: Vector, beta: Vector, tpr: Vector) -> tuple
         tpr: TPR, shape (m,).
 
     Returns:
-        Two arrays of shape (m - 1,); the first is >= 0, the second too on one convex curve.
+        Two arrays of shape (m - 1,); the first is >= 0, the second too on a single convex curve.
 
     Examples:
         >>> a, t = np.array([0.0, 1e-20, 1.0]), np.array([0.0, 1e-18, 1.0])
@@ -49,12 +49,12 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
     Args:
         alpha: FPR of the points, shape (m,), in any order.
         complement: 1 - FPR, shape (m,).
-        beta: FNR, shape (m,), 0 at one point at least.
+        beta: FNR, shape (m,), 0 at least at 1 point.
         tpr: TPR, shape (m,).
 
     Returns:
         The same four, strictly increasing in FPR, with slopes that do not rise (corners on a straight stretch
-        are kept); ends where the FNR reaches 0.
+        are retained); ends where the FNR reaches 0.
 
     Examples:
         >>> a, b = np.array([0, 0.25, 0.5, 0.75, 1]), np.array([1, 0.5, 0.45, 0.1, 0])
@@ -85,7 +85,7 @@ def highest(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np
         >>> highest(a, 1 - a, b, 1 - b).tolist()
         [1, 2]
     """
-    rare, caught = alpha <= 0.5, tpr > 0.5  # of a rate and its complement the smaller one decides
+    rare, caught = alpha <= 0.5, tpr > 0.5  # of a rate and its complement the smaller decides
     order = np.lexsort(
         (
             np.where(caught, beta, 0.0),
@@ -118,10 +118,8 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
     bar = 1.0 + slack
     rises_out, rises_in = out.tolist(), inside.tolist()
     steeper = (np.flatnonzero(_less_steep(bar * inside[:-1], out[:-1], inside[1:], out[1:])) + 1).tolist()
-    i, alone = (
-        0,
-        True,
-    )  # whether the last edge that is kept is one rise: where nothing merges, stretches are kept at once
+    # `alone`: whether the last retained edge is a single rise: where nothing merges, stretches are stored at once
+    i, alone = 0, True
     while i < out.size:
         if alone:
             place = bisect_left(steeper, i)
@@ -140,7 +138,7 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
             if not (first < second if exact else _is_less_steep(bar * ins[-1], outs[-1], p, o)):
                 break  # the earlier edge is steeper
             start = starts.pop()
-            more = lost.pop(start, (0.0, 0.0))  # none of an edge that is one rise
+            more = lost.pop(start, (0.0, 0.0))  # none of an edge that is a single rise
             o, lost_out = _added(o, lost_out, outs.pop(), more[0])
             p, lost_in = _added(p, lost_in, ins.pop(), more[1])
         starts.append(start)
@@ -245,8 +243,8 @@ def vertices_of(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr
     """The corners of a polygon with all four rates, shape (m,) each, as `Vertices`.
 
     Examples:
-        >>> one = np.array([0.0, 1.0])
-        >>> vertices_of(one, 1 - one, 1 - one, one).log_fpr_low.tolist()
+        >>> fpr = np.array([0.0, 1.0])
+        >>> vertices_of(fpr, 1 - fpr, 1 - fpr, fpr).log_fpr_low.tolist()
         [-inf, 0.0]
     """
     x = log_rates(alpha, complement)
@@ -283,8 +281,8 @@ def interpolated(
     """Bounds of the polygon through corners with all four rates, shape (m,) each, at logarithms of FPRs of any shape.
 
     Examples:
-        >>> one = np.array([0.0, 1.0])
-        >>> interpolated(np.log([0.25]), one, 1 - one, 1 - one, one).log_tpr_low.round(6).tolist()
+        >>> fpr = np.array([0.0, 1.0])
+        >>> interpolated(np.log([0.25]), fpr, 1 - fpr, 1 - fpr, fpr).log_tpr_low.round(6).tolist()
         [-1.386294]
     """
     corners, missed, caught = log_rates(alpha, complement), log_rates(beta, tpr), log_rates(tpr, beta)

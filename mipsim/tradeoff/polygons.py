@@ -20,9 +20,9 @@ from mipsim.tradeoff.sampled import SampledTradeOff, mixed
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
 _LEAST_NORMAL = float(np.finfo(np.float64).tiny)
-_EQUAL = 1e-14  # losses this near, relative to the largest, are one atom
+_EQUAL = 1e-14  # losses this near, relative to the largest, are the same atom
 _LEAST = 1e-300  # masses below it lose their digits
-_RARE = 1e-100  # an atom with such a mass in one world is left out if the other is below this
+_RARE = 1e-100  # an atom with such a mass in either world is left out if the other is below this
 Law = PrivacyLossDistribution
 
 
@@ -95,7 +95,7 @@ class Sum(NamedTuple):
         masses: bound on the relative error of each mass.
         losses: bound on the error of the losses by which atoms were sorted and merged.
         lost: mass, in either world, of atoms that are too rare for float64, and are left out.
-        largest, least: the losses of the largest and of the least atom, one that is left out included.
+        largest, least: the losses of the largest and of the least atom, including an atom that is left out.
     """
 
     law: Law
@@ -107,7 +107,7 @@ class Sum(NamedTuple):
 
     @classmethod
     def of(cls, corners: SampledTradeOff) -> Sum:
-        """The distribution of one polygon.
+        """The distribution of a polygon.
 
         Examples:
             >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).law.losses.round(6).tolist()
@@ -116,7 +116,7 @@ class Sum(NamedTuple):
         law, error = Law.from_polygon(corners), mass_error(corners)
         logs = np.abs(np.log(np.maximum([law.out_masses, law.in_masses], 1e-320))).sum(axis=0)
         off = 4.0 * EPS * float(logs.max(initial=0.0)) + 2.0 * error
-        joined = corners.alpha.size - 1 - law.losses.size  # edges of nearly one slope
+        joined = corners.alpha.size - 1 - law.losses.size  # edges of nearly the same slope
         moved = off + 1e-13 * joined * max(1.0, float(np.abs(law.losses).max(initial=0.0)))
         largest = float(law.losses.max(initial=corners.steepest)) + moved
         return cls(
@@ -141,9 +141,9 @@ class Sum(NamedTuple):
 
 
 def product(first: Sum | None, second: Sum | None) -> Sum | None:
-    """The distribution of the sum of two independent losses, equal ones merged; None if it has too many atoms, or one of them had.
+    """The distribution of the sum of two independent losses, equal losses merged; None if it has too many atoms, or either of them had.
 
-    None also if an atom is below float64's range in one world and not rare in the other.
+    None also if an atom is below float64's range in either world and not rare in the other.
 
     Examples:
         >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)

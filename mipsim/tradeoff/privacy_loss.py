@@ -11,7 +11,7 @@ from mipsim.tradeoff.points import Vector, polygon, rises
 from mipsim.tradeoff.sampled import SampledTradeOff
 
 _MASS_ROUNDING = 1e-9  # of masses that a user has computed: they may miss a sum of 1 by so much
-_EQUAL = 1e-13  # losses this near are one
+_EQUAL = 1e-13  # losses this near count as equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class PrivacyLossDistribution:
 
     @classmethod
     def from_polygon(cls, curve: SampledTradeOff) -> PrivacyLossDistribution:
-        """One atom for each edge of a convex polygon.
+        """An atom for each edge of a convex polygon.
 
         Examples:
             >>> PrivacyLossDistribution.from_polygon(SampledTradeOff([0, 0.5, 1], [0.9, 0.1, 0])).in_only
@@ -111,7 +111,7 @@ class PrivacyLossDistribution:
 def split_masses(
     out: Vector, inside: Vector, up: Vector, down: Vector
 ) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
-    """Split atoms into one with a loss larger by `up` and one smaller by `down`, keeping both masses.
+    """Split atoms into an atom with a loss larger by `up` and an atom smaller by `down`, preserving both masses.
 
     With u = e^up - 1 and v = 1 - e^-down the share v / (u + v) of the out mass goes up, and (1 + u) v / (u + v) of
     the in mass. An infinite `up` takes in mass only, an infinite `down` out mass only.
@@ -120,7 +120,7 @@ def split_masses(
         out: masses in the world "out", shape (m,).
         inside: masses in the world "in", shape (m,).
         up: distances to the larger loss, shape (m,), >= 0, inf allowed.
-        down: distances to the smaller one; where both are 0 all is sent down.
+        down: distances to the smaller loss; where both are 0 all is sent down.
 
     Returns:
         ((out, in) masses sent up, (out, in) masses sent down).
@@ -134,10 +134,10 @@ def split_masses(
     sent = np.divide(v, u + v, out=np.zeros_like(u), where=u + v > 0)
     retained = np.divide(u, u + v, out=np.ones_like(u), where=u + v > 0)
     to_infinity = np.isinf(up)
-    sent_out, kept_out = np.where(to_infinity, 0.0, sent), np.where(to_infinity, 1.0, retained)
+    sent_out, retained_out = np.where(to_infinity, 0.0, sent), np.where(to_infinity, 1.0, retained)
     sent_in = np.where(to_infinity, v, (1.0 + u) * sent)
-    kept_in = np.where(to_infinity, 1.0 - v, (1.0 - v) * retained)
-    return (out * sent_out, inside * sent_in), (out * kept_out, inside * kept_in)
+    retained_in = np.where(to_infinity, 1.0 - v, (1.0 - v) * retained)
+    return (out * sent_out, inside * sent_in), (out * retained_out, inside * retained_in)
 
 
 def _edges(curve: SampledTradeOff) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -149,7 +149,7 @@ def _edges(curve: SampledTradeOff) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _merged(losses: Vector, out: Vector, inside: Vector) -> tuple[Vector, Vector, Vector]:
-    """Atoms of one loss, but for rounding, made one; those that are empty left out."""
+    """Atoms of equal losses, but for rounding, merged; those that are empty left out."""
     full = (out > 0) | (inside > 0)
     return merged(losses[full], out[full], inside[full], _EQUAL * np.maximum(1.0, np.abs(losses[full][1:])))
 
@@ -157,7 +157,7 @@ def _merged(losses: Vector, out: Vector, inside: Vector) -> tuple[Vector, Vector
 def merged(
     losses: Vector, out: Vector, inside: Vector, near: Vector | float
 ) -> tuple[Vector, Vector, Vector]:
-    """Falling losses with their masses, neighbours at most `near` apart made one."""
+    """Falling losses with their masses, neighbours at most `near` apart merged."""
     if losses.size == 0:
         return losses, out, inside
     starts = np.flatnonzero(np.concatenate([[True], -np.diff(losses) > near]))

@@ -136,7 +136,7 @@ class SampledTradeOff(AbstractTradeOff):
         return CurveBounds(*fnr, *tpr).tightened()
 
     def _within(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of log rates with what is lost taken off the lower one and added to the upper one."""
+        """Bounds of log rates with what is lost taken off the lower bound and added to the upper bound."""
         if not self.lost:
             return low, high
         lost = raised(np.log(self.lost))
@@ -174,7 +174,7 @@ class SampledTradeOff(AbstractTradeOff):
         return self._with_steepest(known) if self.lost else known
 
     def _with_steepest(self, known: Vertices) -> Vertices:
-        """With a corner that overstates each lost one behind the first: TPRs up to what is lost, at the largest loss."""
+        """With a corner that overstates each lost corner behind the first: TPRs up to what is lost, at the largest loss."""
         low, high, bounds = known
         lost = float(raised(np.log(self.lost)))
         place = min(1, low.size - 1)
@@ -207,14 +207,14 @@ class SampledTradeOff(AbstractTradeOff):
 def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> SampledTradeOff:
     """Chords through `points` samples of a curve, dense in probits from rates of 1e-299 on.
 
-    The left half is sampled in the FPR; so is the right half where the inverse is found by bisection, and in the FNR
+    The left half is sampled in the FPR; so is the right half where the inverse is computed by bisection, and in the FNR
     where it has a closed form. A mixture is sampled where its inner curve is, whose points give its own directly.
 
     Args:
         curve: any trade-off function.
         points: number of samples, >= 16.
-        rare: where both error-free rates (FPR and TPR, or FNR and TNR) are at most this, one sample in sixteen is
-            spent, in [0, 1/2); 0 spends them evenly. Not used where the inverse is found by bisection.
+        rare: where both error-free rates (FPR and TPR, or FNR and TNR) are at most this, a sixteenth of the samples is
+            spent, in [0, 1/2); 0 spends them evenly. Not used where the inverse is computed by bisection.
 
     Examples:
         >>> from mipsim.tradeoff import LaplaceTradeOff
@@ -244,7 +244,7 @@ def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> Sa
 
 
 def _probits(curve: AbstractTradeOff, count: int, rare: float) -> np.ndarray:
-    """Probits of the FPRs from 6e-300 to 1/2, one in sixteen of them where the TPR is at most `rare`."""
+    """Probits of the FPRs from 6e-300 to 1/2, a sixteenth of them where the TPR is at most `rare`."""
     coarse = np.linspace(_Z_LEAST, 0.0, 371)
     unseen = int((curve.tpr_at(ndtr(coarse)) <= rare).sum())
     if unseen < 2 or unseen == coarse.size:
@@ -282,8 +282,8 @@ def moved(curve: SampledTradeOff, way: float) -> SampledTradeOff:
     """The polygon below all that have these corners but for their error (`way` -1), or that above them (1).
 
     Examples:
-        >>> one = np.array([0.0, 0.25, 1.0])
-        >>> known = SampledTradeOff.from_points(one, 1 - one, np.array([1, 0.5, 0]), np.array([0, 0.5, 1]), slack=0.01)
+        >>> fpr = np.array([0.0, 0.25, 1.0])
+        >>> known = SampledTradeOff.from_points(fpr, 1 - fpr, np.array([1, 0.5, 0]), np.array([0, 0.5, 1]), slack=0.01)
         >>> [round(moved(known, way).beta(0.25), 4) for way in (-1.0, 1.0)]
         [0.4933, 0.51]
     """

@@ -73,7 +73,7 @@ class AbstractScoreLaw(ABC):
         return None
 
     def support(self) -> np.ndarray | None:
-        """All values of the score, increasing, where they are known one by one; else None."""
+        """All values of the score, increasing, where they are known individually; else None."""
         return None
 
     def unordered(self, threshold: Thresholds) -> np.ndarray:
@@ -137,8 +137,8 @@ def within(log_cdf: np.ndarray, log_sf: np.ndarray, error: np.ndarray | float) -
     """Bounds from logarithms of both tails, each right to an absolute error.
 
     Examples:
-        >>> found = within(np.log([0.75]), np.log([0.25]), 0.05)
-        >>> np.exp(found.log_tpr_high).round(6).tolist()
+        >>> bounds = within(np.log([0.75]), np.log([0.25]), 0.05)
+        >>> np.exp(bounds.log_tpr_high).round(6).tolist()
         [0.3]
     """
     small = np.minimum(log_cdf, log_sf)
@@ -146,7 +146,7 @@ def within(log_cdf: np.ndarray, log_sf: np.ndarray, error: np.ndarray | float) -
         rate = np.exp(small)
         low = lowered(np.log(np.maximum(rate - error - _UNDERFLOW, 0.0)))
         high = raised(np.log(np.minimum(rate + error + _UNDERFLOW, 1.0)))
-    # The larger one is known as well as the smaller one.
+    # The larger rate is known as well as the smaller.
     least, most = complement_bounds(low, high)
     below = CurveBounds(low, high, least, most)
     return below.where(log_cdf <= log_sf, below.exchanged())

@@ -1,4 +1,4 @@
-"""Distributions of the privacy loss of one step: masses of cells of losses in both worlds."""
+"""Distributions of the privacy loss of a single step: masses of cells of losses in both worlds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Outline:
 
 
 class AbstractStepLaw(ABC):
-    """The distribution of the loss of one step.
+    """The distribution of the loss of a single step.
 
     Attributes:
         ends: the least and the largest finite loss, maybe infinite.
@@ -58,7 +58,9 @@ class AbstractStepLaw(ABC):
 
     @abstractmethod
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
-        """Cells between nodes (places, rising), of a distribution that reveals at least as much, and of one that reveals at most as much."""
+        """Cells between nodes (places, rising), of a distribution that reveals at least as much, and of a distribution that
+        reveals at most as much.
+        """
 
 
 class MixedGaussian(AbstractStepLaw):
@@ -265,13 +267,13 @@ class MixedLaplace(AbstractStepLaw):
                 continue
             cell = min(max(int(np.searchsorted(nodes, place)) - 1, 0), nodes.size - 2)
             out[cell], log_in[cell] = np.logaddexp(out[cell], mass), np.logaddexp(log_in[cell], there)
-        # A node is at most a rounding of its loss away from an end that is said to be on it.
+        # A node is at most a rounding of its loss away from an end that is declared to be on it.
         built = Cells(nodes, out, log_in, atoms, offset, step, rounding=_UNIT * (64.0 + 8.0 * self.mu))
         return built, built
 
 
 class Polygons(AbstractStepLaw):
-    """Two finite distributions: one that reveals at least as much as a curve, and one that reveals at most as much.
+    """Two finite distributions: the first reveals at least as much as a curve, and the second at most as much.
 
     Args:
         lower, upper: (losses, out masses, in masses, out only, in only), by falling loss; of the curve below and that above.
@@ -341,7 +343,7 @@ Atoms = tuple[np.ndarray, np.ndarray, np.ndarray, float, float]
 
 
 class Symmetrized(AbstractStepLaw):
-    """The distribution of the hull of a curve and its inverse, where the curve is the lower one at FPRs below its fixed point.
+    """The distribution of the hull of a curve and its inverse, where the curve is the lower at FPRs below its fixed point.
 
     Losses above 0 are those of the curve, losses below 0 those of its inverse, and what is left has the loss 0. So it is for
     a sub-sampled symmetric curve.

@@ -91,7 +91,7 @@ class AveragedTradeOff(AbstractTradeOff):
 
 
 def mix(*curves: AbstractTradeOff, weights: object) -> AbstractTradeOff:
-    """The mean of curves at a common FPR, as `AveragedTradeOff`; of one curve, that curve.
+    """The mean of curves at a common FPR, as `AveragedTradeOff`; of a single curve, that curve.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -107,7 +107,7 @@ def stochastic_composition(
 ) -> AbstractTradeOff:
     """h(alpha) = min { sum w_i f_i(a_i) : sum w_i a_i = alpha }: the optimal split of alpha over known targets.
 
-    At the optimum all targets are tested at one threshold of the likelihood ratio, the common slope of their curves.
+    At the optimum all targets are tested at the same threshold of the likelihood ratio, the common slope of their curves.
     So the edges of all the curves, scaled by their weights, are sorted by slope: exact for polygons. Other
     curves are put between two polygons first, by both ends of their bounds, which adds an error of second order in the
     width of a sample.
@@ -118,7 +118,7 @@ def stochastic_composition(
         points: samples of each curve, >= 16.
 
     Returns:
-        A `BoundedTradeOff`, between proven bounds; of polygons a `SampledTradeOff`, of one curve that curve.
+        A `BoundedTradeOff`, between proven bounds; of polygons a `SampledTradeOff`, of a single curve that curve.
 
     Source: Leemann, Pawelczyk and Kasneci (2023), "Gaussian membership inference privacy", theorem 4.1.
 
@@ -143,7 +143,7 @@ def stochastic_composition(
     lower = _sorted_by_slope([(value[0], share) for value, share in laws], rounding)
     upper = _sorted_by_slope([(outcome[1], share) for outcome, share in laws], rounding)
     # The sorted edges of polygons are the curve.
-    return upper if all(found[0] is found[1] for found, _ in laws) else BoundedTradeOff(lower, upper)
+    return upper if all(low is high for (low, high, _), _ in laws) else BoundedTradeOff(lower, upper)
 
 
 def _sorted_by_slope(laws: list[tuple[PrivacyLossDistribution, float]], error: float) -> SampledTradeOff:

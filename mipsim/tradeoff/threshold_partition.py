@@ -88,7 +88,7 @@ class ThresholdPartition(Partition):
         return Corners(*(np.where(usable, top, corner) for top, corner in zip(tops, plain, strict=True)))
 
     def _bends(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """(bend, error) of each interval in both worlds; infinite where an end is. Found once for each set of thresholds."""
+        """(bend, error) of each interval in both worlds; infinite where an end is. Computed once for each set of thresholds."""
         if self.known is not None:
             return self.known
         low, high = -self.z[1:], -self.z[:-1]
@@ -105,7 +105,7 @@ class ThresholdPartition(Partition):
         return result
 
     def _at_points(self, values: np.ndarray) -> np.ndarray:
-        """The larger one of the two intervals that meet at each point."""
+        """The larger of the two intervals that meet at each point."""
         return np.maximum(np.append(values, 0.0), np.append(0.0, values))
 
 

@@ -126,7 +126,7 @@ def test_a_claim_of_nothing_needs_a_tolerance() -> None:
         (-0.1, "finite_size is -0.1"),
         ("big", "finite_size is str; it must be a trade-off function"),
         ((GaussianTradeOff(1.0),), "finite_size has 1 entries"),
-        ((GaussianTradeOff(0.9), GaussianTradeOff(1.0)), "its low curve is above its high one"),
+        ((GaussianTradeOff(0.9), GaussianTradeOff(1.0)), "its low curve is above its high curve"),
     ],
 )
 def test_bad_finite_size(stated, words: str) -> None:
@@ -414,7 +414,7 @@ def test_thresholds_that_separate_nothing_ask_for_no_games() -> None:
     games = 10**5
     result = compare_counts([games, games, 0], games, [0, 0, games], games, GaussianTradeOff(1.0))
     assert (result.verdict, result.games_to_confirm()) == ("INCONCLUSIVE", None)
-    assert "no threshold has scores of one world on both sides" in str(result)
+    assert "no threshold has scores of the same world on both sides" in str(result)
     assert "games to confirm" not in str(result)
 
 

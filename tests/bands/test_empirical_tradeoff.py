@@ -125,7 +125,7 @@ def test_a_single_game() -> None:
     [
         ({"thresholds": [0.0, 0.0]}, "thresholds falls or stays at index 1"),
         ({"thresholds": [0.0, np.inf]}, "thresholds holds inf"),
-        ({"thresholds": [0.0]}, "false_positives has 2 entries; it must have one per threshold, 1"),
+        ({"thresholds": [0.0]}, "false_positives has 2 entries; it must have an entry per threshold, 1"),
         ({"false_positives": [1, 2]}, "false_positives rise with the threshold"),
         ({"false_positives": [11, 2]}, "false_positives holds 11; .* from 0 to out_games = 10"),
         ({"false_positives": [2.5, 2]}, "false_positives holds 2.5"),
@@ -157,7 +157,7 @@ def test_no_interval_is_nought_to_one_without_a_reason() -> None:
     nothing = EmpiricalTradeOff.from_counts([0.0, 1.0], [1000, 0], 1000, [0, 1000], 1000)
     few = EmpiricalTradeOff.from_counts(T, [2] * 8 + [0] * 8, 3, [0] * 8 + [3] * 8, 3)
     for c, reason in (
-        (nothing, "no threshold has scores of one world on both sides"),
+        (nothing, "no threshold has scores of the same world on both sides"),
         (few, "3 and 3 games are too few"),
     ):
         assert reason in str(c)

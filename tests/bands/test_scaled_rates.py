@@ -95,7 +95,7 @@ def test_too_few_counts_are_not_used() -> None:
         ({"count": [-1.0]}, "count is -1 of 10 games"),
         ({"count": [0.5]}, "count is 0.5 of 10 games"),
         ({"scale": [0.0]}, "scale holds 0; every scale must be > 0"),
-        ({"games": [10.0, 10.0]}, "they must be vectors of one length"),
+        ({"games": [10.0, 10.0]}, "they must be vectors of the same length"),
     ],
 )
 def test_bad_rates(change: dict[str, Any], message: str) -> None:

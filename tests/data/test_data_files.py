@@ -126,7 +126,7 @@ def test_missing_files_are_fetched(name: str, small: Path, tmp_path: Path) -> No
 def test_a_wrong_download_is_not_kept(small: Path, tmp_path: Path) -> None:
     (small / "adult/adult.data").unlink()
     (tmp_path / "origin/adult.data").write_bytes(b"<html>not here</html>")
-    with pytest.raises(DataError, match=r"has 21 bytes of .* truncated; nothing of it was kept"):
+    with pytest.raises(DataError, match=r"has 21 bytes of .* truncated; nothing of it was stored"):
         data.fetch("adult", small)
     assert not (small / "adult/adult.data").exists()
     with pytest.raises(ValueError, match="dataset is 'mnist'; it must be one of fashion-mnist"):
@@ -174,7 +174,7 @@ def test_an_archive_that_is_broken_anywhere_is_one_sentence(small: Path, tmp_pat
         cut = len(whole) * place // len(tar)
         for spoilt in (whole[:cut], packed, packed + b"\x07" * 9, packed + b"\0" * 9):  # \7: no such block
             origin.write_bytes(spoilt)
-            with pytest.raises(DataError, match="nothing of it was kept"):
+            with pytest.raises(DataError, match="nothing of it was stored"):
                 data.fetch("cifar10", small)
             for path in (small / "cifar10").iterdir():  # those before the break
                 assert path.read_bytes() == published[path.name]

@@ -11,7 +11,7 @@ import pytest
 
 from mipsim import data
 from mipsim.data import published
-from mipsim.data.files import DataError, drawn, lacking
+from mipsim.data.files import DataError, lacking, sampled
 from mipsim.data.images import imagenet_batch
 from mipsim.data.text import hashed_bags, hashed_pairs, labelled_pairs
 from tests.data.conftest import PAIRS, jsonl, npz, small_files, zipped
@@ -177,7 +177,7 @@ def test_some_records_are_always_the_same_and_evenly_drawn(small: Path) -> None:
     parts = [
         (np.arange(first, first + 1000), np.arange(first, first + 1000)) for first in range(0, 8000, 1000)
     ]
-    x, y = drawn(parts, 4000)
+    x, y = sampled(parts, 4000)
     assert (x == y).all()
     assert len(set(x)) == 4000, "without replacement"
     # By Hoeffding's inequality, 2 exp(-2 t^2 / 4000), a fair draw goes farther with probability below 1e-10; the first 4,000 would be 2,000 away.

@@ -322,7 +322,7 @@ def test_an_attack_on_one_record_does_not_fit_a_game_of_many_targets():
         mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, 5, target=TARGET),
     ):
         with pytest.raises(
-            ValueError, match="is aimed at one record, but RandomTarget draws another target in each game"
+            ValueError, match="is aimed at a fixed record, but RandomTarget draws another target in each game"
         ):
             mi.play(game, attack, 10, progress=False)
     assert mi.play(game, mi.CovarianceScore(DATA, n=5), 10, progress=False).games == 10

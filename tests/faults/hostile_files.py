@@ -24,7 +24,7 @@ from mipsim._archives import LIMIT
 from mipsim.audits.scores import read_scores
 from mipsim.data.images import imagenet_batch
 from mipsim.nn import linear, train
-from mipsim.nn.batch_files import KeptBatches
+from mipsim.nn.batch_files import StoredBatches
 from tests.engine.long_run import run
 from tests.faults.campaigns import GAMES, Figures
 from tests.faults.forged import header, members, npy, rewrite
@@ -213,7 +213,7 @@ def _learned(path: Path) -> Any:
 
 
 def _batch(path: Path) -> np.ndarray:
-    retained = KeptBatches(path.parent, "seed 1")
+    retained = StoredBatches(path.parent, "seed 1")
     retained.get(0, lambda: np.arange(3.0))
     return retained.get(1, lambda: np.arange(300.0))
 

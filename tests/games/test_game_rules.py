@@ -127,7 +127,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: mi.RandomTarget(mi.Subsampled(mi.EmpiricalMean(), 0.1), DATA, 10),
-        "at least 2 rows must be drawn",
+        "at least 2 rows must be sampled",
     ),
     (lambda: mi.RandomTarget(mi.EmpiricalMean, DATA, 10), "mechanism is the class EmpiricalMean"),
     (lambda: mi.RandomTarget(ANYTHING["word"], DATA, 10), "mechanism is str; it must be"),

@@ -196,7 +196,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"^step is 0.0; "):
         mi.DiscreteGaussianNoise(MEAN, deviation=1.0, step=0.0)
     with pytest.raises(
-        ValueError, match=r"^law is a Uniform of dimension 2; the law of a noise has one coordinate$"
+        ValueError, match=r"^law is a Uniform of dimension 2; the law of a noise has dimension 1$"
     ):
         NoiseLaw(mi.Uniform(-1.0, 1.0, d=2), 1.0)
     with pytest.raises(ValueError, match=r"^scale is -1; noise must be >= 0$"):

@@ -163,7 +163,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: mi.Subsampled(MEAN, 0.1).rows(10),
-        "sampling_rate n = 0.1 x 10 = 1; at least 2 rows must be drawn",
+        "sampling_rate n = 0.1 x 10 = 1; at least 2 rows must be sampled",
     ),
     (lambda: mi.Subsampled(MEAN, 0.5).rows(1), "n is 1; it must be a whole number >= 2"),
     (lambda: mi.PoissonSubsampled(MEAN, 0.0), "sampling_rate is 0.0; it must be a finite number"),

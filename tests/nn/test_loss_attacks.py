@@ -181,7 +181,7 @@ def test_canaries() -> None:
         (lambda: nn.shadow_models(mi.RandomTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), 4), 3), "descent is EmpiricalMean"),
         (lambda: nn.shadow_models(game(5), 1), "count is 1; it must be a whole number >= 2"),
         (lambda: nn.shadow_models(mi.RandomTarget(DESCENT, DESCENT.records(), 48), 3, member=True), "member is True; models with the target"),
-        (lambda: nn.dirac_canary(3, 1.0, 3), "coordinate is 3; it must be one of 0 to 2"),
+        (lambda: nn.dirac_canary(3, 1.0, 3), "coordinate is 3; it must be a whole number from 0 to 2"),
         (lambda: nn.mislabelled([0, 10], 10), "y holds 10; it must hold classes 0 to 9"),
         (lambda: nn.random_canary(3, 0.0), "norm is 0"),
         (lambda: nn.blank((0,)), "shape is 0"),

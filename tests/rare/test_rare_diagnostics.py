@@ -47,7 +47,7 @@ def test_a_wrong_normaliser_is_caught(
         return right._replace(value=right.value + 0.3 * theta**2 * (world == OUT))
 
     monkeypatch.setattr(kind, "cumulant", wrong)
-    with pytest.raises(ArithmeticError, match="estimate one probability"):
+    with pytest.raises(ArithmeticError, match="estimate the same probability"):
         mi.play_rare(GAME, attack, 20_000, false_positive_rates=RATES)
 
 
@@ -175,7 +175,7 @@ def gaussian_game(mechanism: mi.AbstractMechanism | None = None) -> mi.FixedTarg
                 "attack": mi.CovarianceScore(mi.Bernoulli([1e-15, 0.5]), n=10),
                 "false_positive_rates": [1e-4],
             },
-            "one score, so that no rate can be counted; use game.exact(attack)",
+            "the same score, so that no rate can be counted; use game.exact(attack)",
         ),
     ],
 )

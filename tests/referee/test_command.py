@@ -120,7 +120,7 @@ def test_arguments_that_the_parser_refuses(capsys) -> None:
     text = capsys.readouterr().err
     assert (
         text
-        == "mipsim: OPTION is '--sede'; it must be one that mipsim judge --help lists; did you mean --seed?\n"
+        == "mipsim: OPTION is '--sede'; it must be an option that mipsim judge --help lists; did you mean --seed?\n"
     )
 
 

@@ -107,7 +107,7 @@ def test_the_bracket_of_a_law_is_the_error_of_its_gap():
         ),
         (
             lambda: curve_gap(lambda a: np.array(0.5), GaussianTradeOff(1.0)),
-            "must return one FNR for each alpha",
+            "must return an FNR for each alpha",
         ),
         (
             lambda: curve_gap(GaussianTradeOff(1.0), np.zeros_like, "here"),

@@ -233,7 +233,7 @@ def test_views_of_a_notebook_hold_what_a_curve_says_as_words(long):
     ],
 )  # fmt: skip
 def test_what_is_more_than_a_formula_is_shown_as_it_was_written(latex):
-    shown = mathml.drawn(latex)
+    shown = mathml.to_mathml(latex)
     assert shown.startswith("<code>")
     assert [tag for tag, _ in Markup(shown).tags] == ["code"]
     with pytest.raises(ValueError, match=r"^formula ") as text:
@@ -243,16 +243,16 @@ def test_what_is_more_than_a_formula_is_shown_as_it_was_written(latex):
 
 @pytest.mark.parametrize("command", ["text", "mbox", "hbox", "textbf", "textrm", "operatorname", "mathrm", "tag", "unicode"])  # fmt: skip
 def test_text_within_a_formula_is_text(command):
-    shown = mathml.drawn(rf"x + \{command}{{<script>alert(1)</script>}}")
+    shown = mathml.to_mathml(rf"x + \{command}{{<script>alert(1)</script>}}")
     assert shown.startswith(("<math", "<code"))
     assert "script" not in [tag for tag, _ in harmless(shown).tags]
 
 
 def test_honest_text_comes_out_as_it_was_written():
-    shown = fromstring(mathml.drawn(r"\text{a<b & c}"))
+    shown = fromstring(mathml.to_mathml(r"\text{a<b & c}"))
     assert "".join(shown.itertext()).replace("\N{NO-BREAK SPACE}", " ") == "a<b & c"
-    assert "".join(fromstring(mathml.drawn(r"\text{&#x3c;}")).itertext()) == "&#x3c;"
-    assert "".join(fromstring(mathml.drawn(r"\alpha < \beta \& \lt")).itertext()) == "α<β&<"
+    assert "".join(fromstring(mathml.to_mathml(r"\text{&#x3c;}")).itertext()) == "&#x3c;"
+    assert "".join(fromstring(mathml.to_mathml(r"\alpha < \beta \& \lt")).itertext()) == "α<β&<"
 
 
 def test_a_page_of_the_figures_and_of_the_register_has_the_policy_too(tmp_path):
@@ -314,4 +314,4 @@ def test_an_element_that_no_formula_has_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(mathml, "convert_to_element", with_script)
     with pytest.raises(ValueError, match="formula has the element 'script'"):
         mathml.converted("x")
-    assert mathml.drawn("x") == "<code>x</code>"
+    assert mathml.to_mathml("x") == "<code>x</code>"

@@ -299,7 +299,7 @@ def test_points_that_fail_are_recorded_and_stop_nothing() -> None:
     for value, says in (
         (None, "truth returned None"),
         ("x", "truth returned 'x'"),
-        (G(1.0), "both must be of one sort"),
+        (G(1.0), "both must be of the same sort"),
     ):
         odd = rf.judge(statement(rf.Bound(), lambda mu: 1.0, lambda mu, v=value: v), at={"mu": 1.0})
         assert says in odd.failures[0].error

@@ -158,10 +158,10 @@ def test_infinite_gaps():
     ("arguments", "words"),
     [
         ((SHORT[:5], SHORT[:5], 0.02), "sizes has 5 entries; a limit is judged by at least 6"),
-        ((SHORT, SHORT[:6], 0.02), "gaps has 6 entries; it must have one for each of the 7 sizes"),
+        ((SHORT, SHORT[:6], 0.02), "gaps has 6 entries; it must have an entry for each of the 7 sizes"),
         (
             (np.arange(10.0, 16), np.zeros(6), 0.02),
-            "sizes holds 11 after 10; each must be at least 2 times the one before",
+            "sizes holds 11 after 10; each must be at least 2 times the previous",
         ),
         ((-SHORT, SHORT, 0.02), "sizes holds -100; each must be finite and > 0"),
         ((SHORT, np.where(SHORT == 400, np.nan, 0), 0.02), r"gaps\[2\], at size 400, is NaN"),

@@ -54,5 +54,5 @@ def test_a_picture_that_cannot_be_drawn_costs_no_report():
     outcome = rf.judge(small, at={"x": 0.5})
     odd = replace(outcome, worst=replace(outcome.judged[0], evidence=unequal))
     text = page([odd])
-    assert "Could not be drawn: ValueError" in text
+    assert "Could not be plotted: ValueError" in text
     assert "CONFIRMED" in text

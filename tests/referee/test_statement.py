@@ -143,12 +143,12 @@ def test_it_is_described_in_json() -> None:
     ("make", "says"),
     [
         (lambda: rf.Equality(0.0), "tolerance is 0.0"),
-        (lambda: rf.Equality(0.1, relative=0.1), "give one of them"),
+        (lambda: rf.Equality(0.1, relative=0.1), "give either"),
         (lambda: rf.Bound(floor=0.7), "floor is 0.7"),
         (lambda: rf.Limit("n", sizes=(1, 2, 4)), "sizes has 3 entries; it must have at least 6"),
         (
             lambda: rf.Limit("n", sizes=(10, 20, 30, 60, 120, 240)),
-            "each must be at least twice the one before",
+            "each must be at least twice the previous",
         ),
         (lambda: rf.Exists(rf.Limit("n")), "it must be Bound(), Equality(...) or Ordering()"),
         (lambda: rf.Control({}, shift=0.5), "shift is 0.5"),

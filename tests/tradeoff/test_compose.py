@@ -198,7 +198,7 @@ def test_the_masses_that_reveal_the_world() -> None:
     [
         ({"copies": 0}, "copies is 0; it must be a whole number >= 1"),
         ({"copies": 1.5}, "copies is 1.5"),
-        ({"copies": [1, 2]}, "copies has 2 entries; it must have one per curve, 1"),
+        ({"copies": [1, 2]}, "copies has 2 entries; it must have an entry per curve, 1"),
         ({"accuracy": 0.5}, r"accuracy is 0.5; it must be a finite number in \[1e-09, 0.1\]"),
         ({"epsilon_accuracy": 0.0}, "epsilon_accuracy is 0"),
     ],

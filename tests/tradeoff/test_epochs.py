@@ -222,7 +222,7 @@ def test_shuffled_bounds_compose_and_keep_their_order() -> None:
         (lambda: mi.dpsgd(1.0, 0.3, 5, sampling="random_allocation"), "it must be 1 / T for epochs of T"),
         (lambda: mi.dpsgd(1.0, 0.1, 5, sampling="random_allocation"), "steps is 5; .* a multiple of 10"),
         (lambda: mi.dpsgd(1.0, 0.1, 10, neighbours="replace", sampling="random_allocation"), "proven are"),
-        (lambda: mi.find_noise_multiplier_for_mu(1.0, sampling="shuffled"), "noise is found for poisson"),
+        (lambda: mi.find_noise_multiplier_for_mu(1.0, sampling="shuffled"), "noise is computed for poisson"),
     ],
 )  # fmt: skip
 def test_bad_arguments_are_refused_in_a_sentence(call, says: str) -> None:

@@ -57,11 +57,11 @@ def test_where_one_rare_loss_makes_the_sum() -> None:
 def test_a_width_that_is_infinite_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """No upper end of an epsilon, and no lower end of a delta, are a width that is not reached."""
     curve = dpsgd(1.0, 0.1, 10)
-    monkeypatch.setattr(type(curve), "_one_epsilon", lambda curve, log_delta: (0.5, math.inf))
+    monkeypatch.setattr(type(curve), "_epsilon_at", lambda curve, log_delta: (0.5, math.inf))
     with pytest.warns(UserWarning, match="epsilon is known to inf only"):
         assert curve.epsilon_bounds(1e-5) == (0.5, math.inf)
     ends = np.array([-math.inf]), np.array([-50.0])
-    monkeypatch.setattr(type(curve), "_one_way", lambda curve, epsilon, accuracy, turned: ends)
+    monkeypatch.setattr(type(curve), "_directed", lambda curve, epsilon, accuracy, turned: ends)
     monkeypatch.setattr(type(curve), "_any_step", lambda curve, ways: [(np.zeros(1), np.zeros(1))])
     with pytest.warns(UserWarning, match="delta is known to inf only"):
         assert curve.delta_bounds(1.0)[0] == 0.0

@@ -146,7 +146,7 @@ def test_bad_curves(curves: object, said: str) -> None:
 
 
 def test_bad_scales() -> None:
-    with pytest.raises(ValueError, match="log is True and scale is 'log'; give one of them"):
+    with pytest.raises(ValueError, match="log is True and scale is 'log'; give either"):
         mi.plot(mi.GaussianTradeOff(1.0), log=True, scale="log")
     with pytest.raises(ValueError, match="scale is 'loglog'; it must be one of linear, log, probit"):
         mi.plot(mi.GaussianTradeOff(1.0), scale="loglog")

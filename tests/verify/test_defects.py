@@ -12,7 +12,7 @@ import verify
 from mipsim import referee as rf
 from mipsim.referee.defect import correction_of
 from mipsim.referee.judging.point import judge_point, point_seed
-from mipsim.referee.outcome import simplest, told
+from mipsim.referee.outcome import shown_counterexamples, simplest
 from mipsim.referee.result import PointResult
 from verify.judge import Setting, judge, unseen
 from verify.register import GAMES, REGISTER, SAMPLES, hunts_of
@@ -169,6 +169,6 @@ def test_each_printed_statement_has_its_defect_and_counterexamples_that_show_it(
     assert result.failures == ()
     assert broken_defect(result, correction, declared) == []
     assert unseen(result) == []
-    for example in told(statement, result.judged):
+    for example in shown_counterexamples(statement, result.judged):
         assert declared is not None
         assert broken_example(statement, example, correction, declared) == []

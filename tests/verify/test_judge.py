@@ -9,7 +9,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.referee.outcome import is_judged, told
+from mipsim.referee.outcome import is_judged, shown_counterexamples
 from mipsim.referee.reporting import pictures
 from tests.verify.conftest import NASTY
 from verify import judge as verify_judge
@@ -197,11 +197,11 @@ def test_the_outcomes_of_processes_are_those_of_this_one():
             if find is lose_lemma_9 and name == names[0]:
                 assert "was lost" in gaps[name].failures[0].error
                 assert not is_judged(gaps[name])
-                assert pictures.kept(gaps[name]) is None
+                assert pictures.stored(gaps[name]) is None
             else:
                 here = judge(REGISTER[name], SETTING)
                 assert gaps[name].gap == here.gap
-                assert pictures.kept(gaps[name]) == pictures.keep(here)
+                assert pictures.stored(gaps[name]) == pictures.keep(here)
                 assert any(pictures.keep(here))
 
 
@@ -245,5 +245,5 @@ def test_a_refutation_that_no_second_route_sees_fails_the_register(sound):
     for blind in (lambda x: rf.Replication(x, 0.0, 1.0, "x", "by hand"), lambda x: 1 / 0, None):
         outcome = judge(replace(false, second_route=blind), SETTING)
         assert outcome.verdict is rf.Verdict.REFUTED
-        assert unseen(outcome) == told(false, outcome.judged)
+        assert unseen(outcome) == shown_counterexamples(false, outcome.judged)
         assert unseen(replace(outcome, statement=replace(false, corrects="another"))) == []

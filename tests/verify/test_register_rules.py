@@ -72,7 +72,7 @@ def test_no_correction_is_refuted(statement: Statement):
 def test_every_formula_is_of_a_statement_and_is_drawn():
     assert set(FORMULAS) <= set(REGISTER)
     for latex in FORMULAS.values():
-        sample = mathml.drawn(latex, block=True)
+        sample = mathml.to_mathml(latex, block=True)
         assert sample.startswith("<math")
         assert "\\" not in sample, latex  # a command that the converter does not know
     for item in REGISTER.values():

@@ -1,1 +1,1 @@
-"""Random numbers without a state: every one is a pure function of (seed, stream, world, game, use)."""
+"""Random numbers without a state: each is a pure function of (seed, stream, world, game, use)."""

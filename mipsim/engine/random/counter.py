@@ -18,10 +18,10 @@ _NORMALS = 0xFFFFFFFC  # counter word of the SplitMix64 sequence of normals
 
 
 class Draws(NamedTuple):
-    """Which games of which run are drawn: all that their random numbers depend on.
+    """Which games of which run are sampled: all that their random numbers depend on.
 
     Attributes:
-        seed: of the run, as two words, the upper one first.
+        seed: of the run, as two words, the upper first.
         stream: which of the run's streams: its games, its pilot, the tilts of rare games.
         world: 0 ("out") or 1 ("in").
         games: their numbers, shape (G,) or ().
@@ -34,7 +34,7 @@ class Draws(NamedTuple):
 
     @property
     def place(self) -> Int[Array, ""]:
-        """Stream and world as one number."""
+        """Stream and world as a single number."""
         return 2 * self.stream + self.world
 
 
@@ -86,12 +86,12 @@ def halves(word: UInt64[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Arr
 
 
 def long_word(high: UInt32[Array, "..."], low: UInt32[Array, "..."]) -> UInt64[Array, "..."]:
-    """One 64-bit word of two."""
+    """A 64-bit word of two."""
     return (high.astype(jnp.uint64) << jnp.uint64(32)) | low.astype(jnp.uint64)
 
 
 def uniform(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
-    """A number in (0, 1): the middle of one of 2^52 equal cells, from the word's upper bits.
+    """A number in (0, 1): the middle of any of 2^52 equal cells, from the word's upper bits.
 
     The bits become the mantissa of a float64 in [1, 2): four times as fast as a conversion on a CPU.
     """
@@ -100,7 +100,7 @@ def uniform(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
 
 
 def normals(draws: Draws) -> Float[Array, " G"]:
-    """One float64 standard normal for each game; the greatest is 8.57. Method of Box and Muller, exact to 1e-15.
+    """A float64 standard normal for each game; the greatest is 8.57. Method of Box and Muller, exact to 1e-15.
 
     Game k and game k + G/2 of a block share a pair of normals, so that `games` must be a whole block: G consecutive
     numbers, G even, the first a multiple of G.
@@ -109,8 +109,8 @@ def normals(draws: Draws) -> Float[Array, " G"]:
         >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
         ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
-        ...     drawn = normals(Draws(seed, zero, zero, jnp.arange(4096, dtype=jnp.uint64)))
-        ...     print(drawn.dtype, round(float(jnp.std(drawn)), 1))
+        ...     sample = normals(Draws(seed, zero, zero, jnp.arange(4096, dtype=jnp.uint64)))
+        ...     print(sample.dtype, round(float(jnp.std(sample)), 1))
         float64 1.0
     """
     # Mixed twice, so that neither neighbouring seeds nor neighbouring streams start at related places. Philox would
@@ -143,7 +143,7 @@ def normal_pair(first: UInt64[Array, "..."], second: UInt64[Array, "..."]) -> tu
 
 
 def chi_square(words: Callable[[Array | int], Words], degrees: int, games: int) -> Float[Array, " G"]:
-    """One chi-square draw of `degrees` >= 0 for each game, by the squeeze of Marsaglia and Tsang.
+    """A chi-square draw of `degrees` >= 0 for each game, by the squeeze of Marsaglia and Tsang.
 
     Attempt k of a game has words of its own (uses 2k and 2k + 1), so that it does not matter which games share a block.
 

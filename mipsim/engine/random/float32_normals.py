@@ -30,8 +30,8 @@ def _pair(word: Array) -> tuple[Array, Array]:
     low, high = word.astype(jnp.uint32), (word >> jnp.uint64(32)).astype(jnp.uint32)
     uniform = ((low >> jnp.uint32(1)).astype(jnp.int32).astype(jnp.float32) + 0.5) * 2.0**-31
     radius = jnp.sqrt(-2.0 * jnp.log(uniform))
-    # The lower 30 bits, as a signed number, are the angle within a quarter turn; the upper two pick the quarter: one
-    # mirrors the point in the diagonal, one in the origin.
+    # The lower 30 bits, as a signed number, are the angle within a quarter turn; the upper two pick the quarter: the first
+    # mirrors the point in the diagonal, the second in the origin.
     signed = jax.lax.shift_right_arithmetic((high << jnp.uint32(2)).astype(jnp.int32), jnp.int32(2))
     angle = signed.astype(jnp.float32) * (0.5 * math.pi * 2.0**-30)
     square = angle * angle

@@ -1,4 +1,6 @@
-"""Barriers that stop XLA from fusing loops where fused code is slower: a CPU overlaps more steps of two short chains than of one long chain."""
+"""Barriers that stop XLA from fusing loops where fused code is slower: a CPU overlaps more steps of two short chains than of a
+single long chain.
+"""
 
 from collections.abc import Callable
 
@@ -53,10 +55,10 @@ def materialise(make: Callable[[], Array], number: Int[Array, ""]) -> Array:
 
 
 def store_block(room: Array, turn: Int[Array, ""], x: Array) -> tuple[Array, Array]:
-    """Store an array in a buffer by a loop of its own, on one thread, and read it from there; returns (buffer, array).
+    """Store an array in a buffer by a loop of its own, on a single thread, and read it from there; returns (buffer, array).
 
     Args:
-        room: buffer with one row more than the array.
+        room: buffer with 1 row more than the array.
         turn: iteration of the surrounding loop.
         x: the array.
 
@@ -74,7 +76,7 @@ def store_rows(room: Array, turn: Int[Array, ""], rows: Callable[[int], Array]) 
     """As `store_block`, for an array of which a loop of its own computes each row.
 
     Args:
-        room: buffer with one row more than the array.
+        room: buffer with 1 row more than the array.
         turn: iteration of the surrounding loop.
         rows: computes a row from its number.
 
@@ -97,7 +99,8 @@ def store_rows(room: Array, turn: Int[Array, ""], rows: Callable[[int], Array]) 
 def update_alternating(longer: Array, turn: Int[Array, ""], update: Callable[[Array], Array]) -> Array:
     """Update all rows but the last in even iterations, and all rows but the first in odd ones.
 
-    XLA runs an update of a part of an array on one thread. It would split a whole update among its threads, which costs more than a block.
+    XLA runs an update of a part of an array on a single thread. It would split a whole update among its threads, which costs
+    more than a block.
 
     Examples:
         >>> import jax.numpy as jnp

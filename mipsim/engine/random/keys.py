@@ -19,7 +19,7 @@ _CHILDREN = 0xD1B54A32D192ED03  # moves the start, so that no key of a key is ma
 def _words(key: UInt32[Array, "4"], index: UInt64[Array, "..."]) -> UInt64[Array, "..."]:
     """Word number `index` of a key: that of SplitMix64 at its first half, its counter crossed with its second half.
 
-    The second half keeps the sequences of two keys apart whose first halves lie on one stretch of the cycle of 2^64.
+    The second half keeps the sequences of two keys apart whose first halves lie on the same stretch of the cycle of 2^64.
     """
     return splitmix64(long_word(key[0], key[1]), index, long_word(key[2], key[3]))
 
@@ -78,7 +78,7 @@ def later_bits(key: Array, first: Array, bit_width: int, shape: tuple[int, ...])
     """Those bits of a key of `KEYS` that follow its first numbers: a part of what `jax.random.bits` gives for a larger shape.
 
     Args:
-        key: one key.
+        key: a key.
         first: how many numbers to leave out, uint64.
         bit_width: 8 to 64.
         shape: of the numbers.
@@ -115,12 +115,14 @@ def _uniforms(key: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _events(key: Array, n: int, thresholds: UInt32[Array, " d"]) -> Bool[Array, "n d"]:
-    """Two events of one word: its lower half is for a coordinate of the first half of them, its upper half for one of the others."""
+    """Two events of a single word: its lower half is for a coordinate of the first half of them, its upper half for a
+    coordinate of the second half.
+    """
     d = thresholds.shape[0]
     first = -(-d // 2)
     lower, upper = halves(_words_apart(key, (n, first)))
     result = lower < thresholds[:first]
-    # Told before they are put together: copied as single bytes, by a loop of its own.
+    # Computed before they are put together: copied as single bytes, by a loop of its own.
     return result if d == 1 else jnp.concatenate([result, upper[:, : d - first] < thresholds[first:]], axis=1)
 
 
@@ -139,7 +141,7 @@ register_samplers(KEYS, _SAMPLERS)
 
 
 def counter_keys(draws: Draws) -> Array:
-    """One typed key for each game, shape (G,). Must be traced inside `exact_scope`.
+    """A typed key for each game, shape (G,). Must be traced inside `exact_scope`.
 
     Examples:
         >>> from mipsim._precision import exact_scope

@@ -12,7 +12,7 @@ def splitmix64(
     """Draw number `index` (from 0) of the sequence that begins at `start`: 64 uniform bits.
 
     A draw is a pure function of start and index: no state is carried, and any word can be had at any time.
-    Sequences whose starts are themselves random 64-bit words are segments of one cycle of length 2^64. Among N
+    Sequences whose starts are themselves random 64-bit words are segments of a single cycle of length 2^64. Among N
     segments of L draws about N^2 L / 2^64 pairs overlap: for 1e9 games of 2,500 draws some hundred pairs of games,
     which then share words at other coordinates; far too few for any count to show. Where every counter is crossed with
     (exclusive or) a second random word, not even those do.
@@ -41,8 +41,8 @@ def skipped(start: UInt64[Array, "..."], count: UInt64[Array, "..."]) -> UInt64[
     Examples:
         >>> from mipsim._precision import exact_scope
         >>> with exact_scope():
-        ...     start, one, two = (jnp.asarray(x, jnp.uint64) for x in (7, 1, 2))
-        ...     print(splitmix64(skipped(start, two), one) == splitmix64(start, two + one))
+        ...     start, first, second = (jnp.asarray(x, jnp.uint64) for x in (7, 1, 2))
+        ...     print(splitmix64(skipped(start, second), first) == splitmix64(start, second + first))
         True
     """
     return start + count * jnp.uint64(_GOLDEN)

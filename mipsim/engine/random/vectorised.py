@@ -17,7 +17,7 @@ _ONE = 0x3FF0000000000000  # the bits of 1.0
 _WHOLE = 0x4330000000000000  # of 2^52: or-ed with a whole number below 2^52 it is 2^52 plus that
 _TURNS = 0x9E3779B97F4A7C15  # 2^64 / golden ratio, odd
 # -log(1 - g / 2) / g in powers of g for 0 <= g <= 1, to 5.6e-10 of it: least squares with the weights of Lawson, in 40 digits. No quotient is
-# taken: XLA computes one that is used twice in a kernel of its own, whose halves it hands to its own threads.
+# taken: XLA computes a quotient that is used twice in a kernel of its own, whose halves it hands to its own threads.
 _LOG = (
     0.5000000002777197,
     0.12499993444335368,
@@ -67,7 +67,7 @@ def exponential(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
 
 
 def sine(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
-    """The sine of a uniform angle, to 2.2e-11 of it: that of one in the right half of the circle has the same law.
+    """The sine of a uniform angle, to 2.2e-11 of it: that of an angle in the right half of the circle has the same law.
 
     Examples:
         >>> from mipsim._precision import exact_scope
@@ -80,7 +80,7 @@ def sine(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
 
 
 def normal(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
-    """A standard normal of one word by the method of Box and Muller; the greatest is 8.57.
+    """A standard normal of a word by the method of Box and Muller; the greatest is 8.57.
 
     Its radius is of the word i, its angle of i times 2^64 / golden ratio modulo 2^64. The 2^64 points (i, that) fill the square as evenly as
     any: every rectangle has its share of them to within 2^-54, so that the tails have their angles too. 2^-54 follows from the quotients of

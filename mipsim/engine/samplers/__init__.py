@@ -1,1 +1,1 @@
-"""How the scores of a block of games are drawn: each sampler beside the function that builds it."""
+"""How the scores of a block of games are sampled: each sampler beside the function that builds it."""

@@ -1,4 +1,4 @@
-"""Samplers: how the scores of a block of games are drawn, whether the target is among their rows, and how many rows there are."""
+"""Samplers: how the scores of a block of games are sampled, whether the target is among their rows, and how many rows there are."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -27,10 +27,10 @@ class AbstractSampler(eqx.Module):
     """Draws the scores of games, each from a stream that only (seed, stream, world, game) decides.
 
     Attributes:
-        block: G, the number of games drawn by one call: a fixed function of the problem, so that one executable
+        block: G, the number of games sampled by a single call: a fixed function of the problem, so that an executable
             plays every run and floating-point sums never depend on the chunk.
         fidelity: "literal", "sufficient" or "projected".
-        name: what a user is told: "literal" and "clipped" draw every record, "exact draw" an output from its exact distribution,
+        name: what a user sees: "literal" and "clipped" draw every record, "exact draw" an output from its exact distribution,
             "columns" an output from tables of its coordinates, "table" and "cells" a sum of tabulated terms, "projected" the score
             itself. Fidelity and name are recorded in the manifest; with game and attack they tell the sampler.
         draws_outputs: whether it draws all d coordinates of an output without records, which decides the length of a pilot.
@@ -56,7 +56,7 @@ class AbstractSampler(eqx.Module):
 
     @property
     def numbers(self) -> int:
-        """About how many float64 numbers an accelerator holds for one game."""
+        """About how many float64 numbers an accelerator holds for a single game."""
         return 1
 
     @abstractmethod
@@ -66,7 +66,7 @@ class AbstractSampler(eqx.Module):
     def nan_outputs(self, seed: int, stream: int, games: range) -> int:
         """Play these games again, in both worlds, and count the outputs that hold NaN: is it the mechanism's fault that a score is NaN?
 
-        0 where the score is drawn from its law, or the output from a law that has no NaN.
+        0 where the score is sampled from its law, or the output from a law that has no NaN.
         """
         return 0
 
@@ -83,7 +83,7 @@ def block_games(numbers_per_game: int, budget: int, most: int) -> int:
 
 
 def game_keys(draws: Draws) -> Array:
-    """One typed key for each game; 64-bit game numbers enter as two words."""
+    """A typed key for each game; 64-bit game numbers enter as two words."""
     base = jax.random.fold_in(jax.random.wrap_key_data(draws.seed, impl="threefry2x32"), draws.place)
     low, high = halves(draws.games)
     return jax.vmap(lambda h, w: jax.random.fold_in(jax.random.fold_in(base, h), w))(high, low)
@@ -134,7 +134,7 @@ class RowCount(eqx.Module):
 
     @property
     def range(self) -> tuple[int, int]:
-        """The least and the greatest number that can be drawn."""
+        """The least and the greatest number that can be sampled."""
         low = np.asarray(self.low)
         table = BinomialTable(np.asarray(self.entries), low, self.bits)
         last = self.entries.shape[1] - 1 - np.argmax(table.probabilities()[:, ::-1] > 0, axis=1)
@@ -165,7 +165,7 @@ def row_count(n: int, rate: float) -> RowCount | None:
 
 
 def by_keys(draw: Callable[[PRNGKeyArray], Array], seeds: UInt64[Array, " G"]) -> Float[Array, "d G"]:
-    """Draw one vector a game with JAX's own samplers, each from a key of the game's word."""
+    """Draw a vector a game with JAX's own samplers, each from a key of the game's word."""
     low, high = halves(seeds)
     keys = jax.random.wrap_key_data(jnp.stack([high, low], axis=1), impl="threefry2x32")
     return jax.vmap(draw, out_axes=1)(keys)

@@ -112,12 +112,12 @@ def _of_random(problem: Problem, layout: Layout) -> CellSampler | None:
     if (offsets := offsets_of_bits(problem)) is None:
         return None
     # Without the target among the rows its bit and the count are independent; with it the count is the bit plus that of the others.
-    out, others, and_one = (
+    out, others, and_target = (
         binomial_cells(trials, p, layout, plus) for trials, plus in ((rows, 0), (rows - 1, 0), (rows - 1, 1))
     )
-    if max(out.error, others.error, and_one.error) > MOST_ERROR:
+    if max(out.error, others.error, and_target.error) > MOST_ERROR:
         return None
-    sides = [[item.probabilities() for item in pair] for pair in ((out, out), (others, and_one))]
+    sides = [[item.probabilities() for item in pair] for pair in ((out, out), (others, and_target))]
     laws = np.stack(
         [np.concatenate([(1 - p)[:, None] * a, p[:, None] * b], axis=1) for a, b in sides], axis=1
     )
@@ -231,7 +231,7 @@ def _pieces(
     The line is that of least squares, so that it is right on average in every cell.
 
     Args:
-        evaluate: the terms at sums, both of shape (d, 2, C): two sides of a fixed target, or two bits of one that is drawn.
+        evaluate: the terms at sums, both of shape (d, 2, C): two sides of a fixed target, or two bits of a sampled target.
         low: the sums at the first place, shape (d, 2).
         ends: the largest possible ones, shape (d, 2).
         laws: the probabilities of the columns, shape (d, 2, C).
@@ -277,15 +277,15 @@ def _fitted(
     evaluate: Callable[[np.ndarray], np.ndarray],
     first: np.ndarray,
     ends: np.ndarray,
-    drawn: np.ndarray,
+    possible: np.ndarray,
     width: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Mean and slope of the terms over each cell that can be drawn, and how far they are from that line at most."""
+    """Mean and slope of the terms over each cell that can be sampled, and how far they are from that line at most."""
 
     def places() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Every place of the cells in turn, counted from their middles, which cells have it, and the terms there."""
         for place in range(int(width.max())):
-            inside = drawn & (place < width)
+            inside = possible & (place < width)
             sums = np.minimum(first + np.minimum(place, width - 1), ends)
             yield place - (width - 1) / 2, inside, np.where(inside, evaluate(sums), 0.0)
 

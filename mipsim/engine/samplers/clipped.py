@@ -1,4 +1,4 @@
-"""Means of clipped records: linear scores drawn from their own distribution, or every record drawn, clipped and added."""
+"""Means of clipped records: linear scores sampled from their own distribution, or every record sampled, clipped and added."""
 
 from functools import partial
 from typing import Any, ClassVar
@@ -30,9 +30,9 @@ _REACH = 8.7  # in probits; the largest value that a normal made of 53-bit unifo
 _ERROR = 1e-9  # of a chi variable, whose standard deviation is 0.6 to 0.71: a KS distance of some 1e-9
 _LEAST_DIMENSION = 16  # four groups of four coordinates: fewer are not worth the packing
 _FARTHEST = 64.0  # in standard deviations: beyond it float32 records lose more than 6 of their 24 bits
-_LANES = 2**13  # records drawn side by side: their sums, 16 bytes each, stay in the L2 cache
+_LANES = 2**13  # records sampled side by side: their sums, 16 bytes each, stay in the L2 cache
 _GROUPS = 64  # of four coordinates that are summed in float32 before the float64 sum takes over
-_NUMBERS = 2**15  # float32 numbers drawn at a time: 128 kB, which stay in the L2 cache
+_NUMBERS = 2**15  # float32 numbers sampled at a time: 128 kB, which stay in the L2 cache
 
 
 def words(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, ...]:
@@ -40,7 +40,7 @@ def words(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, ...]
 
     Args:
         use: below 2^32; what a row's words are for.
-        row: below 2^32; which record of the game, or one of the rows above.
+        row: below 2^32; which record of the game, or a row above.
         draws: the games, below 2^61: their upper half shares a word with the place.
 
     Examples:
@@ -150,7 +150,7 @@ class ClippedLaw(AbstractLinearStep):
     """Draws the score of a clipped step from its exact law, for records N(m, s^2 I) and a linear attack.
 
     The score of a clipped record g, with weights w, needs w . g and ||g|| only. In an orthonormal basis whose first
-    vector is w / |w| and whose second holds the rest of m, these are functions of two normals and one chi variable of
+    vector is w / |w| and whose second holds the rest of m, these are functions of two normals and a chi variable of
     d - 2 degrees of freedom:
 
         ||g||^2 = (m_1 + s Z_1)^2 + (m_2 + s Z_2)^2 + s^2 chi^2_{d-2},    w . g = |w| (m_1 + s Z_1).
@@ -195,7 +195,7 @@ class ClippedLaw(AbstractLinearStep):
 def clipped_law_sampler(problem: Problem) -> ClippedLaw | None:
     """The sampler that draws the score from its distribution, or None where it does not apply.
 
-    It applies to a fixed target with a clipped step, Gaussian records of one common variance without correlations, and a
+    It applies to a fixed target with a clipped step, Gaussian records of a common variance without correlations, and a
     linear attack. Must be called inside `exact_scope`.
     """
     step, data, attack = _fields_of(problem), problem.data, problem.attack
@@ -297,14 +297,14 @@ class GaussianRows(eqx.Module):
         return jnp.stack([first[0::2], first[1::2], second[0::2], second[1::2]])
 
     def joined(self, halves: tuple[Array, Array]) -> Float[Array, " d"]:
-        """Two stretches of coordinates as one vector, float64."""
+        """Two stretches of coordinates as a single vector, float64."""
         return jnp.concatenate(halves).astype(jnp.float64)[: self.dimension]
 
 
 def gaussian_rows(data: object) -> GaussianRows | None:
     """The float32 rows of a law, or None where it is not a Gaussian that they suit.
 
-    That is one with independent coordinates, d >= 16 (a draw of few dimensions needs its own tail), and means within 64
+    That is a step with independent coordinates, d >= 16 (a draw of few dimensions needs its own tail), and means within 64
     of the largest standard deviations (else the clipped norm would lose digits). Must be called inside `exact_scope`.
 
     Examples:
@@ -358,18 +358,18 @@ class ClippedScores(AbstractLinearStep):
         row = jnp.tile(jnp.arange(self.rows, dtype=jnp.uint32), draws.games.shape[0])
         start = starts(row, draws._replace(games=jnp.repeat(draws.games, self.rows)))
 
-        def one_group(group: Array, sums: Array) -> Array:
+        def add_group(group: Array, sums: Array) -> Array:
             record = law.draw(group.astype(jnp.uint32), start)
             square = sum((x * x for x in record[1:]), record[0] * record[0])
             score = sum((short[i][group] * x for i, x in enumerate(record)), jnp.zeros((), jnp.float32))
-            # One complex number, so that one loop computes both: XLA would otherwise draw the record twice.
+            # A complex number, so that a single loop computes both: XLA would otherwise draw the record twice.
             return sums + jax.lax.complex(square, score)
 
         def some_groups(k: Array, sums: Array) -> Array:
             # Few enough for float32 sums; a loop that mixes them with float64 is vectorised half as wide.
             last = jnp.minimum((k + 1) * _GROUPS, law.groups)
             none = jnp.zeros(start.shape, jnp.complex64)
-            return sums + jax.lax.fori_loop(k * _GROUPS, last, one_group, none).astype(jnp.complex128)
+            return sums + jax.lax.fori_loop(k * _GROUPS, last, add_group, none).astype(jnp.complex128)
 
         none = jnp.zeros(start.shape, jnp.complex128)
         sums = jax.lax.fori_loop(0, -(-law.groups // _GROUPS), some_groups, none).reshape(-1, self.rows)
@@ -385,7 +385,7 @@ class ClippedScores(AbstractLinearStep):
 
 
 class ClippedRows(AbstractStep):
-    """Releases the output: a block of records is drawn, clipped and added while the next one is drawn.
+    """Releases the output: a block of records is sampled, clipped and added while the next is sampled.
 
     Attributes:
         attack: any.
@@ -405,14 +405,14 @@ class ClippedRows(AbstractStep):
         return 16 * self.rows_at_once * self.records.groups
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
-        def one(game: Array) -> Array:
+        def score(game: Array) -> Array:
             own = draws._replace(games=game)
             target = self._target(own)
             output = self._release(target, own)
             return jnp.asarray(self.attack.score(target, output)).astype(jnp.float64)
 
-        # One game at a time stays in the cache of a core; an accelerator wants many in flight.
-        in_turn, together = partial(jax.lax.map, one), jax.vmap(one)
+        # A single game at a time stays in the cache of a core; an accelerator wants many in flight.
+        in_turn, together = partial(jax.lax.map, score), jax.vmap(score)
         return jax.lax.platform_dependent(draws.games, cpu=in_turn, default=together)
 
     def _target(self, draws: Draws) -> Float[Array, " d"]:
@@ -446,7 +446,7 @@ class ClippedRows(AbstractStep):
             *added, start = state
             return *add(block, *added), _packed(law.draw(group, start)), begin(block + 2)
 
-        # Records are drawn into the loop's state, one block ahead: else XLA draws them once for each use. So the loop
+        # Records are sampled into the loop's state, a block ahead: else XLA draws them once for each use. So the loop
         # begins with a block before the first, which holds no records.
         last = -(-self.rows // at_once) - 1
         none = jnp.zeros((at_once, law.groups), jnp.complex128)
@@ -460,7 +460,8 @@ class ClippedRows(AbstractStep):
 
 
 def clipped_sampler(problem: Problem) -> AbstractStep | None:
-    """The literal sampler of a clipped step, or None where it does not apply: records are drawn as float32, a few coordinates at a time.
+    """The literal sampler of a clipped step, or None where it does not apply: records are sampled as float32, a few coordinates
+    at a time.
 
     It applies to data that `gaussian_rows` takes; others are played in float64 by the general literal sampler. Of a record a linear attack
     on a fixed target needs two numbers; any other needs the record. Must be called inside `exact_scope`.
@@ -474,14 +475,14 @@ def clipped_sampler(problem: Problem) -> AbstractStep | None:
     if isinstance(problem, FixedProblem) and isinstance(problem.attack, AbstractLinearAttack):
         return ClippedScores(**step, records=law, block=block_games(step["rows"], budget=_LANES, most=1024))
     width, rows = 4 * law.groups, step["rows"]
-    # At least two blocks: XLA unrolls a loop of one, and then draws the records once for each use.
+    # At least two blocks: XLA unrolls a loop of a single block, and then draws the records once for each use.
     at_once = max(1, min((rows + 1) // 2, _NUMBERS // width))
     block = block_games(rows * width, budget=2**21, most=1024)
     return ClippedRows(**step, records=law, block=block, rows_at_once=at_once)
 
 
 def _packed(four: tuple[Array, ...]) -> Array:
-    """Four float32 arrays as one array of 128-bit numbers, which one loop fills."""
+    """Four float32 arrays as a single array of 128-bit numbers, which a single loop fills."""
     pairs = (jnp.stack(pair, axis=-1) for pair in (four[:2], four[2:]))
     low, high = (jax.lax.bitcast_convert_type(pair, jnp.float64) for pair in pairs)
     return jax.lax.complex(low, high)

@@ -49,8 +49,8 @@ _CELLS = "entries", "left", "width", "start"  # of a `SumTable`
 _RADIX = 4  # of the digits of a number of rows: three tables each; base 2 takes twice the look-ups, base 16 twice the tables
 _FIRST = 4, 16  # sides of the first digit that are tried; tables of fewer rows may not exist
 _MOST_TABLES = 128  # of densities, each of which takes a tenth of a second to a second and a half
-_FEW = 128  # records: as many uniform ones are drawn as soon as looked up, and need no tables
-_LOOK_UP = 4  # records that are drawn in the time of a look-up
+_FEW = 128  # records: as many uniform records are sampled as soon as looked up, and need no tables
+_LOOK_UP = 4  # records that are sampled in the time of a look-up
 
 WordsOf = Callable[[int | Array], UInt64[Array, "d G"]]
 
@@ -81,20 +81,20 @@ class LatticeColumns(AbstractColumns):
     Attributes:
         entries: shape (laws, sides, C) flattened.
         origin: shape (d, sides).
-        ones, one_origin: the same of a single record, shapes (laws, C') flattened and (d,).
+        ones, single_origin: the same of a single record, shapes (laws, C') flattened and (d,).
         which: the law of each coordinate, shape (d,).
         step: of the lattice.
-        bits, one_bits: log2 of C and C'.
+        bits, single_bits: log2 of C and C'.
     """
 
     entries: UInt32[Array, " entries"]
     origin: Float[Array, "d sides"]
     ones: UInt32[Array, " single"]
-    one_origin: Float[Array, " d"]
+    single_origin: Float[Array, " d"]
     which: Int[Array, " d"]
     step: Float[Array, ""]
     bits: int = eqx.field(static=True)
-    one_bits: int = eqx.field(static=True)
+    single_bits: int = eqx.field(static=True)
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         row = _row(self.which, self.origin.shape[1], side, self.bits)
@@ -103,10 +103,10 @@ class LatticeColumns(AbstractColumns):
         return _of_side(self.origin, side) + self.step * column.astype(jnp.int32)
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
-        row = self.which.astype(jnp.uint32)[:, None] << jnp.uint32(self.one_bits)
+        row = self.which.astype(jnp.uint32)[:, None] << jnp.uint32(self.single_bits)
         word = words(_SUM).astype(jnp.uint32)  # the half that `sums` leaves
-        column = draw(self.ones, word, self.one_bits, jnp.broadcast_to(row, word.shape))
-        return self.one_origin[:, None] + self.step * column.astype(jnp.int32)
+        column = draw(self.ones, word, self.single_bits, jnp.broadcast_to(row, word.shape))
+        return self.single_origin[:, None] + self.step * column.astype(jnp.int32)
 
 
 class CellColumns(AbstractColumns):
@@ -139,7 +139,7 @@ class CellColumns(AbstractColumns):
 
 
 class DensityColumns(AbstractColumns):
-    """Sums of location-scale families, one table of cells for each law among the coordinates and either side.
+    """Sums of location-scale families, a table of cells for each law among the coordinates and either side.
 
     Attributes:
         data: draws the targets of a random-target game.
@@ -196,10 +196,10 @@ def _of_side(values: Float[Array, "d sides"], side: Int[Array, "..."]) -> Float[
 
 
 class RecordColumns(AbstractColumns):
-    """Sums of 0, 1, ..., most records, which the side says: they are drawn one by one.
+    """Sums of 0, 1, ..., most records, which the side states: they are sampled individually.
 
     Attributes:
-        data: the law of one.
+        data: the law of a single record.
         most: the largest number.
     """
 
@@ -234,7 +234,7 @@ class PoissonColumns(AbstractColumns):
     Attributes:
         count: the number of included rows besides the target.
         base: as above.
-        few: the sums of base + (first digit) rows where they are drawn, or None where they are in the tables.
+        few: the sums of base + (first digit) rows where they are sampled, or None where they are in the tables.
         tables: the sums of every other digit above 0, and before them those of base + (first digit) rows.
         first: as above.
         digits: how many there are.
@@ -293,7 +293,7 @@ class SplitColumns(AbstractColumns):
         rows: how many records are added up, with the target's.
         count: how many of them are included besides the target, or None where there are no coins.
         places: of the digits.
-        bits, one_bits: log2 of C and C'.
+        bits, single_bits: log2 of C and C'.
     """
 
     values: Float[Array, " k"]
@@ -305,7 +305,7 @@ class SplitColumns(AbstractColumns):
     count: RowCount | None
     places: int = eqx.field(static=True)
     bits: int = eqx.field(static=True)
-    one_bits: int = eqx.field(static=True)
+    single_bits: int = eqx.field(static=True)
 
     @property
     def uses(self) -> int:
@@ -332,8 +332,8 @@ class SplitColumns(AbstractColumns):
     def _count(
         self, value: Array, number: UInt32[Array, "d G"], words: WordsOf, world: Array
     ) -> UInt32[Array, "d G"]:
-        """How many of so many records, which have none of the values before, have this one."""
-        laws = self.ones.shape[0] >> self.one_bits
+        """How many of so many records, which have none of the values before, have this value."""
+        laws = self.ones.shape[0] >> self.single_bits
         first = (value.astype(jnp.uint32) * jnp.uint32(laws) + self.which)[:, None] * jnp.uint32(
             (_RADIX - 1) * self.places
         )
@@ -350,8 +350,8 @@ class SplitColumns(AbstractColumns):
 
     def record(self, words: WordsOf) -> Float[Array, "d G"]:
         word = halves(words(_TARGET))[1]
-        row = jnp.broadcast_to(self.which[:, None] << jnp.uint32(self.one_bits), word.shape)
-        place = draw(self.ones, word, self.one_bits, row)
+        row = jnp.broadcast_to(self.which[:, None] << jnp.uint32(self.single_bits), word.shape)
+        place = draw(self.ones, word, self.single_bits, row)
         return self.values.at[place].get(mode="promise_in_bounds")
 
 
@@ -362,7 +362,7 @@ class ColumnSampler(AbstractSampler):
         attack: any attack.
         target: what the attack is given, shape (d,), or None where each game draws its own, a row.
         row: what the target adds to the sums, shape (d,), or None in the same case.
-        columns: where the sums are drawn from.
+        columns: where the sums are sampled from.
         noise: standard deviation of Gaussian noise in every output coordinate, shape (d,).
         others: laws of other noises in the output.
         inclusion: the probability that the target, if a member, is among the rows.
@@ -534,11 +534,11 @@ def _lattice(data: AbstractDistribution, sides: list[int]) -> LatticeColumns | N
         entries=jnp.asarray(np.stack([table.entries for table in known], axis=1).reshape(-1)),
         origin=jnp.asarray(np.stack([table.origin for table in known], axis=1)[which]),
         ones=jnp.asarray(item.entries.reshape(-1)),
-        one_origin=jnp.asarray(item.origin[which]),
+        single_origin=jnp.asarray(item.origin[which]),
         which=jnp.asarray(which),
         step=jnp.asarray(item.step),
         bits=widest.bits,
-        one_bits=item.bits,
+        single_bits=item.bits,
     )
 
 
@@ -581,14 +581,14 @@ def _density(data: AbstractDistribution, sides: list[int]) -> DensityColumns | N
 def _density_digits(data: AbstractDistribution, count: RowCount) -> PoissonColumns | None:
     least, most = count.range
     for first in _FIRST:
-        is_drawn = least < first  # fewer rows are drawn one by one: their densities have corners
-        digits = digits_of(0 if is_drawn else least, most, first)
-        sides = list(chain(*digits[is_drawn:]))
-        few = RecordColumns(data, len(digits[0]) - 1) if is_drawn else None
+        is_sampled = least < first  # fewer rows are sampled individually: their densities have corners
+        digits = digits_of(0 if is_sampled else least, most, first)
+        sides = list(chain(*digits[is_sampled:]))
+        few = RecordColumns(data, len(digits[0]) - 1) if is_sampled else None
         columns = _density(data, sides) if sides else few
         if columns is not None:
             return PoissonColumns(
-                count, jnp.asarray(0 if is_drawn else least), few, columns, first, len(digits)
+                count, jnp.asarray(0 if is_sampled else least), few, columns, first, len(digits)
             )
     return None
 
@@ -617,7 +617,7 @@ def _split(data: AbstractDistribution, rows: int, count: RowCount | None) -> Spl
     stages = data.values.size - 1
     if _LOOK_UP * stages * places > rows or most > 2**31:
         return None
-    # Of the records that have none of the values before, the share that has this one.
+    # Of the records that have none of the values before, the share that has this value.
     rest = 1.0 - np.cumsum(laws, axis=1)[:, :-1]
     before = np.concatenate([np.ones((len(laws), 1)), rest[:, :-1]], axis=1)
     shares = np.clip(laws[:, :-1] / np.where(before > 0, before, 1.0), 0.0, 1.0)
@@ -639,7 +639,7 @@ def _split(data: AbstractDistribution, rows: int, count: RowCount | None) -> Spl
         count=count,
         places=places,
         bits=bits,
-        one_bits=max(1, stages.bit_length()),
+        single_bits=max(1, stages.bit_length()),
     )
 
 
@@ -655,7 +655,7 @@ def _counts(trials: int, shares: np.ndarray, bits: int) -> tuple[np.ndarray, np.
 
 
 def _sure(bits: int) -> np.ndarray:
-    """An alias row of which only the first column is drawn."""
+    """An alias row of which only the first column is used."""
     masses = np.zeros((1, 1 << bits), np.int64)
     masses[0, 0] = 2**32
     return alias_entries(masses, bits)[0]

@@ -1,4 +1,4 @@
-"""What one coordinate's count adds to a score, in fixed point: a row of a table, a multiple of the count, or pieces of lines."""
+"""What a coordinate's count adds to a score, in fixed point: a row of a table, a multiple of the count, or pieces of lines."""
 
 from abc import abstractmethod
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from jaxtyping import Array, Float, Int, UInt32
 IMPOSSIBLE = -(2**31)
 """The fixed-point term that stands for -inf."""
 BIT = 31
-"""Of a place among the cells of a count: the bit of a target that is drawn with it."""
+"""Of a place among the cells of a count: the bit of a target that is sampled with it."""
 
 
 class Reach(NamedTuple):
     """The part of a coordinate's two rows (without the target, then with it) that a block of games can touch.
 
     Attributes:
-        columns: C, of one row.
+        columns: C, of a row.
         skip: where the part begins: 0, or C if every game has the target.
         width: 2 C if the games differ in that, else C.
         offset: where each game's row begins within the part, shape (G,), or a scalar zero.
@@ -34,7 +34,7 @@ class Reach(NamedTuple):
 
         Args:
             table: flattened.
-            coordinate: one for all games, or a column of them, shape (rows, 1).
+            coordinate: a single row for all games, or a column of them, shape (rows, 1).
             place: within the row of each game.
         """
         begin, place = coordinate * (2 * self.columns) + self.skip, place + self.offset
@@ -60,7 +60,7 @@ def at(table: Array, coordinate: Array) -> Array:
 def scaled(unit: Float[Array, "..."], total: Int[Array, "..."]) -> Float[Array, "..."]:
     """The product unit x total, with the same bits on every device.
 
-    A compiler may fuse a product with a sum into one rounding, or not. Here both ways agree: every product of parts is exact.
+    A compiler may fuse a product with a sum into a single rounding, or not. Here both ways agree: every product of parts is exact.
 
     Args:
         unit: >= 0.
@@ -83,7 +83,7 @@ def scaled(unit: Float[Array, "..."], total: Int[Array, "..."]) -> Float[Array, 
 
 
 class AbstractTerms(eqx.Module):
-    """Terms of an additive score, one for each coordinate. Their sum, modulo 2^32 or 2^64, does not depend on its order."""
+    """Terms of an additive score, a term for each coordinate. Their sum, modulo 2^32 or 2^64, does not depend on its order."""
 
     has_impossible: eqx.AbstractVar[bool]
 
@@ -118,7 +118,7 @@ class LinearTerms(AbstractTerms):
     """Whole multiples of the count, which spares a look-up a coordinate.
 
     Attributes:
-        steps: the term of one more success at each coordinate, int32, shape (rows,).
+        steps: the term of a further success at each coordinate, int32, shape (rows,).
         starts: the sum of the terms of the lowest counts, for either side, int32 or int64, shape (2,).
         has_impossible: False.
     """
@@ -135,12 +135,12 @@ class LinearTerms(AbstractTerms):
 
 
 class PairedTerms(AbstractTerms):
-    """Whole multiples of the count, other ones for either bit of a target that is drawn with it.
+    """Whole multiples of the count, other multiples for either bit of a target that is sampled with it.
 
     A column is a pair (bit, count), the bit above the count's `bits` bits; its term is that of the bit, plus steps times count.
 
     Attributes:
-        steps: of one more success at each coordinate, for either bit, int32, shape (rows, 2) flattened.
+        steps: of a further success at each coordinate, for either bit, int32, shape (rows, 2) flattened.
         jumps: what bit 1 adds by itself, of the dtype of `first`, shape (rows,).
         first: the sum of the terms of bit 0 at the lowest counts, an int32 or int64 scalar.
         bits: of the count.
@@ -168,7 +168,7 @@ class PairedTerms(AbstractTerms):
 class PieceTerms(AbstractTerms):
     """Any smooth term, a straight line over each cell of counts.
 
-    A count is a place, 2^shift of which are a cell; the highest bit of a place may be the bit of a target that is drawn with it.
+    A count is a place, 2^shift of which are a cell; the highest bit of a place may be the bit of a target that is sampled with it.
 
     Attributes:
         values: the line's term at the first count of each cell, int64, shape (rows, 2, C) flattened.

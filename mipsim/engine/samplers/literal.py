@@ -1,4 +1,4 @@
-"""Games played round by round: with every record, which is their meaning, or with outputs drawn from their exact distribution."""
+"""Games played round by round: with every record, which is their meaning, or with outputs sampled from their exact distribution."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
 from mipsim.games.base import AbstractGame, AbstractMembershipGame, Round
 
 _TOGETHER = 2**15  # numbers of the literal games that are played at once: 256 KiB stay in the cache
-_OUTPUTS = 8  # of games that are played by blocks: how many are made and scored in one step
+_OUTPUTS = 8  # of games that are played by blocks: how many are made and scored in a single step
 
 
 class AbstractRounds(AbstractSampler):
@@ -33,7 +33,7 @@ class AbstractRounds(AbstractSampler):
 
     @abstractmethod
     def round(self) -> Round:
-        """What plays one round."""
+        """What plays a round."""
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         play, member = self.round(), draws.world == 1
@@ -43,9 +43,9 @@ class AbstractRounds(AbstractSampler):
 
         return self.each(score, draws)
 
-    def each(self, one: Callable[[Array], Array], draws: Draws) -> Array:
+    def each(self, single_game: Callable[[Array], Array], draws: Draws) -> Array:
         """What the function finds for the key of every game, shape (G, ...)."""
-        return jax.vmap(one)(game_keys(draws))
+        return jax.vmap(single_game)(game_keys(draws))
 
     def nan_outputs(self, seed: int, stream: int, games: range) -> int:
         with exact_scope():
@@ -103,29 +103,29 @@ class LiteralSampler(AbstractRounds):
             )
         return False
 
-    def _by_blocks(self, one: Callable[[Array], Array]) -> Callable[[Array], Array] | None:
+    def _by_blocks(self, single_game: Callable[[Array], Array]) -> Callable[[Array], Array] | None:
         if not isinstance(self.game, AbstractMembershipGame):
             return None
         rows, width = self.game.n, self.game.data.dimension
         height = rows_of_block(rows, width)
-        return by_blocks(one, rows, height) if height < rows else None
+        return by_blocks(single_game, rows, height) if height < rows else None
 
-    def each(self, one: Callable[[Array], Array], draws: Draws) -> Array:
-        all_at_once = jax.vmap(one)
+    def each(self, single_game: Callable[[Array], Array], draws: Draws) -> Array:
+        all_at_once = jax.vmap(single_game)
 
         def on_a_core(keys: Array) -> Array:
-            if (in_blocks := self._by_blocks(one)) is not None:
+            if (in_blocks := self._by_blocks(single_game)) is not None:
                 with suppress(InseparableError):
                     return jax.lax.map(in_blocks, keys, batch_size=_OUTPUTS)
             few = self.together < self.block
             return (
-                jax.lax.map(one, keys, batch_size=self.together if self.together > 1 else None)
+                jax.lax.map(single_game, keys, batch_size=self.together if self.together > 1 else None)
                 if few
                 else all_at_once(keys)
             )
 
         def play(keys: Array) -> Array:
-            # An accelerator wants much work in one step rather than little memory.
+            # An accelerator wants much work in each step rather than little memory.
             return jax.lax.platform_dependent(keys, cpu=on_a_core, default=all_at_once)
 
         try:
@@ -136,7 +136,7 @@ class LiteralSampler(AbstractRounds):
 
 
 class LawSampler(AbstractRounds):
-    """Draws every output from its exact law, without its records; `law_sampler` makes one."""
+    """Draws every output from its exact law, without its records; see `law_sampler`."""
 
     fidelity: ClassVar[str] = "sufficient"
     name: ClassVar[str] = "exact draw"
@@ -156,7 +156,7 @@ class LawSampler(AbstractRounds):
 def law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> LawSampler:
     """The sampler of the output's exact law, which the game must have. Must be called inside `exact_scope`.
 
-    The number of records is an array, so that one executable serves all; not where a mechanism of the user's own needs it as a
+    The number of records is an array, so that an executable serves all; not where a mechanism of the user's own needs it as a
     Python number.
 
     Examples:

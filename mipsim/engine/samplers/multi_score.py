@@ -1,4 +1,4 @@
-"""Samplers that score one release many times: by several attacks, or for several targets."""
+"""Samplers that score a release many times: by several attacks, or for several targets."""
 
 from collections.abc import Sequence
 
@@ -22,9 +22,9 @@ _NUMBERS = 2**19  # a block's numbers: 4 MB in float64
 
 
 class StackedAttacks(AbstractAttack):
-    """Several attacks as one whose score is a vector; linear ones on a fixed target are one matrix.
+    """Several attacks as a single attack whose score is a vector; linear attacks on a fixed target are a single matrix.
 
-    The samplers map the score over the games of a block, so that XLA sees one product of matrices.
+    The samplers map the score over the games of a block, so that XLA sees a single product of matrices.
 
     Attributes:
         others: the attacks that score a release by themselves.
@@ -39,7 +39,7 @@ class StackedAttacks(AbstractAttack):
 
     @classmethod
     def of(cls, game: AbstractGame, attacks: Sequence[AbstractAttack]) -> "StackedAttacks":
-        """The attacks on one game. Must be called inside `exact_scope`."""
+        """The attacks on a single game. Must be called inside `exact_scope`."""
         lines: dict[int, tuple[np.ndarray, float]] = {}
         for i, attack in enumerate(attacks):
             if isinstance(game, FixedTarget) and isinstance(attack, AbstractLinearAttack):
@@ -61,16 +61,16 @@ class StackedAttacks(AbstractAttack):
 
 
 class ManyTargets(AbstractSampler):
-    """Several targets of a noisy mean, scored on the same rows; the last column is that of a random one of them.
+    """Several targets of a noisy mean, scored on the same rows; the last column is that of a random target.
 
-    In the "out" world one release is scored for every target. In the "in" world each target has a release of its own,
+    In the "out" world a single release is scored for every target. In the "in" world each target has a release of its own,
     made of the same other rows and the same noise: for target z the output is base + z / rows, so that a linear attack
-    needs one matrix product, weights . base, and one number per target, weights . z / rows. The base is the output of
+    needs a single matrix product, weights . base, and a number per target, weights . z / rows. The base is the output of
     the game whose target is the origin.
 
     Attributes:
         base: that game.
-        tables: draws its outputs, or None where it has none; then each is drawn by itself, from its law or its rows.
+        tables: draws its outputs, or None where it has none; then each is sampled by itself, from its law or its rows.
         attack: aimed at each target in turn.
         targets: shape (m, d).
         weights, offsets, own: of a linear attack, shapes (m, d), (m,), (m,); `own` is weights . z. None for others.
@@ -108,7 +108,7 @@ class ManyTargets(AbstractSampler):
         else:
             base, inside = jax.vmap(lambda key: self._base(key, draws.world == 1), out_axes=(1, 0))(keys)
         if self.weights is None or self.offsets is None or self.own is None:
-            scores = jax.lax.map(lambda pair: self._one_by_one(*pair), (base.T, inside)).T
+            scores = jax.lax.map(lambda pair: self._each_target(*pair), (base.T, inside)).T
         else:
             entered = jnp.where(inside, 1.0 / self.rows, 0.0)
             scores = self.weights @ base + self.own[:, None] * entered + self.offsets[:, None]
@@ -119,7 +119,7 @@ class ManyTargets(AbstractSampler):
         return jnp.concatenate([scores, item]).T
 
     def _base(self, key: Array, member: Array) -> tuple[Float[Array, " d"], Bool[Array, ""]]:
-        """One output without the target, and whether it is to be added."""
+        """An output without the target, and whether it is to be added."""
         key_rows, key_row, key_noise, key_coin = jax.random.split(jax.random.fold_in(key, 0), 4)
         inside = member & (jax.random.uniform(key_coin) < self.inclusion)
         data = self.base.data
@@ -133,7 +133,7 @@ class ManyTargets(AbstractSampler):
         noise = self.deviation * jax.random.normal(key_noise, self.deviation.shape)
         return (others + row) / self.rows + noise, inside
 
-    def _one_by_one(self, base: Array, inside: Array) -> Float[Array, " m"]:
+    def _each_target(self, base: Array, inside: Array) -> Float[Array, " m"]:
         share = jnp.where(inside, 1.0 / self.rows, 0.0)
         return jax.vmap(lambda z: self.attack.score(z, base + share * z).astype(jnp.float64))(self.targets)
 
@@ -145,14 +145,14 @@ def many_targets_sampler(
 
     Raises:
         ValueError: if the mechanism is not a mean with Gaussian noise and sub-sampling: for others, targets do not
-            share their rows linearly, and are played one by one.
+            share their rows linearly, and are played separately.
     """
     base = FixedTarget(game.mechanism, game.data, game.n, np.zeros(targets.shape[1]))
     problem = problem_of(base, attack, transform=False)
     if problem is None or not problem.mean.is_plain:
         raise ValueError(
             f"mechanism is {type(game.mechanism).__name__}; many targets share rows only for EmpiricalMean with "
-            "GaussianNoise and Subsampled: play the targets one by one"
+            "GaussianNoise and Subsampled: play each target separately"
         )
     mean, (m, d) = problem.mean, targets.shape
     tables = None if fidelity == "literal" else column_sampler(problem)

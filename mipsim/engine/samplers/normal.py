@@ -23,7 +23,7 @@ _SAME = 1e-10  # how far two matrices may be from proportional, relatively: roun
 
 
 class NormalSampler(AbstractSampler):
-    """A linear score of Gaussian data: one float64 normal a game.
+    """A linear score of Gaussian data: a float64 normal a game.
 
     Side 0 is the law of the score without the target among the rows, side 1 with it.
 
@@ -44,7 +44,7 @@ class NormalSampler(AbstractSampler):
 
 
 class _Line(NamedTuple):
-    """What a linear score sees of the game: one row's mean and variance in it, the target's share, the noise's variance."""
+    """What a linear score sees of the game: a row's mean and variance in it, the target's share, the noise's variance."""
 
     offset: float | Array
     row_mean: float | Array
@@ -54,11 +54,11 @@ class _Line(NamedTuple):
 
 
 class PoissonNormalSampler(AbstractSampler):
-    """A linear score of Gaussian data whose rows are included by coins: a binomial count and one normal a game.
+    """A linear score of Gaussian data whose rows are included by coins: a binomial count and a normal a game.
 
     Attributes:
         count: how many rows are included besides the target.
-        line: what the score sees of one row, of the target and of the noise.
+        line: what the score sees of a row, of the target and of the noise.
         coin: whether the target is included.
     """
 
@@ -77,9 +77,9 @@ class PoissonNormalSampler(AbstractSampler):
 
 
 class RandomNormalSampler(AbstractSampler):
-    """The covariance score of Gaussian data for a random target: |t|^2 of the target and one normal a game.
+    """The covariance score of Gaussian data for a random target: |t|^2 of the target and a normal a game.
 
-    In coordinates where one record is N(0, I) the target is t ~ N(0, I_d), and given it the score is
+    In coordinates where a record is N(0, I) the target is t ~ N(0, I_d), and given it the score is
     scale (|t| s Z + share |t|^2) + slope |t|^2: only |t|^2 ~ chi2_d matters.
 
     Attributes:

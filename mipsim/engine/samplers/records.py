@@ -1,4 +1,4 @@
-"""Linear scores of records drawn from a finite list, transformed or not: every record is reduced to a number once."""
+"""Linear scores of records sampled from a finite list, transformed or not: every record is reduced to a number once."""
 
 from collections.abc import Callable
 from functools import reduce
@@ -21,12 +21,12 @@ from mipsim.mechanisms.release import Release
 
 _MOST_RECORDS = 2**20  # a longer list is played literally: its table would leave the cache
 _MOST_PAIRS = 2**25  # of records, for a random target: a table of 256 MiB
-_TOGETHER = 256  # targets whose weights are asked for at once
+_TOGETHER = 256  # targets whose weights are requested at once
 _TARGET = 0x80000000  # the Philox words of a game that choose its target
 
 
 class RecordSumSampler(AbstractSampler):
-    """A linear score of records drawn from a finite list: every record is projected once, a game sums n numbers.
+    """A linear score of records sampled from a finite list: every record is projected once, a game sums n numbers.
 
     The numbers are whole multiples of `unit`, so that their sum does not depend on its order. An index is the upper part
     of a 32-bit word times N: each record comes up with probability 1/N to within 2^-32.
@@ -62,7 +62,7 @@ class RecordSumSampler(AbstractSampler):
 
         groups, left = (self.rows - 1) // 4, (self.rows - 1) % 4
         total, places = _over_groups(groups, add, draws, self.values.shape[0])
-        # The last one to four records: of them the final one gives way to the target.
+        # The last 1 to 4 records: of them the final record gives way to the target.
         values = values_of(places)
         values = [jnp.where((side == 1) & (left == i), self.target_value, v) for i, v in enumerate(values)]
         total = sum((jnp.where(left >= i, value, 0) for i, value in enumerate(values)), total)
@@ -123,8 +123,8 @@ def _over_groups(
 ) -> tuple[Array, list[Array]]:
     """(what is added up over so many groups of four records of a list of `count`, the places of the group after them).
 
-    The places of a group are found one turn before they are looked up, and packed: a loop that looks up has no vectors, and XLA would make
-    the words in it. With a list of up to 2^16 records that is twice as fast on a CPU.
+    The places of a group are computed a turn before they are looked up, and packed: a loop that looks up has no vectors, and
+    XLA would make the words in it. With a list of up to 2^16 records that is twice as fast on a CPU.
 
     Args:
         groups: how many turns.
@@ -133,17 +133,19 @@ def _over_groups(
         count: length of the list, at most 2^32.
     """
     words, bits = words_of(draws), 16 if count <= 2**16 else 32
-    of_one, mask = 64 // bits, jnp.uint64(2**bits - 1)
+    per_word, mask = 64 // bits, jnp.uint64(2**bits - 1)
 
     def packed(group: Array) -> list[Array]:
         chosen = [
-            _place(word, count).astype(jnp.uint64) << jnp.uint64(bits * (i % of_one))
+            _place(word, count).astype(jnp.uint64) << jnp.uint64(bits * (i % per_word))
             for i, word in enumerate(words(group))
         ]
-        return [reduce(jnp.bitwise_or, chosen[first : first + of_one]) for first in range(0, 4, of_one)]
+        return [reduce(jnp.bitwise_or, chosen[first : first + per_word]) for first in range(0, 4, per_word)]
 
-    def places(kept: list[Array]) -> list[Array]:
-        return [((x >> jnp.uint64(bits * i)) & mask).astype(jnp.uint32) for x in kept for i in range(of_one)]
+    def places(stored: list[Array]) -> list[Array]:
+        return [
+            ((x >> jnp.uint64(bits * i)) & mask).astype(jnp.uint32) for x in stored for i in range(per_word)
+        ]
 
     def turn(group: Array, state: tuple[Array, list[Array]]) -> tuple[Array, list[Array]]:
         return add(group, state[0], places(state[1])), packed(group + 1)

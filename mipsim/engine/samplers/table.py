@@ -1,4 +1,4 @@
-"""The fast kernel: one random word per coordinate picks its count, and small tables give its term of the score."""
+"""The fast kernel: a random word per coordinate picks its count, and small tables give its term of the score."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -68,7 +68,7 @@ class Cells(eqx.Module):
 
     Attributes:
         shifts: log2 of the width of each coordinate's cells, uint32, shape (rows,).
-        bits: log2 of the number of cells; a column may have a bit above them, of a target that is drawn with the count.
+        bits: log2 of the number of cells; a column may have a bit above them, of a target that is sampled with the count.
         has_bit: whether it has.
     """
 
@@ -79,7 +79,7 @@ class Cells(eqx.Module):
     def place(
         self, first: Int[Array, ""], column: UInt32[Array, "rows G"], word: UInt32[Array, "rows G"]
     ) -> UInt32[Array, "rows G"]:
-        """The counts of coordinates from the first on, less the lowest; the bit, if there is one, is the highest of the word."""
+        """The counts of coordinates from the first on, less the lowest; the bit, if there is any, is the highest of the word."""
         shift = jax.lax.dynamic_slice(self.shifts, (first,), column.shape[:1])[:, None]
         within = place_in_cell(word, shift)
         if not self.has_bit:
@@ -91,7 +91,7 @@ class Cells(eqx.Module):
 class TableSampler(AbstractSampler):
     """Draws the score of a mean of Bernoulli records from tables of counts and of contributions.
 
-    A row of the tables holds one coordinate. Side 0 is the law of its column sum without the target, side 1 with it.
+    A row of the tables holds a coordinate. Side 0 is the law of its column sum without the target, side 1 with it.
     The score is link(base + unit x sum of int32 terms): integer sums do not depend on their order, wrap around modulo
     2^32 harmlessly, and are bit-identical on every device.
 
@@ -107,7 +107,7 @@ class TableSampler(AbstractSampler):
         has_coin, has_noise: what the kernel need not compute.
         spread: the variance that a coordinate's noise adds where the target's bit is 0 and where it is 1, in units of noise^2,
             int64, shape (rows, 2) flattened; None where the target, and with it all of the noise, is fixed.
-        cells: None where a column of the tables is one count.
+        cells: None where a column of the tables is a single count.
     """
 
     fidelity: ClassVar[str] = "sufficient"
@@ -151,16 +151,16 @@ class TableSampler(AbstractSampler):
     def _sum(
         self, words: Words, world: Array, side: Array
     ) -> tuple[Int[Array, " G"], Bool[Array, " G"], Int[Array, "..."]]:
-        """Sum the terms over the coordinates, a group a step; also say where one was impossible, and sum the spread."""
+        """Sum the terms over the coordinates, a group a step; also say where a term was impossible, and sum the spread."""
         columns = 1 << self.bits
-        # One game's coin may point at either side, so that both rows of a coordinate are in reach; else only one is.
+        # One game's coin may point at either side, so that both rows of a coordinate are in reach; else only a single row is.
         reach = (
             Reach(columns, 0, 2 * columns, side << jnp.uint32(self.bits))
             if self.has_coin
             else Reach(columns, world.astype(jnp.int64) * columns, columns, jnp.uint32(0))
         )
         sequence = long_word(words[1], words[0])
-        top = self.bits - 1 if self.cells is None else BIT  # the bit of a target that is drawn
+        top = self.bits - 1 if self.cells is None else BIT  # the bit of a target that is sampled
 
         def added(coordinate: Array, column: Array) -> tuple[Array, Array, Array]:
             term, nothing = self.terms.of(coordinate, column, reach), jnp.zeros((), jnp.int64)
@@ -176,7 +176,7 @@ class TableSampler(AbstractSampler):
 
         def group_by_group() -> tuple[Array, Array, Array]:
             # A CPU would make each word again for the look-up, and with scalars, and would hand the halves of each look-up to its own
-            # threads, at a greater cost than they take: there a group's words are made first, then looked up, and kept.
+            # threads, at a greater cost than they take: there a group's words are made first, then looked up, and stored.
             def step(group: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
                 total, impossible, variance, *rooms = state
                 rooms[0], words = store_block(rooms[0], group, self._words(sequence, group))
@@ -195,7 +195,7 @@ class TableSampler(AbstractSampler):
             return jax.lax.fori_loop(0, rows // GROUP, step, (*nothing, *rooms))[:3]
 
         def all_at_once() -> tuple[Array, Array, Array]:
-            # One reduction over all coordinates is one kernel on an accelerator, which stores nothing but the sums.
+            # A reduction over all coordinates is a single kernel on an accelerator, which stores nothing but the sums.
             total, impossible, variance = nothing
             of_word = 1 if self.cells else 2
             word = splitmix64(sequence, jnp.arange(rows // of_word, dtype=jnp.uint64)[:, None])
@@ -219,7 +219,7 @@ class TableSampler(AbstractSampler):
 
     @property
     def _words_of_group(self) -> int:
-        """One for two coordinates, of cells one for each."""
+        """A word for two coordinates; of cells, a word for each."""
         return GROUP // 2 if self.cells is None else GROUP
 
     def _words(self, sequence: UInt64[Array, " G"], group: Array) -> UInt64[Array, "words G"]:
@@ -229,7 +229,7 @@ class TableSampler(AbstractSampler):
         return splitmix64(sequence, index[:, None])
 
     def _upper(self, words: UInt64[Array, "words G"]) -> UInt32[Array, "coordinates G"]:
-        """The words that look up, one for each coordinate of a group."""
+        """The words that look up, a word for each coordinate of a group."""
         if self.cells is not None:
             return halves(words)[1]
         shifts = jnp.arange(0, 64, 32, dtype=jnp.uint64)
@@ -254,7 +254,7 @@ class TableSampler(AbstractSampler):
 
 
 def _normal(words: Words) -> Float[Array, " G"]:
-    """One float64 standard normal from 106 bits (Box-Muller); its tail reaches 8.5."""
+    """A float64 standard normal from 106 bits (Box-Muller); its tail reaches 8.5."""
 
     def uniform(a: Array, b: Array) -> Array:
         wide = (a.astype(jnp.uint64) << jnp.uint64(21)) ^ (b.astype(jnp.uint64) >> jnp.uint64(11))
@@ -312,7 +312,7 @@ def of_tables(
 
 
 def has_tables(problem: Problem) -> bool:
-    """Whether a score is a sum of terms of counts: of Bernoulli data, by an additive attack; with noise, by a linear one."""
+    """Whether a score is a sum of terms of counts: of Bernoulli data, by an additive attack; with noise, by a linear attack."""
     if not isinstance(problem.data, Bernoulli) or not isinstance(problem.attack, AbstractAdditiveAttack):
         return False
     return problem.mean.is_plain and (
@@ -337,9 +337,9 @@ def weights_of_bits(problem: Problem) -> np.ndarray:
 def table_sampler(problem: Problem) -> TableSampler | None:
     """The kernel of tables of counts, or None where it does not apply.
 
-    It applies to `Bernoulli` data, a mean of whole rows with Gaussian noise or none, and an additive attack (a linear one where there is
-    noise, one that `offsets_at` knows where the target is random), if the tables fit into half a gigabyte. Must be called inside
-    `exact_scope`.
+    It applies to `Bernoulli` data, a mean of whole rows with Gaussian noise or none, and an additive attack (a linear attack
+    where there is noise, an attack that `offsets_at` knows where the target is random), if the tables fit into half a gigabyte.
+    Must be called inside `exact_scope`.
 
     Raises:
         ValueError: if the attack's contributions are NaN or +inf at a count that can occur.
@@ -358,7 +358,8 @@ def table_sampler(problem: Problem) -> TableSampler | None:
         return None
     assert isinstance(problem.data, Bernoulli)
     p, rows = np.asarray(problem.data.p), problem.mean.rows
-    # A pair of a bit and a count has one bit more than its count; one more may be needed where the windows of the sides do not coincide.
+    # A pair of a bit and a count has 1 bit more than its count; a further bit may be needed where the windows of the sides do
+    # not coincide.
     more = 0 if isinstance(problem, FixedProblem) else 2
     if p.size * 2 * 8 << (least_bits(rows, p) + more) > MOST_BYTES:
         return None

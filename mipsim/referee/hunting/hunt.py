@@ -1,4 +1,4 @@
-"""Hunting for a point where a statement breaks: draws, a climb, and a shrink to the simplest one."""
+"""Hunting for a point where a statement breaks: draws, a climb, and a shrink to the simplest counterexample."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def hunt(
         ...     claimed=lambda mu, k: mi.GaussianTradeOff(k * mu / 2),
         ...     truth=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu),
         ... )
-        >>> found = hunt(statement, "200 probes", progress=False)
-        >>> print(found.verdict, found.point, found.frontier["k"])
+        >>> outcome = hunt(statement, "200 probes", progress=False)
+        >>> print(outcome.verdict, outcome.point, outcome.frontier["k"])
         REFUTED {'mu': 1.0, 'k': 1} {'low': 1, 'high': 3}
     """
     check(statement)
@@ -211,7 +211,7 @@ def _search(search: Search) -> None:
 
 
 def _probe(search: Search, points: Iterator[SampledPoint], end: float) -> bool:
-    """Probe until the share `end` of the budget is used, one point at least; whether the statement was broken."""
+    """Probe until the share `end` of the budget is used, at least 1 point; whether the statement was broken."""
     broken = False
     while not search.budget.used or (
         search.budget.used_up < end and not (broken and search.budget.used >= MAPPED)
@@ -257,7 +257,7 @@ def _judged(search: Search, confidence: float, games: int | None, interrupted: b
     failed = bool(search.failures) and not isinstance(statement.kind, Exists)
     value = [item for item in judged if item.verdict is wanted]
     worst = value[-1] if value else speaks(statement, judged)
-    # What was cut short has found nothing yet.
+    # What was cut short has detected nothing yet.
     verdict = verdict_on(
         statement, judged, failed or (interrupted and not isinstance(statement.kind, Exists))
     )
@@ -284,9 +284,9 @@ def _judged(search: Search, confidence: float, games: int | None, interrupted: b
 
 
 def _finalists(probes: Sequence[Probe]) -> list[Probe]:
-    """The probes with the largest strain, one for each point."""
+    """The probes with the largest strain, a single probe for each point."""
     best: dict[str, Probe] = {}
-    for probe in sorted(probes, key=lambda one: -one.strain):
+    for probe in sorted(probes, key=lambda probe: -probe.strain):
         best.setdefault(repr(probe.at), probe)
         if len(best) == FINALISTS:
             break
@@ -328,7 +328,7 @@ def _how(
     late = beyond > 1.0 + 0.1 * search.budget.seconds
     outlasts = f"; judging went on for {beyond:.3g} s after the budget" if late else ""
     long = search.slowest > search.budget.seconds
-    slow = f"; one probe took {search.slowest:.3g} s, more than the whole budget" if long else ""
+    slow = f"; a probe took {search.slowest:.3g} s, more than the whole budget" if long else ""
     return f"{counted}; {chance}{nothing}{outlasts}{slow}"
 
 
@@ -355,7 +355,7 @@ def climb(search: Search, until: float) -> None:
     statement = search.statement
     numeric = [n for n in statement.free if not isinstance(statement.domain[n], (Choice, Fixed))]
     cells: dict[tuple[Any, ...], list[Any]] = {}
-    for probe in sorted(search.probes, key=lambda one: -one.strain):
+    for probe in sorted(search.probes, key=lambda probe: -probe.strain):
         cell = tuple(value for name, value in probe.at.items() if name not in numeric)
         cells.setdefault(cell, []).append(probe)
     chosen = list(cells.values())[:CELLS]
@@ -430,23 +430,23 @@ def _climb_cell(
     return broken
 
 
-KEPT = 0.1
-"""A simpler counterexample keeps at least this share of the strain: one that nobody can see helps nobody."""
+VISIBLE_SHARE = 0.1
+"""A simpler counterexample keeps at least this share of the strain: a violation that nobody can see helps nobody."""
 PASSES = 3
-"""Rounds over all parameters: a simpler value of one may allow a simpler value of another."""
+"""Rounds over all parameters: a simpler value of a parameter may allow a simpler value of another."""
 STEPS = 30
 """Halvings that find where a statement ceases to be broken."""
 
 
-def shrink(search: Search, found: Probe, patience: Callable[[], bool]) -> Probe:
-    """Return the simplest point that was met on the way from `found` and that still breaks the statement.
+def shrink(search: Search, broken_probe: Probe, patience: Callable[[], bool]) -> Probe:
+    """Return the simplest point that was met on the way from `broken_probe` and that still breaks the statement.
 
     Args:
         search: makes the probes.
-        found: where it is broken.
-        patience: asked before each probe whether to go on.
+        broken_probe: where it is broken.
+        patience: called before each probe; whether to go on.
     """
-    least, best = KEPT * found.strain, found
+    least, best = VISIBLE_SHARE * broken_probe.strain, broken_probe
     for _ in range(PASSES):
         before = best
         for name in sorted(
@@ -456,7 +456,7 @@ def shrink(search: Search, found: Probe, patience: Callable[[], bool]) -> Probe:
                 if not patience():
                     return best
                 probe = _simpler(search, best.at | {name: value})
-                if probe is not None and probe.strain >= least and _breaks(search, probe, found):
+                if probe is not None and probe.strain >= least and _breaks(search, probe, broken_probe):
                     best = probe
                     break
         if best is before:
@@ -464,7 +464,7 @@ def shrink(search: Search, found: Probe, patience: Callable[[], bool]) -> Probe:
     return best
 
 
-def frontier(search: Search, found: Probe, patience: Callable[[], bool]) -> dict[str, Any]:
+def frontier(search: Search, broken_probe: Probe, patience: Callable[[], bool]) -> dict[str, Any]:
     """From a counterexample, how far each parameter alone can move with the statement still broken.
 
     Returns:
@@ -478,15 +478,15 @@ def frontier(search: Search, found: Probe, patience: Callable[[], bool]) -> dict
             continue
 
         def broken(value: Any, name: str = name) -> bool:
-            probe = _simpler(search, found.at | {name: value})
-            return probe is not None and _breaks(search, probe, found)
+            probe = _simpler(search, broken_probe.at | {name: value})
+            return probe is not None and _breaks(search, probe, broken_probe)
 
         if isinstance(parameter, Choice):
-            reach[name] = [v for v in parameter.values if v == found.at[name] or broken(v)]
+            reach[name] = [v for v in parameter.values if v == broken_probe.at[name] or broken(v)]
             continue
         ends = {}
         for side, end in zip(("low", "high"), parameter.ends, strict=True):
-            good, bad = found.at[name], end
+            good, bad = broken_probe.at[name], end
             if good != end and not broken(end):
                 inside, outside = parameter.place(good), parameter.place(bad)
                 for _ in range(STEPS):
@@ -515,6 +515,6 @@ def _simpler(search: Search, at: Mapping[str, Any]) -> Probe | None:
     return search.probe(at, "shrink")
 
 
-def _breaks(search: Search, probe: Probe, found: Probe) -> bool:
-    # What games suggested is followed by games: what is left is judged by fresh ones.
-    return search.breaks(probe) if found.definite else probe.strain > 0.0
+def _breaks(search: Search, probe: Probe, broken_probe: Probe) -> bool:
+    # Further games test what games suggested: the rest is judged by fresh games.
+    return search.breaks(probe) if broken_probe.definite else probe.strain > 0.0

@@ -1,4 +1,4 @@
-"""The probes of a hunt: what is kept of them, and when they end."""
+"""The probes of a hunt: what is stored of them, and when they end."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from mipsim.referee.statement import Statement
 
 @dataclass
 class Search:
-    """The probes of one hunt.
+    """The probes of a single hunt.
 
     Attributes:
-        statement, seed, budget: what was asked.
+        statement, seed, budget: what was requested.
         line: says how far it is.
         probes, failures, findings: what was seen.
         known: probes that were made, by point: they are not made again.
@@ -53,7 +53,7 @@ class Search:
     file: TextIO | None = None
     slowest: float = 0.0
     judging: str = ""
-    told: float = field(default_factory=time.perf_counter)
+    last_probe: float = field(default_factory=time.perf_counter)
 
     def probe(self, at: Mapping[str, Any], phase: str) -> Probe | None:
         """Look at a point, record it, and return what was seen; None where its functions failed."""
@@ -63,15 +63,15 @@ class Search:
             began, seen = time.perf_counter(), self._looked(at)
             self.known[key] = seen
             now = time.perf_counter()
-            self.slowest, spent, self.told = max(self.slowest, now - began), now - self.told, now
+            self.slowest, spent, self.last_probe = max(self.slowest, now - began), now - self.last_probe, now
             self._write({"at": dict(at)} | seen | {"seconds": round(spent, 6)})
-        # One of an earlier run costs now what it cost then: the hunt as a whole has its budget once.
+        # A probe of an earlier run costs now what it cost then: the hunt as a whole has its budget once.
         self.budget.earlier += seen.pop("seconds", 0.0)
         self.budget.used += 1
         return self.record(at, phase, seen)
 
     def rest(self) -> None:
-        """Record what an earlier run had found and this one has not come by: on the clock no two runs are the same."""
+        """Record what an earlier run had seen and this run has not met: on the clock no two runs are the same."""
         if math.isfinite(self.budget.seconds):
             for at in [at for at, seen in self.known.items() if "seconds" in seen]:
                 self.probe(json.loads(at), "climb")
@@ -90,7 +90,7 @@ class Search:
         return result
 
     def fail(self, at: Mapping[str, Any], error: str) -> None:
-        """Record a point that could not even be asked whether it belongs to the domain."""
+        """Record a point whose membership in the domain could not even be evaluated."""
         self.budget.used += 1
         self.failures.append(Failure(dict(at), error))
 
@@ -134,7 +134,7 @@ class Search:
             self.file.flush()
 
     def resume(self, path: str | os.PathLike[str]) -> None:
-        """Read the probes of an earlier run, and write those of this one after them.
+        """Read the probes of an earlier run, and write those of this run after them.
 
         Raises:
             ValueError: if the file belongs to another statement, domain or seed, if the statement was changed since, or if
@@ -207,7 +207,7 @@ def _records(file: Path) -> list[dict[str, Any]]:
             text = held.read()
             result = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
         except (ValueError, RecursionError):
-            pass  # one record that is none
+            pass  # a line that is no record
     if not all(isinstance(item, dict) for item in result) or not all(
         isinstance(single.get("at"), dict) for single in result[1:]
     ):
@@ -216,7 +216,7 @@ def _records(file: Path) -> list[dict[str, Any]]:
 
 
 def _locked(held: TextIO, file: Path) -> None:
-    """Keep an open file for this hunt; one that begins at the same moment may have taken it."""
+    """Keep an open file for this hunt; a hunt that begins at the same moment may have taken it."""
     if not lock(held.fileno()):
         held.close()
         raise ValueError(
@@ -239,12 +239,12 @@ class Budget:
     """A clock, or a counter.
 
     Attributes:
-        text: as it was asked for.
+        text: as it was requested.
         seconds: on the clock; inf where probes are counted.
         probes: how many; inf where the clock counts.
         used: probes that were made.
         began: on the clock.
-        earlier: seconds that an earlier run spent on the probes which this one need not make again.
+        earlier: seconds that an earlier run spent on the probes which this run need not make again.
     """
 
     text: str
@@ -256,7 +256,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """Seconds, those of the run that this one goes on from included."""
+        """Seconds, those of the run that this run resumes included."""
         return time.perf_counter() - self.began + self.earlier
 
     @property
@@ -324,23 +324,23 @@ def definition(statement: Statement) -> str:
     if callable(rate := getattr(statement.kind, "rate", None)):
         functions.append(rate)
     domain = {name: parameter.record() for name, parameter in statement.domain.items()}
-    report = [statement.kind.record(), domain, [_told(item, set()) for item in functions]]
+    report = [statement.kind.record(), domain, [_described(item, set()) for item in functions]]
     return hashlib.sha256(json.dumps(report, default=str).encode()).hexdigest()[:16]
 
 
-def _told(thing: Any, met: set[int]) -> Any:
-    """What an object is made of, as far as it cannot change while the program runs; `met` are functions that were told."""
+def _described(thing: Any, met: set[int]) -> Any:
+    """What an object is made of, as far as it cannot change while the program runs; `met` are functions that were described."""
     if isinstance(thing, functools.partial):
-        return [_told(part, met) for part in (thing.func, thing.args, *sorted(thing.keywords.items()))]
+        return [_described(part, met) for part in (thing.func, thing.args, *sorted(thing.keywords.items()))]
     if isinstance(thing, (tuple, frozenset)):
-        parts = [_told(part, met) for part in thing]
+        parts = [_described(part, met) for part in thing]
         return parts if isinstance(thing, tuple) else sorted(map(str, parts))
     if isinstance(thing, CodeType):
         return _text(thing) or [
             thing.co_code.hex(),
             thing.co_names,
             thing.co_varnames,
-            _told(thing.co_consts, met),
+            _described(thing.co_consts, met),
         ]
     function = inspect.unwrap(getattr(thing, "__func__", thing)) if callable(thing) else thing
     if not isinstance(function, FunctionType):
@@ -353,13 +353,13 @@ def _told(thing: Any, met: set[int]) -> Any:
     keywords = sorted((function.__kwdefaults__ or {}).items())
     named = {name: function.__globals__.get(name) for name in sorted(_names(function.__code__))}
     return [
-        _told((function.__code__, function.__defaults__, *keywords, *cells), met),
+        _described((function.__code__, function.__defaults__, *keywords, *cells), met),
         {name: _named(value, function, met) for name, value in named.items()},
     ]
 
 
 def _text(code: CodeType) -> list[str]:
-    """The text of a function in its file as it is now; of all that begin in its line, if it is not told which; none without a file."""
+    """The text of a function in its file as it is now; of all that begin in its line, if it is not known which; none without a file."""
     linecache.checkcache(code.co_filename)
     lines = "".join(linecache.getlines(code.co_filename))
     begun = _parsed(lines).get(code.co_firstlineno, [])
@@ -405,7 +405,7 @@ def _named(value: Any, by: FunctionType, met: set[int]) -> Any:
     """What a name stands for: a function of another file is only named."""
     function = inspect.unwrap(value) if callable(value) else value
     if not isinstance(function, FunctionType):
-        return _told(value, met)
+        return _described(value, met)
     if function.__module__ != by.__module__:
         return f"{function.__module__}.{function.__qualname__}"
-    return _told(function, met)
+    return _described(function, met)

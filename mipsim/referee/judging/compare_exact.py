@@ -1,8 +1,8 @@
-"""An exact curve held against a claimed one, without a statement."""
+"""An exact curve compared with a claimed curve, without a statement."""
 
 from __future__ import annotations
 
-from mipsim._validation import UndefinedError, number, one_of
+from mipsim._validation import UndefinedError, choice, number
 from mipsim.bands.equality_tolerance import check_claim
 from mipsim.referee.judging.law import exact_route, floor_of, judge_size, size_of
 from mipsim.referee.judging.point import undefined
@@ -16,7 +16,7 @@ _KINDS = ("equality", "upper_bound_on_power", "ordering")
 def compare_exact(
     curve: AbstractTradeOff, claim: AbstractTradeOff, tolerance: float | None = None, kind: str = "equality"
 ) -> ExactComparison:
-    """Hold an exact curve against a claimed one, over the whole curve; see `AbstractTradeOff.compare`.
+    """Compare an exact curve with a claimed curve, over the whole curve; see `AbstractTradeOff.compare`.
 
     Examples:
         >>> import mipsim as mi
@@ -26,7 +26,7 @@ def compare_exact(
         CONFIRMED
     """
     check_claim("claim", claim)
-    requested = one_of("kind", kind, _KINDS)
+    requested = choice("kind", kind, _KINDS)
     if requested == "equality":
         margin = None if tolerance is None else number("tolerance", tolerance, 0.0, low_open=True)
         judged = Equality(margin)

@@ -34,7 +34,7 @@ RARE = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 PILOT, THRESHOLDS = 4096, 64
 """Draws of each sampler that fix the thresholds, and how many thresholds; the judged draws are others."""
 NO_TOLERANCE = 1e-9
-"""A bound has no tolerance; its comparison by games asks for one above the rounding of probits."""
+"""A bound has no tolerance; its comparison by games requires a tolerance above the rounding of probits."""
 ORDERED = 0.02
 """Probits by which an order may fail and still count as holding, where two sides are known by games only."""
 
@@ -73,8 +73,8 @@ def estimated(
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> one = Samplers(lambda g, n: g.standard_normal(n), lambda g, n: 1.0 + g.standard_normal(n))
-        >>> gap, error = estimated(GaussianTradeOff(1.0), one, 10_000, 0)
+        >>> shift = Samplers(lambda g, n: g.standard_normal(n), lambda g, n: 1.0 + g.standard_normal(n))
+        >>> gap, error = estimated(GaussianTradeOff(1.0), shift, 10_000, 0)
         >>> bool((abs(gap) < 6 * error).all())  # 6 standard errors: 2e-9 each
         True
     """
@@ -140,7 +140,7 @@ def judge_games(
         results.append(_result(kind, claimed, tilted, judged, at, games, seed, "tilted games", detail))
     order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
     return max(
-        results, key=lambda one: (order.index(one.verdict), one.gap if one.gap == one.gap else -math.inf)
+        results, key=lambda item: (order.index(item.verdict), item.gap if item.gap == item.gap else -math.inf)
     )
 
 
@@ -149,7 +149,7 @@ def _everywhere(kind: Kind) -> bool:
 
 
 def _from_floor(
-    found: Comparison,
+    comparison: Comparison,
     claimed: AbstractTradeOff,
     out: ScaledRates,
     inside: ScaledRates,
@@ -158,32 +158,34 @@ def _from_floor(
 ) -> tuple[Comparison, np.ndarray]:
     """The comparison where error rates are judged, and whether all that is known of a threshold's rates is.
 
-    An attacker who is stronger than claimed at a threshold is so at the upper limit of its FPR too, since the FNR falls; one who
+    An attacker who is stronger than claimed at a threshold is so at the upper limit of its FPR too, since the FNR falls; an attacker who
     is weaker is so at the lower limit. The limits miss a rate with probability `risk` at most.
     """
     if _everywhere(kind):
-        return found, np.ones(found.alpha.size, bool)
+        return comparison, np.ones(comparison.alpha.size, bool)
     least, most = kind.floor, 1.0 - kind.floor
     fpr, fnr = out.bounds(risk / 2), inside.bounds(risk / 2)
     seen = [(end >= least) & (end <= most) for end in fpr]
     weak, strong = (np.asarray(claimed.beta(end), float) for end in fpr)
     weaker = seen[0] & (weak <= most) & (np.maximum(weak, fnr[0]) >= least)
     stronger = seen[1] & (strong >= least) & (np.minimum(strong, fnr[1]) <= most)
-    return found.at_thresholds(stronger, weaker), stronger & weaker
+    return comparison.at_thresholds(stronger, weaker), stronger & weaker
 
 
 def _covered(
-    result: PointResult, claimed: AbstractTradeOff, found: Comparison, inside: np.ndarray, floor: float
+    result: PointResult, claimed: AbstractTradeOff, comparison: Comparison, inside: np.ndarray, floor: float
 ) -> PointResult:
     """An equality is not confirmed where a threshold that is judged had too few counts, or where the claim bends between thresholds by
     more than the tolerance: a score with ties is linear there, and its thresholds may all lie on a curve that it is not.
     """
     if result.verdict is not Verdict.CONFIRMED:
         return result
-    alpha = found.alpha[found.used]
+    alpha = comparison.alpha[comparison.used]
     floor = floor if floor >= LEAST_RATE else 2.0 * LEAST_RATE
-    rates = np.minimum.reduce([found.alpha, 1.0 - found.alpha, found.beta, 1.0 - found.beta])
-    outside = (found.alpha < alpha.min()) | (found.alpha > alpha.max())
+    rates = np.minimum.reduce(
+        [comparison.alpha, 1.0 - comparison.alpha, comparison.beta, 1.0 - comparison.beta]
+    )
+    outside = (comparison.alpha < alpha.min()) | (comparison.alpha > alpha.max())
     if (inside & outside & (rates > floor)).any():
         why = f"Error rates from {floor:g} are claimed; thresholds have counts enough at FPR {alpha.min():.2g} to {alpha.max():.2g} only."
         return replace(
@@ -236,7 +238,7 @@ def judge_order(
         smallest_tolerance=max(-least, 0.0),
         detectable_gap=result.detectable_gap,
         route="games of both",
-        detail=f"An order counts as kept if it fails by no more than {ORDERED:g} probits.",
+        detail=f"An order counts as satisfied if it fails by no more than {ORDERED:g} probits.",
         seed=seed,
         tolerance=ORDERED,
         random=True,
@@ -254,12 +256,12 @@ def can_be_tilted(value: Played) -> bool:
     return True
 
 
-def _gap(found: AbstractComparison) -> float:
+def _gap(comparison: AbstractComparison) -> float:
     """The gap where it decides; where it has too few counts to be estimated, the end of its interval that is nearer to 0."""
-    if found.deciding is None:
-        return found.gap
-    estimate = float(found.estimate[found.deciding])
-    return min(found.deciding_interval, key=abs) if math.isnan(estimate) else estimate
+    if comparison.deciding is None:
+        return comparison.gap
+    estimate = float(comparison.estimate[comparison.deciding])
+    return min(comparison.deciding_interval, key=abs) if math.isnan(estimate) else estimate
 
 
 def _reading(kind: Kind) -> str:
@@ -270,7 +272,7 @@ def _result(
     kind: Kind,
     claimed: AbstractTradeOff,
     curve: Any,
-    found: Any,
+    comparison: Any,
     at: Mapping[str, Any],
     games: int,
     seed: int,
@@ -278,10 +280,10 @@ def _result(
     detail: str,
 ) -> PointResult:
     one_sided = kind.one_sided
-    verdict = Verdict(found.verdict)
-    low, high = found.interval
-    if found.thresholds_used:
-        seen = found.alpha_range
+    verdict = Verdict(comparison.verdict)
+    low, high = comparison.interval
+    if comparison.thresholds_used:
+        seen = comparison.alpha_range
         detail = (
             f"{detail} Judged at FPR {seen[0]:.2g} to {seen[1]:.2g}; range over FPR [{low:.3g}, {high:.3g}]."
         )
@@ -291,10 +293,10 @@ def _result(
         parameters=dict(at),
         verdict=verdict,
         games=games,
-        gap=_gap(found),
-        interval=found.deciding_interval,
-        smallest_tolerance=max(high, 0.0) if one_sided else found.smallest_tolerance,
-        detectable_gap=found.detectable_gap,
+        gap=_gap(comparison),
+        interval=comparison.deciding_interval,
+        smallest_tolerance=max(high, 0.0) if one_sided else comparison.smallest_tolerance,
+        detectable_gap=comparison.detectable_gap,
         route=route,
         detail=detail.strip(),
         seed=seed,
@@ -309,10 +311,10 @@ def _result(
             f"{games:,} {route} per world",
             route,
         ),
-        games_to_decide=found.games_to_confirm(found.tolerance)
+        games_to_decide=comparison.games_to_confirm(comparison.tolerance)
         if verdict is Verdict.INCONCLUSIVE and not one_sided
         else None,
-        tolerance=0.0 if one_sided else found.tolerance,
+        tolerance=0.0 if one_sided else comparison.tolerance,
         random=True,
     )
 

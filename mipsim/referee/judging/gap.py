@@ -18,13 +18,13 @@ from mipsim.tradeoff.base import plain_rates
 from mipsim.tradeoff.bounds import CurveBounds
 
 FLOOR = 1e-4
-"""FPR and FNR from here to 1 - FLOOR are judged, unless asked otherwise: theorems are about a fixed alpha."""
+"""FPR and FNR from here to 1 - FLOOR are judged, unless requested otherwise: theorems are about a fixed alpha."""
 
 GRID = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 81))
-"""FPRs evenly spread in probit scale: where a comparison starts before it is refined, and what is drawn."""
+"""FPRs evenly spread in probit scale: where a comparison starts before it is refined, and what is plotted."""
 
 RESOLUTION = 2e-5
-"""Probits: the curves are refined until no gap between two neighbouring points can exceed those found by more."""
+"""Probits: the curves are refined until no gap between two neighbouring points can exceed the computed gaps by more."""
 
 RELATIVE = 0.01
 """Of a gap larger than RESOLUTION / RELATIVE this share may be left: its third digit decides nothing."""
@@ -36,7 +36,8 @@ ROUNDED = 8
 """Roundings, each of float64's relative 2e-16 of 1, that a rate may have suffered where nothing is known of its curve."""
 
 _ENDS = 2.0**-30
-"""Share of the probits from `floor` to 1 - `floor` to which the ends of the judged range are found: each round costs a call of the claim."""
+"""Share of the probits from `floor` to 1 - `floor` to which the ends of the judged range are located: each round costs a call
+of the claim."""
 
 PARTS, ROUNDS = 8, 7
 """Into so many parts, so often, the intervals around the extremes are cut at the end: 1e-6 of what refinement leaves. A call of a curve costs
@@ -48,7 +49,7 @@ Beta = Callable[[np.ndarray], np.ndarray]
 class Curve(Protocol):
     """Anything with a trade-off curve.
 
-    `tpr_at(alpha)`, where there is one, keeps the digits of a small 1 - beta; `rates_at(alpha) -> CurveBounds` is the
+    `tpr_at(alpha)`, where it exists, keeps the digits of a small 1 - beta; `rates_at(alpha) -> CurveBounds` is the
     proven bracket of both.
     """
 
@@ -59,11 +60,11 @@ class Curve(Protocol):
 
 @dataclass(frozen=True)
 class Size:
-    """What one size shows: the least and the largest signed gap, and the curves if there are any.
+    """What a single size shows: the least and the largest signed gap, and the curves if there are any.
 
     Attributes:
-        low, high: the least and the largest gap that were found; positive where the attacker is stronger than claimed.
-            Infinite where one curve is 0 or 1 and the other is not.
+        low, high: the least and the largest computed gap; positive where the attacker is stronger than claimed.
+            Infinite where exactly one curve is 0 or 1.
         evidence: the curves.
         error: proven bound on the error of `low` and `high` that comes from the exact distribution; 0 for a closed form.
         below, above: how far the gap may pass `low` and `high`, error included, between the points that were compared, and
@@ -100,7 +101,7 @@ def curve_gap(
     """Return the extremes over alpha of Phi^-1(claimed FNR) - Phi^-1(exact FNR), an error in the local mu.
 
     The whole curve is judged where the FPR and the claimed FNR are in [floor, 1 - floor]: first at a grid and at the
-    corners of a `PiecewiseLinearTradeOff`, then wherever what may lie between two points could exceed what was found.
+    corners of a `PiecewiseLinearTradeOff`, then wherever what may lie between two points could exceed what was computed.
     That is bounded by convexity: between two points a convex curve runs below its chord and above the chords of its
     neighbours prolonged. For two piecewise linear curves this ends at their corners.
 
@@ -119,8 +120,8 @@ def curve_gap(
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> found = curve_gap(GaussianTradeOff(1.03), GaussianTradeOff(1.0))
-        >>> round(found.low, 6), round(found.high, 6), found.between < 1e-3
+        >>> size = curve_gap(GaussianTradeOff(1.03), GaussianTradeOff(1.0))
+        >>> round(size.low, 6), round(size.high, 6), size.between < 1e-3
         (0.03, 0.03, True)
     """
     if not 0.0 < floor < 0.5:
@@ -155,7 +156,7 @@ def curve_gap(
     least, most = gap_ends(alpha, wanted, result)
     high, error, beyond = _extreme(gap, least, most)
     low, other, before = _extreme(-gap, -most, -least)
-    # An extreme of which nothing is known must not take what is known of the other. Where all gaps are surely of one sign,
+    # An extreme of which nothing is known must not take what is known of the other. Where all gaps surely have the same sign,
     # the nearest to 0 is known from that side, and the interval is open to the other.
     if math.isinf(other) and math.isfinite(error):
         sure = min(float(np.nanmin(least)), high)
@@ -206,13 +207,13 @@ def _extreme(gap: np.ndarray, least: np.ndarray, most: np.ndarray) -> tuple[floa
     return value, error, 0.0 if math.isnan(beyond) else max(beyond, 0.0)
 
 
-def gap_ends(alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gap_ends(alpha: np.ndarray, wanted: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Between what each gap lies, by the proven brackets of both curves and, below `FLOOR`, by rounding; shape (m,) each.
 
     Args:
         alpha: FPRs, shape (m,).
         wanted: the claim's `bounds_of` there, shape (4, m).
-        found: those of the distribution.
+        actual: those of the distribution.
 
     Examples:
         >>> from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff
@@ -220,11 +221,11 @@ def gap_ends(alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> tuple[
         >>> [round(float(end[0]), 6) for end in gap_ends(alpha, *(bounds_of(curve, "", alpha) for curve in (g, wide)))]
         [-0.5, 0.5]
     """
-    upper, lower = middle_of(wanted), middle_of(found)
+    upper, lower = middle_of(wanted), middle_of(actual)
     lost = _lost_digits(alpha, upper)
-    (low, high), (least, most) = _ends(wanted), _ends(found)
+    (low, high), (least, most) = _ends(wanted), _ends(actual)
     gap = gap_of(upper, lower)
-    known = np.isfinite(gap)  # an infinite one may come from a curve that is 0 or 1 to its error
+    known = np.isfinite(gap)  # an infinite gap may come from a curve that is 0 or 1 to its error
     first, last = gap_of(low, most) - lost, gap_of(high, least) + lost
     # A bracket's TPR, 1 less an end, is rounded: an end next to the curve itself may come to lie beyond it.
     return np.where(known, np.minimum(first, gap), first), np.where(known, np.maximum(last, gap), last)
@@ -241,11 +242,11 @@ def _ends(bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _polished(
-    truth: Beta, promise: Beta, alpha: np.ndarray, found: np.ndarray, wanted: np.ndarray
+    truth: Beta, promise: Beta, alpha: np.ndarray, actual: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add points around the largest and the least gap, so that a corner there is met to many digits."""
     for _ in range(ROUNDS):
-        gap = gap_of(middle_of(wanted), middle_of(found))
+        gap = gap_of(middle_of(wanted), middle_of(actual))
         places = {int(gap.argmin()), int(gap.argmax())}
         split = np.array(sorted({i for p in places for i in (p - 1, p) if 0 <= i < alpha.size - 1}))
         inner = _inner(alpha[split], alpha[split + 1])
@@ -254,9 +255,9 @@ def _polished(
         alpha = np.concatenate([alpha, inner])
         order = np.argsort(alpha)
         alpha = alpha[order]
-        found = np.concatenate([found, truth(inner)], axis=1)[:, order]
+        actual = np.concatenate([actual, truth(inner)], axis=1)[:, order]
         wanted = np.concatenate([wanted, promise(inner)], axis=1)[:, order]
-    return alpha, found, wanted
+    return alpha, actual, wanted
 
 
 def _inner(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -280,7 +281,7 @@ def _corners(curve: Beta | Curve) -> np.ndarray:
 
 
 def bounds_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
-    """Lower and upper bound of the FNR, then of the TPR, at the FPRs alpha, shape (4, m), by one evaluation of the curve.
+    """Lower and upper bound of the FNR, then of the TPR, at the FPRs alpha, shape (4, m), by a single evaluation of the curve.
 
     Raises:
         UndefinedError: if the curve returns NaN.
@@ -295,7 +296,7 @@ def bounds_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
 
 
 def rates_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
-    """FNR and TPR at the FPRs alpha, the middle of `bounds_of`, shape (2, m): one is accurate where the other has lost its digits.
+    """FNR and TPR at the FPRs alpha, the middle of `bounds_of`, shape (2, m): either is accurate where the other has lost its digits.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -330,7 +331,7 @@ def _bounds(curve: Beta | Curve, label: str) -> Beta:
             tpr = (1.0 - beta if caught is None else np.asarray(caught(alpha), float),) * 2
         if any(item.shape != alpha.shape for item in (*fnr, *tpr)):
             raise ValueError(
-                f"a curve of {label or 'this comparison'} returned shape {fnr[0].shape}; it must return one FNR for each alpha"
+                f"a curve of {label or 'this comparison'} returned shape {fnr[0].shape}; it must return an FNR for each alpha"
             )
         rates = np.stack([*fnr, *tpr])
         if (bad := np.isnan(rates).any(axis=0)).any():
@@ -361,7 +362,7 @@ def _judged_range(promise: Beta, floor: float, label: str) -> tuple[float, float
     """The FPRs in [floor, 1 - floor] at which the claimed FNR, which falls, is in the same range; their ends to 1e-8 probits, inwards."""
 
     def where(level: float, *, above: bool) -> float:
-        # The last alpha with an FNR of at least `level`, or the first with one of at most `level`.
+        # The last alpha with an FNR of at least `level`, or the first with an FNR of at most `level`.
         def fallen(z: np.ndarray) -> np.ndarray:
             value = middle_of(promise(ndtr(z.ravel())))[0].reshape(z.shape)
             return ~(value >= level if above else value > level)
@@ -395,17 +396,17 @@ def _real_splits(alpha: np.ndarray, split: np.ndarray, middle: np.ndarray) -> tu
     return split[real], middle[real]
 
 
-def _enough(found: float, resolution: float) -> float:
-    return max(resolution, RELATIVE * abs(found)) if math.isfinite(found) else resolution
+def _enough(largest: float, resolution: float) -> float:
+    return max(resolution, RELATIVE * abs(largest)) if math.isfinite(largest) else resolution
 
 
-def law_errors(alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray, gap: np.ndarray) -> np.ndarray:
+def law_errors(alpha: np.ndarray, wanted: np.ndarray, actual: np.ndarray, gap: np.ndarray) -> np.ndarray:
     """What each gap may be off, in probits: by the proven bracket of the distribution and, below `FLOOR`, by rounding; shape (m,).
 
     Args:
         alpha: FPRs, shape (m,).
         wanted: the claim's FNR and TPR there, shape (2, m).
-        found: the distribution's `bounds_of` there, shape (4, m).
+        actual: the distribution's `bounds_of` there, shape (4, m).
         gap: between claim and distribution, shape (m,).
 
     Examples:
@@ -416,7 +417,7 @@ def law_errors(alpha: np.ndarray, wanted: np.ndarray, found: np.ndarray, gap: np
         [True, True]
     """
     with np.errstate(invalid="ignore"):
-        wide = [np.abs(gap_of(wanted, end) - gap) for end in _ends(found)]
+        wide = [np.abs(gap_of(wanted, end) - gap) for end in _ends(actual)]
     return _lost_digits(alpha, wanted) + np.maximum(*wide)
 
 
@@ -455,14 +456,16 @@ def _probit(level: np.ndarray) -> np.ndarray:
     return np.where(np.signbit(level), -z, z)
 
 
-def exceed(alpha: np.ndarray, upper: np.ndarray, lower: np.ndarray, found: float, convex: bool) -> np.ndarray:
-    """How far Phi^-1(upper) - Phi^-1(lower) may exceed `found` inside each of the intervals; <= 0 where it cannot.
+def exceed(
+    alpha: np.ndarray, upper: np.ndarray, lower: np.ndarray, largest: float, convex: bool
+) -> np.ndarray:
+    """How far Phi^-1(upper) - Phi^-1(lower) may exceed `largest` inside each of the intervals; <= 0 where it cannot.
 
     Args:
         alpha: increasing, shape (m,).
         upper: rates and their complements, shape (2, m): 1 - f keeps the digits of an f near 1.
         lower: the same for the other curve.
-        found: the largest gap at the points.
+        largest: the largest gap at the points.
         convex: whether both curves are convex; else only monotony bounds what lies between.
     """
     left, right = slice(None, -1), slice(1, None)
@@ -473,7 +476,7 @@ def exceed(alpha: np.ndarray, upper: np.ndarray, lower: np.ndarray, found: float
     (upper_left, upper_right, lower_left, lower_right) = level
     by_order = probit_gap(upper_left, lower_right)
     if not convex:
-        return _difference(by_order, found)
+        return _difference(by_order, largest)
     width = np.diff(alpha)
     rise = np.where(lower[0, left] > 0.5, -np.diff(lower[1]), np.diff(lower[0])) / width
     # The lower curve stays above the chords on either side, prolonged into the interval; they meet at `kink`.
@@ -492,7 +495,7 @@ def exceed(alpha: np.ndarray, upper: np.ndarray, lower: np.ndarray, found: float
     )  # a sum loses the sign of 0
     ends = [(upper_left, lower_left), (chord, least), (upper_right, lower_right)]
     pieces = [_most_on_piece(*ends[0], *ends[1]), _most_on_piece(*ends[1], *ends[2])]
-    return _difference(np.fmin(by_order, np.maximum(*pieces)), found)
+    return _difference(np.fmin(by_order, np.maximum(*pieces)), largest)
 
 
 def _most_on_piece(u0: np.ndarray, l0: np.ndarray, u1: np.ndarray, l1: np.ndarray) -> np.ndarray:
@@ -528,10 +531,10 @@ def _divided(u: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.where(far, (z - other) / np.where(far, u - v, 1.0), slope)
 
 
-def _difference(bound: np.ndarray, found: float) -> np.ndarray:
+def _difference(bound: np.ndarray, largest: float) -> np.ndarray:
     # Where the gap is infinite at some point there is nothing left to find on that side, nor, if it is so at all
     # points, on the other.
-    return bound - found if math.isfinite(found) else np.full(bound.shape, -math.inf)
+    return bound - largest if math.isfinite(largest) else np.full(bound.shape, -math.inf)
 
 
 def _chord_slope(z: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from mipsim.referee.judging.point import (
     point_seed,
 )
 from mipsim.referee.kinds import Limit
-from mipsim.referee.outcome import Failure, Finding, Outcome, speaks, told, verdict_on
+from mipsim.referee.outcome import Failure, Finding, Outcome, shown_counterexamples, speaks, verdict_on
 from mipsim.referee.point_sampling import corners, covered, draws, every_point
 from mipsim.referee.progress_line import ProgressLine
 from mipsim.referee.replay import replay_of
@@ -99,7 +99,7 @@ def judge(
         points, counts, failures = _listed(statement, at), (0, 0), []
         played = played_at(statement, points[0].at) if points and games is None else None
     if not points and not failures:
-        raise ValueError(f"at is empty; {statement.name} must be judged at one point at least")
+        raise ValueError(f"at is empty; {statement.name} must be judged at 1 point at least")
     if points:
         check_repeatable(statement, points[0].at)
     if games is None:
@@ -132,7 +132,7 @@ def judge(
 def judge_points(
     statement: Statement,
     points: Sequence[Point],
-    drawn: int,
+    sampled: int,
     risk: float,
     *,
     confidence: float,
@@ -150,9 +150,9 @@ def judge_points(
     Args:
         statement: what is judged.
         points: each lies in its domain.
-        drawn: how many of the last ones were spread over the domain.
+        sampled: how many of the last points were spread over the domain.
         risk: failure probability of each point.
-        confidence: family-wise; said with the result.
+        confidence: family-wise; stated with the result.
         seed: of the games.
         games: in each world.
         failures: points whose functions raised an error.
@@ -182,19 +182,22 @@ def judge_points(
                 again=again,
                 known=known,
             )
-        except Exception as error:  # one bad point must not cost the verdicts of the others
+        except Exception as error:  # a bad point must not cost the verdicts of the others
             failed.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
             continue
-        report = {"setting": point.setting, "name": point.name, "sampled": place >= len(points) - drawn}
+        report = {"setting": point.setting, "name": point.name, "sampled": place >= len(points) - sampled}
         judged.append(replace(result, **report, reading=str(point.at.get(READING, ""))))
         findings += _findings(statement, point.at)
     verdict = verdict_on(statement, judged, bool(failed))
     worst = speaks(statement, judged)
     if not again:
-        report = told(statement, judged)
-        judged = [judged_again(statement, one) if any(one is it for it in report) else one for one in judged]
+        report = shown_counterexamples(statement, judged)
+        judged = [
+            judged_again(statement, item) if any(item is shown for shown in report) else item
+            for item in judged
+        ]
         worst = speaks(statement, judged)
-    which = which or which_points(len(points) - drawn, len(points), 0, drawn)
+    which = which or which_points(len(points) - sampled, len(points), 0, sampled)
     return Outcome(
         statement=statement,
         verdict=verdict,
@@ -207,7 +210,7 @@ def judge_points(
         how=f"{plural(len(judged), 'point')} judged, {which}; {chance_in(judged, confidence, risk)}",
         failures=tuple(failed),
         findings=tuple(findings),
-        whole=covered(statement, (one.parameters for one in judged)),
+        whole=covered(statement, (item.parameters for item in judged)),
     )
 
 
@@ -217,7 +220,7 @@ def chance_in(judged: Sequence[PointResult], confidence: float, risk: float) -> 
     Args:
         judged: the points.
         confidence: family-wise.
-        risk: of one point; left out of the words if it is NaN.
+        risk: of a single point; left out of the words if it is NaN.
     """
     games = sorted({item.games for item in judged if item.random})
     if not games:
@@ -265,8 +268,8 @@ def _listed(statement: Statement, at: Any) -> list[Point]:
 def _points(
     statement: Statement, seed: int, samples: int | None
 ) -> tuple[list[Point], tuple[int, int], list[Failure], Played | Samplers | None]:
-    """The points, how many of them are corners and how many of the last ones spread, those whose assumptions could not be asked, and what is
-    played at the first.
+    """The points, how many of them are corners and how many of the last points are spread, those whose assumptions could not be
+    evaluated, and what is played at the first.
     """
     own = [_checked(statement, single) for single in statement.points]
     listed = every_point(statement, SAMPLES) if samples is None else None
@@ -297,11 +300,11 @@ def spread_points(statement: Statement, count: int, seed: int) -> tuple[list[Poi
         list(itertools.islice((item for item in draws(statement, seed) if item.even), count)) if count else []
     )
     points = [Point(single.at) for single in sample if not single.error]
-    return points, [Failure(one.at, one.error) for one in sample if one.error]
+    return points, [Failure(single.at, single.error) for single in sample if single.error]
 
 
-def _checked(statement: Statement, one: Any) -> Point:
-    point = one if isinstance(one, Point) else Point(one)
+def _checked(statement: Statement, item: Any) -> Point:
+    point = item if isinstance(item, Point) else Point(item)
     return replace(point, at=statement.check(point.at))
 
 

@@ -154,12 +154,12 @@ def size_of(
         label: what the picture is called.
 
     Raises:
-        ValueError: if one is a curve and the other a number.
+        ValueError: if either is a curve and the other a number.
     """
     if isinstance(claimed, Number) or isinstance(truth, Number):
         if not (isinstance(claimed, Number) and isinstance(truth, Number)):
             item, other = ("claimed", "truth") if isinstance(claimed, Number) else ("truth", "claimed")
-            raise ValueError(f"{item} returned a number and {other} a curve; both must be of one sort")
+            raise ValueError(f"{item} returned a number and {other} a curve; both must be of the same sort")
         return _gap_of_numbers(claimed, truth)
     floor = floor_of(kind, claimed, truth)
     if _nothing_between(claimed, floor):
@@ -174,10 +174,10 @@ def _gap_in_sight(
 ) -> Size:
     """The gaps where the claimed FNR is outside [floor, 1 - floor]: rates beyond count as its ends, so that a gap is at least what is seen."""
     alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), NODES))
-    wanted, found = (
+    wanted, actual = (
         np.clip(bounds_of(curve, label, alpha), floor, 1.0 - floor) for curve in (claimed, truth)
     )
-    least, most = gap_of(wanted[[0, 3]], found[[1, 2]]), gap_of(wanted[[1, 2]], found[[0, 3]])
+    least, most = gap_of(wanted[[0, 3]], actual[[1, 2]]), gap_of(wanted[[1, 2]], actual[[0, 3]])
     # Two curves that are both out of sight are not seen to be equal, nor in order where they seem to be out of it there.
     unseen = not (least.any() or most.any()) and (not kind.one_sided or _passed_below(claimed, truth, alpha))
     high, above, error = _seen(float(least.max()), float(most.max()))
@@ -199,7 +199,7 @@ def _seen(sure: float, possible: float) -> tuple[float, float, float]:
 
 
 def _gap_of_numbers(claimed: Number, truth: Number) -> Size:
-    """What is known of truth less claim; where one side is open, its end that is known, if that end decides anything."""
+    """What is known of truth less claim; where a side is open, its known end, if that end decides anything."""
     gap = 0.0 if truth.value == claimed.value else truth.value - claimed.value
     error = claimed.error + truth.error
     above, below = (
@@ -208,7 +208,7 @@ def _gap_of_numbers(claimed: Number, truth: Number) -> Size:
     )
     if not above and not below:
         return Size(gap, gap, error=error)
-    # A gap of at least this much speaks against the claim if it is positive, one of at most this much for it if it is not.
+    # A gap of at least this much speaks against the claim if it is positive, a gap of at most this much for it if it is not.
     end, decides = (gap - error, gap - error > 0.0) if above else (gap + error, gap + error <= ROUNDING)
     return Size(
         end, end, error=0.0 if decides and not (above and below) else math.inf, below=below, above=above
@@ -272,7 +272,7 @@ def judge_size(
     )
 
 
-def _small(kind: Kind, claimed: Number, size: Size, found: PointResult) -> PointResult:
+def _small(kind: Kind, claimed: Number, size: Size, result: PointResult) -> PointResult:
     """A gap that is nothing beside 1 decides nothing where the claimed number is itself as small: it may be a true excess."""
     scale = min(1.0, abs(claimed.value))
     most = (abs(size.worst) if isinstance(kind, Equality) else size.high) + size.error
@@ -280,9 +280,9 @@ def _small(kind: Kind, claimed: Number, size: Size, found: PointResult) -> Point
     if most <= slack or (
         not isinstance(kind, Equality) and size.high <= slack and size.error <= DECIDES * scale
     ):
-        return found
+        return result
     why = f"The gap may be {most:.2g}, which is rounding beside 1 but not beside the claim; give truth a proven error, or judge logarithms."
-    return replace(found, verdict=Verdict.INCONCLUSIVE, detail=f"{found.detail} {why}".strip())
+    return replace(result, verdict=Verdict.INCONCLUSIVE, detail=f"{result.detail} {why}".strip())
 
 
 def quick_look(
@@ -344,7 +344,7 @@ def _nodes(claimed: AbstractTradeOff, truth: AbstractTradeOff, floor: float) -> 
 
 
 SHARE = 0.02
-"""Of a claimed number: a small one is judged as sharply as a large one."""
+"""Of a claimed number: a small number is judged as sharply as a large number."""
 
 ROUNDING = 1e-9
 """What float64 sums of up to a million terms and the inverse of Phi may be off, relative to 1."""
@@ -393,8 +393,8 @@ def judge_bound(
         parameters: of the point.
         unit: of the gap.
         scale: size of the numbers whose difference the gap is, in which float64 rounds.
-        route: how the gap was found.
-        detail: one sentence for the reader.
+        route: how the gap was computed.
+        detail: a sentence for the reader.
 
     Raises:
         ValueError: if the gap is NaN or the error is not >= 0.
@@ -451,15 +451,15 @@ def judge_equality(
         parameters: of the point.
         tolerance: >= 0, in `unit`.
         unit: of the gap.
-        route: how the gap was found.
-        detail: one sentence for the reader.
+        route: how the gap was computed.
+        detail: a sentence for the reader.
 
     Raises:
         ValueError: if the gap is NaN or the tolerance is not finite and >= 0.
 
     Examples:
-        >>> found = judge_equality(Size(0.0, 0.015), {}, tolerance=0.01)
-        >>> str(found.verdict), found.tolerance, found.smallest_tolerance
+        >>> result = judge_equality(Size(0.0, 0.015), {}, tolerance=0.01)
+        >>> str(result.verdict), result.tolerance, result.smallest_tolerance
         ('REFUTED', 0.01, 0.015)
     """
     if not 0.0 <= tolerance < math.inf:

@@ -43,7 +43,7 @@ def judge_sequence(
         pair: (claimed, truth, whether the truth is the best attacker's) at a size.
         at: the point, without what grows.
         sizes: at least six.
-        route: how the gaps are found.
+        route: how the gaps are computed.
     """
     seen: dict[int, Size] = {}
     last = pair(sizes[-1])[0]
@@ -99,11 +99,11 @@ def _by_rate(
         refused: why the rate is none.
         bound: whether only an excess counts.
     """
-    told = (
+    rate_text = (
         f"Proven rate: at most {rate.constant:.3g} n^-{rate.power:g} from {rate.start:g} on ({rate.source})."
     )
     if refused:
-        why = f"{told} It is refused: {refused[0]}."
+        why = f"{rate_text} It is refused: {refused[0]}."
         undecided = Verdict.INCONCLUSIVE if result.verdict is Verdict.CONFIRMED else result.verdict
         return replace(result, verdict=undecided, detail=f"{why} {result.detail}")
     tolerance = result.tolerance or 0.0
@@ -114,12 +114,12 @@ def _by_rate(
     if size - apart.error > FLOOR * tolerance:
         verdict = Verdict.REFUTED
     if {verdict, result.verdict} == {Verdict.CONFIRMED, Verdict.REFUTED}:
-        why = f"{told} The sizes seem to lead elsewhere, so that nothing is decided."
+        why = f"{rate_text} The sizes seem to lead elsewhere, so that nothing is decided."
         return replace(
             result, verdict=Verdict.INCONCLUSIVE, smallest_tolerance=math.inf, detail=f"{why} {result.detail}"
         )
     route = f"{result.route}, proven rate"
-    told = f"{told} Its limit and the claim are {most:.2g} apart at most."
+    rate_text = f"{statement} Its limit and the claim are {most:.2g} apart at most."
     if verdict is Verdict.REFUTED:
         interval = around(gap, apart.error, apart.between)
         return replace(
@@ -129,10 +129,10 @@ def _by_rate(
             interval=interval,
             smallest_tolerance=math.inf,
             route=route,
-            detail=f"{told} {result.detail}",
+            detail=f"{rate_text} {result.detail}",
         )
     return replace(
-        result, verdict=verdict, smallest_tolerance=most, route=route, detail=f"{told} {result.detail}"
+        result, verdict=verdict, smallest_tolerance=most, route=route, detail=f"{rate_text} {result.detail}"
     )
 
 
@@ -150,24 +150,24 @@ def judge_limit(
     """Judge a limit by the rule of `mipsim.referee.limit_verdict`, on the least and on the largest gap of each size.
 
     CONFIRMED: both tend to zero; or the gap that is farther from zero at every size does, and the other is not REFUTED.
-    REFUTED: one does not. Otherwise INCONCLUSIVE, also where an error is infinite; `detail` says why.
+    REFUTED: either does not. Otherwise INCONCLUSIVE, also where an error is infinite; `detail` says why.
 
     Args:
         at: the gaps at a size, with their errors.
         tolerance: what counts as equal to the limit, > 0, in `unit`.
         parameters: of the point.
-        sizes: at least six, each at least twice the one before.
+        sizes: at least six, each at least twice the previous.
         unit: of the gaps.
         bound: whether the statement is a bound in the limit: only positive gaps count against it, but negative ones
             that rise must be seen to stay at or below zero.
         size_name: what grows.
-        route: how the gaps were found.
+        route: how the gaps were computed.
 
     Raises:
         ValueError: if there are fewer than six sizes, or a gap is NaN.
     """
     result = [at(n) for n in sizes]
-    # A gap that is known from one side only is no value to fit, as an infinite one is none, where enough sizes are left.
+    # A gap that is known from a single side is no value to fit, as an infinite gap is none, where enough sizes are left.
     beyond = [
         (
             math.inf if not bound and math.isinf(item.below) else 0.0,
@@ -189,7 +189,7 @@ def judge_limit(
     sides = [high] if bound or (low == high).all() else _by_size(low, high)
     judged = [_limit_verdict(sizes, side, tolerance, errors, beyond[-1]) for side in sides]
     order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
-    worst = max(judged, key=lambda one: order.index(Verdict(one.verdict)))
+    worst = max(judged, key=lambda item: order.index(Verdict(item.verdict)))
     if len(sides) == 2 and Verdict(worst.verdict) is not Verdict.REFUTED and _dominates(*sides):
         # The lesser side is nearer to zero at every size: it can refute, but where it is only noise it need not confirm.
         worst, sides, judged = judged[0], sides[:1], judged[:1]
@@ -213,15 +213,15 @@ def judge_limit(
     inside = np.maximum(np.abs(low), np.abs(high)) + errors <= tolerance
     starts = next((n for i, n in enumerate(sizes) if inside[i:].all()), None)
     known_ends = [_interval(item, bound) for item in result]
-    told = [lone_gap(gap, ends, "{:+.2g}".format) for gap, ends in zip(gaps, known_ends, strict=True)]
-    detail = f"{worst.why}{rises} Gaps {', '.join(told)} at {size_name} = {', '.join(map(str, sizes))}"
+    gap_texts = [lone_gap(gap, ends, "{:+.2g}".format) for gap, ends in zip(gaps, known_ends, strict=True)]
+    detail = f"{worst.why}{rises} Gaps {', '.join(gap_texts)} at {size_name} = {', '.join(map(str, sizes))}"
     if starts is not None:
         detail += f"; inside the tolerance from {size_name} = {starts} on"
     ends = [end for single in judged for end in single.interval]
     shown = len(result) - 1
     if verdict is Verdict.REFUTED and known:
-        # Errors of the largest sizes may be large: the last gap that is surely none is what decides, where there is one.
-        sure = [place for place, one in enumerate(result) if _excludes_zero(_interval(one, bound))]
+        # Errors of the largest sizes may be large: the last gap that is surely none decides, where there is any.
+        sure = [place for place, item in enumerate(result) if _excludes_zero(_interval(item, bound))]
         shown = sure[-1] if sure else shown
     undecided = not bound and verdict is Verdict.INCONCLUSIVE
     ends_of_gap = either_side(result[shown]) if undecided else _interval(result[shown], bound)
@@ -250,7 +250,7 @@ def _excludes_zero(interval: tuple[float, float]) -> bool:
 
 
 def _interval(last: Size, bound: bool) -> tuple[float, float]:
-    """Of the gap that counts at a size: the largest one, for a bound the highest one."""
+    """Of the gap that counts at a size: the largest gap, for a bound the highest gap."""
     if not bound:
         return around(last.worst, last.error, last.between)
     low = -math.inf if math.isinf(last.below) else last.high - last.error
@@ -258,13 +258,13 @@ def _interval(last: Size, bound: bool) -> tuple[float, float]:
 
 
 def _by_size(low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
-    """The two sides, the one whose last gap is larger first."""
+    """The two sides, the side whose last gap is larger first."""
     return [low, high] if abs(low[-1]) >= abs(high[-1]) else [high, low]
 
 
-def _dominates(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether one side is at least as far from zero as the other at every size, so that its way to zero bounds the other's."""
-    return bool((np.abs(other) <= np.abs(one)).all())
+def _dominates(first: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the first side is at least as far from zero as the other at every size, so that its way to zero bounds the other's."""
+    return bool((np.abs(other) <= np.abs(first)).all())
 
 
 def _may_rise(sizes: Sequence[int], highest: np.ndarray, errors: np.ndarray, tolerance: float) -> bool:
@@ -292,7 +292,7 @@ LEAST_RATIO = 2.0
 FAILURE_PROBABILITY = 1e-3
 """Of the interval of the limit, were the departures from the fit independent and normal."""
 FLOOR = 1 / 50
-"""A limit within this share of the tolerance is not told from zero."""
+"""A limit within this share of the tolerance is not distinguished from zero."""
 ROUNDING = 1 / 2000
 """Errors of at least this share of the tolerance are allowed for, given or not: nobody computes without any."""
 DESCRIBED = 0.25
@@ -312,7 +312,7 @@ class LimitVerdict:
         coefficient, power: c and q of the best fit g + c (n / first size)^-q, q in [1/4, 2]; nan where there is none.
         unexplained: root mean square of what that fit leaves, as a share of the standard deviation of the gaps.
         slow: whether a logarithmic approach, or a power below 1/4, describes the gaps as well.
-        why: the reason, in one sentence.
+        why: the reason, in a sentence.
     """
 
     verdict: str
@@ -328,9 +328,9 @@ class LimitVerdict:
 def limit_verdict(
     sizes: object, gaps: object, tolerance: float, errors: object | None = None
 ) -> LimitVerdict:
-    """Judge whether gaps at growing sizes go to zero. They support a limit; they never show one.
+    """Judge whether gaps at growing sizes go to zero. They support a limit; they never prove it.
 
-    gap(n) = g + c n^-q is fitted with g, c and q in [1/4, 2] free. What the fit leaves is noise, either of one size or
+    gap(n) = g + c n^-q is fitted with g, c and q in [1/4, 2] free. What the fit leaves is noise, either of constant size or
     in proportion to c n^-q (as a lattice makes it), beside the errors that are given. The interval of g is over all fits
     that are not significantly worse than the best (an F test), and is widened by the drift of the estimate when early
     sizes are left out, continued as slowly as n^-1/4. The same gaps are fitted by slow approaches: powers of 1 / log n,
@@ -345,7 +345,7 @@ def limit_verdict(
     - INCONCLUSIVE: everything else, slow approach above all.
 
     Args:
-        sizes: shape (m,), m >= 6, positive, each at least twice the one before.
+        sizes: shape (m,), m >= 6, positive, each at least twice the previous.
         gaps: signed, shape (m,); infinite ones are allowed, NaN is not.
         tolerance: what counts as equal to the limit, > 0, in the unit of the gaps.
         errors: bounds on the errors of the gaps, >= 0, a number or shape (m,).
@@ -355,8 +355,8 @@ def limit_verdict(
 
     Examples:
         >>> sizes = [100 * 2**k for k in range(10)]
-        >>> found = limit_verdict(sizes, [n**-0.5 for n in sizes], 0.02)
-        >>> found.verdict, round(found.limit, 3), round(found.power, 2)
+        >>> result = limit_verdict(sizes, [n**-0.5 for n in sizes], 0.02)
+        >>> result.verdict, round(result.limit, 3), round(result.power, 2)
         ('CONFIRMED', 0.0, 0.5)
         >>> limit_verdict(sizes, [0.01 + n**-0.5 for n in sizes], 0.1).verdict
         'REFUTED'
@@ -391,7 +391,7 @@ def _limit_verdict(
         spread = float(late.max())
         return LimitVerdict(
             CONFIRMED, 0.0, (-spread - beyond[0], spread + beyond[1]), math.nan, math.nan, 0.0, False,
-            f"No gap at the last {LEAST_SIZES} sizes or more exceeds {floor:.2g}, which is not told from zero.",
+            f"No gap at the last {LEAST_SIZES} sizes or more exceeds {floor:.2g}, which is not distinguished from zero.",
         )  # fmt: skip
     if _grows(y, e, tolerance):
         return _without_fit(REFUTED, y[-1], "The gap grows over the last four sizes without slowing down.")
@@ -439,7 +439,7 @@ def _by_fits(
     if not described:
         # What no power describes may go on for ever, at several times the size that it has had.
         low, high = low - REACH * left, high + REACH * left
-    # Gaps that are known from one side only leave their limit open to the other.
+    # Gaps that are known from a single side leave their limit open to the other.
     low, high = low - beyond[0], high + beyond[1]
     # A wobble around a limit far from zero need not be described.
     still = left <= DESCRIBED * abs(powers.g[best])
@@ -475,10 +475,10 @@ def _by_fits(
     )
 
 
-def _hull(found: Fits, kept: np.ndarray, quantile: float, reach: float) -> tuple[float, float]:
-    """The interval of g over the fits that are kept, each widened by `reach` times how far its approach has moved."""
-    half = math.sqrt(quantile) * found.error[kept] + reach * found.moved[kept]
-    return float((found.g[kept] - half).min()), float((found.g[kept] + half).max())
+def _hull(fitted: Fits, accepted: np.ndarray, quantile: float, reach: float) -> tuple[float, float]:
+    """The interval of g over the accepted fits, each widened by `reach` times how far its approach has moved."""
+    half = math.sqrt(quantile) * fitted.error[accepted] + reach * fitted.moved[accepted]
+    return float((fitted.g[accepted] - half).min()), float((fitted.g[accepted] + half).max())
 
 
 def _drift(n: np.ndarray, y: np.ndarray, e: np.ndarray, whole: float) -> float:
@@ -498,7 +498,7 @@ def _drift(n: np.ndarray, y: np.ndarray, e: np.ndarray, whole: float) -> float:
 
 
 def _leaves(y: np.ndarray, e: np.ndarray) -> bool:
-    """Whether the last steps are towards zero and each is longer than the one before: a plateau that ends.
+    """Whether the last steps are towards zero and each is longer than the previous: a plateau that ends.
 
     No approach to another limit is like that, however well a power describes what there was before.
     """
@@ -526,13 +526,13 @@ def _checked(sizes: object, gaps: object, errors: object | None) -> tuple[np.nda
     if n.size < LEAST_SIZES:
         raise ValueError(f"sizes has {n.size} entries; a limit is judged by at least {LEAST_SIZES}")
     if y.shape != n.shape:
-        raise ValueError(f"gaps has {y.size} entries; it must have one for each of the {n.size} sizes")
+        raise ValueError(f"gaps has {y.size} entries; it must have an entry for each of the {n.size} sizes")
     if not (np.isfinite(n) & (n > 0)).all():
         raise ValueError(f"sizes holds {n[~(np.isfinite(n) & (n > 0))][0]:g}; each must be finite and > 0")
     ratio = n[1:] / n[:-1]
     if (near := ratio < LEAST_RATIO * (1 - 1e-9)).any():
         raise ValueError(
-            f"sizes holds {n[1:][near][0]:g} after {n[:-1][near][0]:g}; each must be at least {LEAST_RATIO:g} times the one before"
+            f"sizes holds {n[1:][near][0]:g} after {n[:-1][near][0]:g}; each must be at least {LEAST_RATIO:g} times the previous"
         )
     if np.isnan(y).any():
         place = int(np.flatnonzero(np.isnan(y))[0])
@@ -540,7 +540,7 @@ def _checked(sizes: object, gaps: object, errors: object | None) -> tuple[np.nda
     e = np.zeros(n.size) if errors is None else np.asarray(errors, float)
     if e.shape not in ((), n.shape):
         raise ValueError(
-            f"errors has shape {e.shape}; it must be a number or have one entry for each of the {n.size} sizes"
+            f"errors has shape {e.shape}; it must be a number or have an entry for each of the {n.size} sizes"
         )
     e = np.broadcast_to(e, n.shape).copy()
     if not (e >= 0).all() or np.isinf(e).any():
@@ -568,10 +568,10 @@ NOISES = np.concatenate([[0.0], np.geomspace(1e-10, 3.0, 60)])
 
 @dataclass(frozen=True)
 class Fits:
-    """Fits g + c phi, one for each shape phi and each of the two kinds of noise, at its likeliest size.
+    """Fits g + c phi, for each shape phi and each of the two kinds of noise, at its likeliest size.
 
     Attributes:
-        g, c: shape (2 k,) for k shapes, first with noise of one size, then with noise in proportion to phi.
+        g, c: shape (2 k,) for k shapes, first with noise of constant size, then with noise in proportion to phi.
         error: standard error of g.
         loglik: log-likelihood.
         moved: how far c phi moves from the first size to the last.
@@ -621,8 +621,8 @@ def fits(shapes: np.ndarray, y: np.ndarray, errors: np.ndarray) -> Fits:
 
     Examples:
         >>> n = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-        >>> found = fits(1 / n[None, :], 3 + 2 / n, np.full(5, 1e-6))
-        >>> round(float(found.g[0]), 6), round(float(found.c[0]), 6)
+        >>> fitted = fits(1 / n[None, :], 3 + 2 / n, np.full(5, 1e-6))
+        >>> round(float(fitted.g[0]), 6), round(float(fitted.c[0]), 6)
         (3.0, 2.0)
     """
     change = float(np.ptp(y)) or 1.0

@@ -1,4 +1,4 @@
-"""One point of a statement: judged with a failure probability, or looked at quickly."""
+"""A single point of a statement: judged with a failure probability, or looked at quickly."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Look:
         strain: how far the statement is broken (or, for `Exists`, how far it is satisfied); positive: it seems to be.
         gap: truth less claim where it is most so, in the statement's unit.
         definite: whether proven errors are all that it leaves open: no chance, no limit.
-        finding: why the claimed curve is no trade-off function; empty if it is one.
+        finding: why the claimed curve is no trade-off function; empty if it is.
     """
 
     strain: float
@@ -97,9 +97,11 @@ def values_at(statement: Statement, at: Mapping[str, Any]) -> tuple[Value, Value
 
 
 def check_repeatable(statement: Statement, at: Mapping[str, Any]) -> None:
-    """Call the functions of a statement twice at one point, and compare bits: a verdict about values that change is of none of them.
+    """Call the functions of a statement twice at a single point, and compare bits: a verdict about values that change applies
+    to none of them.
 
-    Curves are compared at nine FPRs, samplers by 16 draws from generators of one seed. What a function raises is for the judge to record.
+    Curves are compared at nine FPRs, samplers by 16 draws from generators of the same seed. What a function raises is for the
+    judge to record.
 
     Raises:
         ValueError: if `claimed` or `truth` returned another value the second time.
@@ -137,9 +139,9 @@ def played_at(statement: Statement, at: Mapping[str, Any]) -> Played | Samplers 
     if isinstance(inner(statement.kind), Limit):
         return None  # judged by laws alone
     try:
-        for one in reversed(values_at(statement, at)):
-            if isinstance(one, (Played, Samplers)) and lawful(one)[0] is None:
-                return one
+        for value in reversed(values_at(statement, at)):
+            if isinstance(value, (Played, Samplers)) and lawful(value)[0] is None:
+                return value
     except Exception:
         pass
     return None
@@ -151,7 +153,7 @@ def affordable_games(value: Played | Samplers | None, points: int, seconds: floa
     A number that rests on the clock makes no verdict unsound: it is fixed before any game that counts, by games that do not.
 
     Args:
-        value: what is played at one of the points; None: nothing.
+        value: what is played at any of the points; None: nothing.
         points: how many.
         seconds: for all of them.
 
@@ -231,7 +233,7 @@ def _look_by_games(
     played = _played(truth)
     if wanted is None:
         result = judge_order(_played(claimed), played, {}, games, seed, 0.5)
-        # What is not refuted has an upper end only. To rank points, the gap stands as far above the lower one.
+        # What is not refuted has an upper end only. To rank points, the gap stands as far above the lower end.
         mirrored = 2.0 * result.gap - result.smallest_tolerance
         return float(np.nanmax([result.interval[0], mirrored])), result.gap
     gap, error = estimated(_curve(wanted), played, games, seed)
@@ -269,7 +271,7 @@ def judge_point(
     again: bool = True,
     known: dict[Any, PointResult] | None = None,
 ) -> PointResult:
-    """Judge a statement at one point.
+    """Judge a statement at a single point.
 
     By exact distributions where claim and truth have them, else by games; where the distribution's error is too large for rare rates, by
     tilted games there. A bound is confirmed only if the truth is the best attacker's.
@@ -280,8 +282,8 @@ def judge_point(
         risk: failure probability of this point; exact distributions use none of it.
         games: in each world, where games are played.
         seed: in [0, 2^62).
-        again: whether to run the second route, if there is one, where the statement is refuted.
-        known: results by exact distributions of statements that compare the same two functions, kept here and taken from here; only for
+        again: whether to run the second route, if any, where the statement is refuted.
+        known: results by exact distributions of statements that compare the same two functions, stored here and read from here; only for
             functions that return the same at every call.
 
     Raises:
@@ -339,7 +341,7 @@ def judged_again(statement: Statement, result: PointResult) -> PointResult:
         return result
     try:
         second = replicate(statement, result.parameters)
-    except Exception as error:  # it is asked after the verdict, which it must not cost
+    except Exception as error:  # it runs after the verdict, which its failure must not cost
         second = Replication.failed(f"{type(error).__name__}: {error}")
     return replace(result, second_route=second)
 
@@ -373,7 +375,7 @@ def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int
     if result.verdict is Verdict.INCONCLUSIVE:
         strain, gap = quick_look(kind, wanted, value)
         if strain > 0.0:
-            # The largest gap is where the law is known badly; a smaller one elsewhere is certain.
+            # The largest gap is where the law is known badly; a smaller gap elsewhere is certain.
             sure = strain if kind.one_sided else (1.0 + strain) * tolerance_of(kind, wanted)
             far = result.interval
             result = judge_size(kind, wanted, Size(gap, gap, error=abs(gap) - sure), at, route, detail)
@@ -405,17 +407,17 @@ def _known_by_rate(
     limit = read("limit", rate.limit)
     assert not isinstance(limit, (Played, Samplers))
     bound = rate.at(rate.size)
-    told = f"Proven rate: at most {bound:.3g} at size {rate.size:g} ({rate.source})."
+    rate_text = f"Proven rate: at most {bound:.3g} at size {rate.size:g} ({rate.source})."
     if contradicts(limit, truth, bound):
         undecided = Verdict.INCONCLUSIVE if result.verdict is Verdict.CONFIRMED else result.verdict
-        why = f"{told} It is refused: truth is farther from its limit."
+        why = f"{rate_text} It is refused: truth is farther from its limit."
         return replace(result, verdict=undecided, detail=f"{why} {result.detail}")
     apart = size_of(kind, claimed, limit, True, "")
     near = bound if isinstance(limit, Number) else probits_of(limit, bound, kind.floor)
     if result.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(near + apart.error):
         return result
     wider = replace(apart, error=apart.error + near)
-    known = judge_size(kind, claimed, wider, result.parameters, f"{result.route}, proven rate", told)
+    known = judge_size(kind, claimed, wider, result.parameters, f"{result.route}, proven rate", rate_text)
     if known.smallest_tolerance > result.smallest_tolerance:
         return result
     return replace(known, evidence=result.evidence)
@@ -437,7 +439,7 @@ def _rare(
 
 
 def _about_all(kind: Kind, result: PointResult, truth: Value, optimal: bool) -> PointResult:
-    """What one attacker does not break is not confirmed for all."""
+    """What a single attacker does not break is not confirmed for all."""
     about_all = isinstance(kind, Bound) or (isinstance(kind, Limit) and kind.bound)
     if not about_all or optimal or result.verdict is not Verdict.CONFIRMED:
         return result
@@ -494,7 +496,7 @@ def controlled(statement: Statement) -> Statement:
     """
     control: Control | None = statement.control
     if control is None:
-        raise ValueError(f"{statement.name} has no control; it needs one, Control(at, shift)")
+        raise ValueError(f"{statement.name} has no control; it needs a control, Control(at, shift)")
 
     if control.claimed is not None or control.truth is not None:
         factor = 1.0 + control.shift

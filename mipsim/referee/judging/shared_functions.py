@@ -1,4 +1,4 @@
-"""One compilation for all points of a shape: numbers that a user's function closes over become arguments of the compiled game.
+"""A single compilation for all points of a shape: numbers that a user's function closes over become arguments of the compiled game.
 
 A statement builds its game anew at each point, `lambda key, x: x + scale * noise(key)` with another `scale`. To JAX each is another
 function, and compiling takes a hundred times as long as a quick look's games.
@@ -36,7 +36,7 @@ class _Unshared(Exception):
 _NUMBER = object()
 """Stands in a template for a number that is an argument."""
 _TRIED: dict[Any, bool] = {}
-"""Template and shapes -> whether its numbers can be arguments: not where one decides a shape or a branch."""
+"""Template and shapes -> whether its numbers can be arguments: not where a number decides a shape or a branch."""
 
 
 def with_shared_functions(value: Played) -> Played:
@@ -68,7 +68,7 @@ def with_shared_functions(value: Played) -> Played:
         released = _shared(mechanism, "mechanism", _SharedMechanism, (key, entered))
         if released is not mechanism:
             game = eqx.tree_at(
-                lambda one: one.mechanism, game, released, is_leaf=lambda one: one is mechanism
+                lambda tree: tree.mechanism, game, released, is_leaf=lambda node: node is mechanism
             )
     if isinstance(attack, FunctionAttack):
         target = game.b if isinstance(game, TwoInputs) else getattr(game, "target", None)
@@ -98,17 +98,17 @@ def _shared(member: Any, role: str, kind: Callable[..., Any], arguments: tuple[A
         return member
     with exact_scope():
         leaves = tuple(jnp.asarray(number) for number in numbers)
-        asked = (template, str(jax.tree.map(jnp.shape, arguments)), str([leaf.aval for leaf in leaves]))
+        key = (template, str(jax.tree.map(jnp.shape, arguments)), str([leaf.aval for leaf in leaves]))
         result = kind(template, leaves)
-        if asked not in _TRIED:
-            _TRIED[asked] = _can_be_traced(member.function, result, role, arguments)
-    return result if _TRIED[asked] else member
+        if key not in _TRIED:
+            _TRIED[key] = _can_be_traced(member.function, result, role, arguments)
+    return result if _TRIED[key] else member
 
 
 def _can_be_traced(function: Any, shared: Any, role: str, arguments: tuple[Any, ...]) -> bool:
     try:
         own = jax.eval_shape(lambda *given: call_pure(role, function, *given), *arguments)
-        other = jax.eval_shape(lambda one, *given: one(*given), shared, *arguments)
+        other = jax.eval_shape(lambda function, *given: function(*given), shared, *arguments)
     except Exception:  # the engine says what is wrong with the function itself
         return False
     return jax.tree.map(lambda x: (x.shape, x.dtype), own) == jax.tree.map(
@@ -193,7 +193,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 class _Globals:
-    """The globals of a module, which are told from others by where they are; a manifest does not look inside."""
+    """The globals of a module, which are identified by where they are; a manifest does not look inside."""
 
     __slots__ = ("held",)
 

@@ -1,4 +1,4 @@
-"""Write report files so that a reader never sees half of one."""
+"""Write report files so that a reader never sees an incomplete file."""
 
 from pathlib import Path
 

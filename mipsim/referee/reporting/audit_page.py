@@ -1,4 +1,4 @@
-"""The report of an audit of scores: one page that needs nothing beside it, and the same as data."""
+"""The report of an audit of scores: a page that needs nothing beside it, and the same as data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mipsim.audits import Audit
 from mipsim.audits.result import down
 from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.plots import ROLES, drawn
+from mipsim.referee.reporting.plots import ROLES, to_svg
 from mipsim.referee.reporting.rendering import document
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def report_audit(
 
     Examples:
         >>> import tempfile, mipsim as mi
-        >>> found = mi.audit(list(range(200)), [0] * 100 + [1] * 100, design="independent", runs=200, claim="mu=1")
-        >>> page = report_audit(found, tempfile.mkdtemp())
+        >>> result = mi.audit(list(range(200)), [0] * 100 + [1] * 100, design="independent", runs=200, claim="mu=1")
+        >>> page = report_audit(result, tempfile.mkdtemp())
         >>> page.name, "REFUTED" in page.read_text(encoding="utf-8")
         ('index.html', True)
     """
@@ -87,36 +87,36 @@ def _page(audit: Audit, about: Mapping[str, str]) -> str:
         "verdict": audit.verdict,
         "says": audit.says,
         "facts": facts,
-        "pictures": [(title, said, Markup(shown)) for title, said, shown in _pictures(audit)],
+        "pictures": [(title, caption, Markup(shown)) for title, caption, shown in _pictures(audit)],
         "table": Markup(html_table(audit._lines())),
     }
     return document("audit.html", title="An audit of scores", lead=_LEAD, of=name, **words)
 
 
 def _pictures(audit: Audit) -> Iterator[tuple[str, str, str]]:
-    """(heading, what is seen, picture) for each that can be drawn."""
+    """(heading, what is seen, picture) for each that can be plotted."""
     parts: list[tuple[str, str, Callable[[Figure], None]]] = []
     if (bar := audit.promised_and_shown) is not None:
-        said = "The guarantee says at most the first. The scores show at least the second."
-        parts.append(("Promised and shown", said, lambda figure: _draw_bars(figure, *bar)))
+        caption = "The guarantee says at most the first. The scores show at least the second."
+        parts.append(("Promised and shown", caption, lambda figure: _draw_bars(figure, *bar)))
     if audit.curve is not None and audit.decides is not None:
         fpr, fnr = audit.decides
-        said = (
+        caption = (
             f"Axes in probits, so that rates near 0 and near 1 are seen alike. The cross marks the threshold that decides: FPR {fpr:.3g}, "
             f"FNR {fnr:.3g}. The shaded band holds at all thresholds together. A promise above the band is refuted there."
         )
-        parts.append(("Trade-off curve", said, lambda figure: _draw_curve(figure, audit)))
+        parts.append(("Trade-off curve", caption, lambda figure: _draw_curve(figure, audit)))
     if audit.guesses:
-        said = (
+        caption = (
             f'Right guesses about {audit.judged}, highest and lowest scores first; "in" marks guesses about the highest alone. Each number has its share of the failure '
             "probability. Guesses that know nothing are right in half of the cases."
         )
-        parts.append(("Right guesses", said, lambda figure: _draw_guesses(figure, audit)))
-    said = f"{audit.in_scores:,} scores of members, {audit.out_scores:,} of others, as shares of each."
-    parts.append(("Scores of each world", said, lambda figure: _draw_histogram(figure, audit)))
+        parts.append(("Right guesses", caption, lambda figure: _draw_guesses(figure, audit)))
+    caption = f"{audit.in_scores:,} scores of members, {audit.out_scores:,} of others, as shares of each."
+    parts.append(("Scores of each world", caption, lambda figure: _draw_histogram(figure, audit)))
     for place, (title, words, draw) in enumerate(parts):
         try:
-            yield title, words, drawn(draw, title, f"p{place}")
+            yield title, words, to_svg(draw, title, f"p{place}")
         except MissingPackageError as error:
             yield title, str(error), ""
 
@@ -132,8 +132,8 @@ def _panel(figure: Figure, bottom: float = 0.17, height: float = 2.8) -> Axes:
 def _draw_bars(figure: Figure, name: str, promised: float, shown: float) -> None:
     axes = _panel(figure, 0.34, height=1.4)
     axes.barh([1, 0], [promised, shown], height=0.6, color=[ROLES["claimed"], ROLES["measured"]])
-    for place, value, said in ((1, promised, f"{promised:g}"), (0, shown, f"at least {down(shown)}")):
-        axes.annotate(said, (value, place), xytext=(4, 0), textcoords="offset points", va="center")
+    for place, value, caption in ((1, promised, f"{promised:g}"), (0, shown, f"at least {down(shown)}")):
+        axes.annotate(caption, (value, place), xytext=(4, 0), textcoords="offset points", va="center")
     axes.set_yticks([1, 0], ["promised", "shown"])
     axes.set(xlim=(0.0, 1.5 * max(promised, shown, 1e-9)), xlabel=name)
 

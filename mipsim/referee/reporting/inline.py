@@ -48,16 +48,16 @@ def inline(text: str, colours: Mapping[str, str], description: str, name: str) -
 
 
 def _rounded(tag: str) -> str:
-    return re.sub(r"\d+\.\d{2,}", lambda found: f"{float(found[0]):.1f}", tag)
+    return re.sub(r"\d+\.\d{2,}", lambda match: f"{float(match[0]):.1f}", tag)
 
 
 def _with_shared_style(body: str) -> str:
     """Move the style that a run of markers repeats to the group around them."""
     run = re.compile(r'(?:<use (?:[^>]*?) style="([^"]*)"/>\s*)(?:<use (?:[^>]*?) style="\1"/>\s*)+')
 
-    def shared(found: re.Match[str]) -> str:
-        style = f' style="{found[1]}"'
-        return f"<g{style}>{found[0].replace(style, '')}</g>"
+    def shared(match: re.Match[str]) -> str:
+        style = f' style="{match[1]}"'
+        return f"<g{style}>{match[0].replace(style, '')}</g>"
 
     return run.sub(shared, body)
 
@@ -65,7 +65,7 @@ def _with_shared_style(body: str) -> str:
 def _without_empty_groups(body: str) -> str:
     """Drop the ids that nothing refers to and the groups that hold nothing (ticks without labels)."""
     used = set(re.findall(r"#([\w.-]+)", body))
-    body = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", body)
+    body = re.sub(r' id="([^"]+)"', lambda match: match[0] if match[1] in used else "", body)
     while True:
         less = re.sub(r"<g>\s*</g>|<g/>", "", body)
         if less == body:

@@ -19,7 +19,7 @@ def standing(outcome: Outcome, correction: Statement | None) -> str:
 
     Args:
         outcome: what judging or hunting returned.
-        correction: the corrected statement, if there is one.
+        correction: the corrected statement, if there is any.
     """
     defect = defect_of(outcome, correction)
     return str(outcome.verdict) if defect is None else f"{outcome.verdict}: {defect}"

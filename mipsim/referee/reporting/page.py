@@ -1,4 +1,4 @@
-"""The report of a judge or a hunt: one page that needs nothing beside it, and the same as data."""
+"""The report of a judge or a hunt: a page that needs nothing beside it, and the same as data."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def report(results: Outcome | Sequence[Outcome], folder: str | os.PathLike[str])
         The path of the page.
 
     Raises:
-        ValueError: if there are no results, one is none, or the folder cannot be written.
+        ValueError: if there are no results, an entry is none, or the folder cannot be written.
 
     Examples:
         >>> import tempfile
@@ -70,7 +70,7 @@ def report(results: Outcome | Sequence[Outcome], folder: str | os.PathLike[str])
     where = writable_folder("folder", Path(folder))
     known = [single.statement for single in several]
     data = json.dumps(
-        [record(one, correction_of(one.statement, known)) for one in several],
+        [record(item, correction_of(item.statement, known)) for item in several],
         indent=1,
         ensure_ascii=False,
         allow_nan=False,
@@ -132,7 +132,7 @@ def page(
     groups: Callable[[Statement], str] | None = None,
     links: Mapping[str, tuple[str, str]] | None = None,
 ) -> str:
-    """Return the whole page as one HTML document that needs nothing beside it.
+    """Return the whole page as a single HTML document that needs nothing beside it.
 
     Args:
         outcomes: a section each, in this order.
@@ -145,7 +145,7 @@ def page(
         commands: the command that shows a judged point again; else that of `mipsim judge`.
         hunts: name -> description of the hunts of a statement.
         extents: where a CONFIRMED holds, in words.
-        groups: what a statement belongs to, such as a paper: the table can be narrowed to one.
+        groups: what a statement belongs to, such as a paper: the table can be narrowed to a single group.
         links: group -> its full title, and an address or "".
     """
     known = [*(item.statement for item in outcomes), *known]
@@ -163,7 +163,7 @@ def page(
         )
     words: dict[str, Any] = {"title": title, "lead": lead, "note": note, "data": data}
     words |= {"counts": counts(outcomes, known), "facts": facts or {}, "links": links or {}, "rows": rows}
-    words |= {"shown": {one.statement.name for one in outcomes}, "most": SHOWN, "listed": LISTED}
+    words |= {"shown": {item.statement.name for item in outcomes}, "most": SHOWN, "listed": LISTED}
     of = plural(len(outcomes), "statement")
     return document("report.html", scripted=len(outcomes) > 1, of=of, **words)
 
@@ -230,10 +230,10 @@ def _examples(outcome: Outcome) -> list[tuple[str, str, PointResult]]:
 def _ranked(outcome: Outcome) -> list[PointResult]:
     """The judged points, those with the strongest verdict first.
 
-    Of one verdict it is the largest gap of each unit first, then the second of each: gaps of two units are not compared.
+    Of each verdict it is the largest gap of each unit first, then the second of each: gaps of two units are not compared.
     """
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED)
-    by_size = sorted(outcome.judged, key=lambda one: -abs(one.gap) if one.gap == one.gap else 0)
+    by_size = sorted(outcome.judged, key=lambda item: -abs(item.gap) if item.gap == item.gap else 0)
     seen: Counter[tuple[str, str]] = Counter()
     places = []
     for item in by_size:

@@ -26,27 +26,27 @@ class Pictures(NamedTuple):
     curve: str
 
 
-_DRAWN: WeakKeyDictionary[Outcome, Pictures] = WeakKeyDictionary()
+_PICTURES: WeakKeyDictionary[Outcome, Pictures] = WeakKeyDictionary()
 
 
 def keep(outcome: Outcome, pictures: Pictures | None = None) -> Pictures:
     """Draw an outcome's pictures once, or use those of another process."""
-    if outcome not in _DRAWN:
-        _DRAWN[outcome] = pictures or _drawn(outcome, outcome.statement.name)
-    return _DRAWN[outcome]
+    if outcome not in _PICTURES:
+        _PICTURES[outcome] = pictures or _draw(outcome, outcome.statement.name)
+    return _PICTURES[outcome]
 
 
-def kept(outcome: Outcome) -> Pictures | None:
+def stored(outcome: Outcome) -> Pictures | None:
     """The pictures of an outcome, if it has any yet."""
-    return _DRAWN.get(outcome)
+    return _PICTURES.get(outcome)
 
 
 def pictures_of(outcome: Outcome, name: str) -> Pictures:
     """The pictures of an outcome, with ids that begin with `name`: the stored pictures if that is the statement's name."""
-    return keep(outcome) if name == outcome.statement.name else _drawn(outcome, name)
+    return keep(outcome) if name == outcome.statement.name else _draw(outcome, name)
 
 
-def _drawn(outcome: Outcome, name: str) -> Pictures:
+def _draw(outcome: Outcome, name: str) -> Pictures:
     # An id in an SVG may hold letters, digits, dots and dashes only: it is referred to as url(#id).
     safe = re.sub(r"[^\w.-]", "-", name, flags=re.ASCII)
     return Pictures(_picture(partial(where_map, outcome, f"{safe}-map")), _curve(outcome, f"{safe}-curve"))
@@ -64,4 +64,4 @@ def _picture(draw: Callable[[], str]) -> str:
     try:
         return draw()
     except Exception as error:  # a verdict must not be lost for its picture
-        return f'<p class="meta">Could not be drawn: {escape(f"{type(error).__name__}: {error}")}</p>'
+        return f'<p class="meta">Could not be plotted: {escape(f"{type(error).__name__}: {error}")}</p>'

@@ -1,4 +1,4 @@
-"""Evidence as small inline SVG: drawn by matplotlib, coloured by the page (so both light and dark work)."""
+"""Evidence as small inline SVG: plotted by matplotlib, coloured by the page (so both light and dark work)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# matplotlib knows no CSS variables: each role is drawn in a colour of its own and renamed in the SVG's text.
+# matplotlib knows no CSS variables: each role is plotted in a colour of its own and renamed in the SVG's text.
 ROLES = {
     "ink": "#010203",
     "grid": "#020304",
@@ -44,7 +44,7 @@ STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.color": ROLES["ink"],
-    "text.parse_math": False,  # a dollar sign in a name or a choice is one
+    "text.parse_math": False,  # a dollar sign in a name or a choice is a dollar sign
     "xtick.color": ROLES["ink"],
     "ytick.color": ROLES["ink"],
     "xtick.major.width": 0.6,
@@ -60,11 +60,11 @@ STYLE: dict[Any, Any] = {
 
 
 def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str, name: str) -> str:
-    """Draw one piece of evidence.
+    """Draw a single piece of evidence.
 
     Args:
-        evidence: the curve, drawn on linear and on logarithmic axes side by side, or the trend.
-        verdict: of the point; said in the description that a screen reader reads.
+        evidence: the curve, plotted on linear and on logarithmic axes side by side, or the trend.
+        verdict: of the point; stated in the description that a screen reader reads.
         title: what the picture shows, for that description.
         name: unique on the page; it prefixes every id in the SVG.
 
@@ -78,10 +78,10 @@ def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str, n
         else:
             _draw_trend(figure, evidence)
 
-    return drawn(draw, f"{title}: {verdict}", name)
+    return to_svg(draw, f"{title}: {verdict}", name)
 
 
-def drawn(
+def to_svg(
     draw: Callable[[Figure], None], description: str, name: str, colours: Mapping[str, str] = ROLES
 ) -> str:
     """Return what `draw` puts on an empty figure as an `<svg>` element in the page's colours.
@@ -165,7 +165,7 @@ def _least_alpha(evidence: CurveEvidence) -> float:
 
 
 def _thin(alpha: np.ndarray, values: list[np.ndarray], power: bool) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Sort by alpha and keep at most `POINTS` points, evenly spaced on the axis that they are drawn on."""
+    """Sort by alpha and keep at most `POINTS` points, evenly spaced on the axis that they are plotted on."""
     alpha = np.asarray(alpha, dtype=np.float64)
     order = np.argsort(alpha, kind="stable")
     keep = order[(alpha[order] > 0) if power else np.ones(order.size, bool)]
@@ -183,8 +183,8 @@ def _draw_trend(figure: Figure, evidence: TrendEvidence) -> None:
     gap, low, high = (_finite(x) for x in (evidence.gap, evidence.low, evidence.high))
     seen = gap[~np.isnan(gap)]
     # A gap that keeps its sign and shrinks by much is read best as a power law; any other on a plain axis.
-    one_sign = seen.size > 1 and bool((seen > 0).all() or (seen < 0).all())
-    magnitudes = one_sign and np.ptp(np.log10(np.abs(seen))) > 0.5
+    same_sign = seen.size > 1 and bool((seen > 0).all() or (seen < 0).all())
+    magnitudes = same_sign and np.ptp(np.log10(np.abs(seen))) > 0.5
     name = evidence.gap_name
     if magnitudes:
         if seen[0] < 0:
@@ -227,7 +227,7 @@ def _draw_trend(figure: Figure, evidence: TrendEvidence) -> None:
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
-    """Return float64 with NaN, which is not drawn, in place of the infinities, which cannot be."""
+    """Return float64 with NaN, which is not plotted, in place of the infinities, which cannot be."""
     floats = np.asarray(values, dtype=np.float64)
     return np.where(np.isfinite(floats), floats, np.nan)
 

@@ -1,4 +1,4 @@
-"""From templates to whole pages: one HTML document each, which needs nothing beside it.
+"""From templates to whole pages: each a single HTML document, which needs nothing beside it.
 
 Whatever a template is given is escaped, whoever wrote it. Markup are only a formula that has passed `mathml`, a picture of
 matplotlib's, a table of `_repr_html_`, and the style and the script of this folder.
@@ -49,7 +49,7 @@ def environment() -> Environment:
         "parameters": lambda point: wording.parameters(plain(point)),
         "meaning": lambda standing: Defect(standing.partition(": ")[2]).meaning,
         "words": lambda text: Markup(mathml.words(text)),
-        "formula": lambda latex: Markup(mathml.drawn(latex, block=True)),
+        "formula": lambda latex: Markup(mathml.to_mathml(latex, block=True)),
     }
     return result
 

@@ -14,7 +14,7 @@ from mipsim._words import visible
 from mipsim.referee.domain import Choice, Fixed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Outcome
-from mipsim.referee.reporting.plots import ROLES, drawn
+from mipsim.referee.reporting.plots import ROLES, to_svg
 from mipsim.referee.result import Verdict
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ CELLS = 6
 """Cells of a numeric parameter's range in which means are compared."""
 COLOURS = ROLES | {"yes": "#08090a", "no": "#090a0b", "open": "#0a0b0c"}
 MOST = 600
-"""Points that are drawn: of those that stand, and of those that are broken; of more, every so manieth."""
+"""Points that are plotted: of those that stand, and of those that are broken; of more, every so manieth."""
 
 LONGEST, MOST_WORDS = 34, 50
-"""Letters of one choice beside its tick, and of all choices below the level axis, that have room."""
+"""Letters of a single choice beside its tick, and of all choices below the level axis, that have room."""
 
 JudgedPoints = list[tuple[dict[str, Any], float, str]]
 
@@ -56,7 +56,7 @@ def _strains(outcome: Outcome) -> list[float]:
     judged = outcome.judged
     if not outcome.statement.kind.one_sided:
         return [item.relative_gap for item in judged]
-    gaps, units = [single.gap for single in judged], [one.unit for one in judged]
+    gaps, units = [single.gap for single in judged], [single.unit for single in judged]
     if len(set(units)) < 2:
         return gaps
     known = [(gap, unit) for gap, unit in zip(gaps, units, strict=True) if not math.isnan(gap)]
@@ -74,7 +74,7 @@ _WEIGHED: WeakKeyDictionary[Outcome, dict[str, float]] = WeakKeyDictionary()
 def importance(outcome: Outcome) -> dict[str, float]:
     """What share of the variance of the strain's ranks each parameter explains alone, largest first.
 
-    Source: Pearson's correlation ratio, over cells of each parameter's range; ranks, as one strain may be infinite.
+    Source: Pearson's correlation ratio, over cells of each parameter's range; ranks, as a strain may be infinite.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -176,7 +176,7 @@ def where_map(outcome: Outcome, name: str) -> str:
         figure.legend(loc="center left", bbox_to_anchor=(0.8, 0.5))
 
     title = f"Where {outcome.statement.name} holds, over {' and '.join(axes_names)}"
-    return drawn(draw, title, name, COLOURS)
+    return to_svg(draw, title, name, COLOURS)
 
 
 def _thinned(rows: JudgedPoints) -> JudgedPoints:
@@ -187,7 +187,7 @@ def _thinned(rows: JudgedPoints) -> JudgedPoints:
 
 def _coordinates(points: Sequence[dict[str, Any]], name: str, parameter: Any) -> np.ndarray:
     if isinstance(parameter, Choice):
-        # Points of one choice lie on a line: apart from each other they are seen.
+        # Points of the same choice lie on a line: apart from each other they are seen.
         apart = np.random.default_rng(0).uniform(-0.25, 0.25, len(points)) if len(points) > 1 else np.zeros(1)
         return np.array([parameter.index(at[name]) for at in points]) + apart
     values = np.array([float(at[name]) for at in points])

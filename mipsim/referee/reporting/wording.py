@@ -25,7 +25,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 def interval(ends: Sequence[float]) -> str:
-    """Write an interval; "exact" where it is one point, a dash where there is none.
+    """Write an interval; "exact" where it is a single point, a dash where there is none.
 
     Examples:
         >>> interval((-0.001, float("inf"))), interval((0.3, 0.3)), interval((float("nan"), float("nan")))
@@ -82,7 +82,7 @@ def duration(seconds: float) -> str:
 
 
 def parameters(values: Mapping[str, Any]) -> str:
-    """Write the parameters of a point on one line.
+    """Write the parameters of a point on a single line.
 
     Examples:
         >>> parameters({"n": 1000, "rho": 0.5, "law": "Bernoulli", "p": [0.1, 0.2]})
@@ -92,7 +92,7 @@ def parameters(values: Mapping[str, Any]) -> str:
 
 
 def parameter(value: Any) -> str:
-    """Write one parameter: whole numbers in full, others with six digits, lists in brackets."""
+    """Write a parameter: whole numbers in full, others with six digits, lists in brackets."""
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, float):

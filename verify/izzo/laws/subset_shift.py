@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 from scipy import special
 
-from mipsim._validation import number, one_of, whole
+from mipsim._validation import choice, number, whole
 
 RADII = ("gamma", "exponential")
 """Laws of the noise's norm: Gamma(d, scale), which is the density exp(-||x||/scale), or Exponential(scale)."""
@@ -39,7 +39,7 @@ def euclidean_shift_eta(distance: float, scale: float, dimension: int, radius: s
     """
     reach = 0.5 * number("distance", distance, 0.0)
     b, d = number("scale", scale, 0.0, low_open=True), whole("dimension", dimension, 1)
-    shape = float(d) if one_of("radius", radius, RADII) == "gamma" else 1.0
+    shape = float(d) if choice("radius", radius, RADII) == "gamma" else 1.0
     law = scipy.stats.gamma(shape, scale=b)
     if reach == 0.0:
         return 0.0
