@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import number, choice, refuse_class, whole
+from mipsim._validation import choice, number, refuse_class, whole
 from mipsim._verdict import Verdict
 from mipsim._words import printable
 from mipsim.audits.claims import RatePromise, read_claim, words
