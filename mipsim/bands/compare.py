@@ -123,10 +123,11 @@ class Comparison(AbstractComparison):
         if not self.thresholds_used and (few or not self.separates):
             return [("why", why_silent(self.alpha, self.beta, self.out_games, self.in_games))]
         used = f"{self.thresholds_used} of {self.used.size} thresholds"
-        rows = [
-            ("FPR range", f"[{low:.3g}, {high:.3g}], {used}" if self.thresholds_used else used),
-            ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
-        ]
+        rows = [("games", f"{self.out_games:,} out, {self.in_games:,} in")]
+        if self.thresholds_used:
+            rows.insert(0, ("FPR range", f"[{low:.3g}, {high:.3g}], {used}"))
+        elif self.verdict != REFUTED:
+            rows.insert(0, ("FPR range", used))
         if self.anytime:
             rows.append(("holds", "at every number of games at once"))
         if self.kind == "equality" and self.verdict == REFUTED:

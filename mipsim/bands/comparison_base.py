@@ -296,10 +296,11 @@ class AbstractComparison(Printed):
             if ends is not None and self.thresholds_used
             else self.smallest_tolerance
         )
-        lines = [
-            *self._gap_lines(),
-            ("tolerance", f"{self.tolerance:.4g} (smallest that would be confirmed: {least:.4g})"),
-            ("detectable gap", f"{self.detectable_gap:.4g} with probability {POWER}"),
+        confirmed = f" (smallest that would be confirmed: {least:.4g})" if math.isfinite(least) else ""
+        lines = [*self._gap_lines(), ("tolerance", f"{self.tolerance:.4g}{confirmed}")]
+        if math.isfinite(self.detectable_gap):
+            lines.append(("detectable gap", f"{self.detectable_gap:.4g} with probability {POWER}"))
+        lines += [
             *self.rows(),
             ("failure probability", f"{self.failure_probability:.3g}"),
         ]

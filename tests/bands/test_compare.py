@@ -354,8 +354,21 @@ def test_what_few_games_print_says_that_they_are_few(games: int) -> None:
     assert f"{games} and {games} games are too few for 1 thresholds" in few
     assert "nan" not in few
     assert "give edges" not in few
-    none = str(compare_counts([1], 10**4, [1], 10**4, GaussianTradeOff(1.0)))
+    none = str(compare_counts([1], 10**4, [9_990], 10**4, GaussianTradeOff(1.0)))
     assert "FPR range            0 of 1 thresholds" in none
+
+
+def test_what_rare_counts_refute_prints_no_number_that_is_not_finite() -> None:
+    """An FNR of 0.001 at an FPR of 1e-4, where mu = 1 allows 0.997; with more counts the lines are there."""
+    rare, many = (
+        compare_counts([n // 10_000], n, [n // 1_000], n, GaussianTradeOff(1.0)) for n in (10_000, 10**6)
+    )
+    lines = "detectable gap", "smallest that would be confirmed", "FPR range "
+    assert rare.verdict == many.verdict == "REFUTED"
+    assert rare.thresholds_used == 0
+    assert not [line for line in lines if line in str(rare)]
+    assert all(line in str(many) for line in lines)
+    assert "inf" not in str(rare)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1.0, math.nan])

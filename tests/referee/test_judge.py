@@ -145,7 +145,11 @@ def test_a_game_without_a_law_is_judged_by_games() -> None:
     low, high = result.interval
     assert low < result.gap < high
     wrong = statement(rf.Bound(), lambda mu: G(0.2), lambda mu: played)
-    assert str(rf.judge(wrong, at={"mu": 1.0}, games=100_000).verdict) == "REFUTED"
+    refuted = rf.judge(wrong, at={"mu": 1.0}, games=100_000)
+    assert str(refuted.verdict) == "REFUTED"
+    assert refuted.worst is not None
+    assert "No exact law is known" in result.worst.detail
+    assert "No exact law is known" not in refuted.worst.detail
 
 
 def samplers(mu: float):

@@ -359,6 +359,8 @@ def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int
         how = how_to_declare(as_attack(played.attack)) if isinstance(played, Played) else ""
         why = f"No exact law is known{how}."
         result = judge_games(kind, _curve(wanted), played, at, games, seed, risk, why)
+        if result.verdict is Verdict.REFUTED:  # games have decided: no law would say more
+            result = replace(result, detail=result.detail.replace(why, "").strip())
         return _about_all(kind, result, truth, optimal)
     if isinstance(value, Number):
         route, detail = value.route or "number", value.detail
