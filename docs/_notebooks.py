@@ -1,5 +1,6 @@
 """Execute the notebooks and store their outputs: `python docs/_notebooks.py [NAME ...]`, all of them if none is given."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -22,7 +23,9 @@ def executed(path: Path) -> Any:
 
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(notebook, timeout=300, store_widget_state=False, record_timing=False)
-    with client.setup_kernel():
+    # A backend that the environment names would keep pictures out of the cells.
+    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    with client.setup_kernel(env=environment):
         assert client.kc is not None
         client.kc.execute(QUIET, silent=True)
         code = [(place, cell) for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
