@@ -140,7 +140,7 @@ def _figure(stored: Path, name: str, rows: Sequence[Checked]) -> str:
         else:
             parts.append(f"```text\n{words}\n```")
     else:
-        parts.append("No result is stored: this figure trains networks for longer than the gallery's run.")
+        parts.append("No result of this figure is stored, since it trains networks; the command draws it.")
     lines = ["| panel | compared | numbers | verdict | in the paper |", "|---|---|---|---|---|"]
     lines += [
         f"| {row.panel} | {_escaped(row.what)} | {_escaped(row.says)} | {row.verdict}{': ' if row.reason else ''}{_escaped(row.reason)} "
