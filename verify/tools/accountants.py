@@ -87,14 +87,17 @@ def _event(sigma: float, rate: float, steps: int) -> Any:
     return event.SelfComposedDpEvent(event.PoissonSampledDpEvent(rate, event.GaussianDpEvent(sigma)), steps)
 
 
-def _rdp(sigma: float, rate: float, steps: int, delta: float) -> float:
-    accountant = module("dp_accounting.rdp").RdpAccountant()
-    return accountant.compose(_event(sigma, rate, steps)).get_epsilon(delta)
+def _accountant(kind: str, relation: str = "ADD_OR_REMOVE_ONE") -> Any:
+    family, neighbours = module(f"dp_accounting.{kind}"), module("dp_accounting").NeighboringRelation
+    return getattr(family, f"{kind.capitalize() if kind == 'rdp' else 'PLD'}Accountant")(
+        neighboring_relation=neighbours[relation]
+    )
 
 
-def _pld(sigma: float, rate: float, steps: int, delta: float) -> float:
-    accountant = module("dp_accounting.pld").PLDAccountant()
-    return accountant.compose(_event(sigma, rate, steps)).get_epsilon(delta)
+def _added(kind: str) -> Callable[[float, float, int, float], float]:
+    return lambda sigma, rate, steps, delta: (
+        _accountant(kind).compose(_event(sigma, rate, steps)).get_epsilon(delta)
+    )
 
 
 def _buckets(pessimistic: bool) -> Callable[[float, float, int, float], float]:
@@ -108,15 +111,9 @@ def _buckets(pessimistic: bool) -> Callable[[float, float, int, float], float]:
 
 
 def _replace_one(kind: str, event: Callable[[Any], Any], delta: float = 1e-5) -> Callable[[], float]:
-    def epsilon() -> float:
-        relation = module("dp_accounting").NeighboringRelation.REPLACE_ONE
-        family = module(f"dp_accounting.{kind}")
-        accountant = (family.RdpAccountant if kind == "rdp" else family.PLDAccountant)(
-            neighboring_relation=relation
-        )
-        return accountant.compose(event(module("dp_accounting.dp_event"))).get_epsilon(delta)
-
-    return epsilon
+    return lambda: (
+        _accountant(kind, "REPLACE_ONE").compose(event(module("dp_accounting.dp_event"))).get_epsilon(delta)
+    )
 
 
 def _released(sigma: float, steps: int) -> Callable[[Any], Any]:
@@ -129,8 +126,16 @@ def _fixed_size(sigma: float, rate: float) -> Callable[[Any], Any]:
     )
 
 
-def _replaced_ends(sigma: float, steps: int) -> Ends:
-    return lambda: mi.GaussianTradeOff(2.0 * math.sqrt(steps) / sigma).epsilon_bounds(1e-5)
+def _replaced_released(kind: str) -> Enclosed:
+    return Enclosed(
+        {
+            f"sigma={s:g}, T={t}": (
+                _replace_one(kind, _released(s, t)),
+                lambda s=s, t=t: mi.GaussianTradeOff(2.0 * math.sqrt(t) / s).epsilon_bounds(1e-5),
+            )
+            for s, t in ((2.0, 10), (4.0, 1), (1.0, 1))
+        }
+    )
 
 
 _EVENT = "If the norms of the values are bounded ||v_i|| <= C, the noise_multiplier is defined as s / C. (dp_event.py:268)"
@@ -147,24 +152,14 @@ DP_ACCOUNTING = tuple(
             "restricted_by": "An accountant's own helper speaks of 'the l2-sensitivity of the function' (rdp_privacy_accountant.py:417), the "
             "event of the norm of a record; its PLDAccountant takes the event's meaning and gives 17.86 in the first case.",
             "repaired": _AS_BEFORE,
-            "evidence": Enclosed(
-                {
-                    f"sigma={s:g}, T={t}": (_replace_one("rdp", _released(s, t)), _replaced_ends(s, t))
-                    for s, t in ((2.0, 10), (4.0, 1), (1.0, 1))
-                }
-            ),
+            "evidence": _replaced_released("rdp"),
         },
         {
             "name": "dp-accounting-pld-replace-one",
             "call": "PLDAccountant(neighboring_relation=REPLACE_ONE) of GaussianDpEvent",
             "claim": "Privacy accountant that uses Privacy Loss Distributions.",
             "place": f"pld/pld_privacy_accountant.py:31; {_EVENT}",
-            "evidence": Enclosed(
-                {
-                    f"sigma={s:g}, T={t}": (_replace_one("pld", _released(s, t)), _replaced_ends(s, t))
-                    for s, t in ((2.0, 10), (4.0, 1), (1.0, 1))
-                }
-            ),
+            "evidence": _replaced_released("pld"),
         },
         {
             "name": "dp-accounting-rdp-fixed-size",
@@ -191,14 +186,14 @@ DP_ACCOUNTING = tuple(
             "call": "RdpAccountant() of PoissonSampledDpEvent",
             "claim": "Privacy accountant that uses Renyi differential privacy.",
             "place": "rdp/rdp_privacy_accountant.py:981",
-            "evidence": poisson_epsilon(_rdp),
+            "evidence": poisson_epsilon(_added("rdp")),
         },
         {
             "name": "dp-accounting-pld-poisson",
             "call": "PLDAccountant() of PoissonSampledDpEvent",
             "claim": "Privacy accountant that uses Privacy Loss Distributions.",
             "place": "pld/pld_privacy_accountant.py:31",
-            "evidence": poisson_epsilon(_pld),
+            "evidence": poisson_epsilon(_added("pld")),
         },
         {
             "name": "dp-accounting-pessimistic",

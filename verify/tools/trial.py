@@ -73,6 +73,7 @@ class Trial:
         repaired: what a later version does; "" if none was looked at.
         by_formula: the tool's computation is written anew in this project, from its public source, because it cannot be installed here.
         planted: a control: a bound that is known to hold, or a wrong one.
+        promises: whether the documentation promises what could be wrong; of an estimate it is counted, and no verdict is given.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Trial:
     repaired: str = ""
     by_formula: bool = False
     planted: bool = False
+    promises: bool = True
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class Row:
 
     Attributes:
         name, tool, version, call, claim, place, restricted_by, repaired, by_formula, planted: of the trial; the version is the installed one.
-        verdict: REFUTED, CONFIRMED (in these cases) or INCONCLUSIVE; "" where it was not judged.
+        verdict: REFUTED, CONFIRMED (in these cases) or INCONCLUSIVE; "" where it was not judged, as a tool that is missing or an estimate.
         skipped: why it was not judged.
         outcomes: of its cases.
         tightness: of a claim that is not refuted, how its loosest case compares: simulated, the ratio to the best confirmed bound of the
@@ -259,6 +261,7 @@ def judge(trials: Sequence[Trial], seed: int = 0, say: Callable[[Row], None] = l
                 if isinstance(trial.evidence, Simulated)
                 else enclose(trial.evidence)
             )
+            verdict = verdict if trial.promises else ""
         taken = (
             "name",
             "tool",
