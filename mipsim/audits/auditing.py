@@ -215,6 +215,7 @@ def audit(
         gap_lower_bound=gap,
         curve=curve,
         guesses=() if run is None else tuple(run.guesses),
+        deciding_guesses={} if run is None else run.deciding,
         inclusion_probability=None if run is None or exchange != SINGLE else coin,
         coin_p_value=None if run is None else run.coin_p_value,
         claim=promised.curve if isinstance(promised, RatePromise) else promised,

@@ -225,6 +225,7 @@ class OneRun:
             plan = [_pair(guesses, n)]
         result = np.concatenate([[0], np.cumsum(member)])  # members among the highest 0, 1, 2, ...
         self.canaries, self.risk, self.exchange = n, (1.0 - _ROUNDING) * risk / len(plan), exchange
+        self.deciding: dict[str, Guesses] = {}  # those behind the bounds that were computed
         self.guesses = [
             Guesses(high, low, int(result[high] + low - (inside - result[n - low]))) for high, low in plan
         ]
@@ -238,20 +239,27 @@ class OneRun:
         best, exchange = 0.0, self.exchange
         for item in self.guesses:
             counts = (self.canaries, item.number, item.right)
-            best = largest_refused(
-                lambda epsilon, counts=counts: refuses_epsilon(
-                    *counts, epsilon, delta, self.risk, records=exchange.records, runs=exchange.runs
-                ),
+            least, best = (
                 best,
-                700.0 / (exchange.records * exchange.runs),
+                largest_refused(
+                    lambda epsilon, counts=counts: refuses_epsilon(
+                        *counts, epsilon, delta, self.risk, records=exchange.records, runs=exchange.runs
+                    ),
+                    best,
+                    700.0 / (exchange.records * exchange.runs),
+                ),
             )
+            if best > least:
+                self.deciding["epsilon"] = item
         return best
 
     def mu(self) -> float:
         """No mu-GDP for any mu below this, >= 0."""
         best = 0.0
         for item in self.guesses:
-            best = mu_bound(self.canaries, item.number, item.right, self.risk, best)
+            least, best = best, mu_bound(self.canaries, item.number, item.right, self.risk, best)
+            if best > least:
+                self.deciding["mu"] = item
         # Two steps between neighbours have 2 mu; G_mu (x) G_mu is G of sqrt(2) mu.
         several = self.exchange.records * self.exchange.runs**0.5
         return best if several == 1.0 else best / several * (1.0 - 1e-15)

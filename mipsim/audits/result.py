@@ -64,6 +64,7 @@ class Audit(Printed):
         gap_lower_bound: how far the attack passes below a promised curve, in probits; None without such a promise.
         curve: the trade-off curve with its simultaneous band; None for one run.
         guesses: what was guessed about the canaries of one run; empty for the others.
+        deciding_guesses: those behind the bounds of "mu" and "epsilon"; a bound of 0 has none.
         inclusion_probability: with which each canary of one run was put in; None for the others.
         coin_p_value: the probability that such coins give a number of members as far off; None for the others.
         claim: the promised guarantee, or None.
@@ -105,6 +106,7 @@ class Audit(Printed):
     gap_lower_bound: float | None
     curve: EmpiricalTradeOff | None
     guesses: tuple[Guesses, ...]
+    deciding_guesses: dict[str, Guesses]
     inclusion_probability: float | None
     coin_p_value: float | None
     claim: AbstractTradeOff | None
@@ -247,8 +249,11 @@ class Audit(Printed):
         if self.guesses:
             lines.append(("guesses", self._guessed()))
         lines += [
-            ("mu", f"at least {down(self.mu_lower_bound)}"),
-            ("epsilon", f"at least {down(self.epsilon_lower_bound)} at delta = {self.delta:g}"),
+            ("mu", f"at least {down(self.mu_lower_bound)}{self._by('mu')}"),
+            (
+                "epsilon",
+                f"at least {down(self.epsilon_lower_bound)} at delta = {self.delta:g}{self._by('epsilon')}",
+            ),
         ]
         if self.delta > 0.0:  # at 0 no G_mu but G_0 has an epsilon
             lines.append(("", f"(if the curve is some G_mu, at least {down(self.epsilon_if_gdp)})"))
@@ -288,15 +293,18 @@ class Audit(Printed):
         return f"in with probability {probability:g} (p-value {p_value:.2g}{doubt}){fewer}"
 
     def _guessed(self) -> str:
-        best = max(self.guesses, key=lambda one: (one.right - one.number / 2.0) / math.sqrt(one.number))
-        tried = (
-            "fixed beforehand"
-            if len(self.guesses) == 1
-            else f"one of {len(self.guesses)} numbers of guesses tried and paid for"
-        )
+        number = len(self.guesses)
         return (
-            f'{best.right:,} of {best.number:,} right ({best.inside:,} "in", {best.outside:,} "out"), {tried}'
+            "their number was fixed beforehand"
+            if number == 1
+            else f"{number} numbers of guesses were tried and paid for"
         )
+
+    def _by(self, bound: str) -> str:
+        """The guesses behind a bound."""
+        if (by := self.deciding_guesses.get(bound)) is None:
+            return ""
+        return f', by {by.right:,} of {by.number:,} guesses right ({by.inside:,} "in", {by.outside:,} "out")'
 
     @property
     def promised_and_shown(self) -> tuple[str, float, float] | None:
