@@ -85,7 +85,7 @@ def test_a_condition_that_is_executable_is_not_told(statement: rf.Statement, tar
         (NAMED, RIGHT | {"x <= 2": "x"}, "is not in its words"),
         (NAMED, {"Gaussian data": "data = Laplace"}, "which its domain does not hold (Gaussian or uniform)"),
         (NAMED, {"Gaussian data": "law"}, "is law, which is no parameter of its domain"),
-        (replace(NAMED, domain={**NAMED.domain, "x": rf.Fixed(0.75)}), {"x >= 0.5": "x"}, "is x, which has one value"),
+        (replace(NAMED, domain={**NAMED.domain, "x": rf.Fixed(0.75)}), {"x >= 0.5": "x"}, "is x, which has a single value"),
         (NAMED, {"x >= 0.5": "x = [0.5, 1]"}, "which its domain does not hold ([0, 1])"),
         # A point that `where` accepts, one outside the domain, one that the printed statement rejects too, and none that is printed.
         (replace(NAMED, where=None), {"Gaussian data": RIGHT["Gaussian data"]}, "which its where accepts"),

@@ -119,7 +119,7 @@ def _by_rate(
             result, verdict=Verdict.INCONCLUSIVE, smallest_tolerance=math.inf, detail=f"{why} {result.detail}"
         )
     route = f"{result.route}, proven rate"
-    rate_text = f"{statement} Its limit and the claim are {most:.2g} apart at most."
+    rate_text = f"{rate_text} Its limit and the claim are {most:.2g} apart at most."
     if verdict is Verdict.REFUTED:
         interval = around(gap, apart.error, apart.between)
         return replace(
