@@ -90,7 +90,7 @@ def test_constant_scores_are_refused() -> None:
     ("arguments", "words"),
     [
         (([], [1.0]), "out_scores has shape"),
-        (([1.0], [np.nan]), "in_scores holds nan"),
+        (([1.0], [np.nan]), "in_scores holds NaN"),
         (([1.0], [2.0], 1.0), "confidence is 1.0"),
         (([1.0], [2.0], 0.0), "confidence is 0.0"),
     ],

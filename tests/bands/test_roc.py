@@ -22,7 +22,7 @@ def test_the_curve_is_that_of_the_scores_by_world() -> None:
         ([0, 1, 2], [1.0, 2.0, 3.0], "member holds 2; every entry must be 0 or 1"),
         ([0, 1], [1.0, 2.0, 3.0], "scores has 3 entries; it must have an entry for each of the 2 of member"),
         ([1, 1], [1.0, 2.0], "member holds 1 only; both worlds, 0 and 1, must occur"),
-        ([0, 1], [1.0, float("nan")], "scores holds nan at index 1"),
+        ([0, 1], [1.0, float("nan")], "scores holds NaN at index 1"),
         ([], [], "member"),
     ],
 )

@@ -104,7 +104,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, part):
 def test_more_games_than_asked_are_refused(tmp_path):
     path = tmp_path / "run.npz"
     run(path, 500)
-    with pytest.raises(ValueError, match="holds 500 games, more than the 400 asked"):
+    with pytest.raises(ValueError, match="holds 500 games, more than the 400 requested"):
         run(path, 400)
 
 

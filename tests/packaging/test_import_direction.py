@@ -15,8 +15,8 @@ FLOORS = (
     *(
         "_version",
         "_words",
-        "_validation",
         "_close_names",
+        "_validation",
         "_lazily",
         "_late_binding",
         "_frozen",
