@@ -15,7 +15,8 @@ from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 _SAME = 1e-10  # of the largest: eigenvalues that differ by less count as equal; the difference is counted
-_ENOUGH = 4  # normals, for which inversion has small relative errors
+_ENOUGH = 4  # normals; of fewer the characteristic function falls too slowly
+_SHARP = 1e-6  # error of an inversion that is preferred to the bounds of the chi-square
 _FAR_OUT = 8.5  # exp(-8.5^2 / 2) < 1e-15
 _TRUSTED = 2e-14  # of log_ndtr, relative; its tests find less than 1e-14
 _DEEPEST = -1e5  # the log of the least rate whose quantile is requested
@@ -238,8 +239,9 @@ def quadratic_law(
         noncentrality = np.sum(centre**2, axis=1)
         cancelled = 32.0 * EPS * float(np.max(np.abs(constant) + np.abs(scale) * noncentrality))
         moved = blur + float(apart.max()) * square + cancelled
-        # Of fewer normals the characteristic function falls too slowly.
         inverted = by_inversion() if slope.shape[1] >= _ENOUGH else None
+        if inverted is not None and inverted.error_bound > _SHARP:
+            inverted = None
         return ChiSquareLaw(
             slope.shape[1], constant - scale * noncentrality, scale, noncentrality, moved, inverted
         )

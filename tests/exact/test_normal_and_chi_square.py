@@ -252,6 +252,13 @@ def test_rare_rates_of_the_optimal_attack_on_a_mean_are_those_of_the_chi_square(
     np.testing.assert_allclose(low, high, rtol=1e-6)
 
 
+@pytest.mark.parametrize(("d", "n"), [(4, 3), (20, 2)])
+def test_few_records_are_bounded_where_inversion_is_not_sharp(d: int, n: int) -> None:
+    data = mi.Gaussian(0.9, 1.0, d=d)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n, data.mean - 0.6)
+    assert game.exact(mi.LikelihoodRatio(game.mechanism, data, n)).law.error_bound <= 1e-4
+
+
 def test_nearly_equal_curves_are_paid_for() -> None:
     """Curves 1e-11 apart are taken as equal: the bound grows by it; 1e-3 apart they are not."""
     rng = np.random.default_rng(1)
