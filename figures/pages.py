@@ -96,7 +96,8 @@ def _index(rows: Sequence[Checked]) -> str:
     verdicts = ("AGREES", "DIFFERS", "STAND-IN", "NOT DRAWN", "DRAWING")
     table = [f"| paper | {' | '.join(verdicts)} |", f"|{'---|' * (len(verdicts) + 1)}"]
     for paper, title in PAPERS.items():
-        counts = Counter(row.verdict for row in rows if _paper(row.figure) == paper)
+        own = (row for row in rows if _paper(row.figure) == paper)
+        counts = Counter(row.verdict for row in own if row.compares or row.verdict == "DRAWING")
         table.append(
             f"| [{title}]({paper}.md) | {' | '.join(str(counts[verdict]) for verdict in verdicts)} |"
         )

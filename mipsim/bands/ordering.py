@@ -208,7 +208,7 @@ def compare_curves(
 
     REFUTED where a threshold of a curve contradicts the claim, whatever the other curve does between its thresholds: there it is
     only known to lie above steps. CONFIRMED where the gap is within the tolerance at every FPR from `least_rate` to 1 - `least_rate`, up to
-    the first FPR at which the estimated FNR is below `least_rate`. The curves are straight between neighbouring thresholds there, and
+    the first FPR at which an estimated FNR is below `least_rate`. The curves are straight between neighbouring thresholds there, and
     from the last ones to (0, 1) and (1, 0), which is what a randomised test reaches. So the width of the interval falls
     as 1 / sqrt(games). At most 256 thresholds of each curve are read, evenly by number.
 

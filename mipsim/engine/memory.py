@@ -7,7 +7,7 @@ from pathlib import Path
 from mipsim.engine.devices import Device
 
 WORTH_A_LOOK = 2**28
-"""Bytes: what needs less is not computed, since the answer takes a compilation."""
+"""Bytes: of what needs less the exact need is not computed, since that takes a compilation."""
 
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
 _STATM = Path("/proc/self/statm")

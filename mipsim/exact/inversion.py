@@ -120,7 +120,7 @@ class InvertedLaw(AbstractScoreLaw):
                     if saddlepoints.cut[side > 0]:
                         return self._far._worst(proven=proven)
         worst += self.transform.lost
-        return worst if worst <= 1.0 else 1.0  # nor is it NaN here
+        return worst if worst <= 1.0 else 1.0  # NaN is no bound here either
 
     def errors(self, threshold: Thresholds, *, inside: bool, proven: bool = True) -> np.ndarray:
         """A bound on the absolute error of the smaller of `sf` and `cdf` at each threshold; proven, or with `proven` False a guess."""

@@ -13,7 +13,7 @@ from mipsim._extras import optional
 from mipsim.nn.convolution import convolution, halved
 
 GROUP = 16
-"""Channels that are normalised together at most: what Wu & He (2018) recommend."""
+"""Channels that are normalised together at most: what was best in Wu & He (2018)."""
 
 
 def residual_layers(widths: tuple[int, ...]) -> list[Any]:

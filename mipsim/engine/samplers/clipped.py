@@ -40,7 +40,7 @@ def words(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, ...]
 
     Args:
         use: below 2^32; what a row's words are for.
-        row: below 2^32; which record of the game, or a row above.
+        row: below 2^32; which record of the game, or any of the rows above.
         draws: the games, below 2^61: their upper half shares a word with the place.
 
     Examples:

@@ -72,7 +72,7 @@ DATASET_CORRECTED = DATASET.corrected(
     derivation=(
         "p = 1/C(n, m). The set D* = {2^0, ..., 2^(m-2), x_last} has the sum p^(1/2), so A(D*) = p^(-1/2), with probability p: it adds p (p^(-1/2))^2 = 1 to "
         "E A^2. Every other half has a sum >= 1: without x_last it is at least 2^m - 1 >= 1; with it, its m - 1 powers sum to a whole number above "
-        "2^(m-1) - 1, the least number, so that its sum is at least p^(1/2) + 1. Hence 0 <= A <= 1 there and sigma^2 <= E A^2 <= 1 + (1 - p) < 2. Delta: D* and "
+        "2^(m-1) - 1, the smallest sum, so that its sum is at least p^(1/2) + 1. Hence 0 <= A <= 1 there and sigma^2 <= E A^2 <= 1 + (1 - p) < 2. Delta: D* and "
         "its neighbour with x_last replaced by 2^(n-2) (not in D*, as m - 2 < n - 2; n >= 3) differ by p^(-1/2) - 1/(2^(m-1) - 1 + 2^(n-2)) >= p^(-1/2) - 1/2 "
         "for n >= 3. C(n, m) is the largest of n + 1 binomial coefficients of sum 2^n, so p^(-1/2) >= (2^n/(n+1))^(1/2), and (2^n/(n+1))^(1/2) - 1/2 >= 2^(n/3)/4 "
         "for n >= 5: (n+1)^(1/2) 2^(-n/6) falls from n = 4 on and is below 1.38, so that 2^(n/3)/4 is at most 0.35 of the root, which is above 2.3. n = 2, 3, 4 are enumerated (0.414, 1.23, 2.25 against 0.397, 0.5, 0.63). With the text's exponent +1/2 "
@@ -101,7 +101,7 @@ DP_NOISE, MIP_NOISE = "log2(1/noise for DP)", "noise for MIP at n over its bound
 
 
 def noise_at(n: int, part: str, eta: float) -> rf.Number:
-    """A noise scale of the two on the data set of the proof, from which that of DP has log2(1/scale)."""
+    """Either of the two noise scales on the data set of the proof, from which that of DP has log2(1/scale)."""
     if part == DP_NOISE:
         scale = izzo.dp_noise_scale(eta, izzo_example.sensitivity(n))
         return rf.Number(-log2(scale), unit="bits", route="whole-number counts")

@@ -175,7 +175,7 @@ LEMMA_6 = rf.Statement(
     where=lambda noise, d: noise == "Gaussian" or d == 1,
     claimed=lambda noise, mu, rate: kaissis.sampled_tradeoff(known(noise, mu), rate),
     # Before they are symmetrised, which keeps the order: where j_p lies above f_p, jinv_p lies above the inverse of f_p, and Symm
-    # of the single pair above that of the other, which is the tight f of the sub-sampled mechanism.
+    # of the first pair above that of the second, which is the tight f of the sub-sampled mechanism.
     truth=lambda noise, mu, d, rate: kaissis.sampled_tradeoff(
         kaissis.FoldedGaussianTradeOff(mu) if (noise, d) == ("Gaussian", 1) else j_of(noise, mu, d), rate
     ),

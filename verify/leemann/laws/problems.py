@@ -183,7 +183,7 @@ def atoms_curve(d: int, n: int) -> SampledTradeOff:
 
 
 def coins_curve(epsilon: float, rate: float, steps: int) -> AbstractTradeOff:
-    """Coins of e^epsilon : 1 that know the target at this rate: the number of ones is Binomial in both worlds.
+    """Coins of e^epsilon : 1 that see the target at this rate: the number of ones is Binomial in both worlds.
 
     All thresholds where they are few; else some 1/200 of a standard deviation apart, and bounds between them.
     """
@@ -212,7 +212,7 @@ def over_targets(exposed: AbstractTradeOff, share: float) -> AbstractTradeOff:
 
 
 def coins(epsilon: float, rate: float) -> tuple[float, float]:
-    """The chances of a 1, out and in, when a coin of e^epsilon : 1 knows the target at this rate."""
+    """The chances of a 1, out and in, when a coin of e^epsilon : 1 sees the target at this rate."""
     q = 1 / (1 + np.exp(epsilon))
     return q, q + rate * (1 - 2 * q)
 
