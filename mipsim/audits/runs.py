@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import rel_entr
 
 from mipsim.audits.clusters import by_content
 from mipsim.audits.one_run import Exchange
@@ -48,7 +50,7 @@ def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
       two steps between pairs of runs, one step for each record, or of a pair of records, composed for two runs.
 
     Scores are differences, so that the level of a record (pairs of runs, squares) or of a run (pairs of records, squares) cancels.
-    Where one run holds exactly the records that another leaves out, these two runs are the only ones that are paired with each other.
+    Where one run holds the records that another leaves out, or nearly all, these two runs are the only ones that are paired with each other.
 
     Numbers of records are fixed where all runs hold equally many, and independent coins would so with probability `BALANCED` at most.
     That share of the failure probability is not spent: an audit that takes independent coins for fixed numbers errs by chance at most so often.
@@ -90,13 +92,14 @@ def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
     )
     calibrating = scores.shadow is not None
     if calibrating:
+        records_fixed |= _told_by_numbers(scores)
         scores = calibrated(scores)
     assert scores.run is not None
     assert scores.record is not None
     once = np.unique(scores.record).size == scores.values.size
     if once and calibrating and records_fixed:
         raise ValueError(
-            "each record is in equally many runs, so that the others tell the coins of the judged run; judge two runs or more"
+            "other runs tell the coins of the judged run, as where each record is in equally many runs, or nearly so; judge two runs or more"
         )
     if once or (runs_fixed and calibrating and not records_fixed and not partner):
         if not runs_fixed:
@@ -151,35 +154,42 @@ def _between_runs(scores: Scores, partner: dict[int, int]) -> Scores:
 
 
 def _complements(scores: Scores) -> dict[int, int]:
-    """For each judged run the one that holds exactly the records that it leaves out, where there is one.
+    """For each judged run the one that holds the records that it leaves out, nearly all of them, where there is one.
+
+    Let k of n runs hold a record. Two runs differ in it with probability 2 k (n - k) / (n (n - 1)), if its coins are exchangeable between
+    runs, and all others with 2 k (n - k) / n^2 at least, if each run has a complement. The chance of a number beyond both is bounded
+    by Chernoff's inequality.
 
     Raises:
-        ValueError: if two runs hold the same records, or a run that calibrates tells the coins of a judged one.
+        ValueError: if two runs hold nearly the same records, a run that calibrates tells the coins of a judged one, or a run has two complements.
     """
     assert scores.run is not None
     assert scores.record is not None
-    order = np.lexsort((scores.record, scores.run))
-    known: dict[tuple[bytes, bytes], tuple[int, bool]] = {}
+    of, own = scores.record, np.unique(scores.run, return_inverse=True)[1]
+    n, k = np.bincount(of).astype(float), np.bincount(of, weights=scores.member)
+    least = 2.0 * k * (n - k) / np.maximum(n, 1.0) ** 2
+    most = least * n / np.maximum(n - 1.0, 1.0)
+    present, inside, low, high = (
+        csr_array((value.astype(float), (own, of)))
+        for value in (np.ones(of.size), scores.member, least[of], most[of])
+    )
+    common, low, high, both = ((x @ present.T).toarray() for x in (present, low, high, inside))
+    different = both + both.T - 2.0 * (inside @ inside.T).toarray()
+    mean = np.clip(different, low, np.minimum(high, common))
+    excess = rel_entr(different, mean) + rel_entr(common - different, common - mean)  # of a binomial number
+    judged = np.ones(common.shape[0], dtype=bool)
+    if scores.shadow is not None:
+        judged[own[scores.shadow]] = False
+    unlikely = np.triu(excess > 2.0 * math.log(len(judged)) - _NO_CHANCE, 1) & (judged[:, None] | judged)
     result: dict[int, int] = {}
-    parts = np.split(order, np.flatnonzero(np.diff(scores.run[order])) + 1)
-    share = np.bincount(scores.record, weights=scores.member) / np.bincount(scores.record)
-    alike = np.log(np.maximum(share, 1.0 - share))  # the chance that a coin agrees with another is no larger
-    for rows in parts:
-        coins, run = scores.member[rows], int(scores.run[rows[0]])
-        shadow = scores.shadow is not None and bool(scores.shadow[rows[0]])
-        records = scores.record[rows].tobytes()
-        chance = float(alike[scores.record[rows]].sum()) + 2.0 * math.log(len(parts))
-        for turned in (False, True):
-            other = known.get((records, (coins ^ turned).tobytes()))
-            if other is None or (shadow and other[1]) or chance > _NO_CHANCE:
-                continue
-            if not turned or shadow != other[1]:
-                same = "the records that another leaves out" if turned else "the same records as another"
-                raise ValueError(
-                    f"a run holds exactly {same}, so that its coins tell those of the other; leave out one of the two"
-                )
-            result |= {run: other[0], other[0]: run}
-        known[records, coins.tobytes()] = run, shadow
+    for run, other in sorted(np.argwhere(unlikely).tolist(), key=lambda pair: different[*pair] > mean[*pair]):
+        turned = bool(different[run, other] > mean[run, other])
+        if not turned or judged[run] != judged[other] or run in result or other in result:
+            same = "the records that another leaves out" if turned else "the same records as another"
+            raise ValueError(
+                f"a run holds nearly or exactly {same}, so that its coins tell those of the other; leave out one of the two"
+            )
+        result |= {run: other, other: run}
     return result
 
 
@@ -193,6 +203,32 @@ def _equal_numbers(member: np.ndarray, group: np.ndarray) -> bool:
     log_chance = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     log_chance += sum(part * math.log(part / n) for part in (k, n - k) if part)
     return (size.size - 1) * log_chance <= math.log(BALANCED)
+
+
+def _told_by_numbers(scores: Scores) -> bool:
+    """Whether coins of a judged run depend on how many calibrating runs hold the record, as independent coins of equal probability hardly do.
+
+    A group is the records with as many calibrating scores and as many of them "in". Each outcome, the numbers of coins "in" of all groups, has
+    under any common probability at most exp(-excess), its likelihood ratio, and there are product (size + 1) outcomes: the chance of an
+    excess that is refused is 1e-9 at most for each judged run.
+    """
+    assert scores.run is not None
+    assert scores.record is not None
+    assert scores.shadow is not None
+    n, known = int(scores.record.max()) + 1, scores.shadow
+    many = np.bincount(scores.record[known], minlength=n)
+    inside = np.bincount(scores.record[known], weights=scores.member[known], minlength=n)
+    group = np.unique(np.stack([many, inside]), axis=1, return_inverse=True)[1].ravel()[scores.record]
+    for run in np.unique(scores.run[~known]):
+        rows = scores.run == run
+        size = np.bincount(group[rows])
+        present = size > 0
+        size, of = size[present], np.bincount(group[rows], weights=scores.member[rows])[present]
+        excess = float(np.sum(rel_entr(of, size * scores.member[rows].mean())))
+        excess += float(np.sum(rel_entr(size - of, size * (1.0 - scores.member[rows].mean()))))
+        if excess - float(np.log1p(size).sum()) > -_NO_CHANCE:
+            return True
+    return False
 
 
 def calibrated(scores: Scores) -> Scores:
