@@ -152,7 +152,7 @@ def test_a_device_that_is_full_ends_in_one_sentence_and_counts_are_kept(monkeypa
     monkeypatch.setattr(counting, "_count", full)
     with pytest.raises(
         ValueError,
-        match=r"a block of 8,192 games does not fit into the memory of cpu:0 \(.*GB can be had.* is kept",
+        match=r"a block of 8,192 games does not fit into the memory of cpu:0 \(.*GB can be had.*What a checkpoint holds is not lost",
     ):
         play(checkpoint=path, chunk=2**14, workers=1)
     assert mi.Histogram.load(path).games == 2**15
