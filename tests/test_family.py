@@ -10,7 +10,6 @@ import pytest
 from jaxtyping import Array
 
 import mipsim as mi
-from mipsim.distributions.base import sum_ratio, sum_sampler
 from mipsim.mechanisms.expansion import mean_expansion
 
 FINAL = [
@@ -104,8 +103,8 @@ def test_records_and_outputs_outside_the_engine_are_float64() -> None:
     key = jax.random.key(0)
     item: Any = np.ones(2)
     result: Any = (
-        sum_sampler(data),
-        sum_ratio(data),
+        data.sum_sampler(),
+        data.sum_ratio(),
         game.mechanism.exact_draw(),
         game.exact_round(),
         mi.LikelihoodRatio(mi.EmpiricalMean(), data, 4).as_quadratic(),

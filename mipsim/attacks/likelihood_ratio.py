@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from mipsim._validation import finite_vector, positive_definite_factor, refuse_class
 from mipsim.attacks.base import AbstractAdditiveAttack, aimed_at
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
-from mipsim.distributions.base import AbstractDistribution, sum_ratio
+from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.function import as_mechanism
@@ -116,7 +116,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
     ) -> None:
         mechanism = as_mechanism(mechanism)
         mechanism.rows(n)
-        release = mechanism.plain_mean(n) if sum_ratio(data) is not None else None
+        release = mechanism.plain_mean(n) if data.sum_ratio() is not None else None
         if release is None or (release.has_gaussian_noise and not isinstance(data, Gaussian)):
             raise ValueError(
                 f"the likelihood ratio of {_spell(mechanism)} on {type(data).__name__} data is intractable; it is for "
@@ -140,7 +140,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
     def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
         """Log ratio of each coordinate given that the target is among the rows."""
         aim = aimed_at(self.aim, target, self.noise_variance.shape[0])
-        ratio = sum_ratio(self.data)
+        ratio = self.data.sum_ratio()
         assert ratio is not None
         return ratio(output * self.rows, self.rows, aim, jnp.asarray(self.noise_variance))
 

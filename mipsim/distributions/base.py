@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import singledispatch
 from html import escape
 from typing import ClassVar
 
@@ -12,10 +11,15 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from mipsim._family import AbstractMember
-from mipsim._precision import exact_scope, fixed_key, of_float64
+from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import finite_vector, positive_definite_factor, real_array, whole
+from mipsim.distributions.transforms import AbstractTransform
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
+Row = Float[Array, " d"]
+Count = int | Float[Array, ""]
+Member = Bool[Array, ""] | Int[Array, ""] | bool
+CharacteristicFunction = Callable[[np.ndarray], np.ndarray]
 
 
 class AbstractDistribution(AbstractMember):
@@ -34,6 +38,10 @@ class AbstractDistribution(AbstractMember):
     """
 
     FLOAT64: ClassVar[tuple[str, ...]] = ("sample",)
+    FLOAT64_FUNCTIONS: ClassVar[tuple[str, ...]] = ("sum_sampler", "sum_ratio")
+    OPTIONAL: ClassVar[tuple[str, ...]] = (
+        *FLOAT64_FUNCTIONS, "characteristic", "location_scale", "lattice", "tilted", "greatest_slope", "transformed",
+    )  # fmt: skip
 
     @property
     @abstractmethod
@@ -74,6 +82,67 @@ class AbstractDistribution(AbstractMember):
     def hardest_target(self) -> Vector:
         """The point of the support that is nearest to the mean in Mahalanobis distance, shape (d,)."""
 
+    def sum_sampler(self) -> Callable[[PRNGKeyArray, Count], Array] | None:
+        """The function `(key, n) -> sum` that draws the sum of n >= 0 records, shape (d,), from its exact law.
+
+        The number n may itself be sampled, a whole number that JAX traces. None where there is none.
+        """
+        return None
+
+    def sum_ratio(self) -> Callable[[Row, int, Row, Row], Row] | None:
+        """The function `(total, n, target, noise_variance) -> log p(total | target + n-1 records) - log p(total | n records)`.
+
+        It works coordinate by coordinate, on shape (d,): total are the column sums (not means) of the n rows, plus independent
+        N(0, n noise_variance_j) noise; -inf where the total is impossible with the target in. None where there is no closed
+        form. A law without a closed form for positive noise ignores it; `LikelihoodRatio` never passes it positive noise.
+        """
+        return None
+
+    def characteristic(self) -> CharacteristicFunction | None:
+        """The function u -> E exp(i u (z_j - mean_j)) of real u, of any shape that broadcasts against (d,).
+
+        None where it has no closed form, or the coordinates are dependent. With it, column sums are tabulated.
+        """
+        return None
+
+    def location_scale(self) -> tuple[Vector, float, "AbstractDistribution"] | None:
+        """(scale, sd, law of X) if coordinate j is mean_j + scale_j X, with X of mean 0 and deviation sd the same for all j.
+
+        None where the coordinates have no common X.
+        """
+        return None
+
+    def lattice(self) -> tuple[float, Vector, np.ndarray] | None:
+        """(step, least value of each coordinate (d,), probabilities of least + step k (d, m)), or None without a lattice."""
+        return None
+
+    def tilted(self, slope: Vector) -> tuple["AbstractDistribution", float]:
+        """The tilted law of a record and L: dP'/dP(z) = exp(slope . z - L), L = log E exp(slope . z).
+
+        Args:
+            slope: s, shape (d,), in 1 / units of the data.
+
+        Raises:
+            ValueError: if E exp(slope . z) is infinite, or the tilted law is not at hand.
+
+        Source: Asmussen & Glynn (2007), "Stochastic Simulation", chapter VI.2.
+        """
+        raise ValueError(
+            f"data is {type(self).__name__}, whose tilted law is not at hand; it is for Bernoulli, Gaussian, Exponential and Discrete"
+        )
+
+    def greatest_slope(self, direction: Vector) -> float:
+        """The supremum of the c >= 0 for which E exp(c direction . z) is finite; inf where all are."""
+        return float("inf")
+
+    def transformed(self, transform: AbstractTransform) -> "AbstractDistribution | None":
+        """The distribution of a transformed record; None where it belongs to no family that is known.
+
+        Where it exists, games of a mean of transformed records have the samplers and exact laws of a plain mean.
+        """
+        edge = np.full(self.dimension, np.inf)
+        return self if transform.fixes(-edge, edge) else None
+
     @property
     def dimension(self) -> int:
         """d, the number of coordinates of a record."""
@@ -82,7 +151,7 @@ class AbstractDistribution(AbstractMember):
     @property
     def has_exact_sum(self) -> bool:
         """Whether the law of a column sum can be sampled without its rows: see `sum_sampler`."""
-        return sum_sampler(self) is not None
+        return self.sum_sampler() is not None
 
     @property
     def variance(self) -> Vector:
@@ -154,63 +223,6 @@ class AbstractUnbounded(AbstractDistribution):
 def no_easiest_target(data: AbstractDistribution) -> str:
     """Why a law of unbounded support has no easiest target."""
     return f"{type(data).__name__} data have an unbounded support and so no easiest target; give a point"
-
-
-Row = Float[Array, " d"]
-Count = int | Float[Array, ""]
-Member = Bool[Array, ""] | Int[Array, ""] | bool
-
-
-@of_float64
-@singledispatch
-def sum_sampler(data: AbstractDistribution) -> Callable[[PRNGKeyArray, Count], Array] | None:
-    """The function `(key, n) -> sum` that draws the sum of n >= 0 records, shape (d,), from its exact law.
-
-    The number n may itself be sampled, a whole number that JAX traces. None where there is none. A law registers its own beside
-    its class.
-
-    Examples:
-        >>> import jax, mipsim as mi
-        >>> sum_sampler(mi.StudentT(5.0)) is None, sum_sampler(mi.Gaussian(0.0, 1.0))(jax.random.key(0), 4).shape
-        (True, (1,))
-    """
-    return None
-
-
-@of_float64
-@singledispatch
-def sum_ratio(data: AbstractDistribution) -> Callable[[Array, int, Array, Array], Array] | None:
-    """The function `(total, n, target, noise_variance) -> log p(total | target + n-1 records) - log p(total | n records)`.
-
-    It works coordinate by coordinate, on shape (d,): total are the column sums (not means) of the n rows, plus independent
-    N(0, n noise_variance_j) noise; -inf where the total is impossible with the target in. None where there is no closed
-    form. A law without a closed form for positive noise ignores it; `LikelihoodRatio` never passes it positive noise.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> ratio = sum_ratio(mi.Bernoulli([0.5]))
-        >>> print(ratio(np.array([8.0]), 10, np.ones(1), np.zeros(1)).round(4))
-        [0.47]
-    """
-    return None
-
-
-CharacteristicFunction = Callable[[np.ndarray], np.ndarray]
-
-
-@singledispatch
-def characteristic(data: AbstractDistribution) -> CharacteristicFunction | None:
-    """The function u -> E exp(i u (z_j - mean_j)) of real u, of any shape that broadcasts against (d,).
-
-    None where it has no closed form, or the coordinates are dependent. A law registers its own beside its class.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> of = characteristic(mi.Laplace(3.0, [1.0, 2.0]))
-        >>> print(of(np.ones((1, 1))))  # 1 / (1 + b^2 u^2)
-        [[0.5 0.2]]
-    """
-    return None
 
 
 class AbstractProduct(AbstractDistribution):

@@ -1,6 +1,6 @@
 """Independent Bernoulli coordinates."""
 
-from functools import partial
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._samplers import events
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import (
+    AbstractDistribution,
     AbstractProduct,
     Count,
     Row,
@@ -17,9 +18,9 @@ from mipsim.distributions.base import (
     check_each,
     coordinates,
     moment_order,
-    sum_ratio,
-    sum_sampler,
 )
+from mipsim.distributions.discrete import transformed_values
+from mipsim.distributions.transforms import AbstractTransform
 
 
 class Bernoulli(AbstractProduct):
@@ -75,23 +76,44 @@ class Bernoulli(AbstractProduct):
         """1 where p > 1/2, else 0: the commoner value of each coordinate."""
         return (self.p > 0.5).astype(np.float64)
 
+    def sum_sampler(self) -> Callable[[PRNGKeyArray, Count], Row]:
+        """Draw the column sums, independent Binomial(n, p_j), shape (d,)."""
 
-def _draw_sum(data: Bernoulli, key: PRNGKeyArray, n: Count) -> Row:
-    """Draw the column sums, independent Binomial(n, p_j), shape (d,)."""
-    sample = jax.random.binomial(key, jnp.maximum(n, 1.0), jnp.asarray(data.p))
-    return jnp.where(n == 0, 0.0, sample)
+        def draw(key: PRNGKeyArray, n: Count) -> Row:
+            sample = jax.random.binomial(key, jnp.maximum(n, 1.0), jnp.asarray(self.p))
+            return jnp.where(n == 0, 0.0, sample)
 
+        return draw
 
-def _log_sum_ratio(data: Bernoulli, total: Row, n: int, target: Row, noise_variance: Row) -> Row:
-    """log(s / (n p)) where the target is 1, log((n - s) / (n (1 - p))) where it is 0, shape (d,).
+    def sum_ratio(self) -> Callable[[Row, int, Row, Row], Row]:
+        """log(s / (n p)) where the target is 1, log((n - s) / (n (1 - p))) where it is 0, shape (d,).
 
-    This is the ratio of the two binomial probabilities. A target that is neither 0 nor 1 is outside the
-    support and gives NaN, which the engine reports as an error.
-    """
-    ones = jnp.maximum(total, 0.0) / (n * data.p)
-    zeros = jnp.maximum(n - total, 0.0) / (n * (1 - data.p))
-    return jnp.log(jnp.where(target == 1, ones, jnp.where(target == 0, zeros, jnp.nan)))
+        This is the ratio of the two binomial probabilities. A target that is neither 0 nor 1 is outside the
+        support and gives NaN, which the engine reports as an error.
+        """
 
+        def ratio(total: Row, n: int, target: Row, noise_variance: Row) -> Row:
+            ones = jnp.maximum(total, 0.0) / (n * self.p)
+            zeros = jnp.maximum(n - total, 0.0) / (n * (1 - self.p))
+            return jnp.log(jnp.where(target == 1, ones, jnp.where(target == 0, zeros, jnp.nan)))
 
-sum_sampler.register(Bernoulli, lambda data: partial(_draw_sum, data))
-sum_ratio.register(Bernoulli, lambda data: partial(_log_sum_ratio, data))
+        return ratio
+
+    def lattice(self) -> tuple[float, Vector, np.ndarray]:
+        return 1.0, np.zeros(self.dimension), np.stack([1 - self.p, self.p], 1)
+
+    def tilted(self, slope: Vector) -> tuple[AbstractDistribution, float]:
+        """Bernoulli(p e^s / (1 - p + p e^s))."""
+        high, low = np.log(self.p) + slope, np.log1p(-self.p)
+        total = np.logaddexp(high, low)
+        # Float64 has no probability between 1 - 2^-53 and 1; the clip is below its rounding.
+        p = np.clip(np.exp(high - total), 1e-300, 1.0 - 2.0**-53)
+        return Bernoulli(p), float(total.sum())
+
+    def transformed(self, transform: AbstractTransform) -> AbstractDistribution | None:
+        if transform.fixes(np.zeros(self.dimension), np.ones(self.dimension)):
+            return self
+        moved = transformed_values(np.array([0.0, 1.0]), np.stack([1.0 - self.p, self.p], axis=1), transform)
+        if moved is not None and np.array_equal(moved.values, [0.0, 1.0]):
+            return Bernoulli(moved.probabilities[:, 1])
+        return moved

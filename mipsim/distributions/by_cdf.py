@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import TypeVar
 
 import jax
 import numpy as np
 
 from mipsim.distributions.base import AbstractDistribution, AbstractWithCDF
 
+Law = TypeVar("Law", bound=AbstractDistribution)
 CDF_ERROR = 1e-14
 """How far a distribution function that a user gives may be from the truth, absolutely."""
 
@@ -19,25 +21,30 @@ _MOST_BITS = 20  # log2 of the points of a Fourier transform
 _LOWEST = 100  # frequencies, of a circle of 16 deviations of the sum: beyond it is less than e^-700
 
 
-def coordinates_by_law(data: AbstractDistribution) -> tuple[list[AbstractWithCDF], np.ndarray] | None:
+def coordinates_by_law(data: Law) -> tuple[list[Law], np.ndarray] | None:
     """One-dimensional distributions, and which of them each coordinate has, shape (d,).
 
-    Coordinates with equal parameters share a distribution. None where no `cdf` is given.
+    Coordinates with equal parameters share a distribution. None where neither `cdf` nor `characteristic` is given, or where a parameter
+    is an array of another shape than (d,).
 
     Raises:
-        ValueError: if a parameter is an array of another shape than (d,).
+        ValueError: if a `cdf` is given and a parameter is an array of another shape than (d,).
 
     Examples:
         >>> import mipsim as mi
-        >>> coordinates_by_law(mi.Gaussian(0.0, 1.0)) is None  # it has transforms of its own, and gives no cdf
-        True
+        >>> laws, which = coordinates_by_law(mi.Gaussian([0.0, 1.0, 0.0], 1.0))
+        >>> len(laws), which
+        (2, array([0, 1, 0]))
     """
-    if not isinstance(data, AbstractWithCDF):
+    by_cdf = isinstance(data, AbstractWithCDF)
+    if not by_cdf and data.characteristic() is None:
         return None
     d = data.dimension
     arrays = [value for part in fields(data) if isinstance(value := getattr(data, part.name), np.ndarray)]
     wrong = [array.shape for array in arrays if array.shape != (d,)]
     if wrong or not arrays:
+        if not by_cdf:
+            return None
         raise ValueError(
             f"{type(data).__name__} has parameters of shapes {wrong}; with a cdf all must be vectors of shape ({d},)"
         )

@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector, real_array, whole
-from mipsim.distributions.base import AbstractProduct, Vector, moment_order
+from mipsim.distributions.base import AbstractDistribution, AbstractProduct, Vector, moment_order
+from mipsim.distributions.transforms import AbstractTransform
 
 _FEW = 16  # with more values a search takes fewer comparisons than all of them; both find the same value
 
@@ -96,3 +97,43 @@ class Discrete(AbstractProduct):
         """In each coordinate the possible value nearest to the mean (of two, the smaller), shape (d,)."""
         distance = np.where(self.probabilities > 0, abs(self.values - self.mean[:, None]), np.inf)
         return self.values[np.argmin(distance, axis=1)]
+
+    def lattice(self) -> tuple[float, Vector, np.ndarray] | None:
+        shifted = self.values - self.values[0]
+        for parts in range(1, 65):
+            step = float(np.diff(self.values).min()) / parts
+            whole = np.rint(shifted / step)
+            if np.abs(shifted / step - whole).max() < 1e-9 and whole[-1] < 1024:
+                law = np.zeros((self.dimension, int(whole[-1]) + 1))
+                law[:, whole.astype(int)] = self.probabilities
+                return step, np.full(self.dimension, self.values[0]), law
+        return None
+
+    def tilted(self, slope: Vector) -> tuple[AbstractDistribution, float]:
+        """Each probability multiplied by e^(s v)."""
+        exponent = slope[:, None] * self.values
+        top = exponent.max(axis=1, keepdims=True)
+        masses = self.probabilities * np.exp(exponent - top)
+        total = masses.sum(axis=1, keepdims=True)
+        return Discrete(self.values, masses / total), float((np.log(total) + top).sum())
+
+    def transformed(self, transform: AbstractTransform) -> AbstractDistribution | None:
+        possible = np.where(self.probabilities > 0, self.values, np.nan)
+        if transform.fixes(np.nanmin(possible, axis=1), np.nanmax(possible, axis=1)):
+            return self
+        return transformed_values(self.values, self.probabilities, transform)
+
+
+def transformed_values(
+    values: np.ndarray, probabilities: np.ndarray, transform: AbstractTransform
+) -> Discrete | None:
+    """Independent coordinates on transformed values, of which equal values are merged; None where a coordinate is then constant."""
+    d = probabilities.shape[0]
+    if not transform.is_coordinatewise(d):
+        return None
+    moved = transform.apply(np.repeat(values[:, None], d, axis=1))[:, 0]
+    support, place = np.unique(moved, return_inverse=True)
+    law = probabilities @ (place.ravel()[:, None] == np.arange(support.size))
+    used = (law > 0).any(axis=0)
+    support, law = support[used], law[:, used]
+    return Discrete(support, law) if (np.count_nonzero(law, axis=1) >= 2).all() else None

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._samplers import places
 from mipsim._validation import choice, finite_matrix, finite_vector, positive_definite_factor
 from mipsim.distributions.base import AbstractDistribution, Vector, moment_order
+from mipsim.distributions.transforms import AbstractTransform
 
 
 class Empirical(AbstractDistribution):
@@ -81,6 +82,12 @@ class Empirical(AbstractDistribution):
 
     def hardest_target(self) -> Vector:
         return self.records[int(np.argmin(self._distances()))].copy()
+
+    def transformed(self, transform: AbstractTransform) -> AbstractDistribution | None:
+        moved = transform.apply(self.records)
+        if np.array_equal(moved, self.records):
+            return self
+        return Empirical(moved) if (np.ptp(moved, axis=0) > 0).all() else None
 
     def _distances(self) -> np.ndarray:
         shifted = self.records - self.location

@@ -1,6 +1,6 @@
 """Independent exponential coordinates."""
 
-from functools import partial
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -10,17 +10,17 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._samplers import exponentials
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import (
+    AbstractDistribution,
     AbstractProduct,
+    CharacteristicFunction,
     Count,
     Row,
     Vector,
-    characteristic,
+    check_each,
     coordinates,
     moment_order,
     no_easiest_target,
     positive,
-    sum_ratio,
-    sum_sampler,
 )
 
 
@@ -66,31 +66,51 @@ class Exponential(AbstractProduct):
     def hardest_target(self) -> Vector:
         return self.scale.copy()
 
+    def characteristic(self) -> CharacteristicFunction:
+        def transform(u: np.ndarray) -> np.ndarray:
+            s = self.scale * u
+            return np.exp(-1j * s) / (1 - 1j * s)
 
-def _characteristic(data: Exponential, u: np.ndarray) -> np.ndarray:
-    s = data.scale * u
-    return np.exp(-1j * s) / (1 - 1j * s)
+        return transform
 
+    def location_scale(self) -> tuple[Vector, float, AbstractDistribution]:
+        return self.scale, 1.0, Exponential(1.0)
 
-def _draw_sum(data: Exponential, key: PRNGKeyArray, n: Count) -> Row:
-    """Draw the column sums, b Gamma(n), shape (d,)."""
-    sample = jax.random.gamma(key, jnp.maximum(n, 1.0), data.scale.shape) * data.scale
-    return jnp.where(n == 0, 0.0, sample)
+    def sum_sampler(self) -> Callable[[PRNGKeyArray, Count], Row]:
+        """Draw the column sums, b Gamma(n), shape (d,)."""
 
+        def draw(key: PRNGKeyArray, n: Count) -> Row:
+            sample = jax.random.gamma(key, jnp.maximum(n, 1.0), self.scale.shape) * self.scale
+            return jnp.where(n == 0, 0.0, sample)
 
-def _log_sum_ratio(data: Exponential, total: Row, n: int, target: Row, noise_variance: Row) -> Row:
-    """(n-2) log(s-z) - (n-1) log s + z/b + log((n-1) b) where s > z, else -inf, shape (d,).
+        return draw
 
-    The sum s is b Gamma(n) without and z + b Gamma(n-1) with the target. A negative target is outside the
-    support and gives NaN, which the engine reports as an error.
-    """
-    rest = total - target
-    possible = rest > 0
-    log_rest, log_total = (jnp.log(jnp.where(possible, x, 1.0)) for x in (rest, total))
-    ratio = (n - 2) * log_rest - (n - 1) * log_total + target / data.scale + jnp.log((n - 1) * data.scale)
-    return jnp.where(target < 0, jnp.nan, jnp.where(possible, ratio, -jnp.inf))
+    def sum_ratio(self) -> Callable[[Row, int, Row, Row], Row]:
+        """(n-2) log(s-z) - (n-1) log s + z/b + log((n-1) b) where s > z, else -inf, shape (d,).
 
+        The sum s is b Gamma(n) without and z + b Gamma(n-1) with the target. A negative target is outside the
+        support and gives NaN, which the engine reports as an error.
+        """
 
-characteristic.register(Exponential, lambda data: partial(_characteristic, data))
-sum_sampler.register(Exponential, lambda data: partial(_draw_sum, data))
-sum_ratio.register(Exponential, lambda data: partial(_log_sum_ratio, data))
+        def ratio(total: Row, n: int, target: Row, noise_variance: Row) -> Row:
+            rest = total - target
+            possible = rest > 0
+            log_rest, log_total = (jnp.log(jnp.where(possible, x, 1.0)) for x in (rest, total))
+            log = (
+                (n - 2) * log_rest - (n - 1) * log_total + target / self.scale + jnp.log((n - 1) * self.scale)
+            )
+            return jnp.where(target < 0, jnp.nan, jnp.where(possible, log, -jnp.inf))
+
+        return ratio
+
+    def tilted(self, slope: Vector) -> tuple[AbstractDistribution, float]:
+        """An exponential law of scale b / (1 - b s), for b s < 1."""
+        rest = 1.0 - self.scale * slope
+        good = rest > 0
+        most = 1 / self.scale[int(np.argmin(good))]
+        check_each("slope", slope, good, f"; it must be below 1 / scale = {most:g}")
+        return Exponential(self.scale / rest), float(-np.log(rest).sum())
+
+    def greatest_slope(self, direction: Vector) -> float:
+        steepest = float((self.scale * direction).max())
+        return 1.0 / steepest if steepest > 0 else float("inf")

@@ -1,7 +1,8 @@
 """Gaussian records, with a diagonal or a full covariance."""
 
-from functools import partial
+from collections.abc import Callable
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,16 +11,15 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._samplers import normals
 from mipsim._validation import real_array
 from mipsim.distributions.base import (
+    AbstractDistribution,
     AbstractUnbounded,
+    CharacteristicFunction,
     Count,
     Row,
     Vector,
-    characteristic,
     coordinates,
     moment_order,
     positive,
-    sum_ratio,
-    sum_sampler,
 )
 
 
@@ -78,6 +78,44 @@ class Gaussian(AbstractUnbounded):
         normal = normals(key, (n, self.location.shape[0]))
         return (normal * self.factor if self.cov.ndim == 1 else normal @ self.factor.T) + self.location
 
+    def characteristic(self) -> CharacteristicFunction | None:
+        return (lambda u: np.exp(-0.5 * self.cov * u**2)) if self.is_product else None
+
+    def location_scale(self) -> tuple[Vector, float, AbstractDistribution] | None:
+        return (self.factor, 1.0, Gaussian(0.0, 1.0)) if self.is_product else None
+
+    def sum_sampler(self) -> Callable[[PRNGKeyArray, Count], Row]:
+        """Draw N(n mean, n cov), shape (d,)."""
+
+        def draw(key: PRNGKeyArray, n: Count) -> Row:
+            normal = jax.random.normal(key, self.location.shape)
+            step = normal * self.factor if self.cov.ndim == 1 else normal @ self.factor.T
+            return jnp.sqrt(n) * step + n * self.location
+
+        return draw
+
+    def sum_ratio(self) -> Callable[[Row, int, Row, Row], Row] | None:
+        """Log N(total; (n-1) mu + z, (n-1) s^2 + n g^2) - log N(total; n mu, n s^2 + n g^2), shape (d,)."""
+        if not self.is_product:
+            return None  # it is no sum over coordinates
+
+        def ratio(total: Row, n: int, target: Row, noise_variance: Row) -> Row:
+            out = n * (self.cov + noise_variance)
+            inside = out - self.cov
+            shift = total - n * self.location
+            square = shift**2 / out - (shift - (target - self.location)) ** 2 / inside
+            return 0.5 * (square - jnp.log1p(-self.cov / out))
+
+        return ratio
+
+    def tilted(self, slope: Vector) -> tuple[AbstractDistribution, float]:
+        """N(mu + C s, C)."""
+        shift = self.cov * slope if self.is_product else self.cov @ slope
+        law = eqx.tree_at(
+            lambda g: g.location, self, self.location + shift
+        )  # keeps the factor of the covariance
+        return law, float(slope @ self.location + 0.5 * slope @ shift)
+
 
 def _square_root(cov: np.ndarray) -> np.ndarray:
     variances = np.diagonal(cov)
@@ -92,27 +130,3 @@ def _square_root(cov: np.ndarray) -> np.ndarray:
     if values[0] < -1e-10 * values[-1]:
         raise ValueError(f"cov has the eigenvalue {values[0]:.3g}; it must be positive semi-definite")
     return vectors * np.sqrt(np.clip(values, 0.0, None))
-
-
-def _draw_sum(data: Gaussian, key: PRNGKeyArray, n: Count) -> Row:
-    """Draw N(n mean, n cov), shape (d,)."""
-    normal = jax.random.normal(key, data.location.shape)
-    step = normal * data.factor if data.cov.ndim == 1 else normal @ data.factor.T
-    return jnp.sqrt(n) * step + n * data.location
-
-
-def _log_sum_ratio(data: Gaussian, total: Row, n: int, target: Row, noise_variance: Row) -> Row:
-    """Log N(total; (n-1) mu + z, (n-1) s^2 + n g^2) - log N(total; n mu, n s^2 + n g^2), shape (d,)."""
-    out = n * (data.cov + noise_variance)
-    inside = out - data.cov
-    shift = total - n * data.location
-    square = shift**2 / out - (shift - (target - data.location)) ** 2 / inside
-    return 0.5 * (square - jnp.log1p(-data.cov / out))
-
-
-characteristic.register(
-    Gaussian, lambda data: (lambda u: np.exp(-0.5 * data.cov * u**2)) if data.is_product else None
-)
-sum_sampler.register(Gaussian, lambda data: partial(_draw_sum, data))
-# With a full covariance the ratio is no sum over coordinates.
-sum_ratio.register(Gaussian, lambda data: partial(_log_sum_ratio, data) if data.is_product else None)

@@ -1,6 +1,6 @@
 """Independent Laplace coordinates."""
 
-from functools import partial
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -10,15 +10,16 @@ from scipy.special import factorial
 
 from mipsim._samplers import laplaces
 from mipsim.distributions.base import (
+    AbstractDistribution,
     AbstractProduct,
     AbstractUnbounded,
+    CharacteristicFunction,
     Count,
+    Row,
     Vector,
-    characteristic,
     coordinates,
     moment_order,
     positive,
-    sum_sampler,
 )
 
 
@@ -51,12 +52,17 @@ class Laplace(AbstractUnbounded, AbstractProduct):
     def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, "n d"]:
         return laplaces(key, (n, self.location.shape[0])) * self.scale + self.location
 
+    def characteristic(self) -> CharacteristicFunction:
+        return lambda u: 1 / (1 + (self.scale * u) ** 2)
 
-def _draw_sum(data: Laplace, key: PRNGKeyArray, n: Count) -> Float[Array, " d"]:
-    """Draw n mean + b (G - G') with G, G' independent Gamma(n), shape (d,): a Laplace is E - E'."""
-    plus, minus = jax.random.gamma(key, jnp.maximum(n, 1.0), (2, data.location.shape[0]))
-    return jnp.where(n == 0, 0.0, (plus - minus) * data.scale + n * data.location)
+    def location_scale(self) -> tuple[Vector, float, AbstractDistribution]:
+        return self.scale, np.sqrt(2.0), Laplace(0.0, 1.0)
 
+    def sum_sampler(self) -> Callable[[PRNGKeyArray, Count], Row]:
+        """Draw n mean + b (G - G') with G, G' independent Gamma(n), shape (d,): a Laplace is E - E'."""
 
-characteristic.register(Laplace, lambda data: lambda u: 1 / (1 + (data.scale * u) ** 2))
-sum_sampler.register(Laplace, lambda data: partial(_draw_sum, data))
+        def draw(key: PRNGKeyArray, n: Count) -> Row:
+            plus, minus = jax.random.gamma(key, jnp.maximum(n, 1.0), (2, self.location.shape[0]))
+            return jnp.where(n == 0, 0.0, (plus - minus) * self.scale + n * self.location)
+
+        return draw

@@ -1,7 +1,5 @@
 """Independent Student-t coordinates."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,10 +8,11 @@ from scipy.special import gammaln, kve
 
 from mipsim._samplers import cosines, exponentials
 from mipsim.distributions.base import (
+    AbstractDistribution,
     AbstractProduct,
     AbstractUnbounded,
+    CharacteristicFunction,
     Vector,
-    characteristic,
     check_each,
     coordinates,
     moment_order,
@@ -65,14 +64,20 @@ class StudentT(AbstractUnbounded, AbstractProduct):
         radius = jnp.sqrt(self.df * jnp.expm1(2 * exponentials(key_radius, shape) / self.df))
         return radius * cosines(key_angle, shape) * self.scale + self.location
 
+    def characteristic(self) -> CharacteristicFunction:
+        """K_{k/2}(x) x^{k/2} / (Gamma(k/2) 2^{k/2 - 1}) at x = sqrt(k) scale |u|, k degrees of freedom."""
 
-def _characteristic(data: StudentT, u: np.ndarray) -> np.ndarray:
-    """K_{k/2}(x) x^{k/2} / (Gamma(k/2) 2^{k/2 - 1}) at x = sqrt(k) scale |u|, k degrees of freedom."""
-    df = data.df
-    x = np.maximum(np.sqrt(df) * np.abs(data.scale * u), 1e-12)
-    with np.errstate(under="ignore"):
-        logs = 0.5 * df * np.log(x) - gammaln(df / 2) - (df / 2 - 1) * np.log(2) - x
-        return np.where(u == 0, 1.0, kve(df / 2, x) * np.exp(logs))
+        def transform(u: np.ndarray) -> np.ndarray:
+            df = self.df
+            x = np.maximum(np.sqrt(df) * np.abs(self.scale * u), 1e-12)
+            with np.errstate(under="ignore"):
+                logs = 0.5 * df * np.log(x) - gammaln(df / 2) - (df / 2 - 1) * np.log(2) - x
+                return np.where(u == 0, 1.0, kve(df / 2, x) * np.exp(logs))
 
+        return transform
 
-characteristic.register(StudentT, lambda data: partial(_characteristic, data))
+    def location_scale(self) -> tuple[Vector, float, AbstractDistribution] | None:
+        df = float(self.df[0])
+        if (self.df != df).any():
+            return None
+        return self.scale, float(np.sqrt(df / (df - 2))), StudentT(df)

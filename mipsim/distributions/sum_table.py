@@ -1,20 +1,13 @@
 """Tables of the law of a column sum: a word picks a cell, another the place within it."""
 
 from dataclasses import dataclass, replace
-from functools import singledispatch
 
 import numpy as np
 
-from mipsim.distributions.base import AbstractDistribution, CharacteristicFunction, characteristic
-from mipsim.distributions.bernoulli import Bernoulli
+from mipsim.distributions.base import AbstractDistribution, AbstractWithCDF, CharacteristicFunction
 from mipsim.distributions.binomial_table import MOST_BITS, alias_entries
 from mipsim.distributions.by_cdf import CharacteristicByCDF, coordinates_by_law, reach_of
-from mipsim.distributions.discrete import Discrete
-from mipsim.distributions.exponential import Exponential
-from mipsim.distributions.gaussian import Gaussian
-from mipsim.distributions.laplace import Laplace
 from mipsim.distributions.student_t import StudentT
-from mipsim.distributions.uniform import Uniform
 
 _TAIL = 2.0**-35  # an eighth of the unit 2^-32 in which masses are stored
 _CELL_BITS = 12  # 4096 cells: a straight density in each is off by less than 1e-9; they fit the L2 cache
@@ -75,41 +68,20 @@ class LatticeTable:
     bits: int
 
 
-@singledispatch
 def standard_form(data: AbstractDistribution) -> StandardForm | None:
     """The location-scale form of a law, or None where its coordinates have no common form.
 
     Examples:
-        >>> standard_form(Laplace(1.0, 2.0)).scale
+        >>> import mipsim as mi
+        >>> standard_form(mi.Laplace(1.0, 2.0)).scale
         array([2.])
     """
-    return None
-
-
-def _form(
-    data: AbstractDistribution, scale: np.ndarray, sd: float, law: AbstractDistribution
-) -> StandardForm | None:
-    of = characteristic(law)
-    return of and StandardForm(data.mean, scale, sd, of)
-
-
-standard_form.register(Exponential, lambda data: _form(data, data.scale, 1.0, Exponential(1.0)))
-standard_form.register(Laplace, lambda data: _form(data, data.scale, np.sqrt(2.0), Laplace(0.0, 1.0)))
-standard_form.register(
-    Uniform, lambda data: _form(data, data.high - data.low, np.sqrt(1 / 12), Uniform(-0.5, 0.5))
-)
-
-
-@standard_form.register
-def _(data: Gaussian) -> StandardForm | None:
-    return _form(data, data.factor, 1.0, Gaussian(0.0, 1.0)) if data.is_product else None
-
-
-@standard_form.register
-def _(data: StudentT) -> StandardForm | None:
-    df = float(data.df[0])
-    same = (data.df == df).all()
-    return _form(data, data.scale, float(np.sqrt(df / (df - 2))), StudentT(df)) if same else None
+    result = data.location_scale()
+    if result is None:
+        return None
+    scale, sd, law = result
+    of = law.characteristic()
+    return None if of is None else StandardForm(data.mean, scale, sd, of)
 
 
 def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
@@ -127,7 +99,7 @@ def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.n
     if form is not None:
         return [form], np.zeros(data.dimension, np.int64)
     if not isinstance(data, StudentT):
-        return _forms_by_cdf(data)
+        return _forms_by_law(data)
     degrees, which = np.unique(data.df, return_inverse=True)
     if degrees.size > _MOST_FORMS:
         return None
@@ -135,17 +107,19 @@ def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.n
     return [replace(single, location=data.mean, scale=data.scale) for single in known], which
 
 
-def _forms_by_cdf(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
-    """A form for each different distribution among the coordinates, where `cdf` gives them."""
+def _forms_by_law(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
+    """A form for each different distribution among the coordinates, where `characteristic` or `cdf` gives them."""
     result = coordinates_by_law(data)
     if result is None or len(result[0]) > _MOST_FORMS:
         return None
     forms = []
     for law in result[0]:
-        reach = reach_of(law)
-        if reach is None:
+        of = law.characteristic()
+        if of is None and isinstance(law, AbstractWithCDF) and (reach := reach_of(law)) is not None:
+            of = CharacteristicByCDF(law, reach)
+        if of is None:
             return None
-        sd, of = float(np.sqrt(law.variance[0])), CharacteristicByCDF(law, reach)
+        sd = float(np.sqrt(law.variance[0]))
         forms.append(StandardForm(data.mean, np.ones(data.dimension), sd, of))
     return forms, result[1]
 
@@ -163,8 +137,9 @@ def sum_table(form: StandardForm, rows: int) -> SumTable | None:
     Source: standard; Walker (1977) for the alias table.
 
     Examples:
-        >>> table = sum_table(standard_form(Uniform(0.0, 1.0)), 100)
-        >>> table.bits, sum_table(standard_form(Uniform(0.0, 1.0)), 2)
+        >>> import mipsim as mi
+        >>> form = standard_form(mi.Uniform(0.0, 1.0))
+        >>> sum_table(form, 100).bits, sum_table(form, 2)
         (12, None)
     """
     sd = form.sd * np.sqrt(rows)
@@ -206,36 +181,6 @@ def sum_table(form: StandardForm, rows: int) -> SumTable | None:
     return SumTable(alias_entries(masses[None], _CELL_BITS)[0], left[:-1], np.diff(left), start, _CELL_BITS)
 
 
-@singledispatch
-def lattice_steps(data: AbstractDistribution) -> tuple[float, np.ndarray, np.ndarray] | None:
-    """(step, least value of each coordinate (d,), probabilities of least + step k (d, m)), or None without a lattice.
-
-    Examples:
-        >>> step, least, law = lattice_steps(Discrete([0.0, 0.5, 2.0], [0.25, 0.25, 0.5]))
-        >>> print(step, least, law)
-        0.5 [0.] [[0.25 0.25 0.   0.   0.5 ]]
-    """
-    return None
-
-
-lattice_steps.register(
-    Bernoulli, lambda data: (1.0, np.zeros(data.dimension), np.stack([1 - data.p, data.p], 1))
-)
-
-
-@lattice_steps.register
-def _(data: Discrete) -> tuple[float, np.ndarray, np.ndarray] | None:
-    shifted = data.values - data.values[0]
-    for parts in range(1, 65):
-        step = float(np.diff(data.values).min()) / parts
-        whole = np.rint(shifted / step)
-        if np.abs(shifted / step - whole).max() < 1e-9 and whole[-1] < 1024:
-            law = np.zeros((data.dimension, int(whole[-1]) + 1))
-            law[:, whole.astype(int)] = data.probabilities
-            return step, np.full(data.dimension, data.values[0]), law
-    return None
-
-
 def lattice_table(
     data: AbstractDistribution, rows: int, bits: int | None = None, most: float = np.inf
 ) -> LatticeTable | None:
@@ -251,10 +196,11 @@ def lattice_table(
         None where the data have no lattice, a sum needs more than 2^16 columns, or all of them more than `most` bytes.
 
     Examples:
-        >>> lattice_table(Discrete([0.0, 1.0, 2.0], [0.25, 0.5, 0.25]), 2).bits
+        >>> import mipsim as mi
+        >>> lattice_table(mi.Discrete([0.0, 1.0, 2.0], [0.25, 0.5, 0.25]), 2).bits
         3
     """
-    result = lattice_steps(data)
+    result = data.lattice()
     if result is None:
         return None
     step, least, law = result

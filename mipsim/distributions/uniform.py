@@ -6,13 +6,15 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_vector
 from mipsim.distributions.base import (
+    AbstractDistribution,
     AbstractProduct,
+    CharacteristicFunction,
     Vector,
-    characteristic,
     check_each,
     coordinates,
     moment_order,
 )
+from mipsim.distributions.transforms import AbstractTransform
 
 
 class Uniform(AbstractProduct):
@@ -61,5 +63,11 @@ class Uniform(AbstractProduct):
     def hardest_target(self) -> Vector:
         return self.mean
 
+    def characteristic(self) -> CharacteristicFunction:
+        return lambda u: np.sinc((self.high - self.low) * u / (2 * np.pi))
 
-characteristic.register(Uniform, lambda data: lambda u: np.sinc((data.high - data.low) * u / (2 * np.pi)))
+    def location_scale(self) -> tuple[Vector, float, AbstractDistribution]:
+        return self.high - self.low, np.sqrt(1 / 12), Uniform(-0.5, 0.5)
+
+    def transformed(self, transform: AbstractTransform) -> AbstractDistribution | None:
+        return self if transform.fixes(self.low, self.high) else None

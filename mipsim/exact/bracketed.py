@@ -17,7 +17,6 @@ from mipsim._powers import convolution_error, repeated
 from mipsim._roots import least_float, least_whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
 from mipsim.distributions.discrete import Discrete
-from mipsim.distributions.sum_table import lattice_steps
 from mipsim.exact.atoms import AtomsLaw, alike
 from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
 from mipsim.exact.independent import (
@@ -465,7 +464,7 @@ def _lattice_table(problem: FixedProblem) -> tuple[Independent, float] | None:
     attack, mean, data = problem.attack, problem.mean, problem.data
     if not isinstance(attack, AbstractAdditiveAttack) or not isinstance(data, Discrete):
         return None
-    result = None if mean.is_noisy or mean.rate < 1.0 else lattice_steps(data)
+    result = None if mean.is_noisy or mean.rate < 1.0 else data.lattice()
     if result is None:
         return None
     step, least, law = result

@@ -182,7 +182,7 @@ def cdf_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     Source: Vaaler (1985), theorem 18, for the bounds from a transform; the transform is bounded in `Term`.
     """
     attack, mean, data = problem.attack, problem.mean, problem.data
-    if not isinstance(attack, AbstractLinearAttack):
+    if not isinstance(attack, AbstractLinearAttack) or not isinstance(data, AbstractWithCDF):
         return None
     laws = coordinates_by_law(data)
     weights, offset = line_at(attack, problem.target)

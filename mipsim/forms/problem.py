@@ -6,7 +6,6 @@ import numpy as np
 
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution
-from mipsim.distributions.transformed import transformed
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
@@ -67,7 +66,7 @@ def problem_of(game: AbstractGame, attack: AbstractAttack, transform: bool = Tru
     mean = game.mechanism.mean_of_rows(game.n)
     if mean is None:
         return None
-    rows = transformed(game.data, mean.transform) if mean.transform is not None and transform else None
+    rows = game.data.transformed(mean.transform) if mean.transform is not None and transform else None
     if isinstance(game, RandomTarget):
         # The attack is given the target as it was before it was transformed.
         known = rows is game.data

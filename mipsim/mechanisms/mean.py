@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import sample_size
-from mipsim.distributions.base import AbstractDistribution, Member, Row, sum_sampler
+from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
 from mipsim.mechanisms.release import Release
 
@@ -39,7 +39,7 @@ class EmpiricalMean(AbstractMechanism):
 
 def _draw_mean(key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member) -> Row:
     """Sum n - 1 rows from their exact law, then add the target or a fresh record."""
-    draw_sum = sum_sampler(data)
+    draw_sum = data.sum_sampler()
     if draw_sum is None:
         raise ValueError(f"{type(data).__name__} data have no exact law of a sum; draw the records")
     key_rest, key_row = jax.random.split(key)

@@ -16,7 +16,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from mipsim._validation import real_array
 from mipsim.distributions.base import AbstractDistribution
-from mipsim.distributions.transformed import AbstractTransform
+from mipsim.distributions.transforms import AbstractTransform
 
 
 def noise_scale(name: str, value: object) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, sample_size
-from mipsim.distributions.transformed import NormClip
+from mipsim.distributions.transforms import NormClip
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.release import Release
 

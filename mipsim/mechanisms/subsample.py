@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, sample_size
-from mipsim.distributions.base import AbstractDistribution, Member, Row, sum_sampler
+from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.mean import EmpiricalMean
@@ -123,7 +123,7 @@ class PoissonSubsampled(AbstractMechanism):
         def sum_by_coins(
             key: PRNGKeyArray, data: AbstractDistribution, n: int, target: Row, member: Member
         ) -> Array:
-            draw_sum = sum_sampler(data)
+            draw_sum = data.sum_sampler()
             assert draw_sum is not None  # a game with an exact law has data whose sums have an exact law
             key_count, key_coin, key_rest, key_row = jax.random.split(key, 4)
             # How many of the other n - 1 rows are included, and whether the target or the row in its place is: the rows that are

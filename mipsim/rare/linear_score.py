@@ -12,7 +12,6 @@ from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
-from mipsim.distributions.tilting import greatest_slope, tilted
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.forms.score import line_at
@@ -77,7 +76,7 @@ class LinearScore(AbstractTiltedScore):
         self._game = game
         if isinstance(game.data, Empirical):
             self._project(game)
-        tilted(self._data, np.zeros(self._w.size))  # raises where the law has no tilted law
+        self._data.tilted(np.zeros(self._w.size))  # raises where the law has no tilted law
 
     def _project(self, game: FixedTarget) -> None:
         """A row enters the score through w . row alone: a single coordinate with as many values as there are rows."""
@@ -92,7 +91,7 @@ class LinearScore(AbstractTiltedScore):
 
     def cumulant(self, theta: float, world: int) -> Cumulant:
         k, w = self.mean.rows, self._w
-        law, item = tilted(self._data, theta * w / k)
+        law, item = self._data.tilted(theta * w / k)
         rows = k - (world == IN)
         fixed = self._offset + (float(w @ self._game.target) / k if world == IN else 0.0)
         covariance = law.covariance
@@ -105,10 +104,10 @@ class LinearScore(AbstractTiltedScore):
 
     def reach(self, world: int) -> tuple[float, float]:
         direction = self._w / self.mean.rows
-        return -greatest_slope(self._data, -direction), greatest_slope(self._data, direction)
+        return -self._data.greatest_slope(-direction), self._data.greatest_slope(direction)
 
     def sampler(self, theta: float, world: int) -> tuple[AbstractSampler, int]:
-        law, _ = tilted(self._data, theta * self._w / self.mean.rows)
+        law, _ = self._data.tilted(theta * self._w / self.mean.rows)
         game = FixedTarget(self._game.mechanism, law, self._game.n, self._game.target)
         base = untilted(game, _FixedWeights(self._w, np.asarray(self._offset)))
         if self._noise == 0.0 or theta == 0.0:

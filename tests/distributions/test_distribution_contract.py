@@ -13,7 +13,6 @@ import pytest
 
 import mipsim as mi
 from mipsim import distributions
-from mipsim.distributions.base import characteristic, sum_ratio, sum_sampler
 from tests.distributions.members import MEMBERS, Member
 from tests.scope import in_exact_scope  # noqa: F401
 
@@ -147,7 +146,7 @@ def test_support(name: str, law: mi.AbstractDistribution) -> None:
 @pytest.mark.evidence
 def test_no_route_is_promised_in_vain(law: mi.AbstractDistribution) -> None:
     d = law.dimension
-    draw_sum, ratio = sum_sampler(law), sum_ratio(law)
+    draw_sum, ratio = law.sum_sampler(), law.sum_ratio()
     assert law.has_exact_sum == (draw_sum is not None)
     if draw_sum is not None:
         assert draw_sum(jax.random.key(0), 5).shape == (d,)
@@ -167,7 +166,7 @@ def test_no_route_is_promised_in_vain(law: mi.AbstractDistribution) -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("u", [0.0, 0.7, -3.0])
 def test_characteristic_functions_by_quadrature(member: Member, u: float) -> None:
-    function = characteristic(member.law)
+    function = member.law.characteristic()
     if function is None:
         return
     value = np.broadcast_to(function(np.full((1, 1), u)), (1, member.law.dimension))[0]

@@ -6,7 +6,6 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
-from mipsim.distributions.base import sum_sampler
 from tests.distributions.members import MEMBERS
 from tests.law_agreement import follows, has_frequencies, has_mean, same_law
 from tests.scope import in_exact_scope  # noqa: F401
@@ -58,7 +57,7 @@ def test_means_and_covariances_of_records(name: str) -> None:
 
 
 def sums(law: mi.AbstractDistribution, n: int, games: int = 20_000) -> np.ndarray:
-    keys, draw = jax.random.split(jax.random.key(n), games), sum_sampler(law)
+    keys, draw = jax.random.split(jax.random.key(n), games), law.sum_sampler()
     assert draw is not None
     # Not jitted as a whole: the compiled samplers inside then serve every n.
     return np.asarray(jax.vmap(lambda key: draw(key, n))(keys))
@@ -83,7 +82,7 @@ def test_sums_agree_with_summed_records(name: str) -> None:
 @pytest.mark.parametrize("name", SUMMED)
 def test_a_sum_of_nothing_is_zero(name: str) -> None:
     law = MEMBERS[name].law
-    draw = sum_sampler(law)
+    draw = law.sum_sampler()
     assert draw is not None
     assert (np.asarray(draw(jax.random.key(0), 0)) == np.zeros(law.dimension)).all()
 

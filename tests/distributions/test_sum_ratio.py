@@ -9,7 +9,6 @@ import scipy.stats
 from scipy import integrate
 
 import mipsim as mi
-from mipsim.distributions.base import sum_ratio
 from tests.scope import in_exact_scope  # noqa: F401
 
 stats: Any = scipy.stats  # its stubs take every frozen law for a discrete one
@@ -20,7 +19,7 @@ def ratio(
     law: mi.AbstractDistribution, total: object, n: int, target: float, noise: float = 0.0
 ) -> np.ndarray:
     """Ratios of a law of one coordinate at many totals."""
-    totals, own = jnp.asarray(total), sum_ratio(law)
+    totals, own = jnp.asarray(total), law.sum_ratio()
     assert own is not None
     return np.array([own(t[None], n, jnp.array([target]), jnp.array([noise]))[0] for t in totals])
 
@@ -68,7 +67,7 @@ def test_the_ratio_averages_to_one_outside(law: mi.AbstractDistribution) -> None
     n, target = 4, 1.7
     out = stats.norm(4.0, np.sqrt(8.0)) if isinstance(law, mi.Gaussian) else stats.gamma(4)
     grid = np.linspace(out.ppf(1e-13) if isinstance(law, mi.Gaussian) else target, out.isf(1e-15), 4001)
-    total, own = jnp.asarray(grid)[:, None], sum_ratio(law)
+    total, own = jnp.asarray(grid)[:, None], law.sum_ratio()
     assert own is not None
     result = np.array(own(total, n, jnp.array([target]), QUIET))[:, 0]
     assert integrate.simpson(np.exp(result) * out.pdf(grid), x=grid) == pytest.approx(1.0, abs=1e-7)

@@ -6,7 +6,7 @@ import pytest
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim.distributions.transformed import AbstractTransform, CoordinateClip, NormClip, transformed
+from mipsim.distributions.transforms import AbstractTransform, CoordinateClip, NormClip
 from mipsim.forms.problem import problem_of
 from tests.engine.kinds import kind_of
 from tests.engine.two_sample import FAILURE, two_sample_p
@@ -34,7 +34,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_transformed_records_have_the_distribution_that_is_said(name):
     data, transform = CASES[name]
-    law = transformed(data, transform)
+    law = data.transformed(transform)
     assert law is not None
     sample, text, plain = transform.apply(records_of(data, 1)), records_of(law, 2), records_of(data, 3)
     for j in range(data.dimension):
@@ -60,7 +60,7 @@ def test_transformed_records_have_the_distribution_that_is_said(name):
     ],
 )
 def test_what_fixes_every_record_changes_nothing(data, transform):
-    assert transformed(data, transform) is data
+    assert data.transformed(transform) is data
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_fixes_every_record_changes_nothing(data, transform):
     ],
 )
 def test_what_has_no_known_distribution_has_none(data, transform):
-    assert transformed(data, transform) is None
+    assert data.transformed(transform) is None
 
 
 TARGET = np.array([1.0, 1.0])
@@ -140,7 +140,7 @@ class Threshold(AbstractTransform):
 
 
 def test_a_transform_of_a_users_own_has_its_distribution_too():
-    law = transformed(THREE, Threshold())
+    law = THREE.transformed(Threshold())
     assert isinstance(law, mi.Discrete)
     assert np.allclose(law.probabilities, [[0.5, 0.5], [0.9, 0.1]])
 

@@ -13,7 +13,7 @@ from scipy.special import gammainccinv, gammaincinv, ndtr
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.distributions.transformed import NormClip
+from mipsim.distributions.transforms import NormClip
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.float32_normals import four_normals
 from mipsim.engine.random.philox import philox

@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
-from mipsim.distributions.base import sum_sampler
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
 from mipsim.engine.samplers.columns import ColumnSampler, column_sampler
@@ -126,7 +125,7 @@ class ManyTargets(AbstractSampler):
         if self.fidelity == "literal":
             others = jnp.sum(data.sample(key_rows, int(self.rows) - 1), axis=0)
         else:
-            draw_sum = sum_sampler(data)
+            draw_sum = data.sum_sampler()
             assert draw_sum is not None  # the builder has seen to it
             others = draw_sum(key_rows, self.rows - 1)
         row = jnp.where(inside, 0.0, data.sample(key_row, 1)[0])
