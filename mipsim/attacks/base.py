@@ -64,6 +64,16 @@ class AbstractAdditiveAttack(AbstractAttack):
         -2.0
     """
 
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("offsets",)
+
+    def offsets(self, target: np.ndarray) -> np.ndarray | None:
+        """What each coordinate of the target adds to the offset, float64, shape (d,); None where that is not known.
+
+        It is known if the score at any target is a function, the same for all targets, of a sum over coordinates whose term j
+        depends on target_j and output_j alone. Weights and offset do not show that: a full covariance matrix mixes the coordinates.
+        """
+        return None
+
     @abstractmethod
     def contributions(self, target: Float[Array, " d"], output: Float[Array, " d"]) -> Float[Array, " d"]:
         """Term j of the sum, a function of target_j and output_j only; -inf is allowed, NaN and +inf not."""

@@ -86,6 +86,12 @@ class CovarianceScore(AbstractLinearAttack):
         w = self.weights(target)
         return -jnp.sum(w * self.mean) - jnp.sum(w * (aim - self.mean)) / (2 * self.n)
 
+    def offsets(self, target: np.ndarray) -> np.ndarray | None:
+        if self.aim is not None or isinstance(self.precision, LowRankInverse) or self.precision.ndim > 1:
+            return None
+        away = target - self.mean
+        return -away * self.precision * (self.mean + away / (2 * self.n))
+
 
 def _inverse(covariance: np.ndarray, noise_variance: np.ndarray, dimension: int) -> np.ndarray:
     if covariance.shape == (dimension,):

@@ -144,6 +144,9 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         assert ratio is not None
         return ratio(output * self.rows, self.rows, aim, jnp.asarray(self.noise_variance))
 
+    def offsets(self, target: np.ndarray) -> np.ndarray | None:
+        return np.zeros_like(target) if self.aim is None else None  # the link does not look at the target
+
     def as_quadratic(self) -> QuadraticRatio | None:
         """The same score as a quadratic form in the output, where the data are Gaussian; None for other data."""
         if not isinstance(self.data, Gaussian):

@@ -35,3 +35,6 @@ class ScalarProduct(AbstractLinearAttack):
 
     def offset(self, target: Float[Array, " d"]) -> Float[Array, ""]:
         return jnp.zeros(())
+
+    def offsets(self, target: np.ndarray) -> np.ndarray | None:
+        return np.zeros_like(target) if self.aim is None else None

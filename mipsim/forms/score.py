@@ -5,7 +5,6 @@ What a family computes no member can override (`mipsim._family`), so that the fa
 """
 
 from collections.abc import Callable
-from functools import singledispatch
 
 import equinox as eqx
 import jax
@@ -16,11 +15,8 @@ from mipsim._family import with_traced_sizes
 from mipsim._precision import exact_scope
 from mipsim._pure import name_of_function
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
-from mipsim.attacks.covariance import CovarianceScore
 from mipsim.attacks.likelihood_ratio import LikelihoodRatio
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
-from mipsim.attacks.scalar_product import ScalarProduct
-from mipsim.attacks.shrunk import LowRankInverse
 from mipsim.mechanisms.base import AbstractMechanism
 
 
@@ -44,48 +40,6 @@ def weights_at(attack: AbstractLinearAttack, target: np.ndarray) -> np.ndarray:
         [1. 0.]
     """
     return np.asarray(attack.weights(jnp.asarray(target)), dtype=np.float64)
-
-
-@singledispatch
-def offsets_at(attack: AbstractAttack, target: np.ndarray) -> np.ndarray | None:
-    """What each coordinate of the target adds to the offset of an additive score, float64, shape (d,).
-
-    None unless the score at any target is known to be a function, the same for all targets, of a sum over coordinates
-    whose term j depends on target_j and output_j alone. Weights and offset of an attack do not show that by themselves
-    (those of a full covariance matrix mix the coordinates), so an attack of which it is true registers here.
-
-    Args:
-        attack: any attack.
-        target: z, shape (d,).
-
-    Examples:
-        >>> import mipsim as mi
-        >>> data = mi.Bernoulli([0.5, 0.5])
-        >>> offsets_at(mi.CovarianceScore(data, n=10), np.array([1.0, 0.0]))
-        array([-1.1,  0.9])
-        >>> offsets_at(mi.FunctionAttack(lambda target, output: output.max()), np.zeros(2)) is None
-        True
-    """
-    return None
-
-
-@offsets_at.register
-def _(attack: ScalarProduct, target: np.ndarray) -> np.ndarray | None:
-    return np.zeros_like(target) if attack.aim is None else None
-
-
-@offsets_at.register
-def _(attack: LikelihoodRatio, target: np.ndarray) -> np.ndarray | None:
-    return np.zeros_like(target) if attack.aim is None else None  # its link does not look at the target
-
-
-@offsets_at.register
-def _(attack: CovarianceScore, target: np.ndarray) -> np.ndarray | None:
-    precision = attack.precision
-    if attack.aim is not None or isinstance(precision, LowRankInverse) or precision.ndim > 1:
-        return None
-    away = target - attack.mean
-    return -away * precision * (attack.mean + away / (2 * attack.n))
 
 
 def quadratic_form_of(attack: AbstractAttack) -> AbstractQuadraticAttack | None:

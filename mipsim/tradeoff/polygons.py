@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +25,6 @@ _RARE = 1e-100  # an atom with such a mass in either world is left out if the ot
 Law = PrivacyLossDistribution
 
 
-@singledispatch
 def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
     """The curve as its corners when it is a convex polygon, else None.
 
@@ -34,37 +32,33 @@ def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
         >>> as_polygon(ApproxDPTradeOff(0.0, 0.5)).alpha.tolist()
         [0.0, 0.25, 0.5]
     """
-    return None
-
-
-as_polygon.register(SampledTradeOff, lambda curve: curve)
-as_polygon.register(PiecewiseLinearTradeOff, through_corners)
-
-
-@as_polygon.register
-def _(curve: ApproxDPTradeOff) -> SampledTradeOff | None:
-    open_mass = 1.0 - curve.at_delta
-    corner = open_mass / (1.0 + np.exp(curve.at_epsilon))
-    rest = (curve.at_delta + np.exp(curve.at_epsilon)) / (1.0 + np.exp(curve.at_epsilon))
-    values = (
-        [0.0, corner, open_mass],
-        [1.0, rest, curve.at_delta],
-        [open_mass, corner, 0.0],
-        [curve.at_delta, rest, 1.0],
-    )
-    return SampledTradeOff.from_points(*(np.array(v) for v in values), slack=8.0 * EPS)
-
-
-@as_polygon.register
-def _(curve: MixtureTradeOff) -> SampledTradeOff | None:
-    inner, p = as_polygon(curve.inner), curve.sampling_rate
-    if inner is None:
-        return None
-    for rate, other in ((inner.tpr, inner.alpha), (inner.corners, inner.complement)):
-        some = ((rate > 0.0) & (p > 0.0)) | ((other > 0.0) & (p < 1.0))
-        if ((p * rate + (1.0 - p) * other)[some] < _LEAST_NORMAL).any():
-            return None  # such a sum has no relative error: `vertices` has its logarithm
-    return mixed(inner, p)
+    match curve:
+        case SampledTradeOff():
+            return curve
+        case PiecewiseLinearTradeOff():
+            return through_corners(curve)
+        case GaussianTradeOff(mu=0.0):
+            ends = np.array([0.0, 1.0])
+            return SampledTradeOff.from_points(ends, ends[::-1], ends[::-1], ends)
+        case ApproxDPTradeOff(at_epsilon=epsilon, at_delta=delta):
+            open_mass = 1.0 - delta
+            corner = open_mass / (1.0 + np.exp(epsilon))
+            rest = (delta + np.exp(epsilon)) / (1.0 + np.exp(epsilon))
+            values = (
+                [0.0, corner, open_mass],
+                [1.0, rest, delta],
+                [open_mass, corner, 0.0],
+                [delta, rest, 1.0],
+            )
+            return SampledTradeOff.from_points(*(np.array(v) for v in values), slack=8.0 * EPS)
+        case MixtureTradeOff(inner=within, sampling_rate=p) if (inner := as_polygon(within)) is not None:
+            for rate, other in ((inner.tpr, inner.alpha), (inner.corners, inner.complement)):
+                some = ((rate > 0.0) & (p > 0.0)) | ((other > 0.0) & (p < 1.0))
+                if ((p * rate + (1.0 - p) * other)[some] < _LEAST_NORMAL).any():
+                    return None  # such a sum has no relative error: `vertices` has its logarithm
+            return mixed(inner, p)
+        case _:
+            return None
 
 
 def mass_error(corners: SampledTradeOff) -> float:
@@ -194,9 +188,3 @@ def exact_power(law: Sum, copies: int) -> Sum | None:
         6
     """
     return repeated(law, copies, product)
-
-
-@as_polygon.register
-def _(curve: GaussianTradeOff) -> SampledTradeOff | None:
-    ends = np.array([0.0, 1.0])
-    return SampledTradeOff.from_points(ends, ends[::-1], ends[::-1], ends) if curve.mu == 0.0 else None

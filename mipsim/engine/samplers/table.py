@@ -38,7 +38,7 @@ from mipsim.engine.samplers.fixed_point import (
     scaled,
 )
 from mipsim.forms.problem import FixedProblem, Problem
-from mipsim.forms.score import line_at, offsets_at, terms_at, weights_at
+from mipsim.forms.score import line_at, terms_at, weights_at
 from mipsim.mechanisms.release import Release
 
 GROUP = 8
@@ -322,8 +322,10 @@ def has_tables(problem: Problem) -> bool:
 
 def offsets_of_bits(problem: Problem) -> np.ndarray | None:
     """What either bit of a random target adds to the offset at each coordinate, shape (d, 2), or None where that is not known."""
-    d = problem.data.dimension
-    result = [offsets_at(problem.attack, np.full(d, bit)) for bit in (0.0, 1.0)]
+    attack, d = problem.attack, problem.data.dimension
+    if not isinstance(attack, AbstractAdditiveAttack):
+        return None
+    result = [attack.offsets(np.full(d, bit)) for bit in (0.0, 1.0)]
     return None if result[0] is None or result[1] is None else np.stack([result[0], result[1]], axis=1)
 
 
@@ -338,7 +340,7 @@ def table_sampler(problem: Problem) -> TableSampler | None:
     """The kernel of tables of counts, or None where it does not apply.
 
     It applies to `Bernoulli` data, a mean of whole rows with Gaussian noise or none, and an additive attack (a linear attack
-    where there is noise, an attack that `offsets_at` knows where the target is random), if the tables fit into half a gigabyte.
+    where there is noise, an attack with `offsets` where the target is random), if the tables fit into half a gigabyte.
     Must be called inside `exact_scope`.
 
     Raises:
