@@ -55,9 +55,6 @@ class Header(NamedTuple):
 def most_bytes() -> int:
     """How many bytes are read of a file: 2^30, or what `MIPSIM_MAX_FILE_BYTES` says.
 
-    Raises:
-        ValueError: if the variable is no whole number >= 1.
-
     Examples:
         >>> most_bytes() >= 1
         True
@@ -69,19 +66,7 @@ def most_bytes() -> int:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """All bytes of a regular file, whose size is looked at before.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        OSError: a sentence with the path, if the system does not let it be read.
-        ValueError: a sentence with the path, if it is a pipe or a device, or longer than `most_bytes`.
-
-    Examples:
-        >>> read_bytes("/dev/zero")
-        Traceback (most recent call last):
-        ...
-        ValueError: /dev/zero is no regular file; name another
-    """
+    """All bytes of a regular file, whose size is looked at before."""
     most = most_bytes()
     try:
         # A pipe would be waited for.
@@ -110,13 +95,6 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 class Archive:
     """The arrays of an .npz file.
-
-    Args:
-        content: of the file.
-        compressed: whether compressed members are read too.
-
-    Raises:
-        ValueError: a clause that says what is wrong, with "it" for the file.
 
     Examples:
         >>> out = io.BytesIO()
@@ -160,11 +138,7 @@ class Archive:
         return tuple(self._members)
 
     def header(self, name: str) -> Header:
-        """What an array says of itself, which its bytes bear out.
-
-        Raises:
-            ValueError: a clause, if it is no plain array, or has more or fewer bytes than its shape and type need.
-        """
+        """What an array says of itself, which its bytes bear out."""
         info = self._members[name]
         try:
             with self._archive.open(info) as member:
@@ -190,12 +164,7 @@ class Archive:
         return Header(shape, dtype, order, 10 + length, size)
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
-        """Arrays by their names; others are not read.
-
-        Raises:
-            ValueError: a clause, if an item is no array as `header` states, they are longer than `most_bytes` together, or what is
-                behind a header is damaged.
-        """
+        """Arrays by their names; others are not read."""
         headers = {name: self.header(name) for name in names}
         total, most = sum(header.size for header in headers.values()), most_bytes()
         if total > most:
@@ -237,16 +206,6 @@ def _not_whole(array: str = "") -> ValueError:
 
 def arrays_of(path: Path, names: Iterable[str], compressed: bool = False) -> dict[str, np.ndarray]:
     """Arrays of a file that mipsim has stored.
-
-    Args:
-        path: of the file.
-        names: of the arrays; others are not read.
-        compressed: whether they may be.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        OSError: a sentence with the path, if it cannot be read.
-        ValueError: a clause, if it is no such file, or lacks an array.
 
     Examples:
         >>> import tempfile

@@ -27,12 +27,6 @@ def close_names(word: str, names: Iterable[str], most: int) -> list[str]:
 def no_such(what: str, word: str, names: Iterable[str], allowed: str = "") -> str:
     """The sentence that refuses a name, and says which may have been meant.
 
-    Args:
-        what: which argument it is.
-        word: what was given.
-        names: those that there are.
-        allowed: which they are; if empty, all are listed.
-
     Examples:
         >>> no_such("COMMAND", "jugde", ["judge", "hunt"])
         "COMMAND is 'jugde'; it must be one of judge, hunt; did you mean judge?"

@@ -26,16 +26,7 @@ VERSION = click.version_option(__version__, "-V", "--version", message="mipsim %
 
 
 class Command(click.Command):
-    """A command whose help ends with examples.
-
-    Args:
-        given: what `click.Command` takes.
-        examples: whole lines for a shell.
-
-    Examples:
-        >>> Command("audit", examples=["mipsim audit scores.csv"]).examples
-        ('mipsim audit scores.csv',)
-    """
+    """A command whose help ends with examples."""
 
     def __init__(self, *given: Any, examples: Iterable[str] = (), **named: Any) -> None:
         super().__init__(*given, **named)
@@ -76,17 +67,7 @@ class Group(Command, click.Group):
 
 
 class Word(click.ParamType):
-    """What an option takes: a word that can be read as something, and else is answered with what is allowed.
-
-    Args:
-        name: what stands for it in a help.
-        allowed: what it must be.
-        read: the value of a word; a ValueError refuses it.
-
-    Examples:
-        >>> Word("n", "a number", float).convert("0.5", None, None)
-        0.5
-    """
+    """What an option takes: a word that can be read as something, and else is answered with what is allowed."""
 
     def __init__(self, name: str, allowed: str, read: Callable[[Any], Any]) -> None:
         self.name, self._allowed, self._read = name, allowed, read
@@ -106,20 +87,7 @@ class _RefusedError(Exception):
 
 
 def whole(least: int = 0, bits: int | None = None) -> Word:
-    """A whole number, which may be written as 1e6.
-
-    Args:
-        least: the least that is allowed.
-        bits: if given, numbers below 2^bits are allowed.
-
-    Examples:
-        >>> whole(1).convert("2e5", None, None)
-        200000
-        >>> whole(bits=64).convert("-1", None, None)
-        Traceback (most recent call last):
-            ...
-        click.exceptions.UsageError: it is -1; it must be a whole number in [0, 2^64)
-    """
+    """A whole number, which may be written as 1e6."""
 
     def read(word: Any) -> int:
         result = float(word) if "e" in str(word).lower() else int(word)
@@ -132,18 +100,7 @@ def whole(least: int = 0, bits: int | None = None) -> Word:
 
 
 def number(low: float = -math.inf, high: float = math.inf) -> Word:
-    """A number, strictly between two ends where they are given.
-
-    Args:
-        low: the lower end.
-        high: the upper end.
-
-    Examples:
-        >>> number(0, 1).convert("high", None, None)
-        Traceback (most recent call last):
-            ...
-        click.exceptions.UsageError: it is high; it must be a number in (0, 1)
-    """
+    """A number, strictly between two ends where they are given."""
 
     def read(word: Any) -> float:
         if not low < (result := float(word)) < high:
@@ -198,27 +155,7 @@ POINT = Word("json", "a point such as '{\"n\": 10}'", _json)
 def run(
     command: click.Command, arguments: Sequence[str] | None, name: str, writing: str = "", obj: Any = None
 ) -> int:
-    """Run a command; whatever goes wrong is reported in a sentence on stderr.
-
-    Args:
-        command: returns an exit status, or None for 0.
-        arguments: those of the process if None.
-        name: what is typed to run it.
-        writing: what an OSError keeps from being done, such as "the report cannot be written".
-        obj: for the command's `click.pass_obj`.
-
-    Returns:
-        What the command returned; 2 for bad arguments and missing packages; of an OSError 1 where a disk is full and else 2;
-        130 after Ctrl-C, whose KeyboardInterrupt may hold the sentence to be printed; 141 where nobody reads the output.
-
-    Examples:
-        >>> run(Command("nothing"), ["--help"], "nothing")
-        Usage: nothing [OPTIONS]
-        <BLANKLINE>
-        Options:
-          -h, --help  Show this message and exit.
-        0
-    """
+    """Run a command; whatever goes wrong is reported in a sentence on stderr."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with command.make_context(

@@ -48,9 +48,6 @@ def prepare() -> None:
 
     Called where a game or a law begins, so that importing changes no setting of JAX. A search looks at thousands of different
     games, and JAX keeps what it compiled for each. What runs now keeps its own. Other systems than Linux set no such limit.
-
-    Examples:
-        >>> prepare()
     """
     global _seen, _decided
     with _lock:

@@ -23,10 +23,6 @@ def content_generator(purpose: str, *parts: np.ndarray | bytes) -> np.random.Gen
     is the first claim. The second is Hoeffding's inequality for the sum over data D of P(D) 1{wrong at D}, whose terms are
     independent over functions: the share beyond r + t is at most exp(-2 t^2 / c), with c the sum of P(D)^2.
 
-    Args:
-        purpose: what is chosen; different purposes have unrelated seeds.
-        *parts: the data, arrays or bytes, in a canonical order.
-
     Examples:
         >>> first, again = (content_generator("example", np.arange(3.0)).random() for _ in range(2))
         >>> first == again, first == content_generator("example", np.arange(4.0)).random()

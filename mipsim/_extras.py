@@ -9,24 +9,7 @@ class MissingPackageError(ImportError):
 
 
 def optional(module: str, needed_for: str, extra: str = "nn") -> Any:
-    """Import a module of an optional package.
-
-    Args:
-        module: its name, such as "flax.linen".
-        needed_for: what cannot be done without it, the beginning of a sentence.
-        extra: the extra of this package that installs it.
-
-    Raises:
-        MissingPackageError: a sentence that says what installs the package.
-
-    Examples:
-        >>> optional("math", "square roots").sqrt(4.0)
-        2.0
-        >>> optional("no_such_package.linen", "networks")
-        Traceback (most recent call last):
-        ...
-        mipsim._extras.MissingPackageError: networks need the package no_such_package, which is not installed: python3 -m pip install "mipsim[nn]" brings it
-    """
+    """Import a module of an optional package."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

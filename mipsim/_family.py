@@ -22,23 +22,6 @@ class AbstractMember(eqx.Module):
     A class of a family is either abstract, or final. What an abstract base computes from its members' own parts holds for
     every member, so that an engine may use the parts alone: a linear attack is its weights and its offset. A subclass
     that says otherwise would be misread in silence; it is refused when it is defined.
-
-    Raises:
-        TypeError: when a class subclasses a final class, or overrides what an abstract base computes.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> class Louder(mi.EmpiricalMean):
-        ...     pass
-        Traceback (most recent call last):
-        ...
-        TypeError: Louder subclasses EmpiricalMean, which is final; subclass AbstractMechanism, or wrap EmpiricalMean() in a mechanism of your own
-        >>> class Bent(mi.AbstractLinearAttack):
-        ...     def score(self, target, output):
-        ...         return output.max()
-        Traceback (most recent call last):
-        ...
-        TypeError: Bent overrides score of AbstractAdditiveAttack, which follows from the abstract methods there; subclass AbstractAttack to say it freely
     """
 
     FLOAT64: ClassVar[tuple[str, ...]] = ()

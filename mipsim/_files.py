@@ -42,21 +42,6 @@ def replace_file(
     The content goes to a temporary file beside it, `.NAME.part`, which is synced and renamed. That file is created
     exclusively, so that no link is followed, and locked while its writer lives: the next writer waits for it, or removes what a
     killed writer has left. Where `path` is a symbolic link, the file that it names is replaced; its permissions are preserved.
-
-    Args:
-        path: the file.
-        content: all of it.
-        keep: called when no other process can write; if true, the file is left as it is.
-
-    Raises:
-        OSError: if it cannot be written; the file that was there is then untouched.
-
-    Examples:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> replace_file(folder / "a", b"whole")
-        >>> (folder / "a").read_bytes(), len(list(folder.iterdir()))
-        (b'whole', 1)
     """
     target = _followed(path)
     part = part_of(target)
@@ -88,17 +73,7 @@ def replace_file(
 
 
 def writable_folder(name: str, folder: Path, *, make: bool = True) -> Path:
-    """Make `folder` if need be, unless `make` is False, and return it, or say in one sentence why nothing can be written there.
-
-    Raises:
-        ValueError: naming the argument `name`, the folder and the reason.
-
-    Examples:
-        >>> writable_folder("folder", Path("/dev/null"))
-        Traceback (most recent call last):
-        ...
-        ValueError: folder is '/dev/null' (File exists); it must be a folder that can be written
-    """
+    """Make `folder` if need be, unless `make` is False, and return it, or say in one sentence why nothing can be written there."""
     try:
         if make:
             folder.mkdir(parents=True, exist_ok=True)
@@ -114,11 +89,7 @@ def writable_folder(name: str, folder: Path, *, make: bool = True) -> Path:
 
 
 def sweep(path: str | os.PathLike[str]) -> None:
-    """Remove the temporary file that a killed writer of `path` has left, if there is any.
-
-    Examples:
-        >>> sweep("nowhere")
-    """
+    """Remove the temporary file that a killed writer of `path` has left, if there is any."""
     with suppress(OSError):
         _swept(part_of(_followed(path)))
 
@@ -214,14 +185,7 @@ def _lock(handle: int) -> bool | None:
 
 
 def lock(handle: int) -> bool:
-    """Lock an open file until it is closed; False if another process has locked it.
-
-    Examples:
-        >>> import tempfile
-        >>> with tempfile.TemporaryFile() as file:
-        ...     lock(file.fileno())
-        True
-    """
+    """Lock an open file until it is closed; False if another process has locked it."""
     return _lock(handle) is not False
 
 

@@ -37,17 +37,6 @@ class Frozen(metaclass=_FrozenMeta):
     them, and that of each base class is called too. Two records are equal if they are of the same class and their fields are.
 
     Source: the rules of `equinox.Module`, for records that are no pytrees.
-
-    Examples:
-        >>> class Half(Frozen):
-        ...     share: float = field(metadata={"converter": float})
-        >>> half = Half(1)
-        >>> half.share, half == Half(1.0)
-        (1.0, True)
-        >>> half.share = 2.0
-        Traceback (most recent call last):
-        ...
-        AttributeError: Half is immutable; share cannot be set
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

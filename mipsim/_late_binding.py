@@ -16,15 +16,7 @@ _BODIES: dict[str, Callable[..., Any]] = {}
 
 
 def bind(body: Body) -> Body:
-    """Give the method of this name its body.
-
-    Examples:
-        >>> @bind
-        ... def twice(number):
-        ...     return 2 * number
-        >>> bound_body("twice")(3)
-        6
-    """
+    """Give the method of this name its body."""
     _BODIES[body.__name__] = body
     return body
 

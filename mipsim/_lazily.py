@@ -17,10 +17,6 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
 
     `dir` lists them and the packages inside.
 
-    Args:
-        package: its `__name__`.
-        *first: modules of the package that hold some of these names, and are imported before `_public` for a name of theirs.
-
     Source: PEP 562.
 
     Examples:

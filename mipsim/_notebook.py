@@ -18,10 +18,6 @@ def in_notebook() -> bool:
     """Whether the code runs in a Jupyter kernel, whose front end draws what is displayed.
 
     IPython is not imported for the question: a kernel has done so.
-
-    Examples:
-        >>> in_notebook()
-        False
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()

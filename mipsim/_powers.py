@@ -8,12 +8,7 @@ Thing = TypeVar("Thing")
 
 
 def repeated(factor: Thing, copies: int, times: Callable[[Thing, Thing], Thing]) -> Thing:
-    """The product factor times factor times ... , `copies` >= 1 of them.
-
-    Examples:
-        >>> repeated("ab", 5, lambda first, second: first + second)
-        'ababababab'
-    """
+    """The product factor times factor times ... , `copies` >= 1 of them."""
     while not copies & 1:
         factor, copies = times(factor, factor), copies >> 1
     result = factor
@@ -31,9 +26,5 @@ def convolution_error(copies: int, values: int) -> float:
     rounding beside the errors of both laws. So 2^k copies are right to k 2^(k-1) values units, and joining these for the binary
     digits of `copies` costs copies x values more: (1 + log2(copies) / 2) copies values in all. Doubled, for products of errors.
     What underflows is below 1e-300 in all.
-
-    Examples:
-        >>> convolution_error(1024, 2) == 2.0**-53 * 2 * 1024 * 2 * 11
-        True
     """
     return 2.0 * 2.0**-53 * copies * values * (1.0 + log2(copies))

@@ -18,12 +18,6 @@ def exact_scope() -> Iterator[None]:
     """Float64, and every other setting of JAX's that could change a result or stop a game at what it was before anybody set it.
 
     The offset of seeds cannot be set for a while: `fixed_key` makes keys that it does not move.
-
-    Examples:
-        >>> import jax.numpy as jnp
-        >>> with exact_scope():
-        ...     print(jnp.ones(1).dtype)
-        float64
     """
     with (
         jax.enable_x64(True),
@@ -41,13 +35,7 @@ def exact_scope() -> Iterator[None]:
 
 
 def fixed_key(seed: int) -> Array:
-    """The key of a seed, whatever JAX's flags add to seeds. Must be called inside `exact_scope`.
-
-    Examples:
-        >>> with exact_scope():
-        ...     bool((fixed_key(2**40 + 7) == jax.random.key(2**40 + 7)).all())
-        True
-    """
+    """The key of a seed, whatever JAX's flags add to seeds. Must be called inside `exact_scope`."""
     words = np.array([seed >> 32 & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32)
     return jax.random.wrap_key_data(jax.device_put(words), impl="threefry2x32")
 

@@ -8,20 +8,7 @@ from mipsim._words import visible
 
 
 class Printed(ABC):
-    """Shown by `print` as a title and indented lines, and in a notebook as a table.
-
-    Examples:
-        >>> class Games(Printed):
-        ...     def _title(self):
-        ...         return "two worlds"
-        ...
-        ...     def _lines(self):
-        ...         return [("out", "10 games"), ("inside", "12 games")]
-        >>> print(Games())
-        two worlds
-          out     10 games
-          inside  12 games
-    """
+    """Shown by `print` as a title and indented lines, and in a notebook as a table."""
 
     @abstractmethod
     def _title(self) -> str: ...

@@ -69,24 +69,6 @@ def call_pure(role: str, function: Callable[..., Any], *arguments: Any) -> Any:
 
     Under a trace it is traced twice more by itself, the first time for these shapes: a function of its arguments alone gives the
     same operations and constants each time, and lets no traced value out. A deterministic function does so.
-
-    Args:
-        role: what the function is, for messages: "mechanism" or "attack".
-        function: the user's.
-        *arguments: arrays, or a typed key first.
-
-    Raises:
-        ImpureFunctionError: where the traces differ, or it draws from NumPy's or Python's random numbers, stores a traced
-            value, or does with a traced value what JAX cannot trace.
-
-    Examples:
-        >>> import jax.numpy as jnp
-        >>> noisy = lambda key, records: records.mean() + np.random.normal()
-        >>> try:
-        ...     jax.eval_shape(lambda r: call_pure("mechanism", noisy, jax.random.key(0), r), jnp.zeros(3))
-        ... except ImpureFunctionError as error:
-        ...     print(str(error).partition(";")[0])
-        mechanism <lambda> draws from np.random while it is traced, once for all games
     """
     if any(isinstance(x, Tracer) for x in jax.tree.leaves(arguments)):
         _check(f"{role} {name_of_function(function)}", function, arguments, takes_key=role == "mechanism")

@@ -22,14 +22,6 @@ def outer_root(
     side of `outer` is returned: a bound on where it is at most 0, rounded outwards. It is the faster the straighter the
     function is near its zero.
 
-    Args:
-        excess: takes (x, index), both of shape (k,): places, and the numbers of the problems that they belong to.
-        inner: shape (size,).
-        outer: shape (size,), above or below.
-
-    Returns:
-        Shape (size,); where the function has the same sign at both ends, the end that is nearer to its zero.
-
     Source: Chandrupatla (1997), the method of SciPy's `find_root`.
 
     Examples:
@@ -65,21 +57,6 @@ def crossing(
     """Bracket the least z in [least, most] from which on a condition holds, for `size` problems at once.
 
     For curves with jumps and flat stretches, where a root finder would take any root, and the least root is meant.
-
-    Args:
-        holds: takes z of shape (size, cells) and returns whether the condition of each row holds there; monotone in z.
-        size: number of problems.
-        least: the lower end, where the condition is taken to fail.
-        most: the upper end, where it is taken to hold.
-        narrow: width of the brackets, as a share of the range; 2^-60 by default.
-
-    Returns:
-        (low, high), shape (size,): it fails at low, holds at high, and they are `narrow` of the range apart at most.
-
-    Examples:
-        >>> low, high = crossing(lambda z: z**2 >= np.array([[2.0], [9.0]]), 2, 0.0, 10.0)
-        >>> high.round(12).tolist()
-        [1.414213562373, 3.0]
     """
     low, high = np.full(size, least), np.full(size, most)
     cells = max(2, min(_MOST_CELLS, _EVALUATIONS // max(size, 1)))
@@ -96,17 +73,7 @@ def crossing(
 
 
 def least_whole(holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The least whole number above `low` and up to `high` at which a monotone condition holds, of each problem.
-
-    Args:
-        holds: takes int64 of the shape of `low`; taken to fail at `low` and to hold at `high`.
-        low: int64, any shape.
-        high: int64 of that shape, above it.
-
-    Examples:
-        >>> least_whole(lambda k: k**2 >= np.array([2, 9]), np.zeros(2, np.int64), np.full(2, 10)).tolist()
-        [2, 3]
-    """
+    """The least whole number above `low` and up to `high` at which a monotone condition holds, of each problem."""
     while True:
         middle = (low >> 1) + (high >> 1) + (low & high & 1)  # rounded down, without overflow
         if (middle == low).all():
@@ -116,12 +83,7 @@ def least_whole(holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high
 
 
 def least_float(holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The same among all float64 numbers: the last digit of any size is computed in 64 steps at most.
-
-    Examples:
-        >>> least_float(lambda x: x**3 >= 1e-30, np.zeros(1), np.ones(1))
-        array([1.e-10])
-    """
+    """The same among all float64 numbers: the last digit of any size is computed in 64 steps at most."""
     return _float(least_whole(lambda place: holds(_float(place)), _order(low), _order(high)))
 
 

@@ -17,53 +17,27 @@ def register_samplers(keys: object, samplers: Mapping[str, Sampler]) -> None:
 
 
 def normals(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
-    """Independent standard normals.
-
-    Examples:
-        >>> print(normals(jax.random.key(0), (2,)).shape)
-        (2,)
-    """
+    """Independent standard normals."""
     return _sampled("normals", jax.random.normal, key, shape)
 
 
 def exponentials(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
-    """Independent exponentials of mean 1.
-
-    Examples:
-        >>> print(bool((exponentials(jax.random.key(0), (2,)) > 0).all()))
-        True
-    """
+    """Independent exponentials of mean 1."""
     return _sampled("exponentials", jax.random.exponential, key, shape)
 
 
 def laplaces(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
-    """Independent Laplace variates of scale 1.
-
-    Examples:
-        >>> print(laplaces(jax.random.key(0), (2,)).shape)
-        (2,)
-    """
+    """Independent Laplace variates of scale 1."""
     return _sampled("laplaces", jax.random.laplace, key, shape)
 
 
 def cosines(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
-    """Cosines of independent angles, uniform on the circle.
-
-    Examples:
-        >>> print(cosines(jax.random.key(0), (2,)).shape)
-        (2,)
-    """
+    """Cosines of independent angles, uniform on the circle."""
     return _sampled("cosines", _cosines, key, shape)
 
 
 def events(key: PRNGKeyArray, n: int, thresholds: UInt32[Array, " d"]) -> Bool[Array, "n d"]:
-    """Independent events, n of each probability threshold / 2^32.
-
-    Examples:
-        >>> print(events(jax.random.key(0), 2, jnp.zeros(1, jnp.uint32)))
-        [[False]
-         [False]]
-    """
+    """Independent events, n of each probability threshold / 2^32."""
     own = _OWN.get(key.dtype, {}).get("events")
     if own is None:
         return jax.random.bits(key, (n, thresholds.shape[0]), jnp.uint32) < thresholds
@@ -71,12 +45,7 @@ def events(key: PRNGKeyArray, n: int, thresholds: UInt32[Array, " d"]) -> Bool[A
 
 
 def places(key: PRNGKeyArray, shape: tuple[int, ...], count: int) -> Int[Array, "..."]:
-    """Independent whole numbers, each of 0, ..., count - 1 alike.
-
-    Examples:
-        >>> print(places(jax.random.key(0), (2,), 1))
-        [0 0]
-    """
+    """Independent whole numbers, each of 0, ..., count - 1 alike."""
     own = _OWN.get(key.dtype, {}).get("uniforms")
     if own is None:
         return jax.random.randint(key, shape, 0, count)

@@ -27,22 +27,13 @@ AGAIN = 0.1
 
 
 def begin() -> None:
-    """Open closed standard streams, and let signals end the process with a line; the first act of every command.
-
-    Examples:
-        >>> begin.__module__
-        'mipsim._signals'
-    """
+    """Open closed standard streams, and let signals end the process with a line; the first act of every command."""
     open_streams()
     _end_on_signals(lambda: "interrupted")
 
 
 def open_streams() -> None:
-    """Open what is closed of stdin, stdout and stderr, to nowhere.
-
-    Examples:
-        >>> open_streams()
-    """
+    """Open what is closed of stdin, stdout and stderr, to nowhere."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -61,13 +52,6 @@ def ending_on_signals(message: Callable[[], str]) -> Iterator[None]:
 
     What a command stores is whole at every moment, so that nothing need be unwound. A handler that raises would be lost where
     compiled code calls Python and drops what that raises, or would come out as another error.
-
-    Args:
-        message: gives the line, which may report what is stored by then; names of files in it are `printable`.
-
-    Examples:
-        >>> with ending_on_signals(lambda: "interrupted"):
-        ...     pass
     """
     with _handlers_put_back():
         _end_on_signals(message)
@@ -79,15 +63,7 @@ def ending_on_signals(message: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def before_ending(act: Callable[[], object]) -> Iterator[None]:
-    """A signal that ends the process within this block first calls `act`, for what would go on without the process.
-
-    Args:
-        act: may fail, and is waited for.
-
-    Examples:
-        >>> with before_ending(lambda: None):
-        ...     pass
-    """
+    """A signal that ends the process within this block first calls `act`, for what would go on without the process."""
     if threading.current_thread() is not threading.main_thread():  # Python lets no other set handlers
         yield
         return
@@ -111,10 +87,6 @@ def interruptible(command: Callable[_P, int]) -> Callable[_P, int]:
 
     A KeyboardInterrupt that the command does not catch is printed, and the status is then `INTERRUPTED`. The status `INTERRUPTED` becomes
     128 + the signal's number. A signal that is ignored, as `nohup` asks for, stays ignored.
-
-    Examples:
-        >>> interruptible(lambda: 0)()
-        0
     """
     from mipsim._streams import complain
 
@@ -144,10 +116,6 @@ def ended(status: int) -> int:
     """The status of a command that is at its end; after a signal the process ends here, at once.
 
     An orderly end waits for threads in compiled code, or tears it down under them, and a further Ctrl-C kills it with another status.
-
-    Examples:
-        >>> ended(2)
-        2
     """
     if status > 128:
         for stream in (sys.stdout, sys.stderr):
@@ -166,10 +134,6 @@ class LeavingOnCtrlC:
     like Ctrl-C, also where SIGINT is ignored.
 
     Outside the main thread, and where the process has handlers of its own, the block changes nothing.
-
-    Examples:
-        >>> with LeavingOnCtrlC():
-        ...     pass
     """
 
     # A class and no generator: between its two methods and the block CPython looks for no signals.
@@ -238,9 +202,6 @@ def _is_free(handler: Any) -> bool:
 @contextmanager
 def on_ctrl_c(handler: Any) -> Iterator[None]:
     """Let `handler` have Ctrl-C, and SIGALRM, as which other signals arrive in an `interruptible` command.
-
-    Args:
-        handler: a function of the signal's number and a frame, or `signal.SIG_IGN`.
 
     Examples:
         >>> with on_ctrl_c(signal.SIG_IGN):

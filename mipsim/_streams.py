@@ -39,12 +39,7 @@ def drop_unwritten() -> bool:
 
 
 def say(text: str) -> None:
-    r"""Print a result, which may hold names of files and words of statements, on stdout.
-
-    Examples:
-        >>> say("REFUTED: \x1b]0;title\x07")
-        REFUTED: \x1b]0;title\x07
-    """
+    r"""Print a result, which may hold names of files and words of statements, on stdout."""
     text = visible(text)
     try:
         print(text, flush=True)

@@ -31,12 +31,6 @@ def finite_vector(name: str, value: object, dimension: int | None = None) -> Arr
 def score_vector(name: str, value: object, place: str = "at index {}", first: int = 0) -> Array:
     """Return `value` as a float64 vector of scores, which may be infinite and never NaN.
 
-    Args:
-        name: of the argument.
-        value: the scores.
-        place: how an error names the place of an entry.
-        first: the number of the first entry there.
-
     Examples:
         >>> score_vector("scores", [1.0, float("nan")])
         Traceback (most recent call last):

@@ -12,30 +12,13 @@ _HIDDEN, _HIDDEN_OR_LINES = re.compile(f"[{_CONTROL}]"), re.compile(rf"[{_CONTRO
 
 
 def visible(text: str, one_line: bool = False) -> str:
-    r"""Text with its control characters written as Python writes them.
-
-    Args:
-        text: words of whomever.
-        one_line: whether tabs and ends of lines are written so too.
-
-    Examples:
-        >>> print(visible("\x1b[2Jscores\u202e\n.csv"))
-        \x1b[2Jscores\u202e
-        .csv
-        >>> print(visible("a\nb", one_line=True))
-        a\nb
-    """
+    r"""Text with its control characters written as Python writes them."""
     hidden = _HIDDEN_OR_LINES if one_line else _HIDDEN
     return hidden.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def shortened(text: str, most: int = 80) -> str:
-    """Text with its middle left out where it is longer than `most` characters.
-
-    Examples:
-        >>> shortened("abcdefghij" * 100, 20)
-        'abcdefgh ... defghij'
-    """
+    """Text with its middle left out where it is longer than `most` characters."""
     if len(text) <= most:
         return text
     first = (most - 4) // 2
@@ -43,12 +26,7 @@ def shortened(text: str, most: int = 80) -> str:
 
 
 def printable(value: Any, most: int = 200) -> str:
-    r"""Another's value, or path, on part of a line.
-
-    Examples:
-        >>> print(printable("a\x1b[31m.csv"), printable((3, 4)), printable("x" * 1000, 20))
-        a\x1b[31m.csv (3, 4) xxxxxxxx ... xxxxxxx
-    """
+    r"""Another's value, or path, on part of a line."""
     text = str(value)
     if len(text) > 10 * most:  # what is left out need not be looked at
         text = text[: 5 * most] + text[-5 * most :]
@@ -56,12 +34,7 @@ def printable(value: Any, most: int = 200) -> str:
 
 
 def quoted(value: Any, most: int = 40) -> str:
-    r"""Another's value as Python writes it, on part of a line.
-
-    Examples:
-        >>> print(quoted("a\x1b"), quoted("x" * 100, 20))
-        'a\x1b' 'xxxxxxx ... xxxxxx'
-    """
+    r"""Another's value as Python writes it, on part of a line."""
     try:
         text = repr(value)
     except Exception:  # of another's class, or of a whole number of thousands of digits

@@ -104,7 +104,7 @@ def adult_layer(seed: int, _: Path) -> LastLayer:
     return LastLayer("Adult", seen[:n], y[:n], seen[n:], y[n:], 2)
 
 
-FINE_TUNED, LOCATION_TESTED = 20, 752
+FINE_TUNED = 20
 LOCATION_WIDTHS = (256, 128)
 _LOCATION = RUNS["Purchase"]._replace(records=3_000)
 LOCATION = _LOCATION._replace(epochs=RUNS["Purchase"].steps * _LOCATION.batch / _LOCATION.records)

@@ -159,9 +159,6 @@ def _complements(scores: Scores) -> dict[int, int]:
     Let k of n runs hold a record. Two runs differ in it with probability 2 k (n - k) / (n (n - 1)), if its coins are exchangeable between
     runs, and all others with 2 k (n - k) / n^2 at least, if each run has a complement. The chance of a number beyond both is bounded
     by Chernoff's inequality.
-
-    Raises:
-        ValueError: if two runs hold nearly the same records, a run that calibrates tells the coins of a judged one, or a run has two complements.
     """
     assert scores.run is not None
     assert scores.record is not None

@@ -298,12 +298,7 @@ class InvertedLaw(AbstractScoreLaw):
         return result
 
     def _solve(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(x, log density there) by Newton's method on the probit of the tail, which is almost a straight line.
-
-        Args:
-            log_fpr: log P(S > x).
-            log_rest: log P(S <= x, S finite).
-        """
+        """(x, log density there) by Newton's method on the probit of the tail, which is almost a straight line."""
         if (far := self._is_far(log_fpr, log_rest)).any():
             x, density = np.empty(log_fpr.shape), np.empty(log_fpr.shape)
             for law, where in ((self, ~far), (self._far, far)):

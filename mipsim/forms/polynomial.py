@@ -322,13 +322,7 @@ _ELEMENTWISE = frozenset(
 
 
 def _is_elementwise(closed: Any, given: list[bool], shape: tuple[int, ...]) -> bool:
-    """Whether entry j of the result follows from entry j of arguments of the same shape, by operations that act on each entry alone.
-
-    Args:
-        closed: the operations.
-        given: which arguments depend on the output.
-        shape: of the output, and so of all that depends on it.
-    """
+    """Whether entry j of the result follows from entry j of arguments of the same shape, by operations that act on each entry alone."""
     jaxpr = closed.jaxpr if isinstance(closed, ClosedJaxpr) else closed
     depends = {x for x, does in zip(jaxpr.invars, given, strict=True) if does}
     for equation in jaxpr.eqns:

@@ -244,10 +244,6 @@ def _candidates(places: np.ndarray, weights: np.ndarray, count: int, size: int) 
 
     A transform g of positive weights of sum 1 on places of the range R is looked at on a coarser circle. |g|^2 is a trigonometric
     polynomial of degree R between 0 and 1, so that |d arccos |g(t)| / dt| <= R / 2 (the inequality of Bernstein and Szego for 2 |g|^2 - 1).
-
-    Examples:
-        >>> _candidates(np.array([-1, 1]), np.array([0.5, 0.5]), 10_000, 1 << 16).size  # |cos t|^10,000 is above e^-50 at 2,086
-        3074
     """
     span = int(places[-1] - places[0])
     ratio = 1

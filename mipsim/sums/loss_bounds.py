@@ -173,11 +173,7 @@ def _total(*logs: float) -> float:
 
 
 def _merged(cells: Cells, nodes: slice) -> tuple[int, float, float] | None:
-    """All outcomes as a single outcome, where few cells hold them and its loss is a node.
-
-    Returns:
-        Its node, the logarithm of its out mass, and the relative error of its in mass.
-    """
+    """All outcomes as a single outcome, where few cells hold them and its loss is a node."""
     held = np.flatnonzero(cells.log_atoms > -np.inf)
     if nodes.stop - nodes.start > _FEW_NODES or (held < nodes.start).any() or (held >= nodes.stop).any():
         return None

@@ -198,12 +198,7 @@ class ExactTradeOff(AbstractTradeOff):
         return self.law.threshold_at(rates("alpha", alpha))
 
     def _test(self, alpha: np.ndarray, *, merged: bool) -> tuple[np.ndarray, np.ndarray]:
-        """(FNR, TPR) of the distribution's randomised test at an FPR.
-
-        Args:
-            alpha: the FPR.
-            merged: False to randomise on ties; True between the least thresholds whose FPRs may be the two neighbouring ones.
-        """
+        """(FNR, TPR) of the distribution's randomised test at an FPR."""
         law = self.law
         threshold = law.threshold_at(alpha)
         fpr = law.sf(threshold, inside=False)

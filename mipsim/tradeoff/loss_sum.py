@@ -845,13 +845,7 @@ def completed(bounds: CurveBounds, log_fpr: np.ndarray, log_tnr: np.ndarray) -> 
 
 
 def _weight(theta: float, spread: float, needs: str) -> float:
-    """About the density of the world "in" at the mean of the tilt over the number that is needed.
-
-    Args:
-        theta: the tilt.
-        spread: of the tilted sum.
-        needs: "delta" (above), "rest" (its complement), "other" (below), or "rate" (the smallest of both error rates and their complements).
-    """
+    """About the density of the world "in" at the mean of the tilt over the number that is needed."""
     t = np.linspace(0.0, 12.0 * spread, 601)[1:]
     bell = np.exp(-0.5 * (t / spread) ** 2)
     gap = float(t[1] - t[0])

@@ -21,9 +21,6 @@ from sims.studies import STUDIES, D, N
 GENERATORS = ("sfc32", "Threefry", "SplitMix64")
 """Of the C program, by its numbers for them: one with a state, JAX's own, and mipsim's."""
 
-NO_GENERATOR = len(GENERATORS)
-"""Its number for words that cost nothing and are not random: what the look-ups and sums take by themselves."""
-
 
 def compiled_by_hand() -> Callable[..., None] | None:
     """The function of `reference_kernel.c`, or None where there is no compiler that knows vectors.

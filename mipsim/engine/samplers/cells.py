@@ -229,14 +229,6 @@ def _pieces(
     """Terms of any kind as a straight line over each cell, with base and unit; None where they are not straight enough.
 
     The line is that of least squares, so that it is right on average in every cell.
-
-    Args:
-        evaluate: the terms at sums, both of shape (d, 2, C): two sides of a fixed target, or two bits of a sampled target.
-        low: the sums at the first place, shape (d, 2).
-        ends: the largest possible ones, shape (d, 2).
-        laws: the probabilities of the columns, shape (d, 2, C).
-        layout: where the cells lie.
-        both_sides: whether the terms are those of either side.
     """
     columns, width = laws.shape[2], (1 << layout.shifts)[:, None, None]
     sample = laws > 0

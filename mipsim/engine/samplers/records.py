@@ -125,12 +125,6 @@ def _over_groups(
 
     The places of a group are computed a turn before they are looked up, and packed: a loop that looks up has no vectors, and
     XLA would make the words in it. With a list of up to 2^16 records that is twice as fast on a CPU.
-
-    Args:
-        groups: how many turns.
-        add: maps a group's number, the total so far and the group's four places to the new total.
-        draws: the games.
-        count: length of the list, at most 2^32.
     """
     words, bits = words_of(draws), 16 if count <= 2**16 else 32
     per_word, mask = 64 // bits, jnp.uint64(2**bits - 1)

@@ -548,17 +548,7 @@ def _linear(
 def _tabled(
     attack: AbstractAttack, terms: np.ndarray, law: np.ndarray, outputs: np.ndarray
 ) -> tuple[AbstractTerms, float, float]:
-    """Terms of any kind in fixed point, with base and unit.
-
-    Args:
-        attack: named where a term is no number.
-        terms: of every column, shape (d, 2, C).
-        law: the columns' probabilities, shape (d, 2, C).
-        outputs: the outputs that they stand for, shape (d, 2, C).
-
-    Raises:
-        ValueError: if a term that can occur is NaN or +inf.
-    """
+    """Terms of any kind in fixed point, with base and unit."""
     possible = law > 0
     bad = possible & (np.isnan(terms) | (terms == np.inf))
     if bad.any():

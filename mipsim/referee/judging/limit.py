@@ -90,15 +90,7 @@ def _limit_of(rate: Rate, size: int) -> AbstractTradeOff | Number:
 def _by_rate(
     result: PointResult, rate: Rate, apart: Size, refused: Sequence[str], bound: bool
 ) -> PointResult:
-    """The result with a proven rate beside the sizes, which says what truth tends to; unless they contradict it, it decides.
-
-    Args:
-        result: by the sizes.
-        rate: of truth to its limit.
-        apart: that limit against the claim.
-        refused: why the rate is none.
-        bound: whether only an excess counts.
-    """
+    """The result with a proven rate beside the sizes, which says what truth tends to; unless they contradict it, it decides."""
     rate_text = (
         f"Proven rate: at most {rate.constant:.3g} n^-{rate.power:g} from {rate.start:g} on ({rate.source})."
     )
