@@ -3,14 +3,12 @@
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import jax
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
-
-Dispatch = TypeVar("Dispatch")
 
 
 @contextmanager
@@ -66,20 +64,19 @@ def in_float64(method: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
-def of_float64(dispatch: Dispatch) -> Dispatch:
-    """A `singledispatch` that finds functions or None, whose functions then compute in float64 whoever calls them.
+def of_float64(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that returns a function or None; the function then computes in float64 whoever calls it.
 
     Examples:
         >>> import jax.numpy as jnp
-        >>> third = of_float64(functools.singledispatch(lambda thing: lambda x: jnp.sum(x) / 3))
+        >>> third = of_float64(lambda thing: lambda x: jnp.sum(x) / 3)
         >>> third(None)(np.ones(1)).dtype.name
         'float64'
     """
-    known: Any = dispatch
 
-    @functools.wraps(known)
-    def find(thing: Any) -> Any:
-        result = known(thing)
+    @functools.wraps(method)
+    def find(*args: Any) -> Any:
+        result = method(*args)
         return None if result is None else in_float64(result)
 
-    return cast(Dispatch, find)
+    return find

@@ -45,7 +45,7 @@ class NormalRow(AbstractRow):
 
 
 @row_of.register
-def _(data: Gaussian, weights: np.ndarray) -> AbstractRow:
+def _row_of_gaussian(data: Gaussian, weights: np.ndarray) -> AbstractRow:
     step = weights * data.factor if data.is_product else weights @ data.factor
     variance = fsum(np.square(step))
     if data.is_product:

@@ -169,7 +169,7 @@ class BernoulliRow(AbstractRow):
 
 
 @row_of.register
-def _(data: Bernoulli, weights: np.ndarray) -> AbstractRow:
+def _row_of_bernoulli(data: Bernoulli, weights: np.ndarray) -> AbstractRow:
     used = weights != 0.0
     return BernoulliRow(weights[used], np.broadcast_to(data.p, weights.shape)[used])
 
@@ -317,14 +317,14 @@ class AtomsRow(AbstractRow):
 
 
 @row_of.register
-def _(data: Discrete, weights: np.ndarray) -> AbstractRow:
+def _row_of_discrete(data: Discrete, weights: np.ndarray) -> AbstractRow:
     used = weights != 0.0
     law = np.broadcast_to(data.probabilities, (weights.size, data.values.size))
     return AtomsRow(weights[used, None] * data.values, law[used])
 
 
 @row_of.register
-def _(data: Empirical, weights: np.ndarray) -> AbstractRow:
+def _row_of_empirical(data: Empirical, weights: np.ndarray) -> AbstractRow:
     # Coordinates of a record are dependent, but weights . record is a single number: N equally likely atoms.
     projected, counts = np.unique(data.records @ weights, return_counts=True)
     return AtomsRow(projected[None, :], counts[None, :] / counts.sum())
