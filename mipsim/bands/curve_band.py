@@ -25,18 +25,23 @@ def just_below(value: np.ndarray) -> np.ndarray:
         >>> just_below(np.array([1.0])).item() == 1.0 - 2.0**-53, just_below(np.array([0.0])).item()
         (True, -2.2250738585072014e-308)
     """
-    return np.where(value == 0.0, -_LEAST, np.nextafter(value, -np.inf))
+    with np.errstate(over="ignore"):
+        return np.where(value == 0.0, -_LEAST, np.nextafter(value, -np.inf))
 
 
 def are_single(thresholds: np.ndarray) -> np.ndarray:
-    """Whether the scores above a threshold, up to the next, can have a single value only, for all thresholds but the last,
-    shape (K - 1,).
+    """Whether the scores of each bin, above a threshold and up to the next, can have a single value only, shape (K + 1,).
+
+    The first bin reaches down to -inf, the last up to +inf. The least float64, which shares the first with -inf, counts as -inf.
 
     Examples:
         >>> are_single(np.array([0.5, 1.0 - 2.0**-53, 1.0, 1.5]))
-        array([False,  True, False])
+        array([False, False,  True, False, False])
+        >>> are_single(np.array([-1.0, 0.0, 1.0]) * np.finfo(np.float64).max)
+        array([ True, False, False,  True])
     """
-    return just_below(thresholds[1:]) <= thresholds[:-1]
+    ends = np.concatenate([[-np.inf], thresholds, [np.inf]])
+    return just_below(ends[1:]) <= ends[:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +54,7 @@ class CurveBand:
     Attributes:
         alpha_low, alpha_high: bounds of P0(score > t), shape (K,), non-increasing.
         beta_low, beta_high: bounds of P1(score <= t), shape (K,), non-decreasing.
-        single: between which neighbouring thresholds scores are equal for certain, see `are_single`, shape (K - 1,); None for none.
+        single: in which bins scores are equal for certain, see `are_single`, shape (K + 1,); None for none.
 
     Examples:
         >>> band = CurveBand.from_counts([900, 500, 100], 1000, [200, 500, 800], 1000, 0.01)
@@ -133,14 +138,14 @@ class CurveBand:
         """B_L(a) = max{beta_low[k] : alpha_low[k] > a}, 0 where there is none; any shape.
 
         Where the scores between thresholds k and k + 1 are equal, beta_low[k + 1] takes the place of beta_low[k]: the first threshold
-        whose FPR is at most a is then k + 1 or beyond.
+        whose FPR is at most a is then k + 1 or beyond. The FNR is 1 beyond the last score, and 0 where every game is called "in", a = 1.
         """
-        beta = self.beta_low
+        beta = np.concatenate([[0.0], self.beta_low])
         if self.single is not None:
-            beta = np.append(np.where(self.single, beta[1:], beta[:-1]), beta[-1])
+            beta = np.where(self.single, np.append(self.beta_low, 1.0), beta)
         a = np.asarray(alpha, dtype=np.float64)
         passed = np.searchsorted(-self.alpha_low, -a, side="left")  # how many k have alpha_low[k] > a
-        return np.concatenate([[0.0], beta])[passed]
+        return np.where(a < 1.0, beta[passed], 0.0)
 
     def upper(self, alpha: object) -> np.ndarray:
         """B_U(a) = min{beta_high[k] : alpha_high[k] <= a}, 1 where there is none; any shape."""
@@ -164,14 +169,12 @@ class CurveBand:
 
         Examples:
             >>> counts = [1000, 500, 0], 1000, [0, 400, 1000], 1000  # just below 0, at 0 and at 1 of a yes/no attack
-            >>> for single in (None, np.array([True, True])):
+            >>> for single in (None, np.array([False, True, True, False])):
             ...     print([round(end, 2) for end in CurveBand.from_counts(*counts, 0.01, single).auc_interval()])
             [0.25, 0.84]
             [0.5, 0.6]
         """
-        single = np.zeros(self.alpha_low.size + 1, dtype=bool)
-        if self.single is not None:
-            single[1:-1] = self.single
+        single = np.zeros(self.alpha_low.size + 1, dtype=bool) if self.single is None else self.single
 
         def area(alpha: np.ndarray, beta: np.ndarray, share: float) -> float:
             """The mean over "out" scores of the FNR, of which those of an "in" score between the same thresholds count by a share."""

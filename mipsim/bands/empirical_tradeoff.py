@@ -82,8 +82,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         confidence: of the band, in (0, 1).
         free_thresholds: whether the thresholds were chosen after the scores; the band then holds at all thresholds.
         tied: whether all scores between two neighbouring thresholds are equal, as they are where the thresholds are all scores.
-        finer_counts: (false positives, false negatives) at more thresholds, increasing and fixed before the games, for the AUC and for comparisons of
-            two played curves; None if there are no more.
+        finer_counts: (thresholds, false positives, false negatives) at more thresholds, increasing and fixed before the games, for the AUC and for
+            comparisons of two played curves; None if there are no more.
         earlier_counts: if not None, every interval and bound holds at all numbers of games at once, so that the games may have been ended
             because of what they showed (`mipsim.bands.anytime_bounds`): what earlier, independent games counted at each threshold, false positives and
             true negatives, false negatives and true positives, shape (4, K), which makes the intervals narrower; zeros if there were none.
@@ -110,7 +110,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     confidence: float = 0.999
     free_thresholds: bool = False
     tied: bool = False
-    finer_counts: tuple[np.ndarray, np.ndarray] | None = None
+    finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     earlier_counts: np.ndarray | None = None
 
     def __post_init__(self) -> None:
@@ -127,15 +127,16 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         level = number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
         finer = self.finer_counts
         if finer is not None:
-            names = ("finer_counts[0]", "out_games"), ("finer_counts[1]", "in_games")
-            finer = tuple(
-                class_counts(n, c, g, getattr(self, g))[0] for c, (n, g) in zip(finer, names, strict=True)
+            more, above, below = finer
+            finer = (
+                increasing_vector("finer_counts[0]", more),
+                class_counts("finer_counts[1]", above, "out_games", n0)[0],
+                class_counts("finer_counts[2]", below, "in_games", n1)[0],
             )
-            if finer[0].size != finer[1].size:
-                raise ValueError(
-                    f"finer_counts have {finer[0].size} and {finer[1].size} entries; they must have as many"
-                )
-            _monotone(*finer)
+            sizes = [part.size for part in finer]
+            if len(set(sizes)) > 1:
+                raise ValueError(f"finer_counts have {sizes} entries; they must have as many")
+            _monotone(*finer[1:])
         earlier = self.earlier_counts
         if mixed_rates(x, n0, y, n1, earlier) is not None and self.free_thresholds:
             raise ValueError("earlier_counts is given for free_thresholds; it must be None for these")
@@ -164,7 +165,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         in_games: int,
         confidence: float = 0.999,
         *,
-        finer_counts: tuple[np.ndarray, np.ndarray] | None = None,
+        finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
         earlier_counts: np.ndarray | None = None,
     ) -> EmpiricalTradeOff:
         """Build the curve from counts in any array-like form.
@@ -183,7 +184,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     @property
     def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
         """(false positives, false negatives) at the most thresholds that are known."""
-        return self.finer_counts or (self.false_positives, self.false_negatives)
+        return self.finer_counts[1:] if self.finer_counts else (self.false_positives, self.false_negatives)
 
     @classmethod
     def from_scores(
@@ -258,12 +259,13 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         """The band, simultaneous over both worlds and all thresholds: Clopper-Pearson, or free of thresholds."""
         risk = 1.0 - self.confidence
         counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
+        single = are_single(self.thresholds)
         if self._mixed is not None:
-            return anytime_band(*self._mixed, risk)
+            return replace(anytime_band(*self._mixed, risk), single=single)
         if not self.free_thresholds:
-            return CurveBand.from_counts(*counts, risk, are_single(self.thresholds))
+            return CurveBand.from_counts(*counts, risk, single)
         out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
-        return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2))
+        return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2), single)
 
     def advantage_interval(self) -> tuple[float, float]:
         """Interval of the attack's largest TPR - FPR over all thresholds; warns where it is [0, 1], with the reason."""
@@ -300,9 +302,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     def _pairs(self, *, all_tied: bool) -> PairedGames | None:
         above, below = self.finest_counts
         chosen = self.thresholds if self.free_thresholds else None
-        tied = np.full(above.size + 1, all_tied)
-        if above.size == self.thresholds.size and not self.free_thresholds:
-            tied[1:-1] |= are_single(self.thresholds)
+        finest = self.finer_counts[0] if self.finer_counts else self.thresholds
+        tied = are_single(finest) | all_tied
         return pair_games(above, self.out_games, below, self.in_games, chosen, tied)
 
     def _checked(self, interval: tuple[float, float]) -> tuple[float, float]:

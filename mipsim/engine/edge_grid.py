@@ -43,15 +43,15 @@ class EdgeGrid(eqx.Module):
     def __init__(self, columns: Sequence[np.ndarray]) -> None:
         placed = [_placed(edges) for edges in columns]
         # Bounded by the fullest bucket of any column, so that a single loop serves them all.
-        steps = max(int(held.max()).bit_length() for _, held in placed)
+        steps = max(int(held.max()).bit_length() for *_, held in placed)
         most = max(edges.size for edges in columns)
         padded = np.full((len(columns), _QUANTUM * -(-(most + (1 << steps)) // _QUANTUM)), np.inf)
         for row, edges in zip(padded, columns, strict=True):
             row[: edges.size] = edges
         self.edges = padded.reshape(-1)
-        self.first = np.concatenate([np.cumsum(held) - held for _, held in placed]).astype(np.int32)
-        self.start = np.array([[float(edges[0])] for edges in columns])
-        self.scale = np.array([[scale] for scale, _ in placed])
+        self.first = np.concatenate([np.cumsum(held) - held for *_, held in placed]).astype(np.int32)
+        self.start = np.array([[start] for start, *_ in placed])
+        self.scale = np.array([[scale] for _, scale, _ in placed])
         self.steps = np.int32(steps)
 
     @property
@@ -92,11 +92,13 @@ class EdgeGrid(eqx.Module):
         return low - begin
 
 
-def _placed(edges: np.ndarray) -> tuple[float, np.ndarray]:
-    """The scale of the buckets, and how many thresholds each holds."""
-    width = float(edges[-1]) - float(edges[0])
-    scale = _BUCKETS / width if 0 < width < np.inf else 0.0
+def _placed(edges: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """The start and the scale of the buckets, and how many thresholds each holds."""
+    # Thresholds that set infinite scores apart lie in the first or the last bucket.
+    finite = edges[np.abs(edges) < np.finfo(np.float64).max]
+    start, end = (float(finite[0]), float(finite[-1])) if finite.size else (0.0, 0.0)
+    scale = _BUCKETS / (end - start) if 0 < end - start < np.inf else 0.0
     scale = scale if np.isfinite(scale) else 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        place = np.nan_to_num(np.clip((edges - edges[0]) * scale, 0, _BUCKETS - 1)).astype(np.int64)
-    return scale, np.bincount(place, minlength=_BUCKETS)
+        place = np.nan_to_num(np.clip((edges - start) * scale, 0, _BUCKETS - 1)).astype(np.int64)
+    return start, scale, np.bincount(place, minlength=_BUCKETS)

@@ -11,6 +11,7 @@ import numpy as np
 
 from mipsim._html_table import html_table
 from mipsim._validation import increasing_vector, whole
+from mipsim.bands.curve_band import are_single
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.engine.checkpoint import MOST_GAMES, difference, read_counts, total, write_counts
 from mipsim.engine.pilot import spread_evenly
@@ -63,8 +64,8 @@ class Histogram:
         """The empirical trade-off curve with its simultaneous band.
 
         Thresholds are picked evenly by their index among the edges, or for a score with atoms by what the pilot measured
-        (`mipsim.engine.pilot.pilot_shares`), never by looking at these counts: the band needs it. The AUC, and comparisons of two
-        played curves, use all edges.
+        (`mipsim.engine.pilot.pilot_shares`), never by looking at these counts: the band needs it. Edges around a single value come
+        first. The AUC, and comparisons of two played curves, use all edges.
 
         Args:
             confidence: of the band, simultaneous over both worlds and all thresholds, in (0, 1).
@@ -80,7 +81,7 @@ class Histogram:
         wanted = min(whole("thresholds", thresholds, 1), self.edges.size)
         if self.games == 0:
             raise ValueError("the histogram holds 0 games; a trade-off curve needs at least 1")
-        pick = spread_evenly(dict(self.manifest.get("edges", {})).get("shares"), self.edges.size, wanted)
+        pick = self._picked(wanted)
         above, below = self.games - np.cumsum(self.out)[:-1], np.cumsum(self.inside)[:-1]
         n = self.games
         earlier = self._pilot_counts()[:, pick] if anytime or "until" in self.manifest else None
@@ -91,9 +92,22 @@ class Histogram:
             below[pick],
             n,
             confidence,
-            finer_counts=(above, below),
+            finer_counts=(self.edges, above, below),
             earlier_counts=earlier,
         )
+
+    def _picked(self, wanted: int) -> np.ndarray:
+        """Which edges to use, at most `wanted`: those around cells of a single value if they are so few, and others evenly."""
+        shares = dict(self.manifest.get("edges", {})).get("shares")
+        ends = are_single(self.edges)
+        needed = ends[:-1] | ends[1:]
+        rest = np.flatnonzero(~needed)
+        if not rest.size or not 0 < needed.sum() <= wanted:
+            return spread_evenly(shares, self.edges.size, wanted)
+        if isinstance(shares, list) and len(shares) == needed.size:
+            shares = [shares[i] for i in rest]
+        others = rest[spread_evenly(shares, rest.size, wanted - int(needed.sum()))]
+        return np.sort(np.concatenate([np.flatnonzero(needed), others]))
 
     def _pilot_counts(self) -> np.ndarray:
         """What the pilot counted, as `EmpiricalTradeOff.earlier_counts` at every edge; zeros where it is not known."""

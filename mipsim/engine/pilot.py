@@ -13,10 +13,15 @@ THRESHOLDS = 1024
 _DISTINCT = 0.9
 """A score that takes fewer different values than this share of the pilot's games has atoms."""
 
-PILOT_RULE = 3
-"""Which rule places the thresholds, in manifests. Those of the first rule name none: a pilot of the run's own seed, more
-thresholds beyond the values of a score with atoms, and none rounded. The second had none at the two values of a yes/no attack. Counts on them
-are resumed on them."""
+PILOT_RULE = 4
+"""Which rule places the thresholds, in manifests; counts on thresholds of another rule are resumed on them."""
+
+_MOST_VALUES = 24
+"""Values with a cell of their own: their thresholds are at most 48 of the 64 that a verdict uses, and a value that is left out holds below 1/25 of the games."""
+_LEAST_SHARE, _LEAST_COUNT = 1 / 64, 8
+"""Of a world's pilot games, by which a value of a score with many values has a cell of its own."""
+_SPLIT = 1.01
+"""A value is no single float64 if so many times its games lie within rounding of it."""
 
 LONG_PILOT = 2**32
 """Numbers that literal games of a pilot may draw in each world, in some seconds, before they have a line of progress."""
@@ -25,6 +30,7 @@ _OFFSET = 0.377
 """Of the grid from zero, in steps."""
 _SUMMED = 1e-11
 """What the order of a sum may change, relative to the largest score."""
+_LARGEST = float(np.finfo(np.float64).max)
 _REACH = 6.0  # in probits: rates of 1e-9, the least that a run of 1e9 games can tell
 
 
@@ -39,8 +45,9 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     rounded to a grid, so that machines whose scores differ by the rounding of float64 have the same ones; those of literal clipped
     steps, whose rows are float32, may differ.
 
-    A score of two whole values, such as a yes/no attack, has thresholds at each value, just below it and between them: scores in the cell that
-    ends at a value are equal, whatever the games show.
+    A value that many pilot games share, such as each of a yes/no attack, a rank, or the ends of a clipped score, has a threshold at it and a
+    threshold at the next lower float64 (`mipsim.bands.curve_band.are_single`): all scores in between are equal, whatever the games show.
+    Such thresholds may differ on a machine whose scores differ by rounding.
 
     Args:
         scores: pilot scores, shape (2, m); +-inf are allowed and ignored, NaN is not allowed.
@@ -52,14 +59,22 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
         (True, True, True)
     """
     worlds = [np.sort(row[np.isfinite(row)]) for row in scores]
-    result = [_spread(values, THRESHOLDS // 2) for values in worlds if values.size]
+    single = _single_values(scores)
+    around = np.concatenate([just_below(single), np.clip(single, -_LARGEST, _LARGEST)])
+    around = around[np.isfinite(around)]
+    if single.size == 2 and np.unique(scores).size == 2:
+        middle = 0.5 * single[:1] + 0.5 * single[1:]
+        return np.unique(np.concatenate([around, middle[np.isfinite(middle)]]))
+    result = [_spread(values, (THRESHOLDS - around.size) // 2) for values in worlds if values.size]
     if not result:
-        return np.zeros(1)
+        return np.unique(np.append(around, 0.0))
+    return np.unique(np.concatenate([around, _even(worlds, np.concatenate(result))]))
+
+
+def _even(worlds: list[np.ndarray], edges: np.ndarray) -> np.ndarray:
+    """Thresholds evenly spread in probits, moved between the values of a score with atoms."""
     pooled = np.sort(np.concatenate(worlds))
-    exact = np.unique(pooled)
-    if exact.size == 2 and (exact == np.rint(exact)).all() and np.abs(exact).max() < 2.0**50:
-        return np.sort(np.concatenate([just_below(exact), exact, [exact.mean()]]))
-    values, edges = _distinct(pooled), np.concatenate(result)
+    values = _distinct(pooled)
     atomic = values.size < _DISTINCT * pooled.size
     edges = _between(edges, values, move_all=atomic)
     edges = np.sort(edges[np.isfinite(edges)])
@@ -70,6 +85,38 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     if atomic and values.size > 1:
         edges = _fewer_tails(edges, values)
     return _rounded(edges, values)
+
+
+def _single_values(scores: np.ndarray) -> np.ndarray:
+    """The values of a score that get cells of their own, increasing; infinite ones too.
+
+    Examples:
+        >>> coins = np.array([[0.3, 0.7, 0.7, -np.inf] * 100] * 2)
+        >>> _single_values(coins), _single_values(coins + 1e-12 * np.arange(400))
+        (array([-inf,  0.3,  0.7]), array([-inf]))
+    """
+    values, counts = np.unique(scores, return_counts=True)
+    values = values + 0.0  # -0.0 equals 0.0
+    finite = np.sort(scores[np.isfinite(scores)])
+    whole = bool((finite == np.rint(finite)).all()) and float(np.abs(finite).max(initial=0.0)) < 2.0**50
+    if values.size > min(_MOST_VALUES, scores.size // 2):
+        ranks = [
+            [np.searchsorted(np.sort(row), values, side) for side in ("left", "right")] for row in scores
+        ]
+        most = max(_LEAST_COUNT, _LEAST_SHARE * scores.shape[1])
+        heavy = np.any([right - left >= most for left, right in ranks], axis=0)
+        heaviest = np.sort(
+            np.argsort(np.where(heavy, -counts, 0), kind="stable")[: min(_MOST_VALUES, heavy.sum())]
+        )
+        values, counts = values[heaviest], counts[heaviest]
+    known = np.isfinite(values)
+    if not whole:
+        width = _rounding(finite)
+        near = np.searchsorted(finite, values + width, "right") - np.searchsorted(finite, values - width)
+        known &= near <= _SPLIT * counts
+    # Compiled code takes subnormal numbers for 0.
+    known &= (values == 0.0) | (np.abs(values) >= np.finfo(np.float64).tiny)
+    return values[known | np.isinf(values)]
 
 
 def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
