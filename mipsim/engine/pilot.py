@@ -50,7 +50,7 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     Such thresholds may differ on a machine whose scores differ by rounding.
 
     Args:
-        scores: pilot scores, shape (2, m); +-inf are allowed and ignored, NaN is not allowed.
+        scores: pilot scores, shape (2, m); +-inf are allowed, NaN is not allowed.
 
     Examples:
         >>> rng = np.random.default_rng(0)
@@ -63,8 +63,8 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     around = np.concatenate([just_below(single), np.clip(single, -_LARGEST, _LARGEST)])
     around = around[np.isfinite(around)]
     if single.size == 2 and np.unique(scores).size == 2:
-        middle = 0.5 * single[:1] + 0.5 * single[1:]
-        return np.unique(np.concatenate([around, middle[np.isfinite(middle)]]))
+        finite = np.clip(single, -_LARGEST, _LARGEST)
+        return np.unique(np.append(around, 0.5 * finite[0] + 0.5 * finite[1]))
     result = [_spread(values, (THRESHOLDS - around.size) // 2) for values in worlds if values.size]
     if not result:
         return np.unique(np.append(around, 0.0))

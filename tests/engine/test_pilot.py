@@ -49,30 +49,84 @@ def test_any_law_gets_increasing_finite_thresholds(scores):
     assert edges.size <= THRESHOLDS
 
 
-def test_atoms_lie_between_thresholds():
-    for scores in (
-        np.random.default_rng(3).binomial(10, 0.3, (2, 4096)).astype(float),
-        np.full((2, 64), 3.0),
-        np.stack([np.zeros(64), np.full(64, 0.3)]),
-    ):
-        edges, atoms = pilot_edges(scores), np.unique(scores)
-        assert np.abs(edges[:, None] - atoms).min() > 1e-10
-        assert np.unique(np.searchsorted(edges, atoms)).size == atoms.size
+LARGEST = np.finfo(float).max
+FLOAT32 = float(np.float32(0.1))
 
 
-def test_two_whole_values_have_thresholds_at_them_and_just_below() -> None:
-    edges = pilot_edges(np.tile([-1.0, 0.0, 0.0, -np.inf], (2, 16)))
+def cells_of(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Whether each value lies in a cell that holds a single float64."""
+    return are_single(edges)[np.searchsorted(edges, values)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.0, 1.0],
+        [-1.0, -0.0, 0.0],
+        [0.0, 0.3],
+        [-0.3, 0.1, 0.7],
+        [FLOAT32, 0.7],
+        [5.0],
+        [0.0, 2.0**50],
+        [-np.inf, np.inf],
+        [-np.inf, -1e300, 0.2, np.inf],
+        np.sqrt(np.arange(24)),
+    ],
+)
+def test_few_values_lie_in_cells_of_their_own(values) -> None:
+    edges = pilot_edges(np.tile(values, (2, 64)))
+    assert sound(edges)
+    assert cells_of(np.array(values), edges).all()
+    places = np.searchsorted(edges, values)
+    assert np.unique(places).size == np.unique(values).size
+    assert not are_single(edges)[np.setdiff1d(np.arange(edges.size + 1), places)].any()
+    # The control: the neighbours of a value lie in cells that hold other values too.
+    with np.errstate(over="ignore"):
+        beside = np.concatenate([np.nextafter(values, -np.inf), np.nextafter(values, np.inf)])
+    beside = beside[np.isfinite(beside) & (np.abs(beside) < LARGEST) & (np.abs(beside) > 1e-300)]
+    assert not cells_of(beside, edges).any()
+
+
+def test_two_values_have_thresholds_at_them_just_below_and_between() -> None:
+    edges = pilot_edges(np.tile([-1.0, 0.0, 0.0], (2, 16)))
     assert edges.tolist() == [np.nextafter(-1.0, -2.0), -1.0, -0.5, -np.finfo(float).tiny, 0.0]
-    assert are_single(edges).tolist() == [True, False, False, True]
-    for others in ([0.0, 1.0, 2.0], [0.0, 0.3], [5.0], [0.0, 2.0**50]):
-        assert not are_single(pilot_edges(np.tile(others, (2, 64)))).any()
+    assert are_single(edges).tolist() == [False, True, False, False, True, False]
 
 
-def test_values_that_differ_by_rounding_are_one_atom():
+def test_of_a_mixture_the_frequent_values_have_cells_and_the_rest_even_thresholds() -> None:
+    """A clipped score, float32 and float64, and a value too rare for a cell; the control has no value twice."""
+    rng = np.random.default_rng(8)
+    for dtype in (np.float64, np.float32):
+        smooth = rng.normal(size=(2, 4096)).astype(dtype).astype(float)
+        clipped = np.clip(smooth, -0.7, 1.1)
+        clipped[:, :20] = 0.3
+        edges = pilot_edges(clipped)
+        assert cells_of(np.array([-0.7, 0.3, 1.1]), edges).tolist() == [True, False, True]
+        assert are_single(edges).sum() == 2
+        assert 100 < edges.size <= THRESHOLDS
+        assert not are_single(pilot_edges(smooth)).any()
+
+
+def test_of_many_values_the_most_frequent_have_cells() -> None:
+    values = np.sqrt(np.arange(40.0))
+    scores = np.repeat(values, np.where(np.arange(40) < 30, 100, 20))
+    edges = pilot_edges(np.stack([scores, scores]))
+    assert cells_of(values, edges).sum() == 24
+    assert not cells_of(values[30:], edges).any()
+
+
+def test_subnormal_values_have_no_cells_since_compiled_code_takes_them_for_zero() -> None:
+    assert not cells_of(np.array([1e-310]), pilot_edges(np.tile([1e-310, 0.0], (2, 64)))).any()
+
+
+@pytest.mark.parametrize(("jitter", "infinite"), [(1e-9, False), (1e-15, False), (1e-9, True)])
+def test_values_that_differ_by_rounding_are_a_single_atom(jitter, infinite):
     rng = np.random.default_rng(4)
     lattice = rng.binomial(10, 0.3, (2, 4096)) * 0.1
-    edges = pilot_edges(lattice + 1e-9 * rng.normal(size=lattice.shape))
+    scores = lattice + jitter * rng.normal(size=lattice.shape)
+    edges = pilot_edges(np.where(rng.random(scores.shape) < 0.5, np.inf, scores) if infinite else scores)
     assert np.abs(edges[:, None] - np.unique(lattice.round(1))).min() > 1e-5
+    assert are_single(edges).sum() == infinite
 
 
 def test_a_constant_score_can_be_told_from_a_shifted_one():
@@ -84,10 +138,10 @@ def test_a_constant_score_can_be_told_from_a_shifted_one():
 def test_thresholds_do_not_depend_on_rounding(scores):
     """Rounding of 1e-15 moves one of 1,024 thresholds, the closest of them 1e-6 from a score, in 20 trials with a probability below 1e-3.
 
-    The sixth is left out: where scores are 1e9 and differ by 1, rounding is 1e-7. So are two whole values, which have no rounding.
+    The sixth is left out: where scores are 1e9 and differ by 1, rounding is 1e-7. So are thresholds at single values.
     """
-    if np.unique(scores).size == 2:
-        scores = 0.3 * scores
+    # Values that differ by rounding have no cells of their own.
+    scores = scores * (1.0 + 2.0**-52 * np.random.default_rng(2).integers(-2, 3, scores.shape))
     rng, edges = np.random.default_rng(1), pilot_edges(scores)
     for _ in range(20):
         jitter = 1.0 + 2.0**-52 * rng.integers(-2, 3, scores.shape)
@@ -96,8 +150,9 @@ def test_thresholds_do_not_depend_on_rounding(scores):
 
 def test_rounding_leaves_thresholds_between_atoms():
     scores = np.random.default_rng(5).binomial(10, 0.3, (2, 4096)) * 0.1
-    atoms, edges = np.unique(scores), pilot_edges(scores)
-    inner = edges[(edges > atoms[0]) & (edges < atoms[-1])]
+    atoms = np.unique(scores)
+    edges = pilot_edges(scores + 1e-14 * np.random.default_rng(6).normal(size=scores.shape))
+    inner = edges[(edges > atoms[0] + 1e-9) & (edges < atoms[-1] - 1e-9)]
     assert np.abs(inner[:, None] - atoms).min() > 0.48 * 0.1
 
 
@@ -105,8 +160,9 @@ def test_few_thresholds_lie_where_no_score_was_seen():
     """They were 286 of 289 for four values, so that a choice of 64 that is even in their numbers missed all three that matter."""
     rng = np.random.default_rng(6)
     for values in ([0.0, 0.3], [0.0, 1.0, 2.0, 3.0], np.arange(40.0)):
-        edges = pilot_edges(rng.choice(values, (2, 4096)))
-        between = (edges > values[0]) & (edges < values[-1])
+        scores = rng.choice(values, (2, 4096))
+        edges = pilot_edges(scores + 1e-12 * rng.normal(size=scores.shape))
+        between = (edges > values[0] + 1e-9) & (edges < values[-1] - 1e-9)
         assert between.sum() == len(values) - 1
         assert 2 <= (~between).sum() <= max(2, len(values) - 1)
 
@@ -115,7 +171,7 @@ def test_no_heavy_value_is_missed_among_many_rare_ones():
     """Three values of a third each and 500 of one in a million: even choices by number would skip the three."""
     values = np.concatenate([[0.0, 1.0, 2.0], 3.0 + np.arange(500)])
     scores = np.concatenate([np.repeat(values[:3], 10_000), values[3:]])
-    pilot = np.stack([scores, scores])
+    pilot = np.stack([scores, scores]) + 1e-12 * np.random.default_rng(9).normal(size=scores.size)
     edges = pilot_edges(pilot)
     shares = pilot_shares(pilot, edges)
     picked = edges[spread_evenly(shares, edges.size, 64)]
