@@ -41,12 +41,6 @@ class RatePromise:
     Attributes:
         tpr: in [fpr, 1], since a coin has TPR = FPR.
         fpr: in (0, 1).
-
-    Examples:
-        >>> RatePromise(0.2, 0.01)
-        RatePromise(tpr=0.2, fpr=0.01)
-        >>> RatePromise(0.2, 0.01).curve.beta(0.05)
-        0.0
     """
 
     tpr: float
@@ -84,16 +78,6 @@ def read_claim(text: str) -> AbstractTradeOff | RatePromise:
 
     Raises:
         ValueError: if it is none of these, a number is outside its range, or the file cannot be read.
-
-    Examples:
-        >>> read_claim("mu=1"), read_claim("epsilon=2,delta=1e-5")
-        (GaussianTradeOff(mu=1.0), ApproxDPTradeOff(at_epsilon=2.0, at_delta=1e-05))
-        >>> read_claim("sigma=2,steps=16")
-        GaussianTradeOff(mu=2.0)
-        >>> read_claim("epsilon=2,mu=1")
-        Traceback (most recent call last):
-        ...
-        ValueError: claim is 'epsilon=2,mu=1'; it must be like mu=1 (or gdp=1), epsilon=2,delta=1e-5, rho=0.5, advantage=0.1, tpr=0.2,fpr=0.01, sigma=1,rate=0.1,steps=90 or a .csv file with alpha and beta
     """
     if text.lower().endswith(".csv"):
         return read_curve(Path(text))
@@ -143,11 +127,6 @@ def zcdp(rho: float) -> AbstractTradeOff:
         ValueError: if rho is outside its range.
 
     Source: Canonne, Kamath, Steinke (2020), "The discrete Gaussian for differential privacy", proposition 12, remark 15.
-
-    Examples:
-        >>> weaker, gaussian = zcdp(0.5), GaussianTradeOff(1.0)  # N(0, 1) against N(1, 1) is 0.5-zCDP
-        >>> float(weaker.tpr_at(0.01)) > float(gaussian.tpr_at(0.01))
-        True
     """
     value = number("rho", rho, 0.0, 700.0, low_open=True)
     root = math.sqrt(value)

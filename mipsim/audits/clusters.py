@@ -26,13 +26,6 @@ def one_a_cluster(scores: Scores) -> Scores:
 
     Raises:
         ValueError: if there are fewer than 100 clusters, or none was chosen in one of the worlds.
-
-    Examples:
-        >>> rng = np.random.default_rng(0)
-        >>> whole = Scores.of(rng.normal(size=600), np.tile([0, 1], 300), np.repeat(np.arange(200), 3))
-        >>> chosen = one_a_cluster(whole)
-        >>> chosen.values.size, np.unique(chosen.cluster).size
-        (200, 200)
     """
     assert scores.cluster is not None
     if scores.clusters < LEAST_SCORES:

@@ -83,10 +83,6 @@ def guess_plan(canaries: int) -> list[tuple[int, int]]:
     """The numbers of guesses ("in", "out") that are tried, fixed by the number of canaries alone.
 
     All, half, a quarter and so on of the canaries, down to 16: by halves at both ends of the order, and "in" alone.
-
-    Examples:
-        >>> guess_plan(100)
-        [(50, 50), (25, 25), (50, 0), (12, 12), (25, 0)]
     """
     plan, total = [], canaries
     while total >= LEAST_GUESSES:
@@ -103,10 +99,6 @@ def tie_free_split(values: np.ndarray, number: int) -> tuple[int, int]:
     Args:
         values: the scores, falling, shape (n,).
         number: of guesses, from 0 to n.
-
-    Examples:
-        >>> tie_free_split(np.array([9.0, 8.0, 7.0, 6.0]), 2), tie_free_split(np.array([1.0, 0.0, 0.0, 0.0]), 4)
-        ((1, 1), (1, 3))
     """
     n, high = values.size, np.arange(number + 1)
     low_at = n - number + high  # where the guesses "out" begin
@@ -183,13 +175,6 @@ class OneRun:
     Raises:
         ValueError: if such coins hardly give so many canaries that are in, fewer than 100 canaries remain, or there are more
             guesses than canaries.
-
-    Examples:
-        >>> rng = np.random.default_rng(0)
-        >>> coins = rng.random(2000) < 0.5
-        >>> found = OneRun(Scores.of(rng.normal(size=2000) + 2.0 * coins, coins), 0.05)
-        >>> round(found.mu(), 1), round(found.epsilon(1e-5), 1), len(found.guesses)
-        (1.2, 3.8, 13)
     """
 
     def __init__(

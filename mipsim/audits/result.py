@@ -358,12 +358,7 @@ def up(bound: float) -> str:
 
 
 def down(bound: float) -> str:
-    """A lower bound with four digits, rounded down.
-
-    Examples:
-        >>> down(0.99999), down(12.3456), down(0.0), down(1e-7)
-        ('0.9999', '12.34', '0', '0')
-    """
+    """A lower bound with four digits, rounded down."""
     if bound == math.inf:
         return "inf"
     digits = 4 if bound < 1.0 else max(0, 3 - int(math.log10(bound)))

@@ -67,17 +67,6 @@ def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
 
     Source: theorem 2 applies the composition theorem and group privacy of Dong, Roth, Su (2022); exchanges within a record are those of
         Fisher's exact test, squares are the swaps of matrices with fixed sums (Besag and Clifford, 1989).
-
-    Examples:
-        >>> rng = np.random.default_rng(0)
-        >>> coins = rng.random((50, 16)).argsort(axis=1) < 8
-        >>> pairs, exchange = judged_canaries(Scores.of_matrix(rng.normal(size=(50, 16)), coins, "records"))
-        >>> pairs.values.size, exchange.words
-        (400, 'pairs of a run with a record and one without')
-        >>> halves = rng.random((50, 16)).argsort(axis=0) < 25
-        >>> squares, exchange = judged_canaries(Scores.of_matrix(rng.normal(size=(50, 16)), halves, "records"))
-        >>> exchange
-        Exchange(records=2, runs=2)
     """
     assert scores.run is not None
     assert scores.record is not None

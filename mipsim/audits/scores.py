@@ -334,12 +334,6 @@ def read_scores(
     Raises:
         ValueError: one sentence that names the file and what is wrong: missing, cut off, of unknown columns, or of
             scores that no audit can use. What is unclear is refused with the option that says it.
-
-    Examples:
-        >>> read_scores("nowhere.csv")
-        Traceback (most recent call last):
-        ...
-        ValueError: nowhere.csv is no file
     """
     file = Path(path)
     roles = _given_roles(columns)
@@ -378,12 +372,6 @@ def scores_of(
 
     Raises:
         ValueError: one sentence that says which argument is wrong.
-
-    Examples:
-        >>> scores_of({"score": range(100), "is_member": [0, 1] * 50}, None, None, columns=None, higher=None)
-        Traceback (most recent call last):
-        ...
-        ValueError: scores: which of its keys is what is not clear: 'score', 'is_member'; name them, as --columns score=score,member=is_member
     """
     if (table := frame_table(scores)) is not None:
         if any(x is not None for x in (member, cluster, run, record, rows)):

@@ -168,10 +168,6 @@ def lacking(published: Published, directory: str | os.PathLike[str] | None = Non
     Args:
         published: a data set of archives.
         directory: the data directory; None = that of `MIPSIM_DATA`.
-
-    Examples:
-        >>> lacking(Published("X", (".",), (DataFile("x.zip", "", 0, ""),)), "no/such/folder")
-        ('x.zip',)
     """
     missing: list[str] = []
     for file in published.files:
@@ -211,12 +207,6 @@ def sampled(
 
     Raises:
         ValueError: if there are not so many.
-
-    Examples:
-        >>> both = np.array([5, 6]), np.array([7, 8])
-        >>> x, y = sampled([both, both], 3)
-        >>> len(x), bool((x + 2 == y).all())
-        (3, True)
     """
     if records is None:
         x, y = zip(*parts, strict=True)

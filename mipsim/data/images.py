@@ -127,13 +127,6 @@ def imagenet_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
 
     Raises:
         DataError: if it is no such file. Pickled objects are refused, not run.
-
-    Examples:
-        >>> out = io.BytesIO()
-        >>> np.savez(out, data=np.arange(3072, dtype=np.uint8)[None], labels=np.array([1000]))
-        >>> images, labels = imagenet_batch(out.getvalue())
-        >>> labels, images[0, 0, :2, 0]
-        (array([999]), array([0, 1], dtype=uint8))
     """
     try:
         archive = Archive(content)
@@ -162,11 +155,6 @@ def idx_array(content: bytes) -> np.ndarray:
 
     Raises:
         DataError: if it is no such file, or not whole.
-
-    Examples:
-        >>> head = struct.pack(">HBBII", 0, 8, 2, 1, 3)
-        >>> idx_array(gzip.compress(head + bytes([1, 2, 3])))
-        array([[1, 2, 3]], dtype=uint8)
     """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
@@ -196,11 +184,6 @@ def cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
 
     Raises:
         DataError: if it is no whole number of records.
-
-    Examples:
-        >>> images, labels = cifar_batch(bytes([7]) + bytes(1024) + bytes([255] * 1024) + bytes(1024))
-        >>> labels, images[0, 0, 0]
-        (array([7], dtype=uint8), array([  0, 255,   0], dtype=uint8))
     """
     if not content or len(content) % CIFAR_RECORD:
         raise DataError(

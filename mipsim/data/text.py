@@ -74,11 +74,6 @@ def labelled_pairs(lines: Iterable[bytes]) -> Iterator[tuple[str, str, int]]:
 
     Raises:
         DataError: naming the first line that is no such pair.
-
-    Examples:
-        >>> line = b'{"gold_label": "neutral", "sentence1": "A man sleeps.", "sentence2": "He dreams."}'
-        >>> list(labelled_pairs([line, line.replace(b"neutral", b"-")]))
-        [('A man sleeps.', 'He dreams.', 1)]
     """
     place = {label: i for i, label in enumerate(_LABELS)}
     for number, line in enumerate(lines, 1):
@@ -117,11 +112,6 @@ def hashed_pairs(premises: Sequence[str], hypotheses: Sequence[str], width: int)
 
     Source: the product and the difference are those of Conneau et al. (2017), "Supervised learning of universal sentence representations from
         natural language inference data", section 3.1.
-
-    Examples:
-        >>> pair = hashed_pairs(["A dog runs."], ["a DOG runs"], 8)
-        >>> pair.shape, pair[0, 24:].any()  # the same words: no difference
-        ((1, 32), np.False_)
     """
     first, second = hashed_bags(premises, width), hashed_bags(hypotheses, width)
     return np.concatenate([first, second, first * second, np.abs(first - second)], axis=1)
@@ -140,11 +130,6 @@ def hashed_bags(sentences: Sequence[str], width: int) -> np.ndarray:
         float32, shape (N, width).
 
     Source: Weinberger et al. (2009), "Feature hashing for large scale multitask learning", equation 2, with BLAKE2b.
-
-    Examples:
-        >>> bags = hashed_bags(["two dogs run", "Two dogs, run!", ""], 64)
-        >>> (bags[0] == bags[1]).all(), np.linalg.norm(bags, axis=1).round(5).tolist()
-        (np.True_, [1.0, 1.0, 0.0])
     """
     bags = np.zeros((len(sentences), width), np.float32)
     for bag, sentence in zip(bags, sentences, strict=True):

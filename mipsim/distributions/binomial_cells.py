@@ -74,12 +74,7 @@ class Layout:
 
 
 def place_in_cell(words: UInt32[Array, "..."], shift: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
-    """Z of uniform words: the sum of the lowest `shift` bits of each of their four bytes (jittable).
-
-    Examples:
-        >>> print(place_in_cell(jnp.asarray([0x01020304, 0xFFFFFFFF], jnp.uint32), jnp.uint32(2)))
-        [ 6 12]
-    """
+    """Z of uniform words: the sum of the lowest `shift` bits of each of their four bytes (jittable)."""
     mask = ((jnp.uint32(1) << shift) - jnp.uint32(1)) * jnp.uint32(0x00010001)
     pairs = (words & mask) + ((words >> jnp.uint32(8)) & mask)
     return (pairs & jnp.uint32(0xFFFF)) + (pairs >> jnp.uint32(16))
@@ -90,13 +85,6 @@ def cell_layout(n: int, p: np.ndarray) -> Layout | None:
 
     Returns:
         None where there are none: a law is too wide for 2^16 columns of 2^8 counts, or all together have too many counts.
-
-    Examples:
-        >>> layout = cell_layout(1_000_000, np.array([0.5, 0.01, 1e-5]))
-        >>> print(layout.bits, layout.shifts)
-        9 [4 2 0]
-        >>> cell_layout(2**53, np.array([0.5])) is None
-        True
     """
     distinct, row = np.unique(p, return_inverse=True)
     about = 13.0 * np.sqrt(float(n) * distinct * (1 - distinct))
@@ -127,12 +115,6 @@ def binomial_cells(n: int, p: np.ndarray, layout: Layout, plus: int = 0) -> Bino
         plus: 0 or 1.
 
     Source: Schoenberg (1946) for splines as mixtures of bells; Walker (1977) for the alias table.
-
-    Examples:
-        >>> p = np.array([0.5, 0.01])
-        >>> table = binomial_cells(1_000_000, p, cell_layout(1_000_000, p))
-        >>> table.entries().shape, table.error < MOST_ERROR
-        ((2, 512), True)
     """
     n, bits = whole("n", n, 1), layout.bits
     distinct, item, row = np.unique(p, return_index=True, return_inverse=True)

@@ -65,12 +65,7 @@ class BinomialTable:
 
 
 def table_bits(n: int, p: np.ndarray) -> int:
-    """log2 of the columns that Binomial(n, p_j) needs for every j; a lower bound of it where that is above MOST_BITS + 1.
-
-    Examples:
-        >>> table_bits(1000, np.array([0.25, 0.5])), table_bits(2, np.array([0.5]))
-        (8, 2)
-    """
+    """log2 of the columns that Binomial(n, p_j) needs for every j; a lower bound of it where that is above MOST_BITS + 1."""
     return _columns(n, np.unique(p))[0]
 
 
@@ -86,11 +81,6 @@ def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
         bits: log2 of the columns, at most 16 and enough for the law; None = as few as fit.
 
     Source: Walker (1977); the build follows the sweep of Hübschle-Schneider & Sanders (2022).
-
-    Examples:
-        >>> table = binomial_table(1000, [0.5, 0.3])
-        >>> table.bits, bool(abs(table.probabilities()[0] @ np.arange(256) + table.low[0] - 500) < 1e-6)
-        (8, True)
     """
     n, p = whole("n", n, 1), finite_vector("p", p)
     if not ((p > 0) & (p < 1)).all():
@@ -121,11 +111,6 @@ def draw(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None
         words: uniform 32-bit words.
         bits: log2 of the columns of the table.
         offset: where in `row` the wanted row begins, for each word; None = 0.
-
-    Examples:
-        >>> table = binomial_table(1, [0.5])
-        >>> print(draw(jnp.asarray(table.entries[0]), jnp.asarray([0, 2**32 - 1], jnp.uint32), table.bits))
-        [0 1]
     """
     return column_of(looked_up(row, words, bits, offset), words, bits)
 
@@ -153,12 +138,7 @@ def column_of(entries: Words, words: Words, bits: int) -> Words:
 
 
 def least_bits(n: int, p: np.ndarray) -> int:
-    """A lower bound of `table_bits` that asks for no quantile, of which a million take ten seconds.
-
-    Examples:
-        >>> least_bits(1000, np.array([0.25, 0.5])), least_bits(2, np.array([0.5]))
-        (8, 1)
-    """
+    """A lower bound of `table_bits` that asks for no quantile, of which a million take ten seconds."""
     # The tails begin 6.4 standard deviations from the mean; of a few counts that is not so.
     widest = int(12.0 * np.sqrt(float(n) * p * (1.0 - p)).max() - 16.0)
     return max(1, max(0, widest).bit_length())
@@ -173,13 +153,7 @@ def _columns(n: int, p: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def binomial_window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The first and the last count of Binomial(n, p_j), outside which less than 2^-34 lies on either side.
-
-    Examples:
-        >>> low, high = binomial_window(1000, np.array([0.5]))
-        >>> print(low, high)
-        [398] [602]
-    """
+    """The first and the last count of Binomial(n, p_j), outside which less than 2^-34 lies on either side."""
     return _window(n, np.asarray(p, np.float64).tobytes())
 
 

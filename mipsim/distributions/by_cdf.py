@@ -29,12 +29,6 @@ def coordinates_by_law(data: Law) -> tuple[list[Law], np.ndarray] | None:
 
     Raises:
         ValueError: if a `cdf` is given and a parameter is an array of another shape than (d,).
-
-    Examples:
-        >>> import mipsim as mi
-        >>> laws, which = coordinates_by_law(mi.Gaussian([0.0, 1.0, 0.0], 1.0))
-        >>> len(laws), which
-        (2, array([0, 1, 0]))
     """
     by_cdf = isinstance(data, AbstractWithCDF)
     if not by_cdf and data.characteristic() is None:

@@ -69,13 +69,7 @@ class LatticeTable:
 
 
 def standard_form(data: AbstractDistribution) -> StandardForm | None:
-    """The location-scale form of a law, or None where its coordinates have no common form.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> standard_form(mi.Laplace(1.0, 2.0)).scale
-        array([2.])
-    """
+    """The location-scale form of a law, or None where its coordinates have no common form."""
     result = data.location_scale()
     if result is None:
         return None
@@ -89,11 +83,6 @@ def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.n
 
     Returns:
         (forms, which): coordinate j has the form `forms[which[j]]`; which has shape (d,).
-
-    Examples:
-        >>> forms, which = standard_forms(StudentT([5.0, 9.0, 5.0]))
-        >>> len(forms), which
-        (2, array([0, 1, 0]))
     """
     form = standard_form(data)
     if form is not None:
@@ -135,12 +124,6 @@ def sum_table(form: StandardForm, rows: int) -> SumTable | None:
         None where the law is too rough for the grid (a few rows of a law with jumps) or its tails are too long.
 
     Source: standard; Walker (1977) for the alias table.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> form = standard_form(mi.Uniform(0.0, 1.0))
-        >>> sum_table(form, 100).bits, sum_table(form, 2)
-        (12, None)
     """
     sd = form.sd * np.sqrt(rows)
     reach = 8.0
@@ -194,11 +177,6 @@ def lattice_table(
 
     Returns:
         None where the data have no lattice, a sum needs more than 2^16 columns, or all of them more than `most` bytes.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> lattice_table(mi.Discrete([0.0, 1.0, 2.0], [0.25, 0.5, 0.25]), 2).bits
-        3
     """
     result = data.lattice()
     if result is None:

@@ -107,17 +107,6 @@ def blocks_at_once(sampler: AbstractSampler, device: Device) -> int:
     """How many blocks of a sampler a device draws at once: a single block on a CPU, whose caches a block is made for, else what fills it.
 
     It depends on the sampler and the device only, so that runs of any length share their last bits.
-
-    Examples:
-        >>> import jax
-        >>> import mipsim as mi
-        >>> from mipsim.engine.fidelity import build_sampler
-        >>> data = mi.Gaussian([0.0], [1.0])
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=9, target=[1.0])
-        >>> with exact_scope():
-        ...     sampler = build_sampler(game, mi.CovarianceScore(data, n=9), "auto")
-        >>> blocks_at_once(sampler, jax.devices("cpu")[0])
-        1
     """
     if device.platform == "cpu":
         return 1
@@ -235,11 +224,6 @@ def play_range(
         seconds: what a call shall take.
         end_waits: called before the threads are waited for, so that none goes on waiting for another machine.
         looks: increasing; chunks end at each of these too.
-
-    Examples:
-        >>> def count(a, b): return np.array([[b - a]]), np.zeros(0)
-        >>> [(done, int(c.sum())) for done, c in play_range(count, 0, 10, block=4, chunk=4, workers=2)]
-        [(4, 4), (8, 4), (10, 2)]
     """
     cuts = [*(look for look in looks if start < look < stop), stop][::-1]
     size = block if chunk is None else block * -(-chunk // block)

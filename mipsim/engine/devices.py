@@ -19,10 +19,6 @@ def local_devices(wanted: int | None = None) -> list[Device]:
 
     Args:
         wanted: how many, at most as many as there are, or None for all.
-
-    Examples:
-        >>> len(local_devices(1))
-        1
     """
     default = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
     result = [default] if isinstance(default, jax.Device) else jax.local_devices(backend=default)

@@ -40,13 +40,7 @@ class BlockTooLargeError(ValueError):
 
 
 def available(device: Device) -> float:
-    """Bytes that a device can give at most; infinite where the system does not say.
-
-    Examples:
-        >>> from mipsim.engine.devices import local_devices
-        >>> available(local_devices()[0]) > 2**20
-        True
-    """
+    """Bytes that a device can give at most; infinite where the system does not say."""
     if device.platform != "cpu":
         result = device.memory_stats() or {}
         return (
@@ -60,11 +54,6 @@ def fitting(needed: float, what: str, workers: int, device: Device) -> int:
 
     Raises:
         ValueError: if there is no room for a single block.
-
-    Examples:
-        >>> from mipsim.engine.devices import local_devices
-        >>> fitting(8.0, "a game", 4, local_devices()[0])
-        4
     """
     room = available(device)
     if needed > room:

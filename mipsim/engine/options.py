@@ -151,12 +151,7 @@ def game_range(games: object) -> range:
 
 
 def shard_of(games: range, index: int, count: int) -> range:
-    """Shard `index` of the `count` contiguous shards of a range of games; their sizes differ by at most 1 game.
-
-    Examples:
-        >>> [shard_of(range(10), i, 3) for i in range(3)]
-        [range(0, 3), range(3, 6), range(6, 10)]
-    """
+    """Shard `index` of the `count` contiguous shards of a range of games; their sizes differ by at most 1 game."""
     cuts = [games.start + len(games) * i // count for i in (index, index + 1)]
     return range(*cuts)
 

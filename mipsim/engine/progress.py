@@ -41,10 +41,6 @@ def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[
 
     It draws the title, the part done, games per second and the time left, if `enabled` and stderr is a terminal or the code runs in
     a notebook.
-
-    Examples:
-        >>> with progress_line("literal", games=10, done=0, enabled=False) as advance:
-        ...     advance(10)
     """
     if enabled and in_notebook():
         with notebook_line(title, games, done) as tell:

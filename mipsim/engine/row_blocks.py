@@ -23,10 +23,6 @@ from mipsim.engine.row_reading import NUMBERS, Deferred, InseparableError, Readi
 def rows_of_block(rows: int, width: int) -> int:
     """How many rows of so many numbers a block has: all of them in a small game, else a divisor of their number where a good
     divisor exists.
-
-    Examples:
-        >>> rows_of_block(100, 20), rows_of_block(1000, 100), rows_of_block(997, 100), rows_of_block(1000, 5000)
-        (100, 40, 40, 1)
     """
     most = max(1, NUMBERS // width)
     if most >= rows:
@@ -44,15 +40,6 @@ def by_blocks(play: Callable[[Array], Array], rows: int, of_block: int) -> Calla
 
     Returns:
         The function; when it is traced it raises `InseparableError` if the round cannot be played so.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> from mipsim.engine.random.keys import COUNTER
-        >>> with exact_scope():
-        ...     key = jax.random.key(0, impl=COUNTER)
-        ...     most = lambda key: jax.random.uniform(key, (100, 3)).max()
-        ...     print(by_blocks(most, rows=100, of_block=7)(key) == most(key))
-        True
     """
 
     def play_blocks(key: Array) -> Array:

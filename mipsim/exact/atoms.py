@@ -56,11 +56,6 @@ class AtomsLaw(AbstractScoreLaw):
         relative: a bound on the relative error of each probability; inf where none is known.
         floor: what may be lost of rates besides, to underflow.
         hidden: which atoms are several unequal scores whose order rounding hides, shape (A,); None if none is.
-
-    Examples:
-        >>> law = AtomsLaw(np.array([0.0, 1.0]), np.array([0.75, 0.25]), np.array([0.5, 0.5]))
-        >>> print(law.sf(0.5, inside=False), law.cdf(0.0, inside=True), law.threshold_at([0.1, 0.25, 0.3]))
-        0.25 0.5 [1. 0. 0.]
     """
 
     score: np.ndarray

@@ -20,10 +20,6 @@ def binomial_probabilities(n: int, p: np.ndarray, low: np.ndarray, size: int) ->
 
     Returns:
         shape (d, size); each row sums to 1: the window must hold all but a negligible part.
-
-    Examples:
-        >>> binomial_probabilities(2, np.array([0.25]), np.array([0.0]), 4)
-        array([[0.5625, 0.375 , 0.0625, 0.    ]])
     """
     odds = (p / (1.0 - p))[:, None]
     place = np.clip(np.floor((n + 1) * p) - low, 0, size - 1).astype(int)[:, None]
@@ -53,22 +49,13 @@ def one_trial_less(table: np.ndarray, n: int, low: np.ndarray) -> np.ndarray:
 
     The factor that all counts share is left to the sum, as in `binomial_probabilities`. Each value has two more roundings, and its count is
     up to 2 from the mode of n - 1 trials: 14 EPS more in all, for which the 64 of `binomial_error` have room.
-
-    Examples:
-        >>> one_trial_less(binomial_probabilities(3, np.array([0.25]), np.zeros(1), 4), 3, np.zeros(1))
-        array([[0.5625, 0.375 , 0.0625, 0.    ]])
     """
     result = table * np.maximum(n - (low[:, None] + np.arange(table.shape[1])), 0.0)
     return result / result.sum(axis=1, keepdims=True)
 
 
 def binomial_error(n: int, p: np.ndarray) -> np.ndarray:
-    """A bound on the sum of the absolute errors of a row of `binomial_probabilities`, shape (d,).
-
-    Examples:
-        >>> binomial_error(100, np.array([0.5])) < 1e-13
-        array([ True])
-    """
+    """A bound on the sum of the absolute errors of a row of `binomial_probabilities`, shape (d,)."""
     return EPS * (6.0 * (np.sqrt(n * p * (1.0 - p)) + 1.0) + 64.0)
 
 

@@ -152,13 +152,6 @@ def bracket(
         nodes: frequencies.
         below: probability of a score of -inf, shape (2,); zero if not given.
         error: a bound on the distance in total variation of the tables from the truth, in either world.
-
-    Examples:
-        >>> dice = Stack(np.arange(1.0, 7.0)[None, :], np.full((2, 1, 6), 1 / 6), np.array([[3], [3]]))
-        >>> law = bracket(Independent((dice,), np.zeros(2)))
-        >>> low, high = law.above_bounds(np.array([16.0]), 0)
-        >>> print((216 * low).round(9), law.error_bound < 1e-12)  # 17 or 18 pips: 4 of 216
-        [4.] True
     """
     none = np.zeros(2)
     below = none if below is None else below
@@ -256,12 +249,6 @@ class BracketLaw(AbstractScoreLaw):
     Attributes:
         bounds: of P(score > x) in both worlds.
         guess: a law that is likely to be right, but not proven to be.
-
-    Examples:
-        >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[3], [2]]))
-        >>> law = BracketLaw(bracket(Independent((coin,), np.array([0.0, 1.0]))))
-        >>> print(law.sf(1.0, inside=False).round(9), law.cdf(1.0, inside=True).round(9), law.threshold_at(0.3))
-        0.5 0.25 2.0
     """
 
     bounds: LawBracket
@@ -345,14 +332,6 @@ def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) 
     Args:
         problem: the game and the attack.
         guess: the same law without a sufficient proof; inside the bracket its values are retained.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> data = mi.Bernoulli(np.linspace(0.3, 0.6, 20))
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=4, target=data.easiest_target())
-        >>> law = game.exact(mi.LikelihoodRatio(game.mechanism, data, 4)).law
-        >>> law.error_bound < 1e-3
-        True
     """
     attack, mean = problem.attack, problem.mean
     if not isinstance(attack, AbstractAdditiveAttack):

@@ -28,14 +28,6 @@ class MixedLaw(AbstractScoreLaw):
     Attributes:
         laws: with the same "out" law.
         weights: of their "in" laws; what they miss of 1 is the chance of the "out" law itself: the target takes no part.
-
-    Examples:
-        >>> from mipsim.exact.gaussian import NormalLaw
-        >>> near, far = (NormalLaw(np.array([0.0, m]), np.ones(2)) for m in (-1.0, 1.0))
-        >>> print(MixedLaw((near, far), (0.5, 0.5)).sf(0.0, inside=True).round(6))
-        0.5
-        >>> print(MixedLaw((far,), (0.5,)).sf(0.5, inside=True).round(4))  # (0.6915 + 0.3085) / 2
-        0.5
     """
 
     laws: tuple[AbstractScoreLaw, ...]
@@ -273,11 +265,6 @@ def by_bisection(link: Map, low: float, high: float) -> Map:
     """The inverse of an increasing link on [low, high]: the largest float64 with link <= score; -inf below it and inf above.
 
     A NaN of the link far out is taken as too large for positive and too small for negative numbers.
-
-    Examples:
-        >>> cube_root = by_bisection(lambda x: x**3, -10.0, 10.0)
-        >>> print(cube_root(np.array([8.0, -1e9])).round(12))
-        [  2. -inf]
     """
 
     def unlink(score: np.ndarray) -> np.ndarray:
@@ -299,13 +286,6 @@ def linked(law: AbstractScoreLaw, link: Scalar) -> AbstractScoreLaw:
 
     That it increases is a premise: it is checked at 121 points from -1e6 to 1e6, and the bound of the law stands and falls with it
     elsewhere. Where float64 makes the link constant over an interval, the law is that of the score as computed.
-
-    Examples:
-        >>> import jax.numpy as jnp
-        >>> from mipsim.exact.gaussian import NormalLaw
-        >>> law = linked(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), lambda t: jnp.logaddexp(jnp.log(0.5), t))
-        >>> print(law.cdf(np.log(1.5), inside=False).round(9), law.cdf(-1.0, inside=False))
-        0.5 0.0
     """
     mapped = on_arrays(link)
     at = mapped(_CHECKED)

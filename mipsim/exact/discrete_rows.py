@@ -343,12 +343,7 @@ def _multiples(values: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]
 
 
 def common_step(values: np.ndarray, most: int = 2**20) -> float | None:
-    """The largest u of which every value is a whole multiple (to 1e-12 relative), with multiples up to `most`; or None.
-
-    Examples:
-        >>> common_step(np.array([0.7, -0.3, 0.0])).__round__(12), common_step(np.array([1.0, np.sqrt(2)]))
-        (0.1, None)
-    """
+    """The largest u of which every value is a whole multiple (to 1e-12 relative), with multiples up to `most`; or None."""
     sizes = np.unique(np.abs(values[values != 0.0]))
     if sizes.size == 0:
         return None

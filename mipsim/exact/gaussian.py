@@ -30,11 +30,6 @@ class NormalLaw(AbstractScoreLaw):
         mean, sd: shape (2,).
         blur: a bound on the error of mean and of sd together, where they have been computed.
         curved: whether the score itself is normal only to `blur`, and that with probability 1 - 1e-15.
-
-    Examples:
-        >>> law = NormalLaw(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
-        >>> print(law.sf(0.0, inside=True).round(6), law.threshold_at(0.5))
-        0.841345 0.0
     """
 
     mean: np.ndarray
@@ -214,12 +209,6 @@ def quadratic_law(
         slope: shape (2, d).
         curve: shape (2, d).
         blur: by how much the score may be off where |Z| <= sqrt d + 8.5, since the coefficients have been computed.
-
-    Examples:
-        >>> quadratic_law(np.zeros(2), np.ones((2, 3)), np.zeros((2, 3))).sd.round(6)
-        array([1.732051, 1.732051])
-        >>> quadratic_law(np.zeros(2), np.ones((2, 3)), np.full((2, 3), 0.5)).noncentrality
-        array([3., 3.])
     """
 
     def by_inversion() -> InvertedLaw:

@@ -94,12 +94,6 @@ class Independent:
         offset: added in each world, shape (2,).
         noise: with a density, added in both; its mean is in the offset.
         near: a bound on the error of a sum by that of its values.
-
-    Examples:
-        >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[3], [2]]))
-        >>> total = Independent((coin,), np.array([0.0, 1.0]))
-        >>> print(total.mean, total.variance)
-        [1.5 2. ] [0.75 0.5 ]
     """
 
     stacks: tuple[Stack, ...]
@@ -368,12 +362,6 @@ def heavy_atoms(total: Independent, least: float, most: int) -> Heavy:
 
     A product of probabilities never grows, so that nothing that is likely in the end is left out on the way, but for ties
     of many unlikely outcomes. Every number is a sum of products of positive numbers.
-
-    Examples:
-        >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[2], [2]]))
-        >>> atoms = heavy_atoms(Independent((coin,), np.zeros(2)), 1e-9, 100)
-        >>> print(atoms.values, atoms.out)
-        [0. 1. 2.] [0.25 0.5  0.25]
     """
     each = [_world(total, world, least, most) for world in (0, 1)]
     values = np.concatenate([each[0][0], each[1][0]])

@@ -47,13 +47,6 @@ class InvertedLaw(AbstractScoreLaw):
         nearer: the saddlepoints down to another such probability, which serve as a start.
 
     Source: Daniels (1954) for the saddlepoint line; Abate and Whitt (1992) for the exact discretisation error.
-
-    Examples:
-        >>> from mipsim.exact.density_rows import NormalRow
-        >>> from mipsim.exact.transform import RowsTransform
-        >>> law = InvertedLaw(RowsTransform(NormalRow(1.0), 4, 0.0, 2.0, 0.0))  # N(0, 4) against N(2, 3)
-        >>> print(law.logsf(40.0, inside=False).round(9), law.cdf(2.0, inside=True))
-        -203.917155 0.5
     """
 
     transform: AbstractTransform

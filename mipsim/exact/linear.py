@@ -29,15 +29,7 @@ _MOST_CELLS = 2**14  # lattice steps under the noise; a threshold costs twice as
 
 
 def linear_law(problem: FixedProblem) -> AbstractScoreLaw | None:
-    """Weights . output + offset of a noisy mean, for every data law that `row_of` knows.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> data = mi.Laplace(0.0, [1.0, 2.0, 3.0])
-        >>> game = mi.FixedTarget(mi.LaplaceNoise(mi.EmpiricalMean(), 0.1), data, n=50, target=[1.0, -2.0, 5.0])
-        >>> print(round(game.exact(mi.CovarianceScore(data, n=50)).beta(0.1), 9))
-        0.861868096
-    """
+    """Weights . output + offset of a noisy mean, for every data law that `row_of` knows."""
     attack, mean = problem.attack, problem.mean
     if not isinstance(attack, AbstractLinearAttack):
         return None

@@ -26,11 +26,6 @@ class ScoreNoise:
         parts: centred laws, in score units.
         means, variances: of the parts.
         error: a bound on the distance of the parts' laws from the true ones in total variation, together.
-
-    Examples:
-        >>> noise = ScoreNoise((NormalRow(4.0), LaplaceRow(np.array([1.0]))), (0.0, 0.0), (4.0, 2.0))
-        >>> noise.on_axis(np.array([1.0]))[0].real.round(6), noise.tail.sd  # -2 - log 2
-        (array([-2.693147]), 2.0)
     """
 
     parts: tuple[AbstractRow, ...] = ()
@@ -129,10 +124,6 @@ class NoiseTail:
     Attributes:
         sd: >= 0.
         scales: b > 0, shape (m,); with sd > 0 all different.
-
-    Examples:
-        >>> NoiseTail(0.0, np.array([1.0, 1.0])).sf(np.array([0.0, 1.0])).round(6)  # (2 + x) exp(-x) / 4
-        array([0.5     , 0.275910])
     """
 
     sd: float
@@ -206,12 +197,7 @@ class NoiseTail:
 
 
 def noise_tail(variance: float, scales: np.ndarray) -> NoiseTail | None:
-    """The closed form, or None where it is of no use.
-
-    Examples:
-        >>> noise_tail(0.0, np.array([1.0, 1.0 + 1e-9])) is None
-        True
-    """
+    """The closed form, or None where it is of no use."""
     result = NoiseTail(float(np.sqrt(variance)), np.sort(np.asarray(scales, float)))
     b = result.scales
     twice = bool((np.diff(b) == 0.0).any())

@@ -34,14 +34,6 @@ class Phases:
         strengths: > 0, shape (G,).
         inclusion: where a record takes part with this probability only: -log |phi| >= inclusion (1 - exp(-that sum)).
         blur: by how much a frequency may be off.
-
-    Examples:
-        >>> rng = np.random.default_rng(0)
-        >>> phases = Phases(rng.uniform(1, 2, 500), np.full(500, 0.05))
-        >>> phases.quiet_until(1.0, 1000, 40.0) > 1e6  # many unlike frequencies
-        True
-        >>> print(round(Phases(np.ones(500), np.full(500, 0.05)).quiet_until(1.0, 1000, 40.0), 2))  # 2 pi: a lattice
-        6.24
     """
 
     frequencies: np.ndarray
@@ -210,12 +202,6 @@ def pair_phases(
         copies: shape (g,).
         first: the count of the first value, shape (g,).
         span: tilts.
-
-    Examples:
-        >>> v = np.log(np.arange(1.0, 41.0))[None]
-        >>> phases = pair_phases(v, np.full((1, 40), 1 / 40), np.array([500.0]), np.array([1.0]), (0.0, 0.0))
-        >>> phases.quiet_until(3.0, 1, 10.0) > 30.0
-        True
     """
     least = np.minimum(*(_tilted(values, probabilities, c) for c in span))
     values, least, first = _middle(values, least, probabilities, first)

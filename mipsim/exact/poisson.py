@@ -19,12 +19,6 @@ class PoissonRow(AbstractRow):
         row: the law of Y.
         mean: of the uncentred row.
         rate: in (0, 1).
-
-    Examples:
-        >>> from mipsim.exact.density_rows import NormalRow
-        >>> row = PoissonRow(NormalRow(1.0), 0.0, 0.5)
-        >>> print(row.cumulant(np.array([1.0 + 0j])).real.round(6), np.log(0.5 + 0.5 * np.exp(0.5)).round(6))
-        [0.28093] 0.28093
     """
 
     row: AbstractRow

@@ -28,15 +28,6 @@ def tail_bounds(values: ComplexArray, errors: np.ndarray, slack: float) -> tuple
         (lower, upper) bounds, each of shape (M + 1,), non-increasing, M = 2 OVERSAMPLING times the power of two >= N + 1.
 
     Source: Vaaler (1985), "Some extremal functions in Fourier analysis", theorem 18.
-
-    Examples:
-        >>> atoms, n = np.array([0.3, 0.7]), np.arange(65)
-        >>> phi = np.exp(2j * np.pi * np.outer(n, atoms)).mean(axis=1)
-        >>> low, high = tail_bounds(phi, np.zeros(65), 0.0)
-        >>> print(low[256].round(2), high[256].round(2))  # P(S > 1/4) = 1, P(S > 1/2) = 1/2 and so on
-        1.0 1.0
-        >>> print(low[512].round(2), high[512].round(2))
-        0.5 0.5
     """
     degree = values.size - 1
     size = 2 * OVERSAMPLING * 2 ** int(np.ceil(np.log2(degree + 1)))

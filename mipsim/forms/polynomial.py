@@ -50,13 +50,6 @@ def degree_of(function: Callable[[Array], Array], output: Array) -> int | None:
     Args:
         function: takes an array like `output` and returns a number; JAX must be able to trace it.
         output: of which shape and dtype are used.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     at = jnp.zeros(3)
-        ...     print([degree_of(f, at) for f in (jnp.sum, jnp.var, jnp.max, lambda o: jnp.where(jnp.abs(o[0]) < 0.1, -9.0, o[0]))])
-        [1, 2, None, None]
     """
     closed = jax.make_jaxpr(function)(output)
     result = closed.out_avals[0]
@@ -145,14 +138,6 @@ def polynomial_of(attack: AbstractAttack, target: np.ndarray, points: np.ndarray
 
     Raises:
         ValueError: if the values contradict what the user declared.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     polynomial = polynomial_of(mi.FunctionAttack(lambda t, o: t @ o + 1.0), np.array([2.0, 3.0]), np.zeros((1, 2)))
-        >>> print(polynomial.gradient, polynomial.constant, polynomial.hessian)
-        [2. 3.] 1.0 None
     """
     z = jnp.asarray(target)
 

@@ -53,13 +53,6 @@ def problem_of(game: AbstractGame, attack: AbstractAttack, transform: bool = Tru
         game: what is played.
         attack: what scores it.
         transform: whether to look for that distribution.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> game = mi.FixedTarget(mi.SGDStep(1.5, 0.0), mi.Bernoulli([0.3, 0.6]), n=10, target=[3.0, 4.0])
-        >>> problem = problem_of(game, mi.ScalarProduct([0.0, 0.0]))
-        >>> print(problem.mean.transform, problem.target, problem.row)
-        None [3. 4.] [0.9 1.2]
     """
     if not isinstance(game, (FixedTarget, RandomTarget)):
         return None

@@ -46,16 +46,6 @@ class StoredBatches:
     Args:
         folder: it must exist.
         identity: a digest of what decides the arrays.
-
-    Examples:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> batches = StoredBatches(folder, "seed 1")
-        >>> batches.get(0, lambda: np.arange(2.0)), batches.get(1, lambda: np.arange(3.0))
-        (array([0., 1.]), array([0., 1., 2.]))
-        >>> again = StoredBatches(folder, "seed 1")
-        >>> again.get(0, lambda: np.arange(2.0)), again.get(1, lambda: np.zeros(3))  # the second is read
-        (array([0., 1.]), array([0., 1., 2.]))
     """
 
     def __init__(self, folder: Path, identity: str) -> None:

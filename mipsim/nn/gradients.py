@@ -150,17 +150,7 @@ def _features(network: Network, parameters: Parameters, x: jax.Array) -> jax.Arr
 
 @cache
 def example_bytes(network: Network, part: str = "trained") -> int:
-    """At most so many bytes are held at once for the gradient of an example: every intermediate result, as if none were let go.
-
-    Examples:
-        >>> from mipsim.nn import convolutional, linear
-        >>> network = linear((28, 28, 1), 10)
-        >>> 1 <= example_bytes(network) / (4 * network.dimension()) <= 10
-        True
-        >>> network = convolutional()  # an example's passes are larger than its gradient
-        >>> example_bytes(network) > 8 * 4 * network.dimension()
-        True
-    """
+    """At most so many bytes are held at once for the gradient of an example: every intermediate result, as if none were let go."""
 
     def gradient(parameters: Parameters, vector: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
         return jax.grad(lambda v: network.losses(network.with_flat(parameters, v, part), x, y)[0])(vector)

@@ -37,12 +37,7 @@ def checked_clipping(clip: object, noise_multiplier: object) -> tuple[float, flo
 
 
 def longest_batch(n: int, batch: int) -> int:
-    """The room for a Poisson batch of so many expected records among n: a longer batch has probability below 2^-60.
-
-    Examples:
-        >>> longest_batch(1000, 64), longest_batch(64, 64)
-        (142, 64)
-    """
+    """The room for a Poisson batch of so many expected records among n: a longer batch has probability below 2^-60."""
     lengths = np.arange(batch, n + 1)
     return int(lengths[np.argmax(stats.binom.sf(lengths, n, min(1.0, batch / n)) < _OVERFLOW)])
 
@@ -75,15 +70,6 @@ def mean_gradient(
         memory: bytes that the gradients of single examples, with the passes that make them, may take at once where they are clipped.
 
     Source: Abadi et al. (2016), algorithm 1.
-
-    Examples:
-        >>> import numpy as np
-        >>> from mipsim.nn import linear
-        >>> network = linear((1,), 1)  # half the squared error of w x + b
-        >>> zero = network.with_flat(network.start(0), jnp.zeros(2))  # (offset, slope)
-        >>> x, y = np.array([[0.0], [0.0]]), np.array([4.0, 0.5])
-        >>> print(mean_gradient(network, zero, jnp.zeros(2), x, y, clip=1.0))
-        [-0.75  0.  ]
     """
     count = x.shape[0]
     weights = jnp.ones(count, vector.dtype) if kept is None else kept.astype(vector.dtype)

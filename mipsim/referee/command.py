@@ -33,10 +33,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after Ctrl-C, 143 after SIGTERM and
         129 after SIGHUP.
-
-    Examples:
-        >>> main(["judge", "nowhere.py"])
-        2
     """
     return run(mipsim, arguments, "mipsim", "the report cannot be written")
 

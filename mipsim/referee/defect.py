@@ -84,16 +84,6 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
     Args:
         outcome: what judging or hunting returned.
         correction: the corrected statement, if there is any.
-
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> printed = rf.Statement(
-        ...     name="square", says="x <= x^2", source="a slip", kind=rf.Bound(), domain={"x": rf.Real(0.0, 4.0)},
-        ...     claimed=lambda x: x * x, truth=lambda x: x,
-        ... )
-        >>> right = printed.corrected(says="x <= x^2 for x >= 1", where=lambda x: x >= 1)
-        >>> str(diagnose(rf.judge(printed), right).defect)
-        'condition'
     """
     statement = outcome.statement
     if outcome.verdict is not Verdict.REFUTED or statement.corrects:

@@ -363,17 +363,6 @@ def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult
     Args:
         statement: whose points they are.
         judged: points of it.
-
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> large = rf.Statement(
-        ...     name="large", says="k x <= 2", source="nobody", kind=rf.Bound(),
-        ...     domain={"k": rf.Whole(1, 1000, log=True), "x": rf.Real(0.0, 1.0)},
-        ...     claimed=lambda: 2.0, truth=lambda k, x: k * x, points=[{"k": 731, "x": 0.917}, {"k": 400, "x": 0.5}, {"k": 3, "x": 1.0}],
-        ... )
-        >>> outcome = rf.judge(large, samples=0)
-        >>> simplest(large, outcome.judged).parameters
-        {'k': 3, 'x': 1.0}
     """
     refuted = [item for item in judged if item.verdict is Verdict.REFUTED]
     if isinstance(statement.kind, Exists) or not refuted:

@@ -213,12 +213,6 @@ def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATE
         second: the other.
         names: what is subtracted, in words.
         rates: FPRs that are looked at, at most as many as in `RATES`.
-
-    Examples:
-        >>> rng = np.random.default_rng(0)
-        >>> weak, strong = (Draws(rng.normal(size=10_000), rng.normal(size=10_000) + mu, "NumPy") for mu in (0.5, 2.0))
-        >>> ahead(strong, weak, "strong less weak").excludes, ahead(weak, strong, "weak less strong").excludes
-        (True, False)
     """
     gains = {
         rate: difference(*((p.value, p.low, p.high) for p in (first.power(rate), second.power(rate))))
@@ -242,10 +236,6 @@ def share(hits: float, games: int, risk: float = RISK / 2) -> tuple[float, float
         hits: how often it happened.
         games: in how many draws.
         risk: failure probability of each end, below 1/2.
-
-    Examples:
-        >>> [round(x, 3) for x in share(50, 100)], share(0, 100)[:2]
-        ([0.5, 0.266, 0.734], (0.0, 0.0))
     """
     low, high = clopper_pearson([hits], games, 2.0 * risk)
     return float(hits) / games, float(low[0]), float(high[0])

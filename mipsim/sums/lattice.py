@@ -85,12 +85,6 @@ class Power:
         terms: measures of the same step and tilt, and how often each is added.
         circle: where the sum is computed; a power of two of blocks at least.
         shifts: two distances of tilts, > 0, by which Chernoff's bound tells what lies below the circle and above it.
-
-    Examples:
-        >>> coin = Measure(np.array([0, 1]), np.array([0.5, 0.5]), 0.0, 1.0, 0.0, 0.0)
-        >>> law = Power([(coin, 4)], Circle(-2, 8, 8), (20.0, 20.0))
-        >>> law.up(0.0)[0].round(9)[2:7]  # P(heads >= 0, 1, ..., 4)
-        array([1.    , 0.9375, 0.6875, 0.3125, 0.0625])
     """
 
     def __init__(self, terms: Terms, circle: Circle, shifts: tuple[float, float]) -> None:

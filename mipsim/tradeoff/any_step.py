@@ -18,24 +18,13 @@ def any_step_tests(curve: AbstractTradeOff, copies: int) -> tuple[np.ndarray, np
 
     With rates a and t of a single step they are 1 - (1 - a)^copies and 1 - (1 - t)^copies. Where a rare, large loss makes most of
     the sum, no test does much better, and no transform resolves the sum.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> log_fpr, log_tpr = any_step_tests(GaussianTradeOff(1.0), 100)
-        >>> bool((log_tpr >= log_fpr - 1e-12).all())
-        True
     """
     step = curve.enclosure(_LOG_FPRS)
     return _any(_LOG_FPRS, copies, 1.0), _any(step.log_tpr_low, copies, -1.0)
 
 
 def log_delta_of(tests: tuple[np.ndarray, np.ndarray], epsilon: np.ndarray) -> np.ndarray:
-    """The largest log(TPR - e^epsilon FPR) of some tests: a lower bound of log delta.
-
-    Examples:
-        >>> log_delta_of((np.log([0.1]), np.log([0.5])), np.array([0.0, 5.0])).round(6).tolist()  # log 0.4
-        [-0.916291, -inf]
-    """
+    """The largest log(TPR - e^epsilon FPR) of some tests: a lower bound of log delta."""
     log_fpr, log_tpr = tests
     paid = epsilon[:, None] + log_fpr
     paid = paid + 4.0 * EPS * (np.abs(epsilon[:, None]) + np.abs(log_fpr))
@@ -44,12 +33,7 @@ def log_delta_of(tests: tuple[np.ndarray, np.ndarray], epsilon: np.ndarray) -> n
 
 
 def epsilon_of(tests: tuple[np.ndarray, np.ndarray], log_delta: float) -> float:
-    """An epsilon at which some tests have more than a delta; 0 where there is none.
-
-    Examples:
-        >>> round(epsilon_of((np.log([0.1]), np.log([0.5])), math.log(0.4)), 6), epsilon_of((np.log([0.1]), np.log([0.5])), -50.0) > 1.6
-        (0.0, True)
-    """
+    """An epsilon at which some tests have more than a delta; 0 where there is none."""
     low, high = 0.0, 1e6
     for _ in range(70):
         middle = 0.5 * (low + high)

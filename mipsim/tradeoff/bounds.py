@@ -14,12 +14,7 @@ _LOG_HALF = -float(np.log(2.0))
 
 
 def log_complement(log_p: object) -> np.ndarray:
-    """log(1 - p) from log p <= 0, accurate at both ends.
-
-    Examples:
-        >>> print(log_complement([-1e-20, -50.0]))
-        [-4.60517019e+01 -1.92874985e-22]
-    """
+    """log(1 - p) from log p <= 0, accurate at both ends."""
     x = np.minimum(np.asarray(log_p, np.float64), 0.0)
     with np.errstate(divide="ignore"):
         return np.where(x > _LOG_HALF, np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
@@ -278,10 +273,6 @@ def probit_of_log(log_p: object) -> np.ndarray:
     """Phi^-1(p) from log p, to eight units in the last place; -inf at -inf, and inf at 0.
 
     SciPy's `ndtri_exp` is off by 1e-12 in far tails: a Newton step mends that.
-
-    Examples:
-        >>> print(probit_of_log([np.log(0.5), -1e10]).round(6))
-        [ 0.00000000e+00 -1.41421356e+05]
     """
     x = np.asarray(log_p, np.float64)
     z = np.asarray(ndtri_exp(x))

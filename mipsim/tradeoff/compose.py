@@ -454,13 +454,7 @@ def _flat(pairs: Pairs) -> Pairs:
 
 
 def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
-    """The distribution of the privacy loss of a convex curve: in closed form if known, else between polygons.
-
-    Examples:
-        >>> from mipsim.tradeoff import MixtureTradeOff
-        >>> type(step_law(MixtureTradeOff(GaussianTradeOff(1.0), 0.1))).__name__
-        'MixedGaussian'
-    """
+    """The distribution of the privacy loss of a convex curve: in closed form if known, else between polygons."""
     if isinstance(curve, InverseTradeOff):
         return ReversedStep(step_law(curve.inner))
     if (

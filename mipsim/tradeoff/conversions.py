@@ -147,14 +147,7 @@ def bayes_risk(curve: Enclosed, prior: np.ndarray) -> Bounds:
 
 
 def auc(curve: Enclosed) -> tuple[float, float]:
-    """Bounds of the area under the ROC curve, 1e-9 apart where the curve is convex or has few vertices.
-
-    Examples:
-        >>> from mipsim.tradeoff import ApproxDPTradeOff
-        >>> low, high = auc(ApproxDPTradeOff(0.0, 0.1))  # f(a) = 0.9 - a, and 0 from 0.9 on: 1 - 0.9^2 / 2
-        >>> round(low, 6), round(high, 6)
-        (0.595, 0.595)
-    """
+    """Bounds of the area under the ROC curve, 1e-9 apart where the curve is convex or has few vertices."""
     vertices = curve.vertices()
     if vertices is not None:
         ends = []

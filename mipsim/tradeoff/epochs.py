@@ -104,11 +104,6 @@ def random_allocation(noise_multiplier: float, steps: int) -> BoundedTradeOff:
 
     Source: Feldman and Shenfeld (2025), "Privacy amplification by random allocation", and (2026), "Efficient privacy loss accounting
     for subsampling and random allocation"; Chua et al. (2025), "Balls-and-bins sampling for DP-SGD".
-
-    Examples:
-        >>> low, high = random_allocation(0.7, 2).delta_bounds(0.1)
-        >>> round(low, 3), high / low - 1 < 1e-4
-        (0.405, True)
     """
     sigma = number("noise_multiplier", noise_multiplier, *_NOISES)
     if whole("steps", steps, 1) > _MOST_STEPS:
@@ -144,10 +139,6 @@ def shuffled(
 
     Source: Chua et al. (2024), "How private are DP-SGD implementations?", for both ends of one epoch, and (2024), "Scalable
     DP-SGD: shuffling vs. Poisson subsampling", for the lower end of several.
-
-    Examples:
-        >>> [round(end, 2) for end in shuffled(0.5, 1000).epsilon_bounds(1e-5)]
-        [10.0, 10.0]
     """
     sigma = number("noise_multiplier", noise_multiplier, *SQUARABLE)
     count, times = whole("steps", steps, 1), whole("epochs", epochs, 1)

@@ -106,10 +106,6 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
         out: rises of the FPR between neighbouring corners, shape (m,), > 0.
         inside: rises of the TPR, shape (m,).
         slack: relative rise of the slope that counts as rounding, >= 0.
-
-    Examples:
-        >>> hull_corners(np.array([0.2, 0.3, 0.5]), np.array([0.5, 0.0, 0.5]))
-        [0, 1, 3]
     """
     starts: list[int] = []
     outs: list[float] = []

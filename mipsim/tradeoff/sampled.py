@@ -215,11 +215,6 @@ def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> Sa
         points: number of samples, >= 16.
         rare: where both error-free rates (FPR and TPR, or FNR and TNR) are at most this, a sixteenth of the samples is
             spent, in [0, 1/2); 0 spends them evenly. Not used where the inverse is computed by bisection.
-
-    Examples:
-        >>> from mipsim.tradeoff import LaplaceTradeOff
-        >>> float(sample(LaplaceTradeOff(1.0)).tpr_at(1e-100)) / 1e-100
-        2.71828
     """
     count = whole("points", points, 16)
     if isinstance(curve, InverseTradeOff):

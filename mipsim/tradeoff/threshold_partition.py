@@ -23,14 +23,6 @@ class ThresholdPartition(Partition):
     Args:
         curve: an exact curve.
         law: its distribution, which must bound its curvature.
-
-    Examples:
-        >>> import mipsim as mi, numpy as np
-        >>> data = mi.Bernoulli(np.linspace(0.25, 0.75, 2000))
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=1000, target=data.easiest_target())
-        >>> low, high = game.exact(mi.CovarianceScore(data, n=1000)).advantage_bounds()
-        >>> high - low < 1e-9
-        True
     """
 
     def __init__(self, curve: AbstractTradeOff, law: AbstractScoreLaw) -> None:

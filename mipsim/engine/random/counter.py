@@ -45,12 +45,6 @@ def run_draws(seed: int, stream: int, world: int = 0) -> Draws:
         seed: in [0, 2^64).
         stream: which of the run's streams.
         world: 0 ("out") or 1 ("in").
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     print(run_draws(2**32 + 7, stream=0).seed)
-        [1 7]
     """
     words = np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32)
     # Put there, not made there by `jnp.asarray`, which compiles something for every shape.
@@ -61,14 +55,6 @@ def words_of(draws: Draws) -> Callable[[Array | int], Words]:
     """The function that gives four uniform words of every game for a use, a number in [0, 2^32).
 
     Must be traced inside `exact_scope`.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
-        ...     words = words_of(Draws(seed, zero, zero, jnp.zeros(1, jnp.uint64)))
-        ...     print(f"{int(words(0)[0][0]):08x}")
-        6627e8d5
     """
     low, high = halves(draws.games)
     place = draws.place.astype(jnp.uint32)
@@ -104,14 +90,6 @@ def normals(draws: Draws) -> Float[Array, " G"]:
 
     Game k and game k + G/2 of a block share a pair of normals, so that `games` must be a whole block: G consecutive
     numbers, G even, the first a multiple of G.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
-        ...     sample = normals(Draws(seed, zero, zero, jnp.arange(4096, dtype=jnp.uint64)))
-        ...     print(sample.dtype, round(float(jnp.std(sample)), 1))
-        float64 1.0
     """
     # Mixed twice, so that neither neighbouring seeds nor neighbouring streams start at related places. Philox would
     # do as well, but XLA computes a scalar start again for every game.
@@ -148,14 +126,6 @@ def chi_square(words: Callable[[Array | int], Words], degrees: int, games: int) 
     Attempt k of a game has words of its own (uses 2k and 2k + 1), so that it does not matter which games share a block.
 
     Source: Marsaglia & Tsang (2000), "A simple method for generating gamma variables".
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
-        ...     words = words_of(Draws(seed, zero, zero, jnp.arange(4096, dtype=jnp.uint64)))
-        ...     print(round(float(jnp.mean(chi_square(words, 5, 4096)))))
-        5
     """
     if degrees == 0:
         return jnp.zeros(games)

@@ -14,14 +14,6 @@ def four_normals(first: UInt64[Array, "..."], second: UInt64[Array, "..."]) -> t
     coordinates. A number whose own tail matters takes `mipsim.engine.random.counter.normal_pair`.
 
     Must be traced inside `exact_scope`.
-
-    Examples:
-        >>> import numpy as np
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     words = jnp.asarray(np.random.default_rng(0).integers(0, 2**64, (2, 10_000), np.uint64))
-        ...     print(round(float(jnp.std(jnp.stack(four_normals(*words)))), 1))
-        1.0
     """
     return (*_pair(first), *_pair(second))
 

@@ -141,16 +141,7 @@ register_samplers(KEYS, _SAMPLERS)
 
 
 def counter_keys(draws: Draws) -> Array:
-    """A typed key for each game, shape (G,). Must be traced inside `exact_scope`.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> from mipsim.engine.random.counter import run_draws
-        >>> with exact_scope():
-        ...     keys = counter_keys(run_draws(7, stream=0)._replace(games=jnp.arange(3, dtype=jnp.uint64)))
-        ...     print(keys.shape, jax.random.uniform(keys[2]))
-        (3,) 0.1
-    """
+    """A typed key for each game, shape (G,). Must be traced inside `exact_scope`."""
     seed = jnp.stack([draws.seed[0], draws.seed[1], jnp.uint32(0), jnp.uint32(0)])
     run = _key(draws.place.astype(jnp.uint64), seed)
     return jax.random.wrap_key_data(_key(draws.games.astype(jnp.uint64), run), impl=COUNTER)

@@ -22,13 +22,6 @@ def philox(counter: tuple[Word, Word, Word, Word], key: tuple[Word, Word]) -> tu
         key: two uint32 scalars.
 
     Source: Salmon, Moraes, Dror & Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3".
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     zero = jnp.zeros((), jnp.uint32)
-        ...     print(*(f"{int(w):08x}" for w in philox((zero,) * 4, (zero,) * 2)))
-        6627e8d5 e169c58d bc57ac4c 9b00dbd8
     """
     # A word is the lower half of 64 bits from the first round to the last: with AVX2, halves that are put together and taken apart again for
     # each product cost more than the products.

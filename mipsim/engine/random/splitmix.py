@@ -20,13 +20,6 @@ def splitmix64(
     Must be traced inside `exact_scope`: the words are 64 bits wide.
 
     Source: Steele, Lea & Flood (2014), "Fast splittable pseudorandom number generators", with Stafford's variant 13.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     start, index = jnp.asarray(1234567, jnp.uint64), jnp.arange(2, dtype=jnp.uint64)
-        ...     print(splitmix64(start, index))
-        [6457827717110365317 3203168211198807973]
     """
     word = skipped(start, index + jnp.uint64(1))
     word = word if crossed is None else word ^ crossed

@@ -52,12 +52,6 @@ def exponential(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
 
     The number is -log(u) of a uniform u = m 2^-(k + 1) with m in [1, 2), that is k log(2) - log(m / 2). Must be traced inside
     `exact_scope`, as all of this module.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     print(round(float(exponential(jnp.uint64(2**63))), 6), round(float(exponential(jnp.uint64(0))), 1))
-        0.693147 36.7
     """
     bits = jax.lax.bitcast_convert_type(uniform(word), jnp.uint64)
     exponent = jax.lax.bitcast_convert_type((bits >> jnp.uint64(52)) | jnp.uint64(_WHOLE), jnp.float64)
@@ -67,14 +61,7 @@ def exponential(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
 
 
 def sine(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
-    """The sine of a uniform angle, to 2.2e-11 of it: that of an angle in the right half of the circle has the same law.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     print([round(float(sine(jnp.uint64(quarter * 2**62))), 6) for quarter in range(4)])
-        [-1.0, -0.707107, 0.0, 0.707107]
-    """
+    """The sine of a uniform angle, to 2.2e-11 of it: that of an angle in the right half of the circle has the same law."""
     turn = uniform(word) - 0.5  # in units of pi
     return turn * _series(_SINE, turn * turn)
 
@@ -87,11 +74,5 @@ def normal(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
     the continued fraction of the multiplier over 2^64, whose sum is 225. A generator's second word would cost three times as much.
 
     Source: Niederreiter (1992), "Random number generation and quasi-Monte Carlo methods", theorem 3.3 on points of this kind.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     print(round(float(normal(jnp.uint64(0))), 2))
-        -8.57
     """
     return jnp.sqrt(2.0 * fusion_barrier(exponential(word))) * sine(word * jnp.uint64(_TURNS))

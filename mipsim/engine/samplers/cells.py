@@ -50,16 +50,6 @@ def cell_sampler(problem: Problem) -> CellSampler | None:
 
     It applies as `table_sampler` does, to additive attacks whose terms are nearly straight within a cell of counts. Must be called inside
     `exact_scope`.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> from mipsim.forms.problem import problem_of
-        >>> data = mi.Bernoulli([0.3, 0.6])
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10**6, target=[1.0, 0.0])
-        >>> with exact_scope():
-        ...     cell_sampler(problem_of(game, mi.CovarianceScore(data, n=10**6))).name
-        'cells'
     """
     layout = _layout_of(problem) if has_tables(problem) else None
     if layout is None:

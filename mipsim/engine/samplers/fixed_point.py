@@ -65,12 +65,6 @@ def scaled(unit: Float[Array, "..."], total: Int[Array, "..."]) -> Float[Array, 
     Args:
         unit: >= 0.
         total: at most 2^63 - 1 in size.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     print(scaled(jnp.asarray(0.1), jnp.array([-3, 10**12])))
-        [-3.e-01  1.e+11]
     """
     bits = jax.lax.bitcast_convert_type(unit, jnp.uint64) & jnp.uint64(2**64 - 2**27)
     high = jax.lax.bitcast_convert_type(bits, jnp.float64)  # 26 of its bits

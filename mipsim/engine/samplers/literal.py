@@ -158,13 +158,6 @@ def law_sampler(game: AbstractMembershipGame, attack: AbstractAttack) -> LawSamp
 
     The number of records is an array, so that an executable serves all; not where a mechanism of the user's own needs it as a
     Python number.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=9, target=[1.0])
-        >>> with exact_scope():
-        ...     law_sampler(game, mi.ScalarProduct([0.0])).game.n
-        array(9)
     """
 
     def play(n: Array) -> Any:

@@ -345,16 +345,6 @@ def table_sampler(problem: Problem) -> TableSampler | None:
 
     Raises:
         ValueError: if the attack's contributions are NaN or +inf at a count that can occur.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> from mipsim.forms.problem import problem_of
-        >>> data = mi.Bernoulli([0.3, 0.6])
-        >>> game = mi.RandomTarget(mi.EmpiricalMean(), data, n=10)
-        >>> with exact_scope():
-        ...     table_sampler(problem_of(game, mi.CovarianceScore(data, n=10))).name
-        'table'
     """
     if not has_tables(problem):
         return None
@@ -445,15 +435,6 @@ def pair_law(rows: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Returns:
         (low, law): law has shape (d, 2 sides, 2 bits, C), C a power of two; column c stands for the sum low + c, low of shape (d,).
-
-    Examples:
-        >>> low, law = pair_law(2, np.array([0.5]))
-        >>> print(low, law[0])
-        [0] [[[0.125 0.25  0.125 0.   ]
-          [0.125 0.25  0.125 0.   ]]
-        <BLANKLINE>
-         [[0.25  0.25  0.    0.   ]
-          [0.    0.25  0.25  0.   ]]]
     """
     tables = binomial_table(rows, p), binomial_table(rows - 1, p)
     laws = [table.probabilities() for table in tables]

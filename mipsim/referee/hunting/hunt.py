@@ -152,17 +152,6 @@ def judge_then_hunt(
     Raises:
         ValueError: as both.
         OSError: if the checkpoint cannot be written.
-
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> pocket = rf.Statement(
-        ...     name="pocket", says="x^2 <= 1, but near 1/2", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
-        ...     claimed=lambda: 1.0, truth=lambda x: x * x + max(0.0, 0.8 - 10 * abs(x - 0.51)),
-        ... )
-        >>> print(judge(pocket, samples=0).extent)
-        held at 2 points, not searched
-        >>> str(judge_then_hunt(pocket, "100 probes", progress=False).verdict)
-        'REFUTED'
     """
     spend = budget_of(budget)
     half = 0.5 + 0.5 * number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)

@@ -117,12 +117,6 @@ def curve_gap(
     Raises:
         UndefinedError: if a curve returns NaN.
         ValueError: if there is no alpha at which the claimed FNR is in the range.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> size = curve_gap(GaussianTradeOff(1.03), GaussianTradeOff(1.0))
-        >>> round(size.low, 6), round(size.high, 6), size.between < 1e-3
-        (0.03, 0.03, True)
     """
     if not 0.0 < floor < 0.5:
         raise ValueError(f"floor is {floor:g}; it must lie in (0, 0.5)")
@@ -175,13 +169,7 @@ def curve_gap(
 
 
 def may_be_convex(alpha: np.ndarray, bounds: np.ndarray) -> bool:
-    """Whether a convex function that does not rise fits between bounds of the FNR at increasing FPRs, shapes (m,) and (>= 2, m).
-
-    Examples:
-        >>> alpha, beta = np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.6, 0.0])
-        >>> may_be_convex(alpha, np.stack([beta, beta])), may_be_convex(alpha, np.stack([beta - 0.1, beta]))
-        (False, True)
-    """
+    """Whether a convex function that does not rise fits between bounds of the FNR at increasing FPRs, shapes (m,) and (>= 2, m)."""
     low, high = bounds[:2]
     first, second = np.diff(alpha)[:-1], np.diff(alpha)[1:]
     chord = (high[:-2] * second + high[2:] * first) / (first + second)
@@ -214,12 +202,6 @@ def gap_ends(alpha: np.ndarray, wanted: np.ndarray, actual: np.ndarray) -> tuple
         alpha: FPRs, shape (m,).
         wanted: the claim's `bounds_of` there, shape (4, m).
         actual: those of the distribution.
-
-    Examples:
-        >>> from mipsim.tradeoff import BoundedTradeOff, GaussianTradeOff
-        >>> wide, g, alpha = BoundedTradeOff(GaussianTradeOff(2.0), GaussianTradeOff(1.0)), GaussianTradeOff(1.5), np.array([0.1])
-        >>> [round(float(end[0]), 6) for end in gap_ends(alpha, *(bounds_of(curve, "", alpha) for curve in (g, wide)))]
-        [-0.5, 0.5]
     """
     upper, lower = middle_of(wanted), middle_of(actual)
     lost = _lost_digits(alpha, upper)
@@ -286,11 +268,6 @@ def bounds_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
     Raises:
         UndefinedError: if the curve returns NaN.
         ValueError: if it returns another shape.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> bounds_of(GaussianTradeOff(1.0), "", np.array([0.05])).round(6).tolist()
-        [[0.740489], [0.740489], [0.259511], [0.259511]]
     """
     return _bounds(curve, label)(alpha)
 

@@ -81,12 +81,7 @@ class Look:
 
 
 def point_seed(seed: int, name: str, at: Mapping[str, Any], what: str = "judge") -> int:
-    """The seed of a point's own games, in [0, 2^62): it depends on (seed, statement, point, purpose) only. The point holds what matters there.
-
-    Examples:
-        >>> point_seed(0, "a", {"n": 2}) == point_seed(0, "a", {"n": 2}, "probe")
-        False
-    """
+    """The seed of a point's own games, in [0, 2^62): it depends on (seed, statement, point, purpose) only. The point holds what matters there."""
     text = json.dumps([seed, name, dict(at), what], sort_keys=True)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 2
 
@@ -156,10 +151,6 @@ def affordable_games(value: Played | Samplers | None, points: int, seconds: floa
         value: what is played at any of the points; None: nothing.
         points: how many.
         seconds: for all of them.
-
-    Examples:
-        >>> affordable_games(None, 6)
-        200000
     """
     if value is None:
         return GAMES

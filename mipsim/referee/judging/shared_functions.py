@@ -44,15 +44,6 @@ def with_shared_functions(value: Played) -> Played:
 
     Args:
         value: a game and an attack.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> def noisy(scale: float) -> Played:
-        ...     game = mi.TwoInputs(lambda key, x: x + scale * jax.random.normal(key, x.shape), [0.0], [1.0])
-        ...     return with_shared_functions(Played(game, mi.FunctionAttack(lambda target, output: output[0])))
-        >>> structures = [jax.tree.structure((noisy(scale).game, noisy(scale).attack)) for scale in (1.0, 2.0)]
-        >>> structures[0] == structures[1]
-        True
     """
     game, attack = value.game, value.attack
     mechanism: Any = getattr(game, "mechanism", None)

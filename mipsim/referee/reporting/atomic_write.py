@@ -10,13 +10,6 @@ def write_atomically(path: Path, text: str) -> None:
 
     Raises:
         OSError: if the folder cannot be written; the file that was there is then untouched.
-
-    Examples:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> write_atomically(folder / "a.txt", "whole")
-        >>> [file.name for file in folder.iterdir()], (folder / "a.txt").read_text()
-        (['a.txt'], 'whole')
     """
     replace_file(
         path, text.encode("utf-8", "backslashreplace")

@@ -75,15 +75,6 @@ def importance(outcome: Outcome) -> dict[str, float]:
     """What share of the variance of the strain's ranks each parameter explains alone, largest first.
 
     Source: Pearson's correlation ratio, over cells of each parameter's range; ranks, as a strain may be infinite.
-
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> slope = rf.Statement(
-        ...     name="slope", says="x <= 1", source="nobody", kind=rf.Bound(),
-        ...     domain={"x": rf.Real(0.0, 2.0), "idle": rf.Real(0.0, 1.0)}, claimed=lambda: 1.0, truth=lambda x: x,
-        ... )
-        >>> list(importance(rf.hunt(slope, "256 probes", progress=False)))
-        ['x', 'idle']
     """
     if outcome not in _WEIGHED:
         _WEIGHED[outcome] = _weighed(outcome)

@@ -39,12 +39,7 @@ def interval(ends: Sequence[float]) -> str:
 
 
 def gap(value: float, ends: Sequence[float]) -> str:
-    """Write a gap with its interval.
-
-    Examples:
-        >>> gap(0.3, (0.2, 0.4)), gap(0.3, (0.3, 0.3)), gap(6.99, (6.98, float("inf")))
-        ('0.3 in [0.2, 0.4]', '0.3 (exact)', 'at least 6.98')
-    """
+    """Write a gap with its interval."""
     known, where = lone_gap(value, ends), interval(ends)
     if known != three_digits(value):
         return known
