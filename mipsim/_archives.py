@@ -204,7 +204,7 @@ def _not_whole(array: str = "") -> ValueError:
     return ValueError(f"it is no whole .npz archive of plain arrays{where}; it may be cut off")
 
 
-def arrays_of(path: Path, names: Iterable[str], compressed: bool = False) -> dict[str, np.ndarray]:
+def arrays_of(path: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Arrays of a file that mipsim has stored.
 
     Examples:
@@ -214,7 +214,7 @@ def arrays_of(path: Path, names: Iterable[str], compressed: bool = False) -> dic
         >>> arrays_of(file, ["b"])
         {'b': array([0, 1, 2, 3])}
     """
-    archive = Archive(read_bytes(path), compressed)
+    archive = Archive(read_bytes(path), compressed=False)
     if lacking := [name for name in names if name not in archive.names]:
         raise ValueError(f"it has no array {lacking[0]!r}")
     return archive.read(names)

@@ -24,6 +24,7 @@ from mipsim.exact.rounding import (
 )
 from mipsim.exact.rows import AbstractRow, Multiples, row_of, short
 
+_MOST_STEPS = 2**20  # of a lattice that all values lie on
 _BLOCK = 2**16  # values: above, no lattice is looked for among them
 _PAIRS = 2**18  # pairs of values: above, their phases cost more than they prove
 _TERMS = 24  # of the Taylor series: (0.1 pi / 3)^25 < 1e-24 is left
@@ -342,13 +343,13 @@ def _multiples(values: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]
     return multiple, np.abs((values - high) - low) / step
 
 
-def common_step(values: np.ndarray, most: int = 2**20) -> float | None:
-    """The largest u of which every value is a whole multiple (to 1e-12 relative), with multiples up to `most`; or None."""
+def common_step(values: np.ndarray) -> float | None:
+    """The largest u of which every value is a whole multiple (to 1e-12 relative), with multiples up to 2^20; or None."""
     sizes = np.unique(np.abs(values[values != 0.0]))
     if sizes.size == 0:
         return None
     step = float(sizes[0])
-    smallest = float(sizes[-1]) / most
+    smallest = float(sizes[-1]) / _MOST_STEPS
     tolerance = 4e-13 * float(sizes[-1])
     for value in sizes[1:]:
         if abs(value / step - np.rint(value / step)) * step <= tolerance:
@@ -362,5 +363,5 @@ def common_step(values: np.ndarray, most: int = 2**20) -> float | None:
     multiples = np.rint(sizes / step)
     # The least-squares step; Euclid's remainders lose digits.
     step = float(np.sum(sizes * multiples) / np.sum(multiples**2))
-    exact = np.abs(sizes - multiples * step).max() <= tolerance and multiples[-1] <= most
+    exact = np.abs(sizes - multiples * step).max() <= tolerance and multiples[-1] <= _MOST_STEPS
     return step if exact else None

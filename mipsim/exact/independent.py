@@ -19,6 +19,7 @@ from mipsim.exact.rounding import UNIT, Bounded, ComplexArray
 _NOTHING = 1e-17  # a modulus below is negligible: a tenth of the rounding of 1
 _ATOMS = 2**12  # atoms of a batch of coordinates; its waves have to fit into the cache
 _PHI = 2**21  # values of the transforms of a batch: 32 MiB
+_LARGEST_POWER = 2**13  # values of a table that stands for many, about
 _MOMENTS = 30  # 0.7^30 / 30! < 1e-36 is left out
 
 _CHANCE = 1e-13  # probability that may lie off the circle, at each end of each world
@@ -445,7 +446,7 @@ def _merged(values: np.ndarray, masses: np.ndarray, rounding: float) -> tuple[np
     return values[start], np.add.reduceat(masses, start, axis=1), span
 
 
-def lattice_powers(stacks: tuple[Stack, ...], most: int = 2**13) -> tuple[tuple[Stack, ...], np.ndarray]:
+def lattice_powers(stacks: tuple[Stack, ...]) -> tuple[tuple[Stack, ...], np.ndarray]:
     """Replace tables of equidistant values that occur many times by the table of their sum, where that is small.
 
     Returns:
@@ -466,7 +467,7 @@ def lattice_powers(stacks: tuple[Stack, ...], most: int = 2**13) -> tuple[tuple[
         value, copies = s.values[0], int(c[0, 0])
         step = (value[-1] - value[0]) / (value.size - 1)
         away = np.abs(value - value[0] - step * np.arange(value.size)).max()
-        if away > 8.0 * UNIT * np.abs(value).max() or value.size * np.sqrt(copies) > most:
+        if away > 8.0 * UNIT * np.abs(value).max() or value.size * np.sqrt(copies) > _LARGEST_POWER:
             result.append(s)
             continue
         rows = [repeated(_cut(0, s.probability[w, 0]), copies, _convolved) for w in (0, 1)]

@@ -139,19 +139,19 @@ def plain_rates(log_low: np.ndarray, log_high: np.ndarray) -> tuple[np.ndarray, 
     return low, high
 
 
-def printed_bounds(bounds: tuple[float, float], digits: int = 4) -> str:
-    """The safe end to some digits, and the interval where it is wider than these show.
+def printed_bounds(bounds: tuple[float, float]) -> str:
+    """The safe end to 4 digits, and the interval where it is wider than these show.
 
     Examples:
         >>> printed_bounds((0.38292, 0.38292)), printed_bounds((0.37, 0.38)), printed_bounds((6.98, math.inf))
         ('0.3829', '0.38 (in [0.37, 0.38])', 'at least 6.98')
     """
-    low, high = (f"{end:.{digits}g}" for end in bounds)
+    low, high = (f"{end:.4g}" for end in bounds)
     if low == high:
         return high
     if math.isinf(bounds[1]):
         return f"at least {low}"
-    near = abs(bounds[1] - bounds[0]) <= 10.0 ** (1 - digits) * abs(bounds[1])
+    near = abs(bounds[1] - bounds[0]) <= 1e-3 * abs(bounds[1])
     return high if near else f"{high} (in [{low}, {high}])"
 
 

@@ -244,24 +244,21 @@ class Vertices(NamedTuple):
 
 
 def at_nudged(
-    curve: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], log_fpr: np.ndarray, ulps: float = 8.0
+    curve: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], log_fpr: np.ndarray
 ) -> CurveBounds:
-    """Bounds from a formula for (log FNR, log TPR) whose error is that of moving log FPR by some units, and the logs by some.
+    """Bounds from a formula for (log FNR, log TPR) whose error is that of moving log FPR and the logs by 8 ulps each.
 
     Args:
         curve: the formula; takes log FPRs of any shape.
         log_fpr: where, in [-inf, 0].
-        ulps: of both movements.
 
     Examples:
         >>> blind = at_nudged(lambda log_fpr: (log_complement(log_fpr), log_fpr), np.array([-1.0]))
         >>> bool(blind.log_tpr_low[0] < -1.0 < blind.log_tpr_high[0])
         True
     """
-    fnr, tpr = curve(np.stack([lowered(log_fpr, ulps), raised(log_fpr, ulps)]))
-    result = CurveBounds(
-        lowered(fnr[1], ulps), raised(fnr[0], ulps), lowered(tpr[0], ulps), raised(tpr[1], ulps)
-    )
+    fnr, tpr = curve(np.stack([lowered(log_fpr, 8.0), raised(log_fpr, 8.0)]))
+    result = CurveBounds(lowered(fnr[1], 8.0), raised(fnr[0], 8.0), lowered(tpr[0], 8.0), raised(tpr[1], 8.0))
     # A rate near 1 is as uncertain as its complement, whose logarithm is rounded as a larger number.
     result = result.where(result.log_tpr_high < _LOG_HALF, CurveBounds.of_log_fnr(*result[:2], 0.0))
     result = result.where(result.log_fnr_high < _LOG_HALF, CurveBounds.of_log_tpr(*result[2:], 0.0))

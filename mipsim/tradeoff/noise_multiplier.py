@@ -285,15 +285,7 @@ def find_noise_multiplier_for_err_rates(
     """
     a = number("alpha", alpha, 0.0, 1.0, low_open=True, high_open=True)
     b = number("beta", beta, 0.0, 1.0 - a, low_open=True, high_open=True)
-    return find_noise_multiplier_for_tpr_at_fpr(
-        1.0 - b,
-        a,
-        sampling_rate=sampling_rate,
-        steps=steps,
-        noise=noise,
-        neighbours=neighbours,
-        sampling=sampling,
-    )
+    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, tpr=1.0 - b, fpr=a)
 
 
 def find_noise_multiplier_for_epsilon_delta(

@@ -99,21 +99,19 @@ def highest(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np
     return order[np.concatenate([[True], above])]
 
 
-def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> list[int]:
+def hull_corners(out: np.ndarray, inside: np.ndarray) -> list[int]:
     """Indices of the corners of the concave hull of the ROC curve with these rises (pool adjacent violators).
 
     Args:
         out: rises of the FPR between neighbouring corners, shape (m,), > 0.
         inside: rises of the TPR, shape (m,).
-        slack: relative rise of the slope that counts as rounding, >= 0.
     """
     starts: list[int] = []
     outs: list[float] = []
     ins: list[float] = []
     lost: dict[int, tuple[float, float]] = {}
-    bar = 1.0 + slack
     rises_out, rises_in = out.tolist(), inside.tolist()
-    steeper = (np.flatnonzero(_less_steep(bar * inside[:-1], out[:-1], inside[1:], out[1:])) + 1).tolist()
+    steeper = (np.flatnonzero(_less_steep(inside[:-1], out[:-1], inside[1:], out[1:])) + 1).tolist()
     # `alone`: whether the last retained edge is a single rise: where nothing merges, stretches are stored at once
     i, alone = 0, True
     while i < out.size:
@@ -129,9 +127,9 @@ def hull_corners(out: np.ndarray, inside: np.ndarray, slack: float = 0.0) -> lis
         start, o, p = i, rises_out[i], rises_in[i]
         lost_out = lost_in = 0.0  # to rounding of the sums, of which there may be as many as points
         while outs:
-            first, second = bar * ins[-1] * o, p * outs[-1]
+            first, second = ins[-1] * o, p * outs[-1]
             exact = max(first, second) > 1e-290
-            if not (first < second if exact else _is_less_steep(bar * ins[-1], outs[-1], p, o)):
+            if not (first < second if exact else _is_less_steep(ins[-1], outs[-1], p, o)):
                 break  # the earlier edge is steeper
             start = starts.pop()
             more = lost.pop(start, (0.0, 0.0))  # none of an edge that is a single rise
