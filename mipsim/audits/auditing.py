@@ -76,7 +76,7 @@ def audit(
         runs: how many training runs or games made the scores, or the name of the run of each, shape (n,). The design "independent" needs
             the first or the second, "runs" the second.
         records: the name of the record of each score, shape (n,), for the design "runs"; in different runs a record has the same name.
-        rows: of a matrix, "records" (its columns are models) or "models".
+        rows: of a matrix, also of matrices in an .npz, "records" (its columns are models) or "models".
         shadow: for the design "runs", the names of the runs, or the numbers of the models from 0, which only calibrate the scores of the others
             for each record; fixed before the scores. See `mipsim.audits.runs.calibrated`.
         cluster: names of clusters, shape (n,), for the design "clustered".
@@ -153,11 +153,12 @@ def audit(
             f'scores has shape {scores.shape}; a matrix of records and models is for design "runs"'
         )
     if isinstance(scores, (str, os.PathLike)):
-        if any(given is not None for given in (member, cluster, names, records, rows)):
+        if any(given is not None for given in (member, cluster, names, records)):
             raise ValueError(
-                "member, cluster, runs, records or rows is given beside a file of scores; the file must hold them"
+                "member, cluster, runs or records is given beside a file of scores; the file must hold them"
             )
-        known = read_scores(scores, columns=columns, higher=higher, separator=separator, shadow=shadow)
+        read = {"columns": columns, "higher": higher, "separator": separator}
+        known = read_scores(scores, **read, shadow=shadow, rows=rows)
     elif separator is not None:
         raise ValueError("separator is given beside scores that are no file; only text has one")
     else:
@@ -317,7 +318,11 @@ def _agrees(scores: Scores, design: str, counted: int | None, inclusion_probabil
     if design == "runs" and (run is None or scores.record is None):
         raise ValueError(
             f'{where}design "runs" needs the name of the run and of the record of each score: '
-            + ("columns run and record" if scores.source else "runs= and records=, or a matrix with rows=")
+            + (
+                "columns run and record, or matrices in an .npz with --rows"
+                if scores.source
+                else "runs= and records=, or a matrix with rows="
+            )
         )
     if design == "independent" and said != n:
         option = f"--runs {n}" if scores.source else f"runs={n}"

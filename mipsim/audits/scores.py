@@ -35,6 +35,7 @@ WORLDS = ("member", "label", "coin")
 """Names of the column that says which world a score is of: 1 in the training set, 0 not; of a `coin` that a fair coin chose it."""
 NAMES = ("cluster", "run", "record")
 """Columns that name what a score is of."""
+_SYNONYMS = {"model": "run"}
 ROLES = ("score", *WORLDS, *NAMES, "members", "non_members")
 """What a column may be named as: `members` and `non_members` hold the scores of the two worlds."""
 _TOOLS = {
@@ -166,6 +167,7 @@ class Scores:
         *,
         shadow: object = None,
         higher: str | None = None,
+        **where: str,
     ) -> Scores:
         """Check a matrix of one score for each record and each model, its training run.
 
@@ -175,6 +177,7 @@ class Scores:
             rows: "records" or "models", which cannot be inferred.
             shadow: the numbers of the models, from 0, that only calibrate, or None.
             higher: as in `of`.
+            **where: as in `of`.
 
         Raises:
             ValueError: one sentence that says which argument is wrong.
@@ -184,9 +187,10 @@ class Scores:
             50
         """
         if rows is None:
-            raise ValueError(
-                f'scores has shape {scores.shape}; say what a row is of: rows="records" or rows="models"'
+            options = (
+                "--rows records or --rows models" if "source" in where else 'rows="records" or rows="models"'
             )
+            raise ValueError(f"scores has shape {scores.shape}; say what a row is of: {options}")
         inside = np.asarray(member)
         if scores.ndim != 2 or inside.shape != scores.shape:
             raise ValueError(
@@ -194,7 +198,8 @@ class Scores:
             )
         first, second = (index.ravel() for index in np.indices(scores.shape))
         record, run = (first, second) if choice("rows", rows, ROWS) == "records" else (second, first)
-        return cls.of(scores.ravel(), inside.ravel(), run=run, record=record, shadow=shadow, higher=higher)
+        names = {"run": run, "record": record, "shadow": shadow}
+        return cls.of(scores.ravel(), inside.ravel(), **names, higher=higher, **where)
 
     def where(self, chosen: np.ndarray) -> Scores:
         """The chosen rows, by a mask or indices; numbers of clusters, runs and records stay."""
@@ -316,12 +321,13 @@ def read_scores(
     higher: str | None = None,
     separator: str | None = None,
     shadow: object = None,
+    rows: str | None = None,
 ) -> Scores:
     """Read scores from a file.
 
     Its ending says how it is written: text with a header and any separator (.csv, .tsv, .txt), .json, .jsonl, .parquet or .npz.
     The columns, or arrays, are `score` and one of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters,
-    `run` and `record` if there are several runs; or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is
+    `run` (or `model`) and `record` if there are several runs; or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is
     recognised by its names. Other names need `columns`.
 
     Args:
@@ -330,6 +336,7 @@ def read_scores(
         higher: "in" or "out", the world that higher scores indicate. None takes "in", but refuses a score that is named as a loss.
         separator: of the cells of a text, one character or its name; None reads it off the header.
         shadow: the names of the runs that only calibrate, or None.
+        rows: where the arrays of an .npz are matrices of records and models, what a row is of, an entry of `mipsim.audits.settings.ROWS`.
 
     Raises:
         ValueError: one sentence that names the file and what is wrong: missing, cut off, of unknown columns, or of
@@ -340,7 +347,7 @@ def read_scores(
     content = content_of(file)
     where = {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
     try:
-        return scores_of_table(table_of(file, content, separator), roles, higher, shadow, **where)
+        return scores_of_table(table_of(file, content, separator), roles, higher, shadow, rows, **where)
     except ValueError as error:
         raise ValueError(f"{printable(file)}: {error}") from None
 
@@ -374,12 +381,12 @@ def scores_of(
         ValueError: one sentence that says which argument is wrong.
     """
     if (table := frame_table(scores)) is not None:
-        if any(x is not None for x in (member, cluster, run, record, rows)):
+        if any(x is not None for x in (member, cluster, run, record)):
             raise ValueError(
-                "member, cluster, runs, records or rows is given beside a frame of scores; the frame must hold them"
+                "member, cluster, runs or records is given beside a frame of scores; the frame must hold them"
             )
         try:
-            return scores_of_table(table, _given_roles(columns), higher, shadow)
+            return scores_of_table(table, _given_roles(columns), higher, shadow, rows)
         except ValueError as error:
             raise ValueError(f"scores: {error}") from None
     if columns is not None:
@@ -390,7 +397,7 @@ def scores_of(
             raise ValueError(
                 f"{name} has another index than scores; rows would be paired wrongly: align them first"
             )
-    _refuse_loss(str(getattr(scores, "name", None) or ""), higher)
+    _refuse_loss(str(getattr(scores, "name", None) or ""), higher, in_memory=True)
     if isinstance(scores, np.ndarray) and scores.ndim > 1:
         if any(x is not None for x in (cluster, run, record)):
             raise ValueError(
@@ -428,7 +435,12 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
 
 
 def scores_of_table(
-    table: Table, roles: Mapping[str, str] | None, higher: str | None, shadow: object = None, **where: str
+    table: Table,
+    roles: Mapping[str, str] | None,
+    higher: str | None,
+    shadow: object = None,
+    rows: str | None = None,
+    **where: str,
 ) -> Scores:
     """The scores of a table, by the columns that a user names or a tool is known by.
 
@@ -437,6 +449,7 @@ def scores_of_table(
         roles: the column of each of `ROLES`; None where the names must tell.
         higher: see `read_scores`.
         shadow: the names of the runs that only calibrate, or None.
+        rows: see `read_scores`.
         **where: `source` and `digest`.
 
     Raises:
@@ -460,8 +473,20 @@ def scores_of_table(
         )
     chosen = {role: name if name in table.names else by_name[name.lower()] for role, name in roles.items()}
     if not tool:
-        _refuse_loss(chosen.get("score", chosen.get("members", "")), higher)
+        _refuse_loss(chosen.get("score", chosen.get("members", "")), higher, table.in_memory)
     held = table.read(tuple(chosen.values()))
+    values = held[chosen["score"]] if "score" in chosen else None
+    shape = values.shape if isinstance(values, np.ndarray) and values.ndim == 2 else None
+    if rows is not None and shape is None:
+        raise ValueError(
+            f"rows is {printable(repr(rows), 20)} and it holds no matrix; columns run and record name the model and the record of each score"
+        )
+    if shape is not None:
+        if any(np.shape(array) != shape for array in held.values()) or chosen.keys() & set(NAMES):
+            raise ValueError(
+                f"{printable(chosen['score'], 40)} is a matrix of shape {shape}; beside it only the worlds are read, of the same shape"
+            )
+        held = {name: np.asarray(array).ravel() for name, array in held.items()}
     found = {role: _column(f"{table.noun} {quoted(name)}", role, held[name]) for role, name in chosen.items()}
     left = [name for name in table.names if name.strip().lower() in _INDEX and name not in chosen.values()]
     where["read_as"] = (
@@ -469,6 +494,8 @@ def scores_of_table(
         + ": "
         + ", ".join(f"{role} from {printable(name, 30)}" for role, name in chosen.items())
     ) + ("; without the numbers of its rows" if left else "")
+    if shape is not None:
+        where["read_as"] += f"; matrices of {' x '.join(ROWS if rows != ROWS[1] else ROWS[::-1])}"
     if tool and higher is None:
         where["order"] = f'higher = "in", as {tool} documents'
     if "members" in found:
@@ -476,6 +503,9 @@ def scores_of_table(
         inside = np.repeat([1.0, 0.0], [world.size for world in worlds])
         return Scores.of(np.concatenate(worlds), inside, higher=higher, column="members", **where)
     world = next(role for role in WORLDS if role in found)
+    if shape is not None:
+        cells, worlds = (np.reshape(found[role], shape) for role in ("score", world))
+        return Scores.of_matrix(cells, worlds, rows, shadow=shadow, higher=higher, column=world, **where)
     names: dict[str, Any] = {role: found.get(role) for role in NAMES}
     return Scores.of(
         found["score"], found[world], **names, shadow=shadow, higher=higher, column=world, **where
@@ -493,7 +523,7 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
     own = {
         name: name
         if name in ("members", "non_members") and "non_members" in names
-        else name.removesuffix("s")
+        else _SYNONYMS.get(name.removesuffix("s"), name.removesuffix("s"))
         for name in names
     }
     ours = {name: role for name, role in own.items() if role in ROLES}
@@ -515,7 +545,7 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
 
 
 def _suggestion(table: Table) -> str:
-    """The option that would settle which column is what, for a shell; NAME where no name suggests itself."""
+    """The option that would settle which column is what, for a shell or for Python; NAME where no name suggests itself."""
 
     def first(pattern: str, place: int) -> str:
         if table.hint:
@@ -525,19 +555,21 @@ def _suggestion(table: Table) -> str:
         return printable(some[0], 80) if len(some) == 1 else "NAME"
 
     if {"members", "non_members"} <= {name.lower() for name in table.names}:
-        return "--columns members=members,non_members=non_members"
+        text = "members=members,non_members=non_members"
+        return f"columns={text!r}" if table.in_memory else f"--columns {text}"
     score, member = (
         first("score|loss|signal|logit|stat", 1),
         first("member|label|coin|is_in|train", 2),
     )
-    return f"--columns {shlex.quote(f'score={score},member={member}')}"
+    text = f"score={score},member={member}"
+    return f"columns={text!r}" if table.in_memory else f"--columns {shlex.quote(text)}"
 
 
-def _refuse_loss(name: str, higher: str | None) -> None:
+def _refuse_loss(name: str, higher: str | None, in_memory: bool = False) -> None:
     if higher is None and _LOSSES.search(name.lower()):
         raise ValueError(
             f"the scores are named {printable(repr(name), 40)}, and a loss is lower for members; say for which world higher ones are, as "
-            "--higher out"
+            + ('higher="out"' if in_memory else "--higher out")
         )
 
 

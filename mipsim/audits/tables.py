@@ -28,6 +28,7 @@ LONGEST_ROW = 2**20
 """Characters of a row of a text: no scores need as many, and a file of one row would be held many times over."""
 _AMPLIFIED = 8  # of JSON an eighth of the limit is read, since Python's objects take that much more room
 _TEXTS = (".csv", ".tsv", ".txt")
+_IN_MEMORY = ("a dictionary", "a data frame")
 ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
 """Of files that are read."""
 
@@ -49,6 +50,11 @@ class Table:
     names: tuple[str, ...]
     read: Callable[[Sequence[str]], dict[str, Column]]
     hint: str = ""
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it was given in Python, where options are arguments."""
+        return self.kind in _IN_MEMORY
 
     @classmethod
     def of(cls, kind: str, noun: str, columns: Mapping[str, Column], hint: str = "") -> Table:
@@ -88,6 +94,10 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
         return _parquet_table(content)
     if ending == ".npz":
         return _archive_table(content)
+    if ending == ".npy":
+        raise ValueError(
+            "a .npy holds one array; store scores and worlds together: np.savez('scores.npz', score=..., member=...)"
+        )
     raise ValueError(
         f"it ends in {printable(repr(ending), 20)}; scores are read from {', '.join(ENDINGS)}, and from arrays in Python"
     )
@@ -299,9 +309,9 @@ def _archive_table(content: bytes) -> Table:
     def read(names: Sequence[str]) -> dict[str, Column]:
         for name in names:
             header = archive.header(name)
-            if len(header.shape) != 1:
+            if len(header.shape) not in (1, 2):
                 raise ValueError(
-                    f"{printable(name, 40)} has shape {printable(header.shape, 40)}; it must be a vector of shape (n,)"
+                    f"{printable(name, 40)} has shape {printable(header.shape, 40)}; it must be a vector of shape (n,), or a matrix"
                 )
         return dict(archive.read(names))
 
@@ -318,12 +328,12 @@ def frame_table(frame: Any) -> Table | None:
         True
     """
     if isinstance(frame, Mapping):
-        return Table.of("a dictionary", "key", {str(name): value for name, value in frame.items()})
+        return Table.of(_IN_MEMORY[0], "key", {str(name): value for name, value in frame.items()})
     if isinstance(frame, np.ndarray) or not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
         return None
     by_name = {str(name): name for name in frame.columns}
     return Table(
-        "a data frame",
+        _IN_MEMORY[1],
         "column",
         tuple(by_name),
         lambda names: {name: np.asarray(frame[by_name[name]]) for name in names},

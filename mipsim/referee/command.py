@@ -16,7 +16,7 @@ from mipsim._sampling import NEIGHBOURS, PROVEN
 from mipsim._signals import INTERRUPTED, interruptible
 from mipsim._streams import say
 from mipsim._words import printable
-from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS
+from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS, ROWS
 from mipsim.referee import settings
 
 if TYPE_CHECKING:
@@ -249,6 +249,11 @@ def _each(
     help="one-run: the probability with which each canary was put in, as it was set before the run (default: 0.5)",
 )
 @click.option(
+    "--rows",
+    type=OneOf(ROWS),
+    help="runs: what a row is of, where score and member of an .npz are matrices of records and models",
+)
+@click.option(
     "--shadow",
     metavar="RUN,...",
     callback=lambda context, option, names: names and [name.strip() for name in names.split(",")],
@@ -281,7 +286,8 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
 
     With --claim, test a promised guarantee against them. SCORES is a file: .csv, .tsv, .txt, .json, .jsonl, .npz or .parquet. Its
     columns, or arrays, are score (higher = "in"); member, label or coin (1 = in the training set); cluster where rows
-    share a cluster; and run and record for the design runs; or members and non_members. Output of ml_privacy_meter, LeakPro,
+    share a cluster; and run (or model) and record for the design runs; or members and non_members. The arrays score and member of
+    an .npz may be matrices of records and models, with --rows. Output of ml_privacy_meter, LeakPro,
     jax_privacy and PrivacyGuard is recognised.
     """
     from mipsim import audits

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 
 import mipsim as mi
 from mipsim.audits.one_run import OneRun
@@ -54,6 +54,20 @@ def test_coins_taken_for_fair_would_be_caught() -> None:
         if binom.cdf(2000 - int(scores.member.sum()), 2000, 0.5) > 1e-9:  # else it is refused
             false += claims(scores, 0.5)
     assert false > binom.isf(1e-9, runs, RISK)
+
+
+def test_a_fixed_half_of_canaries_is_no_fair_coin() -> None:
+    """The sentence of docs/audit.md, exactly: of nothing, twice a hypergeometric number of guesses is right where all are guessed."""
+
+    def error(n: int) -> float:
+        right = next(r for r in range(n // 2, n) if not p_value(n, n, r, 0.0, 0.0) > RISK)
+        return float(hypergeom.sf((right + 1) // 2 - 1, n, n // 2, n // 2))
+
+    assert round(error(30), 3) == 0.072
+    errors = {n: error(n) for n in range(100, 400, 2)}
+    assert max(errors, key=lambda n: errors[n]) == 106
+    assert round(errors[106], 3) == 0.060
+    assert all(binom.sf(49 + k, 100, 0.5) <= RISK for k in range(9, 50))  # the control: fair coins
 
 
 @quiet

@@ -1,6 +1,8 @@
 """Files and frames of other tools: recognised by their names, or refused with the option that settles what is unclear."""
 
 import json
+import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import mipsim as mi
 from mipsim._extras import MissingPackageError
 from mipsim.audits.claims import RatePromise, read_claim
 from mipsim.audits.scores import read_scores, scores_of
+from mipsim.referee.command import main
 from tests.audits.test_files import MEMBER, PLAIN, VALUES, rows, same
 
 FRAME = pd.DataFrame({"score": VALUES, "member": MEMBER})
@@ -107,6 +110,23 @@ def test_another_separator_and_what_is_no_header(tmp_path: Path) -> None:
         read_scores(file)
 
 
+def test_quoted_names_of_columns_as_the_page_writes_them(tmp_path: Path, monkeypatch, capsys) -> None:
+    (line,) = re.findall(
+        r"^    mipsim (audit .*--columns \".*)$",
+        (Path(__file__).parents[2] / "docs" / "audit.md").read_text("utf-8"),
+        re.M,
+    )
+    words = shlex.split(line.replace("2000", "120"))
+    monkeypatch.chdir(tmp_path)
+    header = [name.partition("=")[2] for name in words[words.index("--columns") + 1].split(",")]
+    assert all(" " in name for name in header)
+    Path("scores.csv").write_text(rows(",".join(header), -VALUES, MEMBER), encoding="utf-8")
+    assert main([*words, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["read_as"] == "CSV: score from my loss, member from is member"
+    assert shown["mu_lower_bound"] == mi.audit(VALUES, MEMBER, design="independent", runs=120).mu_lower_bound
+
+
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
@@ -178,12 +198,17 @@ def test_frames_and_series_in_memory() -> None:
     ):
         mi.audit(frame["score"], frame["member"].sample(frac=1.0, random_state=0), design="independent")
     with pytest.raises(
-        ValueError, match="scores: which of its columns is what is not clear: 'score', 'member', 'trial'"
+        ValueError,
+        match="scores: which of its columns is what is not clear: 'score', 'member', 'trial'; name them, as columns='score=score,",
     ):
         mi.audit(frame, design="independent")
+    with pytest.raises(ValueError, match=r"name them, as columns='members=members,non_members=non_members'$"):
+        mi.audit({"members": VALUES, "non_members": VALUES, "trial": VALUES}, design="independent")
+    with pytest.raises(ValueError, match=r'a loss is lower for members; .*as higher="out"$'):
+        mi.audit({"loss": VALUES, "member": MEMBER}, design="independent", columns="score=loss,member=member")
     with pytest.raises(ValueError, match="columns is given beside arrays"):
         mi.audit(VALUES, MEMBER, design="independent", columns="score=a,member=b")
-    with pytest.raises(ValueError, match="a loss is lower for members"):
+    with pytest.raises(ValueError, match=r'a loss is lower for members; .*as higher="out"$'):
         mi.audit(pd.Series(VALUES, name="val_loss"), MEMBER, design="independent", runs=VALUES.size)
     clustered = frame.assign(cluster=np.arange(120).astype(str)).drop(columns="trial")
     assert mi.audit(clustered, design="clustered").clusters == 120

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -258,30 +259,63 @@ def test_calibration_finds_the_records_that_leak() -> None:
     assert by_shadow.epsilon_lower_bound > 1.5 * plain.epsilon_lower_bound
 
 
-@pytest.mark.parametrize("ending", ["csv", "npz"])
-def test_the_command_takes_runs_that_calibrate(ending: str, tmp_path: Path, capsys) -> None:
+@pytest.mark.parametrize("form", ["run", "model", "vectors", "records", "models"])
+def test_the_command_takes_runs_that_calibrate(form: str, tmp_path: Path, capsys) -> None:
+    """Text with a row a score, whose column of runs has either name, arrays of a row a score, and matrices."""
     rng = np.random.default_rng(0)
-    inside, path = coins(rng, 200, 6, "fair"), tmp_path / f"scores.{ending}"
+    inside = coins(rng, 200, 6, "fair")
     values = told(rng, inside, "gaussian")
     record, run = (index.ravel() for index in np.indices(inside.shape))
     columns = {"score": values.ravel(), "member": inside.ravel() * 1, "run": run, "record": record}
-    if ending == "npz":
+    path, rows = tmp_path / ("scores.csv" if form in ("run", "model") else "scores.npz"), []
+    if path.suffix == ".csv":
+        cells, header = np.stack(list(columns.values()), axis=1), ",".join(columns).replace("run", form)
+        np.savetxt(path, cells, "%.17g", ",", header=header, comments="")
+    elif form == "vectors":
         np.savez(path, **columns)  # type: ignore[arg-type]
     else:
-        np.savetxt(
-            path,
-            np.stack(list(columns.values()), axis=1),
-            "%.17g",
-            ",",
-            header=",".join(columns),
-            comments="",
-        )
-    assert main(["audit", str(path), "--design", "runs", "--shadow", "0,1,2, 3", "--json"]) == 0
+        rows = ["--rows", form]
+        turned = (x if form == "records" else x.T for x in (values, inside))
+        np.savez(path, **dict(zip(("scores", "memberships"), turned, strict=True)))
+    assert main(["audit", str(path), "--design", "runs", *rows, "--shadow", "0,1,2, 3", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     same = mi.audit(values, inside, design="runs", rows="records", shadow=range(4))
     assert (shown["shadow_runs"], shown["mu_lower_bound"]) == (4, same.mu_lower_bound)
-    assert main(["audit", str(path), "--design", "runs", "--shadow", "9"]) == 2
+    assert ("matrices of" in shown["read_as"]) == bool(rows)
+    assert main(["audit", str(path), "--design", "runs", *rows, "--shadow", "9"]) == 2
     assert "is no name of a run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arrays", "arguments", "words"),
+    [
+        ({}, {}, "scores has shape (40, 6); say what a row is of: --rows records or --rows models"),
+        ({}, {"design": "independent", "runs": 240}, "(40, 6); say what a row is of"),
+        ({"member": np.ones(240)}, {"rows": "records"}, "score is a matrix of shape (40, 6); beside it only the worlds"),
+        ({"run": np.arange(6)}, {"rows": "records"}, "score is a matrix of shape (40, 6); beside it only the worlds"),
+        ({"score": np.arange(240.0), "member": np.arange(240) % 2}, {"rows": "records"}, "rows is 'records' and it holds no matrix"),
+        ({"score": np.zeros((4, 6, 10))}, {"rows": "records"}, "it must be a vector of shape (n,), or a matrix"),
+    ],
+)  # fmt: skip
+def test_matrices_in_a_file_that_are_refused(
+    arrays: dict, arguments: dict, words: str, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    held = {"score": rng.normal(size=(40, 6)), "member": rng.random((40, 6)) < 0.5} | arrays
+    np.savez(tmp_path / "s.npz", **held)
+    given: dict[str, Any] = {"design": "runs"} | arguments
+    with pytest.raises(ValueError, match=r"s\.npz: ") as error:
+        mi.audit(tmp_path / "s.npz", **given)
+    assert words in str(error.value)
+    assert len(str(error.value).replace(str(tmp_path), "")) < 200
+
+
+def test_a_single_array_is_refused_with_the_line_that_stores_both(tmp_path: Path) -> None:
+    np.save(tmp_path / "scores.npy", np.zeros((40, 6)))
+    with pytest.raises(
+        ValueError, match=r"a \.npy holds one array; store scores and worlds together: np\.savez"
+    ):
+        mi.audit(tmp_path / "scores.npy", design="runs", rows="records")
 
 
 def test_models_as_rows_are_the_same() -> None:
@@ -293,6 +327,10 @@ def test_models_as_rows_are_the_same() -> None:
         for v, m, rows in ((values, inside, "records"), (values.T, inside.T, "models"))
     )
     assert one == two
+    named = mi.audit({"score": values, "member": inside}, design="runs", rows="records").to_dict()
+    assert named == one | {
+        "read_as": "a dictionary: score from score, member from member; matrices of records x models"
+    }
 
 
 @pytest.mark.parametrize(
