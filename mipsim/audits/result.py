@@ -127,9 +127,12 @@ class Audit(Printed):
         return None if self.advantage_lower_bound is None else 0.5 * self.advantage_lower_bound
 
     @property
-    def epsilon_if_gdp(self) -> float:
-        """The epsilon at `delta` of a Gaussian mechanism with `mu_lower_bound`, rounded down: a bound only if the mechanism's curve is some G_mu."""
-        return _epsilon_of_gdp(self.mu_lower_bound, self.delta)
+    def epsilon_if_gdp(self) -> float | None:
+        """The epsilon at `delta` of a Gaussian mechanism with `mu_lower_bound`, rounded down: a bound only if the mechanism's curve is some G_mu.
+
+        None at delta = 0, where no G_mu but G_0 has an epsilon.
+        """
+        return _epsilon_of_gdp(self.mu_lower_bound, self.delta) if self.delta > 0.0 else None
 
     def tpr_intervals(self, fprs: Sequence[float] = (1e-3, 0.01, 0.1)) -> list[tuple[float, float, float]]:
         """(FPR, lower, upper end of this attack's TPR there): all intervals of the band hold at once with `confidence`.
@@ -192,6 +195,7 @@ class Audit(Printed):
             "delta_lower_bound": self.delta_lower_bound,
             "epsilon": self.epsilon,
             "epsilon_if_gdp": self.epsilon_if_gdp,
+            "why_no_epsilon_if_gdp": None if self.delta > 0.0 else "no Gaussian mechanism is (epsilon, 0)-DP",
             "advantage_lower_bound": self.advantage_lower_bound,
             "eta_lower_bound": self.eta_lower_bound,
             "gap_lower_bound": self.gap_lower_bound,
@@ -255,8 +259,8 @@ class Audit(Printed):
                 f"at least {down(self.epsilon_lower_bound)} at delta = {self.delta:g}{self._by('epsilon')}",
             ),
         ]
-        if self.delta > 0.0:  # at 0 no G_mu but G_0 has an epsilon
-            lines.append(("", f"(if the curve is some G_mu, at least {down(self.epsilon_if_gdp)})"))
+        if (gaussian := self.epsilon_if_gdp) is not None:
+            lines.append(("", f"(if the curve is some G_mu, at least {down(gaussian)})"))
         if self.delta_lower_bound is not None:
             lines.append(("delta", f"at least {self.delta_lower_bound:.3g} at epsilon = {self.epsilon:g}"))
         if self.guesses and (paid := self.used * self.delta) > _NOT_FAR_BELOW * (1.0 - self.confidence):
@@ -322,12 +326,12 @@ class Audit(Printed):
 
 
 def _epsilon_of_gdp(mu: float, delta: float) -> float:
-    """The epsilon of mu-GDP at delta, rounded down: it is lowered until its own delta, with all rounding taken off, reaches the one asked for.
+    """The epsilon of mu-GDP at delta > 0, rounded down: it is lowered until its own delta, with all rounding taken off, reaches the one asked for.
 
-    It is at most 700 unless delta is 0.
+    It is at most 700.
     """
-    if mu == 0.0 or delta == 0.0:
-        return 0.0 if mu == 0.0 else math.inf
+    if mu == 0.0:
+        return 0.0
     result = float(GaussianTradeOff(mu).epsilon(delta))
     for step in 2.0 ** np.arange(-50, 0):
         low = result - float(step) * max(1.0, result)

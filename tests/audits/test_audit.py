@@ -240,7 +240,9 @@ def test_a_run_that_is_named_is_one_run() -> None:
 
 @pytest.mark.parametrize("delta", [0.0, 1e-5])
 def test_the_epsilon_of_a_gaussian_is_left_out_where_it_is_infinite(delta: float) -> None:
-    shown = str(mi.audit(SCORES, COINS, design="independent", runs=SCORES.size, delta=delta))
+    result = mi.audit(SCORES, COINS, design="independent", runs=SCORES.size, delta=delta)
+    shown, held = str(result), json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert (held["epsilon_if_gdp"] is None) == (held["why_no_epsilon_if_gdp"] is not None) == (delta == 0.0)
     assert ("if the curve is some G_mu" in shown) == (delta > 0.0)
     assert "inf" not in shown
 

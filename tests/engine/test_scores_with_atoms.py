@@ -202,14 +202,14 @@ def test_intervals_of_scores_with_atoms_cover_known_answers(
     for _ in range(150):
         scores = mixed(values, out, 1.0, 2_000, rng), mixed(values, inside, 0.5, 2_000, rng)
         counts = [np.bincount(np.searchsorted(edges, own), minlength=edges.size + 1) for own in scores]
-        curve = mi.Histogram(edges, *counts).tradeoff(confidence=0.9)
+        curve = mi.Histogram(edges, counts[0], counts[1]).tradeoff(confidence=0.9)
         least, most = curve.advantage_interval()
         below, high = curve.tpr_interval(np.clip(fpr + 1e-9, 0.0, 1.0))
         misses[0] += not (
             least <= truth <= most and (below <= tpr + 1e-9).all() and (tpr <= high + 1e-9).all()
         )
         misses[1] += not curve.auc_interval()[0] <= area <= curve.auc_interval()[1]
-        few = mi.Histogram(edges, *counts).tradeoff(confidence=0.9, thresholds=4).curve_band
+        few = mi.Histogram(edges, counts[0], counts[1]).tradeoff(confidence=0.9, thresholds=4).curve_band
         controls += not replace(few, single=np.ones(5, bool)).advantage_interval()[1] >= truth
     assert (misses <= 34).all()
     if out[-1]:

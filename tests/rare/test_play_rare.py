@@ -98,6 +98,28 @@ def test_gaussian_covariance_score(gamma: float) -> None:
     check(curve, tails)
 
 
+def test_the_interval_of_a_tpr_at_a_rare_fpr_covers_the_known_answer() -> None:
+    """Both scores are normal, mu = 2. All intervals hold at once but with 1e-9; a mu 5% off lies outside, and so does the FPR itself."""
+    n, d = 50, 50
+    data = mi.Gaussian(0.0, 1.0, d=d)
+    game, rates = mean_game(data, n, np.full(d, 2.0)), np.array([1e-6, 1e-4, 1e-2])
+    placed = np.sort(np.concatenate([0.9 * rates, 1.1 * rates]))
+    curve = mi.play_rare(
+        game, mi.CovarianceScore(data, n=n), 200_000, seed=3, false_positive_rates=placed, confidence=1 - 1e-9
+    )
+    low, high = curve.tpr_interval(rates)
+
+    def tpr(mu: float) -> np.ndarray:
+        return stats.norm.sf((stats.norm.isf(rates) - mu) / np.sqrt(1 - 1 / n))
+
+    assert (low <= tpr(2.0)).all()
+    assert (tpr(2.0) <= high).all()
+    assert (high < 1.3 * low).all()
+    for wrong in (tpr(1.9), tpr(2.1), rates):
+        assert ((wrong < low) | (wrong > high)).any()
+    assert ((tpr(1.9) < low) & (high < tpr(2.1)))[0]
+
+
 @pytest.mark.evidence
 @pytest.mark.parametrize("kind", ["diagonal", "noisy", "full"])
 def test_gaussian_likelihood_ratio_is_a_quadratic(kind: str) -> None:
