@@ -152,6 +152,15 @@ class Outcome:
         return f"{total - stand:,} of {total:,} evenly spread {what}" if total else "–"
 
     @property
+    def where_broken(self) -> str:
+        """`broken` as part of a sentence: of probes by games it is an estimate. Empty where there are no evenly spread points."""
+        if not self.spread[1]:
+            return ""
+        probed = not any(item.sampled for item in self.judged)
+        estimate = probed and not all(probe.definite for probe in self.probes if probe.phase == "even")
+        return f"{'estimated to be broken' if estimate else 'broken'} at {self.broken}"
+
+    @property
     def warning(self) -> str:
         """A warning about a search with few probes; empty if it had enough, or broke the statement."""
         made = len(self.probes) + len(self.failures)
@@ -231,7 +240,7 @@ class Outcome:
             by = " by this attack" if any(item.random for item in self.judged) else ""
             words, amount = f"not refuted{by}", len(verdicts)
         text = f"{words} at {amount:,} of {plural(len(verdicts), 'judged point')}"
-        return f"{text}; broken at {self.broken}" if self.spread[1] else text
+        return f"{text}; {self.where_broken}" if self.spread[1] else text
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.lines)

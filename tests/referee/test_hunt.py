@@ -8,6 +8,7 @@ import re
 import signal
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -397,3 +398,48 @@ def test_ctrl_c_that_a_callback_of_compiled_code_drops_ends_the_search() -> None
     result = hunted(statement(truth=truth), "10m")
     assert result.interrupted
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def _laplace(name: str, too_small: float) -> rf.Statement:
+    """Laplace noise for epsilon; in a hole of the domain its scale is multiplied by `too_small`."""
+
+    def played(epsilon: float) -> Any:
+        scale = (too_small if 0.7 < epsilon < 1.0 else 1.0) / epsilon
+        return lambda g, n: g.laplace(0.0, scale, n), lambda g, n: 1.0 + g.laplace(0.0, scale, n)
+
+    return rf.Statement(
+        name=name,
+        says="Laplace noise of scale 1/epsilon hides a record of sensitivity 1.",
+        source="a test",
+        kind=rf.Bound(),
+        domain={"epsilon": rf.Real(0.1, 2.0)},
+        claimed=lambda epsilon: mi.ApproxDPTradeOff(epsilon, 0.0),
+        truth=played,
+    )
+
+
+@pytest.mark.parametrize("too_small", [0.5, 0.05, 1e-6])
+def test_a_hole_is_detected_however_little_noise_is_left(too_small):
+    outcome = rf.hunt(_laplace("hole", too_small), "150 probes", progress=False)
+    assert outcome.verdict is rf.Verdict.REFUTED
+    assert 0.7 < outcome.point["epsilon"] < 1.0  # pyright: ignore[reportOptionalSubscript]
+    assert outcome.frontier["epsilon"] == pytest.approx({"low": 0.7, "high": 1.0}, abs=0.05)
+
+
+def test_noise_of_the_probes_does_not_break_a_true_claim():
+    # Fewer than 1 of 100 probes by chance: 6 and more of 50 have probability below 2e-5.
+    outcome = rf.hunt(_laplace("true", 1.0), "100 probes", progress=False)
+    assert outcome.verdict is not rf.Verdict.REFUTED
+    stand, total = outcome.spread
+    assert total - stand <= 5
+    assert "estimated to be broken at" in str(outcome)
+
+
+def test_a_hunt_of_which_every_probe_fails_alike_ends_early():
+    def broken(**at: Any) -> Any:
+        raise NameError("name 'jnp' is not defined")
+
+    outcome = rf.hunt(replace(statement(), truth=broken), "20s", progress=False)
+    assert outcome.verdict is rf.Verdict.INCONCLUSIVE
+    assert len(outcome.failures) == hunting.HOPELESS
+    assert "NameError: name 'jnp' is not defined" in str(outcome)

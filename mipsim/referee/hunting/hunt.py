@@ -40,6 +40,8 @@ MAPPED = 256
 """Probes that are made even after the statement was broken: they say where it holds."""
 FINALISTS = 4
 """Points that are judged: each has its part of the failure probability, fixed before."""
+HOPELESS = 100
+"""Points that all fail with the same error, before any probe succeeds, after which a hunt ends: a name is missing, or an import."""
 PATIENCE = 400
 """Probes that shrinking, and finding how far a counterexample reaches, may each take."""
 
@@ -205,6 +207,8 @@ def _probe(search: Search, points: Iterator[SampledPoint], end: float) -> bool:
     while not search.budget.used or (
         search.budget.used_up < end and not (broken and search.budget.used >= MAPPED)
     ):
+        if len(search.failures) >= HOPELESS and not search.probes and search.fails_alike:
+            break
         sample = next(points, None)
         if sample is None:
             break

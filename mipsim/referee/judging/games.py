@@ -61,33 +61,47 @@ def empirical(value: Played | Samplers, games: int, seed: int, confidence: float
 
 
 def estimated(
-    claimed: AbstractTradeOff, value: Played | Samplers, games: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Gaps and their standard errors, in probits, where all four cells have counts enough: for a quick look only.
+    claimed: AbstractTradeOff, value: Played | Samplers, games: int, seed: int, errors: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gaps with a lower and an upper end, in probits: for a quick look only, since the ends are not simultaneous.
+
+    Where all four cells of a threshold have counts enough, an end is so many standard errors away. Elsewhere it comes from one-sided
+    Clopper-Pearson limits of both rates, so that worlds which no game confuses show a large gap; the gap is then the end next to 0.
 
     Args:
         claimed: the claimed curve.
         value: what is played.
         games: in each world.
         seed: in [0, 2^62).
+        errors: standard errors, > 0; a limit has the failure probability of as many.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
         >>> shift = Samplers(lambda g, n: g.standard_normal(n), lambda g, n: 1.0 + g.standard_normal(n))
-        >>> gap, error = estimated(GaussianTradeOff(1.0), shift, 10_000, 0)
-        >>> bool((abs(gap) < 6 * error).all())  # 6 standard errors: 2e-9 each
+        >>> gap, low, high = estimated(GaussianTradeOff(1.0), shift, 10_000, 0, 6.0)
+        >>> bool((low < 0.0).all() and (high > 0.0).all())  # 6 standard errors: 2e-9 each
+        True
+        >>> apart = Samplers(lambda g, n: g.standard_normal(n), lambda g, n: 100.0 + g.standard_normal(n))
+        >>> bool(estimated(GaussianTradeOff(1.0), apart, 10_000, 0, 6.0)[1].max() > 3.0)
         True
     """
     curve = empirical(value, games, seed, 0.5)
-    rates = [
+    out, inside = (
         ScaledRates.plain(count.astype(float), games)
         for count in (curve.false_positives, curve.false_negatives)
-    ]
-    seen = np.minimum(rates[0].rarest_cell, rates[1].rarest_cell) >= LEAST_COUNT
-    out, inside = (item[seen] for item in rates)
-    gap = claimed.probit_beta(out.rate) - inside.probit
-    known = np.isfinite(gap)
-    return gap[known], gap_standard_error(out, inside, claimed)[known]
+    )
+    with np.errstate(invalid="ignore"):
+        gap = claimed.probit_beta(out.rate) - inside.probit
+        away = errors * gap_standard_error(out, inside, claimed)
+        low, high = (
+            claimed.probit_beta(ndtr(out.limit(-errors, upper))) - inside.limit(-errors, upper)
+            for upper in (True, False)
+        )
+    seen = (np.minimum(out.rarest_cell, inside.rarest_cell) >= LEAST_COUNT) & np.isfinite(gap)
+    low, high = np.where(seen, gap - away, low), np.where(seen, gap + away, high)
+    gap = np.where(seen, gap, np.clip(0.0, low, high))
+    known = ~np.isnan(low) & ~np.isnan(high)
+    return gap[known], low[known], high[known]
 
 
 def judge_games(

@@ -193,7 +193,7 @@ def _row(
             (title, point, command(outcome, point), end) for end, title, point in _examples(outcome)
         ],
         "extent": extent(outcome),
-        "spread": f"It is broken at {outcome.broken}." if outcome.spread[1] else "",
+        "spread": f"It is {outcome.where_broken}." if outcome.spread[1] else "",
         "map": Markup(pictures.where),
         "curve": Markup(pictures.curve),
         "failed": (
