@@ -99,15 +99,15 @@ def whole(least: int = 0, bits: int | None = None) -> Word:
     return Word("n", f"a whole number {within}", read)
 
 
-def number(low: float = -math.inf, high: float = math.inf) -> Word:
-    """A number, strictly between two ends where they are given."""
+def number(low: float = -math.inf, high: float = math.inf, allowed: str = "") -> Word:
+    """A number, strictly between two ends where they are given; `allowed` says what else its reader asks of it."""
 
     def read(word: Any) -> float:
         if not low < (result := float(word)) < high:
             raise ValueError
         return result
 
-    return Word("x", f"a number in ({low:.15g}, {high:.15g})", read)
+    return Word("x", allowed or f"a number in ({low:.15g}, {high:.15g})", read)
 
 
 class OneOf(click.Choice):

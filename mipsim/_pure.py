@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import random
 import traceback
 import warnings
@@ -62,6 +63,31 @@ def name_of_function(function: object) -> str:
         'len'
     """
     return str(getattr(function, "__qualname__", type(function).__name__)).replace("<locals>.", "")
+
+
+def takes(role: str, function: Callable[..., Any], names: tuple[str, str]) -> None:
+    """Refuse a user's function that cannot be called with two arguments, or that names them the other way round.
+
+    Raises:
+        ValueError: with the call that it must take.
+
+    Examples:
+        >>> takes("mechanism", lambda records, key: records, ("key", "records"))
+        Traceback (most recent call last):
+            ...
+        ValueError: mechanism <lambda> takes (records, key); it is called as mechanism(key, records)
+    """
+    try:
+        own = inspect.signature(function)
+    except (TypeError, ValueError):  # a built-in function does not say
+        return
+    try:
+        swapped = list(own.bind(*names).arguments) == [*reversed(names)]
+    except TypeError:
+        swapped = True
+    if swapped:
+        who = f"{role} {name_of_function(function)}"
+        raise ValueError(f"{who} takes {own}; it is called as {role}({', '.join(names)})")
 
 
 def call_pure(role: str, function: Callable[..., Any], *arguments: Any) -> Any:

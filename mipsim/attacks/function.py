@@ -6,7 +6,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from mipsim._pure import call_pure
+from mipsim._pure import call_pure, takes
 from mipsim._validation import choice, refuse_class
 from mipsim.attacks.base import AbstractAttack
 
@@ -41,6 +41,7 @@ class FunctionAttack(AbstractAttack):
             choice("declared", self.declared, ("linear", "quadratic"))
         if not callable(self.function):
             raise ValueError(f"attack is {type(self.function).__name__}; it must be callable(target, output)")
+        takes("attack", self.function, ("target", "output"))
 
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
         return call_pure("attack", self.function, target, output)

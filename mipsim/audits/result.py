@@ -33,7 +33,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _NOT_FAR_BELOW = (
     0.1  # share of the failure probability from which canaries x delta weakens the bound of epsilon
 )
-EACH = "each bound, and the verdict, by itself at this confidence; K of them all hold but with K times the failure probability"
+EACH = "each bound, and the verdict, by itself at this confidence; all K of them hold together with failure probability at most K times as large"
 """What the confidence is of."""
 
 
@@ -260,7 +260,7 @@ class Audit(Printed):
             ),
         ]
         if (gaussian := self.epsilon_if_gdp) is not None:
-            lines.append(("", f"(if the curve is some G_mu, at least {down(gaussian)})"))
+            lines.append(("", f"(if the mechanism's curve is Gaussian, at least {down(gaussian)})"))
         if self.delta_lower_bound is not None:
             lines.append(("delta", f"at least {self.delta_lower_bound:.3g} at epsilon = {self.epsilon:g}"))
         if self.guesses and (paid := self.used * self.delta) > _NOT_FAR_BELOW * (1.0 - self.confidence):

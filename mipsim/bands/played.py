@@ -12,6 +12,8 @@ from mipsim.tradeoff.base import answered, rates
 from mipsim.tradeoff.display import DisplayedCurve
 
 KNOWN_IN_PARTS = {
+    "tpr": "tpr_interval",
+    "mu": "mu_lower_bound",
     "tpr_at": "tpr_interval",
     "tpr_bounds": "tpr_interval",
     "advantage": "advantage_interval",
@@ -81,8 +83,8 @@ class AbstractPlayedTradeOff(Printed, DisplayedCurve):
             >>> [bound.round(3).tolist() for bound in curve.tpr_interval([0.1, 0.2, 0.6])]
             [[0.0, 0.482, 0.828], [0.518, 0.854, 1.0]]
         """
-        low, high = self.band(fpr)
-        return 1.0 - high, 1.0 - low
+        low, high = self.band(rates("fpr", fpr))
+        return answered(fpr, (1.0 - high, 1.0 - low))
 
     def _columns(self) -> dict[str, np.ndarray]:
         """FPR and FNR at each threshold, and the band of the FNR at that FPR."""

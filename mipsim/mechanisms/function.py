@@ -6,7 +6,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim._pure import call_pure
+from mipsim._pure import call_pure, takes
 from mipsim._validation import refuse_class, sample_size
 from mipsim.mechanisms.base import AbstractMechanism
 
@@ -36,6 +36,7 @@ class FunctionMechanism(AbstractMechanism):
             raise ValueError(
                 f"mechanism is {kind}; it must be an AbstractMechanism or callable(key, records)"
             )
+        takes("mechanism", self.function, ("key", "records"))
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         return call_pure("mechanism", self.function, key, records)

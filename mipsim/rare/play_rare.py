@@ -95,7 +95,8 @@ def play_rare(
             (Bernoulli data, Gaussian data with or without noise), or another additive attack on Bernoulli data.
         games: games in EACH world, shared by the few tilts of the world, >= 100.
         seed: a whole number in [0, 2^64).
-        false_positive_rates: about where to place thresholds, in (0, 1/4]; the true rates there differ slightly.
+        false_positive_rates: about where to place thresholds, in (0, 1/4]; the true rates there differ slightly. For `tpr_interval(f)` request
+            a threshold on each side, such as 0.9 f and 1.1 f.
         confidence: of the band and of comparisons, in (0, 1).
         chunk: games per call, rounded up to whole blocks; None = as the engine chooses.
         workers: threads; None = 1 per core.
@@ -126,7 +127,7 @@ def play_rare(
     as_attack(attack)  # a class is refused, with what to write
     if not isinstance(attack, AbstractAttack):
         raise ValueError(
-            f"attack is {type(attack).__name__}; rare rates need an attack whose tilted law is known"
+            f"attack is {type(attack).__name__}; rare rates need an attack whose tilted law is known, such as mi.CovarianceScore or mi.LikelihoodRatio"
         )
     check_aim(game, attack)
     law = score_law(game, attack)

@@ -338,7 +338,7 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
 @click.option(
     "--sampling-rate",
     default=1.0,
-    type=number(),
+    type=number(allowed="a number in [0, 1], such as 0.01"),
     metavar="P",
     help="the probability that a record takes part in a step; 1 / T for epochs of T steps (default: 1)",
 )
