@@ -112,8 +112,8 @@ def gaussian_game(mechanism: mi.AbstractMechanism | None = None) -> mi.FixedTarg
         ({"workers": 0}, "workers is 0; it must be a whole number >= 1"),
         ({"game": "fixed"}, "game is str; it must be a game such as FixedTarget"),
         (
-            {"attack": len},
-            "attack is builtin_function_or_method; rare rates need an attack whose tilted law is known",
+            {"attack": lambda target, output: 0.0},
+            "attack is function; rare rates need an attack whose tilted law is known",
         ),
         (
             {"game": mi.RandomTarget(mi.EmpiricalMean(), DATA, N)},
