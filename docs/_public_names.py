@@ -25,21 +25,27 @@ def names_of(package: str) -> dict[str, list[str]]:
     """
     if package == TOP:
         listed = {
-            name for one in PACKAGES if one != TOP for names in names_of(one).values() for name in names
+            name
+            for single in PACKAGES
+            if single != TOP
+            for names in names_of(single).values()
+            for name in names
         }
         top = importlib.import_module(TOP)
         rest = [name for name in top.__all__ if name not in listed and not name.startswith("_")]
         return {TOP: [name for name in rest if callable(getattr(top, name))]}
     module = importlib.import_module(f"mipsim.{package}")
-    own, found = [], {}
+    own, places = [], {}
     for name in module.__all__:
         value = getattr(module, name)
         if type(value).__name__ == "module":
-            public = [one for one, thing in vars(value).items() if _is_public(one, thing, value.__name__)]
-            found[value.__name__] = public
+            public = [
+                single for single, thing in vars(value).items() if _is_public(single, thing, value.__name__)
+            ]
+            places[value.__name__] = public
         else:
             own.append(name)
-    return ({f"mipsim.{package}": own} if own else {}) | found
+    return ({f"mipsim.{package}": own} if own else {}) | places
 
 
 def _is_public(name: str, value: Any, module: str) -> bool:
@@ -56,7 +62,7 @@ def escaped(line: str) -> str:
     if line.lstrip().startswith((">>>", "...")):
         return line
     ended = re.sub(r"(?<!`)(`[^`]+`)(?=\w)", r"\1\\ ", line)  # the s of `Point`s
-    return re.sub(r"(`[^`]*`)|\|", lambda found: found[1] or r"\|", ended)
+    return re.sub(r"(`[^`]*`)|\|", lambda match: match[1] or r"\|", ended)
 
 
 def escape_all(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:

@@ -166,8 +166,8 @@ def figures(
         if any((request.out / f"{name}.csv").exists() for name in FIGURES):
             from figures.check import check
 
-            drawn = _listed_names(request.out)
-            page = gallery.write(request.out, drawn, check(request.out, drawn))
+            plotted = _listed_names(request.out)
+            page = gallery.write(request.out, plotted, check(request.out, plotted))
             say(f"page: {printable(page, 200)}")
         return status
 

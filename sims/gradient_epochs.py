@@ -26,12 +26,12 @@ def of(victim: str) -> Attacked:
 
 
 def epoch_game(
-    found: Attacked, target: int, attack: str, steps: int, batch: int = BATCH
+    trained: Attacked, target: int, attack: str, steps: int, batch: int = BATCH
 ) -> tuple[mi.FixedTarget, mi.AbstractAttack]:
     """One pass over steps x batch records, in shuffled batches; the scores of algorithm 4, with the sign of descent, are added over its steps.
 
     Args:
-        found: the network.
+        trained: the network.
         target: its place in the pool.
         attack: one of `ATTACKS`.
         steps: of the epoch.
@@ -40,20 +40,22 @@ def epoch_game(
     from mipsim import nn
 
     descent = nn.Descent(
-        found.network,
-        found.parameters,
-        found.records.x,
-        found.records.y,
+        trained.network,
+        trained.parameters,
+        trained.records.x,
+        trained.records.y,
         batch=batch,
         steps=steps,
         rate=RATE,
     )
-    d = found.network.dimension(found.part)
+    d = trained.network.dimension(trained.part)
     known = (
-        mi.CovarianceScore(found.moments, n=batch) if attack == ATTACKS[0] else mi.ScalarProduct(np.zeros(d))
+        mi.CovarianceScore(trained.moments, n=batch)
+        if attack == ATTACKS[0]
+        else mi.ScalarProduct(np.zeros(d))
     )
-    game = mi.FixedTarget(descent, descent.records(found.pool), steps * batch, [found.pool[target]])
-    return game, nn.SummedOverSteps(descent, known, part=found.part)
+    game = mi.FixedTarget(descent, descent.records(trained.pool), steps * batch, [trained.pool[target]])
+    return game, nn.SummedOverSteps(descent, known, part=trained.part)
 
 
 def _build(victim: str, target: str, attack: str) -> tuple[mi.FixedTarget, mi.AbstractAttack]:

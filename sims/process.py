@@ -35,8 +35,8 @@ def listing(lines: Callable[[], Sequence[str]], words: str) -> Callable[[Any], A
     """
     import click
 
-    def listed(context: click.Context, _: click.Parameter, asked: bool) -> None:
-        if asked:
+    def listed(context: click.Context, _: click.Parameter, requested: bool) -> None:
+        if requested:
             show(lines())
             context.exit()
 

@@ -10,7 +10,7 @@ import numpy as np
 Law = dict[tuple[int, ...], float]
 
 
-def literal_sums(p: Sequence[float], n: int, target: Sequence[int] | None, drawn: int | None = None) -> Law:
+def literal_sums(p: Sequence[float], n: int, target: Sequence[int] | None, chosen: int | None = None) -> Law:
     """The law of the column sums of Bernoulli records, by brute force.
 
     Args:
@@ -23,7 +23,7 @@ def literal_sums(p: Sequence[float], n: int, target: Sequence[int] | None, drawn
         The probability of each vector of sums.
     """
     d, law = len(p), defaultdict(float)
-    subsets = list(itertools.combinations(range(n), n if drawn is None else drawn))
+    subsets = list(itertools.combinations(range(n), n if chosen is None else chosen))
     for bits in itertools.product((0, 1), repeat=n * d):
         records = np.array(bits).reshape(n, d)
         weight = math.prod(

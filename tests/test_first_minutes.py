@@ -26,7 +26,7 @@ def test_an_attack_for_another_number_of_records_is_warned_of(attack: type) -> N
         GAME.exact(attack(DATA, n=11, target=GAME.target))
 
 
-def test_a_class_or_counts_in_the_wrong_place_get_one_sentence() -> None:
+def test_a_class_or_counts_in_the_wrong_place_get_a_single_sentence() -> None:
     attack = mi.CovarianceScore(DATA, n=10, target=GAME.target)
     counts = mi.play(GAME, attack, games=1000, progress=False)
     with pytest.raises(ValueError, match="mechanism is the class EmpiricalMean; it must be a mechanism"):

@@ -28,7 +28,7 @@ def test_sums_on_a_lattice_are_right_to_the_stated_error(copies):
     assert (np.abs(planted - true) > allowed).any()
 
 
-def test_the_least_number_is_found_at_the_ends_of_what_there_is():
+def test_the_least_number_is_computed_at_the_ends_of_the_range():
     ends = np.array([[-(2**63), 2**63 - 1]])
     at = np.array([-(2**63) + 1, -1, 0, 7, 2**63 - 1])
     result = least_whole(lambda k: k >= at, *(np.repeat(ends, at.size, axis=0).T))

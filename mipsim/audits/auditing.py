@@ -293,18 +293,18 @@ def _agrees(scores: Scores, design: str, counted: int | None, inclusion_probabil
     """Raise ValueError where what is known of the scores, or said of their runs, contradicts the design."""
     where = f"{printable(scores.source)}: " if scores.source else ""
     n, run = scores.values.size, scores.run
-    said = (whole("runs", counted, 1) if counted is not None else None) if run is None else scores.runs
-    if run is not None and counted not in (None, said):
-        raise ValueError(f"{where}runs is {counted:,}, and {said:,} are named")
+    stated = (whole("runs", counted, 1) if counted is not None else None) if run is None else scores.runs
+    if run is not None and counted not in (None, stated):
+        raise ValueError(f"{where}runs is {counted:,}, and {stated:,} are named")
     if design == "clustered":
         if scores.cluster is None:
             raise ValueError(
                 f'{where}it has no cluster; design "clustered" needs to know which cluster each score is in'
             )
-        shared = run is not None and np.unique([run, scores.cluster], axis=1).shape[1] > (said or 0)
-        if shared or (said is not None and said < scores.clusters):
+        shared = run is not None and np.unique([run, scores.cluster], axis=1).shape[1] > (stated or 0)
+        if shared or (stated is not None and stated < scores.clusters):
             raise ValueError(
-                f"{where}{said:,} runs are in {scores.clusters:,} clusters, which depend on each other where they share a run; "
+                f"{where}{stated:,} runs are in {scores.clusters:,} clusters, which depend on each other where they share a run; "
                 'name each run as one cluster, or use design "runs"'
             )
         return
@@ -324,15 +324,17 @@ def _agrees(scores: Scores, design: str, counted: int | None, inclusion_probabil
                 else "runs= and records=, or a matrix with rows="
             )
         )
-    if design == "independent" and said != n:
+    if design == "independent" and stated != n:
         option = f"--runs {n}" if scores.source else f"runs={n}"
         raise ValueError(
             f'{where}design "independent" needs a training run or game for each score: say {option} if so many were run'
-            + ("" if said is None else f", not {said:,}")
+            + ("" if stated is None else f", not {stated:,}")
             + '; for records of a single run it is "one-run", of several "runs"'
         )
-    if design == "one-run" and said not in (None, 1):
-        raise ValueError(f'{where}{said:,} runs are said for design "one-run"; design "runs" is for several')
+    if design == "one-run" and stated not in (None, 1):
+        raise ValueError(
+            f'{where}{stated:,} runs are said for design "one-run"; design "runs" is for several'
+        )
     if design == "one-run" and scores.source and scores.column != "coin" and inclusion_probability is None:
         raise ValueError(
             f'{where}it has no coin; if a fair coin put each canary in (1) or left it out (0), as design "one-run" needs, say '

@@ -146,12 +146,12 @@ class Scores:
             for name, value in (("cluster", cluster), ("run", run), ("record", record))
         ]
         calibrating = None if shadow is None else _shadow(shadow, run)
-        said = (
+        stated = (
             f'higher = "{higher}", as stated'
             if higher
             else 'higher = "in", which was assumed; higher="out" is for losses'
         )
-        where = {"order": said} | where
+        where = {"order": stated} | where
         if infinite:
             where["order"] += "; some are infinite, so that all are taken by rank"
         values = -values if higher == "out" else values
@@ -423,10 +423,10 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
         pairs = [(str(role), str(name)) for role, name in columns.items()]
     roles = dict(pairs)
     whole = {"members", "non_members"} == set(roles)
-    one = {"score"} < set(roles) and len([role for role in roles if role in WORLDS]) == 1
+    single = {"score"} < set(roles) and len([role for role in roles if role in WORLDS]) == 1
     if unknown := [role for role in roles if role not in ROLES]:
         raise ValueError(no_such("a key of columns", printable(unknown[0], 30), ROLES))
-    if len(roles) < len(pairs) or not (whole or (one and not {"members", "non_members"} & set(roles))):
+    if len(roles) < len(pairs) or not (whole or (single and not {"members", "non_members"} & set(roles))):
         raise ValueError(
             f"columns is {printable(repr(columns), 60)}; it must be like score=NAME,member=NAME with one of {', '.join(WORLDS)}, and "
             "cluster, run, record if need be, or members=NAME,non_members=NAME"
@@ -457,8 +457,8 @@ def scores_of_table(
 
     Examples:
         >>> rows = {"signal_values": list(range(100)), "true_labels": [0, 1] * 50, "roc_auc": [0.5]}
-        >>> found = scores_of_table(Table.of("JSON", "name", rows), None, None)
-        >>> found.read_as, found.order
+        >>> result = scores_of_table(Table.of("JSON", "name", rows), None, None)
+        >>> result.read_as, result.order
         ('LeakPro JSON: score from signal_values, member from true_labels', 'higher = "in", as LeakPro documents')
     """
     tool = ""
@@ -487,7 +487,7 @@ def scores_of_table(
                 f"{printable(chosen['score'], 40)} is a matrix of shape {shape}; beside it only the worlds are read, of the same shape"
             )
         held = {name: np.asarray(array).ravel() for name, array in held.items()}
-    found = {role: _column(f"{table.noun} {quoted(name)}", role, held[name]) for role, name in chosen.items()}
+    parts = {role: _column(f"{table.noun} {quoted(name)}", role, held[name]) for role, name in chosen.items()}
     left = [name for name in table.names if name.strip().lower() in _INDEX and name not in chosen.values()]
     where["read_as"] = (
         f"{tool} {table.kind}".strip()
@@ -498,17 +498,17 @@ def scores_of_table(
         where["read_as"] += f"; matrices of {' x '.join(ROWS if rows != ROWS[1] else ROWS[::-1])}"
     if tool and higher is None:
         where["order"] = f'higher = "in", as {tool} documents'
-    if "members" in found:
-        worlds = [np.asarray(found[role]) for role in ("members", "non_members")]
+    if "members" in parts:
+        worlds = [np.asarray(parts[role]) for role in ("members", "non_members")]
         inside = np.repeat([1.0, 0.0], [world.size for world in worlds])
         return Scores.of(np.concatenate(worlds), inside, higher=higher, column="members", **where)
-    world = next(role for role in WORLDS if role in found)
+    world = next(role for role in WORLDS if role in parts)
     if shape is not None:
-        cells, worlds = (np.reshape(found[role], shape) for role in ("score", world))
+        cells, worlds = (np.reshape(parts[role], shape) for role in ("score", world))
         return Scores.of_matrix(cells, worlds, rows, shadow=shadow, higher=higher, column=world, **where)
-    names: dict[str, Any] = {role: found.get(role) for role in NAMES}
+    names: dict[str, Any] = {role: parts.get(role) for role in NAMES}
     return Scores.of(
-        found["score"], found[world], **names, shadow=shadow, higher=higher, column=world, **where
+        parts["score"], parts[world], **names, shadow=shadow, higher=higher, column=world, **where
     )
 
 
@@ -532,9 +532,9 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
     roles = {role: names[name] for name, role in ours.items()}
     worlds = [role for role in roles if role in WORLDS]
     two = set(roles) == {"members", "non_members"}
-    one = "score" in roles and len(worlds) == 1 and not {"members", "non_members"} & set(roles)
+    single = "score" in roles and len(worlds) == 1 and not {"members", "non_members"} & set(roles)
     rest = names.keys() - ours.keys() - set(_INDEX)
-    if tools or rest or not (two or one) or len(roles) < len(ours):
+    if tools or rest or not (two or single) or len(roles) < len(ours):
         what, option = (
             table.hint or f"which of its {table.noun}s is what is not clear",
             _suggestion(table),

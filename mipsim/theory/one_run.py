@@ -115,8 +115,11 @@ def refuses_epsilon(
         epsilon, delta = 2.0 * epsilon, min(delta * (1.0 + math.exp(epsilon)), 1.0)
     lines = [(math.exp(epsilon), delta)]
     if runs == 2:  # the losses of two are 2 epsilon, 0 and -2 epsilon; either delta gives all away
-        kept = (1.0 - delta) ** 2
-        lines = [(math.exp(2.0 * epsilon), 1.0 - kept), (1.0, 1.0 - kept * (1.0 - math.tanh(0.5 * epsilon)))]
+        product = (1.0 - delta) ** 2
+        lines = [
+            (math.exp(2.0 * epsilon), 1.0 - product),
+            (1.0, 1.0 - product * (1.0 - math.tanh(0.5 * epsilon))),
+        ]
 
     def fpr_at(tpr: float) -> float:  # rounded down, which refutes less
         least = (max(1.0 - d - ratio * (1.0 - tpr), (tpr - d) / ratio) for ratio, d in lines)

@@ -85,16 +85,16 @@ def run_start(quick: bool = False) -> dict[str, list[Seconds]]:
     return result
 
 
-def print_start(asked: Sequence[Process], found: Mapping[str, Sequence[Seconds]]) -> None:
+def print_start(requested: Sequence[Process], measured: Mapping[str, Sequence[Seconds]]) -> None:
     """Print the least and the median seconds of each process, less those of the process that it is counted beyond."""
-    width = max(len(f"{process.name} beyond {process.beyond}") for process in asked)
+    width = max(len(f"{process.name} beyond {process.beyond}") for process in requested)
     print(f"{'seconds of a new process':<{width}}    wall: least, median    processor: least, median")
-    for process in asked:
+    for process in requested:
         name = f"{process.name} beyond {process.beyond}" if process.beyond else process.name
         cells = []
         for clock in Seconds._fields:
-            took = [getattr(item, clock) for item in found[process.name]]
-            less = [getattr(single, clock) for single in found.get(process.beyond, ())] or [0.0]
+            took = [getattr(item, clock) for item in measured[process.name]]
+            less = [getattr(single, clock) for single in measured.get(process.beyond, ())] or [0.0]
             cells += [min(took) - min(less), statistics.median(took) - statistics.median(less)]
         print(f"{name:<{width}}  {cells[0]:>12.2f} {cells[1]:>7.2f}  {cells[2]:>17.2f} {cells[3]:>7.2f}")
 

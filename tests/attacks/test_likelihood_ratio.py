@@ -128,7 +128,7 @@ def test_exponential_mean() -> None:
     assert float(attack.score(jnp.asarray(target), jnp.array([0.5, 1.0]))) == -np.inf
 
 
-def test_an_impossible_output_of_a_subsample_means_not_drawn() -> None:
+def test_an_impossible_output_of_a_subsample_means_not_sampled() -> None:
     attack = mi.LikelihoodRatio(mi.Subsampled(MEAN, 0.5), mi.Bernoulli(P), n=4)
     score = float(attack.score(jnp.array([1.0, 0.0]), jnp.array([0.0, 0.5])))
     assert score == pytest.approx(np.log(0.5), rel=1e-12)

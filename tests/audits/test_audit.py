@@ -26,13 +26,13 @@ SETTINGS = {
 }
 
 
-def found(design: str, claim: object = None, **other: object) -> mi.Audit:
+def audited(design: str, claim: object = None, **other: object) -> mi.Audit:
     return mi.audit(SCORES, COINS, design=design, claim=claim, confidence=0.95, **SETTINGS[design], **other)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("design", SETTINGS)
 def test_bounds_show_themselves(fewer_draws, design: str) -> None:
-    item = found(design)
+    item = audited(design)
     assert 0.5 < item.mu_lower_bound < 4.0  # the truth is 2; how often a bound passes it is tested elsewhere
     assert 0.5 < item.epsilon_lower_bound < float(mi.GaussianTradeOff(4.0).epsilon(1e-5))
     assert item.verdict is None
@@ -72,7 +72,7 @@ def test_bounds_show_themselves(fewer_draws, design: str) -> None:
 def test_a_promise_is_refuted_or_not_and_never_confirmed(
     fewer_draws, design: str, claim, verdict: str
 ) -> None:
-    item = found(design, claim)
+    item = audited(design, claim)
     assert item.verdict is rf.Verdict(verdict)
     assert item.to_dict()["verdict"] == verdict
     assert re.search(rf"verdict +{verdict}: ", str(item))
@@ -83,17 +83,17 @@ def test_a_promise_is_refuted_or_not_and_never_confirmed(
     "design", ["independent", "one-run", pytest.param("clustered", marks=pytest.mark.evidence)]
 )
 def test_a_promise_is_refuted_just_where_the_bound_passes_it(fewer_draws, design: str) -> None:
-    mu = found(design).mu_lower_bound
-    assert found(design, mi.GaussianTradeOff(mu - 1e-6)).verdict is rf.Verdict.REFUTED
-    assert found(design, mi.GaussianTradeOff(mu + 1e-6)).verdict is rf.Verdict.INCONCLUSIVE
-    epsilon = found(design, delta=1e-6).epsilon_lower_bound
-    assert found(design, mi.ApproxDPTradeOff(epsilon - 1e-6, 1e-6)).verdict is rf.Verdict.REFUTED
-    assert found(design, mi.ApproxDPTradeOff(epsilon + 1e-6, 1e-6)).verdict is rf.Verdict.INCONCLUSIVE
+    mu = audited(design).mu_lower_bound
+    assert audited(design, mi.GaussianTradeOff(mu - 1e-6)).verdict is rf.Verdict.REFUTED
+    assert audited(design, mi.GaussianTradeOff(mu + 1e-6)).verdict is rf.Verdict.INCONCLUSIVE
+    epsilon = audited(design, delta=1e-6).epsilon_lower_bound
+    assert audited(design, mi.ApproxDPTradeOff(epsilon - 1e-6, 1e-6)).verdict is rf.Verdict.REFUTED
+    assert audited(design, mi.ApproxDPTradeOff(epsilon + 1e-6, 1e-6)).verdict is rf.Verdict.INCONCLUSIVE
 
 
 def test_the_gap_to_a_gaussian_promise_is_the_bound_of_mu_less_it(fewer_draws) -> None:
     """The same statistic, shifted: by the general family of curves and by the closed form."""
-    curve = found("independent").curve
+    curve = audited("independent").curve
     assert curve is not None
     for mu in (0.0, 0.7):
         assert curve.gap_lower_bound(mi.GaussianTradeOff(mu)) == pytest.approx(
@@ -103,28 +103,28 @@ def test_the_gap_to_a_gaussian_promise_is_the_bound_of_mu_less_it(fewer_draws) -
 
 
 @pytest.mark.parametrize("design", ["independent", "one-run"])
-def test_a_promise_known_between_bounds_is_refuted_by_its_lower_one(fewer_draws, design: str) -> None:
+def test_a_promise_known_between_bounds_is_refuted_by_its_lower_bound(fewer_draws, design: str) -> None:
     low, high = mi.GaussianTradeOff(6.0), mi.GaussianTradeOff(0.1)
-    assert found(design, mi.BoundedTradeOff(low, high)).verdict is rf.Verdict.INCONCLUSIVE
-    assert found(design, mi.BoundedTradeOff(high, high)).verdict is rf.Verdict.REFUTED
+    assert audited(design, mi.BoundedTradeOff(low, high)).verdict is rf.Verdict.INCONCLUSIVE
+    assert audited(design, mi.BoundedTradeOff(high, high)).verdict is rf.Verdict.REFUTED
 
 
 @pytest.mark.parametrize("design", ["independent", "one-run"])
-def test_a_composed_promise_is_asked_at_one_table(
+def test_a_composed_promise_is_evaluated_on_a_single_table(
     fewer_draws, design: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DP-SGD: every answer takes a transform. The table lies below the curve, by 0.002 probits at most."""
-    asked: list[int] = []
+    requested: list[int] = []
     known = ComposedTradeOff.enclosure
 
     def counted(curve: ComposedTradeOff, log_fpr: np.ndarray) -> object:
-        asked.append(np.size(log_fpr))
+        requested.append(np.size(log_fpr))
         return known(curve, log_fpr)
 
     monkeypatch.setattr(ComposedTradeOff, "enclosure", counted)
     promised = mi.dpsgd(1.0, 0.01, 1000, neighbours="add_or_remove")
-    assert found(design, promised).verdict is rf.Verdict.REFUTED
-    assert len(asked) <= 2  # the table, and the picture's threshold
+    assert audited(design, promised).verdict is rf.Verdict.REFUTED
+    assert len(requested) <= 2  # the table, and the picture's threshold
     monkeypatch.undo()
     rates = np.array([1e-9, 1e-4, 0.02, 0.5, 0.99, 0.99999])
     below = promised.probit_beta(rates) - TabulatedCurve.below(promised).probit_beta(rates)
@@ -142,11 +142,11 @@ def test_confidences_beyond_the_calibration(fewer_draws) -> None:
     surer = mi.audit(
         SCORES, COINS, design="independent", runs=2000, claim=mi.LaplaceTradeOff(0.3), confidence=1 - 1e-6
     )
-    assert 0.5 < surer.mu_lower_bound < found("independent").mu_lower_bound
+    assert 0.5 < surer.mu_lower_bound < audited("independent").mu_lower_bound
     assert surer.verdict is rf.Verdict.REFUTED
 
 
-def test_losses_are_told_of(fewer_draws) -> None:
+def test_losses_are_reported(fewer_draws) -> None:
     item = mi.audit(-SCORES, COINS, design="independent", runs=2000, confidence=0.95)
     assert item.mu_lower_bound == 0.0
     assert not item.higher_is_in
@@ -155,9 +155,9 @@ def test_losses_are_told_of(fewer_draws) -> None:
 
 
 def test_guesses_that_were_fixed_are_paid_for_alone() -> None:
-    item = found("one-run", guesses=(500, 500))
+    item = audited("one-run", guesses=(500, 500))
     assert [(g.inside, g.outside) for g in item.guesses] == [(500, 500)]
-    assert item.mu_lower_bound > found("one-run").mu_lower_bound
+    assert item.mu_lower_bound > audited("one-run").mu_lower_bound
     assert "fixed beforehand" in str(item)
 
 
@@ -167,15 +167,15 @@ def test_the_picture(fewer_draws) -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    item = found("independent", "mu=1")
+    item = audited("independent", "mu=1")
     assert len(item.plot().axes) == 2
     pyplot.close("all")
     assert "data:image/png;base64," in item._repr_html_()
     with pytest.raises(ValueError, match="there is no band to draw"):
-        found("one-run").plot()
+        audited("one-run").plot()
 
 
-def test_one_score_of_a_world_shows_nothing_and_warns_of_nothing() -> None:
+def test_a_single_score_of_a_world_shows_nothing_and_warns_of_nothing() -> None:
     shown = str(mi.audit(SCORES, np.arange(2000) == 3, design="independent", runs=2000, confidence=0.9))
     assert re.search(r"\n  mu +at least 0\n", shown)
 
@@ -233,7 +233,7 @@ def test_the_largest_scores_are_ordered_as_others_are() -> None:
 
 def test_a_run_that_is_named_is_one_run() -> None:
     named = mi.audit(SCORES, COINS, cluster=["run 7"] * 2000, design="one-run", confidence=0.95)
-    assert named.mu_lower_bound == found("one-run").mu_lower_bound
+    assert named.mu_lower_bound == audited("one-run").mu_lower_bound
     with pytest.raises(ValueError, match=r'2,000 scores are in 1 cluster, which .*; design "one-run" is for'):
         mi.audit(SCORES, COINS, cluster=["run 7"] * 2000, design="independent")
 
@@ -292,7 +292,7 @@ def test_a_promise_in_a_file_of_too_long_a_name() -> None:
 
 def test_members_as_objects_are_taken_where_they_are_numbers(fewer_draws) -> None:
     again = mi.audit(SCORES, COINS.astype(object), design="one-run", confidence=0.95)
-    assert again.mu_lower_bound == found("one-run").mu_lower_bound
+    assert again.mu_lower_bound == audited("one-run").mu_lower_bound
 
 
 @pytest.mark.parametrize("confidence", [1e-15, 0.5, 1 - 2e-9])
@@ -310,7 +310,7 @@ def test_the_least_and_the_largest_confidence(fewer_draws, confidence: float) ->
 @pytest.mark.parametrize("mu", [1e-3, 0.1, 1.0, 5.0, 25.0, 45.0])
 @pytest.mark.parametrize("delta", [1e-30, 1e-10, 1e-5, 0.01, 0.3])
 def test_the_epsilon_of_a_lower_bound_of_mu_is_rounded_down(mu: float, delta: float) -> None:
-    """Against 50 digits: mu-GDP has at least the asked delta there, and a smaller one 1e-9 above."""
+    """Against 50 digits: mu-GDP has at least the requested delta there, and a smaller delta 1e-9 above."""
     result = _epsilon_of_gdp(mu, delta)
 
     def exact(epsilon: float) -> mpmath.mpf:

@@ -1,4 +1,4 @@
-"""Audits of scores in clusters: the bounds hold however the scores of one cluster hang together."""
+"""Audits of scores in clusters: the bounds hold for any dependence of the scores within a cluster."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_rows_taken_for_independent_would_be_caught(fewer_draws) -> None:
 
 
 def test_a_rare_world_is_not_lost() -> None:
-    """One member in each cluster of 50: a fair coin chooses the world, so that about half of the chosen are members."""
+    """A single member in each cluster of 50: a fair coin chooses the world, so that about half of the chosen are members."""
     member = np.tile(np.arange(50) == 0, 200)
     scores = Scores.of(np.arange(10_000.0), member, np.repeat(np.arange(200), 50))
     assert abs(int(one_a_cluster(scores).member.sum()) - 100) <= 6.5 * np.sqrt(

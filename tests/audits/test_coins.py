@@ -1,4 +1,4 @@
-"""Coins of one run that are not fair: noticed where they can be, and paid for where their probability is known."""
+"""Coins of a run that are not fair: detected where possible, and accounted for where their probability is known."""
 
 from functools import cache
 
@@ -26,8 +26,8 @@ def claims(scores: Scores, q: float, epsilon: float = 0.0) -> bool:
     return any(refuses(run.canaries, item.number, item.right, run.risk, epsilon) for item in run.guesses)
 
 
-def told(rng: np.random.Generator, n: int, q: float, epsilon: float) -> Scores:
-    """Coins of probability q, told by randomised response: the guarantee is used up to the last."""
+def responses(rng: np.random.Generator, n: int, q: float, epsilon: float) -> Scores:
+    """Coins of probability q, reported by randomised response: the guarantee is tight."""
     coins = rng.random(n) < q
     says = coins ^ (rng.random(n) > 1.0 / (1.0 + np.exp(-epsilon)))
     return Scores.of(says + 0.5 * rng.random(n), coins)
@@ -41,7 +41,7 @@ def told(rng: np.random.Generator, n: int, q: float, epsilon: float) -> Scores:
 def test_known_coins_make_no_false_claims_more_often_than_stated(q: float, epsilon: float, runs: int) -> None:
     """Counts of so many audits stay below the 1e-9 quantile of the nominal binomial."""
     rng = np.random.default_rng([round(100 * q), round(epsilon)])
-    false = sum(claims(told(rng, 2000, q, epsilon), q, epsilon) for _ in range(runs))
+    false = sum(claims(responses(rng, 2000, q, epsilon), q, epsilon) for _ in range(runs))
     assert false <= binom.isf(1e-9, runs, RISK)
 
 
@@ -50,7 +50,7 @@ def test_coins_taken_for_fair_would_be_caught() -> None:
     rng, runs = np.random.default_rng(1), 100
     false = 0
     for _ in range(runs):
-        scores = told(rng, 2000, 0.55, 0.0)
+        scores = responses(rng, 2000, 0.55, 0.0)
         if binom.cdf(2000 - int(scores.member.sum()), 2000, 0.5) > 1e-9:  # else it is refused
             false += claims(scores, 0.5)
     assert false > binom.isf(1e-9, runs, RISK)

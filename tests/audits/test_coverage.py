@@ -73,7 +73,7 @@ def band_bound(name: str, band: CurveBand) -> float:
 
 
 def played(n: int, mu: float, run: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian scores of one audit, (out, in), which need not be kept: its number gives them again."""
+    """Gaussian scores of an audit, (out, in), which need not be stored: its number gives them again."""
     rng = np.random.default_rng([n, round(2 * mu), run])
     return rng.normal(size=n), rng.normal(mu, size=n)
 
@@ -89,7 +89,7 @@ class Ordered:
     """The bounds of many audits in the order of their statistic, which alone decides a bound; few need to be computed.
 
     A bound passes the truth where the chance that a draw lies at or below it is under some k / B, but for the noise of its own draws. The chance that a draw does falls as the statistic rises:
-    a share of such draws well above k / B says so of all smaller statistics, and one well below it of all larger ones.
+    a share of such draws well above k / B says so of all smaller statistics, and a share well below it of all larger statistics.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Ordered:
         return first + sum(self.bound(place) > right for place in range(first, last))
 
     def _first(self, right: float, draws: float) -> int:
-        """A place with so many draws, where the one before has fewer: neighbours may be out of order by chance."""
+        """A place with so many draws, where the place before has fewer: neighbours may be out of order by chance."""
         low, high = -1, self.order.size
         while high - low > 1:
             middle = (low + high) // 2
@@ -210,7 +210,7 @@ def test_a_truth_five_per_cent_too_small_would_be_caught(fewer_draws, name: str)
 
 @pytest.mark.parametrize("name", ["epsilon", "advantage"])
 def test_thresholds_that_are_not_paid_for_would_be_caught(name: str) -> None:
-    """The same statistic without its calibration, as if the best threshold were the only one, is wrong far more often."""
+    """The same statistic without its calibration, as if the best threshold were fixed in advance, is wrong far more often."""
     rng, runs, n = np.random.default_rng(1), 150, 300
     values = family_bound._Values(FAMILIES[name], n, n, float(-ndtri(RISK)))
     missed = 0
@@ -231,7 +231,7 @@ def test_thresholds_that_are_not_paid_for_would_be_caught(name: str) -> None:
     ids=str,
 )
 def test_a_promised_curve_is_refuted_where_it_is_false_alone(fewer_draws, claim: mi.AbstractTradeOff) -> None:
-    """Scores at the promise itself: refuted as rarely as stated. At one 5% more private, with 20,000 scores: nearly always."""
+    """Scores at the promise itself: refuted as rarely as stated. At a promise 5% more private, with 20,000 scores: nearly always."""
     worse = {
         "GaussianTradeOff": mi.GaussianTradeOff(1.05),
         "LaplaceTradeOff": mi.LaplaceTradeOff(1.05),
@@ -239,14 +239,14 @@ def test_a_promised_curve_is_refuted_where_it_is_false_alone(fewer_draws, claim:
     }[type(claim).__name__]  # fmt: skip
     rng, runs, n = np.random.default_rng(2), 40, 20_000
     refuted = [
-        sum(curve_of(*drawn(rng, truth_, n)).gap_lower_bound(claim) > 0.0 for _ in range(runs))
+        sum(curve_of(*sampled(rng, truth_, n)).gap_lower_bound(claim) > 0.0 for _ in range(runs))
         for truth_ in (claim, worse)
     ]
     assert refuted[0] <= binom.isf(1e-9, runs, RISK)
     assert refuted[1] > binom.isf(1e-9, runs, RISK)
 
 
-def drawn(rng: np.random.Generator, curve: mi.AbstractTradeOff, n: int) -> tuple[np.ndarray, np.ndarray]:
+def sampled(rng: np.random.Generator, curve: mi.AbstractTradeOff, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Scores whose trade-off function is this: out uniform, in with the density -f'(1 - score) by inversion of its TPR."""
     inverse = curve.inverse()
     return rng.random(n), 1.0 - np.asarray(inverse.beta(1.0 - rng.random(n)))

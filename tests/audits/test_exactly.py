@@ -105,7 +105,7 @@ def test_the_epsilon_of_exchanges(
 
 @pytest.mark.parametrize(("records", "runs"), EXCHANGES)
 def test_an_epsilon_of_exchanges_five_per_cent_too_small_would_be_caught(records: int, runs: int) -> None:
-    """One exchange, right as often as its losses allow: refused at a smaller epsilon, not at its own."""
+    """A single exchange, right as often as its losses allow: refused at a smaller epsilon, not at its own."""
     law, how = right_guesses(turned(1.0, 0.0, records, runs), (1, 0)), {"records": records, "runs": runs}
     risk = float(law[-1]) * (1.0 - 1e-6)
     assert refuses_epsilon(CANARIES, 1, 1, 0.95, 0.0, risk, **how)
@@ -129,7 +129,7 @@ def test_a_mechanism_that_gives_all_canaries_away_at_once(number: int, delta: fl
 @pytest.mark.parametrize("cuts", [[0.5], [-0.5, 0.0, 1.5]])
 @pytest.mark.parametrize("mu", [0.0, 0.5, 1.0, 3.0])
 def test_the_mu_of_one_run(plan: tuple[int, int], cuts: list[float], mu: float) -> None:
-    """Gaussian scores that are told in few steps are mu-GDP still."""
+    """Gaussian scores rounded to few steps are still mu-GDP."""
     ends = np.array([np.inf, *(mu * cut for cut in sorted(cuts, reverse=True)), -np.inf])
     answers = np.array([-np.diff(ndtr(ends - shift)) for shift in (0.0, mu)])
     law, number = right_guesses(answers[:, answers.sum(axis=0) > 0.0], plan), sum(plan)
@@ -140,7 +140,7 @@ def test_the_mu_of_one_run(plan: tuple[int, int], cuts: list[float], mu: float) 
 
 @pytest.mark.parametrize("number", [1, 3, 5])
 def test_an_epsilon_five_per_cent_too_small_would_be_caught(number: int) -> None:
-    """All guesses right: refused at the p-value of the smaller epsilon, which happens more often than that under the true one.
+    """All guesses right: refused at the p-value of the smaller epsilon, which happens more often than that under the true epsilon.
 
     Few of the twelve are guessed: all of them in two halves must go against some answers, and are right less often than allowed.
     """
@@ -151,7 +151,7 @@ def test_an_epsilon_five_per_cent_too_small_would_be_caught(number: int) -> None
 
 
 def test_a_curve_five_per_cent_too_high_would_be_caught() -> None:
-    """Five right guesses of five: at some risk the smaller epsilon is refused, and the true one is not."""
+    """Five right guesses of five: at some risk the smaller epsilon is refused, and the true epsilon is not."""
     law = right_guesses(response(2.0), (3, 2))
     risk = law[-1] * (1.0 - 1e-6)
     assert refuses_epsilon(CANARIES, 5, 5, 0.9 * 2.0, 0.0, risk)
@@ -163,7 +163,7 @@ def test_a_curve_five_per_cent_too_high_would_be_caught() -> None:
     "family", [gdp(), total_variation(), approximate_dp(0.1)], ids=["mu", "v", "epsilon"]
 )
 def test_independent_scores_of_three_values(fewer_draws, family) -> None:
-    """Five games in each world, all 441 outcomes; ties, constant scores and laws that only one world takes are among them."""
+    """Five games in each world, all 441 outcomes; ties, constant scores and values that only one of the worlds takes are among them."""
     games, bounds = 5, {}
     ends = [count for count, _ in outcomes(np.ones(3) / 3.0, games)]
     for out in ends:
@@ -201,7 +201,7 @@ def test_independent_scores_of_three_values(fewer_draws, family) -> None:
 
 
 def test_the_mu_of_randomised_response_is_what_its_curve_says() -> None:
-    """A second way to a tight case: mu = 2 Phi^-1(q), one guess."""
+    """A second way to a tight case: mu = 2 Phi^-1(q), a single guess."""
     for epsilon in (0.5, 2.0):
         q = 1.0 / (1.0 + math.exp(-epsilon))
         law = right_guesses(response(epsilon), (1, 0))

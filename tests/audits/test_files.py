@@ -1,4 +1,4 @@
-"""Scores and promises read from files: of any tool, and refused in one sentence where they cannot be used."""
+"""Scores and promises read from files: of any tool, and refused in a single sentence where they cannot be used."""
 
 import shlex
 import tracemalloc
@@ -21,9 +21,9 @@ def rows(header: str, *columns: object) -> str:
     return "\n".join([header, *lines]) + "\n"
 
 
-def same(found: Scores) -> bool:
-    order = np.argsort(found.values, kind="stable")
-    return bool((found.values[order] == VALUES).all() and (found.member[order] == (MEMBER == 1)).all())
+def same(result: Scores) -> bool:
+    order = np.argsort(result.values, kind="stable")
+    return bool((result.values[order] == VALUES).all() and (result.member[order] == (MEMBER == 1)).all())
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,9 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("begin", "unit"), [(b"", b"\0"), (b"", b","), (b"score,member\n", b"1"), (b"", b'"\n",')]
 )
-def test_a_file_of_one_row_is_not_held_many_times_over(tmp_path: Path, begin: bytes, unit: bytes) -> None:
+def test_a_file_of_a_single_row_is_not_held_many_times_over(
+    tmp_path: Path, begin: bytes, unit: bytes
+) -> None:
     """24 MiB of it take no more than twice as much memory."""
     size = 24 * 2**20
     (tmp_path / "s.csv").write_bytes(begin + unit * (size // len(unit)))
@@ -198,7 +200,7 @@ def test_a_file_of_one_row_is_not_held_many_times_over(tmp_path: Path, begin: by
 
 
 @pytest.mark.parametrize("points", [5, 401])
-def test_a_promised_curve_is_never_above_the_one_that_was_tabulated(tmp_path: Path, points: int) -> None:
+def test_a_promised_curve_is_never_above_the_tabulated_curve(tmp_path: Path, points: int) -> None:
     """Printed with six digits, too; with many points it is nearly the curve itself."""
     alpha = ndtr(np.linspace(-6.0, 6.0, points))
     beta = ndtr(-ndtri(alpha) - 1.5)
@@ -260,12 +262,12 @@ def test_claims_out_of_range(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["mu=1,mu=2", "epsilon=1,delta=1e-5,epsilon=9"])
-def test_a_claim_of_two_values_of_one_name_is_refused(text: str) -> None:
+def test_a_claim_with_two_values_of_a_name_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="it must be"):
         read_claim(text)
 
 
-def test_an_array_under_the_name_of_an_archive_is_refused_in_one_sentence(tmp_path) -> None:
+def test_an_array_under_the_name_of_an_archive_is_refused_in_a_single_sentence(tmp_path) -> None:
     file = tmp_path / "scores.npz"
     with file.open("wb") as out:
         np.save(out, np.arange(200.0))

@@ -1,4 +1,4 @@
-"""Audits by canaries of one run: published figures, how often the bounds are wrong, and what must be caught."""
+"""One-run audits by canaries: published figures, how often the bounds are wrong, and what must be detected."""
 
 from functools import cache
 
@@ -107,7 +107,7 @@ def test_the_whole_table(n: int, mu: float) -> None:
 
 
 def response(rng: np.random.Generator, n: int, epsilon: float) -> Scores:
-    """Canaries that are told by randomised response, each a score of its own: the guarantee is used up to the last."""
+    """Canaries reported by randomised response, each a score of its own: the guarantee is tight."""
     coins = rng.random(n) < 0.5
     report = coins ^ (rng.random(n) > 1.0 / (1.0 + np.exp(-epsilon)))
     return Scores.of(report * 1.0 + 0.5 * rng.random(n), coins)
@@ -166,13 +166,13 @@ def test_a_promised_curve_is_judged_as_its_mu() -> None:
     assert not run.refutes(mi.GaussianTradeOff(mu + 1e-6))
 
 
-def test_a_promise_in_one_direction_is_felt_by_its_symmetric_part() -> None:
+def test_a_promise_in_a_single_direction_counts_by_its_symmetric_part() -> None:
     run = OneRun(canaries(np.random.default_rng(9), 4000, 3.0), RISK)
     for claim in (mi.FoldedLaplaceTradeOff(1.0), mi.FoldedLaplaceTradeOff(1.0).inverse()):
         assert run.refutes(claim)
     assert not run.refutes(
         mi.ApproxDPTradeOff(0.0, 0.5)
-    )  # delta gives all away at times: one run shows nothing against it
+    )  # delta sometimes reveals everything: a single run shows nothing against it
 
 
 def test_the_plan_is_fixed_by_the_number_of_canaries() -> None:
@@ -229,7 +229,7 @@ def test_all_right_guesses_by_hand() -> None:
 
 
 def test_the_recursion_by_hand() -> None:
-    """One guess of one canary, right: r = s, h = 0, then h = f; refused where s + 0 (h - 0) + h > 1, here f(s) = s / 2."""
+    """A single guess of a single canary, right: r = s, h = 0, then h = f; refused where s + 0 (h - 0) + h > 1, here f(s) = s / 2."""
     assert refuses_curve(1, 1, 1, lambda tpr: tpr / 2.0, 0.7)
     assert not refuses_curve(1, 1, 1, lambda tpr: tpr / 2.0, 0.6)
 

@@ -43,10 +43,10 @@ def test_output_of_tools_is_recognised_by_its_names(tmp_path: Path, name, conten
         file.write_text(json.dumps(content), encoding="utf-8")
     else:
         np.savez(file, **content)
-    found = read_scores(file)
-    assert same(found)
-    assert found.read_as == read_as
-    assert found.order == f'higher = "in", as {read_as.split()[0]} documents'
+    result = read_scores(file)
+    assert same(result)
+    assert result.read_as == read_as
+    assert result.order == f'higher = "in", as {read_as.split()[0]} documents'
     assert "read as" in str(mi.audit(file, design="independent", runs=VALUES.size))
     assert same(read_scores(file, higher="in"))
     if name.endswith("json"):
@@ -82,9 +82,9 @@ def test_frames_of_pandas_in_every_form(tmp_path: Path, how: str) -> None:
     columns = {"score": loss, "member": "Split"}
     with pytest.raises(ValueError, match="a loss is lower for members; say for which world"):
         read_scores(file, columns=columns)
-    found = read_scores(file, columns=columns, higher="out")
-    assert found.order == 'higher = "out", as stated'
-    assert found.values[found.member].min() > found.values[~found.member].max()
+    result = read_scores(file, columns=columns, higher="out")
+    assert result.order == 'higher = "out", as stated'
+    assert result.values[result.member].min() > result.values[~result.member].max()
 
 
 def test_another_separator_and_what_is_no_header(tmp_path: Path) -> None:
@@ -217,14 +217,14 @@ def test_frames_and_series_in_memory() -> None:
 def test_infinite_scores_count_by_rank_alone() -> None:
     values = np.clip(VALUES, -0.5, 4.0)
     infinite = np.where(values == -0.5, -np.inf, np.where(values == 4.0, np.inf, values))
-    plain, found = (
+    plain, result = (
         mi.audit(v, MEMBER, design="independent", runs=VALUES.size, claim="mu=0.1")
         for v in (values, infinite)
     )
-    assert "taken by rank" in found.order
+    assert "taken by rank" in result.order
     assert "rank" not in plain.order
     for name in ("mu_lower_bound", "epsilon_lower_bound", "advantage_lower_bound", "says"):
-        assert getattr(found, name) == getattr(plain, name)
+        assert getattr(result, name) == getattr(plain, name)
     losses = mi.audit(-infinite, MEMBER, design="independent", runs=VALUES.size, higher="out")
     assert losses.mu_lower_bound == plain.mu_lower_bound
 
@@ -241,17 +241,17 @@ def test_one_run_needs_coins_or_what_they_were(tmp_path: Path) -> None:
         assert mi.audit(tmp_path / "s.csv", design="one-run", columns="score=score,coin=kept").used == 120
 
 
-def test_a_promise_of_one_rate() -> None:
+def test_a_promise_of_a_single_rate() -> None:
     claim = read_claim("tpr=0.2,fpr=0.01")
     assert claim == RatePromise(0.2, 0.01)
     assert isinstance(claim, RatePromise)
     a = np.linspace(0.0, 1.0, 10_001)
-    for kept in (
+    for stored in (
         mi.ApproxDPTradeOff(np.log(20.0)),
         mi.PiecewiseLinearTradeOff([0.0, 1.0], [0.8 / 0.99, 0.0]),
     ):  # with TPR .2 at .01
-        assert float(kept.tpr_at(0.01)) <= 0.2 * (1.0 + 1e-9)
-        assert (kept.beta(a) >= claim.curve.beta(a) - 1e-9).all()
+        assert float(stored.tpr_at(0.01)) <= 0.2 * (1.0 + 1e-9)
+        assert (stored.beta(a) >= claim.curve.beta(a) - 1e-9).all()
     for text, words in (
         ("tpr=0.005,fpr=0.01", "a coin has the TPR 0.01"),
         ("tpr=0.2,fpr=0", "fpr is 0"),
@@ -275,8 +275,8 @@ def test_bounds_of_a_rate_and_of_delta_are_wrong_as_seldom_as_stated() -> None:
             "out_scores": rng.normal(size=1_000),
             "in_scores": rng.normal(1.0, size=1_000),
         }
-        found = mi.EmpiricalTradeOff.from_scores(**worlds, confidence=0.95)
-        bounds[i] = found.tpr_lower_bound(0.05), found.delta_lower_bound(0.5)
+        result = mi.EmpiricalTradeOff.from_scores(**worlds, confidence=0.95)
+        bounds[i] = result.tpr_lower_bound(0.05), result.delta_lower_bound(0.5)
     most = binom.isf(1e-9, trials, 0.05)
     assert ((bounds > truth).sum(axis=0) <= most).all()
     assert ((bounds > 0.7 * truth).sum(axis=0) > most).all()  # the control
@@ -293,12 +293,12 @@ def test_a_promised_rate_is_refuted_where_it_is_false_and_not_where_it_holds() -
         mi.audit(scores, coins, design="independent", runs=4_000, claim="tpr=0.76,fpr=0.01").verdict
         == "INCONCLUSIVE"
     )
-    asked: dict[str, Any]
-    for asked in ({"claim": "tpr=0.5,fpr=0.01"}, {"epsilon": 1.0}):
+    requested: dict[str, Any]
+    for requested in ({"claim": "tpr=0.5,fpr=0.01"}, {"epsilon": 1.0}):
         with pytest.raises(
             ValueError, match='for the design "one-run", which bounds neither delta nor a TPR'
         ):
-            mi.audit(scores, coins, design="one-run", **asked)
+            mi.audit(scores, coins, design="one-run", **requested)
 
 
 def test_delta_at_an_epsilon() -> None:
@@ -306,11 +306,11 @@ def test_delta_at_an_epsilon() -> None:
     coins = rng.random(4_000) < 0.5
     scores = rng.normal(size=4_000) + 2.0 * coins
     truth = float(mi.GaussianTradeOff(2.0).delta(0.5))
-    found = mi.audit(scores, coins, design="independent", runs=4_000, claim="epsilon=0.5")
-    assert found.delta_lower_bound is not None
-    assert 0.8 * truth < found.delta_lower_bound < truth
-    assert found.to_dict()["delta_lower_bound"] == found.delta_lower_bound
-    assert "at epsilon = 0.5" in str(found)
+    result = mi.audit(scores, coins, design="independent", runs=4_000, claim="epsilon=0.5")
+    assert result.delta_lower_bound is not None
+    assert 0.8 * truth < result.delta_lower_bound < truth
+    assert result.to_dict()["delta_lower_bound"] == result.delta_lower_bound
+    assert "at epsilon = 0.5" in str(result)
     sure: dict[str, Any] = {
         "confidence": 0.99999,
         "epsilon": 0.5,
@@ -319,4 +319,4 @@ def test_delta_at_an_epsilon() -> None:
     band = mi.audit(scores, coins, design="independent", runs=4_000, **sure)
     assert band.verdict == "REFUTED"
     assert band.delta_lower_bound is not None
-    assert 0.7 * truth < band.delta_lower_bound < found.delta_lower_bound
+    assert 0.7 * truth < band.delta_lower_bound < result.delta_lower_bound

@@ -23,7 +23,7 @@ from mipsim.theory.one_run import p_value
 RISK, SIZES = 0.05, (100, 330, 990, 2100)
 
 
-def tied_but_one(rng: np.random.Generator, n: int) -> np.ndarray:
+def tied_but_a_single(rng: np.random.Generator, n: int) -> np.ndarray:
     return (np.arange(n) == rng.integers(n)) * 1.0
 
 
@@ -32,7 +32,7 @@ SCORES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "the same in all audits": lambda rng, n: np.arange(n) * 1.0,
     "few values": lambda rng, n: rng.integers(5, size=n) * 1.0,
     "yes or no": lambda rng, n: (rng.random(n) < 0.99) * 1.0,
-    "tied but one": tied_but_one,
+    "tied but a single score": tied_but_a_single,
 }
 """Scores that say nothing of the coins."""
 ORDERS: dict[str, Callable[[np.random.Generator, Scores], np.ndarray]] = {
@@ -53,7 +53,7 @@ def nothing(rng: np.random.Generator, kind: str, n: int, coin: float = 0.5) -> S
 
 
 def nothing_in_clusters(rng: np.random.Generator, kind: str, clusters: int) -> Scores:
-    """Clusters of three rows that have one score, and in half of the cases one world: contents hang together with membership."""
+    """Clusters of three rows with the same score, and in half of the cases the same world: contents depend on membership."""
     while True:
         values, coins = np.repeat(SCORES[kind](rng, clusters), 3), rng.random(3 * clusters) < 0.5
         if rng.random() < 0.5:
@@ -90,14 +90,14 @@ class Case:
     options: Mapping[str, Any] = field(default_factory=dict)
     repeats: int = 1
 
-    def said(self, scores: Scores, place: np.ndarray) -> dict[str, object]:
+    def decided(self, scores: Scores, place: np.ndarray) -> dict[str, object]:
         """All that the audit says of the rows in an order, or why it says nothing."""
         names = {"cluster": scores.cluster, "runs": scores.run, "records": scores.record}
         given: dict[str, Any] = {k: x[place] for k, x in names.items() if x is not None}
         if self.design == "independent":
             given["runs"] = scores.values.size
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".*canaries are in")  # due in one of a thousand
+            warnings.filterwarnings("ignore", ".*canaries are in")  # expected in 1 of 1,000
             try:
                 return mi.audit(
                     scores.values[place],
@@ -157,9 +157,9 @@ def test_every_audit_has_a_case() -> None:
 def test_an_audit_is_the_same_in_every_order_of_rows(fewer_draws, only_mu, name: str, n: int) -> None:
     rng, case = np.random.default_rng([n, len(name)]), CASES[name]
     item = case.draw(rng, list(SCORES)[n % len(SCORES)] if case.repeats == 1 else "few values", n)
-    first = case.said(item, np.arange(item.values.size))
+    first = case.decided(item, np.arange(item.values.size))
     for order, place in ORDERS.items():
-        assert case.said(item, place(rng, item)) == first, order
+        assert case.decided(item, place(rng, item)) == first, order
 
 
 @pytest.mark.evidence
@@ -179,9 +179,9 @@ def test_no_audit_makes_false_claims_more_often_than_stated(fewer_draws, only_mu
 
 
 def claims_of_nothing(rng: np.random.Generator, case: Case, kind: str, n: int) -> int:
-    """How many audits of one kind of scores claim that something leaks."""
+    """How many audits of a kind of scores claim a leak."""
     items = ((case.draw(rng, kind, n), place) for place in ORDERS.values() for _ in range(case.repeats))
-    return sum(case.said(item, place(rng, item))["verdict"] == "REFUTED" for item, place in items)
+    return sum(case.decided(item, place(rng, item))["verdict"] == "REFUTED" for item, place in items)
 
 
 def test_names_of_runs_and_records_do_not_choose() -> None:

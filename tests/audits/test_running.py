@@ -1,4 +1,4 @@
-"""Audits of scores that arrive one by one."""
+"""Audits of scores that arrive in sequence."""
 
 import pickle
 from typing import Any
@@ -73,7 +73,7 @@ def test_what_is_no_score_is_refused_and_nothing_is_taken() -> None:
 
 
 def test_ties_a_world_that_is_late_and_a_copy() -> None:
-    """A yes/no attack whose first 300 scores are of one world, continued from its pickle."""
+    """A yes/no attack whose first 300 scores are all of the same world, continued from its pickle."""
     rng = np.random.default_rng(2)
     audit = mi.RunningAudit("epsilon=0.5,delta=1e-5")
     audit.update(1.0 * (rng.random(300) < 0.2), np.zeros(300))

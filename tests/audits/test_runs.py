@@ -44,7 +44,7 @@ def coins(rng: np.random.Generator, records: int, runs: int, how: str) -> np.nda
     return rng.random((records, runs)) < q
 
 
-def told(rng: np.random.Generator, inside: np.ndarray, how: str) -> np.ndarray:
+def sampled_scores(rng: np.random.Generator, inside: np.ndarray, how: str) -> np.ndarray:
     """Scores of mechanisms that use their claim up: randomised response, a Gaussian; or of records so different that only pairs tell."""
     if how == "response":
         flipped = rng.random(inside.shape) > 1.0 / (1.0 + np.exp(-EPSILON))
@@ -73,15 +73,15 @@ def claims(scores: Scores, how: str) -> bool:
 def disjoint(rng: np.random.Generator, runs: int, each: int, how: str) -> Scores:
     """Canaries of several runs, none in two."""
     inside, run = rng.random(runs * each) < 0.5, np.repeat(np.arange(runs), each)
-    return Scores.of(told(rng, inside, how), inside, run=run, record=np.arange(inside.size))
+    return Scores.of(sampled_scores(rng, inside, how), inside, run=run, record=np.arange(inside.size))
 
 
 def matrix(
-    rng: np.random.Generator, records: int, runs: int, how: str, drawn: str, shadow: int = 0
+    rng: np.random.Generator, records: int, runs: int, how: str, sampling: str, shadow: int = 0
 ) -> Scores:
     """The same records in all runs, of which some only calibrate."""
-    inside = coins(rng, records, runs, drawn)
-    values = told(rng, inside, how) + 3.0 * (how != "response") * rng.normal(size=(records, 1))
+    inside = coins(rng, records, runs, sampling)
+    values = sampled_scores(rng, inside, how) + 3.0 * (how != "response") * rng.normal(size=(records, 1))
     return Scores.of_matrix(values, inside, "records", shadow=range(shadow) if shadow else None)
 
 
@@ -93,10 +93,10 @@ DESIGNS = {
     "balanced coins": lambda rng, how: matrix(rng, 60, 8, how, "balanced"),
     "unfair coins": lambda rng, how: matrix(rng, 60, 8, how, "unfair"),
     "calibrated": lambda rng, how: matrix(rng, 60, 16, how, "balanced", 8),
-    "one record": lambda rng, how: matrix(rng, 1, 400, how, "balanced"),
+    "a single record": lambda rng, how: matrix(rng, 1, 400, how, "balanced"),
     "halves": lambda rng, how: matrix(rng, 80, 8, how, "halves"),
     "halves, calibrated": lambda rng, how: matrix(rng, 80, 16, how, "halves", 8),
-    "halves, one judged": lambda rng, how: matrix(rng, 200, 9, how, "halves", 8),
+    "halves, a single judged run": lambda rng, how: matrix(rng, 200, 9, how, "halves", 8),
     "halves and their rests": lambda rng, how: matrix(rng, 80, 8, how, "rests"),
     "halves and their rests, calibrated": lambda rng, how: matrix(rng, 80, 16, how, "rests", 8),
     "both numbers": lambda rng, how: matrix(rng, 80, 8, how, "both"),
@@ -138,10 +138,10 @@ def calibrated_by_all(rng: np.random.Generator, records: int, runs: int) -> tupl
 
 def wrongly(kind: str, rng: np.random.Generator) -> bool:
     """Whether a design used wrongly makes a false claim."""
-    if kind == "runs of one randomness":  # pairs of such runs cancel what hides the record
+    if kind == "runs of the same randomness":  # pairs of such runs cancel what hides the record
         inside = coins(rng, 60, 8, "fair")
         return claims(Scores.of_matrix(MU * inside + rng.normal(size=(60, 1)), inside, "records"), "gaussian")
-    if kind == "coins of one run in all":  # 4 scores of each canary, averaged, called 4 canaries
+    if kind == "the same coins in all runs":  # 4 scores of each canary, averaged, called 4 canaries
         member = rng.random(120) < 0.5
         if abs(int(member.sum()) - 60) > 10:  # the audit refuses four such coins
             return False
@@ -149,7 +149,7 @@ def wrongly(kind: str, rng: np.random.Generator) -> bool:
         some = rng.random(480) < 0.9  # or the runs hold equally many
         run, record = np.tile(np.arange(4), 120)[some], np.arange(480)[some]
         return claims(Scores.of(values[some], inside[some], run=run, record=record), "gaussian")
-    if kind == "exchanges of two records, priced as one":
+    if kind == "exchanges of two records, priced as a single exchange":
         canaries, exchange = judged_canaries(matrix(rng, 400, 16, "response", "halves").in_order())
         judged = OneRun(canaries, RISK, exchange=replace(exchange, records=1))
         return any(
@@ -175,11 +175,11 @@ def wrongly(kind: str, rng: np.random.Generator) -> bool:
 @pytest.mark.parametrize(
     "kind",
     [
-        "runs of one randomness",
-        "coins of one run in all",
+        "runs of the same randomness",
+        "the same coins in all runs",
         "calibrated by the judged coins",
         "a matrix called independent",
-        "exchanges of two records, priced as one",
+        "exchanges of two records, priced as a single exchange",
     ],
 )
 @pytest.mark.parametrize("runs", [100, pytest.param(2000, marks=pytest.mark.slow)])
@@ -204,21 +204,21 @@ def test_a_claim_some_per_cent_too_small_is_refuted(how: str, monkeypatch: pytes
     assert sum(claims(item, how) for item in scores) > binom.isf(1e-9, runs, RISK)
 
 
-def found(**other: object) -> mi.Audit:
+def audited(**other: object) -> mi.Audit:
     rng = np.random.default_rng(0)
     inside = coins(rng, 300, 16, "fair")
-    values = told(rng, inside, "gaussian") + 3.0 * rng.normal(size=(300, 1))
+    values = sampled_scores(rng, inside, "gaussian") + 3.0 * rng.normal(size=(300, 1))
     return mi.audit(values, inside, design="runs", rows="records", **other)  # type: ignore[arg-type]
 
 
 def test_an_audit_of_a_matrix_shows_itself() -> None:
-    item = found(claim="mu=0.3")
+    item = audited(claim="mu=0.3")
     assert item.verdict is mi.referee.Verdict.REFUTED
     assert 0.3 < item.mu_lower_bound < MU
     assert 0.3 < item.epsilon_lower_bound < float(mi.GaussianTradeOff(MU).epsilon(1e-5))
     assert (item.runs, item.records, item.shadow_runs) == (16, 300, 0)
     assert f"16, of 300 records; {item.used:,} pairs of a run with a record and one without" in str(item)
-    with_shadow = found(shadow=range(10))
+    with_shadow = audited(shadow=range(10))
     assert "16, 10 of them to calibrate, of 300 records" in str(with_shadow)
     assert (
         0.0 < with_shadow.mu_lower_bound < item.mu_lower_bound
@@ -226,15 +226,15 @@ def test_an_audit_of_a_matrix_shows_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("drawn", "shadow", "records", "runs"),
+    ("sampling", "shadow", "records", "runs"),
     [("fair", 0, 1, 2), ("halves", 8, 2, 1), ("halves", 0, 2, 2)],
 )
-def test_every_kind_of_claim_about_exchanges_is_one_bound(
-    drawn: str, shadow: int, records: int, runs: int
+def test_every_kind_of_claim_about_exchanges_is_the_same_bound(
+    sampling: str, shadow: int, records: int, runs: int
 ) -> None:
-    """As numbers, as curves composed in closed form, and as one composed by its losses and tabulated: refuted at the bound, not above."""
+    """As numbers, as curves composed in closed form, and as a curve composed by its losses and tabulated: refuted at the bound, not above."""
     canaries, exchange = judged_canaries(
-        matrix(np.random.default_rng(0), 300, 16, "gaussian", drawn, shadow).in_order()
+        matrix(np.random.default_rng(0), 300, 16, "gaussian", sampling, shadow).in_order()
     )
     assert exchange == Exchange(records, runs)
     run = OneRun(canaries, RISK, exchange=exchange)
@@ -248,7 +248,7 @@ def test_every_kind_of_claim_about_exchanges_is_one_bound(
 
 
 def test_calibration_finds_the_records_that_leak() -> None:
-    """One record in ten leaks, by ten times as much: shadow runs show which, and the bound of epsilon rises."""
+    """A tenth of the records leak, ten times as much: shadow runs show which, and the bound of epsilon rises."""
     rng = np.random.default_rng(5)
     inside = coins(rng, 600, 64, "balanced")
     values = rng.normal(size=inside.shape) + 4.0 * inside * (np.arange(600) % 10 == 0)[:, None]
@@ -264,7 +264,7 @@ def test_the_command_takes_runs_that_calibrate(form: str, tmp_path: Path, capsys
     """Text with a row a score, whose column of runs has either name, arrays of a row a score, and matrices."""
     rng = np.random.default_rng(0)
     inside = coins(rng, 200, 6, "fair")
-    values = told(rng, inside, "gaussian")
+    values = sampled_scores(rng, inside, "gaussian")
     record, run = (index.ravel() for index in np.indices(inside.shape))
     columns = {"score": values.ravel(), "member": inside.ravel() * 1, "run": run, "record": record}
     path, rows = tmp_path / ("scores.csv" if form in ("run", "model") else "scores.npz"), []
@@ -321,14 +321,14 @@ def test_a_single_array_is_refused_with_the_line_that_stores_both(tmp_path: Path
 def test_models_as_rows_are_the_same() -> None:
     rng = np.random.default_rng(1)
     inside = coins(rng, 100, 6, "fair")
-    values = told(rng, inside, "gaussian")
-    one, two = (
+    values = sampled_scores(rng, inside, "gaussian")
+    single, two = (
         mi.audit(v, m, design="runs", rows=rows).to_dict()
         for v, m, rows in ((values, inside, "records"), (values.T, inside.T, "models"))
     )
-    assert one == two
+    assert single == two
     named = mi.audit({"score": values, "member": inside}, design="runs", rows="records").to_dict()
-    assert named == one | {
+    assert named == single | {
         "read_as": "a dictionary: score from score, member from member; matrices of records x models"
     }
 
@@ -376,7 +376,7 @@ def test_flat_scores_say_of_how_many_runs_they_are(arguments: dict, words: str) 
     assert len(str(error.value)) < 200
 
 
-def test_one_judged_run_whose_coins_the_shadow_runs_tell_is_refused() -> None:
+def test_a_single_judged_run_whose_coins_the_shadow_runs_tell_is_refused() -> None:
     """Scores of nothing that are rarely 1: calibrated by three runs they refuted mu = 0.01 in 18 of 18 audits of each record in half of four."""
     rng = np.random.default_rng(0)
     values = (rng.random((6000, 4)) < 0.08) + 1e-3 * rng.normal(size=(6000, 4))
@@ -399,7 +399,7 @@ def test_one_judged_run_whose_coins_the_shadow_runs_tell_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("drawn", "shadow", "exchange"),
+    ("sampling", "shadow", "exchange"),
     [
         ("fair", 0, Exchange(1, 2)),
         ("fair", 15, SINGLE),
@@ -411,28 +411,30 @@ def test_one_judged_run_whose_coins_the_shadow_runs_tell_is_refused() -> None:
         ("both", 8, Exchange(2, 2)),
     ],
 )
-def test_the_exchange_leaves_fixed_numbers_as_they_are(drawn: str, shadow: int, exchange: Exchange) -> None:
+def test_the_exchange_leaves_fixed_numbers_as_they_are(
+    sampling: str, shadow: int, exchange: Exchange
+) -> None:
     """And a leak is seen by each."""
     rng = np.random.default_rng(1)
-    scores = matrix(rng, 400, 16, "gaussian", drawn, shadow)
+    scores = matrix(rng, 400, 16, "gaussian", sampling, shadow)
     canaries, chosen = judged_canaries(scores.in_order())
     assert chosen == exchange
     assert OneRun(canaries, RISK, exchange=exchange).mu() > 0.1
 
 
-@pytest.mark.parametrize("drawn", ["balanced", "rests", "mixed", "same"])
+@pytest.mark.parametrize("sampling", ["balanced", "rests", "mixed", "same"])
 @pytest.mark.parametrize("hidden", ["row", "record"])
 def test_coins_that_shadow_runs_tell_are_refused_where_a_row_or_a_record_hides_it(
-    drawn: str, hidden: str
+    sampling: str, hidden: str
 ) -> None:
     """Without the refusal of what is nearly so, scores of nothing refuted mu = 0.01 in 10 of 10 audits of each of the first three."""
     rng = np.random.default_rng(0)
     values = (rng.random((6000, 4)) < 0.08) + 1e-3 * rng.normal(size=(6000, 4))
-    if drawn == "mixed":  # each record in 1 run of 4, or in 3
+    if sampling == "mixed":  # each record in 1 run of 4, or in 3
         inside = rng.random(values.shape).argsort(axis=1) < np.arange(6000)[:, None] % 2 * 2 + 1
     else:
-        inside = coins(rng, 6000, 4, "fair" if drawn == "same" else drawn)
-    if drawn == "same":
+        inside = coins(rng, 6000, 4, "fair" if sampling == "same" else sampling)
+    if sampling == "same":
         inside[:, 3] = inside[:, 2]
     rows = np.ones(inside.shape, dtype=bool)
     if hidden == "row":

@@ -35,13 +35,13 @@ def rates(
     x: ArrayLike, n0: int, y: ArrayLike, n1: int, earlier: np.ndarray | None = None
 ) -> tuple[MixedRates, MixedRates]:
     """Both worlds' rates of many thresholds, with the same earlier counts at each."""
-    told = np.zeros((4, 1)) if earlier is None else earlier
+    previous = np.zeros((4, 1)) if earlier is None else earlier
 
     def world(counts: ArrayLike, games: int, before: np.ndarray) -> MixedRates:
         x = np.asarray(counts, float)
         return MixedRates.of(x, games, np.broadcast_to(before, (2, x.size)))
 
-    return world(x, n0, told[:2]), world(y, n1, told[2:])
+    return world(x, n0, previous[:2]), world(y, n1, previous[2:])
 
 
 @pytest.mark.parametrize("claim", CURVES, ids=str)
@@ -70,11 +70,11 @@ def test_the_mixture_is_a_martingale(p, earlier) -> None:
     """Its mean is 1 at the true rate, exactly, after any number of games; at a rate 3% off it is not."""
     for games in (1, 7, 400):
         x = np.arange(games + 1.0)
-        one, _ = rates(x, games, x, games, earlier)
+        single, _ = rates(x, games, x, games, earlier)
         mean = [
             float(
                 np.asarray(
-                    logsumexp(binom.logpmf(x, games, p) + one.log_mixture(np.array([[ndtri(q)]]))[:, 0])
+                    logsumexp(binom.logpmf(x, games, p) + single.log_mixture(np.array([[ndtri(q)]]))[:, 0])
                 )
             )
             for q in (p, 0.97 * p)
@@ -112,7 +112,7 @@ def test_some_interval_ever_misses_no_more_often_than_stated(earlier, games: int
 
 
 @pytest.mark.evidence
-def test_intervals_of_one_number_of_games_ever_miss_more_often_than_stated() -> None:
+def test_intervals_at_a_single_number_of_games_ever_miss_more_often_than_stated() -> None:
     """The control: looked at after every game, the intervals of a fixed number of games fail."""
     claim, a, risk = GaussianTradeOff(1.0), 0.3, 0.1
 
@@ -182,10 +182,10 @@ def test_an_exact_law_of_this_size_is_held_against_the_counts() -> None:
 def test_the_band_is_simultaneous_with_the_mixture_of_each_world() -> None:
     out, inside = rates([300.0, 500.0], 1000, [500.0, 300.0], 1000)
     band = anytime_band(out, inside, 0.01)
-    for one, ends in ((out, (band.alpha_low, band.alpha_high)), (inside, (band.beta_low, band.beta_high))):
+    for single, ends in ((out, (band.alpha_low, band.alpha_high)), (inside, (band.beta_low, band.beta_high))):
         for end in ends:
             np.testing.assert_allclose(
-                one.log_mixture(ndtri(end)[:, None])[:, 0][::-1].min(), np.log(400), rtol=1e-6
+                single.log_mixture(ndtri(end)[:, None])[:, 0][::-1].min(), np.log(400), rtol=1e-6
             )
     assert mixture_probits(out, inside, 0.01) == pytest.approx(
         np.sqrt(2 * (np.log(200) + np.log(500 * np.pi))), rel=0.01

@@ -232,7 +232,7 @@ def test_an_interval_a_fifth_too_narrow_would_be_caught() -> None:
     assert missed > binom.isf(1e-9, runs, RISK)
 
 
-def test_pairs_listed_and_pairs_counted_have_one_law(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_listed_and_pairs_counted_have_the_same_law(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, t, result = np.random.default_rng(3), np.linspace(-3.0, 4.0, 40), [[], []]
     for _ in range(200):
         some = counts(rng.normal(size=500), rng.normal(1.0, size=700), t)
@@ -368,12 +368,14 @@ def test_equal_scores_narrow_the_ends() -> None:
 
 @pytest.mark.parametrize("terms", [1, 2, 7, 60])
 @pytest.mark.parametrize(("half", "one"), [(0.46, 0.42), (0.1, 0.3), (0.9, 0.02), (0.5, 0.5)])
-def test_a_tail_by_squares_bounds_sums_of_zeros_halves_and_ones(terms: int, half: float, one: float) -> None:
+def test_a_tail_by_squares_bounds_sums_of_zeros_halves_and_ones(
+    terms: int, half: float, single: float
+) -> None:
     """Against the exact sum over all data; a quarter of the variance, the control, is passed."""
     law = np.array([1.0])
     for _ in range(terms):
-        law = np.convolve(law, [1.0 - half - one, half, one])
-    mean = one + 0.5 * half
+        law = np.convolve(law, [1.0 - half - single, half, single])
+    mean = single + 0.5 * half
     variance = mean * (1.0 - mean) - 0.25 * half
     passed = False
     for k in range(1, 2 * terms + 1):
@@ -388,7 +390,7 @@ def test_a_tail_by_squares_is_the_mean_square_above_the_best_level(pairs: int) -
     """Against sums with big floats; up to 10^8 pairs, of which the sums are those of a few standard deviations."""
     for mean, variance, sigmas in ((0.5, 0.1, 2.5), (0.7, 0.2, 3.0), (0.9, 0.01, 2.0), (0.2, 0.16, 6.0)):
         x = min(pairs * mean + sigmas * np.sqrt(pairs * variance), pairs * 0.999)
-        found = _tail_by_squares(x, pairs, mean, variance)
+        computed = _tail_by_squares(x, pairs, mean, variance)
         p = variance / (variance + (1.0 - mean) ** 2)
         step = 1.0 - mean + variance / (1.0 - mean)
         at = (x - pairs * (mean - variance / (1.0 - mean))) / step
@@ -403,8 +405,8 @@ def test_a_tail_by_squares_is_the_mean_square_above_the_best_level(pairs: int) -
             -4000 :: max(1, len(k) // 400)
         ]
         best = min([1.0, *((chance * np.maximum(k - h, 0.0) ** 2).sum() / (at - h) ** 2 for h in levels)])
-        assert found == pytest.approx(best, rel=0.02)
-        assert found >= best * (1.0 - 0.02)
+        assert computed == pytest.approx(best, rel=0.02)
+        assert computed >= best * (1.0 - 0.02)
 
 
 def test_an_end_by_all_pairs_is_that_of_the_mean_excess() -> None:

@@ -68,7 +68,7 @@ COUNTS = (np.array([2_000_000]), 4_000_000, np.array([634_621]), 4_000_000)  # m
         (1.0, GaussianTradeOff(1.02), 0.05, "INCONCLUSIVE"),
     ],
 )
-def test_a_limit_at_one_size(limit: float, stated, tolerance: float | None, verdict: str) -> None:
+def test_a_limit_at_a_single_size(limit: float, stated, tolerance: float | None, verdict: str) -> None:
     """No interval that excludes zero confirms, unless what is proven about this size allows the gap."""
     result = compare_counts(*COUNTS, GaussianTradeOff(limit), tolerance=tolerance, finite_size=stated)
     assert result.verdict_for("limit") == verdict
@@ -196,7 +196,7 @@ def test_ten_games_are_inconclusive_and_say_how_many_would_do() -> None:
     assert "games to confirm" in str(result)
 
 
-def test_the_games_that_are_said_to_confirm_do_confirm() -> None:
+def test_the_games_stated_to_confirm_do_confirm() -> None:
     few = compare_counts(*expected(1.0, 20_000), GaussianTradeOff(1.0), tolerance=0.05)
     needed = few.games_to_confirm()
     assert few.verdict == "INCONCLUSIVE"
@@ -330,7 +330,7 @@ def test_bad_input(change: dict, words: str) -> None:
         compare_counts(**(good | change))
 
 
-def test_a_played_curve_is_told_what_it_lacks() -> None:
+def test_a_played_curve_reports_what_it_lacks() -> None:
     """It is a trade-off function in name; what is needed is one that is known without chance."""
     played: Any = EmpiricalTradeOff.from_counts([0.0], [50], 100, [50], 100)
     words = "is EmpiricalTradeOff; it must be a trade-off function known by a formula or an exact law"
@@ -378,7 +378,7 @@ def test_bad_tolerance_of_a_plan(tolerance: float) -> None:
 
 
 @pytest.mark.evidence
-def test_a_true_bound_is_never_refuted_as_one_and_says_what_was_refuted() -> None:
+def test_a_true_bound_is_never_refuted_as_a_bound_and_says_what_was_refuted() -> None:
     """An attacker of mu = 1 under claims of 1.05 and 1.5: bounds that hold, equalities that do not."""
     for claim in (GaussianTradeOff(1.05), GaussianTradeOff(1.5)):
         bound = compare_counts(*expected(1.0, 10**6), claim, kind="upper_bound_on_power")
@@ -432,7 +432,7 @@ def test_thresholds_that_separate_nothing_ask_for_no_games() -> None:
 
 
 @pytest.mark.evidence
-def test_a_comparison_fits_one_screen() -> None:
+def test_a_comparison_fits_a_screen() -> None:
     """It printed 9,561 characters."""
     t = np.linspace(-3, 4, 200)
     n = 10**6

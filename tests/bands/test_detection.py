@@ -90,7 +90,7 @@ def test_the_true_claim_is_not_refuted(draw_counts, games: int) -> None:
 
 
 @pytest.mark.evidence
-def test_one_per_cent_of_mu_takes_the_games_that_are_planned_for() -> None:
+def test_a_per_cent_of_mu_takes_the_planned_games() -> None:
     """By the textbook: the best threshold, 1/2, has se^2 = 2 a (1 - a) / (n phi(1/2)^2) with a = Phi(-1/2)."""
     a, density = ndtr(-0.5), math.exp(-0.125) / math.sqrt(2 * math.pi)
     probits = critical_probits(RISK, T.size, 2)[0] + 1.281552  # the normal quantile at 0.9

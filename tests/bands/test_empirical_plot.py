@@ -33,7 +33,7 @@ def test_a_figure_with_two_panels_and_a_caption(curve: EmpiricalTradeOff, tmp_pa
         figure.savefig(tmp_path / f"curve.{suffix}")
 
 
-def test_the_drawn_band_is_the_band(curve: EmpiricalTradeOff) -> None:
+def test_the_plotted_band_is_the_band(curve: EmpiricalTradeOff) -> None:
     from matplotlib import pyplot
 
     _, ax = pyplot.subplots()
@@ -68,6 +68,6 @@ def test_the_notebook_form_is_a_table_and_a_small_picture(curve: EmpiricalTradeO
 
 
 @pytest.mark.parametrize(("x", "y"), [([0], [0]), ([10], [10]), ([10], [0]), ([0], [10])])
-def test_counts_at_the_ends_can_be_drawn(x: list[int], y: list[int]) -> None:
+def test_counts_at_the_ends_can_be_sampled(x: list[int], y: list[int]) -> None:
     figure = EmpiricalTradeOff.from_counts([0.0], x, 10, y, 10).plot(GaussianTradeOff(0.0))
     figure.savefig(io.BytesIO(), format="png")

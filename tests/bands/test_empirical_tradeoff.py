@@ -152,7 +152,7 @@ def test_bad_rates_of_the_band() -> None:
         curve().band([0.5, 1.5])
 
 
-def test_no_interval_is_nought_to_one_without_a_reason() -> None:
+def test_no_interval_is_0_to_1_without_a_reason() -> None:
     """Thresholds that separate nothing, and games that are too few."""
     nothing = EmpiricalTradeOff.from_counts([0.0, 1.0], [1000, 0], 1000, [0, 1000], 1000)
     few = EmpiricalTradeOff.from_counts(T, [2] * 8 + [0] * 8, 3, [0] * 8 + [3] * 8, 3)

@@ -156,7 +156,7 @@ def test_rounding_leaves_out_no_pair(family, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.evidence
-def test_a_truth_five_per_cent_larger_is_told_apart() -> None:
+def test_a_truth_five_per_cent_larger_is_distinguished() -> None:
     """At 20,000 games the bound of scores of mu = 2.1 passes 2 in nearly all runs, and that of mu = 2 in few."""
     rng, runs, risk, n = np.random.default_rng(13), 40, 0.05, 20_000
     passed = [

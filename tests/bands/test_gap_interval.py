@@ -139,7 +139,7 @@ def test_counts_at_an_end_say_little_and_nothing_wrong() -> None:
     assert low[1] == -np.inf or low[1] < 0
 
 
-def test_a_test_that_never_says_in_lies_on_a_curve_that_begins_below_one():
+def test_a_test_that_never_says_in_lies_on_a_curve_that_begins_below_1():
     """(0, 0.1)-DP and more: FPR 0 with any FNR from 0.9 to 1 is on the curve, and FNR 0.8 is not."""
     claim, z = ApproxDPTradeOff(1.0, 0.1), critical_probits(1e-3, 1, 2)
     none = ScaledRates.plain(np.array([0.0]), 10**5)

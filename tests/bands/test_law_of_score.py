@@ -72,7 +72,7 @@ def test_scores_where_the_claim_has_none() -> None:
     assert right.thresholds_used == 1
 
 
-def test_the_interval_is_the_exact_one() -> None:
+def test_the_interval_is_exact() -> None:
     result = law_of_score([500, 500], [0.0], ndtr, 0.01)
     p = 0.5 - ndtr(result.low[0])  # claimed 1/2: the ends are -Phi^-1 of the ends of P(score <= 0)
     assert binom.cdf(500, 1000, 0.5 + p) == pytest.approx(0.005, rel=1e-6)

@@ -245,9 +245,9 @@ def check_ends(
     far = float(ends_of(np.round(N * truth)[:, None])[0]) - gap
     # Half of the draws are wrong: the mean error of the estimate is the width, shared as the variances are.
     shift = abs(far) * sign * variance / (total if independent else 0.5 * total)
-    drawn, own = ndtr(ndtri(truth) + shift)[:known], truth[:known]
-    x = np.random.default_rng(21).binomial(N, drawn, (2000, known))
-    weights = np.exp(x @ np.log(own / drawn) + (N - x) @ np.log((1.0 - own) / (1.0 - drawn)))
+    computed, own = ndtr(ndtri(truth) + shift)[:known], truth[:known]
+    x = np.random.default_rng(21).binomial(N, computed, (2000, known))
+    weights = np.exp(x @ np.log(own / computed) + (N - x) @ np.log((1.0 - own) / (1.0 - computed)))
     counts = np.concatenate([x, N - x], axis=1)[:, :4].T
     ends = np.concatenate([ends_of(part) for part in np.split(counts, 10, axis=1)])
     for k in range(3):
@@ -269,14 +269,16 @@ def check_ends(
 @pytest.mark.evidence
 @pytest.mark.parametrize("risk", [0.2, 0.05, 0.01, 0.001])
 @pytest.mark.parametrize("independent", [True, False])
-def test_ends_at_one_threshold_miss_at_most_as_stated_and_at_least_a_fifth_as_often(
+def test_ends_at_a_single_threshold_miss_at_most_as_stated_and_at_least_a_fifth_as_often(
     independent: bool, risk: float
 ) -> None:
     """mu = 0.15 against -0.15, where the bounds of all FPRs are those of the threshold."""
 
     def end(counts: np.ndarray) -> float:
-        one, two = (EmpiricalTradeOff.from_counts([0.0], [x], N, [y], N) for x, y in (counts[:2], counts[2:]))
-        return compare_curves(one, two, failure_probability=risk, independent=independent).interval[1]
+        first, two = (
+            EmpiricalTradeOff.from_counts([0.0], [x], N, [y], N) for x, y in (counts[:2], counts[2:])
+        )
+        return compare_curves(first, two, failure_probability=risk, independent=independent).interval[1]
 
     rates = [0.5, float(ndtr(-0.15)), 0.5, float(ndtr(0.15))]
     check_ends(rates, risk, end, independent=independent, refuting=False)
@@ -288,10 +290,10 @@ def test_refutations_at_a_thousandth_are_at_most_as_frequent_as_stated_and_at_le
 
     def low(counts: np.ndarray) -> float:
         x, y, v, w = (np.array([k]) for k in counts)
-        one = EmpiricalTradeOff.from_counts([0.0], x, N, y, N)
+        first = EmpiricalTradeOff.from_counts([0.0], x, N, y, N)
         two = EmpiricalTradeOff.from_counts([0.0, 1.0], np.append(2 * v, v), N, np.append(w, w + N // 5), N)
         result = compare_curves(
-            one, two, kind="upper_bound_on_power", failure_probability=1e-3, independent=True
+            first, two, kind="upper_bound_on_power", failure_probability=1e-3, independent=True
         )
         end = float(result.low[result.tested].max())
         assert (result.verdict == "REFUTED") == (end > 1e-9)

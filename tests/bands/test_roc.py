@@ -26,6 +26,6 @@ def test_the_curve_is_that_of_the_scores_by_world() -> None:
         ([], [], "member"),
     ],
 )
-def test_bad_input_gets_one_sentence(member: list[int], scores: list[float], sentence: str) -> None:
+def test_bad_input_gets_a_single_sentence(member: list[int], scores: list[float], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         mi.roc(member, scores)

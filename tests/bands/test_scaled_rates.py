@@ -17,7 +17,7 @@ def rates(count: object, games: object, scale: object, complement: object) -> Sc
     return ScaledRates(*(np.asarray(part) for part in (count, games, scale, complement)))
 
 
-def test_plain_counts_are_the_case_of_scale_one() -> None:
+def test_plain_counts_are_the_case_of_scale_1() -> None:
     claim = GaussianTradeOff(1.1)
     x, y, n = np.array([8000, 3000, 1000]), np.array([300, 900, 2500]), 10_000
     plain = compare_counts(x, n, y, n, claim)

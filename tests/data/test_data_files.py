@@ -55,7 +55,7 @@ def test_small_files_are_read(small: Path) -> None:
 
 
 @pytest.mark.parametrize("name", LOADERS)
-def test_what_is_wrong_is_said_in_one_sentence(
+def test_an_error_is_a_single_sentence(
     name: str, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load = LOADERS[name]
@@ -123,7 +123,7 @@ def test_missing_files_are_fetched(name: str, small: Path, tmp_path: Path) -> No
     assert not list(folder.iterdir())
 
 
-def test_a_wrong_download_is_not_kept(small: Path, tmp_path: Path) -> None:
+def test_a_wrong_download_is_not_stored(small: Path, tmp_path: Path) -> None:
     (small / "adult/adult.data").unlink()
     (tmp_path / "origin/adult.data").write_bytes(b"<html>not here</html>")
     with pytest.raises(DataError, match=r"has 21 bytes of .* truncated; nothing of it was stored"):
@@ -148,7 +148,7 @@ class BrokenOff(io.BytesIO):
     ],
     ids=("broken off", "no HTTP"),
 )
-def test_an_answer_that_is_no_whole_http_is_one_sentence(
+def test_an_answer_that_is_no_whole_http_is_a_single_sentence(
     answer: Callable, words: str, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (small / "adult/adult.data").unlink()
@@ -158,7 +158,7 @@ def test_an_answer_that_is_no_whole_http_is_one_sentence(
     assert [path.name for path in (small / "adult").iterdir()] == ["adult.test"]
 
 
-def test_an_archive_that_is_broken_anywhere_is_one_sentence(small: Path, tmp_path: Path) -> None:
+def test_an_archive_that_is_broken_anywhere_is_a_single_sentence(small: Path, tmp_path: Path) -> None:
     for path in (small / "cifar10").iterdir():
         path.unlink()
     origin, published = tmp_path / "origin/cifar.tar.gz", small_files()["cifar10"]

@@ -136,7 +136,7 @@ def test_an_npy_file_and_other_keys_are_no_batch() -> None:
             imagenet_batch(wrong.getvalue())
 
 
-def test_archives_without_a_member_or_that_are_none_are_said(
+def test_archives_without_a_member_or_that_are_none_are_reported(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pretend(small, monkeypatch, "snli", "snli_1.0.zip", zipped(snli_dot_txt=b""))
@@ -163,7 +163,7 @@ def test_imagenet_is_not_fetched(small: Path) -> None:
     assert len(lacking(published.PUBLISHED["imagenet32"])) == 2, "no data directory is named"
 
 
-def test_some_records_are_always_the_same_and_evenly_drawn(small: Path) -> None:
+def test_some_records_are_always_the_same_and_evenly_sampled(small: Path) -> None:
     assert (data.imagenet(directory=small, records=5).x == data.imagenet(directory=small, records=5).x).all()
     rows = {row.tobytes() for row in data.imagenet(directory=small).x}
     some = data.imagenet(directory=small, records=5)

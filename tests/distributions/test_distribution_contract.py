@@ -71,7 +71,7 @@ def test_jit_and_vmap_change_nothing(law: mi.AbstractDistribution) -> None:
 
 
 @pytest.mark.evidence
-def test_one_trace_for_all_keys_and_parameters(law: mi.AbstractDistribution) -> None:
+def test_a_single_trace_for_all_keys_and_parameters(law: mi.AbstractDistribution) -> None:
     traces = []
 
     @jax.jit

@@ -32,7 +32,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_transformed_records_have_the_distribution_that_is_said(name):
+def test_transformed_records_have_the_stated_distribution(name):
     data, transform = CASES[name]
     law = data.transformed(transform)
     assert law is not None
@@ -146,9 +146,9 @@ def test_a_transform_of_a_users_own_has_its_distribution_too():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [((1.0, 1.0), "high is 1.0"), ((np.nan, 1.0), "low is nan"), (("0", 1.0), "low is '0'")],
 )
-def test_bad_bounds(arguments, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_bounds(arguments, message):
+    with pytest.raises(ValueError, match=message):
         CoordinateClip(*arguments)

@@ -138,7 +138,7 @@ def test_atoms_by_hand() -> None:
 
 
 @pytest.mark.parametrize("share", [0.99, 1.01])
-def test_a_curve_that_is_one_per_cent_off_is_caught(share: float) -> None:
+def test_a_curve_that_is_1_per_cent_off_is_detected(share: float) -> None:
     """Control: each number by itself shows a shift of 1%, to either side; the right curve shows nothing."""
     rng = np.random.default_rng(0)
     queries = Queries.drawn(rng, 3, most_epsilon=8.0)

@@ -100,7 +100,9 @@ def test_operations_on_smooth_curves(seed: int) -> None:
         lambda c: mi.MixtureTradeOff(c, 0.3),
     ],
 )
-def test_one_operation_on_a_gaussian(operation: Callable[[mi.AbstractTradeOff], mi.AbstractTradeOff]) -> None:
+def test_a_single_operation_on_a_gaussian(
+    operation: Callable[[mi.AbstractTradeOff], mi.AbstractTradeOff],
+) -> None:
     """The same operation on the closed form, and on a curve of which nothing but its enclosure is known."""
     from .curves import Hidden
 

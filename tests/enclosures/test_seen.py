@@ -114,7 +114,7 @@ def test_the_algebra_keeps_bounds() -> None:
             assert misses(operation(wide), Gaussian(true), queries) == []
 
 
-def test_neither_convex_nor_said_to_be() -> None:
+def test_neither_convex_nor_stated_to_be() -> None:
     """Advantage, delta, epsilon and Bayes risk of a curve that is far from its hull; and what its hull has."""
     truth = Atoms(
         [(mpf(1) / 4, mpf(1) / 16), (mpf(1) / 8, mpf(1) / 2), (mpf(1) / 8, mpf(0)), (mpf(1) / 2, mpf(7) / 16)]
@@ -169,7 +169,7 @@ def test_epsilon_of_a_rare_delta_is_narrow(turned: bool) -> None:
     assert high - low <= 1.01 * EPSILON_WIDTH
 
 
-def test_a_far_question_spoils_no_near_one() -> None:
+def test_a_far_question_spoils_no_near_question() -> None:
     """Nor is the far one given up: its delta is about e^-5,400."""
     curve = mi.compose(Hidden(mi.GaussianTradeOff(0.0788840833984183)), copies=3880).inverse()
     (low, _), (high, far) = curve.delta_bounds(np.array([0.4, 520.73]))

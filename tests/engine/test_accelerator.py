@@ -52,7 +52,7 @@ def test_counts_do_not_depend_on_chunks(build):
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("build", [reference, normal])
-def test_blocks_drawn_at_once_have_the_scores_of_single_blocks(build):
+def test_blocks_sampled_at_once_have_the_scores_of_single_blocks(build):
     game, attack = build()
     edges = [np.linspace(-3.0, 3.0, 33)]
     with exact_scope():

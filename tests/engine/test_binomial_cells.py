@@ -18,7 +18,7 @@ from mipsim.distributions.binomial_cells import (
 P = np.array([0.5, 0.25, 0.75, 0.3, 0.01, 0.99, 1e-3, 1e-5])
 
 
-def drawn(table: BinomialCells, j: int) -> tuple[np.ndarray, np.ndarray]:
+def sampled(table: BinomialCells, j: int) -> tuple[np.ndarray, np.ndarray]:
     """Every count that coordinate j can have, and the distribution function there, from the whole masses."""
     width = 1 << int(table.shifts[j])
     masses = table.masses[table.row[j]]
@@ -34,7 +34,7 @@ def drawn(table: BinomialCells, j: int) -> tuple[np.ndarray, np.ndarray]:
 def most_off(table: BinomialCells, n: int, p: np.ndarray, plus: int = 0) -> float:
     return max(
         np.abs(cdf - stats.binom.cdf(counts - plus, n, p[j])).max()
-        for j, (counts, cdf) in ((j, drawn(table, j)) for j in range(p.size))
+        for j, (counts, cdf) in ((j, sampled(table, j)) for j in range(p.size))
     )
 
 

@@ -52,7 +52,7 @@ def test_bits_grow_with_the_window():
 
 
 @pytest.mark.parametrize(
-    ("n", "p", "bits", "said"),
+    ("n", "p", "bits", "message"),
     [
         (0, [0.5], None, "n is 0"),
         (5, [0.0, 0.5], None, "p holds 0"),
@@ -62,8 +62,8 @@ def test_bits_grow_with_the_window():
         (10**9, [0.5], None, "needs 2"),
     ],
 )
-def test_bad_input(n, p, bits, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_input(n, p, bits, message):
+    with pytest.raises(ValueError, match=message):
         binomial_table(n, p, bits)
 
 

@@ -64,7 +64,7 @@ NOISY = mi.GaussianNoise(mi.EmpiricalMean(), 0.1)
 @pytest.mark.evidence
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("mechanism", [None, NOISY])
-def test_counts_are_those_of_one_block_at_a_time(several_blocks, monkeypatch, workers, mechanism):
+def test_counts_are_those_of_a_single_block_at_a_time(several_blocks, monkeypatch, workers, mechanism):
     mine = play(mechanism=mechanism, workers=workers)
     monkeypatch.undo()
     whole = play(mechanism=mechanism)
@@ -141,7 +141,7 @@ def test_a_scaled_total_has_the_same_bits_with_and_without_fused_products():
         "INTERNAL: YNNPACK operation failed: error",
     ],
 )
-def test_a_device_that_is_full_ends_in_one_sentence_and_counts_are_kept(monkeypatch, tmp_path, raised):
+def test_a_device_that_is_full_ends_in_a_single_sentence_and_counts_are_stored(monkeypatch, tmp_path, raised):
     path, played, real = tmp_path / "run.npz", count(), counting._count
 
     def full(*given):

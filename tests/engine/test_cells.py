@@ -123,7 +123,7 @@ def test_random_targets_agree_with_the_law_of_the_output(name):
 
 
 @pytest.mark.evidence
-def test_one_random_coordinate_has_the_law_of_its_pair():
+def test_a_random_coordinate_has_the_law_of_its_pair():
     """Score = bit x count / n: an atom at zero and a binomial law that knows of the bit, at two thousand bins."""
     p = 0.37
     game = mi.RandomTarget(MEAN, mi.Bernoulli([p]), n=N)

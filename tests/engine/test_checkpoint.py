@@ -101,7 +101,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, part):
     assert path.read_bytes() == before
 
 
-def test_more_games_than_asked_are_refused(tmp_path):
+def test_more_games_than_requested_are_refused(tmp_path):
     path = tmp_path / "run.npz"
     run(path, 500)
     with pytest.raises(ValueError, match="holds 500 games, more than the 400 requested"):
@@ -182,7 +182,7 @@ def test_a_flipped_byte_is_seen(tmp_path):
         mi.Histogram.load(path)
 
 
-def test_a_missing_folder_is_one_sentence_before_any_work(tmp_path, monkeypatch):
+def test_a_missing_folder_is_a_single_sentence_before_any_work(tmp_path, monkeypatch):
     """A pilot is work: of long games it takes minutes."""
     monkeypatch.setattr("mipsim.engine.run.Counter", lambda *_, **__: pytest.fail("games were prepared"))
     with pytest.raises(
@@ -209,7 +209,7 @@ def test_a_full_disk_leaves_the_old_file_intact(tmp_path, monkeypatch, step):
 
 
 @pytest.mark.parametrize("room", [0, 100, 700])
-def test_a_disk_that_fills_while_writing_is_said_so(tmp_path, room):
+def test_a_disk_that_fills_while_writing_is_reported(tmp_path, room):
     """A limit on the size of files stands for a disk that takes only the first bytes."""
     path = tmp_path / "run.npz"
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -90,7 +90,7 @@ def test_lost_shards_are_played_again(tmp_path):
     assert executor.tasks == 2 * -(-GAMES // CHUNK)
 
 
-def test_an_executor_that_always_fails_ends_in_one_sentence():
+def test_an_executor_that_always_fails_ends_in_a_single_sentence():
     def fail(i, answer):
         raise RuntimeError("no disk")
 
@@ -102,7 +102,7 @@ def test_an_executor_that_always_fails_ends_in_one_sentence():
     assert executor.tasks == ATTEMPTS
 
 
-def test_counts_before_a_failure_are_kept_and_gone_on_from(tmp_path):
+def test_counts_before_a_failure_are_stored_and_resumed(tmp_path):
     def fail_later(i, answer):
         if i >= 4:
             raise RuntimeError("the cluster is gone")
@@ -169,7 +169,7 @@ def test_what_is_no_executor_is_refused(bad):
         played(executor=bad)
 
 
-def test_a_class_of_executors_is_a_function_that_makes_one():
+def test_a_class_of_executors_is_a_function_that_makes_an_executor():
     assert played(executor=Here).games == GAMES
 
 
@@ -200,7 +200,7 @@ def test_a_machine_without_slurm_says_so(tmp_path):
 
 
 @pytest.mark.slow
-def test_spawned_processes_one_killed(tmp_path):
+def test_spawned_processes_with_a_killed_process(tmp_path):
     """The pool is broken for good when a worker is killed; the function makes another."""
     built = []
 

@@ -63,16 +63,16 @@ def test_a_second_process_compiles_nothing_new(tmp_path):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("said", ["", "off"], ids=["empty", "off"])
-def test_a_switch_keeps_nothing(tmp_path, said):
-    missed, hit, *_ = in_a_process(MIPSIM_COMPILATION_CACHE=said, XDG_CACHE_HOME=str(tmp_path))
+@pytest.mark.parametrize("setting", ["", "off"], ids=["empty", "off"])
+def test_a_switch_keeps_nothing(tmp_path, setting):
+    missed, hit, *_ = in_a_process(MIPSIM_COMPILATION_CACHE=setting, XDG_CACHE_HOME=str(tmp_path))
     assert (missed, hit) == (0, 0)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.system
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems name no cache folder by a variable")
-def test_by_default_it_is_kept_in_the_user_s_cache_folder(tmp_path):
+def test_by_default_it_is_stored_in_the_user_s_cache_folder(tmp_path):
     missed, hit, *counts = in_a_process(XDG_CACHE_HOME=str(tmp_path))
     assert (missed > 0, hit) == (True, 0)
     (folder,) = (tmp_path / "mipsim" / "compiled").iterdir()
@@ -85,7 +85,7 @@ def test_by_default_it_is_kept_in_the_user_s_cache_folder(tmp_path):
 
 @pytest.mark.system
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems name no cache folder by a variable")
-def test_what_cannot_be_kept_costs_nothing_and_a_folder_of_jax_s_stays(tmp_path):
+def test_what_cannot_be_stored_costs_nothing_and_a_folder_of_jax_s_stays(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     missed, hit, *counts = in_a_process(XDG_CACHE_HOME=str(blocked))

@@ -45,7 +45,7 @@ def test_merging_adds_counts():
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "message"),
     [
         (lambda: play(0, 200), "both histograms hold game 0 of seed 0"),
         (lambda: play(1, edges=EDGES[1:]), "different edges"),
@@ -59,8 +59,8 @@ def test_merging_adds_counts():
         (lambda: mi.Histogram(EDGES, play().out, play().inside), "differ in their game"),
     ],
 )
-def test_what_cannot_be_merged(other, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_merged(other, message):
+    with pytest.raises(ValueError, match=message):
         _ = play(0) + other()
 
 
@@ -76,7 +76,7 @@ def test_merging_twice_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("edges", "out", "inside", "said"),
+    ("edges", "out", "inside", "message"),
     [
         ([0.0, 0.0], [1, 0, 0], [1, 0, 0], "edges"),
         ([], [1], [1], "edges"),
@@ -88,8 +88,8 @@ def test_merging_twice_is_refused():
         ([0.0], [1, 1], [1, 0], "as many"),
     ],
 )
-def test_bad_counts(edges, out, inside, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_counts(edges, out, inside, message):
+    with pytest.raises(ValueError, match=message):
         mi.Histogram(np.array(edges), np.array(out), np.array(inside))
 
 

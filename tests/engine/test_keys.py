@@ -72,7 +72,7 @@ def test_neighbours_of_every_kind_draw_unlike_words():
 
 
 @pytest.mark.evidence
-def test_keys_that_begin_at_one_place_of_the_cycle_draw_unlike_words():
+def test_keys_that_begin_at_the_same_place_of_the_cycle_draw_unlike_words():
     """The second half of a key keeps them apart, one word after the other and all of them together, and so the keys made of them."""
     halves = jnp.asarray([[1, 2, 0, 0], [1, 2, 0, 1], [1, 2, 3, 4]], jnp.uint32)
     own = jax.random.wrap_key_data(halves, impl=COUNTER)
@@ -111,7 +111,7 @@ def test_draws_have_their_law(draw, law):
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("shape", [(), (0, 2), (3, 2)])
-def test_any_shape_is_drawn(shape):
+def test_any_shape_is_sampled(shape):
     key = keys(games=1)[0]
     assert {draw(key, shape).shape for draw in (normals, exponentials, laplaces, cosines)} == {shape}
 

@@ -48,7 +48,7 @@ def literal_sampler(game: mi.AbstractMembershipGame) -> LiteralSampler:
     return sampler
 
 
-def drawn(
+def sampled(
     game: mi.FixedTarget | mi.RandomTarget, world: int, games: int = GAMES
 ) -> tuple[np.ndarray, np.ndarray]:
     """Targets (games, d) and records (games, n, d) of the first games of a world."""
@@ -95,7 +95,7 @@ def test_records_follow_their_law(name: str) -> None:
     with exact_scope():
         sampler = literal_sampler(fixed(LAWS[name]))
         assert 1 < sampler.together < sampler.block  # games are played a few at a time
-    _, records = drawn(fixed(LAWS[name]), world=0)
+    _, records = sampled(fixed(LAWS[name]), world=0)
     sample = records.reshape(-1, LAWS[name].dimension)
     assert follow_their_law(name, sample)
     assert not follow_their_law(name, sample, tilt=0.05)
@@ -105,7 +105,7 @@ def test_records_follow_their_law(name: str) -> None:
 @pytest.mark.parametrize("name", LAWS)
 def test_numbers_of_a_game_and_of_its_neighbours_are_independent(name: str) -> None:
     law = LAWS[name]
-    out, inside = (drawn(fixed(law), world)[1] - law.mean for world in (0, 1))
+    out, inside = (sampled(fixed(law), world)[1] - law.mean for world in (0, 1))
     inside = np.where(np.abs(inside + law.mean - FAR) < 1e-9, np.nan, inside)  # the target's row
     pairs = {
         "next row": (out[:, :-1], out[:, 1:]),
@@ -122,15 +122,15 @@ def test_numbers_of_a_game_and_of_its_neighbours_are_independent(name: str) -> N
     assert not has_mean(same, np.zeros(law.dimension), 1.1 * same.var(axis=0))
 
 
-def test_a_fixed_target_stands_in_one_row_of_the_games_with_it() -> None:
+def test_a_fixed_target_stands_in_a_single_row_of_the_games_with_it() -> None:
     law = MEMBERS["Gaussian"].law
-    targets, records = drawn(fixed(law), world=1)
+    targets, records = sampled(fixed(law), world=1)
     assert (targets == FAR).all()
     is_target = (records == FAR).all(axis=2)
     assert (is_target.sum(axis=1) == 1).all()
     assert has_frequencies(is_target.sum(axis=0), np.full(N, 1 / N))
     assert follow_their_law("Gaussian", records[~is_target])
-    targets, records = drawn(fixed(law), world=0)
+    targets, records = sampled(fixed(law), world=0)
     assert (targets == FAR).all()
     assert not (records == FAR).any()
 
@@ -138,12 +138,12 @@ def test_a_fixed_target_stands_in_one_row_of_the_games_with_it() -> None:
 def test_a_random_target_is_a_uniform_row_or_a_fresh_record() -> None:
     law, games = MEMBERS["Gaussian"].law, 32 * GAMES
     game = mi.RandomTarget(all_records, law, n=5)
-    targets, records = drawn(game, world=1, games=games)
+    targets, records = sampled(game, world=1, games=games)
     is_target = (records == targets[:, None]).all(axis=2)
     assert (is_target.sum(axis=1) == 1).all()
     assert has_frequencies(is_target.sum(axis=0), np.full(5, 0.2))
     assert follow_their_law("Gaussian", targets)
-    targets, records = drawn(game, world=0, games=games)
+    targets, records = sampled(game, world=0, games=games)
     assert not (records == targets[:, None]).any()
     assert follow_their_law("Gaussian", targets)
     for row in range(5):
@@ -185,7 +185,7 @@ def test_counts_do_not_depend_on_how_games_are_played(name: str, kind: str) -> N
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("shape", [(), (7,), (3, 5), (2, 3, 4)])
-def test_numbers_of_any_shape_are_the_words_of_one_sequence(shape: tuple[int, ...]) -> None:
+def test_numbers_of_any_shape_are_the_words_of_a_single_sequence(shape: tuple[int, ...]) -> None:
     with exact_scope():
         key = counter_keys(run_draws(7, 0)._replace(games=jnp.arange(1, dtype=jnp.uint64)))[0]
         a, b, c, e = (int(x) for x in jax.random.key_data(key))

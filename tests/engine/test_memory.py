@@ -138,7 +138,7 @@ def test_a_million_coordinates_are_seen_to_have_no_tables(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 100, 10**4, 10**8])
-def test_the_least_width_of_a_table_is_one(n):
+def test_the_least_width_of_a_table_is_1(n):
     for p in (0.5, 0.1, 1e-3, 1 / n, 20 / n, 400 / n):
         if p < 1:
             assert least_bits(n, np.array([p])) <= table_bits(n, np.array([p])), p

@@ -40,7 +40,7 @@ def front(monkeypatch: pytest.MonkeyPatch) -> Front:
     return shown
 
 
-def test_one_output_with_rate_and_time_left(front: Front, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_single_output_with_rate_and_time_left(front: Front, capsys: pytest.CaptureFixture[str]) -> None:
     with progress_line("literal", 3000, 0, enabled=True) as advance:
         for done in (1000, 2000, 3000):
             advance(done)
@@ -59,7 +59,7 @@ def test_play_draws_once(front: Front) -> None:
     assert "3,000 of 3,000 games" in sample[-1]
 
 
-def test_nothing_is_drawn_when_not_wanted(front: Front) -> None:
+def test_nothing_is_shown_when_not_wanted(front: Front) -> None:
     mi.play(GAME, ATTACK, 3000, chunk=1000, progress=False)
     assert front.outputs == []
 
@@ -96,7 +96,7 @@ def test_a_terminal_session_of_ipython_is_no_notebook(monkeypatch: pytest.Monkey
     assert not _notebook.in_notebook()
 
 
-def test_a_hunt_draws_one_output(front: Front, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hunt_draws_a_single_output(front: Front, capsys: pytest.CaptureFixture[str]) -> None:
     from mipsim.referee.hunting.search import Search
     from mipsim.referee.progress_line import ProgressLine
 

@@ -112,7 +112,7 @@ IMPURE = [
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(("mechanism", "words"), IMPURE, ids=lambda x: getattr(x, "__name__", ""))
-def test_what_one_trace_cannot_stand_for_is_refused_with_its_remedy(mechanism, words):
+def test_what_a_single_trace_cannot_represent_is_refused_with_its_remedy(mechanism, words):
     if mechanism is calls_jitted:
         with jax.enable_x64(True):  # JAX holds a trace of it already
             inner(jax.random.key(0), jnp.zeros((3, 2)))
@@ -207,7 +207,7 @@ def test_pure_functions_raise_no_alarm(mechanism):
     assert play(mechanism).games == 32
 
 
-def test_what_gives_other_things_than_its_game_needs_is_told_which():
+def test_what_gives_other_things_than_its_game_needs_is_named():
     named = lambda key, records: {"mean": records.mean(0)}  # noqa: E731
     for mechanism, attack, words in (
         (named, first, "attack .*first does not fit the game, .* several arrays: KeyError 0"),
@@ -256,7 +256,7 @@ def test_a_generator_of_a_fixed_seed_is_warned_of(made):
         play(function)
 
 
-def test_an_attack_is_not_told_to_draw_from_a_key():
+def test_an_attack_is_not_required_to_draw_from_a_key():
     def guessed(target, output):
         return output[0] + np.random.normal()  # noqa: NPY002
 
@@ -314,7 +314,7 @@ def test_nan_of_the_mechanism_is_not_blamed_on_the_attack(games):
         play(plain_mean, lambda target, output: jnp.log(output[0]), games=games)
 
 
-def test_an_attack_on_one_record_does_not_fit_a_game_of_many_targets():
+def test_an_attack_on_a_single_record_does_not_fit_a_game_of_many_targets():
     game = mi.RandomTarget(mi.EmpiricalMean(), DATA, n=5)
     for attack in (
         mi.CovarianceScore(DATA, n=5, target=TARGET),

@@ -129,14 +129,14 @@ def test_values_that_differ_by_rounding_are_a_single_atom(jitter, infinite):
     assert are_single(edges).sum() == infinite
 
 
-def test_a_constant_score_can_be_told_from_a_shifted_one():
+def test_a_constant_score_differs_from_a_shifted_score():
     edges = pilot_edges(np.full((2, 64), 5.0))
     assert edges[0] < 5 < edges[-1]
 
 
 @pytest.mark.parametrize("scores", LAWS[:5] + LAWS[6:])
 def test_thresholds_do_not_depend_on_rounding(scores):
-    """Rounding of 1e-15 moves one of 1,024 thresholds, the closest of them 1e-6 from a score, in 20 trials with a probability below 1e-3.
+    """Rounding of 1e-15 moves any of 1,024 thresholds, the closest of them 1e-6 from a score, in 20 trials with a probability below 1e-3.
 
     The sixth is left out: where scores are 1e9 and differ by 1, rounding is 1e-7. So are thresholds at single values.
     """

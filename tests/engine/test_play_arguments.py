@@ -11,7 +11,7 @@ MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, 
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"games": 0}, "games is 0; it must be a whole number >= 1"),
         ({"games": -5}, "games is -5"),
@@ -60,9 +60,9 @@ MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, 
         ),
     ],
 )
-def test_bad_input_is_one_clear_sentence(changed, said):
+def test_bad_input_is_a_single_clear_sentence(changed, message):
     arguments = {"game": GAME, "attack": ATTACK, "games": 10, "progress": False, **changed}
-    with pytest.raises(ValueError, match=said) as caught:
+    with pytest.raises(ValueError, match=message) as caught:
         mi.play(**arguments)
     assert "\n" not in str(caught.value)
 

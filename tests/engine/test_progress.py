@@ -43,7 +43,7 @@ def test_chunks_are_in_order_and_whole(start, stop, chunk, workers):
     assert done == stop
 
 
-def test_several_threads_work_at_once_and_order_is_kept():
+def test_several_threads_work_at_once_and_preserve_order():
     barrier = threading.Barrier(3, timeout=300)
 
     def meet(begin, end):

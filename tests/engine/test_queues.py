@@ -48,7 +48,7 @@ PartitionName=main Nodes=ALL Default=YES State=UP
 """
 
 
-def said(*command: str) -> str:
+def output_of(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stdout
 
 
@@ -83,12 +83,12 @@ def queue(monkeypatch):
         for command in (["munged", "-F", "-f", *munge], ["slurmctld", "-D"], ["slurmd", "-D", "-N", host])
     ]
     try:
-        wait_until(lambda: said("sinfo", "--noheader", "--format=%T").strip() == "idle")
+        wait_until(lambda: output_of("sinfo", "--noheader", "--format=%T").strip() == "idle")
         yield folder
     finally:
-        said("scancel", "--user=root")
+        output_of("scancel", "--user=root")
         with suppress(AssertionError):
-            wait_until(lambda: not said("squeue", "--noheader").split(), seconds=15.0)
+            wait_until(lambda: not output_of("squeue", "--noheader").split(), seconds=15.0)
         for daemon in daemons:
             daemon.kill()  # asked to end, a node waits for the controller; no job is left
             daemon.wait(timeout=30)
@@ -103,7 +103,7 @@ def play(games: int, path: Path, executor=None, chunk: int = 65_536) -> bytes:
 
 
 def running() -> list[str]:
-    return said("squeue", "--noheader", "--states=running", "--format=%i").split()
+    return output_of("squeue", "--noheader", "--states=running", "--format=%i").split()
 
 
 def test_a_job_that_is_cancelled_is_played_again_and_the_file_is_that_of_one_run(
@@ -118,7 +118,7 @@ def test_a_job_that_is_cancelled_is_played_again_and_the_file_is_that_of_one_run
     def cancel_one() -> None:
         wait_until(running)  # its worker imports JAX for longer than this takes
         cancelled.append(running()[0])
-        said("scancel", cancelled[0])
+        output_of("scancel", cancelled[0])
 
     other = threading.Thread(target=cancel_one)
     other.start()
@@ -154,7 +154,7 @@ def test_ctrl_c_leaves_no_job_in_the_queue(queue, tmp_path):
     _, errors = run.communicate(timeout=60)
     assert run.returncode == 130
     assert "interrupted; finished chunks are kept" in errors
-    wait_until(lambda: not said("squeue", "--noheader", "--states=pending,running").split())
+    wait_until(lambda: not output_of("squeue", "--noheader", "--states=pending,running").split())
 
 
 @pytest.mark.parametrize("start", [["mpirun", "-n", "2"], []], ids=["by mpirun", "workers started by MPI"])

@@ -156,12 +156,14 @@ def test_what_needs_its_records_at_once_is_not_played_by_blocks(name: str) -> No
 
 
 def test_a_mechanism_that_prints_is_not_played_by_blocks() -> None:
-    def told(key: Array, r: Array) -> Array:
+    def receives_target(key: Array, r: Array) -> Array:
         jax.debug.print("{}", r[0, 0])
         return r.sum(axis=0)
 
     with pytest.raises(InseparableError):
-        jax.eval_shape(by_blocks(round_of(told, mi.Gaussian(0.0, 1.0, d=4), N, False), N, BLOCK), one_key())
+        jax.eval_shape(
+            by_blocks(round_of(receives_target, mi.Gaussian(0.0, 1.0, d=4), N, False), N, BLOCK), one_key()
+        )
 
 
 @pytest.mark.evidence

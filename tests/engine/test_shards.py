@@ -61,7 +61,7 @@ def test_other_versions_do_not_add_up():
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"games": range(0, 10, 2)}, "step 1"),
         ({"games": range(-1, 10)}, "begin at 0"),
@@ -74,8 +74,8 @@ def test_other_versions_do_not_add_up():
         ({"devices": 1.5}, "devices is 1.5"),
     ],
 )
-def test_bad_shares_and_devices(settings, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_shares_and_devices(settings, message):
+    with pytest.raises(ValueError, match=message):
         play(**{"games": 10, **settings})
 
 

@@ -84,7 +84,7 @@ def test_they_agree_with_literal_records(game):
     assert two_sample_p(first.out, np.roll(second.out, 40))[1] < FAILURE
 
 
-def test_few_records_are_drawn_as_they_are():
+def test_few_records_are_sampled_literally():
     game = mi.FixedTarget(MEAN, DATA, n=20, target=DATA.easiest_target())
     assert mi.play(game, ANY, 100, progress=False).manifest["fidelity"] == "literal"
     with pytest.raises(ValueError, match="fidelity is 'sufficient'"):

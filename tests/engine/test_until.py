@@ -171,9 +171,9 @@ def test_scores_with_ties_and_worlds_that_differ() -> None:
     def guess(target, output):
         return 1.0 * (output[0] > 0.3)
 
-    found = mi.decide(GAME, guess, mi.GaussianTradeOff(1.5), 300_000, progress=False)
-    assert found.verdict == "REFUTED"
-    assert found.out_games < 300_000
+    result = mi.decide(GAME, guess, mi.GaussianTradeOff(1.5), 300_000, progress=False)
+    assert result.verdict == "REFUTED"
+    assert result.out_games < 300_000
 
 
 @pytest.mark.parametrize(
@@ -214,11 +214,11 @@ def test_a_claim_that_is_5_per_cent_off_needs_a_third_of_the_fixed_plan() -> Non
     for mu, kind in ((1.05, "equality"), (0.95, "equality"), (1.05, "equivalence")):
         stopped = []
         for seed in range(21):
-            found = mi.decide(
+            result = mi.decide(
                 game, score, mi.GaussianTradeOff(mu), 2_000_000, seed, kind=kind, progress=False
             )
-            assert found.verdict == "REFUTED"
-            stopped.append(found.out_games)
+            assert result.verdict == "REFUTED"
+            stopped.append(result.out_games)
         print(
             f"mu = {mu} as {kind}: median {np.median(stopped):,.0f}, most {max(stopped):,} of {plan:,} planned games"
         )

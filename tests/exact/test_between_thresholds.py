@@ -91,7 +91,7 @@ def test_suprema_lie_between_their_bounds(monkeypatch: pytest.MonkeyPatch) -> No
     assert misses(np.random.default_rng(3), 6)[0] > 0  # chords that do not bend miss
 
 
-def test_chords_bend_no_more_than_is_said() -> None:
+def test_chords_bend_no_more_than_stated() -> None:
     rng, used = np.random.default_rng(4), 0.0
     for game in range(9):
         law = InvertedLaw(GAMES[game % 3](rng)[0])

@@ -70,12 +70,12 @@ def above(noise: ScoreNoise, gap: np.ndarray) -> np.ndarray:
 def excess(
     tables: Tables, offset: np.ndarray, noise: ScoreNoise, nodes: int, thresholds: np.ndarray
 ) -> float:
-    """How far the truth leaves the bracket, at worst; at most 0 for a right one."""
+    """How far the truth leaves the bracket, at worst; at most 0 for a correct bracket."""
     stacks = tuple(Stack(v[None], p[:, None], copies[:, None]) for v, p, copies in tables)
     total = Independent(stacks, offset, noise)
     result = bracket(total, nodes)
     values, masses = outcomes(tables, offset)
-    scale = 1e-11 * (1.0 + np.abs(values).max())  # scores nearer than rounding are not told apart
+    scale = 1e-11 * (1.0 + np.abs(values).max())  # scores nearer than rounding are not distinguished
     worst = -1.0
     for world in (0, 1):
         low, high = result.above_bounds(thresholds, world)
@@ -183,7 +183,7 @@ FAULTS: dict[str, tuple[str, Any]] = {
     "rounded to the nearest": ("mipsim.exact.bracketed.tail_bounds", _nearest),
     "half of the kernel": ("mipsim.exact.bracketed.tail_bounds", _half),
     "wrapped around": ("mipsim.exact.independent.Independent.reach", property(_short)),
-    "one row too many in": (
+    "an extra row in": (
         "mipsim.exact.independent._product",
         lambda phi, copies: PRODUCT(phi, copies) * (phi[0] if copies[0] > 0 else 1.0),
     ),
@@ -213,7 +213,7 @@ def _cut(stacks: tuple[Stack, ...]) -> tuple[Stack, ...]:
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("route", ["by frequencies"], indirect=True)
 def test_a_planted_fault_leaves_the_bracket(fault: str, route: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each fault is found among the first cases of the same property."""
+    """Each fault is detected among the first cases of the same property."""
     monkeypatch.setattr(*FAULTS[fault])
     result: list[float] = []
 
@@ -249,7 +249,7 @@ def test_a_row_without_mass_in_a_world_has_a_characteristic_function_of_0():
 
 
 class Counted(AbstractScoreLaw):
-    """A normal law whose own thresholds are off, and the most values that were asked for at once."""
+    """A normal law whose own thresholds are off, and the most values that were requested at once."""
 
     most = 0
 

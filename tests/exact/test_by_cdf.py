@@ -142,7 +142,7 @@ def test_a_target_adds_its_row_as_it_was_transformed():
     assert (true_low <= high).all()
 
 
-def test_another_distribution_function_is_told_from_the_true_one():
+def test_another_distribution_function_is_distinguished_from_the_truth():
     exact, result = (
         both(name, mi.EmpiricalMean(), 40, np.ones(2))[k]
         for name, k in (("normal", 0), ("normal, 3% wider", 1))

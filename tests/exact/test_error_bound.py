@@ -34,7 +34,7 @@ MANY = settings(max_examples=3000, suppress_health_check=ALL_HEALTH)
 
 
 def test_fine_laplace_noise_on_a_coin() -> None:
-    """The case of a review: the law said .45522 at sum 24.6, a direct sum .44476, the bound 9.6e-14."""
+    """At sum 24.6 the law gave 0.45522, a direct sum 0.44476, the bound 9.6e-14."""
     n, scale = 50, 0.1 / 50
     game = mi.FixedTarget(mi.LaplaceNoise(MEAN, scale), mi.Bernoulli([0.5]), n, [1.0])
     law = exact_law(game, mi.ScalarProduct([0.0]))
@@ -111,8 +111,8 @@ def test_the_bound_of_inversion_is_honoured_in_thousands_of_games(
     judge(InvertedLaw(case[0]), *case[1:], where)
 
 
-def test_a_probability_without_a_digit_is_one_still() -> None:
-    """Found by the test above: three rows of two rare values. The bound is 1, and the inversion said 115."""
+def test_a_probability_without_a_digit_remains_a_probability() -> None:
+    """A case of the test above: three rows of two rare values. The bound is 1, where the inversion gave 115."""
     weights, p, target = np.array([-1.0, 1.35963266]), np.array([0.01, 0.01]), 0.35963265578870574
     transform = RowsTransform(
         row=BernoulliRow(weights=weights, p=p),
@@ -320,7 +320,7 @@ def test_pairs_of_counts_are_quiet_where_they_say() -> None:
 
 @pytest.mark.parametrize("odd", [0.0, 1e-3])
 def test_pairs_are_pooled_over_coordinates_that_begin_at_other_counts(odd: float) -> None:
-    """Rising and falling terms in windows of 61 counts; with `odd` one term unlike the others, which must not be pooled with them."""
+    """Rising and falling terms in windows of 61 counts; with `odd` a single term unlike the others, which must not be pooled with them."""
     rng = np.random.default_rng(4)
     n, d = 200, 300
     p = rng.uniform(0.3, 0.7, d)
@@ -356,7 +356,7 @@ def test_phases_of_empirical_records_do_not_overflow() -> None:
 
 
 def check_many_rows(n: int, p: float, noise: Noise, offset: float) -> None:
-    """One coin and so many rows that only the atoms near a threshold can be summed; the noise in lattice steps."""
+    """A single coin and so many rows that only the atoms near a threshold can be summed; the noise in lattice steps."""
     kind, size = noise
     smooth, wrap, unit = (
         (norm, mi.GaussianNoise, n**0.5) if kind == "gaussian" else (laplace, mi.LaplaceNoise, n)

@@ -88,7 +88,7 @@ def play(
 def agrees(law: AbstractScoreLaw, score: np.ndarray, inside: bool) -> bool:
     """Chi-square over 40 bins between quantiles of the "out" law, so that the edges do not look at the scores.
 
-    Half a rounding above a quantile, so that an atom there is on one side for both.
+    Half a rounding above a quantile, so that an atom there is on the same side for both.
     """
     quantile = law.threshold_at(np.linspace(0.98, 0.02, 39))
     edges = np.unique(quantile[np.isfinite(quantile)])

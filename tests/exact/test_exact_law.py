@@ -38,12 +38,12 @@ ATTACKS: dict[str, Callable[[mi.AbstractMechanism], mi.AbstractAttack]] = {
 @pytest.mark.parametrize(("mechanism", "kept"), [(MEAN, None), (mi.Subsampled(MEAN, 0.5), 2)])
 @pytest.mark.parametrize("target", [(1.0, 0.0), (0.35, 0.5)])
 def test_small_games_are_the_enumerated_ones(
-    attack: str, mechanism: mi.AbstractMechanism, kept: int | None, target: tuple[float, float]
+    attack: str, mechanism: mi.AbstractMechanism, batch_size: int | None, target: tuple[float, float]
 ) -> None:
     if attack == "ratio" and target != (1.0, 0.0):
         pytest.skip("the ratio needs a target in the support")
     z = np.array(target)
-    outputs, out, inside = mean_game(P, N, z, kept)
+    outputs, out, inside = mean_game(P, N, z, batch_size)
     aimed = ATTACKS[attack](mechanism)
     score = scores(aimed, z, outputs)
     game = mi.FixedTarget(mechanism, mi.Bernoulli(P), N, z)
@@ -54,7 +54,7 @@ def test_small_games_are_the_enumerated_ones(
         assert curve.law.cdf(threshold, inside=False) == pytest.approx(out[below].sum(), abs=1e-14)
         assert curve.law.cdf(threshold, inside=True) == pytest.approx(inside[below].sum(), abs=1e-14)
     fpr, tpr = np.minimum(roc_vertices(np.where(np.isfinite(score), score, -1e3), out, inside), 1.0)
-    # At one FPR with several tests the curve takes the best; between vertices it is randomised.
+    # At an FPR with several tests the curve takes the best; between vertices it is randomised.
     alpha = np.concatenate([np.linspace(0.001, 0.999, 37), [0.0, 1.0]])
     jumps = np.concatenate([np.diff(fpr) > 1e-14, [True]])
     np.testing.assert_allclose(curve.beta(alpha), 1 - np.interp(alpha, fpr[jumps], tpr[jumps]), atol=1e-12)
@@ -72,7 +72,7 @@ def equal_coordinates(n: int, d: int, p: float) -> tuple[AbstractScoreLaw, float
 
 
 @pytest.mark.parametrize(("n", "d", "p"), [(1000, 500, 0.3), (1000, 5000, 0.5), (20, 40, 0.1)])
-def test_equal_coordinates_are_one_binomial(n: int, d: int, p: float) -> None:
+def test_equal_coordinates_are_a_single_binomial(n: int, d: int, p: float) -> None:
     law, step, offset = equal_coordinates(n, d, p)
     sd = np.sqrt(n * d * p * (1 - p))
     count = np.unique(
@@ -128,7 +128,7 @@ def test_two_proportional_weights_are_a_lattice() -> None:
     assert law.error_bound < 1e-12
 
 
-def test_gaussian_data_give_one_normal() -> None:
+def test_gaussian_data_give_a_single_normal() -> None:
     n, d, z = 50, 7, np.arange(7.0) / 3
     factor = np.random.default_rng(0).normal(size=(d, d)) + 2 * np.eye(d)
     for data in (mi.Gaussian(0.5, np.arange(1.0, 8.0)), mi.Gaussian(np.zeros(d), factor @ factor.T)):
@@ -147,7 +147,7 @@ def test_gaussian_data_give_one_normal() -> None:
 
 @pytest.mark.evidence
 def test_ratios_of_gaussian_data_agree_over_three_routes() -> None:
-    """Terms per coordinate, the declared quadratic form and automatic differentiation give one law; so does the closed one."""
+    """Terms per coordinate, the declared quadratic form and automatic differentiation give the same law; so does the closed form."""
     n, d = 12, 9
     data, z = mi.Gaussian(0.0, 1.0, d=d), np.full(9, 0.7)
     game = mi.FixedTarget(MEAN, data, n, z)

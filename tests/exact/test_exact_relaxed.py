@@ -33,7 +33,7 @@ def test_the_magnitude_is_a_chi_square(rate: float) -> None:
 
 
 @pytest.mark.parametrize("noise", [WHITE, FULL])
-def test_one_side_is_normal(noise: mi.Gaussian) -> None:
+def test_the_side_of_a_normal_pair_is_normal(noise: mi.Gaussian) -> None:
     direction = np.array([1.0, -1.0, 2.0])
     covariance = np.diag(noise.cov) if noise.cov.ndim == 1 else noise.cov
     mu = direction @ RECORD / np.sqrt(direction @ covariance @ direction)

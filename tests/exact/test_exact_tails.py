@@ -43,7 +43,7 @@ def gil_pelaez(
 ) -> mp.mpf:
     """P(sum_j weights_j Binomial(n, p_j) / n + constant > x): midpoints on the real axis, in `digits` digits.
 
-    An untilted line and plain arithmetic: another route than the one under test. Its aliases are tails a period away.
+    An untilted line and plain arithmetic: another route than the route under test. Its aliases are tails a period away.
     """
     with mp.workdps(digits):
         reach = mp.sqrt(
@@ -85,7 +85,7 @@ def test_distinct_coordinates_against_arbitrary_precision(far: float) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("far", "copies", "tolerance"), [(0.5, 1, 1e-12), (21.2, 10, 1e-10)])
 def test_the_reference_game_against_arbitrary_precision(far: float, copies: int, tolerance: float) -> None:
-    """Far out, where 130 digits are needed, every ten coordinates share one p: the sum takes minutes otherwise."""
+    """Far out, where 130 digits are needed, every ten coordinates share a p: the sum takes minutes otherwise."""
     n, d = 1000, 5000
     law, p, weights, _, offset = bernoulli_game(n, d, copies)
     sd = float(np.sqrt(np.sum(weights**2 * p * (1 - p)) / n))
@@ -95,7 +95,7 @@ def test_the_reference_game_against_arbitrary_precision(far: float, copies: int,
     assert abs(float(mp.mpf(float(law.logsf(x, inside=False))) - mp.log(exact))) < tolerance
 
 
-def test_the_reference_game_states_the_error_that_is_asked_for() -> None:
+def test_the_reference_game_states_the_requested_error() -> None:
     law, *_ = bernoulli_game(1000, 5000)
     assert law.error_bound < 1e-12
     alpha = np.array([1e-100, 1e-60, 1e-20, 1e-6, 0.1])

@@ -88,7 +88,7 @@ def test_rare_values_in_small_samples(n: int, p: float, rate: float, sign: float
     game = mi.FixedTarget(mi.PoissonSubsampled(MEAN, rate), mi.Bernoulli([p]), n, [0.0])
     for count in (0, 1, 2):
         x = sign * (count - 0.5 * sign) / (n * rate)
-        # Half a step below a count, or below the negative of one.
+        # Half a step below a count, or below the negative of a count.
         truth = binom.sf(count - 1, n, rate * p) if sign > 0 else binom.cdf(count, n, rate * p)
         check(game, Weighted(np.array([sign])), x, float(truth))
 
@@ -144,7 +144,7 @@ def test_hardly_any_rows_are_left(n: int, mean: float, rate: float, weight: floa
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("scale", [1e-9, 1e-8, 0.0])
-def test_atoms_in_a_chain_are_not_all_one(scale: float) -> None:
+def test_atoms_in_a_chain_are_not_all_the_same(scale: float) -> None:
     n, small = 100, 0.9e-10
     a = binom.pmf(np.arange(n + 1), n, 0.5)
     mechanism = mi.LaplaceNoise(MEAN, scale / 100) if scale else MEAN
@@ -164,7 +164,7 @@ def test_atoms_in_a_chain_are_not_all_one(scale: float) -> None:
 
 
 @pytest.mark.evidence
-def test_atoms_in_a_chain_are_not_all_one_in_a_bracket() -> None:
+def test_atoms_in_a_chain_are_not_all_the_same_in_a_bracket() -> None:
     """Two coordinates of 201 counts each, too many to be multiplied out as atoms."""
     n, small = 200, 1e-10
     a = binom.pmf(np.arange(n + 1), n, 0.5)
@@ -198,8 +198,8 @@ def test_a_chain_is_split_where_it_has_no_point_in_common() -> None:
     assert table.out.sum() == pytest.approx(1.0)
 
 
-def test_of_tied_values_the_sharpest_one_stands() -> None:
-    """1e-3 is known to 1e-2 only; 0 and 0.002 are not made one by it, nor by an improbable 1e11."""
+def test_of_tied_values_the_sharpest_stands() -> None:
+    """1e-3 is known to 1e-2 only; 0 and 0.002 are not made equal by it, nor by an improbable 1e11."""
     values, near = np.array([1e11, 1e-3, 0.0, 2e-3]), np.array([1e-3, 1e-2, 1e-15, 1e-15])
     table = without_ties(values, np.array([1e-15, 0.2, 0.3, 0.5]), np.full(4, 0.25), near)
     np.testing.assert_array_equal(table.values, [0.0, 2e-3, 1e11])

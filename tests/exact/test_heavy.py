@@ -1,4 +1,4 @@
-"""The likeliest pairs of two lists are found without making all pairs."""
+"""The likeliest pairs of two lists are computed without making all pairs."""
 
 import numpy as np
 import pytest

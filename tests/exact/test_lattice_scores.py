@@ -1,4 +1,4 @@
-"""Scores that are no line of a mean of discrete data: the bracket against every data set, one by one."""
+"""Scores that are no line of a mean of discrete data: the bracket against every single data set."""
 
 from itertools import product
 
@@ -20,7 +20,7 @@ class Distance(mi.AbstractAdditiveAttack):
 
 
 def enumerated(
-    data: mi.Discrete, n: int, target: np.ndarray, kept: int, skew: float = 1.0
+    data: mi.Discrete, n: int, target: np.ndarray, size: int, skew: float = 1.0
 ) -> dict[bool, tuple[np.ndarray, np.ndarray]]:
     """Scores and probabilities in both worlds, coordinate by coordinate; `skew` plants an error in the first probability."""
     law = data.probabilities.copy()
@@ -30,18 +30,18 @@ def enumerated(
     for inside in (False, True):
         score, mass = np.zeros(1), np.ones(1)
         for j in range(data.dimension):
-            rows = kept - inside
+            rows = size - inside
             terms, p = [], []
             for sample in product(range(data.values.size), repeat=rows):
-                mean = (data.values[list(sample)].sum() + inside * target[j]) / kept
+                mean = (data.values[list(sample)].sum() + inside * target[j]) / size
                 terms.append(-((mean - target[j]) ** 2))
                 p.append(law[j, list(sample)].prod())
             score = np.add.outer(score, terms).ravel()
             mass = np.multiply.outer(mass, p).ravel()
         result[inside] = (2.0 * score, mass)
-    if kept < n:
+    if size < n:
         (s0, p0), (s1, p1) = result[False], result[True]
-        share = kept / n
+        share = size / n
         result[True] = (np.concatenate([s0, s1]), np.concatenate([(1 - share) * p0, share * p1]))
     return result
 
@@ -73,7 +73,7 @@ def test_the_law_is_that_of_every_data_set(data, n, target, rate) -> None:
         error = np.abs(law.sf(between, inside=inside) - exact).max()
         assert error <= law.error_bound + 1e-15
         seen = max(seen, float(np.abs(exact - wrong).max()))
-    assert seen > law.error_bound  # five per cent of one probability would show
+    assert seen > law.error_bound  # five per cent of a probability would show
 
 
 @pytest.mark.evidence

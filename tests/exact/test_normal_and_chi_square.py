@@ -52,7 +52,7 @@ def test_digits_of_a_distant_mean_are_counted() -> None:
 
 
 def log_tails(z: Any) -> tuple[Any, Any]:
-    """Logs of P(N(0, 1) <= z) and P(N(0, 1) > z), by the smaller one: no digits hold 1 - 1e-500."""
+    """Logs of P(N(0, 1) <= z) and P(N(0, 1) > z), by the smaller of both: no digits hold 1 - 1e-500."""
     small = mp.erfc(abs(z) / mp.sqrt(2)) / 2
     rest = mp.log1p(-small)
     return (mp.log(small), rest) if z < 0 else (rest, mp.log(small))
@@ -74,7 +74,7 @@ def normal_worlds(seed: int) -> tuple[NormalLaw, list[tuple[Any, Any]]]:
 @pytest.mark.evidence
 @pytest.mark.parametrize("seed", range(12))
 def test_tails_of_a_normal_law_that_is_computed_with_an_error(seed: int) -> None:
-    """The true rates lie inside to 1e-300, and a law that states a hundredth of its error misses one."""
+    """The true rates lie inside to 1e-300, and a law that states a hundredth of its error misses a rate."""
     law, right = normal_worlds(seed)
     missed = False
     for inside, (mean, sd) in zip((False, True), right, strict=True):
@@ -133,7 +133,7 @@ def test_the_curve_and_the_auc_of_a_normal_law(seed: int) -> None:
     auc = mp.ncdf((right[1][0] - right[0][0]) / mp.hypot(right[0][1], right[1][1]))
     assert low <= auc <= high
     assert high - low <= 1e-12 + 10.0 * law.blur / law.sd.min()
-    # The likelihood ratio of normals of one sd is the score: a closed curve, within both ends.
+    # The likelihood ratio of normals of the same standard deviation is the score: a closed curve, within both ends.
     same = ExactTradeOff(NormalLaw(np.array([0.0, 0.7]), np.ones(2), 1e-14))
     for number, at in (("advantage_bounds", ()), ("bayes_risk_bounds", (0.3,)), ("delta_bounds", (2.0,))):
         (low, high), (least, most) = (getattr(item, number)(*at) for item in (same, GaussianTradeOff(0.7)))
@@ -305,10 +305,10 @@ def test_coordinates_of_equal_curves_are_summed_once(scale: float) -> None:
     transform = QuadraticTransform(np.zeros(2), slope, curve)
     s: Any = np.array([0.2 + 0.1j, -0.4 + 3.0j]) / scale
 
-    def exact(world: int, at: complex, one: float = 1.0) -> Any:
+    def exact(world: int, at: complex, weight: float = 1.0) -> Any:
         total, z = mp.mpc(0), mp.mpc(at)
         for a, b in zip(slope[world], curve[world], strict=True):
-            a, b = one * mp.mpf(float(a)), mp.mpf(float(b))
+            a, b = weight * mp.mpf(float(a)), mp.mpf(float(b))
             total += z**2 * a**2 / (2 * (1 - 2 * z * b)) - mp.log(1 - 2 * z * b) / 2 - z * b
         return total
 

@@ -1,4 +1,4 @@
-"""Every route to one game's law gives one curve, between the vertices too: held against rational enumeration of all outcomes."""
+"""Every route to a game's law gives the same curve, between the vertices too: compared with rational enumeration of all outcomes."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -54,7 +54,7 @@ def rates_of(p: list[float], n: int, target: list[float], w: list[float]) -> Ver
 
 
 def vertices(p: list[float], n: int, target: list[float], w: list[float]) -> Vertices:
-    """(FPR, least FNR) of all threshold tests at every FPR that one of them has."""
+    """(FPR, least FNR) of all threshold tests at every FPR that any of them has."""
     return sorted(dict(rates_of(p, n, target, w)).items())
 
 
@@ -122,7 +122,7 @@ GAMES: dict[str, Game] = {
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
-def test_every_route_gives_the_one_curve(route: Callable[..., AbstractScoreLaw | None], game: Game) -> None:
+def test_every_route_gives_the_same_curve(route: Callable[..., AbstractScoreLaw | None], game: Game) -> None:
     p, n, target, w = game
     with exact_scope():
         law = route(mi.Bernoulli(p), n, target, w)
@@ -179,7 +179,7 @@ def test_random_games_by_all_routes() -> None:
                 if law is None:
                     continue
                 if isinstance(law, InvertedLaw) and max(np.abs(np.array(p) - 0.5)) > 0.49:
-                    continue  # nothing to invert: one atom has nearly all of the mass
+                    continue  # nothing to invert: a single atom has nearly all of the mass
                 seen += 1
                 low, high = ExactTradeOff(law).beta_bounds(ALPHAS)
             inside = (low <= thresholds + 1e-14) & (thresholds <= coins) & (coins <= high + 1e-14)

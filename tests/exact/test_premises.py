@@ -1,4 +1,4 @@
-"""The form of a score is read from its operations or declared, never guessed from values; what is declared is said."""
+"""The form of a score is read from its operations or declared, never guessed from values; what is declared is reported."""
 
 from typing import Any
 
@@ -71,7 +71,7 @@ def test_degrees_are_read_from_operations(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_is_not_known_to_be_a_polynomial_is_not_taken_for_one(name: str) -> None:
+def test_what_is_not_known_to_be_a_polynomial_is_not_treated_as_a_polynomial(name: str) -> None:
     with exact_scope():
         assert degree_of(OTHERS[name], jnp.zeros(3)) is None
 
@@ -91,7 +91,7 @@ def test_a_score_that_is_a_polynomial_at_most_points_is_refused() -> None:
 
 
 @pytest.mark.evidence
-def test_a_declaration_is_said_by_the_law_and_by_the_verdict() -> None:
+def test_a_declaration_is_stated_by_the_law_and_by_the_verdict() -> None:
     data = mi.Gaussian(0.0, 1.0, d=3)
     game = mi.FixedTarget(MEAN, data, n=10, target=[1.0, 2.0, 0.0])
 

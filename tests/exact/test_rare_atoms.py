@@ -26,7 +26,7 @@ def true_fnr(p: float, alpha: float) -> float:
 @pytest.mark.parametrize("p", [1e-3, 1e-8, 1e-11, 4e-12, 1e-12, 2e-13])
 @pytest.mark.parametrize("share", [0.1, 1.0, 1.9])
 def test_the_bracket_holds_at_a_rare_atom(p: float, share: float) -> None:
-    """The atoms at one 1 among two rows weigh 2p "out" and almost 1 "in"."""
+    """The atoms at a single 1 among two rows weigh 2p "out" and almost 1 "in"."""
     game = mi.FixedTarget(
         mi.DiscreteGaussianNoise(mi.EmpiricalMean(), SIGMA, STEP), mi.Bernoulli([p]), N, [1.0]
     )

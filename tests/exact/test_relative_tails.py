@@ -161,7 +161,7 @@ def test_the_reference_game_is_known_relatively_at_1e_minus_100() -> None:
     low, high = curve.tpr_bounds(np.array([1e-100, 1e-40, 1e-12]))
     assert ((high - low) < 1e-9 * low).all()
     assert (low > 0.0).all()
-    near_one = curve.inverse().tpr_bounds(1e-60)  # FNRs are known as well
-    assert 0.0 < near_one[1] - near_one[0] < 1e-8 * near_one[0]
+    near_1 = curve.inverse().tpr_bounds(1e-60)  # FNRs are known as well
+    assert 0.0 < near_1[1] - near_1[0] < 1e-8 * near_1[0]
     low, high = curve.epsilon_bounds(1e-30)
     assert high - low < 1e-3

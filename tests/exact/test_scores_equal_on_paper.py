@@ -50,12 +50,12 @@ def test_the_curve_is_that_on_paper():
     rounded = 1e-14  # the probabilities are 0.3 and 0.9 to 2^-53 only
     assert ((low - rounded <= truth) & (truth <= high + rounded)).all()
     assert (high - low).max() < 1e-12
-    # The control: scores that float64 holds apart, of one count three times the other, give another curve.
+    # The control: scores that float64 holds apart, of counts that differ by a factor of three, give another curve.
     apart = np.interp(alphas, *np.array(rates(p=[Fraction(float(single)) for single in ON_PAPER]), float).T)
     assert ((apart < low - rounded) | (apart > high + rounded)).any()
 
 
-def test_a_parabola_that_takes_a_value_twice_is_one_score() -> None:
+def test_a_parabola_that_takes_a_value_twice_is_a_single_score() -> None:
     """o - o^2 is 0 at the sums 0 and 3 of three rows: the score is all but constant, and the advantage 2e-18, not 1e-9.
 
     It is read about the mean, where both values are so small that their own rounding is far below that of their parts.

@@ -46,7 +46,7 @@ def stacks(draw: st.DrawFn, dimensions: int) -> Case:
 
 
 def atoms_of(weights: np.ndarray, p: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Few atoms, as sums are whole numbers: one coordinate after the other."""
+    """Few atoms, as sums are whole numbers: coordinate after coordinate."""
     atoms, probability = np.zeros(1), np.ones(1)
     for w, q in zip(weights, p, strict=True):
         item, mass = binomial_atoms(np.array([w]), np.array([q]), n)
@@ -91,7 +91,7 @@ def test_two_noises_are_added_in_many_games(case: Case) -> None:
 @pytest.mark.parametrize("kinds", KINDS)
 @pytest.mark.parametrize("lost", [0, 1])
 def test_a_lost_noise_is_seen(kinds: tuple[str, str], lost: int) -> None:
-    """The negative control: a law without either of the noises, or with one 2% too wide, is refuted by the same judge."""
+    """The negative control: a law without either of the noises, or with a noise 2% too wide, is refuted by the same judge."""
     noises = [(kinds[0], 0.9), (kinds[1], 1.3)]
     weights, p = np.array([1.0, -2.0]), np.array([0.3, 0.5])
     true = RowsTransform(BernoulliRow(weights, p), 6, float(weights @ p), 2.0, 0.0, tuple(map(part, noises)))

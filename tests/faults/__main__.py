@@ -1,4 +1,4 @@
-"""`python -m tests.faults [--quick]`: every campaign of faults, and one table of what held."""
+"""`python -m tests.faults [--quick]`: every campaign of faults, and a table of what held."""
 
 import signal
 import sys
@@ -54,7 +54,7 @@ LONG: list[tuple[Callable[..., Figures], tuple[Any, ...]]] = [
 
 
 def _few(argument: Any) -> Any:
-    """A twentieth of the repeats, or a fifth of what is tried one by one; two at least."""
+    """A twentieth of the repeats, or a fifth of what is tried individually; two at least."""
     if isinstance(argument, int):
         return max(2, argument // 20)
     return argument[: max(2, len(argument) // 5)]

@@ -1,4 +1,4 @@
-"""Faults by the hundred, each with what must hold after it: one line of figures a campaign."""
+"""Faults by the hundred, each with what must hold after it: a line of figures for each campaign."""
 
 import os
 import resource
@@ -40,11 +40,11 @@ class Figures:
     failed: list[str] = field(default_factory=list)
     seen: dict[str, int] = field(default_factory=dict)
 
-    def check(self, holds: object, said: str) -> None:
-        """Count one more, and keep what is said of it if it does not hold."""
+    def check(self, holds: object, message: str) -> None:
+        """Count another case, and store its message if it does not hold."""
         self.tried += 1
         if not holds:
-            self.failed.append(said)
+            self.failed.append(message)
 
     def note(self, what: str, more: int = 1) -> None:
         """Count something of interest."""
@@ -52,7 +52,7 @@ class Figures:
 
 
 def refusal(read: Callable[[Path], Any], path: Path) -> str | None:
-    """None if the file is read, "" if it is refused as it must be, else what came instead of one sentence with its path."""
+    """None if the file is read, "" if it is refused as it must be, else what came instead of a single sentence with its path."""
     try:
         read(path)
     except (ValueError, OSError) as error:
@@ -90,7 +90,9 @@ def _sound(folder: Path) -> tuple[Path, mi.Histogram]:
 
 def forgeries(folder: Path) -> Figures:
     """Counts, manifests and whole files that were changed with the checksums of the ZIP done again."""
-    result = Figures("forged files", "one sentence with the path, nothing run, waited for or decompressed")
+    result = Figures(
+        "forged files", "a single sentence with the path, nothing run, waited for or decompressed"
+    )
     sound, _ = _sound(folder)
     for name, forge in (FORGERIES | MISSING).items():
         path = folder / "forged.npz"
@@ -107,7 +109,7 @@ def forgeries(folder: Path) -> Figures:
 
 
 def flips(folder: Path, times: int, seed: int = 0) -> Figures:
-    """One random byte of a stored file is another."""
+    """A random byte of a stored file is changed."""
     result = Figures("flipped bytes", "named with the path, or the very same counts")
     sound, whole = _sound(folder)
     content, path, rng = sound.read_bytes(), folder / "flipped.npz", np.random.default_rng(seed)
@@ -135,7 +137,7 @@ def truncations(folder: Path, times: int, seed: int = 0) -> Figures:
 def full_disks(folder: Path, times: int) -> Figures:
     """The disk takes only the first bytes; a limit on the size of files stands for it."""
     result = Figures(
-        "full disks", "one sentence with the path, the old file as it was, nothing left beside it"
+        "full disks", "a single sentence with the path, the old file as it was, nothing left beside it"
     )
     path, _ = _sound(folder)
     before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -196,7 +198,7 @@ def links(folder: Path) -> Figures:
 
 
 def kills(folder: Path, times: int, seed: int = 0) -> Figures:
-    """A run is killed at random moments and started again, as often; at the end it is compared with one that was not."""
+    """A run is killed at random moments and started again, as often; at the end it is compared with a run that was not."""
     result = Figures("kills of a run", "readable, never fewer games, at the end the same bits")
     path, games, rng = folder / "run.npz", 0, np.random.default_rng(seed)
     for _ in range(times):
@@ -231,9 +233,9 @@ def kills_in_writes(folder: Path, times: int, seed: int = 0) -> Figures:
 
 
 def writers(folder: Path, times: int) -> Figures:
-    """Several processes play one run, of different lengths, into one file."""
+    """Several processes play the same run, of different lengths, into the same file."""
     result = Figures(
-        "several writers of one file", "never fewer games than were stored, at the end the same bits"
+        "several writers of a file", "never fewer games than were stored, at the end the same bits"
     )
     wholes = {games: run(None, games) for games in (150_000, 60_000)}
     for i in range(times):
@@ -244,7 +246,7 @@ def writers(folder: Path, times: int) -> Figures:
             result.check(now >= seen, f"{seen} games became {now}")
             seen = max(seen, now)
             time.sleep(_PACE)
-        # A process that begins when more is stored than it was asked for says so, and ends.
+        # A process that begins when more is stored than was requested says so, and ends.
         result.check(
             stored_games(path) == 150_000 and same(mi.Histogram.load(path), wholes[150_000]),
             "the file has other counts",

@@ -1,4 +1,4 @@
-"""What the fault tests run in other processes, to be killed or to meet at one file."""
+"""What the fault tests run in other processes, to be killed or to write to the same file."""
 
 import multiprocessing
 import os
@@ -20,7 +20,7 @@ _SERVER.set_forkserver_preload([__name__])
 
 
 def start(work: str, *arguments: object) -> BaseProcess:
-    """A process that does one of the functions here; JAX is imported already, and nothing computed yet."""
+    """A process that runs a function of this module; JAX is imported already, and nothing computed yet."""
     process = _SERVER.Process(target=globals()[work], args=arguments, daemon=True)
     process.start()
     return process
@@ -42,7 +42,7 @@ def write(path: str, cells: int) -> None:
 
 
 def planted(work: str, *arguments: object) -> None:
-    """One of the functions of `controls`, which plays or writes with a defect."""
+    """A function of `controls`, which plays or writes with a defect."""
     getattr(import_module("tests.faults.controls"), work)(*arguments)
 
 

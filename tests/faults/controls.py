@@ -118,7 +118,7 @@ def no_status() -> int:
     signals = import_module("mipsim._signals")
     plant_here(
         "mipsim._signals",
-        _end_on_signals=lambda said: signals._handle(lambda number, frame: os._exit(1)),
+        _end_on_signals=lambda message: signals._handle(lambda number, frame: os._exit(1)),
     )
     signals.begin()
     return import_module("sims.__main__").main(sys.argv[1:])
@@ -131,7 +131,7 @@ def no_streams() -> int:
 
 
 def moved_seeds() -> str:
-    """The digest of a run whose target is drawn with JAX's own key, which a flag moves."""
+    """The digest of a run whose target is sampled with JAX's own key, which a flag moves."""
     import jax
 
     plant_here("mipsim.distributions.base", fixed_key=jax.random.key)

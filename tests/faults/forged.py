@@ -1,4 +1,4 @@
-"""Files that are not what they say, made from a sound one: what a reader must refuse in one sentence with the path."""
+"""Files that are not what they say, made from a sound file: what a reader must refuse in a single sentence with the path."""
 
 import io
 import json
@@ -38,7 +38,7 @@ def header(text: str) -> bytes:
 
 
 def with_array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Path], None]:
-    """A forgery that changes one array, and leaves the rest."""
+    """A forgery that changes a single array, and leaves the rest."""
 
     def forge(path: Path) -> None:
         with np.load(path) as file:
@@ -49,7 +49,7 @@ def with_array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callabl
 
 
 def with_member(name: str, content: bytes) -> Callable[[Path], None]:
-    """A forgery that replaces one member."""
+    """A forgery that replaces a single member."""
     return lambda path: rewrite(path, members(path) | {f"{name}.npy": content})
 
 
@@ -182,7 +182,7 @@ MISSING = {
     "no runs": with_manifest(runs=...),
     "no versions": with_manifest(versions=...),
     "no edges": with_manifest(edges=...),
-    "nothing said": with_manifest(
+    "nothing stated": with_manifest(
         **dict.fromkeys(
             (
                 "format",

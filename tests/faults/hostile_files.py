@@ -1,4 +1,4 @@
-"""Files that somebody means ill by: each is refused in one sentence, at once, and nothing in it is run."""
+"""Hostile files: each is refused in a single sentence, at once, and nothing in it is run."""
 
 import contextlib
 import io
@@ -29,7 +29,7 @@ from tests.engine.long_run import run
 from tests.faults.campaigns import GAMES, Figures
 from tests.faults.forged import header, members, npy, rewrite
 
-MOST_SAID, MOST_MEMORY, MOST_SECONDS = 400, 2**26, 5.0
+MOST_TEXT, MOST_MEMORY, MOST_SECONDS = 400, 2**26, 5.0
 """Characters of a refusal, bytes allocated for it, and seconds of the processor."""
 ROOM = 2**22
 """What the limit is set to: bombs and sparse files that pass it are small enough to be made quickly."""
@@ -48,7 +48,7 @@ def _member(content: bytes) -> Forgery:
     return lambda path, name: rewrite(path, members(path) | {f"{name}.npy": content})
 
 
-def _said(descr: str, shape: str) -> Forgery:
+def _stated(descr: str, shape: str) -> Forgery:
     """The array has another header before its own entries."""
 
     def forge(path: Path, name: str) -> None:
@@ -150,12 +150,12 @@ class Mine:
 
 
 ARRAYS: dict[str, Forgery] = {
-    **{f"a shape of 10^{k}": _said("'<f8'", f"({10**k},)") for k in (10, 15, 18, 19, 20, 30)},
-    "a shape of 10^20 by 0": _said("'<f8'", f"({10**20}, 0)"),
+    **{f"a shape of 10^{k}": _stated("'<f8'", f"({10**k},)") for k in (10, 15, 18, 19, 20, 30)},
+    "a shape of 10^20 by 0": _stated("'<f8'", f"({10**20}, 0)"),
     "forty sides": _member(_header("'<f8'", f"({'1, ' * 40})") + bytes(8)),
-    "a side below 0": _said("'<f8'", "(-1,)"),
-    "a side that is a sum": _said("'<f8'", "(10**10,)"),
-    **{f"entries of {descr}": _said(descr, "(3,)") for descr in (
+    "a side below 0": _stated("'<f8'", "(-1,)"),
+    "a side that is a sum": _stated("'<f8'", "(10**10,)"),
+    **{f"entries of {descr}": _stated(descr, "(3,)") for descr in (
         "'<U999999999'", "'|S2147483647'", "'|V9999999'", "'<f4096'", "('<f8', (100000,))", "'|O'", "'<U0'", "'M8'", "'x'", "''",
     )},
     "entries of no bytes, 10^18 of them": _member(_header("'|S0'", f"({10**18},)")),
@@ -175,8 +175,8 @@ ARRAYS: dict[str, Forgery] = {
     "too few entries": _member(_header("'<f8'", "(300,)") + bytes(8 * 299)),
     "too many entries": _member(_header("'<f8'", "(300,)") + bytes(8 * 301)),
     "no entries": _member(b""),
-    "one name twice": _twice("{}.npy"),
-    "one name twice, once without its ending": _twice("{}"),
+    "a name twice": _twice("{}.npy"),
+    "a name twice, once without its ending": _twice("{}"),
     "a bomb": _packed(zipfile.ZIP_DEFLATED),
     "a bomb beside it": _packed(zipfile.ZIP_DEFLATED, junk=True),
     "LZMA": _packed(zipfile.ZIP_LZMA),
@@ -255,14 +255,14 @@ def limited(most: int) -> Iterator[None]:
 
 
 def fault(read: Callable[[], Any], named: str) -> str | None:
-    """What is wrong with how a hostile thing is refused; None where it is refused in one short sentence, at once and in little memory."""
+    """What is wrong with how a hostile thing is refused; None where it is refused in a single short sentence, at once and in little memory."""
     begun = time.process_time()
     tracemalloc.start()
     try:
         read()
     except (ValueError, OSError) as error:
         text = getattr(error, "strerror", None) or str(error)
-        bad = "\n" in text or len(text) > MOST_SAID or named not in text or hidden(text)
+        bad = "\n" in text or len(text) > MOST_TEXT or named not in text or hidden(text)
         result = f"{type(error).__name__}: {text[:300]}" if bad else None
     except Exception as error:
         result = f"{type(error).__name__}: {str(error)[:300]}"
@@ -285,7 +285,7 @@ def hidden(text: str) -> list[str]:
 
 def arrays(folder: Path, kinds: tuple[str, ...] = tuple(READERS)) -> Figures:
     """Every binary file that is read, forged in every way that is known."""
-    result = Figures("hostile arrays", "one sentence; nothing run, waited for, unpacked or allocated")
+    result = Figures("hostile arrays", "a single sentence; nothing run, waited for, unpacked or allocated")
     with contextlib.chdir(folder):
         for kind in kinds:
             file, array, make, read = READERS[kind]
@@ -314,7 +314,7 @@ def arrays(folder: Path, kinds: tuple[str, ...] = tuple(READERS)) -> Figures:
 
 def random_files(folder: Path, times: int, seed: int = 0) -> Figures:
     """Every file that is read with bytes altered, cut out, doubled or exchanged, by chance."""
-    result = Figures("random files", "one sentence with the path, or what was stored")
+    result = Figures("random files", "a single sentence with the path, or what was stored")
     rng = np.random.default_rng(seed)
     sounds: list[tuple[Path, bytes, Callable[[Path], Any]]] = []
     for kind, (file, _, make, read) in READERS.items():
@@ -342,7 +342,7 @@ def random_files(folder: Path, times: int, seed: int = 0) -> Figures:
 
 
 def altered(content: bytes, rng: np.random.Generator) -> bytes:
-    """The bytes with one to four changes, most of them near an end, where archives say what they hold."""
+    """The bytes with 1 to 4 changes, most of them near an end, where archives say what they hold."""
     result = bytearray(content)
     for _ in range(int(rng.integers(1, 5))):
         place = int(
@@ -387,10 +387,10 @@ ODD: tuple[Any, ...] = (
 
 def probes(folder: Path, times: int, seed: int = 0) -> Figures:
     """Files of probes, from which a hunt goes on, with parts that are others, missing or added, by chance."""
-    result = Figures("random files of probes", "one sentence with the path, or the hunt goes on")
-    path, rng = folder / "one-0.jsonl", random.Random(seed)
+    result = Figures("random files of probes", "a single sentence with the path, or the hunt goes on")
+    path, rng = folder / "first-0.jsonl", random.Random(seed)
     statement = rf.Statement(
-        name="one", says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0), "c": rf.Choice("a", "b")},
+        name="first", says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0), "c": rf.Choice("a", "b")},
         claimed=lambda: 1.0, truth=lambda x: x,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Words that somebody means ill by, as arguments, names of files and statements: refused in one sentence, or told as they are."""
+"""Hostile words, as arguments, names of files and statements: refused in a single sentence, or shown as they are."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ from mipsim._signals import INTERRUPTED
 from mipsim._words import printable
 from mipsim.referee.command import main as mipsim_command
 from tests.faults.campaigns import Figures
-from tests.faults.hostile_files import MOST_SAID, MOST_SECONDS, hidden, save, sound_scores
+from tests.faults.hostile_files import MOST_SECONDS, MOST_TEXT, hidden, save, sound_scores
 
 WORDS = (
     "x" * 5000, "[" * 100_000, "\x1b]0;owned\x07\x1b[2J\x1b[31mREFUTED", "a\nb\rc\x08\x08", "\u202egnp.exe", "\udcff", "%s%n{0}",
@@ -28,16 +28,16 @@ WORDS = (
 
 STATEMENT = """
 from mipsim import referee as rf
-one = rf.Statement(name="one", says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+first = rf.Statement(name="first", says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
     claimed=lambda: 1.0, truth=lambda x: x)
 """
 
 PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
     "mipsim": (
-        ("{}",), ("judge", "{}"), ("judge", "{}.py"), ("judge", "one.py:{}"), ("judge", "one.py", "--at", "{}"),
-        ("judge", "one.py", "--at", '{{"x": {}}}'), ("judge", "one.py", "--at", '{{"{}": 1}}'), ("judge", "one.py", "--seed", "x{}"),
-        ("judge", "one.py", "--confidence", "{}"), ("judge", "one.py", "--games", "{}x"), ("judge", "one.py", "{}"),
-        ("hunt", "one.py", "--budget", "{}"), ("hunt", "one.py", "--out", "one.py/{}"), ("audit", "{}", "--design", "independent"),
+        ("{}",), ("judge", "{}"), ("judge", "{}.py"), ("judge", "first.py:{}"), ("judge", "first.py", "--at", "{}"),
+        ("judge", "first.py", "--at", '{{"x": {}}}'), ("judge", "first.py", "--at", '{{"{}": 1}}'), ("judge", "first.py", "--seed", "x{}"),
+        ("judge", "first.py", "--confidence", "{}"), ("judge", "first.py", "--games", "{}x"), ("judge", "first.py", "{}"),
+        ("hunt", "first.py", "--budget", "{}"), ("hunt", "first.py", "--out", "first.py/{}"), ("audit", "{}", "--design", "independent"),
         ("audit", "{}.csv", "--design", "independent"), ("audit", "{}.npz", "--design", "independent"),
         ("audit", "sound.npz", "--design", "{}"), ("audit", "sound.npz", "--design", "independent", "--claim", "{}"),
         ("audit", "sound.npz", "--design", "independent", "--claim", "{}.csv"), ("audit", "sound.npz", "--design", "independent", "--delta", "{}"),
@@ -46,15 +46,15 @@ PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
     "python -m sims": (
         ("x{}",), ("run", "{}"), ("run", "azize_fig2_easy", "--games", "x{}"), ("run", "azize_fig2_easy", "--seed", "x{}"),
         ("run", "azize_fig2_easy", "--chunk", "x{}"), ("run", "azize_fig2_easy", "--devices", "x{}"), ("run", "azize_fig2_easy", "--shard", "{}"),
-        ("run", "azize_fig2_easy", "--executor", "{}"), ("run", "azize_fig2_easy", "--games", "9", "--out", "one.py/{}"),
+        ("run", "azize_fig2_easy", "--executor", "{}"), ("run", "azize_fig2_easy", "--games", "9", "--out", "first.py/{}"),
         ("merge", "{}", "--out", "sum.npz"), ("merge", "{}.npz", "--out", "sum.npz"), ("bench", "x{}"), ("list", "{}"),
     ),
     "python -m verify": (
         ("x{}",), ("azize-thm-4.2", "x{}"), ("--scale", "{}"), ("--confidence", "{}"), ("--seed", "x{}"),
         ("azize-thm-4.2", "--at", "{}"), ("azize-thm-4.2", "--at", '{{"n": {}}}'), ("azize-thm-4.2", "--at", '{{"{}": 1}}'),
-        ("azize-thm-4.2", "--json", "one.py/{}"), ("azize-thm-4.2", "--out", "one.py/{}"), ("--suite", "{}"), ("--hunt", "--budget", "x{}"),
+        ("azize-thm-4.2", "--json", "first.py/{}"), ("azize-thm-4.2", "--out", "first.py/{}"), ("--suite", "{}"), ("--hunt", "--budget", "x{}"),
     ),
-    "python -m figures": (("x{}",), ("--scale", "{}"), ("--seed", "x{}"), ("azize_fig1", "--out", "one.py/{}"), ("azize_fig1", "x{}")),
+    "python -m figures": (("x{}",), ("--scale", "{}"), ("--seed", "x{}"), ("azize_fig1", "--out", "first.py/{}"), ("azize_fig1", "x{}")),
 }  # fmt: skip
 """Command -> what it is given, {} where the word stands: every place where a word is read."""
 
@@ -73,7 +73,7 @@ def _commands() -> dict[str, Callable[[list[str]], int]]:
     }
 
 
-def told(command: str, arguments: list[str]) -> tuple[int, str, str]:
+def run_command(command: str, arguments: list[str]) -> tuple[int, str, str]:
     """(status, stdout, stderr) of a command in this process."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -90,14 +90,14 @@ def _refused(command: str, place: tuple[str, ...], word: str) -> str | None:
     """What is wrong with how a word in its place is refused: the sentence names the argument or the word, and nothing else happens."""
     begun = time.process_time()
     try:
-        status, out, err = told(command, [part.format(word) for part in place])
+        status, out, err = run_command(command, [part.format(word) for part in place])
     except Exception as error:
         return f"{type(error).__name__}: {str(error)[:300]}"
     lines = err.splitlines()
     sentence = lines[-1] if lines else ""
     if hidden(out + err):
         return f"it printed {hidden(out + err)[:3]}"
-    if status != 2 or len(lines) != 1 or len(sentence) > MOST_SAID + 100:
+    if status != 2 or len(lines) != 1 or len(sentence) > MOST_TEXT + 100:
         return f"status {status}, {len(lines)} lines: {err[-300:]!r}"
     names = [part.lstrip("-") for part in place if part.startswith("-")]
     names += ["is no file", "is missing", "unexpected extra argument", " allows "]
@@ -112,7 +112,7 @@ def _plain(text: str) -> str:
 
 
 def _place(folder: Path) -> None:
-    (folder / "one.py").write_text(STATEMENT)
+    (folder / "first.py").write_text(STATEMENT)
     sound_scores(folder / "sound.npz")
 
 
@@ -123,7 +123,7 @@ def _helps(arguments: list[str]) -> bool:
 
 def arguments(folder: Path, words: tuple[str, ...] = WORDS) -> Figures:
     """Every command, a hostile word in every place."""
-    result = Figures("hostile arguments", "status 2 and one sentence, no escape sequence, nothing run")
+    result = Figures("hostile arguments", "status 2 and a single sentence, no escape sequence, nothing run")
     _place(folder)
     with contextlib.chdir(folder):
         for command, places in PLACES.items():
@@ -141,7 +141,7 @@ def _is_right(place: tuple[str, ...], word: str) -> bool:
     """Whether a word is none to refuse in its place."""
     if ("--budget" in place and place[-1] == "{}") or "--shard" in place:
         return False
-    if place == ("judge", "one.py:{}") or "--json" in place:  # then the file itself is meant
+    if place == ("judge", "first.py:{}") or "--json" in place:  # then the file itself is meant
         return word == ""
     if place[0] in ("x{}", "list") and place[-1] != "--list":
         return place[0] == "list" and word == ""
@@ -150,7 +150,7 @@ def _is_right(place: tuple[str, ...], word: str) -> bool:
 
 def random_arguments(folder: Path, times: int, seed: int = 0) -> Figures:
     """Every command, words of random characters of all kinds in every place."""
-    result = Figures("random arguments", "status 2 and one sentence, no escape sequence")
+    result = Figures("random arguments", "status 2 and a single sentence, no escape sequence")
     _place(folder)
     rng = np.random.default_rng(seed)
     places = [(command, place) for command, all_places in PLACES.items() for place in all_places]
@@ -192,11 +192,11 @@ STEERING = """
 from mipsim import referee as rf
 def broken(x):
     raise ValueError(WORD)
-one = rf.Statement(name="one", says=WORD, source=WORD, kind=rf.Bound(unit=WORD), claimed=lambda: 1.0, truth=lambda x: x,
+first = rf.Statement(name="first", says=WORD, source=WORD, kind=rf.Bound(unit=WORD), claimed=lambda: 1.0, truth=lambda x: x,
     domain={"x": rf.Real(0.0, 2.0), "c": rf.Choice(WORD, "b")}, meanings={"x": WORD}, second_route=lambda: rf.Replication(1.0, 1.0, 1.0, WORD, WORD, claim=0.0))
-two = rf.Statement(name="two", says=WORD, source=WORD, kind=rf.Bound(), claimed=lambda: 1.0, truth=broken, domain=one.domain)
+second = rf.Statement(name="second", says=WORD, source=WORD, kind=rf.Bound(), claimed=lambda: 1.0, truth=broken, domain=first.domain)
 """
-"""Statements with a word wherever they hold any, one of which cannot be judged."""
+"""Statements with a word wherever they hold any; the second cannot be judged."""
 
 
 def sequences(folder: Path, times: int) -> Figures:
@@ -238,7 +238,7 @@ def sequences(folder: Path, times: int) -> Figures:
                 ),
             ):
                 try:
-                    now, out, err = told(command, given)
+                    now, out, err = run_command(command, given)
                 except Exception as error:
                     result.check(
                         False,

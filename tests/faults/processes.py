@@ -82,7 +82,7 @@ def signals(folder: Path, times: int, seed: int = 0, longest: float = 5.0) -> Fi
         ended = (
             process.returncode == STATUS[kind] and text.count("\n") == 1 and text.startswith("interrupted")
         )
-        # What is kept is told where there is something, and no folder is that is not there.
+        # A message names what is stored where there is something, and no folder that does not exist.
         report = str(out) not in text or bool(stored)
         held = ended and report and not any(what is not None for what in stored)
         result.check(
@@ -92,7 +92,7 @@ def signals(folder: Path, times: int, seed: int = 0, longest: float = 5.0) -> Fi
 
 
 def listens(pid: int) -> bool:
-    """Whether a process handles, or was told to ignore, all signals that end it, by the masks that Linux shows."""
+    """Whether a process handles, or was set to ignore, all signals that end it, by the masks that Linux shows."""
     lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
     masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigCgt:", "SigIgn:"))]
     return all(any(mask >> (kind - 1) & 1 for mask in masks) for kind in STATUS)

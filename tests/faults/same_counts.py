@@ -1,4 +1,4 @@
-"""One digest of the counts and thresholds of a run for each way to play, which no setting may change."""
+"""A single digest of the counts and thresholds of a run for each way to play, which no setting may change."""
 
 import hashlib
 
@@ -23,7 +23,7 @@ RUNS = (
 
 
 def digest(runs: tuple[str, ...] = RUNS) -> str:
-    """SHA-256 of what 200 games count on a pilot's thresholds, and of a target that is drawn."""
+    """SHA-256 of what 200 games count on a pilot's thresholds, and of a target that is sampled."""
     result = hashlib.sha256(mi.Gaussian(0.2, 1.0, d=4).typical_target(3).tobytes())
     for name in runs:
         counts = mi.play(*small_games()[name], 200, seed=7, progress=False)

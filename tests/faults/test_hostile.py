@@ -23,7 +23,7 @@ def test_random_probes(tmp_path):
 
 
 def test_the_control_is_seen(tmp_path):
-    """A sound file, and one that is refused in several lines, do not pass for hostile files that are refused."""
+    """A sound file, and a file that is refused in several lines, do not pass for hostile files that are refused."""
     path = tmp_path / "sound.npz"
     hostile_files.sound_scores(path)
     assert hostile_files.fault(lambda: hostile_files.read_scores(path), path.name) == hostile_files.READ
@@ -32,12 +32,12 @@ def test_the_control_is_seen(tmp_path):
         raise ValueError(text)
 
     for message in ("sound.npz\nagain", "sound.npz \x1b[2J", "x", "sound.npz" + "x" * 400):
-        assert hostile_files.fault(lambda said=message: raises(said), path.name)
+        assert hostile_files.fault(lambda shown=message: raises(shown), path.name)
     assert hostile_files.fault(lambda: bytearray(2**27), path.name)
 
 
 def test_the_limit_holds_for_a_file_and_for_its_arrays_and_can_be_raised(tmp_path):
-    """One byte too low is refused, what is needed is enough, and a limit that is none is named."""
+    """A byte too low is refused, what is needed is enough, and a limit that is none is named."""
     path, bomb = tmp_path / "sound.npz", tmp_path / "bomb.npz"
     hostile_files.sound_scores(path)
     size, many = path.stat().st_size, 10**5

@@ -59,10 +59,10 @@ def test_fewer_games_never_replace_more(tmp_path):
         store(path, vars(other))
 
 
-def test_writers_wait_for_one_another_and_not_for_the_dead(tmp_path, monkeypatch):
+def test_writers_wait_for_each_other_and_not_for_the_dead(tmp_path, monkeypatch):
     path, part = tmp_path / "a", tmp_path / ".a.part"
     part.write_bytes(b"half")  # nobody holds it
-    _files.replace_file(path, b"one")
+    _files.replace_file(path, b"first")
     assert not part.exists()
     monkeypatch.setattr(_files, "PATIENCE", 0.05)
     handle = os.open(part, os.O_RDWR | os.O_CREAT)
@@ -126,7 +126,7 @@ def test_an_open_file_is_not_renamed_where_there_are_no_locks(tmp_path, monkeypa
         rename(*names)
 
     monkeypatch.setattr(os, "replace", refused)
-    for content in (b"one", b"two"):
+    for content in (b"first", b"second"):
         _files.replace_file(tmp_path / "a", content)
         assert (tmp_path / "a").read_bytes() == content
     assert len(handles) == 2

@@ -43,7 +43,7 @@ def test_no_setting_changes_a_count(flag, plain):
 
 @pytest.mark.evidence
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells when a process handles its signals")
-def test_a_signal_ends_a_run_in_one_line(tmp_path):
+def test_a_signal_ends_a_run_in_a_single_line(tmp_path):
     hold(processes.signals(tmp_path, 2, longest=2.0))
 
 

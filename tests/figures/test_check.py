@@ -13,8 +13,8 @@ TABLES = ("izzo_fig1", "leemann_table5")
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("drawn")
+def plotted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("plotted")
     assert command.main([*TABLES, "--out", str(folder)]) == 0
     return folder
 
@@ -25,16 +25,16 @@ def test_every_figure_has_a_row_and_every_row_a_source() -> None:
     assert {row["formula"] for row in REPORTED if row["how"] == "formula"} == set(FORMULAS)
 
 
-def test_formula_panels_agree(drawn: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["--check", *TABLES, "--out", str(drawn)]) == 0
+def test_formula_panels_agree(plotted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--check", *TABLES, "--out", str(plotted)]) == 0
     assert "5 of 5 comparisons agree, 0 differ" in capsys.readouterr().out
-    rows = json.loads((drawn / "check.json").read_text("utf-8"))
+    rows = json.loads((plotted / "check.json").read_text("utf-8"))
     assert [row["verdict"] for row in rows] == ["AGREES"] * 5
-    assert (drawn / "index.html").read_text("utf-8").count("<td>AGREES</td>") == 5
+    assert (plotted / "index.html").read_text("utf-8").count("<td>AGREES</td>") == 5
 
 
-def test_one_per_cent_off_differs(drawn: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = (drawn / "izzo_fig1.csv").read_text("utf-8").splitlines()
+def test_a_per_cent_off_differs(plotted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (plotted / "izzo_fig1.csv").read_text("utf-8").splitlines()
     rows = list(csv.DictReader(lines[1:]))
     for row in rows[-3:]:
         row["noise_scale"] = str(1.01 * float(row["noise_scale"]))
@@ -46,5 +46,5 @@ def test_one_per_cent_off_differs(drawn: Path, tmp_path: Path, capsys: pytest.Ca
     assert "0 of 1 comparison agree, 1 differ" in capsys.readouterr().out
 
 
-def test_what_is_not_drawn_is_said(tmp_path: Path) -> None:
+def test_what_is_not_plotted_is_stated(tmp_path: Path) -> None:
     assert {row.verdict for row in check(tmp_path, command.FIGURES)} == {"NOT DRAWN"}

@@ -52,7 +52,7 @@ PLAYED = [name for name in command.FIGURES if not name.startswith("izzo") and na
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", PLAYED)
 @pytest.mark.parametrize("scale", ["quick", "standard"])
-def test_every_figure_is_drawn(
+def test_every_figure_is_plotted(
     name: str, scale: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "run", normal_counts)
@@ -92,7 +92,7 @@ def test_the_predictions_are_the_papers(tmp_path: Path, monkeypatch: pytest.Monk
     assert float(noise["theory"]) < float(easy["theory"])
 
 
-def test_counts_are_kept_when_bins_are_merged() -> None:
+def test_counts_are_unchanged_when_bins_are_merged() -> None:
     counts = normal_counts(None, 5000, 0, Path())
     edges, out, inside = study_counts.rebinned(counts, 40)
     assert out.sum() == inside.sum() == 5000
@@ -115,7 +115,7 @@ def test_where_the_fpr_axis_starts(games: int, lowest: float) -> None:
 
 
 @pytest.mark.evidence
-def test_one_figure_from_real_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_single_figure_from_real_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The studies, the runner and the script together; a second call reads the stored counts, whole or not."""
     words = ["azize_fig5", "--scale", "standard", "--out", str(tmp_path)]
     assert command.main(words) == 0

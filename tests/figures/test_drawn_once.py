@@ -22,7 +22,7 @@ CELLS = (
 @pytest.mark.skipif(
     bool(MISSING), reason=f"{', '.join(MISSING)} of the extra `notebook` and the group `docs` are not here"
 )
-def test_a_picture_is_drawn_once(tmp_path):
+def test_a_picture_is_plotted_once(tmp_path):
     import nbformat
     from nbclient import NotebookClient
 

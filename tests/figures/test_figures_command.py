@@ -30,7 +30,7 @@ def test_unknown_figure_names_the_close_ones(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("below", ["", "deeper"])
-def test_unwritable_out_is_told_before_any_work(
+def test_unwritable_out_is_reported_before_any_work(
     below: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "a_file"
@@ -86,7 +86,7 @@ def test_the_command_says_how_long_it_takes_and_writes_a_page(
     assert str(tmp_path) not in page
 
 
-def test_times_are_said_where_all_are_measured(
+def test_times_are_stated_where_all_are_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "SECONDS", {"izzo_table1": {"quick": 11}, "azize_table1": {"quick": 114}})

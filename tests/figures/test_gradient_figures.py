@@ -20,7 +20,7 @@ def digits() -> gradients.Victim:
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", OF_DATA)
-def test_it_is_drawn(
+def test_it_is_plotted(
     name: str,
     digits: gradients.Victim,
     tmp_path: Path,

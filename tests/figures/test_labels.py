@@ -18,7 +18,7 @@ FIGURES = ("azize_fig1", "azize_fig4", "izzo_fig1", "leemann_fig1")
 """Those that play no games and take a second."""
 
 
-def drawn(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Figure:
+def plotted(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Figure:
     retained: list[Figure] = []
 
     def save(figure: Figure, *_: object, **__: object) -> tuple[Path, ...]:
@@ -77,7 +77,7 @@ def crossed(axes: Axes) -> list[str]:
 def test_no_line_crosses_a_word_and_none_leaves_the_page(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    figure = drawn(name, tmp_path, monkeypatch)
+    figure = plotted(name, tmp_path, monkeypatch)
     page = figure.bbox
     for axes in figure.axes:
         assert crossed(axes) == []

@@ -100,10 +100,10 @@ def test_the_sliders_of_a_mean_show_the_exact_curve() -> None:
         game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), noise), data, rows, target=record)
         inner = game.exact(mi.CovarianceScore(data, n=rows, target=record, record_deviation=noise))
         expected = share * inner.tpr_at(fpr) + (1.0 - share) * fpr
-        rate, said = _shown(scope)
+        rate, stated = _shown(scope)
         assert rate == pytest.approx(expected, rel=1e-5)
         assert rate != pytest.approx(1.02 * expected, rel=1e-5)
-        assert said == verdict
+        assert stated == verdict
         assert scope["shown"].value[1:4] == b"PNG"
         pictures.add(scope["shown"].value)
     assert len(pictures) == 4  # another formula is another dashed curve

@@ -124,7 +124,7 @@ def test_the_panels_whose_data_are_there(there: str, tmp_path: Path, monkeypatch
 
 
 @pytest.mark.evidence
-def test_all_panels_are_trained_by_one_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_panels_are_trained_by_the_same_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From files in the published formats to the picture: three data sets of some records, four trainings of each.
 
     The networks of images take a compiler long, and so does calibration: test_utility.py has them.
@@ -166,7 +166,7 @@ def test_all_panels_are_trained_by_one_code(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.evidence
-def test_missing_data_and_states_of_other_trainings_are_said_in_a_sentence(
+def test_missing_data_and_states_of_other_trainings_are_reported_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv(data.DIRECTORY, raising=False)

@@ -34,7 +34,7 @@ def places(target: np.ndarray, records: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.evidence
-def test_fixed_target_replaces_one_uniform_row() -> None:
+def test_fixed_target_replaces_a_uniform_row() -> None:
     (target, out), (_, inside) = play(mi.FixedTarget(everything, DATA, N, [9.0, 9.0]))
     assert (target == [9.0, 9.0]).all()
     replaced = places(target, inside)
@@ -46,7 +46,7 @@ def test_fixed_target_replaces_one_uniform_row() -> None:
 
 
 @pytest.mark.evidence
-def test_random_target_is_one_uniform_row_or_none() -> None:
+def test_random_target_is_a_uniform_row_or_none() -> None:
     (fresh, out), (target, inside) = play(mi.RandomTarget(everything, DATA, N))
     assert (places(target, inside).sum(axis=1) == 1).all()
     assert has_frequencies(places(target, inside).sum(axis=0), np.full(N, 1 / N))

@@ -59,7 +59,7 @@ BAD: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("build", "message"), BAD)
-def test_bad_input_is_one_sentence(build, message):
+def test_bad_input_is_a_single_sentence(build, message):
     with pytest.raises(ValueError, match=message) as caught:
         build()
     assert "\n" not in str(caught.value)

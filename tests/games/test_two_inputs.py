@@ -43,7 +43,7 @@ def test_the_counts_do_not_depend_on_the_chunk() -> None:
     assert (played[0].inside == played[1].inside).all()
 
 
-def test_the_attacker_is_told_the_second_input() -> None:
+def test_the_attacker_knows_the_second_input() -> None:
     game = mi.TwoInputs(lambda key, answers: answers, [0.0, 0.0], [1.0, 2.0])
     counts = mi.play(
         game, lambda target, output: jnp.sum(target * output), games=100, edges=[2.5], progress=False

@@ -162,7 +162,7 @@ def test_bits_depend_on_neither_chunk_nor_threads(name):
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", EVERY)
-def test_noise_of_a_density_and_of_data_with_one(name):
+def test_noise_of_a_density_and_of_data_with_a_density(name):
     """Data with a density and any noise, several of them too, have a tight law; so have all noises over one another."""
     data = mi.Exponential([1.0, 2.0])
     stack = mi.GaussianNoise(mi.Subsampled(EVERY[name], 0.5), 0.1)
@@ -180,11 +180,11 @@ def test_the_draws_are_the_law():
     assert stats.chisquare(*pooled(sample, values, discrete_gaussian_pmf(3.2, 1.0)[1])).pvalue < 1e-9
 
 
-def pooled(drawn, values, pmf):
+def pooled(sampled, values, pmf):
     """Counts and expectations of the values from -7 to 7, and of the two ends."""
     cells = np.clip(values, -8, 8)
-    expected = np.array([pmf[cells == k].sum() for k in range(-8, 9)]) * drawn.size
-    counts = np.array([(np.clip(drawn, -8, 8) == k).sum() for k in range(-8, 9)])
+    expected = np.array([pmf[cells == k].sum() for k in range(-8, 9)]) * sampled.size
+    counts = np.array([(np.clip(sampled, -8, 8) == k).sum() for k in range(-8, 9)])
     return counts, expected
 
 

@@ -125,7 +125,7 @@ def test_wrappers_offer_the_exact_route_only_where_their_base_does() -> None:
     assert not mi.PoissonSubsampled(mi.SGDStep(0.5, 1.0), 0.5).has_exact_law  # a clipped step needs its rows
 
 
-def test_a_law_that_cannot_be_drawn_is_refused_by_name() -> None:
+def test_a_law_that_cannot_be_sampled_is_refused_by_name() -> None:
     draw, data = MEAN.exact_draw(), mi.StudentT(5.0)
     assert draw is not None
     with pytest.raises(ValueError, match="StudentT data have no exact law of a sum"):

@@ -62,7 +62,7 @@ def test_shuffled_batches_take_every_record_once_a_pass() -> None:
 
 
 @pytest.mark.evidence
-def test_batches_of_fixed_size_are_uniform_subsets_drawn_anew() -> None:
+def test_batches_of_fixed_size_are_uniform_subsets_sampled_anew() -> None:
     taken = batches(revealing(9, 4, 6, "fixed"), 9, 400)
     assert (taken.sum(axis=2) == 4).all()
     assert uniform(taken.reshape(-1, 9), 4)
@@ -282,7 +282,7 @@ def descent(**changes: Any) -> nn.Descent:
         (lambda: nn.SummedOverSteps(descent(), lambda g, m: g @ m), "attack is function"),  # pyright: ignore[reportArgumentType]
     ],
 )  # fmt: skip
-def test_bad_input_is_one_sentence(make: Any, says: str) -> None:
+def test_bad_input_is_a_single_sentence(make: Any, says: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the sentence is compared below
         make()
     assert str(caught.value).startswith(says)

@@ -45,7 +45,7 @@ def gradients() -> tuple[mi.Empirical, mi.CovarianceScore, dict[str, mi.Abstract
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", ["SGD", "DP-SGD, batch of fixed size", "DP-SGD, Poisson batch"])
-def test_the_projected_game_has_the_law_of_the_literal_one(name: str) -> None:
+def test_the_projected_game_has_the_law_of_the_literal_game(name: str) -> None:
     """By a two-sample chi-square that fails with probability 1e-9, and rejects counts shifted by forty thresholds, a quarter of a standard deviation or more."""
     pool, attack, mechanisms = gradients()
     game = mi.FixedTarget(mechanisms[name], pool, N, pool.easiest_target())
@@ -58,7 +58,7 @@ def test_the_projected_game_has_the_law_of_the_literal_one(name: str) -> None:
 
 
 @pytest.mark.evidence
-def test_one_number_a_record_plays_the_same_games() -> None:
+def test_a_single_number_for_each_record_plays_the_same_games() -> None:
     """The same draws, and scores that differ by the rounding of a sum of 650 products: the same counts."""
     pool, attack, _ = gradients()
     target = pool.hardest_target()
@@ -106,7 +106,7 @@ print(hashlib.sha256(found.scores.tobytes() + found.mahalanobis.tobytes()).hexdi
 
 @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="it takes two cores")
 @pytest.mark.slow
-def test_a_study_has_the_same_bits_on_one_core_and_on_all() -> None:
+def test_a_study_has_the_same_bits_on_a_single_core_and_on_all() -> None:
     """XLA takes as many threads as there are cores: the sums within one gradient must not depend on them, as those of a training may."""
     root = Path(__file__).parents[2]
     built = [

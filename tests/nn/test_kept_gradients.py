@@ -30,7 +30,7 @@ def times(folder: Path) -> list[int]:
     return [file.stat().st_mtime_ns for file in sorted(folder.iterdir())]
 
 
-def test_what_is_kept_has_the_same_bits(tmp_path):
+def test_what_is_stored_has_the_same_bits(tmp_path):
     whole = gradients(None)
     assert gradients(tmp_path).tobytes() == whole.tobytes()
     before = times(tmp_path)
@@ -108,7 +108,7 @@ def test_a_folder_that_is_a_file_is_refused_before_any_work(tmp_path):
         gradients(tmp_path / "file", reduce=lambda rows: 1 / 0)
 
 
-def test_a_victim_is_the_same_with_what_is_kept(tmp_path):
+def test_a_victim_is_the_same_with_stored_values(tmp_path):
     settings = {"convolutions": False, "part": "trained", "references": 200}
     with keeping_in(tmp_path):
         folder = folder_kept("gradients-digits")

@@ -147,8 +147,10 @@ def test_calibrated_by_shadow_models_a_loss_says_more_of_a_random_target() -> No
     assert calibrated - plain > stats.norm.isf(1e-6) * error
 
 
-def area(found: mi.Histogram) -> float:
-    above = [np.append(0, counts[::-1].cumsum()) / found.games for counts in (found.out, found.inside)]
+def area(histogram: mi.Histogram) -> float:
+    above = [
+        np.append(0, counts[::-1].cumsum()) / histogram.games for counts in (histogram.out, histogram.inside)
+    ]
     return float(np.trapezoid(above[1], above[0]))
 
 
@@ -187,7 +189,7 @@ def test_canaries() -> None:
         (lambda: nn.blank((0,)), "shape is 0"),
     ],
 )  # fmt: skip
-def test_bad_input_is_one_sentence(make: Any, says: str) -> None:
+def test_bad_input_is_a_single_sentence(make: Any, says: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the sentence is compared below
         make()
     assert str(caught.value).startswith(says)

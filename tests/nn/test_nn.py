@@ -39,13 +39,13 @@ SHALLOW_FIRST = [
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", SHALLOW_FIRST)
-def test_gradients_of_all_parameters_are_those_of_one_example_at_a_time(name: str) -> None:
+def test_gradients_of_all_parameters_are_those_of_a_single_example_at_a_time(name: str) -> None:
     _compare_with_finite_differences(name, "trained")
 
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", SHALLOW_FIRST)
-def test_gradients_of_the_last_layer_are_those_of_one_example_at_a_time(name: str) -> None:
+def test_gradients_of_the_last_layer_are_those_of_a_single_example_at_a_time(name: str) -> None:
     _compare_with_finite_differences(name, "last")
 
 
@@ -87,7 +87,7 @@ def test_features_are_what_the_last_layer_sees(name: str) -> None:
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", SHALLOW_FIRST)
-def test_gradients_of_the_last_layer_are_those_of_a_linear_one_on_the_features(name: str) -> None:
+def test_gradients_of_the_last_layer_are_those_of_a_linear_layer_on_the_features(name: str) -> None:
     network, start, seen, head, parameters = _last_layer(name)
     whole = nn.per_example_gradients(network, start, IMAGES, KINDS, part="last")
     assert np.allclose(nn.per_example_gradients(head, parameters, seen, KINDS), whole, rtol=1e-5, atol=1e-5)
@@ -142,7 +142,7 @@ def test_plain_sgd_is_the_mean_of_the_gradients() -> None:
     assert np.allclose(moved, -0.5 * mean, rtol=0, atol=2e-6)
 
 
-def test_bad_input_is_said() -> None:
+def test_bad_input_is_reported() -> None:
     network = NETWORKS["linear"]
     for arguments, words in (
         ({"x": IMAGES[:, 1:]}, r"x has shape \(13, 7, 8, 3\); the network takes \(N, 8, 8, 3\)"),

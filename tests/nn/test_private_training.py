@@ -81,7 +81,7 @@ def test_noise_differs_from_step_to_step_and_from_epoch_to_epoch() -> None:
         assert not low < (noise**2).sum() / (4 * deviation**2) < high
 
 
-def test_batches_are_drawn_as_said() -> None:
+def test_batches_are_sampled_as_stated() -> None:
     count, batch, rng = 40, 7, np.random.default_rng(1)
     rows, retained = training._batches(rng, count, batch, "shuffled")
     assert retained is None
@@ -155,6 +155,6 @@ def test_it_goes_on_with_the_bits_of_one_run(sampling: str, tmp_path: Path) -> N
         ({"sampling": "all"}, "sampling is 'all'; it must be one of shuffled, fixed, poisson"),
     ],
 )
-def test_bad_input_is_said(settings: dict[str, Any], words: str) -> None:
+def test_bad_input_is_reported(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         moved(**settings)

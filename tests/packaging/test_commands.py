@@ -123,7 +123,7 @@ def test_a_reader_that_leaves_ends_a_list_without_a_word(
     [("mipsim", "--version"), ("sims", "--help"), ("sims", "list"), ("figures", "--list")],
     ids=" ".join,
 )
-def test_output_to_a_full_disk_is_one_sentence_and_status_1(root: Path, words: tuple[str, ...]) -> None:
+def test_output_to_a_full_disk_is_a_single_sentence_and_status_1(root: Path, words: tuple[str, ...]) -> None:
     buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
     with open("/dev/full", "w") as full:
         done = subprocess.run(

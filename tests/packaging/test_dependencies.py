@@ -52,7 +52,7 @@ def test_games_and_verdicts_need_no_matplotlib_and_a_picture_says_what_brings_it
     assert done.stderr.strip().endswith(sentence), done.stderr
 
 
-def test_a_picture_that_is_asked_for_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_requested_picture_that_fails_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingPackageError, match=r'need the package matplotlib, .*"mipsim\[plot\]"'):
         mi.plot(mi.GaussianTradeOff(1.0))

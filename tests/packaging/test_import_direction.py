@@ -244,6 +244,6 @@ MEANS_ONE_THING = {"lattice", "score_law", "point", "table", "bracket", "limits"
 """Words that have stood for several things: at most one file of the library bears each."""
 
 
-def test_words_that_were_ambiguous_name_one_file(root: Path) -> None:
+def test_words_that_were_ambiguous_name_a_single_file(root: Path) -> None:
     named = [file.stem for file in (root / "mipsim").rglob("*.py")]
     assert {word: named.count(word) for word in MEANS_ONE_THING if named.count(word) > 1} == {}

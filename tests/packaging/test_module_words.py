@@ -49,23 +49,23 @@ MEANINGS = {
 
 def places(root: Path) -> dict[str, list[str]]:
     """Where each word names a module or a package."""
-    found: dict[str, list[str]] = defaultdict(list)
+    result: dict[str, list[str]] = defaultdict(list)
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
             module = path.parent if path.name == "__init__.py" else path.with_suffix("")
             if module.name != "__main__":
-                found[module.name].append(str(module.relative_to(root)))
-    return found
+                result[module.name].append(str(module.relative_to(root)))
+    return result
 
 
 def undeclared(root: Path, meanings: dict[str, str]) -> dict[str, list[str]]:
     """Words in two or more places without a declared meaning, and declared words that are in one place at most."""
-    found = places(root)
-    twice = {word: where for word, where in found.items() if len(where) > 1 and word not in meanings}
-    return twice | {word: found[word] for word in meanings if len(found[word]) < 2}
+    result = places(root)
+    twice = {word: where for word, where in result.items() if len(where) > 1 and word not in meanings}
+    return twice | {word: result[word] for word in meanings if len(result[word]) < 2}
 
 
-def test_every_repeated_word_has_one_declared_meaning(root: Path) -> None:
+def test_every_repeated_word_has_a_single_declared_meaning(root: Path) -> None:
     assert undeclared(root, MEANINGS) == {}
     assert len(set(MEANINGS.values())) == len(MEANINGS)
 

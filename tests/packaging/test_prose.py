@@ -40,19 +40,19 @@ def sentences(text: str) -> list[str]:
 
     A colon ends a sentence only before a capital letter.
     """
-    found: list[str] = []
+    result: list[str] = []
     for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+\.)\s)|\n(?=#)|(?<=^)(?=#)", plain(text)):
         words = " ".join(paragraph.split())
         if words and not words.startswith(("|", "#", ">", "<", "(")):
             words = re.sub(r"^([-*+]|\d+\.)\s+", "", words)
-            found += [
+            result += [
                 part for part in re.split(r'(?<=[.!?:])[*)]*\s+(?=[A-Z*"(]|x\b|mipsim\b)', words) if part
             ]
-    return found
+    return result
 
 
 def lengths(text: str) -> list[tuple[int, str]]:
-    return sorted(((len(one.split()), one) for one in sentences(text)), reverse=True)
+    return sorted(((len(sentence.split()), sentence) for sentence in sentences(text)), reverse=True)
 
 
 def banned(text: str) -> list[str]:
@@ -67,10 +67,10 @@ def banned(text: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_sentences_are_short(page: Path) -> None:
-    found = lengths(page.read_text("utf-8"))
-    print(*(f"{n:3} {one}" for n, one in found[:10]), sep="\n")
-    assert not found or found[0][0] <= LONGEST
-    assert not found or statistics.median(n for n, _ in found) < MEDIAN
+    result = lengths(page.read_text("utf-8"))
+    print(*(f"{n:3} {sentence}" for n, sentence in result[:10]), sep="\n")
+    assert not result or result[0][0] <= LONGEST
+    assert not result or statistics.median(n for n, _ in result) < MEDIAN
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -311,7 +311,7 @@ def interrupt(
 
 @linux
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
-def test_ctrl_c_in_the_first_seconds_is_one_sentence(tmp_path, words):
+def test_ctrl_c_in_the_first_seconds_is_a_single_sentence(tmp_path, words):
     """From the first line of the command on, while JAX is imported, and pressed three times.
 
     `audit` answers within a second or two, so that a late signal may meet a command that has ended by itself.

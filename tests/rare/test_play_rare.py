@@ -35,7 +35,7 @@ def mean_game(data: mi.AbstractDistribution, n: int, target: object) -> mi.Fixed
     return mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=target)
 
 
-def test_equal_coins_are_one_binomial() -> None:
+def test_equal_coins_are_a_single_binomial() -> None:
     n, d, p = 40, 10, 0.3
     data = mi.Bernoulli(p, d=d)
     attack = mi.CovarianceScore(data, n=n)
@@ -153,7 +153,7 @@ def test_gaussian_likelihood_ratio_is_a_quadratic(kind: str) -> None:
 
 
 @pytest.mark.evidence
-def test_exponential_data_are_one_gamma() -> None:
+def test_exponential_data_are_a_single_gamma() -> None:
     n, d = 15, 4
     data = mi.Exponential(2.0, d=d)
     target = np.full(d, 5.0)

@@ -64,7 +64,7 @@ def test_agreement_of_two_tilts() -> None:
         check_agreement([first, TailEstimate("other", np.array([9000.0]), 10_000, np.array([1e-5]))])
 
 
-def test_a_claim_five_per_cent_off_is_refuted_at_one_in_a_million() -> None:
+def test_a_claim_five_per_cent_off_is_refuted_at_1e_6() -> None:
     """20,000 games, mu = 3: the half-width at failure probability 1e-9 is about 0.05 probits, the planted gap 0.15."""
     n = 10**6
     data = mi.Gaussian(0.0, 1.0, d=3)

@@ -98,7 +98,9 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
         (["nan.csv", "--design", "independent"], "nan.csv: column 'score' holds NaN in data row 4"),
     ],
 )
-def test_bad_input_is_one_sentence_exit_code_2_and_nothing_is_written(capsys, arguments, says: str) -> None:
+def test_bad_input_is_a_single_sentence_exit_code_2_and_nothing_is_written(
+    capsys, arguments, says: str
+) -> None:
     Path("scores.pkl").write_bytes(b"")
     Path("cut.npz").write_bytes(Path("worlds.npz").read_bytes()[:-30])
     write("nan.csv", "score,member", np.where(np.arange(600) == 3, np.nan, VALUES), MEMBER)
@@ -180,12 +182,12 @@ def test_a_report_tells_a_reader_who_was_not_there(tmp_path: Path) -> None:
     data = json.loads((page.parent / "results.json").read_text(encoding="utf-8"))
     assert data == made.to_dict() | {"about": about}
     digest = hashlib.sha256(Path("plain.csv").read_bytes()).hexdigest()
-    for said in (
+    for phrase in (
         "DP-SGD(sigma=2, rate=0.01, steps=100)", "&lt;b&gt;ResNet-18&lt;/b&gt;", "Opacus, noise 1.0", digest, f"mipsim {mi.__version__}",
         f"{datetime.now(UTC):%Y-%m-}", "<dd>plain.csv</dd>", "Trade-off curve", "Scores of each world",
         f"FPR {made.decides[0]:.3g}, FNR {made.decides[1]:.3g}",  # type: ignore[index]
     ):  # fmt: skip
-        assert said in text, said
+        assert phrase in text, phrase
     assert str(tmp_path) not in text
     assert str(tmp_path) not in json.dumps(data)
     with pytest.raises(ValueError, match="about holds 3; it must hold text by names"):
@@ -195,7 +197,7 @@ def test_a_report_tells_a_reader_who_was_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_threshold_that_decides_is_where_the_leak_is(sign: float) -> None:
-    """A twentieth of one world is given away at one end of the scores: the marked rates are there, be it at an FPR near 0 or near 1."""
+    """A twentieth of a world is given away at an end of the scores: the marked rates are there, be it at an FPR near 0 or near 1."""
     rng = np.random.default_rng(0)
     member = np.repeat([0, 1], 2000)
     given = (rng.random(4000) < 0.05) & (member == (sign > 0))

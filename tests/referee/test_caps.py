@@ -1,4 +1,4 @@
-"""A gap that is known from one side only says so wherever it is told: printed, on the page, as JSON, in a hunt and at growing sizes."""
+"""A gap with a single bound says so wherever it is shown: printed, on the page, as JSON, in a hunt and at growing sizes."""
 
 import json
 import math
@@ -37,32 +37,32 @@ CAPS = {
 
 
 @pytest.mark.parametrize("name", CAPS)
-def test_a_cap_says_at_least_wherever_it_is_told(name: str, tmp_path: Path) -> None:
-    found = rf.hunt(CAPS[name], "40 probes", progress=False)
-    assert found.verdict is rf.Verdict.REFUTED
-    assert found.interval[1] == math.inf
-    least = f"{found.interval[0]:+.4g}"
-    assert f"at least {least} " in str(found)
-    assert f"in [{least}" not in str(found)
-    assert "gap at least" in repr(found)
-    assert f"the worst gap is at least {found.interval[0]:.6g} " in described(record_of_hunt(found))
-    assert "at least" in found._repr_html_()
-    report([found], tmp_path)
+def test_a_cap_says_at_least_wherever_it_is_shown(name: str, tmp_path: Path) -> None:
+    result = rf.hunt(CAPS[name], "40 probes", progress=False)
+    assert result.verdict is rf.Verdict.REFUTED
+    assert result.interval[1] == math.inf
+    least = f"{result.interval[0]:+.4g}"
+    assert f"at least {least} " in str(result)
+    assert f"in [{least}" not in str(result)
+    assert "gap at least" in repr(result)
+    assert f"the worst gap is at least {result.interval[0]:.6g} " in described(record_of_hunt(result))
+    assert "at least" in result._repr_html_()
+    report([result], tmp_path)
     page = (tmp_path / "index.html").read_text()
     assert "Gap at least" in page
     data = json.loads((tmp_path / "results.json").read_text())
     text = json.dumps(data)
-    assert f'"gap_is": "at least {found.interval[0]:.6g}"' in text
+    assert f'"gap_is": "at least {result.interval[0]:.6g}"' in text
     assert '"gap_is": ""' not in text
 
 
 def test_a_number_that_is_no_cap_does_not_say_so() -> None:
-    found = rf.judge(
+    result = rf.judge(
         planted(lambda x: rf.Number(2.0 + x, error=0.1), lambda: 1.0), at={"x": 0.5}, progress=False
     )
-    assert "gap     +1.5 number, in [+1.4, +1.6]" in str(found)
-    assert "at least" not in str(found)
-    assert found.judged[0].record()["gap_is"] == ""
+    assert "gap     +1.5 number, in [+1.4, +1.6]" in str(result)
+    assert "at least" not in str(result)
+    assert result.judged[0].record()["gap_is"] == ""
 
 
 def test_caps_at_growing_sizes_say_so_each() -> None:
@@ -75,10 +75,10 @@ def test_caps_at_growing_sizes_say_so_each() -> None:
         claimed=lambda: mi.GaussianTradeOff(1.0),
         truth=lambda n: NEARLY,
     )
-    found = rf.judge(statement, at={}, progress=False)
-    assert found.verdict is rf.Verdict.REFUTED
-    assert found.worst is not None
-    assert found.worst.detail.count("at least") == 8
+    result = rf.judge(statement, at={}, progress=False)
+    assert result.verdict is rf.Verdict.REFUTED
+    assert result.worst is not None
+    assert result.worst.detail.count("at least") == 8
 
 
 def test_a_printed_number_says_which_end_it_is() -> None:

@@ -18,7 +18,7 @@ FILE = '''
 import mipsim as mi
 from mipsim import referee as rf
 
-domain = {"mu": rf.Real(0.1, 1.0), "k": rf.Whole(1, 100), "law": rf.Choice("one", "two")}
+domain = {"mu": rf.Real(0.1, 1.0), "k": rf.Whole(1, 100), "law": rf.Choice("first", "second")}
 right = rf.Statement(
     name="root-k",
     says="k releases that are mu-GDP each are (sqrt(k) mu)-GDP together.",
@@ -54,7 +54,7 @@ def test_judging_a_file(file: Path, capsys) -> None:
 
 
 @pytest.mark.system
-def test_hunting_one_statement_and_replaying_what_was_found(file: Path, capsys) -> None:
+def test_hunting_a_single_statement_and_replaying_its_counterexample(file: Path, capsys) -> None:
     hunt = ["hunt", "mine.py:wrong", "--budget", "300 probes", "--seed", "2", "--out", "report"]
     assert main(hunt) == 0
     text = capsys.readouterr().out
@@ -91,7 +91,7 @@ def test_hunting_one_statement_and_replaying_what_was_found(file: Path, capsys) 
         (["hunt", "mine.py", "--seed", "-1"], "seed is -1"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(file: Path, capsys, arguments, says: str) -> None:
+def test_bad_input_is_a_single_sentence_and_exit_code_2(file: Path, capsys, arguments, says: str) -> None:
     Path("empty.py").write_text("x = 1\n")
     Path("broken.py").write_text("1 / 0\n")
     Path("syntax.py").write_text("def\n")
@@ -133,7 +133,7 @@ def test_a_statement_that_cannot_be_judged_is_exit_code_1(file: Path, capsys) ->
 
 
 @pytest.mark.system
-def test_ctrl_c_keeps_what_was_found_and_is_exit_code_130(file: Path) -> None:
+def test_ctrl_c_keeps_counterexamples_and_is_exit_code_130(file: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
     command = [sys.executable, "-m", "mipsim", "hunt", "mine.py:right", "--budget", "10m", "--out", "report"]
     running = subprocess.Popen(
@@ -152,7 +152,9 @@ def test_ctrl_c_keeps_what_was_found_and_is_exit_code_130(file: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_that_end_a_command_leave_one_sentence_and_their_status(file: Path, kind, capsys) -> None:
+def test_signals_that_end_a_command_leave_a_single_sentence_and_their_status(
+    file: Path, kind, capsys
+) -> None:
     inherited = signal.getsignal(kind)
     if inherited == signal.SIG_IGN:  # as where `nohup` runs the tests
         signal.signal(kind, signal.default_int_handler if kind == signal.SIGINT else signal.SIG_DFL)
@@ -172,7 +174,7 @@ def test_a_signal_that_is_ignored_stays_ignored(file: Path) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         Path("hangs-up.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGHUP)\n" + FILE)
-        assert main(["judge", "hangs-up.py:right", "--at", '{"mu": 0.5, "k": 2, "law": "one"}']) == 0
+        assert main(["judge", "hangs-up.py:right", "--at", '{"mu": 0.5, "k": 2, "law": "first"}']) == 0
     finally:
         signal.signal(signal.SIGHUP, before)
 

@@ -26,7 +26,7 @@ from verify.azize.laws.normal_sums import NormalCurve
 SIZES = tuple(100 * 2**k for k in range(7))
 
 
-def test_a_curve_that_is_known_worse_from_below_is_said_to_be_in_its_bracket():
+def test_a_curve_that_is_known_worse_from_below_is_stated_in_its_bracket():
     """The mean of the two FNRs is no mean of probits: the interval of the gap is that of the bounds, and no wider."""
     wide = BoundedTradeOff(GaussianTradeOff(1.5), GaussianTradeOff(0.5))
     result = curve_gap(wide, GaussianTradeOff(1.0))
@@ -59,8 +59,8 @@ def test_a_curve_is_taken_as_convex_unless_it_is_surely_not():
     assert not may_be_convex(alpha, np.stack([-below(alpha), -below(alpha)]))  # rises
 
     def points(curve, convex: bool) -> int:
-        found = curve_gap(curve, smooth, resolution=1e-3, convex=convex)
-        return found.evidence.claimed_alpha.size  # pyright: ignore[reportOptionalMemberAccess]
+        result = curve_gap(curve, smooth, resolution=1e-3, convex=convex)
+        return result.evidence.claimed_alpha.size  # pyright: ignore[reportOptionalMemberAccess]
 
     assert points(wavy(0.01), True) == points(wavy(0.01), False)
     assert points(GaussianTradeOff(1.1), True) < points(GaussianTradeOff(1.1), False)
@@ -114,7 +114,7 @@ def test_a_gap_where_the_error_rate_may_be_zero_has_no_upper_end(known: float, m
         assert "+inf]" in result.detail  # the interval of the limit is open too
 
 
-def test_a_gap_from_a_claim_out_of_sight_is_known_from_one_side():
+def test_a_gap_from_a_claim_out_of_sight_has_a_single_bound():
     """Rates below the floor count as the floor for the verdict; the interval holds the gap of the curves themselves."""
     perfect, weak = GaussianTradeOff(60.0), GaussianTradeOff(0.5)
     for kind in (rf.Equality(0.02), rf.Bound()):
@@ -145,7 +145,7 @@ def test_what_a_law_does_not_know_is_no_end_of_an_interval():
 
 
 class Rough(AbstractTradeOff):
-    """Between two curves below the FPR 0.01, and a third one above."""
+    """Between two curves below the FPR 0.01, and a third curve above."""
 
     strong: AbstractTradeOff
     weak: AbstractTradeOff

@@ -22,7 +22,7 @@ def defect(printed: rf.Statement, correction: rf.Statement | None = None) -> Def
     return defect_of(rf.judge(printed), correction)
 
 
-def test_a_missing_condition_is_told_by_the_correction_that_claims_the_same():
+def test_a_missing_condition_is_stated_by_the_correction_that_claims_the_same():
     printed = statement()
     narrower = printed.corrected(says="for x <= .9", domain={"x": rf.Real(0.0, 0.9)})
     other = printed.corrected(says="x <= 1", claimed=lambda: 1.0)
@@ -70,10 +70,10 @@ def test_a_limit_from_both_sides_with_a_condition_shows_that_it_is_missing_from_
 def test_the_class_is_what_restores_it_whatever_share_is_refuted_at_whichever_setting(level: float):
     printed = statement(level, points=(rf.Point({"x": 0.02}), rf.Point({"x": 0.95}, setting="paper")))
     assert defect(printed) is Defect.FORMULA
-    found = diagnose(rf.judge(replace(printed, restored_by=("x is small", lambda x: x <= level))))
-    assert found is not None
-    assert found.defect is Defect.CONDITION
-    assert "where x is small stand" in found.reason
+    result = diagnose(rf.judge(replace(printed, restored_by=("x is small", lambda x: x <= level))))
+    assert result is not None
+    assert result.defect is Defect.CONDITION
+    assert "where x is small stand" in result.reason
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_slip_is_wording():
     assert defect(statement(level=0.4, slip=SLIP)) is Defect.WORDING
 
 
-def test_a_reading_that_stands_is_told():
+def test_a_reading_that_stands_is_reported():
     two = statement(
         domain={"x": rf.Real(0.0, 0.99), "reading": rf.Choice("strict", "loose")},
         claimed=lambda reading: 0.5 if reading == "strict" else 1.0,

@@ -55,7 +55,7 @@ def test_it_changes_with_what_a_function_does(what: str) -> None:
     assert item != other
 
 
-def test_a_lambda_that_another_one_names_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lambda_named_by_another_lambda_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     result = []
     for item in HELPERS.values():
         monkeypatch.setitem(globals(), "helper", item)
@@ -64,12 +64,12 @@ def test_a_lambda_that_another_one_names_is_looked_at(monkeypatch: pytest.Monkey
 
 
 def test_a_file_that_was_edited_is_read_again(tmp_path) -> None:
-    """In one process, as in a notebook: the same name, the same lines, another number."""
+    """In a single process, as in a notebook: the same name, the same lines, another number."""
     file, result = tmp_path / "mine.py", []
     for factor, spaces in zip(("0.5", "5.0"), itertools.count(1), strict=False):
         file.write_text(
             "from mipsim import referee as rf\n"
-            "ONE = rf.Statement(name='one', says='x', source='y', kind=rf.Bound(), domain={'x': rf.Real(0.0, 1.0)},\n"
+            "FIRST = rf.Statement(name='first', says='x', source='y', kind=rf.Bound(), domain={'x': rf.Real(0.0, 1.0)},\n"
             f"    claimed=lambda: 1.0, truth=lambda x: {factor} * x)" + " " * spaces + "\n"
         )
         result.append(definition(rf.load(file)[0]))

@@ -82,7 +82,7 @@ def test_simpler_values_come_simplest_first() -> None:
         (lambda: rf.Fixed(math.nan), "Fixed holds nan"),
     ],
 )
-def test_bad_parameters_are_refused_in_one_sentence(make, says: str) -> None:
+def test_bad_parameters_are_refused_in_a_single_sentence(make, says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)) as caught:
         make()
     assert "\n" not in str(caught.value)

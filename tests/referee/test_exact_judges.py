@@ -53,8 +53,8 @@ def test_the_gap_is_that_of_a_far_finer_grid(exact: str, claimed: str):
     )
 
 
-def test_a_peak_between_the_points_of_a_grid_is_found():
-    """The attacker of one corner, narrower than any step of an 81-point grid, gains 0.2 there and nothing elsewhere."""
+def test_a_peak_between_the_points_of_a_grid_is_detected():
+    """The attacker of a single corner, narrower than any step of an 81-point grid, gains 0.2 there and nothing elsewhere."""
     blind = GaussianTradeOff(1.0)
 
     def corner(alpha: np.ndarray) -> np.ndarray:
@@ -165,7 +165,7 @@ def test_a_bound_has_no_tolerance(gap: float, error: float, verdict: str):
     assert result.exact
 
 
-def test_a_bound_that_touches_and_one_that_is_passed_by_a_little():
+def test_a_bound_that_touches_and_a_bound_exceeded_by_a_little():
     truth = GaussianTradeOff(1.0)
     assert judge_bound(curve_gap(truth, GaussianTradeOff(1.0)), {}).verdict is Verdict.CONFIRMED
     assert judge_bound(curve_gap(truth, GaussianTradeOff(1.0 - 1e-6)), {}).verdict is Verdict.REFUTED
@@ -264,9 +264,9 @@ def test_a_limit_is_judged_on_both_sides():
         ("below", lambda n: 0.5, False, "INCONCLUSIVE"),
     ],
 )
-def test_a_limit_of_truths_known_from_one_side(side, value, bound, verdict):
+def test_a_limit_of_truths_with_a_single_bound(side, value, bound, verdict):
     statement = rf.Statement(
-        name="one-side", says="As n grows it is at most 1, or 1.", source="a test", kind=rf.Limit("n", bound=bound, sizes=GROWING, tolerance=0.02),
+        name="single-side", says="As n grows it is at most 1, or 1.", source="a test", kind=rf.Limit("n", bound=bound, sizes=GROWING, tolerance=0.02),
         domain={"n": rf.Whole(1, 10**6)}, claimed=lambda: rf.Number(1.0),
         truth=lambda n: rf.Number(1.0 + value(n), unknown=side), points=[{}], control=rf.Control({}),
     )  # fmt: skip
@@ -310,7 +310,7 @@ def test_the_interval_beside_a_refutation_is_that_of_the_largest_gap():
 
 
 def test_a_bound_that_is_attained_says_to_what_it_was_seen_to_hold():
-    """Within the law's error of the bound nothing speaks against it; how far above the truth may lie is said beside the verdict."""
+    """Within the law's error of the bound nothing speaks against it; how far above the truth may lie is stated beside the verdict."""
     result = judge_bound(Size(0.0009, 0.0009, error=0.00095), {})
     assert result.verdict is Verdict.CONFIRMED
     assert result.smallest_tolerance == result.interval[1] == pytest.approx(0.00185)
@@ -327,7 +327,7 @@ def test_the_interval_beside_a_refuted_limit_excludes_zero_though_the_law_of_the
     assert exact.gap == 4.0 + 1 / GROWING[-1]
 
 
-def test_what_is_said_of_a_refuted_limit_names_no_second_limit():
+def test_the_text_of_a_refuted_limit_names_no_second_limit():
     result = judge_limit(lambda n: Size(-2.0, 3.0), 0.02, {}, sizes=GROWING)
     assert "excludes zero" in result.detail
     assert result.detail.count("the limit is in") == 1
@@ -335,7 +335,7 @@ def test_what_is_said_of_a_refuted_limit_names_no_second_limit():
 
 
 def test_what_a_judge_adds_to_a_detail_begins_a_sentence():
-    """A detail is a sentence of whoever judges; one without its full stop ran on into the next."""
+    """A detail is a sentence of whoever judges; a detail without its full stop ran on into the next."""
     assert judge_equality(Size(0.5, 0.5), {}, tolerance=0.1, detail="Of all n").detail.startswith(
         "Of all n. It holds to"
     )

@@ -72,7 +72,7 @@ def test_the_command_hunts_what_it_has_judged(tmp_path, monkeypatch, capsys) -> 
     assert "budget is 'soon'" in capsys.readouterr().err
 
 
-def test_a_hunt_that_found_nothing_says_what_it_looked_at() -> None:
+def test_a_hunt_without_a_counterexample_says_what_it_looked_at() -> None:
     result = judge_then_hunt(statement({"x": rf.Real(0.0, 1.0)}, lambda x: x), "200 probes", progress=False)
     assert re.match(
         r"CONFIRMED \(held at \d+ points; a search looked at \d+ more and broke none\): x\n", str(result)
@@ -124,7 +124,7 @@ def noisy(shift: float) -> tuple[Any, Any]:
 
 
 def test_games_say_what_they_did_not_refute() -> None:
-    """A weak attack at six points: nothing "stands at 100%", since a stronger one may exist."""
+    """A weak attack at six points: nothing "stands at 100%", since a stronger attack may exist."""
     lines: list[str] = []
     result = rf.judge(
         statement({"s": rf.Real(0.1, 1.0)}, noisy_truth, claimed=lambda s: mi.LaplaceTradeOff(s)),
@@ -204,9 +204,7 @@ curves = rf.Statement(
 @pytest.mark.parametrize(("unit", "number"), [
     ("advantage", lambda curve: curve.advantage()), ("epsilon=1e-5", lambda curve: curve.epsilon(1e-5)), ("tpr=0.01", lambda curve: curve.tpr_at(0.01)),
 ])  # fmt: skip
-def test_a_gap_is_said_in_the_unit_that_is_asked_for(
-    tmp_path, monkeypatch, capsys, unit: str, number: Any
-) -> None:
+def test_a_gap_is_stated_in_the_requested_unit(tmp_path, monkeypatch, capsys, unit: str, number: Any) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(CURVES, encoding="utf-8")
     assert main(["judge", "mine.py", "--at", '{"mu": 2.0}', "--gap", unit]) == 0
@@ -226,12 +224,12 @@ def test_another_unit_is_refused_before_any_work(tmp_path, monkeypatch, capsys) 
 
 
 def test_curves_are_judged_and_hunted_too() -> None:
-    one = statement(
+    item = statement(
         {"mu": rf.Real(0.1, 1.0)},
         lambda mu: mi.GaussianTradeOff(mu),
         claimed=lambda mu: mi.GaussianTradeOff(mu),
     )
-    result = judge_then_hunt(one, "100 probes", progress=False)
+    result = judge_then_hunt(item, "100 probes", progress=False)
     assert str(result.verdict) == "CONFIRMED"
     assert result.point is not None
     assert len(result.probes) == 100

@@ -84,7 +84,7 @@ def test_a_law_that_may_be_0_by_its_error_only_refutes_nothing() -> None:
     assert verdict(rf.Bound(), lambda mu: G(0.9), lambda mu: Cut()) == "REFUTED"
 
 
-def test_one_threshold_on_the_curve_does_not_confirm_a_curve() -> None:
+def test_a_single_threshold_on_the_curve_does_not_confirm_a_curve() -> None:
     fpr = 0.2
     fnr = float(G(1.0).beta(fpr))
     tied = (lambda g, n: 1.0 * (g.random(n) < fpr), lambda g, n: 1.0 * (g.random(n) >= fnr))
@@ -97,7 +97,7 @@ def test_one_threshold_on_the_curve_does_not_confirm_a_curve() -> None:
         assert str(rf.judge(report, at={"mu": 1.0}, games=1_000_000).verdict) == expected
 
 
-def test_a_bound_in_the_limit_is_not_confirmed_by_one_weak_attacker() -> None:
+def test_a_bound_in_the_limit_is_not_confirmed_by_a_single_weak_attacker() -> None:
     data = mi.Gaussian(0.0, 1.0, d=4)
     blind = mi.Gaussian(0.0, np.array([1.0, 1e6, 1e6, 1e6]), d=4)
 

@@ -1,4 +1,4 @@
-"""The files of the report are never half-written, and a folder that cannot be written is one sentence."""
+"""The files of the report are never half-written, and a folder that cannot be written is a single sentence."""
 
 import os
 from itertools import product
@@ -35,7 +35,7 @@ def test_a_reader_never_sees_half_a_file(tmp_path, monkeypatch):
     assert file.read_text() == "n" * 1_000_000
 
 
-def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+def test_a_folder_that_cannot_be_written_is_a_single_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     for folder, make in product(
         (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nothing")), (False, True)

@@ -158,7 +158,7 @@ def test_names_hold_no_markup():
 
 
 @pytest.mark.parametrize("judged", [True, False], ids=["judge", "hunt"])
-def test_a_page_with_markup_in_every_word_has_the_elements_of_one_without(judged, tmp_path):
+def test_a_page_with_markup_in_every_word_has_the_elements_of_a_page_without(judged, tmp_path):
     def written(words: str) -> tuple[str, str]:
         statement = worded(words)
         twin = replace(statement, name="twin", corrects="worded", derivation=words)
@@ -168,7 +168,7 @@ def test_a_page_with_markup_in_every_word_has_the_elements_of_one_without(judged
         ]
         shown = page(
             result, title=words, lead=words, facts={words: words}, note=words, data=words,
-            commands=lambda outcome, point: words, hunts={"worded": words}, groups=lambda one: words,
+            commands=lambda outcome, point: words, hunts={"worded": words}, groups=lambda group: words,
             links={words: (words, f"javascript:{words}"), f"{words} at": (words, f"https://{words}")},
         )  # fmt: skip
         guarded(rf.report(result, tmp_path / "report").read_text("utf-8"))

@@ -46,14 +46,14 @@ def statement(damaged: Any = lambda **at: False, kind: Any = None, **more: Any) 
     )
 
 
-def hunted(one, budget="400 probes", **settings) -> Any:
-    return rf.hunt(one, budget, progress=False, **settings)
+def hunted(statement, budget="400 probes", **settings) -> Any:
+    return rf.hunt(statement, budget, progress=False, **settings)
 
 
 DAMAGE = {
     "small n": lambda n, **_: n < 3,
     "large n": lambda n, **_: n > 500_000,
-    "one side, negative shifts": lambda s, side, **_: side == "remove" and s < 0,
+    "a single side, negative shifts": lambda s, side, **_: side == "remove" and s < 0,
     "an end": lambda sigma, **_: sigma > 9.9,
 }
 
@@ -120,7 +120,7 @@ def test_it_goes_on_from_its_file(tmp_path) -> None:
             hunted(statement(), checkpoint=file)
 
 
-def test_one_hunt_writes_a_file_and_none_waits_for_a_pipe(tmp_path) -> None:
+def test_a_single_hunt_writes_a_file_and_none_waits_for_a_pipe(tmp_path) -> None:
     file = tmp_path / "probes.jsonl"
     hunted(statement(), "100 probes", checkpoint=file)
     with file.open("a") as other:
@@ -183,7 +183,7 @@ def test_what_an_earlier_run_took_is_part_of_the_budget(tmp_path) -> None:
     assert again.seconds >= 1e6 * len(lines)
 
 
-def test_a_probe_that_takes_longer_than_the_budget_is_made_and_said() -> None:
+def test_a_probe_that_takes_longer_than_the_budget_is_made_and_reported() -> None:
     def truth(s, sigma):
         time.sleep(0.2)
         return G(abs(s) / sigma)
@@ -195,7 +195,7 @@ def test_a_probe_that_takes_longer_than_the_budget_is_made_and_said() -> None:
 
 
 @pytest.mark.evidence
-def test_judging_that_outlasts_the_budget_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_judging_that_outlasts_the_budget_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not cut short: the same finalists are judged, by all their games, as without a clock."""
     plain = hunting.judge_point
     report: list[str] = []
@@ -278,22 +278,22 @@ def test_games_are_judged_afresh() -> None:
             lambda generator, games: (1 + excess) * mu + generator.standard_normal(games),
         )
 
-    def one(excess: float):
+    def exceeded(excess: float):
         return rf.Statement(
-            name="drawn", says="mu-GDP", source="here", kind=rf.Bound(), domain={"mu": rf.Real(0.5, 2.0)},
+            name="sampler", says="mu-GDP", source="here", kind=rf.Bound(), domain={"mu": rf.Real(0.5, 2.0)},
             claimed=lambda mu: G(mu), truth=pair(excess),
         )  # fmt: skip
 
-    wrong = hunted(one(0.4), "12 probes", games=20_000)
+    wrong = hunted(exceeded(0.4), "12 probes", games=20_000)
     assert str(wrong.verdict) == "REFUTED"
     assert wrong.worst.random
-    again = rf.judge(one(0.4), at=wrong.point, games=20_000)
+    again = rf.judge(exceeded(0.4), at=wrong.point, games=20_000)
     assert (str(again.verdict), again.gap) == ("REFUTED", wrong.gap)  # the same games
-    right = hunted(one(0.0), "12 probes", games=20_000)
+    right = hunted(exceeded(0.0), "12 probes", games=20_000)
     assert str(right.verdict) == "INCONCLUSIVE"  # games cannot confirm a bound without tolerance
 
 
-def test_ctrl_c_keeps_what_was_found() -> None:
+def test_ctrl_c_keeps_counterexamples() -> None:
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("only the main thread is interrupted")
     calls = []
@@ -323,7 +323,7 @@ def test_ctrl_c_before_the_first_probe_decides_nothing() -> None:
     )
 
 
-def test_the_first_result_is_said_at_once(capsys) -> None:
+def test_the_first_result_is_reported_at_once(capsys) -> None:
     rf.hunt(statement(), "3 probes")
     assert re.search(r"gaussian: 1 probe, worst gap .*\n", capsys.readouterr().err)
 
@@ -366,7 +366,7 @@ def test_the_first_probe_by_games_is_short() -> None:
     """Its reader waits for it; all others play what resolves a tenth of a probit."""
     requested: list[int] = []
 
-    def drawn(generator: np.random.Generator, games: int) -> np.ndarray:
+    def sampler(generator: np.random.Generator, games: int) -> np.ndarray:
         requested.append(games)
         return generator.standard_normal(games)
 
@@ -377,7 +377,7 @@ def test_the_first_probe_by_games_is_short() -> None:
         kind=rf.Bound(),
         domain={"x": rf.Real(0.0, 1.0)},
         claimed=lambda: mi.GaussianTradeOff(0.0),
-        truth=lambda x: (drawn, drawn),
+        truth=lambda x: (sampler, sampler),
     )
     rf.hunt(statement, "3 probes", games=1000, progress=False)
     assert FIRST_GAMES < PROBE_GAMES

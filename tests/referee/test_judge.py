@@ -95,7 +95,7 @@ def test_numbers_are_judged_with_their_errors() -> None:
         (rf.Equality(), rf.Number(1.5, unknown="below"), "INCONCLUSIVE"),
     ],
 )
-def test_what_is_known_from_one_side_decides_in_its_direction_only(kind, truth, expected: str) -> None:
+def test_a_single_bound_decides_in_its_direction_only(kind, truth, expected: str) -> None:
     assert verdict(kind, lambda mu: 1.0, lambda mu: truth) == expected
     if isinstance(kind, rf.Bound):  # a hunt looks at the same points by the same rule
         result = rf.hunt(statement(kind, lambda mu: 1.0, lambda mu: truth), "8 probes", progress=False)
@@ -160,7 +160,7 @@ def samplers(mu: float):
 
 
 @pytest.mark.evidence
-def test_a_pair_of_samplers_is_drawn_from() -> None:
+def test_a_pair_of_samplers_is_sampled() -> None:
     at = {"mu": 1.0}
     equal = statement(rf.Equality(0.1), lambda mu: G(mu), samplers)
     assert str(rf.judge(equal, at=at, games=100_000).verdict) == "CONFIRMED"
@@ -196,7 +196,7 @@ def test_an_equality_to_a_tolerance_is_confirmed_by_games_that_see_a_gap_within_
 
 @pytest.mark.evidence
 def test_a_look_at_an_order_by_games_ranks_points_that_are_not_refuted() -> None:
-    """Else a search had nothing to climb: a nearly false order is strained more than a clear one."""
+    """Else a search had nothing to climb: a nearly false order is strained more than a clear order."""
     clear, near = (
         look(statement(rf.Ordering(), lambda mu, s=s: samplers(s * mu), samplers), {"mu": 1.0}, seed=1)
         for s in (2.0, 1.2)
@@ -205,7 +205,7 @@ def test_a_look_at_an_order_by_games_ranks_points_that_are_not_refuted() -> None
 
 
 def test_a_refutation_where_the_deciding_counts_are_too_few_has_a_gap() -> None:
-    """Worlds twelve deviations apart: at the deciding threshold one count is 0, and the end of its interval stands for the gap."""
+    """Worlds twelve deviations apart: at the deciding threshold a count is 0, and the end of its interval stands for the gap."""
     far = rf.judge(
         statement(rf.Bound(), lambda mu: G(mu), lambda mu: samplers(12.0 * mu)),
         at=[{"mu": 1.0}],
@@ -454,7 +454,7 @@ def test_a_curve_between_two_bounds_is_known_no_better_than_they_say(claimed: fl
     assert str(rf.judge(statement, at=[{"mu": claimed}]).verdict) == verdict
 
 
-def test_one_refuted_point_refutes_and_all_confirm() -> None:
+def test_a_single_refuted_point_refutes_and_all_confirm() -> None:
     def known(x: float) -> rf.Number:
         return rf.Number(x, error=0.5 if x == 0.9 else 0.0)
 

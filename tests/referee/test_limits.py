@@ -1,4 +1,4 @@
-"""The rule for limits against planted sequences: no false one is confirmed, no true one refuted."""
+"""The rule for limits against planted sequences: no false limit is confirmed, no true limit refuted."""
 
 import math
 from collections.abc import Callable
@@ -179,7 +179,7 @@ def test_bad_input(arguments: tuple, words: str):
         limit_verdict(*arguments)
 
 
-def _drawn(rng: np.random.Generator, n: np.ndarray) -> tuple[str, np.ndarray]:
+def _sampled(rng: np.random.Generator, n: np.ndarray) -> tuple[str, np.ndarray]:
     """A sequence that goes to zero, of a random kind; its turning points are inside the sizes."""
     c = rng.choice([-1, 1]) * np.exp(rng.uniform(np.log(0.05), np.log(3)))
     q, x = rng.uniform(0.25, 2), n / n[0]
@@ -212,7 +212,7 @@ def _wrong(seed: int, count: int) -> list[str]:
         ratio, first = float(rng.choice([2, 2, 4, 8])), float(rng.choice([10, 50, 100, 400, 1000]))
         n = first * ratio ** np.arange(rng.integers(6, 16))
         n = n[: max(6, int((n <= 1e9).sum()))]
-        kind, gaps = _drawn(rng, n)
+        kind, gaps = _sampled(rng, n)
         tolerance = float(rng.choice([0.002, 0.02, 0.1]))
         false = rng.random() < 0.5
         limit = float(rng.choice([-1, 1]) * np.exp(rng.uniform(np.log(tolerance), 0))) if false else 0.0

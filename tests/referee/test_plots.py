@@ -1,4 +1,4 @@
-"""The pictures of the report: odd evidence is drawn too, the same each time, and inside its box."""
+"""The pictures of the report: odd evidence is plotted too, the same each time, and inside its box."""
 
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -19,12 +19,12 @@ ODD = {
         0 * TWO, 0 * TWO + 1, 0 * TWO, 0 * TWO, TWO, TWO, 1 - TWO, "nothing above zero"
     ),
     "all zero": TrendEvidence(10 + TWO, 0 * TWO, 0 * TWO, 0 * TWO, 0.0),
-    "one infinite": TrendEvidence(
+    "a single infinite": TrendEvidence(
         np.array([5]), np.array([-0.1]), np.array([-np.inf]), np.array([np.inf]), 0.05
     ),
     "negative": TrendEvidence(np.array([1, 10, 100]), np.array([-1, -0.1, -0.01]), -4 * THREE, THREE, 0.05),
     "infinite": TrendEvidence(np.array([1, 10]), np.full(2, np.inf), np.zeros(2), np.full(2, np.inf), 0.05),
-    "one finite": TrendEvidence(
+    "a single finite": TrendEvidence(
         np.array([1, 10]), np.array([np.inf, 0.1]), np.zeros(2), np.full(2, np.inf), 0.1
     ),
     "nan": TrendEvidence(np.array([1, 10, 100]), np.array([1, np.nan, 0.01]), 0 * THREE, THREE, 0.05),
@@ -32,7 +32,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("evidence", ODD.values(), ids=ODD)
-def test_odd_evidence_is_drawn_too(evidence):
+def test_odd_evidence_is_plotted_too(evidence):
     picture = svg(evidence, Verdict.CONFIRMED, 'a "title"', "p")
     assert picture.startswith("<svg viewBox=")
     assert len(picture) < 60_000
@@ -40,12 +40,12 @@ def test_odd_evidence_is_drawn_too(evidence):
     ElementTree.fromstring(picture)  # well-formed
 
 
-def test_the_same_evidence_is_drawn_the_same():
+def test_the_same_evidence_is_plotted_the_same():
     evidence = ODD["exact law"]
     assert svg(evidence, Verdict.CONFIRMED, "t", "p") == svg(evidence, Verdict.CONFIRMED, "t", "p")
 
 
-def test_a_picture_that_cannot_be_drawn_costs_no_report():
+def test_a_picture_that_cannot_be_plotted_costs_no_report():
     unequal = TrendEvidence(np.arange(3), np.arange(2), np.arange(5), np.arange(4), 0.1)
     small = rf.Statement(
         name="small", says="x <= 1", source="p", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},

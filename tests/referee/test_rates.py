@@ -34,7 +34,7 @@ def verdict(statement: rf.Statement, at: Any = None) -> str:
     return str(result.verdict)
 
 
-def test_a_rate_decides_a_limit_and_a_smaller_one_is_refused() -> None:
+def test_a_rate_decides_a_limit_and_a_smaller_rate_is_refused() -> None:
     assert verdict(slow(None)) == "INCONCLUSIVE"
     assert verdict(slow(exact())) == "CONFIRMED"
     assert verdict(slow(exact(0.97 * 0.9))) == "INCONCLUSIVE"
@@ -44,7 +44,7 @@ def test_a_rate_decides_a_limit_and_a_smaller_one_is_refused() -> None:
 
 
 def test_the_claim_is_compared_with_the_limit_of_the_theorem() -> None:
-    """A claim that is 3% off is refuted, though sizes leave it open; one that moves is not confirmed."""
+    """A claim that is 3% off is refuted, though sizes leave it open; a claim that moves is not confirmed."""
     assert verdict(slow(None, lambda: 1.03)) == "INCONCLUSIVE"
     assert verdict(slow(exact(), lambda: 1.03)) == "REFUTED"
     assert verdict(slow(exact(), lambda: 0.97, bound=True)) == "REFUTED"

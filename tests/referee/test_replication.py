@@ -33,9 +33,9 @@ def test_the_interval_of_a_power_holds_it(alpha: float, mu: float):
 
 def test_ties_are_split_by_lot():
     """Scores 0 and 1: the power at FPR alpha lies on the chord."""
-    drawn = rf.Draws(*(RNG.binomial(1, p, 100_000) for p in (0.3, 0.8)), how="NumPy")
+    sampled = rf.Draws(*(RNG.binomial(1, p, 100_000) for p in (0.3, 0.8)), how="NumPy")
     for alpha, power in ((0.15, 0.4), (0.3, 0.8), (0.65, 0.9)):
-        seen = drawn.power(alpha)
+        seen = sampled.power(alpha)
         assert seen.low <= power <= seen.high
 
 
@@ -51,16 +51,16 @@ def test_the_interval_of_a_share_has_its_risk():
 
 @pytest.mark.parametrize(("mu", "seen"), [(2.0, True), (1.0, False), (0.5, False)])
 def test_a_stronger_attacker_alone_excludes_a_bound(mu: float, seen: bool):
-    drawn = gaussian(mu)
-    assert replicate(statement(lambda: drawn), {"mu": 2.0}).excludes is seen
-    both = replicate(statement(lambda: drawn, kind=rf.Equality()), {"mu": 2.0})
+    sampled = gaussian(mu)
+    assert replicate(statement(lambda: sampled), {"mu": 2.0}).excludes is seen
+    both = replicate(statement(lambda: sampled, kind=rf.Equality()), {"mu": 2.0})
     assert both.excludes is (mu != 1.0)
 
 
-def test_the_claim_is_asked_of_the_statement():
+def test_the_claim_comes_from_the_statement():
     given = rf.Replication(0.9, 0.8, 1.0, "advantage", "by hand")
-    found = replicate(statement(lambda: given, claimed=lambda: 0.5), {"mu": 2.0})
-    assert (found.claim, found.one_sided, found.excludes) == (0.5, True, True)
+    result = replicate(statement(lambda: given, claimed=lambda: 0.5), {"mu": 2.0})
+    assert (result.claim, result.one_sided, result.excludes) == (0.5, True, True)
     with pytest.raises(ValueError, match="the second route must say what is claimed"):
         replicate(statement(lambda: given), {"mu": 2.0})
     with pytest.raises(ValueError, match="must return a Replication or Draws"):
@@ -68,17 +68,17 @@ def test_the_claim_is_asked_of_the_statement():
 
 
 def test_an_event_bounds_an_advantage_and_a_delta_from_below():
-    drawn = gaussian(2.0)
+    sampled = gaussian(2.0)
     advantage = rf.Number(float(2 * norm.cdf(1.0) - 1))
-    assert not drawn.against(advantage, one_sided=False).excludes
-    assert drawn.against(rf.Number(0.6), one_sided=False).excludes
+    assert not sampled.against(advantage, one_sided=False).excludes
+    assert sampled.against(rf.Number(0.6), one_sided=False).excludes
     delta = norm.cdf(0.5) - np.exp(1.0) * norm.cdf(-1.5)
     seen = gaussian(2.0, epsilon=1.0).against(rf.Number(0.9 * delta), one_sided=True)
     assert seen.excludes
     assert seen.low <= delta
 
 
-def test_of_two_attacks_the_stronger_is_told():
+def test_of_two_attacks_the_stronger_is_reported():
     weak, strong = gaussian(0.5), gaussian(1.0)
     assert ahead(strong, weak, "strong less weak").excludes
     assert not ahead(weak, strong, "weak less strong").excludes

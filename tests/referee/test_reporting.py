@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 
 
 def test_gaps_of_two_units_are_never_compared(tmp_path):
-    """A bound in two units: the point that speaks is the largest in the first one's unit; the page says the unit of each gap."""
+    """A bound in two units: the point that speaks is the largest in the unit of the first; the page says the unit of each gap."""
     mixed = rf.Statement(
         name="mixed",
         says="x <= 0",
@@ -145,7 +145,7 @@ def test_a_gap_that_is_no_number_moves_no_rank() -> None:
     assert importance(holed) == importance(fewer)
 
 
-def test_formulas_are_drawn(tmp_path):
+def test_formulas_are_plotted(tmp_path):
     """The formula above the words, and those between dollar signs; what is no LaTeX is shown as it was written."""
     worded = rf.Statement(
         name="square", says=r"At most $\sqrt{x} < 2$; it costs $5, not $6.", source="nobody", kind=rf.Bound(),
@@ -175,13 +175,13 @@ def test_a_notebook_draws_formulas_and_puts_words_on_the_left():
 
 
 PROOF = (
-    "Two steps; a < b. (i) One, by (ii), with $y^2$ and "
+    "Two steps; a < b. (i) First, by (ii), with $y^2$ and "
     + "many words " * 20
     + "at its end. (ii) Two.\nThe rest."
 )
 
 
-def test_a_derivation_is_told_in_paragraphs(tmp_path):
+def test_a_derivation_is_printed_in_paragraphs(tmp_path):
     square = rf.Statement(
         name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
         claimed=lambda x: x, truth=lambda x: x * x,
@@ -191,7 +191,7 @@ def test_a_derivation_is_told_in_paragraphs(tmp_path):
     page = rf.report(judged, tmp_path).read_text("utf-8")
     report = re.findall(r'<div class="derivation">(.*?)</div>', page)
     (paragraphs,) = (re.findall(r"<p>(.*?)</p>", single) for single in report)
-    assert [one[:9] for one in paragraphs] == ["Two steps", "(i) One, ", "(ii) Two.", "The rest."]
+    assert [text[:9] for text in paragraphs] == ["Two steps", "(i) First", "(ii) Two.", "The rest."]
     assert "a &lt; b" in paragraphs[0]
     assert "<math" in paragraphs[1]
 

@@ -1,4 +1,4 @@
-"""Games of one shape are compiled once, whatever numbers their functions close over, and count the same."""
+"""Games of the same shape are compiled once, whatever numbers their functions close over, and count the same."""
 
 from typing import Any
 

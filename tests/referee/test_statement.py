@@ -53,7 +53,7 @@ def parts(**changes):
         ),
     ],
 )
-def test_bad_statements_are_refused_in_one_sentence(changes, says: str) -> None:
+def test_bad_statements_are_refused_in_a_single_sentence(changes, says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
         rf.Statement(**parts(**changes))
 
@@ -84,7 +84,7 @@ def test_the_sentence_stays_short_whatever_it_quotes(changes) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_assumptions_that_are_dear_are_asked_when_a_point_is_judged() -> None:
+def test_expensive_assumptions_are_evaluated_when_a_point_is_judged() -> None:
     requested: list[float] = []
 
     def where(s: float) -> bool:
@@ -100,7 +100,7 @@ def test_assumptions_that_are_dear_are_asked_when_a_point_is_judged() -> None:
     assert requested == []
     assert defer_where.holds_point({"s": 1.0, "sigma": 1.0}, deferred=True)
     assert not defer_where.holds_point({"s": 1.0, "sigma": 1.0})
-    assert not defer_where.corrected(where=lambda s: s < 0.5).points, "assumptions of its own are asked"
+    assert not defer_where.corrected(where=lambda s: s < 0.5).points, "assumptions of its own are evaluated"
     with pytest.raises(ValueError, match="where of shift excludes"):
         rf.judge(defer_where, samples=0)
     with pytest.raises(ValueError, match=re.escape("s is 3.0; shift allows [0.1, 2]")):

@@ -23,6 +23,6 @@ def test_a_shifted_curve_keeps_an_fnr_that_underflows() -> None:
     curve = GaussianTradeOff(37.0)
     log_fpr = np.log(np.array([0.1, 0.5, 0.9]))
     shifted, plain = (item.enclosure(log_fpr) for item in (Shifted(curve, 1.0), GaussianTradeOff(38.0)))
-    for k in (0, 2):  # the lower end of one is below the upper end of the other, either way round
+    for k in (0, 2):  # each lower end is below the upper end of the other, either way round
         assert (shifted[k] <= plain[k + 1]).all()
         assert (plain[k] <= shifted[k + 1]).all()

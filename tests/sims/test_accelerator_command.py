@@ -56,7 +56,7 @@ def test_a_dry_run_writes_every_part(tmp_path):
 
 
 @pytest.mark.system
-def test_without_an_accelerator_one_sentence_says_what_to_do(tmp_path):
+def test_without_an_accelerator_a_single_sentence_says_what_to_do(tmp_path):
     done = command("--out", str(tmp_path))
     assert done.returncode == 2
     assert done.stderr.strip() == (

@@ -59,7 +59,7 @@ def test_a_core_way_counts_the_time_of_the_process(monkeypatch):
     assert on_wall.games_per_second == pytest.approx(2.0)
 
 
-def test_one_core_is_given_back():
+def test_a_single_core_is_given_back():
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
     with on_cores(1):
         assert not allowed or len(os.sched_getaffinity(0)) == 1
@@ -120,7 +120,7 @@ def test_the_kernel_in_c_plays_the_same_game():
         assert not follows(z + 0.1, scipy.stats.norm.cdf)  # the control
 
 
-def test_without_a_compiler_one_line_says_so(monkeypatch, capsys):
+def test_without_a_compiler_a_single_line_says_so(monkeypatch, capsys):
     monkeypatch.setattr(by_hand.shutil, "which", lambda name: None)
     assert [way.name for way in by_hand.kernel_by_hand(True).ways] == ["mipsim table kernel"]
     assert "no C compiler that knows vectors here" in capsys.readouterr().out
@@ -131,7 +131,7 @@ def test_plain_jax_plays_as_many_games_as_it_says():
     assert way.work(1) == way.times == 7
 
 
-def test_new_processes_are_told_in_seconds(monkeypatch, capsys):
+def test_new_processes_are_reported_in_seconds(monkeypatch, capsys):
     """Processes of the test's own: 1 s for JAX, 3 s for the curve, 4 s for games, 6 s for both; audits of 0.5 s."""
     took = iter([1.0, 3.0, 4.0, 6.0, 0.5, 0.5] * 4)
     monkeypatch.setattr(start, "seconds_of", lambda process, folder: start.Seconds(next(took), 9.0))

@@ -67,7 +67,7 @@ def test_shards_of_other_counts_fit_if_their_games_do(tmp_path, three, whole):
 
 
 @pytest.mark.parametrize(
-    ("pick", "said"),
+    ("pick", "message"),
     [
         ([0, 1], "games 666 to 999 of 1000 are in no shard"),
         ([0, 2], "games 333 to 665 of 1000 are in no shard"),
@@ -75,14 +75,14 @@ def test_shards_of_other_counts_fit_if_their_games_do(tmp_path, three, whole):
         ([0, 1, 2, 1], "both hold game 333"),
     ],
 )
-def test_missing_and_repeated_shards(tmp_path, three, pick, said):
-    with pytest.raises(ValueError, match=said):
+def test_missing_and_repeated_shards(tmp_path, three, pick, message):
+    with pytest.raises(ValueError, match=message):
         merge([three[i] for i in pick], tmp_path / "sum.npz")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("manifest", "said"),
+    ("manifest", "message"),
     [
         ({"seed": 5}, "they differ in seed"),
         ({"versions": {"mipsim": "9", "jax": "9"}}, "they differ in versions"),
@@ -91,9 +91,9 @@ def test_missing_and_repeated_shards(tmp_path, three, pick, said):
         ({"shard": {"index": 1, "count": 3, "games": [0, 1001]}}, "holds 333 of the 334 games"),
     ],
 )
-def test_shards_of_other_runs(tmp_path, three, manifest, said):
+def test_shards_of_other_runs(tmp_path, three, manifest, message):
     odd = change(three[1], tmp_path / "odd.npz", **manifest)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         merge([three[0], odd, three[2]], tmp_path / "sum.npz")
     assert not (tmp_path / "sum.npz").exists()
 

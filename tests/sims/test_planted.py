@@ -31,7 +31,7 @@ def test_a_true_statement_is_never_refuted(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_defects_are_found() -> None:
+def test_defects_are_detected() -> None:
     """At least 90% over ten seeds by 2000 probes, which take seconds."""
     result = [
         str(rf.hunt(damaged_statement(defect), "2000 probes", seed=seed, progress=False).verdict) == "REFUTED"

@@ -38,7 +38,7 @@ def test_results_are_stored_reused_and_extended(tmp_path):
     assert same(mi.Histogram.load(path), longer)
 
 
-def test_more_than_asked_is_left_alone(tmp_path):
+def test_more_than_requested_is_left_alone(tmp_path):
     run(SMALL, 30_000, directory=tmp_path)
     before = store_path(SMALL, 4, tmp_path).read_bytes()
     assert same(run(SMALL, 9_000, directory=tmp_path), run(SMALL, 9_000))

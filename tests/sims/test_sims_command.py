@@ -81,7 +81,7 @@ def test_the_claim_of_a_study_is_near_its_exact_law(name):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["run", "azize_fig2_esay"], "azize_fig2_easy"),
         (["run", "zzz"], "python -m sims list"),
@@ -95,14 +95,14 @@ def test_the_claim_of_a_study_is_near_its_exact_law(name):
         ([], "COMMAND is missing"),
     ],
 )
-def test_bad_arguments_exit_with_2(arguments, said, capsys):
+def test_bad_arguments_exit_with_2(arguments, message, capsys):
     assert main(arguments) == 2
     sentence = capsys.readouterr().err
-    assert said in sentence
+    assert message in sentence
     assert sentence.count("\n") == 1
 
 
-def test_an_unwritable_folder_is_one_sentence(tmp_path, capsys):
+def test_an_unwritable_folder_is_a_single_sentence(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main(["run", "azize_fig2_easy", "--games", "10", "--out", str(tmp_path / "file")]) == 2
     text = capsys.readouterr().err
@@ -123,7 +123,7 @@ def test_ctrl_c_exits_with_130(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err == f"interrupted; finished chunks are kept in {path_shown(tmp_path)}\n"
 
 
-def test_a_signal_says_where_a_share_is_kept(capfd, monkeypatch, tmp_path):
+def test_a_signal_says_where_a_share_is_stored(capfd, monkeypatch, tmp_path):
     """A share is stored in the folder where the command was given, where no other is named."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "azize_fig2_easy-0.games-0-10.shard-0-of-2.npz").touch()

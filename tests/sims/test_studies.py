@@ -54,7 +54,7 @@ def test_reference_points_are_nested():
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"name": "a/b"}, "name is 'a/b'"),
         ({"name": ""}, "name is ''"),
@@ -62,14 +62,14 @@ def test_reference_points_are_nested():
         ({"games": {"quick": 0, "standard": 1, "full": 1}}, "games is"),
     ],
 )
-def test_bad_studies(changed, said):
+def test_bad_studies(changed, message):
     good = {
         "name": "x",
         "description": "",
         "build": STUDIES[NAMES[0]].build,
         "games": STUDIES[NAMES[0]].games,
     }
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         Study(**{**good, **changed})
 
 

@@ -58,7 +58,7 @@ def test_noise_costs_accuracy_and_a_seed_fixes_the_bits() -> None:
     assert train(seed=1)[1] != drowned
 
 
-def test_numbers_are_kept_and_computed_anew_for_other_settings(tmp_path: Path) -> None:
+def test_numbers_are_stored_and_computed_anew_for_other_settings(tmp_path: Path) -> None:
     path, calls = tmp_path / "kept" / "numbers.json", []
 
     def compute() -> np.ndarray:
@@ -116,7 +116,7 @@ def test_runs_stand_as_the_figure_needs_them() -> None:
 
 
 @pytest.mark.parametrize("sampling_rate", [0.3, 1.0])
-def test_the_relaxed_curve_is_that_of_drawn_releases(sampling_rate: float) -> None:
+def test_the_relaxed_curve_is_that_of_sampled_releases(sampling_rate: float) -> None:
     """Magnitudes of three steps drawn by NumPy, each with a coin and a side of its own, scored by their likelihood ratio.
 
     The curve meets the box that the exact binomial intervals of both rates leave; that of noise a tenth smaller misses it.

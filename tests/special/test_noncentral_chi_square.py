@@ -52,7 +52,7 @@ def test_both_tails_are_right_to_1e_300() -> None:
     assert error.max() < PROMISED
 
 
-def test_the_other_tail_is_one_minus_it() -> None:
+def test_the_other_tail_is_1_minus_it() -> None:
     other = np.where(REFERENCE.upper, law.cdf(*REFERENCE.point()), law.sf(*REFERENCE.point()))
     assert relative(other, [1 - v for v in REFERENCE.value]).max() < 1e-13
 
@@ -77,7 +77,7 @@ def test_a_planted_error_of_1e_10_is_seen() -> None:
     assert relative(moved, REFERENCE.value)[far].max() > 100 * PROMISED
 
 
-def test_one_degree_of_freedom_is_two_normal_tails() -> None:
+def test_chi_square_of_1_degree_of_freedom_is_two_normal_tails() -> None:
     # P(|Z + m| <= r) = Phi(r - m) - Phi(-r - m), at random points and 60 digits.
     size = 150
     rng = np.random.default_rng(11)

@@ -82,9 +82,9 @@ def test_no_frequency_that_contributes_is_left_out(seed: int, count: int) -> Non
     weights = rng.dirichlet(np.full(places.size, rng.choice([0.05, 1.0]))) + 1e-12
     weights /= weights.sum()
     whole = np.abs(np.fft.rfft(np.bincount(places % size, weights, size)))
-    heard = np.flatnonzero(whole > np.exp(-_CUTOFF / count) + 1e-12)
+    contributing = np.flatnonzero(whole > np.exp(-_CUTOFF / count) + 1e-12)
     some = _candidates(places, weights, count, size)
-    assert np.isin(heard, some).all()
+    assert np.isin(contributing, some).all()
     assert np.abs(_waves(places, weights, some, size)) == pytest.approx(whole[some], abs=1e-13)
 
 

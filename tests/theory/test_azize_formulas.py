@@ -120,7 +120,7 @@ def test_infinite_moments_stay_infinite():
         ),
     ],
 )
-def test_bad_input_is_one_sentence(call, words):
+def test_bad_input_is_a_single_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()
 
@@ -141,7 +141,7 @@ def test_bad_input_is_one_sentence(call, words):
         (lambda: azize.effective_mu([0.0], mi.Bernoulli([0.5]), [1.0], 10), "weights is zero everywhere"),
     ],
 )
-def test_bad_arguments_are_one_sentence(call, message):
+def test_bad_arguments_are_a_single_sentence(call, message):
     with pytest.raises(ValueError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)

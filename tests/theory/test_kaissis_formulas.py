@@ -34,7 +34,7 @@ def test_theorem_2_is_scipys_law_and_the_quadrature(d, mu):
     np.testing.assert_allclose(norm_curves(d, mu)[0].beta(ALPHA), expected, atol=1e-9)
 
 
-def test_corollary_1_is_theorem_2_at_one_dimension():
+def test_corollary_1_is_theorem_2_in_dimension_1():
     for mu in (0.0, 0.5, 3.0):
         line, general = kaissis.FoldedGaussianTradeOff(mu), kaissis.gaussian_tradeoff(mu, 1)
         np.testing.assert_allclose(line.tpr_at(ALPHA), general.tpr_at(ALPHA), rtol=1e-9)

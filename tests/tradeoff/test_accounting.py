@@ -19,17 +19,17 @@ SHUFFLED = {"noise_multiplier": 0.5, "sampling_rate": 0.001, "steps": 1000}
 
 @pytest.mark.parametrize("sampling", PROVEN)
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
-def test_every_pair_is_told_by_its_curve_or_refused(sampling: str, neighbours: str) -> None:
+def test_every_pair_is_reported_by_its_curve_or_refused(sampling: str, neighbours: str) -> None:
     how: Any = {"sampling": sampling, "neighbours": neighbours}
     if neighbours not in PROVEN[sampling]:
         with pytest.raises(ValueError, match="proven are"):
             mi.account(1.0, 0.25, 4, **how)
         return
-    found = mi.account(1.0, 0.25, 4, **how, epsilon=0.5, fpr=[0.01])
-    assert list(found.numbers) == [
+    result = mi.account(1.0, 0.25, 4, **how, epsilon=0.5, fpr=[0.01])
+    assert list(result.numbers) == [
         "epsilon at delta 1e-05", "delta at epsilon 0.5", "advantage", "TPR at FPR 0.01", "mu at all FPRs"
     ]  # fmt: skip
-    assert all(0.0 < low <= high < math.inf for low, high in found.numbers.values())
+    assert all(0.0 < low <= high < math.inf for low, high in result.numbers.values())
     curve = mi.dpsgd(1.0, 0.25, 4, **how)
     for name, ends in (
         ("epsilon at delta 1e-05", curve.epsilon_bounds(1e-5)),
@@ -37,19 +37,19 @@ def test_every_pair_is_told_by_its_curve_or_refused(sampling: str, neighbours: s
         ("advantage", curve.advantage_bounds()),
         ("TPR at FPR 0.01", curve.tpr_bounds(0.01)),
     ):
-        low, high = found.numbers[name]
+        low, high = result.numbers[name]
         assert low <= ends[1]
         assert ends[0] <= high
         if sampling != "shuffled":
             assert high - low <= 2e-3 * high
-            assert not low <= 1.03 * ends[1] <= high  # a curve 3% off is told apart
-    assert curve.tpr_bounds(1e-9)[0] <= mi.GaussianTradeOff(found.numbers["mu at all FPRs"][1]).tpr_at(1e-9)
-    assert found.to_dict()["assumes"][0] == ASSUMES[sampling]
+            assert not low <= 1.03 * ends[1] <= high  # a curve 3% off is distinguished
+    assert curve.tpr_bounds(1e-9)[0] <= mi.GaussianTradeOff(result.numbers["mu at all FPRs"][1]).tpr_at(1e-9)
+    assert result.to_dict()["assumes"][0] == ASSUMES[sampling]
 
 
 @pytest.mark.parametrize("sampling", ["shuffled", "random_allocation"])
 def test_mu_of_epochs_is_reached_at_the_rarest_rates(sampling: str) -> None:
-    """One epoch at little noise, where float64 sees it: the curve is above G_mu and below G of a mu some per cent smaller."""
+    """A single epoch at little noise, where float64 sees it: the curve is above G_mu and below G of a mu some per cent smaller."""
     noise, steps, fpr = 0.25, 3, 1e-250
     low, high = mi.account(noise, 1.0 / steps, steps, sampling=sampling, neighbours="remove").numbers[
         "mu at all FPRs"
@@ -62,26 +62,26 @@ def test_mu_of_epochs_is_reached_at_the_rarest_rates(sampling: str) -> None:
 
 def test_a_shuffled_implementation_leaks_more_than_is_accounted() -> None:
     shuffled, poisson = (mi.account(**SHUFFLED, sampling=way) for way in ("shuffled", "poisson"))
-    found = shuffled.compare(poisson)
-    assert found.leaks["epsilon at delta 1e-05"] == found.leaks["advantage"] == "more"
-    assert found.says[0].endswith("epsilon at delta 1e-05 >= 9.996 against <= 3.239")
+    result = shuffled.compare(poisson)
+    assert result.leaks["epsilon at delta 1e-05"] == result.leaks["advantage"] == "more"
+    assert result.says[0].endswith("epsilon at delta 1e-05 >= 9.996 against <= 3.239")
     assert poisson.compare(shuffled).leaks["epsilon at delta 1e-05"] == "less"
     assert "leaks less" in poisson.compare(shuffled).says[0]
-    # The same account shows no difference, and neither does one whose ends are far apart.
+    # The same account shows no difference, and neither does an account whose ends are far apart.
     same = shuffled.compare(shuffled)
     assert set(same.leaks.values()) == {"not decided"}
     assert same.says == ["no difference is proven: the bounds of each number overlap"]
     assert "not decided" in str(same)
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(result.to_dict(), allow_nan=False)
 
 
-def test_ends_are_rounded_outwards_and_an_infinite_one_is_text() -> None:
-    found = mi.account(1.0, delta=[0.0, 1e-5])
-    assert found.to_dict()["numbers"]["epsilon at delta 0"] == {"low": "inf", "high": "inf"}
-    shown = re.findall(r"epsilon at delta 1e-05 +\[([\d.]+), ([\d.]+)\]", str(found))[0]
-    low, high = found.numbers["epsilon at delta 1e-05"]
+def test_ends_are_rounded_outwards_and_an_infinite_end_is_text() -> None:
+    result = mi.account(1.0, delta=[0.0, 1e-5])
+    assert result.to_dict()["numbers"]["epsilon at delta 0"] == {"low": "inf", "high": "inf"}
+    shown = re.findall(r"epsilon at delta 1e-05 +\[([\d.]+), ([\d.]+)\]", str(result))[0]
+    low, high = result.numbers["epsilon at delta 1e-05"]
     assert float(shown[0]) <= low <= high <= float(shown[1])
-    assert "inf" in found._repr_html_()
+    assert "inf" in result._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -114,16 +114,16 @@ def test_bad_arguments_are_refused_in_a_sentence(call, says: str) -> None:
 
 
 def test_only_numbers_at_the_same_rate_are_compared() -> None:
-    """Rates that agree in six digits had one name: a mechanism leaked more than itself."""
-    one, other = mi.account(1.0, fpr=[0.1, 0.1000004]), mi.account(1.0, fpr=0.1)
-    assert {"TPR at FPR 0.1", "TPR at FPR 0.1000004"} < set(one.numbers)
+    """Rates that agree in six digits had the same name: a mechanism leaked more than itself."""
+    first, other = mi.account(1.0, fpr=[0.1, 0.1000004]), mi.account(1.0, fpr=0.1)
+    assert {"TPR at FPR 0.1", "TPR at FPR 0.1000004"} < set(first.numbers)
     assert "more" not in mi.account(1.0, fpr=0.1000004).compare(other).leaks.values()
 
 
-def test_a_proven_difference_is_told_in_as_many_digits_as_it_needs() -> None:
-    said = mi.account(1.0).compare(mi.account(1.0000001)).says
-    assert len(said) == 7
-    for ends in (re.findall(r"[<>]= (\S+)", sentence) for sentence in said):
+def test_a_proven_difference_has_as_many_digits_as_it_needs() -> None:
+    stated = mi.account(1.0).compare(mi.account(1.0000001)).says
+    assert len(stated) == 7
+    for ends in (re.findall(r"[<>]= (\S+)", sentence) for sentence in stated):
         assert float(ends[0]) > float(ends[1])
 
 
@@ -153,7 +153,7 @@ def test_the_command_prints_the_table_or_json(capsys) -> None:
         (["--nose-multiplier", "1"], "did you mean --noise-multiplier?"),
     ],
 )  # fmt: skip
-def test_bad_input_of_the_command_is_one_sentence(capsys, more: list[str], says: str) -> None:
+def test_bad_input_of_the_command_is_a_single_sentence(capsys, more: list[str], says: str) -> None:
     assert main([*COMMAND, *more]) == 2
     text = capsys.readouterr()
     assert says in text.err
@@ -170,5 +170,5 @@ def test_the_page_prints_what_the_command_prints(capsys) -> None:
     for line, shown in sessions:
         assert main(line.split()) == 0
         printed = capsys.readouterr().out.splitlines()
-        kept = [row for row in shown.splitlines() if row.strip() != "..."]
-        assert [row for row in kept if row not in printed] == []
+        lines = [row for row in shown.splitlines() if row.strip() != "..."]
+        assert [row for row in lines if row not in printed] == []

@@ -13,7 +13,7 @@ from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 @pytest.mark.parametrize("copies", [1, 2, 1000, 10**6])
 @pytest.mark.parametrize("mu", [0.0, 0.1, 3.0])
 def test_rates_of_any_step_hold_in_high_precision(mu: float, copies: int):
-    """1 - (1 - rate)^copies, the FPR rounded up and the TPR down; the TPR of one Gaussian step by mpmath."""
+    """1 - (1 - rate)^copies, the FPR rounded up and the TPR down; the TPR of a single Gaussian step by mpmath."""
     log_fpr, log_tpr = any_step_tests(mi.GaussianTradeOff(mu), copies)
     single, step = any_step_tests(mi.GaussianTradeOff(mu), 1)
     with mpmath.workdps(60):

@@ -39,7 +39,7 @@ def test_gaussian_noise_in_closed_form(steps: int) -> None:
 
 
 def test_laplace_noise_in_closed_form() -> None:
-    # One release: advantage 1 - e^(-mu/2), delta(eps) = 1 - e^((eps - mu)/2).
+    # A single release: advantage 1 - e^(-mu/2), delta(eps) = 1 - e^((eps - mu)/2).
     assert find_noise_multiplier_for_advantage(0.3, noise="laplace") == pytest.approx(
         -0.5 / np.log(0.7), rel=1e-9
     )
@@ -49,7 +49,7 @@ def test_laplace_noise_in_closed_form() -> None:
 
 
 def test_a_sub_sampled_step() -> None:
-    p = 0.25  # the advantage of one step is p times that of the full one
+    p = 0.25  # the advantage of a subsampled step is p times that of the full step
     result = find_noise_multiplier_for_advantage(0.1, sampling_rate=p)
     assert result == pytest.approx(1 / (2 * ndtri(0.5 * (1 + 0.4))), rel=1e-9)
     eps, delta = 0.3, 1e-4
@@ -128,7 +128,7 @@ def test_bad_mechanisms() -> None:
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("neighbours", ["remove", "add", "add_or_remove", "replace"])
-def test_noise_is_the_least_for_the_neighbours_it_is_asked_for(neighbours: str) -> None:
+def test_noise_is_the_least_for_the_requested_neighbours(neighbours: str) -> None:
     sampling = "fixed_size" if neighbours == "replace" else "poisson"
     how = {"sampling_rate": 0.1, "steps": 10, "neighbours": neighbours, "sampling": sampling}
     noise = find_noise_multiplier_for_epsilon_delta(1.0, 1e-5, **how)  # type: ignore[arg-type]
@@ -146,7 +146,7 @@ def test_neighbours_without_a_proven_pair_get_no_noise() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_noise_is_too_little_by_a_rounding(seed: int):
-    """In rational numbers: mu^2 = steps / noise^2, and of Laplace noise epsilon is steps / noise, must be at most what was asked for."""
+    """In rational numbers: mu^2 = steps / noise^2, and of Laplace noise epsilon is steps / noise, must be at most the request."""
     rng = np.random.default_rng(seed)
     steps, mu, epsilon = (
         int(rng.integers(1, 10**6)),

@@ -91,7 +91,7 @@ def test_approximate_dp_is_the_binomial_of_kairouz_oh_and_viswanath(
 ) -> None:
     result = compose(ApproxDPTradeOff(eps, delta), copies=copies)
     assert isinstance(result, SampledTradeOff)
-    # i of the answers point to "in": a sum of losses of (2i - copies) eps, unless one of them tells all.
+    # i of the answers point to "in": a sum of losses of (2i - copies) eps, unless any of them reveals everything.
     i = np.arange(copies + 1)
     retained = (1 - delta) ** copies
     p = np.exp(eps) / (1 + np.exp(eps))
@@ -106,8 +106,8 @@ def test_two_laplaces_by_quadrature() -> None:
     result = compose(LaplaceTradeOff(a), LaplaceTradeOff(b))
 
     def delta(eps: float) -> float:
-        # E over the first output of the second one's hockey stick at the slope that is left.
-        def one(x: float) -> float:
+        # E over the first output of the hockey stick of the second at the slope that is left.
+        def integrand(x: float) -> float:
             first_in, first_out = 0.5 * np.exp(-abs(x - a)), 0.5 * np.exp(-abs(x))
             left = eps - (abs(x) - abs(x - a))
             stick = max(0.0, 1 - np.exp((left - b) / 2)) if left >= -b else 1 - np.exp(left)
@@ -124,7 +124,7 @@ def test_two_laplaces_by_quadrature() -> None:
             *[x for x in ((eps - b + a) / 2, (eps + b + a) / 2, (eps + a) / 2) if 0 < x < a],
         ]
         knots.sort()
-        return sum(quad(one, s, t, epsabs=1e-13)[0] for s, t in pairwise(knots))
+        return sum(quad(integrand, s, t, epsabs=1e-13)[0] for s, t in pairwise(knots))
 
     for eps in (0.0, 0.3, 1.0, 1.7):
         low, high = result.delta_bounds(eps)
@@ -217,7 +217,7 @@ def test_no_curves() -> None:
 
 def test_the_limit_of_dong_roth_and_su() -> None:
     # p sqrt(T) -> c: the curve tends to G_mu, mu = c sqrt(2) sqrt(e^(1/s^2) Phi(3/2s) + 3 Phi(-1/2s) - 2), symmetrised;
-    # in one direction mu = c sqrt(e^(1/s^2) - 1).
+    # in a single direction mu = c sqrt(e^(1/s^2) - 1).
     p, s, steps = 0.01, 1.0, 2500
     result = dpsgd(s, p, steps)
     mu = p * steps**0.5 * np.sqrt(np.expm1(1 / s**2))
@@ -228,7 +228,7 @@ def test_the_limit_of_dong_roth_and_su() -> None:
     ("sigma", "rate", "steps"), [(2.0, 0.5, 300_000), (0.5, 0.5, 60_000), (0.3, 0.9, 20_000)]
 )
 def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: float, steps: int) -> None:
-    """min over a of a + f(a) is 1 - TV <= BC^steps, with BC the integral of sqrt(p q) of one step: here far below the rounding.
+    """min over a of a + f(a) is 1 - TV <= BC^steps, with BC the integral of sqrt(p q) of a single step: here far below the rounding.
 
     Of so many steps the rounding up to the grid of losses moves the sum beyond where the losses themselves end.
     """
@@ -288,7 +288,7 @@ def test_what_tells_all_is_not_composed() -> None:
 @pytest.mark.evidence
 @pytest.mark.filterwarnings("ignore:delta is known to")
 def test_an_epsilon_of_a_thousand_is_enclosed_after_any_other_question():
-    """Noise .4, rate .05, 20,000 steps: bands far from an epsilon are told to know nothing of it."""
+    """Noise 0.4, rate 0.05, 20,000 steps: bands far from an epsilon report that they cannot decide it."""
     curve = dpsgd(0.4, 0.05, 20_000)
     low, high = curve.epsilon_bounds(1e-6)
     assert 0.0 < high - low < 2e-4 * high

@@ -130,7 +130,7 @@ def test_bad_arguments(bad: float) -> None:
 
 
 @pytest.mark.parametrize("last", [1.0 - 2e-16, 1.0 + 2e-16, 1.0 - 1e-13])
-def test_a_last_corner_that_rounding_has_moved_is_one(last: float) -> None:
+def test_a_last_corner_moved_by_rounding_is_1(last: float) -> None:
     """The sum of ten tenths is 1 - 1e-16."""
     curve = PiecewiseLinearTradeOff([0.0, 0.5, last], [1.0, 0.25, 0.0])
     assert curve.alpha[-1] == 1.0

@@ -290,7 +290,7 @@ def test_what_is_undefined_decides_nothing(kind: str) -> None:
     assert Undefined().beta(0.5) == pytest.approx(0.5)
 
 
-def test_an_open_end_is_said_as_a_bound() -> None:
+def test_an_open_end_is_stated_as_a_bound() -> None:
     law = AtomsLaw(np.array([0.0, 1.0]), np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), 1e-12)
     result = ExactTradeOff(law).compare(GaussianTradeOff(1.0), kind="upper_bound_on_power")
     assert result.verdict == "REFUTED"
@@ -315,7 +315,7 @@ def test_rates_of_a_polygon_in_fractions() -> None:
     curve = SampledTradeOff(
         [2.0**-900, 2.0**-30, 0.5], [1.0, 1.0 - 2.0**-10, 0.125], [2.0**-600, 2.0**-10, 0.875]
     )
-    between = 1.5 * 2.0**-901  # half-way to the first corner but one
+    between = 1.5 * 2.0**-901  # half-way to the second corner
     low, high = curve.tpr_bounds(between)
     assert low <= 0.75 * 2.0**-600 <= high
     assert high - low < 2e-11 * high

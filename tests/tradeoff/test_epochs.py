@@ -23,7 +23,7 @@ def integral(f, low: float, high: float, parts: int = 300) -> float:
 
 
 def hockey_sticks(noise: float, k: float) -> float:
-    """E_Q (S - k)_+ for one of two steps: the second step by the formula of a call option, the first by quadrature."""
+    """E_Q (S - k)_+ for either of two steps: the second step by the formula of a call option, the first by quadrature."""
     mu = 1.0 / noise
 
     def calls(z: np.ndarray) -> np.ndarray:
@@ -39,7 +39,7 @@ def hockey_sticks(noise: float, k: float) -> float:
 
 @pytest.mark.parametrize("noise", [0.2, 0.7, 2.0, 50.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.1, 1.0])
-def test_one_of_two_steps_by_quadrature(noise: float, epsilon: float) -> None:
+def test_the_first_of_two_steps_by_quadrature(noise: float, epsilon: float) -> None:
     curve, k = random_allocation(noise, 2), math.exp(epsilon)
     add = k * hockey_sticks(noise, 1.0 / k) + 1.0 - k  # E (1 - k S)_+ by the parity of calls and puts
     for way, truth in ((curve, hockey_sticks(noise, k)), (curve.inverse(), add)):
@@ -52,7 +52,7 @@ def test_one_of_two_steps_by_quadrature(noise: float, epsilon: float) -> None:
 
 
 def test_random_allocation_is_not_dominated_by_poisson_sampling() -> None:
-    """One of two steps at noise 0.7 leaks more than two Poisson steps of rate 1/2, at epsilon 0.1 and 1; both sides are proven."""
+    """The record in a random step of two at noise 0.7 leaks more than two Poisson steps of rate 1/2, at epsilon 0.1 and 1; both sides are proven."""
     allocation = mi.account(0.7, 0.5, 2, sampling="random_allocation", epsilon=[0.1, 1.0])
     poisson = mi.account(0.7, 0.5, 2, epsilon=[0.1, 1.0])
     for name, least, most in (
@@ -108,12 +108,12 @@ def test_sums_of_any_law_against_enumeration(seed: int) -> None:
     terms = 7
     made = []
     for more in (True, False):
-        one = epochs._Mean(more, 1, ratios, out, ratios * out, 0.0, 0.0, 0.0)
+        single = epochs._Mean(more, 1, ratios, out, ratios * out, 0.0, 0.0, 0.0)
         if not more:  # an atom at 0 has no mass of the world "in", which a law that reveals less merges
-            one = epochs._Table(
+            single = epochs._Table(
                 1, np.append(ratios, 2.0 * ratios[-1]), out, 0.0 * out, ratios * out, 0.0, 0.0, 0.0, 0.0
             ).merged()
-        made.append(repeated(one, terms, epochs._added))
+        made.append(repeated(single, terms, epochs._added))
     counts = np.array([c for c in itertools.product(range(terms + 1), repeat=5) if sum(c) == terms])
     ways = [math.factorial(terms) / math.prod(map(math.factorial, c)) for c in counts.tolist()]
     mass, mean = np.array(ways) * np.prod(out**counts, axis=1), counts @ ratios / terms
@@ -152,7 +152,7 @@ def test_two_epochs_by_quadrature() -> None:
 
 @pytest.mark.parametrize("noise", [0.1, 1.0, 50.0, 1e4])
 def test_one_step_and_many_lie_where_they_must(noise: float) -> None:
-    """Of one step the curve is Gaussian; of more it leaks less, and more than a known share of the Gaussian's deltas."""
+    """With a single step the curve is Gaussian; with more it leaks less, and more than a known share of the Gaussian's deltas."""
     gaussian = mi.GaussianTradeOff(1.0 / noise)
     alone = random_allocation(noise, 1)
     for fpr in (1e-12, 1e-3, 0.5):
@@ -180,7 +180,7 @@ def test_shuffled_batches_by_simulation() -> None:
         largest.append(z.max(axis=1))
     curve = shuffled(noise, steps)
     c = float(np.quantile(largest[1], 0.9))
-    tpr, fpr = ((one > c).mean() for one in largest)
+    tpr, fpr = ((single > c).mean() for single in largest)
     off = math.sqrt(math.log(4.0 / FAILURE) / (2.0 * count))  # Hoeffding
     least = curve.upper
     assert least.tpr_bounds(min(fpr + off, 1.0))[1] >= tpr - off

@@ -74,15 +74,15 @@ def test_bad_mu(mu: object) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_composition_holds_its_mu_in_rational_numbers(seed: int):
-    """The sum of squares is exact: many small terms are not lost beside a large one, and the root is known to its rounding."""
+    """The sum of squares is exact: many small terms are not lost beside a large term, and the root is known to its rounding."""
     rng = np.random.default_rng(seed)
     mus = [1.0, *(1e-8 * rng.uniform(1.0, 2.0, 1000)).tolist()] if seed < 3 else rng.uniform(0, 3, 5).tolist()
     counts = [1] * len(mus) if seed < 3 else rng.integers(1, 1000, 5).tolist()
     square = sum(n * Fraction(mu) ** 2 for mu, n in zip(mus, counts, strict=True))
     curve = mi.compose(*map(mi.GaussianTradeOff, mus), copies=counts)
     nested = mi.compose(curve, mi.GaussianTradeOff(mus[1]))
-    for one, true in ((curve, square), (nested, square + Fraction(mus[1]) ** 2)):
-        low, high = one.least_mu_bounds()
+    for item, true in ((curve, square), (nested, square + Fraction(mus[1]) ** 2)):
+        low, high = item.least_mu_bounds()
         assert Fraction(low) ** 2 <= true <= Fraction(high) ** 2
         assert high - low < 1e-14 * high
 

@@ -44,7 +44,7 @@ def test_no_other_set_of_magnitudes_does_better(mu: float) -> None:
 def test_the_advantage_is_the_total_variation() -> None:
     assert LaplaceTradeOff(1.0).advantage() == pytest.approx(1.0 - np.exp(-0.5), abs=1e-12)
     assert float(LaplaceTradeOff(2.0).delta(2.0)) == pytest.approx(0.0, abs=1e-15)
-    # Of one Laplace release: delta(eps) = 1 - e^((eps - mu) / 2), Balle, Barthe and Gaboardi (2020), theorem 3.
+    # Of a single Laplace release: delta(eps) = 1 - e^((eps - mu) / 2), Balle, Barthe and Gaboardi (2020), theorem 3.
     assert float(LaplaceTradeOff(2.0).delta(0.5)) == pytest.approx(1.0 - np.exp(-0.75), abs=1e-12)
 
 

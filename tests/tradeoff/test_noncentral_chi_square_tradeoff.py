@@ -11,7 +11,7 @@ GRID = np.concatenate([10.0 ** -np.arange(300, 2, -18.0), np.linspace(0.01, 0.99
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.3, 1.0, 6.0])
-def test_one_dimension_is_the_two_sided_normal_test(mu: float) -> None:
+def test_dimension_1_is_the_two_sided_normal_test(mu: float) -> None:
     # Corollary 1 of the relaxed threat model, j(a) = Phi(z - mu) - Phi(-z - mu) with z = Phi^-1(1 - a/2).
     curve = NoncentralChiSquareTradeOff(1, 0.0, mu**2)
     z = -ndtri_exp(np.log(GRID) - np.log(2.0))
@@ -40,7 +40,7 @@ def test_it_pairs_the_tails_of_the_two_laws(rejects: str, x: float) -> None:
     curve = NoncentralChiSquareTradeOff(d, out, member, out_scale, in_scale, rejects=rejects)
     alpha = float(mixture(x / out_scale, d, out, upper))
     caught, missed = (mixture(x / in_scale, d, member, side) for side in (upper, not upper))
-    if alpha < 0.999:  # nearer to 1 the rounding of alpha itself, magnified by the slope, is all one sees
+    if alpha < 0.999:  # nearer to 1 the rounding of alpha itself, magnified by the slope, dominates
         # 1 - alpha is known to 1e-16 only, and that is magnified where alpha nears 1.
         slack = 1e-10 + 1e-15 / (1.0 - alpha)
         assert float(curve.tpr_at(alpha)) == pytest.approx(float(caught), rel=slack, abs=0)
@@ -130,14 +130,14 @@ def test_the_magnitude_of_a_gaussian_vector_has_this_curve() -> None:
 
 
 def test_many_dimensions_are_nearly_a_shift() -> None:
-    # For large d the two laws are normal with nearly one variance: mu = l / sqrt(2 d).
+    # For large d the two laws are normal with nearly the same variance: mu = l / sqrt(2 d).
     d, centre = 1e6, 1500.0
     curve, shift = NoncentralChiSquareTradeOff(d, 0.0, centre), GaussianTradeOff(centre / np.sqrt(2 * d))
     alpha = np.array([1e-3, 0.1, 0.5, 0.9])
     assert np.allclose(curve.probit_beta(alpha), ndtri(shift.beta(alpha)), rtol=0, atol=5e-3)
 
 
-def test_it_is_kept_at_the_lowest_rates() -> None:
+def test_it_is_exact_at_the_lowest_rates() -> None:
     curve = NoncentralChiSquareTradeOff(3, 0.0, 4.0)
     assert curve.tpr_at([0.0, 5e-324, 1.0]).tolist()[::2] == [0.0, 1.0]
     assert curve.tpr_at(5e-324) > 1e-315

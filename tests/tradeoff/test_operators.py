@@ -61,7 +61,7 @@ def test_the_inverse_of_a_mixture(mu: float, rho: float) -> None:
     assert turned.inverse() is curve
 
 
-def test_the_numerical_inverse_is_the_closed_one() -> None:
+def test_the_numerical_inverse_is_the_closed_form() -> None:
     for curve in (GaussianTradeOff(1.3), FoldedLaplaceTradeOff(2.0), ApproxDPTradeOff(1.0, 0.1)):
         assert np.allclose(InverseTradeOff(curve).beta(ALPHA), curve.inverse().beta(ALPHA), atol=1e-13)
         assert np.allclose(InverseTradeOff(curve).tpr_at(ALPHA), curve.inverse().tpr_at(ALPHA), atol=1e-13)
@@ -106,7 +106,7 @@ def test_symmetrised_is_symmetric_convex_and_below_both(mu: float) -> None:
     ids=["folded", "gaussian", "laplace"],
 )
 def test_it_is_the_largest_by_duality(curve: AbstractTradeOff) -> None:
-    """The largest convex function below f and f^-1 is sup over all slopes of the lower one of both tangents.
+    """The largest convex function below f and f^-1 is the supremum over all slopes of the lower of both tangents.
 
     This route knows nothing of hulls: conjugates of both curves on a fine grid of slopes.
     """
@@ -146,8 +146,8 @@ def test_sub_sampling_has_the_closed_form_of_dong_roth_and_su() -> None:
 
 @given(shares, shares)
 @settings(max_examples=6)
-def test_more_sampling_is_less_private(one: float, other: float) -> None:
-    low, high = sorted((one, other))
+def test_more_sampling_is_less_private(first: float, other: float) -> None:
+    low, high = sorted((first, other))
     alpha = np.linspace(0.01, 0.99, 25)
     curve = ApproxDPTradeOff(1.5, 0.02)
     assert (curve.subsampled(high).beta(alpha) <= curve.subsampled(low).beta(alpha) + 1e-12).all()

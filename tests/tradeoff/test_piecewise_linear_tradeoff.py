@@ -71,7 +71,7 @@ def test_rounding_is_forgiven() -> None:
 
 @pytest.mark.parametrize("share", [-1e-14, -2e-15, 2e-15, 1e-14])
 def test_a_corner_of_a_hull_does_not_depend_on_how_many_points_lie_within(share: float) -> None:
-    """200,000 rises make one edge; the next is as steep but for a few roundings, which the rounding of a plain sum hides."""
+    """200,000 rises make a single edge; the next is as steep but for a few roundings, which the rounding of a plain sum hides."""
     rng = np.random.default_rng(0)
     out = rng.random(200_000) * 1e-6
     inside = out * np.linspace(1.0, 1.5, out.size) * (1.0 + 0.01 * rng.random(out.size))

@@ -9,7 +9,7 @@ from mipsim.tradeoff import dpsgd
 
 WHY = "a peer library of the tests; the `dev` group installs it where it has a version for this Python"
 WIDTH = 1e-4
-"""What epsilon is told to."""
+"""Width to which epsilon is computed."""
 ROUNDING = 1e-12
 """What dp-accounting's transforms and truncated tails change a delta by, in its optimistic end too."""
 
@@ -105,7 +105,7 @@ TABLE = {
 }
 """By the PRV accountant of Gopi, Lee and Wutschitz (2021), as Opacus lists them (opacus/tests/prv_accountant.py)."""
 PUBLISHED_ERROR = 0.02
-"""Twice the error of epsilon, 0.01, that the accountant was given: its estimate is within one of the truth, and its upper end adds one."""
+"""Twice the error of epsilon, 0.01, that the accountant was given: its estimate is within a single error of the truth, and its upper end adds an error."""
 
 
 @pytest.mark.evidence

@@ -14,15 +14,15 @@ def test_the_rarest_edge_of_a_long_composition_keeps_its_slope(epsilon: float, c
     assert isinstance(curve, SampledTradeOff)
     assert curve.lost > 0.0
     rarest = copies * float(np.log1p(np.exp(epsilon)))  # minus the log of the smallest probability
-    for one in (curve, curve.inverse(), curve.symmetrized()):
-        low, high = one.epsilon_bounds(0.0)
+    for single in (curve, curve.inverse(), curve.symmetrized()):
+        low, high = single.epsilon_bounds(0.0)
         assert low <= epsilon * copies <= high < low + 1e-9
-        assert one.tpr_bounds(0.0) == (0.0, 0.0)
+        assert single.tpr_bounds(0.0) == (0.0, 0.0)
         x = np.array([-rarest, -2.0 * rarest, -1e7])
-        bounds = one.enclosure(x)
+        bounds = single.enclosure(x)
         assert (bounds.log_tpr_low <= x + epsilon * copies).all()
         assert (bounds.log_tpr_high >= x + epsilon * copies - 1e-9 * abs(x)).all()
-        low, high = one.epsilon_bounds(log_delta=np.array([-rarest - 50.0]))
+        low, high = single.epsilon_bounds(log_delta=np.array([-rarest - 50.0]))
         assert low[0] <= epsilon * copies
         assert high[0] >= epsilon * copies - 1e-6  # less than the rarest output reveals
 
@@ -37,20 +37,20 @@ def test_a_long_composition_of_mixtures_keeps_its_slope() -> None:
 
 
 def test_rare_edges_pass_through_further_operations() -> None:
-    one = mi.compose(mi.ApproxDPTradeOff(0.01), copies=1500)
-    assert isinstance(one, SampledTradeOff)
-    assert one.lost > 0.0
+    single = mi.compose(mi.ApproxDPTradeOff(0.01), copies=1500)
+    assert isinstance(single, SampledTradeOff)
+    assert single.lost > 0.0
     for curve, largest in (
-        (mi.compose(one, copies=2), 30.0),
-        (one.subsampled(0.5), np.log1p(0.5 * np.expm1(15.0))),
-        (mi.MixtureTradeOff(one, 0.5), np.log1p(0.5 * np.expm1(15.0))),
+        (mi.compose(single, copies=2), 30.0),
+        (single.subsampled(0.5), np.log1p(0.5 * np.expm1(15.0))),
+        (mi.MixtureTradeOff(single, 0.5), np.log1p(0.5 * np.expm1(15.0))),
     ):
         low, high = curve.epsilon_bounds(0.0)
         assert low <= largest <= high < low + 1e-9, curve
 
 
-def test_an_atom_that_is_rare_in_one_world_only_is_not_left_out() -> None:
-    """Output "yes" of all has probability 0.73^1000 in one world and e^-1313 in the other: float64 holds the first alone."""
+def test_an_atom_that_is_rare_in_a_single_world_is_not_left_out() -> None:
+    """Output "yes" of all has probability 0.73^1000 in the first world and e^-1313 in the second: float64 holds the first alone."""
     curve = mi.compose(mi.ApproxDPTradeOff(1.0), copies=1000)
     low, high = curve.epsilon_bounds(0.0)
     assert low <= 1000.0 <= high < low + 1e-9

@@ -23,7 +23,7 @@ WHY = "a peer library of the tests; the `dev` group installs it where it has a v
 
 
 def between(bounds: tuple[float, float], value: float, digits: float, width: float) -> None:
-    """The bounds hold what a second route found to some digits, and are as narrow as is said."""
+    """The bounds contain what a second route computed to some digits, and are as narrow as stated."""
     low, high = bounds
     assert low <= value + digits
     assert high >= value - digits
@@ -47,8 +47,8 @@ def test_deltas_far_below_rounding() -> None:
     assert 0.9e-34 < low <= high <= low * (1 + 1.1e-4) < 1.1e-34
 
 
-def test_where_one_rare_loss_makes_the_sum() -> None:
-    """Beyond a loss of 1.4 the tilted law has a tail of 40 at one side; the values are contour integrals of the battery."""
+def test_where_a_single_rare_loss_makes_the_sum() -> None:
+    """Beyond a loss of 1.4 the tilted law has a tail of 40 on a single side; the values are contour integrals of the battery."""
     between(dpsgd(2.0, 0.01, 1000).epsilon_bounds(1e-20), 1.63102188, 1e-8, 1.1e-4)
     coarse = dpsgd(2.0, 0.01, 1000).at_accuracy(1e-4)  # type: ignore[attr-defined]
     between(coarse.log_delta_bounds(1.5), -40.2679854058021, 1e-12, 1.1e-4)
@@ -68,7 +68,7 @@ def test_a_width_that_is_infinite_is_warned_of(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 20.0])
-def test_many_gaussians_are_one(epsilon: float) -> None:
+def test_many_gaussians_are_a_single_gaussian(epsilon: float) -> None:
     """A second route: the composition of shifts that the engine adds up is a shift in closed form."""
     mu, steps = 0.05, 400
     engine = LossSum([(step_law(GaussianTradeOff(mu)), steps)])
@@ -138,7 +138,7 @@ def test_what_has_no_proven_pair_is_refused(neighbours: str, sampling: str) -> N
 
 
 def test_samples_of_a_fixed_size_are_the_symmetrised_step() -> None:
-    """One step has the curve of Dong, Roth and Su, theorem 4.2; two are between it and a composition of coarse polygons."""
+    """A single step has the curve of Dong, Roth and Su, theorem 4.2; two are between it and a composition of coarse polygons."""
     item = dpsgd(1.0, 0.2, neighbours="replace", sampling="fixed_size")
     step = GaussianTradeOff(2.0).subsampled(0.2)
     assert item.delta(1.0) == pytest.approx(step.delta(1.0), rel=1e-9)
@@ -217,7 +217,7 @@ def test_an_array_is_answered_like_its_entries(curve: AbstractTradeOff, copies: 
                 alone = singly.enclosure(np.array([log_fpr]))
                 assert alone[2 * k][0] <= high[i]
                 assert low[i] <= alone[2 * k + 1][0]
-        # Nothing that is told at FPR 0 is a float's floor.
+        # Nothing that is reported at FPR 0 is a float's floor.
         assert result.log_tpr_low[0] == -np.inf
         assert result.log_fnr_high[0] == 0.0
         if isinstance(curve, _Hidden):

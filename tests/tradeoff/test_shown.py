@@ -1,4 +1,4 @@
-"""How curves are drawn, told in one line, and written as data."""
+"""How curves are plotted, printed in a single line, and written as data."""
 
 import io
 import json
@@ -101,7 +101,7 @@ def test_captions_and_ticks_have_room(log: bool | None) -> None:
         assert len(axis.get_ticklocs()) >= 5
 
 
-def test_a_strong_attack_is_drawn_in_probits() -> None:
+def test_a_strong_attack_is_plotted_in_probits() -> None:
     assert mi.plot(played(3.0)).axes[0].get_xlim()[0] < 0.0
     assert mi.plot(played(1.0)).axes[0].get_xlim() == (0.0, 1.0)
 
@@ -130,7 +130,7 @@ def test_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("curves", "said"),
+    ("curves", "message"),
     [
         (3, "curves is int; it must be a trade-off curve, a list of them, or a dictionary"),
         ([], "curves is empty; it must hold at least one trade-off curve"),
@@ -140,8 +140,8 @@ def test_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
     ],
 )
-def test_bad_curves(curves: object, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_bad_curves(curves: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         mi.plot(curves)
 
 

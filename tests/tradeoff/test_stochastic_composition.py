@@ -54,7 +54,7 @@ def test_it_is_the_least_over_all_splits(alpha: float) -> None:
     assert float(high - low) < 3e-6
 
 
-def test_gaussians_share_one_likelihood_ratio() -> None:
+def test_gaussians_share_a_likelihood_ratio() -> None:
     # At a common threshold log t: P0(reject) = Phi(-log t / mu - mu / 2), FNR Phi(log t / mu - mu / 2).
     mus, weights = np.array([0.5, 1.5]), np.array([0.4, 0.6])
     result = stochastic_composition([GaussianTradeOff(m) for m in mus], weights)

@@ -88,7 +88,7 @@ def test_both_forms_agree(member: AbstractTradeOff) -> None:
 
 @pytest.mark.evidence
 @members
-def test_shapes_are_kept(member: AbstractTradeOff) -> None:
+def test_shapes_are_preserved(member: AbstractTradeOff) -> None:
     for shape in ((), (1,), (2, 3)):
         alpha = np.full(shape, 0.25)
         for values in (
@@ -122,9 +122,9 @@ def test_the_derived_numbers_agree_with_a_fine_grid(member: AbstractTradeOff) ->
         result = member.delta_bounds(epsilon)
         assert result[0] <= result[1]
         assert result[1] >= least - 1e-15
-        # Between two points of the grid the TPR is at most that of the right one.
+        # Between two points of the grid the TPR is at most that of the right point.
         assert result[0] <= max(0.0, float((high[1:] - np.exp(epsilon) * fine[:-1]).max())) + 1e-15
-        # A smooth maximum is missed to second order of the spacing, one at a corner to first order.
+        # A smooth maximum is missed to second order of the spacing, a maximum at a corner to first order.
         cornered = isinstance(member, CORNERED)
         off = 3e-6 if slow else 2e-5 if cornered else 1e-8
         if isinstance(member, ComposedTradeOff):

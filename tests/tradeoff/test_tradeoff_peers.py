@@ -1,7 +1,7 @@
 """The algebra against riskcal, dp-accounting and prv-accountant, each within the error that it states or has.
 
 - dp-accounting ("connect the dots"): a pessimistic delta, above the truth by the second order of its grid, 1e-4 here.
-- prv-accountant: two-sided bounds of epsilon and delta, of the errors asked for.
+- prv-accountant: two-sided bounds of epsilon and delta, of the requested errors.
 - riskcal: reads the curve off dp-accounting's atoms without mixing tests, and symmetrises by itself; so it is compared
   with symmetrised curves, and is of no use for laws with isolated atoms, which a test below shows.
 """
@@ -71,7 +71,7 @@ def test_dp_accounting_and_riskcal_on_sub_sampled_steps() -> None:
     for eps in EPS:
         low, high = both.delta_bounds(eps)
         assert float(low) <= law.get_delta_for_epsilon(eps) <= float(high) + 1e-6
-    # riskcal's atoms are 1e-4 apart in the loss: its TPR is short of one atom at most, which matters at rare rates.
+    # riskcal's atoms are 1e-4 apart in the loss: its TPR is short of an atom at most, which matters at rare rates.
     theirs = analysis.get_beta_from_pld(law, ALPHA)
     assert np.allclose(1 - theirs, both.tpr_at(ALPHA), rtol=2e-4, atol=4e-5)
     assert analysis.get_advantage_from_pld(law) == pytest.approx(both.advantage(), abs=1e-6)
@@ -119,7 +119,7 @@ def test_prv_accountant() -> None:
     assert low <= float(ours.delta(1.0)) <= high
 
 
-def test_calibration_of_one_release() -> None:
+def test_calibration_of_a_single_release() -> None:
     pytest.importorskip("dp_accounting", reason=WHY)
     mechanism = pytest.importorskip("dp_accounting.pld.privacy_loss_mechanism", reason=WHY)
     ours = find_noise_multiplier_for_epsilon_delta(1.5, 1e-6)

@@ -1,4 +1,4 @@
-"""A small register with a statement of each verdict, one whose functions fail, and texts that must be escaped."""
+"""A small register with a statement of each verdict, a statement whose functions fail, and texts that must be escaped."""
 
 from collections.abc import Callable, Mapping
 
@@ -75,5 +75,5 @@ def sound() -> Mapping[str, rf.Statement]:
 
 @pytest.fixture
 def broken(sound: Mapping[str, rf.Statement]) -> Mapping[str, rf.Statement]:
-    """The sound ones behind one whose functions fail."""
+    """The sound statements after a statement whose functions fail."""
     return registered(BROKEN, *sound.values())

@@ -41,7 +41,7 @@ def test_corrections_hold_where_judged_by_exact_laws(name, place):
         assert result.verdict is Verdict.CONFIRMED, result.detail
     assert result.verdict in (Verdict.CONFIRMED, Verdict.REFUTED), result.detail
     if result.verdict is Verdict.REFUTED:
-        # What is false under one reading only is told apart by its readings, and needs no correction.
+        # What is false under a single reading is distinguished by its readings, and needs no correction.
         assert correction_of(statement, REGISTER.values()) or statement.slip or READING in statement.domain
         assert result.second_route
 
@@ -64,7 +64,7 @@ REFUTED = {
     "azize-thm-4.3-appendix": {"near", "short"},
     "azize-gdp": {"bernoulli-off-support", "rare-coordinate-alone"},
 }
-"""Named counterexamples; the paper's own point is one of theorem 4.2."""
+"""Named counterexamples; the paper's own point is that of theorem 4.2."""
 STANDS = {
     "azize-thm-2.1a": {"mean, d = 2, randomised"},
     "azize-thm-3.1-power": {"paper-hard", "exponential-far", "spike"},
@@ -86,9 +86,9 @@ def test_the_decisive_points(name: str):
         point.name for point, single in zip(points, judged, strict=True) if single.verdict is Verdict.REFUTED
     }
     assert result == REFUTED.get(name, set())
-    assert all(one.second_route for one in judged if one.verdict is Verdict.REFUTED)
+    assert all(item.second_route for item in judged if item.verdict is Verdict.REFUTED)
     stands = {
-        point.name for point, one in zip(points, judged, strict=True) if one.verdict is Verdict.CONFIRMED
+        point.name for point, item in zip(points, judged, strict=True) if item.verdict is Verdict.CONFIRMED
     }
     assert stands == STANDS.get(name, set())
 
@@ -116,14 +116,14 @@ def test_the_subsampling_theorem_is_refuted_by_two_routes():
 
 
 def test_a_coin_that_tells_nothing_refutes_thresholds_without_ties():
-    """Found by a search: all outputs are tied, so that thresholds have power 0 at alpha = 1/2, where half of the outputs have 1/2."""
+    """Computed by a search: all outputs are tied, so that thresholds have power 0 at alpha = 1/2, where half of the outputs have 1/2."""
     at = dict(optimality.POWER.points[5].at) | {"epsilon": 0.0, "alpha": 0.5}
     assert at["mechanism"] == "randomised response"
     result = rf.judge(optimality.POWER, at=[at]).judged[0]
     assert (result.verdict, result.gap) == (Verdict.REFUTED, pytest.approx(0.5))
 
 
-def test_neighbouring_data_sets_are_told_apart_by_what_is_released():
+def test_neighbouring_data_sets_are_distinguished_by_what_is_released():
     """By releases, so that noise, or equal data sets, give no advantage."""
     assert gdp.best_advantage(10, 1.0) == gdp.best_advantage(1000, 1e-6) == 1.0
     assert gdp.best_advantage(10, 0.0) == 0.0

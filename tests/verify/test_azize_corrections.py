@@ -56,10 +56,10 @@ def test_without_lots_at_ties_the_ratio_has_no_test_of_level_alpha_where_m_is_0(
     assert (np.diff(terms.ratio) < 0).all()  # no output has a larger ratio than that without any 1
     silent = [float(world[0]) ** n for world in (terms.out, terms.out * np.exp(terms.ratio))]
     assert min(silent) > 1 - 2 * n**-2
-    # A threshold that rejects that output has a level near 1; one that does not, and so has no level above 0, has no power.
+    # A threshold that rejects that output has a level near 1; any other has no level above 0, and so no power.
 
 
-def test_a_reference_that_is_drawn_anew_may_help_the_scalar_product_at_few_rows():
+def test_a_reference_that_is_sampled_anew_may_help_the_scalar_product_at_few_rows():
     n, alpha = 2, 1e-3
     root, shift = np.sqrt(n / (n - 1)), 0.1 / np.sqrt(n)
     power = stats.norm.cdf(root * (stats.norm.ppf(np.array([alpha, 2 * alpha])) + shift))
@@ -84,7 +84,7 @@ def test_the_average_after_outliers_are_removed_needs_the_divisor_n():
         assert bool(after > before) is rises
 
 
-def test_the_pooled_score_has_the_law_of_drawn_sums():
+def test_the_pooled_score_has_the_law_of_sampled_sums():
     aim = Aim("exponential", -1.5, 0.7, 1.0)
     law, n = pooled(aim, 50), 50
     rng, games = np.random.default_rng(3), 200_000
@@ -131,7 +131,7 @@ def test_the_leakage_of_a_problem_is_its_limit():
         assert leakage(problem, 20_000, 20_000) == pytest.approx(problem.leakage, rel=2e-3)
 
 
-def test_the_threshold_of_gaussian_data_has_the_level_of_drawn_ratios():
+def test_the_threshold_of_gaussian_data_has_the_level_of_sampled_ratios():
     n, t, tau, alpha = 50, 1.0, 0.2, 0.1
     rng, d, m = np.random.default_rng(4), 10, 0.2
     cut = -m / 2 - np.sqrt(m) * stats.norm.ppf(alpha)

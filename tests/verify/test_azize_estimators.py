@@ -36,7 +36,7 @@ STATEMENTS = {
 }
 
 
-def test_the_median_is_the_target_as_often_as_one_record_in_n_is_it():
+def test_the_median_is_the_target_with_probability_1_in_n():
     power, _ = revealing_power(2001, 1.0)
     assert power == pytest.approx(1 - np.exp(-1.0), abs=0.01)
     seen = by_literal_match(games=300, n=21)
@@ -44,7 +44,7 @@ def test_the_median_is_the_target_as_often_as_one_record_in_n_is_it():
     assert seen.inside.mean() > 0.5
 
 
-def test_one_wide_regression_is_far_from_the_first_order():
+def test_a_wide_regression_is_far_from_the_first_order():
     low, high = GrowingCurve(800, 400, 1.5).power_at(0.1)
     # out N(0, 2.25 tau/(1 - tau)), in N(2.25 tau, 2.25 tau (1 - tau)) for tau = 1/2
     limit = stats.norm.sf((1.2816 * np.sqrt(2.25) - 1.125) / np.sqrt(0.5625))
@@ -54,7 +54,7 @@ def test_one_wide_regression_is_far_from_the_first_order():
 
 
 def test_estimated_moments_lose_what_the_formula_says():
-    """200 drawn sets of 2 d Gaussian references; the spread of a share is below 0.15."""
+    """200 sampled sets of 2 d Gaussian references; the spread of a share is below 0.15."""
     assert drawn_share("Gaussian", D, 2 * D, float(D), 1).value == pytest.approx(
         mean_share(2 * D, D, float(D)), abs=7 * 0.15 / np.sqrt(200)
     )
@@ -210,10 +210,10 @@ def test_verdicts_by_reading(name, reading, verdict):
     ],
 )
 def test_numbers_over_draws_say_of_how_many_they_are_the_mean(name, says):
-    """Else "exact" beside them would be read as said of the expectation."""
+    """Else "exact" beside them would be read as a statement about the expectation."""
     statement = REGISTER[name]
-    at = next(dict(one.at) for one in statement.points if one.at["draw"] == 0)
-    found = rf.judge(statement, at=at, progress=False)
-    assert found.worst is not None
-    assert found.worst.route == says
-    assert says in str(found)
+    at = next(dict(point.at) for point in statement.points if point.at["draw"] == 0)
+    result = rf.judge(statement, at=at, progress=False)
+    assert result.worst is not None
+    assert result.worst.route == says
+    assert says in str(result)

@@ -100,7 +100,7 @@ def test_a_wrong_ratio_is_outside_the_bounds():
 
 @pytest.mark.evidence
 def test_few_atoms_are_bounded_as_sharply_as_many():
-    """One coordinate of two atoms, which no lattice of many coordinates fits, reveals more."""
+    """A single coordinate of two atoms, which no lattice of many coordinates fits, reveals more."""
     out, inside = np.array([0.9, 0.1]), np.array([0.11, 0.89])
     parity = Terms(out, inside, np.log(inside / out), 1, 0.0, np.zeros(2), 100, 0.0)
     coins = BracketedTerms.exactly(binomial_terms(100, 0.5, 1, 100))
@@ -111,7 +111,7 @@ def test_few_atoms_are_bounded_as_sharply_as_many():
 
 
 @pytest.mark.parametrize("n", [25_600, 10**8])
-def test_a_coordinate_of_almost_one_loss_costs_no_width(n: int):
+def test_a_coordinate_of_almost_a_single_loss_costs_no_width(n: int):
     """Its log ratios span less than a step of the lattice: all of them together have the loss 0."""
     far, near = (bracketed_terms(gamma_pair(n, 1.0, t), n, 1) for t in (np.sqrt(2.0 * n), 0.0))
     alone, both = product_tradeoff([far]), product_tradeoff([far, near])

@@ -40,7 +40,7 @@ def test_games_follow_the_law(mechanism: Mechanism) -> None:
 
 
 def test_the_sparse_vector_technique_by_quadrature() -> None:
-    """P(two answers below, then one above) as a double integral over the noises, by SciPy."""
+    """P(two answers below, then 1 above) as a double integral over the noises, by SciPy."""
     result = BY_NAME["SVT1"].law(np.array([1.0, 0.0, 2.0, *np.zeros(7)]))[2]
     rho, nu = ({"scale": 20.0}, {"scale": 40.0})
 

@@ -58,8 +58,8 @@ def test_the_examples_of_the_help_name_statements_of_the_register():
 @pytest.mark.system
 def test_a_verdict_does_not_depend_on_the_selection(sound, tmp_path):
     main(["--out", str(tmp_path / "all"), "--scale", "quick"], sound)
-    main(["azize-false", "--out", str(tmp_path / "one"), "--scale", "quick"], sound)
-    (item,) = records_of(tmp_path / "one")
+    main(["azize-false", "--out", str(tmp_path / "first"), "--scale", "quick"], sound)
+    (item,) = records_of(tmp_path / "first")
     other = records_of(tmp_path / "all")[1]
     for record in (item, other):
         record["seconds"] = 0
@@ -108,7 +108,7 @@ def test_a_failing_statement_exits_1(broken, tmp_path, capsys):
         (["--hunt", "--json", "-"], "--hunt is given beside --at or --json"),
     ],
 )
-def test_bad_arguments_exit_2_with_one_sentence(sound, tmp_path, capsys, arguments, message):
+def test_bad_arguments_exit_2_with_a_single_sentence(sound, tmp_path, capsys, arguments, message):
     assert main([*arguments, "--out", str(tmp_path / "out")], sound) == 2
     error = capsys.readouterr().err
     assert error.startswith("python -m verify: ")
@@ -124,7 +124,7 @@ def test_what_the_command_line_refuses_exits_2(sound, capsys):
     assert main(["--help"], sound) == 0
 
 
-def test_an_unwritable_out_is_found_before_any_work(make, tmp_path, capsys):
+def test_an_unwritable_out_is_reported_before_any_work(make, tmp_path, capsys):
     (tmp_path / "file").write_text("")
     register = {"c": make("c", truth=lambda x: pytest.fail("it was judged"))}
     for arguments in (["--out", str(tmp_path / "file")], ["--json", str(tmp_path / "file" / "data.json")]):
@@ -144,7 +144,7 @@ def test_list_judges_nothing(broken, capsys, monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_replay_judges_one_point_as_before_and_writes_nothing(sound, tmp_path, capsys, monkeypatch):
+def test_a_replay_judges_a_single_point_as_before_and_writes_nothing(sound, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     main(["azize-false", "--seed", "4", "--out", str(tmp_path / "all"), "--scale", "quick"], sound)
     (whole,) = records_of(tmp_path / "all")
@@ -171,7 +171,7 @@ def test_data_alone_go_to_standard_output(sound, capsys, monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_one_sentence(sound, tmp_path, monkeypatch, capsys):
+def test_a_full_disk_is_a_single_sentence(sound, tmp_path, monkeypatch, capsys):
     from verify.report.folder import ReportFolder
 
     def full(self):
@@ -264,7 +264,7 @@ def test_a_hunt_of_the_register_in_processes(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_what_was_found_becomes_a_point(sound, monkeypatch):
+def test_a_counterexample_becomes_a_point(sound, monkeypatch):
     from verify import register
 
     at = {"x": 0.7, "law": "Bernoulli"}
@@ -349,7 +349,7 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept, kind):
     assert "</html>" in text
 
 
-def test_ctrl_c_in_a_hunt_keeps_what_was_found(sound, tmp_path, monkeypatch, capsys):
+def test_ctrl_c_in_a_hunt_keeps_its_counterexamples(sound, tmp_path, monkeypatch, capsys):
     def interrupted(statement: rf.Statement, *given, **more):
         outcome = rf.hunt(statement, "32 probes", progress=False)
         return replace(outcome, interrupted=True)

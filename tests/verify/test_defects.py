@@ -18,7 +18,7 @@ from verify.judge import Setting, judge, unseen
 from verify.register import GAMES, REGISTER, SAMPLES, hunts_of
 from verify.rules import DEFECTS, broken_defect, broken_example, idle_at
 
-# The share of one point of a family-wise failure probability of 1e-9 over this whole file.
+# The share of a point of a family-wise failure probability of 1e-9 over this whole file.
 SETTING = Setting("quick", 1 - 1e-9, 1, 1e-9 / 10_000, SAMPLES)
 FOLDER = Path(verify.__file__).parent
 HUNTS = hunts_of(REGISTER)
@@ -41,9 +41,9 @@ def outcome(statement: rf.Statement, *more: dict) -> rf.Outcome:
 
 
 def lead(statement: rf.Statement) -> PointResult:
-    found = simplest(statement, outcome(statement).judged)
-    assert found is not None
-    return found
+    result = simplest(statement, outcome(statement).judged)
+    assert result is not None
+    return result
 
 
 def test_a_class_and_a_reason_are_those_that_are_computed():
@@ -53,21 +53,21 @@ def test_a_class_and_a_reason_are_those_that_are_computed():
 
 
 @pytest.mark.parametrize(
-    ("declared", "told"),
+    ("declared", "message"),
     [
         (("formula", ""), "it is of the class condition"),
         (("condition", "another-corrected"), "is declared to be restored by 'another-corrected'"),
         (None, "square is refuted, and is declared to be otherwise"),
     ],
 )
-def test_a_wrong_class_or_reason_is_told(declared, told):
-    assert told in broken_defect(outcome(SQUARE), RIGHT, declared)[0]
+def test_a_wrong_class_or_reason_is_reported(declared, message):
+    assert message in broken_defect(outcome(SQUARE), RIGHT, declared)[0]
 
 
-def test_a_reason_that_does_not_hold_is_told_where_another_does():
+def test_a_reason_that_does_not_hold_is_reported_where_another_does():
     """With a reading that stands the reading is wrong, whatever condition would restore it too."""
-    (told,) = broken_defect(outcome(SQUARE, WHOLES), RIGHT, DECLARED)
-    assert "is declared to have a defect of the class condition; it is of the class reading" in told
+    (message,) = broken_defect(outcome(SQUARE, WHOLES), RIGHT, DECLARED)
+    assert "is declared to have a defect of the class condition; it is of the class reading" in message
     assert "is not refuted" in broken_defect(outcome(replace(SQUARE, where=lambda x: x >= 1, points=SQUARE.points[1:])), None, DECLARED)[0]  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def test_a_first_counterexample_shows_the_defect():
 
 
 @pytest.mark.parametrize(
-    ("statement", "correction", "declared", "told"),
+    ("statement", "correction", "declared", "message"),
     [
         (replace(SQUARE, second_route=None), RIGHT, DECLARED, "no second route sees its counterexample"),
         (replace(SQUARE, second_route=lambda x: rf.Replication(x, 0.0, 1.0, "x", "by hand")), RIGHT, DECLARED, "no second route sees"),
@@ -87,9 +87,9 @@ def test_a_first_counterexample_shows_the_defect():
         (SQUARE, RIGHT.corrected(name="square-corrected", corrects="square", claimed=lambda x: x + 1.0), ("formula", ""), "is outside the conditions of square-corrected"),
     ],
 )  # fmt: skip
-def test_a_first_counterexample_that_does_not_show_it_is_told(statement, correction, declared, told):
+def test_a_first_counterexample_that_does_not_show_it_is_reported(statement, correction, declared, message):
     lines = broken_example(statement, lead(statement), correction, declared)
-    assert any(told in line for line in lines), lines
+    assert any(message in line for line in lines), lines
 
 
 def test_a_parameter_by_which_the_formula_enters_may_have_another_value():
@@ -98,7 +98,7 @@ def test_a_parameter_by_which_the_formula_enters_may_have_another_value():
     assert broken_example(SQUARE, lead(SQUARE), other, ("formula", "x")) == []
 
 
-def test_a_lead_is_told_first():
+def test_a_lead_is_reported_first():
     """Its number is not rounder, and its gap not larger."""
     named = replace(
         SQUARE,
@@ -108,7 +108,7 @@ def test_a_lead_is_told_first():
     assert lead(SQUARE).parameters["x"] == 0.5
 
 
-def test_a_counterexample_outside_the_domain_is_told():
+def test_a_counterexample_outside_the_domain_is_reported():
     narrow = replace(SQUARE, where=lambda x: x >= 1.0, points=SQUARE.points[1:])
     assert any(
         "is outside its domain" in line
@@ -118,9 +118,9 @@ def test_a_counterexample_outside_the_domain_is_told():
 
 def test_the_findings_have_the_classes_and_reasons_that_are_declared():
     text = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8")
-    found = {name: (defect, line) for name, defect, line in FINDING.findall(text)}
-    assert set(found) == set(DEFECTS)
-    for name, (defect, line) in found.items():
+    result = {name: (defect, line) for name, defect, line in FINDING.findall(text)}
+    assert set(result) == set(DEFECTS)
+    for name, (defect, line) in result.items():
         declared, words = DEFECTS[name]
         assert defect == declared, name
         assert defect == "formula" or words in line, name
@@ -136,12 +136,12 @@ def printed(name: str) -> list[rf.Point]:
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", DEFECTS)
-def test_each_counterexample_that_is_told_shows_the_defect(name: str):
-    """Those of the findings, and the one that the statement names."""
+def test_each_reported_counterexample_shows_the_defect(name: str):
+    """Those of the findings, and that of the statement."""
     statement = REGISTER[name]
-    found, games = printed(name), GAMES.get(name, (100_000,))[0]
-    assert found
-    for point in [*found, *(item for item in statement.points if item.setting == "lead")]:
+    lead, games = printed(name), GAMES.get(name, (100_000,))[0]
+    assert lead
+    for point in [*lead, *(item for item in statement.points if item.setting == "lead")]:
         at = statement.check(point.at)
         result = judge_point(statement, at, risk=SETTING.risk, games=games, seed=point_seed(1, name, at))
         assert result.verdict is rf.Verdict.REFUTED

@@ -42,7 +42,7 @@ def test_enumeration_agrees_with_itself():
     assert outputs.shape[1] == 2
     for law in (out, inside, probability):
         assert law.sum() == pytest.approx(1)
-    # The drawn rows hold the target with probability 2/3.
+    # The sampled rows hold the target with probability 2/3.
     shift = (outputs * inside[:, None]).sum(axis=0) - P
     np.testing.assert_allclose(shift, (Z - P) * (2 / 3) / 2, atol=1e-12)
 

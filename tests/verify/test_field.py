@@ -44,7 +44,7 @@ def test_what_stands_survives_a_hunt(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BREAK)
-def test_what_breaks_is_found(name: str) -> None:
+def test_what_breaks_is_detected(name: str) -> None:
     result = rf.hunt(BY_NAME[name], "600 probes", progress=False)
     assert result.verdict is rf.Verdict.REFUTED
     assert result.interval[0] > 0.0
@@ -120,8 +120,8 @@ def test_composed_epsilon_is_that_of_the_worse_of_both_directions() -> None:
     assert both[1] < both[0] - 1.0  # they differ, so that it matters which is taken
 
 
-def test_a_direction_that_may_be_the_worse_one_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the directions exchanged the bounds are wider, and still hold the epsilon of the worse one."""
+def test_a_direction_that_may_be_worse_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the directions exchanged the bounds are wider, and still hold the epsilon of the worse direction."""
     curve, right = mi.dpsgd(1.0, 0.05, 100), composed_epsilon(1.0, 0.05, 100, -5.0)
     monkeypatch.setattr(mi, "dpsgd", lambda *_: curve.inverse())
     turned = composed_epsilon(1.0, 0.05, 100, -5.0)
@@ -179,5 +179,5 @@ def test_a_one_run_audit_by_epsilon_and_delta_as_published(shift, published):
 def test_a_p_value_by_hand():
     """Two of two right at epsilon = log 3 (each right with probability 3/4); delta adds 2 m delta max((7/16 - 0)/1 ..., 1/2)."""
     assert p_value(10, 2, 2, np.log(3.0), 0.0) == pytest.approx(9 / 16)
-    # P(fewer than 2) = 7/16; one less 1/16: (6/16)/1; two less: (7/16)/2.
+    # P(fewer than 2) = 7/16; 1 less with probability 1/16: (6/16)/1; 2 less: (7/16)/2.
     assert p_value(10, 2, 2, np.log(3.0), 0.01) == pytest.approx(9 / 16 + 0.2 * 6 / 16)

@@ -19,8 +19,8 @@ from verify.register import REGISTER, hunts_of, recorded, statement_of
 FIRST, SECOND, THIRD = (REGISTER[name] for name in ("field-yeom", "field-humphries", "field-gaussian"))
 
 
-def hunted(one: rf.Statement, budget: str = "40 probes", **settings) -> rf.Outcome:
-    return rf.hunt(one, budget, progress=False, **settings)
+def hunted(statement: rf.Statement, budget: str = "40 probes", **settings) -> rf.Outcome:
+    return rf.hunt(statement, budget, progress=False, **settings)
 
 
 def new_processes(before: list[BaseProcess]) -> list[int]:
@@ -29,7 +29,7 @@ def new_processes(before: list[BaseProcess]) -> list[int]:
 
 
 @pytest.mark.system
-def test_a_lost_process_costs_one_statement_and_its_place_is_filled(tmp_path):
+def test_a_lost_process_costs_a_single_statement_and_is_replaced(tmp_path):
     """Killed at its first word, as by a machine without memory."""
     met, before = [], mp.active_children()
 
@@ -47,7 +47,10 @@ def test_a_lost_process_costs_one_statement_and_its_place_is_filled(tmp_path):
     assert len(by_name[THIRD.name].probes) >= 32
     lost = [single for single in result if single.how == parallel.NOT_HUNTED]
     assert lost
-    assert all(one.failures[0].error == parallel.LOST and one.worst is None for one in lost)
+    assert all(
+        lost_outcome.failures[0].error == parallel.LOST and lost_outcome.worst is None
+        for lost_outcome in lost
+    )
     again = parallel.hunt_one(lost[0].statement, "64 probes", 0.999, 0, tmp_path, say)
     assert len(again.probes) >= 32
 
@@ -57,9 +60,9 @@ def test_a_lost_process_costs_one_statement_and_its_place_is_filled(tmp_path):
     threading.current_thread() is not threading.main_thread(), reason="it alone is interrupted"
 )
 def test_an_interruption_waits_for_a_probe_as_long_as_it_says(tmp_path, monkeypatch):
-    """One process hands over what it found; the other, stopped, is not waited for longer than PATIENCE.
+    """The first process hands over its counterexamples; the other, stopped, is not waited for longer than PATIENCE.
 
-    A clock of the test's own: the patience ends as soon as the first was heard, however long that takes.
+    A clock of the test's own: the patience ends as soon as the first process has answered, however long that takes.
     """
     late = [0.0]
     monkeypatch.setattr(parallel, "PATIENCE", 300.0)
@@ -83,7 +86,7 @@ def test_an_interruption_waits_for_a_probe_as_long_as_it_says(tmp_path, monkeypa
             result.append(next(hunts))
             late[0] = 1e6
     assert {item.statement.name for item in result} == met == {FIRST.name, SECOND.name}
-    handed, cut_off = sorted(result, key=lambda one: one.how == parallel.NOT_HUNTED)
+    handed, cut_off = sorted(result, key=lambda outcome: outcome.how == parallel.NOT_HUNTED)
     assert handed.interrupted
     assert handed.probes
     assert cut_off.failures[0].error == parallel.CUT_OFF
@@ -92,7 +95,7 @@ def test_an_interruption_waits_for_a_probe_as_long_as_it_says(tmp_path, monkeypa
         os.kill(stopped[0], 0)
 
 
-def test_of_two_hunts_the_longer_is_kept_and_counterexamples_stay(tmp_path):
+def test_of_two_hunts_the_longer_is_stored_and_counterexamples_stay(tmp_path):
     file = tmp_path / "hunted.json"
     long, short = hunted(FIRST, "80 probes"), hunted(FIRST, "20 probes", seed=1)
     hunting.keep(file, [replace(long, seconds=120.0)])
@@ -107,9 +110,9 @@ def test_of_two_hunts_the_longer_is_kept_and_counterexamples_stay(tmp_path):
     assert file.read_text() == text
 
 
-def test_what_broke_it_is_kept_and_another_definition_begins_anew(tmp_path, make, monkeypatch):
+def test_a_counterexample_is_stored_and_another_definition_begins_anew(tmp_path, make, monkeypatch):
     file = tmp_path / "hunted.json"
-    item = make("azize-one", truth=lambda x: x + 0.5)
+    item = make("azize-single", truth=lambda x: x + 0.5)
     broken = hunted(item)
     assert broken.verdict is rf.Verdict.REFUTED
     hunting.keep(
@@ -118,7 +121,7 @@ def test_what_broke_it_is_kept_and_another_definition_begins_anew(tmp_path, make
     )
     record = recorded(file)[item.name]
     assert (record["verdict"], len(record["points"])) == ("REFUTED", 1)
-    changed = make("azize-one", truth=lambda x: x)
+    changed = make("azize-single", truth=lambda x: x)
     monkeypatch.setattr("verify.register.hunted", lambda: recorded(file))
     assert set(hunts_of({item.name: item})) == {item.name}
     assert hunts_of({item.name: changed}) == {}

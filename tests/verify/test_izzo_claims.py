@@ -24,7 +24,7 @@ from verify.register import SAMPLES
 from verify.rules import DEFECTS, broken_defect
 
 STATEMENTS = {item.name: item for module in MODULES for item in module.STATEMENTS}
-# One point's share of a family-wise failure probability of 1e-9 over this file.
+# A point's share of a family-wise failure probability of 1e-9 over this file.
 RISK = 1e-9 / 200
 REFUTED = ["izzo-thm-8", "izzo-cor-10", "izzo-prop-11-dataset", "izzo-lemma-13", "izzo-alg-1"]
 CONFIRMED = [
@@ -34,7 +34,7 @@ CONFIRMED = [
 
 
 def result_at(name: str, **at: object):
-    """The result of a statement at one point."""
+    """The result of a statement at a point."""
     outcome = rf.judge(STATEMENTS[name], at=[at], confidence=1 - RISK)
     assert not outcome.failures
     return outcome.judged[0]
@@ -87,7 +87,7 @@ def test_corollary_10_fails_in_high_dimension_only():
         assert point.setting == ("paper" if d == 10**6 else "")
         result = result_at("izzo-cor-10", **point.at)
         if algorithm == SIDES and d == 2 and moment > 8.0:
-            # By quadrature one of them fails; what its error is, is estimated, and decides nothing.
+            # By quadrature a single point fails: its error is only estimated, and decides nothing.
             assert result.verdict is rf.Verdict.INCONCLUSIVE
             continue
         assert result.verdict is (rf.Verdict.REFUTED if expected else rf.Verdict.CONFIRMED), point.at
@@ -117,7 +117,7 @@ def test_corollary_10_fails_in_games():
 
 
 def test_corollary_10_is_wrong_at_the_size_of_a_network():
-    """The paper names neural-network weights: with a million of them eta is up to twice the promised one, by two routes."""
+    """The paper names neural-network weights: with a million of them eta is up to twice the promised eta, by two routes."""
     result = result_at("izzo-cor-10", **(LEAST | {"algorithm": SIDES, "d": 10**6, "eta": 0.1}))
     assert result.gap == pytest.approx(1.062, abs=0.01)
 
@@ -191,7 +191,7 @@ def test_the_moments_of_the_named_laws(name):
         assert moment(q) == pytest.approx(law().expect(lambda x, q=q: abs(x) ** q), rel=1e-6)
 
 
-def test_renyi_divergences_of_laws_with_a_known_one():
+def test_renyi_divergences_of_laws_with_a_known_divergence():
     first, second = np.array([0.5, 0.5]), np.array([0.25, 0.75])
     assert renyi_divergence(first, second, 2.0) == pytest.approx(np.log(0.25 / 0.25 + 0.25 / 0.75))
     assert renyi_divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.5) == np.inf

@@ -1,4 +1,4 @@
-"""Judging the register: shares, points that are drawn, threads, processes, an interruption."""
+"""Judging the register: shares, points that are sampled, threads, processes, an interruption."""
 
 import os
 import threading
@@ -44,19 +44,19 @@ def test_the_share_is_that_of_the_whole_register_at_full_scale(sound):
         assert len(outcome.judged) == 2 + SAMPLES[place]  # never more points than the share pays for
 
 
-def test_a_larger_scale_goes_on_from_a_smaller_one(sound):
-    def drawn(name: str, count: int, seed: int) -> list[dict]:
+def test_a_larger_scale_extends_a_smaller_scale(sound):
+    def sampled(name: str, count: int, seed: int) -> list[dict]:
         setting = Setting("quick", 0.999, seed, 1e-6, {name: (count, count, count)})
         return [item.parameters for item in judge(sound[name], setting).judged if item.sampled]
 
-    few, many = (drawn("azize-false", count, 5) for count in (4, 9))
+    few, many = (sampled("azize-false", count, 5) for count in (4, 9))
     assert len(few) == 4
     assert many[:4] == few
-    assert drawn("azize-true", 4, 5) == few
-    assert drawn("azize-true", 4, 6) != few
+    assert sampled("azize-true", 4, 5) == few
+    assert sampled("azize-true", 4, 6) != few
 
 
-def test_a_drawn_point_whose_assumptions_fail_is_said(make):
+def test_a_sampled_point_whose_assumptions_fail_is_reported(make):
     def where(x: float) -> bool:
         if x > 0.4:
             raise RuntimeError("no such law")
@@ -68,15 +68,15 @@ def test_a_drawn_point_whose_assumptions_fail_is_said(make):
     assert outcome.verdict == "INCONCLUSIVE"
 
 
-def test_an_outcome_says_which_points_were_drawn(sound):
+def test_an_outcome_says_which_points_were_sampled(sound):
     outcome = judge(sound["azize-false"], SETTING)
     assert [item.sampled for item in outcome.judged] == [False, False] + [True] * SAMPLES[0]
     assert [single.name for single in outcome.judged][:3] == ["holds", "breaks", "sampled 1"]
     alone = judge(sound["azize-false"], SETTING, [rf.Point({"x": 0.2, "law": "Bernoulli"})])
-    assert [one.verdict for one in alone.judged] == ["CONFIRMED"]
+    assert [point.verdict for point in alone.judged] == ["CONFIRMED"]
 
 
-def test_an_assumption_that_is_asked_late_is_asked_of_listed_points(make):
+def test_a_deferred_assumption_is_evaluated_at_listed_points(make):
     defer_where = make(
         "c",
         where=lambda x: x < 0.4,
@@ -93,7 +93,7 @@ def test_a_quick_run_asks_the_second_route_of_the_counterexample_alone(sound):
     quick = judge(sound["azize-false"], replace(SETTING, again=False))
     assert [item.verdict for item in quick.judged] == [single.verdict for single in full.judged]
     assert quick.worst == full.worst
-    requested = [one for one in quick.judged if one.second_route]
+    requested = [point for point in quick.judged if point.second_route]
     assert len(requested) == 1
     assert requested[0] is quick.worst
 
@@ -101,7 +101,7 @@ def test_a_quick_run_asks_the_second_route_of_the_counterexample_alone(sound):
 def test_quick_families_are_begun_first_and_then_the_longest(make, monkeypatch):
     """A verdict is seen soon, and no process is left with a long family at the end."""
     every = {name: make(name) for name in "abcd"}
-    monkeypatch.setattr(verify_judge, "SECONDS", {"a": 2.0, "b": 90.0, "d": 5.0})  # c takes the usual one
+    monkeypatch.setattr(verify_judge, "SECONDS", {"a": 2.0, "b": 90.0, "d": 5.0})  # c takes the usual time
     families = [[every["a"]], [every["b"]], [every["c"], every["d"]]]
     assert [[item.name for item in turn] for turn in in_turn(families, 1)] == [["a"], ["b"], ["c", "d"]]
     assert seconds_of(every.values()) == {"a": 2.0, "b": 90.0, "c": USUAL_SECONDS, "d": 5.0}
@@ -137,12 +137,12 @@ def test_dear_points_are_left_to_full_scale_and_the_run_says_which(make):
             assert len(outcome.judged) == 4
             assert left_to_full([item], setting) == ""
         else:
-            assert [one.parameters["law"] for one in outcome.judged] == ["Bernoulli", NASTY, "Bernoulli"]
+            assert [point.parameters["law"] for point in outcome.judged] == ["Bernoulli", NASTY, "Bernoulli"]
             assert "3 points judged, 3 of its own; 1 more of its own at --scale full; " in outcome.how
             assert "Left to --scale full: 1 dear point of 1 statement (a 1), " in left_to_full(
                 [item], setting
             )
-        assert len(judge(item, setting, item.points).judged) == 4  # asked for by --at
+        assert len(judge(item, setting, item.points).judged) == 4  # requested by --at
 
 
 def test_every_part_of_a_dear_point_chooses_some_points_and_leaves_others():
@@ -177,7 +177,7 @@ def test_an_idle_thread_takes_over_the_last_of_a_family(make):
     assert sorted(result) == ["a", "b", "c"]
 
 
-def test_the_outcomes_are_those_of_one_thread(sound):
+def test_the_outcomes_are_those_of_a_single_thread(sound):
     alone = {name: judge(item, SETTING).gap for name, item in sound.items()}
     for workers in (1, 3):
         result = judge_all([[single] for single in sound.values()], SETTING, workers=workers)
@@ -187,8 +187,8 @@ def test_the_outcomes_are_those_of_one_thread(sound):
 
 
 @pytest.mark.evidence
-def test_the_outcomes_of_processes_are_those_of_this_one():
-    """So are the pictures. A lost process costs the statement that it judged, which is told, and no other."""
+def test_the_outcomes_of_processes_are_those_of_this_process():
+    """So are the pictures. A lost process costs the statement that it judged, which is reported, and no other."""
     names = ["kaissis-lemma-9", "leemann-rem-5.1-mean"]
     for find in (statement_of, lose_lemma_9):
         result = judge_all([[REGISTER[name]] for name in names], SETTING, workers=2, find=find, draw=True)
@@ -206,7 +206,7 @@ def test_the_outcomes_of_processes_are_those_of_this_one():
 
 
 def lose_lemma_9(name: str) -> rf.Statement:
-    """Find a statement, but for one, at which the process ends as one that the system kills."""
+    """Look up a statement, except for a statement at which the process ends as if killed by the system."""
     if name == "kaissis-lemma-9":
         os._exit(9)
     return REGISTER[name]
@@ -221,7 +221,7 @@ def test_an_interruption_inside_a_statement_reaches_the_reader(make):
 
 
 @pytest.mark.evidence
-def test_games_have_the_seed_of_the_run_and_the_share_of_one_point(make):
+def test_games_have_the_seed_of_the_run_and_the_share_of_a_single_point(make):
     coin = make(
         "coin",
         kind=rf.Bound(),

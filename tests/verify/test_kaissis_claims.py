@@ -201,7 +201,7 @@ def test_j_in_pieces_is_the_hull_of_samples(mu, d, rate):
 @pytest.mark.evidence
 @pytest.mark.parametrize("d", [1, 2, 5, 30, 300, 3000])
 @pytest.mark.parametrize("mu", [0.05, 0.5, 2.0, 6.0])
-def test_j_lies_below_its_inverse_left_of_slope_minus_one(mu, d):
+def test_j_lies_below_its_inverse_left_of_slope_minus_1(mu, d):
     """What `resilience` builds on: j(j(x)) >= x as long as x <= j(x)."""
     j, x = kaissis.gaussian_tradeoff(mu, d), np.geomspace(1e-6, 1.0, 400)
     left = x <= j.beta(x)
@@ -238,14 +238,14 @@ def test_the_generalised_ratio_has_most_power_at_the_ends(noise):
 
 @pytest.mark.parametrize("second", [-1.0, -0.01])
 @pytest.mark.parametrize("noise", ["Laplace", "Gaussian"])
-def test_what_one_test_loses_is_known_where_nearly_all_is_rejected(noise, second):
+def test_what_a_single_test_loses_is_known_where_nearly_all_is_rejected(noise, second):
     """The best test against two small shifts keeps a few numbers beside a corner of the ratio, which are narrower than a cell."""
     lost = share_kept(noise, 0.01, second, 0.9999)
     assert lost.high < -1e-3
     assert lost.error < 1e-3
     if (
         noise == "Laplace" and second == -1.0
-    ):  # the test keeps |z| <= a, where the ratio is exp(+-2z - s) on one side and exp(-s) on the other
+    ):  # the test keeps |z| <= a, where the ratio is exp(+-2z - s) on the first side and exp(-s) on the other
         a, s, retained = -np.log1p(-1e-4), 0.01, 1e-4
         missed = 0.5 * np.exp(-s) * (-np.expm1(-a) + np.expm1(a))
         assert -lost.value == pytest.approx(1 - (retained - missed) / (retained * -np.expm1(-s)), rel=1e-4)
@@ -263,7 +263,7 @@ def test_rounding_of_thousands_of_cells_is_allowed_for(delta: float, alpha: floa
     assert lost.error < 0.01 * -lost.value
 
 
-def test_what_one_test_loses_lies_between_bounds_that_finer_cells_keep(monkeypatch):
+def test_what_a_single_test_loses_lies_between_bounds_that_finer_cells_keep(monkeypatch):
     at = {"noise": "Gaussian", "delta": 1.0, "second": -0.4, "alpha": 0.3}
     finest = share_kept(**at)
     monkeypatch.setattr(relaxed_tests, "ROUNDS", 0)

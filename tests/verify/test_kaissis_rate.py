@@ -30,14 +30,14 @@ SEEN = OPEN | {"c": 0.3, "q": 0.5, "alpha": 0.5}
 @pytest.mark.parametrize("part", ["j", "jinv"])
 @pytest.mark.parametrize(("c", "q", "alpha"), [(0.3, 0.5, 0.5), (0.5, 0.2, 0.3), (1.0, 0.45, 0.8)])
 def test_the_gap_is_within_the_rate(form: str, part: str, c: float, q: float, alpha: float) -> None:
-    found = rate(BOTH, c, q, form, part, alpha)
-    assert found is not None
-    assert found.start < 1e6
-    for size in np.geomspace(found.start + 1, 1e6, 5).astype(int):
+    result = rate(BOTH, c, q, form, part, alpha)
+    assert result is not None
+    assert result.start < 1e6
+    for size in np.geomspace(result.start + 1, 1e6, 5).astype(int):
         at = int(size), c, q, 1
         apart = abs(exact(BOTH, *at, part, alpha) - claimed(BOTH, *at, form, alpha))
-        assert apart <= found.at(int(size))
-        assert found.limit(int(size)) == pytest.approx(claimed(BOTH, *at, form, alpha), rel=1e-12)
+        assert apart <= result.at(int(size))
+        assert result.limit(int(size)) == pytest.approx(claimed(BOTH, *at, form, alpha), rel=1e-12)
 
 
 @pytest.mark.parametrize("s", [0.0, 0.3, 1.0, 3.0])
@@ -56,8 +56,8 @@ def test_it_decides_what_sizes_leave_open() -> None:
 
 def test_a_rate_that_is_too_small_or_a_claim_that_moves_away_is_refused() -> None:
     def small(what: str, c: float, q: float, form: str, part: str, alpha: float) -> rf.Rate | None:
-        found = rate(what, c, q, form, part, alpha)
-        return None if found is None else replace(found, constant=found.constant / 1e5)
+        result = rate(what, c, q, form, part, alpha)
+        return None if result is None else replace(result, constant=result.constant / 1e5)
 
     wrong = replace(THEOREM_3_CORRECTED, kind=replace(THEOREM_3_CORRECTED.kind, rate=small))
     assert "It is refused" in str(rf.judge(wrong, at=SEEN, progress=False))

@@ -149,7 +149,7 @@ def test_noisy_sums_are_those_of_quadrature(own):
     np.testing.assert_allclose(laws.NoisySumTradeOff(n, shift, own).beta(alpha), exact.beta(alpha), atol=2e-5)
 
 
-def test_one_dimension_by_the_normal_distribution():
+def test_dimension_1_by_the_normal_distribution():
     alpha = np.array([1e-4, 0.01, 0.5, 0.9])
     for rows, k in ((100.0, 50.0), (5000.0, 5000.0)):
         exact = leemann.step_tradeoff(1, rows, k).beta(alpha)
@@ -169,8 +169,8 @@ def test_exponential_gradients_by_quadrature():
 
 
 @pytest.mark.evidence
-def test_drawn_targets_by_the_linear_program_of_few_targets():
-    """A target that is one of few: the curve of common thresholds is the stochastic composition."""
+def test_sampled_targets_by_the_linear_program_of_few_targets():
+    """A target out of few: the curve of common thresholds is the stochastic composition."""
     d, n = 60, 60
     whole = laws.drawn_target_curve(d, n)
     z = (np.arange(400) + 0.5) / 400
@@ -205,10 +205,10 @@ def test_noise_hides_correlated_gradients_less_than_equation_8_says():
     """Coordinates of variance C^2 = 1 with correlation .9: along (1, 1) the variance is 1.9, so that fewer rows come from the noise."""
     n, tau, along, k = 1000, 1000**-0.5, 1.9, 50.0
     claimed = leemann.step_tradeoff(2, leemann.effective_rows(n, tau, 1.0), k)
-    one_direction = leemann.step_tradeoff(1, leemann.effective_rows(n, tau, along**0.5), k)
-    assert curve_gap(one_direction, claimed, "one direction").high > 0.02
+    single_direction = leemann.step_tradeoff(1, leemann.effective_rows(n, tau, along**0.5), k)
+    assert curve_gap(single_direction, claimed, "a single direction").high > 0.02
     in_every_direction = leemann.step_tradeoff(2, leemann.effective_rows(n, tau, along**0.5), k)
-    assert curve_gap(one_direction, in_every_direction, "C^2 = 1.9").high < 0.0
+    assert curve_gap(single_direction, in_every_direction, "C^2 = 1.9").high < 0.0
 
 
 def test_batches_that_show_who_joined_pass_equation_10():
@@ -219,8 +219,8 @@ def test_batches_that_show_who_joined_pass_equation_10():
     assert missed < 0.5 * GaussianTradeOff(leemann.long_run_mu(s, rate * steps**0.5)).beta(alpha)
 
 
-def test_drawn_targets_of_k_equals_d_are_exposed_at_low_rates():
-    """Their ratio is unbounded; that of one target is not."""
+def test_sampled_targets_of_k_equals_d_are_exposed_at_low_rates():
+    """Their ratio is unbounded; that of a single target is not."""
     d, n = 50, 50
     for alpha in (1e-6, 1e-3):
         assert laws.drawn_target_curve(d, n).beta(alpha) < leemann.step_tradeoff(d, n, float(d)).beta(alpha)
@@ -241,7 +241,7 @@ def test_the_optimal_split_is_a_linear_program():
     response /= response.sum(axis=1, keepdims=True)
     out = prior @ response
     for alpha in (0.02, 0.1, 0.4):
-        # One test value per target and output; maximise the power at the given mean FPR.
+        # A test value per target and output; maximise the power at the given mean FPR.
         power = (prior[:, None] * response).ravel()
         rate = (prior[:, None] * out[None, :]).ravel()
         best = linprog(-power, A_ub=rate[None, :], b_ub=[alpha], bounds=(0, 1))
@@ -251,7 +251,7 @@ def test_the_optimal_split_is_a_linear_program():
         )
 
 
-def test_whole_number_polygons_are_told_from_ones_above_the_line():
+def test_whole_number_polygons_are_distinguished_from_polygons_above_the_line():
     good = np.array([[9, 5, 2, 0], [9, 6, 3, 0]])
     assert stochastic.whole_fault(good).value == 0.0
     assert stochastic.whole_fault(np.array([[9, 9, 9, 0], [9, 9, 9, 0]])).value > 0.1
@@ -270,7 +270,7 @@ def test_no_random_mechanism_breaks_theorem_4_2(draw):
 
 
 def test_games_see_an_attacker_above_the_bound():
-    """Atoms that are read off the sums: the drawn power is far above what equation 8 allows."""
+    """Atoms read off the sums: the sampled power is far above what equation 8 allows."""
     allowed = float(leemann.step_tradeoff(10, 20, 10 * problems.ATOMS_OWN).tpr_at(0.05))
     assert draws.atoms_counted().power(0.05).low > allowed + 0.05
 
@@ -320,7 +320,7 @@ def test_corollary_5_1_where_mu_itself_grows():
 
 
 @pytest.mark.parametrize("steps", [1, 2, 7])
-def test_subsampled_coins_are_told_from_ones_at_another_rate(steps):
+def test_subsampled_coins_are_distinguished_from_coins_at_another_rate(steps):
     at = {"curve": composition.COIN, "size": 1.5, "rate": 0.3, "steps": steps}
     exact: Any = problems.coins_curve(1.5, 0.3, steps)
     claimed = finite_run.FINITE_CORRECTED.call("claimed", at)
@@ -330,7 +330,7 @@ def test_subsampled_coins_are_told_from_ones_at_another_rate(steps):
     assert abs(off.beta(0.1) - exact.beta(0.1)) > 1e-6
 
 
-def test_the_law_of_k_is_told_from_a_stretched_one():
+def test_the_law_of_k_is_distinguished_from_a_stretched_law():
     at = {"part": susceptibility.TRANSFORM, "d": 1, "draw": 0, "at": 10.0}
     assert rf.judge(susceptibility.EXPECTED_K, at=[at]).verdict is rf.Verdict.CONFIRMED
     stretched = replace(susceptibility.EXPECTED_K, truth=lambda at: problems.transform_of_k(at, 1.01))
@@ -338,7 +338,7 @@ def test_the_law_of_k_is_told_from_a_stretched_one():
 
 
 def test_the_share_of_targets_beyond_k_equals_d():
-    """Theorem 5.1 asks for K >= each target's own; K = d is passed by nearly half of the drawn ones."""
+    """Theorem 5.1 requires K >= each target's own; nearly half of the sampled targets exceed K = d."""
     shares = [float(chi2.sf(d, d)) for d in (1, 20, 650)]
     assert shares[0] == pytest.approx(0.3173, abs=1e-4)
     assert shares[0] < shares[1] < shares[2] < 0.5
@@ -359,17 +359,17 @@ def test_readings_of_less_noise():
 @pytest.mark.evidence
 @pytest.mark.parametrize(("size", "c"), [(0.3, 8.0), (0.5, 4.0)])
 def test_an_endless_run_with_falling_rates_is_a_reading_of_its_own(size, c):
-    """By Hellinger affinities: no finite mu does, while runs of one rate for each t keep theirs."""
+    """By Hellinger affinities: no finite mu exists, while runs of a single rate for each t have theirs."""
     result = judged(composition.LEMMA_5_1, reading=composition.ENDLESS, size=size, c=c)
     assert result.verdict is rf.Verdict.REFUTED
-    # 4,096 drawn steps: the advantage is at least what the affinities prove of it, within five standard errors.
+    # 4,096 sampled steps: the advantage is at least what the affinities prove of it, within five standard errors.
     proven = problems.endless(size, c, 4096)
     assert result.second_route is not None
     assert proven <= result.second_route.high
 
 
 def test_a_shifted_mean_has_a_second_route():
-    """Without a mean the printed K is right, and the drawn means say so; with one they do not."""
+    """Without a mean the printed K is right, and the sampled means agree; with a mean they do not."""
     for mean, right in ((0.0, True), (3 * 0.2**0.5, False)):
         at = {
             "d": 2,
@@ -385,7 +385,7 @@ def test_a_shifted_mean_has_a_second_route():
 
 
 @pytest.mark.evidence
-def test_the_chi_square_differences_of_drawn_targets_are_those_of_games():
+def test_the_chi_square_differences_of_sampled_targets_are_those_of_games():
     """Literal draws of targets and outputs in the fewest dimensions that are judged."""
     rng, games, d, n = np.random.default_rng(5), 200_000, 50, 12
     target = rng.standard_normal((2, games, d))

@@ -50,7 +50,7 @@ def test_the_correction_stands_and_a_k_that_is_half_a_per_cent_off_does_not() ->
 
 
 def test_few_rows_and_a_rare_target_are_outside_the_correction() -> None:
-    """The record with the largest K is one of 442: a'w is nearly an indicator, whose skewness is sqrt(442)."""
+    """The record with the largest K is 1 of 442: a'w is nearly an indicator, whose skewness is sqrt(442)."""
     statement = real.ALGORITHM_1_REAL_CORRECTED
     assert statement.holds_point(KNOWN)
     assert not statement.holds_point(KNOWN | {"rank": 1.0})
@@ -62,7 +62,7 @@ def test_few_rows_and_a_rare_target_are_outside_the_correction() -> None:
 
 
 def test_the_statistic_is_that_of_the_algorithm() -> None:
-    """Whitened differences against the formula with an inverse, on one batch."""
+    """Whitened differences against the formula with an inverse, on a single batch."""
     of = real_p_values.estimated("diabetes", 150, 0, 0.5)
     moments, pool, _ = real_p_values.real_gradients.reference("diabetes", 150, 0)
     target = pool[real_p_values.real_gradients.target_place("diabetes", 150, 0, 0.5)]
@@ -92,7 +92,7 @@ def _misfit(draws: int, n: int, records: int) -> float:
     expected = draws * scipy.stats.multinomial.pmf(outcomes, n, np.full(records, 1.0 / records))
     place = (n + 1) ** np.arange(records)
     index = np.searchsorted(outcomes @ place, counts @ place, sorter=(order := np.argsort(outcomes @ place)))
-    group = np.where(expected < 10.0, 0, np.arange(1, expected.size + 1))  # rare outcomes are one group
+    group = np.where(expected < 10.0, 0, np.arange(1, expected.size + 1))  # rare outcomes form a group
     group = np.unique(group, return_inverse=True)[1]
     seen, expected = np.bincount(group[order[index]], minlength=group.max() + 1), np.bincount(group, expected)
     return float(scipy.stats.chisquare(seen, expected).pvalue)
@@ -101,7 +101,7 @@ def _misfit(draws: int, n: int, records: int) -> float:
 def test_counts_of_rows_have_the_multinomial_law(monkeypatch: pytest.MonkeyPatch) -> None:
     # Fails with probability 3e-6 if the law is right: 1e-6 for each of three tests.
     assert _misfit(200_000, 12, 4) > 1e-6  # Poisson counts and further rows
-    assert _misfit(200_000, 4, 4) > 1e-6  # rows one by one
+    assert _misfit(200_000, 4, 4) > 1e-6  # row by row
     draws, n, records = 20_000, 40_000, 50
     first = real_p_values._counts(np.random.default_rng(8), n, records, draws)[:, 0]
     law = scipy.stats.binom(n, 1.0 / records)

@@ -1,4 +1,4 @@
-"""One letter, one meaning: C is the clip of Leemann et al., as in their paper, and Sigma the covariance in all our words."""
+"""Each letter has a single meaning: C is the clip of Leemann et al., as in their paper, and Sigma the covariance in all our words."""
 
 import re
 

@@ -20,7 +20,7 @@ except SystemExit as stop:
 """
 
 
-def asked(*argv: str) -> tuple[list[str], list[str]]:
+def output_of(*argv: str) -> tuple[list[str], list[str]]:
     """The lines on stdout and stderr; the last of these has the status."""
     done = subprocess.run(
         [sys.executable, "-c", ASK.format(argv=list(argv))], cwd=CHECKOUT, capture_output=True, text=True
@@ -65,7 +65,7 @@ def test_the_table_of_findings_links_each_entry() -> None:
 
 @pytest.mark.system
 def test_every_statement_is_listed_with_its_kind_and_words() -> None:
-    lines, text = asked("verify", "--list")
+    lines, text = output_of("verify", "--list")
     assert text[-1].startswith("status 0")
     assert [line.split()[0] for line in lines] == list(REGISTER)
     assert all(
@@ -78,14 +78,14 @@ def test_every_statement_is_listed_with_its_kind_and_words() -> None:
     "argv", [("sims", "list"), ("sims", "--list"), ("sims", "run", "--list"), ("figures", "--list")]
 )
 def test_studies_and_figures_are_listed(argv: tuple[str, ...]) -> None:
-    lines, text = asked(*argv)
+    lines, text = output_of(*argv)
     assert text[-1].startswith("status 0")
     assert len(lines) > 15
 
 
 @pytest.mark.system
 def test_an_unknown_claim_ends_with_close_names() -> None:
-    lines, text = asked("verify", "azize-thm-31")
+    lines, text = output_of("verify", "azize-thm-31")
     assert lines == []
     assert text[-1].startswith("status 2")
     assert "did you mean azize-thm-3.1-power or azize-thm-3.1-power-corrected or " in text[0]

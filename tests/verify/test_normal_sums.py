@@ -26,8 +26,8 @@ def test_the_bracket_of_a_linear_score_holds_by_enumeration(seed):
     alpha, power = roc_vertices(score, out, inside)
     curve = linear_curve(w * sd, (z - p) / sd, (p**2 + (1 - p) ** 2) / sd, np.ones(2), n)
 
-    def broken(one: NormalCurve) -> bool:
-        low, high = one.beta_bounds(np.clip(alpha, 0, 1))
+    def broken(normal: NormalCurve) -> bool:
+        low, high = normal.beta_bounds(np.clip(alpha, 0, 1))
         return bool((low - (1 - power) > 1e-9).any() or ((1 - power) - high > 1e-9).any())
 
     assert not broken(curve)

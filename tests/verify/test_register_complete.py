@@ -30,7 +30,7 @@ COMPANIONS = (
     "azize-thm-4.3-curve", "azize-scalar-product-curves", "azize-reference-points-distance", "azize-z-estimators-ratio",
     "azize-alg-4-limit", "azize-alg-4-estimated-drawn", "leemann-lemma-5.1-game", "leemann-rem-5.1-mean", "kaissis-audit-lira-enough", "kaissis-rero-lengths",
 )  # fmt: skip
-"""What no paper prints, beside the correction of what one does: with numbers or in a form of the project's own."""
+"""What no paper prints, beside the correction of what a paper prints: with numbers or in a form of the project's own."""
 IDS = [f"{paper}-{name}" for paper, names in NUMBERED.items() for name in names]
 
 
@@ -53,15 +53,15 @@ def test_no_name_is_used_twice():
 
 @pytest.mark.evidence
 @pytest.mark.parametrize(
-    "statement", [item for item in REGISTER.values() if item.defer_where], ids=lambda one: one.name
+    "statement", [item for item in REGISTER.values() if item.defer_where], ids=lambda item: item.name
 )
-def test_points_whose_assumptions_are_asked_late_satisfy_them(statement: Statement):
+def test_points_with_deferred_assumptions_satisfy_them(statement: Statement):
     assert statement.control is not None
     for at in (statement.control.at, *(point.at for point in statement.points)):
         statement.check(at)
 
 
-def test_every_kept_hunt_is_of_a_statement():
+def test_every_stored_hunt_is_of_a_statement():
     assert set(hunted()) <= set(REGISTER), f"{HUNTED.name} names a statement that is gone"
 
 

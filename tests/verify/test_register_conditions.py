@@ -12,13 +12,13 @@ from verify.register import REGISTER
 from verify.rules import CONDITIONS, Target, unmet_conditions
 
 
-def at_most_one(x: float) -> float:
+def at_most_1(x: float) -> float:
     """The largest x of a table."""
     return min(x, 1.0)
 
 
 PRINTED = rf.Statement(
-    name="named", says="For Gaussian data x is at most one.", source="nobody", kind=rf.Bound(),
+    name="named", says="For Gaussian data x is at most 1.", source="nobody", kind=rf.Bound(),
     domain={"x": rf.Real(0.0, 2.0), "data": rf.Choice("Gaussian", "uniform")}, claimed=lambda: 1.0, truth=lambda x: x,
     where=lambda data: data == "Gaussian", points=[{"x": 0.75, "data": "Gaussian"}],
 )  # fmt: skip
@@ -26,7 +26,7 @@ NAMED = replace(
     PRINTED,
     says="For Gaussian data and x >= 0.5, x <= 1.",
     domain={**PRINTED.domain, "x": rf.Real(0.0, 1.0)},
-    truth=lambda x: at_most_one(x),
+    truth=lambda x: at_most_1(x),
     where=lambda x, data: x >= 0.5 and data == "Gaussian",
     derivation="x is at most 1 by its definition.",
 )
@@ -67,7 +67,7 @@ def test_every_table_is_of_a_statement():
         (CORRECTION, {"held": {"x": 0.25}}),
         (CORRECTION, {"fails": "named", "at": {"x": 1.5, "data": "Gaussian"}}),
         (CORRECTION, "proof: x is at most 1 by"),
-        (CORRECTION, "by at_most_one: largest x of a table"),
+        (CORRECTION, "by at_most_1: largest x of a table"),
         (CURVE, "curve"),
         (GROWS, "limit"),
         (FAR, "as other-corrected"),
@@ -75,19 +75,19 @@ def test_every_table_is_of_a_statement():
         (THIRD, "in named-corrected"),
     ],
 )
-def test_a_condition_that_is_executable_is_not_told(statement: rf.Statement, target: Target):
+def test_a_condition_that_is_executable_is_not_reported(statement: rf.Statement, target: Target):
     assert unmet_conditions(statement, {**RIGHT, "x >= 0.5": target}, KNOWN) == []
 
 
 @pytest.mark.parametrize(
-    ("statement", "conditions", "told"),
+    ("statement", "conditions", "message"),
     [
         (NAMED, RIGHT | {"x <= 2": "x"}, "is not in its words"),
         (NAMED, {"Gaussian data": "data = Laplace"}, "which its domain does not hold (Gaussian or uniform)"),
         (NAMED, {"Gaussian data": "law"}, "is law, which is no parameter of its domain"),
         (replace(NAMED, domain={**NAMED.domain, "x": rf.Fixed(0.75)}), {"x >= 0.5": "x"}, "is x, which has a single value"),
         (NAMED, {"x >= 0.5": "x = [0.5, 1]"}, "which its domain does not hold ([0, 1])"),
-        # A point that `where` accepts, one outside the domain, one that the printed statement rejects too, and none that is printed.
+        # A point that `where` accepts, a point outside the domain, a point that the printed statement rejects too, and none that is printed.
         (replace(NAMED, where=None), {"Gaussian data": RIGHT["Gaussian data"]}, "which its where accepts"),
         (CORRECTION, {"x >= 0.5": {"added": {"x": 0.6}}}, "which its where accepts"),
         (CORRECTION, {"x >= 0.5": {"added": {"x": 1.5}}}, "but x is 1.5; named-corrected allows [0, 1]"),
@@ -98,8 +98,8 @@ def test_a_condition_that_is_executable_is_not_told(statement: rf.Statement, tar
         (CORRECTION, None, "corrects a statement and has no conditions"),
         (CORRECTION, {"none": "as is"}, "has no reason"),
         (CORRECTION, {"Gaussian data": "proof: x is Gaussian"}, "which its derivation does not say"),
-        (CORRECTION, {"x >= 0.5": "by at_least_one: largest"}, "which neither claim nor truth calls"),
-        (CORRECTION, {"x >= 0.5": "by at_most_one: smallest"}, "which at_most_one does not say"),
+        (CORRECTION, {"x >= 0.5": "by at_least_1: largest"}, "which neither claim nor truth calls"),
+        (CORRECTION, {"x >= 0.5": "by at_most_1: smallest"}, "which at_most_1 does not say"),
         (CORRECTION, {"x >= 0.5": "curve"}, "is a curve, and a number is claimed"),
         (CORRECTION, {"x >= 0.5": "limit"}, "is a limit, and its kind is bound"),
         (CORRECTION, {"Gaussian data": "as another"}, "is as another, which has none"),
@@ -110,10 +110,10 @@ def test_a_condition_that_is_executable_is_not_told(statement: rf.Statement, tar
         (replace(NAMED, restricted_by=QUOTED), RIGHT, "is restricted by \"We take x from a table.\""),
     ],
 )  # fmt: skip
-def test_a_condition_that_no_hunt_can_meet_is_told(
-    statement: rf.Statement, conditions: dict[str, Target] | None, told: str
+def test_a_condition_that_no_hunt_can_meet_is_reported(
+    statement: rf.Statement, conditions: dict[str, Target] | None, message: str
 ):
-    assert told in unmet_conditions(statement, conditions, KNOWN)[0]
+    assert message in unmet_conditions(statement, conditions, KNOWN)[0]
 
 
 def test_a_target_on_another_coset_is_outside_the_correction_and_refutes_the_printed_guarantee():

@@ -1,4 +1,4 @@
-"""No parameter of the register is vacuous: each changes claim or truth somewhere, and nowhere where it is said not to matter."""
+"""No parameter of the register is vacuous: each changes claim or truth somewhere, and nowhere where it is declared not to matter."""
 
 from dataclasses import replace
 
@@ -17,15 +17,15 @@ EITHER = rf.Statement(
 )  # fmt: skip
 
 
-def test_a_vacuous_parameter_is_found_and_a_declared_one_is_none():
+def test_a_vacuous_parameter_is_detected_and_a_declared_parameter_is_not():
     assert vacuous(EITHER) == []
-    (told,) = vacuous(replace(EITHER, matters_when={name: EITHER.matters_when[name] for name in "xy"}))
-    assert told == "either: z changes neither claim nor truth at 2 points"
+    (message,) = vacuous(replace(EITHER, matters_when={name: EITHER.matters_when[name] for name in "xy"}))
+    assert message == "either: z changes neither claim nor truth at 2 points"
 
 
 def test_a_parameter_that_matters_is_not_declared_idle():
-    told = vacuous(replace(EITHER, matters_when={**EITHER.matters_when, "y": lambda: False}))
-    assert told == [f"either: y is declared not to matter at {dict(EITHER.points[1].at)}, and does"]
+    message = vacuous(replace(EITHER, matters_when={**EITHER.matters_when, "y": lambda: False}))
+    assert message == [f"either: y is declared not to matter at {dict(EITHER.points[1].at)}, and does"]
 
 
 def test_no_counterexample_tells_what_does_not_matter():
@@ -42,7 +42,7 @@ def test_a_replay_leaves_out_what_does_not_matter_and_gives_the_same_point():
     assert EITHER.inside({"which": "y", "y": 1.5}) == {"which": "y", "x": 0.5, "y": 1.5, "z": 0.5}
     with pytest.raises(ValueError, match=r"at has no value for y"):
         EITHER.inside({"which": "y"})
-    # A `where` that ties an idle parameter to another one: the whole point is given.
+    # A `where` that ties an idle parameter to another parameter: the whole point is given.
     tied = replace(EITHER, where=lambda y, z: z <= y, points=[{"which": "x", "x": 0.5, "y": 1.5, "z": 1.5}])
     assert tied.essential(at | {"y": 1.0}) == at | {"y": 1.0}
 

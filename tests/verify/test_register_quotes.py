@@ -74,9 +74,9 @@ def test_a_planted_cut_is_seen(name, old, new, why):
     ],
 )
 def test_sentences_are_compared_word_by_word(quotation, why):
-    found = whole(PAPER, quotation)
-    assert why in found
-    assert bool(found) == bool(why)
+    result = whole(PAPER, quotation)
+    assert why in result
+    assert bool(result) == bool(why)
 
 
 def small(name: str, **more) -> rf.Statement:
@@ -89,12 +89,12 @@ def small(name: str, **more) -> rf.Statement:
 def test_what_is_left_out_is_judged_by_another_or_has_a_reason():
     fast = small("fast", not_judged={"It is small": "by small"})
     assert broken_quotes({"fast": fast, "small": small("small")}, {}) == []
-    (told,) = broken_quotes({"fast": fast}, {})
-    assert "leaves 'It is small' to small, which quotes no such words" in told
+    (message,) = broken_quotes({"fast": fast}, {})
+    assert "leaves 'It is small' to small, which quotes no such words" in message
     other = small("small", not_judged={"It is small": "a matter of taste, on which no theorem rests"})
-    (told,) = broken_quotes({"fast": fast, "small": other}, {})
-    assert "leave 'It is small' to others" in told
-    (told,) = broken_quotes({"small": small("small", not_judged={"it is fast": "vague"})}, {})
-    assert "gives no reason: 'vague'" in told
+    (message,) = broken_quotes({"fast": fast, "small": other}, {})
+    assert "leave 'It is small' to others" in message
+    (message,) = broken_quotes({"small": small("small", not_judged={"it is fast": "vague"})}, {})
+    assert "gives no reason: 'vague'" in message
     with pytest.raises(ValueError, match="no part of its quote"):
         small("small", not_judged={"it is slow": "x"})

@@ -9,7 +9,7 @@ from verify.judge import Setting, judge
 from verify.register import REGISTER, SAMPLES, paper_of
 from verify.standalone import FORMULAS, MEANINGS, meanings_of
 
-# The share of one point of a family-wise failure probability of 1e-9 over this whole file.
+# The share of a point of a family-wise failure probability of 1e-9 over this whole file.
 RISK = 1e-9 / 10_000
 SETTING = Setting("quick", 1 - 1e-9, 1, RISK, SAMPLES)
 
@@ -69,7 +69,7 @@ def test_no_correction_is_refuted(statement: Statement):
     assert outcome_of(statement).verdict is not Verdict.REFUTED
 
 
-def test_every_formula_is_of_a_statement_and_is_drawn():
+def test_every_formula_is_of_a_statement_and_is_plotted():
     assert set(FORMULAS) <= set(REGISTER)
     for latex in FORMULAS.values():
         sample = mathml.to_mathml(latex, block=True)

@@ -123,14 +123,14 @@ def test_every_paper_has_a_title():
     assert set(TITLES) == set(PAPERS.values())
 
 
-def test_a_share_is_counted_among_drawn_points_or_else_among_the_probes_of_the_hunt(broken):
+def test_a_share_is_counted_among_sampled_points_or_else_among_the_probes_of_the_hunt(broken):
     outcome = judge(broken["azize-false"], SETTING)
     assert share_of(outcome, HUNT) == (outcome.share, RUN)
-    none_drawn = replace(outcome, judged=[item for item in outcome.judged if not item.sampled])
-    assert share_of(none_drawn, HUNT) == (0.75, FROM_HUNT)
-    result = record_of(none_drawn, None, HUNT, "quick")
+    none_sampled = replace(outcome, judged=[item for item in outcome.judged if not item.sampled])
+    assert share_of(none_sampled, HUNT) == (0.75, FROM_HUNT)
+    result = record_of(none_sampled, None, HUNT, "quick")
     assert (result["share"], result["share_from"]) == (0.75, FROM_HUNT)
-    result = record_of(none_drawn, None, None, "quick")
+    result = record_of(none_sampled, None, None, "quick")
     assert (result["share"], result["share_from"]) == (None, None)
 
 
@@ -143,7 +143,7 @@ def test_the_data_of_a_refuted_statement(data, broken):
     assert (example["name"], example["gap"]) == (
         "breaks",
         pytest.approx(0.15),
-    )  # listed: a drawn one has a larger gap
+    )  # listed: a sampled point has a larger gap
     assert example["second_route"]["how"] == "by hand"
     assert example["second_route"]["claim"] == 0.6
     assert example["second_route"]["excludes"]
@@ -255,21 +255,21 @@ def test_a_browser_narrows_the_page(written, tmp_path):
     """In a real browser: the table can be searched and narrowed, and the sections follow."""
     script = """
       const form = document.querySelector("form.narrow");
-      const said = [form.querySelector("output").textContent];
+      const stated = [form.querySelector("output").textContent];
       const ask = (name, value) => { form.reset(); form.elements[name].value = value;
-        form.elements[name].dispatchEvent(new Event("input")); said.push(form.querySelector("output").textContent); };
+        form.elements[name].dispatchEvent(new Event("input")); stated.push(form.querySelector("output").textContent); };
       ask("verdict", "REFUTED"); ask("search", "no such words"); ask("search", "IZZO-CURVE");
-      said.push([...document.querySelectorAll("section")].filter(one => !one.hidden).map(one => one.id).join());
+      stated.push([...document.querySelectorAll("section")].filter(item => !item.hidden).map(item => item.id).join());
       document.querySelector("th button").click();
-      said.push(document.querySelector("th[aria-sort]").getAttribute("aria-sort"));
-      document.title = JSON.stringify(said);
+      stated.push(document.querySelector("th[aria-sort]").getAttribute("aria-sort"));
+      document.title = JSON.stringify(stated);
     """
     known = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = written[0].page.read_text("utf-8")
     assert "script-src &#39;" in text
     # What this test adds may run too.
     text = text.replace("script-src &#39;", f"script-src &#39;sha256-{known}&#39; &#39;", 1)
-    page = tmp_path / "asked.html"
+    page = tmp_path / "requested.html"
     page.write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
     dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
@@ -291,9 +291,9 @@ def test_every_gap_of_the_table_has_its_unit(tmp_path):
     assert ">0.5 probit</td>" in rf.report(outcome, tmp_path).read_text("utf-8")
 
 
-def test_a_derivation_is_told_in_lines_that_a_page_holds():
+def test_a_derivation_is_printed_in_lines_that_fit_a_page():
     proof = (
-        "Two steps; a < b. (i) One, by (ii), with $y^2$ and "
+        "Two steps; a < b. (i) First, by (ii), with $y^2$ and "
         + "many words " * 20
         + "at its end. (ii) Two.\nThe rest."
     )

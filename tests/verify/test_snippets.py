@@ -14,14 +14,14 @@ from verify.standalone import SNIPPETS, snippet_of
 FILES = sorted(SNIPPETS.glob("*.py"))
 ALONE = """
 import contextlib, io, runpy, sys
-sys.modules.update(mipsim=None, verify=None, sims=None)  # importing one of them is an error
+sys.modules.update(mipsim=None, verify=None, sims=None)  # importing any of these is an error
 for path in sys.argv[1:]:
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
         try:
             runpy.run_path(path)
         except BaseException as error:
             print(f"{path}: {type(error).__name__}: {error}", file=sys.stderr)
-    if not said.getvalue().strip():
+    if not printed.getvalue().strip():
         print(f"{path}: says nothing", file=sys.stderr)
 """
 
@@ -42,7 +42,7 @@ def test_each_contradicts_its_statement():
     assert failures(*FILES) == []
 
 
-def test_one_that_does_not_is_found_out(tmp_path):
+def test_a_program_that_does_not_is_detected(tmp_path):
     """The control: what fails, what needs mipsim, what says nothing."""
     texts = ("print(1)\nassert 1 > 2", "print(1)\nimport mipsim", "x = 1")
     paths = [tmp_path / f"{k}.py" for k in range(3)]
@@ -85,16 +85,16 @@ def refuted(findings: str) -> list[str]:
     return [heading.partition(": ")[0] for heading in re.findall(r"^### (.+)$", findings, flags=re.MULTILINE)]
 
 
-def test_the_refuted_statements_and_no_others_have_one():
-    """No exceptions remain. One that does is to be named here, with its reason."""
+def test_the_refuted_statements_and_no_others_have_a_program():
+    """No exceptions remain. An exception is to be named here, with its reason."""
     names = refuted((SNIPPETS.parents[1] / "verify" / "FINDINGS.md").read_text(encoding="utf-8"))
     assert len(names) == len(set(names)) >= 50
     assert set(names) <= set(REGISTER)
     assert {name for name, item in REGISTER.items() if item.snippet} == set(names)
 
 
-def test_a_refuted_statement_without_one_is_found_out():
+def test_a_refuted_statement_without_a_program_is_detected():
     """The control: any heading counts, whatever it calls the cause; a program's comments do not."""
-    text = "### azize-gdp: condition\n```python\n# note: a comment\n```\n### nobody-9.9: not said, in two words\n"
+    text = "### azize-gdp: condition\n```python\n# note: a comment\n```\n### nobody-9.9: not stated, in two words\n"
     assert refuted(text) == ["azize-gdp", "nobody-9.9"]
     assert [name for name in refuted(text) if not snippet_of(name)] == ["nobody-9.9"]

@@ -86,12 +86,12 @@ def test_unequal_scales_against_quadrature():
     assert result <= total / 2 + 1e-9
 
 
-def test_one_laplace_law_integrates_to_its_weight():
+def test_each_laplace_law_integrates_to_its_weight():
     assert laplace_difference(np.array([2.0, 2.0]), np.array([0.25, -1.0]), 3.0) == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 3), (6, 3)])
-def test_adjacent_sets_differ_by_one_record(n, k):
+def test_adjacent_sets_differ_by_a_single_record(n, k):
     flags = subsets(n, k)
     pairs = adjacent_pairs(flags)
     assert len(pairs) == len(flags) * k * (n - k) // 2
@@ -129,7 +129,7 @@ def test_the_posterior_odds_lie_between_proven_bounds(n, k, epsilon):
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 3), (6, 3), (8, 5), (9, 9)])
-def test_the_bracket_injection_is_one(n, k):
+def test_the_bracket_injection_is_injective(n, k):
     before, after = bracket_injection(n, k)
     assert len(np.unique(after, axis=0)) == len(before) == matching_size(n, k)[1] == matching_size(n, k)[0]
     assert not before[:, 0].any()
@@ -146,7 +146,7 @@ def test_a_shift_in_space_against_draws(radius, dimension):
     y = rng.standard_normal(draws)
     u = y / np.sqrt(y**2 + (rng.chisquare(dimension - 1, draws) if dimension > 1 else 0.0))
     r = scale * (rng.standard_gamma(dimension, draws) if radius == "gamma" else rng.exponential(size=draws))
-    # The probability that the nearer of the two outputs is the right one, less 1/2.
+    # The probability that the nearer of the two outputs is the right output, less 1/2.
     result = 0.5 - (r * u < -distance / 2).mean()
     exact = euclidean_shift_eta(distance, scale, dimension, radius)
     error = 6.1 * 0.5 / np.sqrt(draws)

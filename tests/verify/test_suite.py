@@ -45,7 +45,7 @@ def test_the_verdict(mechanism) -> None:
 
 
 @pytest.mark.evidence
-def test_no_less_is_found_than_by_others() -> None:
+def test_no_less_is_detected_than_by_others() -> None:
     """At least 95% of every finite truth by exact law, and never below DP-Sniper's bound for events above .01."""
     for mechanism in SUITE:
         if mechanism.name in PUBLISHED and mechanism.name not in ("histogram 2",):
@@ -121,7 +121,9 @@ def test_the_command_prints_the_table(capsys, tmp_path, monkeypatch) -> None:
         (["--json", "/proc/nowhere/rows.json"], "--json"),
     ],
 )
-def test_what_the_suite_does_not_take_is_said_before_any_work(capsys, monkeypatch, arguments, says) -> None:
+def test_what_the_suite_does_not_take_is_reported_before_any_work(
+    capsys, monkeypatch, arguments, says
+) -> None:
     monkeypatch.setattr("verify.tools.suite.judge", lambda *_, **__: pytest.fail("work was done"))
     assert main(["--suite", "broken-mechanisms", *arguments]) == 2
     assert says in capsys.readouterr().err

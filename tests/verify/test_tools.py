@@ -25,7 +25,7 @@ def quick(trial: Trial, runs: int = RUNS) -> Trial:
     return replace(trial, evidence=replace(trial.evidence, runs=runs))
 
 
-def test_a_valid_bound_is_confirmed_and_one_5_percent_higher_is_refuted() -> None:
+def test_a_valid_bound_is_confirmed_and_a_bound_5_percent_higher_is_refuted() -> None:
     rows = judge([quick(trial) for trial in CONTROLS])
     assert [row.verdict for row in rows] == ["CONFIRMED", "REFUTED"]
 
@@ -39,14 +39,14 @@ def _slow(trial: Trial) -> Any:
 @pytest.mark.parametrize("trial", [_slow(trial) for trial in (*MIPSIM, *WRONG_USES)])
 def test_each_design_of_an_audit_holds_and_its_wrong_use_is_refuted(trial: Trial) -> None:
     """Counts of 40 uses are within the quantiles of 1e-9 of the stored rate's interval; all 19 leave them with 4e-8 together."""
-    (row,), (kept,) = judge([quick(trial, 40)]), [row for row in stored() if row["name"] == trial.name]
-    assert (kept["verdict"] == "REFUTED") == trial.planted
-    for now, then in zip(row.outcomes, kept["outcomes"], strict=True):
+    (row,), (earlier,) = judge([quick(trial, 40)]), [row for row in stored() if row["name"] == trial.name]
+    assert (earlier["verdict"] == "REFUTED") == trial.planted
+    for now, then in zip(row.outcomes, earlier["outcomes"], strict=True):
         low, high = then["rate"]
         assert binom.ppf(1e-9, 40, low) <= now.wrong <= binom.isf(1e-9, 40, high)
     if not trial.planted:
         assert isinstance(trial.evidence, Simulated)
-        assert all(item["runs"] == trial.evidence.runs >= 2000 for item in kept["outcomes"])
+        assert all(item["runs"] == trial.evidence.runs >= 2000 for item in earlier["outcomes"])
 
 
 def test_an_estimate_that_promises_nothing_has_no_verdict() -> None:
@@ -66,19 +66,19 @@ def test_an_estimate_that_promises_nothing_has_no_verdict() -> None:
     ],
 )
 def test_a_number_3_percent_beyond_the_truth_is_refuted(side, share, verdict) -> None:
-    evidence = Enclosed({"one": (lambda: 2.0 * share, lambda: (1.99999, 2.00001))}, side)
+    evidence = Enclosed({"single": (lambda: 2.0 * share, lambda: (1.99999, 2.00001))}, side)
     trial = Trial(name="x", tool="x", package="", call="", claim="", place="", evidence=evidence)
     assert judge([trial])[0].verdict == verdict
 
 
 def test_nan_is_no_valid_bound() -> None:
-    evidence = Enclosed({"one": (lambda: float("nan"), lambda: (1.0, 1.0))})
+    evidence = Enclosed({"single": (lambda: float("nan"), lambda: (1.0, 1.0))})
     trial = Trial(name="x", tool="x", package="", call="", claim="", place="", evidence=evidence)
     assert judge([trial])[0].verdict == "REFUTED"
 
 
-def test_a_missing_package_is_said_and_not_judged() -> None:
-    evidence = Enclosed({"one": (lambda: pytest.fail("called"), lambda: (1.0, 1.0))})
+def test_a_missing_package_is_reported_and_not_judged() -> None:
+    evidence = Enclosed({"single": (lambda: pytest.fail("called"), lambda: (1.0, 1.0))})
     trial = Trial(
         name="x", tool="x", package="no-such-package==1.*", call="", claim="", place="", evidence=evidence
     )

@@ -12,9 +12,9 @@ from verify.azize.laws.z_problems import BLOCKS, PROBLEMS, Problem, laws_of, log
 ROWS, COORDINATES = 31, 240
 """Both kinds of a problem get whole numbers of coordinates."""
 LOGISTIC = {"logistic": logistic_problem(2.0, -1.0, True, False)}
-DRAWN = {f"drawn {draw}": random_problem(1 + draw % 3, 1.0, draw) for draw in range(20)}
+SAMPLED = {f"sampled {draw}": random_problem(1 + draw % 3, 1.0, draw) for draw in range(20)}
 FAILURE = 1e-12
-"""Of one comparison; the 140 of this file and their controls fail together with probability below 1e-9."""
+"""Of a comparison; the 140 of this file and their controls fail together with probability below 1e-9."""
 
 
 def literal_scores(problem: Problem, reading: str, member: bool, games: int, rows: int) -> np.ndarray:
@@ -63,17 +63,17 @@ def test_a_law_is_within_its_error_of_literal_games(name):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "reading"),
-    # A block is one linear function of its estimate: the corrected score's.
+    # A block is a linear function of its estimate: the corrected score's.
     [(name, "corrected") for name in BLOCKS]
-    + [(name, reading) for name in PROBLEMS | LOGISTIC | DRAWN for reading in ("corrected", "printed")],
+    + [(name, reading) for name in PROBLEMS | LOGISTIC | SAMPLED for reading in ("corrected", "printed")],
 )
 def test_every_law_is_within_its_error_of_literal_games(name, reading):
-    for result, error in compared((PROBLEMS | BLOCKS | LOGISTIC | DRAWN)[name], reading, games=20_000):
+    for result, error in compared((PROBLEMS | BLOCKS | LOGISTIC | SAMPLED)[name], reading, games=20_000):
         assert result <= error
 
 
 def test_another_law_is_seen():
-    """One coordinate in twenty is left out of the law: a control through the same comparison."""
+    """1 coordinate in 20 is left out of the law: a control through the same comparison."""
     sized = of_this_size(PROBLEMS["mean, mean not 0"])
     inside = literal_scores(sized, "corrected", True, 8000, ROWS)
     fewer = laws_of(replace(sized, tau=0.95 * sized.tau), ROWS, "corrected")[1]

@@ -205,17 +205,17 @@ def noisy_vector(
 # Counts and reports of one number.
 
 
-def rappor(name: str, kept: float, sent: tuple[float, float], claimed: float) -> Mechanism:
+def rappor(name: str, retained: float, sent: tuple[float, float], claimed: float) -> Mechanism:
     """Four bits of a Bloom filter of 20 through coins. The answers 1 and 2 (or 0) set no bit in common.
 
     Args:
         name: of the variant.
-        kept: the probability that a bit is told as it is; else it is a fair coin.
+        retained: the probability that a bit is reported as it is; else it is a fair coin.
         sent: the probabilities with which a bit 0 and a bit 1 is then sent as 1.
         claimed: the epsilon of its theorem.
     """
     bits, hashes = 20, 4
-    odds = np.array([(1.0 - kept) * 0.5, (1.0 - kept) * 0.5 + kept])
+    odds = np.array([(1.0 - retained) * 0.5, (1.0 - retained) * 0.5 + retained])
     odds = odds * sent[1] + (1.0 - odds) * sent[0]
 
     def release(key: PRNGKeyArray, answers: Array) -> Array:
@@ -232,7 +232,7 @@ def rappor(name: str, kept: float, sent: tuple[float, float], claimed: float) ->
         from scipy.stats import binom
 
         result = np.ones(1)
-        for value in range(3):  # the bits of the answers 0, 1 and 2; the others are coins of one law
+        for value in range(3):  # the bits of the answers 0, 1 and 2; the others are coins of a single law
             ones = binom.pmf(np.arange(hashes + 1), hashes, odds[int(value == int(answers[0]))])
             result = np.multiply.outer(result, ones).ravel()
         return result

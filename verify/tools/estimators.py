@@ -34,8 +34,8 @@ def responses(rng: np.random.Generator, canaries: int = 1000, epsilon: float = 1
     of many thresholds without paying for it is seen here.
     """
     coins = rng.random(canaries) < 0.5
-    told = coins == (rng.random(canaries) < 1.0 / (1.0 + math.exp(-epsilon)))
-    scores = rng.random(canaries) + told
+    guessed = coins == (rng.random(canaries) < 1.0 / (1.0 + math.exp(-epsilon)))
+    scores = rng.random(canaries) + guessed
     return scores[coins], scores[~coins]
 
 
@@ -424,7 +424,7 @@ def _opake(method: str, threshold: float | None = None, delta: float = DELTA) ->
         estimate = module("opake.api.auditing.one_run._estimate", "opake-auditing").OneRunEstimate
         roc = module("opake.api.auditing.one_run._roc", "opake-auditing")
         thresholds, tn, fn = roc.get_tn_fn_counts(inside, outside)
-        found = estimate(
+        result = estimate(
             n_in=inside.size,
             n_out=outside.size,
             thresholds=thresholds,
@@ -435,7 +435,7 @@ def _opake(method: str, threshold: float | None = None, delta: float = DELTA) ->
             in_scores=inside,
             out_scores=outside,
         )
-        rule = found.eps_delta() if method == "eps_delta" else found.gdp(grid_size=1000)
+        rule = result.eps_delta() if method == "eps_delta" else result.gdp(grid_size=1000)
         return rule.epsilon_at(delta=delta, significance=ALPHA, threshold=threshold)
 
     return bound

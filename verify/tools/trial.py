@@ -166,7 +166,7 @@ def installed(package: str) -> tuple[str, str]:
     return version, ""
 
 
-def wrong(said: float, truth: float, side: str, slack: float = ROUNDING) -> bool:
+def wrong(stated: float, truth: float, side: str, slack: float = ROUNDING) -> bool:
     """Whether a bound is on the wrong side of the truth by more than `slack`, a share of it; NaN is wrong.
 
     Examples:
@@ -174,7 +174,7 @@ def wrong(said: float, truth: float, side: str, slack: float = ROUNDING) -> bool
         (True, False, False, True)
     """
     most = slack * max(1.0, abs(truth))
-    return not (said <= truth + most if side == "lower" else said >= truth - most)
+    return not (stated <= truth + most if side == "lower" else stated >= truth - most)
 
 
 def simulate(name: str, evidence: Simulated, risk: float, seed: int) -> tuple[str, tuple[Outcome, ...]]:
@@ -198,10 +198,10 @@ def simulate(name: str, evidence: Simulated, risk: float, seed: int) -> tuple[st
     for case, use in evidence.cases.items():
         rng = np.random.default_rng([seed, zlib.crc32(f"{name}/{case}".encode())])
         pairs = [use(rng) for _ in range(evidence.runs)]
-        count = sum(wrong(said, truth, evidence.side) for said, truth in pairs)
+        count = sum(wrong(stated, truth, evidence.side) for stated, truth in pairs)
         low, high = (float(end[0]) for end in clopper_pearson([count], evidence.runs, risk))
-        said, truth = (float(np.median(column)) for column in zip(*pairs, strict=True))
-        outcomes.append(Outcome(case, evidence.runs, count, (low, high), said, truth))
+        stated, truth = (float(np.median(column)) for column in zip(*pairs, strict=True))
+        outcomes.append(Outcome(case, evidence.runs, count, (low, high), stated, truth))
     if any(item.rate[0] > ALPHA for item in outcomes):
         verdict = Verdict.REFUTED
     elif all(item.rate[1] <= ALPHA + TOLERANCE for item in outcomes):
@@ -224,11 +224,11 @@ def enclose(evidence: Enclosed) -> tuple[str, tuple[Outcome, ...]]:
     """
     outcomes, sure = [], True
     for case, (tool, truth) in evidence.cases.items():
-        said, ends = tool(), truth()
+        stated, ends = tool(), truth()
         mild, strict = ends if evidence.side == "upper" else ends[::-1]
-        is_wrong = wrong(said, mild, evidence.side)
-        sure = sure and not wrong(said, strict, evidence.side, ENDS)
-        outcomes.append(Outcome(case, 1, int(is_wrong), (float(is_wrong), float(is_wrong)), said, mild))
+        is_wrong = wrong(stated, mild, evidence.side)
+        sure = sure and not wrong(stated, strict, evidence.side, ENDS)
+        outcomes.append(Outcome(case, 1, int(is_wrong), (float(is_wrong), float(is_wrong)), stated, mild))
     refuted = any(item.wrong for item in outcomes)
     verdict = Verdict.REFUTED if refuted else Verdict.CONFIRMED if sure else Verdict.INCONCLUSIVE
     return str(verdict), tuple(outcomes)

@@ -51,8 +51,8 @@ def show(out: str | None = None, seed: int = 0) -> list[Row]:
 
     def say(row: Row) -> None:
         worst = _worst([asdict(item) for item in row.outcomes])
-        told = row.skipped or (f"{worst['case']}: {_finding(worst)}" if worst else "")
-        print(f"{row.name:<34}{row.verdict or 'not judged':<13} {told}", flush=True, file=text)
+        message = row.skipped or (f"{worst['case']}: {_finding(worst)}" if worst else "")
+        print(f"{row.name:<34}{row.verdict or 'not judged':<13} {message}", flush=True, file=text)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tools warn of their own limits; what they say is judged
