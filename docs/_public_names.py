@@ -1,4 +1,4 @@
-"""The pages of the reference: one for each public package, with every name that it lists, written before each build."""
+"""The pages of the reference: a page for each public package, with every name that it lists, written before each build."""
 
 import importlib
 import re

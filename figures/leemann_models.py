@@ -156,7 +156,7 @@ def models(panels: list[Panel]) -> str:
     return (
         f"CIFAR-10: 64 features of four convolutions that were trained for {last_layers.EPOCHS} epochs on {last_layers.PRETRAINED:,} other images of it, since "
         f"CIFAR-100 is not at hand; Location-30 in the place of Purchase: 128 features of two tanh layers, trained on its ten smallest classes, the last layer is "
-        f"for the {last_layers.KEPT_CLASSES} others; Adult: 512 frozen random tanh features. The five models differ in the last layer, the background and the "
+        f"for the {last_layers.LAST_CLASSES} others; Adult: 512 frozen random tanh features. The five models differ in the last layer, the background and the "
         f"features; those of CIFAR-10 share a single trained network. Mean and covariance from {cifar.background:,}, {location.background:,} and {adult.background:,} background gradients at the start, "
         f"shrunk as Ledoit and Wolf do; games draw their records, with replacement, from the {cifar.pool:,}, {location.pool:,} and {adult.pool:,} others. "
     )

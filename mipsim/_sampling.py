@@ -12,9 +12,9 @@ BY_EPOCH = ("shuffled", "random_allocation")
 """A record takes part once in each epoch."""
 ASSUMES = {
     "poisson": "in each step each record takes part by its own coin",
-    "fixed_size": "each step has a sample of fixed size without replacement; one record is replaced by another",
+    "fixed_size": "each step has a sample of fixed size without replacement; a record is replaced by another",
     "shuffled": "equal batches, shuffled before each epoch; a removed record leaves zeros in its place; lower ends are of the worst case",
-    "random_allocation": "each record takes part in one step of each epoch, sampled uniformly and independently of all else",
+    "random_allocation": "each record takes part in a single step of each epoch, sampled uniformly and independently of all else",
 }
 """What is assumed beside `ALWAYS`, by sampling."""
 ALWAYS = "a release is a sum of clipped contributions and Gaussian noise; all releases are seen, and later steps may use them"

@@ -163,7 +163,7 @@ def refuse_class(name: str, value: object, what: str) -> None:
 
 
 def choice(name: str, value: object, allowed: Sequence[str]) -> str:
-    """Return `value` if it is one of the allowed words; a mistyped one is answered with the close ones."""
+    """Return `value` if it is one of the allowed words; the error for a mistyped word names close words."""
     if value not in allowed:
         if isinstance(value, str):
             raise ValueError(no_such(name, value, allowed))

@@ -18,7 +18,7 @@ _HOMES = {"STUDIES": "sims.studies", "Study": "sims.study", "run": "sims.runner"
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when they are asked for: a command must hear Ctrl-C before it imports JAX, which takes seconds.
+    # Imported on first use: a command must handle Ctrl-C before it imports JAX, which takes seconds.
     if name not in _HOMES:
         raise AttributeError(f"module 'sims' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -140,7 +140,7 @@ def run_study(
         if not out:
             return "interrupted"
         retained = any(file.name.startswith(f"{study}-") for file in Path(out).glob("*.npz"))
-        return f"interrupted; {f'finished chunks are kept in {printable(out)}' if retained else 'nothing is stored yet'}"
+        return f"interrupted; {f'finished chunks are stored in {printable(out)}' if retained else 'nothing is stored yet'}"
 
     with ending_on_signals(interrupted):
         from sims.runner import run, shard_path, store_path
@@ -184,7 +184,7 @@ def _print_curve(histogram: Histogram, study: Study) -> None:
             print(f"  at FPR {fpr:<6g}  the FNR is in [{low:.4g}, {high:.4g}]")
     print(curve)
     if study.claim is None:
-        print("no theorem's curve is kept with this study")
+        print("no theorem's curve is stored with this study")
     else:
         print(curve.compare(study.claim(*study.build())))
 
@@ -217,7 +217,7 @@ def bench(what: str, file: str | None, figure: str | None, quick: bool) -> None:
     scaling time and memory against n, d, games and devices. accounting compares composed curves and calibrated noise with dp-accounting and riskcal.
     """
     if figure is not None and what != "scaling":
-        raise ValueError(f"--figure is given with {what}; it is drawn by `bench scaling` alone")
+        raise ValueError(f"--figure is given with {what}; it is plotted by `bench scaling` alone")
     if file is not None and what == "start":
         raise ValueError("--json is given with start; its seconds are printed alone")
     with ending_on_signals(lambda: "interrupted"):

@@ -1,6 +1,6 @@
 """`python -m sims accelerator`: checks every sampler on an accelerator against the CPU and measures speed beside its floor.
 
-Each result is written as one JSON line as soon as it is known, so that a run that is cut short keeps what it has.
+Each result is written as a JSON line as soon as it is known, so that a run that is cut short keeps what it has.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Log:
         return self._end - time.monotonic()
 
     def __call__(self, part: str, **facts: Any) -> None:
-        """Record one result."""
+        """Record a result."""
         with self._path.open("a") as file:
             file.write(json.dumps({"part": part, **facts}) + "\n")
         words = (
@@ -163,12 +163,12 @@ def _ceilings(log: Log, small: bool) -> dict[str, float]:
         index = jnp.arange(draws, dtype=jnp.uint64)[:, None]
         return jnp.sum(splitmix64(start[None, :], index) >> jnp.uint64(40), axis=0)
 
-    def drawn(start: jax.Array) -> jax.Array:
+    def sampled(start: jax.Array) -> jax.Array:
         index = jnp.arange(0, 2 * draws, 2, dtype=jnp.uint64)[:, None]
         first, second = (splitmix64(start[None, :], index + jnp.uint64(i)) for i in (0, 1))
         return jnp.sum(sum(normal_pair(first, second)), axis=0)
 
-    def drawn_short(start: jax.Array) -> jax.Array:
+    def sampled_short(start: jax.Array) -> jax.Array:
         law = gaussian_rows(mi.Gaussian(0.0, 1.0, d=4 * draws))
         assert law is not None
         group = jnp.arange(draws, dtype=jnp.uint32)[:, None]
@@ -189,8 +189,8 @@ def _ceilings(log: Log, small: bool) -> dict[str, float]:
             "bytes": 8.0 * size / _seconds(lambda: copy(source)),
             "flops": 2.0 * side**3 / _seconds(lambda: product(left, left)),
             "words": games * draws / _seconds(partial(jax.jit(words), start)),
-            "normals": 2.0 * games * draws / _seconds(partial(jax.jit(drawn), start)),
-            "short_normals": 4.0 * games * draws / _seconds(partial(jax.jit(drawn_short), start)),
+            "normals": 2.0 * games * draws / _seconds(partial(jax.jit(sampled), start)),
+            "short_normals": 4.0 * games * draws / _seconds(partial(jax.jit(sampled_short), start)),
             "lookups": games * draws / _seconds(partial(jax.jit(looked_up), table, start)),
         }
     log(
@@ -202,7 +202,7 @@ def _ceilings(log: Log, small: bool) -> dict[str, float]:
 
 
 def _same_bits(log: Log, device: Device, small: bool) -> None:
-    """Play one small run of every sampler on the CPU and on the device, and compare counts and scores bit for bit.
+    """Play a small run of every sampler on the CPU and on the device, and compare counts and scores bit for bit.
 
     A small run looks at every sixth sampler.
     """
@@ -259,8 +259,8 @@ class Case:
         name: for people.
         build: makes the game and its attack.
         fidelity: as `play` takes it.
-        needs: what one game needs of each resource of `_ceilings`; the largest share is its floor.
-        scan: how many blocks are drawn at once, in turn; None = as many as `play` draws.
+        needs: what a game needs of each resource of `_ceilings`; the largest share is its floor.
+        scan: how many blocks are sampled at once, in turn; None = as many as `play` draws.
     """
 
     name: str
@@ -478,7 +478,7 @@ def _marked_tests(log: Log, device: Device, dry_run: bool) -> None:
         str(tests),
     ]
     limit = max(30.0, min(log.left, 180.0))
-    # The tests play on the CPU unless the variable is set; an empty one lets JAX choose the accelerator.
+    # The tests play on the CPU unless the variable is set; an empty value lets JAX choose the accelerator.
     where = os.environ | {"JAX_PLATFORMS": os.environ.get("JAX_PLATFORMS", "")}
     try:
         done = subprocess.run(
@@ -503,7 +503,7 @@ def _long_game(log: Log, most: int, small: bool) -> None:
     took = time.perf_counter() - begun
     log("long game", games=trial, seconds=took, games_per_second=2 * trial / took)
     while (more := min(most, 16 * trial, int(0.7 * max(0.0, log.left) * trial / took))) > 2 * trial:
-        trial = more  # short runs are slow to start, so that a longer one tells what can be played in what is left
+        trial = more  # short runs are slow to start, so that a longer run tells what can be played in what is left
         begun = time.perf_counter()
         mi.play(game, attack, trial, edges=_EDGES, progress=False)
         took = time.perf_counter() - begun

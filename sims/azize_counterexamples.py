@@ -55,12 +55,12 @@ def _subsampled(rho: float) -> tuple[mi.FixedTarget, mi.LikelihoodRatio]:
     data = mi.Bernoulli(np.tile([0.3, 0.4, 0.55, 0.7], 50))
     mechanism = mi.Subsampled(mi.EmpiricalMean(), rho)
     game = mi.FixedTarget(mechanism, data, n=100, target=data.easiest_target())
-    # Ranked by the ratio given that the target is drawn: the same tests as the mixture's, without its saturation.
+    # Ranked by the ratio given that the target is sampled: the same tests as the mixture's, without its saturation.
     return game, mi.LikelihoodRatio(mi.EmpiricalMean(), data, n=mechanism.rows(100))
 
 
 SCALAR_P, SCALAR_TARGET, SCALAR_REFERENCE = (0.05, 0.1), (1.0, 1.0), (0.0, 0.0)
-"""A small game in which the scalar product is the stronger attack (found by enumeration)."""
+"""A small game in which the scalar product is the stronger attack (computed by enumeration)."""
 
 
 def _scalar(kind: str) -> tuple[mi.FixedTarget, mi.AbstractAttack]:

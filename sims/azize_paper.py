@@ -1,7 +1,7 @@
 """The studies: settings of the papers' figures, with every number fixed.
 
 All play the reference game of Azize & Basu (2025), section 6: n = 1000 records of d = 5000 independent Bernoulli
-coordinates whose p_j are drawn once, uniformly from [1/4, 3/4].
+coordinates whose p_j are sampled once, uniformly from [1/4, 3/4].
 """
 
 from collections.abc import Callable
@@ -37,13 +37,13 @@ def reference_data() -> mi.Bernoulli:
 
 @cache
 def _reference_records() -> np.ndarray:
-    """1000 records drawn once; a study with n0 points takes the first n0."""
+    """1000 records sampled once; a study with n0 points takes the first n0."""
     data = reference_data()
     return (np.random.default_rng(_REFERENCE_SEED).random((1000, D)) < data.p).astype(np.float64)
 
 
 def paper_target(kind: str) -> np.ndarray:
-    """The "easy" (easiest), "hard" (hardest) or "medium" (one typical) target of the reference data."""
+    """The "easy" (easiest), "hard" (hardest) or "medium" (typical) target of the reference data."""
     data = reference_data()
     if kind == "easy":
         return data.easiest_target()
@@ -67,7 +67,7 @@ def _noise(gamma: float) -> Built:
 
 def _subsampled(rho: float) -> Built:
     """The likelihood ratio of the mixture, log(1 - rho + rho exp(t)), is ranked by t, the ratio given that the target
-    is drawn: the same test at every threshold, but t does not saturate at log(1 - rho) in float64.
+    is sampled: the same test at every threshold, but t does not saturate at log(1 - rho) in float64.
     """
     data = reference_data()
     mechanism = mi.Subsampled(mi.EmpiricalMean(), rho)

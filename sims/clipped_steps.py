@@ -1,4 +1,4 @@
-"""One clipped noisy step on Gaussian gradients: the law of the score, against every gradient drawn."""
+"""A single clipped noisy step on Gaussian gradients: the law of the score, against every sampled gradient."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ CLIPPED = (
     ),
     Study(
         "clipped_step_rows",
-        "the same on gradients of unequal variances, every one of them drawn",
+        "the same on gradients of unequal variances, each of them sampled",
         lambda: _step(isotropic=False),
         {"quick": 64, "standard": 2_000, "full": 20_000},
     ),

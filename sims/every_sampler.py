@@ -47,7 +47,7 @@ def small_games() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
     step = mi.SGDStep(3.0, 0.5)
 
     return {
-        # One run for each of the engine's samplers, then one for each family of classes.
+        # A run for each of the engine's samplers, then a run for each family of classes.
         "normal": (mi.FixedTarget(coin, normal, n=8, target=two), mi.CovarianceScore(normal, n=8)),
         "poisson-normal": (fixed(poisson, normal), mi.CovarianceScore(normal, n=8)),
         "random-normal": (mi.RandomTarget(mean, normal, n=8), mi.CovarianceScore(normal, n=8)),

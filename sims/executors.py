@@ -1,4 +1,4 @@
-"""`python -m sims run --executor ...`: what plays the shards of one run, made from a word of the command line."""
+"""`python -m sims run --executor ...`: what plays the shards of a run, made from a word of the command line."""
 
 import multiprocessing
 import os
@@ -37,7 +37,7 @@ def check_kind(text: str) -> str:
 
 @contextmanager
 def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
-    """Yield an executor for `mi.play`, or a function that makes one, and close what was opened.
+    """Yield an executor for `mi.play`, or a function that makes an executor, and close what was opened.
 
     Args:
         kind: dask://HOST:PORT, slurm, mpi or processes.
@@ -78,7 +78,7 @@ def _processes() -> Callable[[], ProcessPoolExecutor]:
 
 
 def _end_with_parent() -> None:
-    """Have this process end where the one that started it was killed: it would wait for tasks for ever."""
+    """Have this process end where the process that started it was killed: it would wait for tasks for ever."""
     parent = multiprocessing.parent_process()
 
     def wait() -> None:
@@ -135,7 +135,7 @@ def _dask_client(kind: str, seconds: float) -> Any:
     result = built[0] if built else TimeoutError()
     if isinstance(result, (OSError, TimeoutError)):
         raise ExecutorError(
-            f"no scheduler of Dask answers at {kind} within {seconds:g} s; start one there, or give more time by --executor-timeout"
+            f"no scheduler of Dask answers at {kind} within {seconds:g} s; start a scheduler there, or give more time by --executor-timeout"
         ) from result
     if isinstance(result, BaseException):
         raise result

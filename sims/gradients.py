@@ -1,7 +1,7 @@
 """Gradients of a network at real records: the data of the games of Azize & Basu (2025), figures 3, 7 and 8.
 
-The records of a game are gradients at fixed parameters, drawn from a pool. A linear score reduces each to a number once, so that
-what is kept of 60,000 gradients of 7,850 coordinates is one number for each target and attack.
+The records of a game are gradients at fixed parameters, sampled from a pool. A linear score reduces each to a number once, so that
+what is stored of 60,000 gradients of 7,850 coordinates is a single number for each target and attack.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 import mipsim as mi
 from mipsim import data
 from mipsim._extras import optional
-from sims.kept_values import folder_kept, keeping_in
+from sims.stored_values import stored_folder, storing_in
 from sims.study import Study
 
 SEED = 20_250_905
 REFERENCES = 1000
 """n_r, the paper's number of reference points."""
 BATCH = 64
-"""The paper's batch: one step of SGD."""
+"""The paper's batch: a single step of SGD."""
 EPOCH = 16 * BATCH
 """Records of an epoch of 16 steps."""
 MEANS = (BATCH, 4 * BATCH, EPOCH)
@@ -38,7 +38,7 @@ Output = TypeVar("Output")
 
 
 def on_one_thread(make: Callable[Arguments, Output]) -> Callable[Arguments, Output]:
-    """A function whose matrix products and eigenvectors are computed by one thread of BLAS.
+    """A function whose matrix products and eigenvectors are computed by a single thread of BLAS.
 
     Their last bits depend on the number of threads, and a run is known by the bits of its data: on another number of cores its
     stored counts would belong to another run.
@@ -103,11 +103,11 @@ class Attacked:
 def attacked(records: data.DataSet, convolutions: bool, part: str, references: int = REFERENCES) -> Attacked:
     """Estimate the moments of gradients at the start of training, as algorithm 3 has it.
 
-    The covariance is that of Ledoit and Wolf, since with references <= d the printed one is singular.
+    The covariance is that of Ledoit and Wolf, since with references <= d the printed covariance is singular.
 
     Args:
         records: the training set.
-        convolutions: a network with three of them, or a linear one.
+        convolutions: a network with three of them, or a linear network.
         part: of the parameters, as in `per_example_gradients`.
         references: n_r.
     """
@@ -137,7 +137,7 @@ def victim(
     Args:
         title: for readers.
         records: the training set.
-        convolutions: a network with three of them, or a linear one.
+        convolutions: a network with three of them, or a linear network.
         part: of the parameters, as in `per_example_gradients`.
         references: n_r.
         store: a folder that keeps what gradients are reduced to, micro-batch by micro-batch; None keeps nothing.
@@ -200,39 +200,39 @@ NETWORKS: dict[str, tuple[bool, str]] = {"fashion": (False, "trained"), "cifar":
 """Victim -> whether its network has three convolutions, and the part whose gradients are attacked."""
 
 
-def _kept_victim(name: str, title: str, records: data.DataSet) -> Victim:
-    return victim(title, records, *NETWORKS[name], store=folder_kept(f"gradients-{name}"))
+def _stored_victim(name: str, title: str, records: data.DataSet) -> Victim:
+    return victim(title, records, *NETWORKS[name], store=stored_folder(f"gradients-{name}"))
 
 
 @cache
 def fashion() -> Victim:
     """A linear network on Fashion-MNIST, all of its 7,850 parameters. Raises `DataError` where the data are missing."""
-    return _kept_victim("fashion", "Fashion-MNIST", data.fashion_mnist())
+    return _stored_victim("fashion", "Fashion-MNIST", data.fashion_mnist())
 
 
 @cache
 def cifar() -> Victim:
     """Three convolutions and a linear layer on CIFAR-10, the 4,010 parameters of the last. Raises `DataError` where the data are missing."""
-    return _kept_victim("cifar", "CIFAR-10", data.cifar10())
+    return _stored_victim("cifar", "CIFAR-10", data.cifar10())
 
 
 VICTIMS: dict[str, Callable[[], Victim]] = {"fashion": fashion, "cifar": cifar}
 
 
 def victims(folder: Path) -> dict[str, Victim]:
-    """All of them by name; what their gradients are reduced to is kept in the folder, that of the counts of their games.
+    """All of them by name; what their gradients are reduced to is stored in the folder, that of the counts of their games.
 
     Raises:
         DataError: where a data set is missing.
         ValueError: if the folder holds something else.
         OSError: if it cannot be written.
     """
-    with keeping_in(folder):
+    with storing_in(folder):
         return {which: build() for which, build in VICTIMS.items()}
 
 
 def projected_game(of: Victim, target: str, attack: str, n: int) -> tuple[mi.FixedTarget, mi.ScalarProduct]:
-    """The game on the mean of n gradients as one on the mean of their scores: the score is that mean."""
+    """The game on the mean of n gradients as a game on the mean of their scores: the score is that mean."""
     place, which = TARGETS.index(target), ATTACKS.index(attack)
     scores = of.scores[:, place, which][:, None]
     game = mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical(scores), n, scores[of.targets[place]])

@@ -27,7 +27,7 @@ SEEDS, QUICK_SEEDS = 10, 2
 
 @dataclass(frozen=True)
 class Score:
-    """How a searcher did on one defect: how many of the seeds found it, and the mean seconds of a search."""
+    """How a searcher did on a defect: how many of the seeds detected it, and the mean seconds of a search."""
 
     searcher: str
     defect: str
@@ -45,7 +45,7 @@ class _Spent(Exception):
 
 
 def hunted(statement: rf.Statement, probes: int, seed: int) -> bool:
-    """Search with `mipsim.referee.hunting.hunt`; found means REFUTED by its judge."""
+    """Search with `mipsim.referee.hunting.hunt`; detected means REFUTED by its judge."""
     return rf.hunt(statement, f"{probes} probes", seed=seed, progress=False).verdict == "REFUTED"
 
 
@@ -161,7 +161,7 @@ def run_hunt_bench(quick: bool = False, file: str | None = None) -> list[Score]:
     scores: list[Score] = []
     names = list(SEARCHERS)
     print(
-        f"{len(DEFECTS)} planted defects, {seeds} seeds, {probes} probes each: found, and seconds of a search"
+        f"{len(DEFECTS)} planted defects, {seeds} seeds, {probes} probes each: detected, and seconds of a search"
     )
     print(f"{'':<40}" + "".join(f"{name[:22]:>24}" for name in names))
     for defect in DEFECTS:

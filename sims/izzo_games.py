@@ -25,7 +25,7 @@ def scale_of(moment: float, eta: float) -> float:
 
 
 def two_outputs(moment: float, dimension: int, eta: float) -> tuple[mi.Subset, mi.FunctionAttack]:
-    """D = {(1, ..., 1), (-1, ..., -1)}, A(D) = its one record: every sigma_i is 1."""
+    """D = {(1, ..., 1), (-1, ..., -1)}, A(D) = its only record: every sigma_i is 1."""
     scale = scale_of(moment, eta)
     records = np.ones((2, dimension)) * [[1.0], [-1.0]]
     mechanism = mi.NormNoise(

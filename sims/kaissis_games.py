@@ -1,4 +1,4 @@
-"""The audits of Kaissis et al. (2023), figure 3: one step of DP-SGD on a synthetic binary task, and on the diabetes data."""
+"""The audits of Kaissis et al. (2023), figure 3: a single step of DP-SGD on a synthetic binary task, and on the diabetes data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GAMES = {"quick": 100_000, "standard": 500_000, "full": 10_000_000}
 CLIP = 1.0
 ROWS = 64
 SHADOWS = 256
-"""Models without the record that offline LiRA trains for each game; their number is not said in the paper."""
+"""Models without the record that offline LiRA trains for each game; their number is not stated in the paper."""
 LEARNING_RATE = 0.5
 
 
@@ -44,7 +44,7 @@ def _game(d: int, ratio: float, shadows: int = 0) -> mi.RelaxedThreat:
 
 
 def canary_logit(release: Array) -> Array:
-    """The logit of the canary's confidence in its label after one step from 0 along the released gradient."""
+    """The logit of the canary's confidence in its label after a single step from 0 along the released gradient."""
     return -4.0 * CLIP * LEARNING_RATE * release[0]
 
 

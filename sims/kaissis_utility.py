@@ -19,8 +19,8 @@ from mipsim.data.files import lacking
 from mipsim.data.published import PUBLISHED
 from mipsim.tradeoff import MixtureTradeOff, SampledTradeOff
 from sims.gradients import SEED
-from sims.kept_values import kept
 from sims.leemann_utility import halved
+from sims.stored_values import stored
 
 SEEDS = 5
 ARMS = ("DPTM", "RTM")
@@ -77,8 +77,8 @@ class Task:
         reported: the paper's accuracies, of `ARMS`.
         records: the data.
         scales: by name.
-        stem: what the names of kept files begin with.
-        needs: the data set, by its name in `mipsim.data`, without which the figure is drawn nevertheless; None where it is not.
+        stem: what the names of stored files begin with.
+        needs: the data set, by its name in `mipsim.data`, without which the figure is plotted nevertheless; None where it is not.
     """
 
     title: str
@@ -254,13 +254,15 @@ def accuracy(task: Task, name: str, noise: float, seed: int, store: Path) -> flo
         name: of the scale.
         noise: the noise multiplier.
         seed: of the start, the batches and the noise.
-        store: a folder that keeps what was found, and the state of a training after each epoch.
+        store: a folder that stores results, and the state of a training after each epoch.
     """
     scale = task.scales[name]
     file = store / f"{task.stem}_{name}_{noise:.6f}_{seed}"
     settings = {**asdict(scale), "noise": noise, "seed": seed}
     return float(
-        kept(file.with_name(f"{file.name}.json"), settings, partial(_trained, task, scale, noise, seed, file))
+        stored(
+            file.with_name(f"{file.name}.json"), settings, partial(_trained, task, scale, noise, seed, file)
+        )
     )
 
 

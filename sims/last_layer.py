@@ -51,7 +51,7 @@ def accuracies(
     """Test accuracy after training by noisy SGD from zero, for each noise; float64 (m,).
 
     The gradient of an example is the product of what its output lacks and its features, (p + 1) x classes numbers of which only the norm is
-    needed to clip it: no example's own gradient is ever made, and the models of all noises are one matrix.
+    needed to clip it: no example's own gradient is ever made, and the models of all noises are a single matrix.
 
     Args:
         layer: what is trained.

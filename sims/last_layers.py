@@ -1,7 +1,7 @@
 """Training of the last layer of a network on the features before it: the games of Leemann et al. (2023), figures 2b and 2c.
 
 Nothing but the last layer is trained, so that the features of a record stay as they are: they are computed once, and a game is the
-training of a linear network on them, step by step, on drawn records.
+training of a linear network on them, step by step, on sampled records.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import mipsim as mi
 from mipsim import data
 from sims.gradients import SEED, on_one_thread
-from sims.kept_values import folder_kept
+from sims.stored_values import stored_folder
 from sims.study import Study
 
 MODELS, STEPS, RATE = 5, 5, 0.01
@@ -31,8 +31,8 @@ PRETRAINED, EPOCHS = 10_000, 3
 """Images of CIFAR-10 on which the convolutions are trained before, and passes over them."""
 CHANNELS = (16, 32, 32, 16)
 """Of the four convolutions, which leave 2 x 2 x 16 = 64 features."""
-WIDTHS, LOCATION_EPOCHS, KEPT_CLASSES = (256, 128), 30, 20
-"""Of the three layers on Location-30; the last one is for the classes with the most records, as in the paper."""
+WIDTHS, LOCATION_EPOCHS, LAST_CLASSES = (256, 128), 30, 20
+"""Of the three layers on Location-30; the last layer is for the classes with the most records, as in the paper."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _convolved() -> tuple[np.ndarray, np.ndarray]:
         epochs=EPOCHS,
         rate=1e-3,
         seed=SEED,
-        checkpoint=_kept_network("cifar"),
+        checkpoint=_stored_network("cifar"),
     )
     return nn.features(network, trained, images.x[rest]), images.y[rest]
 
@@ -129,23 +129,23 @@ def _location(model: int) -> Features:
     people = data.location30()
     by_records = np.argsort(-np.bincount(people.y), kind="stable")
     place = np.argsort(by_records, kind="stable")[people.y]  # 0 is the class with the most records
-    other = place >= KEPT_CLASSES
-    network = nn.layered(people.x.shape[1:], WIDTHS, len(people.classes) - KEPT_CLASSES)
+    other = place >= LAST_CLASSES
+    network = nn.layered(people.x.shape[1:], WIDTHS, len(people.classes) - LAST_CLASSES)
     trained = nn.train(
         network,
         people.x[other],
-        place[other] - KEPT_CLASSES,
+        place[other] - LAST_CLASSES,
         epochs=LOCATION_EPOCHS,
         rate=1e-3,
         seed=model,
-        checkpoint=_kept_network(f"location-{model}"),
+        checkpoint=_stored_network(f"location-{model}"),
     )
-    return _fresh(nn.features(network, trained, people.x[~other]), place[~other], KEPT_CLASSES, model)
+    return _fresh(nn.features(network, trained, people.x[~other]), place[~other], LAST_CLASSES, model)
 
 
-def _kept_network(name: str) -> Path | None:
-    """The file of a trained network beside the counts of its games, which names the training; None where nothing is kept."""
-    folder = folder_kept("networks")
+def _stored_network(name: str) -> Path | None:
+    """The file of a trained network beside the counts of its games, which names the training; None where nothing is stored."""
+    folder = stored_folder("networks")
     if folder is None:
         return None
     folder.mkdir(parents=True, exist_ok=True)
@@ -215,9 +215,9 @@ def _head(found: Features) -> tuple[Any, Any]:
 
 @on_one_thread
 def steps_game(of: Attacked, n: int, steps: int) -> tuple[mi.RandomTarget, mi.AbstractAttack]:
-    """Steps on all of the n drawn records; log p-values of GLiR, with F and n where F^-1 and n - 1 are printed, added over the steps.
+    """Steps on all of the n sampled records; log p-values of GLiR, with F and n where F^-1 and n - 1 are printed, added over the steps.
 
-    The target is one of the records, or another draw. The mean of the gradients is estimated anew at the parameters of each step, as
+    The target is among the records, or another draw. The mean of the gradients is estimated anew at the parameters of each step, as
     the algorithm says; the covariance, of up to 2,451 coordinates, once at the start.
     """
     from mipsim import nn
@@ -233,7 +233,7 @@ def steps_game(of: Attacked, n: int, steps: int) -> tuple[mi.RandomTarget, mi.Ab
 
 
 def name_of(which: str, model: int, steps: int) -> str:
-    """The study of a curve of figure 2b (one step) or 2c."""
+    """The study of a curve of figure 2b (a single step) or 2c."""
     return f"leemann_fig2{'b' if steps == 1 else 'c'}_{which}_{model}"
 
 

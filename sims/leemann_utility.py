@@ -13,8 +13,8 @@ import numpy as np
 from mipsim import data
 from mipsim.theory import leemann
 from sims.gradients import SEED
-from sims.kept_values import kept
 from sims.last_layer import LastLayer, accuracies
+from sims.stored_values import stored
 
 MUS = np.geomspace(0.4, 50.0, 20)
 SEEDS = 5
@@ -32,7 +32,7 @@ class Run(NamedTuple):
         clip: the bound C on the norm of a gradient.
         batch: n.
         records: N.
-        epochs: passes over them; a fraction where the number of steps is kept and that of records is not.
+        epochs: passes over them; a fraction where the number of steps is that of the paper and that of records is not.
     """
 
     d: int
@@ -87,7 +87,7 @@ SPREAD = 2.5
 
 
 def adult_layer(seed: int, _: Path) -> LastLayer:
-    """512 frozen random tanh features, drawn by the seed, of 12 ordinal columns. Raises `DataError` where Adult is missing.
+    """512 frozen random tanh features, sampled by the seed, of 12 ordinal columns. Raises `DataError` where Adult is missing.
 
     The published halves are pooled, since N = 43,000 is more than the 32,561 rows to train; the other 5,842 rows are for test.
     """
@@ -197,7 +197,7 @@ def sweep(
     Args:
         name: of the task.
         seed: of the layer, the order of the records and the noise.
-        store: a folder that keeps what was found, and networks.
+        store: a folder that stores results, and networks.
         tasks: the data sets.
         mus: of the whole run.
     """
@@ -214,7 +214,7 @@ def sweep(
         "mus": mus.tolist(),
         "arms": ARMS,
     }
-    result = kept(
+    result = stored(
         store / f"leemann_fig3_{name.lower()}_{seed}.json",
         settings,
         partial(_accuracies, layer, run, rate, seed, store, deviations, clips),

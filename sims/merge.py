@@ -16,15 +16,15 @@ from mipsim.engine.options import shard_of
 def merge(
     files: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], force: bool = False
 ) -> mi.Histogram:
-    """Add shards that `python -m sims run --shard i/k` wrote, and store the result of one whole run.
+    """Add shards that `python -m sims run --shard i/k` wrote, and store the result of a whole run.
 
     Args:
-        files: the shards, in any order; each game must be in exactly one of them.
+        files: the shards, in any order; each game must be in a single shard.
         out: where the sum is stored. An existing file stays, unless it holds this sum already or `force` is true.
         force: replace what is at `out`.
 
     Returns:
-        The counts and the manifest that one process would have given.
+        The counts and the manifest that a single process would have given.
 
     Raises:
         ValueError: if a file is corrupt, no shard or not finished, belongs to another run (study, seed, edges,
@@ -68,7 +68,7 @@ def _shard(path: Path) -> mi.Histogram:
 
 
 def _one_run(shards: Sequence[tuple[Path, mi.Histogram]]) -> range:
-    """The games of the whole, if all shards are of one run."""
+    """The games of the whole, if all shards are of the same run."""
     (first, model), *others = shards
     parts = [part for part in IDENTITY if part != "shard"]
     for path, shard in others:
@@ -77,7 +77,7 @@ def _one_run(shards: Sequence[tuple[Path, mi.Histogram]]) -> range:
         if shard.manifest["shard"]["games"] != model.manifest["shard"]["games"]:
             totals = [s.manifest["shard"]["games"][1] for s in (shard, model)]
             raise ValueError(
-                f"{path} is a shard of {totals[0]} games and {first} one of {totals[1]}; they must be of as many"
+                f"{path} is a shard of {totals[0]} games and {first} a shard of {totals[1]}; they must be of as many"
             )
     return range(*model.manifest["shard"]["games"])
 
@@ -90,7 +90,7 @@ def _partition(shards: Sequence[tuple[Path, mi.Histogram]], whole: range) -> Non
         _, start, stop = shard.manifest["runs"][0]
         if start < min(reached, stop):
             raise ValueError(
-                f"{path} and {before} both hold game {start}; each game must be in one shard only"
+                f"{path} and {before} both hold game {start}; each game must be in a single shard"
             )
         if start > reached:
             missing.append(f"{reached} to {start - 1}")

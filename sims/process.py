@@ -12,25 +12,25 @@ def show(lines: Iterable[str]) -> None:
     """Print the lines, cut to the width of a terminal and whole elsewhere.
 
     Examples:
-        >>> show(["one", "two"])
-        one
+        >>> show(["first", "second"])
+        first
         two
     """
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in lines:
         print(line if width is None or len(line) <= width else f"{line[: width - 1]}…")
-    sys.stdout.flush()  # while a reader that has gone can be told from a full disk
+    sys.stdout.flush()  # while a reader that has gone can be distinguished from a full disk
 
 
 def listing(lines: Callable[[], Sequence[str]], words: str) -> Callable[[Any], Any]:
     """The option --list, which ends a command with these lines as --help ends it.
 
     Args:
-        lines: made when they are asked for.
+        lines: made when they are requested.
         words: of the help.
 
     Examples:
-        >>> listing(lambda: ["one"], "list the studies").__name__
+        >>> listing(lambda: ["first"], "list the studies").__name__
         'decorator'
     """
     import click

@@ -6,7 +6,7 @@ from typing import Any
 
 import mipsim as mi
 from mipsim.engine.checkpoint import read_counts
-from sims.kept_values import keeping_in
+from sims.stored_values import storing_in
 from sims.study import Study
 
 
@@ -45,7 +45,7 @@ def run(
     """Play a study, going on from its stored counts if there are any.
 
     The result depends on the study, the seed and the number of games only. Stored counts of as many games are
-    returned as they are; those of fewer are extended, to the result that one run would have given; those of more are
+    returned as they are; those of fewer are extended, to the result that a single run would have given; those of more are
     left alone, and the games are played afresh without being stored.
 
     Args:
@@ -70,7 +70,7 @@ def run(
         100
     """
     seed = study.seed if seed is None else seed
-    with keeping_in(directory):
+    with storing_in(directory):
         game, attack = study.build()
     edges = None if study.thresholds is None else _placed(study.thresholds, seed, directory)
     path = None
@@ -99,7 +99,7 @@ def run(
 
 
 def _placed(study: Study, seed: int, directory: str | os.PathLike[str] | None) -> mi.Histogram:
-    """Counts of a study, of one game if none are stored: a pilot places the same thresholds for any number of games and any seed."""
+    """Counts of a study, of a single game if none are stored: a pilot places the same thresholds for any number of games and any seed."""
     games = 1
     if directory is not None and (path := store_path(study, seed, directory)).exists():
         games = read_counts(path)["manifest"].get("games", 1)

@@ -20,15 +20,15 @@ class Study:
 
     Attributes:
         name: what it is called on the command line and on disk.
-        description: one line for a reader.
+        description: a line for a reader.
         build: makes the game and the attack; deterministic.
         games: games per world at each scale: "quick", "standard", "full".
         seed: the default seed of its games.
-        claim: what a theorem says of the curve, of the game and the attack; None where none is kept.
-        thresholds: a study of like scores, whose thresholds serve this one too, so that games of a pilot are spared; None = a pilot of its own.
+        claim: what a theorem says of the curve, of the game and the attack; None where there is none.
+        thresholds: a study of like scores, whose thresholds serve this study too, so that games of a pilot are spared; None = a pilot of its own.
 
     Raises:
-        ValueError: if a scale is missing or has less than one game, or the name does not suit a file.
+        ValueError: if a scale is missing or has no game, or the name does not suit a file.
 
     Examples:
         >>> from sims.studies import STUDIES

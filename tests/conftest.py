@@ -16,7 +16,7 @@ os.environ.setdefault("MPLBACKEND", "agg")
 # The workers share the cores already: threads of matrix products that wait for each other's cores take twice the time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# The same game is compiled by one test for all of this run: the workers and the programs that tests start share what they compiled.
+# The same game is compiled once for all tests of a run: the workers and the programs that tests start share what they compiled.
 _CACHE = "JAX_COMPILATION_CACHE_DIR"
 _MADE = None if _CACHE in os.environ else tempfile.mkdtemp(prefix="mipsim-tests-")
 if _MADE is not None:
@@ -30,7 +30,7 @@ if _MADE is not None:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Property tests draw the same examples each time, and no clock fails one on a slow machine.
+# Property tests draw the same examples each time, and no clock fails a test on a slow machine.
 settings.register_profile(
     "tests", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -38,7 +38,7 @@ settings.load_profile("tests")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A slow case of a test of `system` or `evidence` runs where `slow` is asked for only, so that those end in time."""
+    """A slow case of a test of `system` or `evidence` runs only where `slow` is requested, so that the others end in time."""
     if "slow" not in config.option.markexpr:
         slow = [item for item in items if item.get_closest_marker("slow") is not None]
         items[:] = [item for item in items if item.get_closest_marker("slow") is None]
@@ -60,7 +60,7 @@ def sixty_digits() -> Iterator[None]:
 
 @pytest.fixture
 def no_screen() -> Iterator[None]:
-    """Figures are drawn without a window, and closed."""
+    """Figures are plotted without a window, and closed."""
     from matplotlib import get_backend, pyplot
 
     backend = get_backend()

@@ -17,7 +17,7 @@ def literal_sums(p: Sequence[float], n: int, target: Sequence[int] | None, chose
         p: success probabilities, d of them.
         n: the number of records.
         target: replaces a uniformly chosen record; None = the "out" world.
-        drawn: how many of the n rows are drawn without replacement; None = all.
+        drawn: how many of the n rows are sampled without replacement; None = all.
 
     Returns:
         The probability of each vector of sums.
@@ -43,7 +43,7 @@ def random_target_sums(p: Sequence[float], n: int, member: bool) -> Law:
     """The joint law of (*target, *column sums) of the random-target game, by brute force."""
     d, law = len(p), defaultdict(float)
     for bits in itertools.product((0, 1), repeat=(n + 1) * d):
-        records = np.array(bits).reshape(n + 1, d)  # the last one is the fresh draw
+        records = np.array(bits).reshape(n + 1, d)  # the last record is the fresh draw
         weight = math.prod(
             p[j] if records[i, j] else 1 - p[j] for i, j in itertools.product(range(n + 1), range(d))
         )

@@ -22,9 +22,9 @@ def density_terms(
 
     Args:
         n: rows.
-        characteristic: u -> E exp(i u (Z - mean)) of one record's coordinate, on an array of real u.
-        mean: of one record's coordinate.
-        variance: of one record's coordinate.
+        characteristic: u -> E exp(i u (Z - mean)) of a record's coordinate, on an array of real u.
+        mean: of a record's coordinate.
+        variance: of a record's coordinate.
         z: the target's value at this coordinate; it need not lie in the support.
         count: how many such coordinates.
         noise_variance: gamma^2 of added N(0, n gamma^2) noise on the sum.

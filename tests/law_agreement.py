@@ -1,4 +1,4 @@
-"""Do samples come from one law? Each check fails a correct sampler with probability <= FAILURE."""
+"""Do samples come from the same law? Each check fails a correct sampler with probability <= FAILURE."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-stats: Any = scipy.stats  # its stubs take every frozen law for a discrete one
+stats: Any = scipy.stats  # its stubs type every frozen law as discrete
 FAILURE = 1e-9
 # Two-sided normal quantile of FAILURE: for means of > 1e4 draws, whose normal approximation is good there.
 SIGMAS = float(-stats.norm.ppf(FAILURE / 2))

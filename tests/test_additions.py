@@ -27,7 +27,7 @@ class CosineScore(mi.AbstractAttack):
 
 
 class LogisticTradeOff(mi.AbstractTradeOff):
-    """Telling a logistic variable from one that is shifted by mu."""
+    """Distinguish a logistic variable from a variable shifted by mu."""
 
     mu: float
 
@@ -47,7 +47,7 @@ def test_an_attack_plays_in_any_game_and_is_compared():
     attack = CosineScore(np.full(8, 0.5))
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=6, target=np.full(8, 2.0))
     counts = mi.play(game, attack, 4_000, progress=False)
-    # Records that are drawn without their rows, in the same time as for any other attack.
+    # Records that are sampled without their rows, in the same time as for any other attack.
     assert counts.manifest["sampler"] == "columns"
     assert counts.manifest["attack"]["class"].endswith("CosineScore")
     assert counts.tradeoff().compare(mi.GaussianTradeOff(0.0), tolerance=0.1).verdict == "REFUTED"

@@ -1,4 +1,4 @@
-"""What a new user mistypes first gets one sentence before any work."""
+"""What a new user mistypes first gets a single sentence before any work."""
 
 from collections.abc import Callable
 from typing import Any

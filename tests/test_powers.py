@@ -11,12 +11,12 @@ from mipsim._roots import least_float, least_whole
 
 @pytest.mark.parametrize("copies", [1, 2, 3, 6, 7, 64, 1000])
 def test_a_power_is_that_of_whole_numbers(copies):
-    assert repeated(3, copies, lambda one, other: one * other) == 3**copies
+    assert repeated(3, copies, lambda first, second: first * second) == 3**copies
 
 
 @pytest.mark.parametrize("copies", [1, 7, 64, 255])
 def test_sums_on_a_lattice_are_right_to_the_stated_error(copies):
-    """Against whole numbers; one probability off by two per cent is seen."""
+    """Against whole numbers; a probability off by two per cent is detected."""
     counts = np.array([137, 402, 55, 430], object)  # of 1024
     true = np.array([float(Fraction(k, 1024**copies)) for k in repeated(counts, copies, np.convolve)])
     row = counts.astype(float) / 1024

@@ -202,7 +202,7 @@ def hunt_all(
         seed: of each.
         folder: keeps every probe, in a file for each statement and seed, so that a hunt goes on where it was; or None.
         say: called with the progress of each hunt.
-        workers: processes; 1: this one.
+        workers: processes; 1: this process.
         find: for more than 1 worker: a function of a module that returns a statement by its name, in another process.
 
     Raises:

@@ -1,6 +1,6 @@
 """Azize and Basu, algorithm 3: the canary with the largest Mahalanobis score is the easiest to attack.
 
-Here gradients of one coordinate, in a batch of b: 0.01/b with probability 0.1/b, else 1 or -1 by the toss of a coin. The candidates
+Here gradients of a single coordinate, in a batch of b: 0.01/b with probability 0.1/b, else 1 or -1 by the toss of a coin. The candidates
 are 1 and 0.01/b; mu0 and C0, not centred, as printed, are those of infinitely many references.
 """
 
@@ -20,7 +20,7 @@ for b in (10, 1_000, 100_000):
     most = alpha + np.sqrt(alpha * (1 - alpha) * variance)
     print(
         f"Batch of {b}: scores {scores[0]:.3g} (canary 1) and {scores[1]:.3g}: the first is picked. At FPR {alpha:.4f} the "
-        f"first is found with power {most:.4f} at most, the second with power 1."
+        f"first is detected with power {most:.4f} at most, the second with power 1."
     )
     assert scores[0] > 1e5 * scores[1]
     assert most < 0.25

@@ -26,5 +26,5 @@ print(
     f"Power at FPR {alpha:g}: covariance attack {covariance:.4f} as printed, {corrected:.4f} with the sign of descent;"
 )
 print(f"scalar product {scalar:.4f} with the same sign, {honest:.4f} with that of descent.")
-assert covariance < scalar  # as printed it is the weaker one
+assert covariance < scalar  # as printed it is the weaker attack
 assert corrected > honest

@@ -1,7 +1,7 @@
 """Azize and Basu, algorithm 4: the covariance attack improves on the scalar product when C0's inverse is well estimated.
 
 Here C0 = (1/n_r) sum g g' as printed, not centred, and mu0, from infinitely many references; gradients N((3, 0), I), a batch of 2, a
-target g* = (6, 1), one step. Scores of the batch gradient: (g* - mu)' C0^-1 (. - mu), and g*'(.).
+target g* = (6, 1), a single step. Scores of the batch gradient: (g* - mu)' C0^-1 (. - mu), and g*'(.).
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Azize and Basu, equation 5: l_n is asymptotically (z* - mu)' Sigma^-1 (muhat - mu) - ||z* - mu||^2_{Sigma^-1} / (2n).
 
-Here one coordinate is Bernoulli(1/n) and the target has the rare 1. In the n - 1 others, so that d = n, all N(0, 1),
+Here a single coordinate is Bernoulli(1/n) and the target has the rare 1. In the n - 1 others, so that d = n, all N(0, 1),
 the target is the mean: there the right side is 0, and what they add to l_n vanishes (its mean square is computed below).
 """
 
@@ -10,9 +10,7 @@ from scipy.stats import binom
 ones = np.arange(1, 60)
 for n in (100, 10_000, 1_000_000):
     p = 1.0 / n
-    log_ratio = np.log(
-        ones / (n * p)
-    )  # of the number of ones in n records, one of which is the target or not
+    log_ratio = np.log(ones / (n * p))  # of the number of ones in n records, with or without the target
     t = (1 - p) / (p * (1 - p))
     printed = t * (ones / n - p) - (1 - p) ** 2 / (p * (1 - p)) / (2 * n)
     apart = np.abs(log_ratio - printed) > 0.3

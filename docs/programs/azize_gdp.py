@@ -1,6 +1,6 @@
 """Azize and Basu, section 3: an audit with target z* would conclude sqrt(m*)-Gaussian differential privacy.
 
-That is delta(eps) = Phi(-eps/s + s/2) - e^eps Phi(-eps/s - s/2), s = sqrt(m*). Here one coordinate is Bernoulli(0.3/n), the
+That is delta(eps) = Phi(-eps/s + s/2) - e^eps Phi(-eps/s - s/2), s = sqrt(m*). Here a single coordinate is Bernoulli(0.3/n), the
 target has the rare 1; in the n - 1 others, so that d = n, say N(0, 1), it is the mean: m* = 1/0.3.
 """
 

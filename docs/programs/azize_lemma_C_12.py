@@ -20,7 +20,7 @@ for k in (10, 100, 1_000):
 
     # E W by E x^4 = 3 + 6/((df - 4) k).
     mean = -rho / (2 * (k - 1)) + rho / (2 * k) + rho * (1 - rho) / 8 * (3 + 6 / (df - 4) / k) / (k - 1) ** 2
-    # E W^2 is at least the part where one record z is in (16 k, L), or its negative, while the others' sum is within 2 sqrt k
+    # E W^2 is at least the part where a single record z is in (16 k, L), or its negative, while the others' sum is within 2 sqrt k
     # (probability 3/4 or more, by Chebyshev). There x >= z/(2 sqrt k) >= 8 sqrt k, beyond which W rises.
     least = []
     for exponent in (6, 9, 12):

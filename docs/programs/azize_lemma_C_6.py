@@ -1,6 +1,6 @@
 """Azize and Basu, lemma C.6: under H0 the log ratio l_n tends in law to N(-m*/2, m*).
 
-Here one coordinate is Bernoulli(0.1/n) and the target has the rare 1: m* = 10. In the n - 1 others, so that d = n, all
+Here a single coordinate is Bernoulli(0.1/n) and the target has the rare 1: m* = 10. In the n - 1 others, so that d = n, all
 N(0, 1), the target is the mean: they add 0 to m*, and a finite number to l_n.
 """
 

@@ -1,6 +1,6 @@
 """Azize and Basu, lemma C.9: E_0[Y] = -1/(2n) - t^2/(2n) + o(1/n), t = (z - mu)/sigma, for every coordinate.
 
-Here Bernoulli(0.02) records and t = 6 sqrt(n): a target that holds its leakage, m* = t^2/n = 36, in one coordinate.
+Here Bernoulli(0.02) records and t = 6 sqrt(n): a target that holds its leakage, m* = t^2/n = 36, in a single coordinate.
 """
 
 import numpy as np

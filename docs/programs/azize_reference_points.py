@@ -1,9 +1,9 @@
 """Azize and Basu, appendix E.1: with few reference points the covariance attack loses a negligible part of its power.
 
 Here the setting of figure 6: d = 5000 coins with p uniform in [0.25, 0.75], n = 1000, the easiest target. C0 = (1/n0) sum Z Z' has no
-inverse for n0 < d, and the paper does not say what is inverted: here its diagonal, not centred, as printed, and r added. With one
+inverse for n0 < d, and the paper does not say what is inverted: here its diagonal, not centred, as printed, and r added. With 1
 reference point each r that is tried, up to weights z* - mu0, loses half a probit or more. With 10 small ones lose most of the
-power, large ones little. No games: the bounds hold for the reference points that were drawn (Berry and Esseen).
+power, large ones little. No games: the bounds hold for the sampled reference points (Berry and Esseen).
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ d, n, alpha = 5000, 1000, 0.1
 def powers(weights: np.ndarray, p: np.ndarray, target: np.ndarray) -> tuple[float, float]:
     """The least and the most that the power of the score weights' muhat may be at FPR alpha."""
     third = (np.abs(weights) ** 3 * p * (1 - p) * (p**2 + (1 - p) ** 2)).sum()
-    variance = (weights**2 * p * (1 - p)).sum()  # of one record's part in n muhat
+    variance = (weights**2 * p * (1 - p)).sum()  # of a record's part in n muhat
     error = 0.56 * third / variance**1.5 / np.sqrt([n, n - 1])  # in the law without the target, and with it
     rise = weights @ (target - p) / np.sqrt(variance)
     least, most = (

@@ -18,12 +18,12 @@ def power(weights: np.ndarray, n: int) -> float:
     out = np.outer(*[binom.pmf(k, n, rate / n)] * 2)
     inside = np.outer(*[binom.pmf(k - 1, n - 1, rate / n)] * 2)
     score = np.round(np.add.outer(*(weights * target)[:, None] * k), 12)
-    used = found = 0.0
+    used = gained = 0.0
     for value in np.unique(score)[::-1]:
         chance = out[score == value].sum()
         share = min(1.0, (alpha - used) / chance) if chance else 1.0
-        used, found = used + share * chance, found + share * inside[score == value].sum()
-    return float(found)
+        used, gained = used + share * chance, gained + share * inside[score == value].sum()
+    return float(gained)
 
 
 for n in (1_000, 100_000, 10_000_000):

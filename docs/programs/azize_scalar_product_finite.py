@@ -19,12 +19,12 @@ inside = np.outer(*[binom.pmf(k - 1, n - 1, p)] * 2)
 def power(weights: np.ndarray, alpha: float) -> float:
     """Of the best test of level alpha that says "member" for large weights' muhat, ties decided by lot."""
     score = np.round(np.add.outer(*(weights * target)[:, None] * k / n), 12)
-    used = found = 0.0
+    used = gained = 0.0
     for value in np.unique(score)[::-1]:
         chance = out[score == value].sum()
         share = min(1.0, (alpha - used) / chance)
-        used, found = used + share * chance, found + share * inside[score == value].sum()
-    return float(found)
+        used, gained = used + share * chance, gained + share * inside[score == value].sum()
+    return float(gained)
 
 
 alpha = out[1:, 1:].sum() + out[2, 0] + 1e-12  # of "a 1 and a 1/2, or two 1s"

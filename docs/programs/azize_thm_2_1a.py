@@ -1,6 +1,6 @@
 """Azize and Basu, theorem 2.1 (a), with Pow_n as defined in section 2.2, by thresholds without randomisation.
 
-The mechanism releases whether the target is one of two records, turned round with probability 1/2 (epsilon = 0).
+The mechanism releases whether the target is among two records, turned round with probability 1/2 (epsilon = 0).
 """
 
 alpha = 0.5
@@ -9,7 +9,7 @@ alpha = 0.5
 # A threshold on it says "member" always (FPR 1) or never (FPR 0, power 0).
 power_of_ratio = 0.0
 
-# The score s = the released bit says "member" on one of the two outputs.
+# The score s = the released bit says "member" on either of the two outputs.
 fpr_of_bit = power_of_bit = 0.5
 
 print(

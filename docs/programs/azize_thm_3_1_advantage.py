@@ -1,6 +1,6 @@
 """Azize and Basu, theorem 3.1: the optimal advantage tends to Phi(sqrt(m*)/2) - Phi(-sqrt(m*)/2), m* = lim ||z* - mu||^2 / n.
 
-Here one coordinate is Bernoulli(0.3/n) and the target has the rare 1: m* = 1/0.3. In the n - 1 others, so
+Here a single coordinate is Bernoulli(0.3/n) and the target has the rare 1: m* = 1/0.3. In the n - 1 others, so
 that d = n, say N(0, 1), the target is the mean: they add 0 to m*, and can only add to what the best attack sees.
 """
 

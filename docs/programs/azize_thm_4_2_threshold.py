@@ -9,7 +9,7 @@ from scipy.special import ndtri
 rho, m, alpha = 0.5, 4.0, 0.5
 threshold = -rho * m / 2 - np.sqrt(rho * m) * ndtri(alpha)
 
-# The ratio is l = log(1 - rho + rho L), L >= 0 the ratio of the drawn rows: it is at least log(1 - rho), whatever is released.
+# The ratio is l = log(1 - rho + rho L), L >= 0 the ratio of the sampled rows: it is at least log(1 - rho), whatever is released.
 least = np.log(1 - rho)
 print(
     f"Level {alpha:g} as printed; l is at least {least:.3f}, above the threshold {threshold:g}, so that the level is 1."

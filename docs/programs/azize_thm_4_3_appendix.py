@@ -16,7 +16,7 @@ def advantage(m):
 
 
 # The score is N(-m_targ/2, m_targ) without the target and N(m_scal - m_targ/2, m_targ) with it, in the limit:
-# two normal laws of one variance, whose largest TPR - FPR is that of the main text.
+# two normal laws of the same variance, whose largest TPR - FPR is that of the main text.
 x = np.linspace(-6, 6, 100_001)
 best = np.max(ndtr((x + m_targ / 2) / np.sqrt(m_targ)) - ndtr((x - m_scal + m_targ / 2) / np.sqrt(m_targ)))
 print(

@@ -16,7 +16,7 @@ scores = {"printed": (psi / v - theta) / v, "corrected": psi}  # Sigma^-1 (I - E
 for n in (10_000, 100_000, 1_000_000):
     ones = np.arange(n + 1)
     estimate = logit(np.clip(ones, 0.5, n - 0.5) / n)
-    found = {}
+    ends = {}
     for name, weights in scores.items():
         # The score is a sum over regressions: normal, but for an error that Berry and Esseen bound.
         laws = []
@@ -31,13 +31,13 @@ for n in (10_000, 100_000, 1_000_000):
                 )
             laws.append((moments[0], np.sqrt(moments[1]), 0.56 * moments[2] / moments[1] ** 1.5))
         (m0, s0, e0), (m1, s1, e1) = laws
-        found[name] = [
+        ends[name] = [
             ndtr((m1 - m0 - s0 * ndtri(1 - alpha + sign * e0)) / s1) - sign * e1 for sign in (1, -1)
         ]  # the least and the most that the power may be
-    low, high = found["printed"]
+    low, high = ends["printed"]
     print(
         f"n = {n}: power in [{low:.3f}, {high:.3f}] at FPR {alpha:g}; claimed {claimed:.3f}. "
-        f"Weights psi: [{found['corrected'][0]:.3f}, {found['corrected'][1]:.3f}]."
+        f"Weights psi: [{ends['corrected'][0]:.3f}, {ends['corrected'][1]:.3f}]."
     )
     assert high < claimed - 0.08
-assert high < found["corrected"][0] - 0.1
+assert high < ends["corrected"][0] - 0.1

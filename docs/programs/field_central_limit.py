@@ -19,15 +19,15 @@ def delta_of_gdp(epsilon):
 
 epsilon = root_scalar(lambda e: delta_of_gdp(e) - delta, bracket=(0.0, 5.0)).root
 
-# The event "some step's output is above x". The record moves a step's output by 1 if it is drawn, with
+# The event "some step's output is above x". The record moves a step's output by 1 if it is sampled, with
 # probability q.
 x = np.linspace(-2.0, 6.0, 8001)
-one_below = (1.0 - q) * ndtr(x / sigma) + q * ndtr((x - 1.0) / sigma)
-with_record = 1.0 - one_below**steps
+all_below = (1.0 - q) * ndtr(x / sigma) + q * ndtr((x - 1.0) / sigma)
+with_record = 1.0 - all_below**steps
 without = -np.expm1(steps * log_ndtr(x / sigma))
-found = (with_record - np.exp(epsilon) * without).max()  # any event is a lower bound of delta
+shown = (with_record - np.exp(epsilon) * without).max()  # any event is a lower bound of delta
 
-print(f"mu = {mu:.4f}: epsilon is said to be at most {epsilon:.4f} at delta = {delta:g}.")
-print(f"At this epsilon one event alone shows delta >= {found:.4g}, {found / delta:.0f} times as much.")
+print(f"mu = {mu:.4f}: epsilon is claimed to be at most {epsilon:.4f} at delta = {delta:g}.")
+print(f"At this epsilon a single event shows delta >= {shown:.4g}, {shown / delta:.0f} times as much.")
 
-assert found > 1000.0 * delta
+assert shown > 1000.0 * delta

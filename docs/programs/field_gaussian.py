@@ -10,8 +10,8 @@ def true_delta(epsilon, sigma):
     """Integral of what the density of N(1, sigma^2) has above e^epsilon times that of N(0, sigma^2)."""
 
     def excess(x):
-        one, null = np.exp(-0.5 * ((x - 1.0) / sigma) ** 2), np.exp(epsilon - 0.5 * (x / sigma) ** 2)
-        return (one - null) / (sigma * np.sqrt(2.0 * np.pi))
+        record, null = np.exp(-0.5 * ((x - 1.0) / sigma) ** 2), np.exp(epsilon - 0.5 * (x / sigma) ** 2)
+        return (record - null) / (sigma * np.sqrt(2.0 * np.pi))
 
     start = epsilon * sigma**2 + 0.5  # from here on the ratio of the densities is above e^epsilon
     return quad(excess, start, start + 40.0 * sigma, epsabs=0.0)[0]
@@ -19,8 +19,8 @@ def true_delta(epsilon, sigma):
 
 for epsilon, delta in ((50.0, 0.1), (12.0, 1e-5)):
     sigma = np.sqrt(2.0 * np.log(1.25 / delta)) / epsilon
-    found = true_delta(epsilon, sigma)
+    shown = true_delta(epsilon, sigma)
     print(
-        f"epsilon = {epsilon:g}, sigma = {sigma:.4f}: delta is said to be {delta:g}, and it is {found:.4g}."
+        f"epsilon = {epsilon:g}, sigma = {sigma:.4f}: delta is claimed to be {delta:g}, and it is {shown:.4g}."
     )
-    assert found > 1.5 * delta
+    assert shown > 1.5 * delta

@@ -18,7 +18,7 @@ for a in (2, 3, 4, 5):
     moment = comb(a, k) @ ((1.0 - q) ** (a - k) * q**k * np.exp(k * (k - 1) / (2.0 * sigma**2)))
     poisson = min(poisson, (steps * math.log(moment) - math.log(delta)) / (a - 1))
 
-# Shuffled: the record is in exactly one batch, whose sum it lifts by 2 over that of the others; by 1 where it
+# Shuffled: the record is in a single batch, whose sum it lifts by 2 over that of the others; by 1 where it
 # is zeroed out. The event "the largest of the T noisy sums is above c" for any c shows an epsilon.
 c = np.linspace(0.0, 8.0, 4001)
 others = (steps - 1) * log_ndtr(c / sigma)

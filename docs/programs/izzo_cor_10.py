@@ -17,9 +17,9 @@ U = Y / (np.abs(Y) ** M).mean(axis=1, keepdims=True) ** (1.0 / M)
 # The attack: "in" where the mean of the released coordinates, +-1 + r mean(U), is above 0. Given U it is
 # right with probability P(r |mean(U)| < 1) + P(r |mean(U)| >= 1)/2 = 1 - exp(-1 / (c |mean(U)|))/2.
 right = 1.0 - 0.5 * np.exp(-1.0 / (c * np.abs(U.mean(axis=1))))
-found, error = right.mean() - 0.5, right.std() / np.sqrt(draws)
+shown, error = right.mean() - 0.5, right.std() / np.sqrt(draws)
 
 print(f"Corollary 10: no attack has an accuracy above 1/2 + {eta:g} (noise of scale c = {c:.4g}).")
-print(f"The sign of the mean of the output has 1/2 + {found:.4f} (standard error {error:.4f}).")
+print(f"The sign of the mean of the output has 1/2 + {shown:.4f} (standard error {error:.4f}).")
 
-assert found - 5.0 * error > 2.0 * eta
+assert shown - 5.0 * error > 2.0 * eta

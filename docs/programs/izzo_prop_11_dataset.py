@@ -10,7 +10,7 @@ for n in (8, 10, 12):
     last = comb(n, n // 2) ** 0.5 - sum(2.0**i for i in range(n // 2 - 1))
     data = [2.0**i for i in range(n - 1)] + [last]
     value = {half: 1.0 / sum(data[i] for i in half) for half in combinations(range(n), n // 2)}
-    sensitivity = 0.0  # the largest change where one record of the half is replaced by one from outside it
+    sensitivity = 0.0  # the largest change where a record of the half is replaced by a record from outside it
     for half, own in value.items():
         for gone in half:
             for new in set(range(n)) - set(half):

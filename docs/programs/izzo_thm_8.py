@@ -1,5 +1,5 @@
 """Izzo et al., theorem 8: eta-MIP implies TPR <= FPR + eta for every attack.
-Here n = 2 records of which one is drawn for training, and randomised response (epsilon = 2, delta = 0.1)
+Here n = 2 records of which a random record is used for training, and randomised response (epsilon = 2, delta = 0.1)
 about x*: it tells the truth with probability delta + (1 - delta) e^epsilon / (1 + e^epsilon).
 """
 

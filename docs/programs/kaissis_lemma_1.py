@@ -7,9 +7,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 alpha = 0.05
-cut = -ndtri(alpha)  # the one test z > cut, which does not know the shift
+cut = -ndtri(alpha)  # the test z > cut, which does not know the shift
 
-# The largest power of any test of this level against one shift, by Neyman and Pearson: outputs in cells,
+# The largest power of any test of this level against a known shift, by Neyman and Pearson: outputs in cells,
 # those of the largest likelihood ratio first, until their probability under the null is alpha.
 edges = np.concatenate([[-np.inf], cut + np.arange(-100_000, 80_001) * 1e-4, [np.inf]])
 null = np.diff(ndtr(edges))
@@ -26,5 +26,5 @@ for s in (1.0, 0.5, 0.25, 0.05):
     )
     gaps.append(best - power)
 
-print("One test is the best against all these shifts, where lemma 1 says that none is.")
+print("A single test is the best against all these shifts, where lemma 1 says that none is.")
 assert max(np.abs(gaps)) < 1e-7

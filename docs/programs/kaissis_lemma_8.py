@@ -1,6 +1,6 @@
 """Kaissis et al., lemma 8: two Gaussian mechanisms compose by averaging, to the curves of chi2_d with
 noncentrality (Delta_a + Delta_b)^2 / (sigma_a^2 + sigma_b^2). Here d = Delta_a = Delta_b = sigma_a = 1 and
-sigma_b = 3; the record shifts both outputs to one, unknown, side.
+sigma_b = 3; the record shifts both outputs to the same, unknown, side.
 """
 
 from scipy.stats import ncx2

@@ -17,9 +17,9 @@ x, y = np.concatenate([fpr, fnr]), np.concatenate([fnr, fpr])
 J = max((y + slope * x).min() - slope * alpha for slope in np.geomspace(0.05, 20.0, 2001))
 
 # The attack |z|^2 > c where k of the d coordinates keep their entry: noncentrality mu^2 k/d.
-kept = np.arange(d + 1)
+counts = np.arange(d + 1)
 cut = ncx2.isf(alpha, d, 0.0)
-missed = binom.pmf(kept, d, p) @ ncx2.cdf(cut, d, mu**2 * kept / d)
+missed = binom.pmf(counts, d, p) @ ncx2.cdf(cut, d, mu**2 * counts / d)
 
 print(f"At FPR {alpha:g} J promises an FNR of at least {J:.5f}; this attack has {missed:.5f}.")
 

@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 alpha, p, ratio = 1e-3, 0.3, 4.0
 
-# The DPTM attacker tests one side; without the record both sides are tested, each at alpha / 2.
+# The DPTM attacker tests a single side; without the record both sides are tested, each at alpha / 2.
 known = norm.sf(norm.isf(alpha) - ratio)
 unknown = norm.sf(norm.isf(alpha / 2) - ratio) + norm.sf(norm.isf(alpha / 2) + ratio)
 loss = known - unknown

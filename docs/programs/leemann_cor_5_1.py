@@ -1,4 +1,4 @@
-"""Leemann et al., corollary 5.1: for large d and n one step is mu_step-GMIP, with K >= ||Sigma^-1/2 theta'||^2 of theorem 5.1.
+"""Leemann et al., corollary 5.1: for large d and n a step is mu_step-GMIP, with K >= ||Sigma^-1/2 theta'||^2 of theorem 5.1.
 
 Here d = n = 1000, gradients N((1, ..., 1), I), the target's gradient theta' = 0 and no noise: K = 0 is allowed.
 """

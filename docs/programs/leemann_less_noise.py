@@ -1,5 +1,5 @@
 """Leemann et al., section 6.2: "we never need to add more noise for mu-GMIP than for mu-DP", neighbours adding
-or removing one record (table 1). Here mu = 1 and n = 1 gradient, +1 or -1 with probability 1/2 each, is released
+or removing a record (table 1). Here mu = 1 and n = 1 gradient, +1 or -1 with probability 1/2 each, is released
 with N(0, 1) added; the target's is +1.
 """
 

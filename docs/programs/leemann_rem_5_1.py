@@ -14,14 +14,14 @@ def moment(power):
     return quad(lambda t: t**power / (2.0 * edge), -edge, edge)[0]
 
 
-said = 2.0 * d  # the variance of chi2_d
+printed = 2.0 * d  # the variance of chi2_d
 mean = d * moment(2)
 variance = d * (moment(4) - moment(2) ** 2)  # of the sum of d independent squares
 
 print(f"Mean of K: the remark says {d}, and it is {mean:.6g}.")
-print(f"Variance of K: the remark says {said:g}, and it is {variance:.6g}.")
-print(f"sd(K) / sd(chi2_d) is {np.sqrt(variance / said):.4f}, where the remark says 1.")
+print(f"Variance of K: the remark says {printed:g}, and it is {variance:.6g}.")
+print(f"sd(K) / sd(chi2_d) is {np.sqrt(variance / printed):.4f}, where the remark says 1.")
 print(f"K is never above 3d = {3 * d}; chi2_{d} is above it with probability {chi2.sf(3 * d, d):.4f}.")
 
 assert abs(mean - d) < 1e-9  # the components are scaled as the remark asks
-assert variance < 0.5 * said
+assert variance < 0.5 * printed

@@ -1,4 +1,4 @@
-"""Leemann et al., theorem 4.2: an f-DP algorithm is f-MIP, neighbours adding or removing one record (table 1).
+"""Leemann et al., theorem 4.2: an f-DP algorithm is f-MIP, neighbours adding or removing a record (table 1).
 Here a sum of n = 3 gradients in [-1, 1] with N(0, 1) added, which is 1-GDP. The target's gradient is 1; all others
 are -1, and so is that of the record which has the target's place where it is out.
 """

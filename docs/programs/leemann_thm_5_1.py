@@ -1,4 +1,4 @@
-"""Leemann et al., theorem 5.1: one step is f-MIP with f of equation 8, for any K >= ||Sigma^-1/2 theta'||^2 (as
+"""Leemann et al., theorem 5.1: a step is f-MIP with f of equation 8, for any K >= ||Sigma^-1/2 theta'||^2 (as
 printed, without the mean).
 Here d = 1, n = 100, gradients N(10, 1), the target's gradient theta' = 0 and no noise: K = 0 is allowed.
 """

@@ -1,4 +1,4 @@
-"""Leemann et al., theorem 5.1 and remark 5.2: for "all distributions with finite variance" one step is f-MIP,
+"""Leemann et al., theorem 5.1 and remark 5.2: for "all distributions with finite variance" a step is f-MIP,
 f of equation 8. Here each of d = n/2 independent coordinates of a gradient is 0, 1 or sqrt 2 with probability
 0.6, 0.3 or 0.1; the target's are all sqrt 2, K is that of the centred gradient, and there is no noise.
 """

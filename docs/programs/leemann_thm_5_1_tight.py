@@ -1,5 +1,5 @@
 """Leemann et al., remark 5.2: without noise, with K = ||Sigma^-1/2 theta'||^2 as printed, equation 8 "cannot be
-improved". Here d = 1, n = 100, gradients N(10, 1), and a target at the mean, theta' = 10, so that K = 100; and one
+improved". Here d = 1, n = 100, gradients N(10, 1), and a target at the mean, theta' = 10, so that K = 100; and another
 with theta' = 0, so that K = 0.
 """
 
@@ -26,7 +26,7 @@ print(
 # theta' = 0: the mean of the batch in is N((n - 1) 10/n, (n - 1)/n^2), and low means speak for it.
 cut = mean + ndtri(fpr) / np.sqrt(n)
 low = ndtr((cut - (n - 1) * mean / n) * n / np.sqrt(n - 1.0))
-print(f"theta' = 0: equation 8 says power {equation_8(0.0):.4f} at FPR {fpr:g}; one test has {low:.4f}.")
+print(f"theta' = 0: equation 8 says power {equation_8(0.0):.4f} at FPR {fpr:g}; a single test has {low:.4f}.")
 
 assert best < 0.25 * equation_8(100.0)
 assert low > 4.0 * equation_8(0.0)

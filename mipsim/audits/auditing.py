@@ -30,7 +30,7 @@ _LEAST_RISK = 2e-9  # that bands at free thresholds know
 _LEAST_CONFIDENCE = 1e-15  # 1 - confidence is below 1 in float64 then
 _BINS = 40  # of the histogram of a report
 _BY_COINS = ("one-run", "runs")
-_NEVER = "not refuted; scores of one attack can refute a promise and never confirm it, since a better attack may leak more"
+_NEVER = "not refuted; scores of a single attack can refute a promise and never confirm it, since a better attack may leak more"
 
 
 def audit(
@@ -59,14 +59,14 @@ def audit(
 
     - "independent": each score is of a training run, or a game, of its own; say so by `runs=`, how many there were. One-sided bounds
       calibrated over all thresholds for every law of the scores, `mipsim.bands.family_lower_bound`, and a simultaneous band.
-    - "one-run": the scores are of canaries of one training run, each put in by an independent fair coin, or one of a known
+    - "one-run": the scores are of canaries of a single training run, each put in by an independent coin, fair or of a known
       `inclusion_probability`; `member` holds the coins. `mipsim.audits.one_run.OneRun`.
     - "runs": several training runs, such as a matrix of records and models. Where records are in several runs, or all runs hold equally
       many, exchanges of coins are judged; else all canaries together. `mipsim.audits.runs.judged_canaries`.
-    - "clustered": scores of one `cluster` may depend on each other; one score of each cluster is judged as independent,
+    - "clustered": scores of the same `cluster` may depend on each other; a single score of each cluster is judged as independent,
       `mipsim.audits.clusters.one_a_cluster`.
 
-    The order of rows changes nothing. A claim is refuted where what is promised lies below the bound (mu, epsilon), or the curve of the attack below the promised one.
+    The order of rows changes nothing. A claim is refuted where what is promised lies below the bound (mu, epsilon), or the curve of the attack below the promised curve.
     No claim is confirmed.
 
     Args:
@@ -82,31 +82,31 @@ def audit(
         cluster: names of clusters, shape (n,), for the design "clustered".
         claim: a trade-off function that bounds every attack, out against in; or text such as "epsilon=2,delta=1e-5", see
             `mipsim.audits.claims.read_claim`.
-        confidence: of each bound and of the verdict by itself, in [1e-15, 1); at most 1 - 2e-9 but for one run.
+        confidence: of each bound and of the verdict by itself, in [1e-15, 1); at most 1 - 2e-9 except for the design "one-run".
         delta: at which epsilon is bounded, in [0, 1]; by default that of the claim, or 1e-5.
-        guesses: for one run or several, how many of the highest scores are guessed "in" and of the lowest "out", fixed before
+        guesses: for the designs "one-run" and "runs", how many of the highest scores are guessed "in" and of the lowest "out", fixed before
             the scores; by default `mipsim.audits.one_run.guess_plan`.
-        inclusion_probability: for canaries that are in one run each, the probability with which each canary was put in, in (0, 1), as it was set before the
+        inclusion_probability: for canaries that are in a single run each, the probability with which each canary was put in, in (0, 1), as it was set before the
             run; by default 0.5. Other designs need no coins: their bounds hold given the worlds of the scores.
-        epsilon: at which delta is bounded, in [0, 700], but where coins are guessed; by default that of the claim, if it has one.
+        epsilon: at which delta is bounded, in [0, 700], but where coins are guessed; by default that of the claim, if it has an epsilon.
         columns: of a file or a frame, which column is which, such as {"score": "loss", "member": "is_member"}.
         higher: "in" or "out", the world that higher scores indicate; "in" is assumed, and the result says so.
         separator: of the cells of a text file, where its header does not tell.
 
     Raises:
-        ValueError: one sentence that names the argument or the file, and what is allowed.
+        ValueError: a single sentence that names the argument or the file, and what is allowed.
 
     Warns:
         UserWarning: where independent coins give such numbers of members with probability 1e-3 or less.
 
-    Source: Mahloujifar, Melis, Chaudhuri (2025) for one run, in the setting of Steinke, Nasr, Jagielski (2023).
+    Source: Mahloujifar, Melis, Chaudhuri (2025) for a single run, in the setting of Steinke, Nasr, Jagielski (2023).
 
     Examples:
         >>> import mipsim as mi, numpy as np
         >>> rng = np.random.default_rng(1)
         >>> coins = rng.random(1000) < 0.5
-        >>> found = mi.audit(rng.normal(size=1000) + 3.0 * coins, coins, design="one-run", claim="epsilon=1,delta=1e-6")
-        >>> found.verdict, found.epsilon_lower_bound > 1.0
+        >>> result = mi.audit(rng.normal(size=1000) + 3.0 * coins, coins, design="one-run", claim="epsilon=1,delta=1e-6")
+        >>> result.verdict, result.epsilon_lower_bound > 1.0
         (<Verdict.REFUTED: 'REFUTED'>, True)
         >>> models = rng.random((200, 16)) < 0.5  # 200 records, 16 models
         >>> mi.audit(rng.normal(size=(200, 16)) + models, models, design="runs", rows="records", claim="mu=0.5").verdict
@@ -160,7 +160,7 @@ def audit(
         read = {"columns": columns, "higher": higher, "separator": separator}
         known = read_scores(scores, **read, shadow=shadow, rows=rows)
     elif separator is not None:
-        raise ValueError("separator is given beside scores that are no file; only text has one")
+        raise ValueError("separator is given beside scores that are no file; only text has a separator")
     else:
         how = {"run": names, "record": records, "rows": rows, "shadow": shadow}
         known = scores_of(scores, member, cluster, **how, columns=columns, higher=higher)
@@ -290,7 +290,7 @@ def _delta(delta: float | None, claim: AbstractTradeOff | RatePromise | None) ->
 
 
 def _agrees(scores: Scores, design: str, counted: int | None, inclusion_probability: float | None) -> None:
-    """Raise ValueError where what is known of the scores, or said of their runs, contradicts the design."""
+    """Raise ValueError where what is known of the scores, or stated about their runs, contradicts the design."""
     where = f"{printable(scores.source)}: " if scores.source else ""
     n, run = scores.values.size, scores.run
     stated = (whole("runs", counted, 1) if counted is not None else None) if run is None else scores.runs
@@ -305,7 +305,7 @@ def _agrees(scores: Scores, design: str, counted: int | None, inclusion_probabil
         if shared or (stated is not None and stated < scores.clusters):
             raise ValueError(
                 f"{where}{stated:,} runs are in {scores.clusters:,} clusters, which depend on each other where they share a run; "
-                'name each run as one cluster, or use design "runs"'
+                'name each run as a cluster, or use design "runs"'
             )
         return
     one_run = design == "one-run" and scores.clusters == 1  # a column that names the run of all
@@ -333,7 +333,7 @@ def _agrees(scores: Scores, design: str, counted: int | None, inclusion_probabil
         )
     if design == "one-run" and stated not in (None, 1):
         raise ValueError(
-            f'{where}{stated:,} runs are said for design "one-run"; design "runs" is for several'
+            f'{where}{stated:,} runs are stated for design "one-run"; design "runs" is for several'
         )
     if design == "one-run" and scores.source and scores.column != "coin" and inclusion_probability is None:
         raise ValueError(

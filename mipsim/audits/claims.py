@@ -30,10 +30,10 @@ _ROUNDING = 1e-9  # of printed rates: beta may pass 1 - alpha by so much
 
 @dataclass(frozen=True)
 class RatePromise:
-    """A promise about one point: no attack has a TPR above `tpr` at the FPR `fpr`.
+    """A promise about a single point: no attack has a TPR above `tpr` at the FPR `fpr`.
 
     A trade-off function f keeps it exactly if f(fpr) >= 1 - tpr. The point is judged, and the choice of a threshold paid for, by
-    `EmpiricalTradeOff.tpr_lower_bound`. By convexity f lies on or above `curve` everywhere, which pictures show. One run cannot test it: who
+    `EmpiricalTradeOff.tpr_lower_bound`. By convexity f lies on or above `curve` everywhere, which pictures show. A single run cannot test it: who
     releases all with probability (tpr - fpr) / (1 - fpr), and else nothing, keeps the promise, and all guesses may be right.
     Proof: with f(0) <= 1 and f(1) = 0, the chord to (1, 0) gives f(a) >= (1 - tpr) (1 - a) / (1 - fpr) for a <= fpr, that to (0, 1) gives
     f(a) >= 1 - tpr a / fpr for a >= fpr. The curve is their lower convex hull, the line from (0, (1 - tpr) / (1 - fpr)) to (fpr / tpr, 0).
@@ -69,12 +69,12 @@ def read_claim(text: str) -> AbstractTradeOff | RatePromise:
     - "mu=1" or "gdp=1": mu-GDP. "epsilon=2" or "epsilon=2,delta=1e-5": (epsilon, delta)-DP. "rho=0.5": zero-concentrated DP, see `zcdp`.
     - "advantage=0.1": no attack has a larger TPR - FPR.
     - "tpr=0.2,fpr=0.01": no attack has a larger TPR at this FPR, see `RatePromise`.
-    - "sigma=1,rate=0.01,steps=1000": DP-SGD with Poisson samples, one record added or removed, see `mipsim.dpsgd`; the rate and
+    - "sigma=1,rate=0.01,steps=1000": DP-SGD with Poisson samples, a record added or removed, see `mipsim.dpsgd`; the rate and
       the steps are 1 where they are left out.
     - the path of a .csv file: see `read_curve`.
 
     Args:
-        text: one of these.
+        text: any of these.
 
     Raises:
         ValueError: if it is none of these, a number is outside its range, or the file cannot be read.
@@ -86,7 +86,7 @@ def read_claim(text: str) -> AbstractTradeOff | RatePromise:
         for part in text.split(","):
             name, value = (side.strip() for side in part.split("="))
             if name in given:
-                raise ValueError  # two values of one name promise nothing that is clear
+                raise ValueError  # two values of the same name promise nothing that is clear
             given[name] = float(value)
     except ValueError:
         given = {}
@@ -167,7 +167,7 @@ def read_curve(file: Path) -> AbstractTradeOff:
         file: alpha does not decrease, beta does not increase, both in [0, 1], and beta is at most 1 - alpha (+ 1e-9).
 
     Raises:
-        ValueError: one sentence that names the file and what is wrong.
+        ValueError: a single sentence that names the file and what is wrong.
     """
     try:
         content = content_of(file)

@@ -1,4 +1,4 @@
-"""Scores that come in clusters, such as many records of one trained model: one of each cluster is independent of the others."""
+"""Scores that come in clusters, such as many records of the same trained model: a single score of each cluster is independent of the others."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mipsim.audits.scores import LEAST_SCORES, Scores
 
 
 def one_a_cluster(scores: Scores) -> Scores:
-    """Choose one score of each cluster at random: neither the order of rows nor the names of clusters matter.
+    """Choose a single score of each cluster at random: neither the order of rows nor the names of clusters matter.
 
     Theorem. Let clusters be independent, and let each score of world w have the distribution P_w, given which worlds its cluster
     has; scores within a cluster may be arbitrarily dependent. Then the chosen scores are independent, each with the
     distribution of its world: what is proven for independent games holds.
     Proof. The choice is uniform and independent of the data in the sense of `mipsim._content_seed.content_generator`, so that each
-    chosen score keeps its distribution; no two are of one cluster.
+    chosen score keeps its distribution; no two are of the same cluster.
 
     The world is chosen by a fair coin where a cluster has both, so that a rare world is not lost.
 

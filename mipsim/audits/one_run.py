@@ -1,4 +1,4 @@
-"""Canaries of one training run, each put in by a fair coin: guesses about them, and what so many right ones refute."""
+"""Canaries of a single training run, each put in by a fair coin: guesses about them, and what so many right guesses refute."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mipsim.tradeoff.compose import compose
 LEAST_GUESSES = 16
 """Fewer guesses, all of them right, are no surprise by chance at the usual failure probabilities."""
 _ROUNDING = (
-    1e-9  # share of the failure probability kept back: both tests then refuse by far more than float64 rounds
+    1e-9  # share of the failure probability held back: both tests then refuse by far more than float64 rounds
 )
 _LAST_DIGITS = 1e-15  # by which a promised curve may have been rounded up between two points of a table
 DOUBTFUL_COINS = 1e-3
@@ -30,10 +30,10 @@ _IMPOSSIBLE_COINS = 1e-9  # from which it refuses
 
 @dataclass(frozen=True)
 class Exchange:
-    """What tells the two values of a guessed coin apart; a guarantee is that of one record in one run.
+    """What distinguishes the two values of a guessed coin; a guarantee is that of a single record in a single run.
 
     Attributes:
-        records: 1, or 2 where one record comes and another goes.
+        records: 1, or 2 where a record comes and another goes.
         runs: 1, or 2 where the opposite happens in another run.
     """
 
@@ -46,12 +46,12 @@ class Exchange:
 
         Examples:
             >>> Exchange().words, Exchange(records=2).words
-            ('canaries', 'pairs of a record in a run and one out of it')
+            ('canaries', 'pairs of a record in a run and a record out of it')
         """
         return {
             (1, 1): "canaries",
-            (1, 2): "pairs of a run with a record and one without",
-            (2, 1): "pairs of a record in a run and one out of it",
+            (1, 2): "pairs of a run with a record and a run without",
+            (2, 1): "pairs of a record in a run and a record out of it",
             (2, 2): "pairs of records that can change places in two runs",
         }[self.records, self.runs]
 
@@ -143,7 +143,7 @@ def _as_by_fair_coins(values: np.ndarray, member: np.ndarray, probability: float
 
 
 class OneRun:
-    """What guesses about the canaries of one run show; every number of guesses has an equal share of the failure probability.
+    """What guesses about the canaries of a single run show; every number of guesses has an equal share of the failure probability.
 
     Theorem (Mahloujifar et al. 2025, for every trade-off curve; its setting is that of Steinke et al. 2023). Let fair coins decide which canaries are in the training
     set, and let the guesses be a function of what the training released and of the canaries, not of the coins. So many right
@@ -168,9 +168,9 @@ class OneRun:
     Args:
         scores: of canaries, with their coins as `member`.
         risk: failure probability of each bound, in (0, 1).
-        guesses: the one pair ("in", "out") to judge, fixed before the scores; None tries `guess_plan`.
+        guesses: the only pair ("in", "out") to judge, fixed before the scores; None tries `guess_plan`.
         inclusion_probability: q, the probability that a canary is in, in (0, 1), fixed before the coins.
-        exchange: what each canary is, see `mipsim.audits.runs.judged_canaries`; guarantees are those of one record in one run.
+        exchange: what each canary is, see `mipsim.audits.runs.judged_canaries`; guarantees are those of a single record in a single run.
 
     Raises:
         ValueError: if such coins hardly give so many canaries that are in, fewer than 100 canaries remain, or there are more
@@ -190,7 +190,7 @@ class OneRun:
             (scores.member, -scores.values)
         )  # against the claim: "out" first among equal scores
         values, member = scores.values[order], scores.member[order]
-        # Which way an exchange is shown was drawn by the audit itself.
+        # The audit itself drew which way an exchange is shown.
         self.coin_p_value = None if exchange != SINGLE else _check_coins(member, inclusion_probability)
         remains = _as_by_fair_coins(values, member, inclusion_probability)
         values, member = values[remains], member[remains]
@@ -247,7 +247,7 @@ class OneRun:
 
     def refutes(self, claim: AbstractTradeOff) -> bool:
         """Whether some number of guesses is right too often for a promised curve, of which its symmetric part is felt here."""
-        # Coins exchange the worlds: what is promised in one direction bounds the other by its inverse.
+        # Coins exchange the worlds: a promise in a single direction bounds the other by its inverse.
         both = quickly(claim.symmetrized())
         if self.exchange.runs == 2:
             polygon = both.polygon() if isinstance(both, TabulatedCurve) else both

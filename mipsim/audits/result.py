@@ -50,22 +50,22 @@ class Audit(Printed):
         delta: at which epsilon is bounded.
         in_scores, out_scores: how many scores there are of each world.
         clusters: how many independent clusters, or None.
-        runs: how many training runs or games, as was said; None where nothing was said.
+        runs: how many training runs or games, as stated; None where nothing was stated.
         records: how many records of several runs, or None.
         shadow_runs: how many of the runs only calibrate.
-        judged: what guesses are about, such as "canaries" or "pairs of a run with a record and one without"; "scores" where none is made.
-        used: how many scores decide: all, one of each cluster, or those whose coins are as fair ones; or how many pairs.
+        judged: what guesses are about, such as "canaries" or "pairs of a run with a record and a run without"; "scores" where none is made.
+        used: how many scores decide: all, a single score of each cluster, or those whose coins are as fair ones; or how many pairs.
         mu_lower_bound: the mechanism is not mu-GDP for any mu below this.
         epsilon_lower_bound: it is not (epsilon, delta)-DP for any epsilon below this.
         epsilon: at which delta is bounded, or None.
         delta_lower_bound: it is not (epsilon, delta)-DP for any delta below this; None without an epsilon, and as for the advantage.
         advantage_lower_bound: some test has at least this TPR - FPR; None where coins are guessed, which cannot tell: a mechanism that gives
-            everything away with probability v, and else nothing, has advantage v and in one run all guesses right, or none.
+            everything away with probability v, and else nothing, has advantage v and in a single run all guesses right, or none.
         gap_lower_bound: how far the attack passes below a promised curve, in probits; None without such a promise.
-        curve: the trade-off curve with its simultaneous band; None for one run.
-        guesses: what was guessed about the canaries of one run; empty for the others.
+        curve: the trade-off curve with its simultaneous band; None for the design "one-run".
+        guesses: what was guessed about the canaries of a single run; empty for the others.
         deciding_guesses: those behind the bounds of "mu" and "epsilon"; a bound of 0 has none.
-        inclusion_probability: with which each canary of one run was put in; None for the others.
+        inclusion_probability: with which each canary of a single run was put in; None for the others.
         coin_p_value: the probability that such coins give a number of members as far off; None for the others.
         claim: the promised guarantee, or None.
         promise: the same in words.
@@ -82,8 +82,8 @@ class Audit(Printed):
         >>> import mipsim as mi, numpy as np
         >>> rng = np.random.default_rng(0)
         >>> member = np.repeat([0, 1], 5000)
-        >>> found = mi.audit(rng.normal(size=10_000) + member, member, design="independent", runs=10_000, claim="mu=0.5", confidence=0.95)
-        >>> found.verdict, round(found.mu_lower_bound, 1)
+        >>> result = mi.audit(rng.normal(size=10_000) + member, member, design="independent", runs=10_000, claim="mu=0.5", confidence=0.95)
+        >>> result.verdict, round(result.mu_lower_bound, 1)
         (<Verdict.REFUTED: 'REFUTED'>, 0.9)
     """
 
@@ -138,7 +138,7 @@ class Audit(Printed):
         """(FPR, lower, upper end of this attack's TPR there): all intervals of the band hold at once with `confidence`.
 
         Raises:
-            ValueError: for one run, which has no band.
+            ValueError: for the design "one-run", which has no band.
         """
         if self.curve is None:
             raise ValueError('design is "one-run", whose scores are not independent; it has no TPR at an FPR')
@@ -146,10 +146,10 @@ class Audit(Printed):
         return [(fpr, float(a), float(b)) for fpr, a, b in zip(fprs, low, high, strict=True)]
 
     def plot(self) -> Figure:
-        """Draw the curve with its band, and a promised one dashed; returns the new figure.
+        """Plot the curve with its band, and a promised curve dashed; returns the new figure.
 
         Raises:
-            ValueError: for one run, whose canaries are not independent: there is no band.
+            ValueError: for the design "one-run", whose canaries are not independent: there is no band.
         """
         if self.curve is None:
             raise ValueError(
@@ -169,8 +169,8 @@ class Audit(Printed):
 
         Examples:
             >>> import tempfile, mipsim as mi
-            >>> found = mi.audit(list(range(200)), [0] * 100 + [1] * 100, design="independent", runs=200)
-            >>> found.report(tempfile.mkdtemp(), {"model": "none"}).name
+            >>> result = mi.audit(list(range(200)), [0] * 100 + [1] * 100, design="independent", runs=200)
+            >>> result.report(tempfile.mkdtemp(), {"model": "none"}).name
             'index.html'
         """
         return bound_body("report")(self, folder, about)
@@ -239,7 +239,7 @@ class Audit(Printed):
         elif self.runs is not None:
             lines.append(("runs", f"{self.runs:,} training runs or games"))
         if self.clusters is not None:
-            lines.append(("clusters", f"{self.clusters:,}; one score of each is judged"))
+            lines.append(("clusters", f"{self.clusters:,}; a single score of each is judged"))
         if not self.higher_is_in:
             lines.append(
                 (

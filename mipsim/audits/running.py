@@ -1,4 +1,4 @@
-"""Audits of scores that arrive one by one, judged as often as they come."""
+"""Audits of scores that arrive in sequence, judged as often as they come."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class RunningAudit(Printed):
     failure probability, 1 - confidence. The audit looks at fixed numbers of scores, 6% apart or less, so that the verdict depends on the
     scores and their order only, not on how they are batched. A refutation stays. Scores never confirm a promise.
 
-    Of the designs of `mipsim.audit` only "independent" has such a test. Which world comes next may depend on all scores before. One score
-    of each of several independent clusters will do, chosen without looking at the scores. The canaries of one run are all scored at its end, so there
+    Of the designs of `mipsim.audit` only "independent" has such a test. Which world comes next may depend on all scores before. A single score
+    of each of several independent clusters will do, chosen without looking at the scores. The canaries of a single run are all scored at its end, so there
     is nothing to stop early.
 
     Args:
@@ -63,7 +63,7 @@ class RunningAudit(Printed):
         pilot: int | None = None,
     ) -> None:
         promise = read_claim(claim) if isinstance(claim, str) else claim
-        # Who keeps a promise of one rate keeps its curve.
+        # Who keeps a promise of a single rate keeps its curve.
         self._claim = promise.curve if isinstance(promise, RatePromise) else promise
         check_claim("claim", self._claim)
         self._promise = words(promise)
@@ -114,7 +114,7 @@ class RunningAudit(Printed):
             member: 1 for the world "in", 0 for "out", of the same shape.
 
         Raises:
-            ValueError: one sentence that names the argument; nothing of these scores is taken then.
+            ValueError: a single sentence that names the argument; nothing of these scores is taken then.
 
         Examples:
             >>> audit = RunningAudit("mu=1", thresholds=[0.0])
@@ -125,7 +125,7 @@ class RunningAudit(Printed):
         inside = np.atleast_1d(real_array("member", member))
         if values.ndim > 1 or inside.shape != values.shape or not np.isin(inside, (0, 1)).all():
             raise ValueError(
-                f"member has shape {inside.shape} and scores {values.shape}; they must be vectors of one length, and member hold 1 and 0 alone"
+                f"member has shape {inside.shape} and scores {values.shape}; they must be vectors of the same length, and member hold 1 and 0 alone"
             )
         new = np.stack([values, inside])
         while new.shape[1]:

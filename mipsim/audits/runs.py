@@ -20,10 +20,10 @@ _NO_CHANCE = math.log(1e-9)  # of two runs that agree in all coins
 def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
     """What guesses are made about: canaries of several runs, or exchanges of coins that leave all fixed numbers as they are.
 
-    Let f be the curve of the claim: given all other coins and the outputs of earlier runs, no test tells "out" from "in" of one record
-    in one run better than f. Let the randomness of each run be independent of that of the others.
+    Let f be the curve of the claim: given all other coins and the outputs of earlier runs, no test distinguishes "out" from "in" of a record
+    in a single run better than f. Let the randomness of each run be independent of that of the others.
 
-    Theorem 1 (no record is in two runs). Let all coins be independent and fair. Then all runs together are one training run that keeps
+    Theorem 1 (no record is in two runs). Let all coins be independent and fair. Then all runs together are a single training run that keeps
     the claim, and the theorem of `mipsim.audits.one_run.OneRun` holds for all canaries together.
     Proof. A coin of run k changes neither the earlier runs nor the distribution of the output of later runs given the outputs before them and
     their own coins. So the joint outputs for the two values of the coin are the earlier outputs, the output of run k, and a random function
@@ -33,24 +33,24 @@ def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
     Let the distribution of all coins stay the same where any exchange is turned, and let the exchanges be chosen with a probability that
     turning changes neither. Call each exchange as it is or turned the first by a fair coin. Then these coins are independent
     and fair, given the exchanges and all coins outside them, and the runs are a training of these coins. The theorem of `OneRun` holds for them with
-    the curve of one turn.
+    the curve of a single turn.
     Proof. Given the exchanges and all other coins, each choice of turns has the same probability. The rest is as in theorem 1.
 
-    - Pairs of runs. In each record, pair a run with it and a run without, uniformly, until one kind is used up. Premise: the coins of a
+    - Pairs of runs. In each record, pair a run with it and a run without, uniformly, until either kind is used up. Premise: the coins of a
       record are exchangeable between runs, and independent of other records: fair or not, or exactly half of them "in". A turn changes
-      one record in two runs: "out, in" against "in, out" is the product f (x) f^-1 where the runs are independent; where the second
+      a record in two runs: "out, in" against "in, out" is the product f (x) f^-1 where the runs are independent; where the second
       depends on outputs of the first, each test of the second keeps the claim given these, so the composition theorem of Dong, Roth, Su (2022) gives the same.
     - Pairs of records. In each run, pair a record in it and a record out of it, uniformly. Premise: the coins of a run are exchangeable
-      between records, such as a random half of them, and independent of other runs. A turn takes one record out and puts another in: the
+      between records, such as a random half of them, and independent of other runs. A turn takes a record out and puts another in: the
       composition of two steps between neighbours, f(1 - f) by group privacy; 2 mu of mu-GDP, (2 epsilon, (1 + e^epsilon) delta) of
       (epsilon, delta).
     - Squares. Pair the runs at random. In each pair of runs, pair a record of the first alone with a record of the second alone,
       uniformly. Premise: exchanging two records in two runs does not change the probability of the coins, as where each run holds a number
       and each record is in a number of runs, otherwise uniform. A turn leaves all these numbers as they are; its curve is that of
-      two steps between pairs of runs, one step for each record, or of a pair of records, composed for two runs.
+      two steps between pairs of runs, a step for each record, or of a pair of records, composed for two runs.
 
     Scores are differences, so that the level of a record (pairs of runs, squares) or of a run (pairs of records, squares) cancels.
-    Where one run holds the records that another leaves out, or nearly all, these two runs are the only ones that are paired with each other.
+    Where a run holds the records that another leaves out, or nearly all, these two runs are the only ones that are paired with each other.
 
     Numbers of records are fixed where all runs hold equally many, and independent coins would so with probability `BALANCED` at most.
     That share of the failure probability is not spent: an audit that takes independent coins for fixed numbers errs by chance at most so often.
@@ -63,7 +63,7 @@ def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
         scores: with runs and records; each record once in a run.
 
     Raises:
-        ValueError: if a record is twice in a run, coins are told by those of other runs, or there are too few exchanges.
+        ValueError: if a record is twice in a run, coins are revealed by those of other runs, or there are too few exchanges.
 
     Source: theorem 2 applies the composition theorem and group privacy of Dong, Roth, Su (2022); exchanges within a record are those of
         Fisher's exact test, squares are the swaps of matrices with fixed sums (Besag and Clifford, 1989).
@@ -73,7 +73,7 @@ def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
     places = np.stack([scores.record, scores.run])
     if np.unique(places, axis=1).shape[1] < scores.values.size:
         raise ValueError(
-            "a record has several scores in one run; give each record once in a run, as one score"
+            "a record has several scores in a run; give each record once in a run, with a single score"
         )
     partner = _complements(scores)
     runs_fixed, records_fixed = (
@@ -81,7 +81,7 @@ def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
     )
     calibrating = scores.shadow is not None
     if calibrating:
-        records_fixed |= _told_by_numbers(scores)
+        records_fixed |= _revealed_by_numbers(scores)
         scores = calibrated(scores)
     assert scores.run is not None
     assert scores.record is not None
@@ -123,7 +123,7 @@ def _matched(scores: Scores, group: np.ndarray) -> Scores:
 
 
 def _between_runs(scores: Scores, partner: dict[int, int]) -> Scores:
-    """Runs in random pairs: for each record in one of the two, its score in the first less that in the second, "in" if the first has it."""
+    """Runs in random pairs: for each record of exactly one run, its score in the first less that in the second, "in" if the first has it."""
     assert scores.run is not None
     assert scores.record is not None
     order, turn, rng = by_content(scores, scores.run, "runs in pairs")
@@ -143,7 +143,7 @@ def _between_runs(scores: Scores, partner: dict[int, int]) -> Scores:
 
 
 def _complements(scores: Scores) -> dict[int, int]:
-    """For each judged run the one that holds the records that it leaves out, nearly all of them, where there is one.
+    """For each judged run the run that holds the records that it leaves out, nearly all of them, where there is one.
 
     Let k of n runs hold a record. Two runs differ in it with probability 2 k (n - k) / (n (n - 1)), if its coins are exchangeable between
     runs, and all others with 2 k (n - k) / n^2 at least, if each run has a complement. The chance of a number beyond both is bounded
@@ -173,7 +173,7 @@ def _complements(scores: Scores) -> dict[int, int]:
         if not turned or judged[run] != judged[other] or run in result or other in result:
             same = "the records that another leaves out" if turned else "the same records as another"
             raise ValueError(
-                f"a run holds nearly or exactly {same}, so that its coins tell those of the other; leave out one of the two"
+                f"a run holds nearly or exactly {same}, so that its coins tell those of the other; leave out either run"
             )
         result |= {run: other, other: run}
     return result
@@ -191,7 +191,7 @@ def _equal_numbers(member: np.ndarray, group: np.ndarray) -> bool:
     return (size.size - 1) * log_chance <= math.log(BALANCED)
 
 
-def _told_by_numbers(scores: Scores) -> bool:
+def _revealed_by_numbers(scores: Scores) -> bool:
     """Whether coins of a judged run depend on how many calibrating runs hold the record, as independent coins of equal probability hardly do.
 
     A group is the records with as many calibrating scores and as many of them "in". Each outcome, the numbers of coins "in" of all groups, has
@@ -221,7 +221,7 @@ def calibrated(scores: Scores) -> Scores:
     """The scores of the judged runs, each calibrated for its record by the runs that only calibrate.
 
     The log-likelihood ratio of two normal distributions: the means are those of the record's scores in calibrating runs with it and
-    without it, and the variance is that of all of them about these means. A record that lacks one of the two is left out.
+    without it, and the variance is that of all of them about these means. A record that lacks either is left out.
 
     Args:
         scores: with runs and records, `shadow` saying which runs calibrate.
@@ -229,7 +229,7 @@ def calibrated(scores: Scores) -> Scores:
     Raises:
         ValueError: if the rest are too few.
 
-    Source: Carlini et al. (2022), "Membership inference attacks from first principles", with one variance for all records.
+    Source: Carlini et al. (2022), "Membership inference attacks from first principles", with the same variance for all records.
 
     Examples:
         >>> rng = np.random.default_rng(0)

@@ -65,9 +65,9 @@ class Scores:
     Attributes:
         values: the scores (higher = "in"), finite, not all equal, shape (n,), n >= 100.
         member: whether each is of the world "in", shape (n,), bool, both worlds present.
-        cluster: a whole number for each, equal in one cluster, shape (n,), or None.
-        run: a whole number for each, equal in one training run, shape (n,), or None.
-        record: a whole number for each, equal for one record, shape (n,), or None.
+        cluster: a whole number for each, equal within a cluster, shape (n,), or None.
+        run: a whole number for each, equal within a training run, shape (n,), or None.
+        record: a whole number for each, equal for the same record, shape (n,), or None.
         shadow: whether each is of a run that only calibrates, shape (n,), bool, or None.
         column: which of `WORLDS`, or "members", says the world; "" for arrays.
         source: the file, or "" for arrays.
@@ -101,7 +101,7 @@ class Scores:
         higher: str | None = None,
         **where: str,
     ) -> Scores:
-        """Check arrays of one length.
+        """Check arrays of the same length.
 
         Args:
             scores: real, shape (n,), n >= 100, not all equal; where some are infinite, all are replaced by their ranks, which is
@@ -116,7 +116,7 @@ class Scores:
             **where: `column`, `source`, `digest`, `read_as` and `order`.
 
         Raises:
-            ValueError: one sentence that says which argument is wrong.
+            ValueError: a single sentence that says which argument is wrong.
 
         Examples:
             >>> Scores.of([1.0, 2.0], [0, 1])
@@ -169,7 +169,7 @@ class Scores:
         higher: str | None = None,
         **where: str,
     ) -> Scores:
-        """Check a matrix of one score for each record and each model, its training run.
+        """Check a matrix of a score for each record and each model, its training run.
 
         Args:
             scores: real, shape (records, models) or (models, records).
@@ -180,7 +180,7 @@ class Scores:
             **where: as in `of`.
 
         Raises:
-            ValueError: one sentence that says which argument is wrong.
+            ValueError: a single sentence that says which argument is wrong.
 
         Examples:
             >>> Scores.of_matrix(np.arange(200.0).reshape(50, 4), np.tile([0, 1], (50, 2)), "records").records
@@ -194,7 +194,7 @@ class Scores:
         inside = np.asarray(member)
         if scores.ndim != 2 or inside.shape != scores.shape:
             raise ValueError(
-                f"scores has shape {scores.shape} and member {inside.shape}; they must be vectors, or matrices of one shape"
+                f"scores has shape {scores.shape} and member {inside.shape}; they must be vectors, or matrices of the same shape"
             )
         first, second = (index.ravel() for index in np.indices(scores.shape))
         record, run = (first, second) if choice("rows", rows, ROWS) == "records" else (second, first)
@@ -290,7 +290,9 @@ def _numbered(name: str, value: object, size: int) -> np.ndarray:
     if names.dtype == object and all(isinstance(entry, str) for entry in names.flat):  # as pandas holds text
         names = names.astype(str)
     if names.shape != (size,):
-        raise ValueError(f"{name} has shape {names.shape}; it must have shape ({size},), one for each score")
+        raise ValueError(
+            f"{name} has shape {names.shape}; it must have shape ({size},), a name for each score"
+        )
     if names.dtype.kind not in "iufUSb" or (names.dtype.kind == "f" and not np.isfinite(names).all()):
         raise ValueError(
             f"{name} holds what is no name or finite number; it must say of each score which {name} it is of"
@@ -334,12 +336,12 @@ def read_scores(
         path: of the file.
         columns: which column is which of `ROLES`, such as {"score": "loss", "member": "is_member"} or "score=loss,member=is_member".
         higher: "in" or "out", the world that higher scores indicate. None takes "in", but refuses a score that is named as a loss.
-        separator: of the cells of a text, one character or its name; None reads it off the header.
+        separator: of the cells of a text, a single character or its name; None reads it off the header.
         shadow: the names of the runs that only calibrate, or None.
         rows: where the arrays of an .npz are matrices of records and models, what a row is of, an entry of `mipsim.audits.settings.ROWS`.
 
     Raises:
-        ValueError: one sentence that names the file and what is wrong: missing, cut off, of unknown columns, or of
+        ValueError: a single sentence that names the file and what is wrong: missing, cut off, of unknown columns, or of
             scores that no audit can use. What is unclear is refused with the option that says it.
     """
     file = Path(path)
@@ -428,7 +430,7 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
         raise ValueError(no_such("a key of columns", printable(unknown[0], 30), ROLES))
     if len(roles) < len(pairs) or not (whole or (single and not {"members", "non_members"} & set(roles))):
         raise ValueError(
-            f"columns is {printable(repr(columns), 60)}; it must be like score=NAME,member=NAME with one of {', '.join(WORLDS)}, and "
+            f"columns is {printable(repr(columns), 60)}; it must be like score=NAME,member=NAME with any of {', '.join(WORLDS)}, and "
             "cluster, run, record if need be, or members=NAME,non_members=NAME"
         )
     return roles
@@ -453,7 +455,7 @@ def scores_of_table(
         **where: `source` and `digest`.
 
     Raises:
-        ValueError: one clause with "it" for the file.
+        ValueError: a clause with "it" for the file.
 
     Examples:
         >>> rows = {"signal_values": list(range(100)), "true_labels": [0, 1] * 50, "roc_auc": [0.5]}
@@ -517,7 +519,7 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
     names = {name.strip().lower(): name for name in table.names}
     if len(names) < len(table.names):
         raise ValueError(
-            f"its {table.noun}s {_listed(table.names)} name one twice but for capitals; name them, as {_suggestion(table)}"
+            f"its {table.noun}s {_listed(table.names)} hold a name twice, apart from capitals; name them, as {_suggestion(table)}"
         )
     tools = [tool for tool, known in _TOOLS.items() if known.keys() <= names.keys()]
     own = {

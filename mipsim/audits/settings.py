@@ -1,8 +1,8 @@
-"""What an audit is asked for, and what it takes by default; light, since a command's `--help` shows it."""
+"""Designs of an audit and its default settings; light, since a command's `--help` shows it."""
 
 DESIGNS = {
     "independent": "every score is of a training run, or a game, of its own, independent of the others and equally distributed in its world",
-    "one-run": "all scores are of canaries of one training run, each put in by a fair coin",
+    "one-run": "all scores are of canaries of a single training run, each put in by a fair coin",
     "runs": "training runs have randomness of their own; coins are independent between records and exchangeable between the runs of a "
     "record; no score was calibrated by coins of the judged runs",
     "clustered": "clusters of scores are independent of each other and share no training run; scores within a cluster may be arbitrarily "

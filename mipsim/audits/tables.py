@@ -25,7 +25,7 @@ KINDS = {"c": "complex numbers", "M": "dates", "m": "durations", "U": "text", "S
 SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "space": " "}
 """Names of what may separate the cells of a line."""
 LONGEST_ROW = 2**20
-"""Characters of a row of a text: no scores need as many, and a file of one row would be held many times over."""
+"""Characters of a row of a text: no scores need as many, and a file of a single row would be held many times over."""
 _AMPLIFIED = 8  # of JSON an eighth of the limit is read, since Python's objects take that much more room
 _TEXTS = (".csv", ".tsv", ".txt")
 _IN_MEMORY = ("a dictionary", "a data frame")
@@ -35,14 +35,14 @@ ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns, of which only those that are asked for are read.
+    """Named columns, of which only the requested columns are read.
 
     Attributes:
         kind: how the file is written, such as "CSV".
         noun: what its columns are called.
         names: of the columns.
-        read: the columns of some names, all of one length unless `noun` says that they are arrays.
-        hint: what is said beside the names where they tell nothing, or "".
+        read: the columns of some names, all of the same length unless `noun` says that they are arrays.
+        hint: text beside the names where they identify nothing, or "".
     """
 
     kind: str
@@ -71,7 +71,7 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
         separator: of the cells of a text; None reads it off the header.
 
     Raises:
-        ValueError: one clause with "it" for the file, that says why it is not read.
+        ValueError: a clause with "it" for the file, that says why it is not read.
 
     Examples:
         >>> table_of(Path("s.tsv"), b"score\tmember\n0.5\t1\n").names
@@ -84,7 +84,7 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
     ending = file.suffix.lower()
     if separator is not None and ending not in _TEXTS:
         raise ValueError(
-            f"separator is given, but it ends in {printable(repr(ending), 20)}; only text has one"
+            f"separator is given, but it ends in {printable(repr(ending), 20)}; only text has a separator"
         )
     if ending in _TEXTS:
         return text_table(content, separator)
@@ -107,7 +107,7 @@ def content_of(file: Path) -> bytes:
     """What a file of a user holds.
 
     Raises:
-        ValueError: one sentence that names the file and why it is not read.
+        ValueError: a single sentence that names the file and why it is not read.
 
     Examples:
         >>> content_of(Path("scores.csv"))
@@ -131,7 +131,7 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
 
     Args:
         content: of the file, UTF-8.
-        separator: one character or its name in `SEPARATORS`; None reads it off the header.
+        separator: a single character or its name in `SEPARATORS`; None reads it off the header.
 
     Raises:
         ValueError: if it is no text, is empty, names a column twice, or some line has more or fewer cells than the header.
@@ -145,7 +145,7 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
         mark = _separator(content[: 2 * LONGEST_ROW].decode("utf-8-sig", "ignore").lstrip("\r\n"), separator)
         rows = _rows(content, mark)
         header = [name.strip() for name in next(rows, (0, []))[1]]
-        if header and header[0].startswith("#"):  # as NumPy writes one
+        if header and header[0].startswith("#"):  # as NumPy writes a header
             header[0] = header[0].lstrip("# ")
         unnamed = bool(header) and all(map(is_number, header))
         if unnamed:
@@ -181,7 +181,7 @@ def _rows(content: bytes, mark: str) -> Iterator[tuple[int, list[str]]]:
             while line := file.readline(LONGEST_ROW + 1):
                 length += len(line)
                 if length > LONGEST_ROW:
-                    raise ValueError(f"one of its rows has more than {LONGEST_ROW:,} characters")
+                    raise ValueError(f"a row of it has more than {LONGEST_ROW:,} characters")
                 yield line
 
     reader = csv.reader(lines(), delimiter=mark, strict=True, skipinitialspace=mark == " ")
@@ -196,7 +196,7 @@ def _separator(text: str, given: str | None) -> str:
         mark = SEPARATORS.get(given, "\t" if given == "\\t" else given)
         if len(mark) != 1 or mark in '"\r\n' or mark.isalnum() or (not mark.isprintable() and mark != "\t"):
             raise ValueError(
-                f"separator is {printable(repr(given), 20)}; it must be one character, or one of {', '.join(SEPARATORS)}"
+                f"separator is {printable(repr(given), 20)}; it must be a single character, or a name: {', '.join(SEPARATORS)}"
             )
         return mark
     first, _, rest = text.partition("\n")
@@ -227,7 +227,7 @@ def is_number(cell: str) -> bool:
 
 
 def _json_table(content: bytes, lines: bool) -> Table:
-    """An object of lists, or of objects with equal names, as pandas writes them; or a list, or lines, of objects, one a row."""
+    """An object of lists, or of objects with equal names, as pandas writes them; or a list, or lines, of objects, a row each."""
     kind = "JSON lines" if lines else "JSON"
     if len(content) > (most := max(1, most_bytes() // _AMPLIFIED)):
         raise ValueError(
@@ -242,7 +242,9 @@ def _json_table(content: bytes, lines: bool) -> Table:
     if isinstance(held, list):
         rows: list[Any] = held
         if not rows or not all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows):
-            raise ValueError("it is no list of objects with the same names; it must hold one object a score")
+            raise ValueError(
+                "it is no list of objects with the same names; it must hold an object for each score"
+            )
         return Table.of(kind, "name", {name: [row[name] for row in rows] for name in rows[0]})
     if not isinstance(held, dict):
         raise ValueError("it is no object; it must hold lists by their names")

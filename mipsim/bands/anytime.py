@@ -192,7 +192,7 @@ def anytime_bounds(
 
     They are the extrema of c over the rates (a, b) whose mixtures have a product below K / failure_probability. c falls in
     a and in b, so that only rates on a single side of the estimates matter for an end. There the mixture rises with the
-    distance; on each cell of a the g of one end and the farthest b that the other end leaves bound c.
+    distance; on each cell of a the g of either end and the farthest b that the other end leaves bound c.
 
     Args:
         out: the FPRs at K thresholds, counted up to now.

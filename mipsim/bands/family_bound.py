@@ -139,7 +139,7 @@ def total_variation() -> Family:
 
 
 def approximate_dp(delta: float) -> Family:
-    """(epsilon, delta)-DP at one delta: epsilon(a, b) = max of log((1 - delta - b) / a) and log((1 - delta - a) / b)."""
+    """(epsilon, delta)-DP at a single delta: epsilon(a, b) = max of log((1 - delta - b) / a) and log((1 - delta - a) / b)."""
     return _approximate_dp(number("delta", delta, 0.0, 1.0))
 
 
@@ -159,7 +159,7 @@ def _approximate_dp(delta: float) -> Family:
 
 
 def delta_at(epsilon: float) -> Family:
-    """(epsilon, delta)-DP at one epsilon: delta(a, b) = max of 1 - b - e^epsilon a and 1 - a - e^epsilon b."""
+    """(epsilon, delta)-DP at a single epsilon: delta(a, b) = max of 1 - b - e^epsilon a and 1 - a - e^epsilon b."""
     return _delta_at(number("epsilon", epsilon, 0.0, 700.0))
 
 

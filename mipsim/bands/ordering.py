@@ -232,9 +232,9 @@ def compare_curves(
     FNRs allow contains the true j, which alone needs to be right (intersection-union). The tested thresholds of a direction, 64 at most, share its failure probability
     (Bonferroni): r for an order, which has a single direction, and r / 2 in each direction of an equality.
 
-    Errors of two curves. In both proofs the gap is between m of one curve and m' of the other. Let S and S' be the variables of
+    Errors of two curves. In both proofs the gap is between m of the first curve and m' of the second. Let S and S' be the variables of
     `mipsim.bands.gap_interval.gap_bounds` at the true rates, each stochastically at least standard normal. Without knowledge of how the
-    games of one curve depend on those of the other, each may fail with half of the probability (a union bound). If the runs are
+    games of either curve depend on those of the other, each may fail with half of the probability (a union bound). If the runs are
     independent, cos(t) S + sin(t) S' >= -z fails with at most Phi(-z) (Stouffer), S >= -w and S' >= -w with at most Phi(-w) each; t is
     fixed by the numbers of games. The extremum of the gap over this set is bounded on 64 slices of S. A twentieth of each probability is
     for the limits of rates and the boxes of `gap_bounds`, and 4% of the rest for the two events of w.

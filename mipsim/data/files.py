@@ -202,7 +202,7 @@ def sampled(
     """The records of all parts: each of them in their order, or some that a fixed seed draws without replacement.
 
     Args:
-        parts: (inputs, labels) of the same length each; one is held at a time, beside the sample.
+        parts: (inputs, labels) of the same length each; a single part is held at a time, beside the sample.
         records: how many; None = all.
 
     Raises:

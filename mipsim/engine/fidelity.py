@@ -50,7 +50,7 @@ def check_fidelity(fidelity: object) -> str:
 
 
 def check_game(game: object) -> AbstractGame:
-    """Return `game` if it is one."""
+    """Return `game` if it is a game."""
     refuse_class("game", game, "a game")
     if not isinstance(game, AbstractGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")

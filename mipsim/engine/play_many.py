@@ -1,4 +1,4 @@
-"""Several attacks, or several targets, on the releases of one run of games."""
+"""Several attacks, or several targets, on the releases of a single run of games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of games: its thresholds, its manifests, its counts so far, and the loop that plays it to the end."""
+"""A run of games: its thresholds, its manifests, its counts so far, and the loop that plays it to the end."""
 
 from collections.abc import Sequence
 from contextlib import closing

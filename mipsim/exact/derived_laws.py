@@ -23,7 +23,7 @@ _ROUNDING = 16.0 * 2.0**-52  # of weights, logarithms and sums of probabilities
 
 @dataclass(frozen=True)
 class MixedLaw(AbstractScoreLaw):
-    """A single "out" world and several "in" worlds, of which chance picks one.
+    """A single "out" world and several "in" worlds, a random one of which is played.
 
     Attributes:
         laws: with the same "out" law.

@@ -206,7 +206,7 @@ class Draws:
 
 
 def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATES) -> Replication:
-    """How far the power of one attack is above that of another, at the FPR where it is so most surely; the statement names no FPR.
+    """How far the power of the first attack is above that of the second, at the FPR where it is so most surely; the statement names no FPR.
 
     Args:
         first: the attack that should not be stronger.

@@ -1,4 +1,4 @@
-"""Every formula of the papers, as trade-off functions and numbers: a module for each paper; audits in one run."""
+"""Every formula of the papers, as trade-off functions and numbers: a module for each paper; audits in a single run."""
 
 from mipsim.theory import azize, azize_moments, izzo, izzo_example, kaissis, leemann, one_run
 

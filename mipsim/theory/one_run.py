@@ -1,4 +1,4 @@
-"""Audits in one training run: how many right guesses about canaries a privacy guarantee allows."""
+"""Audits in a single training run: how many right guesses about canaries a privacy guarantee allows."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def refuses_epsilon(
         epsilon: of the guarantee, at least 0, times records and runs at most 700.
         delta: of the guarantee, in [0, 1].
         significance: in (0, 1).
-        records: 2 if each canary is one record that comes and another that goes: two steps between neighbours.
-        runs: 2 if each canary is in two runs, "in" in one and "out" in the other: the curve is that of two such mechanisms.
+        records: 2 if each canary is a record that comes and another that goes: two steps between neighbours.
+        runs: 2 if each canary is in two runs, "in" in either and "out" in the other: the curve is that of two such mechanisms.
 
     Source: Kairouz, Oh, Viswanath (2015), theorem 3.3, for the composition of two; Vadhan (2017), lemma 2.2, for two steps.
 

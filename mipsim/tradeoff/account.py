@@ -69,8 +69,8 @@ class Account(Printed):
         Examples:
             >>> import mipsim as mi
             >>> how = dict(noise_multiplier=0.5, sampling_rate=0.001, steps=1000)
-            >>> found = mi.account(**how, sampling="shuffled").compare(mi.account(**how))
-            >>> found.says[0]
+            >>> result = mi.account(**how, sampling="shuffled").compare(mi.account(**how))
+            >>> result.says[0]
             'the implemented mechanism leaks more: epsilon at delta 1e-05 >= 9.996 against <= 3.239'
         """
         if not isinstance(accounted, Account):
@@ -109,15 +109,15 @@ class Account(Printed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AccountComparison(Printed):
-    """An account of what is implemented beside one of what is assumed, and which differences are proven.
+    """An account of what is implemented beside an account of what is assumed, and which differences are proven.
 
     Attributes:
         implemented, accounted: both accounts.
 
     Examples:
         >>> import mipsim as mi
-        >>> found = mi.account(1.0, delta=1e-5).compare(mi.account(2.0, delta=1e-5))
-        >>> found.leaks["epsilon at delta 1e-05"], found.leaks["mu at all FPRs"]
+        >>> result = mi.account(1.0, delta=1e-5).compare(mi.account(2.0, delta=1e-5))
+        >>> result.leaks["epsilon at delta 1e-05"], result.leaks["mu at all FPRs"]
         ('more', 'more')
     """
 
@@ -131,7 +131,7 @@ class AccountComparison(Printed):
 
     @property
     def says(self) -> list[str]:
-        """A sentence for each proven difference; one sentence where there is none."""
+        """A sentence for each proven difference; a single sentence where there is none."""
         result = []
         for name, (own, other) in self._pairs().items():
             if (leaks := _relation(own, other)) == "more":
@@ -194,9 +194,9 @@ def account(
         steps: all of them, >= 1.
         neighbours: "add_or_remove", "remove", "add" or "replace".
         sampling: "poisson", "fixed_size", "shuffled" or "random_allocation" (balls in bins).
-        delta: one or more, in [0, 1], at which epsilon is told.
-        epsilon: one or more, >= 0, at which delta is told.
-        fpr: one or more, in [0, 1], at which the TPR is told.
+        delta: a value or several, in [0, 1], at which epsilon is reported.
+        epsilon: a value or several, >= 0, at which delta is reported.
+        fpr: a value or several, in [0, 1], at which the TPR is reported.
 
     Raises:
         ValueError: if an argument is outside its range, or no theorem covers these neighbours under this sampling.
@@ -204,8 +204,8 @@ def account(
     Source: that of `mipsim.dpsgd`.
 
     Examples:
-        >>> found = account(0.7, 0.5, 2, sampling="random_allocation", epsilon=[0.1, 1])
-        >>> [f"{end:.3f}" for name in ("delta at epsilon 0.1", "delta at epsilon 1") for end in found.numbers[name]]
+        >>> result = account(0.7, 0.5, 2, sampling="random_allocation", epsilon=[0.1, 1])
+        >>> [f"{end:.3f}" for name in ("delta at epsilon 0.1", "delta at epsilon 1") for end in result.numbers[name]]
         ['0.405', '0.405', '0.190', '0.190']
         >>> account(1.0, 0.3, 10, sampling="shuffled")
         Traceback (most recent call last):
@@ -225,7 +225,7 @@ def account(
     whole = first.symmetrized() if both else first
 
     def worse(at: float) -> Bounds:
-        """The TPR; not that of the hull of both directions, since the null is one world or the other, and no mixture."""
+        """The TPR; not that of the hull of both directions, since the null is either world, and no mixture."""
         low, high = zip(
             *(c.tpr_bounds(at) for c in ([first, first.inverse()] if both else [first])), strict=True
         )
@@ -246,9 +246,9 @@ def account(
 
 
 def _mu_of_epochs(noise: float, rate: float, steps: int, neighbours: str, sampling: str) -> Bounds:
-    """The mu of one Gaussian release an epoch, of T steps each.
+    """The mu of a single Gaussian release an epoch, of T steps each.
 
-    It is enough, since an attacker who knows the steps of the target sees no more than that. Less is not: at one step of each of E
+    It is enough, since an attacker who knows the steps of the target sees no more than that. Less is not: at a single step of each of E
     epochs the target takes part with probability T^-E > 0, so that the test of these has the TPR of the Gaussian releases times
     T^-E, which at rarer and rarer FPRs shifts no probit. Of shuffled records both worlds have this factor.
     """
@@ -262,7 +262,7 @@ def _several(given: float | Iterable[float]) -> Sequence[float]:
 
 
 def _named(at: float) -> str:
-    """A number in as many digits as tell it from all others: numbers of one name are compared."""
+    """A number in as many digits as distinguish it from all others: numbers of the same name are compared."""
     return short if float(short := f"{at:g}") == at else repr(at)
 
 
@@ -285,7 +285,7 @@ def shown(ends: Bounds) -> str:
 
 
 def _apart(low: float, high: float) -> tuple[str, str]:
-    """A lower bound and a smaller upper one, rounded outwards to the fewest digits, four at least, that show that it is smaller."""
+    """A lower bound and a smaller upper bound, rounded outwards to the fewest digits, four at least, that show that it is smaller."""
     for digits in range(_DIGITS, 18):
         ends = _rounded(low, ROUND_FLOOR, digits), _rounded(high, ROUND_CEILING, digits)
         if float(ends[0]) > float(ends[1]):

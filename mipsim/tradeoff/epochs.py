@@ -24,9 +24,9 @@ SQUARABLE = (1e-100, 1e100)
 _NOISES, _MOST_STEPS = (1.0 / 30.0, 1e4), 1_000_000
 _ATOMS = 1800  # of a law of sums: its width falls with the square
 _BULK, _SHARE = 8.5, 0.75  # probits, and the share of the atoms within them; the rest goes out to 37
-_FARTHEST = 37.0  # standard deviations of one step: the rates there are float64's least
-_LARGEST_LOSS = 690.0  # of one step: e^690 is a float64; P has less than e^-30 beyond it for s >= 1/30
-_LEAST = 1e-290  # a mass below it is not kept as an atom
+_FARTHEST = 37.0  # standard deviations of a single step: the rates there are float64's least
+_LARGEST_LOSS = 690.0  # of a single step: e^690 is a float64; P has less than e^-30 beyond it for s >= 1/30
+_LEAST = 1e-290  # a mass below it is not treated as an atom
 _LEAST_PRODUCT = 1e-300  # nor is a product of two masses
 _ROWS = 64  # of a table of sums that is made at once
 _NEAREST = 1e-6  # relative distance of neighbouring nodes, at least
@@ -37,10 +37,10 @@ _COARSE, _KNOTS = 240, 160  # atoms by which nodes are planned, and places betwe
 
 @dataclass(frozen=True, eq=False)
 class _Mean:
-    """A law of the mean of `terms` density ratios, between which and the true one it is known who reveals more.
+    """A law of the mean of `terms` density ratios, of which it is known whether it reveals more than the true law.
 
     Attributes:
-        more: whether it reveals more than the true one, or less.
+        more: whether it reveals more than the true law, or less.
         terms: how many.
         ratios: values s of the mean, rising, shape (m,).
         out, inside: masses in the world "out", and s times these, those of the world "in"; shape (m,).
@@ -69,9 +69,9 @@ class _Mean:
 
 
 def random_allocation(noise_multiplier: float, steps: int) -> BoundedTradeOff:
-    """The curve of one epoch of `steps` Gaussian releases, in one of which the target takes part, drawn uniformly.
+    """The curve of an epoch of `steps` Gaussian releases; the target takes part in a single release, sampled uniformly.
 
-    The world "out", the null, is without the target. What is assumed: the step is drawn before the epoch, independently of all else;
+    The world "out", the null, is without the target. What is assumed: the step is sampled before the epoch, independently of all else;
     a release is a *sum* of clipped contributions and N(0, s^2) noise (s in units of the clipping norm), or a function of it; a sum
     divided by the number of records that happen to be in it is not. Steps may depend on all releases before, and every release is seen.
 
@@ -79,7 +79,7 @@ def random_allocation(noise_multiplier: float, steps: int) -> BoundedTradeOff:
     do and the randomness that is shared. Given the releases before step i, the sum without the target is some a, and the target would
     add some v of norm c <= 1. From the coordinate z_i make the release a + s (u (c z_i + (1 - c^2)^(1/2) g) + the part of a fresh
     normal vector across u), with u = v / c and g a fresh normal number: it is N(a, s^2 I) where z_i is N(0, 1), and N(a + v, s^2 I) where
-    it is N(1/s, 1). So one randomised function, whose steps use the releases before, makes the whole epoch from z, in both worlds. No
+    it is N(1/s, 1). So a single randomised function, whose steps use the releases before, makes the whole epoch from z, in both worlds. No
     function makes worlds easier to tell apart. A mixture over what was fixed, known to the attacker or not, keeps the bound. It is
     reached where all contributions but the target's are 0 and its own is a constant of norm 1.
 
@@ -97,7 +97,7 @@ def random_allocation(noise_multiplier: float, steps: int) -> BoundedTradeOff:
 
     Args:
         noise_multiplier: s in [1/30, 1e4].
-        steps: t in [1, 1e6], of one epoch.
+        steps: t in [1, 1e6], of an epoch.
 
     Returns:
         The curve between those of two finite laws. Its inverse has "in" as null. Epochs with fresh draws are composed.
@@ -120,24 +120,24 @@ def shuffled(
     The world "out", the null, has a record of zeros in the target's place, or with `replace` another record. Batches are of equal size,
     and a release is a sum, as in `random_allocation`. Steps may depend on all releases before.
 
-    *It leaks at most* what is leaked where the batches are known: then the target is in one release an epoch, a Gaussian mechanism with
+    *It leaks at most* what is leaked where the batches are known: then the target is in a single release an epoch, a Gaussian mechanism with
     a shift by 1 / s (2 / s for `replace`), and the others depend on it through the releases before only.
 
     *It leaks at least* what these records show by the largest release of an epoch, M: all but the target are -1, the target is 1, and
-    the releases before are not used. In units of s, less what is the same in both worlds, one release of each epoch is N(2 / s, 1) for
+    the releases before are not used. In units of s, less what is the same in both worlds, a single release of each epoch is N(2 / s, 1) for
     "in" and N(1 / s, 1) for "out" (N(0, 1) for `replace`), the others N(0, 1), and P(M <= c) is a product of distribution
-    functions. The tests "M > c", mixed, are the curve of one epoch; epochs are independent. So it is a bound of the worst case over
+    functions. The tests "M > c", mixed, are the curve of an epoch; epochs are independent. So it is a bound of the worst case over
     records and gradients, and no bound for all of them.
 
     Both ends may be far apart: no closer pair is proven.
 
     Args:
         noise_multiplier: s, in [1e-100, 1e100].
-        steps: of one epoch, >= 1.
+        steps: of an epoch, >= 1.
         epochs: >= 1.
         replace: whether another record takes the target's place.
 
-    Source: Chua et al. (2024), "How private are DP-SGD implementations?", for both ends of one epoch, and (2024), "Scalable
+    Source: Chua et al. (2024), "How private are DP-SGD implementations?", for both ends of a single epoch, and (2024), "Scalable
     DP-SGD: shuffling vs. Poisson subsampling", for the lower end of several.
     """
     sigma = number("noise_multiplier", noise_multiplier, *SQUARABLE)
@@ -167,7 +167,7 @@ def _laws(mu: float, steps: int) -> tuple[_Mean, _Mean]:
 
 
 def _first(mu: float, *, more: bool) -> _Mean:
-    """One step: cells of e^(mu z - mu^2 / 2), dense where z or z - mu is within 8.5."""
+    """A single step: cells of e^(mu z - mu^2 / 2), dense where z or z - mu is within 8.5."""
     lattice = mu * _FARTHEST / (1 << 16)
     edge = min(_FARTHEST + 0.5 * mu, _LARGEST_LOSS / mu)
     losses = mu * _probit_grid(_BULK + 0.5 * mu, edge)
@@ -200,7 +200,7 @@ class _Table:
         inside: masses in the world "in", shape (m,).
         lost_out, lost_in: masses of values in no cell, too rare for float64, and of an infinite one.
         masses: bound on the relative error of each mass.
-        places: by how much, relatively, a true value may be off the one that was put in its cell, or a mean off that of its cell.
+        places: by how much, relatively, a true value may be off the value that was put in its cell, or a mean off that of its cell.
     """
 
     terms: int

@@ -35,9 +35,9 @@ def delta_bounds(curve: AbstractTradeOff) -> tuple[float, float]:
 
 
 def composed_curve(quick: bool) -> Contest:
-    """delta(1) of 1,000 sub-sampled Gaussian steps; all are upper bounds, mipsim has the lower one too.
+    """delta(1) of 1,000 sub-sampled Gaussian steps; all are upper bounds, mipsim has the lower bound too.
 
-    dp-accounting is asked with its default grid, and with that on which its error is mipsim's.
+    dp-accounting runs with its default grid, and with that on which its error is mipsim's.
     """
     del quick
     result: dict[str, float] = {}
@@ -77,7 +77,7 @@ def composed_curve(quick: bool) -> Contest:
     ways = [
         *_installed("dp-accounting", peers),
         ours("mipsim, both directions", "add_or_remove"),
-        ours("mipsim, one direction", "remove"),
+        ours("mipsim, single direction", "remove"),
     ]
     return Contest(f"{STEPS:,} composed steps of DP-SGD", "curves", ways, says)
 

@@ -19,7 +19,7 @@ from sims.bench.reference_game import counter, playing
 from sims.studies import STUDIES, D, N
 
 GENERATORS = ("sfc32", "Threefry", "SplitMix64")
-"""Of the C program, by its numbers for them: one with a state, JAX's own, and mipsim's."""
+"""Of the C program, by its numbers for them: a generator with a state, JAX's own, and mipsim's."""
 
 
 def compiled_by_hand() -> Callable[..., None] | None:
@@ -55,7 +55,7 @@ def compiled_by_hand() -> Callable[..., None] | None:
 
 
 def linear_table() -> tuple[np.ndarray, np.ndarray, int]:
-    """Of the reference game without its target: the alias rows (d, C), the terms of one more success (d,), log2 C."""
+    """Of the reference game without its target: the alias rows (d, C), the terms of another success (d,), log2 C."""
     with exact_scope():
         sampler: Any = build_sampler(*STUDIES["azize_fig2_easy"].build(), "sufficient")
     assert isinstance(sampler, TableSampler)

@@ -44,7 +44,7 @@ def run_bench(quick: bool = False, file: str | None = None) -> list[Timing]:
         file: where the JSON goes; the folder must exist.
 
     Raises:
-        OSError: if the file cannot be written; found out before any work.
+        OSError: if the file cannot be written; checked before any work.
     """
     _check(file)
     run_start(quick)
@@ -70,7 +70,7 @@ def run_accounting(quick: bool = False, file: str | None = None) -> list[Timing]
         file: where the JSON goes; the folder must exist.
 
     Raises:
-        OSError: if the file cannot be written; found out before any work.
+        OSError: if the file cannot be written; checked before any work.
     """
     _check(file)
     timings = _timed(ACCOUNTING[:1] if quick else (*ACCOUNTING, exact_curve), quick, repeats=3)

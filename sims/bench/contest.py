@@ -1,4 +1,4 @@
-"""A contest: several ways to do one thing, timed in turns, each as a ratio to a baseline."""
+"""A contest: several ways to do the same thing, timed in turns, each as a ratio to a baseline."""
 
 import os
 import statistics
@@ -12,15 +12,15 @@ import jax
 
 @dataclass(frozen=True)
 class Way:
-    """One way to do the thing.
+    """A way to do the thing.
 
     Attributes:
         name: what the table calls it.
-        work: does the thing so many times and returns how often it was done, in parts of one where one would take too
+        work: does the thing so many times and returns how often it was done, in fractions where a single time would take too
             long; called once before the clock starts.
-        times: how often it is asked for in one repeat.
+        times: how often it is done in a repeat.
         all_cores: whether it may use all cores: then the clock on the wall counts, else the time of all of the
-            process's threads, which is the time of one core, whatever else the machine does.
+            process's threads, which is the time of a single core, whatever else the machine does.
         library: "numpy", "scipy" or "jax": says where it runs.
     """
 
@@ -33,13 +33,13 @@ class Way:
 
 @dataclass(frozen=True)
 class Contest:
-    """Several ways to do one thing; the first is the baseline.
+    """Several ways to do the same thing; the first is the baseline.
 
     Attributes:
         title: what is done.
         unit: what is counted ("games", "curves", "values", "scores"), that is what `work` returns.
         ways: the baseline, then the others.
-        says: lines on what the ways answered, asked for after they were timed.
+        says: lines on what the ways answered, computed after they were timed.
     """
 
     title: str
@@ -50,7 +50,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Timing:
-    """One way, timed.
+    """A way, timed.
 
     Attributes:
         name: contest and way.
@@ -105,7 +105,7 @@ def measure(contest: Contest, repeats: int) -> list[Timing]:
 def on_cores(count: int) -> Iterator[None]:
     """Keep all threads of this process on so many cores, where the system allows it.
 
-    XLA's own threads would else share a way that is meant for one core, and wait for each other at its cost.
+    XLA's own threads would else share a way that is meant for a single core, and wait for each other at its cost.
     """
     if not hasattr(os, "sched_setaffinity"):
         yield

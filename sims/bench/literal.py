@@ -92,7 +92,7 @@ def own_mean(kind: str, shape: tuple[int, int], times: int, quick: bool) -> Cont
             Way("NumPy literal rows", numpy_rows, few, library="numpy"),
             jax_rows(lambda key: jnp.asarray(target, jnp.float32) @ keyed(key, shape).mean(axis=0), few),
             # Long enough that the start of the threads does not count.
-            Way("mipsim literal, one core", playing(count, 1), 16 * few),
+            Way("mipsim literal, single core", playing(count, 1), 16 * few),
             Way(f"mipsim literal, {cores()} threads", playing(count, cores()), 16 * few, all_cores=True),
         ],
     )

@@ -1,4 +1,4 @@
-"""Games beside the reference one: Gaussian data and real gradients projected on the score, the clipped step, and many targets at once."""
+"""Games beside the reference game: Gaussian data and real gradients projected on the score, the clipped step, and many targets at once."""
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ _CLIPPED_N, _CLIPPED_D = 1000, 1000
 
 
 def gaussian_game(quick: bool) -> Contest:
-    """The mean of n = 1000 Gaussian records of d = 5000 coordinates: its score is one normal number."""
+    """The mean of n = 1000 Gaussian records of d = 5000 coordinates: its score is a single normal number."""
     n, d = 1000, 5000
     rng = np.random.default_rng(0)
     data = mi.Gaussian(np.zeros(d), np.ones(d))
@@ -27,7 +27,7 @@ def gaussian_game(quick: bool) -> Contest:
         return games
 
     def numpy_scores(games: int) -> int:
-        # As who knows the law of the score would: one number a game, counted.
+        # As who knows the law of the score would: a single number a game, counted.
         _ = np.histogram(rng.standard_normal(games), np.linspace(-8.0, 8.0, 1024))
         return games
 
@@ -40,15 +40,15 @@ def gaussian_game(quick: bool) -> Contest:
             Way("NumPy literal rows", numpy_rows, 2, library="numpy"),
             jax_rows(lambda key: w @ jax.random.normal(key, (n, d)).mean(axis=0), 2),
             Way("NumPy, a score a game, counted", numpy_scores, 1_000_000, library="numpy"),
-            Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), 4),
-            Way("mipsim sufficient, one core", playing(counter(game, attack, "sufficient"), 1), 2_000),
-            Way("mipsim projected, one core", playing(projected, 1), 1_000_000 if quick else 10_000_000),
+            Way("mipsim literal, single core", playing(counter(game, attack, "literal"), 1), 4),
+            Way("mipsim sufficient, single core", playing(counter(game, attack, "sufficient"), 1), 2_000),
+            Way("mipsim projected, single core", playing(projected, 1), 1_000_000 if quick else 10_000_000),
         ],
     )
 
 
 def clipped_step(quick: bool) -> Contest:
-    """One clipped, noisy gradient step on n = 1000 isotropic Gaussian gradients of d = 1000 coordinates."""
+    """A single clipped, noisy gradient step on n = 1000 isotropic Gaussian gradients of d = 1000 coordinates."""
     n, d = _CLIPPED_N, _CLIPPED_D
     clip = float(np.sqrt(d))
     rng = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def clipped_step(quick: bool) -> Contest:
     rows = np.empty((n, d), np.float32)
 
     def numpy_rows(games: int) -> int:
-        # As frugal as NumPy goes: float32 numbers in one array that stays, and no clipped copy of them.
+        # As frugal as NumPy goes: float32 numbers in a single array that stays, and no clipped copy of them.
         for _ in range(games):
             rng.standard_normal(dtype=np.float32, out=rows)
             norm = np.sqrt(np.einsum("ij,ij->i", rows, rows))
@@ -82,14 +82,14 @@ def clipped_step(quick: bool) -> Contest:
         [
             Way("NumPy literal rows, float32", numpy_rows, few, library="numpy"),
             jax_rows(keyed, few),
-            Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), 4 * few),
-            Way("mipsim reduced, one core", playing(counter(game, attack, "auto"), 1), 100 * few),
+            Way("mipsim literal, single core", playing(counter(game, attack, "literal"), 1), 4 * few),
+            Way("mipsim reduced, single core", playing(counter(game, attack, "auto"), 1), 100 * few),
         ],
     )
 
 
 def many_targets(quick: bool) -> Contest:
-    """Games of n = 200 records of d = 1000 Bernoulli coordinates against 64 targets, one by one and on the same rows."""
+    """Games of n = 200 records of d = 1000 Bernoulli coordinates against 64 targets, separately and on the same rows."""
     n, d, m = 200, 1000, 64
     rng = np.random.default_rng(0)
     data = mi.Bernoulli(rng.uniform(0.25, 0.75, d))
@@ -98,7 +98,7 @@ def many_targets(quick: bool) -> Contest:
     attack = mi.CovarianceScore(data, n=n)
     edges = np.linspace(-20.0, 20.0, 1024)
 
-    def one_by_one(games: int) -> float:
+    def separately(games: int) -> float:
         # Eight of them: their games cost the same.
         for target in targets[:8]:
             aimed = mi.FixedTarget(game.mechanism, data, n=n, target=target)
@@ -125,14 +125,14 @@ def many_targets(quick: bool) -> Contest:
         [
             Way("NumPy literal rows", numpy_rows, few // 50, library="numpy"),
             jax_rows(lambda key: w @ jax.random.bernoulli(key, p, (n, d)).mean(axis=0), few // 50),
-            Way("play, one by one", one_by_one, few),
+            Way("play, separately", separately, few),
             Way("play_targets", side_by_side, few),
         ],
     )
 
 
 def gradient_game(quick: bool) -> Contest:
-    """One step of SGD on n = 500 gradients of d = 650 coordinates: those of a network's last layer.
+    """A single step of SGD on n = 500 gradients of d = 650 coordinates: those of a network's last layer.
 
     At 10,000 images of Fashion-MNIST where a data directory is named, else at 1,797 digits, which a cache holds: NumPy is then faster.
     """
@@ -167,7 +167,7 @@ def gradient_game(quick: bool) -> Contest:
         [
             Way("NumPy literal rows", numpy_rows, 200 if quick else 1000, library="numpy"),
             jax_rows(keyed, 200 if quick else 1000),
-            Way("mipsim literal, one core", playing(literal, 1), 200 if quick else 1000),
-            Way("mipsim projected, one core", playing(projected, 1), 200_000 if quick else 2_000_000),
+            Way("mipsim literal, single core", playing(literal, 1), 200 if quick else 1000),
+            Way("mipsim projected, single core", playing(projected, 1), 200_000 if quick else 2_000_000),
         ],
     )

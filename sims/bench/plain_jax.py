@@ -1,4 +1,4 @@
-"""What a user of plain JAX would write: a function of one game's key, mapped over keys of JAX's default kind, in its default precision."""
+"""What a user of plain JAX would write: a function of a game's key, mapped over keys of JAX's default kind, in its default precision."""
 
 from collections.abc import Callable
 
@@ -9,11 +9,11 @@ from sims.bench.contest import Way
 
 
 def jax_rows(play: Callable[[Array], Array], times: int, name: str = "JAX literal rows, default keys") -> Way:
-    """A way that plays one game after the other, compiled once: `times` of them by one call.
+    """A way that plays games in sequence, compiled once: `times` of them by a single call.
 
     Args:
-        play: one game, a function of a key to its score.
-        times: how many are played in one repeat.
+        play: a single game, a function of a key to its score.
+        times: how many are played in a repeat.
         name: of the way.
     """
 

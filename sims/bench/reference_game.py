@@ -50,14 +50,14 @@ def reference_game(quick: bool) -> Contest:
             Way("NumPy binomial sums", numpy_sums, many, library="numpy"),
             jax_rows(lambda key: w @ jax.random.bernoulli(key, p, (N, D)).mean(axis=0), few),
             jax_rows(lambda key: w @ jax.random.binomial(key, N, p) / N, many, "JAX binomial sums"),
-            Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), few),
-            Way("mipsim table kernel, one core", playing(fast, 1), batch),
+            Way("mipsim literal, single core", playing(counter(game, attack, "literal"), 1), few),
+            Way("mipsim table kernel, single core", playing(fast, 1), batch),
         ],
     )
 
 
 def random_target_game(quick: bool) -> Contest:
-    """Games of the same data whose target is one of their records or a fresh one, with the scalar product."""
+    """Games of the same data whose target is any of their records or a fresh record, with the scalar product."""
     data = reference_data()
     game, attack = mi.RandomTarget(mi.EmpiricalMean(), data, n=N), mi.ScalarProduct(data.mean)
     p = jnp.asarray(data.p, jnp.float32)
@@ -90,29 +90,29 @@ def random_target_game(quick: bool) -> Contest:
             Way("NumPy literal rows", numpy_rows, few, library="numpy"),
             Way("NumPy binomial sums", numpy_sums, many, library="numpy"),
             jax_rows(keyed, few),
-            Way("mipsim literal, one core", playing(counter(game, attack, "literal"), 1), few),
-            Way("mipsim random table, one core", playing(fast, 1), batch),
+            Way("mipsim literal, single core", playing(counter(game, attack, "literal"), 1), few),
+            Way("mipsim random table, single core", playing(fast, 1), batch),
             Way(f"mipsim random table, {cores()} threads", playing(fast, cores()), 2 * batch, all_cores=True),
         ],
     )
 
 
 def cores_game(quick: bool) -> Contest:
-    """The same game on one core and on all."""
+    """The same game on a single core and on all."""
     fast = counter(*STUDIES["azize_fig2_easy"].build(), "sufficient")
     batch = 2 * fast.span * (2 if quick else 8)
     return Contest(
         "reference game, cores",
         "games",
         [
-            Way("table kernel, one core", playing(fast, 1), batch),
+            Way("table kernel, single core", playing(fast, 1), batch),
             Way(f"table kernel, {cores()} threads", playing(fast, cores()), batch, all_cores=True),
         ],
     )
 
 
 def devices_game(quick: bool) -> Contest:
-    """The same game on each device of this process, one after the other."""
+    """The same game on each device of this process, in turn."""
     ways = []
     for device in jax.local_devices():
         with jax.default_device(device):

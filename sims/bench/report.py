@@ -11,7 +11,7 @@ from sims.bench.contest import Timing
 
 
 def print_report(timings: Sequence[Timing]) -> None:
-    """Print one block a contest: rates, the ratio to the baseline with its range over the repeats, the device."""
+    """Print a block for each contest: rates, the ratio to the baseline with its range over the repeats, the device."""
     for title, group in itertools.groupby(timings, lambda t: t.name.split(": ")[0]):
         block = list(group)
         names = [t.name.split(": ", 1)[1] for t in block]
@@ -25,7 +25,7 @@ def print_report(timings: Sequence[Timing]) -> None:
 
 
 def as_json(timings: Sequence[Timing]) -> str:
-    """The timings as a JSON list, one object each, and the peak memory of the process as the last.
+    """The timings as a JSON list, an object each, and the peak memory of the process as the last.
 
     That has the same keys, null where it has no such thing, and `bytes`.
     """

@@ -21,7 +21,7 @@ BLOCK = 16384
 
 @dataclass(frozen=True)
 class Case:
-    """One setting: n records of d coordinates, of Bernoulli data or Gaussian, games in each world, simulated devices."""
+    """A setting: n records of d coordinates, of Bernoulli data or Gaussian, games in each world, simulated devices."""
 
     sweep: str
     over: str
@@ -45,7 +45,7 @@ class Cost:
         case: what was played.
         seconds: of the games alone.
         setup: seconds until the first block is there, compilation left out: tables, tracing, that block.
-        compiling: seconds of lowering and compiling for one device.
+        compiling: seconds of lowering and compiling for a single device.
         peak: bytes, the most that the process held, Python, JAX and the compiler included.
     """
 
@@ -176,7 +176,7 @@ def print_scaling(costs: Sequence[Cost]) -> None:
         x = [row.case.x for row in rows]
         time, memory = slope(x, [r.seconds / r.case.games for r in rows]), slope(x, [r.peak for r in rows])
         if rows[0].case.over == "games":
-            time += 1.0  # of all games, not of one
+            time += 1.0  # of all games, not of a single game
         print(f"{sweep}   (slopes in logarithms: time {_signed(time)}, memory {_signed(memory)})")
         for row in rows:
             print(
@@ -248,7 +248,7 @@ def draw_scaling(costs: Sequence[Cost], file: str) -> None:
 
 
 def run_scaling(quick: bool = False, file: str | None = None, figure: str | None = None) -> list[Cost]:
-    """Measure every case in a process of its own, print the table, and write it as JSON and as a picture if asked.
+    """Measure every case in a process of its own, print the table, and write it as JSON and as a picture if requested.
 
     Args:
         quick: fewer cases and games: below a minute and a half, where the other takes about four on two cores.
@@ -256,8 +256,8 @@ def run_scaling(quick: bool = False, file: str | None = None, figure: str | None
         figure: where the picture goes (.png, .svg or .pdf); the folder must exist.
 
     Raises:
-        MissingPackageError: if a picture is asked for and matplotlib is not installed; found out before any work.
-        OSError: if a file cannot be written; found out before any work.
+        MissingPackageError: if a picture is requested and matplotlib is not installed; checked before any work.
+        OSError: if a file cannot be written; checked before any work.
         RuntimeError: if a process fails.
     """
     for place in (file, figure):

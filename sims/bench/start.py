@@ -37,7 +37,7 @@ class Process(NamedTuple):
 
 
 class Seconds(NamedTuple):
-    """Seconds of one process: on the wall, and of all processors together."""
+    """Seconds of a process: on the wall, and of all processors together."""
 
     wall: float
     processor: float
@@ -49,8 +49,8 @@ def processes(scores: str) -> tuple[Process, ...]:
     return (
         Process(jax, ["-c", "import jax"]),
         Process(curve, ["-c", GAME + EXACT], jax),
-        Process("10,000 games of it, compiled code kept", ["-c", GAME + GAMES], jax),
-        Process("the games after the curve, compiled code kept", ["-c", GAME + EXACT + GAMES], curve),
+        Process("10,000 games of it, compiled code stored", ["-c", GAME + GAMES], jax),
+        Process("the games after the curve, compiled code stored", ["-c", GAME + EXACT + GAMES], curve),
         Process(f"mi.audit of {SCORES:,} scores", ["-c", AUDIT, scores]),
         Process(
             f"mipsim audit of {SCORES:,} scores",
@@ -60,13 +60,13 @@ def processes(scores: str) -> tuple[Process, ...]:
 
 
 def run_start(quick: bool = False) -> dict[str, list[Seconds]]:
-    """Time every process in turns, each in a folder of compiled code that an earlier one has filled, and print the seconds.
+    """Time every process in turns, each in a folder of compiled code that an earlier process has filled, and print the seconds.
 
     Args:
         quick: three rounds instead of nine.
 
     Returns:
-        The seconds of each process, one a round.
+        The seconds of each process, for each round.
     """
     with tempfile.TemporaryDirectory() as folder:
         scores = Path(folder) / "scores.csv"
@@ -100,10 +100,10 @@ def print_start(requested: Sequence[Process], measured: Mapping[str, Sequence[Se
 
 
 def seconds_of(process: Process, folder: str) -> Seconds:
-    """The seconds of one new process, which keeps compiled code in a folder.
+    """The seconds of a new process, which keeps compiled code in a folder.
 
     Raises:
-        RuntimeError: if it fails; the message holds the end of what it said.
+        RuntimeError: if it fails; the message holds the end of its output.
     """
     known = {k: v for k, v in os.environ.items() if "COMPILATION_CACHE" not in k}
     known.pop("PYTHONDONTWRITEBYTECODE", None)

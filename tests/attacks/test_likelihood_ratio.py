@@ -13,7 +13,7 @@ import mipsim as mi
 from tests.enumeration import literal_sums, random_target_sums
 from tests.scope import in_exact_scope  # noqa: F401
 
-stats: Any = scipy.stats  # its stubs take every frozen law for a discrete one
+stats: Any = scipy.stats  # its stubs type every frozen law as discrete
 MEAN = mi.EmpiricalMean()
 P = (0.3, 0.6)
 FULL = mi.Gaussian([0.0, 1.0], [[1.0, 0.7], [0.7, 2.0]])

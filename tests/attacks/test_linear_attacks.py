@@ -90,7 +90,7 @@ OUTPUTS = np.array([[0.2, 0.5, 0.5], [0.4, 0.6, 0.8], [1.0, 0.0, 0.6]])
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_every_attack(name: str) -> None:
-    """A float64 scalar; jit, vmap and passing it as an argument change nothing; one trace serves all."""
+    """A float64 scalar; jit, vmap and passing it as an argument change nothing; a single trace serves all."""
     attack, traces = ATTACKS[name], []
 
     @jax.jit

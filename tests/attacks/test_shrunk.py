@@ -62,12 +62,12 @@ def test_without_regularisation_a_few_records_are_refused() -> None:
         with pytest.raises(ValueError, match=words):
             mi.ShrunkMoments(reference, ridge)
     singular = _Dense(mi.ShrunkMoments(MANY))
-    one_constant, nothing = np.arange(9.0), np.full((9, 9), np.nan)
+    constant, nothing = np.arange(9.0), np.full((9, 9), np.nan)
     for covariance in (
         np.ones((9, 9)),
-        one_constant,
-        np.diag(one_constant),
-        np.diag(one_constant - 1.5),
+        constant,
+        np.diag(constant),
+        np.diag(constant - 1.5),
         nothing,
     ):
         singular.covariance = covariance
@@ -80,7 +80,7 @@ def test_fewer_references_than_coordinates_cost_power() -> None:
     """True Mahalanobis against that of the estimate: n0 < d leaves a part of the target's distance to the ridge.
 
     The effective mu of the attack, (w . (z - mean)) / sqrt(w' C w n), is at most sqrt of the leakage score, by Cauchy and
-    Schwarz; it is computed, not drawn.
+    Schwarz; it is computed, not sampled.
     """
     d, n = 60, 40
     scale = np.geomspace(0.1, 3.0, d)

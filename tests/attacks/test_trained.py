@@ -48,13 +48,13 @@ def test_a_network_sees_what_a_line_cannot():
     flat, seeing = (power(game, mi.trained_attack(game, 20_000, 2, hidden), 0.1) for hidden in ((), (16, 16)))
     assert (
         flat[0] < 0.35
-    )  # a line sees at best one tail of a law twice as wide: P(|Z| > 1.64/2)/2 = .2, .26 at all angles
+    )  # a line sees at best a single tail of a law twice as wide: P(|Z| > 1.64/2)/2 = .2, .26 at all angles
     assert seeing[0] > flat[1]
 
 
 @pytest.mark.evidence
 def test_the_referee_uses_it_and_confirms_no_bound_by_it():
-    """An attack that was learned can refute; what it does not refute may be false for a stronger one."""
+    """An attack that was learned can refute; what it does not refute may be false for a stronger attack."""
 
     def truth(mu):
         game = mi.TwoInputs(shifted, [0.0, 0.0], [mu, 0.0])

@@ -56,7 +56,7 @@ def test_the_curve_of_zero_concentrated_privacy_is_no_looser_than_its_conversion
         order = 1.0 + np.geomspace(1e-4, 1e4, 100_000)
         logs = (order - 1.0) * (order * rho - epsilon) + order * np.log1p(-1.0 / order) - np.log(order - 1.0)
         delta = math.exp(logs.min())
-        # 800 epsilons and 2,000 orders cost 2% at most; a rho 5% smaller is not kept.
+        # 800 epsilons and 2,000 orders cost 2% at most; a rho 5% smaller does not hold.
         assert zcdp(rho).delta(epsilon) <= 1.02 * delta
         assert zcdp(0.95 * rho).delta(epsilon) < 0.98 * delta
 

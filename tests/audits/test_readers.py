@@ -93,7 +93,9 @@ def test_another_separator_and_what_is_no_header(tmp_path: Path) -> None:
     assert same(read_scores(file, separator=":"))
     with pytest.raises(ValueError, match="not clear: 'score:member'"):
         read_scores(file)
-    with pytest.raises(ValueError, match="separator is 'ab'; it must be one character, or one of comma, tab"):
+    with pytest.raises(
+        ValueError, match="separator is 'ab'; it must be a single character, or a name: comma, tab"
+    ):
         read_scores(file, separator="ab")
     file.write_text("# " + PLAIN, encoding="utf-8")
     assert same(read_scores(file))
@@ -235,10 +237,10 @@ def test_one_run_needs_coins_or_what_they_were(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"if a fair coin put each canary in .* --inclusion-probability 0.5"):
         mi.audit(file, design="one-run")
     assert mi.audit(file, design="one-run", inclusion_probability=0.5).used == 120
-    (tmp_path / "s.csv").write_text(PLAIN.replace("member", "kept"), encoding="utf-8")
+    (tmp_path / "s.csv").write_text(PLAIN.replace("member", "coin_"), encoding="utf-8")
     assert len(rows("a", [1])) == 4
     with pytest.warns(UserWarning, match="80 of 120 canaries are in"):
-        assert mi.audit(tmp_path / "s.csv", design="one-run", columns="score=score,coin=kept").used == 120
+        assert mi.audit(tmp_path / "s.csv", design="one-run", columns="score=score,coin=coin_").used == 120
 
 
 def test_a_promise_of_a_single_rate() -> None:

@@ -55,8 +55,8 @@ def test_what_is_no_score_is_refused_and_nothing_is_taken() -> None:
     for scores, member, error in (
         ([0.1, np.nan], [0, 1], "scores holds nan at index 1"),
         ([0.1, 0.2], [0, 2], "member hold 1 and 0 alone"),
-        ([0.1, 0.2], [0], "they must be vectors of one length"),
-        ([[0.1]], [[1]], "they must be vectors of one length"),
+        ([0.1, 0.2], [0], "they must be vectors of the same length"),
+        ([[0.1]], [[1]], "they must be vectors of the same length"),
     ):
         with pytest.raises(ValueError, match=error):
             audit.update(scores, member)

@@ -217,7 +217,7 @@ def test_an_audit_of_a_matrix_shows_itself() -> None:
     assert 0.3 < item.mu_lower_bound < MU
     assert 0.3 < item.epsilon_lower_bound < float(mi.GaussianTradeOff(MU).epsilon(1e-5))
     assert (item.runs, item.records, item.shadow_runs) == (16, 300, 0)
-    assert f"16, of 300 records; {item.used:,} pairs of a run with a record and one without" in str(item)
+    assert f"16, of 300 records; {item.used:,} pairs of a run with a record and a run without" in str(item)
     with_shadow = audited(shadow=range(10))
     assert "16, 10 of them to calibrate, of 300 records" in str(with_shadow)
     assert (
@@ -360,9 +360,9 @@ def test_bad_matrices(arguments: dict, words: str) -> None:
         ({"design": "independent"}, 'say runs=240 if so many were run; for records of a single run it is "one-run", of several "runs"'),
         ({"design": "independent", "runs": 6}, "say runs=240 if so many were run, not 6; for"),
         ({"design": "independent", "runs": np.arange(240) % 6}, "not 6; for"),
-        ({"design": "one-run", "runs": 6}, '6 runs are said for design "one-run"; design "runs" is for several'),
+        ({"design": "one-run", "runs": 6}, '6 runs are stated for design "one-run"; design "runs" is for several'),
         ({"design": "runs", "runs": 6}, 'design "runs" needs the name of the run and of the record of each score'),
-        ({"design": "runs", "runs": np.arange(240) % 6, "records": np.arange(240) // 12}, "a record has several scores in one run"),
+        ({"design": "runs", "runs": np.arange(240) % 6, "records": np.arange(240) // 12}, "a record has several scores in a run"),
         ({"design": "clustered", "cluster": np.arange(240) // 6, "runs": 6}, "6 runs are in 40 clusters, which depend on each other"),
         ({"design": "clustered", "cluster": np.arange(240) // 6, "runs": np.arange(240) % 120}, "120 runs are in 40 clusters"),
         ({"design": "one-run", "records": np.arange(240)}, "records is given for the design 'one-run'"),
@@ -390,11 +390,11 @@ def test_a_single_judged_run_whose_coins_the_shadow_runs_tell_is_refused() -> No
     assert mi.audit(values, fair, **how, shadow=range(3)).verdict == "INCONCLUSIVE"
     with pytest.raises(
         ValueError,
-        match=r"exactly the records that another leaves out, .* leave out one of the two|judge two runs",
+        match=r"exactly the records that another leaves out, .* leave out either run|judge two runs",
     ):
         mi.audit(values, coins(rng, 6000, 4, "rests"), **how, shadow=range(3))
     fair[:, 3] = fair[:, 2]
-    with pytest.raises(ValueError, match=r"exactly the same records as another, .* leave out one of the two"):
+    with pytest.raises(ValueError, match=r"exactly the same records as another, .* leave out either run"):
         mi.audit(values, fair, **how)
 
 

@@ -1,4 +1,4 @@
-"""Counts drawn directly from their law: multinomial bins between thresholds, thousands of replicates."""
+"""Counts sampled directly from their law: multinomial bins between thresholds, thousands of replicates."""
 
 from collections.abc import Callable
 

@@ -50,7 +50,7 @@ LAWS = {
     "yes or no": (yes_or_no, 0.65),
     "three values": (three_values, 0.7),
 }
-"""How games are drawn, and their AUC."""
+"""How games are sampled, and their AUC."""
 LAWS["dice"] = (dice, float(np.mean([(j > i) + 0.5 * (j == i) for i in range(1, 7) for j in range(2, 8)])))
 
 
@@ -173,8 +173,8 @@ def two_points(x: float, most: float, variance: float, terms: int) -> float:
 def blocks(mu: float, n: int, risk: float) -> float:
     """Width of the best interval that knows the variance of the scores but for what n games leave open.
 
-    The mean of all pairs is a mean over ways to form n / b blocks of b games of each world, so that it is below the mean of one such way in
-    convex order. A tenth of the failure probability bounds the variance: it is the chance that both scores of one world lie between two of
+    The mean of all pairs is a mean over ways to form n / b blocks of b games of each world, so that it is below the mean of a single such way in
+    convex order. A tenth of the failure probability bounds the variance: it is the chance that both scores of a world lie between two of
     the other, summed over worlds and halved, of which n / 2 quadruples tell.
     """
     z, a = np.linspace(-9.0, 9.0, 20_001), float(ndtr(mu / np.sqrt(2)))
@@ -283,7 +283,7 @@ def laws(values: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def wrong_ends(n0: int, n1: int, values: int, risk: float, *, control: bool = False) -> float:
-    """The largest probability, over distributions of both worlds, that one end is wrong: summed over all data, exactly."""
+    """The largest probability, over distributions of both worlds, that a given end is wrong: summed over all data, exactly."""
     data = compositions(n0, values), compositions(n1, values)
     low = np.empty((len(data[0]), len(data[1])))
     high = low.copy()
@@ -325,7 +325,7 @@ def test_ends_of_few_values_are_wrong_as_rarely_as_stated(n0: int, n1: int, valu
 @pytest.mark.parametrize("games", [3, 10, 100])
 @pytest.mark.parametrize("risk", [0.05, 1e-3])
 def test_an_end_of_few_values_is_wrong_as_often_as_all_pairs_allow(games: int, risk: float) -> None:
-    """The hardest distribution: "out" scores are equal, and all "in" scores are above them with probability 0.31 of the stated one."""
+    """The hardest distribution: "out" scores are equal, and all "in" scores are above them with probability 0.31 of the stated probability."""
     above = (0.999 * auc._ALL * risk / 2.0) ** (1.0 / games)  # the AUC
     rate = 0.0
     for k in range(games + 1):
@@ -367,7 +367,7 @@ def test_equal_scores_narrow_the_ends() -> None:
 
 
 @pytest.mark.parametrize("terms", [1, 2, 7, 60])
-@pytest.mark.parametrize(("half", "one"), [(0.46, 0.42), (0.1, 0.3), (0.9, 0.02), (0.5, 0.5)])
+@pytest.mark.parametrize(("half", "single"), [(0.46, 0.42), (0.1, 0.3), (0.9, 0.02), (0.5, 0.5)])
 def test_a_tail_by_squares_bounds_sums_of_zeros_halves_and_ones(
     terms: int, half: float, single: float
 ) -> None:

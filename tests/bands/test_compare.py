@@ -103,7 +103,7 @@ def test_one_sided_claims_use_one_sided_ends() -> None:
 @pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("kind", ["equality", "limit"])
 def test_no_default_confirms_three_per_cent_off(mu: float, kind: str) -> None:
-    """Without a tolerance a claim 3% off its own mu, 0.03 probits at most, is never confirmed; the true one is."""
+    """Without a tolerance a claim 3% off its own mu, 0.03 probits at most, is never confirmed; the true claim is."""
     n, t = 10**10, np.array([0.0, mu / 2])
     counts = np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - mu)), n
     wrong = mu * 1.03 if mu <= 1 else mu + 0.03
@@ -331,7 +331,7 @@ def test_bad_input(change: dict, words: str) -> None:
 
 
 def test_a_played_curve_reports_what_it_lacks() -> None:
-    """It is a trade-off function in name; what is needed is one that is known without chance."""
+    """It is a trade-off function in name; what is needed is a curve known without sampling error."""
     played: Any = EmpiricalTradeOff.from_counts([0.0], [50], 100, [50], 100)
     words = "is EmpiricalTradeOff; it must be a trade-off function known by a formula or an exact law"
     with pytest.raises(ValueError, match=rf"{words}, .*: played\.compare\(other\)$"):
@@ -423,7 +423,7 @@ def test_no_interval_beside_a_verdict_contradicts_it(kind: str, mu: float) -> No
 
 
 def test_thresholds_that_separate_nothing_ask_for_no_games() -> None:
-    """They asked for 1,102,901,494."""
+    """They requested 1,102,901,494."""
     games = 10**5
     result = compare_counts([games, games, 0], games, [0, 0, games], games, GaussianTradeOff(1.0))
     assert (result.verdict, result.games_to_confirm()) == ("INCONCLUSIVE", None)

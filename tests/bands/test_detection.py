@@ -39,7 +39,7 @@ PLANTED: dict[str, Callable[[], Rates]] = {
 
 
 def predicted_games(rates: Rates) -> int:
-    """Games at which the gap of the best threshold is the one that is detected with probability 0.9."""
+    """Games at which the gap of the best threshold is detected with probability 0.9."""
     # and with 45 counts on average there, so that a cell with fewer than 25 is rare
     rarest = np.minimum.reduce([rates[0], 1 - rates[0], rates[1], 1 - rates[1]])
     low, high = 2.0, 9.0
@@ -53,7 +53,7 @@ def predicted_games(rates: Rates) -> int:
 
 
 def refuted(draw_counts, rates: Rates, games: int, replicates: int, seed: int) -> int:
-    """How many replicates are refuted: the rule of `compare_counts`, for all replicates in one call."""
+    """How many replicates are refuted: the rule of `compare_counts`, for all replicates in a single call."""
     rng = np.random.default_rng(seed)
     x, y = draw_counts(rng, rates[0], games, replicates), draw_counts(rng, rates[1], games, replicates)
     out, inside = (ScaledRates.plain(counts.ravel(), games) for counts in (x, y))
@@ -74,7 +74,7 @@ def test_a_planted_error_is_refuted_at_the_predicted_games(draw_counts, planted:
     rates = PLANTED[planted]()
     games = predicted_games(rates)
     assert games < 10**8
-    # A detection probability of 0.9 passes with probability 1 - 1e-9; one at a quarter of the games does not.
+    # A detection probability of 0.9 passes with probability 1 - 1e-9; a probability at a quarter of the games does not.
     enough = binom.ppf(1e-9, REPLICATES, 0.9)
     assert refuted(draw_counts, rates, games, REPLICATES, seed=1) >= enough
     assert refuted(draw_counts, rates, games // 4, REPLICATES, seed=2) < enough

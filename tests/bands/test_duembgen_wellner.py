@@ -56,7 +56,7 @@ def test_a_slightly_smaller_constant_would_be_caught(monkeypatch: pytest.MonkeyP
 
 
 def test_the_recursion_agrees_with_a_single_score() -> None:
-    """With one score the corridor is 1 - high[0] <= U fails or U <= low[1] fails: two closed-form tails."""
+    """With a single score the corridor is 1 - high[0] <= U fails or U <= low[1] fails: two closed-form tails."""
     low, high = duembgen_wellner([0, 1], 1, 0.05)
     assert chance_of_a_miss(low, high) == pytest.approx(low[1] + 1 - high[0], rel=1e-12)
 
@@ -88,7 +88,7 @@ def test_bad_failure_probability(risk: float) -> None:
 @pytest.mark.parametrize("games", [1, 10, 75, 1000])
 @pytest.mark.parametrize("risk", [0.5, 0.05, 1e-3])
 def test_a_single_side_misses_as_harris_says(games: int, risk: float) -> None:
-    """One side fails with chance p, both sides with the risk: 2p - p^2 <= risk, so two worlds pay the risk once."""
+    """A single side fails with chance p, both sides with the risk: 2p - p^2 <= risk, so two worlds pay the risk once."""
     low, high = duembgen_wellner(np.arange(games + 1), games, risk)
     everything = np.ones(games + 1)
     assert chance_of_a_miss(low, everything) <= 1 - math.sqrt(1 - risk) + 1e-12

@@ -23,7 +23,7 @@ FAMILIES = [gdp(), total_variation(), approximate_dp(0.01)]
 
 
 def order_statistics(rng: np.random.Generator, ranks: np.ndarray, n: int, draws: int) -> np.ndarray:
-    """The order statistics of n uniforms of these ranks, drawn as they are defined, shape (ranks, draws)."""
+    """The order statistics of n uniforms of these ranks, sampled from their definition, shape (ranks, draws)."""
     return np.sort(rng.random((n, draws)), axis=0)[ranks - 1]
 
 
@@ -56,7 +56,7 @@ def test_rare_draws_are_those_of_all_draws(family, risk: float, monkeypatch: pyt
 @pytest.mark.parametrize("risk", [0.05, 0.3])
 @pytest.mark.parametrize("family", FAMILIES, ids=["mu", "v", "epsilon"])
 def test_the_exact_miscoverage_of_a_binary_score(family, risk: float) -> None:
-    """Every outcome of 12 and 9 games summed with its probability: all that the bound can do on one threshold."""
+    """Every outcome of 12 and 9 games summed with its probability: all that the bound can do on a single threshold."""
     n0, n1 = 12, 9
     bounds = np.array(
         [[family_lower_bound([x], n0, [y], n1, family, risk) for y in range(n1 + 1)] for x in range(n0 + 1)]
@@ -85,7 +85,9 @@ def laws() -> dict[str, tuple[Sampler, float]]:
     def rounded(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
         return np.round(rng.normal(size=n)), np.round(rng.normal(1.0, size=n))
 
-    def rare(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:  # strong on one score in ten
+    def rare(
+        rng: np.random.Generator, n: int
+    ) -> tuple[np.ndarray, np.ndarray]:  # strong on a tenth of the scores
         return rng.normal(size=n), np.where(rng.random(n) < 0.1, 3.0, 0.0) + rng.normal(size=n)
 
     def answers(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -176,7 +178,7 @@ def limits(x: np.ndarray, n: int, side: float) -> np.ndarray:
 
 
 def rivals(out: np.ndarray, inside: np.ndarray, risk: float) -> dict[str, float]:
-    """Clopper-Pearson with a union over all thresholds, one-sided DKW, and a threshold chosen on one half of the scores
+    """Clopper-Pearson with a union over all thresholds, one-sided DKW, and a threshold chosen on half of the scores
     that is judged on the other by Clopper-Pearson and by the deviance of both counts against the curve."""
 
     def best(a: np.ndarray, b: np.ndarray) -> float:

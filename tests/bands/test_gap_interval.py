@@ -134,7 +134,7 @@ def test_counts_at_an_end_say_little_and_nothing_wrong() -> None:
     assert (low <= high).all()
     assert (
         high[3] < 0
-    )  # every score above the threshold "out", every one below it "in": worse than any curve allows
+    )  # every score above the threshold "out", every score below it "in": worse than any curve allows
     assert low[0] > 0  # a perfect attacker
     assert low[1] == -np.inf or low[1] < 0
 
@@ -146,7 +146,7 @@ def test_a_test_that_never_says_in_lies_on_a_curve_that_begins_below_1():
     for inside, inside_the_claim in ((100_000, True), (95_000, True), (80_000, False)):
         low, high = gap_bounds(none, ScaledRates.plain(np.array([float(inside)]), 10**5), claim, z)
         assert (low[0] <= 0.0 <= high[0]) == inside_the_claim
-    # One false positive in a thousand is no FPR of 0: an FNR of 1 is then weaker than claimed.
+    # A false positive in a thousand is no FPR of 0: an FNR of 1 is then weaker than claimed.
     some = ScaledRates.plain(np.array([100.0]), 10**5)
     assert gap_bounds(some, ScaledRates.plain(np.array([100_000.0]), 10**5), claim, z)[1][0] < 0.0
 

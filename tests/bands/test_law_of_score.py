@@ -62,7 +62,7 @@ def test_the_detectable_gap_is_detected() -> None:
 
 
 def test_scores_where_the_claim_has_none() -> None:
-    """Uniform on [0, 1] claimed, one score in a thousand below 0: the tail alone refutes."""
+    """Uniform on [0, 1] claimed, a score in a thousand below 0: the tail alone refutes."""
     edges = np.array([-0.5, 0.0, 0.5, 1.0, 1.5])
     result = law_of_score([0, 100, 49_950, 49_950, 0, 0], edges, lambda t: np.clip(t, 0, 1))
     assert result.verdict == "REFUTED"

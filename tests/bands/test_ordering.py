@@ -64,7 +64,7 @@ def test_curves_five_per_cent_apart_are_refuted_as_equal_and_confirmed_as_ordere
 
 @pytest.mark.evidence
 def test_few_thresholds_refute_nothing_of_equal_attacks() -> None:
-    """Points of one curve at different rates: the chords differ, but steps allow for any curve through the points."""
+    """Points of a curve at different rates: the chords differ, but steps allow for any curve through the points."""
     for t in ([0.5], [-1.0, 2.0], [0.0, 1.0, 2.0]):
         item, other = curve(1.0, 10**8, np.array(t)), curve(1.0, 10**8, np.array(t) + 0.4)
         for kind in ("equality", "ordering", "upper_bound_on_power"):
@@ -117,7 +117,7 @@ def test_false_confirmations_stay_below_the_failure_probability(
 def hardest(
     rng: np.random.Generator, draw, n: int, replicates: int, *, independent: bool
 ) -> list[list[EmpiricalTradeOff]]:
-    """Two runs whose gap has a peak of 0.3 probits at FPR 1/2 and is smaller elsewhere: what one FPR shows decides.
+    """Two runs whose gap has a peak of 0.3 probits at FPR 1/2 and is smaller elsewhere: what a single FPR shows decides.
 
     Of runs that depend on each other, the second has the first's games, mirrored: errors of the two curves add up.
     """
@@ -190,10 +190,8 @@ WRONG = np.array([1.0, 1.0, -1.0, -1.0])
 """How the rates (FPR, FNR) of two curves are off where the first looks weaker, and the second stronger, than it is."""
 
 
-def ends_at_one_threshold(
-    counts: np.ndarray, risk: float, *, independent: bool, refuting: bool
-) -> np.ndarray:
-    """Ends of the gap of many pairs of curves of one threshold each, from their (x, y, x', y'), as `compare_curves` has them.
+def ends_at_a_threshold(counts: np.ndarray, risk: float, *, independent: bool, refuting: bool) -> np.ndarray:
+    """Ends of the gap of many pairs of curves of a single threshold each, from their (x, y, x', y'), as `compare_curves` has them.
 
     Args:
         counts: shape (4, pairs).
@@ -228,7 +226,7 @@ def check_ends(
     With a third of the width they are wrong too often, which is the control. The ends are those of `compared` in three draws.
 
     Args:
-        rates: (FPR, FNR) of two curves of one threshold each.
+        rates: (FPR, FNR) of two curves of a single threshold each.
         risk: stated.
         compared: the end that `compare_curves` finds, from the four counts.
         independent: whether the games of the two curves are; else the second has those of the first, mirrored, so that errors add up.
@@ -237,7 +235,7 @@ def check_ends(
     truth, sign = np.array(rates), -WRONG if refuting else WRONG
 
     def ends_of(counts: np.ndarray) -> np.ndarray:
-        return ends_at_one_threshold(counts, risk, independent=independent, refuting=refuting)
+        return ends_at_a_threshold(counts, risk, independent=independent, refuting=refuting)
 
     gap = float(WRONG @ -ndtri(truth))
     variance = truth * (1.0 - truth) / N / np.exp(-(ndtri(truth) ** 2)) * 2.0 * np.pi
@@ -257,7 +255,7 @@ def check_ends(
         (float(terms.mean()), float(terms.std() / np.sqrt(terms.size)))
         for terms in (weights * (far * (e - gap) < 0.0) for e in (ends, estimate + (ends - estimate) / 3.0))
     )
-    # An end of the very gap at one threshold is as wide as a normal test's at so many games, and no valid end is much narrower.
+    # An end of the very gap at a single threshold is as wide as a normal test's at so many games, and no valid end is much narrower.
     normal = abs(far) / np.sqrt(total) / -ndtri(risk if independent else 0.5 * risk)
     assert normal <= 1.3
     print(f"{rate:.3g} +- {error:.2g} for a stated {risk:g}; a third of the width: {narrow:.2g}")
@@ -343,7 +341,7 @@ def test_the_detectable_gap_is_detected(draw_counts, kind: str, replicates: int)
 
 @pytest.mark.evidence
 def test_what_is_printed_holds_with_the_failure_probability() -> None:
-    """A symmetrical interval for an equality and one end for an order: two ends, each with the whole probability, would not hold together."""
+    """A symmetrical interval for an equality and a single end for an order: two ends, each with the whole probability, would not hold jointly."""
     item, other = curve(1.0), curve(1.01)
     equal, stronger, weaker = (
         item.compare(other, kind=kind) for kind in ("equality", "upper_bound_on_power", "ordering")

@@ -50,7 +50,7 @@ def test_the_tests_are_the_binomial_ones_and_the_limits_invert_them() -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("z", [4.75, 2.33])
 def test_true_claims_are_refuted_as_seldom_as_stated(z: float) -> None:
-    """200 replicates of one threshold: intervals without zero at most Binomial(200, 0.05) often, cut off at 1e-9."""
+    """200 replicates of a single threshold: intervals without zero at most Binomial(200, 0.05) often, cut off at 1e-9."""
     rng, runs, n = np.random.default_rng(5), 200, 3000
     alpha, tpr = ndtr(-z), ndtr(2.0 - z)
     b0, b1 = alpha / 0.08, tpr / 0.2

@@ -156,5 +156,5 @@ def real() -> Path:
     beside = Path(__file__).parents[3] / "shared" / "data"
     result = Path(named) if named else beside
     if not result.is_dir():
-        pytest.skip(f"no published data: set {DIRECTORY} to a data directory, or put one at {beside}")
+        pytest.skip(f"no published data: set {DIRECTORY} to a data directory, or put it at {beside}")
     return result

@@ -1,4 +1,4 @@
-"""One member of each law, with its density or its atoms written independently."""
+"""A member of each law, with its density or its atoms written independently."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One clear sentence for each bad parameter."""
+"""A single clear sentence for each bad parameter."""
 
 from collections.abc import Callable
 from typing import Any
@@ -108,7 +108,7 @@ def test_empirical_targets_use_the_chosen_covariance() -> None:
 
 
 class Frame(dict[str, list[Any]]):
-    """As much of a data frame as is asked for: named columns, and all of them as an array."""
+    """As much of a data frame as is requested: named columns, and all of them as an array."""
 
     @property
     def columns(self) -> list[str]:

@@ -11,14 +11,14 @@ from scipy import integrate
 import mipsim as mi
 from tests.scope import in_exact_scope  # noqa: F401
 
-stats: Any = scipy.stats  # its stubs take every frozen law for a discrete one
+stats: Any = scipy.stats  # its stubs type every frozen law as discrete
 QUIET = jnp.zeros(1)
 
 
 def ratio(
     law: mi.AbstractDistribution, total: object, n: int, target: float, noise: float = 0.0
 ) -> np.ndarray:
-    """Ratios of a law of one coordinate at many totals."""
+    """Ratios of a law of a single coordinate at many totals."""
     totals, own = jnp.asarray(total), law.sum_ratio()
     assert own is not None
     return np.array([own(t[None], n, jnp.array([target]), jnp.array([noise]))[0] for t in totals])

@@ -23,8 +23,8 @@ def records_of(data: mi.AbstractDistribution, seed: int, n: int = 20_000) -> np.
 
 CASES = {
     "three values, coordinates": (THREE, CoordinateClip(-1.0, 1.0)),
-    "values that become one": (THREE, CoordinateClip(0.0, 4.0)),
-    "three values in one dimension": (mi.Discrete([-2.0, 0.0, 3.0], [0.2, 0.3, 0.5]), NormClip(1.5)),
+    "values that become equal": (THREE, CoordinateClip(0.0, 4.0)),
+    "three values in dimension 1": (mi.Discrete([-2.0, 0.0, 3.0], [0.2, 0.3, 0.5]), NormClip(1.5)),
     "coins": (COINS, CoordinateClip(0.25, 0.75)),
     "a coin": (mi.Bernoulli([0.3]), NormClip(0.5)),
     "records": (RECORDS, NormClip(2.0)),
@@ -38,7 +38,7 @@ def test_transformed_records_have_the_stated_distribution(name):
     assert law is not None
     sample, text, plain = transform.apply(records_of(data, 1)), records_of(law, 2), records_of(data, 3)
     for j in range(data.dimension):
-        # Values agree to rounding, or a bin holds records of one side only.
+        # Values agree to rounding, or a bin holds records of a single side.
         edges = np.unique(np.concatenate([x[:, j].round(9) for x in (sample, text, plain)]))[1:] - 1e-8
         mine, theirs, other = (
             np.bincount(np.searchsorted(edges, x[:, j]), minlength=edges.size + 1)

@@ -1,11 +1,11 @@
 """Compositions in high precision without a grid of losses.
 
-`Transformed`: with M(z) = E_out e^(z L) of one step, the transforms of the sum of n losses are integrals along a vertical line,
+`Transformed`: with M(z) = E_out e^(z L) of a single step, the transforms of the sum of n losses are integrals along a vertical line,
 
     E_out(e^L - e^s)_+ = e^s / (2 pi i) * integral of e^(-s z) M(z)^n / (z (z - 1)) dz   for Re z > 1,
 
 and the same integral is E_out(e^s - e^L)_+ for Re z < 0 (the pay-offs' own transforms; Fourier inversion). Through the saddle point, where
-the integrand is largest, nothing cancels, so that a delta of 1e-300 has as many digits as one of .1. `LaplaceSum` is exact: under the
+the integrand is largest, nothing cancels, so that a delta of 1e-300 has as many digits as a delta of 0.1. `LaplaceSum` is exact: under the
 measure half-way between the worlds a loss of the Laplace mechanism is uniform but for two atoms, and a sum of uniforms is a spline.
 """
 
@@ -31,9 +31,9 @@ PI = 4 * np.arctan(FLOAT(1))
 
 
 def subsampled_gaussian(mu: float, p: float, edges: Sequence[float] = (), part: int = 0) -> LogMoment:
-    """log M(z) of N(0, 1) against p N(mu, 1) + (1 - p) N(0, 1), by trapezoids in the output; or of one part between rising edges.
+    """log M(z) of N(0, 1) against p N(mu, 1) + (1 - p) N(0, 1), by trapezoids in the output; or of a single part between rising edges.
 
-    The parts add up to M: an output x passes each edge with the probability Phi(2 (x - edge)), which is smooth, until one stops it.
+    The parts add up to M: an output x passes each edge with the probability Phi(2 (x - edge)), which is smooth, until an edge stops it.
     """
     m, q = FLOAT(mu), FLOAT(p)
 
@@ -58,7 +58,7 @@ def subsampled_gaussian(mu: float, p: float, edges: Sequence[float] = (), part: 
         keep = tilted > 1e-22
         loss, tilted = loss[keep], tilted[keep]
         out = np.empty(z.shape, Wide)
-        for i, at in enumerate(z):  # all on one vertical line
+        for i, at in enumerate(z):  # all on the same vertical line
             out[i] = top + np.log((tilted * np.exp(1j * (at.imag * loss))).sum())
         return out
 
@@ -155,7 +155,7 @@ class Transformed(Truth):
         return on_a_line(self._log_moment, s, poles, saddle(self._log_moment, s, side, poles))
 
     def _cached(self, key: str, s: object, side: int, poles: tuple[int, ...]) -> mpf:
-        at = float(s)  # a float: what is asked for is asked at floats
+        at = float(s)  # a float: requests are made at floats
         if (key, at) not in self.known:
             self.known[key, at] = self._integral(FLOAT(at), side, poles)
         return self.known[key, at]
@@ -199,7 +199,7 @@ class SubsampledSteps(Transformed):
         raise ArithmeticError(f"no edges serve for the integral at {float(s):g}")
 
     def _valley(self, s: FLOAT) -> float | None:
-        """The output between the two humps of a step under the tilt whose mean is s / steps; None where there is one hump."""
+        """The output between the two humps of a step under the tilt whose mean is s / steps; None where there is a single hump."""
         x = np.arange(-12.0, 80.0, 0.05)
         loss = np.log1p(np.expm1(self.mu * x - self.mu**2 / 2) * self.p)
 

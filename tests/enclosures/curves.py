@@ -188,7 +188,7 @@ def polygon(rng: Rng) -> Case:
 
 
 def between(rng: Rng) -> Case:
-    """Known to some per cent; the truth is one end, the other, or between."""
+    """Known to some per cent; the truth is either end, or between."""
     mu, width = float(rng.uniform(0.2, 3.0)), float(10.0 ** -rng.uniform(1.0, 6.0))
     share = float(rng.choice([-1.0, 1.0, rng.uniform(-1, 1)]))
     true = mu * (1 + 0.999 * share * width)
@@ -206,7 +206,7 @@ POLYGONS: list[Callable[[Rng], Case]] = [approx_dp, polygon]
 FAMILIES = [*SMOOTH, *POLYGONS]
 
 
-def one_of(rng: Rng, kinds: list[Callable[[Rng], Case]]) -> Case:
+def choice_of(rng: Rng, kinds: list[Callable[[Rng], Case]]) -> Case:
     return kinds[int(rng.integers(len(kinds)))](rng)
 
 
@@ -238,7 +238,7 @@ def averaged(truths: list[Truth], shares: list[float]) -> Truth:
     atoms = [t for t in truths if isinstance(t, Atoms)]
     if len(atoms) < len(truths):
         return Averaged(truths, shares)
-    # Steps are added up one by one: of two TPRs that hold a jump the difference loses a step of 1e-80.
+    # Steps are added up in sequence: of two TPRs that hold a jump the difference loses a step of 1e-80.
     places = [[rate for rate, _ in t.corners] for t in atoms]
     built: list[tuple[mpf, mpf]] = []
     union = sorted(itertools.chain(*places), key=BY_RATE)
@@ -268,7 +268,7 @@ def split(truths: list[Truth], shares: list[float]) -> Truth:
 def operated(
     rng: Rng, base: Case, other: Callable[[Rng], Case], *, convex: bool = True, last: bool = True
 ) -> Case:
-    """One operation on a curve, some with a second curve; `last`: those too after which nothing else is computable."""
+    """A single operation on a curve, some with a second curve; `last`: those too after which nothing else is computable."""
     names = ["inverse", "symmetrized", "convexified", "subsampled", "mixture", "convex_hull"]
     if convex:
         names += ["stochastic_composition"]
@@ -303,7 +303,7 @@ def compositions(rng: Rng) -> Case:
     """A composition whose truth is exact: of polygons, or of Gaussians whose class is hidden."""
     kind = int(rng.integers(3))
     if kind == 0:
-        first, second = one_of(rng, POLYGONS), one_of(rng, POLYGONS)
+        first, second = choice_of(rng, POLYGONS), choice_of(rng, POLYGONS)
         truth = first.truth.times(second.truth)  # type: ignore[attr-defined]
         return Case(mi.compose(first.curve, second.curve), truth, f"({first.words}) x ({second.words})")
     steps = int(10 ** rng.uniform(0, 5 if kind == 1 else 4))

@@ -32,7 +32,7 @@ class Queries:
     numbers: Sequence[str] = ("advantage", "eta", "auc", "least_mu")
 
     @classmethod
-    def drawn(
+    def sampled(
         cls, rng: np.random.Generator, size: int = 4, most_epsilon: float = 1000.0, **how: Any
     ) -> Queries:
         """`size` of each over all magnitudes, and the edges."""
@@ -136,7 +136,7 @@ def _points(curve: AbstractTradeOff, truth: Truth, queries: Queries, held: Held)
         for k, x in enumerate(queries.log_fpr.tolist()):
             a = (mp.exp(mpf(x)), -mp.expm1(mpf(x))) if x > -math.inf else (mpf(0), mpf(1))
             fnr, tpr = truth.curve(a)
-            # A relative error of a rate is an absolute one of its logarithm; near rate 1 that is the complement's.
+            # A relative error of a rate is an absolute error of its logarithm; near rate 1 that is the complement's.
             for name, low, high, value, other in (
                 ("log FNR", result.log_fnr_low[k], result.log_fnr_high[k], fnr, tpr),
                 ("log TPR", result.log_tpr_low[k], result.log_tpr_high[k], tpr, fnr),

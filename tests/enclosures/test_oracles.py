@@ -43,7 +43,7 @@ def test_transforms_and_curves_belong_together(truth: Truth, logits: tuple[int, 
 
 
 def test_a_mean_of_walks_keeps_a_jump_beyond_a_half() -> None:
-    """At an FPR of 2 / 3, whose complement is rounded, the TPR of one jumps by 1 / 2; exact in thirds."""
+    """At an FPR of 2 / 3, whose complement is rounded, the TPR of either jumps by 1 / 2; exact in thirds."""
     third = mpf(1) / 3
     jump = Atoms([(third, 0), (third, mpf(1) / 4), (0, mpf(1) / 2), (third, mpf(1) / 4)])
     other = Atoms([(mpf(1) / 7, mpf(1) / 2), (mpf(6) / 7, mpf(1) / 2)])
@@ -141,7 +141,7 @@ def test_atoms_by_hand() -> None:
 def test_a_curve_that_is_1_per_cent_off_is_detected(share: float) -> None:
     """Control: each number by itself shows a shift of 1%, to either side; the right curve shows nothing."""
     rng = np.random.default_rng(0)
-    queries = Queries.drawn(rng, 3, most_epsilon=8.0)
+    queries = Queries.sampled(rng, 3, most_epsilon=8.0)
     truth = Gaussian(1)
     assert misses(mi.GaussianTradeOff(1.0), truth, queries) == []
     result = misses(mi.GaussianTradeOff(share), truth, queries)

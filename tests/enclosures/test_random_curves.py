@@ -1,6 +1,6 @@
-"""Random curves and operations on them, read everywhere and held against truths that share no code; each seed is one case.
+"""Random curves and operations on them, evaluated everywhere and compared with truths that share no code; each seed is a case.
 
-The long form, `-m slow`, has other seeds and many more. `MIPSIM_SEED` moves all of them: a fresh one is a fresh adversary.
+The long form, `-m slow`, has other seeds and many more. `MIPSIM_SEED` moves all of them: a fresh seed is a fresh adversary.
 """
 
 import os
@@ -18,12 +18,12 @@ from .curves import (
     SMOOTH,
     Case,
     Rng,
+    choice_of,
     compositions,
     gaussian,
     laplace,
     magnitude,
     mild_gaussian,
-    one_of,
     operated,
     walk,
 )
@@ -55,22 +55,22 @@ QUICK = [kind for kind in FAMILIES if kind is not magnitude]
 @pytest.mark.parametrize("seed", seeds(5, 120))
 def test_families(seed: int) -> None:
     rng = rng_of(seed)
-    nothing_missed(one_of(rng, FAMILIES if seed >= 5 else QUICK), Queries.drawn(rng, 2))
+    nothing_missed(choice_of(rng, FAMILIES if seed >= 5 else QUICK), Queries.sampled(rng, 2))
 
 
 @pytest.mark.parametrize("seed", seeds(2, 60))
 def test_polygons_that_are_not_convex(seed: int) -> None:
     rng = rng_of(seed)
-    nothing_missed(walk(rng), Queries.drawn(rng, 2, numbers=("advantage", "auc")))
+    nothing_missed(walk(rng), Queries.sampled(rng, 2, numbers=("advantage", "auc")))
 
 
 @pytest.mark.parametrize("seed", seeds(3, 150))
 def test_operations_three_deep_on_polygons(seed: int) -> None:
     rng = rng_of(seed)
-    case = one_of(rng, POLYGONS)
+    case = choice_of(rng, POLYGONS)
     for _ in range(int(rng.integers(1, 4))):
-        case = operated(rng, case, lambda r: one_of(r, POLYGONS))
-    nothing_missed(case, Queries.drawn(rng, 2, numbers=("advantage", "auc", "least_mu")))
+        case = operated(rng, case, lambda r: choice_of(r, POLYGONS))
+    nothing_missed(case, Queries.sampled(rng, 2, numbers=("advantage", "auc", "least_mu")))
 
 
 @pytest.mark.slow
@@ -80,15 +80,15 @@ def test_operations_three_deep_on_polygons_that_are_not_convex(seed: int) -> Non
     case = walk(rng)
     for _ in range(int(rng.integers(1, 4))):
         case = operated(rng, case, walk, convex=False)
-    nothing_missed(case, Queries.drawn(rng, 2, numbers=TRANSFORMS))
+    nothing_missed(case, Queries.sampled(rng, 2, numbers=TRANSFORMS))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_operations_on_smooth_curves(seed: int) -> None:
     rng = rng_of(seed)
-    case = operated(rng, one_of(rng, SMOOTH), lambda r: one_of(r, FAMILIES))
-    nothing_missed(case, Queries.drawn(rng, 2, numbers=TRANSFORMS))
+    case = operated(rng, choice_of(rng, SMOOTH), lambda r: choice_of(r, FAMILIES))
+    nothing_missed(case, Queries.sampled(rng, 2, numbers=TRANSFORMS))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_single_operation_on_a_gaussian(
 @pytest.mark.parametrize("seed", seeds(4, 100))
 def test_compositions(seed: int) -> None:
     rng = rng_of(seed)
-    nothing_missed(compositions(rng), Queries.drawn(rng, 2, numbers=TRANSFORMS))
+    nothing_missed(compositions(rng), Queries.sampled(rng, 2, numbers=TRANSFORMS))
 
 
 @pytest.mark.evidence
@@ -130,7 +130,7 @@ def test_inverses_of_compositions(seed: int) -> None:
     curve, truth, words = compositions(rng)
     nothing_missed(
         Case(curve.inverse(), truth.reversed, f"inverse of {words}"),
-        Queries.drawn(rng, 2, numbers=TRANSFORMS),
+        Queries.sampled(rng, 2, numbers=TRANSFORMS),
     )
 
 
@@ -138,7 +138,7 @@ def test_inverses_of_compositions(seed: int) -> None:
 def test_mu_and_regret(seed: int) -> None:
     rng = rng_of(seed)
     nothing_missed(
-        one_of(rng, [*POLYGONS, mild_gaussian, laplace, gaussian]), Queries.at(numbers=("regret",))
+        choice_of(rng, [*POLYGONS, mild_gaussian, laplace, gaussian]), Queries.at(numbers=("regret",))
     )
 
 
@@ -146,7 +146,7 @@ def test_mu_and_regret(seed: int) -> None:
 def test_pickled_and_shaped(seed: int) -> None:
     """A copy gives the same bits; an array its shape, a number a float, no entries none."""
     rng = rng_of(seed)
-    case = one_of(rng, QUICK)
+    case = choice_of(rng, QUICK)
     again = pickle.loads(pickle.dumps(case.curve))
     grid = rng.random((2, 3))
     for name in ("beta_bounds", "tpr_bounds", "delta_bounds", "epsilon_bounds", "bayes_risk_bounds"):
@@ -158,4 +158,4 @@ def test_pickled_and_shaped(seed: int) -> None:
         assert item[0] <= high[0, 1]
         assert low[0, 1] <= item[1]
         assert getattr(case.curve, name)(np.array([]))[0].shape == (0,)
-    assert hold(again, case.truth, Queries.drawn(rng, 1)).misses == []
+    assert hold(again, case.truth, Queries.sampled(rng, 1)).misses == []

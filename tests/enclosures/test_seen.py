@@ -120,7 +120,7 @@ def test_neither_convex_nor_stated_to_be() -> None:
         [(mpf(1) / 4, mpf(1) / 16), (mpf(1) / 8, mpf(1) / 2), (mpf(1) / 8, mpf(0)), (mpf(1) / 2, mpf(7) / 16)]
     )
     curve = Walk(truth)
-    queries = Queries.drawn(np.random.default_rng(3), 3, most_epsilon=5.0)
+    queries = Queries.sampled(np.random.default_rng(3), 3, most_epsilon=5.0)
     assert misses(curve, truth, queries) == []
     assert misses(curve.convexified(), truth.hull(), queries) == []
     # Both reach the same corners; between them only the hull mixes tests.
@@ -170,7 +170,7 @@ def test_epsilon_of_a_rare_delta_is_narrow(turned: bool) -> None:
 
 
 def test_a_far_question_spoils_no_near_question() -> None:
-    """Nor is the far one given up: its delta is about e^-5,400."""
+    """Nor is the far curve given up: its delta is about e^-5,400."""
     curve = mi.compose(Hidden(mi.GaussianTradeOff(0.0788840833984183)), copies=3880).inverse()
     (low, _), (high, far) = curve.delta_bounds(np.array([0.4, 520.73]))
     assert high - low <= 1.01 * DELTA_WIDTH * high
@@ -178,7 +178,7 @@ def test_a_far_question_spoils_no_near_question() -> None:
 
 
 def test_least_mu_of_subsampled_steps() -> None:
-    """It is finite, or said to be at least something."""
+    """It is finite, or stated to be at least something."""
     noise, p, n = 20.0, 0.3, 10
     truth = Transformed([(subsampled_gaussian(1.0 / noise, p), n)])
     low, high = mi.dpsgd(noise, p, n).least_mu_bounds()

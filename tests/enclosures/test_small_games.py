@@ -17,7 +17,7 @@ from mipsim.exact.atoms import AtomsLaw
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 MEAN = mi.EmpiricalMean()
-ZERO, ONE = Fraction(0), Fraction(1)
+ZERO, UNIT = Fraction(0), Fraction(1)
 Law = dict[Fraction, Fraction]
 Tests = list[tuple[Fraction, Fraction]]
 """(FPR, TPR) of every threshold test, from (0, 0) on."""
@@ -48,8 +48,8 @@ class Weighted(mi.AbstractLinearAttack):
 
 
 def sums(record: Law, rows: int, start: Fraction) -> Law:
-    """The law of start + a sum of `rows` records of one coordinate."""
-    total = {start: ONE}
+    """The law of start + a sum of `rows` records of a single coordinate."""
+    total = {start: UNIT}
     for _ in range(rows):
         new: Law = {}
         for (x, p), (y, q) in product(total.items(), record.items()):
@@ -71,7 +71,7 @@ def masses_of(made: Game) -> dict[Any, list[Fraction]]:
     for world in (0, 1):
         for outcome in product(*(law.items() for law in worlds[world])):
             point = [x for x, _ in outcome]
-            chances = [ONE, ONE]
+            chances = [UNIT, UNIT]
             for each in (0, 1):
                 for law, x in zip(worlds[each], point, strict=True):
                     chances[each] *= law.get(x, ZERO)
@@ -103,13 +103,13 @@ def fnr_between(tests: Tests, alpha: Fraction) -> Fraction:
 
 
 def above_its_hull(tests: Tests) -> Fraction:
-    """The largest FNR between a curve and the greatest convex one below it; 0 where the curve is convex."""
+    """The largest FNR between a curve and the greatest convex curve below it; 0 where the curve is convex."""
     hull: Tests = []
     for point in tests:  # by rising FPR, then TPR; the ROC curve of the hull turns to the right
         while len(hull) > 1 and turn(hull[-2], hull[-1], point) >= 0:
             hull.pop()
         hull.append(point)
-    corners = list(dict(hull).items())  # of those at one FPR the last, which has the largest TPR
+    corners = list(dict(hull).items())  # of those at the same FPR the last, which has the largest TPR
     return max(fnr_between(tests, fpr) - fnr_between(corners, fpr) for fpr, _ in tests)
 
 
@@ -176,7 +176,7 @@ def random_game(rng: np.random.Generator) -> Game | None:
         )
         p = np.full(d, sample[0]) if rng.random() < 0.2 else sample
         data: Any = mi.Bernoulli(p)
-        record = [{ZERO: 1 - as_fraction(x), ONE: as_fraction(x)} for x in p]
+        record = [{ZERO: 1 - as_fraction(x), UNIT: as_fraction(x)} for x in p]
         support = np.array([0.0, 1.0])
     else:
         size = int(rng.integers(2, 4))
@@ -225,7 +225,7 @@ def random_game(rng: np.random.Generator) -> Game | None:
 
 
 def check(made: Game, rng: np.random.Generator, width: float = 1e-9) -> bool:
-    """Whether the curve is one that is not convex; raises where a bound does not hold."""
+    """Whether the curve is not convex; raises where a bound does not hold."""
     tests = enumerated(made)
     curve = made.game.exact(made.attack)
     at = np.concatenate([rng.uniform(size=4), [1e-6, 0.1, 0.5], rng.choice([float(f) for f, _ in tests], 2)])
@@ -280,7 +280,7 @@ def test_bounds_hold_in_ten_thousand_small_games(seed: int) -> None:
 
 
 def tie_on_paper(made: Game) -> bool:
-    """Whether scores are apart by no more than rounding: three times 20/3 and five times 4 are one score to float64, and two here.
+    """Whether scores are apart by no more than rounding: three times 20/3 and five times 4 are a single score to float64, and two here.
 
     `tests/exact/test_scores_equal_on_paper.py` is about those.
     """
@@ -332,7 +332,7 @@ def test_numbers_of_curves_that_are_not_convex(count: int) -> None:
             worst[name] = max(worst.get(name, 0.0), error := off(bounds, known[name]))
             assert error <= 1e-9, f"{name} is {float(known[name])!r}, known as {bounds}: {built.words}"
         for name, bounds in bounds_of(mi.MixtureTradeOff(curve, 0.97)).items():
-            # The control is one where 3% of the number are more than the width.
+            # The control is a case where 3% of the number are more than the width.
             if 1e-6 < abs(float(known[name]) - (0.3 if name == "bayes_risk(0.3)" else 0.0)) < np.inf:
                 controls[name] = controls.get(name, 0) + 1
                 assert off(bounds, known[name]) > 1e-9, f"{name} of a curve 3% off passes: {built.words}"
@@ -340,7 +340,7 @@ def test_numbers_of_curves_that_are_not_convex(count: int) -> None:
         f"{seen} curves that are not convex, {several} with several maxima; worst errors {worst}, controls {controls}"
     )
     assert seen == count
-    assert several >= count // 5  # a search that assumes one maximum may fail there
+    assert several >= count // 5  # a search that assumes a single maximum may fail there
     assert (
         set(worst)
         == set(controls)
@@ -353,7 +353,7 @@ def weighted(
     p: list[float], n: int, weights: list[Fraction], attack: mi.AbstractAttack | None = None
 ) -> Game:
     """A game of Bernoulli records with all of the target 1, by default with these weights in float64."""
-    record = [{ZERO: 1 - as_fraction(x), ONE: as_fraction(x)} for x in p]
+    record = [{ZERO: 1 - as_fraction(x), UNIT: as_fraction(x)} for x in p]
     game = mi.FixedTarget(MEAN, mi.Bernoulli(p), n, np.ones(len(p)))
 
     def score(point: list[Fraction]) -> Fraction:
@@ -364,7 +364,7 @@ def weighted(
         game,
         attack or Weighted(w),
         record,
-        [ONE] * len(p),
+        [UNIT] * len(p),
         n,
         score,
         f"p = {p}, n = {n}, weights {w.tolist()}",
@@ -391,7 +391,7 @@ def test_scores_of_unknown_order_widen_the_bounds(monkeypatch: pytest.MonkeyPatc
     weights = [Fraction(10**12), Fraction(10**12 + 1), Fraction(1), Fraction(0.001)]
     built = weighted([0.5, 0.4, 0.3, 0.6], 2, weights)
     check(built, np.random.default_rng(0), width=np.inf)
-    # The control: taken as one score, they give bounds that do not hold.
+    # The control: taken as a single score, they give bounds that do not hold.
     monkeypatch.setattr(AbstractScoreLaw, "unordered", lambda law, x: np.zeros(np.shape(x), bool))
     monkeypatch.setattr(AtomsLaw, "unordered", AbstractScoreLaw.unordered)
     with pytest.raises(AssertionError, match="weights"):
@@ -402,13 +402,13 @@ def test_a_wrong_law_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: the enumeration of a target that is off by a millionth of a record's probability contradicts the bounds."""
     data = mi.Bernoulli([0.3, 0.6])
     game = mi.FixedTarget(MEAN, data, 3, [1.0, 0.0])
-    off = [{ZERO: 1 - p, ONE: p} for p in (Fraction(3, 10) + Fraction(1, 10**6), Fraction(6, 10))]
+    off = [{ZERO: 1 - p, UNIT: p} for p in (Fraction(3, 10) + Fraction(1, 10**6), Fraction(6, 10))]
     weights = [Fraction(1), Fraction(-1)]
     built = Game(
         game,
         Weighted([1.0, -1.0]),
         off,
-        [ONE, ZERO],
+        [UNIT, ZERO],
         3,
         lambda x: weights[0] * x[0] + weights[1] * x[1],
         "off",

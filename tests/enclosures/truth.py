@@ -373,7 +373,7 @@ class Weighted(Truth):
 
 
 class Split(Weighted):
-    """The target is known: sum of w f_i at one threshold of the likelihood ratio."""
+    """The target is known: sum of w f_i at a single threshold of the likelihood ratio."""
 
     def hockey(self, s: mpf) -> mpf:
         return self.total(c.hockey(s) for c in self.curves)
@@ -383,7 +383,7 @@ class Split(Weighted):
 
 
 class Averaged(Weighted):
-    """sum of w f_i at one FPR."""
+    """sum of w f_i at a single FPR."""
 
     def curve(self, fpr: Rate) -> Rate:
         fnr, tpr = (self.total(ends) for ends in zip(*(c.curve(fpr) for c in self.curves), strict=True))

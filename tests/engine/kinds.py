@@ -1,4 +1,4 @@
-"""Which class plays a game: samplers of one name differ in where they draw from."""
+"""Which class plays a game: samplers of the same name differ in where they draw from."""
 
 from collections.abc import Callable
 from typing import Any

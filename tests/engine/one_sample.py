@@ -23,7 +23,7 @@ def one_sample_p(histogram: mi.Histogram, law: Any, *, inside: bool) -> tuple[in
     cdf = np.concatenate([[0.0], law.cdf(histogram.edges, inside=inside), [1.0]])
     place = np.floor(cdf[1:] * histogram.games / 20.0).astype(int)
     _, group = np.unique(place, return_inverse=True)
-    # The last group may be short of games: it joins the one before.
+    # The last group may be short of games: it joins the group before.
     group = np.minimum(group, max(group.max() - 1, 0))
     expected = np.bincount(group, np.diff(cdf)) * histogram.games
     result = np.bincount(group, counts)

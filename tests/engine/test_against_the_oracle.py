@@ -107,12 +107,12 @@ def test_any_quadratic_attack_is_projected():
     assert (histogram.manifest["fidelity"], histogram.manifest["sampler"]) == ("projected", "projected")
     for inside in (False, True):
         assert one_sample_p(histogram, law, inside=inside)[1] >= FAILURE
-    # In a metric that is not the output's the form has no such law, and the outputs themselves are drawn.
+    # In a metric that is not the output's the form has no such law, and the outputs themselves are sampled.
     other = mi.play(game, Distance(np.eye(D)), 1000, progress=False)
     assert other.manifest["fidelity"] == "sufficient"
 
 
-# From here on the Bernoulli game whose probabilities the planted errors change: one of 20, at n = 10,000.
+# From here on the Bernoulli game whose probabilities the planted errors change: 1 of 20, at n = 10,000.
 LARGE, COLUMNS = 10_000, 20
 P = np.random.default_rng(7).uniform(0.2, 0.8, COLUMNS)
 
@@ -124,7 +124,7 @@ def large_game(bias=0.0):
     return mi.FixedTarget(MEAN_OF, mi.Bernoulli(p), n=LARGE, target=target)
 
 
-# One biased probability moves the "out" score by about sqrt(n / d) bias / sd = 4.5e-3 standard deviations at a bias
+# A single biased probability moves the "out" score by about sqrt(n / d) bias / sd = 4.5e-3 standard deviations at a bias
 # of 1e-4: at 1e8 games a chi-square of 5,000 bins is then about 2,000 above its mean of 5,000, and rejects from 650
 # above; at a bias of 1e-2 and 1e6 games (0.45 standard deviations) it is 200,000 above.
 @pytest.mark.evidence

@@ -1,4 +1,4 @@
-"""The cells of wide binomial laws: what is drawn is known exactly, and compared with SciPy's laws at every count."""
+"""The cells of wide binomial laws: what is sampled is known exactly, and compared with SciPy's laws at every count."""
 
 from dataclasses import replace
 
@@ -52,7 +52,7 @@ def test_the_law_is_binomial_at_every_count(n):
 
 
 def test_wrong_laws_are_seen():
-    """Another p by a part in 10^11, a mean moved by one count, and a distribution function that is off by 1e-4 at one count."""
+    """Another p by a part in 10^11, a mean moved by a single count, and a distribution function that is off by 1e-4 at a single count."""
     n = 10**6
     layout = cell_layout(n, P)
     assert layout is not None
@@ -106,4 +106,4 @@ def test_equal_probabilities_share_a_row():
 def test_what_would_take_too_long_has_no_cells():
     assert cell_layout(2**53, np.array([0.5])) is None  # too wide
     assert cell_layout(10**9, np.linspace(0.2, 0.8, 20_000)) is None  # too many counts
-    assert cell_layout(10**9, np.full(20_000, 0.3)) is not None  # they are all one law
+    assert cell_layout(10**9, np.full(20_000, 0.3)) is not None  # they all have the same law

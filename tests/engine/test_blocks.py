@@ -1,4 +1,4 @@
-"""Counts do not depend on how many blocks are drawn at once; what does not fit into memory ends in a sentence."""
+"""Counts do not depend on how many blocks are sampled at once; what does not fit into memory ends in a sentence."""
 
 from fractions import Fraction
 from itertools import count
@@ -99,7 +99,7 @@ def test_an_accelerator_is_filled_and_its_memory_is_respected():
 
 @pytest.mark.evidence
 def test_an_accelerator_and_a_cpu_add_up_the_same_terms(monkeypatch):
-    """The one reduction of an accelerator against the loop of a CPU, both run on this device."""
+    """The single reduction of an accelerator against the loop of a CPU, both run on this device."""
     tables = {name: sampler for name, sampler in every_sampler().items() if isinstance(sampler, TableSampler)}
     assert len(tables) > 3
     for name, sampler in tables.items():
@@ -112,7 +112,7 @@ def test_an_accelerator_and_a_cpu_add_up_the_same_terms(monkeypatch):
 
 
 def test_a_scaled_total_has_the_same_bits_with_and_without_fused_products():
-    """Each product of parts is exact, so that a fused product and sum rounds as the two do one after the other."""
+    """Each product of parts is exact, so that a fused product and sum rounds as the two do in sequence."""
     rng = np.random.default_rng(0)
     units = np.exp(rng.uniform(-40.0, 10.0, 300))
     totals = rng.integers(-(2**52), 2**52, 300) >> rng.integers(0, 52, 300)

@@ -71,7 +71,7 @@ SLOW = pytest.mark.slow
     ["covariance", "coin and ratio", pytest.param("product", marks=SLOW), pytest.param("noise", marks=SLOW)],
 )
 def test_it_draws_the_exact_law(name):
-    """A chi-square of a thousand bins against the law, and the worlds told apart where a target moves its mean enough."""
+    """A chi-square of a thousand bins against the law, and the worlds distinguished where a target moves its mean enough."""
     game, attack = CASES[name]
     law = exact_law(game, attack)
     result = mi.play(game, attack, GAMES, seed=5, edges=even_edges(law, 1000), progress=False)

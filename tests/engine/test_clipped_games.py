@@ -1,4 +1,4 @@
-"""Games of clipped steps: every sampler has the law of a plain NumPy game, and a biased one is rejected."""
+"""Games of clipped steps: every sampler has the law of a plain NumPy game, and a biased sampler is rejected."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -26,7 +26,7 @@ CLIP, SIGMA, GAMMA, RHO = 5.0, 0.4, 0.3, 0.75
 
 
 def by_numpy(score, data, clip, seed, world, target: np.ndarray | None, rho=1.0):
-    """Scores of GAMES games with plain arrays; target None draws one in each game."""
+    """Scores of GAMES games with plain arrays; target None draws a target in each game."""
     rng = np.random.default_rng([seed, world])
     rows = round(rho * N)
     g = rng.standard_normal((GAMES, rows, D)) * np.sqrt(data.variance) + data.mean
@@ -61,7 +61,7 @@ def linear(target, output):
 
 
 def quadratic(target, output):
-    """Works row by row for NumPy's games, and for one game of the engine."""
+    """Works row by row for NumPy's games, and for a single game of the engine."""
     return -((output - 0.2 * target) ** 2).sum(axis=-1)
 
 
@@ -243,7 +243,7 @@ def test_four_normals():
     for z in sample:
         assert follows(z, stats.norm.cdf)
         assert not follows(1.03 * z, stats.norm.cdf)
-    # Pairs of one word: (a, b) and the squares are uncorrelated, to 6.1 standard errors (1e-9).
+    # Pairs of a word: (a, b) and the squares are uncorrelated, to 6.1 standard errors (1e-9).
     for power in (1, 2):
         assert (np.abs(np.corrcoef(sample**power) - np.eye(4)) < 6.2 / np.sqrt(500_000)).all()
     assert (np.abs((sample**4).mean(axis=1) - 3.0) < 6.2 * np.sqrt(96 / 500_000)).all()  # Var Z^4 = 105 - 9
@@ -256,7 +256,7 @@ def test_chi_as_a_function_of_a_normal(degrees):
         chi = float(chebval(z / 8.7, coefficients))
         with mpmath.workdps(40):
             half, square = mpmath.mpf(degrees) / 2, mpmath.mpf(chi) ** 2 / 2
-            # the tail that is small, so that its relative error shows; chi's density there turns it into one of chi
+            # the tail that is small, so that its relative error shows; chi's density there turns it into an error of chi
             if z < 0:
                 level, wanted = mpmath.gammainc(half, 0, square, regularized=True), mpmath.ncdf(z)
             else:

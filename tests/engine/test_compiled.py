@@ -1,4 +1,4 @@
-"""A search plays thousands of different games in one process: compiled code must not fill its memory maps."""
+"""A search plays thousands of different games in a single process: compiled code must not fill its memory maps."""
 
 import sys
 

@@ -119,7 +119,7 @@ def test_counts_before_a_failure_are_stored_and_resumed(tmp_path):
 
 @pytest.mark.parametrize("package", ["mipsim", "jax"])
 def test_another_version_is_refused_by_name(tmp_path, package):
-    """The third answer is of another version: it is refused, and what came before is kept."""
+    """The third answer is of another version: it is refused, and what came before is stored."""
 
     def age(i, answer):
         if i < 2:
@@ -152,7 +152,7 @@ def test_a_lambda_needs_a_package_that_carries_it():
 
 
 def test_a_worker_whose_device_is_full_says_so():
-    """Its error comes by pickle: one that cannot be read there looks like a worker that died."""
+    """Its error comes by pickle: an error that cannot be read there looks like a worker that died."""
 
     def full(i, answer):
         raise pickle.loads(pickle.dumps(BlockTooLargeError.of(CHUNK, jax.devices()[0])))
@@ -246,7 +246,7 @@ def alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    status = Path(f"/proc/{process}/stat")  # one that has ended and is waited for by nobody is a zombie
+    status = Path(f"/proc/{process}/stat")  # a process that has ended and is waited for by nobody is a zombie
     return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
@@ -321,14 +321,14 @@ def test_dask_with_a_worker_killed_in_the_middle(tmp_path):
         executor._client.wait_for_workers(2, timeout=15)
         path, done, at = tmp_path / "a", threading.Event(), []
 
-        def kill_one():
+        def kill_a_worker():
             while not done.wait(0.02):
                 if path.exists() and (games := mi.Histogram.load(path).games):
                     workers[0].kill()
                     at.append(games)
                     return
 
-        killer = threading.Thread(target=kill_one)
+        killer = threading.Thread(target=kill_a_worker)
         killer.start()
         played(path, executor=executor, workers=2)
         done.set()

@@ -1,4 +1,4 @@
-"""Literal records, exact laws and tables: one law, seen at 250,000 games; and a wrong law, rejected."""
+"""Literal records, exact laws and tables: the same law, at 250,000 games; and a wrong law, rejected."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_a_sampler_with_p_off_by_two_thousandths_is_rejected(literal):
 
 
 def test_columns_agree_whatever_the_attack(literal):
-    # A plain function hides that the score is additive, so that the outputs are drawn from tables of their law.
+    # A plain function hides that the score is additive, so that the outputs are sampled from tables of their law.
     weights = (TARGET - P) / (P * (1 - P))
     offset = -np.sum(weights * P) - np.sum(weights * (TARGET - P)) / (2 * N)
     columns = mi.play(
@@ -78,7 +78,7 @@ RECORDS = mi.Empirical(np.random.default_rng(1).normal(size=(30, D)), covariance
 VALUES = mi.Discrete([0.0, 1.0, 4.0], np.random.default_rng(2).dirichlet(np.ones(3), D))
 NOISY_HALF = mi.GaussianNoise(mi.Subsampled(MEAN, 0.5), 0.5)
 NOISE = mi.GaussianNoise(MEAN, np.sqrt(P))
-MANY = 160  # records where fewer are drawn literally
+MANY = 160  # records where fewer are sampled literally
 UNIFORM = mi.Uniform(-1.0, P)
 GAUSS, FULL = mi.Gaussian(P, P), mi.Gaussian(P, COVARIANCE)
 SHIFT = mi.ScalarProduct(np.zeros(D))
@@ -214,7 +214,7 @@ SLOW = (
     *("discrete", "records, a point that is none"),
     *("Student, mixed degrees, a Poisson sample", "random target, Laplace, a Poisson sample"),
 )
-"""Games whose path another one takes too, with other data; run by name, since each compiles for some seconds."""
+"""Games whose path another game takes too, with other data; run by name, since each compiles for some seconds."""
 
 
 @pytest.mark.evidence
@@ -243,7 +243,7 @@ GAMES_OF["Gaussian, ratio"] = (
     mi.GaussianLikelihoodRatio(FULL, N),
     "QuadraticSampler",
 )
-ONE_EACH = [
+SAMPLES = [
     "random target, discrete",
     "random target, Gaussian",
     "Gaussian, Poisson",
@@ -257,7 +257,7 @@ ONE_EACH = [
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("name", ONE_EACH)
+@pytest.mark.parametrize("name", SAMPLES)
 def test_bits_depend_on_neither_chunk_nor_threads_nor_a_break(name, tmp_path):
     game, attack, _ = GAMES_OF[name]
     games, edges = 40_000, np.linspace(-3.0, 3.0, 500)

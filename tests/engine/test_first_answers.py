@@ -1,4 +1,4 @@
-"""How soon a first answer comes: nothing is compiled twice, in one process or, with a folder for it, in the next."""
+"""How soon a first answer comes: nothing is compiled twice, in the same process or, with a folder for it, in the next."""
 
 import json
 import os
@@ -139,7 +139,7 @@ def compiled():
 
     jax.monitoring.register_event_duration_secs_listener(count)
     yield names
-    # The oldest JAX that is allowed keeps a listener for good; this one only fills a list.
+    # The oldest JAX that is allowed keeps a listener for good; this listener only fills a list.
     if hasattr(jax.monitoring, "unregister_event_duration_listener"):
         jax.monitoring.unregister_event_duration_listener(count)
 

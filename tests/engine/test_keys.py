@@ -46,7 +46,7 @@ def test_every_bit_is_a_fair_coin_in_games_and_along_them(width):
 
 @pytest.mark.evidence
 def test_neighbours_of_every_kind_draw_unlike_words():
-    """Games, seeds, worlds, streams, the keys of a key, and what one folds in: the words agree in half their bits."""
+    """Games, seeds, worlds, streams, the keys of a key, and what is folded in: the words agree in half their bits."""
     item = keys(seed=5, games=200)
     split = jax.random.split(item[0], (200,))
     folded = jax.vmap(lambda k: jax.random.fold_in(item[0], k))(jnp.arange(200))
@@ -73,7 +73,7 @@ def test_neighbours_of_every_kind_draw_unlike_words():
 
 @pytest.mark.evidence
 def test_keys_that_begin_at_the_same_place_of_the_cycle_draw_unlike_words():
-    """The second half of a key keeps them apart, one word after the other and all of them together, and so the keys made of them."""
+    """The second half of a key keeps them apart, word by word and all of them together, and so the keys made of them."""
     halves = jnp.asarray([[1, 2, 0, 0], [1, 2, 0, 1], [1, 2, 3, 4]], jnp.uint32)
     own = jax.random.wrap_key_data(halves, impl=COUNTER)
     words = np.asarray(jax.vmap(lambda key: jax.random.bits(key, (64,), jnp.uint64))(own))
@@ -157,7 +157,7 @@ def test_a_word_s_normal_has_its_own_radius_and_angle():
 
 
 def test_points_of_words_share_every_rectangle_evenly():
-    """What quotients of the multiplier's continued fraction promise, and that a plain one has larger ones."""
+    """What quotients of the multiplier's continued fraction promise, and that a plain multiplier has larger quotients."""
 
     def quotients(multiplier: int) -> int:
         a, b, total = 2**64, multiplier, 0
@@ -211,7 +211,7 @@ def test_tails_have_their_share(draw, beyond, law):
 
 
 def test_a_normal_and_its_size_are_unlike_its_neighbours():
-    """One word makes one number: neither signs nor sizes of neighbours, nor a sign and the size beside it, go together."""
+    """Each word makes a number: neither signs nor sizes of neighbours, nor a sign and the size beside it, go together."""
     z = np.asarray(jax.vmap(lambda key: normals(key, (500,)))(keys()))
     parts = np.sign(z), stats.norm.cdf(np.abs(z)) - 0.75  # within +-1/4, of variance 1/48
     scales = 1.0, np.sqrt(1 / 48)

@@ -32,12 +32,12 @@ def all_records(key: Array, records: Array) -> Array:
 
 @eqx.filter_jit
 def _both(sampler: LiteralSampler, draws: Draws) -> tuple[Array, Array]:
-    # One array of both, since a sampler makes one of each game.
-    def one(key: Array) -> Array:
+    # A single array of both, since a sampler makes a single array of each game.
+    def round_of(key: Array) -> Array:
         target, records = sampler.round()(key, draws.world == 1)
         return jnp.concatenate([target[None], records])
 
-    result = sampler.each(one, draws)
+    result = sampler.each(round_of, draws)
     return result[:, 0], result[:, 1:]
 
 
@@ -118,7 +118,7 @@ def test_numbers_of_a_game_and_of_its_neighbours_are_independent(name: str) -> N
         products = products[~np.isnan(products).any(axis=1)]
         if products.shape[1]:
             assert has_mean(products, np.zeros(products.shape[1]), 1.1 * products.var(axis=0)), what
-    same = (out[:, :-1] ** 2).reshape(-1, law.dimension)  # what a row drawn twice would give
+    same = (out[:, :-1] ** 2).reshape(-1, law.dimension)  # what a row sampled twice would give
     assert not has_mean(same, np.zeros(law.dimension), 1.1 * same.var(axis=0))
 
 
@@ -211,7 +211,7 @@ def test_a_large_game_holds_its_records_once(name: str) -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", sorted(LAWS))
 def test_literal_games_of_any_data_begin_without_a_warning(name: str) -> None:
-    """Their size was asked for where JAX had no float64, and uniform data said so; warnings are errors here."""
+    """Their size was requested where JAX had no float64, and uniform data warned; warnings are errors here."""
     data = LAWS[name]
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=3, target=np.ones(data.mean.shape))
     result = mi.play(

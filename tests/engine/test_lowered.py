@@ -14,7 +14,7 @@ from sims.every_sampler import every_sampler
 
 @pytest.fixture(scope="module")
 def samplers() -> dict[str, AbstractSampler]:
-    """One of each class, and of each of the parts that it may draw from."""
+    """A sampler of each class, and of each of the parts that it may draw from."""
 
     def kind(sampler: AbstractSampler) -> str:
         parts = (

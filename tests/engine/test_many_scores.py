@@ -1,4 +1,4 @@
-"""Many scores of one release: each histogram is that of its own games, and clusters are counted as clusters."""
+"""Many scores of a release: each histogram is that of its own games, and clusters are counted as clusters."""
 
 from typing import Any
 
@@ -77,7 +77,7 @@ MECHANISMS = {
         ("noise of a sub-sample", ATTACK),
         ("noise of a sub-sample", negative_distance),
     ],
-    ids=[*MECHANISMS, "one by one"],
+    ids=[*MECHANISMS, "one_by_one"],
 )
 def test_each_target_has_the_law_of_its_own_games(name, attack):
     games = 20_000
@@ -129,7 +129,7 @@ def test_clusters_are_counted_as_clusters():
     targets = 1.0 + 1e-6 * np.random.default_rng(0).normal(size=(m, 4))
     attack = mi.ScalarProduct(np.zeros(4))
     truth = stats.norm(0.0, 2.0 / np.sqrt(5)).sf(0.5)
-    covered = {"naive": 0, "pooled": 0, "one target": 0}
+    covered = {"naive": 0, "pooled": 0, "a single target": 0}
     for seed in range(repeats):
         many = play_targets(
             base, attack, targets, games, seed, edges=[0.5], fidelity="literal", progress=False
@@ -138,7 +138,7 @@ def test_clusters_are_counted_as_clusters():
         counts = {
             "naive": (sum(int(part.out[1]) for part in many), m * games),
             "pooled": (int(many.pooled.out[1]), games),
-            "one target": (int(many[0].out[1]), games),
+            "a single target": (int(many[0].out[1]), games),
         }
         for name, (hits, trials) in counts.items():
             low, high = clopper_pearson([hits], trials, 1 - confidence, thresholds=1)
@@ -147,7 +147,7 @@ def test_clusters_are_counted_as_clusters():
     # takes 20 copies of a count for 20 counts, and covers some 0.44 of the time.
     least = stats.binom.ppf(FAILURE, repeats, confidence)
     assert covered["pooled"] >= least
-    assert covered["one target"] >= least
+    assert covered["a single target"] >= least
     assert covered["naive"] < least
 
 

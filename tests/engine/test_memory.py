@@ -1,4 +1,4 @@
-"""What a run needs is known before it begins, and one sentence says where it cannot be had."""
+"""What a run needs is known before it begins, and a single sentence says where it cannot be had."""
 
 import resource
 import tracemalloc
@@ -23,7 +23,7 @@ def play(data, n, games: int | range = 4, mechanism: mi.AbstractMechanism = MEAN
 
 
 def test_records_that_no_memory_holds_are_refused_at_once(tmp_path, monkeypatch):
-    """Before anything is compiled or drawn, on a machine of 64 GB."""
+    """Before anything is compiled or sampled, on a machine of 64 GB."""
     data, path = mi.Bernoulli(np.full(100_000, 0.3)), tmp_path / "run.npz"
     monkeypatch.setattr(memory, "available", lambda _: 64e9)
     monkeypatch.setattr("mipsim.engine.run.Counter", lambda *_, **__: pytest.fail("games were prepared"))
@@ -35,7 +35,7 @@ def test_records_that_no_memory_holds_are_refused_at_once(tmp_path, monkeypatch)
 
 
 def test_literal_games_that_take_hours_say_so_before_the_first():
-    """Records by the billion are drawn block by block: memory is no hindrance, and nothing else would be heard for long."""
+    """Records by the billion are sampled block by block: memory is no hindrance, and the run takes long without another sign."""
 
     def mean(key, records):
         return records.mean(0)
@@ -124,7 +124,7 @@ def test_a_table_that_is_too_large_is_left_before_it_is_made():
 
 
 def test_a_million_coordinates_are_seen_to_have_no_tables(monkeypatch):
-    """Before a million quantiles or transforms are asked for, which took six minutes."""
+    """Before a million quantiles or transforms are computed, which took six minutes."""
     for where, name in (
         ("mipsim.distributions.binomial_table", "binomial_window"),
         ("mipsim.engine.samplers.columns", "lattice_table"),

@@ -16,7 +16,7 @@ ATTACK = mi.CovarianceScore(DATA, n=10)
 
 
 class Front:
-    """A front end that keeps what it was given: each output, and all that was drawn there."""
+    """A front end that keeps what it was given: each output, and all that was shown there."""
 
     def __init__(self) -> None:
         self.outputs: list[list[str]] = []

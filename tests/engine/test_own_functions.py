@@ -1,4 +1,4 @@
-"""What a user's own mechanism or attack may not do, since one trace of it plays every game: each is one sentence with a remedy."""
+"""What a user's own mechanism or attack may not do, since a single trace of it plays every game: each is a single sentence with a remedy."""
 
 import random
 import time

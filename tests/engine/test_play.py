@@ -43,7 +43,7 @@ def test_bits_do_not_depend_on_chunk_or_threads(game, attack, fidelity):
 
 
 def test_games_are_numbered():
-    # The first games of a longer run are the games of the shorter one, so that counts can only grow.
+    # The first games of a longer run are the games of the shorter run, so that counts can only grow.
     edges = np.linspace(-5, 5, 50)
     short, long = (mi.play(GAME, ATTACK, g, edges=edges, progress=False) for g in (9_000, 20_000))
     assert (long.out >= short.out).all()

@@ -61,7 +61,7 @@ def wait_until(condition, seconds: float = 60.0) -> None:
 
 @pytest.fixture
 def queue(monkeypatch):
-    """Slurm with one node and no accounting, as small clusters have it; its sockets need a short path."""
+    """Slurm with a single node and no accounting, as small clusters have it; its sockets need a short path."""
     pytest.importorskip("submitit", reason="submitit is not installed: the extra clusters brings it")
     if missing := [name for name in DAEMONS if shutil.which(name) is None]:
         pytest.skip(f"Slurm is not installed on this machine: no {missing[0]}")
@@ -90,7 +90,7 @@ def queue(monkeypatch):
         with suppress(AssertionError):
             wait_until(lambda: not output_of("squeue", "--noheader").split(), seconds=15.0)
         for daemon in daemons:
-            daemon.kill()  # asked to end, a node waits for the controller; no job is left
+            daemon.kill()  # when requested to end, a node waits for the controller; no job is left
             daemon.wait(timeout=30)
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -115,12 +115,12 @@ def test_a_job_that_is_cancelled_is_played_again_and_the_file_is_that_of_one_run
     monkeypatch.setattr(executors, "_LATE", 0.2)
     requested, cancelled = 2 * 65_536, []
 
-    def cancel_one() -> None:
+    def cancel_a_job() -> None:
         wait_until(running)  # its worker imports JAX for longer than this takes
         cancelled.append(running()[0])
         output_of("scancel", cancelled[0])
 
-    other = threading.Thread(target=cancel_one)
+    other = threading.Thread(target=cancel_a_job)
     other.start()
     counts = play(requested, tmp_path / "slurm.npz", submitit.SlurmExecutor(folder=str(tmp_path / "jobs")))
     other.join()
@@ -153,7 +153,7 @@ def test_ctrl_c_leaves_no_job_in_the_queue(queue, tmp_path):
     run.send_signal(signal.SIGINT)
     _, errors = run.communicate(timeout=60)
     assert run.returncode == 130
-    assert "interrupted; finished chunks are kept" in errors
+    assert "interrupted; finished chunks are stored" in errors
     wait_until(lambda: not output_of("squeue", "--noheader", "--states=pending,running").split())
 
 

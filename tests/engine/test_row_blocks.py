@@ -65,7 +65,7 @@ SEPARABLE: dict[str, Mechanism] = {
     "three axes": lambda key, r: (
         jnp.transpose(r[:, None] * r[:, :, None], (0, 2, 1)).reshape(r.shape[0], -1).sum(axis=0)
     ),
-    "one record": lambda key, r: jax.lax.dynamic_index_in_dim(
+    "a single record": lambda key, r: jax.lax.dynamic_index_in_dim(
         r, jax.random.randint(key, (), 0, r.shape[0]), 0, False
     ),
 }

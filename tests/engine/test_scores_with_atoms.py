@@ -59,7 +59,7 @@ def test_runs_of_two_seeds_add_up():
 
 
 def test_counts_on_thresholds_of_an_older_rule_are_resumed_on_them(tmp_path):
-    """A checkpoint whose pilot used the run's own seed, and said nothing of its rule."""
+    """A checkpoint whose pilot used the run's own seed, and stated no rule."""
     path, edges = tmp_path / "run.npz", np.linspace(-1.0, 1.0, 7)
     settings: dict[str, Any] = {"fidelity": "literal", "progress": False}
     attack = mi.ScalarProduct(np.zeros(2))

@@ -166,7 +166,7 @@ def test_a_score_that_is_nan_is_refused_where_the_run_would_reach_it() -> None:
 
 
 def test_scores_with_ties_and_worlds_that_differ() -> None:
-    """A yes/no attack: its one threshold decides."""
+    """A yes/no attack: its only threshold decides."""
 
     def guess(target, output):
         return 1.0 * (output[0] > 0.3)

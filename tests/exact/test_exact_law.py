@@ -35,7 +35,7 @@ ATTACKS: dict[str, Callable[[mi.AbstractMechanism], mi.AbstractAttack]] = {
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("attack", ATTACKS)
-@pytest.mark.parametrize(("mechanism", "kept"), [(MEAN, None), (mi.Subsampled(MEAN, 0.5), 2)])
+@pytest.mark.parametrize(("mechanism", "batch_size"), [(MEAN, None), (mi.Subsampled(MEAN, 0.5), 2)])
 @pytest.mark.parametrize("target", [(1.0, 0.0), (0.35, 0.5)])
 def test_small_games_are_the_enumerated_ones(
     attack: str, mechanism: mi.AbstractMechanism, batch_size: int | None, target: tuple[float, float]

@@ -1,4 +1,4 @@
-"""Figures on real data: drawn from digits in place of the published images, and passed over in one sentence where data are missing."""
+"""Figures on real data: plotted from digits in place of the published images, and passed over in a single sentence where data are missing."""
 
 import importlib
 from pathlib import Path
@@ -10,7 +10,7 @@ from figures import __main__ as command
 from figures import leemann_fig2b, leemann_fig2c, study_counts
 from mipsim import data
 from sims import gradient_epochs, gradients, last_layers, runner
-from tests.figures.test_drawn_numbers import OF_DATA, normal_counts, read
+from tests.figures.test_plotted_numbers import OF_DATA, normal_counts, read
 
 
 @pytest.fixture(scope="module")

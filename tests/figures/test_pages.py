@@ -1,4 +1,4 @@
-"""The gallery's pages and README's strip are what the stored results give; nothing is drawn here."""
+"""The gallery's pages and README's strip are what the stored results give; nothing is plotted here."""
 
 import re
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_every_row_of_a_stored_figure_is_compared() -> None:
 
 
 def test_a_changed_number_changes_the_count(tmp_path: Path, written: dict[Path, str]) -> None:
-    """The control: a stored table one per cent off is seen on its page and in README."""
+    """The control: a stored table 1 per cent off is seen on its page and in README."""
     for file in pages.STORED.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     with pages.opened(tmp_path / "izzo_fig1.csv") as stream:

@@ -1,4 +1,4 @@
-"""Figures of accuracy: drawn from tiny layers, and from given accuracies in place of networks that take minutes."""
+"""Figures of accuracy: plotted from tiny layers, and from given accuracies in place of networks that take minutes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from mipsim.data.published import PUBLISHED
 from sims import kaissis_utility, leemann_utility
 from sims.last_layer import LastLayer
 from tests.data.conftest import lay_out
-from tests.figures.test_drawn_numbers import read
+from tests.figures.test_plotted_numbers import read
 
 
 def tiny_task(name: str) -> leemann_utility.Task:
@@ -46,12 +46,12 @@ def test_accuracy_against_mu(
     for row in rows:
         assert 0.0 <= float(row["accuracy"]) <= 1.0
     plain = {row["accuracy"] for row in rows if row["curve"] == "no noise" and row["panel"] == "a"}
-    assert len(plain) == 1, "one accuracy without noise, whatever mu is"
+    assert len(plain) == 1, "a single accuracy without noise, whatever mu is"
     retained = sorted(tmp_path.glob("counts/leemann_fig3_*.json"))
     assert len(retained) == 5 * panels
     before = [path.stat().st_mtime_ns for path in retained]
     assert command.main(["leemann_fig3", "--scale", scale, "--seed", "7", "--out", str(tmp_path)]) == 0
-    assert [path.stat().st_mtime_ns for path in retained] == before, "drawn again from what is kept"
+    assert [path.stat().st_mtime_ns for path in retained] == before, "plotted again from what is stored"
 
 
 FEW = kaissis_utility.Scale((4,), 0, 12, 3, 6, 1, 0.01)
@@ -59,8 +59,8 @@ NOISES = {"DPTM": 1.5, "RTM": 0.5}
 
 
 @pytest.fixture
-def drawn_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given accuracies in place of networks, and given noises: of every panel that is drawn."""
+def plotted_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given accuracies in place of networks, and given noises: of every panel that is plotted."""
     given = {1.5: 0.3, 0.5: 0.4}
     monkeypatch.setattr(kaissis_fig4, "needed", lambda task, name: NOISES)
     monkeypatch.setattr(
@@ -100,7 +100,7 @@ def test_bars_of_two_threat_models(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.evidence
-@pytest.mark.usefixtures("drawn_quickly")
+@pytest.mark.usefixtures("plotted_quickly")
 @pytest.mark.parametrize("there", ["b", "bc"])
 def test_the_panels_whose_data_are_there(there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of the right names make a panel; what they hold is checked when a network is trained."""
@@ -151,7 +151,7 @@ def test_all_panels_are_trained_by_the_same_code(tmp_path: Path, monkeypatch: py
     assert len(rows) == 12
     for task in kaissis_utility.TASKS.values():
         names = [path.name for path in (tmp_path / "out/counts").glob(f"{task.stem}_quick_*.json")]
-        assert len(names) == 4, "each training is kept under a name of its own"
+        assert len(names) == 4, "each training is stored under a name of its own"
     for tag, noise in (("a", 1.1), ("b", 1.018), ("c", 0.11)):
         some = [row for row in rows if row["panel"] == tag and row["threat_model"] == "DPTM"]
         assert [float(row["noise_multiplier"]) for row in some] == [pytest.approx(noise)] * 2

@@ -1,4 +1,4 @@
-"""Files are whole or absent, and hold what was drawn."""
+"""Files are whole or absent, and hold what was plotted."""
 
 import os
 import re
@@ -45,7 +45,7 @@ def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
         assert [p.name for p in paths] == ["line.png", "line.svg", "line.pdf", "line.csv", "line.txt"]
         return [p.read_bytes() for p in paths]
 
-    first = saved("one")
+    first = saved("first")
     assert first == saved("two")
     assert first[0][16:24] == (600).to_bytes(4) + (300).to_bytes(4)  # 2 x 1 inches at 300 dpi
 

@@ -1,4 +1,4 @@
-"""Who is drawn and who is replaced, on records that are all different."""
+"""Who is sampled and who is replaced, on records that are all different."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +41,7 @@ def test_fixed_target_replaces_a_uniform_row() -> None:
     assert (replaced.sum(axis=1) == 1).all()
     assert has_frequencies(replaced.sum(axis=0), np.full(N, 1 / N))
     assert not places(target, out).any()
-    # The two worlds of one key differ in the replaced row only.
+    # The two worlds of a key differ in the replaced row only.
     assert ((inside == out).all(axis=2) ^ replaced).all()
 
 

@@ -17,7 +17,7 @@ GAMES = 20_000
 
 
 def play(game: mi.AbstractGame, route: str) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Targets and outputs of GAMES rounds "out", then "in"; the world is traced: one compilation."""
+    """Targets and outputs of GAMES rounds "out", then "in"; the world is traced: a single compilation."""
     item = game.play if route == "literal" else game.exact_round()
     assert item is not None
     rounds = jax.jit(jax.vmap(item, in_axes=(0, None)))
@@ -56,7 +56,7 @@ def test_fixed_target_subsample(route: str) -> None:
     (_, out), (_, inside) = play(mi.FixedTarget(mechanism, mi.Bernoulli(P), n=4, target=TARGET), route)
     assert agrees(2 * out, literal_sums(P, 4, None, drawn=2), 2)
     assert agrees(2 * inside, literal_sums(P, 4, TARGET, drawn=2), 2)
-    # The planted error: the target always among the rows drawn.
+    # The planted error: the target always among the sampled rows.
     assert not agrees(2 * inside, literal_sums(P, 2, TARGET), 2)
 
 

@@ -1,4 +1,4 @@
-"""The subset game: who is drawn, what is refused, and its outputs against enumeration."""
+"""The subset game: who is sampled, what is refused, and its outputs against enumeration."""
 
 from typing import Any
 

@@ -163,7 +163,7 @@ def test_bits_depend_on_neither_chunk_nor_threads(name):
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", EVERY)
 def test_noise_of_a_density_and_of_data_with_a_density(name):
-    """Data with a density and any noise, several of them too, have a tight law; so have all noises over one another."""
+    """Data with a density and any noise, several of them too, have a tight law; so have all noises over each other."""
     data = mi.Exponential([1.0, 2.0])
     stack = mi.GaussianNoise(mi.Subsampled(EVERY[name], 0.5), 0.1)
     curve = mi.FixedTarget(stack, data, n=12, target=[1.0, 3.0]).exact(mi.CovarianceScore(data, n=12))

@@ -51,7 +51,7 @@ def test_no_noise_is_no_noise() -> None:
 
 
 def test_a_subsample_draws_distinct_rows_uniformly() -> None:
-    # With one-hot records the output says which rows were drawn.
+    # With one-hot records the output says which rows were sampled.
     sample = np.round(2 * releases(mi.Subsampled(MEAN, 0.5), np.eye(4)), 9)
     assert set(np.unique(sample)) == {0.0, 1.0}
     assert (sample.sum(axis=1) == 2).all()

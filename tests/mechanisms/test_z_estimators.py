@@ -58,7 +58,7 @@ def test_logistic_regression_is_the_maximum_of_the_likelihood():
 def test_the_influence_is_the_slope_of_the_estimate_in_the_weight_of_a_record(
     mechanism, rows, expansion, record
 ):
-    """Among 5000 copies of the population one more record has weight 3e-6: a difference quotient of theta."""
+    """Among 5000 copies of the population another record has weight 3e-6: a difference quotient of theta."""
     copies = np.tile(rows, (5000, 1))
     weight = 1.0 / (len(copies) + 1)
     slope = (estimate(mechanism, np.vstack([copies, record])) - estimate(mechanism, rows)) / weight

@@ -55,7 +55,7 @@ def test_shuffled_batches_take_every_record_once_a_pass() -> None:
     assert (taken.sum(axis=2) == 4).all()
     passes = taken[:, :4].reshape(400, 2, 2, 9).sum(axis=2)
     assert (passes <= 1).all(), "no record twice in a pass"
-    assert (passes.sum(axis=2) == 8).all(), "one of nine is left out of each pass of two batches"
+    assert (passes.sum(axis=2) == 8).all(), "1 of 9 is left out of each pass of two batches"
     assert (taken[:, 0] != taken[:, 2]).any(), "passes differ"
     # Two records of the first batch: uniform over the 36 pairs that they can be among.
     assert uniform(taken[:, 0], 4)
@@ -110,7 +110,7 @@ def test_the_room_for_a_poisson_batch() -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("part", ["trained", "last"])
 def test_steps_are_those_of_a_loop(part: Any) -> None:
-    """Each step's mean is that of the gradients of its batch at its parameters, which is found among the records; float32."""
+    """Each step's mean is that of the gradients of its batch at its parameters, which is looked up among the records; float32."""
     images, _, _ = digits()
     network = nn.layered((8, 8, 1), (7,), 10)
     start = network.start(1)

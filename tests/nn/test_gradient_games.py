@@ -1,4 +1,4 @@
-"""Games on the gradients of a network at real records: one number a record gives the law of the game on all of its coordinates."""
+"""Games on the gradients of a network at real records: a single number for each record gives the law of the game on all of its coordinates."""
 
 import os
 import subprocess
@@ -95,23 +95,23 @@ def test_a_study_has_the_same_bits_on_any_number_of_threads_of_blas() -> None:
 
 STUDY = """
 import hashlib, os, sys
-if sys.argv[1] == "one":
+if sys.argv[1] == "single":
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])  # before XLA counts the cores
 from mipsim import data
 from sims.gradients import victim
-found = victim("digits", data.digits(), convolutions=False, part="trained", references=200)
-print(hashlib.sha256(found.scores.tobytes() + found.mahalanobis.tobytes()).hexdigest())
+result = victim("digits", data.digits(), convolutions=False, part="trained", references=200)
+print(hashlib.sha256(result.scores.tobytes() + result.mahalanobis.tobytes()).hexdigest())
 """
 
 
 @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="it takes two cores")
 @pytest.mark.slow
 def test_a_study_has_the_same_bits_on_a_single_core_and_on_all() -> None:
-    """XLA takes as many threads as there are cores: the sums within one gradient must not depend on them, as those of a training may."""
+    """XLA takes as many threads as there are cores: the sums within a gradient must not depend on them, as those of a training may."""
     root = Path(__file__).parents[2]
     built = [
         subprocess.run([sys.executable, "-c", STUDY, cores], cwd=root, check=True, capture_output=True)
-        for cores in ("one", "all")
+        for cores in ("single", "all")
     ]
     assert built[0].stdout == built[1].stdout
     assert len(built[0].stdout.split()) == 1

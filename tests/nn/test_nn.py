@@ -31,7 +31,7 @@ NETWORKS = {
 }
 
 
-# Compiling the passes of the deep one takes half a minute: a default run has what its last layer sees.
+# Compiling the passes of the deep network takes half a minute: a default run has what its last layer sees.
 SHALLOW_FIRST = [
     pytest.param(name, marks=pytest.mark.slow) if name == "residual" else name for name in NETWORKS
 ]
@@ -133,7 +133,7 @@ def test_frozen_features_stay() -> None:
 
 @pytest.mark.evidence
 def test_plain_sgd_is_the_mean_of_the_gradients() -> None:
-    """One step on the whole data moves by -rate times the mean gradient, to float32."""
+    """A single step on the whole data moves by -rate times the mean gradient, to float32."""
     network = NETWORKS["layered"]
     start = network.start(0)
     after = nn.train(network, IMAGES, KINDS, epochs=1, rate=0.5, batch=13, optimiser="sgd")

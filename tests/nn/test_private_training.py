@@ -1,4 +1,4 @@
-"""Training by DP-SGD: a step by hand, its noise, how batches are drawn, and that it goes on where it was stopped."""
+"""Training by DP-SGD: a step by hand, its noise, how batches are sampled, and that it continues where it was stopped."""
 
 from functools import cache
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_the_noise_has_the_stated_deviation() -> None:
 
 @pytest.mark.evidence
 def test_noise_differs_from_step_to_step_and_from_epoch_to_epoch() -> None:
-    """Two steps, in one epoch or in two: if their noise were the same, its deviation would be doubled instead of sqrt(2)-fold."""
+    """Two steps, in a single epoch or in two: if their noise were the same, its deviation would be doubled instead of sqrt(2)-fold."""
     clip, multiplier = 1e-6, 1e6  # the gradients themselves move nothing
     for settings in ({"epochs": 1, "batch": 20}, {"epochs": 2, "batch": 40}):
         noise = np.concatenate(
@@ -94,7 +94,7 @@ def test_batches_are_sampled_as_stated() -> None:
     assert sample[0][0].shape == (count // batch, longest_batch(count, batch))
     low, high = stats.binom.ppf([FAILURE / 2, 1 - FAILURE / 2], sizes.size * count, batch / count)
     assert low <= sizes.sum() <= high
-    assert sizes.var() > 0, "and not of one size"
+    assert sizes.var() > 0, "and not of the same size"
     for rows, retained in sample:
         assert retained is not None
         assert all(len(set(row[own])) == own.sum() for row, own in zip(rows, retained, strict=True))

@@ -28,7 +28,7 @@ def tracked_files() -> list[Path]:
 
 @pytest.fixture(scope="session")
 def readme_blocks() -> list[str]:
-    """The README's Python blocks, with 1000 games each; a block goes on where the one before ended."""
+    """The README's Python blocks, with 1000 games each; a block continues where the block before ended."""
     return python_blocks(ROOT / "README.md")
 
 

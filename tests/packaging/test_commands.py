@@ -33,7 +33,7 @@ ROOTS = {
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    """Every command of the four, and each inside one, with what is typed for it."""
+    """Every command of the four, and each of their subcommands, with what is typed for it."""
     for name, (file, inside) in ROOTS.items():
         root = getattr(import_module(file), inside)
         yield name, root
@@ -41,12 +41,12 @@ def commands() -> Iterator[tuple[str, click.Command]]:
             yield f"{name} {word}", item
 
 
-@pytest.mark.parametrize(("name", "one"), [pytest.param(*pair, id=pair[0]) for pair in commands()])
-def test_every_help_has_examples_that_are_right(name: str, one: click.Command) -> None:
-    examples = getattr(one, "examples", ())
+@pytest.mark.parametrize(("name", "command"), [pytest.param(*pair, id=pair[0]) for pair in commands()])
+def test_every_help_has_examples_that_are_right(name: str, command: click.Command) -> None:
+    examples = getattr(command, "examples", ())
     assert examples
-    context = click.Context(one, info_name=name)
-    assert all(f"\n  {line}\n" in f"{one.get_help(context)}\n" for line in examples)
+    context = click.Context(command, info_name=name)
+    assert all(f"\n  {line}\n" in f"{command.get_help(context)}\n" for line in examples)
     known = dict(commands())
     for line in examples:
         assert line.startswith(name)

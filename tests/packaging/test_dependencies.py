@@ -29,10 +29,10 @@ statement = rf.Statement(
     claimed=lambda k: mi.GaussianTradeOff(k), truth=lambda k: mi.GaussianTradeOff(k**0.5),
     control=rf.Control({"k": 1}, shift=0.03),
 )
-found = rf.judge(statement, [{"k": 4}])
-page = rf.report(found, sys.argv[1]).read_text()
+result = rf.judge(statement, [{"k": 4}])
+page = rf.report(result, sys.argv[1]).read_text()
 assert "mipsim[plot]" in page
-print(found.verdict)
+print(result.verdict)
 curve.plot()
 """
 

@@ -1,7 +1,7 @@
-"""Imports run one way: figures -> verify -> sims -> mipsim, and within mipsim from the upper floors to the lower.
+"""Imports run in a single direction: figures -> verify -> sims -> mipsim, and within mipsim from the upper floors to the lower.
 
 Every import counts alike, at the top of a file, inside a function or under TYPE_CHECKING: what needs a type knows the file
-that defines it. An import from a package counts as one from the file that its `__init__` takes the name from.
+that defines it. An import from a package counts as an import from the file that its `__init__` takes the name from.
 """
 
 import ast
@@ -109,7 +109,7 @@ def arrows(root: Path) -> Graph:
 
 
 def circle(edges: Graph) -> list[str]:
-    """The files of one circle, or none."""
+    """The files of a circle, or none."""
     try:
         TopologicalSorter(edges).prepare()
     except CycleError as error:
@@ -148,7 +148,7 @@ def rooms(edges: Graph) -> Graph:
             same = next(
                 (i for i, pair in enumerate(zip(item, other, strict=False)) if pair[0] != pair[1]), None
             )
-            if same:  # within one package
+            if same:  # within a package
                 result.setdefault(".".join(item[: same + 1]), set()).add(".".join(other[: same + 1]))
     return result
 
@@ -177,7 +177,7 @@ def names_in(source: str, function: str) -> Iterator[str]:
 
 
 def test_late_methods_are_declared_by_base_files_and_bound_at_the_top(root: Path) -> None:
-    """What leads up to no import is bound in one file, all of it is used, and no other file reaches up by a string."""
+    """What leads up to no import is bound in a single file, all of it is used, and no other file reaches up by a string."""
     files = {file: file.read_text("utf-8") for file in sorted((root / "mipsim").rglob("*.py"))}
     declared = {module(root, file): set(names_in(source, "bound_body")) for file, source in files.items()}
     bound = {module(root, file): set(names_in(source, "bind")) for file, source in files.items()}
@@ -240,10 +240,10 @@ def test_drawing_and_networks_load_on_first_use(root: Path) -> None:
     assert not wrong
 
 
-MEANS_ONE_THING = {"lattice", "score_law", "point", "table", "bracket", "limits", "judging"}
-"""Words that have stood for several things: at most one file of the library bears each."""
+UNAMBIGUOUS = {"lattice", "score_law", "point", "table", "bracket", "limits", "judging"}
+"""Words that have stood for several things: at most a single file of the library bears each."""
 
 
 def test_words_that_were_ambiguous_name_a_single_file(root: Path) -> None:
     named = [file.stem for file in (root / "mipsim").rglob("*.py")]
-    assert {word: named.count(word) for word in MEANS_ONE_THING if named.count(word) > 1} == {}
+    assert {word: named.count(word) for word in UNAMBIGUOUS if named.count(word) > 1} == {}

@@ -44,9 +44,9 @@ def test_importing_changes_nothing_and_prints_nothing(root: Path) -> None:
 AUDIT = """
 import sys
 import mipsim as mi
-found = mi.audit(list(range(200)), [0, 1] * 100, design="independent", runs=200, claim="mu=1", confidence=0.9)
-assert "INCONCLUSIVE" in str(found), found
-assert isinstance(found.claim, mi.GaussianTradeOff)
+result = mi.audit(list(range(200)), [0, 1] * 100, design="independent", runs=200, claim="mu=1", confidence=0.9)
+assert "INCONCLUSIVE" in str(result), result
+assert isinstance(result.claim, mi.GaussianTradeOff)
 print(sorted({"jax", "equinox", "matplotlib", "rich", "click", "scipy.stats"} & set(sys.modules)))
 """
 
@@ -77,7 +77,9 @@ def test_every_public_name_explains_itself() -> None:
         if not (inspect.isclass(value) or inspect.isfunction(value)):
             continue
         text = value.__doc__ or ""
-        if not text.strip() or text.startswith(f"{name}("):  # a dataclass without one is given its signature
+        if not text.strip() or text.startswith(
+            f"{name}("
+        ):  # a dataclass without a docstring is given its signature
             silent.append(name)
         elif not name.startswith("Abstract") and ">>>" not in text:
             unshown.append(name)

@@ -29,11 +29,11 @@ MEANINGS = {
     "laws": "exact distributions of scores",
     "leemann": "the paper of Leemann et al.",
     "lemmas": "lemmas of the paper",
-    "literal": "games in which every record is drawn",
+    "literal": "games in which every record is sampled",
     "mean": "the empirical mean",
     "noise": "noise that a mechanism adds",
     "noncentral_chi_square": "the non-central chi-square distribution",
-    "one_run": "audits in one training run",
+    "one_run": "audits in a single training run",
     "quadratic": "scores that are quadratic in the output",
     "random_target": "the random-target game",
     "real_gradients": "gradients of networks at real records",
@@ -59,7 +59,7 @@ def places(root: Path) -> dict[str, list[str]]:
 
 
 def undeclared(root: Path, meanings: dict[str, str]) -> dict[str, list[str]]:
-    """Words in two or more places without a declared meaning, and declared words that are in one place at most."""
+    """Words in two or more places without a declared meaning, and declared words that are in a single place at most."""
     result = places(root)
     twice = {word: where for word, where in result.items() if len(where) > 1 and word not in meanings}
     return twice | {word: result[word] for word in meanings if len(result[word]) < 2}

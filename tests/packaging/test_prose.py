@@ -79,6 +79,6 @@ def test_no_banned_phrase(page: Path) -> None:
 
 
 def test_the_checks_see_what_they_forbid() -> None:
-    assert [n for n, _ in lengths("Short. " + "Word " * 36 + "end.\n\n- One item.")] == [37, 2, 1]
+    assert [n for n, _ in lengths("Short. " + "Word " * 36 + "end.\n\n- An item.")] == [37, 2, 1]
     assert len(banned("A gap of .3 is told, and the law goes on by 2 %.")) == 5
     assert banned("```python\nx = .3\n```\nA gap of 0.3, `law` and $.3$; 4.3, figure 2.") == []

@@ -276,7 +276,7 @@ COMMANDS = {
     "audit": ("mipsim", "audit", "scores.csv", "--design", "independent", "--runs", "20000"),
     "sims": ("sims", "run", "azize_fig2_easy", "--games", "1000000000000"),
     "verify": ("verify", "azize-thm-4*", "--out", "verdicts"),
-    "figures": ("figures", "azize_fig2", "--scale", "full", "--out", "drawn"),
+    "figures": ("figures", "azize_fig2", "--scale", "full", "--out", "plotted"),
     "faults": ("tests.faults",),
 }
 linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells when a process handles its signals")

@@ -19,7 +19,7 @@ def lines_of(path: Path) -> int:
 
 
 def rows() -> Iterator[tuple[str, int]]:
-    """What each row names, one path or several, and the lines that it states."""
+    """What each row names, a path or several, and the lines that it states."""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 4 and cells[2].isdigit():

@@ -20,7 +20,7 @@ Tails = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def check(curve: mi.RareTradeOff, tails: Tails, rates: tuple[float, ...] = RATES, width: float = 2.0) -> None:
-    """The exact P_out(S > t) and P_in(S <= t) lie in the intervals, which are narrow and stand where they were asked for."""
+    """The exact P_out(S > t) and P_in(S <= t) lie in the intervals, which are narrow and stand where they were requested."""
     alpha, beta = tails(curve.thresholds)
     assert curve.thresholds.size == len(rates)
     for rate, exact in ((curve.out, alpha), (curve.inside, beta)):
@@ -246,7 +246,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
         accepted += curve.out.count[0]
         q = float(exact[0][0] / curve.out.scale[0])
     assert (misses <= stats.binom.isf(1e-9, runs, 0.1)).all()
-    # All runs together: the accepted games are one binomial of 30,000.
+    # All runs together: the accepted games are a single binomial of 30,000.
     assert stats.binom.ppf(1e-9, 300 * runs, q) <= accepted <= stats.binom.isf(1e-9, 300 * runs, q)
 
 

@@ -52,7 +52,7 @@ def test_a_wrong_normaliser_is_caught(
 
 
 def test_agreement_of_two_tilts() -> None:
-    first = TailEstimate("one", np.array([500.0]), 10_000, np.array([1e-3]))
+    first = TailEstimate("first", np.array([500.0]), 10_000, np.array([1e-3]))
     check_agreement([first, TailEstimate("other", np.array([1000.0]), 10_000, np.array([5e-4]))])
     check_agreement(
         [first, TailEstimate("other", np.array([10.0]), 10_000, np.array([5e-4]))]

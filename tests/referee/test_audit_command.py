@@ -119,7 +119,7 @@ def test_what_the_parser_refuses_and_tells(capsys) -> None:
     assert main(["--help"]) == 0
     assert "audit" in capsys.readouterr().out
     assert main(["audit", "--help"]) == 0
-    assert "all scores are of canaries of one training run" in " ".join(capsys.readouterr().out.split())
+    assert "all scores are of canaries of a single training run" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_folder_that_cannot_be_written_is_noticed_before_the_audit(capsys) -> None:

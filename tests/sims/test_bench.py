@@ -89,7 +89,7 @@ def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
 
 
 def test_accounting_tells_the_answers(tmp_path, monkeypatch, capsys):
-    """Without a peer one line says so; the answer stands below the ratio."""
+    """Without a peer a single line says so; the answer stands below the ratio."""
     monkeypatch.setattr(accounting, "find_spec", lambda name: None)
     monkeypatch.setattr(accounting, "STEPS", 20)
     monkeypatch.setattr(accounting, "_truth", lambda: (0.0, 0.0))

@@ -109,7 +109,7 @@ def test_other_edges(tmp_path, three):
 
 def test_other_totals(tmp_path, three):
     other = shards(tmp_path, 3, games=1_001)
-    with pytest.raises(ValueError, match=r"1001 games and .* one of 1000"):
+    with pytest.raises(ValueError, match=r"1001 games and .* a shard of 1000"):
         merge([three[0], other[1], three[2]], tmp_path / "sum.npz")
 
 

@@ -1,4 +1,4 @@
-"""Planted defects are found, and true statements are not refuted."""
+"""Planted defects are detected, and true statements are not refuted."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_a_true_statement_is_confirmed(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BASES)
 def test_a_true_statement_is_never_refuted(name: str) -> None:
-    """100 hunts. Judged by exact laws, a refutation needs no chance: one of 60 probes and four judged points would show it."""
+    """100 hunts. Judged by exact laws, a refutation needs no chance: any of 60 probes and four judged points would show it."""
     statement = true_statement(name)
     for seed in range(100):
         assert str(rf.hunt(statement, "60 probes", seed=seed, progress=False).verdict) == "CONFIRMED"

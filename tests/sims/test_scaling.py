@@ -41,7 +41,7 @@ def test_the_slopes_of_a_known_machine(monkeypatch, tmp_path, capsys):
 
 def test_a_picture_of_something_else_is_refused(capsys):
     assert main(["bench", "hunt", "--figure", "x.svg"]) == 2
-    assert "--figure is given with hunt; it is drawn by `bench scaling` alone" in capsys.readouterr().err
+    assert "--figure is given with hunt; it is plotted by `bench scaling` alone" in capsys.readouterr().err
 
 
 @pytest.mark.evidence

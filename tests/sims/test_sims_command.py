@@ -53,7 +53,7 @@ def test_a_run_ends_with_intervals_and_a_claim(capsys):
 @pytest.mark.evidence
 def test_a_study_without_a_theorems_curve_says_so(capsys):
     assert main(["run", "azize_random_target", "--games", "20"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "no theorem's curve is kept with this study"
+    assert capsys.readouterr().out.splitlines()[-1] == "no theorem's curve is stored with this study"
 
 
 QUICK = ("azize_fig2_hard", "azize_fig2_noise_0.5", "azize_fig6_n0_10", "azize_misspecified_far", "leemann_fig2a_650", "kaissis_d50")  # fmt: skip
@@ -120,7 +120,7 @@ def test_ctrl_c_exits_with_130(tmp_path, capsys, monkeypatch):
         assert capsys.readouterr().err == "interrupted; nothing is stored yet\n"
     (tmp_path / "azize_fig2_easy-0.npz").touch()
     assert main(["run", "azize_fig2_easy", "--out", str(tmp_path)]) == 130
-    assert capsys.readouterr().err == f"interrupted; finished chunks are kept in {path_shown(tmp_path)}\n"
+    assert capsys.readouterr().err == f"interrupted; finished chunks are stored in {path_shown(tmp_path)}\n"
 
 
 def test_a_signal_says_where_a_share_is_stored(capfd, monkeypatch, tmp_path):
@@ -132,4 +132,4 @@ def test_a_signal_says_where_a_share_is_stored(capfd, monkeypatch, tmp_path):
     with pytest.raises(SystemExit) as ended:
         main(["run", "azize_fig2_easy", "--shard", "0/2"])
     assert ended.value.code == 143
-    assert capfd.readouterr().err == "interrupted; finished chunks are kept in .\n"
+    assert capfd.readouterr().err == "interrupted; finished chunks are stored in .\n"

@@ -13,11 +13,11 @@ from mipsim import data, nn
 from mipsim._precision import exact_scope
 from mipsim.theory import kaissis
 from sims import kaissis_utility, leemann_utility
-from sims.kept_values import kept
 from sims.last_layer import LastLayer, accuracies, clipped_means, with_ones
+from sims.stored_values import stored
 
 FAILURE = 1e-9
-"""Probability with which a right curve fails the test of drawn releases, for each end of its intervals."""
+"""Probability with which a right curve fails the test of sampled releases, for each end of its intervals."""
 RNG = np.random.default_rng(20_261_126)
 CENTRES = 2.0 * RNG.normal(size=(3, 5))
 
@@ -59,7 +59,7 @@ def test_noise_costs_accuracy_and_a_seed_fixes_the_bits() -> None:
 
 
 def test_numbers_are_stored_and_computed_anew_for_other_settings(tmp_path: Path) -> None:
-    path, calls = tmp_path / "kept" / "numbers.json", []
+    path, calls = tmp_path / "stored" / "numbers.json", []
 
     def compute() -> np.ndarray:
         calls.append(1)
@@ -72,11 +72,11 @@ def test_numbers_are_stored_and_computed_anew_for_other_settings(tmp_path: Path)
         ({"a": (1, 2)}, 3),
         ({"a": [1, 2]}, 3),
     ):
-        assert (kept(path, settings, compute) == (0.1, 1 / 3)).all()
+        assert (stored(path, settings, compute) == (0.1, 1 / 3)).all()
         assert len(calls) == times
     for broken in ("", "{}", json.dumps([1])):
         path.write_text(broken)
-        assert (kept(path, {"a": 1}, compute) == (0.1, 1 / 3)).all()
+        assert (stored(path, {"a": 1}, compute) == (0.1, 1 / 3)).all()
     assert len(calls) == 6
 
 
@@ -117,7 +117,7 @@ def test_runs_stand_as_the_figure_needs_them() -> None:
 
 @pytest.mark.parametrize("sampling_rate", [0.3, 1.0])
 def test_the_relaxed_curve_is_that_of_sampled_releases(sampling_rate: float) -> None:
-    """Magnitudes of three steps drawn by NumPy, each with a coin and a side of its own, scored by their likelihood ratio.
+    """Magnitudes of three steps sampled by NumPy, each with a coin and a side of its own, scored by their likelihood ratio.
 
     The curve meets the box that the exact binomial intervals of both rates leave; that of noise a tenth smaller misses it.
     """
@@ -155,7 +155,7 @@ def test_the_relaxed_noise_is_the_least_for_its_budget_and_too_small_for_the_oth
     assert largest(noises["RTM"]) <= delta < largest(0.99 * noises["RTM"])
     assert kaissis_utility.promised_epsilon(noises["DPTM"], rate, steps, delta) == pytest.approx(
         1.0,
-        rel=1e-4,  # an epsilon is told to 1e-4
+        rel=1e-4,  # an epsilon is known to 1e-4
     )
     assert kaissis_utility.promised_epsilon(noises["RTM"], rate, steps, delta) > 1.0
     exact = kaissis.FoldedGaussianTradeOff(0.5)
@@ -199,4 +199,4 @@ def test_a_network_is_trained_once_and_goes_on_where_it_was(tmp_path: Path) -> N
     longer = replace(scale, epochs=4)
     assert train(tmp_path / "a", longer) == train(tmp_path / "b", longer)
     states = [(tmp_path / place / "kaissis_fig4_tiny_0.500000_3.npz").read_bytes() for place in "ab"]
-    assert states[0] == states[1], "one epoch and three more are four"
+    assert states[0] == states[1], "an epoch and three more are four"

@@ -22,14 +22,14 @@ TINY = Study("tiny", "for tests", build, {"quick": 10, "standard": 20, "full": 3
 
 
 def halting(store):
-    """Keeps the first chunk and then waits to be told to end, so that a test need not hit a moment."""
+    """Keeps the first chunk and then waits for a signal to end, so that a test need not hit a moment."""
 
-    def kept(path, counts):
+    def stored(path, counts):
         store(path, counts)
         if counts.games > 0:
             time.sleep(3600)
 
-    return kept
+    return stored
 
 
 if __name__ == "__main__":

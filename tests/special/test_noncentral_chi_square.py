@@ -16,7 +16,7 @@ DEEP = mp.mpf("1e-300")
 
 
 class Reference:
-    """The stored table: each row is the tail of one side, with 20 digits."""
+    """The stored table: each row is a single tail, with 20 digits."""
 
     def __init__(self) -> None:
         with TABLE.open() as file:
@@ -155,14 +155,14 @@ def test_shapes_and_types() -> None:
 
 
 def folded_normal(x: float, centre: float) -> tuple[mp.mpf, mp.mpf]:
-    """Both tails for one degree of freedom, P(|Z + m|^2 <= x) and the rest, in big floats."""
+    """Both tails for 1 degree of freedom, P(|Z + m|^2 <= x) and the rest, in big floats."""
     with mp.workdps(250):
         r, m = mp.sqrt(mp.mpf(x)), mp.sqrt(mp.mpf(centre))
         return mp.ncdf(r - m) - mp.ncdf(-r - m), mp.ncdf(m - r) + mp.ncdf(-r - m)
 
 
 def test_scipy_has_no_upper_tail_there() -> None:
-    lower, upper = folded_normal(1810.0, 30.0)  # the upper one is about 5e-301, a normal float64
+    lower, upper = folded_normal(1810.0, 30.0)  # the upper tail is about 5e-301, a normal float64
     assert float(law.sf(1810.0, 1.0, 30.0)) == pytest.approx(float(upper), rel=1e-11, abs=0)
     assert 1.0 - special.chndtr(1810.0, 1.0, 30.0) == 0.0
     assert stats.ncx2.sf(1810.0, 1.0, 30.0) == 0.0

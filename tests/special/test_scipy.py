@@ -6,7 +6,7 @@ import pytest
 from scipy import special
 
 ROUNDED = 10 * np.finfo(float).eps
-"""Relative error for one trial; it grows with the root of their number, as that of a sum's density does."""
+"""Relative error for a single trial; it grows with the root of their number, as that of a sum's density does."""
 
 
 def by_integral(trials: int, p: float, count: int) -> mp.mpf:

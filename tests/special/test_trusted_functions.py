@@ -113,7 +113,7 @@ def gamma_integral(a: Any, x: Any, *, upper: bool = False) -> Any:
 
 
 def inverted(truth: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """What a quantile function is held to: the probability of its answer is the one that was asked for."""
+    """What a quantile function must satisfy: the probability of its answer is the requested probability."""
     return lambda *given: truth(*given[:-1], mp.mpf(float(function(*given))))
 
 
@@ -197,7 +197,7 @@ NOT_TRUSTED = {
     "stats.nct": "NaN in places and off by factors in tails below 1e-14; replaced by mipsim.special.noncentral_t",
     "stats.ncx2": "off in far tails; replaced by mipsim.special.noncentral_chi_square, and used in benchmarks only",
     "stats.qmc": "points of a search; no distribution",
-    "stats.f": "one quantile of the rule of limits, at a fixed probability; its error is that of betainccinv",
+    "stats.f": "a quantile of the rule of limits, at a fixed probability; its error is that of betainccinv",
 }
 QUANTILES = {
     name for name, row in TABLE.items() if "inv" in name or name in ("ndtri", "ndtri_exp", "stats.t.isf")

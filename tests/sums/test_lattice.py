@@ -11,7 +11,7 @@ from mipsim.sums.lattice import _CUTOFF, Circle, Measure, Power, _candidates, _w
 @pytest.mark.parametrize("stride", [1, 2, 3, 5, 6, 12])
 @pytest.mark.parametrize("count", [1, 2, 7])
 def test_tails_of_a_power(stride: int, count: int) -> None:
-    """One place only is common, so that no frequency is negligible, and blocks are shorter than a circle needs."""
+    """A single place is common, so that no frequency is negligible, and blocks are shorter than a circle needs."""
     rng = np.random.default_rng(stride * 100 + count)
     weights = np.concatenate([[0.9], 0.1 * rng.dirichlet(np.ones(6))])
     term = Measure(np.array([0, 1, 2, 3, 5, 8, 9]), weights, 0.0, 0.01, 0.0, 0.0)

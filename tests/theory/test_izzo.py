@@ -176,7 +176,7 @@ def test_the_density_differs_by_a_power_of_the_norm():
 @pytest.mark.parametrize("dimension", [1, 2, 10, 1000, 100_000, 10_000_000])
 @pytest.mark.parametrize("eta", [0.4, 0.05, 1e-3])
 def test_the_bounds_of_corollary_10_hold_where_the_number_is_known(dimension, eta):
-    """At M = 2 in every dimension; the bound below is the number itself in one dimension, and near it where eta is near 1/2."""
+    """At M = 2 in every dimension; the bound below is the number itself in dimension 1, and near it where eta is near 1/2."""
     c = izzo.noise_constant(eta, 2.0, izzo.CONSTANT_FROM_2)
     low, high = izzo.corollary_10_bounds(c, dimension, 2.0)
     assert low <= izzo.corollary_10_eta(c, dimension) * (1 + 1e-9) <= high * (1 + 2e-9)

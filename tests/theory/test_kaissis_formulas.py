@@ -58,7 +58,9 @@ def test_weights_by_drawing():
     shift, sigma = np.array([1.0, 1.0]), np.array([1.0, 3.0])
     noise = rng.standard_normal((2, games, 2)) * sigma
     noise[1] += shift
-    error = 6.2 * np.sqrt(2 * 0.25 / games) * 1.6  # FPR and TPR both drawn; the curve's slope is below 2 here
+    error = (
+        6.2 * np.sqrt(2 * 0.25 / games) * 1.6
+    )  # FPR and TPR both sampled; the curve's slope is below 2 here
     for weights, formula in (
         (shift / sigma**2, kaissis.weighted_noncentrality),
         (np.ones(2), kaissis.averaged_noncentrality),

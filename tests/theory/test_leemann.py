@@ -16,7 +16,7 @@ SLACK = math.sqrt(math.log(2e10) / (2 * GAMES))
 
 
 def distances(d, n, mean, target, member, seed):
-    """|m - target|^2 of literal batches of n standard normal gradients about `mean`, one replaced by the target."""
+    """|m - target|^2 of literal batches of n standard normal gradients about `mean`, with a gradient replaced by the target."""
     rng = np.random.default_rng(seed)
     rows = n - 1 if member else n
     total = mean * rows + rng.standard_normal((GAMES, rows, d)).sum(axis=1) + (target if member else 0.0)
@@ -77,12 +77,12 @@ def test_long_run_mu_is_the_limit_of_compositions():
     step, c, steps = 0.7, 0.6, 4096
     alpha = np.array([0.05, 0.3, 0.7])
     both_ways = compose(GaussianTradeOff(step).subsampled(c / steps**0.5), copies=steps).beta(alpha)
-    one_way = compose(mi.MixtureTradeOff(GaussianTradeOff(step), c / steps**0.5), copies=steps).beta(alpha)
+    direct = compose(mi.MixtureTradeOff(GaussianTradeOff(step), c / steps**0.5), copies=steps).beta(alpha)
     large, small = leemann.long_run_mu(step, c), leemann.game_limit_mu(step, c)
     assert large > 1.1 * small
     np.testing.assert_allclose(both_ways, GaussianTradeOff(large).beta(alpha), atol=0.01)
-    np.testing.assert_allclose(one_way, GaussianTradeOff(small).beta(alpha), atol=0.01)
-    assert np.abs(one_way - GaussianTradeOff(large).beta(alpha)).max() > 0.012
+    np.testing.assert_allclose(direct, GaussianTradeOff(small).beta(alpha), atol=0.01)
+    assert np.abs(direct - GaussianTradeOff(large).beta(alpha)).max() > 0.012
 
 
 def test_long_run_mu_of_small_steps_has_no_cancellation():

@@ -1,4 +1,4 @@
-"""Hunts of the register: processes that are lost or stopped, an interruption, and what is kept beside the register."""
+"""Hunts of the register: processes that are lost or stopped, an interruption, and what is stored beside the register."""
 
 import json
 import multiprocessing as mp

@@ -49,9 +49,9 @@ def poisson_epsilon(tool: Callable[[float, float, int, float], float], side: str
 
 
 def replaced(sigma: float, rate: float, delta: float) -> float:
-    """Epsilon of one step on a sample of a fixed size where one record is replaced: N(0) and N(+1) against N(0) and N(-1).
+    """Epsilon of a single step on a sample of a fixed size where a record is replaced: N(0) and N(+1) against N(0) and N(-1).
 
-    The likelihood ratio grows with the output, so that delta(epsilon) is the excess of the two tails above one point; a root of it is
+    The likelihood ratio grows with the output, so that delta(epsilon) is the excess of the two tails above a point; a root of it is
     right to some 1e-12.
 
     Args:

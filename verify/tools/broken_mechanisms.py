@@ -1,7 +1,7 @@
 """Mechanisms with known, published violations of epsilon-DP, each with the exact law of what it releases.
 
-Every mechanism answers a vector of queries; neighbouring inputs differ by at most 1 in each answer (in one answer for the
-histograms). What is released is read as one of finitely many outcomes, which loses nothing where outputs are discrete; a value is
+Every mechanism answers a vector of queries; neighbouring inputs differ by at most 1 in each answer (in a single answer for the
+histograms). What is released is read as an outcome out of finitely many, which loses nothing where outputs are discrete; a value is
 read as the cell in which it lies, so that what the law says of a cell holds for the event that the value lies in it.
 """
 
@@ -23,7 +23,7 @@ EPSILON = 0.1
 
 @dataclass(frozen=True)
 class Mechanism:
-    """One mechanism of the suite.
+    """A mechanism of the suite.
 
     Attributes:
         name: as in the literature.
@@ -33,7 +33,7 @@ class Mechanism:
         law: answers -> probabilities of the outcomes, shape (m,); exact but for float64 rounding of some 1e-14, relative.
         queries: how many answers it takes.
         claimed: the epsilon that its authors claim.
-        one_differs: whether neighbouring inputs differ in one answer only.
+        one_differs: whether neighbouring inputs differ in a single answer.
     """
 
     name: str
@@ -51,7 +51,7 @@ def patterns(queries: int, one_differs: bool = False) -> dict[str, tuple[np.ndar
 
     Args:
         queries: how many answers, >= 1.
-        one_differs: keep the pairs that differ in one answer.
+        one_differs: use the pairs that differ in a single answer.
 
     Source: Ding, Wang, Wang, Zhang, Kifer (2018), table 1, with the mirror images of "half half" and of the "X shape".
 
@@ -175,12 +175,12 @@ def noisy_max(name: str, algorithm: int, noise: Noise, *, value: bool) -> Mechan
 def noisy_vector(
     name: str, source: str, noise: Noise, queries: int, *, sums: bool, one_differs: bool, claimed: float
 ) -> Mechanism:
-    """All answers with independent noise, or their running sums; every answer is read as one of three cells.
+    """All answers with independent noise, or their running sums; every answer is read as a cell out of three.
 
     The cells are cut at 0, 1 and 2, the values that the patterns hold: beyond both answers the ratio of Laplace densities is the
     largest that there is, so that no finer cells would tell more.
     """
-    read = 1 if one_differs else queries  # the other answers have one law in both worlds
+    read = 1 if one_differs else queries  # the other answers have the same law in both worlds
     cuts = np.array([0.0, 1.0, 2.0]) if read == 1 else np.array([0.0, 2.0])
 
     def release(key: PRNGKeyArray, answers: Array) -> Array:
@@ -202,7 +202,7 @@ def noisy_vector(
     return Mechanism(name, source, release, outcome, law, queries, claimed, one_differs)
 
 
-# Counts and reports of one number.
+# Counts and reports of a single number.
 
 
 def rappor(name: str, retained: float, sent: tuple[float, float], claimed: float) -> Mechanism:

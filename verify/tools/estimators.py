@@ -28,7 +28,7 @@ def nothing(rng: np.random.Generator, canaries: int = 200) -> Scores:
 
 
 def responses(rng: np.random.Generator, canaries: int = 1000, epsilon: float = 1.0) -> Scores:
-    """Randomised response: the coin is told truly with probability e^epsilon / (1 + e^epsilon), and a number of no meaning is added.
+    """Randomised response: the coin is reported truly with probability e^epsilon / (1 + e^epsilon), and a number of no meaning is added.
 
     The upper half of the values is likelier by e^epsilon with the record than without it, at each threshold in it: whoever takes the best
     of many thresholds without paying for it is seen here.
@@ -63,7 +63,7 @@ KNOWN: dict[str, tuple[Callable[[np.random.Generator], Scores], float]] = {
     "randomised response, epsilon 1, 1,000 canaries": (responses, epsilon_of_responses(1.0, DELTA)),
     "normal scores, mu 1, 1,000 canaries": (shifted, _GAUSSIAN),
 }
-"""Case -> how its scores are drawn, and epsilon at delta = 1e-5."""
+"""Case -> how its scores are sampled, and epsilon at delta = 1e-5."""
 NOTHING, RESPONSE, NORMAL = KNOWN
 
 
@@ -74,12 +74,12 @@ def of_nothing(bound: Bound, canaries: int, also: str = "") -> dict[str, Case]:
 
 
 def audits(bound: Bound, *cases: str, known: Mapping[str, Any] = KNOWN) -> dict[str, Case]:
-    """One case of a trial for each known law of the scores.
+    """A case of a trial for each known law of the scores.
 
     Args:
         bound: (scores in, scores out) -> a lower bound.
         cases: names in `known`; all if none is given.
-        known: name -> (how scores are drawn, the truth).
+        known: name -> (how scores are sampled, the truth).
     """
 
     def case(draw: Callable[[np.random.Generator], Scores], truth: float) -> Case:
@@ -88,7 +88,7 @@ def audits(bound: Bound, *cases: str, known: Mapping[str, Any] = KNOWN) -> dict[
     return {name: case(*known[name]) for name in cases or known}
 
 
-# Controls: the judge must confirm a bound that is known to be valid, and refute one that is 5% higher.
+# Controls: the judge must confirm a bound that is known to be valid, and refute a bound that is 5% higher.
 
 
 def clopper_pearson_bound(inside: np.ndarray, outside: np.ndarray, alpha: float = ALPHA) -> float:
@@ -442,9 +442,9 @@ def _opake(method: str, threshold: float | None = None, delta: float = DELTA) ->
 
 
 def few_given_away(rng: np.random.Generator) -> Scores:
-    """1,000 canaries of which nothing is told, but with probability 0.1 the coins of 60 of them, chosen at random.
+    """1,000 canaries of which nothing is revealed, but with probability 0.1 the coins of 60 of them, chosen at random.
 
-    Each coin is told with probability 0.006, whatever the others are: (0, 0.006)-DP.
+    Each coin is revealed with probability 0.006, whatever the others are: (0, 0.006)-DP.
     """
     coins = rng.random(1000) < 0.5
     scores = rng.normal(size=1000)

@@ -15,7 +15,7 @@ Numbers = Float[np.ndarray, " n"]
 def best_of_all_guesses(
     inside: Numbers, outside: Numbers, p_value: float = 0.05, fixed: float = 0.0
 ) -> float:
-    """Epsilon of one run, at the best numbers of guesses: the largest bound over a grid of (lowest "out", highest "in").
+    """Epsilon of a single run, at the best numbers of guesses: the largest bound over a grid of (lowest "out", highest "in").
 
     Each bound is Clopper and Pearson's for the share of right guesses at the full p-value; delta is 0.
 
@@ -67,7 +67,7 @@ def tpr_at_fpr(inside: Numbers, outside: Numbers, fpr: float) -> float:
 
 
 def hockey_stick(first: Numbers, second: Numbers, epsilon: float, cut: float, failure: float) -> float:
-    """A lower bound on delta by the accuracy of one classifier, less Hoeffding's error.
+    """A lower bound on delta by the accuracy of a classifier, less Hoeffding's error.
 
     Args:
         first: outputs on the first data set, those that the classifier calls so are above `cut`.
@@ -113,9 +113,9 @@ def histogram(first: Numbers, second: Numbers, epsilon: float, failure: float, c
 
 
 def normalised_noise(records: int, rate: float, sigma: float, dimension: int) -> float:
-    """A lower bound on epsilon at delta = 1e-5 of one step of DP-SGD whose noise is divided by floor(rate * records).
+    """A lower bound on epsilon at delta = 1e-5 of a single step of DP-SGD whose noise is divided by floor(rate * records).
 
-    One record fewer makes the divisor smaller by one, and so the noise larger in every coordinate: of records with gradient 0 the squared
+    A record fewer makes the divisor smaller by 1, and so the noise larger in every coordinate: of records with gradient 0 the squared
     norm of the output is a scaled chi-square variable in both worlds.
 
     Args:

@@ -71,7 +71,7 @@ def integral(f: Callable[[np.ndarray], np.ndarray], kinks: Sequence[float], rate
 
 
 def first_above(threshold: float, at_threshold: Noise, at_query: Noise) -> Callable[[np.ndarray], Outcomes]:
-    """The law of how many answers come before the first "above", for one threshold noise and fresh noises at the queries."""
+    """The law of how many answers come before the first "above", for a single threshold noise and fresh noises at the queries."""
 
     def law(answers: np.ndarray) -> Outcomes:
         gaps = threshold - answers
@@ -149,7 +149,7 @@ def value_above(
 
 
 def cell(noise: Noise, edges: np.ndarray) -> np.ndarray:
-    """P(edge_j <= noise < edge_(j+1)) along axis 1, without loss where both are far on one side."""
+    """P(edge_j <= noise < edge_(j+1)) along axis 1, without loss where both are far on the same side."""
     low, high = edges[:, :-1], edges[:, 1:]
     finite = np.where(np.isinf(high), 0.0, high)
     left = np.where(np.isinf(high), 1.0, noise.below(finite)) - noise.below(low)

@@ -34,7 +34,7 @@ class Published:
 
     Attributes:
         dp_sniper: with logistic regression and with a small neural network.
-        statdp: in two runs, verified by fresh samples; None where one is published.
+        statdp: in two runs, verified by fresh samples; None where a bound is published.
         statdp_claims: StatDP's own answer, which is no bound.
         seconds: of DP-Sniper with logistic regression.
     """
@@ -64,7 +64,7 @@ PUBLISHED: dict[str, Published] = {
 
 @dataclass(frozen=True)
 class Row:
-    """What was found for one mechanism.
+    """The result for a mechanism.
 
     Attributes:
         mechanism: its name.
@@ -117,7 +117,7 @@ def ratio_above(p: np.ndarray, q: np.ndarray, floor: float) -> float:
 def by_games(
     mechanism: Mechanism, first: np.ndarray, second: np.ndarray, games: int, confidence: float, seed: int
 ) -> float:
-    """A lower bound on epsilon, from games alone: one half of them chooses the event, the other half judges it.
+    """A lower bound on epsilon, from games alone: half of them choose the event, the other half judge it.
 
     Args:
         mechanism: what is played.
@@ -136,7 +136,7 @@ def by_games(
         mi.play(game, attack, numbers, seed, edges=edges, progress=False)
         for numbers in (range(half), range(half, games))
     )
-    # Rare outcomes come last whatever their ratio: one is added to every count.
+    # Rare outcomes come last whatever their ratio: 1 is added to every count.
     order = np.argsort(-(chosen.inside + 1.0) / (chosen.out + 1.0), kind="stable")
     risk = 1.0 - confidence
 
@@ -173,7 +173,7 @@ class Shown:
 
 
 def by_law(mechanism: Mechanism) -> Shown:
-    """Judge one mechanism by its exact law."""
+    """Judge a mechanism by its exact law."""
     pairs = {
         f"{name}, {order}": pair
         for name, (a, b) in patterns(mechanism.queries, mechanism.one_differs).items()
@@ -189,7 +189,7 @@ def by_law(mechanism: Mechanism) -> Shown:
 
 
 def judge(mechanism: Mechanism, games: int, confidence: float = 0.999, seed: int = 0) -> Row:
-    """Judge one mechanism by exact law, and by games at the pair that shows most above .01."""
+    """Judge a mechanism by exact law, and by games at the pair that shows most above 0.01."""
     started = time.perf_counter()
     law = by_law(mechanism)
     result = by_games(mechanism, *law.clearest, games, confidence, seed)

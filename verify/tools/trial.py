@@ -26,7 +26,7 @@ ENDS = 1e-4
 """A number is confirmed if it is beyond the far end of the truth by at most this share: the ends lie some 1e-5 apart, the best tools less."""
 
 Case = Callable[[np.random.Generator], tuple[float, float]]
-"""One simulated use of a tool: (what it returns, what is true)."""
+"""A simulated use of a tool: (what it returns, what is true)."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Simulated:
     """A bound that may be wrong in at most 5% of its uses.
 
     Attributes:
-        cases: name -> one use of the tool, with a truth that is known exactly.
-        side: "lower" for a bound that must not be above the truth, "upper" for one that must not be below.
+        cases: name -> a use of the tool, with a truth that is known exactly.
+        side: "lower" for a bound that must not be above the truth, "upper" for a bound that must not be below.
         runs: independent uses in each case.
     """
 
@@ -50,7 +50,7 @@ class Enclosed:
 
     Attributes:
         cases: name -> (what the tool returns, a function; the truth's lower and upper end, a function).
-        side: "lower" for a bound that must not be above the truth, "upper" for one that must not be below.
+        side: "lower" for a bound that must not be above the truth, "upper" for a bound that must not be below.
     """
 
     cases: Mapping[str, tuple[Callable[[], float], Callable[[], tuple[float, float]]]]
@@ -59,7 +59,7 @@ class Enclosed:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One documented claim of one tool.
+    """A documented claim of a tool.
 
     Attributes:
         name: short; also the name of its program, with underscores.
@@ -72,7 +72,7 @@ class Trial:
         restricted_by: words of the documentation that restrict the claim, with their place, and what else is fair to know.
         repaired: what a later version does; "" if none was looked at.
         by_formula: the tool's computation is written anew in this project, from its public source, because it cannot be installed here.
-        planted: a control: a bound that is known to hold, or a wrong one.
+        planted: a control: a bound that is known to hold, or a wrong bound.
         promises: whether the documentation promises what could be wrong; of an estimate it is counted, and no verdict is given.
     """
 
@@ -92,14 +92,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one case of a trial showed.
+    """What a case of a trial showed.
 
     Attributes:
         case: its name.
         runs: how many; 1 where the truth is enclosed.
         wrong: how often the bound was on the wrong side of the truth.
         rate: the interval of the rate of wrong bounds, simultaneous over the register; (0, 0) or (1, 1) where the truth is enclosed and decides.
-        said: the median of what the tool returned.
+        returned: the median of what the tool returned.
         truth: what is true; the end that favours the tool.
     """
 
@@ -107,16 +107,16 @@ class Outcome:
     runs: int
     wrong: int
     rate: tuple[float, float]
-    said: float
+    returned: float
     truth: float
 
 
 @dataclass(frozen=True)
 class Row:
-    """The judgement of one trial.
+    """The judgement of a trial.
 
     Attributes:
-        name, tool, version, call, claim, place, restricted_by, repaired, by_formula, planted: of the trial; the version is the installed one.
+        name, tool, version, call, claim, place, restricted_by, repaired, by_formula, planted: of the trial; the version is that installed.
         verdict: REFUTED, CONFIRMED (in these cases) or INCONCLUSIVE; "" where it was not judged, as a tool that is missing or an estimate.
         skipped: why it was not judged.
         outcomes: of its cases.
@@ -183,7 +183,7 @@ def simulate(name: str, evidence: Simulated, risk: float, seed: int) -> tuple[st
     Args:
         name: of the trial; with the case and the seed it decides the random numbers.
         evidence: the cases.
-        risk: the probability that the interval of one case misses the rate.
+        risk: the probability that the interval of a case misses the rate.
         seed: of the random numbers.
 
     Returns:
@@ -293,9 +293,9 @@ def _with_tightness(row: Row, trial: Trial, rows: Sequence[Row]) -> Row:
         best = item.truth
         if isinstance(trial.evidence, Simulated):
             valid = [single for other in rows if other.verdict == "CONFIRMED" for single in other.outcomes]
-            best = max((single.said for single in valid if single.case == item.case), default=0.0)
+            best = max((single.returned for single in valid if single.case == item.case), default=0.0)
         if best > 0.0:
-            ratios.append(item.said / best)
+            ratios.append(item.returned / best)
     if not ratios or row.verdict == "REFUTED":
         return row
     return replace(row, tightness=min(ratios) if trial.evidence.side == "lower" else max(ratios))

@@ -70,7 +70,7 @@ def _worst(outcomes: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         outcomes,
         key=lambda item: (
             item["wrong"] / item["runs"],
-            abs(item["said"] - item["truth"]) / max(abs(item["truth"]), 1e-9),
+            abs(item["returned"] - item["truth"]) / max(abs(item["truth"]), 1e-9),
         ),
         default=None,
     )
@@ -79,7 +79,7 @@ def _worst(outcomes: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
 def _finding(outcome: Mapping[str, Any]) -> str:
     """What a case showed: a rate with its interval, or a number against the truth."""
     if outcome["runs"] == 1:
-        return f"says {outcome['said']:.5g}, truth {outcome['truth']:.5g}"
+        return f"says {outcome['returned']:.5g}, truth {outcome['truth']:.5g}"
     low, high = outcome["rate"]
     return f"wrong {outcome['wrong']:,} of {outcome['runs']:,}, rate in [{low:.3f}, {high:.3f}]"
 

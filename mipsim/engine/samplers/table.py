@@ -153,7 +153,7 @@ class TableSampler(AbstractSampler):
     ) -> tuple[Int[Array, " G"], Bool[Array, " G"], Int[Array, "..."]]:
         """Sum the terms over the coordinates, a group a step; also say where a term was impossible, and sum the spread."""
         columns = 1 << self.bits
-        # One game's coin may point at either side, so that both rows of a coordinate are in reach; else only a single row is.
+        # A game's coin may point at either side, so that both rows of a coordinate are in reach; else only a single row is.
         reach = (
             Reach(columns, 0, 2 * columns, side << jnp.uint32(self.bits))
             if self.has_coin

@@ -79,7 +79,7 @@ def hunt(
             twice a second.
 
     Returns:
-        The verdict, with the counterexample or the worst point. CONFIRMED: the search found no counterexample, and the finalists
+        The verdict, with the counterexample or the worst point. CONFIRMED: the search met no counterexample, and the finalists
         were confirmed; this is not a proof. Ctrl-C ends the search; its probes so far are not lost.
 
     Raises:

@@ -230,7 +230,7 @@ def judge_order(
     seed: int,
     risk: float,
 ) -> PointResult:
-    """Judge that one attacker is at least as strong as another, both by games."""
+    """Judge that an attacker is at least as strong as another, both by games."""
     curves = [
         empirical(value, games, seed + offset, 1.0 - risk) for offset, value in enumerate((strong, weak))
     ]

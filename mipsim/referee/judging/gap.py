@@ -64,7 +64,7 @@ class Size:
 
     Attributes:
         low, high: the least and the largest computed gap; positive where the attacker is stronger than claimed.
-            Infinite where exactly one curve is 0 or 1.
+            Infinite where exactly one of both curves is 0 or 1.
         evidence: the curves.
         error: proven bound on the error of `low` and `high` that comes from the exact distribution; 0 for a closed form.
         below, above: how far the gap may pass `low` and `high`, error included, between the points that were compared, and

@@ -18,8 +18,8 @@ def paragraphs(text: str) -> list[str]:
     """A long text in parts: its own lines, and each step of a proof by itself.
 
     Examples:
-        >>> paragraphs("Two steps. (i) One, by (ii). (ii) Two.")
-        ['Two steps.', '(i) One, by (ii).', '(ii) Two.']
+        >>> paragraphs("Two steps. (i) First, by (ii). (ii) Two.")
+        ['Two steps.', '(i) First, by (ii).', '(ii) Two.']
     """
     return [part for line in text.strip().splitlines() for part in _STEP.split(line.strip()) if part]
 

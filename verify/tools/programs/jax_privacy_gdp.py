@@ -7,15 +7,15 @@ import numpy as np
 from jax_privacy.auditing import CanaryScoreAuditor
 
 rng = np.random.default_rng(0)
-found = [
+bounds = [
     CanaryScoreAuditor(rng.normal(size=100), rng.normal(size=100)).epsilon_from_gdp(
         significance=0.05, delta=1e-5
     )
     for _ in range(100)
 ]
-above = sum(epsilon > 0.0 for epsilon in found)
+above = sum(epsilon > 0.0 for epsilon in bounds)
 print(
-    f"Nothing leaks. Of 100 audits at 95%, {above} give epsilon above 0; the median is {np.median(found):.2f}."
+    f"Nothing leaks. Of 100 audits at 95%, {above} give epsilon above 0; the median is {np.median(bounds):.2f}."
 )
 
 assert above > 90

@@ -1,6 +1,6 @@
 """opake 0.16.1: `eps_delta().epsilon_at(...)` with its own threshold, for 200 canaries whose scores say nothing.
 
-The threshold has the most right guesses on the scores that are then judged, and the p-value is that of one fixed before.
+The threshold has the most right guesses on the scores that are then judged, and the p-value is that of a threshold fixed before.
 """
 
 import importlib.metadata

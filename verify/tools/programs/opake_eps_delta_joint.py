@@ -1,6 +1,6 @@
 """opake 0.16.1: its p-value under (epsilon, delta)-DP takes r delta of r guesses as sure, no more; "mechanism-agnostic".
 
-A mechanism tells nothing, but with probability 0.1 it tells 60 of 1,000 coins, chosen at random. Each is told with probability 0.006:
+A mechanism reveals nothing, but with probability 0.1 it reveals 60 of 1,000 coins, chosen at random. Each is revealed with probability 0.006:
 it is (0, 0.006)-DP. Then 60 guesses are right at once, and not 6.
 """
 
@@ -19,7 +19,7 @@ sure = np.where(rng.random(runs) < 0.1, 60, 0)
 errors = rng.binomial(1000 - sure, 0.5)
 wrong = np.mean(p_value(1000, errors, 0.0, 0.006) < 0.05)
 print(
-    f"Epsilon is 0 at delta = 0.006. At 95% confidence more is said in {wrong:.1%} of the audits; 5% are allowed."
+    f"Epsilon is 0 at delta = 0.006. At 95% confidence more is claimed in {wrong:.1%} of the audits; 5% are allowed."
 )
 
 assert wrong > 0.07

@@ -1,4 +1,4 @@
-"""DP-SGD whose noisy sum is divided by floor(q n): n = 1000 or 999 records, q = 0.01, noise multiplier 1, 1,000 coordinates, one step.
+"""DP-SGD whose noisy sum is divided by floor(q n): n = 1000 or 999 records, q = 0.01, noise multiplier 1, 1,000 coordinates, a single step.
 
 All gradients are 0. The output is noise of deviation 1/10 with the record and 1/9 without it: its squared norm tells which.
 """
@@ -12,7 +12,7 @@ threshold = chi2.isf(1e-5, d) / math.floor(q * 1000) ** 2  # false positive rate
 tpr = chi2.sf(threshold * math.floor(q * 999) ** 2, d)
 shown = math.log((tpr - delta) / 1e-5)
 
-# The accountant's epsilon for one Poisson sample is at most that of the Gaussian mechanism by amplification:
+# The accountant's epsilon for a single Poisson sample is at most that of the Gaussian mechanism by amplification:
 # log(1 + q (e^4.8 - 1)), as noise 1 has delta below 1e-3 = delta / q at epsilon 4.8.
 accounted = math.log1p(q * math.expm1(4.8))
 print(

@@ -1,7 +1,7 @@
 """ml_privacy_meter: "Best One Run DP Auditing Results: EPS Lower Bound ... P_VALUE 0.05", for scores that say nothing.
 
 The bound is the largest over all pairs (lowest k_neg scores "out", scores from k_pos on "in"), in steps of the root of the number of
-canaries, and each is tested at the full p-value. Epsilon is above 0 where one test rejects fair guesses.
+canaries, and each is tested at the full p-value. Epsilon is above 0 where any test rejects fair guesses.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """PrivacyGuard 0.0.2: epsilon of `FDPAnalysisNode` where half of all guesses are right, as by coins.
 
-Its candidate noises end at 9.991; when none of them is refuted, epsilon of the last one is the answer.
+Its candidate noises end at 9.991; when none of them is refuted, epsilon of the last noise is the answer.
 """
 
 from privacy_guard.analysis.mia.fdp_analysis_node import FDPAnalysisNode  # pyright: ignore[reportMissingImports]

@@ -1,6 +1,6 @@
-"""riskcal 1.5.1: the FNR of the best attack on DP-SGD at FPR 0.1 is said too high, the more so the finer the grid.
+"""riskcal 1.5.1: the FNR of the best attack on DP-SGD at FPR 0.1 is stated too high, the more so the finer the grid.
 
-Of the privacy loss distributions of dp_accounting the optimistic one shows less than the truth: the attack is at least as good as
+Of the privacy loss distributions of dp_accounting the optimistic distribution shows less than the truth: the attack is at least as good as
 its TPR, which is the least of delta(epsilon) + e^epsilon FPR.
 """
 
@@ -10,7 +10,7 @@ from riskcal.calibration.dpsgd import get_beta_for_dpsgd
 from scipy.optimize import fminbound
 
 sigma, rate, steps, fpr = 0.5, 0.001, 2000, 0.1
-said = get_beta_for_dpsgd(sigma, rate, steps, fpr, grid_step=2e-5)
+reported = get_beta_for_dpsgd(sigma, rate, steps, fpr, grid_step=2e-5)
 law = privacy_loss_distribution.from_gaussian_mechanism(
     sigma,
     sampling_prob=rate,
@@ -25,8 +25,10 @@ def line(epsilon):
     return law.get_delta_for_epsilon(epsilon) + np.exp(epsilon) * fpr
 
 
-# There is one least value, at an epsilon above 0; a search that stops near it is off by some 1e-6.
+# There is a single least value, at an epsilon above 0; a search that stops near it is off by some 1e-6.
 shown = 1.0 - line(fminbound(line, 0.0, 2.0, xtol=0.02))
-print(f"riskcal says that no attack has a FNR below {said:.5f} at FPR {fpr}; one has at most {shown:.5f}.")
+print(
+    f"riskcal says that no attack has a FNR below {reported:.5f} at FPR {fpr}; an attack has at most {shown:.5f}."
+)
 
-assert shown < said - 1e-4
+assert shown < reported - 1e-4

@@ -1,4 +1,4 @@
-"""Gradients that are kept micro-batch by micro-batch: a killed computation goes on, and nothing else is taken for it."""
+"""Gradients that are stored micro-batch by micro-batch: a killed computation continues, and nothing else is taken for it."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ import pytest
 
 from mipsim import data, nn
 from sims.gradients import victim
-from sims.kept_values import folder_kept, keeping_in
+from sims.stored_values import stored_folder, storing_in
 
 DIGITS = data.digits()
 NETWORK = nn.linear((8, 8, 1), 10)
@@ -57,7 +57,7 @@ nn.per_example_gradients(network, network.start(0), digits.x, digits.y, memory=2
 
 @pytest.mark.system
 def test_a_killed_computation_goes_on(tmp_path):
-    folder = tmp_path / "kept"
+    folder = tmp_path / "stored"
     process = subprocess.Popen([sys.executable, "-c", SLOW, str(folder)], cwd=Path(__file__).parents[2])
     end = time.monotonic() + 120
     while time.monotonic() < end and len(list(folder.glob("0*.npz"))) < 3:
@@ -110,8 +110,8 @@ def test_a_folder_that_is_a_file_is_refused_before_any_work(tmp_path):
 
 def test_a_victim_is_the_same_with_stored_values(tmp_path):
     settings = {"convolutions": False, "part": "trained", "references": 200}
-    with keeping_in(tmp_path):
-        folder = folder_kept("gradients-digits")
+    with storing_in(tmp_path):
+        folder = stored_folder("gradients-digits")
     whole = victim("digits", DIGITS, **settings)
     for _ in range(2):
         result = victim("digits", DIGITS, **settings, store=folder)

@@ -31,7 +31,7 @@ def read(path: Path) -> tuple[str, list[dict[str, str]]]:
 
 
 # The others are formulas and sketches.
-DRAWN = (
+PLOTTED = (
     "azize_fig1",
     "azize_fig4",
     "azize_table1",
@@ -41,11 +41,11 @@ DRAWN = (
     "leemann_table1",
     "leemann_table5",
 )
-# Drawn from a stand-in for their data in test_gradient_figures.py.
+# Plotted from a stand-in for their data in test_gradient_figures.py.
 OF_DATA = ("azize_fig3", "azize_fig7", "azize_fig8", "leemann_fig2b", "leemann_fig2c")
 # Trained, not played: test_utility_figures.py.
 TRAINED = ("kaissis_fig4", "leemann_fig3")
-ELSEWHERE = (*DRAWN, *OF_DATA, *TRAINED)
+ELSEWHERE = (*PLOTTED, *OF_DATA, *TRAINED)
 PLAYED = [name for name in command.FIGURES if not name.startswith("izzo") and name not in ELSEWHERE]
 
 

@@ -13,8 +13,8 @@ CELLS = (
     "mi.GaussianTradeOff(1.0).plot();",  # as matplotlib's own are written
     "for mu in (1.0, 2.0):\n    mi.GaussianTradeOff(mu).plot()",
     "figure = mi.GaussianTradeOff(1.0).plot()\nfigure",
-    "figure",  # asked for once more
-    "plt.plot([0, 1]), plt.figure(), plt.plot([1, 0])",  # the control: two open figures, both drawn
+    "figure",  # requested once more
+    "plt.plot([0, 1]), plt.figure(), plt.plot([1, 0])",  # the control: two open figures, both shown
 )
 
 

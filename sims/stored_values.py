@@ -1,4 +1,4 @@
-"""Numbers that took a while, kept beside the counts of games: computed once, and where another setting asks for them computed anew."""
+"""Numbers that took a while, stored beside the counts of games: computed once, and computed anew for another setting."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from mipsim._archives import read_bytes
 from mipsim._files import replace_file
 from mipsim._version import __version__
 
-_folder: ContextVar[Path | None] = ContextVar("folder of what is kept", default=None)
+_folder: ContextVar[Path | None] = ContextVar("folder of stored values", default=None)
 
 
 @contextmanager
-def keeping_in(folder: str | os.PathLike[str] | None) -> Iterator[None]:
-    """What takes long to build while this lasts is kept in the folder, that of a run's counts; None keeps nothing.
+def storing_in(folder: str | os.PathLike[str] | None) -> Iterator[None]:
+    """What takes long to build within this context is stored in the folder, that of a run's counts; None stores nothing.
 
     Examples:
-        >>> with keeping_in("results"):
-        ...     print(folder_kept("gradients"))
+        >>> with storing_in("results"):
+        ...     print(stored_folder("gradients"))
         results/gradients
-        >>> folder_kept("gradients") is None
+        >>> stored_folder("gradients") is None
         True
     """
     token = _folder.set(None if folder is None else Path(folder))
@@ -38,13 +38,13 @@ def keeping_in(folder: str | os.PathLike[str] | None) -> Iterator[None]:
         _folder.reset(token)
 
 
-def folder_kept(name: str) -> Path | None:
-    """The folder of that name in the one that `keeping_in` names; None where nothing is kept."""
+def stored_folder(name: str) -> Path | None:
+    """The folder of that name in the folder of `storing_in`; None where nothing is stored."""
     folder = _folder.get()
     return None if folder is None else folder / name
 
 
-def kept(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarray]) -> np.ndarray:
+def stored(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarray]) -> np.ndarray:
     """The numbers in the file, if they are of these settings and versions; else what `compute` finds, which the file then holds.
 
     Args:
@@ -58,9 +58,9 @@ def kept(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarray]
     Examples:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "numbers.json"
-        >>> kept(path, {"seed": 1}, lambda: np.array([0.25])), kept(path, {"seed": 1}, lambda: np.array([0.5]))
+        >>> stored(path, {"seed": 1}, lambda: np.array([0.25])), stored(path, {"seed": 1}, lambda: np.array([0.5]))
         (array([0.25]), array([0.25]))
-        >>> kept(path, {"seed": 2}, lambda: np.array([0.5]))
+        >>> stored(path, {"seed": 2}, lambda: np.array([0.5]))
         array([0.5])
     """
     requested = json.loads(json.dumps({**settings, "mipsim": __version__, "jax": jax.__version__}))
