@@ -1,1 +1,1 @@
-"""The figures of the papers, drawn from named studies: `python -m figures`."""
+"""The figures of the papers, plotted from named studies: `python -m figures`."""

@@ -67,7 +67,7 @@ SECONDS = tomllib.loads(Path(__file__).with_name("seconds.toml").read_text("utf-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status.
 
-    0 drawn, 1 where a disk is full, 2 bad arguments or stored counts, or figures whose data are missing (the others are drawn), 130 interrupted.
+    0 plotted, 1 where a disk is full, 2 bad arguments or stored counts, or figures whose data are missing (the others are plotted), 130 interrupted.
     """
     return run(figures, arguments, "python -m figures", "a figure cannot be written")
 
@@ -81,7 +81,7 @@ def _listed() -> list[str]:
     examples=[
         "python -m figures azize",
         "python -m figures azize_fig2 leemann_fig1 --camera-ready",
-        "python -m figures all --scale full --out drawn",
+        "python -m figures all --scale full --out plots",
         "python -m figures --check azize",
     ],
 )
@@ -109,7 +109,7 @@ def _listed() -> list[str]:
     "--check",
     "checks",
     is_flag=True,
-    help="draw nothing: compare what is drawn in --out with the papers' numbers, and write check.json there",
+    help="plot nothing: compare the figures in --out with the papers' numbers, and write check.json there",
 )
 @listing(_listed, "list the figures and exit")
 @VERSION
@@ -124,7 +124,7 @@ def figures(
 ) -> int:
     """Draw figures of the papers: PNG, SVG, PDF, the caption as text and the plotted numbers as CSV, and a page index.html with all of them.
 
-    FIGURE is the name of a figure, PAPER is azize, leemann, kaissis or izzo. All figures are drawn if none is given.
+    FIGURE is the name of a figure, PAPER is azize, leemann, kaissis or izzo. All figures are plotted if none is given.
     """
     chosen = _chosen(names)
     folder = Path(out)
@@ -134,7 +134,7 @@ def figures(
         return f"interrupted; {'finished figures and the counts played so far are stored' if retained else 'nothing is stored yet'}"
 
     with ending_on_signals(interrupted):
-        # After the check of the words, so that a wrong word is told at once.
+        # After the check of the words, so that a wrong word is reported at once.
         from figures.study_counts import Request
         from mipsim._files import writable_folder
         from mipsim.data import DataError
@@ -152,11 +152,11 @@ def figures(
                 paths = importlib.import_module(f"figures.{name}").draw(request)
             except DataError as error:
                 complain(
-                    f"{name} is not drawn: {error}{'' if fetches else '; --fetch downloads what can be had'}"
+                    f"{name} is not plotted: {error}{'' if fetches else '; --fetch downloads what can be had'}"
                 )
                 status = BAD_ARGUMENTS
             except MissingPackageError as error:
-                complain(f"{name} is not drawn: {error}")
+                complain(f"{name} is not plotted: {error}")
                 status = BAD_ARGUMENTS
             else:
                 time = _about(chosen[place:], scale)
@@ -173,7 +173,7 @@ def figures(
 
 
 def _fetch(out: Path, chosen: Sequence[str]) -> None:
-    """Download the missing files of the data sets of these figures; what cannot be had is said, and its figure says so again."""
+    """Download the missing files of the data sets of these figures; what cannot be had is reported, and again by its figure."""
     from mipsim.data import DataError, fetch
     from mipsim.data.files import DIRECTORY
 
@@ -188,7 +188,7 @@ def _fetch(out: Path, chosen: Sequence[str]) -> None:
 
 
 def _check(folder: Path, chosen: Sequence[str]) -> int:
-    """Say of each panel whether it agrees with the paper; returns 1 if one differs and no reason is stated."""
+    """Say of each panel whether it agrees with the paper; returns 1 if a panel differs and no reason is stated."""
     from figures.check import check
     from mipsim._files import replace_file
 
@@ -201,7 +201,7 @@ def _check(folder: Path, chosen: Sequence[str]) -> int:
     counts = Counter(row.verdict for row in rows if row.compares)
     say(
         f"{counts['AGREES']} of {plural(counts.total(), 'comparison')} agree, {counts['DIFFERS']} differ, "
-        f"{counts['STAND-IN']} use a stand-in, {counts['NOT DRAWN']} are not drawn in {printable(folder)}; "
+        f"{counts['STAND-IN']} use a stand-in, {counts['NO RESULT']} are not plotted in {printable(folder)}; "
         f"{len(rows) - counts.total()} further rows have no number to compare."
     )
     replace_file(

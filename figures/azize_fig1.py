@@ -1,4 +1,4 @@
-"""Azize & Basu (2025), figure 1: the angle between the target and the point that an attack is aimed at, drawn."""
+"""Azize & Basu (2025), figure 1: the angle between the target and the point that an attack is aimed at."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +72,7 @@ def _panel(axes: "Axes", tag: str, change: np.ndarray, root: np.ndarray) -> list
     bend = np.linspace(result[0], result[1], 60)
     axes.plot(0.42 * np.cos(bend), 0.42 * np.sin(bend), color=style.INK, linewidth=0.9)
     middle = bend.mean()
-    # Between two of the drawn contours, so that no box has to hide a line.
+    # Between two of the plotted contours, so that no box has to hide a line.
     place = 0.76 if tag == "b" else 1.38
     axes.text(
         place * np.cos(middle), place * np.sin(middle), r"$\theta$", ha="center", va="center", fontsize=11

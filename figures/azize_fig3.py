@@ -31,7 +31,7 @@ SIZES = np.unique(np.geomspace(16, 60_000, 120).astype(int))
 BANDS = len(VICTIMS) * len(TARGETS) * len(ATTACKS) * (len(MEANS) + 1)
 """Of means, and of literal epochs."""
 EPOCHS = {"quick": ("fashion",), "standard": ("fashion", "cifar"), "full": ("fashion", "cifar")}
-"""Whose literal epochs are played: one of CIFAR-10 takes a second of a core."""
+"""Whose literal epochs are played: an epoch of CIFAR-10 takes a second of a core."""
 EPOCH_GAMES = {"quick": 300, "standard": 100, "full": 10_000}
 """Of literal epochs in each world, per curve; the paper plays 100."""
 
@@ -41,7 +41,7 @@ def draw(request: Request) -> tuple[Path, ...]:
 
     Raises:
         DataError: where a data set is missing.
-        CountsError: if what is kept of the gradients or the games is corrupt, or of others, or cannot be written.
+        CountsError: if what is stored of the gradients or the games is corrupt, or of others, or cannot be written.
     """
     with as_counts_error():
         result = victims(request.counts)
@@ -64,7 +64,7 @@ def draw(request: Request) -> tuple[Path, ...]:
 
 
 def _rocs(axes: "Axes", panel: str, which: str, request: Request) -> list[write.Row]:
-    """ROC curves of one step on a batch, both axes logarithmic."""
+    """ROC curves of a single step on a batch, both axes logarithmic."""
     rows: list[write.Row] = []
     alpha = roc.grid(roc.lowest_fpr(request.games))
     for attack in ATTACKS:

@@ -1,4 +1,4 @@
-"""Azize & Basu (2025), figure 4: the white-box federated learning threat model, drawn."""
+"""Azize & Basu (2025), figure 4: the white-box federated learning threat model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Azize & Basu (2025), figure 5a-c: the law of the covariance score in both worlds, and one ROC curve."""
+"""Azize & Basu (2025), figure 5a-c: the law of the covariance score in both worlds, and its ROC curve."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -25,7 +25,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     best = curves[-1].played.leakage()
     known = "known moments", "known moments", lambda alpha: azize.power(alpha, best)
     words, legend = _caption(request, best), {"loc": "upper left", "title": "reference points"}
-    return roc.one_panel(request, "azize_fig6", curves, known, words, CAPTION_INCHES, **legend)
+    return roc.single_panel(request, "azize_fig6", curves, known, words, CAPTION_INCHES, **legend)
 
 
 def _curve(n0: int, colour: str, request: Request) -> roc.Curve:

@@ -1,12 +1,12 @@
-"""Compare drawn figures with the papers' own numbers and formulas: `python -m figures --check`.
+"""Compare plotted figures with the papers' own numbers and formulas: `python -m figures --check`.
 
 Each row of `reported.toml` is a panel and how it is compared:
 
 - "formula": a column of the CSV against the paper's formula, evaluated here with SciPy alone, to 1e-6;
 - "band": at every point, the theory's column lies inside the simultaneous band of the played curve;
-- "number": one cell, the mean or the least of a column, or the mean area under curves, against a number that the paper prints or that
+- "number": a single cell, the mean or the least of a column, or the mean area under curves, against a number that the paper prints or that
   was read off its figure;
-- "distance": the largest distance between two drawn curves, against what a plot shows;
+- "distance": the largest distance between two plotted curves, against what a plot shows;
 - "drawing": nothing to compare.
 
 A row with `stand_in` has other data or a smaller size than the paper: its numbers are shown and not judged.
@@ -38,7 +38,7 @@ class Checked:
     Attributes:
         figure, panel: which; an empty panel is the whole figure.
         what: is compared.
-        verdict: "AGREES", "DIFFERS", "STAND-IN", "DRAWING" or "NOT DRAWN".
+        verdict: "AGREES", "DIFFERS", "STAND-IN", "DRAWING" or "NO RESULT".
         says: both numbers, or how far they are apart.
         reason: why it differs, or what may explain it ("unsettled"); of a stand-in, in what.
         source: where the paper has it.
@@ -65,7 +65,7 @@ class Checked:
 
 
 def check(folder: Path, names: Sequence[str]) -> list[Checked]:
-    """Compare the figures of these names that are drawn in the folder, in the order of `reported.toml`."""
+    """Compare the figures of these names that are plotted in the folder, in the order of `reported.toml`."""
     return [
         _checked(row, folder / f"{row.get('file', row['figure'])}.csv")
         for row in REPORTED
@@ -76,13 +76,13 @@ def check(folder: Path, names: Sequence[str]) -> list[Checked]:
 def _checked(row: dict[str, Any], file: Path) -> Checked:
     panel, stand_in = str(row.get("panel", "")), row.get("stand_in", "")
     if not file.exists() and not _compressed(file).exists():
-        verdict, says = "NOT DRAWN", ""
+        verdict, says = "NO RESULT", ""
     elif row["how"] == "drawing":
         verdict, says = "DRAWING", ""
     else:
         cells = _cells(file, panel, row.get("where", {}))
         agrees, says = _WAYS[row["how"]](row, cells) if cells else (False, "the figure lacks these numbers")
-        verdict = "NOT DRAWN" if not cells else "STAND-IN" if stand_in else "AGREES" if agrees else "DIFFERS"
+        verdict = "NO RESULT" if not cells else "STAND-IN" if stand_in else "AGREES" if agrees else "DIFFERS"
     reason = {"STAND-IN": stand_in, "DIFFERS": row.get("reason", "")}.get(verdict, "")
     return Checked(
         row["figure"], panel, row["what"], verdict, says, reason, row["source"], row["how"] != "drawing"
@@ -101,7 +101,7 @@ def _compressed(file: Path) -> Path:
 
 
 def _cells(file: Path, panel: str, where: dict[str, Any]) -> list[Cells]:
-    """The rows of a CSV under its caption, of one panel and with these words in these columns."""
+    """The rows of a CSV under its caption, of a single panel and with these words in these columns."""
     with opened(file) as stream:
         stream.readline()
         rows = list(csv.DictReader(stream))

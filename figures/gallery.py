@@ -29,7 +29,7 @@ def write(folder: Path, names: Sequence[str], checks: Sequence["Checked"]) -> Pa
 
     Args:
         folder: where the figures are, and where the page goes.
-        names: of figures that have been drawn there.
+        names: of figures that have been plotted there.
         checks: how they compare with the papers.
     """
     page = folder / "index.html"

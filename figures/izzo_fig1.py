@@ -15,7 +15,7 @@ HEADER = ("curve", "n", "eta", "noise_scale")
 POINTS = 400
 CAPTION_INCHES = 0.86
 SIGMA = 1.0
-"""The standard deviation of A is below 1 at every n drawn, and tends to it."""
+"""The standard deviation of A is below 1 at every plotted n, and tends to it."""
 
 
 def draw(request: Request) -> tuple[Path, ...]:

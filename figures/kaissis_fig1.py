@@ -18,7 +18,7 @@ DESCRIPTION = (
 )
 RATE = 0.3
 NOISE = (1.0, 3.0)
-"""mu of the upper row, which is drawn linearly, and of the lower one, which only logarithms let one read."""
+"""mu of the upper row, which is plotted linearly, and of the lower row, which is readable only on logarithmic axes."""
 KINDS = ("Laplace", "Gaussian", "sub-sampled")
 DIMENSIONS = (1, 30)
 LOWEST = 1e-4

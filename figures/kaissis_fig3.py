@@ -1,4 +1,4 @@
-"""Kaissis et al. (2023), figure 3: audits of one DP-SGD step against the bound."""
+"""Kaissis et al. (2023), figure 3: audits of a single DP-SGD step against the bound."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

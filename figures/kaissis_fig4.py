@@ -22,13 +22,13 @@ DELTAS = {1e-5: "10⁻⁵", 1.8e-6: "1.8 10⁻⁶", 1e-6: "10⁻⁶"}
 
 @dataclass(frozen=True)
 class Panel:
-    """What was found for a task.
+    """The results for a task.
 
     Attributes:
         tag: its letter.
         task: what was trained.
         noises: of each arm.
-        accuracies: of each arm, one for each seed.
+        accuracies: of each arm, an accuracy for each seed.
     """
 
     tag: str
@@ -38,10 +38,10 @@ class Panel:
 
 
 def draw(request: Request) -> tuple[Path, ...]:
-    """Train the networks or read what is kept of them, draw the bars of each data set that is there, write the files.
+    """Train the networks or read what is stored of them, draw the bars of each data set that is there, write the files.
 
     Raises:
-        DataError: where CIFAR-10 is missing, or a file is not the published one. Without SNLI or ImageNet their panels are left out.
+        DataError: where CIFAR-10 is missing, or a file is not that published. Without SNLI or ImageNet their panels are left out.
         MissingPackageError: without Flax or Optax.
         CountsError: if a stored state belongs to another training, or cannot be written.
     """

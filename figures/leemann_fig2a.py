@@ -17,13 +17,13 @@ CAPTION_INCHES = 0.7
 
 def draw(request: Request) -> tuple[Path, ...]:
     """Play or read the three studies, draw the panel, write the files."""
-    # A seed for each: studies of one kind with one seed share their random numbers, and their errors would agree.
+    # A seed for each: studies of the same kind with the same seed share their random numbers, and their errors would agree.
     requested = [replace(request, seed=request.seed + k) for k in range(len(FIGURE_2A))]
     curves = [
         _curve(d, n, colour, item) for (d, n), colour, item in zip(FIGURE_2A, COLOURS, requested, strict=True)
     ]
     known = rf"analytic, $\mu = {MU}$", f"mu={MU}", mi.GaussianTradeOff(MU).tpr_at
-    return roc.one_panel(
+    return roc.single_panel(
         request, "leemann_fig2a", curves, known, _caption(request), CAPTION_INCHES, loc="upper left"
     )
 

@@ -10,7 +10,7 @@ DESCRIPTION = (
     "GLiR on last-layer gradients of five networks on CIFAR-10, Location-30 and Adult, against mu = 1.14"
 )
 GAMES = {"quick": 500, "standard": 500, "full": 100_000}
-"""Games in each world: each is a step of training on drawn records."""
+"""Games in each world: each is a step of training on sampled records."""
 
 
 def draw(request: Request) -> tuple[Path, ...]:

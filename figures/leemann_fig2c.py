@@ -9,7 +9,7 @@ from sims.last_layers import FOLLOWED, PROBLEMS, RATE, STEPS
 
 DESCRIPTION = "as leemann_fig2b, log p-values added over five steps of training, against mu = 1.14 sqrt(5)"
 GAMES = {"quick": 200, "standard": 500, "full": 100_000}
-"""Games in each world: each is five steps of training on drawn records."""
+"""Games in each world: each is five steps of training on sampled records."""
 
 
 def draw(request: Request) -> tuple[Path, ...]:

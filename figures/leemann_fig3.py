@@ -33,7 +33,7 @@ LINES = dict(
 
 
 def draw(request: Request) -> tuple[Path, ...]:
-    """Train the layers or read what is kept of them, draw a panel for each data set, write the files.
+    """Train the layers or read what is stored of them, draw a panel for each data set, write the files.
 
     Raises:
         DataError: where a data set is missing.
@@ -89,15 +89,15 @@ def _panel(axes: "Axes", tag: str, name: str, values: np.ndarray) -> list[write.
     return rows
 
 
-def _caption(request: Request, found: dict[str, np.ndarray]) -> str:
+def _caption(request: Request, trained: dict[str, np.ndarray]) -> str:
     gaps = []
-    for name, values in found.items():
+    for name, values in trained.items():
         gmip, _, gdp, _, plain = values.mean(axis=0)
         at = int(np.argmax(gmip - gdp))
         gaps.append(
             f"{gmip[at] - gdp[at]:.3f} at μ = {MUS[at]:.2g} for {name}, where no noise gives {plain[0]:.3f}"
         )
-    missing = [name for name in TASKS if name not in found]
+    missing = [name for name in TASKS if name not in trained]
     left = (
         f" {' and '.join(missing)}, whose features take minutes, are left to scales standard and full."
         if missing
@@ -105,10 +105,10 @@ def _caption(request: Request, found: dict[str, np.ndarray]) -> str:
     )
     return (
         "After Leemann et al. (2023), Fig. 3: test accuracy of a last layer trained by SGD whose noise makes it μ-GMIP at K = d or μ-GDP by equation 10, "
-        f"at 20 μ; mean and standard deviation of {SEEDS} seeds from {request.seed}. {'; '.join(_settings(name, TASKS[name]) for name in found)}. "
-        f"{_stand_ins(found)}GMIP takes the lesser of the noises of GDP (theorem 4.2) and of equation 9, which at small μ asks for more (dashed blue). "
+        f"at 20 μ; mean and standard deviation of {SEEDS} seeds from {request.seed}. {'; '.join(_settings(name, TASKS[name]) for name in trained)}. "
+        f"{_stand_ins(trained)}GMIP takes the lesser of the noises of GDP (theorem 4.2) and of equation 9, which at small μ asks for more (dashed blue). "
         f"Largest gap of GMIP over GDP: {'; '.join(gaps)}. The printed C is far above every gradient's norm: it clips nothing, and GDP's noise grows "
-        f"with it. {_small_clip(found)} K = d is that of a typical record, not of the worst.{left}"
+        f"with it. {_small_clip(trained)} K = d is that of a typical record, not of the worst.{left}"
     )
 
 
@@ -117,17 +117,17 @@ def _settings(name: str, task: Task) -> str:
     return f"{name}: C = {run.clip:g}, n = {run.batch:,}, N = {run.records:,}, {run.steps:,} steps ({run.epochs:.3g} epochs) at rate {task.rate:g}"
 
 
-def _stand_ins(found: dict[str, np.ndarray]) -> str:
+def _stand_ins(trained: dict[str, np.ndarray]) -> str:
     text = [
         f"Adult: 12 ordinal columns scaled to deviation {SPREAD:g}, before 512 frozen random tanh features; both published halves are pooled, 5,842 rows are for test; "
         "rate and deviation are the best of a few on these rows, where deviations of 2 to 3 differ by 0.0003. "
     ]
-    if "Location-30" in found:
+    if "Location-30" in trained:
         text.append(
             "Location-30 stands in for Purchase, with its batch and steps: three layers, trained on the 10 rarest of 30 classes, the last anew on the "
             "20 others. "
         )
-    if "CIFAR-10" in found:
+    if "CIFAR-10" in trained:
         text.append(
             "CIFAR-10: no CIFAR-100 and no ResNet-56 here; a narrow ResNet-9 on images of 16 x 16, trained on "
             f"{CIFAR_KNOWN:,} other records of CIFAR-10. "
@@ -135,9 +135,9 @@ def _stand_ins(found: dict[str, np.ndarray]) -> str:
     return "".join(text)
 
 
-def _small_clip(found: dict[str, np.ndarray]) -> str:
+def _small_clip(trained: dict[str, np.ndarray]) -> str:
     lost = []
-    for name, values in found.items():
+    for name, values in trained.items():
         _, _, _, small, plain = values.mean(axis=0)
         place = int(np.searchsorted(MUS, 2.0))
         lost.append(f"{plain[place] - small[place]:.3f} ({name})")

@@ -26,7 +26,7 @@ class Panel:
         dimension, rank, batch: d, the axes along which gradients vary, and n.
         background, pool: records that the moments are estimated from, and that games draw from.
         games: in each world, for each model.
-        areas: under the played curves, one for each model.
+        areas: under the played curves, an area for each model.
         bound: the area of theorem 5.1 with d = K = rank.
     """
 

@@ -12,7 +12,7 @@ DESCRIPTION = (
 D, N, CLIP = 650, 500, 500.0
 """CIFAR-10: the sizes of figure 2, and the clip of figure 3."""
 LOW, HIGH = 0.4, 1.2
-"""mu: the least of figure 3, and one above mu_step."""
+"""mu: the least of figure 3, and a mu above mu_step."""
 HEADER = ("", "f-DP threat model", "f-MIP threat model")
 
 

@@ -75,7 +75,7 @@ def counted(rows: Sequence[Checked]) -> str:
     words = {
         "DIFFERS": ("differs", "differ"),
         "STAND-IN": ("uses other data or a smaller network", "use other data or a smaller network"),
-        "NOT DRAWN": ("has no stored result", "have no stored result"),
+        "NO RESULT": ("has no stored result", "have no stored result"),
     }
     rest = [f"{n} {words[verdict][n > 1]}" for verdict in words if (n := counts[verdict])]
     return f"{counts['AGREES']} of {counts.total()} comparisons agree" + "".join(
@@ -93,7 +93,7 @@ def _strip(rows: Sequence[Checked]) -> str:
 
 
 def _index(rows: Sequence[Checked]) -> str:
-    verdicts = ("AGREES", "DIFFERS", "STAND-IN", "NOT DRAWN", "DRAWING")
+    verdicts = ("AGREES", "DIFFERS", "STAND-IN", "NO RESULT", "DRAWING")
     table = [f"| paper | {' | '.join(verdicts)} |", f"|{'---|' * (len(verdicts) + 1)}"]
     for paper, title in PAPERS.items():
         own = (row for row in rows if _paper(row.figure) == paper)
@@ -110,7 +110,7 @@ def _index(rows: Sequence[Checked]) -> str:
         "second computation with SciPy.\n"
         "- DIFFERS: outside it. The page states the distance, and the reason or that it is unsettled.\n"
         "- STAND-IN: with other data or at a smaller size than in the paper, so that nothing is judged.\n"
-        "- NOT DRAWN: no result is stored. The page has the command.\n"
+        "- NO RESULT: no result is stored. The page has the command.\n"
         "- DRAWING: the paper has a sketch, words or an illustration without numbers.\n\n"
         "`python -m figures all --camera-ready` draws all figures to `results/figures`, and `python -m figures --check` compares them. "
         "`python -m figures.pages results/figures` stores the results and writes these pages.\n\n"

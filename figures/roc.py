@@ -24,7 +24,7 @@ HEADER: Row = ("panel", "curve", "fpr", "tpr", "band_low", "band_high", THEORY, 
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve of a panel.
+    """A curve of a panel.
 
     Attributes:
         label: the legend's words.
@@ -79,7 +79,7 @@ def draw(axes: "Axes", curves: Sequence[Curve], *, panel: str, family: int) -> l
     return rows
 
 
-def one_panel(
+def single_panel(
     request: Request,
     name: str,
     curves: Sequence[Curve],
@@ -88,7 +88,7 @@ def one_panel(
     caption_inches: float,
     **legend: str,
 ) -> tuple[Path, ...]:
-    """Draw a figure of one panel, the curves and one more formula in black, and write its files.
+    """Draw a figure of a single panel, the curves and another formula in black, and write its files.
 
     Args:
         request: where to, and of how many games.

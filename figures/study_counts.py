@@ -1,4 +1,4 @@
-"""From a named study to counts: the one place where a figure asks for games."""
+"""From a named study to counts: the only place where a figure requests games."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +20,12 @@ GAMES = {"quick": 20_000, "standard": 200_000, "full": 1_000_000}
 
 @dataclass(frozen=True)
 class Request:
-    """What the command asked of a figure.
+    """What the command requests of a figure.
 
     Attributes:
         scale: a key of `GAMES`.
         seed: the seed of every study of the figure.
-        out: where the figure is written; the counts are kept in its folder `counts`, and resumed from there.
+        out: where the figure is written; the counts are stored in its folder `counts`, and resumed from there.
         progress: show a bar while games are played.
         camera_ready: pictures without captions, and LaTeX that includes them.
         fewer: games per world and curve of a figure whose games are slow, in place of those of the scale.
@@ -45,12 +45,12 @@ class Request:
 
     @property
     def counts(self) -> Path:
-        """The folder of the counts, and of all else that is kept to go on from."""
+        """The folder of the counts, and of all else that is stored to continue from."""
         return self.out / "counts"
 
 
 class CountsError(ValueError):
-    """Stored counts that cannot be read, extended or written: one sentence for the user."""
+    """Stored counts that cannot be read, extended or written: a single sentence for the user."""
 
 
 @contextmanager
@@ -126,7 +126,7 @@ def rebinned(histogram: Histogram, bins: int) -> tuple[np.ndarray, np.ndarray, n
     """Merge neighbouring cells into about `bins` bins of equal width; returns (edges, out, inside).
 
     The bins are unions of cells, so that their counts are exact; scores beyond the outermost edges
-    are kept in the outermost bins.
+    are counted in the outermost bins.
     """
     occupied = np.flatnonzero(histogram.out + histogram.inside)
     first, last = max(int(occupied[0]), 1), min(int(occupied[-1]), len(histogram.edges) - 1)

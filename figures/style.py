@@ -1,4 +1,4 @@
-"""One look for every figure: what a journal prints, readable in grey and by colour-blind readers."""
+"""The same look for every figure: what a journal prints, readable in grey and by colour-blind readers."""
 
 import textwrap
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ DPI = 300
 
 # The paper's red, green and blue for the targets, as far apart in lightness (54, 70, 25) as grey print needs.
 EASY, MEDIUM, HARD = "#D55E00", "#52BE9B", "#0B3C6F"
-# Three steps of one dark-to-light scale, for panels whose curves are ordered by a parameter.
+# Three steps of a dark-to-light scale, for panels whose curves are ordered by a parameter.
 ORDERED = ("#2D1160", "#B5367A", "#F98C5A")
 OUT, INSIDE = "#5B6770", "#D55E00"
 INK, FAINT = "#222222", "#8A8F94"
@@ -106,7 +106,7 @@ def unbroken(formula: str) -> str:
 
 
 def scientific(value: float) -> str:
-    r"""A positive number of one digit and a power of ten, as mathtext.
+    r"""A positive number of a single digit and a power of ten, as mathtext.
 
     Examples:
         >>> print(scientific(1e-4), scientific(2e-3))

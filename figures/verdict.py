@@ -1,6 +1,6 @@
 """The README's picture: theorem 4.2 of Azize & Basu (2025) as printed, and as corrected, against the games.
 
-The committed picture is drawn by `python -m figures verdict --scale full --out figures/images`.
+The committed picture is plotted by `python -m figures verdict --scale full --out figures/images`.
 """
 
 from pathlib import Path

@@ -26,7 +26,10 @@ class Printed(ABC):
         lines = self._lines()
         width = max(len(name) for name, _ in lines)
         return "\n".join(
-            [self._title(), *(f"  {name:<{width}}  {visible(value, one_line=True)}" for name, value in lines)]
+            [
+                self._title(),
+                *(f"  {name:<{width}}  {visible(value, single_line=True)}" for name, value in lines),
+            ]
         )
 
     def __repr__(self) -> str:

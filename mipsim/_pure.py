@@ -133,8 +133,7 @@ def _check(who: str, function: Callable[..., Any], arguments: tuple[Any, ...], t
         )
     if list(_facts(first)) != list(_facts(second)):
         raise ImpureFunctionError(
-            f"{who} gives other constants each time it is traced, by random numbers that are not JAX's, a clock or a counter: "
-            f"they are sampled once for all games; {remedy}"
+            f"{who} gives other constants each time it is traced, such as a clock's; {remedy}"
         )
     if takes_key and _leaves_its_key(first) and (source := _own_source(function, first)) is not None:
         warnings.warn(
@@ -144,8 +143,10 @@ def _check(who: str, function: Callable[..., Any], arguments: tuple[Any, ...], t
     known.add(requested)
 
 
-_KEYED = "draw from the key that it is given, as jax.random.normal(key, shape) does, and split the key for several draws"
-_KEYLESS = "a score follows from the target and the output alone: what is random belongs into the mechanism, which is given a key"
+_KEYED = "draw from its key, as jax.random.normal(key, shape) does, and split the key for several draws"
+_KEYLESS = (
+    "a score follows from target and output alone; randomness belongs into the mechanism, which has a key"
+)
 _GENERATORS = frozenset({"default_rng", "RandomState", "Random"})
 """What makes a generator of NumPy's or Python's; from a fixed seed it gives the same numbers at each trace, so that no two differ."""
 

@@ -56,4 +56,4 @@ def complain(sentence: str) -> None:
         'mipsim._streams'
     """
     with suppress(OSError, ValueError):
-        print(shortened(visible(sentence, one_line=True), MOST), file=sys.stderr, flush=True)
+        print(shortened(visible(sentence, single_line=True), MOST), file=sys.stderr, flush=True)

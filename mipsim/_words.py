@@ -30,7 +30,7 @@ def printable(value: Any, most: int = 200) -> str:
     text = str(value)
     if len(text) > 10 * most:  # what is left out need not be looked at
         text = text[: 5 * most] + text[-5 * most :]
-    return shortened(visible(text, one_line=True), most)
+    return shortened(visible(text, single_line=True), most)
 
 
 def quoted(value: Any, most: int = 40) -> str:

@@ -31,7 +31,7 @@ class Score:
 
     searcher: str
     defect: str
-    found: int
+    detected: int
     seeds: int
     seconds: float
 
@@ -180,7 +180,7 @@ def run_hunt_bench(quick: bool = False, file: str | None = None) -> list[Score]:
     totals = []
     for name in names:
         mine = [score for score in scores if score.searcher == name]
-        share = sum(score.found for score in mine) / max(1, sum(score.seeds for score in mine))
+        share = sum(score.detected for score in mine) / max(1, sum(score.seeds for score in mine))
         longest = max((score.seconds for score in mine), default=0.0)
         totals.append(f"{share:.1%}, <= {longest:.1f} s")
     print(f"{'all':<40}" + "".join(f"{cell:>24}" for cell in totals))

@@ -193,24 +193,24 @@ def attacked(which: str, model: int) -> Attacked:
     return attack_on(PROBLEMS[which].features(model), model)
 
 
-def attack_on(found: Features, model: int) -> Attacked:
+def attack_on(features: Features, model: int) -> Attacked:
     """The same of features at hand; `model` chooses the background."""
     from mipsim import nn
 
-    network, parameters = _head(found)
-    order = np.random.default_rng([SEED, model]).permutation(len(found.y))
+    network, parameters = _head(features)
+    order = np.random.default_rng([SEED, model]).permutation(len(features.y))
     background, pool = np.split(order, [min(BACKGROUND, len(order) // 2)])
-    rows = nn.per_example_gradients(network, parameters, found.x[background], found.y[background])
-    axes = found.axes
-    return Attacked(found, background, pool, mi.ShrunkMoments(rows.astype(np.float64) @ axes), axes)
+    rows = nn.per_example_gradients(network, parameters, features.x[background], features.y[background])
+    axes = features.axes
+    return Attacked(features, background, pool, mi.ShrunkMoments(rows.astype(np.float64) @ axes), axes)
 
 
-def _head(found: Features) -> tuple[Any, Any]:
+def _head(features: Features) -> tuple[Any, Any]:
     """(the last layer as a network of its own, its parameters)."""
     from mipsim import nn
 
-    network = nn.linear(found.x.shape[1:], found.outputs)
-    return network, network.with_flat(network.start(0), jnp.asarray(found.start))
+    network = nn.linear(features.x.shape[1:], features.outputs)
+    return network, network.with_flat(network.start(0), jnp.asarray(features.start))
 
 
 @on_one_thread

@@ -211,7 +211,7 @@ def hunt_all(
     requested = (budget, confidence, seed, folder)
     if workers == 1 or find is None:
         for item in statements:
-            result = hunt_one(item, *requested, say)
+            result = hunt_statement(item, *requested, say)
             yield result
             if result.interrupted:
                 raise KeyboardInterrupt
@@ -306,11 +306,13 @@ def _work(
         while True:
             statement = find(pipe.recv())
             pipe.send("begun")
-            result = hunt_one(statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line))
+            result = hunt_statement(
+                statement, budget, confidence, seed, folder, lambda _, line: pipe.send(line)
+            )
             pipe.send(_to_message(result))
 
 
-def hunt_one(
+def hunt_statement(
     statement: Statement, budget: str, confidence: float, seed: int, folder: Path | None, say: Say
 ) -> Outcome:
     """The outcome of a single hunt; if it could not be made, an outcome that says why, since the others are hunted still."""

@@ -124,7 +124,7 @@ def _suite(requested: Request) -> int:
 
 
 def _say(console: Console, line: str) -> None:
-    console.print(visible(line, one_line=True), markup=False, highlight=False, soft_wrap=True)
+    console.print(visible(line, single_line=True), markup=False, highlight=False, soft_wrap=True)
 
 
 def _domains(statements: Iterable[Statement], console: Console) -> None:

@@ -120,7 +120,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         if release is None or (release.has_gaussian_noise and not isinstance(data, Gaussian)):
             raise ValueError(
                 f"the likelihood ratio of {_spell(mechanism)} on {type(data).__name__} data is intractable; it is for "
-                "EmpiricalMean of Bernoulli, Exponential or diagonal Gaussian data (the last also with GaussianNoise)"
+                "EmpiricalMean of Bernoulli, Exponential or (also noisy) diagonal Gaussian data"
             )
         self.data = data
         self.rows, self.inclusion = release.rows, release.inclusion

@@ -329,7 +329,7 @@ def _agrees(scores: Scores, design: str, counted: int | None, inclusion_probabil
         raise ValueError(
             f'{where}design "independent" needs a training run or game for each score: say {option} if so many were run'
             + ("" if stated is None else f", not {stated:,}")
-            + '; for records of a single run it is "one-run", of several "runs"'
+            + '; for records of a run use "one-run", of several "runs"'
         )
     if design == "one-run" and stated not in (None, 1):
         raise ValueError(

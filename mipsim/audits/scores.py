@@ -430,8 +430,8 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
         raise ValueError(no_such("a key of columns", printable(unknown[0], 30), ROLES))
     if len(roles) < len(pairs) or not (whole or (single and not {"members", "non_members"} & set(roles))):
         raise ValueError(
-            f"columns is {printable(repr(columns), 60)}; it must be like score=NAME,member=NAME with any of {', '.join(WORLDS)}, and "
-            "cluster, run, record if need be, or members=NAME,non_members=NAME"
+            f"columns is {printable(repr(columns), 60)}; it must be like score=NAME,member=NAME (or label, coin; "
+            "cluster, run, record), or members=NAME,non_members=NAME"
         )
     return roles
 

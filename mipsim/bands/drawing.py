@@ -297,7 +297,9 @@ def _label(curve: object) -> str:
 def _printed(curve: object, most: int) -> str:
     """The printed form of a curve, which matplotlib is not to take for a formula; of a long form the name of its type."""
     words = repr(curve)
-    return visible(words if len(words) <= most else type(curve).__name__, one_line=True).replace("$", r"\$")
+    return visible(words if len(words) <= most else type(curve).__name__, single_line=True).replace(
+        "$", r"\$"
+    )
 
 
 def _strong(named: dict[str, Curve]) -> bool:

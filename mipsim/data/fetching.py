@@ -48,8 +48,7 @@ def fetch(dataset: str, directory: str | os.PathLike[str] | None = None) -> tupl
     missing = [f for f in published.files if not _is_there(published, f.name, directory)]
     if missing and published.terms:
         raise DataError(
-            f"{missing[0].name} of {published.title} is not fetched: {published.terms}; get it from {missing[0].url} "
-            f"(SHA-256 {missing[0].sha256}) and put it at {folder / missing[0].name}"
+            f"{folder / missing[0].name} is not fetched: {published.terms}; get it from {missing[0].url}"
         )
     written: list[Path] = []
     for url in dict.fromkeys(file.url for file in missing):
@@ -84,7 +83,7 @@ def _downloaded(url: str, wanted: Mapping[str, DataFile]) -> dict[str, bytes]:
         if isinstance(error, HTTPException):
             why = f"the server's answer is not whole, {type(error).__name__}: {error}"
         raise DataError(
-            f"{first.name} cannot be fetched from {url} ({why}): get it by other means (SHA-256 {first.sha256})"
+            f"{first.name} cannot be fetched from {url} ({why}): get it by other means"
         ) from error
     if url.rpartition("/")[2] in wanted:
         return {url.rpartition("/")[2]: content}

@@ -99,13 +99,12 @@ def data_directory(published: Published, directory: str | os.PathLike[str] | Non
     first = published.files[0]
     if directory is None:
         raise DataError(
-            f"{published.title} is read from a data directory, and none is named: give directory, or set {DIRECTORY}, to a folder with "
-            f"{published.folders[0]}/{first.name} in it, from {first.url} (SHA-256 {first.sha256})"
+            f"{published.title} is read from a data directory, and none is named: give directory, or set {DIRECTORY}, "
+            f"to the folder of {published.folders[0]}/{first.name}"
         )
     if not Path(directory).is_dir():
         raise DataError(
-            f"{text}, which is no folder; it must be a folder with {published.folders[0]}/{first.name} in it, from {first.url} "
-            f"(SHA-256 {first.sha256})"
+            f"{text}, which is no folder; it must be a folder with {published.folders[0]}/{first.name} in it"
         )
     return Path(directory)
 
@@ -251,11 +250,9 @@ def _located(
         by_itself = (
             f"; {published.terms}"
             if published.terms
-            else f", or, where there is a network, call mipsim.data.fetch({published.folders[0]!r}, {str(base)!r})"
+            else f", or call mipsim.data.fetch({published.folders[0]!r}, directory)"
         )
-        raise DataError(
-            f"{name} of {published.title} is missing: get it from {file.url} (SHA-256 {file.sha256}) and put it at {places[0]}{by_itself}"
-        )
+        raise DataError(f"{places[0]} is missing: get it from {file.url}{by_itself}")
     return file, path
 
 

@@ -66,8 +66,8 @@ def write_counts(
     size = len(text) + sum(array.nbytes for array in arrays.values()) + 4096
     if len(text) > _MOST_TEXT or size > most_bytes():
         raise ValueError(
-            f"counts cannot be written to {printable(path)}: {size} bytes with a manifest of {len(text)} bytes; at most "
-            f"{most_bytes()} and {_MOST_TEXT} could be read again, so give fewer edges, or raise {LIMIT}"
+            f"{printable(path)} cannot be written: counts of {size} bytes, a manifest of {len(text)}; at most "
+            f"{most_bytes()} and {_MOST_TEXT} can be read again: give fewer edges, or raise {LIMIT}"
         )
     held = io.BytesIO()
     # NumPy 2.0 stores an argument `allow_pickle` as an array; pickled is none of these.

@@ -145,7 +145,7 @@ class Descent(AbstractMechanism):
                 vector,
                 x[chosen],
                 y[chosen],
-                kept=retained,
+                included=retained,
                 size=size,
                 clip=self.clip,
                 part=self.part,

@@ -49,7 +49,7 @@ def mean_gradient(
     x: Float[Array, "b ..."],
     y: Array,
     *,
-    kept: Bool[Array, " b"] | None = None,
+    included: Bool[Array, " b"] | None = None,
     size: float | Array | None = None,
     clip: float = math.inf,
     part: str = "trained",
@@ -63,7 +63,7 @@ def mean_gradient(
         vector: the parameters of the part, float32.
         x: inputs of the batch.
         y: their labels.
-        kept: which examples count; None = all. A batch of random size is a longer batch of which some are included.
+        included: which examples count; None = all. A batch of random size is a longer batch of which some are included.
         size: what the sum is divided by; None = b.
         clip: the largest Euclidean norm of a gradient, > 0; `inf` does not clip.
         part: as in `per_example_gradients`.
@@ -72,7 +72,7 @@ def mean_gradient(
     Source: Abadi et al. (2016), algorithm 1.
     """
     count = x.shape[0]
-    weights = jnp.ones(count, vector.dtype) if kept is None else kept.astype(vector.dtype)
+    weights = jnp.ones(count, vector.dtype) if included is None else included.astype(vector.dtype)
     scale = jnp.asarray(1.0 / (count if size is None else size), vector.dtype)
 
     def losses(now: Array, inputs: Array, labels: Array) -> Array:

@@ -170,7 +170,7 @@ def _epoch(
     def step(now: tuple[jax.Array, Any], batch: Any) -> tuple[tuple[jax.Array, Any], None]:
         (vector, memory), (at, chosen, own) = now, batch
         mean = mean_gradient(
-            of.network, parameters, vector, x[chosen], y[chosen], kept=own, size=of.size, clip=of.clip
+            of.network, parameters, vector, x[chosen], y[chosen], included=own, size=of.size, clip=of.clip
         )
         if noise is not None:
             mean = noisy(jax.random.fold_in(noise[0], at), mean, noise[1])

@@ -247,7 +247,7 @@ class Outcome:
         return "\n".join(
             [
                 f"{self.verdict}{f' ({self.extent})' if self.extent else ''}: {self.statement.name}",
-                *(f"  {k:<{width}}  {visible(v, one_line=True)}" for k, v in self.lines),
+                *(f"  {k:<{width}}  {visible(v, single_line=True)}" for k, v in self.lines),
             ]
         )
 

@@ -201,7 +201,7 @@ class Draws:
         what = "P(in) - P(out)" if self.epsilon == 0.0 else f"P(in) - e^{self.epsilon:g} P(out)"
         ends = [caught[0] - factor * wrong[0], caught[1] - factor * wrong[2], caught[2] - factor * wrong[1]]
         return Replication(
-            *ends, what=f"{what} of one event", how=self.how, claim=claim, size=self.size, one_sided=True
+            *ends, what=f"{what} of an event", how=self.how, claim=claim, size=self.size, one_sided=True
         )
 
 

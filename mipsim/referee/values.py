@@ -43,8 +43,8 @@ class Number:
     Examples:
         >>> Number(0.25, error=1e-6).error, Number(0.5, unknown="above").high
         (1e-06, inf)
-        >>> print(Number(0.25, error=1e-6, unit="probit"), "and", Number(0.5, unknown="above", route="one event"))
-        0.25 +- 1e-06 probit and at least 0.5 (one event)
+        >>> print(Number(0.25, error=1e-6, unit="probit"), "and", Number(0.5, unknown="above", route="an event"))
+        0.25 +- 1e-06 probit and at least 0.5 (an event)
     """
 
     value: float

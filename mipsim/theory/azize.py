@@ -210,5 +210,5 @@ def effective_mu(weights: object, data: AbstractDistribution, target: object, n:
     z = finite_vector("target", target, data.dimension)
     sample_size(n)
     if not w.any():
-        raise ValueError("weights is zero everywhere; at least one weight must differ from 0")
+        raise ValueError("weights is zero everywhere; a weight must differ from 0")
     return float(abs(np.sum(w * (z - data.mean))) / np.sqrt(n * np.sum(w**2 * data.variance)))

@@ -198,7 +198,7 @@ class _Table:
         out: masses in the world "out", shape (m,).
         rise: the sum of out mass times (value - lower border), shape (m,).
         inside: masses in the world "in", shape (m,).
-        lost_out, lost_in: masses of values in no cell, too rare for float64, and of an infinite one.
+        lost_out, lost_in: masses of values in no cell, too rare for float64, and of an infinite value.
         masses: bound on the relative error of each mass.
         places: by how much, relatively, a true value may be off the value that was put in its cell, or a mean off that of its cell.
     """

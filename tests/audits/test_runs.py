@@ -357,7 +357,7 @@ def test_bad_matrices(arguments: dict, words: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"design": "independent"}, 'say runs=240 if so many were run; for records of a single run it is "one-run", of several "runs"'),
+        ({"design": "independent"}, 'say runs=240 if so many were run; for records of a run use "one-run", of several "runs"'),
         ({"design": "independent", "runs": 6}, "say runs=240 if so many were run, not 6; for"),
         ({"design": "independent", "runs": np.arange(240) % 6}, "not 6; for"),
         ({"design": "one-run", "runs": 6}, '6 runs are stated for design "one-run"; design "runs" is for several'),

@@ -59,7 +59,9 @@ def test_an_error_is_a_single_sentence(
     name: str, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load = LOADERS[name]
-    with pytest.raises(DataError, match=rf"none is named: give directory, or set {DIRECTORY}.*SHA-256"):
+    with pytest.raises(
+        DataError, match=rf"none is named: give directory, or set {DIRECTORY}, to the folder of"
+    ):
         load()
     monkeypatch.setenv(DIRECTORY, str(tmp_path / "nowhere"))
     with pytest.raises(DataError, match=rf"{DIRECTORY} is '.*nowhere', which is no folder"):
@@ -82,7 +84,7 @@ def test_an_error_is_a_single_sentence(
     with pytest.raises(DataError) as result:
         _all_splits(load)
     text = str(result.value)
-    assert all(word in text for word in (file.name, "is missing", "file://", "SHA-256", str(file)))
+    assert all(word in text for word in (file.name, "is missing", "file://", str(file)))
     assert ("fetch" in text) == (name in FETCHED)
     assert "\n" not in text
 
@@ -118,7 +120,7 @@ def test_missing_files_are_fetched(name: str, small: Path, tmp_path: Path) -> No
         path.unlink()
     for path in (tmp_path / "origin").iterdir():
         path.unlink()
-    with pytest.raises(DataError, match=r"cannot be fetched from file://.*SHA-256"):
+    with pytest.raises(DataError, match=r"cannot be fetched from file://"):
         data.fetch(name, small)
     assert not list(folder.iterdir())
 
@@ -153,7 +155,7 @@ def test_an_answer_that_is_no_whole_http_is_a_single_sentence(
 ) -> None:
     (small / "adult/adult.data").unlink()
     monkeypatch.setattr("urllib.request.urlopen", answer)
-    with pytest.raises(DataError, match=rf"adult.data cannot be fetched from file://.*{words}.*SHA-256"):
+    with pytest.raises(DataError, match=rf"adult.data cannot be fetched from file://.*{words}"):
         data.fetch("adult", small)
     assert [path.name for path in (small / "adult").iterdir()] == ["adult.test"]
 

@@ -156,7 +156,7 @@ def test_imagenet_is_not_fetched(small: Path) -> None:
     assert data.fetch("imagenet32", small) == ()
     assert lacking(published.PUBLISHED["imagenet32"], small) == ()
     (small / "imagenet32/Imagenet32_val_npz.zip").unlink()
-    with pytest.raises(DataError, match=r"Imagenet32_val_npz.zip .* is not fetched: .*terms.*SHA-256"):
+    with pytest.raises(DataError, match=r"Imagenet32_val_npz.zip is not fetched: .*terms"):
         data.fetch("imagenet32", small)
     assert not (small / "imagenet32/Imagenet32_val_npz.zip").exists()
     assert lacking(published.PUBLISHED["imagenet32"], small) == ("Imagenet32_val_npz.zip",)

@@ -14,7 +14,7 @@ from mipsim._pure import ImpureFunctionError, call_pure
 
 DATA = mi.Gaussian(np.zeros(2), np.ones(2))
 TARGET = np.ones(2)
-KEPT: list = []
+STORED: list = []
 SHAPES: list = []
 GENERATOR = np.random.default_rng(0)
 
@@ -63,7 +63,7 @@ def calls_jitted(key, records):
 
 
 def keeps(key, records):
-    KEPT.append(records.mean())
+    STORED.append(records.mean())
     return records.mean(0)
 
 

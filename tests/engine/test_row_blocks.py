@@ -101,7 +101,7 @@ def round_of(
     return play
 
 
-def one_key(game: int = 0) -> Array:
+def a_key(game: int = 0) -> Array:
     return counter_keys(run_draws(3, 0)._replace(games=jnp.asarray([game], jnp.uint64)))[0]
 
 
@@ -119,17 +119,17 @@ def all_at_once(key: Array, r: Array) -> Array:
 def test_blocks_give_what_all_records_give(name: str, random: bool) -> None:
     play = round_of(all_at_once, MEMBERS[name].law, N, random)
     in_blocks, whole = jax.jit(by_blocks(play, N, BLOCK)), jax.jit(play)
-    assert agree(in_blocks(one_key()), whole(one_key()))
-    assert not agree(in_blocks(one_key()), whole(one_key(1)))  # the control: another game's records
+    assert agree(in_blocks(a_key()), whole(a_key()))
+    assert not agree(in_blocks(a_key()), whole(a_key(1)))  # the control: another game's records
 
 
 @pytest.mark.evidence
 def test_rows_that_are_no_records_would_be_seen(monkeypatch) -> None:
     play = round_of(SEPARABLE["mean"], mi.Bernoulli(0.3, d=4), N, False)
-    whole = play(one_key())
-    assert agree(jax.jit(by_blocks(play, N, BLOCK))(one_key()), whole)
+    whole = play(a_key())
+    assert agree(jax.jit(by_blocks(play, N, BLOCK))(a_key()), whole)
     monkeypatch.setattr("mipsim.engine.row_reading.Reading._own", lambda self, block, *_: block)
-    assert not agree(jax.jit(by_blocks(play, N, BLOCK))(one_key()), whole)
+    assert not agree(jax.jit(by_blocks(play, N, BLOCK))(a_key()), whole)
 
 
 @pytest.mark.evidence
@@ -138,20 +138,20 @@ def test_each_of_these_is_separable(name: str) -> None:
     """By itself, and where there are as many records as coordinates."""
     law = mi.Gaussian(0.0, 1.0, d=4)
     for n in (N, 4):
-        jax.eval_shape(by_blocks(round_of(SEPARABLE[name], law, n, random=False), n, 3), one_key())
+        jax.eval_shape(by_blocks(round_of(SEPARABLE[name], law, n, random=False), n, 3), a_key())
 
 
 @pytest.mark.evidence
 def test_as_many_records_as_coordinates_are_not_taken_for_them() -> None:
     play = round_of(all_at_once, mi.Gaussian(0.0, 1.0, d=6), 6, random=True)
-    assert agree(jax.jit(by_blocks(play, 6, 4))(one_key()), jax.jit(play)(one_key()))
+    assert agree(jax.jit(by_blocks(play, 6, 4))(a_key()), jax.jit(play)(a_key()))
 
 
 @pytest.mark.parametrize("name", INSEPARABLE)
 def test_what_needs_its_records_at_once_is_not_played_by_blocks(name: str) -> None:
     with pytest.raises(InseparableError):
         jax.eval_shape(
-            by_blocks(round_of(INSEPARABLE[name], mi.Gaussian(0.0, 1.0, d=4), N, False), N, BLOCK), one_key()
+            by_blocks(round_of(INSEPARABLE[name], mi.Gaussian(0.0, 1.0, d=4), N, False), N, BLOCK), a_key()
         )
 
 
@@ -162,7 +162,7 @@ def test_a_mechanism_that_prints_is_not_played_by_blocks() -> None:
 
     with pytest.raises(InseparableError):
         jax.eval_shape(
-            by_blocks(round_of(receives_target, mi.Gaussian(0.0, 1.0, d=4), N, False), N, BLOCK), one_key()
+            by_blocks(round_of(receives_target, mi.Gaussian(0.0, 1.0, d=4), N, False), N, BLOCK), a_key()
         )
 
 
@@ -176,7 +176,7 @@ def test_records_are_the_same_bit_for_bit(name: str) -> None:
         return jnp.concatenate([jnp.where((jnp.arange(N) == i)[:, None], r, 0.0).sum(axis=0) for i in picked])
 
     play = round_of(some, law, N, random=False)
-    assert np.array_equal(jax.jit(by_blocks(play, N, BLOCK))(one_key()), jax.jit(play)(one_key()))
+    assert np.array_equal(jax.jit(by_blocks(play, N, BLOCK))(a_key()), jax.jit(play)(a_key()))
 
 
 def test_a_block_is_part_of_the_records_or_all_of_them() -> None:

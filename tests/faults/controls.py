@@ -73,7 +73,7 @@ def in_halves(path: str | os.PathLike[str], content: bytes, keep: object = None)
         file.write(content[len(content) // 2 :])
 
 
-def unseen(text: str, one_line: bool = False) -> str:
+def unseen(text: str, single_line: bool = False) -> str:
     """`visible` that leaves control characters as they are."""
     return text
 

@@ -47,4 +47,4 @@ def test_a_per_cent_off_differs(plotted: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_what_is_not_plotted_is_stated(tmp_path: Path) -> None:
-    assert {row.verdict for row in check(tmp_path, command.FIGURES)} == {"NOT DRAWN"}
+    assert {row.verdict for row in check(tmp_path, command.FIGURES)} == {"NO RESULT"}

@@ -83,7 +83,7 @@ def test_missing_data_stop_no_other_figure(
     assert command.main(["azize_fig7", "leemann_table5", "--out", str(tmp_path)]) == 2
     report = capsys.readouterr()
     assert report.err.startswith(
-        "azize_fig7 is not drawn: Fashion-MNIST is read from a data directory, and none is named"
+        "azize_fig7 is not plotted: Fashion-MNIST is read from a data directory, and none is named"
     )
     assert len(report.err.splitlines()) == 1
     assert "leemann_table5 (" in report.out
@@ -104,5 +104,5 @@ def test_a_figure_that_lacks_scikit_learn_is_passed_over_before_its_games(
     monkeypatch.setattr(runner, "run", lambda *_, **__: pytest.fail("a panel was played"))
     assert command.main(["kaissis_fig3", "leemann_table5", "--out", str(tmp_path)]) == 2
     report = capsys.readouterr()
-    assert report.err.startswith("kaissis_fig3 is not drawn: the diabetes data need the package sklearn")
+    assert report.err.startswith("kaissis_fig3 is not plotted: the diabetes data need the package sklearn")
     assert "leemann_table5 (" in report.out

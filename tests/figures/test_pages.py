@@ -41,7 +41,7 @@ def test_every_row_of_a_stored_figure_is_compared() -> None:
     rows = check(pages.STORED, FIGURES)
     stored = {file.name.partition(".")[0] for file in pages.STORED.glob("*.csv.gz")}
     assert len(rows) == len(REPORTED)
-    assert {row.figure for row in rows if row.verdict == "NOT DRAWN"}.isdisjoint(stored)
+    assert {row.figure for row in rows if row.verdict == "NO RESULT"}.isdisjoint(stored)
     assert not any(row.unexplained for row in rows)
     formulas = {(row["figure"], row["what"]) for row in REPORTED if row["how"] == "formula"}
     assert [row.verdict for row in rows if (row.figure, row.what) in formulas] == ["AGREES"] * len(formulas)

@@ -173,10 +173,10 @@ def test_missing_data_and_states_of_other_trainings_are_reported_in_a_sentence(
     assert command.main(["leemann_fig3", "kaissis_fig4", "--out", str(tmp_path)]) == 2
     report = capsys.readouterr().err.splitlines()
     assert report[0].startswith(
-        "leemann_fig3 is not drawn: Adult is read from a data directory, and none is named"
+        "leemann_fig3 is not plotted: Adult is read from a data directory, and none is named"
     )
     assert report[1].startswith(
-        "kaissis_fig4 is not drawn: CIFAR-10 is read from a data directory, and none is named"
+        "kaissis_fig4 is not plotted: CIFAR-10 is read from a data directory, and none is named"
     )
 
     def belongs_elsewhere(*_: object) -> float:

@@ -115,7 +115,9 @@ def test_parts_that_only_fill_up_a_batch_add_nothing() -> None:
     retained = np.arange(40) < 3
     vector = network.flat(start)
     for memory in (example_bytes(network), 10 * example_bytes(network), 2**29):
-        result = mean_gradient(network, start, vector, X, Y, kept=retained, size=3.0, clip=0.5, memory=memory)  # pyright: ignore[reportArgumentType]
+        result = mean_gradient(
+            network, start, vector, X, Y, included=retained, size=3.0, clip=0.5, memory=memory
+        )  # pyright: ignore[reportArgumentType]
         assert np.allclose(result, clipped(0.5)[:3].mean(axis=0), rtol=0, atol=1e-6)
 
 

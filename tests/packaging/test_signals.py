@@ -69,7 +69,7 @@ def in_del():
 
 def in_weakref():
     target = Plain()
-    kept = weakref.ref(target, press)
+    reference = weakref.ref(target, press)
     del target
 
 def in_ctypes():

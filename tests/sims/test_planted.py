@@ -47,6 +47,6 @@ def test_the_bench_scores_every_searcher(monkeypatch, capsys, tmp_path) -> None:
     monkeypatch.setattr("sims.hunt_bench.QUICK_PROBES", 40)
     scores = run_hunt_bench(quick=True, file=str(tmp_path / "scores.json"))
     assert {score.searcher for score in scores} == set(SEARCHERS)
-    assert all(isinstance(score, Score) and 0 <= score.found <= score.seeds for score in scores)
+    assert all(isinstance(score, Score) and 0 <= score.detected <= score.seeds for score in scores)
     assert "only for d < 3" in capsys.readouterr().out
     assert (tmp_path / "scores.json").read_text(encoding="utf-8").startswith("[")

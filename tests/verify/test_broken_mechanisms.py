@@ -26,8 +26,8 @@ BY_NAME = {mechanism.name: mechanism for mechanism in SUITE}
 @pytest.mark.parametrize("mechanism", SUITE, ids=lambda mechanism: mechanism.name)
 def test_games_follow_the_law(mechanism: Mechanism) -> None:
     """Every outcome's count in both worlds; the probability that a test of a right law fails is 1e-6 a mechanism."""
-    games, pairs = 20_000, patterns(mechanism.queries, mechanism.one_differs)
-    a, b = pairs["one below" if mechanism.one_differs else "X shape"]
+    games, pairs = 20_000, patterns(mechanism.queries, mechanism.single_change)
+    a, b = pairs["one below" if mechanism.single_change else "X shape"]
     game = mi.TwoInputs(mechanism.release, a, b)
     attack = mi.FunctionAttack(lambda target, output: mechanism.outcome(output))
     laws = mechanism.law(a), mechanism.law(b)
@@ -92,7 +92,7 @@ def test_what_is_known_in_closed_form() -> None:
         ("prefix sum", "all above", 10 * EPSILON),
     ):
         mechanism = BY_NAME[name]
-        a, b = patterns(mechanism.queries, mechanism.one_differs)[pair]
+        a, b = patterns(mechanism.queries, mechanism.single_change)[pair]
         result = max(
             largest_ratio(mechanism.law(a), mechanism.law(b)),
             largest_ratio(mechanism.law(b), mechanism.law(a)),
@@ -104,7 +104,7 @@ def test_the_ten_patterns_are_neighbours() -> None:
     result = patterns(10)
     assert len(result) == 10
     assert all(np.abs(a - b).max() == 1.0 for a, b in result.values())
-    assert all((a != b).sum() == 1 for a, b in patterns(5, one_differs=True).values())
+    assert all((a != b).sum() == 1 for a, b in patterns(5, single_change=True).values())
 
 
 def test_outcomes_of_an_unstopped_technique_are_its_bits() -> None:

@@ -51,7 +51,7 @@ def test_a_lost_process_costs_a_single_statement_and_is_replaced(tmp_path):
         lost_outcome.failures[0].error == parallel.LOST and lost_outcome.worst is None
         for lost_outcome in lost
     )
-    again = parallel.hunt_one(lost[0].statement, "64 probes", 0.999, 0, tmp_path, say)
+    again = parallel.hunt_statement(lost[0].statement, "64 probes", 0.999, 0, tmp_path, say)
     assert len(again.probes) >= 32
 
 

@@ -58,7 +58,7 @@ def test_no_less_is_detected_than_by_others() -> None:
     [
         replace(noisy_max("noisy max", 6, Noise(0.97 * 2 / EPSILON, one_sided=True), value=False)),
         noisy_vector(
-            "histogram", "planted", Noise(0.97 / EPSILON), 5, sums=False, one_differs=True, claimed=EPSILON
+            "histogram", "planted", Noise(0.97 / EPSILON), 5, sums=False, single_change=True, claimed=EPSILON
         ),
     ],
     ids=["index", "histogram"],
@@ -96,7 +96,7 @@ def test_events_above_a_floor() -> None:
 )
 def test_no_false_violation_in_a_hundred_seeds(mechanism) -> None:
     """Each bound is wrong with probability at most 1e-6; that any of 100 is, with probability 1e-4."""
-    a, b = patterns(mechanism.queries, mechanism.one_differs)["one above"]
+    a, b = patterns(mechanism.queries, mechanism.single_change)["one above"]
     for seed in range(100):
         assert by_games(mechanism, a, b, 20_000, 1 - 1e-6, seed) <= mechanism.claimed * (1 + 1e-12)
 

@@ -33,7 +33,7 @@ class Mechanism:
         law: answers -> probabilities of the outcomes, shape (m,); exact but for float64 rounding of some 1e-14, relative.
         queries: how many answers it takes.
         claimed: the epsilon that its authors claim.
-        one_differs: whether neighbouring inputs differ in a single answer.
+        single_change: whether neighbouring inputs differ in a single answer.
     """
 
     name: str
@@ -43,15 +43,15 @@ class Mechanism:
     law: Callable[[np.ndarray], Outcomes]
     queries: int
     claimed: float = EPSILON
-    one_differs: bool = False
+    single_change: bool = False
 
 
-def patterns(queries: int, one_differs: bool = False) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def patterns(queries: int, single_change: bool = False) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The ten pairs of neighbouring inputs that StatDP tries, by name; both orders of a pair are to be judged.
 
     Args:
         queries: how many answers, >= 1.
-        one_differs: use the pairs that differ in a single answer.
+        single_change: use the pairs that differ in a single answer.
 
     Source: Ding, Wang, Wang, Zhang, Kifer (2018), table 1, with the mirror images of "half half" and of the "X shape".
 
@@ -65,7 +65,7 @@ def patterns(queries: int, one_differs: bool = False) -> dict[str, tuple[np.ndar
         return np.concatenate([np.full(at, first), np.full(queries - at, rest)])
 
     single = {"one below": (item, split(0.0, 1.0, 1)), "one above": (item, split(2.0, 1.0, 1))}
-    if one_differs:
+    if single_change:
         return single
     return single | {
         "one above, rest below": (item, split(2.0, 0.0, 1)),
@@ -173,14 +173,14 @@ def noisy_max(name: str, algorithm: int, noise: Noise, *, value: bool) -> Mechan
 
 
 def noisy_vector(
-    name: str, source: str, noise: Noise, queries: int, *, sums: bool, one_differs: bool, claimed: float
+    name: str, source: str, noise: Noise, queries: int, *, sums: bool, single_change: bool, claimed: float
 ) -> Mechanism:
     """All answers with independent noise, or their running sums; every answer is read as a cell out of three.
 
     The cells are cut at 0, 1 and 2, the values that the patterns hold: beyond both answers the ratio of Laplace densities is the
     largest that there is, so that no finer cells would tell more.
     """
-    read = 1 if one_differs else queries  # the other answers have the same law in both worlds
+    read = 1 if single_change else queries  # the other answers have the same law in both worlds
     cuts = np.array([0.0, 1.0, 2.0]) if read == 1 else np.array([0.0, 2.0])
 
     def release(key: PRNGKeyArray, answers: Array) -> Array:
@@ -199,7 +199,7 @@ def noisy_vector(
             result = np.multiply.outer(result, cell(noise, edges)[0]).ravel()
         return result
 
-    return Mechanism(name, source, release, outcome, law, queries, claimed, one_differs)
+    return Mechanism(name, source, release, outcome, law, queries, claimed, single_change)
 
 
 # Counts and reports of a single number.
@@ -238,7 +238,7 @@ def rappor(name: str, retained: float, sent: tuple[float, float], claimed: float
         return result
 
     source = "Erlingsson, Pihur, Korolova (2014), section 3"
-    return Mechanism(name, source, release, outcome, law, 1, claimed, one_differs=True)
+    return Mechanism(name, source, release, outcome, law, 1, claimed, single_change=True)
 
 
 def truncated_geometric(most: int = 5) -> Mechanism:
@@ -267,7 +267,7 @@ def truncated_geometric(most: int = 5) -> Mechanism:
     claimed = float(np.log1p(2.0**-k))
     source = "Balcer, Vadhan (2018), algorithm 4.8 and theorem 4.7"
     return Mechanism(
-        "truncated geometric", source, release, lambda output: output, law, 1, claimed, one_differs=True
+        "truncated geometric", source, release, lambda output: output, law, 1, claimed, single_change=True
     )
 
 
@@ -291,7 +291,7 @@ SUITE: tuple[Mechanism, ...] = (
         Noise(1 / EPSILON),
         5,
         sums=False,
-        one_differs=True,
+        single_change=True,
         claimed=EPSILON,
     ),
     noisy_vector(
@@ -300,7 +300,7 @@ SUITE: tuple[Mechanism, ...] = (
         Noise(EPSILON),
         5,
         sums=False,
-        one_differs=True,
+        single_change=True,
         claimed=EPSILON,
     ),
     noisy_vector(
@@ -309,7 +309,7 @@ SUITE: tuple[Mechanism, ...] = (
         Noise(1 / EPSILON),
         10,
         sums=True,
-        one_differs=False,
+        single_change=False,
         claimed=1.0,
     ),
     rappor("one-time RAPPOR", 0.05, (0.0, 1.0), claimed=8 * float(np.log(1.05 / 0.95))),

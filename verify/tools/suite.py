@@ -176,7 +176,7 @@ def by_law(mechanism: Mechanism) -> Shown:
     """Judge a mechanism by its exact law."""
     pairs = {
         f"{name}, {order}": pair
-        for name, (a, b) in patterns(mechanism.queries, mechanism.one_differs).items()
+        for name, (a, b) in patterns(mechanism.queries, mechanism.single_change).items()
         for order, pair in (("a", (a, b)), ("b", (b, a)))
     }
     laws = {name: (mechanism.law(a), mechanism.law(b)) for name, (a, b) in pairs.items()}

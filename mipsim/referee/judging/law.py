@@ -450,7 +450,7 @@ def judge_equality(
     else:
         verdict = Verdict.REFUTED if abs(value) - error > tolerance + ROUNDING else Verdict.INCONCLUSIVE
         known = f"It holds to {most:.3g} {unit}" if most < math.inf else "To what it holds is not known"
-        detail = f"{_closed(detail)} {known}; {tolerance:.3g} {unit} was asked.".strip()
+        detail = f"{_closed(detail)} {known}; {tolerance:.3g} {unit} was required.".strip()
         ends = ends if verdict is Verdict.REFUTED else either_side(gap)
     return PointResult(
         parameters=parameters,

@@ -220,7 +220,7 @@ def _draw_trend(figure: Figure, evidence: TrendEvidence) -> None:
         _sizes(axes, sizes)
     if magnitudes:
         _plain_log(axes.yaxis)
-    axes.set(xlabel=evidence.size_name, ylabel=visible(name, one_line=True))
+    axes.set(xlabel=evidence.size_name, ylabel=visible(name, single_line=True))
     axes.grid(True)
     axes.set_axisbelow(True)
     _legend(figure, axes)

@@ -190,7 +190,7 @@ def _words(parameter: Any) -> list[str]:
     if not isinstance(parameter, Choice):
         return []
     # What a font cannot draw would be named, as it is, in a warning.
-    words = [visible(str(value), one_line=True) for value in parameter.values]
+    words = [visible(str(value), single_line=True) for value in parameter.values]
     return [word if len(word) <= LONGEST else f"{word[: LONGEST - 1]}…" for word in words]
 
 
