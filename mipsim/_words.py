@@ -11,9 +11,9 @@ _HIDDEN, _HIDDEN_OR_LINES = re.compile(f"[{_CONTROL}]"), re.compile(rf"[{_CONTRO
 """What moves the cursor, changes colours or the direction of writing, or cannot be written at all."""
 
 
-def visible(text: str, one_line: bool = False) -> str:
+def visible(text: str, single_line: bool = False) -> str:
     r"""Text with its control characters written as Python writes them."""
-    hidden = _HIDDEN_OR_LINES if one_line else _HIDDEN
+    hidden = _HIDDEN_OR_LINES if single_line else _HIDDEN
     return hidden.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
