@@ -73,7 +73,7 @@ def replace_file(
 
 
 def writable_folder(name: str, folder: Path, *, make: bool = True) -> Path:
-    """Make `folder` if need be, unless `make` is False, and return it, or say in one sentence why nothing can be written there."""
+    """Make `folder` if need be, unless `make` is False, and return it, or raise a single sentence why nothing can be written there."""
     try:
         if make:
             folder.mkdir(parents=True, exist_ok=True)

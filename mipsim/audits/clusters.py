@@ -25,7 +25,7 @@ def one_a_cluster(scores: Scores) -> Scores:
         scores: with clusters, 100 at least.
 
     Raises:
-        ValueError: if there are fewer than 100 clusters, or none was chosen in one of the worlds.
+        ValueError: if there are fewer than 100 clusters, or none was chosen in either world.
     """
     assert scores.cluster is not None
     if scores.clusters < LEAST_SCORES:

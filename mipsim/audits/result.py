@@ -326,7 +326,7 @@ class Audit(Printed):
 
 
 def _epsilon_of_gdp(mu: float, delta: float) -> float:
-    """The epsilon of mu-GDP at delta > 0, rounded down: it is lowered until its own delta, with all rounding taken off, reaches the one asked for.
+    """The epsilon of mu-GDP at delta > 0, rounded down: it is lowered until its own delta, with all rounding taken off, reaches the requested delta.
 
     It is at most 700.
     """

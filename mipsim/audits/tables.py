@@ -96,7 +96,7 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
         return _archive_table(content)
     if ending == ".npy":
         raise ValueError(
-            "a .npy holds one array; store scores and worlds together: np.savez('scores.npz', score=..., member=...)"
+            "a .npy holds a single array; store scores and worlds together: np.savez('scores.npz', score=..., member=...)"
         )
     raise ValueError(
         f"it ends in {printable(repr(ending), 20)}; scores are read from {', '.join(ENDINGS)}, and from arrays in Python"

@@ -313,7 +313,7 @@ def test_matrices_in_a_file_that_are_refused(
 def test_a_single_array_is_refused_with_the_line_that_stores_both(tmp_path: Path) -> None:
     np.save(tmp_path / "scores.npy", np.zeros((40, 6)))
     with pytest.raises(
-        ValueError, match=r"a \.npy holds one array; store scores and worlds together: np\.savez"
+        ValueError, match=r"a \.npy holds a single array; store scores and worlds together: np\.savez"
     ):
         mi.audit(tmp_path / "scores.npy", design="runs", rows="records")
 
