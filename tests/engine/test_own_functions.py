@@ -262,7 +262,7 @@ def test_an_attack_is_not_required_to_draw_from_a_key():
 
     with pytest.raises(
         ValueError,
-        match=r"attack .*guessed draws from np\.random .*: what is random belongs into the mechanism",
+        match=r"attack .*guessed draws from np\.random .*; randomness belongs into the mechanism",
     ):
         play(lambda key, records: records.mean(0), guessed)
 
