@@ -105,10 +105,10 @@ class AbstractDistribution(AbstractMember):
         """
         return None
 
-    def location_scale(self) -> tuple[Vector, float, "AbstractDistribution"] | None:
-        """(scale, sd, law of X) if coordinate j is mean_j + scale_j X, with X of mean 0 and deviation sd the same for all j.
+    def location_scale(self) -> tuple[Vector, Vector, "AbstractDistribution"] | None:
+        """(scale, sd, law of X): coordinate j is mean_j + scale_j X_j, with X_j of mean 0 and standard deviation sd_j; shapes (d,).
 
-        None where the coordinates have no common X.
+        Coordinates whose X have equal parameters share a table of their sum. None where the law has no such family.
         """
         return None
 

@@ -73,8 +73,8 @@ class Exponential(AbstractProduct):
 
         return transform
 
-    def location_scale(self) -> tuple[Vector, float, AbstractDistribution]:
-        return self.scale, 1.0, Exponential(1.0)
+    def location_scale(self) -> tuple[Vector, Vector, AbstractDistribution]:
+        return self.scale, np.ones(self.dimension), Exponential(1.0, self.dimension)
 
     def sum_sampler(self) -> Callable[[PRNGKeyArray, Count], Row]:
         """Draw the column sums, b Gamma(n), shape (d,)."""

@@ -81,8 +81,10 @@ class Gaussian(AbstractUnbounded):
     def characteristic(self) -> CharacteristicFunction | None:
         return (lambda u: np.exp(-0.5 * self.cov * u**2)) if self.is_product else None
 
-    def location_scale(self) -> tuple[Vector, float, AbstractDistribution] | None:
-        return (self.factor, 1.0, Gaussian(0.0, 1.0)) if self.is_product else None
+    def location_scale(self) -> tuple[Vector, Vector, AbstractDistribution] | None:
+        if not self.is_product:
+            return None
+        return self.factor, np.ones(self.dimension), Gaussian(0.0, 1.0, self.dimension)
 
     def sum_sampler(self) -> Callable[[PRNGKeyArray, Count], Row]:
         """Draw N(n mean, n cov), shape (d,)."""

@@ -55,8 +55,8 @@ class Laplace(AbstractUnbounded, AbstractProduct):
     def characteristic(self) -> CharacteristicFunction:
         return lambda u: 1 / (1 + (self.scale * u) ** 2)
 
-    def location_scale(self) -> tuple[Vector, float, AbstractDistribution]:
-        return self.scale, np.sqrt(2.0), Laplace(0.0, 1.0)
+    def location_scale(self) -> tuple[Vector, Vector, AbstractDistribution]:
+        return self.scale, np.full(self.dimension, np.sqrt(2.0)), Laplace(0.0, 1.0, self.dimension)
 
     def sum_sampler(self) -> Callable[[PRNGKeyArray, Count], Row]:
         """Draw n mean + b (G - G') with G, G' independent Gamma(n), shape (d,): a Laplace is E - E'."""

@@ -76,8 +76,5 @@ class StudentT(AbstractUnbounded, AbstractProduct):
 
         return transform
 
-    def location_scale(self) -> tuple[Vector, float, AbstractDistribution] | None:
-        df = float(self.df[0])
-        if (self.df != df).any():
-            return None
-        return self.scale, float(np.sqrt(df / (df - 2))), StudentT(df)
+    def location_scale(self) -> tuple[Vector, Vector, AbstractDistribution]:
+        return self.scale, np.sqrt(self.df / (self.df - 2)), StudentT(self.df)

@@ -1,13 +1,12 @@
 """Tables of the law of a column sum: a word picks a cell, another the place within it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from mipsim.distributions.base import AbstractDistribution, AbstractWithCDF, CharacteristicFunction
 from mipsim.distributions.binomial_table import MOST_BITS, alias_entries
 from mipsim.distributions.by_cdf import CharacteristicByCDF, coordinates_by_law, reach_of
-from mipsim.distributions.student_t import StudentT
 
 _TAIL = 2.0**-35  # an eighth of the unit 2^-32 in which masses are stored
 _CELL_BITS = 12  # 4096 cells: a straight density in each is off by less than 1e-9; they fit the L2 cache
@@ -19,7 +18,7 @@ _QUIET = 1e-12  # of the transform at the grid's highest frequency: else the gri
 
 @dataclass(frozen=True)
 class StandardForm:
-    """Coordinate j of a record is location_j + scale_j X, where X, of mean 0, has a single law for all coordinates.
+    """Coordinate j of a record is location_j + scale_j X, where X, of mean 0, has the same law for several coordinates.
 
     Attributes:
         location, scale: shape (d,).
@@ -68,49 +67,35 @@ class LatticeTable:
     bits: int
 
 
-def standard_form(data: AbstractDistribution) -> StandardForm | None:
-    """The location-scale form of a law, or None where its coordinates have no common form."""
-    result = data.location_scale()
-    if result is None:
-        return None
-    scale, sd, law = result
-    of = law.characteristic()
-    return None if of is None else StandardForm(data.mean, scale, sd, of)
-
-
 def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
     """The location-scale forms of a law whose coordinates have a law among a few, or None where there are none.
 
+    Their transforms are given by `characteristic`, or follow from `cdf`.
+
     Returns:
         (forms, which): coordinate j has the form `forms[which[j]]`; which has shape (d,).
+
+    Examples:
+        >>> import mipsim as mi
+        >>> forms, which = standard_forms(mi.StudentT([5.0, 9.0, 5.0]))
+        >>> len(forms), which
+        (2, array([0, 1, 0]))
     """
-    form = standard_form(data)
-    if form is not None:
-        return [form], np.zeros(data.dimension, np.int64)
-    if not isinstance(data, StudentT):
-        return _forms_by_law(data)
-    degrees, which = np.unique(data.df, return_inverse=True)
-    if degrees.size > _MOST_FORMS:
-        return None
-    known = [item for df in degrees if (item := standard_form(StudentT(df))) is not None]
-    return [replace(single, location=data.mean, scale=data.scale) for single in known], which
-
-
-def _forms_by_law(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
-    """A form for each different distribution among the coordinates, where `characteristic` or `cdf` gives them."""
-    result = coordinates_by_law(data)
+    known = data.location_scale()
+    result = coordinates_by_law(data if known is None else known[2])
     if result is None or len(result[0]) > _MOST_FORMS:
         return None
+    laws, which = result
+    scale, sd = (np.ones(data.dimension), np.sqrt(data.variance)) if known is None else known[:2]
     forms = []
-    for law in result[0]:
+    for k, law in enumerate(laws):
         of = law.characteristic()
         if of is None and isinstance(law, AbstractWithCDF) and (reach := reach_of(law)) is not None:
             of = CharacteristicByCDF(law, reach)
         if of is None:
             return None
-        sd = float(np.sqrt(law.variance[0]))
-        forms.append(StandardForm(data.mean, np.ones(data.dimension), sd, of))
-    return forms, result[1]
+        forms.append(StandardForm(data.mean, scale, float(sd[np.argmax(which == k)]), of))
+    return forms, which
 
 
 def sum_table(form: StandardForm, rows: int) -> SumTable | None:

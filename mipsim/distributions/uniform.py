@@ -66,8 +66,12 @@ class Uniform(AbstractProduct):
     def characteristic(self) -> CharacteristicFunction:
         return lambda u: np.sinc((self.high - self.low) * u / (2 * np.pi))
 
-    def location_scale(self) -> tuple[Vector, float, AbstractDistribution]:
-        return self.high - self.low, np.sqrt(1 / 12), Uniform(-0.5, 0.5)
+    def location_scale(self) -> tuple[Vector, Vector, AbstractDistribution]:
+        return (
+            self.high - self.low,
+            np.full(self.dimension, np.sqrt(1 / 12)),
+            Uniform(-0.5, 0.5, self.dimension),
+        )
 
     def transformed(self, transform: AbstractTransform) -> AbstractDistribution | None:
         return self if transform.fixes(self.low, self.high) else None
