@@ -90,7 +90,7 @@ def test_a_stored_study_keeps_the_thresholds_that_it_was_begun_with(tmp_path):
     assert same(run(SMALL, 50_000, directory=tmp_path), before_the_grid(50_000))
     assert same(mi.Histogram.load(path), before_the_grid(50_000))
     assert "rule" not in mi.Histogram.load(path).manifest["edges"]
-    assert run(SMALL, 100).manifest["edges"]["rule"] == 3
+    assert run(SMALL, 100).manifest["edges"]["rule"] == 4
 
 
 def test_counts_are_played_on_the_thresholds_of_others(tmp_path):
