@@ -20,10 +20,11 @@ from mipsim._command_line import PLACE, VERSION, Group, OneOf, Word, number, run
 from mipsim._signals import ending_on_signals
 from mipsim._streams import say
 from mipsim._words import printable
+from mipsim.audits.settings import FORMS
 from sims.process import listing, show
 
 if TYPE_CHECKING:
-    from mipsim import Histogram
+    from mipsim import AbstractTradeOff, Histogram
     from sims.study import Study
 
 SHOWN_RATES = (1e-4, 1e-3, 0.01, 0.1, 0.5)
@@ -83,6 +84,7 @@ SHARD = Word("i/k", "i/k with whole numbers 0 <= i < k", _shard)
     examples=[
         "python -m sims run azize_fig2_easy",
         "python -m sims run azize_fig2_easy --games 1e6 --seed 1 --out results/sims",
+        "python -m sims run azize_fig2_easy --until mu=1.2 --games 1e8",
         "python -m sims run azize_fig2_easy --shard 0/4 --out shards",
         "python -m sims run azize_fig2_easy --executor slurm --shards-in-flight 16 --out results/sims",
     ],
@@ -92,6 +94,11 @@ SHARD = Word("i/k", "i/k with whole numbers 0 <= i < k", _shard)
 @click.option("--games", type=whole(1), help="games per world (default: the standard scale's)")
 @click.option("--seed", type=whole(), help="seed of the games (default: the study's)")
 @click.option("--out", type=PLACE, metavar="DIR", help="store counts here, and resume from here")
+@click.option(
+    "--until",
+    metavar="CLAIM",
+    help=f"stop as soon as this claim is confirmed or refuted: theorem, the study's own, or {FORMS}",
+)
 @click.option("--chunk", type=whole(1), help="games per call (default: about half a second)")
 @click.option("--devices", type=whole(1), help="how many local devices to use (default: all)")
 @click.option(
@@ -123,6 +130,7 @@ def run_study(
     games: int | None,
     seed: int | None,
     out: str | None,
+    until: str | None,
     shard: tuple[int, int] | None,
     executor: str | None,
     executor_timeout: int,
@@ -151,7 +159,8 @@ def run_study(
         chosen = STUDIES[study]
         games = chosen.games["standard"] if games is None else games
         seed = chosen.seed if seed is None else seed
-        how |= {"progress": True, "shard": shard}
+        claim = None if until is None else _claimed(until, chosen)
+        how |= {"progress": True, "shard": shard, "until": claim}
         if executor is None:
             histogram = run(chosen, games, seed, out, **how)
         else:
@@ -166,7 +175,7 @@ def run_study(
         fidelity = f"{histogram.manifest['fidelity']} fidelity ({histogram.manifest['sampler']})"
         say(f"{study}: {histogram.games:,} games per world, seed {seed}, {fidelity}")
         if shard is None:
-            _print_curve(histogram, chosen)
+            _print_curve(histogram, chosen, claim)
         if out is not None:
             path = (
                 store_path(chosen, seed, out)
@@ -176,17 +185,33 @@ def run_study(
             say(f"stored in {printable(path, 200)}")
 
 
-def _print_curve(histogram: Histogram, study: Study) -> None:
+def _claimed(text: str, study: Study) -> AbstractTradeOff:
+    """What `--until` names."""
+    if text == "theorem":
+        if study.claim is None:
+            raise ValueError(
+                f"--until is theorem, but no theorem's curve is stored with {study.name}; name a claim, such as mu=1"
+            )
+        return study.claim(*study.build())
+    from mipsim.audits.claims import RatePromise, read_claim
+
+    claim = read_claim(text)
+    if isinstance(claim, RatePromise):
+        raise ValueError(f"--until is {printable(text, 40)}; it must be a claim about the whole curve")
+    return claim
+
+
+def _print_curve(histogram: Histogram, study: Study, claim: AbstractTradeOff | None = None) -> None:
     curve = histogram.tradeoff()
     for fpr in SHOWN_RATES:
         low, high = (float(end) for end in curve.band(fpr))
         if high - low < 1.0:  # of rates too rare for so few games nothing is known
             print(f"  at FPR {fpr:<6g}  the FNR is in [{low:.4g}, {high:.4g}]")
     print(curve)
-    if study.claim is None:
+    if claim is None and study.claim is None:
         print("no theorem's curve is stored with this study")
     else:
-        print(curve.compare(study.claim(*study.build())))
+        print(curve.compare(_claimed("theorem", study) if claim is None else claim))
 
 
 @sims.command(examples=["python -m sims merge shards/*.npz --out sum.npz"])

@@ -41,6 +41,7 @@ def run(
     devices: int | None = None,
     shard: tuple[int, int] | None = None,
     executor: Any = None,
+    until: mi.AbstractTradeOff | mi.Until | None = None,
 ) -> mi.Histogram:
     """Play a study, going on from its stored counts if there are any.
 
@@ -59,6 +60,7 @@ def run(
         devices: local devices, see `mi.play`.
         shard: (i, k) plays the i-th of k shards only, stored at `shard_path`; `sims.merge.merge` adds all k files.
         executor: plays shards of the games elsewhere, see `mi.play`.
+        until: a claim whose verdict ends the run, see `mi.play`; counts of other claims, or of none, are not extended.
 
     Raises:
         ValueError: on bad arguments, or a stored file that is corrupt or belongs to another run.
@@ -95,6 +97,7 @@ def run(
         devices=devices,
         shard=shard,
         executor=executor,
+        until=until,
     )
 
 

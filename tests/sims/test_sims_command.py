@@ -50,6 +50,23 @@ def test_a_run_ends_with_intervals_and_a_claim(capsys):
     assert verdict == f"INCONCLUSIVE as an equality: {claim!r}"
 
 
+def test_a_run_stops_as_soon_as_a_claim_is_decided_and_resumes(tmp_path, capsys):
+    """mu is 1 by theorem 3.1: a claim of 2 is refuted at the first look, 8,192 games, and the theorem is not decided by 10,000."""
+    arguments = ["run", "azize_fig2_easy", "--games", "10000", "--out", str(tmp_path / "a")]
+    for _ in range(2):  # the second from what the first stored
+        assert main([*arguments, "--until", "mu=2"]) == 0
+        text = capsys.readouterr().out
+        assert "azize_fig2_easy: 8,192 games per world" in text
+        assert "REFUTED as an equality: GaussianTradeOff(mu=2.0)" in text
+        assert "at every number of games at once" in text
+    assert main([*arguments[:-1], str(tmp_path / "b"), "--until", "theorem"]) == 0
+    text = capsys.readouterr().out
+    assert "10,000 games per world" in text
+    assert f"INCONCLUSIVE as an equality: {claim_of('azize_fig2_easy')!r}" in text
+    assert main(arguments) == 2
+    assert "which differs in until" in capsys.readouterr().err
+
+
 @pytest.mark.evidence
 def test_a_study_without_a_theorems_curve_says_so(capsys):
     assert main(["run", "azize_random_target", "--games", "20"]) == 0
@@ -85,6 +102,16 @@ def test_the_claim_of_a_study_is_near_its_exact_law(name):
     [
         (["run", "azize_fig2_esay"], "azize_fig2_easy"),
         (["run", "zzz"], "python -m sims list"),
+        (
+            ["run", "azize_random_target", "--until", "theorem"],
+            "no theorem's curve is stored with azize_random_target",
+        ),
+        (
+            ["run", "azize_fig2_easy", "--until", "tpr=0.1,fpr=0.01"],
+            "it must be a claim about the whole curve",
+        ),
+        (["run", "azize_fig2_easy", "--until", "mu"], "it must be"),
+        (["run", "azize_fig2_easy", "--until", "mu=1", "--shard", "0/2"], "beside until"),
         (["run", "azize_fig2_easy", "--games", "0"], "it must be a whole number >= 1"),
         (["run", "azize_fig2_easy", "--games", "1.5"], "it must be a whole number >= 1"),
         (["run", "azize_fig2_easy", "--seed", "-1"], "it must be a whole number >= 0"),
