@@ -30,6 +30,8 @@ PAPERS = {
 }
 STRIP = ("azize_fig2", "leemann_fig1", "kaissis_fig3", "izzo_fig1")
 """What README shows."""
+EXPERIMENTS = {"azize_fig3": "azize_fig3_starts", "leemann_fig2b": "leemann_fig2b_choices"}
+"""Figure -> the stored table of `figures.differences` that its reasons quote."""
 _MARKS = "<!-- gallery -->\n", "<!-- end of gallery -->\n"
 _NOTE = "<!-- written by `python -m figures.pages`: change that file, not this page -->\n"
 
@@ -159,6 +161,10 @@ def _figure(stored: Path, name: str, rows: Sequence[Checked]) -> str:
         f"- code: [figures/{name}.py](../../figures/{name}.py)"
         + (f"; [plotted numbers](results/{name}.csv.gz), made by {made}" if made else ""),
     ]
+    if experiment := EXPERIMENTS.get(name):
+        facts.append(
+            f"- experiment: [{experiment}](results/{experiment}.csv.gz), by `python -m figures.differences`"
+        )
     return "\n\n".join([*parts, "\n".join(facts)]) + "\n"
 
 
