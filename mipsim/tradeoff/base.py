@@ -265,9 +265,9 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
         """
         with np.errstate(divide="ignore"):
             log_fpr = np.log(fpr)
-        result = self.enclosure(
-            np.stack([lowered(log_fpr, 2.0), np.where(log_fpr == 0.0, 0.0, raised(log_fpr, 2.0))])
-        )
+        ends = np.stack([lowered(log_fpr, 2.0), raised(log_fpr, 2.0)])
+        # At FPR 1 both ends are 0: just below it the FNR is so small that refining it takes most of the time.
+        result = self.enclosure(np.where(log_fpr == 0.0, 0.0, ends))
         first, last = (CurveBounds(*(end[i] for end in result)) for i in (0, 1))
         return CurveBounds(last.log_fnr_low, first.log_fnr_high, first.log_tpr_low, last.log_tpr_high).where(
             log_fpr < 0.0, last
