@@ -1,5 +1,6 @@
 """Settings of the whole test run, made before anything imports JAX or matplotlib."""
 
+import importlib
 import os
 import shutil
 import signal
@@ -68,3 +69,16 @@ def no_screen() -> Iterator[None]:
     yield
     pyplot.close("all")
     pyplot.switch_backend(backend)
+
+
+@pytest.fixture
+def no_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can import scikit-learn by its name."""
+    plain = importlib.import_module
+
+    def absent(name: str, *rest):
+        if name.startswith("sklearn"):
+            raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
+        return plain(name, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", absent)

@@ -1,7 +1,6 @@
 """Data sets are read from the published files, and from no others."""
 
 import gzip
-import importlib
 import io
 import lzma
 import zlib
@@ -193,15 +192,8 @@ def test_formats_are_checked() -> None:
         cifar_batch(bytes(3074))
 
 
-def test_without_scikit_learn_the_sentence_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = importlib.import_module
-
-    def absent(name: str, *rest):
-        if name.startswith("sklearn"):
-            raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
-        return plain(name, *rest)
-
-    monkeypatch.setattr(importlib, "import_module", absent)
+@pytest.mark.usefixtures("no_scikit_learn")
+def test_without_scikit_learn_the_sentence_says_what_brings_it() -> None:
     for load, what in ((data.diabetes, "the diabetes data"), (data.digits, "the digits")):
         with pytest.raises(ImportError, match=rf'{what} need the package sklearn.*"mipsim\[nn\]"'):
             load()

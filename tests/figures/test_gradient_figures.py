@@ -1,6 +1,5 @@
 """Figures on real data: plotted from digits in place of the published images, and passed over in a single sentence where data are missing."""
 
-import importlib
 from pathlib import Path
 
 import numpy as np
@@ -90,17 +89,10 @@ def test_missing_data_stop_no_other_figure(
     assert not list(tmp_path.glob("azize_fig7*"))
 
 
+@pytest.mark.usefixtures("no_scikit_learn")
 def test_a_figure_that_lacks_scikit_learn_is_passed_over_before_its_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plain = importlib.import_module
-
-    def absent(name: str, *rest):
-        if name.startswith("sklearn"):
-            raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
-        return plain(name, *rest)
-
-    monkeypatch.setattr(importlib, "import_module", absent)
     monkeypatch.setattr(runner, "run", lambda *_, **__: pytest.fail("a panel was played"))
     assert command.main(["kaissis_fig3", "leemann_table5", "--out", str(tmp_path)]) == 2
     report = capsys.readouterr()

@@ -105,8 +105,8 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         rf.report(outcomes()[1], tmp_path / "file")
 
 
-def test_gaps_of_two_units_are_never_compared(tmp_path):
-    """A bound in two units: the point that speaks is the largest in the unit of the first; the page says the unit of each gap."""
+def judged_in_two_units(values: tuple[float, ...]) -> rf.Outcome:
+    """x <= 0 in probits, and in ratios a hundred times as large."""
     mixed = rf.Statement(
         name="mixed",
         says="x <= 0",
@@ -115,9 +115,14 @@ def test_gaps_of_two_units_are_never_compared(tmp_path):
         domain={"x": rf.Real(0.0, 9.0), "big": rf.Choice(False, True)},
         claimed=lambda big: rf.Number(0.0, unit="ratio" if big else "probit"),
         truth=lambda x, big: rf.Number(100.0 * x if big else x),
-        points=[{"x": x, "big": big} for big in (False, True) for x in (1.0, 3.0)],
+        points=[{"x": x, "big": big} for x in values for big in (False, True)],
     )
-    outcome = rf.judge(mixed, samples=0)
+    return rf.judge(mixed, samples=0)
+
+
+def test_gaps_of_two_units_are_never_compared(tmp_path):
+    """A bound in two units: the point that speaks is the largest in the unit of the first; the page says the unit of each gap."""
+    outcome = judged_in_two_units((1.0, 3.0))
     assert outcome.worst is not None
     assert (outcome.gap, outcome.worst.unit) == (9.0, "probit")
     assert importance(outcome)["x"] > importance(outcome)["big"]
@@ -128,17 +133,7 @@ def test_gaps_of_two_units_are_never_compared(tmp_path):
 
 def test_a_gap_that_is_no_number_moves_no_rank() -> None:
     """Gaps of several units are ranked among their own; a NaN among them would leave them unsorted."""
-    mixed = rf.Statement(
-        name="mixed",
-        says="x <= 0",
-        source="nobody",
-        kind=rf.Bound(),
-        domain={"x": rf.Real(0.0, 9.0), "big": rf.Choice(False, True)},
-        claimed=lambda big: rf.Number(0.0, unit="ratio" if big else "probit"),
-        truth=lambda x, big: rf.Number(100.0 * x if big else x),
-        points=[{"x": x, "big": big} for x in (8.0, 5.0, 7.0, 1.0, 6.0) for big in (False, True)],
-    )
-    outcome = rf.judge(mixed, samples=0)
+    outcome = judged_in_two_units((8.0, 5.0, 7.0, 1.0, 6.0))
     judged = [replace(item, gap=math.nan) if item.parameters["x"] == 5.0 else item for item in outcome.judged]
     holed = replace(outcome, judged=tuple(judged))
     fewer = replace(outcome, judged=tuple(single for single in judged if not math.isnan(single.gap)))
