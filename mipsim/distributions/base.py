@@ -101,7 +101,7 @@ class AbstractDistribution(AbstractMember):
     def characteristic(self) -> CharacteristicFunction | None:
         """The function u -> E exp(i u (z_j - mean_j)) of real u, of any shape that broadcasts against (d,).
 
-        None where it has no closed form, or the coordinates are dependent. With it, column sums are tabulated.
+        None where it has no closed form, or the coordinates are dependent. With it, and parameters of shape (d,), column sums are tabulated.
         """
         return None
 

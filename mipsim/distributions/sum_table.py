@@ -75,6 +75,9 @@ def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.n
     Returns:
         (forms, which): coordinate j has the form `forms[which[j]]`; which has shape (d,).
 
+    Raises:
+        ValueError: if a law's own `characteristic` does not have the law's moments.
+
     Examples:
         >>> import mipsim as mi
         >>> forms, which = standard_forms(mi.StudentT([5.0, 9.0, 5.0]))
@@ -90,12 +93,27 @@ def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.n
     forms = []
     for k, law in enumerate(laws):
         of = law.characteristic()
+        if of is not None and known is None:
+            _check_moments(law, of)
         if of is None and isinstance(law, AbstractWithCDF) and (reach := reach_of(law)) is not None:
             of = CharacteristicByCDF(law, reach)
         if of is None:
             return None
         forms.append(StandardForm(data.mean, scale, float(sd[np.argmax(which == k)]), of))
     return forms, which
+
+
+def _check_moments(law: AbstractDistribution, of: CharacteristicFunction) -> None:
+    sd = float(np.sqrt(law.variance[0]))
+    u = 1e-3 / sd
+    value = complex(np.asarray(of(np.array([u])))[0])
+    mean, variance = value.imag / u, 2.0 * (1.0 - value.real) / u**2
+    # Long tails move the two by less than a tenth of these margins.
+    if not (abs(mean) <= 1e-4 * sd and abs(variance - sd**2) <= 0.05 * sd**2):
+        raise ValueError(
+            f"{type(law).__name__}.characteristic has mean {mean:.4g} and variance {variance:.4g}; it must be that of z - mean, with mean 0 and "
+            f"variance {sd**2:.4g}"
+        )
 
 
 def sum_table(form: StandardForm, rows: int) -> SumTable | None:
