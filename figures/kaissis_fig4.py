@@ -115,7 +115,7 @@ def _caption(request: Request, panels: list[Panel], missing: dict[str, tuple[str
         "Adam and its rate were chosen with one seed of CIFAR-10's smallest scale and 2,000 of its test images; there plain SGD had both at 0.27 with rate 0.4, and the RTM 0.015 behind with "
         "rates 1 and 2. "
         f"Against an attacker of the DPTM, or one who knows to which side the record moves the gradients, the noise of the RTM keeps ε = "
-        f"{'; '.join(_kept(panel, request.scale) for panel in panels)}.{_left_out(missing)}"
+        f"{'; '.join(_guarantee(panel, request.scale) for panel in panels)}.{_left_out(missing)}"
     )
 
 
@@ -138,7 +138,7 @@ def _results(panel: Panel, name: str) -> str:
     )
 
 
-def _kept(panel: Panel, name: str) -> str:
+def _guarantee(panel: Panel, name: str) -> str:
     scale, task = panel.task.scales[name], panel.task
     epsilon = promised_epsilon(panel.noises["RTM"], scale.sampling_rate, scale.steps, task.delta)
     return f"{epsilon:.2f}, not {task.epsilon:g} ({task.title})"

@@ -37,7 +37,7 @@ Arguments = ParamSpec("Arguments")
 Output = TypeVar("Output")
 
 
-def on_one_thread(make: Callable[Arguments, Output]) -> Callable[Arguments, Output]:
+def single_threaded(make: Callable[Arguments, Output]) -> Callable[Arguments, Output]:
     """A function whose matrix products and eigenvectors are computed by a single thread of BLAS.
 
     Their last bits depend on the number of threads, and a run is known by the bits of its data: on another number of cores its
@@ -99,7 +99,7 @@ class Attacked:
     moments: mi.ShrunkMoments
 
 
-@on_one_thread
+@single_threaded
 def attacked(records: data.DataSet, convolutions: bool, part: str, references: int = REFERENCES) -> Attacked:
     """Estimate the moments of gradients at the start of training, as algorithm 3 has it.
 
@@ -123,7 +123,7 @@ def attacked(records: data.DataSet, convolutions: bool, part: str, references: i
     return Attacked(records, network, parameters, part, pool, mi.ShrunkMoments(rows))
 
 
-@on_one_thread
+@single_threaded
 def victim(
     title: str,
     records: data.DataSet,

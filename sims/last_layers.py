@@ -17,7 +17,7 @@ import numpy as np
 
 import mipsim as mi
 from mipsim import data
-from sims.gradients import SEED, on_one_thread
+from sims.gradients import SEED, single_threaded
 from sims.stored_values import stored_folder
 from sims.study import Study
 
@@ -187,7 +187,7 @@ class Attacked:
 
 
 @cache
-@on_one_thread
+@single_threaded
 def attacked(which: str, model: int) -> Attacked:
     """Estimate the moments at the start of the training. Raises `DataError` where the data are missing."""
     return attack_on(PROBLEMS[which].features(model), model)
@@ -213,7 +213,7 @@ def _head(features: Features) -> tuple[Any, Any]:
     return network, network.with_flat(network.start(0), jnp.asarray(features.start))
 
 
-@on_one_thread
+@single_threaded
 def steps_game(of: Attacked, n: int, steps: int) -> tuple[mi.RandomTarget, mi.AbstractAttack]:
     """Steps on all of the n sampled records; log p-values of GLiR, with F and n where F^-1 and n - 1 are printed, added over the steps.
 

@@ -129,7 +129,7 @@ DEFECTS: tuple[Defect, ...] = (
     Defect("only where two ratios differ much", "two", lambda r1, r2, **_: max(r1, r2) > 50 * min(r1, r2)),
     Defect("only for skewed data", "mean", lambda p, law, **_: law == "Bernoulli" and p < 0.05),
     Defect("only for negative shifts of a single side", "shift", lambda s, side, **_: s < -1.5 and side == "remove"),
-    Defect("either of two adjacencies, few records", "shift", lambda n, side, **_: side == "remove" and n < 4),
+    Defect("a single adjacency, few records", "shift", lambda n, side, **_: side == "remove" and n < 4),
     Defect("at the upper end of a range", "shift", lambda sigma, **_: sigma > 19.5),
     Defect("at the lower end of a range, negative", "shift", lambda s, sigma, **_: sigma < 0.0505 and s < 0),
     Defect("in a single categorical cell of sixteen", "mean", lambda law, side, fixed, **_: law == "exponential" and side == "remove" and not fixed),

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 import mipsim as mi
 from mipsim import data
 from mipsim import referee as rf
-from sims.gradients import on_one_thread
+from sims.gradients import single_threaded
 
 SEED = 20_250_906
 
@@ -44,7 +44,7 @@ def gradients(records: str) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-@on_one_thread
+@single_threaded
 def reference(records: str, references: int, draw: int) -> tuple[mi.ShrunkMoments, np.ndarray, np.ndarray]:
     """(moments of sampled reference gradients, the other gradients, their estimated Mahalanobis scores)."""
     rows = gradients(records)
@@ -54,7 +54,7 @@ def reference(records: str, references: int, draw: int) -> tuple[mi.ShrunkMoment
 
 
 @lru_cache(maxsize=64)
-@on_one_thread
+@single_threaded
 def curve(
     records: str, references: int, draw: int, place: int, batch: int, scalar: bool
 ) -> mi.AbstractTradeOff:

@@ -13,7 +13,7 @@ from mipsim._validation import choice, number, refuse_class, whole
 from mipsim._verdict import Verdict
 from mipsim._words import printable
 from mipsim.audits.claims import RatePromise, read_claim, words
-from mipsim.audits.clusters import one_a_cluster
+from mipsim.audits.clusters import choose_from_clusters
 from mipsim.audits.one_run import SINGLE, OneRun
 from mipsim.audits.result import Audit, down
 from mipsim.audits.runs import BALANCED, judged_canaries
@@ -64,7 +64,7 @@ def audit(
     - "runs": several training runs, such as a matrix of records and models. Where records are in several runs, or all runs hold equally
       many, exchanges of coins are judged; else all canaries together. `mipsim.audits.runs.judged_canaries`.
     - "clustered": scores of the same `cluster` may depend on each other; a single score of each cluster is judged as independent,
-      `mipsim.audits.clusters.one_a_cluster`.
+      `mipsim.audits.clusters.choose_from_clusters`.
 
     The order of rows changes nothing. A claim is refuted where what is promised lies below the bound (mu, epsilon), or the curve of the attack below the promised curve.
     No claim is confirmed.
@@ -168,7 +168,7 @@ def audit(
     known = known.in_order()
     judged, exchange, risk = known, SINGLE, 1.0 - level
     if design == "clustered":
-        judged = one_a_cluster(known)
+        judged = choose_from_clusters(known)
     if design == "runs":
         judged, exchange = judged_canaries(known)
         risk *= 1.0 - BALANCED

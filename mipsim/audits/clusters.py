@@ -10,7 +10,7 @@ from mipsim._content_seed import content_generator
 from mipsim.audits.scores import LEAST_SCORES, Scores
 
 
-def one_a_cluster(scores: Scores) -> Scores:
+def choose_from_clusters(scores: Scores) -> Scores:
     """Choose a single score of each cluster at random: neither the order of rows nor the names of clusters matter.
 
     Theorem. Let clusters be independent, and let each score of world w have the distribution P_w, given which worlds its cluster

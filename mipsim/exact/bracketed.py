@@ -46,7 +46,7 @@ _ENOUGH = 4e-4  # a little above the width that 2^14 nodes give a density
 _OUTCOMES = 2**14  # of a single row; each is an atom of every further batch
 _CONVOLVED = 2.0**28  # products of a single convolution of all distinct coordinates: some seconds
 _ENUMERATED = 2.0**20  # outcomes: so many are multiplied out in a second
-_KEPT = 2**17  # atoms
+_MOST_ATOMS = 2**17  # atoms
 _HEAVY = 2.0**-17  # the bracket of 2^14 nodes blurs what is lighter
 _LIGHTEST = 1e-11  # a rest so light is counted as an error
 _WIDE = 5e-4  # a bracket wider than twice its usual width has ties in it
@@ -193,7 +193,7 @@ def _heavy(total: Independent) -> Heavy:
         with np.errstate(divide="ignore"):
             likeliest += (np.log(s.probability.max(axis=2)) * s.copies).sum(axis=1)
     if outcomes <= np.log(_ENUMERATED):
-        return heavy_atoms(total, 0.0, _KEPT * 8)
+        return heavy_atoms(total, 0.0, _MOST_ATOMS * 8)
     if likeliest.max() < np.log(_HEAVY):
         return none
     return heavy_atoms(total, _HEAVY, 2**13)

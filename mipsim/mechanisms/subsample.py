@@ -40,17 +40,17 @@ class Subsampled(AbstractMechanism):
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         key_rows, key_base = jax.random.split(key)
         n = records.shape[0]
-        chosen = jax.random.choice(key_rows, n, (self.kept(n),), replace=False)
+        chosen = jax.random.choice(key_rows, n, (self.sampled_rows(n),), replace=False)
         return self.base.release(key_base, records[chosen])
 
     def rows(self, n: int) -> int:
         sample_size(n, self.sampling_rate)
-        return self.base.rows(self.kept(n))
+        return self.base.rows(self.sampled_rows(n))
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
         return self.base.output_shape(dimension)
 
-    def kept(self, n: int) -> int:
+    def sampled_rows(self, n: int) -> int:
         """How many of n rows are sampled."""
         return round(self.sampling_rate * n)
 
@@ -64,14 +64,14 @@ class Subsampled(AbstractMechanism):
         ) -> Array:
             # The target, if a member, is among the k rows with probability sampling_rate exactly.
             key_coin, key_base = jax.random.split(key)
-            retained = self.kept(n)
+            retained = self.sampled_rows(n)
             among = jnp.logical_and(member, jax.random.randint(key_coin, (), 0, n) < retained)
             return draw(key_base, data, retained, target, among)
 
         return sampled
 
     def mean_of_rows(self, n: int) -> Release | None:
-        retained = self.kept(n)
+        retained = self.sampled_rows(n)
         inner = self.base.mean_of_rows(retained)
         return inner and replace(inner, inclusion=inner.inclusion * (retained / n))
 

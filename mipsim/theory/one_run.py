@@ -101,7 +101,7 @@ def refuses_epsilon(
         delta: of the guarantee, in [0, 1].
         significance: in (0, 1).
         records: 2 if each canary is a record that comes and another that goes: two steps between neighbours.
-        runs: 2 if each canary is in two runs, "in" in either and "out" in the other: the curve is that of two such mechanisms.
+        runs: 2 if each canary is in two runs, "in" in the first and "out" in the second, or the reverse: the curve is that of two such mechanisms.
 
     Source: Kairouz, Oh, Viswanath (2015), theorem 3.3, for the composition of two; Vadhan (2017), lemma 2.2, for two steps.
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import mipsim as mi
-from mipsim.audits.clusters import one_a_cluster
+from mipsim.audits.clusters import choose_from_clusters
 from mipsim.audits.scores import Scores
 
 RISK = 0.05
@@ -37,7 +37,9 @@ def misses(mu: float, shared: float, mixed: bool, runs: int) -> int:
         np.random.default_rng([round(2 * mu), round(10 * shared), mixed]),
         mi.GaussianTradeOff(mu).advantage(),
     )
-    return sum(bound(one_a_cluster(draw(rng, 120, 20, mu, shared, mixed))) > truth for _ in range(runs))
+    return sum(
+        bound(choose_from_clusters(draw(rng, 120, 20, mu, shared, mixed))) > truth for _ in range(runs)
+    )
 
 
 @pytest.mark.evidence
@@ -66,7 +68,7 @@ def test_a_rare_world_is_not_lost() -> None:
     """A single member in each cluster of 50: a fair coin chooses the world, so that about half of the chosen are members."""
     member = np.tile(np.arange(50) == 0, 200)
     scores = Scores.of(np.arange(10_000.0), member, np.repeat(np.arange(200), 50))
-    assert abs(int(one_a_cluster(scores).member.sum()) - 100) <= 6.5 * np.sqrt(
+    assert abs(int(choose_from_clusters(scores).member.sum()) - 100) <= 6.5 * np.sqrt(
         50
     )  # all seeds but a share of 1e-10
 
@@ -74,4 +76,4 @@ def test_a_rare_world_is_not_lost() -> None:
 def test_too_few_clusters() -> None:
     scores = Scores.of(np.arange(300.0), np.tile([0, 1], 150), np.repeat(np.arange(10), 30))
     with pytest.raises(ValueError, match="cluster names 10 clusters; an audit needs 100 at least"):
-        one_a_cluster(scores)
+        choose_from_clusters(scores)

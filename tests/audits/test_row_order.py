@@ -13,7 +13,7 @@ from scipy.stats import binom, norm
 
 import mipsim as mi
 from mipsim import audits
-from mipsim.audits.clusters import one_a_cluster
+from mipsim.audits.clusters import choose_from_clusters
 from mipsim.audits.one_run import OneRun, guess_plan, tie_free_split
 from mipsim.audits.runs import judged_canaries
 from mipsim.audits.scores import Scores
@@ -203,7 +203,7 @@ def test_names_of_clusters_do_not_choose() -> None:
     item = nothing_in_clusters(np.random.default_rng(0), "continuous", 330)
     assert item.cluster is not None
     renamed = Scores.of(item.values, item.member, np.random.default_rng(1).permutation(330)[item.cluster])
-    assert sorted(one_a_cluster(item).values) == sorted(one_a_cluster(renamed).values)
+    assert sorted(choose_from_clusters(item).values) == sorted(choose_from_clusters(renamed).values)
 
 
 @cache
@@ -235,7 +235,7 @@ def test_the_score_of_a_cluster_is_chosen_at_random() -> None:
     off = members = 0.0
     for _ in range(runs):
         scores = np.sort(rng.normal(size=(clusters, size)), axis=1).ravel()
-        chosen = one_a_cluster(Scores.of(scores, member, np.repeat(np.arange(clusters), size)))
+        chosen = choose_from_clusters(Scores.of(scores, member, np.repeat(np.arange(clusters), size)))
         off += (
             rank[np.isin(scores, chosen.values)] - 2.0
         ).sum()  # ranks 0, 2, 4 are members, 1 and 3 are not: all have the mean 2
@@ -270,7 +270,7 @@ def leaks(scores: Scores) -> bool:
 def test_sorted_clusters_make_no_false_claims_more_often_than_stated(fewer_draws, clusters: int) -> None:
     """30 audits of clusters of nothing stay below the 1e-9 quantile of the nominal binomial."""
     rng = np.random.default_rng([6, clusters])
-    false = sum(leaks(one_a_cluster(in_order_of_score(rng, clusters))) for _ in range(30))
+    false = sum(leaks(choose_from_clusters(in_order_of_score(rng, clusters))) for _ in range(30))
     assert false <= binom.isf(1e-9, 30, RISK)
 
 

@@ -20,7 +20,7 @@ MOST_BYTES = 2**29
 """Of the tables of a sampler: half a GiB."""
 
 _COIN = 0xFFFFFFFF  # the Philox words of a game that are its coin
-_KEPT = 0xFFFFFFFE  # those that say how many rows besides the target its coins include
+_SUBSET = 0xFFFFFFFE  # those that say how many rows besides the target its coins include
 
 
 class AbstractSampler(eqx.Module):
@@ -126,7 +126,7 @@ class RowCount(eqx.Module):
 
     def of_games(self, draws: Draws) -> Int[Array, " G"]:
         """The number of every game."""
-        return self.draw(words_of(draws)(_KEPT)[0], draws.world)
+        return self.draw(words_of(draws)(_SUBSET)[0], draws.world)
 
     def draw(self, word: UInt32[Array, " G"], world: Int[Array, ""]) -> Int[Array, " G"]:
         """Draws a number for each word."""

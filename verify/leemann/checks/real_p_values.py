@@ -13,7 +13,7 @@ from scipy.special import ndtri
 import mipsim as mi
 from mipsim.referee import Replication
 from mipsim.referee.replication import share
-from sims.gradients import on_one_thread
+from sims.gradients import single_threaded
 from verify import real_gradients
 
 _IN_CACHE = 100_000
@@ -46,7 +46,7 @@ class Attacked:
 
 
 @lru_cache(maxsize=16)
-@on_one_thread
+@single_threaded
 def known(records: str, rank: float) -> Attacked:
     """With the moments of the law that batches are sampled from: uniform over all records.
 
@@ -65,7 +65,7 @@ def known(records: str, rank: float) -> Attacked:
 
 
 @lru_cache(maxsize=16)
-@on_one_thread
+@single_threaded
 def estimated(records: str, references: int, draw: int, rank: float) -> Attacked:
     """With the moments of sampled references, shrunk as Ledoit and Wolf do; batches are sampled from the other records."""
     moments, pool, scores = real_gradients.reference(records, references, draw)
@@ -97,7 +97,7 @@ def statistics(of: Attacked, n: int, rows: float) -> Callable[[np.random.Generat
     centre = of.away.mean(axis=0)
     centred = (of.away - centre).astype(np.float32)
 
-    @on_one_thread
+    @single_threaded
     def draw(generator: np.random.Generator, games: int) -> np.ndarray:
         parts = []
         together = max(1, _IN_CACHE // len(of.away))

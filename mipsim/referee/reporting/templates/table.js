@@ -12,7 +12,7 @@ document.querySelectorAll("table.verdicts thead th").forEach((th, column) => {
   });
 });
 document.querySelectorAll("table.verdicts").forEach(table => {
-  const rows = [...table.tBodies[0].rows], bar = document.createElement("form"), told = document.createElement("output");
+  const rows = [...table.tBodies[0].rows], bar = document.createElement("form"), tally = document.createElement("output");
   const field = (words, input) => { const label = document.createElement("label");
     label.append(words + " ", input); bar.append(label); for (const kind of ["input", "change"]) input.addEventListener(kind, narrow);
     return input; };
@@ -34,9 +34,9 @@ document.querySelectorAll("table.verdicts").forEach(table => {
       const section = document.getElementById(row.querySelector("a").hash.slice(1));
       if (section) section.hidden = !shown;
     });
-    told.textContent = left + " of " + rows.length;
+    tally.textContent = left + " of " + rows.length;
   }
-  bar.className = "narrow"; bar.addEventListener("submit", event => event.preventDefault()); bar.append(told);
+  bar.className = "narrow"; bar.addEventListener("submit", event => event.preventDefault()); bar.append(tally);
   table.closest(".scroll").before(bar); narrow();
   // A link to a section that is narrowed away shows everything again.
   addEventListener("hashchange", () => { const section = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("section");
