@@ -17,7 +17,7 @@ def literal_sums(p: Sequence[float], n: int, target: Sequence[int] | None, chose
         p: success probabilities, d of them.
         n: the number of records.
         target: replaces a uniformly chosen record; None = the "out" world.
-        drawn: how many of the n rows are sampled without replacement; None = all.
+        chosen: how many of the n rows are sampled without replacement; None = all.
 
     Returns:
         The probability of each vector of sums.

@@ -36,7 +36,7 @@ def test_bernoulli_mean_by_enumeration(target: tuple[int, int]) -> None:
 def test_bernoulli_subsample_by_enumeration() -> None:
     """The mixture is of joint laws: mixing coordinate by coordinate is another number."""
     target, rho = (1, 0), 0.5
-    law_in, law_out = literal_sums(P, 4, target, drawn=2), literal_sums(P, 4, None, drawn=2)
+    law_in, law_out = literal_sums(P, 4, target, chosen=2), literal_sums(P, 4, None, chosen=2)
     attack = mi.LikelihoodRatio(mi.Subsampled(MEAN, rho), mi.Bernoulli(P), n=4)
     differs = 0.0
     for total, out in law_out.items():

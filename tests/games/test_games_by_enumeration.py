@@ -54,8 +54,8 @@ def test_fixed_target_mean(route: str) -> None:
 def test_fixed_target_subsample(route: str) -> None:
     mechanism = mi.Subsampled(mi.EmpiricalMean(), 0.5)
     (_, out), (_, inside) = play(mi.FixedTarget(mechanism, mi.Bernoulli(P), n=4, target=TARGET), route)
-    assert agrees(2 * out, literal_sums(P, 4, None, drawn=2), 2)
-    assert agrees(2 * inside, literal_sums(P, 4, TARGET, drawn=2), 2)
+    assert agrees(2 * out, literal_sums(P, 4, None, chosen=2), 2)
+    assert agrees(2 * inside, literal_sums(P, 4, TARGET, chosen=2), 2)
     # The planted error: the target always among the sampled rows.
     assert not agrees(2 * inside, literal_sums(P, 2, TARGET), 2)
 
