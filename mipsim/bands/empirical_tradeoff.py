@@ -25,7 +25,7 @@ from mipsim._validation import (
 from mipsim.bands.anytime import MixedRates, anytime_band, anytime_bounds, mixed_rates
 from mipsim.bands.auc import PairedGames, pair_games
 from mipsim.bands.compare import Comparison, compare_counts, why_silent
-from mipsim.bands.curve_band import CurveBand, are_single
+from mipsim.bands.curve_band import CurveBand, are_single, just_below
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.equality_tolerance import LARGEST, check_claim
@@ -54,6 +54,8 @@ _NAMED = {
     "upper_bound_on_power": "this curve has at least the FNR of the other at every FPR",
     "equality": "this curve and the other are equal at every FPR",
 }
+_FEW = 64
+"""Values of raw scores, up to which each has a cell of its own."""
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
 
@@ -198,7 +200,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     ) -> EmpiricalTradeOff:
         """Build the curve from raw scores (higher = "in"), whose thresholds nobody fixed beforehand.
 
-        The thresholds are the scores themselves, all or the rarest and evenly spread ones. The band is that of
+        The thresholds are the scores themselves, all or the rarest and evenly spread ones; of at most 64 values also the next lower numbers, so
+        that a value has a cell of its own. The band is that of
         Duembgen and Wellner, which holds at every threshold at once, however it was chosen. The scores are given by name:
         other libraries take (labels, scores), which would be read as two worlds without a word.
 
@@ -238,6 +241,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             ends = np.unique(np.geomspace(1, places.size, max(most // 4, 1)).astype(np.int64)) - 1
             even = np.linspace(0, places.size - 1, most - 2 * (most // 4)).astype(np.int64)
             places = places[np.unique(np.concatenate([ends, even, places.size - 1 - ends]))]
+        elif places.size <= min(_FEW, most // 2):  # the band holds at these too: scores in between are equal
+            places = np.unique(np.concatenate([just_below(places), places]))
         above = out.size - np.searchsorted(out, places, side="right")
         below = np.searchsorted(inside, places, side="right")
         return cls(places, above, out.size, below, inside.size, confidence, free_thresholds=True, tied=tied)
@@ -302,7 +307,10 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 math.log(8.0 / risk) / (2.0 * games)
             )  # fails in a world with probability risk / 4
             ends += [np.maximum(count / games - away, 0.0), np.minimum(count / games + away, 1.0)]
-        bands = replace(self, confidence=1.0 - risk / 2.0).curve_band, CurveBand(*ends, are_single(finer[0]))
+        bands = (
+            replace(self, confidence=1.0 - risk / 2.0).curve_band,
+            CurveBand(*ends, single=are_single(finer[0])),
+        )
         low, high = zip(*(band.advantage_interval() for band in bands), strict=True)
         return max(low), min(high)
 

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from mipsim.bands import EmpiricalTradeOff
+from mipsim.bands.curve_band import just_below
 from mipsim.tradeoff import GaussianTradeOff
 
 
@@ -16,9 +18,10 @@ def curve_of(out, inside, confidence: float = 0.999, **settings) -> EmpiricalTra
 
 def test_counts_are_those_of_the_scores() -> None:
     curve = curve_of([0.0, 1.0, 1.0, 3.0], [1.0, 2.0], 0.99)
-    assert curve.thresholds.tolist() == [0.0, 1.0, 2.0, 3.0]
-    assert curve.false_positives.tolist() == [3, 1, 1, 0]
-    assert curve.false_negatives.tolist() == [0, 1, 2, 2]
+    assert curve.thresholds[1::2].tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert curve.thresholds[::2].tolist() == just_below(curve.thresholds[1::2]).tolist()
+    assert curve.false_positives.tolist() == [4, 3, 3, 1, 1, 1, 1, 0]
+    assert curve.false_negatives.tolist() == [0, 0, 0, 1, 1, 2, 2, 2]
     assert curve.free_thresholds
     assert (curve.out_games, curve.in_games) == (4, 2)
 
@@ -72,7 +75,7 @@ def test_tied_scores_give_bounds() -> None:
     rng = np.random.default_rng(3)
     out, inside = (rng.random(2000) < p for p in (0.2, 0.8))
     curve = curve_of(out * 1.0, inside * 1.0, confidence=0.99)
-    assert curve.thresholds.size == 2
+    assert curve.thresholds[1::2].tolist() == [0.0, 1.0]
     # The estimate is 1.62; the spacing of the ranks, 0.08, and four standard errors of 0.046 are what may be lost.
     assert 1.62 - 0.08 - 4 * 0.046 < curve.mu_lower_bound() < 2 * 0.8417
     assert 0.5 < curve.advantage_lower_bound() < 0.65
@@ -115,3 +118,28 @@ def test_labels_and_scores_in_the_order_of_other_libraries_are_refused(given: in
         ValueError, match=r"by name; .*from_scores\(out_scores=s\[y == 0\], in_scores=s\[y == 1\]\)"
     ):
         EmpiricalTradeOff.from_scores(*both[:given])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("values", [(0.3, 0.7), (-np.inf, 0.1, 0.2), (-1.0, 0.0, np.inf)])
+def test_scores_of_few_values_have_the_intervals_of_ties(values: tuple[float, ...]) -> None:
+    """200 runs of 400 games at 0.9: the binomial quantile of 1e-9 at 0.1. The control has more values than have cells of their own."""
+    rng, runs = np.random.default_rng(3), 200
+    out, inside = ([0.6, 0.4], [0.45, 0.55]) if len(values) == 2 else ([0.5, 0.3, 0.2], [0.3, 0.3, 0.4])
+    fpr, tpr = (1.0 - np.cumsum(p)[:-1] for p in (out, inside))
+    truth, misses = (tpr - fpr).max(), 0
+
+    def curve(games: int, confidence: float, rare: int = 0) -> EmpiricalTradeOff:
+        played = [rng.choice(values, games, p=p) for p in (out, inside)]
+        played[0][:rare] = 0.5 + np.arange(rare)
+        return curve_of(played[0], played[1], confidence)
+
+    for _ in range(runs):
+        item = curve(400, 0.9)
+        low, high = item.advantage_interval()
+        below, above = item.tpr_interval(fpr + 1e-9)
+        misses += not (low <= truth <= high and (below <= tpr).all() and (tpr <= above).all())
+    assert misses <= binom.isf(1e-9, runs, 0.1)
+    low, high = curve(20_000, 0.999).advantage_interval()
+    assert low < truth < high < low + 0.08
+    low, high = curve(20_000, 0.999, rare=65).advantage_interval()
+    assert low < truth < truth + 0.1 < high
