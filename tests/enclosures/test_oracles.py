@@ -43,7 +43,7 @@ def test_transforms_and_curves_belong_together(truth: Truth, logits: tuple[int, 
 
 
 def test_a_mean_of_walks_keeps_a_jump_beyond_a_half() -> None:
-    """At an FPR of 2 / 3, whose complement is rounded, the TPR of either jumps by 1 / 2; exact in thirds."""
+    """At an FPR of 2 / 3, whose complement is rounded, the TPR of a curve jumps by 1 / 2; exact in thirds."""
     third = mpf(1) / 3
     jump = Atoms([(third, 0), (third, mpf(1) / 4), (0, mpf(1) / 2), (third, mpf(1) / 4)])
     other = Atoms([(mpf(1) / 7, mpf(1) / 2), (mpf(6) / 7, mpf(1) / 2)])

@@ -35,7 +35,7 @@ def test_records_that_no_memory_holds_are_refused_at_once(tmp_path, monkeypatch)
 
 
 def test_literal_games_that_take_hours_say_so_before_the_first():
-    """Records by the billion are sampled block by block: memory is no hindrance, and the run takes long without another sign."""
+    """Records by the billion are sampled block by block: memory is no hindrance, and no other message appears for long."""
 
     def mean(key, records):
         return records.mean(0)

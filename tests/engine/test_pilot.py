@@ -168,7 +168,7 @@ def test_few_thresholds_lie_where_no_score_was_seen():
 
 
 def test_no_heavy_value_is_missed_among_many_rare_ones():
-    """Three values of a third each and 500 of a millionth: even choices by number would skip the three."""
+    """Three values of probability 1/3 and 500 of 1e-6: even choices by number would skip the three."""
     values = np.concatenate([[0.0, 1.0, 2.0], 3.0 + np.arange(500)])
     scores = np.concatenate([np.repeat(values[:3], 10_000), values[3:]])
     pilot = np.stack([scores, scores]) + 1e-12 * np.random.default_rng(9).normal(size=scores.size)

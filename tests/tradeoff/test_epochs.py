@@ -23,7 +23,7 @@ def integral(f, low: float, high: float, parts: int = 300) -> float:
 
 
 def hockey_sticks(noise: float, k: float) -> float:
-    """E_Q (S - k)_+ for either of two steps: the second step by the formula of a call option, the first by quadrature."""
+    """E_Q (S - k)_+ for a random step of two: the second step by the formula of a call option, the first by quadrature."""
     mu = 1.0 / noise
 
     def calls(z: np.ndarray) -> np.ndarray:
