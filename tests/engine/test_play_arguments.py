@@ -53,7 +53,7 @@ MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, 
         ({"attack": lambda t, o: o[0] * 1j}, "the score must be a real scalar"),
         ({"attack": lambda t, o: (o[0], o[1])}, "returns several arrays; the score must be a real scalar"),
         ({"attack": lambda t, o: o @ jnp.ones(4)}, "does not fit the game, whose target has shape"),
-        ({"attack": lambda t: 0.0}, "does not fit the game"),
+        ({"attack": lambda t: 0.0}, r"takes \(t\); it is called as attack\(target, output\)"),
         (
             {"game": mi.FixedTarget(lambda key, r: r @ jnp.ones(5), DATA, n=10, target=GAME.target)},
             "mechanism <lambda> cannot be played",
