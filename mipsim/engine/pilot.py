@@ -20,6 +20,8 @@ _MOST_VALUES = 24
 """Values with a cell of their own: their thresholds are at most 48 of the 64 that a verdict uses, and a value that is left out holds below 1/25 of the games."""
 _LEAST_SHARE, _LEAST_COUNT = 1 / 64, 8
 """Of a world's pilot games, by which a value of a score with many values has a cell of its own."""
+_ANY_VALUES, _DIGITS = 4, 6
+"""More values than this get cells only if all have so few decimal digits: others may be sums, whose last digits differ between samplers and machines."""
 _SPLIT = 1.01
 """A value is no single float64 if so many times its games lie within rounding of it."""
 
@@ -47,7 +49,7 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
 
     A value that many pilot games share, such as each of a yes/no attack, a rank, or the ends of a clipped score, has a threshold at it and a
     threshold at the next lower float64 (`mipsim.bands.curve_band.are_single`): all scores in between are equal, whatever the games show.
-    Such thresholds may differ on a machine whose scores differ by rounding.
+    More than four values have them only if they have few digits: others may be sums, whose last digits differ between samplers and machines.
 
     Args:
         scores: pilot scores, shape (2, m); +-inf are allowed, NaN is not allowed.
@@ -116,6 +118,10 @@ def _single_values(scores: np.ndarray) -> np.ndarray:
         known &= near <= _SPLIT * counts
     # Compiled code takes subnormal numbers for 0.
     known &= (values == 0.0) | (np.abs(values) >= np.finfo(np.float64).tiny)
+    if values.size > _ANY_VALUES:
+        short = np.array([float(f"{value:.{_DIGITS}g}") for value in values])
+        with np.errstate(over="ignore"):
+            known &= ((values == short) | (values == short.astype(np.float32))).all()
     return values[known | np.isinf(values)]
 
 

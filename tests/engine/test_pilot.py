@@ -70,7 +70,9 @@ def cells_of(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
         [0.0, 2.0**50],
         [-np.inf, np.inf],
         [-np.inf, -1e300, 0.2, np.inf],
-        np.sqrt(np.arange(24)),
+        np.arange(24) / 10,
+        (np.arange(24, dtype=np.float32) / np.float32(10)).astype(float),
+        np.sqrt(np.arange(4)),
     ],
 )
 def test_few_values_lie_in_cells_of_their_own(values) -> None:
@@ -108,11 +110,18 @@ def test_of_a_mixture_the_frequent_values_have_cells_and_the_rest_even_threshold
 
 
 def test_of_many_values_the_most_frequent_have_cells() -> None:
-    values = np.sqrt(np.arange(40.0))
+    values = np.arange(40.0) / 10
     scores = np.repeat(values, np.where(np.arange(40) < 30, 100, 20))
     edges = pilot_edges(np.stack([scores, scores]))
     assert cells_of(values, edges).sum() == 24
     assert not cells_of(values[30:], edges).any()
+
+
+def test_values_that_may_be_sums_have_no_cells() -> None:
+    """Sums of tenths differ from tenths in the last digit, here in one of ten."""
+    tenths = np.arange(10) / 10
+    for wrong in (np.sqrt(np.arange(10)), np.where(tenths == 0.3, 0.1 + 0.2, tenths)):
+        assert not are_single(pilot_edges(np.tile(wrong, (2, 64)))).any()
 
 
 def test_subnormal_values_have_no_cells_since_compiled_code_takes_them_for_zero() -> None:
