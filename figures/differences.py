@@ -20,7 +20,7 @@ from sims import glir_choices, last_layers
 from sims.gradient_epochs import RECORDS
 from sims.gradient_spread import area, played_areas, start
 from sims.gradients import ATTACKS, TARGETS
-from sims.kept_values import keeping_in
+from sims.stored_values import storing_in
 
 STARTS, NEIGHBOURS = 50, 2
 RUNS = 100
@@ -139,7 +139,7 @@ def leemann_fig2b(folder: Path) -> None:
         f"Areas of GLiR in figure 2b of Leemann et al. (2023), {last_layers.MODELS} models, the mean of {BATCHES} batches each: by Ledoit and Wolf's covariance, by "
         "the sample covariance, and by what the authors' public code inverts, L L' with L the lower triangle of the sample covariance."
     )
-    with keeping_in(folder / "counts"):
+    with storing_in(folder / "counts"):
         found = list(rows())
     header = ("problem", "features", "model", *glir_choices.INVERSES)
     replace_file(folder / "leemann_fig2b_choices.csv", table(words, header, found))

@@ -1,8 +1,11 @@
-"""What figures 2b and 2c of Leemann et al. (2023) have in common: a panel for each data set, a curve for each model."""
+"""What figures 2b and 2c of Leemann et al. (2023) have in common: all data sets as the authors draw them, and a panel for each with a curve for each model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 import mipsim as mi
 from figures import roc, style, write
@@ -11,9 +14,14 @@ from mipsim.theory import leemann
 from sims import last_layers
 from sims.last_layers import MODELS, PROBLEMS
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 MU = 1.14
 """mu_step of all three data sets, at K = d."""
 CAPTION_INCHES = 1.8
+OF_SETS = dict(zip(PROBLEMS, (style.MEDIUM, style.HARD, style.EASY), strict=True))
+LINEAR = np.linspace(0.0, 1.0, 101)
 COLOURS = ("#2D1160", "#7B2382", "#B5367A", "#E75263", "#F98C5A")
 
 
@@ -48,7 +56,7 @@ def draw(
     games: dict[str, int],
     words: Callable[[list[Panel]], str],
 ) -> tuple[Path, ...]:
-    """Play or read the studies, draw a panel for each data set, write the files.
+    """Play or read the studies, draw a panel of all data sets and a panel for each, write the files.
 
     Args:
         request: where to, and of which seed.
@@ -66,14 +74,25 @@ def draw(
     rows: list[write.Row] = []
     panels: list[Panel] = []
     with style.journal():
-        figure = style.blank(style.PAGE_INCHES, 2.75 + CAPTION_INCHES)
-        axes = figure.subplots(1, len(PROBLEMS))
+        figure = style.blank(style.PAGE_INCHES, 5.3 + CAPTION_INCHES)
+        together, *axes = figure.subplots(2, 2).flat
         height = figure.get_size_inches()[1]
         figure.subplots_adjust(
-            left=0.065, right=0.985, top=0.95, bottom=(CAPTION_INCHES + 0.7) / height, wspace=0.2
+            left=0.065,
+            right=0.985,
+            top=0.97,
+            bottom=(CAPTION_INCHES + 0.7) / height,
+            wspace=0.17,
+            hspace=0.33,
         )
+        power = 1.0 - mi.GaussianTradeOff(mu).beta(LINEAR)
+        together.plot(LINEAR, LINEAR, color=style.FAINT, linewidth=0.5)
+        together.plot(
+            LINEAR, power, color="black", linewidth=0.9, linestyle=roc.DASHES[roc.PRINTED], label=label
+        )
+        rows += [("a", key, float(x), "", "", "", "", float(y)) for x, y in zip(LINEAR, power, strict=True)]
         for place, (which, problem) in enumerate(PROBLEMS.items()):
-            requested, letter = replace(request, fewer=games[which]), "abc"[place]
+            requested, letter = replace(request, fewer=games[which]), "bcd"[place]
             curves = [
                 roc.Curve(
                     f"model {model}",
@@ -83,6 +102,7 @@ def draw(
                 )
                 for model, colour in zip(range(MODELS), COLOURS, strict=True)
             ]
+            rows += _mean(together, which, np.stack([item.played.power_at(LINEAR) for item in curves]))
             of = last_layers.attacked(which, 0)
             rank = of.features.rank
             bound = leemann.step_tradeoff(rank, problem.batch, float(rank))
@@ -123,7 +143,12 @@ def draw(
                     bound.auc(),
                 )
             )
-        axes[0].set_ylabel("true positive rate")
+        style.letter(together, "a", f"mean and standard deviation of {MODELS} models")
+        together.set(
+            xlim=(0.0, 1.0), ylim=(0.0, 1.0), xlabel="false positive rate", ylabel="true positive rate"
+        )
+        together.legend(loc="lower right")
+        axes[1].set_ylabel("true positive rate")
         # Below the panels, where no curve lies.
         figure.legend(
             *axes[0].get_legend_handles_labels(),
@@ -135,6 +160,16 @@ def draw(
         caption = words(panels)
         style.caption(figure, caption, bottom_inches=CAPTION_INCHES, characters=158)
         return write.save(figure, request, name, caption=caption, header=roc.HEADER, rows=rows)
+
+
+def _mean(axes: "Axes", which: str, power: np.ndarray) -> list[write.Row]:
+    """A data set as the authors draw it: the mean TPR of its models at each FPR, shaded to a standard deviation on both sides."""
+    mean, spread, title = power.mean(axis=0), power.std(axis=0), PROBLEMS[which].title
+    low, high = mean - spread, mean + spread
+    axes.fill_between(LINEAR, low, high, color=OF_SETS[which], alpha=0.2, linewidth=0)
+    axes.plot(LINEAR, mean, color=OF_SETS[which], label=title)
+    series = zip(LINEAR, mean, low, high, strict=True)
+    return [("a", f"{title}, mean and standard deviation", *map(float, four), "", "") for four in series]
 
 
 def _column(dashes: str, power: float) -> tuple[str | float, str | float]:
@@ -157,7 +192,7 @@ def models(panels: list[Panel]) -> str:
         f"CIFAR-10: 64 features of four convolutions that were trained for {last_layers.EPOCHS} epochs on {last_layers.PRETRAINED:,} other images of it, since "
         f"CIFAR-100 is not at hand; Location-30 in the place of Purchase: 128 features of two tanh layers, trained on its ten smallest classes, the last layer is "
         f"for the {last_layers.LAST_CLASSES} others; Adult: 512 frozen random tanh features. The five models differ in the last layer, the background and the "
-        f"features; those of CIFAR-10 share a single trained network. Mean and covariance from {cifar.background:,}, {location.background:,} and {adult.background:,} background gradients at the start, "
+        f"features; those of CIFAR-10 share a single trained network, as those of the authors' public code do. Mean and covariance from {cifar.background:,}, {location.background:,} and {adult.background:,} background gradients at the start, "
         f"shrunk as Ledoit and Wolf do; games draw their records, with replacement, from the {cifar.pool:,}, {location.pool:,} and {adult.pool:,} others. "
     )
 

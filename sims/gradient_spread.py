@@ -18,7 +18,7 @@ from sims.gradients import NETWORKS, REFERENCES, TARGETS, on_one_thread
 
 
 @dataclass(frozen=True)
-class LastLayer:
+class OuterProducts:
     """Records as the last layer of a network sees them.
 
     Attributes:
@@ -29,14 +29,14 @@ class LastLayer:
     features: np.ndarray
     residuals: np.ndarray
 
-    def __getitem__(self, rows: np.ndarray) -> LastLayer:
-        return LastLayer(self.features[rows], self.residuals[rows])
+    def __getitem__(self, rows: np.ndarray) -> OuterProducts:
+        return OuterProducts(self.features[rows], self.residuals[rows])
 
-    def inner(self, other: LastLayer) -> np.ndarray:
+    def inner(self, other: OuterProducts) -> np.ndarray:
         """Inner products of the gradients of these records and of those.
 
         Examples:
-            >>> some = LastLayer(np.array([[1.0, 2.0], [1.0, 3.0]]), np.array([[-0.5, 0.5], [0.25, -0.25]]))
+            >>> some = OuterProducts(np.array([[1.0, 2.0], [1.0, 3.0]]), np.array([[-0.5, 0.5], [0.25, -0.25]]))
             >>> np.allclose(some.inner(some), some.gradients @ some.gradients.T)
             True
         """
@@ -49,14 +49,14 @@ class LastLayer:
         return rows.reshape(len(rows), -1)
 
 
-def last_layer_of(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> LastLayer:
+def last_layer_of(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> OuterProducts:
     """Records of these features and labels under a last layer of these weights, the offsets in the first row; the loss is the cross-entropy."""
     features = np.concatenate([np.ones((len(x), 1), np.float32), x.astype(np.float32)], axis=1)
     labels = np.eye(weights.shape[1], dtype=np.float32)[y]
-    return LastLayer(features, softmax(features @ weights, axis=1) - labels)
+    return OuterProducts(features, softmax(features @ weights, axis=1) - labels)
 
 
-def away(known: LastLayer, pool: LastLayer, neighbours: int = 1) -> np.ndarray:
+def away(known: OuterProducts, pool: OuterProducts, neighbours: int = 1) -> np.ndarray:
     """Standard deviations that a target's own score lies above the mean score of the pool.
 
     Args:

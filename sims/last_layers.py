@@ -14,6 +14,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 import mipsim as mi
 from mipsim import data
@@ -62,10 +63,14 @@ class Features:
         return (self.x.shape[1] + 1) * (self.outputs - 1)
 
     @property
+    def basis(self) -> np.ndarray:
+        """Orthonormal columns of outputs that add up to zero, shape (outputs, outputs - 1)."""
+        return np.linalg.qr(np.c_[np.ones(self.outputs), np.eye(self.outputs)[:, 1:]])[0][:, 1:]
+
+    @property
     def axes(self) -> np.ndarray:
         """Those axes, orthonormal columns, shape (dimension, rank): offsets come first, the outputs side by side."""
-        basis = np.linalg.qr(np.c_[np.ones(self.outputs), np.eye(self.outputs)[:, 1:]])[0][:, 1:]
-        return np.kron(np.eye(self.x.shape[1] + 1), basis)
+        return np.kron(np.eye(self.x.shape[1] + 1), self.basis)
 
 
 @dataclass(frozen=True)
@@ -175,15 +180,34 @@ class Attacked:
         features: of all records.
         background: places of the records that the attacker has gradients of.
         pool: those of the others, which games draw.
-        moments: of the background's gradients in the coordinates of `axes`, shrunk as Ledoit and Wolf do.
-        axes: as `Features.axes`.
+        moments: of the background's gradients in the coordinates of `Features.axes`, shrunk as Ledoit and Wolf do.
     """
 
     features: Features
     background: np.ndarray
     pool: np.ndarray
     moments: mi.ShrunkMoments
-    axes: np.ndarray
+
+
+class AlongAxes(mi.AbstractAttack):
+    """An attack on gradients of a last layer in the coordinates of `Features.axes`: products with a small basis, not with a large matrix.
+
+    Attributes:
+        attack: on these coordinates.
+        basis: as `Features.basis`.
+    """
+
+    attack: mi.AbstractAttack
+    basis: np.ndarray
+
+    def score(self, target: Array, output: Array) -> Array:
+        return self.attack.score(along(target, self.basis), along(output, self.basis))
+
+
+def along(gradients: Any, basis: np.ndarray) -> Any:
+    """The coordinates along the axes of gradients of shape (..., dimension): shape (..., rank)."""
+    lead = gradients.shape[:-1]
+    return (gradients.reshape(*lead, -1, len(basis)) @ basis).reshape(*lead, -1)
 
 
 @cache
@@ -201,8 +225,8 @@ def attack_on(features: Features, model: int) -> Attacked:
     order = np.random.default_rng([SEED, model]).permutation(len(features.y))
     background, pool = np.split(order, [min(BACKGROUND, len(order) // 2)])
     rows = nn.per_example_gradients(network, parameters, features.x[background], features.y[background])
-    axes = features.axes
-    return Attacked(features, background, pool, mi.ShrunkMoments(rows.astype(np.float64) @ axes), axes)
+    moments = mi.ShrunkMoments(along(rows.astype(np.float64), features.basis))
+    return Attacked(features, background, pool, moments)
 
 
 def _head(features: Features) -> tuple[Any, Any]:
@@ -225,7 +249,7 @@ def steps_game(of: Attacked, n: int, steps: int) -> tuple[mi.RandomTarget, mi.Ab
     network, parameters = _head(of.features)
     x, y = of.features.x[of.pool], of.features.y[of.pool]
     descent = nn.Descent(network, parameters, x, y, batch=n, steps=steps, rate=RATE)
-    attack = mi.GLiRPValue(of.moments, n, of.axes, logarithm=True)
+    attack = AlongAxes(mi.GLiRPValue(of.moments, n, logarithm=True), of.features.basis)
     some = of.background[:FOLLOWED]
     known = (of.features.x[some], of.features.y[some]) if steps > 1 else None
     summed = nn.SummedOverSteps(descent, attack, background=known)

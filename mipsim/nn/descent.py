@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_batching import sequential_vmap
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import choice, number, sample_size, whole
@@ -132,6 +134,13 @@ class Descent(AbstractMechanism):
         x, y = jnp.asarray(self.x), jnp.asarray(self.y)
         start = jax.tree.map(jnp.asarray, self.start)
         n, size, deviation = rows.shape[0], float(self.batch), 0.0
+        if self._is_plain_linear:
+            places = None if self.batch == n else self._batches(key_batches, n)
+            play = partial(_linear_steps, self.steps, self.rate)
+            if jax.default_backend() == "cpu":
+                play = sequential_vmap(play)
+            last, seen = play(rows, places, x, y, self.network.flat(start))
+            return seen if self.releases == "steps" else last
         if self.noise_multiplier:
             deviation = self.noise_multiplier * self.clip / size
 
@@ -157,6 +166,16 @@ class Descent(AbstractMechanism):
         first = self.network.flat(start, self.part)
         last, seen = jax.lax.scan(step, first, (jnp.arange(self.steps), self._batches(key_batches, n)))
         return last if seen is None else seen
+
+    @property
+    def _is_plain_linear(self) -> bool:
+        """Whether a step is a product of features and residuals: a linear classifier, whose gradients are neither clipped nor noisy."""
+        return (
+            self.network.kind == "linear"
+            and self.network.outputs > 1
+            and self.clip == math.inf
+            and self.sampling != "poisson"
+        )
 
     def _batches(self, key: PRNGKeyArray, n: int) -> Array:
         """For each step the places of its batch among the n records, shape (steps, batch); for Poisson batches a key."""
@@ -212,3 +231,33 @@ class Descent(AbstractMechanism):
         d = self.network.dimension(self.part)
         example = math.prod(self.network.inputs) + (d if self.clip < math.inf else 0)
         return n + self.steps * (self.batch * example + 2 * d)
+
+
+def _linear_steps(
+    steps: int, rate: float, rows: Array, places: Array | None, x: Array, y: Array, first: Array
+) -> tuple[Array, Steps]:
+    """(parameters after the last step, `Steps`) of a linear classifier without clipping: the features are gathered once, as columns.
+
+    One game after the other, since the features of a game fit the processor's cache and those of many do not.
+
+    Args:
+        steps, rate: as in `Descent`.
+        rows: of the data set, those of the game, shape (n,).
+        places: of each step's batch among them, shape (steps, batch); None = all of them, whose order does not matter.
+        x, y: the data set.
+        first: the parameters before the first step, offsets first, the classes side by side.
+    """
+    outputs = first.size // (math.prod(x.shape[1:]) + 1)
+    seen = x.reshape(x.shape[0], -1)[rows].T
+    seen = jax.lax.optimization_barrier(seen)  # a single step would gather once for each product
+    labels = jax.nn.one_hot(y[rows], outputs, axis=0, dtype=first.dtype)
+
+    def step(vector: Array, batch: Array | None) -> tuple[Array, Steps]:
+        some, own = (seen, labels) if batch is None else (seen[:, batch], labels[:, batch])
+        weights = vector.reshape(-1, outputs)
+        residual = jax.nn.softmax(weights[1:].T @ some + weights[0][:, None], axis=0) - own
+        total = jnp.concatenate([residual.sum(axis=1)[None], (residual @ some.T).T])
+        mean = total.ravel() / jnp.asarray(some.shape[1], vector.dtype)
+        return vector - jnp.asarray(rate, vector.dtype) * mean, Steps(vector, mean)
+
+    return jax.lax.scan(step, first, places, length=steps)

@@ -52,10 +52,15 @@ def test_it_is_plotted(
             assert float(row["band_low"]) <= float(row.get("tpr") or row["y"]) <= float(row["band_high"])
     if name in of_models:
         known = f"mu={1.14 * (5 if name.endswith('c') else 1) ** 0.5:.4g}"
-        for panel in "abc":
+        for panel in "bcd":
             curves = [row["curve"] for row in rows if row["panel"] == panel]
             models = [f"model={model}" for model in range(5)]
             assert list(dict.fromkeys(curves)) == [*models, known, "theorem 5.1, rank 63"]
+        together = [row["curve"] for row in rows if row["panel"] == "a"]
+        titles = [
+            f"{problem.title}, mean and standard deviation" for problem in last_layers.PROBLEMS.values()
+        ]
+        assert list(dict.fromkeys(together)) == [known, *titles]
         fpr, tpr = study_counts.roc_points(normal_counts(None, of_models[name], 7, tmp_path))
         assert caption.count(f"{np.trapezoid(tpr, fpr):.3f}") == 15
         # 7 x 9 axes of the stand-in's 7 x 10 parameters.

@@ -37,8 +37,10 @@ def mean_gradients(of: Features, vector: np.ndarray, rows: np.ndarray) -> np.nda
 
 
 @pytest.mark.evidence
-def test_gradients_vary_along_the_axes_alone(digits: Features, attacked: Attacked) -> None:
-    axes = attacked.axes
+def test_gradients_vary_along_the_axes_alone(digits: Features) -> None:
+    axes = digits.axes
+    some = np.random.default_rng(0).normal(size=(3, 130))
+    np.testing.assert_allclose(last_layers.along(some, digits.basis), some @ axes, atol=1e-12)
     assert axes.shape == (digits.dimension, digits.rank) == (130, 117)
     np.testing.assert_allclose(axes.T @ axes, np.eye(117), atol=1e-12)
     single = np.stack([mean_gradients(digits, digits.start, np.array([row])) for row in range(500)])
@@ -78,8 +80,8 @@ def test_a_game_is_the_training_and_its_score_the_log_p_values(
         theta = mean_gradients(of, vector, own)
         moved = mean_gradients(of, vector, some) - mean_gradients(of, of.start, some)
         for followed in (True, False):
-            away = (mean - theta) @ attacked.axes
-            off = (theta - moved * followed) @ attacked.axes - moments.mean
+            away = (mean - theta) @ of.axes
+            off = (theta - moved * followed) @ of.axes - moments.mean
             p = ncx2.logcdf(n * away @ inverse @ away, of.rank, n * off @ inverse @ off)
             expected -= p * followed
             unfollowed -= p * (not followed)
