@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MU = 1.14
 """mu_step of all three data sets, at K = d."""
-CAPTION_INCHES = 1.8
+CAPTION_INCHES = 2.0
 OF_SETS = dict(zip(PROBLEMS, (style.MEDIUM, style.HARD, style.EASY), strict=True))
 LINEAR = np.linspace(0.0, 1.0, 101)
 COLOURS = ("#2D1160", "#7B2382", "#B5367A", "#E75263", "#F98C5A")
