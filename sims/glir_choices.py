@@ -13,7 +13,7 @@ from scipy.stats import ncx2, rankdata
 import mipsim as mi
 from mipsim import data
 from sims.gradient_spread import last_layer_of
-from sims.gradients import SEED, on_one_thread
+from sims.gradients import SEED, single_threaded
 from sims.last_layers import BACKGROUND, Features
 
 INVERSES = ("shrunk", "sample", "triangle")
@@ -58,7 +58,7 @@ def log_p(
     return ncx2.logcdf(n * statistic.sum(axis=1), degrees, n * susceptibility.sum(axis=1))
 
 
-@on_one_thread
+@single_threaded
 def areas(of: Features, model: int, n: int, batches: int) -> dict[str, float]:
     """Inverse -> area under the ROC curve, the mean over batches of their own areas.
 

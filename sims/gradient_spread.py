@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri, softmax
 
 import mipsim as mi
 from mipsim import data
-from sims.gradients import NETWORKS, REFERENCES, TARGETS, on_one_thread
+from sims.gradients import NETWORKS, REFERENCES, TARGETS, single_threaded
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def away(known: OuterProducts, pool: OuterProducts, neighbours: int = 1) -> np.n
     return ((own - scores.mean(axis=0)) / scores.std(axis=0)).reshape(len(TARGETS), wide, 2)
 
 
-@on_one_thread
+@single_threaded
 def start(records: data.DataSet, victim: str, seed: int, neighbours: int = 1) -> np.ndarray:
     """The same of a victim of figure 3 with the network and the reference of another seed."""
     from mipsim import nn
