@@ -241,10 +241,12 @@ def _linear_steps(
     One game after the other, since the features of a game fit the processor's cache and those of many do not.
 
     Args:
-        steps, rate: as in `Descent`.
+        steps: as in `Descent`.
+        rate: as in `Descent`.
         rows: of the data set, those of the game, shape (n,).
         places: of each step's batch among them, shape (steps, batch); None = all of them, whose order does not matter.
-        x, y: the data set.
+        x: inputs of the data set.
+        y: its labels.
         first: the parameters before the first step, offsets first, the classes side by side.
     """
     outputs = first.size // (math.prod(x.shape[1:]) + 1)
