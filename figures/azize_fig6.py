@@ -13,7 +13,7 @@ from sims.azize_paper import REGULARISATION, estimated
 
 DESCRIPTION = "effect of the number of reference points on the covariance attack"
 REFERENCES = (1, 2, 5, 10, 100, 1000)
-COLOURS = ("#F6C27A", "#F0894D", "#D5485A", "#9B2A7A", "#5B2A86", "#1E1548")
+COLOURS = ("#F6C27A", "#F0894D", "#D5485A", "#9B2A7A", "#4E2374", "#1E1548")
 STRONGER = 1.0
 """A regularisation to compare with."""
 CAPTION_INCHES = 1.02
