@@ -9,7 +9,7 @@ import numpy as np
 
 from figures import style, write
 from figures.study_counts import Request, as_counts_error
-from sims.kaissis_utility import ARMS, SEEDS, TASKS, Task, accuracy, needed, promised_epsilon
+from sims.kaissis_utility import ARMS, SEEDS, TASKS, VARIANTS, Task, accuracy, needed, promised_epsilon
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 DESCRIPTION = "accuracy on CIFAR-10, and on SNLI and ImageNet where they are, with noise for the relaxed threat model and for the DPTM (trained, no games)"
 HEADER: write.Row = ("panel", "data", "threat_model", "noise_multiplier", "seed", "accuracy")
 COLOURS = {"DPTM": style.EASY, "RTM": style.HARD}
+CHANGES = {
+    "standard": "nothing",
+    "longer": "twice the steps",
+    "wider": "twice the widths",
+    "sharper": "images of 32 x 32",
+}
+"""Scale of panel a -> what differs from scale standard."""
 DELTAS = {1e-5: "10⁻⁵", 1.8e-6: "1.8 10⁻⁶", 1e-6: "10⁻⁶"}
 
 
@@ -47,10 +54,11 @@ def draw(request: Request) -> tuple[Path, ...]:
     """
     missing = {tag: task.lacking() for tag, task in TASKS.items()}
     panels = [_panel(tag, task, request) for tag, task in TASKS.items() if not missing[tag]]
-    words = _caption(request, panels, missing)
+    changes = _changes(request) if request.scale == "standard" else []
+    words = _caption(request, panels, missing, changes)
     wide = len(panels) > 1
     inches = 1.62 if wide else 2.12
-    rows: list[write.Row] = []
+    rows = list(changes)
     with style.journal():
         figure = style.blank(style.PAGE_INCHES if wide else style.COLUMN_INCHES + 0.6, 2.4 + inches)
         axes = np.atleast_1d(figure.subplots(1, len(panels)))
@@ -72,6 +80,17 @@ def _panel(tag: str, task: Task, request: Request) -> Panel:
     return Panel(tag, task, noises, {arm: _accuracies(task, arm, noises[arm], request) for arm in ARMS})
 
 
+def _changes(request: Request) -> list[write.Row]:
+    """A training of panel a for each change of scale standard and each noise, with the first seed only; rows of the CSV."""
+    task, rows = TASKS["a"], list[write.Row]()
+    for name in ("standard", *VARIANTS):
+        for arm, noise in {**needed(task, name), "no noise": 0.0}.items():
+            with as_counts_error():
+                value = accuracy(task, name, noise, request.seed, request.counts)
+            rows.append((name, task.title, arm, noise, request.seed, value))
+    return rows
+
+
 def _accuracies(task: Task, arm: str, noise: float, request: Request) -> np.ndarray:
     result: list[float] = []
     for seed in range(request.seed, request.seed + SEEDS):
@@ -89,6 +108,9 @@ def _bars(axes: "Axes", panel: Panel, first: int) -> list[write.Row]:
         values, noise = panel.accuracies[arm], panel.noises[arm]
         axes.bar(place, values.mean(), 0.55, color=COLOURS[arm], alpha=0.35)
         axes.errorbar(place, values.mean(), values.std(ddof=1), color=style.INK, capsize=3, linewidth=1.0)
+        reported = panel.task.reported[place]
+        axes.hlines(reported, place - 0.275, place + 0.275, color=style.INK, linestyle=":")
+        axes.text(place, reported + 0.01, f"paper, {reported:.2f}", ha="center", fontsize=7.5)
         axes.plot(
             place + np.linspace(-0.12, 0.12, len(values)), values, "o", color=COLOURS[arm], markersize=2.6
         )
@@ -101,16 +123,20 @@ def _bars(axes: "Axes", panel: Panel, first: int) -> list[write.Row]:
     return rows
 
 
-def _caption(request: Request, panels: list[Panel], missing: dict[str, tuple[str, ...]]) -> str:
+def _caption(
+    request: Request, panels: list[Panel], missing: dict[str, tuple[str, ...]], changes: list[write.Row]
+) -> str:
     smaller = (
         ""
         if request.scale == "full"
-        else " Networks, data and steps are smaller than the paper's, hence the accuracy; scale full, for a GPU, has all records, and ResNet-9 with its own widths."
+        else " The networks and pictures are smaller than the paper's, which does not state its steps; scale full, for a GPU, has ResNet-9 with its own widths."
     )
+    if changes:
+        smaller += f" With a single change to panel a, seed {request.seed} alone, noise of the DPTM, of the RTM and none: {_compared(changes)}."
     return (
         f"After Kaissis et al. (2023), Fig. 4{''.join(panel.tag for panel in panels)}: test accuracy by DP-SGD with Poisson batches and steps of Adam; noise multiplier "
         "for the promise in the DPTM and in the relaxed threat model (d = 1, magnitudes composed step by step). "
-        f"Bars: mean of {SEEDS} seeds from {request.seed}, with the standard deviation. "
+        f"Bars: mean of {SEEDS} seeds from {request.seed}, with the standard deviation; dotted: the paper's. "
         f"{' '.join(_results(panel, request.scale) for panel in panels)}{smaller} "
         "Adam and its rate were chosen with one seed of CIFAR-10's smallest scale and 2,000 of its test images; there plain SGD had both at 0.27 with rate 0.4, and the RTM 0.015 behind with "
         "rates 1 and 2. "
@@ -135,6 +161,13 @@ def _results(panel: Panel, name: str) -> str:
     return (
         f"{task.title}, ({task.epsilon:g}, {DELTAS[task.delta]}): {network}{ours}, {scale.records:,} {shape}, batches of {scale.batch:,}, {scale.steps:,} steps, "
         f"clip {scale.clip:g}, rate {scale.rate:g}: {text}; the paper has {_reported(task)}."
+    )
+
+
+def _compared(changes: list[write.Row]) -> str:
+    return "; ".join(
+        f"{words} {', '.join(f'{float(row[-1]):.3f}' for row in changes if row[0] == name)}"
+        for name, words in CHANGES.items()
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Literal
@@ -187,6 +187,14 @@ def pairs(scale: Scale) -> tuple[data.DataSet, data.DataSet]:
     return data.snli(records=scale.records), data.snli("test", records=scale.tested)
 
 
+_STANDARD = Scale((8, 16, 32, 64), 1, 50_000, 10_000, 2_500, 5, 2e-3)
+VARIANTS = {
+    "longer": replace(_STANDARD, epochs=10),
+    "wider": replace(_STANDARD, widths=(16, 32, 64, 128)),
+    "sharper": replace(_STANDARD, halvings=0),
+}
+"""Scale standard of CIFAR-10 with a single change each, for what the distance to the paper is due to."""
+
 TASKS = {
     "a": Task(
         "CIFAR-10",
@@ -198,8 +206,9 @@ TASKS = {
         cifar,
         {
             "quick": Scale((8, 16, 32, 64), 1, 10_000, 10_000, 500, 4, 2e-3),
-            "standard": Scale((8, 16, 32, 64), 1, 50_000, 10_000, 2_500, 5, 2e-3),
+            "standard": _STANDARD,
             "full": Scale((64, 128, 256, 512), 0, 50_000, 10_000, 4_096, 50, 2e-3),
+            **VARIANTS,
         },
         "kaissis_fig4",
     ),
