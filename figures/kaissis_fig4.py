@@ -57,7 +57,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     changes = _changes(request) if request.scale == "standard" else []
     words = _caption(request, panels, missing, changes)
     wide = len(panels) > 1
-    inches = 1.62 if wide else 2.12
+    inches = 2.0 if wide else 2.9
     rows = list(changes)
     with style.journal():
         figure = style.blank(style.PAGE_INCHES if wide else style.COLUMN_INCHES + 0.6, 2.4 + inches)
@@ -110,7 +110,7 @@ def _bars(axes: "Axes", panel: Panel, first: int) -> list[write.Row]:
         axes.errorbar(place, values.mean(), values.std(ddof=1), color=style.INK, capsize=3, linewidth=1.0)
         reported = panel.task.reported[place]
         axes.hlines(reported, place - 0.275, place + 0.275, color=style.INK, linestyle=":")
-        axes.text(place, reported + 0.01, f"paper, {reported:.2f}", ha="center", fontsize=7.5)
+        axes.text(place, reported + 0.02, f"paper, {reported:.2f}", ha="center", fontsize=7.5)
         axes.plot(
             place + np.linspace(-0.12, 0.12, len(values)), values, "o", color=COLOURS[arm], markersize=2.6
         )
@@ -120,6 +120,7 @@ def _bars(axes: "Axes", panel: Panel, first: int) -> list[write.Row]:
         ]
     axes.set_xticks(range(len(ARMS)), [rf"{arm}, $\sigma = {panel.noises[arm]:.2f}$" for arm in ARMS])
     axes.set_xlim(-0.6, len(ARMS) - 0.4)
+    axes.set_ylim(0.0, 1.0)
     return rows
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from figures.__main__ import DATA, FIGURES, SCALES, SECONDS, description, duration
 from figures.check import Checked, check, opened
 from mipsim._files import replace_file
+from mipsim._words import plural
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "figures"
@@ -80,7 +81,8 @@ def counted(rows: Sequence[Checked]) -> str:
         "NO RESULT": ("has no stored result", "have no stored result"),
     }
     rest = [f"{n} {words[verdict][n > 1]}" for verdict in words if (n := counts[verdict])]
-    return f"{counts['AGREES']} of {counts.total()} comparisons agree" + "".join(
+    total = plural(counts.total(), "comparison")
+    return f"{counts['AGREES']} of {total} {'agrees' if counts.total() == 1 else 'agree'}" + "".join(
         f"{', ' if text is not rest[-1] or len(rest) == 1 else ' and '}{text}" for text in rest
     )
 

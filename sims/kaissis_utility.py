@@ -245,7 +245,7 @@ TASKS = {
         "imagenet32",
     ),
 }
-"""Panel -> task. Two cores finish panel a at the first scale in minutes and at the second within an hour; the last is for a GPU. Of the first
+"""Panel -> task. Two cores finish panel a at the first scale in minutes and at the second, variants included, within an hour; "full" is for a GPU. Of the first
 scale, trainings of c on random images took about as long as those of a, those of b on random numbers less."""
 
 
