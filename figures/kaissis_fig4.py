@@ -57,7 +57,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     changes = _changes(request) if request.scale == "standard" else []
     words = _caption(request, panels, missing, changes)
     wide = len(panels) > 1
-    inches = 2.0 if wide else 2.9
+    inches = 2.0 if wide else 2.45
     rows = list(changes)
     with style.journal():
         figure = style.blank(style.PAGE_INCHES if wide else style.COLUMN_INCHES + 0.6, 2.4 + inches)
