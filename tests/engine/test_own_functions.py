@@ -90,7 +90,7 @@ def selects(key, records):
 IMPURE = [
     (
         legacy,
-        r"mechanism legacy draws from np\.random while it is traced, once for all games; draw from the key",
+        r"mechanism legacy draws from np\.random while it is traced, once for all games; draw from its key",
     ),
     (modern, "mechanism modern draws from a NumPy generator while it is traced, once for all games"),
     (python, "mechanism python draws from random while it is traced"),
