@@ -14,7 +14,7 @@ def show(lines: Iterable[str]) -> None:
     Examples:
         >>> show(["first", "second"])
         first
-        two
+        second
     """
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in lines:
