@@ -134,12 +134,12 @@ class Descent(AbstractMechanism):
         x, y = jnp.asarray(self.x), jnp.asarray(self.y)
         start = jax.tree.map(jnp.asarray, self.start)
         n, size, deviation = rows.shape[0], float(self.batch), 0.0
-        if self._is_plain_linear:
-            places = None if self.batch == n else self._batches(key_batches, n)
+        # With smaller batches automatic differentiation takes less time.
+        if self._is_plain_linear and self.batch == n:
             play = partial(_linear_steps, self.steps, self.rate)
             if jax.default_backend() == "cpu":
                 play = sequential_vmap(play)
-            last, seen = play(rows, places, x, y, self.network.flat(start))
+            last, seen = play(rows, x, y, self.network.flat(start))
             return seen if self.releases == "steps" else last
         if self.noise_multiplier:
             deviation = self.noise_multiplier * self.clip / size
@@ -234,9 +234,9 @@ class Descent(AbstractMechanism):
 
 
 def _linear_steps(
-    steps: int, rate: float, rows: Array, places: Array | None, x: Array, y: Array, first: Array
+    steps: int, rate: float, rows: Array, x: Array, y: Array, first: Array
 ) -> tuple[Array, Steps]:
-    """(parameters after the last step, `Steps`) of a linear classifier without clipping: the features are gathered once, as columns.
+    """(parameters after the last step, `Steps`) of a linear classifier without clipping whose batches are all n records, gathered once.
 
     One game after the other, since the features of a game fit the processor's cache and those of many do not.
 
@@ -244,7 +244,6 @@ def _linear_steps(
         steps: as in `Descent`.
         rate: as in `Descent`.
         rows: of the data set, those of the game, shape (n,).
-        places: of each step's batch among them, shape (steps, batch); None = all of them, whose order does not matter.
         x: inputs of the data set.
         y: its labels.
         first: the parameters before the first step, offsets first, the classes side by side.
@@ -254,12 +253,11 @@ def _linear_steps(
     seen = jax.lax.optimization_barrier(seen)  # a single step would gather once for each product
     labels = jax.nn.one_hot(y[rows], outputs, axis=0, dtype=first.dtype)
 
-    def step(vector: Array, batch: Array | None) -> tuple[Array, Steps]:
-        some, own = (seen, labels) if batch is None else (seen[:, batch], labels[:, batch])
+    def step(vector: Array, _: None) -> tuple[Array, Steps]:
         weights = vector.reshape(-1, outputs)
-        residual = jax.nn.softmax(weights[1:].T @ some + weights[0][:, None], axis=0) - own
-        total = jnp.concatenate([residual.sum(axis=1)[None], (residual @ some.T).T])
-        mean = total.ravel() / jnp.asarray(some.shape[1], vector.dtype)
+        residual = jax.nn.softmax(weights[1:].T @ seen + weights[0][:, None], axis=0) - labels
+        total = jnp.concatenate([residual.sum(axis=1)[None], (residual @ seen.T).T])
+        mean = total.ravel() / jnp.asarray(seen.shape[1], vector.dtype)
         return vector - jnp.asarray(rate, vector.dtype) * mean, Steps(vector, mean)
 
-    return jax.lax.scan(step, first, places, length=steps)
+    return jax.lax.scan(step, first, None, length=steps)

@@ -289,9 +289,9 @@ def test_bad_input_is_a_single_sentence(make: Any, says: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("batch", "sampling"), [(9, "shuffled"), (4, "shuffled"), (4, "fixed")])
+@pytest.mark.parametrize("sampling", ["shuffled", "fixed"])
 def test_a_linear_classifier_takes_the_steps_of_any_network(
-    batch: int, sampling: Any, monkeypatch: pytest.MonkeyPatch
+    sampling: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Products of features and residuals against automatic differentiation, in six games at once; a rate 3% off is seen."""
     random = np.random.default_rng(5)
@@ -299,7 +299,7 @@ def test_a_linear_classifier_takes_the_steps_of_any_network(
     keys, rows = jax.random.split(jax.random.key(1), 6), random.integers(20, size=(6, 9, 1)).astype(float)
 
     def played(rate: float) -> tuple[np.ndarray, np.ndarray]:
-        some = nn.Descent(network, network.start(2), x, y, batch=batch, steps=5, rate=rate, sampling=sampling)
+        some = nn.Descent(network, network.start(2), x, y, batch=9, steps=5, rate=rate, sampling=sampling)
         with exact_scope():
             seen = jax.vmap(some.release)(keys, jnp.asarray(rows))
         return np.asarray(seen.parameters), np.asarray(seen.gradients)
