@@ -9,7 +9,7 @@ alpha = 0.5
 # A threshold on it says "member" always (FPR 1) or never (FPR 0, power 0).
 power_of_ratio = 0.0
 
-# The score s = the released bit says "member" on either of the two outputs.
+# The score s = the released bit says "member" on exactly one of the two outputs.
 fpr_of_bit = power_of_bit = 0.5
 
 print(

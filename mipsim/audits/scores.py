@@ -328,7 +328,7 @@ def read_scores(
     """Read scores from a file.
 
     Its ending says how it is written: text with a header and any separator (.csv, .tsv, .txt), .json, .jsonl, .parquet or .npz.
-    The columns, or arrays, are `score` and any of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters,
+    The columns, or arrays, are `score` and exactly one of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters,
     `run` (or `model`) and `record` if there are several runs; or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is
     recognised by its names. Other names need `columns`.
 

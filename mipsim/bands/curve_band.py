@@ -204,19 +204,22 @@ class CurveBand:
         least, most = numbers(self.alpha_high, self.beta_high), numbers(self.alpha_low, self.beta_low)
         return (least[0], most[0]), (least[1], most[1])
 
-    def lines_of_ties(self, auc: tuple[float, float]) -> list[tuple[str, str]]:
+    def lines_of_ties(
+        self, advantage: tuple[float, float], auc: tuple[float, float]
+    ) -> list[tuple[str, str]]:
         """The report of ties, as named lines; none where the steps of the curve add little to the interval of its advantage.
 
         Args:
+            advantage: its interval, whatever the order of scores between two neighbouring thresholds.
             auc: interval of the AUC where scores between two neighbouring thresholds are equal.
 
         Examples:
             >>> band = CurveBand.from_counts(range(9000, 0, -10), 9000, range(10, 9001, 10), 9000, 0.001)
-            >>> band.lines_of_ties((0.5, 0.6))
+            >>> band.lines_of_ties(band.advantage_interval(), (0.5, 0.6))
             []
         """
         (low, high), (area_low, area_high) = self.intervals_of_ties()[0], auc
-        if not _STEPS < self.advantage_interval()[1] - high < 1.0:
+        if not _STEPS < advantage[1] - high < 1.0:
             return []
         text = f"advantage [{low:.4g}, {high:.4g}], AUC [{area_low:.4g}, {area_high:.4g}]"
         return [("if tied", f"{text}: scores between two thresholds may lie in any order, unless they tie")]

@@ -307,12 +307,13 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 math.log(8.0 / risk) / (2.0 * games)
             )  # fails in a world with probability risk / 4
             ends += [np.maximum(count / games - away, 0.0), np.minimum(count / games + away, 1.0)]
+        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
         bands = (
-            replace(self, confidence=1.0 - risk / 2.0).curve_band,
+            CurveBand.from_counts(*counts, risk / 2.0, are_single(self.thresholds)),
             CurveBand(*ends, single=are_single(finer[0])),
         )
         low, high = zip(*(band.advantage_interval() for band in bands), strict=True)
-        return max(low), min(high)
+        return min(max(low), min(high)), max(max(low), min(high))
 
     def auc_interval(self) -> tuple[float, float]:
         """Interval of the area under the attack's ROC curve, equal scores counted half.
@@ -562,7 +563,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         more = (
             [("why [0, 1]", self._silence)]
             if silent
-            else self.curve_band.lines_of_ties(self._auc_interval(tied=True))
+            else self.curve_band.lines_of_ties((a_low, a_high), self._auc_interval(tied=True))
         )
         return [
             ("FPR range", reach),

@@ -114,7 +114,9 @@ def _single_values(scores: np.ndarray) -> np.ndarray:
     known = np.isfinite(values)
     if not whole:
         width = _rounding(finite)
-        near = np.searchsorted(finite, values + width, "right") - np.searchsorted(finite, values - width)
+        with np.errstate(over="ignore"):
+            low, high = values - width, values + width
+        near = np.searchsorted(finite, high, "right") - np.searchsorted(finite, low)
         known &= near <= _SPLIT * counts
     # Compiled code takes subnormal numbers for 0.
     known &= (values == 0.0) | (np.abs(values) >= np.finfo(np.float64).tiny)

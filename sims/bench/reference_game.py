@@ -57,7 +57,7 @@ def reference_game(quick: bool) -> Contest:
 
 
 def random_target_game(quick: bool) -> Contest:
-    """Games of the same data whose target is any of their records or a fresh record, with the scalar product."""
+    """Games of the same data whose target is a random record of theirs or a fresh record, with the scalar product."""
     data = reference_data()
     game, attack = mi.RandomTarget(mi.EmpiricalMean(), data, n=N), mi.ScalarProduct(data.mean)
     p = jnp.asarray(data.p, jnp.float32)

@@ -189,3 +189,24 @@ def test_the_interval_of_the_advantage_narrows_with_the_games_and_covers_it() ->
     assert (abs((low + high) / 2.0 - truth) > (high - low) / 10.0).sum() > 85
     few, many = (high - low).mean(), np.diff(_advantage_of_play(rng, 50_000))[0]
     assert many < 0.3 + few / 5.0  # the atom's cell has 0.25 of the games, in any order
+
+
+def test_the_report_names_ties_only_where_the_finer_counts_leave_room_for_them() -> None:
+    edges, games = np.linspace(-4.0, 5.0, 400), 100_000
+    above, below = (np.round(games * ndtr(side)) for side in (-edges, edges - 1.0))
+    few = np.arange(20, 400, 90)
+    for finer, words in ((None, True), ((edges, above, below), False)):
+        own = EmpiricalTradeOff.from_counts(
+            edges[few], above[few], games, below[few], games, finer_counts=finer
+        )
+        assert ("if tied" in str(own)) == words
+
+
+def test_the_interval_of_the_advantage_exists_at_the_highest_confidence() -> None:
+    t = np.linspace(-2.0, 3.0, 100)
+    above, below = (np.round(10**6 * ndtr(side)) for side in (-t, t - 1.0))
+    own = EmpiricalTradeOff.from_counts(
+        t[::9], above[::9], 10**6, below[::9], 10**6, 1.0 - 2.0**-53, finer_counts=(t, above, below)
+    )
+    low, high = own.advantage_interval()
+    assert low < 2.0 * ndtr(0.5) - 1.0 < high

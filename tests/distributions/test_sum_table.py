@@ -156,3 +156,66 @@ def test_a_characteristic_function_of_another_law_is_refused(monkeypatch, wrong,
     monkeypatch.setattr(Erlang, "characteristic", lambda self: wrong)
     with pytest.raises(ValueError, match=says):
         standard_forms(Erlang([2.0], [1.0]))
+
+
+class OwnStudent(AbstractProduct):
+    """A user's own distribution, known by moments and a characteristic function, whose tails may be long."""
+
+    df: np.ndarray
+    scale: np.ndarray
+
+    def __init__(self, df, scale=1.0):
+        self.df, self.scale = coordinates(None, df=df, scale=scale)
+
+    @property
+    def inner(self):
+        return mi.StudentT(self.df, scale=self.scale)
+
+    @property
+    def mean(self):
+        return self.inner.mean
+
+    def central_moment(self, order):
+        return self.inner.central_moment(order)
+
+    def characteristic(self):
+        return self.inner.characteristic()
+
+    def sample(self, key, n):
+        return self.inner.sample(key, n)
+
+    def in_support(self, point):
+        return self.inner.in_support(point)
+
+    def easiest_target(self):
+        raise ValueError("unbounded")
+
+    def hardest_target(self):
+        return self.mean
+
+
+def test_tails_too_long_for_a_transform_to_show_the_variance_give_no_table(monkeypatch):
+    assert standard_forms(OwnStudent([5.0])) is not None
+    assert standard_forms(OwnStudent([2.2])) is None
+    monkeypatch.setattr(OwnStudent, "characteristic", lambda self: mi.StudentT([3.0]).characteristic())
+    with pytest.raises(ValueError, match=r"OwnStudent\.characteristic has mean 0 and variance 2\.99"):
+        standard_forms(OwnStudent([2.2]))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        (np.ones(1), np.ones(1), mi.Gaussian([0.0], [1.0])),
+        (np.full(1, 3.0), np.ones(1), mi.Gaussian([0.0], [1.03])),
+        (np.full(1, 3.0), np.ones(1), mi.Gaussian([0.01], [1.0])),
+    ],
+)
+def test_a_location_scale_family_of_another_law_is_refused(monkeypatch, form):
+    own = OwnStudent([4.0], scale=np.sqrt(4.5))  # variance 9
+    monkeypatch.setattr(
+        OwnStudent, "location_scale", lambda self: (np.full(1, 3.0), np.ones(1), mi.Gaussian([0.0], [1.0]))
+    )
+    assert standard_forms(own) is not None
+    monkeypatch.setattr(OwnStudent, "location_scale", lambda self: form)
+    with pytest.raises(ValueError, match=r"OwnStudent\.location_scale has standard deviations"):
+        standard_forms(own)
