@@ -547,7 +547,7 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
 
 
 def _suggestion(table: Table) -> str:
-    """The option that would settle which column is what, for a shell or for Python; NAME where no name suggests itself."""
+    """The options that would settle which column is what, for a shell or for Python; NAME where no name suggests itself."""
 
     def first(pattern: str, place: int) -> str:
         if table.hint:
@@ -564,7 +564,10 @@ def _suggestion(table: Table) -> str:
         first("member|label|coin|is_in|train", 2),
     )
     text = f"score={score},member={member}"
-    return f"columns={text!r}" if table.in_memory else f"--columns {shlex.quote(text)}"
+    loss = _LOSSES.search(score.lower())  # what `_refuse_loss` would ask for next
+    if table.in_memory:
+        return f"columns={text!r}" + (', higher="out"' if loss else "")
+    return f"--columns {shlex.quote(text)}" + (" --higher out" if loss else "")
 
 
 def _refuse_loss(name: str, higher: str | None, in_memory: bool = False) -> None:

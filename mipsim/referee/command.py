@@ -209,9 +209,8 @@ def _each(
 @click.argument("scores", metavar="SCORES")
 @click.option(
     "--design",
-    required=True,
     type=OneOf(tuple(DESIGNS)),
-    help="how the scores were collected, which cannot be inferred from them",
+    help="how the scores were collected, which cannot be inferred from them: must be given",
 )
 @click.option(
     "--runs",
@@ -293,6 +292,10 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
     from mipsim import audits
     from mipsim._files import writable_folder
 
+    if how["design"] is None:
+        raise click.UsageError(
+            f"--design is missing; it must be one of {', '.join(DESIGNS)}; independent takes --runs N too, how many trainings made the scores"
+        )
     if out is not None:
         writable_folder("--out", Path(out), make=False)  # before the work; bad scores shall make no folder
     result = audits.audit(scores, **how)

@@ -2,6 +2,7 @@
 
 import shlex
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -283,3 +284,14 @@ def test_members_and_non_members_are_columns_of_a_csv_too(tmp_path):
     file.write_text("members,non_members\n" + "\n".join(f"{a},{b}" for a, b in rows), encoding="utf-8")
     result = mi.audit(file, design="independent", runs=400)
     assert (result.in_scores, result.out_scores) == (200, 200)
+
+
+def test_a_loss_whose_columns_are_unclear_is_read_at_the_second_attempt(tmp_path: Path) -> None:
+    """The first message names every option that is needed."""
+    text = rows("my loss,is member", VALUES, MEMBER)
+    (tmp_path / "s.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"'score=my loss,member=is member' --higher out$") as error:
+        read_scores(tmp_path / "s.csv")
+    _, columns, _, higher = shlex.split(str(error.value).partition("name them, as ")[2])
+    result = read_scores(tmp_path / "s.csv", columns=columns, higher=higher)
+    assert same(replace(result, values=-result.values))

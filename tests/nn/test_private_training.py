@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
@@ -112,12 +113,12 @@ def test_a_poisson_step_divides_by_the_expected_number() -> None:
 @pytest.mark.evidence
 def test_parts_that_only_fill_up_a_batch_add_nothing() -> None:
     network, start = small()
-    retained = np.arange(40) < 3
+    x, y, retained = jnp.asarray(X), jnp.asarray(Y), jnp.arange(40) < 3
     vector = network.flat(start)
     for memory in (example_bytes(network), 10 * example_bytes(network), 2**29):
         result = mean_gradient(
-            network, start, vector, X, Y, included=retained, size=3.0, clip=0.5, memory=memory
-        )  # pyright: ignore[reportArgumentType]
+            network, start, vector, x, y, included=retained, size=3.0, clip=0.5, memory=memory
+        )
         assert np.allclose(result, clipped(0.5)[:3].mean(axis=0), rtol=0, atol=1e-6)
 
 
