@@ -176,12 +176,12 @@ def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
     less = f" ({fewer})" if fewer else ""
     left = {item.name: len(item.points) - len(setting.listed(item)) for item in every}
     among = [f"{name} {count}" for name, count in left.items() if count]
-    dear = (
-        f"{plural(sum(left.values()), 'dear point')} of {plural(len(among), 'statement')} ({', '.join(among)}), "
+    expensive = (
+        f"{plural(sum(left.values()), 'expensive point')} of {plural(len(among), 'statement')} ({', '.join(among)}), "
         if among
         else ""
     )
-    return f"Left to --scale full: {dear}{GAMES[-1]:,} games a world instead of {usual:,}{less}, most sampled points, second routes at points that are not reported."
+    return f"Left to --scale full: {expensive}{GAMES[-1]:,} games a world instead of {usual:,}{less}, most sampled points, second routes at points that are not reported."
 
 
 def seconds_of(statements: Iterable[Statement]) -> dict[str, float]:

@@ -564,17 +564,23 @@ def _suggestion(table: Table) -> str:
         first("member|label|coin|is_in|train", 2),
     )
     text = f"score={score},member={member}"
-    loss = _LOSSES.search(score.lower())  # what `_refuse_loss` would ask for next
+    higher = []
+    if _LOSSES.search(score.lower()):  # what `_refuse_loss` would ask for next
+        higher = [_higher_out(table.in_memory)]
     if table.in_memory:
-        return f"columns={text!r}" + (', higher="out"' if loss else "")
-    return f"--columns {shlex.quote(text)}" + (" --higher out" if loss else "")
+        return ", ".join([f"columns={text!r}", *higher])
+    return " ".join([f"--columns {shlex.quote(text)}", *higher])
+
+
+def _higher_out(in_memory: bool) -> str:
+    return 'higher="out"' if in_memory else "--higher out"
 
 
 def _refuse_loss(name: str, higher: str | None, in_memory: bool = False) -> None:
     if higher is None and _LOSSES.search(name.lower()):
         raise ValueError(
             f"the scores are named {printable(repr(name), 40)}, and a loss is lower for members; say for which world higher ones are, as "
-            + ('higher="out"' if in_memory else "--higher out")
+            + _higher_out(in_memory)
         )
 
 

@@ -312,8 +312,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             CurveBand.from_counts(*counts, risk / 2.0, are_single(self.thresholds)),
             CurveBand(*ends, single=are_single(finer[0])),
         )
-        low, high = zip(*(band.advantage_interval() for band in bands), strict=True)
-        return min(max(low), min(high)), max(max(low), min(high))
+        lows, highs = zip(*(band.advantage_interval() for band in bands), strict=True)
+        low, high = sorted((max(lows), min(highs)))  # they may cross, with a probability below `risk`
+        return low, high
 
     def auc_interval(self) -> tuple[float, float]:
         """Interval of the area under the attack's ROC curve, equal scores counted half.

@@ -139,7 +139,7 @@ def test_dear_points_are_left_to_full_scale_and_the_run_says_which(make):
         else:
             assert [point.parameters["law"] for point in outcome.judged] == ["Bernoulli", NASTY, "Bernoulli"]
             assert "3 points judged, 3 of its own; 1 more of its own at --scale full; " in outcome.how
-            assert "Left to --scale full: 1 dear point of 1 statement (a 1), " in left_to_full(
+            assert "Left to --scale full: 1 expensive point of 1 statement (a 1), " in left_to_full(
                 [item], setting
             )
         assert len(judge(item, setting, item.points).judged) == 4  # requested by --at

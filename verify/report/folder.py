@@ -28,11 +28,12 @@ from verify.report.record import command_of, record_of
 PACKAGES = ("jax", "jaxlib", "equinox", "numpy", "scipy")
 TITLE = "Verdicts on privacy theorems"
 LEAD = (
-    "Each statement is of a paper, or a part of such a statement, or a correction, judged at listed points and, for most, at points that fill the "
-    "part of its domain that its laws reach: by exact laws, and by membership-inference games where no law is known. CONFIRMED: "
-    "at every judged point the interval of the gap lies inside the tolerance that was declared beforehand (a bound by an exact law "
-    "has none); beside the word stand how many points were judged, and at how many a recorded search looked. REFUTED: at some point it excludes the statement; what is wrong with it is its defect, and the sentences of the "
-    "paper that restrict it are part of it. INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
+    "Each entry is a statement of a paper, a part of such a statement, or a correction. It is judged at listed points and, for most entries, at "
+    "points spread over its domain: by exact distributions, or by membership-inference games where none is known. CONFIRMED: at every judged "
+    "point the interval of the gap lies inside the tolerance, which was fixed before the run (a bound by an exact distribution has no "
+    "tolerance). The row states how many points were judged, and how many more a recorded search looked at. REFUTED: at some point the "
+    "interval excludes the statement. The defect says what is wrong; sentences of the paper that restrict the statement are part of it. "
+    "INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
 )
 
 
