@@ -22,6 +22,18 @@ MEMORY = 2**29
 """Bytes that a micro-batch takes at most, by default: half a gibibyte."""
 
 
+def device_memory() -> int:
+    """Bytes that a micro-batch may take where training has the device to itself: `MEMORY`, or three quarters of an accelerator's memory.
+
+    Examples:
+        >>> device_memory() >= MEMORY
+        True
+    """
+    device = jax.devices()[0]
+    limit = (device.memory_stats() or {}).get("bytes_limit") if device.platform != "cpu" else None
+    return max(MEMORY, 3 * (limit or 0) // 4)
+
+
 def per_example_gradients(
     network: Network,
     parameters: Parameters,

@@ -111,8 +111,13 @@ class Network:
         self, parameters: Parameters, vector: Float[Array, " d"], part: str = "trained"
     ) -> Parameters:
         """The parameters with a part of them replaced by a vector."""
-        restore = ravel_pytree({name: parameters[name] for name in self.layers(part)})[1]
-        return {**parameters, **restore(vector)}
+        return {**parameters, **self.unflatten(parameters, part)(vector)}
+
+    def unflatten(
+        self, parameters: Parameters, part: str = "trained"
+    ) -> Callable[[Float[Array, " d"]], Parameters]:
+        """What makes the layers of a part of such parameters from a single vector."""
+        return ravel_pytree({name: parameters[name] for name in self.layers(part)})[1]
 
     @cached_property
     def shapes(self) -> Any:

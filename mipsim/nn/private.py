@@ -7,6 +7,7 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from scipy import stats
 
@@ -81,12 +82,22 @@ def mean_gradient(
     if clip == math.inf:
         return jax.grad(lambda now: weights @ losses(now, x, y))(vector) * scale
 
+    restore = network.unflatten(parameters, part)
+
+    def loss(now: Parameters, inputs: Array, label: Array) -> Array:
+        return network.losses({**parameters, **now}, inputs[None], label[None])[0]
+
     def clipped_sum(inputs: Array, labels: Array, own: Array) -> Array:
-        rows = jax.vmap(jax.grad(lambda now, a, b: losses(now, a[None], b[None])[0]), (None, 0, 0))(
-            vector, inputs, labels
+        # Array by array: a row of all parameters for each example would have to be written and read once more.
+        leaves, tree = jax.tree.flatten(
+            jax.vmap(jax.grad(loss), (None, 0, 0))(restore(vector), inputs, labels)
         )
-        norms = jnp.linalg.norm(rows, axis=1)
-        return (own * jnp.where(norms > clip, clip / norms, 1.0).astype(vector.dtype)) @ rows
+        squares = [jnp.sum(leaf.reshape(len(leaf), -1) ** 2, axis=1) for leaf in leaves]
+        norms = jnp.sqrt(jnp.sum(jnp.stack(squares), axis=0))
+        shares = own * jnp.where(norms > clip, clip / norms, 1.0).astype(vector.dtype)
+        return ravel_pytree(
+            tree.unflatten([jnp.tensordot(shares, leaf, 1, precision="highest") for leaf in leaves])
+        )[0]
 
     # In parts of equal size, the last filled up with examples of weight 0: as many as there is memory for.
     parts = -(-count // max(1, memory // example_bytes(network, part)))

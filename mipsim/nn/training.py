@@ -20,7 +20,7 @@ from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import choice, file_path, number, whole
 from mipsim._words import printable
 from mipsim.nn.batch_files import identity_of
-from mipsim.nn.gradients import checked_examples
+from mipsim.nn.gradients import checked_examples, device_memory
 from mipsim.nn.network import Network, Parameters
 from mipsim.nn.private import SAMPLING, checked_clipping, longest_batch, mean_gradient, noisy
 
@@ -127,7 +127,7 @@ def train(
                 )
         placed = jnp.asarray(inputs), jnp.asarray(labels)
         deviation = noise_multiplier * clip / batch if noise_multiplier else 0.0
-        step = _Step(network, chosen.update, clip, batch)
+        step = _Step(network, chosen.update, clip, batch, device_memory())
         for epoch in range(done, epochs):
             rows, retained = _batches(np.random.default_rng([seed, epoch]), len(labels), batch, sampling)
             noise = None
@@ -159,6 +159,7 @@ class _Step(NamedTuple):
     update: Any
     clip: float
     size: int
+    memory: int
 
 
 @partial(jax.jit, static_argnums=0)
@@ -170,7 +171,15 @@ def _epoch(
     def step(now: tuple[jax.Array, Any], batch: Any) -> tuple[tuple[jax.Array, Any], None]:
         (vector, memory), (at, chosen, own) = now, batch
         mean = mean_gradient(
-            of.network, parameters, vector, x[chosen], y[chosen], included=own, size=of.size, clip=of.clip
+            of.network,
+            parameters,
+            vector,
+            x[chosen],
+            y[chosen],
+            included=own,
+            size=of.size,
+            clip=of.clip,
+            memory=of.memory,
         )
         if noise is not None:
             mean = noisy(jax.random.fold_in(noise[0], at), mean, noise[1])
