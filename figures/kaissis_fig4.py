@@ -22,6 +22,7 @@ CHANGES = {
     "longer": "twice the steps",
     "wider": "twice the widths",
     "sharper": "images of 32 x 32",
+    "augmented": "gradients over four mirrored and shifted views of each image",
 }
 """Scale of panel a -> what differs from scale standard."""
 DELTAS = {1e-5: "10⁻⁵", 1.8e-6: "1.8 10⁻⁶", 1e-6: "10⁻⁶"}

@@ -380,39 +380,34 @@ def cases(small: bool = False) -> list[Case]:
 
 
 def _speeds(log: Log, device: Device, rates: Mapping[str, float], small: bool) -> None:
-    """Time each case by the number of blocks at once; code is compiled side by side, games are played alone."""
+    """Time each case by the number of blocks at once; code is compiled side by side before, games are played alone."""
     chosen = cases(small)[:: 4 if small else 1]
+    # Everything is compiled before anything is timed: compilers would take the cores that send the games.
+    points = [(case, blocks) for case in chosen for blocks in case.scan]
     with ThreadPoolExecutor(_THREADS) as pool:
-        futures = [
-            (case, [pool.submit(_ready, case, blocks, device) for blocks in case.scan]) for case in chosen
-        ]
-        for case, points in futures:
-            shares = {resource: need / rates[resource] for resource, need in case.needs.items()}
-            decides = max(shares, key=lambda resource: shares[resource])
-            for blocks, future in zip(case.scan, points, strict=True):
-                if log.left < 0.0:
-                    future.cancel()
-                    continue
-                result = future.result()
-                if isinstance(result, str):
-                    log("speed", name=case.name, at_once=blocks or "chosen", failed=result)
-                    continue
-                counter, compiled, memory = result
-                speed = _games_a_second(counter, 0.05 if small else 0.5)
-                facts = {"games_at_once": counter.span, "games_per_second": speed}
-                facts |= {
-                    "floor": 1.0 / shares[decides],
-                    "decided_by": decides,
-                    "share_of_floor": speed * shares[decides],
-                }
-                log(
-                    "speed",
-                    name=case.name,
-                    at_once=blocks or "chosen",
-                    **facts,
-                    compile_seconds=compiled,
-                    memory=memory,
-                )
+        results = list(pool.map(lambda point: _ready(point[0], point[1], device), points))
+    for (case, blocks), result in zip(points, results, strict=True):
+        if log.left < 0.0:
+            break
+        if isinstance(result, str):
+            log("speed", name=case.name, at_once=blocks or "chosen", failed=result)
+            continue
+        counter, compiled, memory = result
+        shares = {resource: need / rates[resource] for resource, need in case.needs.items()}
+        decides = max(shares, key=lambda resource: shares[resource])
+        speed = _games_a_second(counter, 0.05 if small else 0.5)
+        log(
+            "speed",
+            name=case.name,
+            at_once=blocks or "chosen",
+            games_at_once=counter.span,
+            games_per_second=speed,
+            floor=1.0 / shares[decides],
+            decided_by=decides,
+            share_of_floor=speed * shares[decides],
+            compile_seconds=compiled,
+            memory=memory,
+        )
     if device.platform == "cpu" or log.left < 0.0:
         return
     cpu = jax.devices("cpu")[0]

@@ -40,6 +40,7 @@ class Scale:
         epochs: of N // batch steps.
         rate: of Adam, which sees clipped and noisy gradients only, so that the guarantee is that of DP-SGD.
         clip: of an example's gradient.
+        views: random views of each image in a step, 0 = the image as it is.
     """
 
     widths: tuple[int, ...]
@@ -50,6 +51,7 @@ class Scale:
     epochs: int
     rate: float
     clip: float = 1.0
+    views: int = 0
 
     @property
     def steps(self) -> int:
@@ -193,6 +195,7 @@ VARIANTS = {
     "longer": replace(_STANDARD, epochs=10),
     "wider": replace(_STANDARD, widths=(16, 32, 64, 128)),
     "sharper": replace(_STANDARD, halvings=0),
+    "augmented": replace(_STANDARD, views=4),
 }
 """Scale standard of CIFAR-10 with a single change each, for what the distance to the paper is due to."""
 
@@ -292,6 +295,7 @@ def _trained(task: Task, scale: Scale, noise: float, seed: int, file: Path) -> n
         sampling="poisson",
         clip=scale.clip,
         noise_multiplier=noise,
+        views=scale.views,
         seed=seed,
         checkpoint=file.with_name(f"{file.name}.npz"),
     )

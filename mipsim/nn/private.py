@@ -55,6 +55,7 @@ def mean_gradient(
     clip: float = math.inf,
     part: str = "trained",
     memory: int = MEMORY,
+    views: int = 0,
 ) -> Float[Array, " D"]:
     """(1 / size) sum over the included examples of g_i min(1, clip / ||g_i||), g_i the gradient of the loss of example i. Traceable.
 
@@ -69,6 +70,7 @@ def mean_gradient(
         clip: the largest Euclidean norm of a gradient, > 0; `inf` does not clip.
         part: as in `per_example_gradients`.
         memory: bytes that the gradients of single examples, with the passes that make them, may take at once where they are clipped.
+        views: where it is positive, x has shape (b, views, ...), and the loss of an example is the mean over its views.
 
     Source: Abadi et al. (2016), algorithm 1.
     """
@@ -76,16 +78,18 @@ def mean_gradient(
     weights = jnp.ones(count, vector.dtype) if included is None else included.astype(vector.dtype)
     scale = jnp.asarray(1.0 / (count if size is None else size), vector.dtype)
 
-    def losses(now: Array, inputs: Array, labels: Array) -> Array:
-        return network.losses(network.with_flat(parameters, now, part), inputs, labels)
+    each, restore = max(1, views), network.unflatten(parameters, part)
+
+    def losses(now: Parameters, inputs: Array, labels: Array) -> Array:
+        flat = inputs.reshape(-1, *network.inputs)
+        by_view = network.losses({**parameters, **now}, flat, jnp.repeat(labels, each))
+        return by_view.reshape(-1, each).mean(axis=1)
 
     if clip == math.inf:
-        return jax.grad(lambda now: weights @ losses(now, x, y))(vector) * scale
-
-    restore = network.unflatten(parameters, part)
+        return jax.grad(lambda now: weights @ losses(restore(now), x, y))(vector) * scale
 
     def loss(now: Parameters, inputs: Array, label: Array) -> Array:
-        return network.losses({**parameters, **now}, inputs[None], label[None])[0]
+        return losses(now, inputs[None], label[None])[0]
 
     def clipped_sum(inputs: Array, labels: Array, own: Array) -> Array:
         # Array by array: a row of all parameters for each example would have to be written and read once more.
@@ -100,14 +104,14 @@ def mean_gradient(
         )[0]
 
     # In parts of equal size, the last filled up with examples of weight 0: as many as there is memory for.
-    parts = -(-count // max(1, memory // example_bytes(network, part)))
+    parts = -(-count // max(1, memory // (each * example_bytes(network, part))))
     if parts == 1:
         return clipped_sum(x, y, weights) * scale
-    each = -(-count // parts)
+    size_of_part = -(-count // parts)
 
     def in_parts(rows: Array) -> Array:
-        filled = jnp.pad(rows, ((0, parts * each - count), *((0, 0),) * (rows.ndim - 1)))
-        return filled.reshape(parts, each, *rows.shape[1:])
+        filled = jnp.pad(rows, ((0, parts * size_of_part - count), *((0, 0),) * (rows.ndim - 1)))
+        return filled.reshape(parts, size_of_part, *rows.shape[1:])
 
     def add(total: Array, rows: tuple[Array, Array, Array]) -> tuple[Array, None]:
         # What only fills up a Poisson batch is not computed.
@@ -129,3 +133,27 @@ def noisy(key: PRNGKeyArray, mean: Float[Array, " D"], deviation: float | Array)
     if isinstance(deviation, float) and deviation == 0.0:
         return mean
     return mean + jnp.asarray(deviation, mean.dtype) * jax.random.normal(key, mean.shape, mean.dtype)
+
+
+def augmented(
+    key: PRNGKeyArray, x: Float[Array, "b height width c"], views: int
+) -> Float[Array, "b views height width c"]:
+    """Random views of each image: mirrored with probability 1/2, and shifted by up to an eighth of its sides, with zeros where nothing was.
+
+    Examples:
+        >>> augmented(jax.random.key(0), jnp.ones((2, 8, 8, 3)), 4).shape
+        (2, 4, 8, 8, 3)
+    """
+    count, height, width, channels = x.shape
+    down, right = height // 8, width // 8
+    padded = jnp.pad(x, ((0, 0), (down, down), (right, right), (0, 0)))
+    mirror, rows, columns = (
+        jax.random.randint(part, (count, views), 0, most)
+        for part, most in zip(jax.random.split(key, 3), (2, 2 * down + 1, 2 * right + 1), strict=True)
+    )
+
+    def view(image: Array, mirrored: Array, row: Array, column: Array) -> Array:
+        moved = jax.lax.dynamic_slice(image, (row, column, 0), (height, width, channels))
+        return jnp.where(mirrored == 1, moved[:, ::-1], moved)
+
+    return jax.vmap(jax.vmap(view, (None, 0, 0, 0)))(padded, mirror, rows, columns)

@@ -22,11 +22,11 @@ from mipsim._words import printable
 from mipsim.nn.batch_files import identity_of
 from mipsim.nn.gradients import checked_examples, device_memory
 from mipsim.nn.network import Network, Parameters
-from mipsim.nn.private import SAMPLING, checked_clipping, longest_batch, mean_gradient, noisy
+from mipsim.nn.private import SAMPLING, augmented, checked_clipping, longest_batch, mean_gradient, noisy
 
 OPTIMISERS = ("sgd", "adam")
-_NOISE = 0x4E4F
-"""Sets the noise apart from the random numbers of the start, which are of the same seed."""
+_NOISE, _VIEWS = 0x4E4F, 0x5649
+"""Set the noise and the views apart from the random numbers of the start, which are of the same seed."""
 
 
 def train(
@@ -41,6 +41,7 @@ def train(
     sampling: Literal["shuffled", "fixed", "poisson"] = "shuffled",
     clip: float = math.inf,
     noise_multiplier: float = 0.0,
+    views: int = 0,
     seed: int = 0,
     start: Parameters | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -64,7 +65,9 @@ def train(
             batch / N, anew in each step; the sum is divided by the expected number): `tradeoff.dpsgd` knows what the last kind gives away.
         clip: the largest Euclidean norm of an example's gradient, > 0; `inf` does not clip.
         noise_multiplier: standard deviation of the Gaussian noise on the sum of a step over `clip`, >= 0; 0 where clip is `inf`.
-        seed: of the start, the batches and the noise, a whole number in [0, 2^63).
+        views: where it is positive, a step takes so many random views of each image (mirrored, and shifted by up to an eighth of its sides), and the
+            gradient of an example, before clipping, is that of their mean loss; 0 = the image as it is.
+        seed: of the start, the batches, the views and the noise, a whole number in [0, 2^63).
         start: parameters to begin with; None = `network.start(seed)`.
         checkpoint: a file that keeps the state after each epoch. If it exists and holds the same training, training resumes from there.
 
@@ -77,7 +80,8 @@ def train(
         OSError: if the checkpoint cannot be written; an old file stays intact.
         ImportError: if Flax or Optax is not installed.
 
-    Source: Kingma & Ba (2015), "Adam"; Abadi et al. (2016), "Deep learning with differential privacy", algorithm 1.
+    Source: Kingma & Ba (2015), "Adam"; Abadi et al. (2016), "Deep learning with differential privacy", algorithm 1; De et al. (2022),
+        "Unlocking high-accuracy differentially private image classification through scale", section 3.2, for views.
 
     Examples:
         >>> from mipsim.nn import linear
@@ -93,7 +97,9 @@ def train(
         False
     """
     inputs, labels = checked_examples(network, x, y)
-    epochs, seed = whole("epochs", epochs, 0), whole("seed", seed, 0)
+    epochs, seed, views = whole("epochs", epochs, 0), whole("seed", seed, 0), whole("views", views, 0)
+    if views and len(network.inputs) != 3:
+        raise ValueError(f"views is {views}; inputs of shape {network.inputs} are no images, so it must be 0")
     rate, batch = number("rate", rate, 0.0, low_open=True), whole("batch", batch, 1)
     if batch > len(labels):
         raise ValueError(f"batch is {batch}; there are {len(labels)} examples")
@@ -117,7 +123,7 @@ def train(
             inputs,
             labels,
             parameters,
-            [rate, batch, optimiser, sampling, clip, noise_multiplier, seed],
+            [rate, batch, optimiser, sampling, clip, noise_multiplier, views, seed],
         )
         if path is not None and path.exists():
             done, state = _restored(path, identity, state)
@@ -127,13 +133,12 @@ def train(
                 )
         placed = jnp.asarray(inputs), jnp.asarray(labels)
         deviation = noise_multiplier * clip / batch if noise_multiplier else 0.0
-        step = _Step(network, chosen.update, clip, batch, device_memory())
+        step = _Step(network, chosen.update, clip, batch, device_memory(), views)
         for epoch in range(done, epochs):
             rows, retained = _batches(np.random.default_rng([seed, epoch]), len(labels), batch, sampling)
-            noise = None
-            if deviation:
-                noise = jax.random.fold_in(jax.random.fold_in(fixed_key(seed), _NOISE), epoch), deviation
-            state = _epoch(step, parameters, state, *placed, rows, retained, noise)
+            noise = (_key(seed, _NOISE, epoch), deviation) if deviation else None
+            looks = _key(seed, _VIEWS, epoch) if views else None
+            state = _epoch(step, parameters, state, *placed, rows, retained, noise, looks)
             if not jnp.isfinite(state[0]).all():
                 retained = (
                     f"; checkpoint {path} keeps those of epoch {epoch}" if path is not None and epoch else ""
@@ -144,6 +149,10 @@ def train(
             if path is not None:
                 _store(path, identity, epoch + 1, state)
         return network.with_flat(parameters, state[0])
+
+
+def _key(seed: int, purpose: int, epoch: int) -> jax.Array:
+    return jax.random.fold_in(jax.random.fold_in(fixed_key(seed), purpose), epoch)
 
 
 @lru_cache(maxsize=64)
@@ -160,26 +169,39 @@ class _Step(NamedTuple):
     clip: float
     size: int
     memory: int
+    views: int
 
 
 @partial(jax.jit, static_argnums=0)
 def _epoch(
-    of: _Step, parameters: Parameters, state: Any, x: Any, y: Any, rows: Any, included: Any, noise: Any
+    of: _Step,
+    parameters: Parameters,
+    state: Any,
+    x: Any,
+    y: Any,
+    rows: Any,
+    included: Any,
+    noise: Any,
+    looks: Any,
 ) -> Any:
-    """The state after a step for each row of `rows`; `noise` is (key, standard deviation) or None."""
+    """The state after a step for each row of `rows`; `noise` is (key, standard deviation) or None, `looks` the key of the views or None."""
 
     def step(now: tuple[jax.Array, Any], batch: Any) -> tuple[tuple[jax.Array, Any], None]:
         (vector, memory), (at, chosen, own) = now, batch
+        seen = x[chosen]
+        if looks is not None:
+            seen = augmented(jax.random.fold_in(looks, at), seen, of.views)
         mean = mean_gradient(
             of.network,
             parameters,
             vector,
-            x[chosen],
+            seen,
             y[chosen],
             included=own,
             size=of.size,
             clip=of.clip,
             memory=of.memory,
+            views=of.views,
         )
         if noise is not None:
             mean = noisy(jax.random.fold_in(noise[0], at), mean, noise[1])
