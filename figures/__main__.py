@@ -23,7 +23,7 @@ from mipsim._command_line import BAD_ARGUMENTS, DONE, FAILED, PLACE, VERSION, Co
 from mipsim._extras import MissingPackageError
 from mipsim._signals import ending_on_signals
 from mipsim._streams import complain, say
-from mipsim._words import plural, printable
+from mipsim._words import duration, plural, printable
 from sims.process import listing
 
 FIGURES = (
@@ -230,11 +230,6 @@ def _about(names: Sequence[str], scale: str) -> str:
     """How long these figures take: more than the sum where some are not measured; "" where none is."""
     seconds = [SECONDS.get(name, {}).get(scale, 0) for name in names]
     return f"{'more than' if 0 in seconds else 'about'} {duration(sum(seconds))}" if any(seconds) else ""
-
-
-def duration(seconds: float) -> str:
-    """Write a time in seconds, from two minutes on in minutes."""
-    return plural(round(seconds), "second") if seconds < 120 else plural(round(seconds / 60), "minute")
 
 
 def _listed_names(folder: Path) -> list[str]:

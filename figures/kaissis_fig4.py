@@ -1,6 +1,5 @@
 """Kaissis et al. (2023), figure 4: test accuracy of trained networks, the noise calibrated to two threat models."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures import style, write
-from figures.study_counts import Request, as_counts_error
+from figures.study_counts import Request, Trainings, as_counts_error
 from sims.kaissis_utility import ARMS, SEEDS, TASKS, VARIANTS, Task, accuracy, needed, promised_epsilon
 
 if TYPE_CHECKING:
@@ -54,8 +53,13 @@ def draw(request: Request) -> tuple[Path, ...]:
         CountsError: if a stored state belongs to another training, or cannot be written.
     """
     missing = {tag: task.lacking() for tag, task in TASKS.items()}
-    panels = [_panel(tag, task, request) for tag, task in TASKS.items() if not missing[tag]]
-    changes = _changes(request) if request.scale == "standard" else []
+    compares, there = request.scale == "standard", [tag for tag in TASKS if not missing[tag]]
+    trainings = Trainings(
+        "kaissis_fig4",
+        len(there) * len(ARMS) * SEEDS + compares * (1 + len(VARIANTS)) * (1 + len(ARMS)),
+    )
+    panels = [_panel(tag, TASKS[tag], request, trainings) for tag in there]
+    changes = _changes(request, trainings) if compares else []
     words = _caption(request, panels, missing, changes)
     wide = len(panels) > 1
     inches = 2.0 if wide else 2.45
@@ -76,12 +80,13 @@ def draw(request: Request) -> tuple[Path, ...]:
         return write.save(figure, request, "kaissis_fig4", caption=words, header=HEADER, rows=rows)
 
 
-def _panel(tag: str, task: Task, request: Request) -> Panel:
+def _panel(tag: str, task: Task, request: Request, trainings: Trainings) -> Panel:
     noises = needed(task, request.scale)
-    return Panel(tag, task, noises, {arm: _accuracies(task, arm, noises[arm], request) for arm in ARMS})
+    accuracies = {arm: _accuracies(task, arm, noises[arm], request, trainings) for arm in ARMS}
+    return Panel(tag, task, noises, accuracies)
 
 
-def _changes(request: Request) -> list[write.Row]:
+def _changes(request: Request, trainings: Trainings) -> list[write.Row]:
     """A training of panel a for each change of scale standard and each noise, with the first seed only; rows of the CSV."""
     task, rows = TASKS["a"], list[write.Row]()
     for name in ("standard", *VARIANTS):
@@ -89,17 +94,16 @@ def _changes(request: Request) -> list[write.Row]:
             with as_counts_error():
                 value = accuracy(task, name, noise, request.seed, request.counts)
             rows.append((name, task.title, arm, noise, request.seed, value))
+            trainings.count(f"{name}, {arm}")
     return rows
 
 
-def _accuracies(task: Task, arm: str, noise: float, request: Request) -> np.ndarray:
+def _accuracies(task: Task, arm: str, noise: float, request: Request, trainings: Trainings) -> np.ndarray:
     result: list[float] = []
     for seed in range(request.seed, request.seed + SEEDS):
-        if request.progress:
-            text = f"kaissis_fig4: {task.title}, {arm}, {len(result)} of {SEEDS} seeds done"
-            print(text, file=sys.stderr, flush=True)
         with as_counts_error():
             result.append(accuracy(task, request.scale, noise, seed, request.counts))
+        trainings.count(f"{task.title}, {arm}, seed {seed}")
     return np.array(result)
 
 

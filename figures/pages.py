@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from figures.__main__ import DATA, FIGURES, SCALES, SECONDS, description, duration
+from figures.__main__ import DATA, FIGURES, SCALES, SECONDS, description
 from figures.check import Checked, check, opened
 from mipsim._files import replace_file
-from mipsim._words import plural
+from mipsim._words import duration, plural
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "figures"

@@ -1,13 +1,16 @@
 """From a named study to counts: the only place where a figure requests games."""
 
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mipsim._words import duration
 from mipsim.data import DataError
 from mipsim.engine.histogram import Histogram
 from mipsim.theory import azize
@@ -62,6 +65,34 @@ def as_counts_error() -> Iterator[None]:
         raise
     except (ValueError, OSError) as error:
         raise CountsError(str(error)) from error
+
+
+@dataclass
+class Trainings:
+    """Counts the trainings of a figure and says on stderr, off a terminal too, how many are done and about how long the others take.
+
+    Attributes:
+        figure: its name.
+        total: how many trainings it has.
+        begun: when the first began.
+        done: trainings that are done.
+    """
+
+    figure: str
+    total: int
+    begun: float = field(default_factory=time.perf_counter)
+    done: int = 0
+
+    def count(self, words: str) -> None:
+        """Call after a training, with what was trained."""
+        self.done += 1
+        passed = time.perf_counter() - self.begun
+        left = passed * (self.total - self.done) / self.done
+        print(
+            f"{self.figure}: {words}; {self.done} of {self.total} trainings done, about {duration(left)} left",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 @dataclass(frozen=True)

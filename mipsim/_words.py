@@ -50,3 +50,13 @@ def plural(amount: int, noun: str) -> str:
         ('1 claim', '1,234 points')
     """
     return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
+
+
+def duration(seconds: float) -> str:
+    """Write a time in seconds, from two minutes on in minutes.
+
+    Examples:
+        >>> duration(30.2), duration(200.0)
+        ('30 seconds', '3 minutes')
+    """
+    return plural(round(seconds), "second") if seconds < 120 else plural(round(seconds / 60), "minute")

@@ -100,29 +100,38 @@ def test_bars_of_two_threat_models(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_single_changes_of_the_first_panel_are_stated_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """At scale standard; their rows are of panels of their own, so that no mean of panel a has them."""
-    values = {"standard": 0.1, "longer": 0.2, "wider": 0.3, "sharper": 0.4}
+    values = {"standard": 0.1, "longer": 0.2, "wider": 0.3, "sharper": 0.4, "augmented": 0.5}
     monkeypatch.setattr(kaissis_fig4, "needed", lambda task, name: NOISES)
     monkeypatch.setattr(
         kaissis_fig4, "accuracy", lambda task, name, noise, seed, store: values[name] - 0.01 * noise
     )
     monkeypatch.setenv(data.DIRECTORY, str(tmp_path))
     assert command.main(["kaissis_fig4", "--scale", "standard", "--out", str(tmp_path)]) == 0
+    progress = capsys.readouterr().err
+    assert "CIFAR-10, DPTM, seed 0; 1 of 25 trainings done, about " in progress
+    assert "augmented, no noise; 25 of 25 trainings done, about 0 seconds left" in progress
     caption, rows = read(tmp_path / "kaissis_fig4.csv")
     for stated in (
         "nothing 0.085, 0.095, 0.100",
         "twice the steps 0.185, 0.195, 0.200",
         "32 x 32 0.385, 0.395, 0.400",
+        "shifted views of each image 0.485, 0.495, 0.500",
     ):
         assert stated in caption
     assert [row["panel"] for row in rows] == [*(name for name in values for _ in range(3)), *"a" * 10]
     scales = kaissis_utility.TASKS["a"].scales
-    for name, field in (("longer", "steps"), ("wider", "widths"), ("sharper", "halvings")):
+    for name, field in (
+        ("longer", "steps"),
+        ("wider", "widths"),
+        ("sharper", "halvings"),
+        ("augmented", "views"),
+    ):
         changed = [
             item
-            for item in ("widths", "halvings", "records", "batch", "steps", "rate", "clip")
+            for item in ("widths", "halvings", "records", "batch", "steps", "rate", "clip", "views")
             if getattr(scales[name], item) != getattr(scales["standard"], item)
         ]
         assert changed == [field]

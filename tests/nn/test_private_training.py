@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from scipy import stats
 from mipsim import nn
 from mipsim.nn import training
 from mipsim.nn.gradients import example_bytes
-from mipsim.nn.private import longest_batch, mean_gradient
+from mipsim.nn.private import augmented, longest_batch, mean_gradient
 
 RNG = np.random.default_rng(20_261_125)
 X, Y = RNG.normal(size=(40, 6)).astype(np.float32), RNG.integers(0, 4, 40)
@@ -120,6 +121,58 @@ def test_parts_that_only_fill_up_a_batch_add_nothing() -> None:
             network, start, vector, x, y, included=retained, size=3.0, clip=0.5, memory=memory
         )
         assert np.allclose(result, clipped(0.5)[:3].mean(axis=0), rtol=0, atol=1e-6)
+
+
+def test_an_example_with_views_is_clipped_once() -> None:
+    """Its gradient is the mean over its views, shortened afterwards; clipping each view first is the control."""
+    network, start = small()
+    views, clip, count = 4, 0.5, 10
+    for memory in (views * example_bytes(network), 2**29):
+        result = mean_gradient(
+            network,
+            start,
+            network.flat(start),
+            jnp.asarray(X).reshape(count, views, 6),
+            jnp.asarray(Y[:count]),
+            clip=clip,
+            memory=memory,
+            views=views,
+        )
+        rows = nn.per_example_gradients(network, start, X, np.repeat(Y[:count], views))
+        means = rows.reshape(count, views, -1).mean(axis=1)
+        by_hand = (means * np.minimum(1.0, clip / np.linalg.norm(means, axis=1))[:, None]).mean(axis=0)
+        first = rows * np.minimum(1.0, clip / np.linalg.norm(rows, axis=1))[:, None]
+        assert np.allclose(result, by_hand, rtol=0, atol=1e-6)
+        assert not np.allclose(result, first.mean(axis=0), rtol=0, atol=1e-3)
+
+
+def test_views_are_mirrored_and_shifted_with_equal_probability() -> None:
+    """An image of 8 x 8 has 2 x 3 x 3 views; Hoeffding's bound on the share of each, all 18 together, and of another law as control."""
+    image, views = jnp.arange(1.0, 65.0).reshape(1, 8, 8, 1), 60_000
+    padded = np.pad(np.asarray(image)[0, :, :, 0], 1)
+    shifts = [padded[i : i + 8, j : j + 8] for i in range(3) for j in range(3)]
+    possible = {
+        np.ascontiguousarray(a).tobytes(): k for k, a in enumerate(shifts + [a[:, ::-1] for a in shifts])
+    }
+    seen = np.asarray(augmented(jax.random.key(0), image, views))[0, ..., 0]
+    counts = np.bincount([possible[view.tobytes()] for view in seen], minlength=18)
+    room = np.sqrt(np.log(36 / FAILURE) / (2 * views))
+    assert (abs(counts / views - 1 / 18) < room).all()
+    assert not (abs(counts / views - 1 / 12) < room).all()
+
+
+def test_views_are_of_images_and_of_the_seed() -> None:
+    network = nn.convolutional((8, 8, 1), (2,), 4)
+    images = RNG.normal(size=(20, 8, 8, 1)).astype(np.float32)
+
+    def trained(**settings: Any) -> np.ndarray:
+        learned = nn.train(network, images, Y[:20], epochs=1, rate=0.1, batch=10, clip=1.0, **settings)
+        return np.asarray(network.flat(learned))
+
+    assert (trained(views=2) == trained(views=2)).all()
+    assert (trained(views=2) != trained(views=0)).any()
+    with pytest.raises(ValueError, match=r"views is 2; inputs of shape .* are no images"):
+        moved(views=2)
 
 
 @pytest.mark.evidence
