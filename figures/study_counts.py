@@ -1,10 +1,11 @@
 """From a named study to counts: the only place where a figure requests games."""
 
+import itertools
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,32 +68,24 @@ def as_counts_error() -> Iterator[None]:
         raise CountsError(str(error)) from error
 
 
-@dataclass
 class Trainings:
     """Counts the trainings of a figure and says on stderr, off a terminal too, how many are done and about how long the others take.
 
-    Attributes:
+    Args:
         figure: its name.
         total: how many trainings it has.
-        begun: when the first began.
-        done: trainings that are done.
     """
 
-    figure: str
-    total: int
-    begun: float = field(default_factory=time.perf_counter)
-    done: int = 0
+    def __init__(self, figure: str, total: int) -> None:
+        self._figure, self._total = figure, total
+        self._begun, self._numbers = time.perf_counter(), itertools.count(1)  # which threads may share
 
     def count(self, words: str) -> None:
         """Call after a training, with what was trained."""
-        self.done += 1
-        passed = time.perf_counter() - self.begun
-        left = passed * (self.total - self.done) / self.done
-        print(
-            f"{self.figure}: {words}; {self.done} of {self.total} trainings done, about {duration(left)} left",
-            file=sys.stderr,
-            flush=True,
-        )
+        done = next(self._numbers)
+        left = (time.perf_counter() - self._begun) * (self._total - done) / done
+        text = f"{self._figure}: {words}; {done} of {self._total} trainings done, about {duration(left)} left"
+        print(text, file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,8 @@ def test_single_changes_of_the_first_panel_are_stated_beside_it(
     monkeypatch.setenv(data.DIRECTORY, str(tmp_path))
     assert command.main(["kaissis_fig4", "--scale", "standard", "--out", str(tmp_path)]) == 0
     progress = capsys.readouterr().err
-    assert "CIFAR-10, DPTM, seed 0; 1 of 25 trainings done, about " in progress
-    assert "augmented, no noise; 25 of 25 trainings done, about 0 seconds left" in progress
+    assert "kaissis_fig4: CIFAR-10, standard, DPTM, seed 0; " in progress
+    assert "; 23 of 23 trainings done, about 0 seconds left" in progress
     caption, rows = read(tmp_path / "kaissis_fig4.csv")
     for stated in (
         "nothing 0.085, 0.095, 0.100",
