@@ -1,12 +1,12 @@
 """From a named study to counts: the only place where a figure requests games."""
 
-import itertools
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -78,14 +78,19 @@ class Trainings:
 
     def __init__(self, figure: str, total: int) -> None:
         self._figure, self._total = figure, total
-        self._begun, self._numbers = time.perf_counter(), itertools.count(1)  # which threads may share
+        self._begun, self._done, self._read = time.perf_counter(), 0, 0
+        self._lock = Lock()  # figures train in threads
 
-    def count(self, words: str) -> None:
-        """Call after a training, with what was trained."""
-        done = next(self._numbers)
-        left = (time.perf_counter() - self._begun) * (self._total - done) / done
-        text = f"{self._figure}: {words}; {done} of {self._total} trainings done, about {duration(left)} left"
-        print(text, file=sys.stderr, flush=True)
+    def count(self, words: str, seconds: float) -> None:
+        """Call after a training, with what was trained and how long it took: what is only read from a file says nothing about the others."""
+        with self._lock:
+            self._done += 1
+            self._read += seconds < 1.0
+            left, trained = self._total - self._done, self._done - self._read
+            text = f"{self._figure}: {words}; {self._done} of {self._total} trainings done"
+            if trained:
+                text += f", about {duration((time.perf_counter() - self._begun) * left / trained)} left"
+            print(text, file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from figures import __main__ as command
-from figures import kaissis_fig4
+from figures import kaissis_fig4, study_counts
 from mipsim import data
 from mipsim.data.published import PUBLISHED
 from sims import kaissis_utility, leemann_utility
@@ -112,7 +112,7 @@ def test_single_changes_of_the_first_panel_are_stated_beside_it(
     assert command.main(["kaissis_fig4", "--scale", "standard", "--out", str(tmp_path)]) == 0
     progress = capsys.readouterr().err
     assert "kaissis_fig4: CIFAR-10, standard, DPTM, seed 0; " in progress
-    assert "; 23 of 23 trainings done, about 0 seconds left" in progress
+    assert "; 23 of 23 trainings done\n" in progress, "nothing was trained, so that no time is known"
     caption, rows = read(tmp_path / "kaissis_fig4.csv")
     for stated in (
         "nothing 0.085, 0.095, 0.100",
@@ -223,3 +223,18 @@ def test_missing_data_and_states_of_other_trainings_are_reported_in_a_sentence(
     monkeypatch.setattr(kaissis_fig4, "accuracy", belongs_elsewhere)
     assert command.main(["kaissis_fig4", "--out", str(tmp_path)]) == 2
     assert "belongs to another training" in capsys.readouterr().err
+
+
+def test_the_time_left_is_that_of_trainings_and_not_of_files(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([0.0, 100.0, 200.0])
+    monkeypatch.setattr(study_counts.time, "perf_counter", lambda: next(clock))
+    trainings = study_counts.Trainings("figure", 5)
+    for seconds in (0.1, 100.0, 100.0):
+        trainings.count("seed 0", seconds)
+    assert capsys.readouterr().err.splitlines() == [
+        "figure: seed 0; 1 of 5 trainings done",
+        "figure: seed 0; 2 of 5 trainings done, about 5 minutes left",
+        "figure: seed 0; 3 of 5 trainings done, about 3 minutes left",
+    ]
