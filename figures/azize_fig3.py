@@ -38,10 +38,8 @@ EPOCH_GAMES = {"quick": 300, "standard": 100, "full": 10_000}
 
 def draw(request: Request) -> tuple[Path, ...]:
     """Play or read the studies, draw two panels for each data set, write the files.
-
-    Raises:
-        DataError: where a data set is missing.
-        CountsError: if what is stored of the gradients or the games is corrupt, or of others, or cannot be written.
+    Raises DataError where a data set is missing; CountsError if what is stored of the gradients or the games is corrupt,
+    or of others, or cannot be written.
     """
     with as_counts_error():
         result = victims(request.counts)

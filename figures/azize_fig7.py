@@ -17,10 +17,8 @@ COLOURS = dict(zip(TARGETS, (style.EASY, style.MEDIUM, style.HARD), strict=True)
 
 def draw(request: Request) -> tuple[Path, ...]:
     """Draw a panel for each data set, write the files.
-
-    Raises:
-        DataError: where a data set is missing.
-        CountsError: if what is stored of the gradients is corrupt, or of others, or cannot be written.
+    Raises DataError where a data set is missing; CountsError if what is stored of the gradients is corrupt, or of others,
+    or cannot be written.
     """
     with as_counts_error():
         result = victims(request.counts)

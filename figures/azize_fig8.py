@@ -13,10 +13,8 @@ HEADER: write.Row = ("data", "target", "image", "class", "mahalanobis")
 
 def draw(request: Request) -> tuple[Path, ...]:
     """Draw a line of images for each data set, write the files.
-
-    Raises:
-        DataError: where a data set is missing.
-        CountsError: if what is stored of the gradients is corrupt, or of others, or cannot be written.
+    Raises DataError where a data set is missing; CountsError if what is stored of the gradients is corrupt, or of others,
+    or cannot be written.
     """
     with as_counts_error():
         result = victims(request.counts)

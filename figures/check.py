@@ -33,26 +33,17 @@ REPORTED: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("reporte
 
 @dataclass(frozen=True)
 class Checked:
-    """A panel beside what the paper has.
+    """A panel beside what the paper has."""
 
-    Attributes:
-        figure, panel: which; an empty panel is the whole figure.
-        what: is compared.
-        verdict: "AGREES", "DIFFERS", "STAND-IN", "DRAWING" or "NO RESULT".
-        says: both numbers, or how far they are apart.
-        reason: why it differs, or what may explain it ("unsettled"); of a stand-in, in what.
-        source: where the paper has it.
-        compares: whether there is a number or a curve to compare; a sketch or a table of words has none.
-    """
-
+    # figure, panel: which; an empty panel is the whole figure
     figure: str
     panel: str
-    what: str
-    verdict: str
-    says: str
-    reason: str
+    what: str  # is compared
+    verdict: str  # "AGREES", "DIFFERS", "STAND-IN", "DRAWING" or "NO RESULT"
+    says: str  # both numbers, or how far they are apart
+    reason: str  # why it differs, or what may explain it ("unsettled"); of a stand-in, in what
     source: str
-    compares: bool
+    compares: bool  # whether there is a number or a curve to compare; a sketch or a table of words has none
 
     @property
     def unexplained(self) -> bool:

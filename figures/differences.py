@@ -74,12 +74,7 @@ def of_targets(away: np.ndarray) -> np.ndarray:
 
 def expected(away: np.ndarray, n: int, comparisons: int, draws: int = 2000) -> np.ndarray:
     """Intervals of the areas that RUNS runs at a random start show, all of them at once at CONFIDENCE: shape (targets, attacks, 2).
-
-    Args:
-        away: as `of_targets` has it.
-        n: training records.
-        comparisons: intervals that hold at once.
-        draws: of all runs, for each start and area.
+    `away`: as `of_targets` has it; `n`: training records; `comparisons`: intervals that hold at once.
     """
     areas = area(away, n)
     played = played_areas(areas.reshape(-1), RUNS // 2, draws, seed=0).reshape(*areas.shape, draws)

@@ -26,11 +26,8 @@ pre { overflow-x: auto; font-size: 0.85rem }
 
 def write(folder: Path, names: Sequence[str], checks: Sequence["Checked"]) -> Path:
     """Write the page from the files of these figures; returns its path.
-
-    Args:
-        folder: where the figures are, and where the page goes.
-        names: of figures that have been plotted there.
-        checks: how they compare with the papers.
+    `folder`: where the figures are, and where the page goes; `names`: of figures that have been plotted there; `checks`:
+    how they compare with the papers.
     """
     page = folder / "index.html"
     replace_file(

@@ -31,9 +31,7 @@ STUDIES = (
 
 def draw(request: Request) -> tuple[Path, ...]:
     """Play or read the studies, draw the panels, write the files.
-
-    Raises:
-        MissingPackageError: without scikit-learn, whose data are in the last panel; nothing is played then.
+    Raises MissingPackageError without scikit-learn, whose data are in the last panel; nothing is played then.
     """
     data.diabetes()
     rows: list[write.Row] = []

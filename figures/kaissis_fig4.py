@@ -54,28 +54,19 @@ class Job:
 
 @dataclass(frozen=True)
 class Panel:
-    """The results for a task.
+    """The results for a task."""
 
-    Attributes:
-        tag: its letter.
-        task: what was trained.
-        noises: of each arm.
-        accuracies: of each arm, an accuracy for each seed.
-    """
-
-    tag: str
-    task: Task
-    noises: dict[str, float]
-    accuracies: dict[str, np.ndarray]
+    tag: str  # its letter
+    task: Task  # what was trained
+    noises: dict[str, float]  # of each arm
+    accuracies: dict[str, np.ndarray]  # of each arm, an accuracy for each seed
 
 
 def draw(request: Request) -> tuple[Path, ...]:
     """Train the networks or read what is stored of them, draw the bars of each data set that is there, write the files.
-
-    Raises:
-        DataError: where CIFAR-10 is missing, or a file is not that published. Without SNLI or ImageNet their panels are left out.
-        MissingPackageError: without Flax or Optax.
-        CountsError: if a stored state belongs to another training, or cannot be written.
+    Raises DataError where CIFAR-10 is missing, or a file is not that published. Without SNLI or ImageNet their panels are
+    left out; MissingPackageError without Flax or Optax; CountsError if a stored state belongs to another training, or
+    cannot be written.
     """
     missing = {tag: task.lacking() for tag, task in TASKS.items()}
     compares, there = request.scale == "standard", [tag for tag in TASKS if not missing[tag]]

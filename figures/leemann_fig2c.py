@@ -14,9 +14,7 @@ GAMES = {"quick": 200, "standard": 500, "full": 100_000}
 
 def draw(request: Request) -> tuple[Path, ...]:
     """Play or read the studies, draw the panels, write the files.
-
-    Raises:
-        DataError: where a data set is missing.
+    Raises DataError where a data set is missing.
     """
 
     def words(panels: list[leemann_models.Panel]) -> str:

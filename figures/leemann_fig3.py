@@ -34,11 +34,8 @@ LINES = dict(
 
 def draw(request: Request) -> tuple[Path, ...]:
     """Train the layers or read what is stored of them, draw a panel for each data set, write the files.
-
-    Raises:
-        DataError: where a data set is missing.
-        MissingPackageError: without Flax or Optax.
-        CountsError: if the state of a network belongs to another training, or a file cannot be written.
+    Raises DataError where a data set is missing; MissingPackageError without Flax or Optax; CountsError if the state of a
+    network belongs to another training, or a file cannot be written.
     """
     names = DATA[request.scale]
     result = {name: _accuracies(name, request) for name in names}

@@ -27,46 +27,30 @@ COLOURS = ("#2D1160", "#7B2382", "#B5367A", "#E75263", "#F98C5A")
 
 @dataclass(frozen=True)
 class Panel:
-    """A data set of a figure, as its caption tells it.
-
-    Attributes:
-        title: of the data set.
-        dimension, rank, batch: d, the axes along which gradients vary, and n.
-        background, pool: records that the moments are estimated from, and that games draw from.
-        games: in each world, for each model.
-        areas: under the played curves, an area for each model.
-        bound: the area of theorem 5.1 with d = K = rank.
-    """
+    """A data set of a figure, as its caption tells it."""
 
     title: str
+    # dimension, rank, batch: d, the axes along which gradients vary, and n
     dimension: int
     rank: int
     batch: int
+    # background, pool: records that the moments are estimated from, and that games draw from
     background: int
     pool: int
-    games: int
-    areas: list[float]
-    bound: float
+    games: int  # in each world, for each model
+    areas: list[float]  # under the played curves, an area for each model
+    bound: float  # the area of theorem 5.1 with d = K = rank
 
 
 def draw(
-    request: Request,
+    request: Request,  # where to, and of which seed
     name: str,
-    steps: int,
-    games: dict[str, int],
-    words: Callable[[list[Panel]], str],
+    steps: int,  # whose scores are added
+    games: dict[str, int],  # data set -> games in each world, for each model
+    words: Callable[[list[Panel]], str],  # the caption of the panels
 ) -> tuple[Path, ...]:
     """Play or read the studies, draw a panel of all data sets and a panel for each, write the files.
-
-    Args:
-        request: where to, and of which seed.
-        name: of the files.
-        steps: whose scores are added.
-        games: data set -> games in each world, for each model.
-        words: the caption of the panels.
-
-    Raises:
-        DataError: where a data set is missing.
+    Raises DataError where a data set is missing.
     """
     mu = MU * steps**0.5
     root = "" if steps == 1 else rf"\sqrt{{{steps}}}"

@@ -24,20 +24,13 @@ HEADER: Row = ("panel", "curve", "fpr", "tpr", "band_low", "band_high", THEORY, 
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve of a panel.
+    """A curve of a panel."""
 
-    Attributes:
-        label: the legend's words.
-        key: plain words for the CSV.
-        colour: of all its lines.
-        played: the study.
-        predicted: `THEORY` and, where that differs, `PRINTED`: the curves to compare with.
-    """
-
-    label: str
-    key: str
-    colour: str
-    played: Played
+    label: str  # the legend's words
+    key: str  # plain words for the CSV
+    colour: str  # of all its lines
+    played: Played  # the study
+    # `THEORY` and, where that differs, `PRINTED`: the curves to compare with
     predicted: Mapping[str, AbstractTradeOff] = field(default_factory=dict)
 
 
@@ -80,25 +73,16 @@ def draw(axes: "Axes", curves: Sequence[Curve], *, panel: str, family: int) -> l
 
 
 def single_panel(
-    request: Request,
+    request: Request,  # where to, and of how many games
     name: str,
     curves: Sequence[Curve],
+    # label, key for the CSV, and FPR -> TPR of the formula
     known: tuple[str, str, Callable[[np.ndarray], np.ndarray]],
     words: str,
-    caption_inches: float,
-    **legend: str,
+    caption_inches: float,  # its height
+    **legend: str,  # as matplotlib's
 ) -> tuple[Path, ...]:
-    """Draw a figure of a single panel, the curves and another formula in black, and write its files.
-
-    Args:
-        request: where to, and of how many games.
-        name: of the files.
-        curves: all of the panel.
-        known: label, key for the CSV, and FPR -> TPR of the formula.
-        words: the caption.
-        caption_inches: its height.
-        **legend: as matplotlib's.
-    """
+    """Draw a figure of a single panel, the curves and another formula in black, and write its files."""
     with style.journal():
         figure = style.blank(4.4, 2.9 + caption_inches)
         axes = figure.subplots()

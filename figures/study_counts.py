@@ -24,22 +24,14 @@ GAMES = {"quick": 20_000, "standard": 200_000, "full": 1_000_000}
 
 @dataclass(frozen=True)
 class Request:
-    """What the command requests of a figure.
+    """What the command requests of a figure."""
 
-    Attributes:
-        scale: a key of `GAMES`.
-        seed: the seed of every study of the figure.
-        out: where the figure is written; the counts are stored in its folder `counts`, and resumed from there.
-        progress: show a bar while games are played.
-        camera_ready: pictures without captions, and LaTeX that includes them.
-        fewer: games per world and curve of a figure whose games are slow, in place of those of the scale.
-    """
-
-    scale: str
-    seed: int
-    out: Path
-    progress: bool = False
-    camera_ready: bool = False
+    scale: str  # a key of `GAMES`
+    seed: int  # the seed of every study of the figure
+    out: Path  # where the figure is written; the counts are stored in its folder `counts`, and resumed from there
+    progress: bool = False  # show a bar while games are played
+    camera_ready: bool = False  # pictures without captions, and LaTeX that includes them
+    # games per world and curve of a figure whose games are slow, in place of those of the scale
     fewer: int | None = None
 
     @property
@@ -95,17 +87,12 @@ class Trainings:
 
 @dataclass(frozen=True)
 class Played:
-    """A study with its counts.
-
-    Attributes:
-        game, attack: what was played.
-        histogram: the counts of the scores.
-        fpr, tpr: every point of the empirical ROC curve, increasing, from (0, 0) to (1, 1).
-    """
+    """A study with its counts."""
 
     game: Any
     attack: Any
-    histogram: Histogram
+    histogram: Histogram  # the counts of the scores
+    # fpr, tpr: every point of the empirical ROC curve, increasing, from (0, 0) to (1, 1)
     fpr: np.ndarray
     tpr: np.ndarray
 
@@ -130,9 +117,7 @@ class Played:
 
 def play(study: str, request: Request) -> Played:
     """Play the named study, or read its counts where they are already stored.
-
-    Raises:
-        CountsError: if the stored counts are corrupt, belong to another run, or cannot be written.
+    Raises CountsError if the stored counts are corrupt, belong to another run, or cannot be written.
     """
     chosen = STUDIES[study]
     with as_counts_error():

@@ -35,21 +35,13 @@ _HEADER = re.compile(rb"\{" + rb",".join([_ITEM] * 3) + rb",?\s*\}\s*")
 
 
 class Header(NamedTuple):
-    """What an array says of itself, and its bytes bear out.
-
-    Attributes:
-        shape: of the array.
-        dtype: of its entries: booleans, numbers, dates or text.
-        order: "C" or "F", how its entries are laid out.
-        begin: where they begin in the member.
-        size: their bytes.
-    """
+    """What an array says of itself, and its bytes bear out."""
 
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    order: str
-    begin: int
-    size: int
+    dtype: np.dtype[Any]  # of its entries: booleans, numbers, dates or text
+    order: str  # "C" or "F", how its entries are laid out
+    begin: int  # where they begin in the member
+    size: int  # their bytes
 
 
 def most_bytes() -> int:

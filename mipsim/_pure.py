@@ -67,9 +67,7 @@ def name_of_function(function: object) -> str:
 
 def takes(role: str, function: Callable[..., Any], names: tuple[str, str]) -> None:
     """Refuse a user's function that cannot be called with two arguments, or that names them the other way round.
-
-    Raises:
-        ValueError: with the call that it must take.
+    Raises ValueError with the call that it must take.
 
     Examples:
         >>> takes("mechanism", lambda records, key: records, ("key", "records"))

@@ -59,13 +59,8 @@ class NoAcceleratorError(ValueError):
 
 class Log:
     """Writes results to a file and to the screen, and knows how much time is left.
-
-    Args:
-        folder: made if it is missing; the file in it is replaced.
-        minutes: of the whole run.
-
-    Raises:
-        OSError: if the file cannot be written.
+    `folder`: made if it is missing; the file in it is replaced; `minutes`: of the whole run. Raises OSError if the file
+    cannot be written.
 
     Examples:
         >>> import tempfile
@@ -100,15 +95,9 @@ class Log:
 
 def measure_accelerator(folder: Path, minutes: float = 8.0, dry_run: bool = False) -> None:
     """Run all parts in order until the time is over: ceilings, bits, speeds, marked tests, and a long game.
-
-    Args:
-        folder: where `accelerator.jsonl` goes.
-        minutes: of the whole run; a part that has begun is ended.
-        dry_run: play on the CPU, with few games, to see that everything works.
-
-    Raises:
-        NoAcceleratorError: if there is no accelerator and `dry_run` is False.
-        OSError: if the file cannot be written.
+    `folder`: where `accelerator.jsonl` goes; `minutes`: of the whole run; a part that has begun is ended; `dry_run`: play
+    on the CPU, with few games, to see that everything works. Raises NoAcceleratorError if there is no accelerator and
+    `dry_run` is False; OSError if the file cannot be written.
     """
     device = jax.devices()[0]
     if device.platform == "cpu" and not dry_run:
@@ -253,28 +242,20 @@ def _draws(block: int) -> Draws:
 
 @dataclass(frozen=True)
 class Case:
-    """A game whose speed is measured.
+    """A game whose speed is measured."""
 
-    Attributes:
-        name: for people.
-        build: makes the game and its attack.
-        fidelity: as `play` takes it.
-        needs: what a game needs of each resource of `_ceilings`; the largest share is its floor.
-        scan: how many blocks are sampled at once, in turn; None = as many as `play` draws.
-    """
-
-    name: str
-    build: Callable[[], tuple[mi.AbstractGame, mi.AbstractAttack]]
-    fidelity: str
+    name: str  # for people
+    build: Callable[[], tuple[mi.AbstractGame, mi.AbstractAttack]]  # makes the game and its attack
+    fidelity: str  # as `play` takes it
+    # what a game needs of each resource of `_ceilings`; the largest share is its floor
     needs: Mapping[str, float]
+    # how many blocks are sampled at once, in turn; None = as many as `play` draws
     scan: tuple[int | None, ...]
 
 
 def cases(small: bool = False) -> list[Case]:
     """The measured games.
-
-    Args:
-        small: of few records and coordinates, for a run on a CPU.
+    `small`: of few records and coordinates, for a run on a CPU.
 
     Examples:
         >>> [case.name for case in cases()][:2]
@@ -507,12 +488,7 @@ def _long_game(log: Log, most: int, small: bool) -> None:
 
 def rows(folder: Path) -> Iterator[dict[str, Any]]:
     """What a run wrote, result by result.
-
-    Args:
-        folder: the folder of the run.
-
-    Raises:
-        OSError: if there is no such file.
+    Raises OSError if there is no such file.
     """
     for line in (folder / FILE).read_text().splitlines():
         yield json.loads(line)

@@ -38,16 +38,10 @@ def check_kind(text: str) -> str:
 @contextmanager
 def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
     """Yield an executor for `mi.play`, or a function that makes an executor, and close what was opened.
-
-    Args:
-        kind: dask://HOST:PORT, slurm, mpi or processes.
-        seconds: how long to wait for Dask's scheduler.
-        folder: where Slurm's jobs keep their logs; all nodes must see it.
-
-    Raises:
-        ValueError: if the word is none of these.
-        MissingPackageError: if its package is not installed.
-        ExecutorError: if nobody answers at the address, or this machine has no Slurm or MPI.
+    `kind`: dask://HOST:PORT, slurm, mpi or processes; `seconds`: how long to wait for Dask's scheduler; `folder`: where
+    Slurm's jobs keep their logs; all nodes must see it. Raises ValueError if the word is none of these;
+    MissingPackageError if its package is not installed; ExecutorError if nobody answers at the address, or this machine
+    has no Slurm or MPI.
 
     Examples:
         >>> with executor_for("processes", 1.0, Path(".")) as make:

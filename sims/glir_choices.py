@@ -61,12 +61,8 @@ def log_p(
 @single_threaded
 def areas(of: Features, model: int, n: int, batches: int) -> dict[str, float]:
     """Inverse -> area under the ROC curve, the mean over batches of their own areas.
-
-    Args:
-        of: features of all records, with the layer that is attacked.
-        model: chooses the background and the batches.
-        n: records of a batch.
-        batches: of n records each.
+    `of`: features of all records, with the layer that is attacked; `model`: chooses the background and the batches; `n`:
+    records of a batch; `batches`: of n records each.
     """
     random = np.random.default_rng([SEED, model])
     order = random.permutation(len(of.y))

@@ -29,13 +29,7 @@ def epoch_game(
     trained: Attacked, target: int, attack: str, steps: int, batch: int = BATCH
 ) -> tuple[mi.FixedTarget, mi.AbstractAttack]:
     """A single pass over steps x batch records, in shuffled batches; the scores of algorithm 4, with the sign of descent, are added over its steps.
-
-    Args:
-        trained: the network.
-        target: its place in the pool.
-        attack: a name of `ATTACKS`.
-        steps: of the epoch.
-        batch: records of a step.
+    `trained`: the network; `target`: its place in the pool; `attack`: a name of `ATTACKS`.
     """
     from mipsim import nn
 

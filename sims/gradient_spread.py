@@ -19,15 +19,10 @@ from sims.gradients import NETWORKS, REFERENCES, TARGETS, single_threaded
 
 @dataclass(frozen=True)
 class OuterProducts:
-    """Records as the last layer of a network sees them.
+    """Records as the last layer of a network sees them."""
 
-    Attributes:
-        features: with a 1 before them, shape (N, width + 1).
-        residuals: probabilities less the label, shape (N, outputs).
-    """
-
-    features: np.ndarray
-    residuals: np.ndarray
+    features: np.ndarray  # with a 1 before them, shape (N, width + 1)
+    residuals: np.ndarray  # probabilities less the label, shape (N, outputs)
 
     def __getitem__(self, rows: np.ndarray) -> OuterProducts:
         return OuterProducts(self.features[rows], self.residuals[rows])
@@ -58,15 +53,10 @@ def last_layer_of(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> OuterPro
 
 def away(known: OuterProducts, pool: OuterProducts, neighbours: int = 1) -> np.ndarray:
     """Standard deviations that a target's own score lies above the mean score of the pool.
-
-    Args:
-        known: the reference of algorithm 3.
-        pool: records that games draw.
-        neighbours: further ranks of the Mahalanobis score on each side of a target; at the ends of the order, as many inside it.
-
-    Returns:
-        shape (targets, 2 x neighbours + 1, attacks), the targets in the order of `TARGETS`; the algorithm's own target is in place 0
-        of the easiest and the hardest, and in place `neighbours` of the medium ones.
+    `known`: the reference of algorithm 3; `pool`: records that games draw; `neighbours`: further ranks of the Mahalanobis
+    score on each side of a target; at the ends of the order, as many inside it. Returns shape (targets, 2 x neighbours +
+    1, attacks), the targets in the order of `TARGETS`; the algorithm's own target is in place 0 of the easiest and the
+    hardest, and in place `neighbours` of the medium ones.
     """
     moments = mi.ShrunkMoments(known.gradients)
     shifted = known.gradients - moments.mean
@@ -124,15 +114,7 @@ def area(away: np.ndarray, n: np.ndarray | float) -> np.ndarray:
 
 def played_areas(areas: np.ndarray, games: int, draws: int, seed: int) -> np.ndarray:
     """Areas that so few games show, for normal scores of equal spread; all areas see the same draws.
-
-    Args:
-        areas: true ones, shape (m,).
-        games: in each world.
-        draws: of all games.
-        seed: of the draws.
-
-    Returns:
-        shape (m, draws).
+    `areas`: true ones, shape (m,); `games`: in each world. Returns shape (m, draws).
 
     Examples:
         >>> some = played_areas(np.array([0.5, 0.9]), games=50, draws=2000, seed=0)

@@ -55,48 +55,35 @@ def single_threaded(make: Callable[Arguments, Output]) -> Callable[Arguments, Ou
 
 @dataclass(frozen=True)
 class Victim:
-    """A network at fixed parameters, with what an attacker of its gradients knows.
+    """A network at fixed parameters, with what an attacker of its gradients knows."""
 
-    Attributes:
-        title: the data set, for readers.
-        dimension: d of a gradient.
-        pool: places in the training set of the records that games draw, shape (N,): all but the reference.
-        mahalanobis: the score of each record of the pool, by the moments of the reference, shape (N,).
-        targets: places in the pool of the records with the largest, the middle and the least score.
-        scores: what each record of the pool adds to a score, shape (N, targets, attacks).
-        ridge: of Ledoit and Wolf's estimate, with its weight.
-        images, labels: of the three targets, with the names of the classes.
-    """
-
-    title: str
-    dimension: int
-    pool: np.ndarray
-    mahalanobis: np.ndarray
+    title: str  # the data set, for readers
+    dimension: int  # d of a gradient
+    pool: (
+        np.ndarray
+    )  # places in the training set of the records that games draw, shape (N,): all but the reference
+    mahalanobis: (
+        np.ndarray
+    )  # the score of each record of the pool, by the moments of the reference, shape (N,)
+    # places in the pool of the records with the largest, the middle and the least score
     targets: tuple[int, int, int]
-    scores: np.ndarray
-    ridge: tuple[float, float]
+    scores: np.ndarray  # what each record of the pool adds to a score, shape (N, targets, attacks)
+    ridge: tuple[float, float]  # of Ledoit and Wolf's estimate, with its weight
+    # images, labels: of the three targets, with the names of the classes
     images: np.ndarray
     labels: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Attacked:
-    """A network at the start of its training, and what an attacker of its gradients knows of them.
-
-    Attributes:
-        records: the training set.
-        network, parameters: at the start.
-        part: of the parameters, as in `per_example_gradients`.
-        pool: places in the training set of the records that games draw: all but the reference.
-        moments: of the reference gradients.
-    """
+    """A network at the start of its training, and what an attacker of its gradients knows of them."""
 
     records: data.DataSet
     network: Any
     parameters: Any
-    part: str
-    pool: np.ndarray
-    moments: mi.ShrunkMoments
+    part: str  # of the parameters, as in `per_example_gradients`
+    pool: np.ndarray  # places in the training set of the records that games draw: all but the reference
+    moments: mi.ShrunkMoments  # of the reference gradients
 
 
 @single_threaded
@@ -105,11 +92,8 @@ def attacked(records: data.DataSet, convolutions: bool, part: str, references: i
 
     The covariance is that of Ledoit and Wolf, since with references <= d the printed covariance is singular.
 
-    Args:
-        records: the training set.
-        convolutions: a network with three of them, or a linear network.
-        part: of the parameters, as in `per_example_gradients`.
-        references: n_r.
+    `convolutions`: a network with three of them, or a linear network; `part`: of the parameters, as in
+    `per_example_gradients`; `references`: n_r.
     """
     from mipsim import nn
 
@@ -125,26 +109,16 @@ def attacked(records: data.DataSet, convolutions: bool, part: str, references: i
 
 @single_threaded
 def victim(
-    title: str,
-    records: data.DataSet,
-    convolutions: bool,
-    part: str,
-    references: int = REFERENCES,
+    title: str,  # for readers
+    records: data.DataSet,  # the training set
+    convolutions: bool,  # a network with three of them, or a linear network
+    part: str,  # of the parameters, as in `per_example_gradients`
+    references: int = REFERENCES,  # n_r
+    # a folder that keeps what gradients are reduced to, micro-batch by micro-batch; None keeps nothing
     store: Path | None = None,
 ) -> Victim:
     """Choose targets by algorithm 3, and reduce every gradient to its scores.
-
-    Args:
-        title: for readers.
-        records: the training set.
-        convolutions: a network with three of them, or a linear network.
-        part: of the parameters, as in `per_example_gradients`.
-        references: n_r.
-        store: a folder that keeps what gradients are reduced to, micro-batch by micro-batch; None keeps nothing.
-
-    Raises:
-        ValueError: if the folder holds something else.
-        OSError: if it cannot be written.
+    Raises ValueError if the folder holds something else; OSError if it cannot be written.
     """
     from mipsim import nn
 
@@ -221,11 +195,8 @@ VICTIMS: dict[str, Callable[[], Victim]] = {"fashion": fashion, "cifar": cifar}
 
 def victims(folder: Path) -> dict[str, Victim]:
     """All of them by name; what their gradients are reduced to is stored in the folder, that of the counts of their games.
-
-    Raises:
-        DataError: where a data set is missing.
-        ValueError: if the folder holds something else.
-        OSError: if it cannot be written.
+    Raises DataError where a data set is missing; ValueError if the folder holds something else; OSError if it cannot be
+    written.
     """
     with storing_in(folder):
         return {which: build() for which, build in VICTIMS.items()}

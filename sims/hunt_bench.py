@@ -89,9 +89,7 @@ def evolution(statement: rf.Statement, probes: int, seed: int) -> bool:
 
 def hypothesis(statement: rf.Statement, probes: int, seed: int) -> bool:
     """Search by Hypothesis with `target`.
-
-    Raises:
-        ImportError: if it is not installed.
+    Raises ImportError if it is not installed.
     """
     from hypothesis import HealthCheck, Phase, given, settings, strategies, target
     from hypothesis import seed as seeded
@@ -151,10 +149,7 @@ def _breaks(statement: rf.Statement, at: dict[str, Any]) -> bool:
 
 def run_hunt_bench(quick: bool = False, file: str | None = None) -> list[Score]:
     """Let every searcher look for every planted defect, print the table, and write it as JSON if a file is named.
-
-    Args:
-        quick: fewer seeds and probes.
-        file: where the JSON goes.
+    `quick`: fewer seeds and probes; `file`: where the JSON goes.
     """
     seeds, probes = (QUICK_SEEDS, QUICK_PROBES) if quick else (SEEDS, PROBES)
     random.seed(0)

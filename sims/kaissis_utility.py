@@ -29,29 +29,19 @@ ARMS = ("DPTM", "RTM")
 
 @dataclass(frozen=True)
 class Scale:
-    """What is trained.
+    """What is trained."""
 
-    Attributes:
-        widths: of the network.
-        halvings: of the images, which are 32 x 32; 0 where there are none.
-        records: of the training set, N.
-        tested: of the test set.
-        batch: expected size of a Poisson batch.
-        epochs: of N // batch steps.
-        rate: of Adam, which sees clipped and noisy gradients only, so that the guarantee is that of DP-SGD.
-        clip: of an example's gradient.
-        views: random views of each image in a step, 0 = the image as it is.
-    """
-
-    widths: tuple[int, ...]
-    halvings: int
-    records: int
-    tested: int
-    batch: int
-    epochs: int
-    rate: float
-    clip: float = 1.0
-    views: int = 0
+    widths: tuple[int, ...]  # of the network
+    halvings: int  # of the images, which are 32 x 32; 0 where there are none
+    records: int  # of the training set, N
+    tested: int  # of the test set
+    batch: int  # expected size of a Poisson batch
+    epochs: int  # of N // batch steps
+    rate: (
+        float  # of Adam, which sees clipped and noisy gradients only, so that the guarantee is that of DP-SGD
+    )
+    clip: float = 1.0  # of an example's gradient
+    views: int = 0  # random views of each image in a step, 0 = the image as it is
 
     @property
     def steps(self) -> int:
@@ -70,29 +60,20 @@ Records = Callable[[Scale], tuple[data.DataSet, data.DataSet]]
 
 @dataclass(frozen=True)
 class Task:
-    """A panel of the figure.
+    """A panel of the figure."""
 
-    Attributes:
-        title: of the data.
-        papers: the network of the paper.
-        network: of ours, a function of `mipsim.nn` that takes (shape of an input, widths, classes).
-        epsilon, delta: the promise.
-        reported: the paper's accuracies, of `ARMS`.
-        records: the data.
-        scales: by name.
-        stem: what the names of stored files begin with.
-        needs: the data set, by its name in `mipsim.data`, without which the figure is plotted nevertheless; None where it is not.
-    """
-
-    title: str
-    papers: str
+    title: str  # of the data
+    papers: str  # the network of the paper
+    # of ours, a function of `mipsim.nn` that takes (shape of an input, widths, classes)
     network: Literal["residual", "layered"]
+    # epsilon, delta: the promise
     epsilon: float
     delta: float
-    reported: tuple[float, float]
-    records: Records
-    scales: dict[str, Scale]
-    stem: str
+    reported: tuple[float, float]  # the paper's accuracies, of `ARMS`
+    records: Records  # the data
+    scales: dict[str, Scale]  # by name
+    stem: str  # what the names of stored files begin with
+    # the data set, by its name in `mipsim.data`, without which the figure is plotted nevertheless; None where it is not
     needs: str | None = None
 
     def lacking(self) -> tuple[str, ...]:
@@ -106,10 +87,7 @@ def relaxed_curve(noise_multiplier: float, sampling_rate: float, steps: int) -> 
     That is the direct composition of the tests, as the paper has it: the side to which a record shifts a release is unknown in each step anew.
     j is taken through 6,001 of its points, whose chords lie above it by less than 1e-6.
 
-    Args:
-        noise_multiplier: standard deviation of the noise over the clip, > 0.
-        sampling_rate: p, in (0, 1].
-        steps: >= 1.
+    `noise_multiplier`: standard deviation of the noise over the clip, > 0; `sampling_rate`: p, in (0, 1]; `steps`: >= 1.
 
     Source: Kaissis et al. (2023), corollary 1, lemma 9 and section 4; Dong, Roth & Su (2022), definition 3.1.
 
@@ -261,13 +239,8 @@ def needed(task: Task, name: str) -> dict[str, float]:
 
 def accuracy(task: Task, name: str, noise: float, seed: int, store: Path) -> float:
     """Test accuracy of the task's network after DP-SGD with that noise: trained, gone on with, or read from the folder.
-
-    Args:
-        task: what is trained.
-        name: of the scale.
-        noise: the noise multiplier.
-        seed: of the start, the batches and the noise.
-        store: a folder that stores results, and the state of a training after each epoch.
+    `name`: of the scale; `noise`: the noise multiplier; `seed`: of the start, the batches and the noise; `store`: a
+    folder that stores results, and the state of a training after each epoch.
     """
     scale = task.scales[name]
     file = store / f"{task.stem}_{name}_{noise:.6f}_{seed}"

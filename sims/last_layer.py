@@ -15,22 +15,15 @@ from mipsim._precision import exact_scope, fixed_key
 
 @dataclass(frozen=True, eq=False)
 class LastLayer:
-    """A linear layer to be trained by cross-entropy on features that stay.
+    """A linear layer to be trained by cross-entropy on features that stay."""
 
-    Attributes:
-        title: the data set, for readers.
-        x: features of the training records, float32 (N, p).
-        y: their labels, from 0.
-        test_x, test_y: of the records that accuracy is measured on.
-        classes: how many there are.
-    """
-
-    title: str
-    x: np.ndarray
-    y: np.ndarray
+    title: str  # the data set, for readers
+    x: np.ndarray  # features of the training records, float32 (N, p)
+    y: np.ndarray  # their labels, from 0
+    # test_x, test_y: of the records that accuracy is measured on
     test_x: np.ndarray
     test_y: np.ndarray
-    classes: int
+    classes: int  # how many there are
 
     @property
     def dimension(self) -> int:
@@ -40,27 +33,19 @@ class LastLayer:
 
 def accuracies(
     layer: LastLayer,
+    # standard deviation of the noise on each coordinate of the mean clipped gradient, shape (m,), >= 0
     deviations: np.ndarray,
-    clips: np.ndarray,
+    clips: np.ndarray,  # the largest norm of a gradient for each, shape (m,), > 0
     *,
-    batch: int,
-    steps: int,
-    rate: float,
-    seed: int,
+    batch: int,  # examples of a step, in shuffled passes
+    steps: int,  # how many
+    rate: float,  # the step size
+    seed: int,  # of the order, which all noises have in common, and of the noise
 ) -> np.ndarray:
     """Test accuracy after training by noisy SGD from zero, for each noise; float64 (m,).
 
     The gradient of an example is the product of what its output lacks and its features, (p + 1) x classes numbers of which only the norm is
     needed to clip it: no example's own gradient is ever made, and the models of all noises are a single matrix.
-
-    Args:
-        layer: what is trained.
-        deviations: standard deviation of the noise on each coordinate of the mean clipped gradient, shape (m,), >= 0.
-        clips: the largest norm of a gradient for each, shape (m,), > 0.
-        batch: examples of a step, in shuffled passes.
-        steps: how many.
-        rate: the step size.
-        seed: of the order, which all noises have in common, and of the noise.
     """
     each = len(layer.y) // batch
     rng = np.random.default_rng(seed)

@@ -38,19 +38,14 @@ WIDTHS, LOCATION_EPOCHS, LAST_CLASSES = (256, 128), 30, 20
 
 @dataclass(frozen=True)
 class Features:
-    """What the last layer of a model sees.
+    """What the last layer of a model sees."""
 
-    Attributes:
-        x: the features of each record, float32, shape (N, width).
-        y: the labels, shape (N,).
-        outputs: classes.
-        start: the parameters of the last layer before the first step, shape ((width + 1) x outputs,).
-    """
-
-    x: np.ndarray
-    y: np.ndarray
-    outputs: int
-    start: np.ndarray
+    x: np.ndarray  # the features of each record, float32, shape (N, width)
+    y: np.ndarray  # the labels, shape (N,)
+    outputs: int  # classes
+    start: (
+        np.ndarray
+    )  # the parameters of the last layer before the first step, shape ((width + 1) x outputs,)
 
     @property
     def dimension(self) -> int:
@@ -75,19 +70,12 @@ class Features:
 
 @dataclass(frozen=True)
 class Problem:
-    """A data set with the sizes of its games.
+    """A data set with the sizes of its games."""
 
-    Attributes:
-        title: for readers.
-        batch: n, the paper's for its d.
-        network: in words.
-        features: model -> what its last layer sees.
-    """
-
-    title: str
-    batch: int
-    network: str
-    features: Callable[[int], Features]
+    title: str  # for readers
+    batch: int  # n, the paper's for its d
+    network: str  # in words
+    features: Callable[[int], Features]  # model -> what its last layer sees
 
 
 def _adult(model: int) -> Features:
@@ -174,31 +162,20 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class Attacked:
-    """A model, what the attacker knows of its gradients, and what games draw from.
+    """A model, what the attacker knows of its gradients, and what games draw from."""
 
-    Attributes:
-        features: of all records.
-        background: places of the records that the attacker has gradients of.
-        pool: those of the others, which games draw.
-        moments: of the background's gradients in the coordinates of `Features.axes`, shrunk as Ledoit and Wolf do.
-    """
-
-    features: Features
-    background: np.ndarray
-    pool: np.ndarray
+    features: Features  # of all records
+    background: np.ndarray  # places of the records that the attacker has gradients of
+    pool: np.ndarray  # those of the others, which games draw
+    # of the background's gradients in the coordinates of `Features.axes`, shrunk as Ledoit and Wolf do
     moments: mi.ShrunkMoments
 
 
 class AlongAxes(mi.AbstractAttack):
-    """An attack on gradients of a last layer in the coordinates of `Features.axes`: products with a small basis, not with a large matrix.
+    """An attack on gradients of a last layer in the coordinates of `Features.axes`: products with a small basis, not with a large matrix."""
 
-    Attributes:
-        attack: on these coordinates.
-        basis: as `Features.basis`.
-    """
-
-    attack: mi.AbstractAttack
-    basis: np.ndarray
+    attack: mi.AbstractAttack  # on these coordinates
+    basis: np.ndarray  # as `Features.basis`
 
     def score(self, target: Array, output: Array) -> Array:
         return self.attack.score(along(target, self.basis), along(output, self.basis))

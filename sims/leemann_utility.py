@@ -25,20 +25,13 @@ ARMS = ("GMIP", "GMIP, equation 9", "GDP", "GDP, clip 5", "no noise")
 
 
 class Run(NamedTuple):
-    """A training run as the paper's appendix C.1 gives it.
+    """A training run as the paper's appendix C.1 gives it."""
 
-    Attributes:
-        d: parameters that are trained.
-        clip: the bound C on the norm of a gradient.
-        batch: n.
-        records: N.
-        epochs: passes over them; a fraction where the number of steps is that of the paper and that of records is not.
-    """
-
-    d: int
-    clip: float
-    batch: int
-    records: int
+    d: int  # parameters that are trained
+    clip: float  # the bound C on the norm of a gradient
+    batch: int  # n
+    records: int  # N
+    # passes over them; a fraction where the number of steps is that of the paper and that of records is not
     epochs: float
 
     @property
@@ -69,16 +62,11 @@ def noises(run: Run, mu: float) -> tuple[float, float]:
 
 
 class Task(NamedTuple):
-    """A data set of the figure.
+    """A data set of the figure."""
 
-    Attributes:
-        run: its training.
-        rate: the step size, chosen by hand for training without noise; the paper states none.
-        layer: (seed, folder for what takes minutes) -> the layer and its features.
-    """
-
-    run: Run
-    rate: float
+    run: Run  # its training
+    rate: float  # the step size, chosen by hand for training without noise; the paper states none
+    # (seed, folder for what takes minutes) -> the layer and its features
     layer: Callable[[int, Path], LastLayer]
 
 
@@ -193,13 +181,8 @@ def sweep(
     name: str, seed: int, store: Path, tasks: dict[str, Task] = TASKS, mus: np.ndarray = MUS
 ) -> np.ndarray:
     """Test accuracy for each of `ARMS` and each mu, shape (arms, mus): computed, or read where the folder has it.
-
-    Args:
-        name: of the task.
-        seed: of the layer, the order of the records and the noise.
-        store: a folder that stores results, and networks.
-        tasks: the data sets.
-        mus: of the whole run.
+    `seed`: of the layer, the order of the records and the noise; `store`: a folder that stores results, and networks;
+    `tasks`: the data sets; `mus`: of the whole run.
     """
     run, rate, layer = tasks[name]
     both = np.array([noises(run, float(mu)) for mu in mus]).T

@@ -17,19 +17,11 @@ def merge(
     files: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], force: bool = False
 ) -> mi.Histogram:
     """Add shards that `python -m sims run --shard i/k` wrote, and store the result of a whole run.
-
-    Args:
-        files: the shards, in any order; each game must be in a single shard.
-        out: where the sum is stored. An existing file stays, unless it holds this sum already or `force` is true.
-        force: replace what is at `out`.
-
-    Returns:
-        The counts and the manifest that a single process would have given.
-
-    Raises:
-        ValueError: if a file is corrupt, no shard or not finished, belongs to another run (study, seed, edges,
-            version), or games are missing or in two files, or `out` holds something else.
-        OSError: if a file cannot be read or written.
+    `files`: the shards, in any order; each game must be in a single shard; `out`: where the sum is stored. An existing
+    file stays, unless it holds this sum already or `force` is true; `force`: replace what is at `out`. Returns the counts
+    and the manifest that a single process would have given. Raises ValueError if a file is corrupt, no shard or not
+    finished, belongs to another run (study, seed, edges, version), or games are missing or in two files, or `out` holds
+    something else; OSError if a file cannot be read or written.
     """
     if not files:
         raise ValueError("files is empty; name every shard of a run")

@@ -24,23 +24,14 @@ Formula = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Base:
-    """A true statement.
+    """A true statement."""
 
-    Attributes:
-        says: in words.
-        domain: its parameters.
-        claimed: called as claimed(factor, **point): the claim with the leakage multiplied by `factor`.
-        truth: called as truth(**point); None: the claim itself.
-        kind: of the statement.
-        where: assumptions.
-    """
-
-    says: str
-    domain: Mapping[str, Any]
-    claimed: Formula
-    truth: Formula | None = None
+    says: str  # in words
+    domain: Mapping[str, Any]  # its parameters
+    claimed: Formula  # called as claimed(factor, **point): the claim with the leakage multiplied by `factor`
+    truth: Formula | None = None  # called as truth(**point); None: the claim itself
     kind: Any = rf.Bound()  # noqa: RUF009
-    where: Formula | None = None
+    where: Formula | None = None  # assumptions
 
 
 @dataclass(frozen=True)

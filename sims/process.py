@@ -24,10 +24,7 @@ def show(lines: Iterable[str]) -> None:
 
 def listing(lines: Callable[[], Sequence[str]], words: str) -> Callable[[Any], Any]:
     """The option --list, which ends a command with these lines as --help ends it.
-
-    Args:
-        lines: made when they are requested.
-        words: of the help.
+    `lines`: made when they are requested.
 
     Examples:
         >>> listing(lambda: ["first"], "list the studies").__name__

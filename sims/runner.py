@@ -30,17 +30,20 @@ def shard_path(
 
 
 def run(
-    study: Study,
-    games: int,
-    seed: int | None = None,
+    study: Study,  # what is played
+    games: int,  # games per world, >= 1
+    seed: int | None = None,  # None = the study's own
+    # the folder of stored counts, made if missing; None stores nothing
     directory: str | os.PathLike[str] | None = None,
-    progress: bool = False,
+    progress: bool = False,  # show a progress bar
     *,
-    chunk: int | None = None,
-    workers: int | None = None,
-    devices: int | None = None,
+    chunk: int | None = None,  # games per call, see `mi.play`
+    workers: int | None = None,  # threads, see `mi.play`
+    devices: int | None = None,  # local devices, see `mi.play`
+    # (i, k) plays the i-th of k shards only, stored at `shard_path`; `sims.merge.merge` adds all k files
     shard: tuple[int, int] | None = None,
-    executor: Any = None,
+    executor: Any = None,  # plays shards of the games elsewhere, see `mi.play`
+    # a claim whose verdict ends the run, see `mi.play`; counts of other claims, or of none, are not extended
     until: mi.AbstractTradeOff | mi.Until | None = None,
 ) -> mi.Histogram:
     """Play a study, going on from its stored counts if there are any.
@@ -49,22 +52,8 @@ def run(
     returned as they are; those of fewer are extended, to the result that a single run would have given; those of more are
     left alone, and the games are played afresh without being stored.
 
-    Args:
-        study: what is played.
-        games: games per world, >= 1.
-        seed: None = the study's own.
-        directory: the folder of stored counts, made if missing; None stores nothing.
-        progress: show a progress bar.
-        chunk: games per call, see `mi.play`.
-        workers: threads, see `mi.play`.
-        devices: local devices, see `mi.play`.
-        shard: (i, k) plays the i-th of k shards only, stored at `shard_path`; `sims.merge.merge` adds all k files.
-        executor: plays shards of the games elsewhere, see `mi.play`.
-        until: a claim whose verdict ends the run, see `mi.play`; counts of other claims, or of none, are not extended.
-
-    Raises:
-        ValueError: on bad arguments, or a stored file that is corrupt or belongs to another run.
-        OSError: if the folder cannot be written.
+    Raises ValueError on bad arguments, or a stored file that is corrupt or belongs to another run; OSError if the folder
+    cannot be written.
 
     Examples:
         >>> from sims.studies import STUDIES

@@ -46,14 +46,9 @@ def stored_folder(name: str) -> Path | None:
 
 def stored(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarray]) -> np.ndarray:
     """The numbers in the file, if they are of these settings and versions; else what `compute` finds, which the file then holds.
-
-    Args:
-        path: a JSON file; its folder is made before anything is computed, which may keep more there.
-        settings: all that decides the numbers, as JSON has it.
-        compute: finds them: float64, any shape.
-
-    Raises:
-        OSError: if the file cannot be written.
+    `path`: a JSON file; its folder is made before anything is computed, which may keep more there; `settings`: all that
+    decides the numbers, as JSON has it; `compute`: finds them: float64, any shape. Raises OSError if the file cannot be
+    written.
 
     Examples:
         >>> import tempfile

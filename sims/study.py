@@ -17,18 +17,7 @@ SCALES = ("quick", "standard", "full")
 @dataclass(frozen=True)
 class Study:
     """A game and an attack with all their numbers fixed, under a name.
-
-    Attributes:
-        name: what it is called on the command line and on disk.
-        description: a line for a reader.
-        build: makes the game and the attack; deterministic.
-        games: games per world at each scale: "quick", "standard", "full".
-        seed: the default seed of its games.
-        claim: what a theorem says of the curve, of the game and the attack; None where there is none.
-        thresholds: a study of like scores, whose thresholds serve this study too, so that games of a pilot are spared; None = a pilot of its own.
-
-    Raises:
-        ValueError: if a scale is missing or has no game, or the name does not suit a file.
+    Raises ValueError if a scale is missing or has no game, or the name does not suit a file.
 
     Examples:
         >>> from sims.studies import STUDIES
@@ -36,12 +25,16 @@ class Study:
         100000
     """
 
-    name: str
-    description: str
+    name: str  # what it is called on the command line and on disk
+    description: str  # a line for a reader
+    # makes the game and the attack; deterministic
     build: Callable[[], tuple[AbstractMembershipGame, AbstractAttack]]
-    games: Mapping[str, int]
-    seed: int = 0
+    games: Mapping[str, int]  # games per world at each scale: "quick", "standard", "full"
+    seed: int = 0  # the default seed of its games
+    # what a theorem says of the curve, of the game and the attack; None where there is none
     claim: Callable[[Any, Any], AbstractTradeOff] | None = None
+    # a study of like scores, whose thresholds serve this study too, so that games of a pilot are spared; None = a pilot
+    # of its own
     thresholds: Study | None = None
 
     def __post_init__(self) -> None:

@@ -25,14 +25,6 @@ class QuadraticRatio(AbstractQuadraticAttack):
     (sum t^2 / v - sum (s - n mu - t / c)^2 v / (o (o - v)) - sum log(1 - c)) / 2;
     sub-sampling with probability inclusion makes of it log((1 - inclusion) + inclusion exp(.)).
 
-    Args:
-        mean: mu, shape (d,).
-        variance: v, of a record, shape (d,).
-        noise_variance: of Gaussian noise per row, shape (d,): o = n (v + noise_variance).
-        n: rows summed.
-        inclusion: the probability that the target is among them, in (0, 1].
-        aim: the point the attack is aimed at, or None for the target of each game.
-
     Source: Azize & Basu (2025), equations 27 and 28, for independent coordinates.
 
     Examples:
@@ -45,12 +37,12 @@ class QuadraticRatio(AbstractQuadraticAttack):
 
     SIZES: ClassVar[tuple[str, ...]] = ("n",)
 
-    mean: np.ndarray
-    variance: np.ndarray
-    noise_variance: np.ndarray
-    n: int
-    inclusion: float = eqx.field(static=True)
-    aim: np.ndarray | None
+    mean: np.ndarray  # mu, shape (d,)
+    variance: np.ndarray  # v, of a record, shape (d,)
+    noise_variance: np.ndarray  # of Gaussian noise per row, shape (d,): o = n (v + noise_variance)
+    n: int  # rows summed
+    inclusion: float = eqx.field(static=True)  # the probability that the target is among them, in (0, 1]
+    aim: np.ndarray | None  # the point the attack is aimed at, or None for the target of each game
 
     def centre(self, target: Float[Array, " d"]) -> Float[Array, " d"]:
         """The point mu + (z - mu) (v + noise variance) / v, shape (d,); without noise the target itself."""

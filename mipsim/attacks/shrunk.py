@@ -19,17 +19,12 @@ _ZERO = 1e-12
 class LowRankInverse(eqx.Module):
     """The inverse of `ridge` I + a matrix of low rank: v -> (v - axes' (share * (axes v))) / ridge.
 
-    Attributes:
-        axes: orthonormal rows, shape (k, d).
-        share: in [0, 1), shape (k,).
-        ridge: > 0, shape ().
-
     Source: Woodbury (1950).
     """
 
-    axes: np.ndarray
-    share: np.ndarray
-    ridge: np.ndarray
+    axes: np.ndarray  # orthonormal rows, shape (k, d)
+    share: np.ndarray  # in [0, 1), shape (k,)
+    ridge: np.ndarray  # > 0, shape ()
 
     def apply(self, vector: Float[Array, " d"]) -> Float[Array, " d"]:
         """The inverse times a vector."""

@@ -37,14 +37,10 @@ class RatePromise:
     releases all with probability (tpr - fpr) / (1 - fpr), and else nothing, keeps the promise, and all guesses may be right.
     Proof: with f(0) <= 1 and f(1) = 0, the chord to (1, 0) gives f(a) >= (1 - tpr) (1 - a) / (1 - fpr) for a <= fpr, that to (0, 1) gives
     f(a) >= 1 - tpr a / fpr for a >= fpr. The curve is their lower convex hull, the line from (0, (1 - tpr) / (1 - fpr)) to (fpr / tpr, 0).
-
-    Attributes:
-        tpr: in [fpr, 1], since a coin has TPR = FPR.
-        fpr: in (0, 1).
     """
 
-    tpr: float
-    fpr: float
+    tpr: float  # in [fpr, 1], since a coin has TPR = FPR
+    fpr: float  # in (0, 1)
 
     def __post_init__(self) -> None:
         number("fpr", self.fpr, 0.0, 1.0, low_open=True, high_open=True)
@@ -73,11 +69,8 @@ def read_claim(text: str) -> AbstractTradeOff | RatePromise:
       the steps are 1 where they are left out.
     - the path of a .csv file: see `read_curve`.
 
-    Args:
-        text: any of these.
-
-    Raises:
-        ValueError: if it is none of these, a number is outside its range, or the file cannot be read.
+    `text`: any of these. Raises ValueError if it is none of these, a number is outside its range, or the file cannot be
+    read.
     """
     if text.lower().endswith(".csv"):
         return read_curve(Path(text))
@@ -120,11 +113,7 @@ def zcdp(rho: float) -> AbstractTradeOff:
     delta = e^((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1). The function is the largest of the curves of 800 such pairs, on a grid of
     FPRs from 1e-15. For rho above 3 the grid promises less than the conversion does: fewer promises are refuted, none wrongly.
 
-    Args:
-        rho: in (0, 700].
-
-    Raises:
-        ValueError: if rho is outside its range.
+    `rho`: in (0, 700]. Raises ValueError if rho is outside its range.
 
     Source: Canonne, Kamath, Steinke (2020), "The discrete Gaussian for differential privacy", proposition 12, remark 15.
     """
@@ -163,11 +152,7 @@ def read_curve(file: Path) -> AbstractTradeOff:
     The numbers are taken as they are printed: round both down, since a beta rounded up promises more than the curve, and
     so does an alpha rounded up. A beta up to 1e-9 above 1 - alpha is such a rounding, and is taken down to 1 - alpha.
 
-    Args:
-        file: alpha does not decrease, beta does not increase, both in [0, 1], and beta is at most 1 - alpha (+ 1e-9).
-
-    Raises:
-        ValueError: a single sentence that names the file and what is wrong.
+    `file`: alpha does not decrease, beta does not increase, both in [0, 1], and beta is at most 1 - alpha (+ 1e-9).
     """
     try:
         content = content_of(file)

@@ -21,11 +21,8 @@ def choose_from_clusters(scores: Scores) -> Scores:
 
     The world is chosen by a fair coin where a cluster has both, so that a rare world is not lost.
 
-    Args:
-        scores: with clusters, 100 at least.
-
-    Raises:
-        ValueError: if there are fewer than 100 clusters, or none was chosen in either world.
+    `scores`: with clusters, 100 at least. Raises ValueError if there are fewer than 100 clusters, or none was chosen in
+    either world.
     """
     assert scores.cluster is not None
     if scores.clusters < LEAST_SCORES:
@@ -45,14 +42,9 @@ def by_content(
     scores: Scores, group: np.ndarray, purpose: str
 ) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
     """An order of the rows that depends on neither their order nor the names of groups, and a generator for choices in it.
-
-    Args:
-        scores: the rows.
-        group: the number of the group of each, shape (n,).
-        purpose: of the choices, see `mipsim._content_seed.content_generator`.
-
-    Returns:
-        (indices of the rows, groups with equal contents in any order; the place of the group of each in that order, from 0; the generator).
+    `group`: the number of the group of each, shape (n,); `purpose`: of the choices, see
+    `mipsim._content_seed.content_generator`. Returns (indices of the rows, groups with equal contents in any order; the
+    place of the group of each in that order, from 0; the generator).
 
     Examples:
         >>> rows = Scores(np.array([3.0, 1.0, 2.0]), np.array([True, False, True]))

@@ -30,15 +30,10 @@ _IMPOSSIBLE_COINS = 1e-9  # from which it refuses
 
 @dataclass(frozen=True)
 class Exchange:
-    """What distinguishes the two values of a guessed coin; a guarantee is that of a single record in a single run.
+    """What distinguishes the two values of a guessed coin; a guarantee is that of a single record in a single run."""
 
-    Attributes:
-        records: 1, or 2 where a record comes and another goes.
-        runs: 1, or 2 where the opposite happens in another run.
-    """
-
-    records: int = 1
-    runs: int = 1
+    records: int = 1  # 1, or 2 where a record comes and another goes
+    runs: int = 1  # 1, or 2 where the opposite happens in another run
 
     @property
     def words(self) -> str:
@@ -61,17 +56,11 @@ SINGLE = Exchange()
 
 @dataclass(frozen=True)
 class Guesses:
-    """Guesses about some of the canaries.
+    """Guesses about some of the canaries."""
 
-    Attributes:
-        inside: how many of the highest scores are guessed "in".
-        outside: how many of the lowest are guessed "out".
-        right: how many of these guesses are right.
-    """
-
-    inside: int
-    outside: int
-    right: int
+    inside: int  # how many of the highest scores are guessed "in"
+    outside: int  # how many of the lowest are guessed "out"
+    right: int  # how many of these guesses are right
 
     @property
     def number(self) -> int:
@@ -95,10 +84,7 @@ def guess_plan(canaries: int) -> list[tuple[int, int]]:
 
 def tie_free_split(values: np.ndarray, number: int) -> tuple[int, int]:
     """Split a number of guesses into ("in", "out"), nearest to halves among the splits that separate the fewest equal scores.
-
-    Args:
-        values: the scores, falling, shape (n,).
-        number: of guesses, from 0 to n.
+    `values`: the scores, falling, shape (n,); `number`: of guesses, from 0 to n.
     """
     n, high = values.size, np.arange(number + 1)
     low_at = n - number + high  # where the guesses "out" begin

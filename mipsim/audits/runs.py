@@ -223,11 +223,7 @@ def calibrated(scores: Scores) -> Scores:
     The log-likelihood ratio of two normal distributions: the means are those of the record's scores in calibrating runs with it and
     without it, and the variance is that of all of them about these means. A record that lacks either is left out.
 
-    Args:
-        scores: with runs and records, `shadow` saying which runs calibrate.
-
-    Raises:
-        ValueError: if the rest are too few.
+    `scores`: with runs and records, `shadow` saying which runs calibrate. Raises ValueError if the rest are too few.
 
     Source: Carlini et al. (2022), "Membership inference attacks from first principles", with the same variance for all records.
 

@@ -60,63 +60,40 @@ _WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of an attack, each with the world that it is of.
+    """Scores of an attack, each with the world that it is of."""
 
-    Attributes:
-        values: the scores (higher = "in"), finite, not all equal, shape (n,), n >= 100.
-        member: whether each is of the world "in", shape (n,), bool, both worlds present.
-        cluster: a whole number for each, equal within a cluster, shape (n,), or None.
-        run: a whole number for each, equal within a training run, shape (n,), or None.
-        record: a whole number for each, equal for the same record, shape (n,), or None.
-        shadow: whether each is of a run that only calibrates, shape (n,), bool, or None.
-        column: which of `WORLDS`, or "members", says the world; "" for arrays.
-        source: the file, or "" for arrays.
-        digest: SHA-256 of the file, or "".
-        read_as: what the file or frame was recognised as, and which columns were read; "" for arrays.
-        order: which scores count as "in", and who says so.
-    """
-
-    values: np.ndarray
-    member: np.ndarray
-    cluster: np.ndarray | None = None
-    run: np.ndarray | None = None
+    values: np.ndarray  # the scores (higher = "in"), finite, not all equal, shape (n,), n >= 100
+    member: np.ndarray  # whether each is of the world "in", shape (n,), bool, both worlds present
+    cluster: np.ndarray | None = None  # a whole number for each, equal within a cluster, shape (n,), or None
+    run: np.ndarray | None = None  # a whole number for each, equal within a training run, shape (n,), or None
+    # a whole number for each, equal for the same record, shape (n,), or None
     record: np.ndarray | None = None
+    # whether each is of a run that only calibrates, shape (n,), bool, or None
     shadow: np.ndarray | None = None
-    column: str = ""
-    source: str = ""
-    digest: str = ""
-    read_as: str = ""
-    order: str = ""
+    column: str = ""  # which of `WORLDS`, or "members", says the world; "" for arrays
+    source: str = ""  # the file, or "" for arrays
+    digest: str = ""  # SHA-256 of the file, or ""
+    read_as: str = ""  # what the file or frame was recognised as, and which columns were read; "" for arrays
+    order: str = ""  # which scores count as "in", and who says so
 
     @classmethod
     def of(
         cls,
+        # real, shape (n,), n >= 100, not all equal; where some are infinite, all are replaced by their ranks, which is
+        # all that an audit uses
         scores: object,
-        member: object,
-        cluster: object = None,
+        member: object,  # 1 or True for the world "in", 0 or False for "out", shape (n,), both present
+        cluster: object = None,  # names or numbers of clusters, shape (n,), or None
         *,
-        run: object = None,
-        record: object = None,
-        shadow: object = None,
+        run: object = None,  # the same of training runs
+        record: object = None,  # the same of records
+        shadow: object = None,  # the names of the runs that only calibrate, or None
+        # "in" or "out", the world that higher scores indicate; None takes "in" and says that it was assumed. Scores for
+        # "out", such as losses, are negated
         higher: str | None = None,
-        **where: str,
+        **where: str,  # `column`, `source`, `digest`, `read_as` and `order`
     ) -> Scores:
         """Check arrays of the same length.
-
-        Args:
-            scores: real, shape (n,), n >= 100, not all equal; where some are infinite, all are replaced by their ranks, which is
-                all that an audit uses.
-            member: 1 or True for the world "in", 0 or False for "out", shape (n,), both present.
-            cluster: names or numbers of clusters, shape (n,), or None.
-            run: the same of training runs.
-            record: the same of records.
-            shadow: the names of the runs that only calibrate, or None.
-            higher: "in" or "out", the world that higher scores indicate; None takes "in" and says that it was assumed. Scores for
-                "out", such as losses, are negated.
-            **where: `column`, `source`, `digest`, `read_as` and `order`.
-
-        Raises:
-            ValueError: a single sentence that says which argument is wrong.
 
         Examples:
             >>> Scores.of([1.0, 2.0], [0, 1])
@@ -161,26 +138,15 @@ class Scores:
     @classmethod
     def of_matrix(
         cls,
-        scores: np.ndarray,
-        member: object,
-        rows: str | None,
+        scores: np.ndarray,  # real, shape (records, models) or (models, records)
+        member: object,  # 1 where the record was in the training set of the model, 0 elsewhere, of the same shape
+        rows: str | None,  # "records" or "models", which cannot be inferred
         *,
-        shadow: object = None,
-        higher: str | None = None,
-        **where: str,
+        shadow: object = None,  # the numbers of the models, from 0, that only calibrate, or None
+        higher: str | None = None,  # as in `of`
+        **where: str,  # as in `of`
     ) -> Scores:
         """Check a matrix of a score for each record and each model, its training run.
-
-        Args:
-            scores: real, shape (records, models) or (models, records).
-            member: 1 where the record was in the training set of the model, 0 elsewhere, of the same shape.
-            rows: "records" or "models", which cannot be inferred.
-            shadow: the numbers of the models, from 0, that only calibrate, or None.
-            higher: as in `of`.
-            **where: as in `of`.
-
-        Raises:
-            ValueError: a single sentence that says which argument is wrong.
 
         Examples:
             >>> Scores.of_matrix(np.arange(200.0).reshape(50, 4), np.tile([0, 1], (50, 2)), "records").records
@@ -319,10 +285,15 @@ def _shadow(shadow: object, run: object) -> np.ndarray:
 def read_scores(
     path: str | os.PathLike[str],
     *,
+    # which column is which of `ROLES`, such as {"score": "loss", "member": "is_member"} or "score=loss,member=is_member"
     columns: Mapping[str, str] | str | None = None,
+    # "in" or "out", the world that higher scores indicate. None takes "in", but refuses a score that is named as a loss
     higher: str | None = None,
+    # of the cells of a text, a single character or its name; None reads it off the header
     separator: str | None = None,
-    shadow: object = None,
+    shadow: object = None,  # the names of the runs that only calibrate, or None
+    # where the arrays of an .npz are matrices of records and models, what a row is of, an entry of
+    # `mipsim.audits.settings.ROWS`
     rows: str | None = None,
 ) -> Scores:
     """Read scores from a file.
@@ -332,17 +303,8 @@ def read_scores(
     `run` (or `model`) and `record` if there are several runs; or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is
     recognised by its names. Other names need `columns`.
 
-    Args:
-        path: of the file.
-        columns: which column is which of `ROLES`, such as {"score": "loss", "member": "is_member"} or "score=loss,member=is_member".
-        higher: "in" or "out", the world that higher scores indicate. None takes "in", but refuses a score that is named as a loss.
-        separator: of the cells of a text, a single character or its name; None reads it off the header.
-        shadow: the names of the runs that only calibrate, or None.
-        rows: where the arrays of an .npz are matrices of records and models, what a row is of, an entry of `mipsim.audits.settings.ROWS`.
-
-    Raises:
-        ValueError: a single sentence that names the file and what is wrong: missing, cut off, of unknown columns, or of
-            scores that no audit can use. What is unclear is refused with the option that says it.
+    Raises ValueError if the file is missing, cut off, of unknown columns, or of scores that no audit can use. What is unclear is
+    refused with the option that says it.
     """
     file = Path(path)
     roles = _given_roles(columns)
@@ -355,33 +317,20 @@ def read_scores(
 
 
 def scores_of(
+    # a vector; or a matrix, where `rows` says what its rows are of; or a frame, whose columns are named and chosen as
+    # those of a file, see `read_scores`
     scores: Any,
-    member: object,
+    member: object,  # as `mipsim.audit` takes it; None for a frame
     cluster: object,
     *,
-    run: object = None,
+    run: object = None,  # the name of the run of each score, or None; a matrix has it
     record: object = None,
-    rows: str | None = None,
-    shadow: object = None,
+    rows: str | None = None,  # of a matrix
+    shadow: object = None,  # the names of the runs that only calibrate, or None
     columns: Mapping[str, str] | str | None,
-    higher: str | None,
+    higher: str | None,  # see `read_scores`
 ) -> Scores:
-    """Scores of arrays, of series of pandas, or of a data frame or a dictionary that holds all.
-
-    Args:
-        scores: a vector; or a matrix, where `rows` says what its rows are of; or a frame, whose columns are named and chosen as those of a file, see `read_scores`.
-        member: as `mipsim.audit` takes it; None for a frame.
-        cluster: likewise.
-        run: the name of the run of each score, or None; a matrix has it.
-        record: likewise of the record.
-        rows: of a matrix.
-        shadow: the names of the runs that only calibrate, or None.
-        columns: for a frame.
-        higher: see `read_scores`.
-
-    Raises:
-        ValueError: a single sentence that says which argument is wrong.
-    """
+    """Scores of arrays, of series of pandas, or of a data frame or a dictionary that holds all."""
     if (table := frame_table(scores)) is not None:
         if any(x is not None for x in (member, cluster, run, record)):
             raise ValueError(
@@ -437,25 +386,14 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
 
 
 def scores_of_table(
-    table: Table,
-    roles: Mapping[str, str] | None,
-    higher: str | None,
-    shadow: object = None,
-    rows: str | None = None,
-    **where: str,
+    table: Table,  # of a file or a frame
+    roles: Mapping[str, str] | None,  # the column of each of `ROLES`; None where the names must tell
+    higher: str | None,  # see `read_scores`
+    shadow: object = None,  # the names of the runs that only calibrate, or None
+    rows: str | None = None,  # see `read_scores`
+    **where: str,  # `source` and `digest`
 ) -> Scores:
     """The scores of a table, by the columns that a user names or a tool is known by.
-
-    Args:
-        table: of a file or a frame.
-        roles: the column of each of `ROLES`; None where the names must tell.
-        higher: see `read_scores`.
-        shadow: the names of the runs that only calibrate, or None.
-        rows: see `read_scores`.
-        **where: `source` and `digest`.
-
-    Raises:
-        ValueError: a clause with "it" for the file.
 
     Examples:
         >>> rows = {"signal_values": list(range(100)), "true_labels": [0, 1] * 50, "roc_auc": [0.5]}

@@ -35,21 +35,14 @@ ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns, of which only the requested columns are read.
+    """Named columns, of which only the requested columns are read."""
 
-    Attributes:
-        kind: how the file is written, such as "CSV".
-        noun: what its columns are called.
-        names: of the columns.
-        read: the columns of some names, all of the same length unless `noun` says that they are arrays.
-        hint: text beside the names where they identify nothing, or "".
-    """
-
-    kind: str
-    noun: str
+    kind: str  # how the file is written, such as "CSV"
+    noun: str  # what its columns are called
     names: tuple[str, ...]
+    # the columns of some names, all of the same length unless `noun` says that they are arrays
     read: Callable[[Sequence[str]], dict[str, Column]]
-    hint: str = ""
+    hint: str = ""  # text beside the names where they identify nothing, or ""
 
     @property
     def in_memory(self) -> bool:
@@ -64,14 +57,7 @@ class Table:
 
 def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
     r"""The columns of a file; its ending says how it is written.
-
-    Args:
-        file: its path.
-        content: its bytes.
-        separator: of the cells of a text; None reads it off the header.
-
-    Raises:
-        ValueError: a clause with "it" for the file, that says why it is not read.
+    `separator`: of the cells of a text; None reads it off the header.
 
     Examples:
         >>> table_of(Path("s.tsv"), b"score\tmember\n0.5\t1\n").names
@@ -106,9 +92,6 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
 def content_of(file: Path) -> bytes:
     """What a file of a user holds.
 
-    Raises:
-        ValueError: a single sentence that names the file and why it is not read.
-
     Examples:
         >>> content_of(Path("scores.csv"))
         Traceback (most recent call last):
@@ -129,12 +112,9 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
     Cells are separated by what separates those of the header: a comma, a tab, a semicolon or a bar, or else spaces. Where two of
     them do, the second line decides. If the first line holds numbers alone, columns are named by their places "1", "2" and so on.
 
-    Args:
-        content: of the file, UTF-8.
-        separator: a single character or its name in `SEPARATORS`; None reads it off the header.
-
-    Raises:
-        ValueError: if it is no text, is empty, names a column twice, or some line has more or fewer cells than the header.
+    `content`: of the file, UTF-8; `separator`: a single character or its name in `SEPARATORS`; None reads it off the
+    header. Raises ValueError if it is no text, is empty, names a column twice, or some line has more or fewer cells than
+    the header.
 
     Examples:
         >>> table = text_table(b"alpha;beta\n0;1\n1;0\n")

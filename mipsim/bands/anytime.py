@@ -36,10 +36,7 @@ def next_look(games: int, first: int, parts: int) -> int:
 
     It depends on nothing else, so that a run stops at the same game whatever plays it.
 
-    Args:
-        games: that were played, >= 0.
-        first: the first look, a multiple of `parts`.
-        parts: looks in each doubling.
+    `games`: that were played, >= 0; `first`: the first look, a multiple of `parts`; `parts`: looks in each doubling.
 
     Examples:
         >>> [next_look(games, 16, 4) for games in (0, 16, 17, 31, 32)]
@@ -55,12 +52,6 @@ def next_look(games: int, first: int, parts: int) -> int:
 class MixedRates:
     """K rates with the mixture martingale of their counts.
 
-    Attributes:
-        count: games that count towards each rate, shape (K,).
-        other: the other games.
-        earlier_count: the same of earlier games, independent of these, which make the mixture narrower; 0 if there are none.
-        earlier_other: the other earlier games.
-
     Examples:
         >>> rates = MixedRates.of(np.array([500]), 1000)
         >>> [ndtr(rates.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
@@ -70,10 +61,11 @@ class MixedRates:
         [[0.44], [0.56]]
     """
 
-    count: np.ndarray
-    other: np.ndarray
+    count: np.ndarray  # games that count towards each rate, shape (K,)
+    other: np.ndarray  # the other games
+    # the same of earlier games, independent of these, which make the mixture narrower; 0 if there are none
     earlier_count: np.ndarray
-    earlier_other: np.ndarray
+    earlier_other: np.ndarray  # the other earlier games
 
     @classmethod
     def of(cls, count: np.ndarray, games: int, earlier: np.ndarray | None = None) -> MixedRates:
@@ -133,16 +125,10 @@ def mixed_rates(
     false_positives: np.ndarray, out_games: int, false_negatives: np.ndarray, in_games: int, earlier: object
 ) -> tuple[MixedRates, MixedRates] | None:
     """FPRs and FNRs with their mixtures, or None where `earlier` is.
-
-    Args:
-        false_positives: of `out_games`, shape (K,).
-        out_games: games of the world "out".
-        false_negatives: of `in_games`, shape (K,).
-        in_games: games of the world "in".
-        earlier: false positives, true negatives, false negatives and true positives of earlier games, shape (4, K).
-
-    Raises:
-        ValueError: if `earlier` has another shape or a negative entry.
+    `false_positives`: of `out_games`, shape (K,); `out_games`: games of the world "out"; `false_negatives`: of
+    `in_games`, shape (K,); `in_games`: games of the world "in"; `earlier`: false positives, true negatives, false
+    negatives and true positives of earlier games, shape (4, K). Raises ValueError if `earlier` has another shape or a
+    negative entry.
 
     Examples:
         >>> mixed_rates(np.array([5]), 10, np.array([5]), 10, [[1]])
@@ -194,14 +180,10 @@ def anytime_bounds(
     a and in b, so that only rates on a single side of the estimates matter for an end. There the mixture rises with the
     distance; on each cell of a the g of either end and the farthest b that the other end leaves bound c.
 
-    Args:
-        out: the FPRs at K thresholds, counted up to now.
-        inside: the FNRs.
-        claim: the claimed trade-off function g; of a function that is known between bounds the end that widens the interval counts.
-        failure_probability: chance that some interval ever misses its gap, in (0, 1).
-
-    Returns:
-        (low, high), shape (K,), in probits; infinite where the counts or the claim say nothing.
+    `out`: the FPRs at K thresholds, counted up to now; `inside`: the FNRs; `claim`: the claimed trade-off function g; of
+    a function that is known between bounds the end that widens the interval counts; `failure_probability`: chance that
+    some interval ever misses its gap, in (0, 1). Returns (low, high), shape (K,), in probits; infinite where the counts
+    or the claim say nothing.
 
     Source: Ville (1939); Robbins (1970); Howard, Ramdas, McAuliffe, Sekhon (2021) for beta-binomial mixtures.
 
@@ -241,11 +223,8 @@ def refutes_bound(
 
 def anytime_band(out: MixedRates, inside: MixedRates, failure_probability: float) -> CurveBand:
     """Bounds of FPR and FNR at K thresholds, simultaneous over them and over all numbers of games.
-
-    Args:
-        out: the FPRs at K thresholds.
-        inside: the FNRs.
-        failure_probability: chance that some bound ever fails, in (0, 1); half of it for each world.
+    `out`: the FPRs at K thresholds; `inside`: the FNRs; `failure_probability`: chance that some bound ever fails, in (0,
+    1); half of it for each world.
 
     Examples:
         >>> rates = MixedRates.of(np.array([500]), 1000)

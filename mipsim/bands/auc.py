@@ -110,12 +110,8 @@ class PairedGames:
 
 def _all_pairs_end(mean: float, pairs: int, level: float, ties: float = 0.0) -> float:
     """An AUC at which a mean of all pairs so large has at most this probability, by the best mean excess, or its square.
-
-    Args:
-        mean: of the pairs that count.
-        pairs: games of the smaller world.
-        level: the probability.
-        ties: lower bound of the probability that a pair counts 1/2.
+    `mean`: of the pairs that count; `pairs`: games of the smaller world; `ties`: lower bound of the probability that a
+    pair counts 1/2.
 
     Examples:
         >>> round(_all_pairs_end(60.0, 100, 0.0125), 3), _all_pairs_end(0.0, 100, 0.0125)
@@ -194,24 +190,17 @@ def _log_largest_probability(counts: np.ndarray) -> float:
 
 
 def pair_games(
-    false_positives: object,
-    out_games: int,
-    false_negatives: object,
-    in_games: int,
+    false_positives: object,  # number of "out" scores above each threshold, thresholds increasing, shape (K,)
+    out_games: int,  # "out" games
+    false_negatives: object,  # number of "in" scores at or below each threshold, shape (K,)
+    in_games: int,  # "in" games
+    # those that were chosen after the scores, shape (K,): then they are data as well
     thresholds: np.ndarray | None = None,
-    tied: np.ndarray | bool = False,
+    tied: np.ndarray | bool = False,  # in which of the K + 1 bins scores are equal, or whether in all
 ) -> PairedGames | None:
     """Pair each game of the smaller world with a different random game of the other; None from 10^9 games on.
 
     The data decide the pairs and the coins, by `mipsim._content_seed.content_generator`, so that equal data give equal intervals.
-
-    Args:
-        false_positives: number of "out" scores above each threshold, thresholds increasing, shape (K,).
-        out_games: "out" games.
-        false_negatives: number of "in" scores at or below each threshold, shape (K,).
-        in_games: "in" games.
-        thresholds: those that were chosen after the scores, shape (K,): then they are data as well.
-        tied: in which of the K + 1 bins scores are equal, or whether in all.
 
     Examples:
         >>> pair_games([0], 10, [10], 10, tied=np.array([True, False]))

@@ -22,8 +22,7 @@ def kappa(failure_probability: float) -> float:
     the chord after, prolonged into the gap, both bound it from above; in the first and the last gap there is
     only a single chord.
 
-    Args:
-        failure_probability: in [1e-9, 1); above 0.05 the value of 0.05 is used.
+    `failure_probability`: in [1e-9, 1); above 0.05 the value of 0.05 is used.
 
     Examples:
         >>> kappa(1e-3), kappa(0.3), round(kappa(5e-4), 3)

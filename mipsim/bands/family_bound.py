@@ -48,13 +48,10 @@ class Family:
 
     theta(a, b) is the least theta with g_theta(a) <= b: "the curve passes through (a, b) or below it". A and B do
     not increase; -inf where no theta is requested.
-
-    Attributes:
-        forms: pairs (A, B), each a function of an array of rates.
-        bounds: what was computed already: equal counts in other scores have the same bound.
     """
 
-    forms: tuple[tuple[Part, Part], ...]
+    forms: tuple[tuple[Part, Part], ...]  # pairs (A, B), each a function of an array of rates
+    # what was computed already: equal counts in other scores have the same bound
     bounds: dict[tuple[object, ...], float] = field(default_factory=dict, compare=False, repr=False)
 
 
@@ -80,14 +77,10 @@ class TabulatedCurve:
 
     Between the rates a_i and a_(i+1) it is the chord from f(a_(i+1)) to f(a_(i+2)). As f does not increase, the chord is at most f(a_(i+1)),
     which is at most f between the two rates. At 16,384 rates 0.001 probits apart it is as much as 0.001 probits too low.
-
-    Attributes:
-        alpha: the rates, increasing from 0 to 1, shape (n,).
-        fnr: the curve there, shape (n,).
     """
 
-    alpha: np.ndarray
-    fnr: np.ndarray
+    alpha: np.ndarray  # the rates, increasing from 0 to 1, shape (n,)
+    fnr: np.ndarray  # the curve there, shape (n,)
 
     @classmethod
     def below(cls, claim: AbstractTradeOff) -> TabulatedCurve:

@@ -33,11 +33,11 @@ def critical_probits(failure_probability: float, thresholds: int, sides: int) ->
 
 
 def gap_bounds(
-    out: ScaledRates,
-    inside: ScaledRates,
-    claim: AbstractTradeOff,
-    probits: tuple[float, float],
-    cells: int = _CELLS,
+    out: ScaledRates,  # the FPRs at K thresholds
+    inside: ScaledRates,  # the FNRs
+    claim: AbstractTradeOff,  # the claimed trade-off function g
+    probits: tuple[float, float],  # (z, z_box), see `critical_probits`
+    cells: int = _CELLS,  # of a; fewer are faster and widen the interval, by 2% at 64
 ) -> tuple[np.ndarray, np.ndarray]:
     """Interval of c = Phi^-1(g(a)) - Phi^-1(b) at each threshold, for true rates a (FPR) and b (FNR).
 
@@ -63,15 +63,7 @@ def gap_bounds(
     A claim with g(0) < 1 begins with a vertical line: at a = 0 every b >= g(0) lies on it, and c is 0 there. A test that never
     says "in" is such a point.
 
-    Args:
-        out: the FPRs at K thresholds.
-        inside: the FNRs.
-        claim: the claimed trade-off function g.
-        probits: (z, z_box), see `critical_probits`.
-        cells: of a; fewer are faster and widen the interval, by 2% at 64.
-
-    Returns:
-        (low, high), shape (K,), in probits; infinite where the counts or the claim say nothing.
+    Returns (low, high), shape (K,), in probits; infinite where the counts or the claim say nothing.
 
     Source: Clopper and Pearson (1934); Stouffer et al. (1949); Berger and Boos, JASA 89 (1994).
 
@@ -91,27 +83,18 @@ def gap_bounds(
 
 
 def gap_end(
-    out: ScaledRates,
-    inside: ScaledRates,
-    claim: AbstractTradeOff,
-    probits: np.ndarray,
-    box: float,
+    out: ScaledRates,  # the FPRs at K thresholds
+    inside: ScaledRates,  # the FNRs
+    claim: AbstractTradeOff,  # the claimed trade-off function g
+    probits: np.ndarray,  # the levels z, shape (levels,)
+    box: float,  # z_box
     *,
-    lower: bool,
+    lower: bool,  # whether the lower end is wanted, else the upper
     cells: int = _CELLS,
 ) -> np.ndarray:
     """An end of `gap_bounds` at several levels z: the extremum of c over {p, q >= Phi(-box), S >= -z}, shape (levels, K).
 
     S is the same variable at all levels, so that the ends of each threshold are nested.
-
-    Args:
-        out: the FPRs at K thresholds.
-        inside: the FNRs.
-        claim: the claimed trade-off function g.
-        probits: the levels z, shape (levels,).
-        box: z_box.
-        lower: whether the lower end is wanted, else the upper.
-        cells: of a.
     """
     reach = box - 1.5 * min(0.0, float(np.min(probits)))
     edges, (first, last) = _edges(out, box, reach, lower, cells)
@@ -198,12 +181,8 @@ def _needed(z: float, weakest: np.ndarray, extreme: list[np.ndarray]) -> np.ndar
 
 def _farthest(edges: np.ndarray, falling: np.ndarray, corner: np.ndarray, needed: np.ndarray) -> np.ndarray:
     """The farthest Phi^-1(b) whose p-value has a probit >= needed, rounded outwards to an edge, shape (K, cells).
-
-    Args:
-        edges: of b, from the least suspicious to the limit of the box.
-        falling: the probits of the p-values there.
-        corner: the limit of the box, shape (K, 1).
-        needed: shape (K, cells).
+    `edges`: of b, from the least suspicious to the limit of the box; `falling`: the probits of the p-values there;
+    `corner`: the limit of the box, shape (K, 1); `needed`: shape (K, cells).
     """
     place = np.stack([np.searchsorted(-f, -w, side="left") for f, w in zip(falling, needed, strict=True)])
     return np.where(np.isinf(corner), corner, np.take_along_axis(edges, place, axis=1))
@@ -240,10 +219,8 @@ def gap_standard_error(out: ScaledRates, inside: ScaledRates, claim: AbstractTra
 
     s = d Phi^-1(g(a)) / d z_a is the slope of the claimed curve in probits: -1 for every GaussianTradeOff.
 
-    Args:
-        out: the FPRs; counts at an end are planned with half a count.
-        inside: the FNRs.
-        claim: the claimed trade-off function g.
+    `out`: the FPRs; counts at an end are planned with half a count; `inside`: the FNRs; `claim`: the claimed trade-off
+    function g.
     """
     z, step = np.clip(out.probit, -37.0, 8.0), 1e-3  # rates that float64 tells from 0 and 1
     rise, fall = claim.probit_beta(ndtr(z + step)), claim.probit_beta(ndtr(z - step))

@@ -350,10 +350,8 @@ def _angle(first: _Points, second: _Points) -> float:
 
 def _levels(risk: float, angle: float | None) -> np.ndarray:
     """Levels (of the first curve, of the second), shape (2, slices): the gap is bounded by the farthest of the pairs.
-
-    Args:
-        risk: of each end of a gap; `_ASIDE` of it is left for what else may fail.
-        angle: of two independent curves; None if they may depend on each other.
+    `risk`: of each end of a gap; `_ASIDE` of it is left for what else may fail; `angle`: of two independent curves; None
+    if they may depend on each other.
     """
     rest = (1.0 - _ASIDE) * risk
     if angle is None:
@@ -414,12 +412,8 @@ class _Points:
         self, other: _Points, places: np.ndarray, levels: np.ndarray, unit: float
     ) -> np.ndarray:
         """How much stronger the curve is at some of its thresholds than the steps of another admit, in probits.
-
-        Args:
-            other: the curve of steps.
-            places: the thresholds that are tested.
-            levels: (of this curve, of the other).
-            unit: the failure probability of each limit.
+        `other`: the curve of steps; `places`: the thresholds that are tested; `levels`: (of this curve, of the other);
+        `unit`: the failure probability of each limit.
         """
         own = _Points.__new__(_Points)
         own.x, own.y, own.n0, own.n1 = self.x[places], self.y[places], self.n0, self.n1
@@ -441,12 +435,9 @@ class _Points:
 
     def polygon(self, edges: np.ndarray, levels: np.ndarray, unit: float, *, lower: bool) -> np.ndarray:
         """A bound of the polygon's local mu over each cell of FPRs, shape (levels, cells).
-
-        Args:
-            edges: of the cells, as Phi^-1(FPR), increasing, shape (cells + 1,).
-            levels: of the ends of the local mu.
-            unit: the failure probability of each limit of a box or an FPR.
-            lower: whether a lower bound is wanted, else an upper.
+        `edges`: of the cells, as Phi^-1(FPR), increasing, shape (cells + 1,); `levels`: of the ends of the local mu;
+        `unit`: the failure probability of each limit of a box or an FPR; `lower`: whether a lower bound is wanted, else
+        an upper.
         """
         sign = 1.0 if lower else -1.0
         nothing = np.full((levels.size, 1), np.inf)  # (0, 1) and (1, 0) lie on the curve of every mu

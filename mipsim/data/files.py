@@ -54,43 +54,29 @@ class DataSet:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A published file.
-
-    Attributes:
-        name: of the file.
-        sha256: of its bytes.
-        size: how many they are.
-        url: where its publisher has it, by itself or in a tar archive.
-    """
+    """A published file."""
 
     name: str
-    sha256: str
-    size: int
-    url: str
+    sha256: str  # of its bytes
+    size: int  # how many they are
+    url: str  # where its publisher has it, by itself or in a tar archive
 
 
 @dataclass(frozen=True)
 class Published:
-    """A data set as published.
+    """A data set as published."""
 
-    Attributes:
-        title: for messages.
-        folders: where its files are looked for, relative to the data directory; `fetch` writes to the first.
-        files: all of them.
-        terms: what the publisher asks of who takes them, where that is more than a reference; `fetch` leaves such files alone.
-    """
-
-    title: str
+    title: str  # for messages
+    # where its files are looked for, relative to the data directory; `fetch` writes to the first
     folders: tuple[str, ...]
-    files: tuple[DataFile, ...]
+    files: tuple[DataFile, ...]  # all of them
+    # what the publisher asks of who takes them, where that is more than a reference; `fetch` leaves such files alone
     terms: str = ""
 
 
 def data_directory(published: Published, directory: str | os.PathLike[str] | None) -> Path:
     """The data directory: the given directory, or that of `MIPSIM_DATA`.
-
-    Raises:
-        DataError: if none is named, or it is no folder.
+    Raises DataError if none is named, or it is no folder.
     """
     text = f"directory is {str(directory)!r}"
     if directory is None:
@@ -114,13 +100,8 @@ def read(published: Published, name: str, directory: str | os.PathLike[str] | No
 
     The file may be packed by xz, as NAME.xz: the bytes are those of the unpacked file.
 
-    Args:
-        published: the data set.
-        name: of the file.
-        directory: the data directory; None = that of `MIPSIM_DATA`.
-
-    Raises:
-        DataError: if the file is missing, or not the published file.
+    `directory`: the data directory; None = that of `MIPSIM_DATA`. Raises DataError if the file is missing, or not the
+    published file.
     """
     file, path = _located(published, name, directory, (".xz",))
     try:
@@ -141,14 +122,8 @@ def archive(
     published: Published, name: str, directory: str | os.PathLike[str] | None
 ) -> Iterator[zipfile.ZipFile]:
     """A zip archive of a data set, open to read, whose bytes are the published ones: gigabytes are not held at once.
-
-    Args:
-        published: the data set.
-        name: of the file.
-        directory: the data directory; None = that of `MIPSIM_DATA`.
-
-    Raises:
-        DataError: if the file is missing, not the published file, or cannot be read to its end.
+    `directory`: the data directory; None = that of `MIPSIM_DATA`. Raises DataError if the file is missing, not the
+    published file, or cannot be read to its end.
     """
     file, path = _located(published, name, directory)
     try:
@@ -163,10 +138,7 @@ def archive(
 
 def lacking(published: Published, directory: str | os.PathLike[str] | None = None) -> tuple[str, ...]:
     """The names of the archives of a data set that are not in the data directory; what those that are there hold is not looked at.
-
-    Args:
-        published: a data set of archives.
-        directory: the data directory; None = that of `MIPSIM_DATA`.
+    `directory`: the data directory; None = that of `MIPSIM_DATA`.
     """
     missing: list[str] = []
     for file in published.files:
@@ -179,9 +151,7 @@ def lacking(published: Published, directory: str | os.PathLike[str] | None = Non
 
 def member(held: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     """The member of an archive with that name, in whatever folder.
-
-    Raises:
-        DataError: if there is none.
+    Raises DataError if there is none.
 
     Examples:
         >>> held = zipfile.ZipFile(io.BytesIO(), "w")
@@ -199,13 +169,8 @@ def sampled(
     parts: Iterable[tuple[np.ndarray, np.ndarray]], records: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The records of all parts: each of them in their order, or some that a fixed seed draws without replacement.
-
-    Args:
-        parts: (inputs, labels) of the same length each; a single part is held at a time, beside the sample.
-        records: how many; None = all.
-
-    Raises:
-        ValueError: if there are not so many.
+    `parts`: (inputs, labels) of the same length each; a single part is held at a time, beside the sample; `records`: how
+    many; None = all. Raises ValueError if there are not so many.
     """
     if records is None:
         x, y = zip(*parts, strict=True)

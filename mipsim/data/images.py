@@ -124,9 +124,7 @@ def imagenet(
 
 def imagenet_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
     """(images, labels) of an NPZ file: uint8 of shape (N, 32, 32, 3), and int64 of shape (N,), from 0.
-
-    Raises:
-        DataError: if it is no such file. Pickled objects are refused, not run.
+    Raises DataError if it is no such file. Pickled objects are refused, not run.
     """
     try:
         archive = Archive(content)
@@ -152,9 +150,7 @@ def imagenet_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 def idx_array(content: bytes) -> np.ndarray:
     """The array of unsigned bytes in a gzipped idx file, uint8.
-
-    Raises:
-        DataError: if it is no such file, or not whole.
+    Raises DataError if it is no such file, or not whole.
     """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
@@ -181,9 +177,7 @@ def idx_array(content: bytes) -> np.ndarray:
 
 def cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
     """(images, labels) of a binary batch: uint8 of shapes (N, 32, 32, 3) and (N,).
-
-    Raises:
-        DataError: if it is no whole number of records.
+    Raises DataError if it is no whole number of records.
     """
     if not content or len(content) % CIFAR_RECORD:
         raise DataError(

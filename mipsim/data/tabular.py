@@ -69,9 +69,7 @@ def adult(
 
 def adult_rows(text: str) -> list[list[str]]:
     """The rows of `adult.data` or `adult.test`: 14 entries and the income.
-
-    Raises:
-        DataError: naming the first line that is no such row.
+    Raises DataError naming the first line that is no such row.
 
     Examples:
         >>> line = "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0, 40, Cuba, <=50K."
@@ -94,11 +92,8 @@ def encoded(
     rows: list[list[str]], known: dict[str, list[str]], encoding: str
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """(x, names of its columns) of rows, float32.
-
-    Args:
-        rows: of `adult_rows`.
-        known: the categories of each column that is not a number.
-        encoding: "ordinal" or "one-hot".
+    `rows`: of `adult_rows`; `known`: the categories of each column that is not a number; `encoding`: "ordinal" or
+    "one-hot".
     """
     columns: list[np.ndarray] = []
     names: list[str] = []
@@ -145,9 +140,7 @@ def location30(directory: str | os.PathLike[str] | None = None) -> DataSet:
 
 def location_table(content: bytes) -> tuple[np.ndarray, np.ndarray]:
     """(x, y) of the archive with the table `bangkok`: float32 of shape (N, 446), and int64 labels from 0.
-
-    Raises:
-        DataError: if there is no such table.
+    Raises DataError if there is no such table.
     """
     try:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:

@@ -71,9 +71,7 @@ def snli(
 
 def labelled_pairs(lines: Iterable[bytes]) -> Iterator[tuple[str, str, int]]:
     """(premise, hypothesis, number of the label) of each line of a JSONL file of SNLI that has a gold label.
-
-    Raises:
-        DataError: naming the first line that is no such pair.
+    Raises DataError naming the first line that is no such pair.
     """
     place = {label: i for i, label in enumerate(_LABELS)}
     for number, line in enumerate(lines, 1):
@@ -101,14 +99,8 @@ def _in_parts(pairs: Iterator[tuple[str, str, int]]) -> Iterator[tuple[np.ndarra
 
 def hashed_pairs(premises: Sequence[str], hypotheses: Sequence[str], width: int) -> np.ndarray:
     """Pairs of sentences as numbers: their `hashed_bags`, the product of the two, and the absolute difference, side by side.
-
-    Args:
-        premises: first sentences.
-        hypotheses: second sentences, as many.
-        width: of a bag.
-
-    Returns:
-        float32, shape (N, 4 width).
+    `premises`: first sentences; `hypotheses`: second sentences, as many; `width`: of a bag. Returns float32, shape (N, 4
+    width).
 
     Source: the product and the difference are those of Conneau et al. (2017), "Supervised learning of universal sentence representations from
         natural language inference data", section 3.1.
@@ -122,12 +114,7 @@ def hashed_bags(sentences: Sequence[str], width: int) -> np.ndarray:
 
     Words are runs of letters, digits and apostrophes, in lower case. Nothing is learned from data: no list of words, no frequencies.
 
-    Args:
-        sentences: any.
-        width: numbers of a bag.
-
-    Returns:
-        float32, shape (N, width).
+    `width`: numbers of a bag. Returns float32, shape (N, width).
 
     Source: Weinberger et al. (2009), "Feature hashing for large scale multitask learning", equation 2, with BLAKE2b.
     """

@@ -31,22 +31,18 @@ class BinomialCells:
 
     A count is low_j + column x 2^shift_j + Z, Z the sum of four independent uniform numbers of 0, ..., 2^shift_j - 1. So its
     law is a cubic spline over the counts with a knot in every cell. Where shift_j is 0 the table holds the law itself.
-
-    Attributes:
-        masses: the probabilities of the columns in units of 2^-32, a row for each different law, int64.
-        row: of each coordinate, shape (d,).
-        low: shape (d,), int64.
-        shifts: log2 of the width of a cell, shape (d,), at most 8.
-        bits: log2 of the number of columns.
-        error: a bound on the difference of the distribution functions, over all counts of all coordinates.
     """
 
-    masses: np.ndarray
-    row: np.ndarray
-    low: np.ndarray
-    shifts: np.ndarray
-    bits: int
-    error: float
+    masses: (
+        np.ndarray
+    )  # the probabilities of the columns in units of 2^-32, a row for each different law, int64
+    row: np.ndarray  # of each coordinate, shape (d,)
+    low: np.ndarray  # shape (d,), int64
+    shifts: np.ndarray  # log2 of the width of a cell, shape (d,), at most 8
+    bits: int  # log2 of the number of columns
+    error: (
+        float  # a bound on the difference of the distribution functions, over all counts of all coordinates
+    )
 
     def entries(self) -> np.ndarray:
         """Alias entries of the columns, as those of a `BinomialTable`, uint32, shape (d, 2^bits)."""
@@ -59,18 +55,13 @@ class BinomialCells:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the cells of d binomial laws lie, so that several laws of the same coordinate can share them.
+    """Where the cells of d binomial laws lie, so that several laws of the same coordinate can share them."""
 
-    Attributes:
-        low, high: the first and last count that matter, shape (d,).
-        shifts: log2 of the width of a cell, shape (d,).
-        bits: log2 of the number of columns.
-    """
-
+    # low, high: the first and last count that matter, shape (d,)
     low: np.ndarray
     high: np.ndarray
-    shifts: np.ndarray
-    bits: int
+    shifts: np.ndarray  # log2 of the width of a cell, shape (d,)
+    bits: int  # log2 of the number of columns
 
 
 def place_in_cell(words: UInt32[Array, "..."], shift: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
@@ -82,9 +73,8 @@ def place_in_cell(words: UInt32[Array, "..."], shift: UInt32[Array, "..."]) -> U
 
 def cell_layout(n: int, p: np.ndarray) -> Layout | None:
     """Cells for Binomial(n, p_j), Binomial(n - 1, p_j) and either plus 1, for every j.
-
-    Returns:
-        None where there are none: a law is too wide for 2^16 columns of 2^8 counts, or all together have too many counts.
+    Returns None where there are none: a law is too wide for 2^16 columns of 2^8 counts, or all together have too many
+    counts.
     """
     distinct, row = np.unique(p, return_inverse=True)
     about = 13.0 * np.sqrt(float(n) * distinct * (1 - distinct))
@@ -108,11 +98,8 @@ def binomial_cells(n: int, p: np.ndarray, layout: Layout, plus: int = 0) -> Bino
     The weights of the bells are those that give every cell its own probability; then they are rounded, in sum, to multiples of
     2^-32. What the distribution function is off by after that is computed at every count, not estimated.
 
-    Args:
-        n: the number of trials, >= 1.
-        p: success probabilities in (0, 1), shape (d,).
-        layout: where the cells lie.
-        plus: 0 or 1.
+    `n`: the number of trials, >= 1; `p`: success probabilities in (0, 1), shape (d,); `layout`: where the cells lie;
+    `plus`: 0 or 1.
 
     Source: Schoenberg (1946) for splines as mixtures of bells; Walker (1977) for the alias table.
     """

@@ -29,16 +29,11 @@ class BinomialTable:
     """Walker alias tables of d binomial laws, a row each.
 
     A count is low_j + column. Entry = threshold in the top 32 - bits bits, alias column in the low `bits` bits.
-
-    Attributes:
-        entries: shape (d, 2^bits), uint32.
-        low: the count of column 0, shape (d,), int64.
-        bits: log2 of the number of columns.
     """
 
-    entries: np.ndarray
-    low: np.ndarray
-    bits: int
+    entries: np.ndarray  # shape (d, 2^bits), uint32
+    low: np.ndarray  # the count of column 0, shape (d,), int64
+    bits: int  # log2 of the number of columns
 
     def rows(self, part: slice) -> BinomialTable:
         """Some of its laws.
@@ -75,10 +70,8 @@ def binomial_table(n: int, p: object, bits: int | None = None) -> BinomialTable:
     Cumulative probabilities are rounded to multiples of 2^-32, the resolution of a word, after the tails beyond 2^-34
     are left out: the CDF is off by less than 2e-10 (and by the error of the log-gamma function, 1e-16 n log n).
 
-    Args:
-        n: the number of trials, >= 1.
-        p: success probabilities in (0, 1), shape (d,).
-        bits: log2 of the columns, at most 16 and enough for the law; None = as few as fit.
+    `n`: the number of trials, >= 1; `p`: success probabilities in (0, 1), shape (d,); `bits`: log2 of the columns, at
+    most 16 and enough for the law; None = as few as fit.
 
     Source: Walker (1977); the build follows the sweep of Hübschle-Schneider & Sanders (2022).
     """
@@ -106,11 +99,8 @@ def draw(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None
 
     The top `bits` bits of a word pick the column, the others are compared with its threshold.
 
-    Args:
-        row: the entries of a single row, or of several rows end to end.
-        words: uniform 32-bit words.
-        bits: log2 of the columns of the table.
-        offset: where in `row` the wanted row begins, for each word; None = 0.
+    `row`: the entries of a single row, or of several rows end to end; `words`: uniform 32-bit words; `bits`: log2 of the
+    columns of the table; `offset`: where in `row` the wanted row begins, for each word; None = 0.
     """
     return column_of(looked_up(row, words, bits, offset), words, bits)
 
@@ -212,13 +202,8 @@ def _masses(n: int, p: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def alias_entries(masses: np.ndarray, bits: int) -> np.ndarray:
     """Build Walker alias rows, thousands at once, a column of every row a step, in exact integers.
-
-    Args:
-        masses: probabilities in units of 2^-32, int64 of shape (d, 2^bits), each row summing to 2^32.
-        bits: log2 of the number of columns, 1 to 16.
-
-    Returns:
-        The entries of a `BinomialTable`, uint32, shape (d, 2^bits).
+    `masses`: probabilities in units of 2^-32, int64 of shape (d, 2^bits), each row summing to 2^32; `bits`: log2 of the
+    number of columns, 1 to 16. Returns the entries of a `BinomialTable`, uint32, shape (d, 2^bits).
 
     Examples:
         >>> entries = alias_entries(np.array([[3 * 2**30, 2**30]]), bits=1)

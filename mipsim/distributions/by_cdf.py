@@ -27,8 +27,7 @@ def coordinates_by_law(data: Law) -> tuple[list[Law], np.ndarray] | None:
     Coordinates with equal parameters share a distribution. None where neither `cdf` nor `characteristic` is given, or where a parameter
     is an array of another shape than (d,).
 
-    Raises:
-        ValueError: if a `cdf` is given and a parameter is an array of another shape than (d,).
+    Raises ValueError if a `cdf` is given and a parameter is an array of another shape than (d,).
     """
     by_cdf = isinstance(data, AbstractWithCDF)
     if not by_cdf and data.characteristic() is None:
@@ -49,19 +48,12 @@ def coordinates_by_law(data: Law) -> tuple[list[Law], np.ndarray] | None:
 
 @dataclass(frozen=True)
 class Cells:
-    """A one-dimensional distribution cut into cells of equal width.
+    """A one-dimensional distribution cut into cells of equal width."""
 
-    Attributes:
-        left: the left end of the first cell.
-        width: of each cell.
-        masses: probabilities of the cells, shape (K,); they sum to 1 less `outside`.
-        outside: probability below the first cell and above the last, and what rounding leaves unknown.
-    """
-
-    left: float
+    left: float  # the left end of the first cell
     width: float
-    masses: np.ndarray
-    outside: float
+    masses: np.ndarray  # probabilities of the cells, shape (K,); they sum to 1 less `outside`
+    outside: float  # probability below the first cell and above the last, and what rounding leaves unknown
 
     @property
     def middles(self) -> np.ndarray:
@@ -71,9 +63,7 @@ class Cells:
 
 def reach_of(law: AbstractWithCDF) -> tuple[float, float] | None:
     """(low, high) with all but some 1e-15 of the probability; None where the tails are too long.
-
-    Raises:
-        ValueError: if `cdf` has values outside [0, 1].
+    Raises ValueError if `cdf` has values outside [0, 1].
     """
     mean, sd = float(law.mean[0]), math.sqrt(float(law.variance[0]))
     if not (math.isfinite(mean) and 0.0 < sd < math.inf):
@@ -104,9 +94,7 @@ def _beyond(law: AbstractWithCDF, x: float, side: float) -> float:
 
 def values_of(law: AbstractWithCDF, x: np.ndarray) -> np.ndarray:
     """The distribution function of a one-dimensional distribution at x, shape of x.
-
-    Raises:
-        ValueError: if there is a value outside [0, 1], or it falls.
+    Raises ValueError if there is a value outside [0, 1], or it falls.
     """
     result = np.asarray(law.cdf(x[:, None]), float)
     name = f"{type(law).__name__}.cdf"
@@ -127,9 +115,7 @@ def values_of(law: AbstractWithCDF, x: np.ndarray) -> np.ndarray:
 
 def cells_of(law: AbstractWithCDF, left: float, width: float, count: int) -> Cells:
     """Cut a one-dimensional distribution into `count` cells.
-
-    Raises:
-        ValueError: if `cdf` is no distribution function, or its mean is not the distribution's.
+    Raises ValueError if `cdf` is no distribution function, or its mean is not the distribution's.
     """
     values = np.maximum.accumulate(values_of(law, left + width * np.arange(count + 1)))
     masses = np.diff(values)
@@ -150,14 +136,10 @@ class CharacteristicByCDF:
 
     Masses of cells are those of the density blurred by a cell, and the blur is taken out again; what is left is the
     transform beyond the frequency 2 pi / width.
-
-    Attributes:
-        law: one-dimensional, with a `cdf`.
-        reach: `reach_of` it.
     """
 
-    law: AbstractWithCDF
-    reach: tuple[float, float]
+    law: AbstractWithCDF  # one-dimensional, with a `cdf`
+    reach: tuple[float, float]  # `reach_of` it
 
     def __call__(self, u: np.ndarray) -> np.ndarray:
         if u.size < 2:

@@ -18,53 +18,37 @@ _QUIET = 1e-12  # of the transform at the grid's highest frequency: else the gri
 
 @dataclass(frozen=True)
 class StandardForm:
-    """Coordinate j of a record is location_j + scale_j X, where X, of mean 0, has the same law for several coordinates.
+    """Coordinate j of a record is location_j + scale_j X, where X, of mean 0, has the same law for several coordinates."""
 
-    Attributes:
-        location, scale: shape (d,).
-        sd: the standard deviation of X.
-        characteristic: u -> E exp(i u X), at the frequencies u of a Fourier transform.
-    """
-
+    # location, scale: shape (d,)
     location: np.ndarray
     scale: np.ndarray
-    sd: float
-    characteristic: CharacteristicFunction
+    sd: float  # the standard deviation of X
+    characteristic: CharacteristicFunction  # u -> E exp(i u X), at the frequencies u of a Fourier transform
 
 
 @dataclass(frozen=True)
 class SumTable:
-    """The law of the sum of k draws of X: cells with their masses, and in each a density that is a straight line.
+    """The law of the sum of k draws of X: cells with their masses, and in each a density that is a straight line."""
 
-    Attributes:
-        entries: alias entries of the cells, uint32, shape (2^bits,).
-        left, width: of each cell, shape (2^bits,).
-        start: a, shape (2^bits,): within a cell the distribution function is a t + (1 - a) t^2, t in [0, 1].
-        bits: log2 of the number of cells.
-    """
-
-    entries: np.ndarray
+    entries: np.ndarray  # alias entries of the cells, uint32, shape (2^bits,)
+    # left, width: of each cell, shape (2^bits,)
     left: np.ndarray
     width: np.ndarray
-    start: np.ndarray
-    bits: int
+    start: (
+        np.ndarray
+    )  # a, shape (2^bits,): within a cell the distribution function is a t + (1 - a) t^2, t in [0, 1]
+    bits: int  # log2 of the number of cells
 
 
 @dataclass(frozen=True)
 class LatticeTable:
-    """The laws of d column sums on a lattice: the sum is origin_j + step x (column).
+    """The laws of d column sums on a lattice: the sum is origin_j + step x (column)."""
 
-    Attributes:
-        entries: alias entries, uint32, shape (d, 2^bits).
-        origin: shape (d,).
-        step: of the lattice.
-        bits: log2 of the number of columns.
-    """
-
-    entries: np.ndarray
-    origin: np.ndarray
-    step: float
-    bits: int
+    entries: np.ndarray  # alias entries, uint32, shape (d, 2^bits)
+    origin: np.ndarray  # shape (d,)
+    step: float  # of the lattice
+    bits: int  # log2 of the number of columns
 
 
 def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.ndarray] | None:
@@ -72,11 +56,8 @@ def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.n
 
     Their transforms are given by `characteristic`, or follow from `cdf`.
 
-    Returns:
-        (forms, which): coordinate j has the form `forms[which[j]]`; which has shape (d,).
-
-    Raises:
-        ValueError: if a user's own `characteristic` or `location_scale` does not have the moments of its distribution.
+    Returns (forms, which): coordinate j has the form `forms[which[j]]`; which has shape (d,). Raises ValueError if a
+    user's own `characteristic` or `location_scale` does not have the moments of its distribution.
 
     Examples:
         >>> import mipsim as mi
@@ -127,9 +108,7 @@ def _check_form(
 
 def _has_its_moments(law: AbstractDistribution, of: CharacteristicFunction) -> bool:
     """Whether a user's transform has the moments of its distribution; False where its tails are too long to see it.
-
-    Raises:
-        ValueError: where it has other moments.
+    Raises ValueError where it has other moments.
     """
     sd = float(np.sqrt(law.variance[0]))
 
@@ -157,8 +136,7 @@ def sum_table(form: StandardForm, rows: int) -> SumTable | None:
     the density is taken as a straight line: the distribution function is off by less than 1e-9 in all. Long tails widen the cells: of
     Student-t data it is off by 1e-8 for a single row with three degrees of freedom, 1.3e-9 with five, and by less for more rows.
 
-    Returns:
-        None where the law is too rough for the grid (a few rows of a law with jumps) or its tails are too long.
+    Returns None where the law is too rough for the grid (a few rows of a law with jumps) or its tails are too long.
 
     Source: standard; Walker (1977) for the alias table.
     """
@@ -205,15 +183,9 @@ def lattice_table(
     data: AbstractDistribution, rows: int, bits: int | None = None, most: float = np.inf
 ) -> LatticeTable | None:
     """Tabulate the sum of `rows` >= 1 records of lattice data in every coordinate, as `binomial_table` does.
-
-    Args:
-        data: a law for each coordinate.
-        rows: how many records are added up.
-        bits: log2 of the columns; None = as few as fit.
-        most: bytes that the entries of all coordinates may take.
-
-    Returns:
-        None where the data have no lattice, a sum needs more than 2^16 columns, or all of them more than `most` bytes.
+    `data`: a law for each coordinate; `rows`: how many records are added up; `bits`: log2 of the columns; None = as few
+    as fit; `most`: bytes that the entries of all coordinates may take. Returns None where the data have no lattice, a sum
+    needs more than 2^16 columns, or all of them more than `most` bytes.
     """
     result = data.lattice()
     if result is None:

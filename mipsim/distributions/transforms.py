@@ -44,9 +44,6 @@ class AbstractTransform(eqx.Module):
 class NormClip(AbstractTransform):
     """z min(1, bound / ||z||): the clipping of gradients in DP-SGD.
 
-    Attributes:
-        bound: the largest Euclidean norm, > 0; inf does not clip.
-
     Source: Abadi et al. (2016), algorithm 1.
 
     Examples:
@@ -55,7 +52,7 @@ class NormClip(AbstractTransform):
          [0.  0.5]]
     """
 
-    bound: float
+    bound: float  # the largest Euclidean norm, > 0; inf does not clip
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
         norms = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -15,11 +15,7 @@ _LEAST = 1024  # games: a coordinate's part of the loop takes as long for fewer
 def smaller_block(sampler: AbstractSampler, games: int, numbers: int) -> AbstractSampler:
     """The sampler with a smaller block, if few games are requested and its own takes long. Scores of samplers that allow it do
     not depend on the block.
-
-    Args:
-        sampler: with the block that suits many games.
-        games: how many are to be played.
-        numbers: how many a game draws.
+    `sampler`: with the block that suits many games; `games`: how many are to be played; `numbers`: how many a game draws.
 
     Examples:
         >>> import mipsim as mi
@@ -44,11 +40,7 @@ LONG_RUN = 2**40
 
 def warn_if_long(numbers: int, games: int, pilot: int) -> None:
     """Warn before literal games that will take long, since the first of them may take minutes.
-
-    Args:
-        numbers: that a game draws.
-        games: in each world.
-        pilot: games of the pilot in each world; 0 = there is none.
+    `numbers`: that a game draws; `games`: in each world; `pilot`: games of the pilot in each world; 0 = there is none.
 
     Examples:
         >>> warn_if_long(10**6, 1000, 64)

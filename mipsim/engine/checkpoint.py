@@ -37,26 +37,17 @@ _MEMBERS = {**_ARRAYS, "manifest": np.dtype("u1")}
 
 
 def write_counts(
-    path: str | os.PathLike[str],
-    edges: np.ndarray,
-    out: np.ndarray,
-    inside: np.ndarray,
-    manifest: Mapping[str, Any],
+    path: str | os.PathLike[str],  # the file; where it is a symbolic link, what it names is replaced
+    edges: np.ndarray,  # as in `Histogram`, like the next three
+    out: np.ndarray,  # counts of the "out" games
+    inside: np.ndarray,  # counts of the "in" games
+    manifest: Mapping[str, Any],  # what was played
+    # called when no other process can write; if true, the file is left as it is
     keep: Callable[[], bool] = lambda: False,
 ) -> None:
     """Write counts with their manifest and a digest of both; the file appears whole or not at all, and an old file stays until then.
-
-    Args:
-        path: the file; where it is a symbolic link, what it names is replaced.
-        edges: as in `Histogram`, like the next three.
-        out: counts of the "out" games.
-        inside: counts of the "in" games.
-        manifest: what was played.
-        keep: called when no other process can write; if true, the file is left as it is.
-
-    Raises:
-        ValueError: if there are more counts than a file may hold.
-        OSError: a sentence with the path, if the folder or disk does not take it; the old file is untouched.
+    Raises ValueError if there are more counts than a file may hold; OSError if the folder or disk does not take it; the
+    old file is untouched.
     """
     path = file_path("path", path)
     given = zip(_ARRAYS.items(), (edges, out, inside), strict=True)
@@ -81,11 +72,8 @@ def write_counts(
 
 def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read what `write_counts` wrote: a dict with "edges", "out", "inside" and "manifest".
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        OSError: a sentence with the path, if the system does not let it be read.
-        ValueError: a sentence with the path, if the file is truncated, corrupt, changed or of another kind.
+    Raises FileNotFoundError if there is no such file; OSError if the system does not let it be read; ValueError if the
+    file is truncated, corrupt, changed or of another kind.
     """
     path = file_path("path", path)
     content = read_bytes(path)
@@ -158,10 +146,7 @@ def counted(seed: int, games: range, done: int) -> dict[str, Any]:
 
 def stored_counts(path: Path | None) -> dict[str, Any] | None:
     """What a checkpoint holds, or None where there is none yet. What a killed writer has left beside it is removed.
-
-    Raises:
-        ValueError: if it is corrupt.
-        OSError: if it cannot be read.
+    Raises ValueError if it is corrupt; OSError if it cannot be read.
 
     Examples:
         >>> stored_counts(None)
@@ -178,24 +163,14 @@ def stored_counts(path: Path | None) -> dict[str, Any] | None:
 
 
 def resume(
-    path: Path | None,
-    stored: dict[str, Any] | None,
-    edges: np.ndarray,
-    manifest: dict[str, Any],
-    games: range,
+    path: Path | None,  # the checkpoint, written if it is missing; None = there is none
+    stored: dict[str, Any] | None,  # what it holds, or None
+    edges: np.ndarray,  # thresholds of the run
+    manifest: dict[str, Any],  # of the run before its first game
+    games: range,  # those that the run is to play
 ) -> dict[str, Any]:
     """The counts in the checkpoint if it exists, else none yet: the fields of a `Histogram`.
-
-    Args:
-        path: the checkpoint, written if it is missing; None = there is none.
-        stored: what it holds, or None.
-        edges: thresholds of the run.
-        manifest: of the run before its first game.
-        games: those that the run is to play.
-
-    Raises:
-        ValueError: if the checkpoint belongs to another run, or holds more games.
-        OSError: if it cannot be written.
+    Raises ValueError if the checkpoint belongs to another run, or holds more games; OSError if it cannot be written.
 
     Examples:
         >>> resume(None, None, np.zeros(1), {"seed": 0}, range(10))["out"]
@@ -218,10 +193,7 @@ def resume(
 
 def store(path: Path, counts: Mapping[str, Any]) -> None:
     """Write the counts of a run, unless the file holds as many by now: another process plays the same run.
-
-    Raises:
-        ValueError: if the file belongs to another run by now, or is corrupt.
-        OSError: if it cannot be written.
+    Raises ValueError if the file belongs to another run by now, or is corrupt; OSError if it cannot be written.
     """
 
     def keep() -> bool:

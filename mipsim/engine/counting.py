@@ -121,14 +121,10 @@ def blocks_at_once(sampler: AbstractSampler, device: Device) -> int:
 
 class Counter:
     """A sampler with its edges and seed, ready to count any range of games, on any of several devices.
-
-    Args:
-        sampler: how scores are sampled; its leaves must be JAX arrays (`on_device`).
-        edges: increasing thresholds for each of the sampler's columns.
-        seed: a whole number in [0, 2^64).
-        stream: GAMES or PILOT.
-        devices: where to play; each gets a copy of the arrays. None = the first of `local_devices`.
-        blocks: how many blocks are sampled at once, >= 1; None = what suits the device.
+    `sampler`: how scores are sampled; its leaves must be JAX arrays (`on_device`); `edges`: increasing thresholds for
+    each of the sampler's columns; `seed`: a whole number in [0, 2^64); `stream`: GAMES or PILOT; `devices`: where to
+    play; each gets a copy of the arrays. None = the first of `local_devices`; `blocks`: how many blocks are sampled at
+    once, >= 1; None = what suits the device.
     """
 
     def __init__(
@@ -172,13 +168,9 @@ class Counter:
 
     def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """Count games start, ..., stop - 1 of both worlds, on the device that has least to do.
-
-        Returns:
-            (counts, scores): counts int64 (2, columns, K + 2), K the most thresholds of a column, the last cell NaN; and
-            the scores of the last sampled blocks, float64 (2, columns, blocks x G).
-
-        Raises:
-            BlockTooLargeError: if the device has no memory for it.
+        Returns (counts, scores): counts int64 (2, columns, K + 2), K the most thresholds of a column, the last cell NaN;
+        and the scores of the last sampled blocks, float64 (2, columns, blocks x G). Raises BlockTooLargeError if the
+        device has no memory for it.
         """
         with self._lock:
             place = self._busy.index(min(self._busy))
@@ -199,31 +191,21 @@ class Counter:
 
 
 def play_range(
-    count: CountRange,
-    start: int,
-    stop: int,
-    block: int,
-    chunk: int | None,
-    workers: int,
-    seconds: float = _SECONDS_PER_CHUNK,
+    count: CountRange,  # plays a range; it releases the GIL while it works
+    start: int,  # the first game
+    stop: int,  # the end of the range, in games per world
+    block: int,  # games per block; chunks end at multiples of it
+    chunk: int | None,  # games per call, or None to aim at `seconds`
+    workers: int,  # threads
+    seconds: float = _SECONDS_PER_CHUNK,  # what a call shall take
+    # called before the threads are waited for, so that none goes on waiting for another machine
     end_waits: Callable[[], None] = lambda: None,
-    looks: Sequence[int] = (),
+    looks: Sequence[int] = (),  # increasing; chunks end at each of these too
 ) -> Generator[tuple[int, np.ndarray], None, None]:
     """Play games start, ..., stop - 1 and yield (games done so far, counts of the next chunk) in order.
 
     The counts of a game do not depend on its chunk, so chunks may grow as the speed becomes known, and threads may
     finish in any order; they are yielded in order, so that what was consumed is always a contiguous prefix.
-
-    Args:
-        count: plays a range; it releases the GIL while it works.
-        start: the first game.
-        stop: the end of the range, in games per world.
-        block: games per block; chunks end at multiples of it.
-        chunk: games per call, or None to aim at `seconds`.
-        workers: threads.
-        seconds: what a call shall take.
-        end_waits: called before the threads are waited for, so that none goes on waiting for another machine.
-        looks: increasing; chunks end at each of these too.
     """
     cuts = [*(look for look in looks if start < look < stop), stop][::-1]
     size = block if chunk is None else block * -(-chunk // block)

@@ -17,8 +17,7 @@ def local_devices(wanted: int | None = None) -> list[Device]:
 
     A default device that the caller has set (`jax.default_device`) is taken alone.
 
-    Args:
-        wanted: how many, at most as many as there are, or None for all.
+    `wanted`: how many, at most as many as there are, or None for all.
     """
     default = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
     result = [default] if isinstance(default, jax.Device) else jax.local_devices(backend=default)

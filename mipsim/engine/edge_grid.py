@@ -23,21 +23,17 @@ class EdgeGrid(eqx.Module):
     A bucket is a monotone function of the score, computed alike for thresholds and scores: thresholds of lower buckets lie
     below the score, those of higher ones above, and only those of its own bucket are searched. The result is exact.
 
-    Args:
-        columns: the thresholds of each column, increasing.
-
-    Attributes:
-        edges: the thresholds, each column padded with +inf to a length P among few, shape (columns P,). Padding keeps the
-            shapes, hence the executable, the same for most numbers of thresholds; no score falls beyond the first pad.
-        first: how many thresholds lie in lower buckets, shape (columns 8192,).
-        start, scale: bucket = floor((score - start) scale), clipped; shape (columns, 1).
-        steps: of the search within a bucket, so many that 2^steps exceeds the thresholds of any bucket.
+    `columns`: the thresholds of each column, increasing.
     """
 
+    # the thresholds, each column padded with +inf to a length P among few, shape (columns P,). Padding keeps the shapes,
+    # hence the executable, the same for most numbers of thresholds; no score falls beyond the first pad
     edges: Float[AnyArray, " thresholds"]
-    first: Int[AnyArray, " buckets"]
+    first: Int[AnyArray, " buckets"]  # how many thresholds lie in lower buckets, shape (columns 8192,)
+    # start, scale: bucket = floor((score - start) scale), clipped; shape (columns, 1)
     start: Float[AnyArray, "columns 1"]
     scale: Float[AnyArray, "columns 1"]
+    # of the search within a bucket, so many that 2^steps exceeds the thresholds of any bucket
     steps: Int[AnyArray, ""] | np.int32
 
     def __init__(self, columns: Sequence[np.ndarray]) -> None:

@@ -60,19 +60,12 @@ class ExecutorError(OSError):
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a worker needs to build the sampler of a run: plain Python that pickles, while samplers hold arrays of a device.
+    """What a worker needs to build the sampler of a run: plain Python that pickles, while samplers hold arrays of a device."""
 
-    Attributes:
-        game: what is played.
-        attacks: whose scores are counted, in the order of the columns.
-        fidelity: as in `play`.
-        stacked: whether they are the attacks of `play_many`.
-    """
-
-    game: AbstractGame
-    attacks: tuple[AbstractAttack, ...]
-    fidelity: str
-    stacked: bool = False
+    game: AbstractGame  # what is played
+    attacks: tuple[AbstractAttack, ...]  # whose scores are counted, in the order of the columns
+    fidelity: str  # as in `play`
+    stacked: bool = False  # whether they are the attacks of `play_many`
 
     def sampler(self) -> AbstractSampler:
         """The sampler, the same in every process of the same versions."""
@@ -102,12 +95,8 @@ class Answer:
 
 def count_shard(wanted: Mapping[str, str], payload: bytes, start: int, stop: int) -> Answer:
     """Count games start, ..., stop - 1 in a worker; a worker of other versions only says which it has.
-
-    Args:
-        wanted: the versions of the process that asks.
-        payload: pickled (recipe, edges of every column, seed), not looked at under other versions.
-        start: the first game.
-        stop: the end of the range.
+    `wanted`: the versions of the process that asks; `payload`: pickled (recipe, edges of every column, seed), not looked
+    at under other versions; `start`: the first game; `stop`: the end of the range.
     """
     worker = f"{socket.gethostname()}, process {os.getpid()}"
     mine = {"versions": versions()}
@@ -144,18 +133,11 @@ def check_executor(executor: object) -> None:
 
 class ShardCounter:
     """Counts ranges of games on an executor; many threads may call it at once.
-
-    Args:
-        executor: a `concurrent.futures.Executor` or what has its `submit`, or a function that makes an executor. What that
-            function made is replaced once it is broken, and shut down at the end; an executor that was given stays as it is.
-        recipe: what is played.
-        sampler: the recipe's, in this process.
-        edges: increasing thresholds of every column.
-        seed: in [0, 2^64).
-
-    Raises:
-        ValueError: if the game or the attack cannot be sent to workers.
-        ExecutorError: if the function makes no executor.
+    `executor`: a `concurrent.futures.Executor` or what has its `submit`, or a function that makes an executor. What that
+    function made is replaced once it is broken, and shut down at the end; an executor that was given stays as it is;
+    `recipe`: what is played; `sampler`: the recipe's, in this process; `edges`: increasing thresholds of every column;
+    `seed`: in [0, 2^64). Raises ValueError if the game or the attack cannot be sent to workers; ExecutorError if the
+    function makes no executor.
     """
 
     def __init__(
@@ -180,10 +162,7 @@ class ShardCounter:
 
     def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """Count a range, again where its worker is lost, `ATTEMPTS` times at most. Returns counts as `Counter`, and no scores.
-
-        Raises:
-            ValueError: if a worker has another version, or plays another game.
-            ExecutorError: if no attempt succeeds.
+        Raises ValueError if a worker has another version, or plays another game; ExecutorError if no attempt succeeds.
         """
         if self._given_up is not None:  # shards before this shard have begun, and may still be counted
             raise self._given_up

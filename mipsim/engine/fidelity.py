@@ -66,8 +66,7 @@ def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> N
 
     Must be called inside `exact_scope`.
 
-    Raises:
-        ValueError: if the mechanism or the attack cannot be traced, dimensions differ, or the score is no real scalar.
+    Raises ValueError if the mechanism or the attack cannot be traced, dimensions differ, or the score is no real scalar.
     """
     key = fixed_key(0)
     play = (None if fidelity == "literal" else game.exact_round()) or game.play
@@ -113,13 +112,8 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
 
     Must be called inside `exact_scope`.
 
-    Args:
-        game: what is played.
-        attack: its attack.
-        fidelity: an entry of `FIDELITIES` but "exact".
-
-    Raises:
-        ValueError: if the requested fidelity does not exist for this game and attack.
+    `game`: what is played; `fidelity`: an entry of `FIDELITIES` but "exact". Raises ValueError if the requested fidelity
+    does not exist for this game and attack.
     """
     block = block_games(game.numbers, budget=2**21, most=1024)
     literal = LiteralSampler(game=game, attack=attack, block=block)

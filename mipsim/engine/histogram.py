@@ -143,8 +143,7 @@ class Histogram:
 
         Runs of the same seed that meet are merged, so that the shards of a run add up to it, manifest and all.
 
-        Raises:
-            ValueError: if anything but the seed and the range of games differs, or games are counted twice.
+        Raises ValueError if anything but the seed and the range of games differs, or games are counted twice.
         """
         if not isinstance(other, Histogram):
             return NotImplemented

@@ -51,9 +51,7 @@ def available(device: Device) -> float:
 
 def fitting(needed: float, what: str, workers: int, device: Device) -> int:
     """How many of the workers can play at once, each of which needs so many bytes.
-
-    Raises:
-        ValueError: if there is no room for a single block.
+    Raises ValueError if there is no room for a single block.
     """
     room = available(device)
     if needed > room:

@@ -21,37 +21,22 @@ MOST_NUMBERS = 2**62
 
 @dataclass(frozen=True)
 class Options:
-    """The arguments of a run, checked; none of them but games, seed, edges and fidelity changes a count.
+    """The arguments of a run, checked; none of them but games, seed, edges and fidelity changes a count."""
 
-    Attributes:
-        games: the numbers of the games to play.
-        seed: in [0, 2^64).
-        edges: the thresholds of every column, or None for a pilot's.
-        source: what manifests say of thresholds that are given: where they are from.
-        fidelity: as in `play`.
-        chunk: games per call, or None.
-        progress: whether to show a bar.
-        workers: threads, or shards in flight on an executor; None for what suits the machine.
-        devices: where to play.
-        checkpoint: the file of a run of a single column, or None.
-        shard: what the manifest says of the part that this run is of a larger run, or None.
-        executor: where shards are played, or None for this process.
-        until: what ends the run before its last game, or None.
-    """
-
-    games: range
-    seed: int
-    edges: np.ndarray | None
-    source: Mapping[str, Any]
-    fidelity: str
-    chunk: int | None
-    progress: bool
-    workers: int | None
-    devices: Sequence[Device]
-    checkpoint: Path | None
+    games: range  # the numbers of the games to play
+    seed: int  # in [0, 2^64)
+    edges: np.ndarray | None  # the thresholds of every column, or None for a pilot's
+    source: Mapping[str, Any]  # what manifests say of thresholds that are given: where they are from
+    fidelity: str  # as in `play`
+    chunk: int | None  # games per call, or None
+    progress: bool  # whether to show a bar
+    workers: int | None  # threads, or shards in flight on an executor; None for what suits the machine
+    devices: Sequence[Device]  # where to play
+    checkpoint: Path | None  # the file of a run of a single column, or None
+    # what the manifest says of the part that this run is of a larger run, or None
     shard: dict[str, Any] | None
-    executor: Any
-    until: Until | None = None
+    executor: Any  # where shards are played, or None for this process
+    until: Until | None = None  # what ends the run before its last game, or None
 
     @classmethod
     def checked(
@@ -72,9 +57,7 @@ class Options:
         until: object = None,
     ) -> "Options":
         """Check the arguments of `play`, before any work is done; `fidelities` are those that are allowed, where not all are.
-
-        Raises:
-            ValueError: naming the argument.
+        Raises ValueError naming the argument.
 
         Examples:
             >>> options = Options.checked(1e3, 7, shard=(1, 4), devices=1)

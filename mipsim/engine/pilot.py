@@ -51,8 +51,7 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
     threshold at the next lower float64 (`mipsim.bands.curve_band.are_single`): all scores in between are equal, whatever the games show.
     More than four values have them only if they have few digits: others may be sums, whose last digits differ between samplers and machines.
 
-    Args:
-        scores: pilot scores, shape (2, m); +-inf are allowed, NaN is not allowed.
+    `scores`: pilot scores, shape (2, m); +-inf are allowed, NaN is not allowed.
 
     Examples:
         >>> rng = np.random.default_rng(0)
@@ -133,9 +132,7 @@ def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
     Where a score takes few values, many thresholds that are even in probits fall beside a single heavy value and become a single edge.
     A choice of few edges that is even in these counts misses no such value; taking every k-th edge may.
 
-    Args:
-        scores: pilot scores, as in `pilot_edges`.
-        edges: what it returned, shape (K,).
+    `scores`: pilot scores, as in `pilot_edges`; `edges`: what it returned, shape (K,).
 
     Examples:
         >>> coins = np.array([[0.0, 1.0, 1.0, 1.0] * 100, [0.0, 0.0, 1.0, 1.0] * 100])

@@ -32,14 +32,9 @@ def rows_of_block(rows: int, width: int) -> int:
 
 def by_blocks(play: Callable[[Array], Array], rows: int, of_block: int) -> Callable[[Array], Array]:
     """The same round, its rows sampled and added up `of_block` at a time. Must be traced inside `exact_scope`.
-
-    Args:
-        play: a round, a function of a key of the counter generator (`mipsim.engine.random.keys`) to an array.
-        rows: how many records it draws.
-        of_block: rows of a block.
-
-    Returns:
-        The function; when it is traced it raises `InseparableError` if the round cannot be played so.
+    `play`: a round, a function of a key of the counter generator (`mipsim.engine.random.keys`) to an array; `rows`: how
+    many records it draws. Returns the function; when it is traced it raises `InseparableError` if the round cannot be
+    played so.
     """
 
     def play_blocks(key: Array) -> Array:

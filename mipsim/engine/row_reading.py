@@ -130,9 +130,7 @@ class Reading:
 
     def read(self, program: Jaxpr, consts: Sequence[Any], arguments: Sequence[Value]) -> list[Value]:
         """Go through a program whose arguments are known; returns its results.
-
-        Raises:
-            InseparableError: if it cannot be played by blocks.
+        Raises InseparableError if it cannot be played by blocks.
         """
         if program.effects:
             raise InseparableError

@@ -38,26 +38,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that is ready to be played; a run of a single attack is the case of a single column.
+    """A run that is ready to be played; a run of a single attack is the case of a single column."""
 
-    Attributes:
-        options: what it is to do.
-        sampler: draws the scores of all columns; its leaves must be JAX arrays.
-        columns: what they are.
-        recipe: what workers of an executor build the sampler from, or None where there are none.
-    """
-
-    options: Options
-    sampler: AbstractSampler
-    columns: Sequence[Column]
+    options: Options  # what it is to do
+    sampler: AbstractSampler  # draws the scores of all columns; its leaves must be JAX arrays
+    columns: Sequence[Column]  # what they are
+    # what workers of an executor build the sampler from, or None where there are none
     recipe: Recipe | None = None
 
     def play(self) -> list[Histogram]:
         """Play the games that are not yet counted and return the counts of every column.
-
-        Raises:
-            ValueError: on a NaN score, or a checkpoint that is corrupt or belongs to another run.
-            OSError: if the checkpoint cannot be written.
+        Raises ValueError on a NaN score, or a checkpoint that is corrupt or belongs to another run; OSError if the
+        checkpoint cannot be written.
         """
         with LeavingOnCtrlC():
             return self._played()

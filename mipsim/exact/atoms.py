@@ -22,49 +22,34 @@ _ALIKE = 16.0  # terms whose errors differ by less are summed before others are 
 
 @dataclass(frozen=True)
 class Table:
-    """Possible values of a single term of a score with their probabilities in both worlds; -inf allowed.
+    """Possible values of a single term of a score with their probabilities in both worlds; -inf allowed."""
 
-    Attributes:
-        values: shape (K,).
-        out, inside: shape (K,).
-        near: a bound on the error of each value, shape (K,).
-        lost: a bound on the total error of either row of probabilities.
-        relative: a bound on the relative error of each probability.
-        floor: what may be lost besides to underflow; 0 where nothing is.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # shape (K,)
+    # out, inside: shape (K,)
     out: np.ndarray
     inside: np.ndarray
-    near: np.ndarray
-    lost: float = 0.0
-    relative: float = 0.0
-    floor: float = 0.0
+    near: np.ndarray  # a bound on the error of each value, shape (K,)
+    lost: float = 0.0  # a bound on the total error of either row of probabilities
+    relative: float = 0.0  # a bound on the relative error of each probability
+    floor: float = 0.0  # what may be lost besides to underflow; 0 where nothing is
     unordered: np.ndarray | None = None
     """Which values stand for several unequal ones whose order is not known, shape (K,); None if none does."""
 
 
 @dataclass(frozen=True)
 class AtomsLaw(AbstractScoreLaw):
-    """A discrete law by its atoms. Sums of positive numbers only: every tail has its full relative accuracy.
+    """A discrete law by its atoms. Sums of positive numbers only: every tail has its full relative accuracy."""
 
-    Attributes:
-        score: the atoms, increasing, shape (A,); the first may be -inf.
-        out, inside: their probabilities, shape (A,).
-        near: a bound on the error of each atom, a number or shape (A,); a threshold as near to an atom is on it.
-        lost: a bound on the total error of either row of probabilities.
-        relative: a bound on the relative error of each probability; inf where none is known.
-        floor: what may be lost of rates besides, to underflow.
-        hidden: which atoms are several unequal scores whose order rounding hides, shape (A,); None if none is.
-    """
-
-    score: np.ndarray
+    score: np.ndarray  # the atoms, increasing, shape (A,); the first may be -inf
+    # out, inside: their probabilities, shape (A,)
     out: np.ndarray
     inside: np.ndarray
+    # a bound on the error of each atom, a number or shape (A,); a threshold as near to an atom is on it
     near: np.ndarray | float = 0.0
-    lost: float = 0.0
-    relative: float = np.inf
-    floor: float = _UNDERFLOW
+    lost: float = 0.0  # a bound on the total error of either row of probabilities
+    relative: float = np.inf  # a bound on the relative error of each probability; inf where none is known
+    floor: float = _UNDERFLOW  # what may be lost of rates besides, to underflow
+    # which atoms are several unequal scores whose order rounding hides, shape (A,); None if none is
     hidden: np.ndarray | None = None
 
     @cached_property
@@ -208,15 +193,15 @@ def _least(table: Table) -> float:
 
 
 def without_ties(
-    values: np.ndarray,
-    out: np.ndarray,
-    inside: np.ndarray,
-    near: np.ndarray,
-    lost: float = 0.0,
-    relative: float = 0.0,
-    floor: float = 0.0,
-    unordered: np.ndarray | None = None,
-    terms: np.ndarray | None = None,
+    values: np.ndarray,  # shape (K,)
+    out: np.ndarray,  # their probabilities in the "out" world, shape (K,)
+    inside: np.ndarray,  # their probabilities in the "in" world, shape (K,)
+    near: np.ndarray,  # a bound on the error of each value, shape (K,); 0 for -inf
+    lost: float = 0.0,  # a bound on the error of the probabilities
+    relative: float = 0.0,  # a bound on the relative error of each
+    floor: float = 0.0,  # what may be lost besides to underflow
+    unordered: np.ndarray | None = None,  # which values stand for several unequal ones already, shape (K,)
+    terms: np.ndarray | None = None,  # which value of either term each sum has, shape (2, K)
 ) -> Table:
     """Sort the values and add up what differs by rounding only; impossible values are left out.
 
@@ -225,17 +210,6 @@ def without_ties(
     alone they stay apart, in the order of that term; where rounding hides their order among other sums, the value that stands is
     marked, and its error reaches all of them. Probabilities given to `lost` in total gain a rounding of 2^-53 for each that is
     added to others.
-
-    Args:
-        values: shape (K,).
-        out: their probabilities in the "out" world, shape (K,).
-        inside: their probabilities in the "in" world, shape (K,).
-        near: a bound on the error of each value, shape (K,); 0 for -inf.
-        lost: a bound on the error of the probabilities.
-        relative: a bound on the relative error of each.
-        floor: what may be lost besides to underflow.
-        unordered: which values stand for several unequal ones already, shape (K,).
-        terms: which value of either term each sum has, shape (2, K).
     """
     keep = np.flatnonzero((out > 0) | (inside > 0))
     order = keep[np.argsort(values[keep], kind="stable")]
@@ -284,10 +258,8 @@ def _in_order(first: np.ndarray, values: np.ndarray, terms: np.ndarray) -> np.nd
 
 def ties(values: np.ndarray, near: np.ndarray | float) -> np.ndarray:
     """Where groups of sorted values begin, a mask: the intervals value - near to value + near of a group have a point in common.
-
-    Args:
-        values: increasing, shape (K,); infinite values form a single group.
-        near: the error of each, a number or shape (K,).
+    `values`: increasing, shape (K,); infinite values form a single group; `near`: the error of each, a number or shape
+    (K,).
 
     Examples:
         >>> ties(np.array([-np.inf, -np.inf, 0.0, 0.75, 1.5, 2.0]), 0.5)
@@ -340,9 +312,7 @@ def power_of(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Tabl
 
 def alike(*tables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which rows are the same in every table: the first row of each kind, and the kind of every row, shape (g,).
-
-    Args:
-        tables: of shape (g, K) each.
+    `tables`: of shape (g, K) each.
 
     Examples:
         >>> first, kind = alike(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0]]))

@@ -12,14 +12,9 @@ def binomial_probabilities(n: int, p: np.ndarray, low: np.ndarray, size: int) ->
     to a common factor for all, which the sum, 1 less what is outside the window, fixes. So their total error is at most
     6 EPS E|count - mode| + 64 EPS <= `binomial_error`. Nothing overflows, and what underflows is below 1e-300.
 
-    Args:
-        n: trials.
-        p: in (0, 1), shape (d,).
-        low: first counts, whole numbers <= the mode, shape (d,).
-        size: how many counts; those beyond n have probability 0.
-
-    Returns:
-        shape (d, size); each row sums to 1: the window must hold all but a negligible part.
+    `n`: trials; `p`: in (0, 1), shape (d,); `low`: first counts, whole numbers <= the mode, shape (d,); `size`: how many
+    counts; those beyond n have probability 0. Returns shape (d, size); each row sums to 1: the window must hold all but a
+    negligible part.
     """
     odds = (p / (1.0 - p))[:, None]
     place = np.clip(np.floor((n + 1) * p) - low, 0, size - 1).astype(int)[:, None]

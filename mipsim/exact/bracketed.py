@@ -60,25 +60,19 @@ class LawBracket:
 
     The law is a list of atoms, known individually, plus a rest of which bounds are known on a grid. Between two grid points
     the bounds hold by monotonicity.
-
-    Attributes:
-        grid: thresholds, increasing, shape (M + 1,).
-        low, high: bounds on P(rest > grid point), non-increasing, shape (2, M + 1).
-        atoms: values of the atoms, increasing, shape (A,); a threshold within `slack` of an atom is on it.
-        masses: their probabilities, shape (2, A).
-        below: probability of -inf, shape (2,).
-        error: to be added at either side of every bound, shape (2,).
-        slack: of the atoms' values, in score units.
     """
 
-    grid: np.ndarray
+    grid: np.ndarray  # thresholds, increasing, shape (M + 1,)
+    # low, high: bounds on P(rest > grid point), non-increasing, shape (2, M + 1)
     low: np.ndarray
     high: np.ndarray
-    atoms: np.ndarray
-    masses: np.ndarray
-    below: np.ndarray
-    error: np.ndarray
-    slack: float
+    atoms: (
+        np.ndarray
+    )  # values of the atoms, increasing, shape (A,); a threshold within `slack` of an atom is on it
+    masses: np.ndarray  # their probabilities, shape (2, A)
+    below: np.ndarray  # probability of -inf, shape (2,)
+    error: np.ndarray  # to be added at either side of every bound, shape (2,)
+    slack: float  # of the atoms' values, in score units
 
     @cached_property
     def _heavier(self) -> np.ndarray:
@@ -147,11 +141,9 @@ def bracket(
     from its characteristic function at `nodes` frequencies by Selberg's polynomials (`tail_bounds`); the width is then
     about (length of the circle) x (density of the rest) / nodes, whatever the number of terms.
 
-    Args:
-        total: the terms; their probabilities sum to less than 1 where infinite values are possible.
-        nodes: frequencies.
-        below: probability of a score of -inf, shape (2,); zero if not given.
-        error: a bound on the distance in total variation of the tables from the truth, in either world.
+    `total`: the terms; their probabilities sum to less than 1 where infinite values are possible; `nodes`: frequencies;
+    `below`: probability of a score of -inf, shape (2,); zero if not given; `error`: a bound on the distance in total
+    variation of the tables from the truth, in either world.
     """
     none = np.zeros(2)
     below = none if below is None else below
@@ -201,11 +193,8 @@ def _heavy(total: Independent) -> Heavy:
 
 def between_bounds(total: Any, nodes: int, *, error: float) -> LawBracket:
     """Bounds on the distribution of a sum without likely values, from its characteristic function alone.
-
-    Args:
-        total: has `reach`, `rounding` and `characteristic` as `Independent` has.
-        nodes: frequencies.
-        error: a bound on the error of every probability, to be added.
+    `total`: has `reach`, `rounding` and `characteristic` as `Independent` has; `nodes`: frequencies; `error`: a bound on
+    the error of every probability, to be added.
     """
     none = np.zeros(0)
     grid, low, high, off = _rest(total, Heavy(none, none, none, total.rounding, 0.0), nodes)
@@ -245,14 +234,10 @@ class BracketLaw(AbstractScoreLaw):
     """A law between proven bounds: its values are the middle of the bracket, or those of another law moved into it.
 
     The bounds are absolute: of a tail far below `error_bound` only the other law says anything, without proof.
-
-    Attributes:
-        bounds: of P(score > x) in both worlds.
-        guess: a law that is likely to be right, but not proven to be.
     """
 
-    bounds: LawBracket
-    guess: AbstractScoreLaw | None = None
+    bounds: LawBracket  # of P(score > x) in both worlds
+    guess: AbstractScoreLaw | None = None  # a law that is likely to be right, but not proven to be
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)
@@ -329,9 +314,8 @@ def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) 
     Known are: linear scores of Bernoulli, Discrete and Empirical data, with any independent noises; and every sum of a single term
     per coordinate, without noise, of Bernoulli data and of Discrete data on a lattice.
 
-    Args:
-        problem: the game and the attack.
-        guess: the same law without a sufficient proof; inside the bracket its values are retained.
+    `problem`: the game and the attack; `guess`: the same law without a sufficient proof; inside the bracket its values
+    are retained.
     """
     attack, mean = problem.attack, problem.mean
     if not isinstance(attack, AbstractAdditiveAttack):

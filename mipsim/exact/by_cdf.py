@@ -34,22 +34,14 @@ class Term:
 
     X is the middle of its cell, plus what the cell hides, which is at most half a cell. The mean of what is hidden is known,
     since E X is; what varies of it changes the transform in second order of the frequency.
-
-    Attributes:
-        values: weight x (middle of the cell - mean of the middles), shape (K,).
-        masses: probabilities of the cells, which sum to 1, shape (K,).
-        hidden: a bound on weight x (what the cell hides - its mean).
-        moved: a bound on the error of weight x E X.
-        missed: a bound on the probability that X is in no cell, and on the error of its distribution function.
-        copies: coordinates with this term.
     """
 
-    values: np.ndarray
-    masses: np.ndarray
-    hidden: float
-    moved: float
-    missed: float
-    copies: int
+    values: np.ndarray  # weight x (middle of the cell - mean of the middles), shape (K,)
+    masses: np.ndarray  # probabilities of the cells, which sum to 1, shape (K,)
+    hidden: float  # a bound on weight x (what the cell hides - its mean)
+    moved: float  # a bound on the error of weight x E X
+    missed: float  # a bound on the probability that X is in no cell, and on the error of its distribution function
+    copies: int  # coordinates with this term
 
     def transform(self, spacing: float, nodes: np.ndarray) -> Bounded:
         """E exp(i t term) at t = nodes x spacing, and a bound on the error."""
@@ -72,27 +64,16 @@ class Term:
 
 @dataclass(frozen=True)
 class Rows:
-    """Offset + independent rows, each included by its own coin, + noise, in the worlds out and in.
+    """Offset + independent rows, each included by its own coin, + noise, in the worlds out and in."""
 
-    Attributes:
-        terms: of a single row, centred.
-        rows: rows in the world out, of which the target replaces a row in the world in.
-        rate: the probability that a row is included.
-        mean: of a row's score.
-        own: the target's score.
-        offset: of the score.
-        size: of all that is added to give the means, before anything cancels.
-        noise: with a density, and centred.
-    """
-
-    terms: tuple[Term, ...]
-    rows: int
-    rate: float
-    mean: float
-    own: float
-    offset: float
-    size: float
-    noise: ScoreNoise
+    terms: tuple[Term, ...]  # of a single row, centred
+    rows: int  # rows in the world out, of which the target replaces a row in the world in
+    rate: float  # the probability that a row is included
+    mean: float  # of a row's score
+    own: float  # the target's score
+    offset: float  # of the score
+    size: float  # of all that is added to give the means, before anything cancels
+    noise: ScoreNoise  # with a density, and centred
 
     @property
     def missed(self) -> float:

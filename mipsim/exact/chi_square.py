@@ -36,16 +36,12 @@ class ChiSquareBounds:
     Bernstein's inequality. Where these sums are long they are taken at a grid. Between its points: {(z, x): |z|^2 <= x} is convex, so that the cdf is a log-concave function of x
     (Prekopa 1973). It lies above its chords and below their continuations.
 
-    Attributes:
-        d: degrees of freedom, >= 1.
-        noncentrality: >= 0.
-
     Source: Prekopa (1973): marginals of log-concave functions are log-concave; Boucheron, Lugosi & Massart (2013), section 2.8,
     for Bernstein's inequality.
     """
 
-    d: float
-    noncentrality: float
+    d: float  # degrees of freedom, >= 1
+    noncentrality: float  # >= 0
 
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of P(X <= x), each of the shape of x."""
@@ -138,11 +134,7 @@ class ChiSquareBounds:
 
 def poisson_mixture(x: np.ndarray, d: float, noncentrality: float) -> tuple[np.ndarray, np.ndarray]:
     """(P(X <= x), a proven bound on its error) by sums over the likely values of a Poisson variable.
-
-    Args:
-        x: points > 0, shape (M,).
-        d: degrees of freedom.
-        noncentrality: >= 0.
+    `x`: points > 0, shape (M,); `d`: degrees of freedom; `noncentrality`: >= 0.
     """
     mean, y = 0.5 * noncentrality, 0.5 * x
     reach = 9.0 * np.sqrt(mean) + 50.0
@@ -177,19 +169,15 @@ class ChiSquareLaw(AbstractScoreLaw):
     Values and bounds are those of `inverted`, whose errors are relative to each tail. Without it values are those of
     `mipsim.special.noncentral_chi_square`, which is accurate in both tails but only tested to be so; they are held between
     proven bounds, whose error is absolute.
-
-    Attributes:
-        d: degrees of freedom.
-        shift, scale, noncentrality: shape (2,).
-        blur: a bound on the rounding error of the score, where the parameters have been computed.
-        inverted: the same distribution by inversion of its characteristic function, where that has small errors.
     """
 
-    d: int
+    d: int  # degrees of freedom
+    # shift, scale, noncentrality: shape (2,)
     shift: np.ndarray
     scale: np.ndarray
     noncentrality: np.ndarray
-    blur: float = 0.0
+    blur: float = 0.0  # a bound on the rounding error of the score, where the parameters have been computed
+    # the same distribution by inversion of its characteristic function, where that has small errors
     inverted: AbstractScoreLaw | None = None
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:

@@ -22,22 +22,14 @@ CLIP = 1e-9  # covers the rounding of the logarithm of Chernoff's bound
 
 @dataclass(frozen=True)
 class Saddlepoints:
-    """Real points of the centred cumulants of both worlds, in increasing order; point `zero` is s = 0.
+    """Real points of the centred cumulants of both worlds, in increasing order; point `zero` is s = 0."""
 
-    Attributes:
-        points: real parts c_i, shape (I,).
-        value: K_w(c_i), shape (2, I).
-        location: K_w'(c_i), the centred threshold whose saddlepoint is c_i, shape (2, I).
-        sd: sqrt of K_out''(c_i), shape (I,).
-        zero: the index of c = 0.
-        cut: whether the walk was left off at the low and at the high end before the law ended there.
-    """
-
-    points: np.ndarray
-    value: np.ndarray
-    location: np.ndarray
-    sd: np.ndarray
-    zero: int
+    points: np.ndarray  # real parts c_i, shape (I,)
+    value: np.ndarray  # K_w(c_i), shape (2, I)
+    location: np.ndarray  # K_w'(c_i), the centred threshold whose saddlepoint is c_i, shape (2, I)
+    sd: np.ndarray  # sqrt of K_out''(c_i), shape (I,)
+    zero: int  # the index of c = 0
+    # whether the walk was left off at the low and at the high end before the law ended there
     cut: tuple[bool, bool]
 
     @property
@@ -104,26 +96,16 @@ class _Sums(NamedTuple):
 
 @dataclass(frozen=True)
 class Contour:
-    """The line Re s = c: nodes c + i k h with the tilted characteristic functions there.
+    """The line Re s = c: nodes c + i k h with the tilted characteristic functions there."""
 
-    Attributes:
-        c: real part, not 0.
-        spacing: h.
-        log_mgf: K_w(c), shape (2,).
-        centre: K_w'(c), shape (2,).
-        phi: exp(K_w(c + i k h) - K_w(c) - i k h centre_w), shape (2, T), k >= 0.
-        kernel: 1 / s, or that of a lattice, with the sign of the tail, shape (T,).
-        lattice: that of the score, if it lies on a lattice.
-        lost: rounding of the logarithm of phi at the nodes, shape (T,), as of `log_one_plus`.
-    """
-
-    c: float
-    spacing: float
-    log_mgf: np.ndarray
-    centre: np.ndarray
-    phi: ComplexArray
-    kernel: ComplexArray
-    lattice: Lattice | None
+    c: float  # real part, not 0
+    spacing: float  # h
+    log_mgf: np.ndarray  # K_w(c), shape (2,)
+    centre: np.ndarray  # K_w'(c), shape (2,)
+    phi: ComplexArray  # exp(K_w(c + i k h) - K_w(c) - i k h centre_w), shape (2, T), k >= 0
+    kernel: ComplexArray  # 1 / s, or that of a lattice, with the sign of the tail, shape (T,)
+    lattice: Lattice | None  # that of the score, if it lies on a lattice
+    # rounding of the logarithm of phi at the nodes, shape (T,), as of `log_one_plus`
     lost: Callable[[], np.ndarray]
 
     def log_tail(self, u: np.ndarray, world: int) -> np.ndarray:

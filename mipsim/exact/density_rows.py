@@ -24,15 +24,10 @@ _NEAR = 1.5  # of the series of log(sinh z / z), whose radius is pi
 
 @dataclass(frozen=True)
 class NormalRow(AbstractRow):
-    """N(0, variance).
+    """N(0, variance)."""
 
-    Attributes:
-        variance: of the sum of the coordinates.
-        doubt: a bound on its relative error, beyond 8 EPS.
-    """
-
-    variance: float
-    doubt: float = 0.0
+    variance: float  # of the sum of the coordinates
+    doubt: float = 0.0  # a bound on its relative error, beyond 8 EPS
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         return 0.5 * self.variance * s**2

@@ -23,14 +23,10 @@ _ROUNDING = 16.0 * 2.0**-52  # of weights, logarithms and sums of probabilities
 
 @dataclass(frozen=True)
 class MixedLaw(AbstractScoreLaw):
-    """A single "out" world and several "in" worlds, a random one of which is played.
+    """A single "out" world and several "in" worlds, a random one of which is played."""
 
-    Attributes:
-        laws: with the same "out" law.
-        weights: of their "in" laws; what they miss of 1 is the chance of the "out" law itself: the target takes no part.
-    """
-
-    laws: tuple[AbstractScoreLaw, ...]
+    laws: tuple[AbstractScoreLaw, ...]  # with the same "out" law
+    # of their "in" laws; what they miss of 1 is the chance of the "out" law itself: the target takes no part
     weights: tuple[float, ...]
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
@@ -133,11 +129,7 @@ def mixed_with_out(law: AbstractScoreLaw, inclusion: float) -> AbstractScoreLaw:
 
 @dataclass(frozen=True)
 class _LawOfBase(AbstractScoreLaw):
-    """A law whose errors are those of another; so are its tails where a member does not say otherwise.
-
-    Attributes:
-        base: the other law.
-    """
+    """A law whose errors are those of another; so are its tails where a member does not say otherwise."""
 
     base: AbstractScoreLaw
 
@@ -191,9 +183,7 @@ class _LawOfBase(AbstractScoreLaw):
 @dataclass(frozen=True)
 class AssumedLaw(_LawOfBase):
     """A law that holds, as do its bounds, if what is assumed does.
-
-    Attributes:
-        assumed: what is assumed, in words.
+    `assumed`: what is assumed, in words.
 
     Examples:
         >>> from mipsim.exact.gaussian import NormalLaw
@@ -215,11 +205,6 @@ class LinkedLaw(_LawOfBase):
 
     Its bounds hold for scores as the link computes them in float64, where that is increasing.
 
-    Attributes:
-        link: T -> score, elementwise on float64 arrays.
-        unlink: score -> T; -inf and inf for scores that no T reaches.
-        lowest: link(-inf): no score is below it.
-
     Examples:
         >>> from mipsim.exact.gaussian import NormalLaw
         >>> law = LinkedLaw(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), np.exp, np.log)
@@ -227,9 +212,9 @@ class LinkedLaw(_LawOfBase):
         0.5 1.0
     """
 
-    link: Map
-    unlink: Map
-    lowest: float = -np.inf
+    link: Map  # T -> score, elementwise on float64 arrays
+    unlink: Map  # score -> T; -inf and inf for scores that no T reaches
+    lowest: float = -np.inf  # link(-inf): no score is below it
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)

@@ -12,9 +12,6 @@ from mipsim.exact.transform import AbstractTransform, Tail
 class DifferenceTransform(AbstractTransform):
     """S_in - S_out for independent scores; the same law in both worlds.
 
-    Attributes:
-        base: the cumulants of S in the two worlds, of a score that is finite and has no lattice.
-
     Examples:
         >>> from mipsim.exact.density_rows import NormalRow
         >>> from mipsim.exact.transform import RowsTransform
@@ -23,7 +20,7 @@ class DifferenceTransform(AbstractTransform):
         [3.5] [2. 2.]
     """
 
-    base: AbstractTransform
+    base: AbstractTransform  # the cumulants of S in the two worlds, of a score that is finite and has no lattice
 
     @property
     def lost(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride] - a property

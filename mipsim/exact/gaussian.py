@@ -24,17 +24,13 @@ _DEEPEST = -1e5  # the log of the least rate whose quantile is requested
 
 @dataclass(frozen=True)
 class NormalLaw(AbstractScoreLaw):
-    """N(mean_w, sd_w^2) in world w = out, in; exact to rounding.
+    """N(mean_w, sd_w^2) in world w = out, in; exact to rounding."""
 
-    Attributes:
-        mean, sd: shape (2,).
-        blur: a bound on the error of mean and of sd together, where they have been computed.
-        curved: whether the score itself is normal only to `blur`, and that with probability 1 - 1e-15.
-    """
-
+    # mean, sd: shape (2,)
     mean: np.ndarray
     sd: np.ndarray
-    blur: float = 0.0
+    blur: float = 0.0  # a bound on the error of mean and of sd together, where they have been computed
+    # whether the score itself is normal only to `blur`, and that with probability 1 - 1e-15
     curved: bool = False
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
@@ -123,19 +119,14 @@ class QuadraticTransform(AbstractTransform):
     """constant_w + sum_j (slope_wj Z_j + curve_wj Z_j^2), Z_j standard normal.
 
     K(s) = sum_j s^2 slope^2 / (2 (1 - 2 s curve)) - log(1 - 2 s curve) / 2, less the mean.
-
-    Attributes:
-        constant: shape (2,).
-        slope, curve: shape (2, d).
-        blur: by how much the score itself may be off.
-        lost: the probability that it is off by more.
     """
 
-    constant: np.ndarray
+    constant: np.ndarray  # shape (2,)
+    # slope, curve: shape (2, d)
     slope: np.ndarray
     curve: np.ndarray
-    blur: float = 0.0
-    lost: float = 0.0
+    blur: float = 0.0  # by how much the score itself may be off
+    lost: float = 0.0  # the probability that it is off by more
 
     @property
     def mean(self) -> np.ndarray:
@@ -204,11 +195,8 @@ def quadratic_law(
     Curves that differ by less than 1e-10 of the largest are taken as equal. That moves the score by at most their difference times
     |Z|^2, which counts in the law's bound, as the coefficients' rounding does. (|Z| <= sqrt d + 8.5 but for 1e-15.)
 
-    Args:
-        constant: shape (2,), worlds out and in.
-        slope: shape (2, d).
-        curve: shape (2, d).
-        blur: by how much the score may be off where |Z| <= sqrt d + 8.5, since the coefficients have been computed.
+    `constant`: shape (2,), worlds out and in; `slope`: shape (2, d); `curve`: shape (2, d); `blur`: by how much the score
+    may be off where |Z| <= sqrt d + 8.5, since the coefficients have been computed.
     """
 
     def by_inversion() -> InvertedLaw:

@@ -33,19 +33,12 @@ _POWERS, _FEW_POWERS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.5, 7.0, 8.0, 9.0, 12.0), (3.0
 
 
 def chernoff_reach(
-    log_mgf: Callable[[float, int], float],
-    sds: Sequence[float],
-    noise: ScoreNoise,
-    powers: Sequence[float] = _POWERS,
+    log_mgf: Callable[[float, int], float],  # (s, world) -> a bound on log E exp(s S)
+    sds: Sequence[float],  # about the standard deviation in each world
+    noise: ScoreNoise,  # what limits the tilts
+    powers: Sequence[float] = _POWERS,  # tilts to try, in inverse standard deviations
 ) -> tuple[float, float]:
-    """An interval that each world leaves at either end with probability at most `_CHANCE`, by Chernoff's inequality.
-
-    Args:
-        log_mgf: (s, world) -> a bound on log E exp(s S).
-        sds: about the standard deviation in each world.
-        noise: what limits the tilts.
-        powers: tilts to try, in inverse standard deviations.
-    """
+    """An interval that each world leaves at either end with probability at most `_CHANCE`, by Chernoff's inequality."""
     edge = 0.999 * min(-noise.strip[0], noise.strip[1])
     ends = []
     for sign in (-1.0, 1.0):
@@ -73,34 +66,23 @@ def absolute(value: ComplexArray, size: np.ndarray, relative: np.ndarray) -> Bou
 
 @dataclass(frozen=True)
 class Stack:
-    """Coordinates with tables of the same size; values are the same in both worlds, probabilities are not.
+    """Coordinates with tables of the same size; values are the same in both worlds, probabilities are not."""
 
-    Attributes:
-        values: finite, shape (g, K).
-        probability: of the worlds out and in, shape (2, g, K); a sum below 1 leaves the rest to infinite values.
-        copies: how many independent terms have this table in each world, shape (2, g).
-    """
-
-    values: np.ndarray
-    probability: np.ndarray
-    copies: np.ndarray
+    values: np.ndarray  # finite, shape (g, K)
+    probability: (
+        np.ndarray
+    )  # of the worlds out and in, shape (2, g, K); a sum below 1 leaves the rest to infinite values
+    copies: np.ndarray  # how many independent terms have this table in each world, shape (2, g)
 
 
 @dataclass(frozen=True)
 class Independent:
-    """offset + the sum of all terms + noise, in the worlds out and in.
+    """offset + the sum of all terms + noise, in the worlds out and in."""
 
-    Attributes:
-        stacks: the tables.
-        offset: added in each world, shape (2,).
-        noise: with a density, added in both; its mean is in the offset.
-        near: a bound on the error of a sum by that of its values.
-    """
-
-    stacks: tuple[Stack, ...]
-    offset: np.ndarray
-    noise: ScoreNoise = NO_NOISE
-    near: float = 0.0
+    stacks: tuple[Stack, ...]  # the tables
+    offset: np.ndarray  # added in each world, shape (2,)
+    noise: ScoreNoise = NO_NOISE  # with a density, added in both; its mean is in the offset
+    near: float = 0.0  # a bound on the error of a sum by that of its values
 
     @cached_property
     def mean(self) -> np.ndarray:
@@ -250,15 +232,9 @@ def _by_moments(v: np.ndarray, probability: np.ndarray, t: np.ndarray) -> list[B
 
 def by_waves(v: np.ndarray, probability: np.ndarray, spacing: float, nodes: np.ndarray) -> list[Bounded]:
     """sum_k p_jk exp(i t v_jk) at the frequencies t = nodes x spacing, as the product of waves at few low and few high frequencies.
-
-    Args:
-        v: values of g coordinates, shape (g, K).
-        probability: of the worlds, shape (2, g, K).
-        spacing: of the frequencies.
-        nodes: whole numbers, rising, shape (T,).
-
-    Returns:
-        For each world (values, bounds on the errors), both of shape (g, T).
+    `v`: values of g coordinates, shape (g, K); `probability`: of the worlds, shape (2, g, K); `spacing`: of the
+    frequencies; `nodes`: whole numbers, rising, shape (T,). Returns for each world (values, bounds on the errors), both
+    of shape (g, T).
 
     Examples:
         >>> coin = np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5)
@@ -342,20 +318,14 @@ def without_faint(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarra
 
 @dataclass(frozen=True)
 class Heavy:
-    """Some atoms of a sum: their values and at most their probabilities; the rest of the law is called light.
+    """Some atoms of a sum: their values and at most their probabilities; the rest of the law is called light."""
 
-    Attributes:
-        values: increasing, shape (A,).
-        out, inside: probability of each in the two worlds, shape (A,).
-        slack: a bound on the error of the values.
-        error: a bound on the error of the probabilities, summed, in either world.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # increasing, shape (A,)
+    # out, inside: probability of each in the two worlds, shape (A,)
     out: np.ndarray
     inside: np.ndarray
-    slack: float
-    error: float
+    slack: float  # a bound on the error of the values
+    error: float  # a bound on the error of the probabilities, summed, in either world
 
 
 def heavy_atoms(total: Independent, least: float, most: int) -> Heavy:
@@ -448,9 +418,7 @@ def _merged(values: np.ndarray, masses: np.ndarray, rounding: float) -> tuple[np
 
 def lattice_powers(stacks: tuple[Stack, ...]) -> tuple[tuple[Stack, ...], np.ndarray]:
     """Replace tables of equidistant values that occur many times by the table of their sum, where that is small.
-
-    Returns:
-        (the stacks, a bound on the probability that this moves in each world, shape (2,)).
+    Returns (the stacks, a bound on the probability that this moves in each world, shape (2,)).
 
     Examples:
         >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[2], [2]]))

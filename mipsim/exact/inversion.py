@@ -41,16 +41,13 @@ class InvertedLaw(AbstractScoreLaw):
     step / (1 - exp(-s step)) in the place of 1 / s, and frequencies up to pi / step only: then the sum is finite, the
     discrete Fourier transform of the lattice law.
 
-    Attributes:
-        transform: the cumulants in the two worlds.
-        least_log: log probabilities down to which the lines are built at once; farther ones where a threshold needs them.
-        nearer: the saddlepoints down to another such probability, which serve as a start.
-
     Source: Daniels (1954) for the saddlepoint line; Abate and Whitt (1992) for the exact discretisation error.
     """
 
-    transform: AbstractTransform
+    transform: AbstractTransform  # the cumulants in the two worlds
+    # log probabilities down to which the lines are built at once; farther ones where a threshold needs them
     least_log: float = _NEAR_LOG
+    # the saddlepoints down to another such probability, which serve as a start
     nearer: Saddlepoints | None = None
 
     @cached_property

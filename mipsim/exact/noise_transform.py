@@ -20,17 +20,12 @@ _MOST = 256  # scales: each threshold costs as many terms
 
 @dataclass(frozen=True)
 class ScoreNoise:
-    """The sum of independent parts, which is weights . noise: independent of the rows, and the same in both worlds.
+    """The sum of independent parts, which is weights . noise: independent of the rows, and the same in both worlds."""
 
-    Attributes:
-        parts: centred laws, in score units.
-        means, variances: of the parts.
-        error: a bound on the distance of the parts' laws from the true ones in total variation, together.
-    """
-
-    parts: tuple[AbstractRow, ...] = ()
+    parts: tuple[AbstractRow, ...] = ()  # centred laws, in score units
     means: tuple[float, ...] = ()
     variances: tuple[float, ...] = ()
+    # a bound on the distance of the parts' laws from the true ones in total variation, together
     error: float = 0.0
 
     @property
@@ -120,14 +115,10 @@ class NoiseTail:
     that the tail is the same combination of tails of a normal and a Laplace. A single scale, m times: the sum is a difference of two
     Erlang times, whose tail is sum_k w_k Q(k, x / b), k = 1 .. m, with w_k the chance that k stages are left when the other has
     ended; all positive.
-
-    Attributes:
-        sd: >= 0.
-        scales: b > 0, shape (m,); with sd > 0 all different.
     """
 
-    sd: float
-    scales: np.ndarray
+    sd: float  # >= 0
+    scales: np.ndarray  # b > 0, shape (m,); with sd > 0 all different
 
     @property
     def error_bound(self) -> float:

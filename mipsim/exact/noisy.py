@@ -23,10 +23,6 @@ _BLOCK = 2**20  # numbers of a batch: 8 MiB
 class NoisyAtomsLaw(AbstractScoreLaw):
     """P(S > x) = sum_a P(A = a) P(noise > x - a): positive terms, so that every tail has its full relative accuracy.
 
-    Attributes:
-        atoms: the law of the score without noise.
-        noise: the law of the noise, the same in both worlds.
-
     Examples:
         >>> coin = AtomsLaw(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]))
         >>> law = NoisyAtomsLaw(coin, NoiseTail(0.0, np.array([0.1])))
@@ -34,8 +30,8 @@ class NoisyAtomsLaw(AbstractScoreLaw):
         [0.5  0.25] 1.0
     """
 
-    atoms: AtomsLaw
-    noise: NoiseTail
+    atoms: AtomsLaw  # the law of the score without noise
+    noise: NoiseTail  # the law of the noise, the same in both worlds
 
     def threshold_at(self, alpha: object) -> np.ndarray:
         reach = self.noise.spread
@@ -63,10 +59,6 @@ class NoisyLatticeLaw(AbstractScoreLaw):
     With lattice points a_k it is sum_k P(A > a_k) P(x - a_{k + 1} <= noise < x - a_k). Its error is at most that of A's law,
     plus the weight of the noise that is left out. For noise of up to some steps.
 
-    Attributes:
-        base: the law of A by inversion, on a lattice.
-        noise: the law of the noise.
-
     Examples:
         >>> from mipsim.exact.discrete_rows import BernoulliRow
         >>> from mipsim.exact.transform import RowsTransform
@@ -76,7 +68,7 @@ class NoisyLatticeLaw(AbstractScoreLaw):
         0.5 True
     """
 
-    base: InvertedLaw
+    base: InvertedLaw  # the law of A by inversion, on a lattice
     noise: NoiseTail
 
     def threshold_at(self, alpha: object) -> np.ndarray:

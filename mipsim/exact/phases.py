@@ -28,18 +28,13 @@ class Phases:
     and Schwarz, sum_i dist(v_i t, 2 pi Z)^2 / cost_i <= 1 with cost_i = level sum_g c_ig^2 / (n strengths_g). So t is not
     in [e / min v, (2 pi - e) / max v] for e^-2 = sum_i 1 / cost_i. Frequencies, their differences, and differences of
     these give blocks of combinations v of every scale, and their intervals join up.
-
-    Attributes:
-        frequencies: > 0, shape (G,).
-        strengths: > 0, shape (G,).
-        inclusion: where a record takes part with this probability only: -log |phi| >= inclusion (1 - exp(-that sum)).
-        blur: by how much a frequency may be off.
     """
 
-    frequencies: np.ndarray
-    strengths: np.ndarray
+    frequencies: np.ndarray  # > 0, shape (G,)
+    strengths: np.ndarray  # > 0, shape (G,)
+    # where a record takes part with this probability only: -log |phi| >= inclusion (1 - exp(-that sum))
     inclusion: float = 1.0
-    blur: float = 0.0
+    blur: float = 0.0  # by how much a frequency may be off
 
     def quiet_until(self, start: float, rows: int, level: float) -> float:
         """The largest t1 for which |phi(t)|^rows <= exp(-level) is proven for every t in [start, t1]; at least start."""
@@ -196,12 +191,8 @@ def pair_phases(
     product is least at an end. The likelihood ratio's differences log((k + m) / k) are the same in all coordinates: pairs at a single
     count and offset are pooled where their differences agree.
 
-    Args:
-        values: shape (g, K), of consecutive counts.
-        probabilities: shape (g, K).
-        copies: shape (g,).
-        first: the count of the first value, shape (g,).
-        span: tilts.
+    `values`: shape (g, K), of consecutive counts; `probabilities`: shape (g, K); `copies`: shape (g,); `first`: the count
+    of the first value, shape (g,); `span`: tilts.
     """
     least = np.minimum(*(_tilted(values, probabilities, c) for c in span))
     values, least, first = _middle(values, least, probabilities, first)

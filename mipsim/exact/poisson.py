@@ -13,17 +13,11 @@ from mipsim.exact.rows import AbstractRow, Multiples
 
 @dataclass(frozen=True)
 class PoissonRow(AbstractRow):
-    """B (Y + mean) - rate mean, with Y a centred row and B an independent coin of probability `rate`.
+    """B (Y + mean) - rate mean, with Y a centred row and B an independent coin of probability `rate`."""
 
-    Attributes:
-        row: the law of Y.
-        mean: of the uncentred row.
-        rate: in (0, 1).
-    """
-
-    row: AbstractRow
-    mean: float
-    rate: float
+    row: AbstractRow  # the law of Y
+    mean: float  # of the uncentred row
+    rate: float  # in (0, 1)
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         return self._parts(s)[0]

@@ -57,12 +57,9 @@ def gaussian_output_law(
 
     Must be called inside `exact_scope`.
 
-    Args:
-        attack: scores (target, output).
-        target: the first argument of its score, shape (d,).
-        centres: of the output without and with the record, shape (2, d).
-        covariances: likewise, each of variances (d,) or full (d, d).
-        inclusion: the probability that the record takes part in the "in" world.
+    `attack`: scores (target, output); `target`: the first argument of its score, shape (d,); `centres`: of the output
+    without and with the record, shape (2, d); `covariances`: likewise, each of variances (d,) or full (d, d);
+    `inclusion`: the probability that the record takes part in the "in" world.
 
     Examples:
         >>> import mipsim as mi

@@ -73,11 +73,8 @@ def _logarithm(z: ComplexArray) -> tuple[ComplexArray, np.ndarray, Callable[[], 
 
 class PowerSums:
     """sum_j f(x_j s) for f(z) = sum_{r >= 2} c_r z^r, from sums of powers of the x_j that are small.
-
-    Args:
-        scales: x, shape (d,), not 0.
-        coefficients: c_2, c_3, ..., of which the last is so small that c_r radius^r, r beyond, sum to less than 1e-17 c_2 radius^2.
-        radius: the largest |x s| for which the series is used.
+    `scales`: x, shape (d,), not 0; `coefficients`: c_2, c_3, ..., of which the last is so small that c_r radius^r, r
+    beyond, sum to less than 1e-17 c_2 radius^2; `radius`: the largest |x s| for which the series is used.
 
     Examples:
         >>> cosh = PowerSums(np.ones(3), np.array([0.5, 0, 1 / 24, 0, 1 / 720]), 0.01)

@@ -83,21 +83,13 @@ class AbstractRow(ABC):
 
 @dataclass(frozen=True)
 class Multiples:
-    """A row on a lattice, in a unit of its own that is the step to 1e-9 and makes every multiple exact.
+    """A row on a lattice, in a unit of its own that is the step to 1e-9 and makes every multiple exact."""
 
-    Attributes:
-        row: the law of unit * (whole number), less its mean.
-        unit: about the step.
-        mean: the mean of the whole number, and what rounding took from it.
-        misfit: how far, in steps, a value of the row given may be from its multiple of the step.
-        most: the largest whole number that a single row can reach, in size.
-    """
-
-    row: AbstractRow
-    unit: float
-    mean: tuple[float, float]
-    misfit: float
-    most: float
+    row: AbstractRow  # the law of unit * (whole number), less its mean
+    unit: float  # about the step
+    mean: tuple[float, float]  # the mean of the whole number, and what rounding took from it
+    misfit: float  # how far, in steps, a value of the row given may be from its multiple of the step
+    most: float  # the largest whole number that a single row can reach, in size
 
 
 def short(step: float) -> float:

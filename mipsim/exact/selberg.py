@@ -19,13 +19,9 @@ def tail_bounds(values: ComplexArray, errors: np.ndarray, slack: float) -> tuple
     that its expectation lies within (E F(S - a) + E F(S)) / (2 N + 2) of that of the polynomial: nothing is assumed of the
     law, and nothing of its characteristic function beyond N. This is Selberg's majorant and minorant.
 
-    Args:
-        values: E[e(n S)] for n = 0 ... N (of a sub-probability, if the first is below 1), shape (N + 1,).
-        errors: bounds on the errors of these values, shape (N + 1,).
-        slack: the score is known up to this, in circumferences.
-
-    Returns:
-        (lower, upper) bounds, each of shape (M + 1,), non-increasing, M = 2 OVERSAMPLING times the power of two >= N + 1.
+    `values`: E[e(n S)] for n = 0 ... N (of a sub-probability, if the first is below 1), shape (N + 1,); `errors`: bounds
+    on the errors of these values, shape (N + 1,); `slack`: the score is known up to this, in circumferences. Returns
+    (lower, upper) bounds, each of shape (M + 1,), non-increasing, M = 2 OVERSAMPLING times the power of two >= N + 1.
 
     Source: Vaaler (1985), "Some extremal functions in Fourier analysis", theorem 18.
     """

@@ -23,25 +23,17 @@ _SMALLEST = 1e-300  # in the place of a variance of 0
 
 @dataclass(frozen=True)
 class TablesTransform(AbstractTransform):
-    """A sum over coordinates of terms with finitely many values; the mass at -inf is left out of the cumulants.
+    """A sum over coordinates of terms with finitely many values; the mass at -inf is left out of the cumulants."""
 
-    Attributes:
-        values: finite values of the terms, shape (2, g, K), less a centre per coordinate; worlds out and in.
-        probabilities: of these values, 0 where impossible, shape (2, g, K).
-        copies: how many coordinates have each table, shape (g,).
-        centre: what was taken from the score, shape (2,).
-        first: the count that the first value belongs to, shape (g,).
-        lost: a bound on the total error of all probabilities.
-        moved: a bound on the rounding of the sum of the centres.
-    """
-
-    values: np.ndarray
-    probabilities: np.ndarray
-    copies: np.ndarray
-    centre: np.ndarray
-    first: np.ndarray
-    lost: float = 0.0
-    moved: float = 0.0
+    values: (
+        np.ndarray
+    )  # finite values of the terms, shape (2, g, K), less a centre per coordinate; worlds out and in
+    probabilities: np.ndarray  # of these values, 0 where impossible, shape (2, g, K)
+    copies: np.ndarray  # how many coordinates have each table, shape (g,)
+    centre: np.ndarray  # what was taken from the score, shape (2,)
+    first: np.ndarray  # the count that the first value belongs to, shape (g,)
+    lost: float = 0.0  # a bound on the total error of all probabilities
+    moved: float = 0.0  # a bound on the rounding of the sum of the centres
     most_nodes: int = 2**11  # few: where the modulus does not fall soon, no number of nodes is enough
 
     @property

@@ -35,9 +35,7 @@ _KNOWN: WeakKeyDictionary[FixedProblem, Tables | None] = (
 
 def table_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     """A sum of a single term per coordinate of a mean of Bernoulli rows without noise: the exact likelihood ratio, say.
-
-    Raises:
-        ValueError: if the attack's contributions are NaN or +inf at a count that can occur.
+    Raises ValueError if the attack's contributions are NaN or +inf at a count that can occur.
 
     Examples:
         >>> import mipsim as mi, numpy as np
@@ -64,14 +62,10 @@ def table_law(problem: FixedProblem) -> AbstractScoreLaw | None:
 
 def count_tables(problem: FixedProblem) -> Tables | None:
     """The terms of every coordinate at the counts of ones that can occur; None where the score is no sum of such terms.
-
-    Returns:
-        Terms and probabilities, both of shape (2, d, K): entry k of world "out" is at the count first_j + k of all rows, of "in"
-        at first_j + k of the others, beside the target. Then the first counts, shape (d,), and bounds on the error of each
-        coordinate's probabilities in total variation, twice over, shape (d,).
-
-    Raises:
-        ValueError: if a term is NaN or +inf at a count that can occur.
+    Returns Terms and probabilities, both of shape (2, d, K): entry k of world "out" is at the count first_j + k of all
+    rows, of "in" at first_j + k of the others, beside the target. Then the first counts, shape (d,), and bounds on the
+    error of each coordinate's probabilities in total variation, twice over, shape (d,). Raises ValueError if a term is
+    NaN or +inf at a count that can occur.
     """
     if problem not in _KNOWN:
         _KNOWN[problem] = _count_tables(problem)

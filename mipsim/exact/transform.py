@@ -56,20 +56,15 @@ class Tail:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The lattice that holds a score, in units of the score and in those of the cumulants.
+    """The lattice that holds a score, in units of the score and in those of the cumulants."""
 
-    Attributes:
-        step: its spacing.
-        anchor: a point of it in each world, shape (2,).
-        unit: the spacing as the cumulants have it: the step to 1e-9, so short that its multiples are exact.
-        mean: of the score, shape (2,).
-        centre: of the whole number that the score is, counted from the anchor, and what rounding took from it, each of shape (2,).
-    """
-
-    step: float
-    anchor: np.ndarray
-    unit: float
-    mean: np.ndarray
+    step: float  # its spacing
+    anchor: np.ndarray  # a point of it in each world, shape (2,)
+    unit: (
+        float  # the spacing as the cumulants have it: the step to 1e-9, so short that its multiples are exact
+    )
+    mean: np.ndarray  # of the score, shape (2,)
+    # of the whole number that the score is, counted from the anchor, and what rounding took from it, each of shape (2,)
     centre: tuple[np.ndarray, np.ndarray]
 
     def atom(self, u: np.ndarray, world: int, upper: bool) -> np.ndarray:
@@ -153,29 +148,17 @@ class AbstractTransform(ABC):
 
 @dataclass(frozen=True)
 class RowsTransform(AbstractTransform):
-    """A score offset + sum of independent rows + noise; in the "in" world a single row is the constant `target`.
+    """A score offset + sum of independent rows + noise; in the "in" world a single row is the constant `target`."""
 
-    Attributes:
-        row: the law of a row's term, centred.
-        rows: how many rows are summed.
-        row_mean: mean of a row's term.
-        target: the target's term.
-        offset: the constant of the score.
-        noise: further independent centred terms, the same in both worlds.
-        row_mean_low: what rounding took from `row_mean`.
-        magnitude: by how many EPS the exact mean of all rows may be off besides.
-        lost: a bound on the error of the noise's laws, in total variation.
-    """
-
-    row: AbstractRow
-    rows: int
-    row_mean: float
-    target: float
-    offset: float
-    noise: tuple[AbstractRow, ...] = ()
-    row_mean_low: float = 0.0
-    magnitude: float = 0.0
-    lost: float = 0.0
+    row: AbstractRow  # the law of a row's term, centred
+    rows: int  # how many rows are summed
+    row_mean: float  # mean of a row's term
+    target: float  # the target's term
+    offset: float  # the constant of the score
+    noise: tuple[AbstractRow, ...] = ()  # further independent centred terms, the same in both worlds
+    row_mean_low: float = 0.0  # what rounding took from `row_mean`
+    magnitude: float = 0.0  # by how many EPS the exact mean of all rows may be off besides
+    lost: float = 0.0  # a bound on the error of the noise's laws, in total variation
 
     @property
     def mean(self) -> np.ndarray:
@@ -370,20 +353,15 @@ class RowsTransform(AbstractTransform):
 
 
 def phased_tail(
+    # frequency t -> a bound on the log modulus at frequencies in [t, reach]
     height: Callable[[float], float],
-    reach: float,
+    reach: float,  # how far that holds
+    # pairs (level, frequency): beyond `reach`, up to the frequency, the modulus is at most exp(-level)
     quiet: list[tuple[float, float]],
-    spacing: float,
-    first: int,
+    spacing: float,  # of the frequencies k spacing
+    first: int,  # the last k that is summed
 ) -> Tail:
     """A `Tail` from a bound on the log modulus that falls up to `reach`, and levels that are proven beyond it.
-
-    Args:
-        height: frequency t -> a bound on the log modulus at frequencies in [t, reach].
-        reach: how far that holds.
-        quiet: pairs (level, frequency): beyond `reach`, up to the frequency, the modulus is at most exp(-level).
-        spacing: of the frequencies k spacing.
-        first: the last k that is summed.
 
     Examples:
         >>> phased_tail(lambda t: -t * t, 20.0, [(36.0, 1e9)], 1.0, 6).distance(1.0) < 1e-8

@@ -15,13 +15,8 @@ def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -
     An attack that is aimed at another record than the game's target is weaker, and may be meant so. An attack that was made for another
     number of rows is most often a slip.
 
-    Args:
-        game: any game.
-        attack: any attack.
-        stacklevel: how many calls up the warning appears to come from: the user's.
-
-    Raises:
-        ValueError: naming the attack and the game.
+    `stacklevel`: how many calls up the warning appears to come from: the user's. Raises ValueError naming the attack and
+    the game.
 
     Examples:
         >>> import mipsim as mi

@@ -47,9 +47,8 @@ def degree_of(function: Callable[[Array], Array], output: Array) -> int | None:
 
     It is an upper bound: what cancels is not seen. Must be called inside `exact_scope`.
 
-    Args:
-        function: takes an array like `output` and returns a number; JAX must be able to trace it.
-        output: of which shape and dtype are used.
+    `function`: takes an array like `output` and returns a number; JAX must be able to trace it; `output`: of which shape
+    and dtype are used.
     """
     closed = jax.make_jaxpr(function)(output)
     result = closed.out_avals[0]
@@ -108,21 +107,13 @@ def _keeps_digits(old: Any, new: Any) -> bool:
 
 @dataclass(frozen=True)
 class Polynomial:
-    """constant + gradient . (output - at) + (output - at)' hessian (output - at) / 2.
+    """constant + gradient . (output - at) + (output - at)' hessian (output - at) / 2."""
 
-    Attributes:
-        at: shape (d,).
-        constant: the value there.
-        gradient: shape (d,).
-        hessian: shape (d, d); None where the degree is 1.
-        assumed: what is taken from the user and not proven; empty if the operations show it.
-    """
-
-    at: np.ndarray
-    constant: float
-    gradient: np.ndarray
-    hessian: np.ndarray | None
-    assumed: str = ""
+    at: np.ndarray  # shape (d,)
+    constant: float  # the value there
+    gradient: np.ndarray  # shape (d,)
+    hessian: np.ndarray | None  # shape (d, d); None where the degree is 1
+    assumed: str = ""  # what is taken from the user and not proven; empty if the operations show it
 
 
 def polynomial_of(attack: AbstractAttack, target: np.ndarray, points: np.ndarray) -> Polynomial | None:
@@ -131,13 +122,8 @@ def polynomial_of(attack: AbstractAttack, target: np.ndarray, points: np.ndarray
     The coefficients are derivatives, which are exact for a polynomial. Values at `points` are compared with them, which proves
     nothing and refutes a wrong declaration. Must be called inside `exact_scope`.
 
-    Args:
-        attack: any attack.
-        target: of the game, shape (d,).
-        points: outputs, shape (m, d); their mean is where the derivatives are taken.
-
-    Raises:
-        ValueError: if the values contradict what the user declared.
+    `target`: of the game, shape (d,); `points`: outputs, shape (m, d); their mean is where the derivatives are taken.
+    Raises ValueError if the values contradict what the user declared.
     """
     z = jnp.asarray(target)
 
@@ -222,10 +208,7 @@ def as_read(
 
     An attack of a class that says its form, and an attack whose form is not known, come back as they are.
 
-    Args:
-        attack: any attack.
-        target: of the game, shape (d,).
-        points: draws typical outputs, shape (m, d), if they are needed.
+    `target`: of the game, shape (d,); `points`: draws typical outputs, shape (m, d), if they are needed.
 
     Examples:
         >>> import mipsim as mi

@@ -18,11 +18,6 @@ class Problem:
     """A noisy mean of rows, the target perhaps among them, and the attack on it.
 
     A problem that is no `FixedProblem` has a random target: a row of the records, or in the other world a row that is not among them.
-
-    Attributes:
-        data: the distribution of a row.
-        mean: what is released of the rows.
-        attack: the attack.
     """
 
     data: AbstractDistribution
@@ -32,15 +27,10 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class FixedProblem(Problem):
-    """The same with a fixed target.
+    """The same with a fixed target."""
 
-    Attributes:
-        target: the point that the attack is given, shape (d,).
-        row: what the target adds to the sum of the rows, shape (d,).
-    """
-
-    target: np.ndarray
-    row: np.ndarray
+    target: np.ndarray  # the point that the attack is given, shape (d,)
+    row: np.ndarray  # what the target adds to the sum of the rows, shape (d,)
 
 
 def problem_of(game: AbstractGame, attack: AbstractAttack, transform: bool = True) -> Problem | None:
@@ -49,10 +39,7 @@ def problem_of(game: AbstractGame, attack: AbstractAttack, transform: bool = Tru
     Where a mechanism transforms every record, such as by clipping, and the distribution of a transformed record is known, the rows are
     those, and their mean is plain.
 
-    Args:
-        game: what is played.
-        attack: what scores it.
-        transform: whether to look for that distribution.
+    `game`: what is played; `attack`: what scores it; `transform`: whether to look for that distribution.
     """
     if not isinstance(game, (FixedTarget, RandomTarget)):
         return None

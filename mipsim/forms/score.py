@@ -63,11 +63,8 @@ def _columnwise(attack: AbstractAdditiveAttack, target: jax.Array, outputs: jax.
 
 def terms_at(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
     """The terms of an additive score for many values of every coordinate, float64, the shape of outputs. Must be called inside `exact_scope`.
-
-    Args:
-        attack: the attack.
-        target: z*, shape (d,).
-        outputs: values of the output coordinates, shape (d, ...); a call takes a value of every coordinate.
+    `target`: z*, shape (d,); `outputs`: values of the output coordinates, shape (d, ...); a call takes a value of every
+    coordinate.
     """
     flat, traced = jnp.asarray(outputs.reshape(target.size, -1)), with_traced_sizes(attack)
     return np.asarray(_columnwise(traced, jnp.asarray(target), flat), np.float64).reshape(outputs.shape)

@@ -25,12 +25,6 @@ Map = Callable[[Array], Array]
 class Expansion(eqx.Module):
     """What the first order knows of a Z-estimator with k parameters.
 
-    Args:
-        theta: theta_0, shape (k,).
-        derivative: V, shape (k, k), non-singular.
-        spread: E[psi psi'] at theta_0, shape (k, k), positive definite.
-        psi: record of shape (d,) -> psi_theta0(record), shape (k,); traceable by JAX.
-
     Source: van der Vaart (1998), theorem 5.21; Azize & Basu (2025), equation 7.
 
     Examples:
@@ -39,9 +33,10 @@ class Expansion(eqx.Module):
         [1.] [[1.]] 0.01
     """
 
-    theta: np.ndarray
-    derivative: np.ndarray
-    spread: np.ndarray
+    theta: np.ndarray  # theta_0, shape (k,)
+    derivative: np.ndarray  # V, shape (k, k), non-singular
+    spread: np.ndarray  # E[psi psi'] at theta_0, shape (k, k), positive definite
+    # record of shape (d,) -> psi_theta0(record), shape (k,); traceable by JAX
     psi: Map = eqx.field(static=True)
 
     def __init__(self, theta: object, derivative: object, spread: object, psi: Map) -> None:
@@ -91,10 +86,7 @@ def mean_expansion(data: AbstractDistribution) -> Expansion:
 
 def median_expansion(median: object, density: object) -> Expansion:
     """The coordinatewise median of independent coordinates: psi = sign(x - theta), V = -2 f(theta_0), E psi^2 = 1.
-
-    Args:
-        median: theta_0, shape (d,).
-        density: f at the median of each coordinate, shape (d,), > 0.
+    `median`: theta_0, shape (d,); `density`: f at the median of each coordinate, shape (d,), > 0.
 
     Source: van der Vaart (1998), example 5.24.
 
@@ -113,10 +105,8 @@ def median_expansion(median: object, density: object) -> Expansion:
 
 def least_squares_expansion(population: object, intercept: bool = True) -> Expansion:
     """Least squares on rows sampled from a population of records (x, y), all moments being averages over its rows.
-
-    Args:
-        population: shape (N, p + 1), the rows (x, y), with neither design nor spread singular.
-        intercept: as in `LeastSquares`.
+    `population`: shape (N, p + 1), the rows (x, y), with neither design nor spread singular; `intercept`: as in
+    `LeastSquares`.
 
     Source: van der Vaart (1998), theorem 5.21, at psi = x (y - x' theta).
 
@@ -136,9 +126,7 @@ def logistic_expansion(population: object, intercept: bool = True) -> Expansion:
 
     theta_0 is the population's own maximum; V = -E[x x' p (1 - p)], p = 1/(1 + exp(-x' theta_0)).
 
-    Args:
-        population: shape (N, p + 1), the rows (x, y); not separable.
-        intercept: as in `LogisticRegression`.
+    `population`: shape (N, p + 1), the rows (x, y); not separable; `intercept`: as in `LogisticRegression`.
 
     Source: van der Vaart (1998), theorem 5.21, at psi = x (y - p).
 

@@ -39,10 +39,7 @@ def general_normal(key: PRNGKeyArray, moment: float, shape: tuple[int, ...]) -> 
 
     JAX's own sampler goes through a gamma variate for each entry, which is ten times slower in a vmapped game.
 
-    Args:
-        key: random key.
-        moment: M > 0, or inf: uniform on [-1, 1].
-        shape: of the draw.
+    `key`: random key; `moment`: M > 0, or inf: uniform on [-1, 1].
 
     Source: Nadarajah (2005) for the law; |y|^M >= 1 + M (|y| - 1) gives the envelope.
 
@@ -75,13 +72,8 @@ def general_normal(key: PRNGKeyArray, moment: float, shape: tuple[int, ...]) -> 
 
 def draw_noise(key: PRNGKeyArray, sigma: Array, moment: float, scale: Array | float, radius: str) -> Array:
     """Draw X = r U, shape of sigma: U = Y/||Y|| with Y_i ~ GenNormal(0, sigma_i, M), r of the given law.
-
-    Args:
-        key: random key.
-        sigma: shape (d,), > 0.
-        moment: M > 0 or inf (Y_i uniform on [-sigma_i, sigma_i]).
-        scale: of r, > 0, without unit: ||.|| counts in sigmas.
-        radius: a member of `RADII`.
+    `key`: random key; `sigma`: shape (d,), > 0; `moment`: M > 0 or inf (Y_i uniform on [-sigma_i, sigma_i]); `scale`: of
+    r, > 0, without unit: ||.|| counts in sigmas; `radius`: a member of `RADII`.
 
     Source: Izzo, Yoon, Arik, Zou (2024), corollary 10; the density of theorem 9 has the radius Gamma(d, scale).
 

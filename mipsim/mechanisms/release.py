@@ -36,11 +36,6 @@ class NoiseLaw(eqx.Module):
 
     This is all that samplers and exact laws ask of a noise.
 
-    Args:
-        law: of X, a single coordinate.
-        scale: >= 0, a number or shape (d,).
-        error: a proven bound on the distance in total variation of `law` from the true law of X, where `law` is a table.
-
     Examples:
         >>> import mipsim as mi
         >>> noise = NoiseLaw(mi.Laplace(0.0, 1.0), 0.5)
@@ -48,8 +43,9 @@ class NoiseLaw(eqx.Module):
         (3,) 0.707
     """
 
-    law: AbstractDistribution
-    scale: np.ndarray = eqx.field(converter=partial(noise_scale, "scale"))
+    law: AbstractDistribution  # of X, a single coordinate
+    scale: np.ndarray = eqx.field(converter=partial(noise_scale, "scale"))  # >= 0, a number or shape (d,)
+    # a proven bound on the distance in total variation of `law` from the true law of X, where `law` is a table
     error: float = eqx.field(static=True, default=0.0)
 
     def __check_init__(self) -> None:

@@ -43,9 +43,7 @@ class StoredBatches:
     a function does. So the first micro-batch is always made anew, and must come out as it is stored, bit for bit. A function
     that agrees there and differs later is not distinguished.
 
-    Args:
-        folder: it must exist.
-        identity: a digest of what decides the arrays.
+    `folder`: it must exist; `identity`: a digest of what decides the arrays.
     """
 
     def __init__(self, folder: Path, identity: str) -> None:
@@ -53,14 +51,8 @@ class StoredBatches:
 
     def get(self, index: int, make: Callable[[], np.ndarray]) -> np.ndarray:
         """The micro-batch: as it is stored, or made and stored.
-
-        Args:
-            index: its place; that of 0 is requested before the others.
-            make: makes it.
-
-        Raises:
-            ValueError: if what is stored is corrupt or of another computation.
-            OSError: if it cannot be written.
+        `index`: its place; that of 0 is requested before the others. Raises ValueError if what is stored is corrupt or of
+        another computation; OSError if it cannot be written.
         """
         path = self.folder / f"{index:05d}.npz"
         retained = self._read(path)

@@ -240,13 +240,9 @@ def _linear_steps(
 
     One game after the other, since the features of a game fit the processor's cache and those of many do not.
 
-    Args:
-        steps: as in `Descent`.
-        rate: as in `Descent`.
-        rows: of the data set, those of the game, shape (n,).
-        x: inputs of the data set.
-        y: its labels.
-        first: the parameters before the first step, offsets first, the classes side by side.
+    `steps`: as in `Descent`; `rate`: as in `Descent`; `rows`: of the data set, those of the game, shape (n,); `x`: inputs
+    of the data set; `y`: its labels; `first`: the parameters before the first step, offsets first, the classes side by
+    side.
     """
     outputs = first.size // (math.prod(x.shape[1:]) + 1)
     seen = x.reshape(x.shape[0], -1)[rows].T

@@ -45,32 +45,22 @@ def longest_batch(n: int, batch: int) -> int:
 
 def mean_gradient(
     network: Network,
-    parameters: Parameters,
-    vector: Float[Array, " D"],
-    x: Float[Array, "b ..."],
-    y: Array,
+    parameters: Parameters,  # all of its parameters; those of `part` are replaced by `vector`
+    vector: Float[Array, " D"],  # the parameters of the part, float32
+    x: Float[Array, "b ..."],  # inputs of the batch
+    y: Array,  # their labels
     *,
+    # which examples count; None = all. A batch of random size is a longer batch of which some are included
     included: Bool[Array, " b"] | None = None,
-    size: float | Array | None = None,
-    clip: float = math.inf,
-    part: str = "trained",
+    size: float | Array | None = None,  # what the sum is divided by; None = b
+    clip: float = math.inf,  # the largest Euclidean norm of a gradient, > 0; `inf` does not clip
+    part: str = "trained",  # as in `per_example_gradients`
+    # bytes that the gradients of single examples, with the passes that make them, may take at once where they are clipped
     memory: int = MEMORY,
+    # where it is positive, x has shape (b, views, ...), and the loss of an example is the mean over its views
     views: int = 0,
 ) -> Float[Array, " D"]:
     """(1 / size) sum over the included examples of g_i min(1, clip / ||g_i||), g_i the gradient of the loss of example i. Traceable.
-
-    Args:
-        network: the network.
-        parameters: all of its parameters; those of `part` are replaced by `vector`.
-        vector: the parameters of the part, float32.
-        x: inputs of the batch.
-        y: their labels.
-        included: which examples count; None = all. A batch of random size is a longer batch of which some are included.
-        size: what the sum is divided by; None = b.
-        clip: the largest Euclidean norm of a gradient, > 0; `inf` does not clip.
-        part: as in `per_example_gradients`.
-        memory: bytes that the gradients of single examples, with the passes that make them, may take at once where they are clipped.
-        views: where it is positive, x has shape (b, views, ...), and the loss of an example is the mean over its views.
 
     Source: Abadi et al. (2016), algorithm 1.
     """

@@ -34,15 +34,10 @@ def check_moments(tilt: Tilt, mean: float, square: float, kurtosis: Callable[[],
     A sum of N terms with variance v, none larger than b, is within 7 sqrt(N v) + 16.4 b of its mean but for 1e-10 (Bernstein).
     Rare values x of probability 1 / x^2 set both: x^2 has a variance of nearly the kurtosis, and is as large.
 
-    Args:
-        tilt: what was played.
-        mean: the average of x = (S - K') / sqrt(K'').
-        square: the average of x^2.
-        kurtosis: gives E x^4; it is only called where a nearly normal score would not explain the games.
-
-    Raises:
-        ValueError: if all games have the same score, where too few of them can show whether the weights are right.
-        ArithmeticError: if the games have another mean or variance.
+    `tilt`: what was played; `mean`: the average of x = (S - K') / sqrt(K''); `square`: the average of x^2; `kurtosis`:
+    gives E x^4; it is only called where a nearly normal score would not explain the games. Raises ValueError if all games
+    have the same score, where too few of them can show whether the weights are right; ArithmeticError if the games have
+    another mean or variance.
     """
     if _beyond(tilt.games, mean, square, _KURTOSIS) is None:
         return
@@ -78,10 +73,7 @@ def kurtosis_of(variance: Callable[[float], float], theta: float, ends: tuple[fl
     It is the largest of several second differences of K'': rare values far out change it over steps much shorter than
     1 / sqrt(K'').
 
-    Args:
-        variance: K''.
-        theta: the tilt, inside `ends`.
-        ends: the interval where K'' is finite.
+    `variance`: K''; `theta`: the tilt, inside `ends`; `ends`: the interval where K'' is finite.
 
     Examples:
         >>> kurtosis_of(lambda theta: 1e-4 * math.exp(theta), 0.0, (-math.inf, math.inf)) > 9_000.0  # Poisson with mean 1e-4
@@ -104,8 +96,7 @@ def check_agreement(tails: list[TailEstimate]) -> None:
     exact likelihood ratio the games of the "in" world are such a pair with those of the "out" world:
     P_out(S > t) = E_in[exp(-S); S > t].
 
-    Raises:
-        ArithmeticError: if two do not.
+    Raises ArithmeticError if two do not.
     """
     for item, other in combinations(tails, 2):
         for k in range(item.accepted.size):

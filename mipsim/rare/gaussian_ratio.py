@@ -36,13 +36,9 @@ class GaussianRatio(AbstractTiltedScore):
     K_in(theta) = K_out(1 + theta), and the "in" world tilted by theta is the "out" world tilted by 1 + theta.
     A full covariance is brought to the identity first.
 
-    Args:
-        game: a fixed-target game of a mean of Gaussian records, with or without Gaussian noise.
-        mean: what the mechanism's `plain_mean` returns.
-        attack: the likelihood ratio of this game.
-
-    Raises:
-        ValueError: if the attack is the likelihood ratio of another game.
+    `game`: a fixed-target game of a mean of Gaussian records, with or without Gaussian noise; `mean`: what the
+    mechanism's `plain_mean` returns; `attack`: the likelihood ratio of this game. Raises ValueError if the attack is the
+    likelihood ratio of another game.
     """
 
     name = "Gaussian likelihood ratio, tilted between the worlds"

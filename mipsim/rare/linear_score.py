@@ -57,10 +57,7 @@ class LinearScore(AbstractTiltedScore):
     of a record and s^2 the variance of the noise in S; in the "in" world k - 1 rows and the target's w . z / k.
     The tilted law is the same game with tilted records, its noise shifted by theta s^2.
 
-    Args:
-        game: a fixed-target game of a mean.
-        mean: what the mechanism's `plain_mean` returns.
-        attack: the linear attack.
+    `game`: a fixed-target game of a mean; `mean`: what the mechanism's `plain_mean` returns.
     """
 
     name = "linear score, tilted records"

@@ -25,25 +25,15 @@ Stop = Callable[[float, float], bool]
 
 @dataclass(frozen=True)
 class Tilt:
-    """A tilted law with its share of the games.
+    """A tilted law with its share of the games."""
 
-    Attributes:
-        world: OUT or IN.
-        theta: the tilt; 0 plays the game as it is.
-        cumulant: K, K' and K'' at theta.
-        thresholds: indices of the thresholds whose rate this tilt estimates.
-        upper: whether it counts {S > t} (else {S <= t}).
-        games: games played.
-        stream: number of its random stream.
-    """
-
-    world: int
-    theta: float
-    cumulant: Cumulant
-    thresholds: tuple[int, ...]
-    upper: bool
-    games: int
-    stream: int
+    world: int  # OUT or IN
+    theta: float  # the tilt; 0 plays the game as it is
+    cumulant: Cumulant  # K, K' and K'' at theta
+    thresholds: tuple[int, ...]  # indices of the thresholds whose rate this tilt estimates
+    upper: bool  # whether it counts {S > t} (else {S <= t})
+    games: int  # games played
+    stream: int  # number of its random stream
 
 
 @dataclass(frozen=True)
@@ -124,11 +114,8 @@ class Plan:
 
 def plan(law: AbstractTiltedScore, rates: np.ndarray, games: int) -> Plan:
     """Place a threshold for every false-positive rate and choose the tilts.
-
-    Args:
-        law: the score.
-        rates: distinct false-positive rates in (0, 1/4].
-        games: games in each world, shared evenly by the tilts of the world.
+    `rates`: distinct false-positive rates in (0, 1/4]; `games`: games in each world, shared evenly by the tilts of the
+    world.
     """
     reach = -float(ndtri(rates.min()))
     out = TiltPath.of(law, OUT, None, lambda _, rank: rank > reach)

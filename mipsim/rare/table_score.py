@@ -30,19 +30,13 @@ _REACH = (
 
 
 class TermSampler(AbstractSampler):
-    """S = sum_j v_j(C_j), with C_j sampled from an alias table; the same for both worlds.
-
-    Attributes:
-        entries: alias entries, shape (rows, 2^bits), rows a multiple of 4.
-        values: v_j, float64, shape (rows, 2^bits).
-        bits: log2 of the columns.
-    """
+    """S = sum_j v_j(C_j), with C_j sampled from an alias table; the same for both worlds."""
 
     fidelity: ClassVar[str] = "sufficient"
     name: ClassVar[str] = "terms"
-    entries: UInt32[Array, "rows C"]
-    values: Float[Array, "rows C"]
-    bits: int = eqx.field(static=True)
+    entries: UInt32[Array, "rows C"]  # alias entries, shape (rows, 2^bits), rows a multiple of 4
+    values: Float[Array, "rows C"]  # v_j, float64, shape (rows, 2^bits)
+    bits: int = eqx.field(static=True)  # log2 of the columns
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         """Sums over the coordinates in their order, so that a score is the same in every block."""
@@ -64,12 +58,8 @@ def term_sampler(law: np.ndarray, values: np.ndarray) -> TermSampler:
 
     Cumulative probabilities are rounded to multiples of 2^-32 after tails beyond 2^-34 are left out.
 
-    Args:
-        law: probabilities, each row summing to 1, shape (d, m).
-        values: the value of each, shape (d, m); anything where the probability is 0.
-
-    Raises:
-        ValueError: if a coordinate needs more than 2^16 values.
+    `law`: probabilities, each row summing to 1, shape (d, m); `values`: the value of each, shape (d, m); anything where
+    the probability is 0. Raises ValueError if a coordinate needs more than 2^16 values.
     """
     first = (np.cumsum(law, axis=1) <= _TAIL).sum(axis=1)
     last = law.shape[1] - 1 - (np.cumsum(law[:, ::-1], axis=1) <= _TAIL).sum(axis=1)
@@ -95,10 +85,8 @@ class TableScore(AbstractTiltedScore):
 
     K(theta) = sum_j log sum_x P(X_j = x) exp(theta v_j(x)); the tilted terms stay independent, each on the same values.
 
-    Args:
-        game: a fixed-target game of a mean of Bernoulli records, without noise.
-        mean: what the mechanism's `plain_mean` returns.
-        attack: the additive attack; its link is left out of S.
+    `game`: a fixed-target game of a mean of Bernoulli records, without noise; `mean`: what the mechanism's `plain_mean`
+    returns; `attack`: the additive attack; its link is left out of S.
     """
 
     name = "additive score, tilted terms"

@@ -67,15 +67,10 @@ def _exponential(draws: Draws) -> Float[Array, " G"]:
 
 class Thinner:
     """A tilted sampler with its thresholds, ready to play any range of games.
-
-    Args:
-        sampler: draws S under the tilted law; its leaves must be JAX arrays.
-        world: the world that the sampler is called for.
-        thresholds: t_k, in units of S, shape (K,).
-        powers: each theta for which exp(-theta (S - t)) is the acceptance, shape (P,), P <= 3.
-        uppers: for each, whether {S > t} counts, else {S <= t}.
-        standard: mean and standard deviation that S should have.
-        seed, stream: of the random numbers.
+    `sampler`: draws S under the tilted law; its leaves must be JAX arrays; `world`: the world that the sampler is called
+    for; `thresholds`: t_k, in units of S, shape (K,); `powers`: each theta for which exp(-theta (S - t)) is the
+    acceptance, shape (P,), P <= 3; `uppers`: for each, whether {S > t} counts, else {S <= t}; `standard`: mean and
+    standard deviation that S should have; `seed`, `stream`: of the random numbers.
     """
 
     def __init__(
@@ -107,10 +102,8 @@ class Thinner:
 
     def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """Play games start, ..., stop - 1.
-
-        Returns:
-            (whole numbers that add up over ranges, nothing): the accepted games of each power and threshold, P K of them,
-            then the number of NaN scores and the sums of x and x^2, x the standardised score.
+        Returns (whole numbers that add up over ranges, nothing): the accepted games of each power and threshold, P K of
+        them, then the number of NaN scores and the sums of x and x^2, x the standardised score.
         """
         with exact_scope():  # entered here because the scope is per thread
             bounds = (jnp.asarray(x, dtype=jnp.int64) for x in (start, stop))

@@ -26,13 +26,8 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
-
-    Args:
-        arguments: those of the process if None.
-
-    Returns:
-        0 done, 1 when a statement could not be judged or a disk is full, 2 for bad arguments, 130 after Ctrl-C, 143 after SIGTERM and
-        129 after SIGHUP.
+    `arguments`: those of the process if None. Returns 0 done, 1 when a statement could not be judged or a disk is full, 2
+    for bad arguments, 130 after Ctrl-C, 143 after SIGTERM and 129 after SIGHUP.
     """
     return run(mipsim, arguments, "mipsim", "the report cannot be written")
 

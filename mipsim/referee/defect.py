@@ -39,22 +39,15 @@ class Defect(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A class of defect and the reason that holds.
-
-    Attributes:
-        defect: the class.
-        reason: a sentence: what restores the statement at every judged point, or that nothing does.
-    """
+    """A class of defect and the reason that holds."""
 
     defect: Defect
-    reason: str
+    reason: str  # a sentence: what restores the statement at every judged point, or that nothing does
 
 
 def readings_of(outcome: Outcome) -> dict[str, Verdict]:
     """The verdict of each reading, over its judged points; empty if the statement has no parameter named "reading".
-
-    Args:
-        outcome: what judging or hunting returned.
+    `outcome`: what judging or hunting returned.
     """
     judged = [(str(item.parameters[READING]), item) for item in outcome.judged if READING in item.parameters]
     failed = {str(single.at[READING]) for single in outcome.failures if READING in single.at}
@@ -81,9 +74,7 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
       is a limit of an equality: that sizes grow is a condition.
     - formula: nothing of this restores it.
 
-    Args:
-        outcome: what judging or hunting returned.
-        correction: the corrected statement, if there is any.
+    `outcome`: what judging or hunting returned; `correction`: the corrected statement, if there is any.
     """
     statement = outcome.statement
     if outcome.verdict is not Verdict.REFUTED or statement.corrects:
@@ -129,10 +120,7 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
 
 def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect | None:
     """The class of `diagnose`; None where there is none.
-
-    Args:
-        outcome: what judging or hunting returned.
-        correction: the corrected statement, if there is any.
+    `outcome`: what judging or hunting returned; `correction`: the corrected statement, if there is any.
     """
     diagnosis = diagnose(outcome, correction)
     return None if diagnosis is None else diagnosis.defect

@@ -18,12 +18,7 @@ UNITS = "advantage, epsilon=DELTA such as epsilon=1e-5, or tpr=FPR such as tpr=0
 
 def unit_of(unit: str) -> Callable[[AbstractTradeOff], tuple[float, float]]:
     """What bounds a curve's number in a unit.
-
-    Args:
-        unit: "advantage", "epsilon=DELTA" or "tpr=FPR", the rates in (0, 1).
-
-    Raises:
-        ValueError: if it is anything else.
+    `unit`: "advantage", "epsilon=DELTA" or "tpr=FPR", the rates in (0, 1). Raises ValueError if it is anything else.
 
     Examples:
         >>> import mipsim as mi

@@ -22,14 +22,11 @@ LEAST_SIZES, SIZES = 6, 10
 
 @dataclass(frozen=True)
 class Kind:
-    """What every kind of statement says of itself.
+    """What every kind of statement says of itself."""
 
-    Attributes:
-        unit: of the gap of two numbers; that of two curves is the probit.
-        floor: error rates of curves from here to 1 minus this are judged, in (0, 1/2).
-    """
-
+    # of the gap of two numbers; that of two curves is the probit
     unit: str = field(default="number", kw_only=True)
+    # error rates of curves from here to 1 minus this are judged, in (0, 1/2)
     floor: float = field(default=FIXED_ALPHA, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -119,9 +116,7 @@ class Rate:
 
 def rate_of(kind: Kind, at: Mapping[str, Any]) -> Rate | None:
     """The proven rate of a kind at a point; None if it has none, or its conditions fail there.
-
-    Raises:
-        ValueError: if its function returns something else.
+    Raises ValueError if its function returns something else.
     """
     own = getattr(kind, "rate", None)
     if own is None or isinstance(own, Rate):
@@ -313,15 +308,9 @@ def _doubling(sizes: Sequence[float]) -> tuple[float, ...]:
 
 def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None = None) -> tuple[int, ...]:
     """The sizes at which a limit is judged.
-
-    Args:
-        kind: the limit; its own sizes come first.
-        low: the least value of what grows.
-        high: the largest that is searched.
-        at: the point, for sizes that depend on it.
-
-    Raises:
-        ValueError: if six sizes, each twice the previous, do not fit between them.
+    `kind`: the limit; its own sizes come first; `low`: the least value of what grows; `high`: the largest that is
+    searched; `at`: the point, for sizes that depend on it. Raises ValueError if six sizes, each twice the previous, do
+    not fit between them.
 
     Examples:
         >>> sizes_of(Limit("n"), 2, 51_200)

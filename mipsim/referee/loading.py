@@ -71,9 +71,7 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
 
 def held_by(module: ModuleType) -> tuple[dict[str, Statement], list[Statement]]:
     """The statements among a module's top-level names: by variable, and all, those in lists and tuples too.
-
-    Args:
-        module: that was imported.
+    `module`: that was imported.
     """
     variables: dict[str, Statement] = {}
     result: list[Statement] = []

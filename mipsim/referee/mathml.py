@@ -36,12 +36,8 @@ def converted(latex: str, block: bool = False) -> str:
     The converter's own text leaves what stands in `\text` unescaped, so that its tree is taken, compared with a list of what
     is allowed, and written anew.
 
-    Args:
-        latex: without dollar signs.
-        block: on lines of its own.
-
-    Raises:
-        ValueError: if the converter cannot read it, or makes of it what is not in `ELEMENTS` and `ATTRIBUTES`, such as a link.
+    `latex`: without dollar signs; `block`: on lines of its own. Raises ValueError if the converter cannot read it, or
+    makes of it what is not in `ELEMENTS` and `ATTRIBUTES`, such as a link.
     """
     try:
         tree = convert_to_element(latex, display="block" if block else "inline")
@@ -58,10 +54,7 @@ def converted(latex: str, block: bool = False) -> str:
 
 def to_mathml(latex: str, block: bool = False) -> str:
     """A formula as MathML, or its source as code where it is no LaTeX that the converter can read, or holds more than a formula.
-
-    Args:
-        latex: without dollar signs.
-        block: on lines of its own.
+    `latex`: without dollar signs; `block`: on lines of its own.
     """
     try:
         return converted(latex, block)

@@ -21,21 +21,15 @@ COLOURS = {Verdict.CONFIRMED: "#1b7837", Verdict.REFUTED: "#b2182b", Verdict.INC
 
 @dataclass(frozen=True)
 class Probe:
-    """A quick look at a point.
-
-    Attributes:
-        at: the point.
-        strain: how far the statement seems to be broken there (for `Exists`: satisfied); see `quick_look`.
-        gap: truth less claim, in the statement's unit.
-        definite: whether no chance and no limit entered.
-        phase: "even" (spread evenly), "ends", "climb" or "shrink".
-    """
+    """A quick look at a point."""
 
     at: dict[str, Any]
-    strain: float
-    gap: float
-    definite: bool
-    phase: str
+    strain: (
+        float  # how far the statement seems to be broken there (for `Exists`: satisfied); see `quick_look`
+    )
+    gap: float  # truth less claim, in the statement's unit
+    definite: bool  # whether no chance and no limit entered
+    phase: str  # "even" (spread evenly), "ends", "climb" or "shrink"
 
 
 @dataclass(frozen=True)
@@ -270,11 +264,8 @@ FEW_PROBES = 100
 
 def held(points: int, probes: int = 0, whole: bool = False) -> str:
     """At how many points a statement held, and whether its domain was searched.
-
-    Args:
-        points: that were judged.
-        probes: other points, at which a search looked.
-        whole: whether the domain is finite and these are all of its points.
+    `points`: that were judged; `probes`: other points, at which a search looked; `whole`: whether the domain is finite
+    and these are all of its points.
 
     Examples:
         >>> held(192)
@@ -369,9 +360,7 @@ def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult
     a tenth of the largest gap, or 0.1 in its unit, by the end of its interval that is nearer to the statement. A refuted point whose setting is
     "lead" comes before all others.
 
-    Args:
-        statement: whose points they are.
-        judged: points of it.
+    `statement`: whose points they are.
     """
     refuted = [item for item in judged if item.verdict is Verdict.REFUTED]
     if isinstance(statement.kind, Exists) or not refuted:

@@ -44,12 +44,8 @@ def draws(statement: Statement, seed: int) -> Iterator[SampledPoint]:
 
     They are scrambled Sobol points; three of four have each numeric parameter at an end, or next to it, with probability 0.4.
 
-    Args:
-        statement: gives the domain and the assumptions.
-        seed: a whole number >= 0.
-
-    Raises:
-        ValueError: if no point satisfies the assumptions.
+    `statement`: gives the domain and the assumptions; `seed`: a whole number >= 0. Raises ValueError if no point
+    satisfies the assumptions.
 
     Source: Owen (1998), "Scrambling Sobol' and Niederreiter-Xing points".
 

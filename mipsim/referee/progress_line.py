@@ -18,17 +18,11 @@ SAYS_EVERY = 0.5
 
 @dataclass
 class ProgressLine:
-    """A line on the terminal that each update replaces.
+    """A line on the terminal that each update replaces."""
 
-    Attributes:
-        progress: whether to write it; or a function to call with the line.
-        quiet: seconds before which nothing is written.
-        written: whether anything was.
-    """
-
-    progress: bool | Callable[[str], object]
-    quiet: float = 0.0
-    written: bool = False
+    progress: bool | Callable[[str], object]  # whether to write it; or a function to call with the line
+    quiet: float = 0.0  # seconds before which nothing is written
+    written: bool = False  # whether anything was
     began: float = field(default_factory=time.perf_counter)
     last_written: float = -math.inf
     place: Place = field(default_factory=Place)

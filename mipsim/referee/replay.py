@@ -61,13 +61,8 @@ def replay_of(
     statement: Statement, at: Mapping[str, Any] | None, confidence: float, seed: int, games: int
 ) -> Replay:
     """Return how to judge a single point again, with the same games.
-
-    Args:
-        statement: what was judged.
-        at: the point; None: the statement at its own points.
-        confidence: family-wise.
-        seed: of the run.
-        games: in each world.
+    `at`: the point; None: the statement at its own points; `confidence`: family-wise; `seed`: of the run; `games`: in
+    each world.
     """
     file = file_of(statement)
     point = None if at is None else statement.essential(at)

@@ -207,12 +207,8 @@ class Draws:
 
 def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATES) -> Replication:
     """How far the power of the first attack is above that of the second, at the FPR where it is so most surely; the statement names no FPR.
-
-    Args:
-        first: the attack that should not be stronger.
-        second: the other.
-        names: what is subtracted, in words.
-        rates: FPRs that are looked at, at most as many as in `RATES`.
+    `first`: the attack that should not be stronger; `names`: what is subtracted, in words; `rates`: FPRs that are looked
+    at, at most as many as in `RATES`.
     """
     gains = {
         rate: difference(*((p.value, p.low, p.high) for p in (first.power(rate), second.power(rate))))
@@ -231,11 +227,7 @@ def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATE
 
 def share(hits: float, games: int, risk: float = RISK / 2) -> tuple[float, float, float]:
     """(share, low, high): a `clopper_pearson` interval.
-
-    Args:
-        hits: how often it happened.
-        games: in how many draws.
-        risk: failure probability of each end, below 1/2.
+    `hits`: how often it happened; `games`: in how many draws; `risk`: failure probability of each end, below 1/2.
     """
     low, high = clopper_pearson([hits], games, 2.0 * risk)
     return float(hits) / games, float(low[0]), float(high[0])
@@ -276,13 +268,8 @@ def near(value: float, error: float = 1e-9) -> tuple[float, float, float]:
 
 def replicate(statement: Statement, at: Mapping[str, Any]) -> Replication:
     """Ask the second route at a point, and the statement what it claims of that quantity.
-
-    Args:
-        statement: with a `second_route`.
-        at: a point of its domain.
-
-    Raises:
-        ValueError: if the second route returns neither a `Replication` nor `Draws`.
+    `statement`: with a `second_route`; `at`: a point of its domain. Raises ValueError if the second route returns neither
+    a `Replication` nor `Draws`.
     """
     kind = inner(statement.kind)
     at = {name: at[name] for name in statement.free}  # a limit's result holds its sizes too

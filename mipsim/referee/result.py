@@ -17,23 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CurveEvidence:
-    """An estimated or exact trade-off curve and the claimed curve, for the report's plots.
+    """An estimated or exact trade-off curve and the claimed curve, for the report's plots."""
 
-    Attributes:
-        alpha, beta: the points of the curve (empirical frequencies, or exact values), shape (K,).
-        band_alpha, band_low, band_high: the simultaneous band on a grid of alpha; empty for an exact distribution.
-        claimed_alpha, claimed_beta: the claimed curve on a grid.
-        route: "1,000,000 games (sufficient fidelity)" or "exact distribution".
-    """
-
+    # alpha, beta: the points of the curve (empirical frequencies, or exact values), shape (K,)
     alpha: np.ndarray
     beta: np.ndarray
+    # band_alpha, band_low, band_high: the simultaneous band on a grid of alpha; empty for an exact distribution
     band_alpha: np.ndarray
     band_low: np.ndarray
     band_high: np.ndarray
+    # claimed_alpha, claimed_beta: the claimed curve on a grid
     claimed_alpha: np.ndarray
     claimed_beta: np.ndarray
-    route: str
+    route: str  # "1,000,000 games (sufficient fidelity)" or "exact distribution"
     label: str = ""
 
 
@@ -53,51 +49,35 @@ class TrendEvidence:
 
 @dataclass(frozen=True)
 class PointResult:
-    """The result of judging a statement at a single point of its domain.
+    """The result of judging a statement at a single point of its domain."""
 
-    Attributes:
-        parameters: JSON-able description of the point: everything needed to build it again.
-        verdict: the verdict at this point.
-        games: games played per world (0: an exact distribution or an enumeration decided).
-        gap: the estimated departure from the claim, in `unit`, largest in absolute value.
-        interval: of the gap where it decides, simultaneous over all thresholds of this point.
-        smallest_tolerance: the least tolerance that this evidence would confirm, in `unit` (inf if none).
-        detectable_gap: the gap that this point would have detected with probability 0.9 (0 for exact routes).
-        reading: how an open wording was read; empty when it leaves nothing open.
-        route: how it was judged ("exact distribution", "enumeration", "games: sufficient", ...).
-        second_route: for a refutation, what the second, independent route measured.
-        detail: a sentence for the reader.
-        seed: the seed, where games were played.
-        evidence: what the report draws.
-        games_to_decide: for INCONCLUSIVE, how many games per world would decide.
-        tolerance: the largest gap that counted as equal, in `unit`; 0 for a bound by an exact distribution. None: that of the statement.
-        setting: "paper" if the point is among the paper's own settings; "lead" if reports show it first.
-        sampled: whether the point is a random point of the domain.
-        random: whether chance entered the result.
-        name: of the point, if it has any.
-    """
-
-    parameters: dict[str, Any]
+    parameters: dict[str, Any]  # JSON-able description of the point: everything needed to build it again
     verdict: Verdict
-    games: int
-    gap: float
+    games: int  # games played per world (0: an exact distribution or an enumeration decided)
+    gap: float  # the estimated departure from the claim, in `unit`, largest in absolute value
+    # of the gap where it decides, simultaneous over all thresholds of this point
     interval: tuple[float, float]
-    smallest_tolerance: float
-    detectable_gap: float
+    smallest_tolerance: float  # the least tolerance that this evidence would confirm, in `unit` (inf if none)
+    detectable_gap: (
+        float  # the gap that this point would have detected with probability 0.9 (0 for exact routes)
+    )
     unit: str = "probit"
-    reading: str = ""
-    route: str = ""
-    second_route: Replication | None = None
-    detail: str = ""
-    seed: int | None = None
-    evidence: CurveEvidence | TrendEvidence | None = None
-    games_to_decide: int | None = None
+    reading: str = ""  # how an open wording was read; empty when it leaves nothing open
+    route: str = ""  # how it was judged ("exact distribution", "enumeration", "games: sufficient", ...)
+    second_route: Replication | None = None  # for a refutation, what the second, independent route measured
+    detail: str = ""  # a sentence for the reader
+    seed: int | None = None  # the seed, where games were played
+    evidence: CurveEvidence | TrendEvidence | None = None  # what the report draws
+    games_to_decide: int | None = None  # for INCONCLUSIVE, how many games per world would decide
     seconds: float = 0.0
+    # the largest gap that counted as equal, in `unit`; 0 for a bound by an exact distribution. None: that of the
+    # statement
     tolerance: float | None = None
+    # "paper" if the point is among the paper's own settings; "lead" if reports show it first
     setting: str = ""
-    sampled: bool = False
-    random: bool = False
-    name: str = ""
+    sampled: bool = False  # whether the point is a random point of the domain
+    random: bool = False  # whether chance entered the result
+    name: str = ""  # of the point, if it has any
 
     @property
     def exact(self) -> bool:

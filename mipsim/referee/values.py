@@ -129,9 +129,7 @@ class Samplers:
 
     def draw(self, inside: bool, seed: tuple[int, ...], games: int) -> np.ndarray:
         """Return scores of independent games, shape (games,).
-
-        Raises:
-            ValueError: if the sampler returns another shape, or NaN.
+        Raises ValueError if the sampler returns another shape, or NaN.
         """
         generator = np.random.default_rng([*seed, int(inside)])
         scores = np.asarray((self.inside if inside else self.out)(generator, games), float)
@@ -148,9 +146,7 @@ Value = AbstractTradeOff | Number | Played | Samplers
 
 def read(role: str, value: Any) -> Value:
     """Return what a statement's function returned, as a number, a curve, a game or samplers.
-
-    Raises:
-        ValueError: if it is none of them; NaN too.
+    Raises ValueError if it is none of them; NaN too.
 
     Examples:
         >>> read("truth", 0.5)
@@ -214,14 +210,10 @@ class Shifted(AbstractTradeOff):
     """The curve Phi(Phi^-1(f) - shift): what an error of `shift` in the local mu makes of f.
 
     It need not be convex, nor reach 1 at FPR 0: it is a false claim for a control, and no guarantee.
-
-    Args:
-        curve: f.
-        shift: in probits; positive: a stronger attacker.
     """
 
-    curve: AbstractTradeOff
-    shift: float
+    curve: AbstractTradeOff  # f
+    shift: float  # in probits; positive: a stronger attacker
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         base = self.curve.enclosure(log_fpr)

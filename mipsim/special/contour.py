@@ -46,11 +46,8 @@ def log_tail_and_density(
 
     Traceable; to be called with float64 on. `nodes` is static.
 
-    Args:
-        x: points in [LEAST, MOST].
-        d: degrees of freedom, >= 1.
-        noncentrality: in [0, 1e8].
-        nodes: FEW if `width` is at least NARROW everywhere, else MANY.
+    `x`: points in [LEAST, MOST]; `d`: degrees of freedom, >= 1; `noncentrality`: in [0, 1e8]; `nodes`: FEW if `width` is
+    at least NARROW everywhere, else MANY.
 
     Examples:
         >>> from mipsim._precision import exact_scope

@@ -17,9 +17,7 @@ def gamma_below(shape: float, x: np.ndarray) -> np.ndarray:
     Beyond `LARGE` it is the integral over t = x exp(-v): x^a exp(-x) / Gamma(a) int_0^inf exp(-(a - x) v - x (exp(-v) - 1 + v)) dv, by
     Gauss's rule as far as the integrand is above exp(-45) of its largest value; its factor by Stirling's series.
 
-    Args:
-        shape: a > 0.
-        x: >= 0.
+    `shape`: a > 0; `x`: >= 0.
 
     Source: Gautschi (1979), "A computational procedure for incomplete gamma functions", for the integral; NIST's handbook, 5.11.1.
     """

@@ -24,10 +24,7 @@ def saddle_root(z: Vector, d: Vector, noncentrality: Vector) -> Vector:
     The exponent at the saddle point is r^2/2 for a signed root r, and z is nearly r + log(u/r)/r with
     u = -y (d/2 + lambda/w0)^(1/2). Two rounds solve that for r, and r for x.
 
-    Args:
-        z: normal quantiles of the levels.
-        d: degrees of freedom.
-        noncentrality: of the law.
+    `z`: normal quantiles of the levels; `d`: degrees of freedom; `noncentrality`: of the law.
 
     Source: Barndorff-Nielsen (1986), "Inference on full or partial parameters", the r* formula.
 
@@ -73,13 +70,9 @@ def newton(
     Newton runs on T = sqrt(-2 log tail), of the tail that is the smaller at the root, against log x: T is
     close to a normal quantile, hence close to linear in the root of the exponent, at every distance.
 
-    Args:
-        start: from `saddle_root`; an end of the range is left as it is.
-        log_lower: log P(X <= x) < 0.
-        log_upper: log P(X > x) < 0; the smaller of the two is used.
-        d: degrees of freedom.
-        noncentrality: of the law.
-        nodes: as for `log_tail_and_density`; static.
+    `start`: from `saddle_root`; an end of the range is left as it is; `log_lower`: log P(X <= x) < 0; `log_upper`: log
+    P(X > x) < 0; the smaller of the two is used; `d`: degrees of freedom; `noncentrality`: of the law; `nodes`: as for
+    `log_tail_and_density`; static.
 
     Examples:
         >>> from mipsim._precision import exact_scope

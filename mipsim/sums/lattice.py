@@ -28,23 +28,14 @@ _FINE = 32
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """Masses on the losses offset + index step, tilted: mass = weights e^(log_scale - theta loss).
+    """Masses on the losses offset + index step, tilted: mass = weights e^(log_scale - theta loss)."""
 
-    Attributes:
-        index: places, whole numbers, rising, shape (m,).
-        weights: tilted masses, >= 0, sum 1, shape (m,).
-        offset: loss of index 0.
-        step: of the lattice, > 0.
-        theta: the tilt.
-        log_scale: logarithm of the sum of the tilted masses before they were scaled.
-    """
-
-    index: np.ndarray
-    weights: np.ndarray
-    offset: float
-    step: float
-    theta: float
-    log_scale: float
+    index: np.ndarray  # places, whole numbers, rising, shape (m,)
+    weights: np.ndarray  # tilted masses, >= 0, sum 1, shape (m,)
+    offset: float  # loss of index 0
+    step: float  # of the lattice, > 0
+    theta: float  # the tilt
+    log_scale: float  # logarithm of the sum of the tilted masses before they were scaled
 
     def log_ratio(self, shift: float) -> float:
         """Log of the moment at theta + shift over that at theta.
@@ -65,26 +56,18 @@ Terms = Sequence[tuple[Measure, int]]
 
 @dataclass(frozen=True)
 class Circle:
-    """The lattice points low, ..., low + size - 1, on which sums are taken modulo size, in blocks of equal length.
+    """The lattice points low, ..., low + size - 1, on which sums are taken modulo size, in blocks of equal length."""
 
-    Attributes:
-        low: first place of the sum.
-        size: places, blocks times a whole number.
-        blocks: how many blocks the tails are computed at.
-    """
-
-    low: int
-    size: int
-    blocks: int
+    low: int  # first place of the sum
+    size: int  # places, blocks times a whole number
+    blocks: int  # how many blocks the tails are computed at
 
 
 class Power:
     """The sum of independent terms, tilted, on a circle.
-
-    Args:
-        terms: measures of the same step and tilt, and how often each is added.
-        circle: where the sum is computed; a power of two of blocks at least.
-        shifts: two distances of tilts, > 0, by which Chernoff's bound tells what lies below the circle and above it.
+    `terms`: measures of the same step and tilt, and how often each is added; `circle`: where the sum is computed; a power
+    of two of blocks at least; `shifts`: two distances of tilts, > 0, by which Chernoff's bound tells what lies below the
+    circle and above it.
     """
 
     def __init__(self, terms: Terms, circle: Circle, shifts: tuple[float, float]) -> None:

@@ -23,54 +23,46 @@ class Cells:
     """Masses of the cells between nodes of the lattice of losses offset + index step, in both worlds.
 
     In a cell all losses lie between its two nodes. Masses are logarithms; -inf is none.
-
-    Attributes:
-        nodes: indices, rising, shape (m + 1,).
-        log_out, log_in: masses of the cells, shape (m,).
-        log_atoms: masses in the world "out" of outcomes whose loss is that of a node, shape (m + 1,).
-        offset, step: of the lattice.
-        log_in_only, log_out_only: masses that reveal the world.
-        log_in_below, log_out_below: bounds on the masses of outcomes below the lowest node.
-        log_in_above, log_out_above: bounds on the masses above the highest node.
-        rounding: a bound on the relative error of each mass.
     """
 
-    nodes: np.ndarray
+    nodes: np.ndarray  # indices, rising, shape (m + 1,)
+    # log_out, log_in: masses of the cells, shape (m,)
     log_out: np.ndarray
     log_in: np.ndarray
-    log_atoms: np.ndarray
+    log_atoms: (
+        np.ndarray
+    )  # masses in the world "out" of outcomes whose loss is that of a node, shape (m + 1,)
+    # offset, step: of the lattice
     offset: float
     step: float
+    # log_in_only, log_out_only: masses that reveal the world
     log_in_only: float = -math.inf
     log_out_only: float = -math.inf
+    # log_in_below, log_out_below: bounds on the masses of outcomes below the lowest node
     log_in_below: float = -math.inf
     log_out_below: float = -math.inf
+    # log_in_above, log_out_above: bounds on the masses above the highest node
     log_in_above: float = -math.inf
     log_out_above: float = -math.inf
-    rounding: float = 0.0
+    rounding: float = 0.0  # a bound on the relative error of each mass
 
 
 @dataclass(frozen=True, eq=False)
 class Rounded:
-    """A measure on the lattice, and logarithms of the masses that it does not hold.
+    """A measure on the lattice, and logarithms of the masses that it does not hold."""
 
-    Attributes:
-        measure: the finite losses.
-        log_in_only, log_out_only: masses that reveal the world.
-        log_in_missing: mass of the world "in" that is nowhere.
-        lost: (mass "in", mass "out") of outcomes far below and far above that are nowhere: a test may accept or reject all of them.
-        log_in_surplus, log_out_surplus: masses that the measure may hold beyond those of the cells.
-        rounding: relative error of each mass.
-    """
-
-    measure: Measure
+    measure: Measure  # the finite losses
+    # log_in_only, log_out_only: masses that reveal the world
     log_in_only: float = -math.inf
     log_out_only: float = -math.inf
-    log_in_missing: float = -math.inf
+    log_in_missing: float = -math.inf  # mass of the world "in" that is nowhere
+    # (mass "in", mass "out") of outcomes far below and far above that are nowhere: a test may accept or reject all of
+    # them
     lost: tuple[tuple[float, float], ...] = ()
+    # log_in_surplus, log_out_surplus: masses that the measure may hold beyond those of the cells
     log_in_surplus: float = -math.inf
     log_out_surplus: float = -math.inf
-    rounding: float = 0.0
+    rounding: float = 0.0  # relative error of each mass
 
 
 def pessimistic(cells: Cells, theta: float) -> Rounded:
@@ -209,12 +201,9 @@ def _atoms(cells: Cells, theta: float, scale: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Light:
-    """Logarithms of the masses of cells and atoms whose tilted masses underflow: below the node `first`, above the node `last`, and between.
+    """Logarithms of the masses of cells and atoms whose tilted masses underflow: below the node `first`, above the node `last`, and between."""
 
-    Attributes:
-        first, last: indices of the lowest and the highest node that has a tilted mass.
-    """
-
+    # first, last: indices of the lowest and the highest node that has a tilted mass
     first: int
     last: int
     log_out_below: float
@@ -264,19 +253,14 @@ class _Line:
     """Atoms at nodes, and a merged outcome in each cell between two nodes, all tilted.
 
     An outcome of loss z and weight w has the out mass w e^(-theta z) and the in mass w e^((1 - theta) z).
-
-    Attributes:
-        nodes: losses, rising, shape (m + 1,).
-        atoms: weights at the nodes.
-        weights, losses: of the outcomes, shape (m,).
-        theta: the tilt.
     """
 
-    nodes: np.ndarray
-    atoms: np.ndarray
+    nodes: np.ndarray  # losses, rising, shape (m + 1,)
+    atoms: np.ndarray  # weights at the nodes
+    # weights, losses: of the outcomes, shape (m,)
     weights: np.ndarray
     losses: np.ndarray
-    theta: float
+    theta: float  # the tilt
 
     def turned(self) -> _Line:
         """The worlds exchanged."""

@@ -247,10 +247,7 @@ def at_nudged(
     curve: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], log_fpr: np.ndarray
 ) -> CurveBounds:
     """Bounds from a formula for (log FNR, log TPR) whose error is that of moving log FPR and the logs by 8 ulps each.
-
-    Args:
-        curve: the formula; takes log FPRs of any shape.
-        log_fpr: where, in [-inf, 0].
+    `curve`: the formula; takes log FPRs of any shape; `log_fpr`: where, in [-inf, 0].
 
     Examples:
         >>> blind = at_nudged(lambda log_fpr: (log_complement(log_fpr), log_fpr), np.array([-1.0]))

@@ -10,29 +10,19 @@ from mipsim._verdict import READINGS
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ExactComparison(Printed):
-    """What a known curve implies about a claimed curve; no chance enters.
+    """What a known curve implies about a claimed curve; no chance enters."""
 
-    Attributes:
-        claim: the claim in words.
-        kind: "equality", "upper_bound_on_power" or "ordering".
-        verdict: CONFIRMED, REFUTED or INCONCLUSIVE.
-        gap: the largest gap that counts, in probits, positive where the attacker is stronger than claimed.
-        interval: proven bounds of that gap, from the error of the distribution.
-        tolerance: in probits, of an equality; 0 for a bound.
-        least_rate: error rates from here to 1 minus this were judged.
-        route: how the curve is known.
-        detail: a sentence for the reader; empty if there is no more to say.
-    """
-
-    claim: str
-    kind: str
-    verdict: str
-    gap: float
-    interval: tuple[float, float]
-    tolerance: float
-    least_rate: float
-    route: str
-    detail: str
+    claim: str  # the claim in words
+    kind: str  # "equality", "upper_bound_on_power" or "ordering"
+    verdict: str  # CONFIRMED, REFUTED or INCONCLUSIVE
+    gap: (
+        float  # the largest gap that counts, in probits, positive where the attacker is stronger than claimed
+    )
+    interval: tuple[float, float]  # proven bounds of that gap, from the error of the distribution
+    tolerance: float  # in probits, of an equality; 0 for a bound
+    least_rate: float  # error rates from here to 1 minus this were judged
+    route: str  # how the curve is known
+    detail: str  # a sentence for the reader; empty if there is no more to say
 
     def _title(self) -> str:
         return f"{self.verdict} {READINGS[self.kind]}: {self.claim}"

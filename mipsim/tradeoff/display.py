@@ -39,12 +39,8 @@ class DisplayedCurve(ABC):
         self, claim: Any = None, *, log: bool | None = None, scale: str | None = None, ax: Axes | None = None
     ) -> Figure | Axes:
         """Draw the curve, with its band if it was played, and a claimed curve dashed; returns the new figure, or `ax`.
-
-        Args:
-            claim: a claimed trade-off function, or None.
-            log: as in `mipsim.plot`, which lays any number of curves over each other.
-            scale: likewise.
-            ax: likewise.
+        `claim`: a claimed trade-off function, or None; `log`: as in `mipsim.plot`, which lays any number of curves over
+        each other.
 
         Examples:
             >>> import mipsim as mi
@@ -70,9 +66,7 @@ class DisplayedCurve(ABC):
 
     def to_dataframe(self) -> Any:
         """The lists of `to_dict` as a pandas DataFrame, a row for each rate; with the scalars in its `attrs`.
-
-        Raises:
-            ModuleNotFoundError: if pandas is not installed.
+        Raises ModuleNotFoundError if pandas is not installed.
         """
         try:
             import pandas  # pyright: ignore[reportMissingImports]

@@ -27,10 +27,7 @@ def enclosing_laws(curve: AbstractTradeOff, points: int, rare: float = 0.0) -> t
     A polygon is its own law. Another curve is sampled: it lies below the chords through the upper ends of its bounds,
     and above the lines that two samples allow at either side of each gap, from an upper end through a lower end.
 
-    Args:
-        curve: convex.
-        points: samples, >= 16.
-        rare: rates up to which they are few, in [0, 1/2).
+    `curve`: convex; `points`: samples, >= 16; `rare`: rates up to which they are few, in [0, 1/2).
 
     Examples:
         >>> from mipsim.tradeoff import LaplaceTradeOff

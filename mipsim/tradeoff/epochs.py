@@ -37,26 +37,17 @@ _COARSE, _KNOTS = 240, 160  # atoms by which nodes are planned, and places betwe
 
 @dataclass(frozen=True, eq=False)
 class _Mean:
-    """A law of the mean of `terms` density ratios, of which it is known whether it reveals more than the true law.
+    """A law of the mean of `terms` density ratios, of which it is known whether it reveals more than the true law."""
 
-    Attributes:
-        more: whether it reveals more than the true law, or less.
-        terms: how many.
-        ratios: values s of the mean, rising, shape (m,).
-        out, inside: masses in the world "out", and s times these, those of the world "in"; shape (m,).
-        in_only: mass of the world "in" at an infinite ratio.
-        masses: bound on the relative error of each mass of "out".
-        places: bound on the relative error of each s.
-    """
-
-    more: bool
-    terms: int
-    ratios: np.ndarray
+    more: bool  # whether it reveals more than the true law, or less
+    terms: int  # how many
+    ratios: np.ndarray  # values s of the mean, rising, shape (m,)
+    # out, inside: masses in the world "out", and s times these, those of the world "in"; shape (m,)
     out: np.ndarray
     inside: np.ndarray
-    in_only: float
-    masses: float
-    places: float
+    in_only: float  # mass of the world "in" at an infinite ratio
+    masses: float  # bound on the relative error of each mass of "out"
+    places: float  # bound on the relative error of each s
 
     def tradeoff(self) -> SampledTradeOff:
         """The curve of the law, its rounding included."""
@@ -95,12 +86,8 @@ def random_allocation(noise_multiplier: float, steps: int) -> BoundedTradeOff:
     units in its last place only, which shifts the values in it by as much, some of them across its border; a small share of each cell
     is therefore split between the *next* nodes, which outweighs it. See `_Split` for these bounds.
 
-    Args:
-        noise_multiplier: s in [1/30, 1e4].
-        steps: t in [1, 1e6], of an epoch.
-
-    Returns:
-        The curve between those of two finite laws. Its inverse has "in" as null. Epochs with fresh draws are composed.
+    `noise_multiplier`: s in [1/30, 1e4]; `steps`: t in [1, 1e6], of an epoch. Returns the curve between those of two
+    finite laws. Its inverse has "in" as null. Epochs with fresh draws are composed.
 
     Source: Feldman and Shenfeld (2025), "Privacy amplification by random allocation", and (2026), "Efficient privacy loss accounting
     for subsampling and random allocation"; Chua et al. (2025), "Balls-and-bins sampling for DP-SGD".
@@ -131,11 +118,8 @@ def shuffled(
 
     Both ends may be far apart: no closer pair is proven.
 
-    Args:
-        noise_multiplier: s, in [1e-100, 1e100].
-        steps: of an epoch, >= 1.
-        epochs: >= 1.
-        replace: whether another record takes the target's place.
+    `noise_multiplier`: s, in [1e-100, 1e100]; `steps`: of an epoch, >= 1; `epochs`: >= 1; `replace`: whether another
+    record takes the target's place.
 
     Source: Chua et al. (2024), "How private are DP-SGD implementations?", for both ends of a single epoch, and (2024), "Scalable
     DP-SGD: shuffling vs. Poisson subsampling", for the lower end of several.
@@ -190,27 +174,18 @@ def _first(mu: float, *, more: bool) -> _Mean:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Masses of the values of a mean in cells between nodes.
+    """Masses of the values of a mean in cells between nodes."""
 
-    Attributes:
-        terms: of the mean.
-        nodes: borders of the cells, rising from 0, shape (m + 1,).
-        out: masses in the world "out", shape (m,).
-        rise: the sum of out mass times (value - lower border), shape (m,).
-        inside: masses in the world "in", shape (m,).
-        lost_out, lost_in: masses of values in no cell, too rare for float64, and of an infinite value.
-        masses: bound on the relative error of each mass.
-        places: by how much, relatively, a true value may be off the value that was put in its cell, or a mean off that of its cell.
-    """
-
-    terms: int
-    nodes: np.ndarray
-    out: np.ndarray
-    rise: np.ndarray
-    inside: np.ndarray
+    terms: int  # of the mean
+    nodes: np.ndarray  # borders of the cells, rising from 0, shape (m + 1,)
+    out: np.ndarray  # masses in the world "out", shape (m,)
+    rise: np.ndarray  # the sum of out mass times (value - lower border), shape (m,)
+    inside: np.ndarray  # masses in the world "in", shape (m,)
+    # lost_out, lost_in: masses of values in no cell, too rare for float64, and of an infinite value
     lost_out: float
     lost_in: float
-    masses: float
+    masses: float  # bound on the relative error of each mass
+    # by how much, relatively, a true value may be off the value that was put in its cell, or a mean off that of its cell
     places: float
 
     def split(self) -> _Mean:

@@ -113,27 +113,25 @@ class Band:
     """Bounds around a single loss.
 
     All masses are in units: e^log_in in the world "in", e^log_out in the world "out"; slopes are in e^centre.
-
-    Attributes:
-        step, spread, centre: step of the lattice, standard deviation of the tilted sum, its mean.
-        log_in, log_out: logarithms of the units.
-        places: increasing losses at which the next three are given, shape (m,).
-        slope, delta, rest, other: e^place; upper bounds of delta, lower bounds of 1 - delta, and upper bounds of e^place times
-            the delta of the other direction, at these places; each is linear in the slope, or safe so, in between.
-        fpr, tnr, fnr, tpr: corners on or above the curve, by falling FPR: upper bounds of the first and the third, lower ones of the others.
     """
 
+    # step, spread, centre: step of the lattice, standard deviation of the tilted sum, its mean
     step: float
     spread: float
     centre: float
+    # log_in, log_out: logarithms of the units
     log_in: float
     log_out: float
-    places: np.ndarray
+    places: np.ndarray  # increasing losses at which the next three are given, shape (m,)
+    # slope, delta, rest, other: e^place; upper bounds of delta, lower bounds of 1 - delta, and upper bounds of e^place
+    # times the delta of the other direction, at these places; each is linear in the slope, or safe so, in between
     slope: np.ndarray
     delta: np.ndarray
     rest: np.ndarray
     other: np.ndarray
     less: np.ndarray
+    # fpr, tnr, fnr, tpr: corners on or above the curve, by falling FPR: upper bounds of the first and the third, lower
+    # ones of the others
     fpr: np.ndarray
     tnr: np.ndarray
     fnr: np.ndarray
@@ -356,10 +354,7 @@ class _Levels:
 
 class LossSum:
     """The distribution of a sum of independent losses: bands around the requested losses.
-
-    Args:
-        laws: of the single losses, and how often each is added.
-        places: the most lattice points that a circle may have.
+    `laws`: of the single losses, and how often each is added; `places`: the most lattice points that a circle may have.
     """
 
     def __init__(self, laws: Sequence[tuple[AbstractStepLaw, int]], places: int = _MOST_PLACES) -> None:

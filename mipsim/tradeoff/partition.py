@@ -105,11 +105,7 @@ class Partition:
     Between two points a curve that falls stays inside the rectangle that they span. A convex curve also stays between
     the chords of the neighbouring intervals, prolonged until they meet: the error is of second order in the width.
 
-    Args:
-        curve: any trade-off function.
-
-    Raises:
-        UndefinedError: if the curve is undefined (NaN) somewhere.
+    `curve`: any trade-off function. Raises UndefinedError if the curve is undefined (NaN) somewhere.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -220,20 +216,15 @@ class Partition:
 
 def supremum(
     curve: Enclosed,
-    objective: Objective,
-    queries: int,
+    objective: Objective,  # of points; see `Objective`
+    queries: int,  # how many there are
+    # of lower and upper bounds, shape (queries,) or (queries, m), whether they are near enough
     enough: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of the supremum of an objective over the curve, for several queries at once; shape (queries,) each.
 
     The objective must rise with the TPR, fall with the FPR, and be quasi-convex in both, so that over a polygon its
     supremum is at a corner.
-
-    Args:
-        curve: the curve.
-        objective: of points; see `Objective`.
-        queries: how many there are.
-        enough: of lower and upper bounds, shape (queries,) or (queries, m), whether they are near enough.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff

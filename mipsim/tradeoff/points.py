@@ -17,15 +17,8 @@ Points = tuple[Vector, Vector, Vector, Vector]
 def rises(alpha: Vector, complement: Vector, beta: Vector, tpr: Vector) -> tuple[Vector, ...]:
     """(out, in) masses between neighbouring corners: the rise of FPR and of TPR, each from whichever of the rate and
     its complement is small.
-
-    Args:
-        alpha: FPR at the corners, shape (m,), rising.
-        complement: 1 - FPR, shape (m,).
-        beta: FNR, shape (m,).
-        tpr: TPR, shape (m,).
-
-    Returns:
-        Two arrays of shape (m - 1,); the first is >= 0, the second too on a single convex curve.
+    `alpha`: FPR at the corners, shape (m,), rising; `complement`: 1 - FPR, shape (m,); `beta`: FNR, shape (m,); `tpr`:
+    TPR, shape (m,). Returns Two arrays of shape (m - 1,); the first is >= 0, the second too on a single convex curve.
 
     Examples:
         >>> a, t = np.array([0.0, 1e-20, 1.0]), np.array([0.0, 1e-18, 1.0])
@@ -45,16 +38,9 @@ def _rise(rate: Vector, other: Vector) -> Vector:
 
 def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> Points:
     """The corners of the lower convex hull of points on or above a trade-off function; (0, .) first, (., 0) last.
-
-    Args:
-        alpha: FPR of the points, shape (m,), in any order.
-        complement: 1 - FPR, shape (m,).
-        beta: FNR, shape (m,), 0 at least at 1 point.
-        tpr: TPR, shape (m,).
-
-    Returns:
-        The same four, strictly increasing in FPR, with slopes that do not rise (corners on a straight stretch
-        are retained); ends where the FNR reaches 0.
+    `alpha`: FPR of the points, shape (m,), in any order; `complement`: 1 - FPR, shape (m,); `beta`: FNR, shape (m,), 0 at
+    least at 1 point; `tpr`: TPR, shape (m,). Returns the same four, strictly increasing in FPR, with slopes that do not
+    rise (corners on a straight stretch are retained); ends where the FNR reaches 0.
 
     Examples:
         >>> a, b = np.array([0, 0.25, 0.5, 0.75, 1]), np.array([1, 0.5, 0.45, 0.1, 0])
@@ -101,10 +87,7 @@ def highest(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np
 
 def hull_corners(out: np.ndarray, inside: np.ndarray) -> list[int]:
     """Indices of the corners of the concave hull of the ROC curve with these rises (pool adjacent violators).
-
-    Args:
-        out: rises of the FPR between neighbouring corners, shape (m,), > 0.
-        inside: rises of the TPR, shape (m,).
+    `out`: rises of the FPR between neighbouring corners, shape (m,), > 0; `inside`: rises of the TPR, shape (m,).
     """
     starts: list[int] = []
     outs: list[float] = []
@@ -154,13 +137,8 @@ def _added(sum_: float, lost: float, more: float, more_lost: float) -> tuple[flo
 
 def checked_corners(a: np.ndarray, b: np.ndarray) -> list[int]:
     """Which corners a convex polygon through (a, b) needs, or the reason why it is not convex.
-
-    Args:
-        a: FPR at the corners, shape (m,).
-        b: FNR at the corners, shape (m,), in [0, 1].
-
-    Raises:
-        ValueError: if a does not rise strictly from 0 to 1, or b is not non-increasing, convex and at most 1 - a, each to 1e-12.
+    `a`: FPR at the corners, shape (m,); `b`: FNR at the corners, shape (m,), in [0, 1]. Raises ValueError if a does not
+    rise strictly from 0 to 1, or b is not non-increasing, convex and at most 1 - a, each to 1e-12.
 
     Examples:
         >>> checked_corners(np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.25, 0.0]))
@@ -201,12 +179,9 @@ def polygon(
 
     In mass that is missing to 1 counts as missed, so that a distribution that lost some stays on the private side.
 
-    Args:
-        out: mass of each loss in the world "out", shape (m,).
-        inside: the same in the world "in".
-        out_only: mass that reveals the world "out".
-        in_only: mass that reveals the world "in".
-        error: in mass that may be missing by rounding.
+    `out`: mass of each loss in the world "out", shape (m,); `inside`: the same in the world "in"; `out_only`: mass that
+    reveals the world "out"; `in_only`: mass that reveals the world "in"; `error`: in mass that may be missing by
+    rounding.
 
     Examples:
         >>> alpha, _, beta, _ = polygon(np.array([0.25, 0.75]), np.array([0.75, 0.25]), 0.0, 0.0)

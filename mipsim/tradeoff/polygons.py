@@ -82,20 +82,13 @@ def mass_error(corners: SampledTradeOff) -> float:
 
 
 class Sum(NamedTuple):
-    """The distribution of a sum of independent losses, and its rounding error.
-
-    Attributes:
-        law: of the sum.
-        masses: bound on the relative error of each mass.
-        losses: bound on the error of the losses by which atoms were sorted and merged.
-        lost: mass, in either world, of atoms that are too rare for float64, and are left out.
-        largest, least: the losses of the largest and of the least atom, including an atom that is left out.
-    """
+    """The distribution of a sum of independent losses, and its rounding error."""
 
     law: Law
-    masses: float
-    losses: float
-    lost: float = 0.0
+    masses: float  # bound on the relative error of each mass
+    losses: float  # bound on the error of the losses by which atoms were sorted and merged
+    lost: float = 0.0  # mass, in either world, of atoms that are too rare for float64, and are left out
+    # largest, least: the losses of the largest and of the least atom, including an atom that is left out
     largest: float = -np.inf
     least: float = np.inf
 

@@ -116,14 +116,9 @@ def split_masses(
     With u = e^up - 1 and v = 1 - e^-down the share v / (u + v) of the out mass goes up, and (1 + u) v / (u + v) of
     the in mass. An infinite `up` takes in mass only, an infinite `down` out mass only.
 
-    Args:
-        out: masses in the world "out", shape (m,).
-        inside: masses in the world "in", shape (m,).
-        up: distances to the larger loss, shape (m,), >= 0, inf allowed.
-        down: distances to the smaller loss; where both are 0 all is sent down.
-
-    Returns:
-        ((out, in) masses sent up, (out, in) masses sent down).
+    `out`: masses in the world "out", shape (m,); `inside`: masses in the world "in", shape (m,); `up`: distances to the
+    larger loss, shape (m,), >= 0, inf allowed; `down`: distances to the smaller loss; where both are 0 all is sent down.
+    Returns ((out, in) masses sent up, (out, in) masses sent down).
 
     Examples:
         >>> up, down = split_masses(np.ones(1), np.ones(1), np.log([2.0]), np.log([2.0]))

@@ -210,11 +210,9 @@ def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> Sa
     The left half is sampled in the FPR; so is the right half where the inverse is computed by bisection, and in the FNR
     where it has a closed form. A mixture is sampled where its inner curve is, whose points give its own directly.
 
-    Args:
-        curve: any trade-off function.
-        points: number of samples, >= 16.
-        rare: where both error-free rates (FPR and TPR, or FNR and TNR) are at most this, a sixteenth of the samples is
-            spent, in [0, 1/2); 0 spends them evenly. Not used where the inverse is computed by bisection.
+    `curve`: any trade-off function; `points`: number of samples, >= 16; `rare`: where both error-free rates (FPR and TPR,
+    or FNR and TNR) are at most this, a sixteenth of the samples is spent, in [0, 1/2); 0 spends them evenly. Not used
+    where the inverse is computed by bisection.
     """
     count = whole("points", points, 16)
     if isinstance(curve, InverseTradeOff):

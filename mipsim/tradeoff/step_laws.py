@@ -65,10 +65,7 @@ class AbstractStepLaw(ABC):
 
 class MixedGaussian(AbstractStepLaw):
     """N(0, 1) against p N(mu, 1) + (1 - p) N(0, 1).
-
-    Args:
-        mu: the shift, > 0.
-        p: in (0, 1].
+    `mu`: the shift, > 0; `p`: in (0, 1].
     """
 
     is_gaussian = True
@@ -195,10 +192,7 @@ def _mills(y: float) -> float:
 
 class MixedLaplace(AbstractStepLaw):
     """A Laplace distribution against the mixture of its shift by mu scales, with probability p, and itself.
-
-    Args:
-        mu: the shift, > 0.
-        p: in (0, 1].
+    `mu`: the shift, > 0; `p`: in (0, 1].
     """
 
     def __init__(self, mu: float, p: float) -> None:
@@ -274,11 +268,9 @@ class MixedLaplace(AbstractStepLaw):
 
 class Polygons(AbstractStepLaw):
     """Two finite distributions: the first reveals at least as much as a curve, and the second at most as much.
-
-    Args:
-        lower, upper: (losses, out masses, in masses, out only, in only), by falling loss; of the curve below and that above.
-        rounding: of each mass, relative.
-        fixed: the loss that should lie on the lattice; the largest that is not rare if not given.
+    `lower`, `upper`: (losses, out masses, in masses, out only, in only), by falling loss; of the curve below and that
+    above; `rounding`: of each mass, relative; `fixed`: the loss that should lie on the lattice; the largest that is not
+    rare if not given.
     """
 
     def __init__(self, lower: Atoms, upper: Atoms, rounding: float, fixed: float | None = None) -> None:
@@ -349,9 +341,6 @@ class Symmetrized(AbstractStepLaw):
     a sub-sampled symmetric curve.
 
     Source: Dong, Roth and Su (2022), proposition A.1 of the hull, theorem 4.2 of sub-sampling.
-
-    Args:
-        ahead: the distribution of the curve.
     """
 
     def __init__(self, ahead: AbstractStepLaw) -> None:

@@ -20,9 +20,7 @@ class ThresholdPartition(Partition):
     (`AbstractScoreLaw.bends`), and so within the tent over the chord whose top is 2 bend + 2 error above its middle, if the chord's ends
     are moved by 2 error too. That needs no convexity: the sum that represents the distribution is smooth.
 
-    Args:
-        curve: an exact curve.
-        law: its distribution, which must bound its curvature.
+    `curve`: an exact curve; `law`: its distribution, which must bound its curvature.
     """
 
     def __init__(self, curve: AbstractTradeOff, law: AbstractScoreLaw) -> None:

@@ -38,13 +38,8 @@ ACCOUNTING = (composed_curve, epsilon_of_many_steps, noise_for_advantage, noise_
 
 def run_bench(quick: bool = False, file: str | None = None) -> list[Timing]:
     """Time every contest, print the table, and write it as JSON if a file is named.
-
-    Args:
-        quick: fewer games and repeats.
-        file: where the JSON goes; the folder must exist.
-
-    Raises:
-        OSError: if the file cannot be written; checked before any work.
+    `quick`: fewer games and repeats; `file`: where the JSON goes; the folder must exist. Raises OSError if the file
+    cannot be written; checked before any work.
     """
     _check(file)
     run_start(quick)
@@ -65,12 +60,8 @@ def run_accounting(quick: bool = False, file: str | None = None) -> list[Timing]
 
     The answers stand below the ratios, with their errors, so that no speed is bought with another answer.
 
-    Args:
-        quick: the composed curves alone: a search of riskcal takes 20 s.
-        file: where the JSON goes; the folder must exist.
-
-    Raises:
-        OSError: if the file cannot be written; checked before any work.
+    `quick`: the composed curves alone: a search of riskcal takes 20 s; `file`: where the JSON goes; the folder must
+    exist. Raises OSError if the file cannot be written; checked before any work.
     """
     _check(file)
     timings = _timed(ACCOUNTING[:1] if quick else (*ACCOUNTING, exact_curve), quick, repeats=3)

@@ -12,63 +12,41 @@ import jax
 
 @dataclass(frozen=True)
 class Way:
-    """A way to do the thing.
+    """A way to do the thing."""
 
-    Attributes:
-        name: what the table calls it.
-        work: does the thing so many times and returns how often it was done, in fractions where a single time would take too
-            long; called once before the clock starts.
-        times: how often it is done in a repeat.
-        all_cores: whether it may use all cores: then the clock on the wall counts, else the time of all of the
-            process's threads, which is the time of a single core, whatever else the machine does.
-        library: "numpy", "scipy" or "jax": says where it runs.
-    """
-
-    name: str
+    name: str  # what the table calls it
+    # does the thing so many times and returns how often it was done, in fractions where a single time would take too
+    # long; called once before the clock starts
     work: Callable[[int], float]
-    times: int
+    times: int  # how often it is done in a repeat
+    # whether it may use all cores: then the clock on the wall counts, else the time of all of the process's threads,
+    # which is the time of a single core, whatever else the machine does
     all_cores: bool = False
-    library: str = "jax"
+    library: str = "jax"  # "numpy", "scipy" or "jax": says where it runs
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Several ways to do the same thing; the first is the baseline.
+    """Several ways to do the same thing; the first is the baseline."""
 
-    Attributes:
-        title: what is done.
-        unit: what is counted ("games", "curves", "values", "scores"), that is what `work` returns.
-        ways: the baseline, then the others.
-        says: lines on what the ways answered, computed after they were timed.
-    """
-
-    title: str
-    unit: str
-    ways: Sequence[Way]
+    title: str  # what is done
+    unit: str  # what is counted ("games", "curves", "values", "scores"), that is what `work` returns
+    ways: Sequence[Way]  # the baseline, then the others
+    # lines on what the ways answered, computed after they were timed
     says: Callable[[], Sequence[str]] = tuple
 
 
 @dataclass(frozen=True)
 class Timing:
-    """A way, timed.
+    """A way, timed."""
 
-    Attributes:
-        name: contest and way.
-        games_per_second: median over the repeats, in `unit` per second.
-        baseline: the way it is compared with.
-        ratio: games_per_second over the baseline's: the median of the repeats' ratios.
-        spread: lowest and highest ratio of the repeats.
-        device: where it ran.
-        unit: what games_per_second counts.
-    """
-
-    name: str
-    games_per_second: float
-    baseline: str
-    ratio: float
-    spread: tuple[float, float]
-    device: str
-    unit: str = "games"
+    name: str  # contest and way
+    games_per_second: float  # median over the repeats, in `unit` per second
+    baseline: str  # the way it is compared with
+    ratio: float  # games_per_second over the baseline's: the median of the repeats' ratios
+    spread: tuple[float, float]  # lowest and highest ratio of the repeats
+    device: str  # where it ran
+    unit: str = "games"  # what games_per_second counts
 
 
 def measure(contest: Contest, repeats: int) -> list[Timing]:

@@ -10,11 +10,7 @@ from sims.bench.contest import Way
 
 def jax_rows(play: Callable[[Array], Array], times: int, name: str = "JAX literal rows, default keys") -> Way:
     """A way that plays games in sequence, compiled once: `times` of them by a single call.
-
-    Args:
-        play: a single game, a function of a key to its score.
-        times: how many are played in a repeat.
-        name: of the way.
+    `play`: a single game, a function of a key to its score; `times`: how many are played in a repeat.
     """
 
     @jax.jit

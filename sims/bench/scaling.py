@@ -39,21 +39,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a case cost, the least of its repeats.
+    """What a case cost, the least of its repeats."""
 
-    Attributes:
-        case: what was played.
-        seconds: of the games alone.
-        setup: seconds until the first block is there, compilation left out: tables, tracing, that block.
-        compiling: seconds of lowering and compiling for a single device.
-        peak: bytes, the most that the process held, Python, JAX and the compiler included.
-    """
-
-    case: Case
-    seconds: float
-    setup: float
-    compiling: float
-    peak: int
+    case: Case  # what was played
+    seconds: float  # of the games alone
+    setup: float  # seconds until the first block is there, compilation left out: tables, tracing, that block
+    compiling: float  # seconds of lowering and compiling for a single device
+    peak: int  # bytes, the most that the process held, Python, JAX and the compiler included
 
 
 def cases(quick: bool) -> list[Case]:
@@ -78,10 +70,7 @@ def cases(quick: bool) -> list[Case]:
 
 def play_case(case: Case, repeats: int) -> Cost:
     """Play a case in this process, whose devices must be there already.
-
-    Args:
-        case: what to play.
-        repeats: how often; the fastest counts. What takes longer than 10 s is played once.
+    `repeats`: how often; the fastest counts. What takes longer than 10 s is played once.
     """
     import time
 
@@ -135,9 +124,7 @@ def play_case(case: Case, repeats: int) -> Cost:
 
 def cost_of(case: Case, repeats: int) -> Cost:
     """Play a case in a process of its own, so that its devices are its own and its peak of memory too.
-
-    Raises:
-        RuntimeError: if the process fails.
+    Raises RuntimeError if the process fails.
     """
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={case.devices}"
     done = subprocess.run(
@@ -202,14 +189,8 @@ def extrapolated(costs: Sequence[Cost]) -> str:
 
 def draw_scaling(costs: Sequence[Cost], file: str) -> None:
     """Draw seconds and memory of every sweep, both axes logarithmic, with the fitted slopes.
-
-    Args:
-        costs: what was measured.
-        file: where the picture goes; its ending says the format.
-
-    Raises:
-        MissingPackageError: if matplotlib is not installed.
-        OSError: if the file cannot be written.
+    `costs`: what was measured; `file`: where the picture goes; its ending says the format. Raises MissingPackageError if
+    matplotlib is not installed; OSError if the file cannot be written.
     """
     figure_of = optional("matplotlib.figure", "pictures", "plot")
     names = {
@@ -249,16 +230,10 @@ def draw_scaling(costs: Sequence[Cost], file: str) -> None:
 
 def run_scaling(quick: bool = False, file: str | None = None, figure: str | None = None) -> list[Cost]:
     """Measure every case in a process of its own, print the table, and write it as JSON and as a picture if requested.
-
-    Args:
-        quick: fewer cases and games: below a minute and a half, where the other takes about four on two cores.
-        file: where the JSON goes; the folder must exist.
-        figure: where the picture goes (.png, .svg or .pdf); the folder must exist.
-
-    Raises:
-        MissingPackageError: if a picture is requested and matplotlib is not installed; checked before any work.
-        OSError: if a file cannot be written; checked before any work.
-        RuntimeError: if a process fails.
+    `quick`: fewer cases and games: below a minute and a half, where the other takes about four on two cores; `file`:
+    where the JSON goes; the folder must exist; `figure`: where the picture goes (.png, .svg or .pdf); the folder must
+    exist. Raises MissingPackageError if a picture is requested and matplotlib is not installed; checked before any work;
+    OSError if a file cannot be written; checked before any work; RuntimeError if a process fails.
     """
     for place in (file, figure):
         if place is not None:

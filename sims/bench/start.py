@@ -61,12 +61,7 @@ def processes(scores: str) -> tuple[Process, ...]:
 
 def run_start(quick: bool = False) -> dict[str, list[Seconds]]:
     """Time every process in turns, each in a folder of compiled code that an earlier process has filled, and print the seconds.
-
-    Args:
-        quick: three rounds instead of nine.
-
-    Returns:
-        The seconds of each process, for each round.
+    `quick`: three rounds instead of nine. Returns the seconds of each process, for each round.
     """
     with tempfile.TemporaryDirectory() as folder:
         scores = Path(folder) / "scores.csv"
@@ -101,9 +96,7 @@ def print_start(requested: Sequence[Process], measured: Mapping[str, Sequence[Se
 
 def seconds_of(process: Process, folder: str) -> Seconds:
     """The seconds of a new process, which keeps compiled code in a folder.
-
-    Raises:
-        RuntimeError: if it fails; the message holds the end of its output.
+    Raises RuntimeError if it fails; the message holds the end of its output.
     """
     known = {k: v for k, v in os.environ.items() if "COMPILATION_CACHE" not in k}
     known.pop("PYTHONDONTWRITEBYTECODE", None)

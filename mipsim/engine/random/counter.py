@@ -18,19 +18,12 @@ _NORMALS = 0xFFFFFFFC  # counter word of the SplitMix64 sequence of normals
 
 
 class Draws(NamedTuple):
-    """Which games of which run are sampled: all that their random numbers depend on.
+    """Which games of which run are sampled: all that their random numbers depend on."""
 
-    Attributes:
-        seed: of the run, as two words, the upper first.
-        stream: which of the run's streams: its games, its pilot, the tilts of rare games.
-        world: 0 ("out") or 1 ("in").
-        games: their numbers, shape (G,) or ().
-    """
-
-    seed: UInt32[Array, "2"]
-    stream: Int[Array, ""]
-    world: Int[Array, ""]
-    games: UInt64[Array, "..."]
+    seed: UInt32[Array, "2"]  # of the run, as two words, the upper first
+    stream: Int[Array, ""]  # which of the run's streams: its games, its pilot, the tilts of rare games
+    world: Int[Array, ""]  # 0 ("out") or 1 ("in")
+    games: UInt64[Array, "..."]  # their numbers, shape (G,) or ()
 
     @property
     def place(self) -> Int[Array, ""]:
@@ -40,11 +33,7 @@ class Draws(NamedTuple):
 
 def run_draws(seed: int, stream: int, world: int = 0) -> Draws:
     """The draws of a run, of no game yet: `_replace` its world and games. Must be called inside `exact_scope`.
-
-    Args:
-        seed: in [0, 2^64).
-        stream: which of the run's streams.
-        world: 0 ("out") or 1 ("in").
+    `seed`: in [0, 2^64); `stream`: which of the run's streams; `world`: 0 ("out") or 1 ("in").
     """
     words = np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32)
     # Put there, not made there by `jnp.asarray`, which compiles something for every shape.

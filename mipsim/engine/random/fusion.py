@@ -40,9 +40,7 @@ def materialise(make: Callable[[], Array], number: Int[Array, ""]) -> Array:
     XLA fuses the producer of an array into a look-up in it, which recomputes entries and prevents vectorisation. Here a loop computes the
     array; XLA does not know that the loop has a single iteration.
 
-    Args:
-        make: computes the array.
-        number: any integer >= 0 that XLA does not know, such as the world of a game.
+    `number`: any integer >= 0 that XLA does not know, such as the world of a game.
 
     Examples:
         >>> import jax.numpy as jnp
@@ -56,11 +54,7 @@ def materialise(make: Callable[[], Array], number: Int[Array, ""]) -> Array:
 
 def store_block(room: Array, turn: Int[Array, ""], x: Array) -> tuple[Array, Array]:
     """Store an array in a buffer by a loop of its own, on a single thread, and read it from there; returns (buffer, array).
-
-    Args:
-        room: buffer with 1 row more than the array.
-        turn: iteration of the surrounding loop.
-        x: the array.
+    `room`: buffer with 1 row more than the array; `turn`: iteration of the surrounding loop.
 
     Examples:
         >>> import jax.numpy as jnp
@@ -74,11 +68,8 @@ def store_block(room: Array, turn: Int[Array, ""], x: Array) -> tuple[Array, Arr
 
 def store_rows(room: Array, turn: Int[Array, ""], rows: Callable[[int], Array]) -> tuple[Array, Array]:
     """As `store_block`, for an array of which a loop of its own computes each row.
-
-    Args:
-        room: buffer with 1 row more than the array.
-        turn: iteration of the surrounding loop.
-        rows: computes a row from its number.
+    `room`: buffer with 1 row more than the array; `turn`: iteration of the surrounding loop; `rows`: computes a row from
+    its number.
 
     Examples:
         >>> print(store_rows(jnp.zeros((3, 2)), jnp.asarray(1), lambda k: jnp.full(2, 1.0 + k))[0])

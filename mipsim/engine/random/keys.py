@@ -76,12 +76,7 @@ COUNTER = define_prng_impl(
 
 def later_bits(key: Array, first: Array, bit_width: int, shape: tuple[int, ...]) -> Array:
     """Those bits of a key of `KEYS` that follow its first numbers: a part of what `jax.random.bits` gives for a larger shape.
-
-    Args:
-        key: a key.
-        first: how many numbers to leave out, uint64.
-        bit_width: 8 to 64.
-        shape: of the numbers.
+    `first`: how many numbers to leave out, uint64; `bit_width`: 8 to 64.
 
     Examples:
         >>> from mipsim._precision import exact_scope

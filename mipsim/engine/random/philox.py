@@ -17,9 +17,7 @@ def philox(counter: tuple[Word, Word, Word, Word], key: tuple[Word, Word]) -> tu
     A draw is a pure function of its counter, so that it depends on neither chunk nor device.
     Must be traced inside `exact_scope`: the products are 64 bits wide.
 
-    Args:
-        counter: four uint32 arrays of shapes that broadcast.
-        key: two uint32 scalars.
+    `counter`: four uint32 arrays of shapes that broadcast; `key`: two uint32 scalars.
 
     Source: Salmon, Moraes, Dror & Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3".
     """

@@ -90,15 +90,10 @@ def game_keys(draws: Draws) -> Array:
 
 
 class Coin(eqx.Module):
-    """Whether the target, if a member, is among the rows.
+    """Whether the target, if a member, is among the rows."""
 
-    Attributes:
-        inclusion: the probability that it is.
-        is_sure: whether that is 1, so that no coin is thrown.
-    """
-
-    inclusion: Float[Array, ""]
-    is_sure: bool = eqx.field(static=True)
+    inclusion: Float[Array, ""]  # the probability that it is
+    is_sure: bool = eqx.field(static=True)  # whether that is 1, so that no coin is thrown
 
     def __init__(self, inclusion: float) -> None:
         self.inclusion, self.is_sure = jnp.asarray(inclusion), inclusion == 1.0
@@ -112,17 +107,11 @@ class Coin(eqx.Module):
 
 
 class RowCount(eqx.Module):
-    """How many rows a Poisson sample includes besides the target: of n rows in the "out" world, of n - 1 in the other.
+    """How many rows a Poisson sample includes besides the target: of n rows in the "out" world, of n - 1 in the other."""
 
-    Attributes:
-        entries: of an alias table for each world, shape (2, C).
-        low: the number of column 0, shape (2,).
-        bits: log2 C.
-    """
-
-    entries: UInt32[Array, "2 C"]
-    low: Int[Array, "2"]
-    bits: int = eqx.field(static=True)
+    entries: UInt32[Array, "2 C"]  # of an alias table for each world, shape (2, C)
+    low: Int[Array, "2"]  # the number of column 0, shape (2,)
+    bits: int = eqx.field(static=True)  # log2 C
 
     def of_games(self, draws: Draws) -> Int[Array, " G"]:
         """The number of every game."""

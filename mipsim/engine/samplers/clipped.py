@@ -37,11 +37,8 @@ _NUMBERS = 2**15  # float32 numbers sampled at a time: 128 kB, which stay in the
 
 def words(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, ...]:
     """Four random 32-bit words for each (use, row, game); the arguments broadcast with the games.
-
-    Args:
-        use: below 2^32; what a row's words are for.
-        row: below 2^32; which record of the game, or any of the rows above.
-        draws: the games, below 2^61: their upper half shares a word with the place.
+    `use`: below 2^32; what a row's words are for; `row`: below 2^32; which record of the game, or any of the rows above;
+    `draws`: the games, below 2^61: their upper half shares a word with the place.
 
     Examples:
         >>> from mipsim._precision import exact_scope
@@ -156,20 +153,16 @@ class ClippedLaw(AbstractLinearStep):
         ||g||^2 = (m_1 + s Z_1)^2 + (m_2 + s Z_2)^2 + s^2 chi^2_{d-2},    w . g = |w| (m_1 + s Z_1).
 
     The chi variable is a smooth increasing function of a third normal, which a Chebyshev polynomial gives to 1e-9.
-
-    Attributes:
-        along, across: m_1 and m_2.
-        deviation: s.
-        chi: Chebyshev coefficients of chi_{d-2} as a function of a normal over 8.7; empty for d <= 2.
-        flat: whether d = 1, so that there is no second normal.
     """
 
     fidelity: ClassVar[str] = "projected"
+    # along, across: m_1 and m_2
     along: Float[Array, ""]
     across: Float[Array, ""]
-    deviation: Float[Array, ""]
+    deviation: Float[Array, ""]  # s
+    # Chebyshev coefficients of chi_{d-2} as a function of a normal over 8.7; empty for d <= 2
     chi: Float[Array, " terms"]
-    flat: bool = eqx.field(static=True)
+    flat: bool = eqx.field(static=True)  # whether d = 1, so that there is no second normal
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         inside = is_in(self.inclusion, draws)
@@ -231,8 +224,7 @@ def chi_of_normal(degrees: int) -> np.ndarray:
     Their error is below 1e-9, or 1e-11 of the square root of the degrees where that is more; the standard deviation of
     a chi variable is 0.6 to 0.71.
 
-    Args:
-        degrees: of freedom, >= 1.
+    `degrees`: of freedom, >= 1.
     """
 
     def exact(x: Any) -> Any:  # the stubs of `chebinterpolate` want a function of numbers
@@ -261,23 +253,16 @@ class GaussianRows(eqx.Module):
 
     Coordinates stand in groups of four, padded with zeros: group g holds 2g, 2g + 1, half + 2g and half + 2g + 1, half
     being half of the padded dimension. Then two halves of a 128-bit number are two contiguous stretches of a record.
-
-    Attributes:
-        location, factor: means and standard deviations of the groups, float32, shape (4, groups).
-        lost: means minus their float32 values, in the order of the coordinates, shape (d,).
-        lost_square: sum of mean^2 minus that of its float32 values.
-        unit: the largest standard deviation.
-        dimension: d.
-        groups: d / 4, rounded up.
     """
 
+    # location, factor: means and standard deviations of the groups, float32, shape (4, groups)
     location: Float[Array, "4 groups"]
     factor: Float[Array, "4 groups"]
-    lost: Float[Array, " d"]
-    lost_square: Float[Array, ""]
-    unit: Float[Array, ""]
-    dimension: int = eqx.field(static=True)
-    groups: int = eqx.field(static=True)
+    lost: Float[Array, " d"]  # means minus their float32 values, in the order of the coordinates, shape (d,)
+    lost_square: Float[Array, ""]  # sum of mean^2 minus that of its float32 values
+    unit: Float[Array, ""]  # the largest standard deviation
+    dimension: int = eqx.field(static=True)  # d
+    groups: int = eqx.field(static=True)  # d / 4, rounded up
 
     def draw(self, group: UInt32[Array, "..."], start: UInt64[Array, "..."]) -> tuple[Array, ...]:
         """Four float32 coordinates of each record; `start` is that of the record, and the two broadcast."""
@@ -331,13 +316,10 @@ class ClippedScores(AbstractLinearStep):
     """Plays a fixed target with a linear attack, all records of a few games side by side, coordinate by coordinate.
 
     A record needs two numbers, its squared norm and weights . record, so that memory is 16 bytes a record.
-
-    Attributes:
-        records: their law.
     """
 
     fidelity: ClassVar[str] = "literal"
-    records: GaussianRows
+    records: GaussianRows  # their law
 
     @property
     def numbers(self) -> int:
@@ -379,20 +361,13 @@ class ClippedScores(AbstractLinearStep):
 
 
 class ClippedRows(AbstractStep):
-    """Releases the output: a block of records is sampled, clipped and added while the next is sampled.
-
-    Attributes:
-        attack: any.
-        target: z*, shape (d,); None where it is random.
-        records: the law of the records.
-        rows_at_once: how many are in a block of rows.
-    """
+    """Releases the output: a block of records is sampled, clipped and added while the next is sampled."""
 
     fidelity: ClassVar[str] = "literal"
     attack: AbstractAttack
-    target: Float[Array, " d"] | None
-    records: GaussianRows
-    rows_at_once: int = eqx.field(static=True)
+    target: Float[Array, " d"] | None  # z*, shape (d,); None where it is random
+    records: GaussianRows  # the law of the records
+    rows_at_once: int = eqx.field(static=True)  # how many are in a block of rows
 
     @property
     def numbers(self) -> int:
@@ -460,8 +435,7 @@ def clipped_sampler(problem: Problem) -> AbstractStep | None:
     It applies to data that `gaussian_rows` takes; others are played in float64 by the general literal sampler. Of a record a linear attack
     on a fixed target needs two numbers; any other needs the record. Must be called inside `exact_scope`.
 
-    Args:
-        problem: read without looking for the distribution of a clipped record.
+    `problem`: read without looking for the distribution of a clipped record.
     """
     step, law = _fields_of(problem), gaussian_rows(problem.data)
     if step is None or law is None:

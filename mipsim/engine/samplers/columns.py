@@ -76,23 +76,16 @@ class AbstractColumns(eqx.Module):
 
 
 class LatticeColumns(AbstractColumns):
-    """Sums on a lattice, an alias row for every coordinate and side.
+    """Sums on a lattice, an alias row for every coordinate and side."""
 
-    Attributes:
-        entries: shape (laws, sides, C) flattened.
-        origin: shape (d, sides).
-        ones, single_origin: the same of a single record, shapes (laws, C') flattened and (d,).
-        which: the law of each coordinate, shape (d,).
-        step: of the lattice.
-        bits, single_bits: log2 of C and C'.
-    """
-
-    entries: UInt32[Array, " entries"]
-    origin: Float[Array, "d sides"]
+    entries: UInt32[Array, " entries"]  # shape (laws, sides, C) flattened
+    origin: Float[Array, "d sides"]  # shape (d, sides)
+    # ones, single_origin: the same of a single record, shapes (laws, C') flattened and (d,)
     ones: UInt32[Array, " single"]
     single_origin: Float[Array, " d"]
-    which: Int[Array, " d"]
-    step: Float[Array, ""]
+    which: Int[Array, " d"]  # the law of each coordinate, shape (d,)
+    step: Float[Array, ""]  # of the lattice
+    # bits, single_bits: log2 of C and C'
     bits: int = eqx.field(static=True)
     single_bits: int = eqx.field(static=True)
 
@@ -110,21 +103,13 @@ class LatticeColumns(AbstractColumns):
 
 
 class CellColumns(AbstractColumns):
-    """Sums of many Bernoulli records: an alias row of cells for every coordinate and side, see `BinomialCells`.
+    """Sums of many Bernoulli records: an alias row of cells for every coordinate and side, see `BinomialCells`."""
 
-    Attributes:
-        p: draws the targets of a random-target game, shape (d,).
-        entries: shape (d, 2, C) flattened.
-        origin: shape (d, 2).
-        shifts: log2 of the width of a coordinate's cells, shape (d,).
-        bits: log2 of C.
-    """
-
-    p: Float[Array, " d"]
-    entries: UInt32[Array, " entries"]
-    origin: Float[Array, "d 2"]
-    shifts: UInt32[Array, " d"]
-    bits: int = eqx.field(static=True)
+    p: Float[Array, " d"]  # draws the targets of a random-target game, shape (d,)
+    entries: UInt32[Array, " entries"]  # shape (d, 2, C) flattened
+    origin: Float[Array, "d 2"]  # shape (d, 2)
+    shifts: UInt32[Array, " d"]  # log2 of the width of a coordinate's cells, shape (d,)
+    bits: int = eqx.field(static=True)  # log2 of C
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         row = _row(jnp.arange(self.p.shape[0]), 2, side, self.bits)
@@ -139,26 +124,18 @@ class CellColumns(AbstractColumns):
 
 
 class DensityColumns(AbstractColumns):
-    """Sums of location-scale families, a table of cells for each law among the coordinates and either side.
+    """Sums of location-scale families, a table of cells for each law among the coordinates and either side."""
 
-    Attributes:
-        data: draws the targets of a random-target game.
-        entries, left, width, start: of a `SumTable` for each law and side, shape (laws, sides, C) flattened.
-        which: the law of each coordinate, shape (d,).
-        centre: the number of rows of each side times the location, shape (d, sides).
-        scale: shape (d,).
-        bits: log2 C.
-    """
-
-    data: AbstractDistribution
+    data: AbstractDistribution  # draws the targets of a random-target game
+    # entries, left, width, start: of a `SumTable` for each law and side, shape (laws, sides, C) flattened
     entries: UInt32[Array, " cells"]
     left: Float[Array, " cells"]
     width: Float[Array, " cells"]
     start: Float[Array, " cells"]
-    which: Int[Array, " d"]
-    centre: Float[Array, "d sides"]
-    scale: Float[Array, " d"]
-    bits: int = eqx.field(static=True)
+    which: Int[Array, " d"]  # the law of each coordinate, shape (d,)
+    centre: Float[Array, "d sides"]  # the number of rows of each side times the location, shape (d, sides)
+    scale: Float[Array, " d"]  # shape (d,)
+    bits: int = eqx.field(static=True)  # log2 C
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         word = _once(lambda: words(_SUM), world)
@@ -196,15 +173,10 @@ def _of_side(values: Float[Array, "d sides"], side: Int[Array, "..."]) -> Float[
 
 
 class RecordColumns(AbstractColumns):
-    """Sums of 0, 1, ..., most records, which the side states: they are sampled individually.
+    """Sums of 0, 1, ..., most records, which the side states: they are sampled individually."""
 
-    Attributes:
-        data: the law of a single record.
-        most: the largest number.
-    """
-
-    data: AbstractDistribution
-    most: int = eqx.field(static=True)
+    data: AbstractDistribution  # the law of a single record
+    most: int = eqx.field(static=True)  # the largest number
 
     def sums(self, words: WordsOf, side: Int[Array, "..."], world: Int[Array, ""]) -> Float[Array, "d G"]:
         seeds = words(0)[0]
@@ -230,22 +202,15 @@ class PoissonColumns(AbstractColumns):
 
     The number less `base` is written in mixed radix, its first digit below `first`, the others below 4. A sum of that many rows is that of
     base + (first digit) rows and, for each other digit above 0, of digit x first x 4^i rows, all independent.
-
-    Attributes:
-        count: the number of included rows besides the target.
-        base: as above.
-        few: the sums of base + (first digit) rows where they are sampled, or None where they are in the tables.
-        tables: the sums of every other digit above 0, and before them those of base + (first digit) rows.
-        first: as above.
-        digits: how many there are.
     """
 
-    count: RowCount
-    base: Int[Array, ""]
+    count: RowCount  # the number of included rows besides the target
+    base: Int[Array, ""]  # as above
+    # the sums of base + (first digit) rows where they are sampled, or None where they are in the tables
     few: RecordColumns | None
-    tables: AbstractColumns
-    first: int = eqx.field(static=True)
-    digits: int = eqx.field(static=True)
+    tables: AbstractColumns  # the sums of every other digit above 0, and before them those of base + (first digit) rows
+    first: int = eqx.field(static=True)  # as above
+    digits: int = eqx.field(static=True)  # how many there are
 
     @property
     def uses(self) -> int:
@@ -283,27 +248,21 @@ class SplitColumns(AbstractColumns):
     """Sums of m records of which N_i take the value v_i: N_1 is Binomial(m, p_1), N_2 is Binomial(m - N_1, p_2 / (1 - p_1)), and so on.
 
     A binomial count of a random number of trials is that of digit x 4^j trials for each digit of that number to base 4, all independent.
-
-    Attributes:
-        values: v, shape (k,).
-        entries: of an alias table for each value but the last, law, and digit above 0 at each place: shape (k - 1, laws, 3 places, C) flattened.
-        low: the count of column 0, of the same shape without the columns, flattened.
-        ones: an alias table of the values of a single record, shape (laws, C') flattened.
-        which: the law of each coordinate, shape (d,).
-        rows: how many records are added up, with the target's.
-        count: how many of them are included besides the target, or None where there are no coins.
-        places: of the digits.
-        bits, single_bits: log2 of C and C'.
     """
 
-    values: Float[Array, " k"]
+    values: Float[Array, " k"]  # v, shape (k,)
+    # of an alias table for each value but the last, law, and digit above 0 at each place: shape (k - 1, laws, 3 places,
+    # C) flattened
     entries: UInt32[Array, " entries"]
-    low: UInt32[Array, " tables"]
+    low: UInt32[Array, " tables"]  # the count of column 0, of the same shape without the columns, flattened
+    # an alias table of the values of a single record, shape (laws, C') flattened
     ones: UInt32[Array, " single"]
-    which: UInt32[Array, " d"]
-    rows: Int[Array, ""]
+    which: UInt32[Array, " d"]  # the law of each coordinate, shape (d,)
+    rows: Int[Array, ""]  # how many records are added up, with the target's
+    # how many of them are included besides the target, or None where there are no coins
     count: RowCount | None
-    places: int = eqx.field(static=True)
+    places: int = eqx.field(static=True)  # of the digits
+    # bits, single_bits: log2 of C and C'
     bits: int = eqx.field(static=True)
     single_bits: int = eqx.field(static=True)
 
@@ -356,31 +315,21 @@ class SplitColumns(AbstractColumns):
 
 
 class ColumnSampler(AbstractSampler):
-    """Draws the released mean coordinate by coordinate from tables, and scores it with any attack.
-
-    Attributes:
-        attack: any attack.
-        target: what the attack is given, shape (d,), or None where each game draws its own, a row.
-        row: what the target adds to the sums, shape (d,), or None in the same case.
-        columns: where the sums are sampled from.
-        noise: standard deviation of Gaussian noise in every output coordinate, shape (d,).
-        others: laws of other noises in the output.
-        inclusion: the probability that the target, if a member, is among the rows.
-        rows: k, how many rows are averaged.
-        has_coin, has_noise: what need not be computed.
-    """
+    """Draws the released mean coordinate by coordinate from tables, and scores it with any attack."""
 
     fidelity: ClassVar[str] = "sufficient"
     name: ClassVar[str] = "columns"
     draws_outputs: ClassVar[bool] = True
     attack: AbstractAttack
+    # what the attack is given, shape (d,), or None where each game draws its own, a row
     target: Float[Array, " d"] | None
-    row: Float[Array, " d"] | None
-    columns: AbstractColumns
-    noise: Float[Array, " d"]
-    others: tuple[NoiseLaw, ...]
-    inclusion: Float[Array, ""]
-    rows: Float[Array, ""]
+    row: Float[Array, " d"] | None  # what the target adds to the sums, shape (d,), or None in the same case
+    columns: AbstractColumns  # where the sums are sampled from
+    noise: Float[Array, " d"]  # standard deviation of Gaussian noise in every output coordinate, shape (d,)
+    others: tuple[NoiseLaw, ...]  # laws of other noises in the output
+    inclusion: Float[Array, ""]  # the probability that the target, if a member, is among the rows
+    rows: Float[Array, ""]  # k, how many rows are averaged
+    # has_coin, has_noise: what need not be computed
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
 

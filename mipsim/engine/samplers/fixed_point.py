@@ -15,27 +15,17 @@ BIT = 31
 
 
 class Reach(NamedTuple):
-    """The part of a coordinate's two rows (without the target, then with it) that a block of games can touch.
+    """The part of a coordinate's two rows (without the target, then with it) that a block of games can touch."""
 
-    Attributes:
-        columns: C, of a row.
-        skip: where the part begins: 0, or C if every game has the target.
-        width: 2 C if the games differ in that, else C.
-        offset: where each game's row begins within the part, shape (G,), or a scalar zero.
-    """
-
-    columns: int
-    skip: Int[Array, ""] | int
-    width: int
-    offset: UInt32[Array, "..."]
+    columns: int  # C, of a row
+    skip: Int[Array, ""] | int  # where the part begins: 0, or C if every game has the target
+    width: int  # 2 C if the games differ in that, else C
+    offset: UInt32[Array, "..."]  # where each game's row begins within the part, shape (G,), or a scalar zero
 
     def look_up(self, table: Array, coordinate: Array, place: UInt32[Array, "... G"]) -> Array:
         """Entries of a flattened table (rows, 2, C).
-
-        Args:
-            table: flattened.
-            coordinate: a single row for all games, or a column of them, shape (rows, 1).
-            place: within the row of each game.
+        `table`: flattened; `coordinate`: a single row for all games, or a column of them, shape (rows, 1); `place`:
+        within the row of each game.
         """
         begin, place = coordinate * (2 * self.columns) + self.skip, place + self.offset
         if coordinate.ndim == 0:  # slicing first keeps the gathers within the cache of a core
@@ -62,9 +52,7 @@ def scaled(unit: Float[Array, "..."], total: Int[Array, "..."]) -> Float[Array, 
 
     A compiler may fuse a product with a sum into a single rounding, or not. Here both ways agree: every product of parts is exact.
 
-    Args:
-        unit: >= 0.
-        total: at most 2^63 - 1 in size.
+    `unit`: >= 0; `total`: at most 2^63 - 1 in size.
     """
     bits = jax.lax.bitcast_convert_type(unit, jnp.uint64) & jnp.uint64(2**64 - 2**27)
     high = jax.lax.bitcast_convert_type(bits, jnp.float64)  # 26 of its bits
@@ -91,15 +79,10 @@ class AbstractTerms(eqx.Module):
 
 
 class TabledTerms(AbstractTerms):
-    """Any term of any count.
+    """Any term of any count."""
 
-    Attributes:
-        values: int32, shape (rows, 2, C) flattened; `IMPOSSIBLE` is -inf.
-        has_impossible: whether that occurs.
-    """
-
-    values: Int[Array, " entries"]
-    has_impossible: bool = eqx.field(static=True)
+    values: Int[Array, " entries"]  # int32, shape (rows, 2, C) flattened; `IMPOSSIBLE` is -inf
+    has_impossible: bool = eqx.field(static=True)  # whether that occurs
 
     def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
         return jnp.zeros(side.shape, jnp.int32)
@@ -109,17 +92,12 @@ class TabledTerms(AbstractTerms):
 
 
 class LinearTerms(AbstractTerms):
-    """Whole multiples of the count, which spares a look-up a coordinate.
+    """Whole multiples of the count, which spares a look-up a coordinate."""
 
-    Attributes:
-        steps: the term of a further success at each coordinate, int32, shape (rows,).
-        starts: the sum of the terms of the lowest counts, for either side, int32 or int64, shape (2,).
-        has_impossible: False.
-    """
-
-    steps: Int[Array, " rows"]
+    steps: Int[Array, " rows"]  # the term of a further success at each coordinate, int32, shape (rows,)
+    # the sum of the terms of the lowest counts, for either side, int32 or int64, shape (2,)
     starts: Int[Array, "2"]
-    has_impossible: bool = eqx.field(static=True)
+    has_impossible: bool = eqx.field(static=True)  # False
 
     def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
         return jnp.where(side == 1, self.starts[1], self.starts[0])
@@ -132,20 +110,14 @@ class PairedTerms(AbstractTerms):
     """Whole multiples of the count, other multiples for either bit of a target that is sampled with it.
 
     A column is a pair (bit, count), the bit above the count's `bits` bits; its term is that of the bit, plus steps times count.
-
-    Attributes:
-        steps: of a further success at each coordinate, for either bit, int32, shape (rows, 2) flattened.
-        jumps: what bit 1 adds by itself, of the dtype of `first`, shape (rows,).
-        first: the sum of the terms of bit 0 at the lowest counts, an int32 or int64 scalar.
-        bits: of the count.
-        has_impossible: False.
     """
 
+    # of a further success at each coordinate, for either bit, int32, shape (rows, 2) flattened
     steps: Int[Array, " pairs"]
-    jumps: Int[Array, " rows"]
-    first: Int[Array, ""]
+    jumps: Int[Array, " rows"]  # what bit 1 adds by itself, of the dtype of `first`, shape (rows,)
+    first: Int[Array, ""]  # the sum of the terms of bit 0 at the lowest counts, an int32 or int64 scalar
     bits: int = eqx.field(static=True)
-    has_impossible: bool = eqx.field(static=True)
+    has_impossible: bool = eqx.field(static=True)  # False
 
     def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
         return jnp.broadcast_to(self.first, side.shape)
@@ -163,20 +135,14 @@ class PieceTerms(AbstractTerms):
     """Any smooth term, a straight line over each cell of counts.
 
     A count is a place, 2^shift of which are a cell; the highest bit of a place may be the bit of a target that is sampled with it.
-
-    Attributes:
-        values: the line's term at the first count of each cell, int64, shape (rows, 2, C) flattened.
-        slopes: of the line, the same shape.
-        shifts: log2 of the width of each coordinate's cells, uint32, shape (rows,).
-        bits: log2 of the cells of either bit.
-        has_impossible: False.
     """
 
+    # the line's term at the first count of each cell, int64, shape (rows, 2, C) flattened
     values: Int[Array, " entries"]
-    slopes: Int[Array, " entries"]
-    shifts: UInt32[Array, " rows"]
-    bits: int = eqx.field(static=True)
-    has_impossible: bool = eqx.field(static=True)
+    slopes: Int[Array, " entries"]  # of the line, the same shape
+    shifts: UInt32[Array, " rows"]  # log2 of the width of each coordinate's cells, uint32, shape (rows,)
+    bits: int = eqx.field(static=True)  # log2 of the cells of either bit
+    has_impossible: bool = eqx.field(static=True)  # False
 
     def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
         return jnp.zeros(side.shape, jnp.int64)

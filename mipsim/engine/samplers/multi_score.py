@@ -24,16 +24,13 @@ class StackedAttacks(AbstractAttack):
     """Several attacks as a single attack whose score is a vector; linear attacks on a fixed target are a single matrix.
 
     The samplers map the score over the games of a block, so that XLA sees a single product of matrices.
-
-    Attributes:
-        others: the attacks that score a release by themselves.
-        weights, offsets: of the linear attacks, shapes (k, d) and (k,).
-        order: where each attack's score stands among those of the linear ones, then of the others.
     """
 
-    others: tuple[AbstractAttack, ...]
+    others: tuple[AbstractAttack, ...]  # the attacks that score a release by themselves
+    # weights, offsets: of the linear attacks, shapes (k, d) and (k,)
     weights: Float[Array, "k d"]
     offsets: Float[Array, " k"]
+    # where each attack's score stands among those of the linear ones, then of the others
     order: tuple[int, ...] = eqx.field(static=True)
 
     @classmethod
@@ -66,28 +63,20 @@ class ManyTargets(AbstractSampler):
     made of the same other rows and the same noise: for target z the output is base + z / rows, so that a linear attack
     needs a single matrix product, weights . base, and a number per target, weights . z / rows. The base is the output of
     the game whose target is the origin.
-
-    Attributes:
-        base: that game.
-        tables: draws its outputs, or None where it has none; then each is sampled by itself, from its law or its rows.
-        attack: aimed at each target in turn.
-        targets: shape (m, d).
-        weights, offsets, own: of a linear attack, shapes (m, d), (m,), (m,); `own` is weights . z. None for others.
-        rows: how many rows are averaged.
-        inclusion: the probability that the target is among them.
-        deviation: of the noise in every output coordinate, shape (d,).
     """
 
-    base: FixedTarget
+    base: FixedTarget  # that game
+    # draws its outputs, or None where it has none; then each is sampled by itself, from its law or its rows
     tables: ColumnSampler | None
-    attack: AbstractAttack
-    targets: Float[Array, "m d"]
+    attack: AbstractAttack  # aimed at each target in turn
+    targets: Float[Array, "m d"]  # shape (m, d)
+    # weights, offsets, own: of a linear attack, shapes (m, d), (m,), (m,); `own` is weights . z. None for others
     weights: Float[Array, "m d"] | None
     offsets: Float[Array, " m"] | None
     own: Float[Array, " m"] | None
-    inclusion: Float[Array, ""]
-    deviation: Float[Array, " d"]
-    rows: int | Int[Array, ""]
+    inclusion: Float[Array, ""]  # the probability that the target is among them
+    deviation: Float[Array, " d"]  # of the noise in every output coordinate, shape (d,)
+    rows: int | Int[Array, ""]  # how many rows are averaged
     fidelity: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride] - either
     name: str = eqx.field(static=True)  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -141,10 +130,8 @@ def many_targets_sampler(
     game: FixedTarget, attack: AbstractAttack, targets: np.ndarray, fidelity: str
 ) -> ManyTargets:
     """The sampler of several targets. Must be called inside `exact_scope`.
-
-    Raises:
-        ValueError: if the mechanism is not a mean with Gaussian noise and sub-sampling: for others, targets do not
-            share their rows linearly, and are played separately.
+    Raises ValueError if the mechanism is not a mean with Gaussian noise and sub-sampling: for others, targets do not
+    share their rows linearly, and are played separately.
     """
     base = FixedTarget(game.mechanism, game.data, game.n, np.zeros(targets.shape[1]))
     problem = problem_of(base, attack, transform=False)

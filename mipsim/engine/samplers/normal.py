@@ -26,17 +26,14 @@ class NormalSampler(AbstractSampler):
     """A linear score of Gaussian data: a float64 normal a game.
 
     Side 0 is the law of the score without the target among the rows, side 1 with it.
-
-    Attributes:
-        mean, sd: of the score on either side, shape (2,).
-        coin: whether the target, if a member, is among the rows of the release.
     """
 
     fidelity: ClassVar[str] = "projected"
     name: ClassVar[str] = "projected"
+    # mean, sd: of the score on either side, shape (2,)
     mean: Float[Array, "2"]
     sd: Float[Array, "2"]
-    coin: Coin
+    coin: Coin  # whether the target, if a member, is among the rows of the release
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
@@ -54,19 +51,13 @@ class _Line(NamedTuple):
 
 
 class PoissonNormalSampler(AbstractSampler):
-    """A linear score of Gaussian data whose rows are included by coins: a binomial count and a normal a game.
-
-    Attributes:
-        count: how many rows are included besides the target.
-        line: what the score sees of a row, of the target and of the noise.
-        coin: whether the target is included.
-    """
+    """A linear score of Gaussian data whose rows are included by coins: a binomial count and a normal a game."""
 
     fidelity: ClassVar[str] = "projected"
     name: ClassVar[str] = "projected"
-    count: RowCount
-    line: _Line
-    coin: Coin
+    count: RowCount  # how many rows are included besides the target
+    line: _Line  # what the score sees of a row, of the target and of the noise
+    coin: Coin  # whether the target is included
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
@@ -81,24 +72,16 @@ class RandomNormalSampler(AbstractSampler):
 
     In coordinates where a record is N(0, I) the target is t ~ N(0, I_d), and given it the score is
     scale (|t| s Z + share |t|^2) + slope |t|^2: only |t|^2 ~ chi2_d matters.
-
-    Attributes:
-        scale: of the score.
-        sd: s on either side, shape (2,).
-        share: what the target adds to the mean, 0 or 1/rows, shape (2,).
-        slope: of the constant term.
-        degrees: d.
-        coin: as in `NormalSampler`.
     """
 
     fidelity: ClassVar[str] = "projected"
     name: ClassVar[str] = "projected"
     scale: Float[Array, ""]
-    sd: Float[Array, "2"]
-    share: Float[Array, "2"]
-    slope: Float[Array, ""]
-    coin: Coin
-    degrees: int = eqx.field(static=True)
+    sd: Float[Array, "2"]  # s on either side, shape (2,)
+    share: Float[Array, "2"]  # what the target adds to the mean, 0 or 1/rows, shape (2,)
+    slope: Float[Array, ""]  # of the constant term
+    coin: Coin  # as in `NormalSampler`
+    degrees: int = eqx.field(static=True)  # d
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
@@ -196,24 +179,17 @@ def multiple(metric: np.ndarray, cov: np.ndarray, share: float, noise: np.ndarra
 
 
 class QuadraticSampler(AbstractSampler):
-    """A score that is a function of a quadratic form, scale ((Z + shift)^2 + chi2_{d-1}): two draws a game.
-
-    Attributes:
-        attack: whose `value` makes the score of the form.
-        target: z*, shape (d,).
-        scale, shift: of the form on either side, shape (2,).
-        degrees: d - 1.
-        coin: as in `NormalSampler`.
-    """
+    """A score that is a function of a quadratic form, scale ((Z + shift)^2 + chi2_{d-1}): two draws a game."""
 
     fidelity: ClassVar[str] = "projected"
     name: ClassVar[str] = "projected"
-    attack: AbstractQuadraticAttack
-    target: Float[Array, " d"]
+    attack: AbstractQuadraticAttack  # whose `value` makes the score of the form
+    target: Float[Array, " d"]  # z*, shape (d,)
+    # scale, shift: of the form on either side, shape (2,)
     scale: Float[Array, "2"]
     shift: Float[Array, "2"]
-    coin: Coin
-    degrees: int = eqx.field(static=True)
+    coin: Coin  # as in `NormalSampler`
+    degrees: int = eqx.field(static=True)  # d - 1
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
         side = self.coin.side(draws)

@@ -30,25 +30,18 @@ class RecordSumSampler(AbstractSampler):
 
     The numbers are whole multiples of `unit`, so that their sum does not depend on its order. An index is the upper part
     of a 32-bit word times N: each record comes up with probability 1/N to within 2^-32.
-
-    Attributes:
-        values: what each record adds to the score, in units of `unit`, int64, shape (N,).
-        target_value: what the target adds.
-        unit, offset: the score is offset + unit x sum.
-        noise: standard deviation of Gaussian noise in the score.
-        coin: as in `NormalSampler`.
-        rows: how many records are summed.
     """
 
     fidelity: ClassVar[str] = "projected"
     name: ClassVar[str] = "projected"
-    values: Int[Array, " N"]
-    target_value: Int[Array, ""]
+    values: Int[Array, " N"]  # what each record adds to the score, in units of `unit`, int64, shape (N,)
+    target_value: Int[Array, ""]  # what the target adds
+    # unit, offset: the score is offset + unit x sum
     unit: Float[Array, ""]
     offset: Float[Array, ""]
-    noise: Float[Array, ""]
-    coin: Coin
-    rows: Int[Array, ""]
+    noise: Float[Array, ""]  # standard deviation of Gaussian noise in the score
+    coin: Coin  # as in `NormalSampler`
+    rows: Int[Array, ""]  # how many records are summed
     has_noise: bool = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
@@ -74,27 +67,20 @@ class CountedRecordsSampler(AbstractSampler):
     """The same where the number of records differs between games, or what they add: by a Poisson sample, or by a random target.
 
     A random target is itself a record of the list: there is a table of what each record adds for each target.
-
-    Attributes:
-        values: what each record adds to the score of each target, in units of `unit`, int64, shape (targets x N,).
-        target_values: what each target adds, shape (targets,).
-        unit, offsets: the score of a target is its offset + unit x sum.
-        noises: standard deviations of Gaussian noise in the score, shape (targets,).
-        coin: whether the target, if a member, is among the records.
-        rows: how many records there are.
-        count: how many of them are included besides the target, or None where all are.
     """
 
     fidelity: ClassVar[str] = "projected"
     name: ClassVar[str] = "projected"
+    # what each record adds to the score of each target, in units of `unit`, int64, shape (targets x N,)
     values: Int[Array, " pairs"]
-    target_values: Int[Array, " targets"]
+    target_values: Int[Array, " targets"]  # what each target adds, shape (targets,)
+    # unit, offsets: the score of a target is its offset + unit x sum
     unit: Float[Array, ""]
     offsets: Float[Array, " targets"]
-    noises: Float[Array, " targets"]
-    coin: Coin
-    rows: Int[Array, ""]
-    count: RowCount | None
+    noises: Float[Array, " targets"]  # standard deviations of Gaussian noise in the score, shape (targets,)
+    coin: Coin  # whether the target, if a member, is among the records
+    rows: Int[Array, ""]  # how many records there are
+    count: RowCount | None  # how many of them are included besides the target, or None where all are
     has_noise: bool = eqx.field(static=True)
 
     def scores(self, draws: Draws) -> Float[Array, " G"]:
@@ -159,9 +145,8 @@ def _at(values: Array, place: Array) -> Array:
 
 def records_sampler(problem: Problem) -> AbstractSampler | None:
     """The sampler of a linear score of listed records, or None. Must be called inside `exact_scope`.
-
-    Args:
-        problem: read without looking for the distribution of a transformed record, since a table of all pairs serves random targets too.
+    `problem`: read without looking for the distribution of a transformed record, since a table of all pairs serves random
+    targets too.
     """
     release, data, attack = problem.mean, problem.data, problem.attack
     if not isinstance(attack, AbstractLinearAttack) or not isinstance(data, Empirical):

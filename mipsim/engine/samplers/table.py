@@ -64,17 +64,12 @@ class Sum(AbstractAdditiveAttack):
 
 
 class Cells(eqx.Module):
-    """What makes a column of a table a cell of counts, and a second word the place in it; see `BinomialCells`.
+    """What makes a column of a table a cell of counts, and a second word the place in it; see `BinomialCells`."""
 
-    Attributes:
-        shifts: log2 of the width of each coordinate's cells, uint32, shape (rows,).
-        bits: log2 of the number of cells; a column may have a bit above them, of a target that is sampled with the count.
-        has_bit: whether it has.
-    """
-
-    shifts: UInt32[Array, " rows"]
+    shifts: UInt32[Array, " rows"]  # log2 of the width of each coordinate's cells, uint32, shape (rows,)
+    # log2 of the number of cells; a column may have a bit above them, of a target that is sampled with the count
     bits: int = eqx.field(static=True)
-    has_bit: bool = eqx.field(static=True)
+    has_bit: bool = eqx.field(static=True)  # whether it has
 
     def place(
         self, first: Int[Array, ""], column: UInt32[Array, "rows G"], word: UInt32[Array, "rows G"]
@@ -94,37 +89,29 @@ class TableSampler(AbstractSampler):
     A row of the tables holds a coordinate. Side 0 is the law of its column sum without the target, side 1 with it.
     The score is link(base + unit x sum of int32 terms): integer sums do not depend on their order, wrap around modulo
     2^32 harmlessly, and are bit-identical on every device.
-
-    Attributes:
-        attack: whose `link` ends the score.
-        target: z*, shape (d,).
-        counts: alias entries, shape (rows, 2, C) flattened; rows is d rounded up to a multiple of GROUP.
-        terms: contributions in units of `unit`.
-        base, unit: float64 scalars.
-        noise: standard deviation of the Gaussian noise in the score, float64 scalar.
-        inclusion: the probability that the target is among the rows of the release; 1 without sub-sampling.
-        bits: log2 C.
-        has_coin, has_noise: what the kernel need not compute.
-        spread: the variance that a coordinate's noise adds where the target's bit is 0 and where it is 1, in units of noise^2,
-            int64, shape (rows, 2) flattened; None where the target, and with it all of the noise, is fixed.
-        cells: None where a column of the tables is a single count.
     """
 
     fidelity: ClassVar[str] = "sufficient"
     name: ClassVar[str] = "table"
-    attack: AbstractAdditiveAttack
-    target: Float[Array, " d"]
+    attack: AbstractAdditiveAttack  # whose `link` ends the score
+    target: Float[Array, " d"]  # z*, shape (d,)
+    # alias entries, shape (rows, 2, C) flattened; rows is d rounded up to a multiple of GROUP
     counts: UInt32[Array, " entries"]
-    terms: AbstractTerms
+    terms: AbstractTerms  # contributions in units of `unit`
+    # base, unit: float64 scalars
     base: Float[Array, ""]
     unit: Float[Array, ""]
-    noise: Float[Array, ""]
+    noise: Float[Array, ""]  # standard deviation of the Gaussian noise in the score, float64 scalar
+    # the probability that the target is among the rows of the release; 1 without sub-sampling
     inclusion: Float[Array, ""]
-    bits: int = eqx.field(static=True)
+    bits: int = eqx.field(static=True)  # log2 C
+    # has_coin, has_noise: what the kernel need not compute
     has_coin: bool = eqx.field(static=True)
     has_noise: bool = eqx.field(static=True)
+    # the variance that a coordinate's noise adds where the target's bit is 0 and where it is 1, in units of noise^2,
+    # int64, shape (rows, 2) flattened; None where the target, and with it all of the noise, is fixed
     spread: Int[Array, " pairs"] | None = None
-    cells: Cells | None = None
+    cells: Cells | None = None  # None where a column of the tables is a single count
 
     @property
     def any_block(self) -> bool:
@@ -267,26 +254,16 @@ Kind = TypeVar("Kind", bound=TableSampler)
 
 
 def of_tables(
-    kind: type[Kind],
-    problem: Problem,
-    entries: np.ndarray,
-    terms: tuple[AbstractTerms, float, float],
+    kind: type[Kind],  # its class
+    problem: Problem,  # what is played
+    entries: np.ndarray,  # of the alias tables, shape (d, 2, C)
+    terms: tuple[AbstractTerms, float, float],  # with base and unit of the score
     *,
-    noise: float = 0.0,
-    spread: np.ndarray | None = None,
-    **fields: Any,
+    noise: float = 0.0,  # standard deviation of the noise in the score, or its unit where there is a spread
+    spread: np.ndarray | None = None,  # the variance that each bit of a random target adds, shape (d, 2)
+    **fields: Any,  # further ones of the sampler
 ) -> Kind:
-    """The sampler of a score whose tables are known.
-
-    Args:
-        kind: its class.
-        problem: what is played.
-        entries: of the alias tables, shape (d, 2, C).
-        terms: with base and unit of the score.
-        noise: standard deviation of the noise in the score, or its unit where there is a spread.
-        spread: the variance that each bit of a random target adds, shape (d, 2).
-        **fields: further ones of the sampler.
-    """
+    """The sampler of a score whose tables are known."""
     d, bits = problem.data.dimension, entries.shape[-1].bit_length() - 1
     attack, target = problem.attack, problem.target if isinstance(problem, FixedProblem) else np.zeros(d)
     if isinstance(attack, AbstractLinearAttack):  # its offset is in the base, and its link is the identity
@@ -343,8 +320,7 @@ def table_sampler(problem: Problem) -> TableSampler | None:
     where there is noise, an attack with `offsets` where the target is random), if the tables fit into half a gigabyte.
     Must be called inside `exact_scope`.
 
-    Raises:
-        ValueError: if the attack's contributions are NaN or +inf at a count that can occur.
+    Raises ValueError if the attack's contributions are NaN or +inf at a count that can occur.
     """
     if not has_tables(problem):
         return None
@@ -428,13 +404,8 @@ def spread_of(weights: np.ndarray, mean: Release) -> tuple[np.ndarray | None, fl
 
 def pair_law(rows: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The laws of (bit of the target, column sum) without the target among the rows and with it.
-
-    Args:
-        rows: k >= 2, how many records are added up.
-        p: success probabilities, shape (d,).
-
-    Returns:
-        (low, law): law has shape (d, 2 sides, 2 bits, C), C a power of two; column c stands for the sum low + c, low of shape (d,).
+    `rows`: k >= 2, how many records are added up; `p`: success probabilities, shape (d,). Returns (low, law): law has
+    shape (d, 2 sides, 2 bits, C), C a power of two; column c stands for the sum low + c, low of shape (d,).
     """
     tables = binomial_table(rows, p), binomial_table(rows - 1, p)
     laws = [table.probabilities() for table in tables]

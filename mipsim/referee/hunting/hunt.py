@@ -132,28 +132,16 @@ def hunt(
 
 def judge_then_hunt(
     statement: Statement,
-    budget: float | str = AFTER_JUDGING,
-    confidence: float = CONFIDENCE,
-    seed: int = 0,
+    budget: float | str = AFTER_JUDGING,  # of the hunt, as for `hunt`
+    confidence: float = CONFIDENCE,  # family-wise over both, in (0, 1)
+    seed: int = 0,  # of both
     *,
-    games: int | None = None,
+    games: int | None = None,  # in each world, as for `judge` and `hunt`
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: bool | Callable[[str], object] = True,
+    progress: bool | Callable[[str], object] = True,  # as for both
 ) -> Outcome:
     """Judge a statement over its domain, then hunt it, unless the judged points decide it: each has half of the failure probability.
-
-    Args:
-        statement: what is judged and hunted.
-        budget: of the hunt, as for `hunt`.
-        confidence: family-wise over both, in (0, 1).
-        seed: of both.
-        games: in each world, as for `judge` and `hunt`.
-        checkpoint: of the hunt.
-        progress: as for both.
-
-    Raises:
-        ValueError: as both.
-        OSError: if the checkpoint cannot be written.
+    Raises ValueError as both; OSError if the checkpoint cannot be written.
     """
     spend = budget_of(budget)
     half = 0.5 + 0.5 * number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
@@ -433,11 +421,7 @@ STEPS = 30
 
 def shrink(search: Search, broken_probe: Probe, patience: Callable[[], bool]) -> Probe:
     """Return the simplest point that was met on the way from `broken_probe` and that still breaks the statement.
-
-    Args:
-        search: makes the probes.
-        broken_probe: where it is broken.
-        patience: called before each probe; whether to go on.
+    `search`: makes the probes; `patience`: called before each probe; whether to go on.
     """
     least, best = VISIBLE_SHARE * broken_probe.strain, broken_probe
     for _ in range(PASSES):
@@ -459,10 +443,8 @@ def shrink(search: Search, broken_probe: Probe, patience: Callable[[], bool]) ->
 
 def frontier(search: Search, broken_probe: Probe, patience: Callable[[], bool]) -> dict[str, Any]:
     """From a counterexample, how far each parameter alone can move with the statement still broken.
-
-    Returns:
-        For each parameter that can move: {"low": ..., "high": ...}, both broken, or the list of broken choices. Between the
-        ends it may stand again.
+    Returns for each parameter that can move: {"low": ..., "high": ...}, both broken, or the list of broken choices.
+    Between the ends it may stand again.
     """
     reach: dict[str, Any] = {}
     for name in search.statement.free:

@@ -31,28 +31,22 @@ from mipsim.referee.statement import Statement
 
 @dataclass
 class Search:
-    """The probes of a single hunt.
+    """The probes of a single hunt."""
 
-    Attributes:
-        statement, seed, budget: what was requested.
-        line: says how far it is.
-        probes, failures, findings: what was seen.
-        known: probes that were made, by point: they are not made again.
-        slowest: seconds of the slowest probe.
-        judging: what of the finalists is judged, for the progress line.
-    """
-
+    # statement, seed, budget: what was requested
     statement: Statement
     seed: int
     budget: Budget
-    line: ProgressLine
+    line: ProgressLine  # says how far it is
+    # probes, failures, findings: what was seen
     probes: list[Probe] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    # probes that were made, by point: they are not made again
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
     file: TextIO | None = None
-    slowest: float = 0.0
-    judging: str = ""
+    slowest: float = 0.0  # seconds of the slowest probe
+    judging: str = ""  # what of the finalists is judged, for the progress line
     last_probe: float = field(default_factory=time.perf_counter)
 
     def probe(self, at: Mapping[str, Any], phase: str) -> Probe | None:
@@ -140,11 +134,8 @@ class Search:
 
     def resume(self, path: str | os.PathLike[str]) -> None:
         """Read the probes of an earlier run, and write those of this run after them.
-
-        Raises:
-            ValueError: if the file belongs to another statement, domain or seed, if the statement was changed since, or if
-                it is no such file.
-            OSError: if it cannot be written.
+        Raises ValueError if the file belongs to another statement, domain or seed, if the statement was changed since, or
+        if it is no such file; OSError if it cannot be written.
         """
         header = {
             "statement": self.statement.name,
@@ -241,23 +232,14 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 @dataclass
 class Budget:
-    """A clock, or a counter.
+    """A clock, or a counter."""
 
-    Attributes:
-        text: as it was requested.
-        seconds: on the clock; inf where probes are counted.
-        probes: how many; inf where the clock counts.
-        used: probes that were made.
-        began: on the clock.
-        earlier: seconds that an earlier run spent on the probes which this run need not make again.
-    """
-
-    text: str
-    seconds: float
-    probes: float
-    used: int = 0
+    text: str  # as it was requested
+    seconds: float  # on the clock; inf where probes are counted
+    probes: float  # how many; inf where the clock counts
+    used: int = 0  # probes that were made
     began: float = field(default_factory=time.perf_counter)
-    earlier: float = 0.0
+    earlier: float = 0.0  # seconds that an earlier run spent on the probes which this run need not make again
 
     @property
     def spent(self) -> float:
@@ -272,12 +254,8 @@ class Budget:
 
 def budget_of(value: object) -> Budget:
     """Read a budget.
-
-    Args:
-        value: seconds, or text such as "45s", "2m", "1.5h" or "500 probes".
-
-    Raises:
-        ValueError: if it is 0, negative, or no budget.
+    `value`: seconds, or text such as "45s", "2m", "1.5h" or "500 probes". Raises ValueError if it is 0, negative, or no
+    budget.
     """
     wrong = ValueError(
         f"budget is {value!r}; it must be seconds > 0, or text such as '45s', '2m' or '500 probes'"
@@ -303,9 +281,6 @@ def definition(statement: Statement) -> str:
     Functions are compared as Python reads them, without comments, docstrings and line breaks. The functions and plain
     constants of the same file that they name are part of them; what other files hold, and what may change while a program
     runs (lists, mappings, arrays), is not looked at.
-
-    Args:
-        statement: any statement.
     """
     functions = [statement.where, statement.claimed, statement.truth, getattr(statement.kind, "sizes", None)]
     if callable(rate := getattr(statement.kind, "rate", None)):

@@ -41,12 +41,7 @@ ORDERED = 0.02
 
 def empirical(value: Played | Samplers, games: int, seed: int, confidence: float) -> EmpiricalTradeOff:
     """Play, or draw, and count at thresholds that were fixed before.
-
-    Args:
-        value: what is played.
-        games: in each world.
-        seed: in [0, 2^63).
-        confidence: of the curve's band.
+    `games`: in each world; `seed`: in [0, 2^63); `confidence`: of the curve's band.
     """
     if isinstance(value, Played):
         shared = with_shared_functions(value)
@@ -68,12 +63,8 @@ def estimated(
     Where all four cells of a threshold have counts enough, an end is so many standard errors away. Elsewhere it comes from one-sided
     Clopper-Pearson limits of both rates, so that worlds which no game confuses show a large gap; the gap is then the end next to 0.
 
-    Args:
-        claimed: the claimed curve.
-        value: what is played.
-        games: in each world.
-        seed: in [0, 2^62).
-        errors: standard errors, > 0; a limit has the failure probability of as many.
+    `claimed`: the claimed curve; `games`: in each world; `seed`: in [0, 2^62); `errors`: standard errors, > 0; a limit
+    has the failure probability of as many.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -105,29 +96,17 @@ def estimated(
 
 
 def judge_games(
-    kind: Kind,
+    kind: Kind,  # a bound, an ordering or an equality
     claimed: AbstractTradeOff,
     value: Played | Samplers,
     at: Mapping[str, Any],
-    games: int,
-    seed: int,
-    risk: float,
-    detail: str = "",
-    plain: bool = True,
+    games: int,  # in each world
+    seed: int,  # in [0, 2^63)
+    risk: float,  # failure probability of this point
+    detail: str = "",  # further words for the reader
+    plain: bool = True,  # whether plain games are played; else tilted ones alone, with all of the risk
 ) -> PointResult:
-    """Judge a claimed curve by games; half of the risk goes to tilted ones where the claim is about rare rates too.
-
-    Args:
-        kind: a bound, an ordering or an equality.
-        claimed: the claimed curve.
-        value: what is played.
-        at: the point.
-        games: in each world.
-        seed: in [0, 2^63).
-        risk: failure probability of this point.
-        detail: further words for the reader.
-        plain: whether plain games are played; else tilted ones alone, with all of the risk.
-    """
+    """Judge a claimed curve by games; half of the risk goes to tilted ones where the claim is about rare rates too."""
     rare = isinstance(value, Played) and kind.floor < RARE[-1] and can_be_tilted(value)
     share = risk / 2 if rare and plain else risk
     # Half of it for the rates themselves, where only those above a floor are claimed.

@@ -60,21 +60,17 @@ class Curve(Protocol):
 
 @dataclass(frozen=True)
 class Size:
-    """What a single size shows: the least and the largest signed gap, and the curves if there are any.
+    """What a single size shows: the least and the largest signed gap, and the curves if there are any."""
 
-    Attributes:
-        low, high: the least and the largest computed gap; positive where the attacker is stronger than claimed.
-            Infinite where exactly one of both curves is 0 or 1.
-        evidence: the curves.
-        error: proven bound on the error of `low` and `high` that comes from the exact distribution; 0 for a closed form.
-        below, above: how far the gap may pass `low` and `high`, error included, between the points that were compared, and
-            at points where the distribution is known worse.
-    """
-
+    # low, high: the least and the largest computed gap; positive where the attacker is stronger than claimed. Infinite
+    # where exactly one of both curves is 0 or 1
     low: float
     high: float
     evidence: CurveEvidence | None = None
+    # proven bound on the error of `low` and `high` that comes from the exact distribution; 0 for a closed form
     error: float = 0.0
+    # below, above: how far the gap may pass `low` and `high`, error included, between the points that were compared, and
+    # at points where the distribution is known worse
     below: float = 0.0
     above: float = 0.0
 
@@ -90,12 +86,16 @@ class Size:
 
 
 def curve_gap(
+    # the FNR as a function of the FPR, or an object with `beta`, and `rates_at` if its error is bounded
     exact: Beta | Curve,
-    claimed: Beta | Curve,
-    label: str = "",
+    claimed: Beta | Curve,  # the same for the claim; an object or a function
+    label: str = "",  # what the plot is called
     *,
-    floor: float = FLOOR,
+    floor: float = FLOOR,  # the least error rate that is judged, in (0, 1/2)
+    # whether both curves are meant to be convex. That of a score that is no likelihood ratio need not be; then, and where
+    # a curve is surely not convex at the first points, only monotony bounds what lies between
     convex: bool = True,
+    # in probits, what may be left between two points (or 1% of the gap, if that is more)
     resolution: float = RESOLUTION,
 ) -> Size:
     """Return the extremes over alpha of Phi^-1(claimed FNR) - Phi^-1(exact FNR), an error in the local mu.
@@ -105,18 +105,8 @@ def curve_gap(
     That is bounded by convexity: between two points a convex curve runs below its chord and above the chords of its
     neighbours prolonged. For two piecewise linear curves this ends at their corners.
 
-    Args:
-        exact: the FNR as a function of the FPR, or an object with `beta`, and `rates_at` if its error is bounded.
-        claimed: the same for the claim; an object or a function.
-        label: what the plot is called.
-        floor: the least error rate that is judged, in (0, 1/2).
-        convex: whether both curves are meant to be convex. That of a score that is no likelihood ratio need not be; then, and
-            where a curve is surely not convex at the first points, only monotony bounds what lies between.
-        resolution: in probits, what may be left between two points (or 1% of the gap, if that is more).
-
-    Raises:
-        UndefinedError: if a curve returns NaN.
-        ValueError: if there is no alpha at which the claimed FNR is in the range.
+    Raises UndefinedError if a curve returns NaN; ValueError if there is no alpha at which the claimed FNR is in the
+    range.
     """
     if not 0.0 < floor < 0.5:
         raise ValueError(f"floor is {floor:g}; it must lie in (0, 0.5)")
@@ -197,11 +187,7 @@ def _extreme(gap: np.ndarray, least: np.ndarray, most: np.ndarray) -> tuple[floa
 
 def gap_ends(alpha: np.ndarray, wanted: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Between what each gap lies, by the proven brackets of both curves and, below `FLOOR`, by rounding; shape (m,) each.
-
-    Args:
-        alpha: FPRs, shape (m,).
-        wanted: the claim's `bounds_of` there, shape (4, m).
-        actual: those of the distribution.
+    `alpha`: FPRs, shape (m,); `wanted`: the claim's `bounds_of` there, shape (4, m); `actual`: those of the distribution.
     """
     upper, lower = middle_of(wanted), middle_of(actual)
     lost = _lost_digits(alpha, upper)
@@ -264,10 +250,7 @@ def _corners(curve: Beta | Curve) -> np.ndarray:
 
 def bounds_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
     """Lower and upper bound of the FNR, then of the TPR, at the FPRs alpha, shape (4, m), by a single evaluation of the curve.
-
-    Raises:
-        UndefinedError: if the curve returns NaN.
-        ValueError: if it returns another shape.
+    Raises UndefinedError if the curve returns NaN; ValueError if it returns another shape.
     """
     return _bounds(curve, label)(alpha)
 
@@ -379,12 +362,8 @@ def _enough(largest: float, resolution: float) -> float:
 
 def law_errors(alpha: np.ndarray, wanted: np.ndarray, actual: np.ndarray, gap: np.ndarray) -> np.ndarray:
     """What each gap may be off, in probits: by the proven bracket of the distribution and, below `FLOOR`, by rounding; shape (m,).
-
-    Args:
-        alpha: FPRs, shape (m,).
-        wanted: the claim's FNR and TPR there, shape (2, m).
-        actual: the distribution's `bounds_of` there, shape (4, m).
-        gap: between claim and distribution, shape (m,).
+    `alpha`: FPRs, shape (m,); `wanted`: the claim's FNR and TPR there, shape (2, m); `actual`: the distribution's
+    `bounds_of` there, shape (4, m); `gap`: between claim and distribution, shape (m,).
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
@@ -437,13 +416,9 @@ def exceed(
     alpha: np.ndarray, upper: np.ndarray, lower: np.ndarray, largest: float, convex: bool
 ) -> np.ndarray:
     """How far Phi^-1(upper) - Phi^-1(lower) may exceed `largest` inside each of the intervals; <= 0 where it cannot.
-
-    Args:
-        alpha: increasing, shape (m,).
-        upper: rates and their complements, shape (2, m): 1 - f keeps the digits of an f near 1.
-        lower: the same for the other curve.
-        largest: the largest gap at the points.
-        convex: whether both curves are convex; else only monotony bounds what lies between.
+    `alpha`: increasing, shape (m,); `upper`: rates and their complements, shape (2, m): 1 - f keeps the digits of an f
+    near 1; `lower`: the same for the other curve; `largest`: the largest gap at the points; `convex`: whether both curves
+    are convex; else only monotony bounds what lies between.
     """
     left, right = slice(None, -1), slice(1, None)
     high = (upper[0, left] + lower[0, right]) > 1.0  # of two ways to write a rate, that with more digits

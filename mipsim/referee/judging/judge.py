@@ -131,38 +131,24 @@ def judge(
 
 def judge_points(
     statement: Statement,
-    points: Sequence[Point],
-    sampled: int,
-    risk: float,
+    points: Sequence[Point],  # each lies in its domain
+    sampled: int,  # how many of the last points were spread over the domain
+    risk: float,  # failure probability of each point
     *,
-    confidence: float,
+    confidence: float,  # family-wise; stated with the result
     seed: int,
-    games: int,
-    failures: Sequence[Failure] = (),
+    games: int,  # in each world
+    failures: Sequence[Failure] = (),  # points whose functions raised an error
+    # called with its place before each point is judged; what it raises ends the judging
     before: Callable[[int], None] | None = None,
-    purpose: str = "judge",
+    purpose: str = "judge",  # sets the games apart from those of other judges with the same seed
+    # whether the second route runs at every refuted point, or only at the two that a report shows: the simplest, and that
+    # of the largest gap
     again: bool = True,
-    known: dict[Any, PointResult] | None = None,
-    which: str = "",
+    known: dict[Any, PointResult] | None = None,  # as for `judge_point`
+    which: str = "",  # what points they are, in words
 ) -> Outcome:
-    """Judge a statement at checked points.
-
-    Args:
-        statement: what is judged.
-        points: each lies in its domain.
-        sampled: how many of the last points were spread over the domain.
-        risk: failure probability of each point.
-        confidence: family-wise; stated with the result.
-        seed: of the games.
-        games: in each world.
-        failures: points whose functions raised an error.
-        before: called with its place before each point is judged; what it raises ends the judging.
-        purpose: sets the games apart from those of other judges with the same seed.
-        again: whether the second route runs at every refuted point, or only at the two that a report shows: the simplest, and that of
-            the largest gap.
-        known: as for `judge_point`.
-        which: what points they are, in words.
-    """
+    """Judge a statement at checked points."""
     began = time.perf_counter()
     judged: list[PointResult] = []
     findings: list[Finding] = []
@@ -216,11 +202,7 @@ def judge_points(
 
 def chance_in(judged: Sequence[PointResult], confidence: float, risk: float) -> str:
     """What chance there is in judged points, in words: none where no games were played.
-
-    Args:
-        judged: the points.
-        confidence: family-wise.
-        risk: of a single point; left out of the words if it is NaN.
+    `confidence`: family-wise; `risk`: of a single point; left out of the words if it is NaN.
     """
     games = sorted({item.games for item in judged if item.random})
     if not games:
@@ -232,12 +214,7 @@ def chance_in(judged: Sequence[PointResult], confidence: float, risk: float) -> 
 
 def which_points(own: int, total: int, ends: int, spread: int) -> str:
     """What points were judged, in words.
-
-    Args:
-        own: listed by the statement.
-        total: of all.
-        ends: corners of the domain.
-        spread: over the domain.
+    `own`: listed by the statement; `ends`: corners of the domain; `spread`: over the domain.
 
     Examples:
         >>> which_points(2, 6, 0, 4)
@@ -291,10 +268,7 @@ def spread_points(statement: Statement, count: int, seed: int) -> tuple[list[Poi
 
     A larger number of points extends a smaller number; two statements with the same domain have the same points.
 
-    Args:
-        statement: gives the domain.
-        count: how many of both, >= 0.
-        seed: of the sequence.
+    `statement`: gives the domain; `count`: how many of both, >= 0.
     """
     sample = (
         list(itertools.islice((item for item in draws(statement, seed) if item.even), count)) if count else []

@@ -115,9 +115,7 @@ def probits_of(claimed: AbstractTradeOff, bound: float, floor: float) -> float:
 
 def tolerance_of(kind: Kind, claimed: AbstractTradeOff | Number) -> float:
     """What counts as equal: what the kind declares, else the smaller of 0.02 probits and 2% of mu, or 2% of the number.
-
-    Raises:
-        ValueError: if the claim is about 0 and no absolute tolerance was declared.
+    Raises ValueError if the claim is about 0 and no absolute tolerance was declared.
     """
     given = getattr(kind, "tolerance", None)
     if given is not None:
@@ -129,23 +127,14 @@ def tolerance_of(kind: Kind, claimed: AbstractTradeOff | Number) -> float:
 
 
 def size_of(
-    kind: Kind,
+    kind: Kind,  # gives the floor
     claimed: AbstractTradeOff | Number,
-    truth: AbstractTradeOff | Number,
-    optimal: bool,
-    label: str,
+    truth: AbstractTradeOff | Number,  # the truth; of the same sort
+    optimal: bool,  # whether the truth is the best attacker's, so that its curve is convex
+    label: str,  # what the picture is called
 ) -> Size:
     """The signed gaps, truth against claim, with their proven errors, over the whole curve.
-
-    Args:
-        kind: gives the floor.
-        claimed: the claim.
-        truth: the truth; of the same sort.
-        optimal: whether the truth is the best attacker's, so that its curve is convex.
-        label: what the picture is called.
-
-    Raises:
-        ValueError: if either is a curve and the other a number.
+    Raises ValueError if either is a curve and the other a number.
     """
     if isinstance(claimed, Number) or isinstance(truth, Number):
         if not (isinstance(claimed, Number) and isinstance(truth, Number)):
@@ -349,9 +338,7 @@ DECIDES = 1e-3
 
 def number_tolerance(claimed: float) -> float:
     """Return what counts as equal for a claimed number: 2% of it.
-
-    Raises:
-        ValueError: if it is 0 or not finite: the judge then needs an absolute tolerance.
+    Raises ValueError if it is 0 or not finite: the judge then needs an absolute tolerance.
     """
     if claimed == 0 or not math.isfinite(claimed):
         raise ValueError(
@@ -361,13 +348,13 @@ def number_tolerance(claimed: float) -> float:
 
 
 def judge_bound(
-    gap: Size,
+    gap: Size,  # truth less bound (positive: the bound is passed), of which `high` counts, with its proven error
     parameters: dict[str, Any],
     *,
     unit: str = "probit",
-    scale: float = 1.0,
-    route: str = "exact law",
-    detail: str = "",
+    scale: float = 1.0,  # size of the numbers whose difference the gap is, in which float64 rounds
+    route: str = "exact law",  # how the gap was computed
+    detail: str = "",  # a sentence for the reader
 ) -> PointResult:
     """Judge a bound by an exact distribution: there is no tolerance, only the distribution's own proven error and float64 rounding.
 
@@ -375,16 +362,7 @@ def judge_bound(
     pass it: a bound that is attained can be seen to hold to the distribution's error only, and `interval` and `smallest_tolerance`
     say how far above zero that reaches. INCONCLUSIVE: the error is too large for either.
 
-    Args:
-        gap: truth less bound (positive: the bound is passed), of which `high` counts, with its proven error.
-        parameters: of the point.
-        unit: of the gap.
-        scale: size of the numbers whose difference the gap is, in which float64 rounds.
-        route: how the gap was computed.
-        detail: a sentence for the reader.
-
-    Raises:
-        ValueError: if the gap is NaN or the error is not >= 0.
+    Raises ValueError if the gap is NaN or the error is not >= 0.
     """
     value, error = gap.high, _proven(gap.high, gap.error)
     rounding = ROUNDING * max(1.0, abs(scale))
@@ -416,29 +394,20 @@ def judge_bound(
 
 
 def judge_equality(
-    gap: Size,
+    gap: Size,  # truth less claim, with its proven error
     parameters: dict[str, Any],
     *,
-    tolerance: float,
+    tolerance: float,  # >= 0, in `unit`
     unit: str = "probit",
-    route: str = "exact law",
-    detail: str = "",
+    route: str = "exact law",  # how the gap was computed
+    detail: str = "",  # a sentence for the reader
 ) -> PointResult:
     """Judge an approximate equality by an exact distribution.
 
     CONFIRMED: the gap with its error is inside the tolerance. REFUTED: it is outside by more than its error. Otherwise
     INCONCLUSIVE. Where it is not confirmed, `smallest_tolerance` and `detail` say to what it holds.
 
-    Args:
-        gap: truth less claim, with its proven error.
-        parameters: of the point.
-        tolerance: >= 0, in `unit`.
-        unit: of the gap.
-        route: how the gap was computed.
-        detail: a sentence for the reader.
-
-    Raises:
-        ValueError: if the gap is NaN or the tolerance is not finite and >= 0.
+    Raises ValueError if the gap is NaN or the tolerance is not finite and >= 0.
     """
     if not 0.0 <= tolerance < math.inf:
         raise ValueError(f"tolerance is {tolerance}; it must be finite and >= 0")

@@ -31,20 +31,13 @@ from mipsim.tradeoff.base import AbstractTradeOff
 
 def judge_sequence(
     kind: Limit,
+    # (claimed, truth, whether the truth is the best attacker's) at a size
     pair: Callable[[int], tuple[AbstractTradeOff | Number, AbstractTradeOff | Number, bool]],
-    at: Mapping[str, Any],
-    sizes: tuple[int, ...],
-    route: str,
+    at: Mapping[str, Any],  # the point, without what grows
+    sizes: tuple[int, ...],  # at least six
+    route: str,  # how the gaps are computed
 ) -> PointResult:
-    """Judge a limit at growing sizes.
-
-    Args:
-        kind: the limit.
-        pair: (claimed, truth, whether the truth is the best attacker's) at a size.
-        at: the point, without what grows.
-        sizes: at least six.
-        route: how the gaps are computed.
-    """
+    """Judge a limit at growing sizes."""
     seen: dict[int, Size] = {}
     last = pair(sizes[-1])[0]
     rate = rate_of(kind, at)
@@ -129,34 +122,24 @@ def _by_rate(
 
 
 def judge_limit(
-    at: Callable[[int], Size],
-    tolerance: float,
+    at: Callable[[int], Size],  # the gaps at a size, with their errors
+    tolerance: float,  # what counts as equal to the limit, > 0, in `unit`
     parameters: dict[str, Any],
     *,
-    sizes: Sequence[int],
+    sizes: Sequence[int],  # at least six, each at least twice the previous
     unit: str = "probit",
+    # whether the statement is a bound in the limit: only positive gaps count against it, but negative ones that rise must
+    # be seen to stay at or below zero
     bound: bool = False,
-    size_name: str = "n",
-    route: str = "exact law",
+    size_name: str = "n",  # what grows
+    route: str = "exact law",  # how the gaps were computed
 ) -> PointResult:
     """Judge a limit by the rule of `mipsim.referee.limit_verdict`, on the least and on the largest gap of each size.
 
     CONFIRMED: both tend to zero; or the gap that is farther from zero at every size does, and the other is not REFUTED.
     REFUTED: either does not. Otherwise INCONCLUSIVE, also where an error is infinite; `detail` says why.
 
-    Args:
-        at: the gaps at a size, with their errors.
-        tolerance: what counts as equal to the limit, > 0, in `unit`.
-        parameters: of the point.
-        sizes: at least six, each at least twice the previous.
-        unit: of the gaps.
-        bound: whether the statement is a bound in the limit: only positive gaps count against it, but negative ones
-            that rise must be seen to stay at or below zero.
-        size_name: what grows.
-        route: how the gaps were computed.
-
-    Raises:
-        ValueError: if there are fewer than six sizes, or a gap is NaN.
+    Raises ValueError if there are fewer than six sizes, or a gap is NaN.
     """
     result = [at(n) for n in sizes]
     # A gap that is known from a single side is no value to fit, as an infinite gap is none, where enough sizes are left.
@@ -560,22 +543,17 @@ NOISES = np.concatenate([[0.0], np.geomspace(1e-10, 3.0, 60)])
 
 @dataclass(frozen=True)
 class Fits:
-    """Fits g + c phi, for each shape phi and each of the two kinds of noise, at its likeliest size.
+    """Fits g + c phi, for each shape phi and each of the two kinds of noise, at its likeliest size."""
 
-    Attributes:
-        g, c: shape (2 k,) for k shapes, first with noise of constant size, then with noise in proportion to phi.
-        error: standard error of g.
-        loglik: log-likelihood.
-        moved: how far c phi moves from the first size to the last.
-        unexplained: root mean square of the residuals, as a share of the standard deviation of the sequence.
-    """
-
+    # g, c: shape (2 k,) for k shapes, first with noise of constant size, then with noise in proportion to phi
     g: np.ndarray
     c: np.ndarray
-    error: np.ndarray
-    loglik: np.ndarray
-    moved: np.ndarray
-    unexplained: np.ndarray
+    error: np.ndarray  # standard error of g
+    loglik: np.ndarray  # log-likelihood
+    moved: np.ndarray  # how far c phi moves from the first size to the last
+    unexplained: (
+        np.ndarray
+    )  # root mean square of the residuals, as a share of the standard deviation of the sequence
 
 
 def power_shapes(n: np.ndarray) -> np.ndarray:
@@ -605,11 +583,8 @@ def slow_shapes(n: np.ndarray) -> np.ndarray:
 
 def fits(shapes: np.ndarray, y: np.ndarray, errors: np.ndarray) -> Fits:
     """Fit g + c phi by weighted least squares, for each shape and each kind of noise.
-
-    Args:
-        shapes: phi at the sizes, positive, shape (k, m).
-        y: the sequence, shape (m,).
-        errors: known standard errors, > 0, shape (m,); the noise of the fit is added to them.
+    `shapes`: phi at the sizes, positive, shape (k, m); `y`: the sequence, shape (m,); `errors`: known standard errors, >
+    0, shape (m,); the noise of the fit is added to them.
 
     Examples:
         >>> n = np.array([1.0, 2.0, 4.0, 8.0, 16.0])

@@ -66,19 +66,12 @@ SMALL_ERROR = 1e-7
 
 @dataclass(frozen=True)
 class Look:
-    """What a quick look saw.
+    """What a quick look saw."""
 
-    Attributes:
-        strain: how far the statement is broken (or, for `Exists`, how far it is satisfied); positive: it seems to be.
-        gap: truth less claim where it is most so, in the statement's unit.
-        definite: whether proven errors are all that it leaves open: no chance, no limit.
-        finding: why the claimed curve is no trade-off function; empty if it is.
-    """
-
-    strain: float
-    gap: float
-    definite: bool = True
-    finding: str = ""
+    strain: float  # how far the statement is broken (or, for `Exists`, how far it is satisfied); positive: it seems to be
+    gap: float  # truth less claim where it is most so, in the statement's unit
+    definite: bool = True  # whether proven errors are all that it leaves open: no chance, no limit
+    finding: str = ""  # why the claimed curve is no trade-off function; empty if it is
 
 
 def point_seed(seed: int, name: str, at: Mapping[str, Any], what: str = "judge") -> int:
@@ -99,8 +92,7 @@ def check_repeatable(statement: Statement, at: Mapping[str, Any]) -> None:
     Curves are compared at nine FPRs, samplers by 16 draws from generators of the same seed. What a function raises is for the
     judge to record.
 
-    Raises:
-        ValueError: if `claimed` or `truth` returned another value the second time.
+    Raises ValueError if `claimed` or `truth` returned another value the second time.
     """
     kind = inner(statement.kind)
     for role in ("claimed", "truth"):
@@ -148,10 +140,7 @@ def affordable_games(value: Played | Samplers | None, points: int, seconds: floa
 
     A number that rests on the clock makes no verdict unsound: it is fixed before any game that counts, by games that do not.
 
-    Args:
-        value: what is played at any of the points; None: nothing.
-        points: how many.
-        seconds: for all of them.
+    `value`: what is played at any of the points; None: nothing; `seconds`: for all of them.
     """
     if value is None:
         return GAMES
@@ -179,15 +168,8 @@ def lawful(value: Value) -> tuple[AbstractTradeOff | Number | None, bool]:
 
 def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PROBE_GAMES) -> Look:
     """Estimate the gap at a point quickly, by exact distributions on a coarse grid, or else by a few games.
-
-    Args:
-        statement: the statement.
-        at: a point of its domain.
-        seed: of the games, if any.
-        games: in each world, where no exact distribution is known.
-
-    Raises:
-        Exception: whatever the statement's own functions raise; ValueError for what they must not return.
+    `at`: a point of its domain; `seed`: of the games, if any; `games`: in each world, where no exact distribution is
+    known. Raises Exception: whatever the statement's own functions raise; ValueError for what they must not return.
     """
     kind = inner(statement.kind)
     full = dict(at)
@@ -255,12 +237,14 @@ def _curve(value: AbstractTradeOff | Number) -> AbstractTradeOff:
 
 def judge_point(
     statement: Statement,
-    at: Mapping[str, Any],
+    at: Mapping[str, Any],  # a point of its domain
     *,
-    risk: float,
-    games: int,
-    seed: int,
-    again: bool = True,
+    risk: float,  # failure probability of this point; exact distributions use none of it
+    games: int,  # in each world, where games are played
+    seed: int,  # in [0, 2^62)
+    again: bool = True,  # whether to run the second route, if any, where the statement is refuted
+    # results by exact distributions of statements that compare the same two functions, stored here and read from here;
+    # only for functions that return the same at every call
     known: dict[Any, PointResult] | None = None,
 ) -> PointResult:
     """Judge a statement at a single point.
@@ -268,18 +252,7 @@ def judge_point(
     By exact distributions where claim and truth have them, else by games; where the distribution's error is too large for rare rates, by
     tilted games there. A bound is confirmed only if the truth is the best attacker's.
 
-    Args:
-        statement: the statement.
-        at: a point of its domain.
-        risk: failure probability of this point; exact distributions use none of it.
-        games: in each world, where games are played.
-        seed: in [0, 2^62).
-        again: whether to run the second route, if any, where the statement is refuted.
-        known: results by exact distributions of statements that compare the same two functions, stored here and read from here; only for
-            functions that return the same at every call.
-
-    Raises:
-        Exception: whatever the statement's own functions raise; ValueError for what they must not return.
+    Raises Exception: whatever the statement's own functions raise; ValueError for what they must not return.
     """
     key = None if known is None else _compared(statement, at)
     result = None if known is None or key is None else known.get(key)

@@ -40,11 +40,7 @@ _TRIED: dict[Any, bool] = {}
 
 
 def with_shared_functions(value: Played) -> Played:
-    """The same game and attack, in which functions that differ in numbers only are equal to JAX; what cannot be shared stays as it is.
-
-    Args:
-        value: a game and an attack.
-    """
+    """The same game and attack, in which functions that differ in numbers only are equal to JAX; what cannot be shared stays as it is."""
     game, attack = value.game, value.attack
     mechanism: Any = getattr(game, "mechanism", None)
     literal = isinstance(mechanism, FunctionMechanism)

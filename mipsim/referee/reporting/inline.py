@@ -7,12 +7,8 @@ from html import escape
 
 def inline(text: str, colours: Mapping[str, str], description: str, name: str) -> str:
     """Return what matplotlib wrote as a small element in the page's colours that clashes with no other.
-
-    Args:
-        text: an SVG document by matplotlib.
-        colours: CSS variable -> the colour that stands for it in `text`.
-        description: what a screen reader reads.
-        name: prefix of every id.
+    `text`: an SVG document by matplotlib; `colours`: CSS variable -> the colour that stands for it in `text`;
+    `description`: what a screen reader reads; `name`: prefix of every id.
 
     Examples:
         >>> file = '<?xml?><svg viewBox="0 0 9 9"><path style="fill: #010203"/></svg>'

@@ -16,10 +16,7 @@ from mipsim.referee.statement import Statement
 
 def standing(outcome: Outcome, correction: Statement | None) -> str:
     """The verdict, with the defect of what is refuted.
-
-    Args:
-        outcome: what judging or hunting returned.
-        correction: the corrected statement, if there is any.
+    `outcome`: what judging or hunting returned; `correction`: the corrected statement, if there is any.
     """
     defect = defect_of(outcome, correction)
     return str(outcome.verdict) if defect is None else f"{outcome.verdict}: {defect}"
@@ -27,10 +24,7 @@ def standing(outcome: Outcome, correction: Statement | None) -> str:
 
 def counts(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> dict[str, dict[str, int]]:
     """How many "statements" and "corrections" have each `standing`, the good news first; only what occurs.
-
-    Args:
-        outcomes: what is counted.
-        known: statements among which corrections are looked up.
+    `known`: statements among which corrections are looked up.
 
     Examples:
         >>> counts([], [])
@@ -55,9 +49,7 @@ def _good_news_first(word: str) -> tuple[int, int]:
 
 def cells(outcome: Outcome) -> list[tuple[str, str]]:
     """The numbers of a row in the table of verdicts: what the page's script sorts by, and what is read.
-
-    Args:
-        outcome: what judging or hunting returned.
+    `outcome`: what judging or hunting returned.
     """
     worst, (low, high) = outcome.worst, outcome.interval
     points = len(outcome.judged) + len(outcome.probes)
@@ -76,9 +68,7 @@ def cells(outcome: Outcome) -> list[tuple[str, str]]:
 
 def searched(statement: Statement) -> str:
     """The words by which the page's search finds a statement.
-
-    Args:
-        statement: of a row in the table of verdicts.
+    `statement`: of a row in the table of verdicts.
     """
     quote = "" if statement.quote is None else statement.quote.text
     return " ".join(f"{statement.name} {statement.source} {statement.says} {quote}".lower().split())

@@ -82,10 +82,8 @@ def report(results: Outcome | Sequence[Outcome], folder: str | os.PathLike[str])
 
 def record(outcome: Outcome, correction: Statement | None = None) -> dict[str, Any]:
     """The outcome as JSON holds it.
-
-    Args:
-        outcome: what judging or hunting returned.
-        correction: the corrected statement, which tells a missing condition from a wrong formula.
+    `outcome`: what judging or hunting returned; `correction`: the corrected statement, which tells a missing condition
+    from a wrong formula.
     """
     return plain(
         {
@@ -118,36 +116,24 @@ def record(outcome: Outcome, correction: Statement | None = None) -> dict[str, A
 
 
 def page(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[Outcome],  # a section each, in this order
     *,
+    # statements beside those of `outcomes` among which corrections are looked up
     known: Sequence[Statement] = (),
-    title: str = "The referee’s report",
-    lead: str = LEAD,
-    facts: Mapping[str, str] | None = None,
-    note: str = "",
-    data: str = "results.json",
+    title: str = "The referee’s report",  # the head of the page
+    lead: str = LEAD,  # the words below it
+    facts: Mapping[str, str] | None = None,  # names and values of the settings
+    note: str = "",  # what the reader must know first, such as that the run is not finished
+    data: str = "results.json",  # the file beside the page that holds the same
+    # the command that shows a judged point again; else that of `mipsim judge`
     commands: Callable[[Outcome, PointResult], str] | None = None,
-    hunts: Mapping[str, str] | None = None,
-    extents: Callable[[Outcome], str] = lambda outcome: outcome.extent,
+    hunts: Mapping[str, str] | None = None,  # name -> description of the hunts of a statement
+    extents: Callable[[Outcome], str] = lambda outcome: outcome.extent,  # where a CONFIRMED holds, in words
+    # what a statement belongs to, such as a paper: the table can be narrowed to a single group
     groups: Callable[[Statement], str] | None = None,
-    links: Mapping[str, tuple[str, str]] | None = None,
+    links: Mapping[str, tuple[str, str]] | None = None,  # group -> its full title, and an address or ""
 ) -> str:
-    """Return the whole page as a single HTML document that needs nothing beside it.
-
-    Args:
-        outcomes: a section each, in this order.
-        known: statements beside those of `outcomes` among which corrections are looked up.
-        title: the head of the page.
-        lead: the words below it.
-        facts: names and values of the settings.
-        note: what the reader must know first, such as that the run is not finished.
-        data: the file beside the page that holds the same.
-        commands: the command that shows a judged point again; else that of `mipsim judge`.
-        hunts: name -> description of the hunts of a statement.
-        extents: where a CONFIRMED holds, in words.
-        groups: what a statement belongs to, such as a paper: the table can be narrowed to a single group.
-        links: group -> its full title, and an address or "".
-    """
+    """Return the whole page as a single HTML document that needs nothing beside it."""
     known = [*(item.statement for item in outcomes), *known]
     met = Counter[str]()
     rows = []

@@ -15,15 +15,10 @@ from mipsim.referee.reporting.where import where_map
 
 
 class Pictures(NamedTuple):
-    """`<svg>` elements, empty where there is nothing to draw.
+    """`<svg>` elements, empty where there is nothing to draw."""
 
-    Attributes:
-        where: the map of where the statement holds.
-        curve: truth and claim at its worst point.
-    """
-
-    where: str
-    curve: str
+    where: str  # the map of where the statement holds
+    curve: str  # truth and claim at its worst point
 
 
 _PICTURES: WeakKeyDictionary[Outcome, Pictures] = WeakKeyDictionary()

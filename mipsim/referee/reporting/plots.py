@@ -61,15 +61,10 @@ STYLE: dict[Any, Any] = {
 
 def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str, name: str) -> str:
     """Draw a single piece of evidence.
-
-    Args:
-        evidence: the curve, plotted on linear and on logarithmic axes side by side, or the trend.
-        verdict: of the point; stated in the description that a screen reader reads.
-        title: what the picture shows, for that description.
-        name: unique on the page; it prefixes every id in the SVG.
-
-    Returns:
-        An `<svg>` element that stands alone: no declaration, no external reference.
+    `evidence`: the curve, plotted on linear and on logarithmic axes side by side, or the trend; `verdict`: of the point;
+    stated in the description that a screen reader reads; `title`: what the picture shows, for that description; `name`:
+    unique on the page; it prefixes every id in the SVG. Returns an `<svg>` element that stands alone: no declaration, no
+    external reference.
     """
 
     def draw(figure: Figure) -> None:
@@ -85,12 +80,8 @@ def to_svg(
     draw: Callable[[Figure], None], description: str, name: str, colours: Mapping[str, str] = ROLES
 ) -> str:
     """Return what `draw` puts on an empty figure as an `<svg>` element in the page's colours.
-
-    Args:
-        draw: draws on a matplotlib figure of 7.2 by 3.1 inches.
-        description: what a screen reader reads.
-        name: unique on the page.
-        colours: CSS variable -> the colour that stands for it.
+    `draw`: draws on a matplotlib figure of 7.2 by 3.1 inches; `description`: what a screen reader reads; `name`: unique
+    on the page; `colours`: CSS variable -> the colour that stands for it.
     """
     matplotlib, module = (optional(name, "pictures", "plot") for name in ("matplotlib", "matplotlib.figure"))
     with matplotlib.rc_context(STYLE):

@@ -56,12 +56,10 @@ def environment() -> Environment:
 
 def document(template: str, *, scripted: bool = False, **words: Any) -> str:
     """Return a whole page.
-
-    Args:
-        template: name of a file that fills `document.html`.
-        scripted: whether the page runs the script of its table.
-        words: what the template takes; for the frame `title`, `lead` (the words below the title), `of` (what the page is about, for
-            the title of the window), `note` (what the reader must know first) and `data` (the file beside it that holds the same).
+    `template`: name of a file that fills `document.html`; `scripted`: whether the page runs the script of its table;
+    `words`: what the template takes; for the frame `title`, `lead` (the words below the title), `of` (what the page is
+    about, for the title of the window), `note` (what the reader must know first) and `data` (the file beside it that
+    holds the same).
 
     Examples:
         >>> document("document.html", title="A & B", lead="words").count("A &amp; B")

@@ -108,10 +108,7 @@ def _explained(values: np.ndarray, cell: np.ndarray) -> float:
 
 def where_map(outcome: Outcome, name: str) -> str:
     """Return the map as an `<svg>` element; empty where there is nothing to draw.
-
-    Args:
-        outcome: a statement with its probes or judged points.
-        name: unique on the page.
+    `outcome`: a statement with its probes or judged points; `name`: unique on the page.
     """
     axes_names = list(importance(outcome))[:2]
     rows = seen(outcome)
