@@ -18,14 +18,9 @@ if TYPE_CHECKING:  # --help need not wait for JAX
 
 def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | None = None) -> int:
     """Run the command.
-
-    Args:
-        argv: the arguments; those of the process if None.
-        register: the statements; `verify.register.REGISTER` if None.
-
-    Returns:
-        0 when all were judged, 1 when a statement could not be, 2 for bad arguments, 130, 143 or 129 when Ctrl-C, SIGTERM or SIGHUP
-        interrupted it (the report then holds what was finished).
+    `argv`: the arguments; those of the process if None; `register`: the statements; `verify.register.REGISTER` if None.
+    Returns 0 when all were judged, 1 when a statement could not be, 2 for bad arguments, 130, 143 or 129 when Ctrl-C,
+    SIGTERM or SIGHUP interrupted it (the report then holds what was finished).
     """
     # The report's files are whole: the last statement that fitted is the last in them.
     return run(verify, argv, "python -m verify", "the report cannot be written any more", register)

@@ -48,10 +48,6 @@ def keep(file: Path, outcomes: Sequence[Outcome]) -> None:
     """Write the results of hunts beside the register; earlier counterexamples and statements stay.
 
     Of two hunts of a statement as it is now, the hunt that broke it is stored, else the longer hunt.
-
-    Args:
-        file: of the register.
-        outcomes: of hunts.
     """
     with _alone(file.parent):
         records = recorded(file)
@@ -89,10 +85,7 @@ def is_recorded(record: Mapping[str, Any] | None, statement: Statement, budget: 
 
 def described(record: Mapping[str, Any], statement: Statement | None = None) -> str:
     """What the report says of a hunt.
-
-    Args:
-        record: of the hunt.
-        statement: that was hunted; with it parameters that do not matter at the point are left out.
+    `statement`: that was hunted; with it parameters that do not matter at the point are left out.
 
     Examples:
         >>> described({"seed": 0, "budget": "2m", "seconds": 120.4, "probes": 900, "failed": 0, "verdict": "CONFIRMED",
@@ -120,10 +113,7 @@ def described(record: Mapping[str, Any], statement: Statement | None = None) -> 
 
 def extent(outcome: Outcome, record: Mapping[str, Any] | None) -> str:
     """Where a CONFIRMED of the register holds: at how many points, and at how many the recorded hunt looked.
-
-    Args:
-        outcome: of judging the statement.
-        record: of its hunt as it is defined now, if it was hunted.
+    `outcome`: of judging the statement; `record`: of its hunt as it is defined now, if it was hunted.
     """
     if not outcome.extent or outcome.whole or record is None or record["verdict"] == Verdict.REFUTED:
         return outcome.extent
@@ -132,10 +122,7 @@ def extent(outcome: Outcome, record: Mapping[str, Any] | None) -> str:
 
 def searched(outcomes: Sequence[Outcome], hunts: Mapping[str, Mapping[str, Any]]) -> str:
     """At how many points what is CONFIRMED held, and how much of it recorded hunts searched, in a sentence; empty if nothing is.
-
-    Args:
-        outcomes: of a run.
-        hunts: name -> the record of its hunt.
+    `outcomes`: of a run; `hunts`: name -> the record of its hunt.
 
     Examples:
         >>> searched([], {})

@@ -42,11 +42,8 @@ def broken_index(
     entries: Mapping[str, Mapping[str, str]], register: Mapping[str, Statement], text: str | None
 ) -> list[str]:
     """What is wrong with the index of a paper: a number that is missing or not in the text, no verdict and no reason.
-
-    Args:
-        entries: as `index_of` returns them.
-        register: name -> statement.
-        text: of the paper; None where it is not at hand.
+    `entries`: as `index_of` returns them; `register`: name -> statement; `text`: of the paper; None where it is not at
+    hand.
 
     Examples:
         >>> broken_index({"numbered": {"lemma 3": "not judged: soon"}, "sentences": {}}, {}, "Lemma 4. It is.")

@@ -33,26 +33,19 @@ USUAL_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Setting:
-    """The settings of a run.
+    """The settings of a run."""
 
-    Attributes:
-        scale: "quick", "standard" or "full".
-        confidence: family-wise over the whole register, in (0, 1).
-        seed: of the sampled points and of the games.
-        risk: failure probability of a single point, see `risk_of`.
-        samples: name -> points sampled at the three scales, where these are not `SAMPLES`.
-        games: name -> games per world at the three scales, where these are not `GAMES`.
-        dear: name -> parts of listed points that are judged at full scale only.
-        again: whether second routes run at every refuted point, as in the full run, or at the counterexamples that are reported.
-    """
-
-    scale: str
-    confidence: float
-    seed: int
-    risk: float
+    scale: str  # "quick", "standard" or "full"
+    confidence: float  # family-wise over the whole register, in (0, 1)
+    seed: int  # of the sampled points and of the games
+    risk: float  # failure probability of a single point, see `risk_of`
+    # name -> points sampled at the three scales, where these are not `SAMPLES`
     samples: Mapping[str, tuple[int, int, int]]
+    # name -> games per world at the three scales, where these are not `GAMES`
     games: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    # name -> parts of listed points that are judged at full scale only
     dear: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    # whether second routes run at every refuted point, as in the full run, or at the counterexamples that are reported
     again: bool = True
 
     @property
@@ -103,21 +96,14 @@ def risk_of(
 
 
 def judge(
-    statement: Statement,
-    setting: Setting,
-    at: Sequence[Point] | None = None,
+    statement: Statement,  # of the register
+    setting: Setting,  # of the run
+    at: Sequence[Point] | None = None,  # other points than its own
+    # called with (statement, place) before each point
     before: Callable[[Statement, int], None] | None = None,
-    draw: bool = False,
+    draw: bool = False,  # whether its pictures are plotted and stored immediately
 ) -> Outcome:
-    """Judge a statement at its own points and at sampled ones, or at the points `at` alone.
-
-    Args:
-        statement: of the register.
-        setting: of the run.
-        at: other points than its own.
-        before: called with (statement, place) before each point.
-        draw: whether its pictures are plotted and stored immediately.
-    """
+    """Judge a statement at its own points and at sampled ones, or at the points `at` alone."""
     sample: list[Point] = []
     failures: list[Failure] = []
     which = ""

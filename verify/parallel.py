@@ -43,22 +43,18 @@ NOT_HUNTED = "not hunted"
 
 
 def judge_all(
+    # statements that share laws, judged in turn by a single thread, begun in this order. A thread with nothing left to
+    # begin takes over the last statements of another
     families: Sequence[Sequence[Statement]],
+    # called with a statement and what it must call before each point; `ProcessJudge` for processes
     judge: Callable[[Statement, Before], Outcome],
-    before: Before | None = None,
-    workers: int = 1,
+    before: Before | None = None,  # called with (statement, place) before each point
+    workers: int = 1,  # threads: exact laws leave a core idle, and so do compiling and drawing
 ) -> Iterator[Outcome]:
     """Judge statements and yield outcomes as they are finished; their values do not depend on `workers`.
 
     The threads are daemons and look at a flag between points, so that Ctrl-C in the reader ends the run at once. An
     interruption or another `BaseException` inside a statement's functions is raised in the reader.
-
-    Args:
-        families: statements that share laws, judged in turn by a single thread, begun in this order. A thread with nothing left to begin
-            takes over the last statements of another.
-        judge: called with a statement and what it must call before each point; `ProcessJudge` for processes.
-        before: called with (statement, place) before each point.
-        workers: threads: exact laws leave a core idle, and so do compiling and drawing.
     """
     waiting, begun, lock = (
         deque(map(deque, families)),
@@ -111,17 +107,13 @@ class ProcessJudge:
 
     def __init__(
         self,
+        # a function of a module that returns a statement by its name, in another process
         find: Callable[[str], Statement],
-        judge: Callable[..., Outcome],
+        judge: Callable[..., Outcome],  # the function that judges, called with the statement and `before`
+        # called in this process with a statement whose process was lost, and with why
         lost: Callable[[Statement, str], Outcome],
     ) -> None:
-        """Keep what a process needs.
-
-        Args:
-            find: a function of a module that returns a statement by its name, in another process.
-            judge: the function that judges, called with the statement and `before`.
-            lost: called in this process with a statement whose process was lost, and with why.
-        """
+        """Keep what a process needs."""
         self._functions, self._lost = (find, judge), lost
         self._mine = threading.local()
 
@@ -184,29 +176,20 @@ def _from_message(statement: Statement, given: dict[str, Any]) -> Outcome:
 
 
 def hunt_all(
-    statements: Sequence[Statement],
+    statements: Sequence[Statement],  # each with a name of its own
     budget: str,
-    confidence: float,
+    confidence: float,  # of each, in (0, 1)
     seed: int,
+    # keeps every probe, in a file for each statement and seed, so that a hunt goes on where it was; or None
     folder: Path | None,
-    say: Say,
-    workers: int = 1,
+    say: Say,  # called with the progress of each hunt
+    workers: int = 1,  # processes; 1: this process
+    # for more than 1 worker: a function of a module that returns a statement by its name, in another process
     find: Callable[[str], Statement] | None = None,
 ) -> Iterator[Outcome]:
     """Hunt statements and yield each outcome as it is finished.
-
-    Args:
-        statements: each with a name of its own.
-        budget: of each.
-        confidence: of each, in (0, 1).
-        seed: of each.
-        folder: keeps every probe, in a file for each statement and seed, so that a hunt goes on where it was; or None.
-        say: called with the progress of each hunt.
-        workers: processes; 1: this process.
-        find: for more than 1 worker: a function of a module that returns a statement by its name, in another process.
-
-    Raises:
-        KeyboardInterrupt: on Ctrl-C, after the outcomes until then were yielded; a second Ctrl-C does not wait for that.
+    Raises KeyboardInterrupt on Ctrl-C, after the outcomes until then were yielded; a second Ctrl-C does not wait for
+    that.
     """
     requested = (budget, confidence, seed, folder)
     if workers == 1 or find is None:

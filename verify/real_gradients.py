@@ -59,14 +59,9 @@ def curve(
     records: str, references: int, draw: int, place: int, batch: int, scalar: bool
 ) -> mi.AbstractTradeOff:
     """The exact curve of an attack on the mean gradient of a batch sampled from the records that are no reference.
-
-    Args:
-        records: the data set.
-        references: gradients that the moments are estimated from, the covariance shrunk as Ledoit and Wolf do.
-        draw: which they are.
-        place: of the target among the others.
-        batch: records of the mean.
-        scalar: the scalar product <g*, mean>, else the covariance attack with those moments.
+    `records`: the data set; `references`: gradients that the moments are estimated from, the covariance shrunk as Ledoit
+    and Wolf do; `draw`: which they are; `place`: of the target among the others; `batch`: records of the mean; `scalar`:
+    the scalar product <g*, mean>, else the covariance attack with those moments.
     """
     moments, pool, _ = reference(records, references, draw)
     target = pool[place]

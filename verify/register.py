@@ -68,10 +68,7 @@ def hunts_of(register: Mapping[str, Statement]) -> dict[str, Mapping[str, Any]]:
 
 def with_hunted_points(statement: Statement, statements: Sequence[Statement]) -> Statement:
     """The statement with the counterexamples of its hunts and of the hunts of the statement that it corrects.
-
-    Args:
-        statement: printed or corrected.
-        statements: among which its corrections are.
+    `statement`: printed or corrected; `statements`: among which its corrections are.
     """
     names = [
         statement.name,

@@ -22,41 +22,24 @@ _Entry = TypeVar("_Entry")
 
 @dataclass(frozen=True)
 class Request:
-    """The options of the command, by their names.
+    """The options of the command, by their names."""
 
-    Attributes:
-        claims: names and globs.
-        scale: a member of `SCALES`.
-        confidence: in (0, 1).
-        seed: in [0, 2^64).
-        out: folder of the report.
-        at: points as JSON holds them.
-        json: file of the data, "-" for standard output.
-        list: whether the statements are listed alone.
-        hunt: whether they are hunted.
-        budget: of each hunt, as written.
-        keep: whether what a hunt finds becomes points.
-        suite: name of a suite to judge instead.
-    """
-
-    claims: tuple[str, ...]
-    scale: str
-    confidence: float
-    seed: int
-    out: Path | None
-    at: tuple[Any, ...]
-    json: str | None
-    list: bool
-    hunt: bool
-    budget: str | None
-    keep: bool
-    suite: str | None
+    claims: tuple[str, ...]  # names and globs
+    scale: str  # a member of `SCALES`
+    confidence: float  # in (0, 1)
+    seed: int  # in [0, 2^64)
+    out: Path | None  # folder of the report
+    at: tuple[Any, ...]  # points as JSON holds them
+    json: str | None  # file of the data, "-" for standard output
+    list: bool  # whether the statements are listed alone
+    hunt: bool  # whether they are hunted
+    budget: str | None  # of each hunt, as written
+    keep: bool  # whether what a hunt finds becomes points
+    suite: str | None  # name of a suite to judge instead
 
     def check(self) -> None:
         """Check what goes together.
-
-        Raises:
-            ValueError: if two options exclude each other, or the budget is none; a sentence that names them.
+        Raises ValueError if two options exclude each other, or the budget is none; a sentence that names them.
         """
         from mipsim.referee.hunting.search import budget_of
 
@@ -74,9 +57,7 @@ class Request:
 
     def points(self, statements: Sequence[Statement]) -> tuple[Point, ...] | None:
         """The points of --at, or None: then they are those of the register.
-
-        Raises:
-            ValueError: unless they are points of the only statement.
+        Raises ValueError unless they are points of the only statement.
         """
         from mipsim.referee import Point
 
@@ -96,13 +77,8 @@ class Request:
 
 def select(patterns: Sequence[str], register: Mapping[str, _Entry]) -> tuple[_Entry, ...]:
     """Return the statements whose names match any pattern, in the register's order; all if there is none.
-
-    Args:
-        patterns: full names or globs such as "azize-thm-4*".
-        register: the statements by name, or what else is stored of each.
-
-    Raises:
-        ValueError: if a pattern matches nothing; it lists the close names.
+    `patterns`: full names or globs such as "azize-thm-4*"; `register`: the statements by name, or what else is stored of
+    each. Raises ValueError if a pattern matches nothing; it lists the close names.
 
     Examples:
         >>> select(["azize-*"], {})

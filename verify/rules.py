@@ -46,8 +46,7 @@ def broken_uses(register: Mapping[str, Statement]) -> list[str]:
     used statement is refuted as printed, a correction may not use it; a printed statement is refuted too, or its `unreached`
     holds at each of its points.
 
-    Args:
-        register: name -> statement.
+    `register`: name -> statement.
 
     Examples:
         >>> broken_uses({})
@@ -94,10 +93,8 @@ def _named(item: Statement, register: Mapping[str, Statement]) -> set[str]:
 
 def broken_quotes(register: Mapping[str, Statement], texts: Mapping[str, str]) -> list[str]:
     """What is wrong with the quotations: each is whole sentences of its paper, and says what it leaves to whom.
-
-    Args:
-        register: name -> statement.
-        texts: first word of the names of a paper's statements -> its text; quotations of other papers are not looked at.
+    `register`: name -> statement; `texts`: first word of the names of a paper's statements -> its text; quotations of
+    other papers are not looked at.
 
     Examples:
         >>> broken_quotes({}, {})
@@ -330,11 +327,8 @@ def broken_defect(
     outcome: Outcome, correction: Statement | None, declared: tuple[str, str] | None
 ) -> list[str]:
     """Whether the class that is computed from what restores a statement, and the reason, are those that are declared.
-
-    Args:
-        outcome: of judging the statement.
-        correction: the corrected statement, if there is a correction.
-        declared: class, and words of the reason; None if the statement is declared to stand.
+    `outcome`: of judging the statement; `correction`: the corrected statement, if there is a correction; `declared`:
+    class, and words of the reason; None if the statement is declared to stand.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -375,11 +369,9 @@ def broken_example(
     the defect: where a condition is missing it violates it, and where the formula is wrong it meets all conditions of the correction, but
     for the parameters by which the formula itself enters.
 
-    Args:
-        statement: that is refuted.
-        example: the point, judged.
-        correction: the corrected statement, if there is a correction.
-        declared: class of the defect, and what restores it; for a wrong formula the parameters that it enters by.
+    `statement`: that is refuted; `example`: the point, judged; `correction`: the corrected statement, if there is a
+    correction; `declared`: class of the defect, and what restores it; for a wrong formula the parameters that it enters
+    by.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -453,9 +445,7 @@ def vacuous(statement: Statement, seconds: float = 10.0) -> list[str]:
     `LEAST` points at least. A limit is looked at where it begins. What changes nothing is tried on the control too, where the statement
     is made false.
 
-    Args:
-        statement: what is looked at.
-        seconds: that it may take, about.
+    `statement`: what is looked at; `seconds`: that it may take, about.
 
     Examples:
         >>> from mipsim import referee as rf
@@ -491,10 +481,7 @@ def vacuous(statement: Statement, seconds: float = 10.0) -> list[str]:
 
 def idle_at(statement: Statement, at: Mapping[str, Any]) -> list[str]:
     """The parameters that a counterexample prints though they change neither claim nor truth there.
-
-    Args:
-        statement: whose point it is.
-        at: the point.
+    `statement`: whose point it is; `at`: the point.
 
     Examples:
         >>> from mipsim import referee as rf

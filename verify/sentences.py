@@ -132,10 +132,7 @@ def _ends(words: Sequence[str], start: int, quoted: Sequence[str]) -> Iterator[i
 
 def whole(text: str, quotation: str) -> str:
     """Why a quotation is not whole sentences of a text; "" where it is.
-
-    Args:
-        text: of the paper.
-        quotation: sentences; "[...]" between two that do not follow each other.
+    `text`: of the paper; `quotation`: sentences; "[...]" between two that do not follow each other.
 
     Examples:
         >>> paper = "We assume little. Then $A$ is private, and $B$ is too."

@@ -46,14 +46,8 @@ HUNTS = "hunts"
 
 def begin(requested: Request, register: Mapping[str, Statement] | None = None) -> int:
     """Do what is requested.
-
-    Args:
-        requested: what the command read.
-        register: the statements; `verify.register.REGISTER` if None.
-
-    Raises:
-        ValueError: if something that is requested cannot be; before any work.
-        OSError: if the report cannot be written.
+    `requested`: what the command read; `register`: the statements; `verify.register.REGISTER` if None. Raises ValueError
+    if something that is requested cannot be; before any work; OSError if the report cannot be written.
     """
     if requested.suite is not None:
         return _suite(requested)

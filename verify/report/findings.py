@@ -35,18 +35,13 @@ PAGE = 100
 
 
 def findings(
-    outcomes: Sequence[Outcome],
-    hunts: Mapping[str, Mapping[str, Any]],
-    scale: str,
+    outcomes: Sequence[Outcome],  # of the register, in its order
+    hunts: Mapping[str, Mapping[str, Any]],  # name -> the record of its hunt
+    scale: str,  # of the run
+    # statements among which corrections are looked up, beside those of `outcomes`
     known: Sequence[Statement] = (),
 ) -> str:
     """Write the findings.
-
-    Args:
-        outcomes: of the register, in its order.
-        hunts: name -> the record of its hunt.
-        scale: of the run.
-        known: statements among which corrections are looked up, beside those of `outcomes`.
 
     Examples:
         >>> print(findings([], {}, 'quick').splitlines()[0])

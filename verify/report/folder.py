@@ -39,12 +39,8 @@ LEAD = (
 
 def checked_json(where: str) -> None:
     """Say before any work is done if the data cannot be written there.
-
-    Args:
-        where: path of a file, or "-" for standard output.
-
-    Raises:
-        ValueError: if the folder of the file cannot be written, or the file cannot be in it.
+    `where`: path of a file, or "-" for standard output. Raises ValueError if the folder of the file cannot be written, or
+    the file cannot be in it.
     """
     if where == "-":
         return
@@ -61,11 +57,8 @@ def checked_json(where: str) -> None:
 
 class Records:
     """The data of a run: an entry for each outcome, in the order of the register.
-
-    Args:
-        register: its order is that of the entries; corrections are looked up in it.
-        hunts: name -> the record of its hunt.
-        scale: of the run.
+    `register`: its order is that of the entries; corrections are looked up in it; `hunts`: name -> the record of its
+    hunt.
     """
 
     def __init__(
@@ -100,16 +93,8 @@ class Records:
 
 class ReportFolder:
     """Where a run's report lies: `add` after each outcome that the records got, then `finish`.
-
-    Args:
-        folder: made if need be.
-        records: of the run.
-        setting: of the run.
-        statements: how many are requested.
-        points: of the register at full scale, over which the failure probability is shared.
-
-    Raises:
-        ValueError: if nothing can be written there.
+    `folder`: made if need be; `statements`: how many are requested; `points`: of the register at full scale, over which
+    the failure probability is shared. Raises ValueError if nothing can be written there.
     """
 
     def __init__(

@@ -42,12 +42,9 @@ FRAME = 8
 
 class VerdictTable:
     """The table of a run; use it as a context and `add` each result.
-
-    Args:
-        console: where it is printed: live on a terminal, else a single line per statement, and now and then a line with the progress.
-        statements: how many will be judged.
-        seconds: name -> seconds that each takes, to estimate the time left; None = show the time passed.
-        workers: how many are judged at once.
+    `console`: where it is printed: live on a terminal, else a single line per statement, and now and then a line with the
+    progress; `statements`: how many will be judged; `seconds`: name -> seconds that each takes, to estimate the time
+    left; None = show the time passed; `workers`: how many are judged at once.
 
     Examples:
         >>> from rich.console import Console
@@ -162,10 +159,7 @@ class VerdictTable:
 
 def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """Return the columns that fit a terminal: what matters least is left out first; the report holds all.
-
-    Args:
-        rows: the cells, in the order of `COLUMNS`.
-        width: of the terminal, in characters.
+    `rows`: the cells, in the order of `COLUMNS`; `width`: of the terminal, in characters.
 
     Examples:
         >>> cells = ["azize-thm-4.2", "limit", "CONFIRMED", "0.01", "[0, 0.02]", "0 of 24", "34", "1M", "0.1"]

@@ -49,12 +49,8 @@ def record_of(
     outcome: Outcome, correction: Statement | None, hunt: Mapping[str, Any] | None, scale: str
 ) -> dict[str, Any]:
     """Return a statement's entry, see the module's first lines for what JSON cannot hold.
-
-    Args:
-        outcome: what came of judging it.
-        correction: the corrected statement, if there is a correction.
-        hunt: the record of its hunt, if it was hunted.
-        scale: of the run.
+    `outcome`: what came of judging it; `correction`: the corrected statement, if there is a correction; `hunt`: the
+    record of its hunt, if it was hunted; `scale`: of the run.
     """
     whole, statement = record(outcome, correction), outcome.statement.record()
     whole["share"], share_from = share_of(outcome, hunt)

@@ -37,10 +37,8 @@ def _poisson(sigma: float, rate: float, steps: int, delta: float) -> Ends:
 
 def poisson_epsilon(tool: Callable[[float, float, int, float], float], side: str = "upper") -> Enclosed:
     """Hold an accountant's epsilon of DP-SGD against the truth at `SETTINGS`.
-
-    Args:
-        tool: (noise multiplier, sampling rate, steps, delta) -> epsilon.
-        side: "upper" or "lower", which bound it claims to be.
+    `tool`: (noise multiplier, sampling rate, steps, delta) -> epsilon; `side`: "upper" or "lower", which bound it claims
+    to be.
     """
     return Enclosed(
         {_named(*item): ((lambda item=item: tool(*item)), _poisson(*item)) for item in SETTINGS},
@@ -54,10 +52,8 @@ def replaced(sigma: float, rate: float, delta: float) -> float:
     The likelihood ratio grows with the output, so that delta(epsilon) is the excess of the two tails above a point; a root of it is
     right to some 1e-12.
 
-    Args:
-        sigma: noise over the clipping norm, > 0.
-        rate: size of the sample over that of the data, in (0, 1].
-        delta: in (0, 1).
+    `sigma`: noise over the clipping norm, > 0; `rate`: size of the sample over that of the data, in (0, 1]; `delta`: in
+    (0, 1).
 
     Examples:
         >>> abs(replaced(2.0, 1.0, 1e-5) - mi.GaussianTradeOff(1.0).epsilon(1e-5)) < 1e-4

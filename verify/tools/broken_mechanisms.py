@@ -23,35 +23,22 @@ EPSILON = 0.1
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A mechanism of the suite.
+    """A mechanism of the suite."""
 
-    Attributes:
-        name: as in the literature.
-        source: where it is described.
-        release: (key, answers) -> output, in JAX.
-        outcome: output -> the number of its outcome, in JAX.
-        law: answers -> probabilities of the outcomes, shape (m,); exact but for float64 rounding of some 1e-14, relative.
-        queries: how many answers it takes.
-        claimed: the epsilon that its authors claim.
-        single_change: whether neighbouring inputs differ in a single answer.
-    """
-
-    name: str
-    source: str
-    release: Callable[[PRNGKeyArray, Array], Array]
-    outcome: Callable[[Array], Int[Array, ""]]
+    name: str  # as in the literature
+    source: str  # where it is described
+    release: Callable[[PRNGKeyArray, Array], Array]  # (key, answers) -> output, in JAX
+    outcome: Callable[[Array], Int[Array, ""]]  # output -> the number of its outcome, in JAX
+    # answers -> probabilities of the outcomes, shape (m,); exact but for float64 rounding of some 1e-14, relative
     law: Callable[[np.ndarray], Outcomes]
-    queries: int
-    claimed: float = EPSILON
-    single_change: bool = False
+    queries: int  # how many answers it takes
+    claimed: float = EPSILON  # the epsilon that its authors claim
+    single_change: bool = False  # whether neighbouring inputs differ in a single answer
 
 
 def patterns(queries: int, single_change: bool = False) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The ten pairs of neighbouring inputs that StatDP tries, by name; both orders of a pair are to be judged.
-
-    Args:
-        queries: how many answers, >= 1.
-        single_change: use the pairs that differ in a single answer.
+    `queries`: how many answers, >= 1; `single_change`: use the pairs that differ in a single answer.
 
     Source: Ding, Wang, Wang, Zhang, Kifer (2018), table 1, with the mirror images of "half half" and of the "X shape".
 
@@ -207,12 +194,8 @@ def noisy_vector(
 
 def rappor(name: str, retained: float, sent: tuple[float, float], claimed: float) -> Mechanism:
     """Four bits of a Bloom filter of 20 through coins. The answers 1 and 2 (or 0) set no bit in common.
-
-    Args:
-        name: of the variant.
-        retained: the probability that a bit is reported as it is; else it is a fair coin.
-        sent: the probabilities with which a bit 0 and a bit 1 is then sent as 1.
-        claimed: the epsilon of its theorem.
+    `name`: of the variant; `retained`: the probability that a bit is reported as it is; else it is a fair coin; `sent`:
+    the probabilities with which a bit 0 and a bit 1 is then sent as 1; `claimed`: the epsilon of its theorem.
     """
     bits, hashes = 20, 4
     odds = np.array([(1.0 - retained) * 0.5, (1.0 - retained) * 0.5 + retained])

@@ -75,11 +75,8 @@ def of_nothing(bound: Bound, canaries: int, also: str = "") -> dict[str, Case]:
 
 def audits(bound: Bound, *cases: str, known: Mapping[str, Any] = KNOWN) -> dict[str, Case]:
     """A case of a trial for each known law of the scores.
-
-    Args:
-        bound: (scores in, scores out) -> a lower bound.
-        cases: names in `known`; all if none is given.
-        known: name -> (how scores are sampled, the truth).
+    `bound`: (scores in, scores out) -> a lower bound; `cases`: names in `known`; all if none is given; `known`: name ->
+    (how scores are sampled, the truth).
     """
 
     def case(draw: Callable[[np.random.Generator], Scores], truth: float) -> Case:
@@ -166,11 +163,7 @@ def _games(leak: Leak, games: int = 100, copies: int = 1) -> Collected:
 
 def _clusters(leak: Leak, mixed: int = 0, size: int = 3) -> Collected:
     """Clusters of equal scores, 300 in all, named as 100 clusters, which is an invalid use where they are larger.
-
-    Args:
-        leak: of the scores.
-        mixed: how many clusters have scores of both worlds; only where nothing leaks.
-        size: of a cluster.
+    `mixed`: how many clusters have scores of both worlds; only where nothing leaks.
     """
 
     def draw(rng: np.random.Generator) -> dict[str, Any]:

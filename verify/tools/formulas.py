@@ -19,11 +19,8 @@ def best_of_all_guesses(
 
     Each bound is Clopper and Pearson's for the share of right guesses at the full p-value; delta is 0.
 
-    Args:
-        inside: scores of canaries that were put in.
-        outside: scores of the others.
-        p_value: of each bound.
-        fixed: the share that is guessed "in", and as many "out", if that is fixed before; 0 for the best.
+    `inside`: scores of canaries that were put in; `outside`: scores of the others; `fixed`: the share that is guessed
+    "in", and as many "out", if that is fixed before; 0 for the best.
 
     Source: ml_privacy_meter, `compute_abstain_attack_results` in audit.py.
 
@@ -49,11 +46,7 @@ def best_of_all_guesses(
 
 def tpr_at_fpr(inside: Numbers, outside: Numbers, fpr: float) -> float:
     """The largest share of members above a threshold that at most a share `fpr` of the others passes, on the same scores.
-
-    Args:
-        inside: scores of members.
-        outside: scores of non-members.
-        fpr: in [0, 1].
+    `outside`: scores of non-members; `fpr`: in [0, 1].
 
     Source: LeakPro, `_get_result_fixed_fpr` in leakpro/reporting/mia_result.py; ml_privacy_meter, `get_audit_results` in audit.py.
 
@@ -68,13 +61,9 @@ def tpr_at_fpr(inside: Numbers, outside: Numbers, fpr: float) -> float:
 
 def hockey_stick(first: Numbers, second: Numbers, epsilon: float, cut: float, failure: float) -> float:
     """A lower bound on delta by the accuracy of a classifier, less Hoeffding's error.
-
-    Args:
-        first: outputs on the first data set, those that the classifier calls so are above `cut`.
-        second: outputs on its neighbour.
-        epsilon: of the promise, >= 0.
-        cut: of the classifier, fixed before.
-        failure: the probability that the bound does not hold.
+    `first`: outputs on the first data set, those that the classifier calls so are above `cut`; `second`: outputs on its
+    neighbour; `epsilon`: of the promise, >= 0; `cut`: of the classifier, fixed before; `failure`: the probability that
+    the bound does not hold.
 
     Source: DP-Auditorium, `_compute_divergence_on_samples` in testers/hockey_stick_tester.py.
 
@@ -91,13 +80,8 @@ def hockey_stick(first: Numbers, second: Numbers, epsilon: float, cut: float, fa
 
 def histogram(first: Numbers, second: Numbers, epsilon: float, failure: float, cells: int = 20) -> float:
     """A lower bound on delta by the excesses of all cells of a histogram on [-5, 6], less an error for their selection.
-
-    Args:
-        first: outputs on the first data set.
-        second: outputs on its neighbour.
-        epsilon: of the promise, >= 0.
-        failure: the probability that the bound does not hold.
-        cells: how many.
+    `first`: outputs on the first data set; `second`: outputs on its neighbour; `epsilon`: of the promise, >= 0;
+    `failure`: the probability that the bound does not hold; `cells`: how many.
 
     Source: DP-Auditorium, `HistogramTester.estimate_lower_bound` in testers/histogram_tester.py.
 
@@ -118,11 +102,8 @@ def normalised_noise(records: int, rate: float, sigma: float, dimension: int) ->
     A record fewer makes the divisor smaller by 1, and so the noise larger in every coordinate: of records with gradient 0 the squared
     norm of the output is a scaled chi-square variable in both worlds.
 
-    Args:
-        records: n, with floor(rate n) > floor(rate (n - 1)) >= 1.
-        rate: of the Poisson samples.
-        sigma: noise multiplier; the bound does not depend on it.
-        dimension: of the gradient.
+    `records`: n, with floor(rate n) > floor(rate (n - 1)) >= 1; `rate`: of the Poisson samples; `sigma`: noise
+    multiplier; the bound does not depend on it; `dimension`: of the gradient.
 
     Examples:
         >>> round(normalised_noise(1000, 0.01, 1.0, 1000), 1)

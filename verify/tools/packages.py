@@ -18,13 +18,8 @@ STANDS_FOR_TORCH: dict[str, tuple[str, ...]] = {
 
 def module(name: str, distribution: str = "") -> Any:
     """Import a module of a tool.
-
-    Args:
-        name: of the module.
-        distribution: with an entry in `STANDS_FOR_TORCH`, where PyTorch may be missing.
-
-    Raises:
-        ImportError: if it is not installed.
+    `distribution`: with an entry in `STANDS_FOR_TORCH`, where PyTorch may be missing. Raises ImportError if it is not
+    installed.
 
     Examples:
         >>> module("math").pi > 3

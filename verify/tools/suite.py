@@ -30,19 +30,13 @@ GAMES = 1_000_000
 
 @dataclass(frozen=True)
 class Published:
-    """Lower bounds on epsilon that other tools report for the mechanism, at 90% confidence each.
+    """Lower bounds on epsilon that other tools report for the mechanism, at 90% confidence each."""
 
-    Attributes:
-        dp_sniper: with logistic regression and with a small neural network.
-        statdp: in two runs, verified by fresh samples; None where a bound is published.
-        statdp_claims: StatDP's own answer, which is no bound.
-        seconds: of DP-Sniper with logistic regression.
-    """
-
-    dp_sniper: tuple[float, float]
+    dp_sniper: tuple[float, float]  # with logistic regression and with a small neural network
+    # in two runs, verified by fresh samples; None where a bound is published
     statdp: tuple[float, float] | tuple[float]
-    statdp_claims: float
-    seconds: float
+    statdp_claims: float  # StatDP's own answer, which is no bound
+    seconds: float  # of DP-Sniper with logistic regression
 
 
 PUBLISHED: dict[str, Published] = {
@@ -64,28 +58,18 @@ PUBLISHED: dict[str, Published] = {
 
 @dataclass(frozen=True)
 class Row:
-    """The result for a mechanism.
+    """The result for a mechanism."""
 
-    Attributes:
-        mechanism: its name.
-        claimed: the epsilon that its authors claim.
-        truth: the largest log ratio of an outcome's probabilities over the input pairs, by exact law; may be inf.
-        pair: at which pair, and in which order.
-        above_floor: what of it events of probability at least .01 show.
-        by_games: a lower bound on epsilon at `confidence`, by fresh games at the pair that shows most above .01.
-        confidence: of `by_games`.
-        verdict: REFUTED where the law passes the claim, else CONFIRMED: at these input pairs, and only at these.
-        seconds: for all of it.
-    """
-
-    mechanism: str
-    claimed: float
-    truth: float
-    pair: str
-    above_floor: float
-    by_games: float
-    confidence: float
-    verdict: str
+    mechanism: str  # its name
+    claimed: float  # the epsilon that its authors claim
+    truth: float  # the largest log ratio of an outcome's probabilities over the input pairs, by exact law; may be inf
+    pair: str  # at which pair, and in which order
+    above_floor: float  # what of it events of probability at least .01 show
+    by_games: float  # a lower bound on epsilon at `confidence`, by fresh games at the pair that shows most above .01
+    confidence: float  # of `by_games`
+    verdict: (
+        str  # REFUTED where the law passes the claim, else CONFIRMED: at these input pairs, and only at these
+    )
     seconds: float
 
 
@@ -118,14 +102,9 @@ def by_games(
     mechanism: Mechanism, first: np.ndarray, second: np.ndarray, games: int, confidence: float, seed: int
 ) -> float:
     """A lower bound on epsilon, from games alone: half of them choose the event, the other half judge it.
-
-    Args:
-        mechanism: what is played.
-        first: the input under which the event is likely, shape (q,).
-        second: its neighbour, shape (q,).
-        games: in each world, >= 2.
-        confidence: of the bound: both Clopper and Pearson intervals share 1 - confidence.
-        seed: of the games.
+    `mechanism`: what is played; `first`: the input under which the event is likely, shape (q,); `second`: its neighbour,
+    shape (q,); `games`: in each world, >= 2; `confidence`: of the bound: both Clopper and Pearson intervals share 1 -
+    confidence.
     """
     outcomes = mechanism.law(first).size
     game = mi.TwoInputs(mechanism.release, second, first)
@@ -157,19 +136,15 @@ def by_games(
 
 @dataclass(frozen=True)
 class Shown:
-    """What the exact law shows of a mechanism at the input pairs of `patterns`, in both orders.
+    """What the exact law shows of a mechanism at the input pairs of `patterns`, in both orders."""
 
-    Attributes:
-        truth, pair: the largest log ratio of an outcome's probabilities, and where.
-        above_floor, clearest: what events of probability at least .01 show of it, and where they show most.
-        verdict: see `Row`.
-    """
-
+    # truth, pair: the largest log ratio of an outcome's probabilities, and where
     truth: float
     pair: str
+    # above_floor, clearest: what events of probability at least .01 show of it, and where they show most
     above_floor: float
     clearest: tuple[np.ndarray, np.ndarray]
-    verdict: str
+    verdict: str  # see `Row`
 
 
 def by_law(mechanism: Mechanism) -> Shown:
@@ -209,9 +184,7 @@ def judge(mechanism: Mechanism, games: int, confidence: float = 0.999, seed: int
 
 def show(out: str | None = None, seed: int = 0) -> list[Row]:
     """Judge the suite and print its table row by row; its rows go as JSON to a file, or for "-" to standard output.
-
-    Raises:
-        ValueError: if the folder of the file cannot be written; before anything is judged.
+    Raises ValueError if the folder of the file cannot be written; before anything is judged.
     """
     if out not in (None, "-"):
         writable_folder("--json", Path(out).parent)

@@ -31,99 +31,65 @@ Case = Callable[[np.random.Generator], tuple[float, float]]
 
 @dataclass(frozen=True)
 class Simulated:
-    """A bound that may be wrong in at most 5% of its uses.
+    """A bound that may be wrong in at most 5% of its uses."""
 
-    Attributes:
-        cases: name -> a use of the tool, with a truth that is known exactly.
-        side: "lower" for a bound that must not be above the truth, "upper" for a bound that must not be below.
-        runs: independent uses in each case.
-    """
-
-    cases: Mapping[str, Case]
+    cases: Mapping[str, Case]  # name -> a use of the tool, with a truth that is known exactly
+    # "lower" for a bound that must not be above the truth, "upper" for a bound that must not be below
     side: Literal["lower", "upper"] = "lower"
-    runs: int = 2000
+    runs: int = 2000  # independent uses in each case
 
 
 @dataclass(frozen=True)
 class Enclosed:
-    """A number that must not be on the wrong side of the truth, ever.
+    """A number that must not be on the wrong side of the truth, ever."""
 
-    Attributes:
-        cases: name -> (what the tool returns, a function; the truth's lower and upper end, a function).
-        side: "lower" for a bound that must not be above the truth, "upper" for a bound that must not be below.
-    """
-
+    # name -> (what the tool returns, a function; the truth's lower and upper end, a function)
     cases: Mapping[str, tuple[Callable[[], float], Callable[[], tuple[float, float]]]]
+    # "lower" for a bound that must not be above the truth, "upper" for a bound that must not be below
     side: Literal["lower", "upper"] = "upper"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A documented claim of a tool.
+    """A documented claim of a tool."""
 
-    Attributes:
-        name: short; also the name of its program, with underscores.
-        tool: whose claim it is.
-        package: its distribution, with the versions that are judged, such as "riskcal==1.5.*"; "" for code of our own.
-        call: what is called.
-        claim: the words of the documentation, verbatim.
-        place: where they stand.
-        evidence: what decides.
-        restricted_by: words of the documentation that restrict the claim, with their place, and what else is fair to know.
-        repaired: what a later version does; "" if none was looked at.
-        by_formula: the tool's computation is written anew in this project, from its public source, because it cannot be installed here.
-        planted: a control: a bound that is known to hold, or a wrong bound.
-        promises: whether the documentation promises what could be wrong; of an estimate it is counted, and no verdict is given.
-    """
-
-    name: str
+    name: str  # short; also the name of its program, with underscores
     tool: str
-    package: str
+    package: str  # its distribution, with the versions that are judged, such as "riskcal==1.5.*"; "" for code of our own
     call: str
-    claim: str
-    place: str
-    evidence: Simulated | Enclosed
+    claim: str  # the words of the documentation, verbatim
+    place: str  # where they stand
+    evidence: Simulated | Enclosed  # what decides
+    # words of the documentation that restrict the claim, with their place, and what else is fair to know
     restricted_by: str = ""
-    repaired: str = ""
+    repaired: str = ""  # what a later version does; "" if none was looked at
+    # the tool's computation is written anew in this project, from its public source, because it cannot be installed here
     by_formula: bool = False
-    planted: bool = False
+    planted: bool = False  # a control: a bound that is known to hold, or a wrong bound
+    # whether the documentation promises what could be wrong; of an estimate it is counted, and no verdict is given
     promises: bool = True
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a case of a trial showed.
+    """What a case of a trial showed."""
 
-    Attributes:
-        case: its name.
-        runs: how many; 1 where the truth is enclosed.
-        wrong: how often the bound was on the wrong side of the truth.
-        rate: the interval of the rate of wrong bounds, simultaneous over the register; (0, 0) or (1, 1) where the truth is enclosed and decides.
-        returned: the median of what the tool returned.
-        truth: what is true; the end that favours the tool.
-    """
-
-    case: str
-    runs: int
-    wrong: int
+    case: str  # its name
+    runs: int  # how many; 1 where the truth is enclosed
+    wrong: int  # how often the bound was on the wrong side of the truth
+    # the interval of the rate of wrong bounds, simultaneous over the register; (0, 0) or (1, 1) where the truth is
+    # enclosed and decides
     rate: tuple[float, float]
-    returned: float
-    truth: float
+    returned: float  # the median of what the tool returned
+    truth: float  # what is true; the end that favours the tool
 
 
 @dataclass(frozen=True)
 class Row:
-    """The judgement of a trial.
+    """The judgement of a trial."""
 
-    Attributes:
-        name, tool, version, call, claim, place, restricted_by, repaired, by_formula, planted: of the trial; the version is that installed.
-        verdict: REFUTED, CONFIRMED (in these cases) or INCONCLUSIVE; "" where it was not judged, as a tool that is missing or an estimate.
-        skipped: why it was not judged.
-        outcomes: of its cases.
-        tightness: of a claim that is not refuted, how its loosest case compares: simulated, the ratio to the best confirmed bound of the
-            register in the same case; enclosed, the ratio to the truth. NaN where there is none.
-    """
-
+    # name, tool, version, call, claim, place, restricted_by, repaired, by_formula, planted: of the trial; the version is
+    # that installed
     name: str
     tool: str
     version: str
@@ -134,17 +100,19 @@ class Row:
     repaired: str
     by_formula: bool
     planted: bool
+    # REFUTED, CONFIRMED (in these cases) or INCONCLUSIVE; "" where it was not judged, as a tool that is missing or an
+    # estimate
     verdict: str
-    skipped: str = ""
-    outcomes: tuple[Outcome, ...] = field(default=())
+    skipped: str = ""  # why it was not judged
+    outcomes: tuple[Outcome, ...] = field(default=())  # of its cases
+    # of a claim that is not refuted, how its loosest case compares: simulated, the ratio to the best confirmed bound of
+    # the register in the same case; enclosed, the ratio to the truth. NaN where there is none
     tightness: float = math.nan
 
 
 def installed(package: str) -> tuple[str, str]:
     """The version of a distribution, and why it cannot be judged ("" if it can).
-
-    Args:
-        package: a name with the versions that are judged, such as "riskcal==1.5.*"; "" for code of our own.
+    `package`: a name with the versions that are judged, such as "riskcal==1.5.*"; "" for code of our own.
 
     Examples:
         >>> installed("")
@@ -179,15 +147,9 @@ def wrong(stated: float, truth: float, side: str, slack: float = ROUNDING) -> bo
 
 def simulate(name: str, evidence: Simulated, risk: float, seed: int) -> tuple[str, tuple[Outcome, ...]]:
     """Use the tool again and again, and count how often it is wrong.
-
-    Args:
-        name: of the trial; with the case and the seed it decides the random numbers.
-        evidence: the cases.
-        risk: the probability that the interval of a case misses the rate.
-        seed: of the random numbers.
-
-    Returns:
-        The verdict and what each case showed: REFUTED if an interval lies above `ALPHA`, CONFIRMED if all lie below `ALPHA` + `TOLERANCE`.
+    `name`: of the trial; with the case and the seed it decides the random numbers; `evidence`: the cases; `risk`: the
+    probability that the interval of a case misses the rate; `seed`: of the random numbers. Returns the verdict and what
+    each case showed: REFUTED if an interval lies above `ALPHA`, CONFIRMED if all lie below `ALPHA` + `TOLERANCE`.
 
     Examples:
         >>> honest = Simulated({"coin": lambda rng: (float(rng.random() < 0.03), 0.0)})
@@ -213,10 +175,8 @@ def simulate(name: str, evidence: Simulated, risk: float, seed: int) -> tuple[st
 
 def enclose(evidence: Enclosed) -> tuple[str, tuple[Outcome, ...]]:
     """Hold the tool's numbers against both ends of the truth.
-
-    Returns:
-        The verdict and what each case showed: REFUTED if a number is on the wrong side of both ends, CONFIRMED if all are on the right
-        side of both, the far one to `ENDS`.
+    Returns the verdict and what each case showed: REFUTED if a number is on the wrong side of both ends, CONFIRMED if all
+    are on the right side of both, the far one to `ENDS`.
 
     Examples:
         >>> enclose(Enclosed({"1": (lambda: 1.5, lambda: (1.0, 2.0))}))[0]
@@ -236,11 +196,8 @@ def enclose(evidence: Enclosed) -> tuple[str, tuple[Outcome, ...]]:
 
 def judge(trials: Sequence[Trial], seed: int = 0, say: Callable[[Row], None] = lambda row: None) -> list[Row]:
     """Judge trials, those whose packages are here.
-
-    Args:
-        trials: the register or a part of it; all simulated cases of it share `RISK`.
-        seed: of the random numbers.
-        say: called with each row as it is done, before `tightness` is known.
+    `trials`: the register or a part of it; all simulated cases of it share `RISK`; `seed`: of the random numbers; `say`:
+    called with each row as it is done, before `tightness` is known.
 
     Examples:
         >>> right = Enclosed({"pi": (lambda: 3.2, lambda: (math.pi, math.pi))})

@@ -41,9 +41,7 @@ def program_of(name: str) -> Path | None:
 
 def show(out: str | None = None, seed: int = 0) -> list[Row]:
     """Judge the trials and print a line of each; date, seed and rows go as JSON to a file, or for "-" to standard output.
-
-    Raises:
-        ValueError: if the folder of the file cannot be written; before anything is judged.
+    Raises ValueError if the folder of the file cannot be written; before anything is judged.
     """
     if out not in (None, "-"):
         writable_folder("--json", Path(out).parent)
@@ -86,9 +84,7 @@ def _finding(outcome: Mapping[str, Any]) -> str:
 
 def table(rows: Iterable[Mapping[str, Any]]) -> str:
     """Rows as a table in Markdown: what docs/tools.md holds.
-
-    Args:
-        rows: as `show` stores them.
+    `rows`: as `show` stores them.
 
     Examples:
         >>> table([]).splitlines()[0]
@@ -117,9 +113,7 @@ def table(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def quotes(rows: Iterable[Mapping[str, Any]]) -> str:
     """The words that were judged, where they stand, what restricts them and what repairs them, as a table in Markdown.
-
-    Args:
-        rows: as `show` stores them.
+    `rows`: as `show` stores them.
 
     Examples:
         >>> quotes([]).splitlines()[0]

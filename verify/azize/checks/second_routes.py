@@ -214,13 +214,9 @@ def by_sums_off_the_lattice(p: float, games: int = 100_000, n: int = 400) -> Rep
 
 def by_sums(aimed_at: Any, leakages: Any, rule: str, games: int = 200_000, n: int = 400) -> Replication:
     """Draw the sum of all entries with NumPy and count a single test, whose threshold the normal limit names before the draw.
-
-    Args:
-        aimed_at: where the covariance score is aimed: `law`, `p`, `aimed`, `truth`, `tau`.
-        leakages: its leakages at n: `m_star`, `m_targ`, `m_scal`.
-        rule: the threshold: "zero", the better "midpoint", or the midpoint of "one side".
-        games: in each world.
-        n: rows.
+    `aimed_at`: where the covariance score is aimed: `law`, `p`, `aimed`, `truth`, `tau`; `leakages`: its leakages at n:
+    `m_star`, `m_targ`, `m_scal`; `rule`: the threshold: "zero", the better "midpoint", or the midpoint of "one side";
+    `games`: in each world; `n`: rows.
     """
     rng, d = np.random.default_rng(14), max(1, round(aimed_at.tau * n))
     middle = (leakages.m_scal - leakages.m_targ) / 2

@@ -41,19 +41,12 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class Case:
-    """A data law with a target, for every n.
+    """A data law with a target, for every n."""
 
-    Attributes:
-        name: short.
-        coordinates: the kinds of coordinates.
-        tau: d / n.
-        words: for the reader.
-    """
-
-    name: str
-    coordinates: tuple[Coordinate, ...]
-    tau: float
-    words: str
+    name: str  # short
+    coordinates: tuple[Coordinate, ...]  # the kinds of coordinates
+    tau: float  # d / n
+    words: str  # for the reader
 
     @property
     def parameters(self) -> dict[str, object]:

@@ -35,18 +35,13 @@ Bounds = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class BracketedTerms:
-    """Tables of a weaker and of a stronger attacker for the same coordinates (twice the same table for a discrete sum).
-
-    Attributes:
-        weaker, stronger: the tables.
-        error: bound on the error of either in total variation, for a single coordinate.
-        relative: bound on the relative error of every probability besides: d of them make any test's error rates wrong by the factor
-            (1 + relative)^d, which says much more of rare events than d times an error in total variation.
-    """
+    """Tables of a weaker and of a stronger attacker for the same coordinates (twice the same table for a discrete sum)."""
 
     weaker: Terms
     stronger: Terms
-    error: float
+    error: float  # bound on the error of either in total variation, for a single coordinate
+    # bound on the relative error of every probability besides: d of them make any test's error rates wrong by the factor
+    # (1 + relative)^d, which says much more of rare events than d times an error in total variation
     relative: float = 0.0
 
     @classmethod
@@ -67,32 +62,20 @@ class BracketedTerms:
 
 @dataclass(frozen=True)
 class Pair:
-    """A single coordinate's two worlds, in units of the sum's standard deviation around its mean.
+    """A single coordinate's two worlds, in units of the sum's standard deviation around its mean."""
 
-    Attributes:
-        out, inside: mass of each cell that the points cut the line into, the outer two unbounded: m points, shape (m + 1,).
-        bounds: the least and the largest log L between neighbouring points, each of shape (m - 1,).
-        t: (z - mean) / sd of a single record.
-        peak: where L has its only maximum, if that is how `bounds` knows.
-        shift: by how much rounding may move a cut.
-    """
-
+    # out, inside: mass of each cell that the points cut the line into, the outer two unbounded: m points, shape (m + 1,)
     out: Callable[[np.ndarray], np.ndarray]
     inside: Callable[[np.ndarray], np.ndarray]
-    bounds: Bounds
-    t: float
-    peak: float = np.inf
-    shift: float = 1e-15
+    bounds: Bounds  # the least and the largest log L between neighbouring points, each of shape (m - 1,)
+    t: float  # (z - mean) / sd of a single record
+    peak: float = np.inf  # where L has its only maximum, if that is how `bounds` knows
+    shift: float = 1e-15  # by how much rounding may move a cut
 
 
 def bracketed_terms(pair: Pair, n: int, count: int, cells: int = CELLS) -> BracketedTerms:
     """Cut a pair into cells and bound it by a weaker and a stronger table.
-
-    Args:
-        pair: the two worlds.
-        n: rows.
-        count: coordinates with this pair.
-        cells: how many.
+    `pair`: the two worlds; `n`: rows; `count`: coordinates with this pair; `cells`: how many.
     """
     cuts = np.linspace(-REACH, REACH, cells + 1)
     if abs(pair.peak) < REACH:

@@ -14,9 +14,7 @@ LARGEST = 2**20
 
 def bernoulli_data_sets(p: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Every data set of n Bernoulli(p) records, shape (2^(n d), n, d), and its probability.
-
-    Raises:
-        ValueError: if there are more than 2^20 of them.
+    Raises ValueError if there are more than 2^20 of them.
 
     Examples:
         >>> sets, probability = bernoulli_data_sets(np.array([0.5]), 2)
@@ -34,12 +32,8 @@ def bernoulli_data_sets(p: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def mean_game(p: Array, n: int, target: Array, kept: int | None = None) -> tuple[Array, Array, Array]:
     """Outputs of the (sub-sampled) empirical mean, shape (m, d), with their probabilities out and in, each of shape (m,).
-
-    Args:
-        p: Bernoulli parameters, shape (d,).
-        n: records.
-        target: z*, shape (d,); any real point.
-        kept: k rows sampled without replacement; None keeps all n.
+    `p`: Bernoulli parameters, shape (d,); `n`: records; `target`: z*, shape (d,); any real point; `kept`: k rows sampled
+    without replacement; None keeps all n.
 
     Examples:
         >>> outputs, out, inside = mean_game(np.array([0.5]), 2, np.array([1.0]))
@@ -81,14 +75,8 @@ def roc_vertices(score: np.ndarray, out: np.ndarray, inside: np.ndarray) -> tupl
 
 def best_deterministic_power(out: Array, inside: Array, alpha: Array) -> tuple[Array, Array]:
     """For each alpha the most powerful set of outputs with P_out <= alpha, over all subsets, and its power.
-
-    Args:
-        out: probabilities of the m outputs when the target is out, shape (m,), m <= 20.
-        inside: the same when it is in.
-        alpha: levels, shape (k,).
-
-    Returns:
-        (power of shape (k,), chosen outputs of shape (k, m)).
+    `out`: probabilities of the m outputs when the target is out, shape (m,), m <= 20; `inside`: the same when it is in;
+    `alpha`: levels, shape (k,). Returns (power of shape (k,), chosen outputs of shape (k, m)).
 
     Examples:
         >>> power, chosen = best_deterministic_power(np.array([0.1, 0.6, 0.3]), np.array([0.2, 0.6, 0.2]), np.array([0.6]))
@@ -144,11 +132,8 @@ Test = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 def random_target_advantage(p: np.ndarray, n: int, test: Test) -> float:
     """P(test = 1 | in) - P(test = 1 | out) of the random-target game, enumerating data sets, rows and fresh targets.
-
-    Args:
-        p: Bernoulli parameters, shape (d,).
-        n: records.
-        test: (target of shape (d,), outputs of shape (m, d)) -> probabilities of guessing "in", shape (m,).
+    `p`: Bernoulli parameters, shape (d,); `n`: records; `test`: (target of shape (d,), outputs of shape (m, d)) ->
+    probabilities of guessing "in", shape (m,).
 
     Examples:
         >>> round(random_target_advantage(np.array([0.5]), 2, lambda z, o: (z == (o[:, 0] > 0.5)).astype(float)), 6)

@@ -60,13 +60,8 @@ def mean_share(references: int, d: int, distance: float) -> float:
     the mean is a product: E sqrt(Beta) times the mean cosine of delta - e and delta, which is
     Gamma((d+1)/2) / (sqrt(2) Gamma(d/2 + 1)) l 1F1(1/2; d/2 + 1; -l^2/2), l^2 = n_r distance.
 
-    Args:
-        references: n_r > d.
-        d: dimension, >= 2.
-        distance: ||g* - mu||^2 in Sigma^-1, > 0.
-
-    Returns:
-        The mean share of sqrt(m*) that the estimated weights keep, in (0, 1).
+    `references`: n_r > d; `d`: dimension, >= 2; `distance`: ||g* - mu||^2 in Sigma^-1, > 0. Returns the mean share of
+    sqrt(m*) that the estimated weights keep, in (0, 1).
 
     Source: derived here; Reed, Mallett & Brennan (1974) for the Beta law; Mardia & Jupp (2000), section 9.3.
 
@@ -169,30 +164,19 @@ def epoch_scores(size: float, spread: float, batch: int, games: int = 200_000) -
 
 
 def candidates_of(
-    law: str,
-    d: int,
+    law: str,  # of the coordinates of x
+    d: int,  # dimension
     candidates: int,
-    references: int | None,
-    mean: float,
-    centred: bool,
-    ridge: float,
-    draw: int,
-    problems: int = 1,
+    references: int | None,  # gradients from which mu0 and C0 are estimated; None: both are known exactly
+    mean: float,  # of every coordinate
+    centred: bool,  # whether C0 is
+    ridge: float,  # added to C0
+    draw: int,  # seed
+    problems: int = 1,  # that are sampled, with their references
 ) -> tuple[np.ndarray, np.ndarray]:
     """(||g_k - mu||_{Sigma^-1}, shape (problems, candidates); index of the candidate that algorithm 3 picks, shape (problems,)).
 
     Gradients are A x + mean (1, ..., 1).
-
-    Args:
-        law: of the coordinates of x.
-        d: dimension.
-        candidates: of each problem.
-        references: gradients from which mu0 and C0 are estimated; None: both are known exactly.
-        mean: of every coordinate.
-        centred: whether C0 is.
-        ridge: added to C0.
-        draw: seed.
-        problems: that are sampled, with their references.
     """
     rng = np.random.default_rng(draw)
     root, shift = mixing(d), np.full(d, mean)

@@ -18,13 +18,8 @@ def difference_of_squares(n: float, t: float, x: float) -> float:
 
 def exact_ratio(n: float, data: str, shape: int, t: float, x: float) -> float:
     """log(d_{n-1}(delta_in)/d_n(delta_out)), d_n the density of the standardised sum, at a sum x deviations above its mean.
-
-    Args:
-        n: rows.
-        data: `NORMAL`, or `GAMMA`: whose sums are gamma as well.
-        shape: of the gamma law, a whole number.
-        t: the target, in standard deviations from the mean.
-        x: the sum, as described.
+    `n`: rows; `data`: `NORMAL`, or `GAMMA`: whose sums are gamma as well; `shape`: of the gamma law, a whole number; `t`:
+    the target, in standard deviations from the mean; `x`: the sum, as described.
     """
     if data == NORMAL:
         return 0.5 * difference_of_squares(n, t, x)
@@ -44,16 +39,9 @@ def expansion_error(
     n: int, data: str, shape: int, t: float, x: float, share: float, rho: float = 1.0, factor: float = 1.0
 ) -> rf.Number:
     """N times the error of the expansion; `share` of the skew term is taken, and `factor` spoils the quadratic term.
-
-    Args:
-        n: rows that are averaged, k of the lemma on sub-sampling, whose n is k/rho.
-        data: as in `exact_ratio`.
-        shape: as there.
-        t: as there.
-        x: as there.
-        share: 1 as printed, 1/6 for the Hermite polynomial of the Edgeworth expansion.
-        rho: 1 for lemma C.8.
-        factor: 1, or more for a control.
+    `n`: rows that are averaged, k of the lemma on sub-sampling, whose n is k/rho; `data`: as in `exact_ratio`; `shape`:
+    as there; `t`: as there; `x`: as there; `share`: 1 as printed, 1/6 for the Hermite polynomial of the Edgeworth
+    expansion; `rho`: 1 for lemma C.8; `factor`: 1, or more for a control.
     """
     quadratic, skew = factor * difference_of_squares(n, t, x), share * skew_term(n, data, shape, t, x)
     exact = exact_ratio(n, data, shape, t, x)

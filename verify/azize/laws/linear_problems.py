@@ -22,22 +22,15 @@ NAMED = {case.name: case for case in CASES}
 
 @dataclass(frozen=True)
 class LinearProblem:
-    """Kinds of independent coordinates in fixed shares.
+    """Kinds of independent coordinates in fixed shares."""
 
-    Attributes:
-        third: E|Z - mean|^3 / sd^3 of each kind.
-        mean, sd: of each kind.
-        t: the target, (z - mean)/sd.
-        far: a random reference point, (z_ref - mean)/sd.
-        share: of the coordinates.
-    """
-
-    third: np.ndarray
+    third: np.ndarray  # E|Z - mean|^3 / sd^3 of each kind
+    # mean, sd: of each kind
     mean: np.ndarray
     sd: np.ndarray
-    t: np.ndarray
-    far: np.ndarray
-    share: np.ndarray
+    t: np.ndarray  # the target, (z - mean)/sd
+    far: np.ndarray  # a random reference point, (z_ref - mean)/sd
+    share: np.ndarray  # of the coordinates
 
     def weights(self, score: str) -> np.ndarray:
         """Coefficients of the standardised coordinates: of the covariance score, or of the scalar product with a reference point.

@@ -43,29 +43,22 @@ KEPT = 768
 
 @dataclass(frozen=True)
 class MeanProblem:
-    """A data law with a target for every n.
+    """A data law with a target for every n."""
 
-    Attributes:
-        data, target, extra: of `DATA`, `TARGETS`, `EXTRAS`.
-        p, width: Bernoulli(p), or three equal parts with means evenly over [p - width, p + width].
-        shape: of gamma data; 1 is the exponential law.
-        t, u: targets, standardised.
-        tau: d / n; for rarer Bernoulli data the leakage, for which d is about tau sqrt n.
-        rate: of the extra coordinate.
-        gamma: standard deviation of Gaussian noise a record.
-    """
-
+    # data, target, extra: of `DATA`, `TARGETS`, `EXTRAS`
     data: str
     target: str = "typical"
+    # p, width: Bernoulli(p), or three equal parts with means evenly over [p - width, p + width]
     p: float = 0.3
     width: float = 0.0
-    shape: float = 1.0
+    shape: float = 1.0  # of gamma data; 1 is the exponential law
+    # t, u: targets, standardised
     t: float = 1.0
     u: float = 1.0
-    tau: float = 1.0
+    tau: float = 1.0  # d / n; for rarer Bernoulli data the leakage, for which d is about tau sqrt n
     extra: str = "none"
-    rate: float = 1.0
-    gamma: float = 0.0
+    rate: float = 1.0  # of the extra coordinate
+    gamma: float = 0.0  # standard deviation of Gaussian noise a record
 
     @classmethod
     def of(cls, at: Mapping[str, Any]) -> MeanProblem:

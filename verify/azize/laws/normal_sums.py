@@ -31,11 +31,6 @@ THIRD: dict[str, Callable[[float], float]] = {
 class NormalCurve(AbstractTradeOff):
     """The curve of a single score that is normal in both worlds up to a proven error; it need not be convex.
 
-    Args:
-        mu: mean with the target in less mean without, in standard deviations of the score without.
-        scale: standard deviation of the score with the target in, in the same unit.
-        error_out, error_in: bounds on the distance of the score's distribution function from the normal distribution function.
-
     Examples:
         >>> curve = NormalCurve(1.0, 1.0, 0.01, 0.01)
         >>> low, high = curve.beta_bounds(np.array([0.5]))
@@ -43,8 +38,10 @@ class NormalCurve(AbstractTradeOff):
         [0.143] [0.175]
     """
 
-    mu: float
-    scale: float
+    mu: float  # mean with the target in less mean without, in standard deviations of the score without
+    scale: float  # standard deviation of the score with the target in, in the same unit
+    # error_out, error_in: bounds on the distance of the score's distribution function from the normal distribution
+    # function
     error_out: float = 0.0
     error_in: float = 0.0
 
@@ -77,12 +74,8 @@ def linear_curve(
     The score sums n d terms w_j (Z_ij - mean_j); with the target in, a single row is constant, moves it by
     mu = w'(z - mean)/sqrt(n w'Sigma w) standard deviations, and n - 1 rows remain.
 
-    Args:
-        weight: w_j sd_j of a single coordinate of each group, shape (G,).
-        t: (z_j - mean_j) / sd_j, shape (G,).
-        third: E|Z_j - mean_j|^3 / sd_j^3, shape (G,).
-        count: coordinates of each group, shape (G,).
-        n: rows, >= 2.
+    `weight`: w_j sd_j of a single coordinate of each group, shape (G,); `t`: (z_j - mean_j) / sd_j, shape (G,); `third`:
+    E|Z_j - mean_j|^3 / sd_j^3, shape (G,); `count`: coordinates of each group, shape (G,); `n`: rows, >= 2.
 
     Examples:
         >>> one = np.ones(1)

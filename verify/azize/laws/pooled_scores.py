@@ -20,21 +20,13 @@ OFF = "Bernoulli, aimed at 1/2"
 
 @dataclass(frozen=True)
 class Aim:
-    """An attack aimed at a single standardised value in every coordinate, with the true target at another.
+    """An attack aimed at a single standardised value in every coordinate, with the true target at another."""
 
-    Attributes:
-        law: "bernoulli", "gaussian" or "exponential".
-        aimed: z_targ, standardised, the same in all coordinates.
-        truth: the mean over the coordinates of z*, standardised; only that matters to the score.
-        tau: d / n.
-        p: of Bernoulli data.
-    """
-
-    law: str
-    aimed: float
-    truth: float
-    tau: float
-    p: float = 0.5
+    law: str  # "bernoulli", "gaussian" or "exponential"
+    aimed: float  # z_targ, standardised, the same in all coordinates
+    truth: float  # the mean over the coordinates of z*, standardised; only that matters to the score
+    tau: float  # d / n
+    p: float = 0.5  # of Bernoulli data
 
 
 def aim(data: str, p: float, share: float, aimed: float, truth: float, tau: float, **_: Any) -> Aim:
@@ -50,22 +42,17 @@ def aim(data: str, p: float, share: float, aimed: float, truth: float, tau: floa
 
 @dataclass(frozen=True)
 class Pooled:
-    """The score's distribution functions at thresholds that hold all its values (discrete), or are dense (continuous).
+    """The score's distribution functions at thresholds that hold all its values (discrete), or are dense (continuous)."""
 
-    Attributes:
-        m_star, m_targ, m_scal: the leakages.
-        score: thresholds, increasing, shape (N,).
-        out, inside: P(score <= threshold), shape (N,).
-        discrete: whether the score takes no other values.
-    """
-
+    # m_star, m_targ, m_scal: the leakages
     m_star: float
     m_targ: float
     m_scal: float
-    score: np.ndarray
+    score: np.ndarray  # thresholds, increasing, shape (N,)
+    # out, inside: P(score <= threshold), shape (N,)
     out: np.ndarray
     inside: np.ndarray
-    discrete: bool
+    discrete: bool  # whether the score takes no other values
 
     @cached_property
     def difference(self) -> np.ndarray:

@@ -32,11 +32,6 @@ class ProductTradeOff(AbstractTradeOff):
 
     Its bounds are computed once, for FPRs and FNRs from 1e-5 on, and are valid and wider beyond.
 
-    Attributes:
-        losses: the sum of the tables' log ratios.
-        error: bound on the error of any probability of all coordinates together.
-        turned: whether the worlds are exchanged.
-
     Source: Blackwell (1953), for the order of experiments, which products keep.
 
     Examples:
@@ -47,9 +42,9 @@ class ProductTradeOff(AbstractTradeOff):
         0.61 True
     """
 
-    losses: LossSum
-    error: float
-    turned: bool = False
+    losses: LossSum  # the sum of the tables' log ratios
+    error: float  # bound on the error of any probability of all coordinates together
+    turned: bool = False  # whether the worlds are exchanged
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64).ravel()
@@ -94,9 +89,7 @@ def _moved(log_rate: np.ndarray, off: np.ndarray | float) -> np.ndarray:
 
 def product_tradeoff(groups: Sequence[BracketedTerms]) -> AbstractTradeOff:
     """The optimal curve of all coordinates together.
-
-    Args:
-        groups: tables of a weaker and a stronger attacker for each kind of coordinate.
+    `groups`: tables of a weaker and a stronger attacker for each kind of coordinate.
     """
     laws, error = [], 0.0
     for group in groups:

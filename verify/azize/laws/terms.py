@@ -16,30 +16,20 @@ Vector = np.ndarray
 @dataclass(frozen=True)
 class Terms:
     """`count` independent coordinates that share the same law and the same target value.
-
-    Attributes:
-        out: probabilities of the possible values of the released column sum when the target is out, shape (m,).
-        inside: their probabilities when the target is in, shape (m,).
-        ratio: log(inside / out) as the exact likelihood-ratio attack sees it, shape (m,); -inf and +inf allowed.
-        count: how many coordinates.
-        leakage: t^2 = (z - mean)^2 / (variance + noise variance) of a single coordinate, without unit.
-        deviation: (sum - n mean) / sqrt(n (variance + noise variance)), noise included, shape (m,).
-        t: (z - mean) / sd of a single coordinate, signed.
-        n: rows behind the sum.
-        error: a proven bound on the probability, in either world, that is nowhere in a single coordinate's tables or wrong there by more
-            than `relative`; inf where there is none, and then a law made of them is an estimate and decides nothing.
-        relative: a proven bound on the relative error of each probability besides.
+    `leakage`: t^2 = (z - mean)^2 / (variance + noise variance) of a single coordinate, without unit.
     """
 
-    out: Vector
-    inside: Vector
-    ratio: Vector
-    count: int
-    t: float
-    deviation: Vector
-    n: int
+    out: Vector  # probabilities of the possible values of the released column sum when the target is out, shape (m,)
+    inside: Vector  # their probabilities when the target is in, shape (m,)
+    ratio: Vector  # log(inside / out) as the exact likelihood-ratio attack sees it, shape (m,); -inf and +inf allowed
+    count: int  # how many coordinates
+    t: float  # (z - mean) / sd of a single coordinate, signed
+    deviation: Vector  # (sum - n mean) / sqrt(n (variance + noise variance)), noise included, shape (m,)
+    n: int  # rows behind the sum
+    # a proven bound on the probability, in either world, that is nowhere in a single coordinate's tables or wrong there
+    # by more than `relative`; inf where there is none, and then a law made of them is an estimate and decides nothing
     error: float = np.inf
-    relative: float = 0.0
+    relative: float = 0.0  # a proven bound on the relative error of each probability besides
 
     @property
     def leakage(self) -> float:

@@ -17,24 +17,19 @@ from mipsim.exact.binomial import binomial_probabilities
 
 @dataclass(frozen=True)
 class World:
-    """Moments of a single term in a single world: itself a sum of independent parts, or normal given something random, or both.
+    """Moments of a single term in a single world: itself a sum of independent parts, or normal given something random, or both."""
 
-    Attributes:
-        mean, variance: of the term; given what is random, where it is normal, their averages.
-        third: sum over the independent parts of E|part - mean|^3; 0 for a normal term.
-        mean_error, variance_error: bounds on what `mean` and `variance` are off.
-        mean_spread, variance_spread: variances of the conditional mean and of the conditional variance.
-        elsewhere: probability of all that these moments leave out.
-    """
-
+    # mean, variance: of the term; given what is random, where it is normal, their averages
     mean: float
     variance: float
-    third: float
+    third: float  # sum over the independent parts of E|part - mean|^3; 0 for a normal term
+    # mean_error, variance_error: bounds on what `mean` and `variance` are off
     mean_error: float = 0.0
     variance_error: float = 0.0
+    # mean_spread, variance_spread: variances of the conditional mean and of the conditional variance
     mean_spread: float = 0.0
     variance_spread: float = 0.0
-    elsewhere: float = 0.0
+    elsewhere: float = 0.0  # probability of all that these moments leave out
 
 
 Worlds = tuple[World, World]
@@ -45,27 +40,23 @@ Worlds = tuple[World, World]
 class Piece:
     """`share` of the coordinates: a scalar Z-estimator with a target record.
 
-    Attributes:
-        theta, derivative, psi, spread: theta_0, V, psi at the target, E psi^2.
-        worlds: n -> moments of sqrt(n) (thetahat - theta_0) / sigma.
-        draw: (generator, games, coordinates, n, member) -> estimates of literal games, shape (games, coordinates).
-        ratio: n -> moments of the log ratio of the two laws of thetahat, where they are known in closed form.
-        share: of the coordinates of a problem.
-
     Examples:
         >>> out, inside = mean_piece(0.0, 1.0, 2.0).worlds(100)  # a target two standard deviations out moves the mean
         >>> print(out.mean, inside.mean, inside.variance)
         0.0 0.2 0.99
     """
 
+    # theta, derivative, psi, spread: theta_0, V, psi at the target, E psi^2
     theta: float
     derivative: float
     psi: float
     spread: float
-    worlds: Callable[[int], Worlds]
+    worlds: Callable[[int], Worlds]  # n -> moments of sqrt(n) (thetahat - theta_0) / sigma
+    # (generator, games, coordinates, n, member) -> estimates of literal games, shape (games, coordinates)
     draw: Callable[[np.random.Generator, int, int, int, bool], np.ndarray]
+    # n -> moments of the log ratio of the two laws of thetahat, where they are known in closed form
     ratio: Callable[[int], Worlds] | None = None
-    share: float = 1.0
+    share: float = 1.0  # of the coordinates of a problem
 
     @property
     def influence(self) -> float:

@@ -140,9 +140,7 @@ def limit_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> 
 
 def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> Number:
     """The true epsilon of the Poisson-sampled Gaussian steps, of both directions, between certified bounds.
-
-    Raises:
-        ValueError: if the composition is not known to that delta in both directions.
+    Raises ValueError if the composition is not known to that delta in both directions.
     """
     delta = 10.0**log10_delta
     curve = mi.dpsgd(sigma, rate, steps)

@@ -6,11 +6,7 @@ from scipy.special import logsumexp
 
 def least_delta(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
     """Return the least delta of (epsilon, delta)-DP for a single pair of output laws, in both directions: sum max(p - e^epsilon q, 0).
-
-    Args:
-        first: probabilities, shape (m,).
-        second: the same.
-        epsilon: >= 0.
+    `first`: probabilities, shape (m,); `second`: the same; `epsilon`: >= 0.
 
     Examples:
         >>> least_delta(np.array([1.0, 0.0]), np.array([0.5, 0.5]), 0.0)
@@ -26,11 +22,7 @@ def least_delta(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
 
 def renyi_divergence(first: np.ndarray, second: np.ndarray, order: float) -> float:
     """Return D_order(first || second), inf where it diverges.
-
-    Args:
-        first: probabilities, shape (m,).
-        second: the same.
-        order: > 0, not 1.
+    `first`: probabilities, shape (m,); `second`: the same; `order`: > 0, not 1.
 
     Source: Renyi (1961); van Erven and Harremoes (2014), "Renyi divergence and Kullback-Leibler divergence".
 

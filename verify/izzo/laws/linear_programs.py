@@ -14,9 +14,7 @@ from verify.izzo.laws.subset_enumeration import half, subsets
 
 def adjacent_pairs(flags: np.ndarray) -> np.ndarray:
     """Pairs (i, j), i < j, of the sets that differ by a replaced record: int, shape (pairs, 2).
-
-    Args:
-        flags: sets of the same size as membership flags, shape (m, n), as from `subsets`.
+    `flags`: sets of the same size as membership flags, shape (m, n), as from `subsets`.
 
     Examples:
         >>> from verify.izzo.laws.subset_enumeration import subsets
@@ -37,13 +35,8 @@ def largest_dp_eta(n: int, epsilon: float, delta: float) -> tuple[float, float]:
     The solver works to a tolerance. Its solution is moved towards q = 1/2 until every constraint holds, which gives an algorithm; its
     prices y >= 0 give, right or not, the bound b'y + sum max(0, gain - A'y) of weak duality.
 
-    Args:
-        n: records, even; C(n, n/2) unknowns.
-        epsilon: from 0 to 15: beyond, the solver takes e^-epsilon for 0.
-        delta: in [0, 1].
-
-    Returns:
-        (low, high), usually within 1e-12: eta of an algorithm, and what no algorithm exceeds, to rounding.
+    `n`: records, even; C(n, n/2) unknowns; `epsilon`: from 0 to 15: beyond, the solver takes e^-epsilon for 0; `delta`:
+    in [0, 1]. Returns (low, high), usually within 1e-12: eta of an algorithm, and what no algorithm exceeds, to rounding.
 
     Examples:
         >>> low, high = largest_dp_eta(4, np.log(3.0), 0.0)
@@ -71,13 +64,8 @@ def largest_posterior_odds(n: int, k: int, epsilon: float) -> tuple[float, float
     A linear program: a number q(D) = P(output | D) for each set, scaled so that its sum over the sets with the target is 1. The
     solver's solution and prices are repaired as in `largest_dp_eta`: the solution by adding a constant, the prices by a factor.
 
-    Args:
-        n: records.
-        k: size of the training set, 1 <= k < n.
-        epsilon: from 0 to 15: beyond, the solver takes e^-epsilon for 0.
-
-    Returns:
-        (low, high) of the posterior odds; the prior ones are (n - k)/k.
+    `n`: records; `k`: size of the training set, 1 <= k < n; `epsilon`: from 0 to 15: beyond, the solver takes e^-epsilon
+    for 0. Returns (low, high) of the posterior odds; the prior ones are (n - k)/k.
 
     Examples:
         >>> low, high = largest_posterior_odds(4, 2, np.log(3.0))
@@ -115,13 +103,8 @@ def largest_posterior_odds(n: int, k: int, epsilon: float) -> tuple[float, float
 
 def matching_size(n: int, k: int) -> tuple[int, int]:
     """How many k-sets without the target can be matched to different adjacent sets with it, and how many there are.
-
-    Args:
-        n: records.
-        k: size of the sets, 1 <= k <= n.
-
-    Returns:
-        (size of a maximum matching, number of sets without the target); equal where an injection exists.
+    `n`: records; `k`: size of the sets, 1 <= k <= n. Returns (size of a maximum matching, number of sets without the
+    target); equal where an injection exists.
 
     Source: Izzo et al. (2024), lemma 12; Hopcroft and Karp (1973) for the matching.
 
@@ -146,12 +129,8 @@ def bracket_injection(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     k > n - 1 - k, some "(" stays unmatched; the first such record is replaced by the target. The matching stays the
     same, with the replaced record as the last unmatched ")", so the step can be undone.
 
-    Args:
-        n: records.
-        k: size of the sets, n/2 <= k <= n.
-
-    Returns:
-        (sets without the target, their images), bool, both of shape (C(n - 1, k), n).
+    `n`: records; `k`: size of the sets, n/2 <= k <= n. Returns (sets without the target, their images), bool, both of
+    shape (C(n - 1, k), n).
 
     Source: Greene and Kleitman (1976), symmetric chains by brackets.
 

@@ -28,13 +28,8 @@ def half(n: int) -> int:
 
 def subsets(n: int, k: int) -> np.ndarray:
     """Every k-subset of n records as a row of flags, bool (C(n, k), n), read-only, in lexicographic order of the indices.
-
-    Args:
-        n: records, >= 1.
-        k: size of a subset, 0 <= k <= n.
-
-    Raises:
-        ValueError: if k exceeds n or there are more than 200,000 subsets.
+    `n`: records, >= 1; `k`: size of a subset, 0 <= k <= n. Raises ValueError if k exceeds n or there are more than
+    200,000 subsets.
 
     Examples:
         >>> subsets(3, 2).astype(int).tolist()
@@ -64,13 +59,9 @@ def half_subsets(n: int) -> np.ndarray:
 
 def outputs(algorithm: Callable[[np.ndarray], object], records: object) -> np.ndarray:
     """The algorithm's output, or its vector of output probabilities, for every half of the records.
-
-    Args:
-        algorithm: takes a training set, shape (n/2, d), in the order of the data set; returns a number or a vector.
-        records: the data set, shape (n, d).
-
-    Returns:
-        float64, shape (C(n, n/2),) or (C(n, n/2), m), in the order of `half_subsets`.
+    `algorithm`: takes a training set, shape (n/2, d), in the order of the data set; returns a number or a vector;
+    `records`: the data set, shape (n, d). Returns float64, shape (C(n, n/2),) or (C(n, n/2), m), in the order of
+    `half_subsets`.
 
     Examples:
         >>> outputs(lambda rows: rows.sum(), [[1.0], [2.0], [4.0], [8.0]]).tolist()
@@ -82,14 +73,9 @@ def outputs(algorithm: Callable[[np.ndarray], object], records: object) -> np.nd
 
 def finite_eta(law: object, n: int) -> np.ndarray:
     """Sum over outputs of max(P(in, A), P(out, A)), less 1/2, for each target: the least eta of a finite algorithm.
-
-    Args:
-        law: P(A(D) = output), shape (C(n, n/2), m), a row for each half in the order of `half_subsets`.
-        n: records.
-
-    Returns:
-        eta of each of the n targets, shape (n,); the algorithm is eta-MIP with the largest. A finite sum: right to (C(n, n/2) + m)
-        2^-52 for the law as it is given, whose rows may miss 1 by 1e-9.
+    `law`: P(A(D) = output), shape (C(n, n/2), m), a row for each half in the order of `half_subsets`; `n`: records.
+    Returns eta of each of the n targets, shape (n,); the algorithm is eta-MIP with the largest. A finite sum: right to
+    (C(n, n/2) + m) 2^-52 for the law as it is given, whose rows may miss 1 by 1e-9.
 
     Source: Izzo et al. (2024), proposition 2.
 
@@ -110,11 +96,7 @@ def finite_eta(law: object, n: int) -> np.ndarray:
 
 def worlds(law: np.ndarray, n: int, target: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the output probabilities when the target is out and when it is in, each of shape (m,).
-
-    Args:
-        law: as for `finite_eta`, a float array.
-        n: records.
-        target: which of them.
+    `law`: as for `finite_eta`, a float array; `n`: records; `target`: which of them.
 
     Examples:
         >>> print(*worlds(np.array([[0.75, 0.25], [0.25, 0.75]]), 2, 0))
@@ -129,10 +111,7 @@ def best_of_all_attacks(law: np.ndarray, n: int, target: int) -> tuple[float, fl
 
     The accuracy is counted literally, training set by training set; randomised attacks are averages of these.
 
-    Args:
-        law: as for `finite_eta`, a float array with few columns.
-        n: records.
-        target: which of them.
+    `law`: as for `finite_eta`, a float array with few columns; `n`: records; `target`: which of them.
 
     Examples:
         >>> best_of_all_attacks(np.array([[0.75, 0.25], [0.25, 0.75]]), 2, 0)

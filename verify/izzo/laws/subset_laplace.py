@@ -15,13 +15,9 @@ def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:
     Both worlds are mixtures of Laplace densities of the same scale b, so that between neighbouring values of A their
     difference is u e^{x/b} + v e^{-x/b}, which changes sign at most once: its absolute integral is elementary.
 
-    Args:
-        values: A(D) of a deterministic algorithm, shape (C(n, n/2),), in the order of `half_subsets`.
-        scale: b > 0, in the unit of the values.
-        n: records.
-
-    Returns:
-        eta of each target, shape (n,). A finite sum in closed form; its rounding is some 1e-13, which is an estimate.
+    `values`: A(D) of a deterministic algorithm, shape (C(n, n/2),), in the order of `half_subsets`; `scale`: b > 0, in
+    the unit of the values; `n`: records. Returns eta of each target, shape (n,). A finite sum in closed form; its
+    rounding is some 1e-13, which is an estimate.
 
     Examples:
         >>> print(laplace_eta([1.0, -1.0], 2.0, 2).round(6))  # (1 - exp(-1/2)) / 2
@@ -35,11 +31,7 @@ def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:
 
 def laplace_difference(at: np.ndarray, weights: np.ndarray, scale: float) -> np.ndarray:
     """Integral of |sum_i w_i exp(-|x - a_i| / b) / (2 b)| over the line, shape (...), in closed form between the points.
-
-    Args:
-        at: a, shape (m,).
-        weights: w of any sign, shape (..., m).
-        scale: b > 0.
+    `at`: a, shape (m,); `weights`: w of any sign, shape (..., m); `scale`: b > 0.
 
     Examples:
         >>> laplace_difference(np.array([0.0]), np.array([[1.0], [-3.0]]), 2.0).tolist()
@@ -79,13 +71,8 @@ def scaled_laplace_eta(values: object, scales: object, n: int) -> np.ndarray:
     functions, which is exact. Crossings are sought on a fine grid; a missed crossing would make the number smaller,
     so that it is never above the true eta. A scale of 0 is no noise: a point mass.
 
-    Args:
-        values: A(D), shape (C(n, n/2),), in the order of `half_subsets`.
-        scales: b(D) >= 0, the same shape.
-        n: records.
-
-    Returns:
-        eta of each target, shape (n,); a lower bound, equal to eta but for crossings that were missed (and rounding).
+    `values`: A(D), shape (C(n, n/2),), in the order of `half_subsets`; `scales`: b(D) >= 0, the same shape; `n`: records.
+    Returns eta of each target, shape (n,); a lower bound, equal to eta but for crossings that were missed (and rounding).
 
     Examples:
         >>> print(scaled_laplace_eta([1.0, -1.0], [2.0, 2.0], 2).round(6))  # as laplace_eta

@@ -19,15 +19,10 @@ def euclidean_shift_eta(distance: float, scale: float, dimension: int, radius: s
     The density falls with the norm, so the best attack names the nearer point, and
     TV = P(||X - w|| > ||X||) - P(||X - w|| < ||X||) = P(|U_1| < distance / (2 r)), with U_1^2 ~ Beta(1/2, (d - 1)/2).
 
-    Args:
-        distance: >= 0, between the two outputs without noise.
-        scale: of r, > 0, in the same unit.
-        dimension: d >= 1.
-        radius: "gamma": r ~ Gamma(d, scale), the density exp(-||x||/scale); "exponential": r ~ Exponential(scale),
-            the modulus of a Laplace draw.
-
-    Returns:
-        eta in [0, 1/2], to about 1e-9: what adaptive quadrature says of itself, an estimate.
+    `distance`: >= 0, between the two outputs without noise; `scale`: of r, > 0, in the same unit; `dimension`: d >= 1;
+    `radius`: "gamma": r ~ Gamma(d, scale), the density exp(-||x||/scale); "exponential": r ~ Exponential(scale), the
+    modulus of a Laplace draw. Returns eta in [0, 1/2], to about 1e-9: what adaptive quadrature says of itself, an
+    estimate.
 
     Source: Izzo et al. (2024), theorem 9 and corollary 10; the projection of a sphere is standard.
 
@@ -67,12 +62,8 @@ def planar_shift_eta(scale: float, moment: float) -> float:
     r = 1/t*: TV = E[1 - exp(-1/(scale t*)) | t* > 0]. On the curve |u_1|^M + |u_2|^M = 2 the smaller coordinate v has a
     density proportional to (1 - v^M/2)^(1/M - 1) on (0, 1), and t* > 0 where the larger coordinate has the sign of w.
 
-    Args:
-        scale: of r ~ Exponential(scale), in (0, 1e8].
-        moment: M in [2, 1000].
-
-    Returns:
-        eta in [0, 1/2], to about 1e-5 relative: what adaptive quadrature says of itself, an estimate.
+    `scale`: of r ~ Exponential(scale), in (0, 1e8]; `moment`: M in [2, 1000]. Returns eta in [0, 1/2], to about 1e-5
+    relative: what adaptive quadrature says of itself, an estimate.
 
     Source: Izzo et al. (2024), corollary 10.
 

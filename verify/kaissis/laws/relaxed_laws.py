@@ -31,12 +31,9 @@ def noise_named(name: str) -> Any:
 
 
 class RatesTradeOff(AbstractTradeOff):
-    """A curve whose FNR and TPR are the same function of the FPR.
+    """A curve whose FNR and TPR are the same function of the FPR."""
 
-    Args:
-        both: takes FPRs in [0, 1] and returns (FNR, TPR), each accurate where it is small.
-    """
-
+    # takes FPRs in [0, 1] and returns (FNR, TPR), each accurate where it is small
     both: Callable[[np.ndarray], Pair]
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
@@ -93,8 +90,7 @@ def norm_law(square: np.ndarray, d: int, mu: float) -> Pair:
 
     The terms left out are at most twice the last weight, which is checked to be below 1e-15 of either probability.
 
-    Raises:
-        ValueError: if it is not.
+    Raises ValueError if it is not.
     """
     edge, half = np.sqrt(square), 0.5 * mu**2
     if d == 1:
@@ -143,10 +139,7 @@ def resilience(mu: float, d: float = 1, rate: float = 1.0) -> RatesTradeOff:
     chords: it is J_p. That j(j(x)) >= x for x <= a, which says this, passes from p = 1 to every p: as the slope of j is
     at least -1 from a on, j_p(j_p(x)) >= p (x - (1-p)(1 - x - j(x))) + (1-p)(1 - j_p(x)) = x. At p = 1 it is tested.
 
-    Args:
-        mu: Delta / sigma > 0.
-        d: dimension >= 1.
-        rate: p, the probability that the record takes part, in (0, 1].
+    `mu`: Delta / sigma > 0; `d`: dimension >= 1; `rate`: p, the probability that the record takes part, in (0, 1].
     """
     centre = mu**2
 
@@ -258,11 +251,8 @@ def best_test(out: np.ndarray, inside: np.ndarray) -> PiecewiseLinearTradeOff:
 
 def lira(shadows: int, ratio: float, *, sides: int = 2) -> RatesTradeOff:
     """Offline LiRA on a score that is linear in the output: Student's law, non-central with the record.
-
-    Args:
-        shadows: models without the record, whose mean and deviation studentise the score, >= 2.
-        ratio: Delta / sigma.
-        sides: 2 where the sign of the shift is unknown, else 1.
+    `shadows`: models without the record, whose mean and deviation studentise the score, >= 2; `ratio`: Delta / sigma;
+    `sides`: 2 where the sign of the shift is unknown, else 1.
     """
     moved = ratio / np.sqrt(1 + 1 / shadows)
 

@@ -47,17 +47,9 @@ LEAST_PROBABILITY = 1e-150
 
 def rate(what: str, c: float, q: float, form: str, part: str, alpha: float) -> Rate | None:
     """How far j or jinv is from a form at most, where L = c d^q and q > 0; the derivation of `kaissis-thm-3-corrected` has each step.
-
-    Args:
-        what: `BOTH`; where d grows alone, L = c and q = 0, for which Berry and Esseen say nothing in this unit.
-        c: > 0.
-        q: in [0, 1/2].
-        form: `EQUATION_7` or `SHORT`.
-        part: "j" or "jinv".
-        alpha: the FPR, in (0, 1).
-
-    Returns:
-        None where a condition fails.
+    `what`: `BOTH`; where d grows alone, L = c and q = 0, for which Berry and Esseen say nothing in this unit; `c`: > 0;
+    `q`: in [0, 1/2]; `form`: `EQUATION_7` or `SHORT`; `part`: "j" or "jinv"; `alpha`: the FPR, in (0, 1). Returns None
+    where a condition fails.
 
     Examples:
         >>> both = rate(BOTH, 1.0, 0.5, EQUATION_7, "j", 0.5)

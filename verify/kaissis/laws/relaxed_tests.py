@@ -94,8 +94,7 @@ def mixed_powers(
     Cells hide something, so that their best test is weaker. It is stronger where each cell is split into the least and the
     largest ratio that it may hold, with its two probabilities retained.
 
-    Returns:
-        The bounds, shape (2, 2), and the rounding of TPR and of FNR, shape (2,); see `_tails_off`.
+    Returns the bounds, shape (2, 2), and the rounding of TPR and of FNR, shape (2,); see `_tails_off`.
     """
     edges = near_the_end(noise, delta, second, alpha, weights)
     out, inside = two_shifts(noise, delta, second, edges)

@@ -32,27 +32,19 @@ LEVEL = 0.01
 
 @dataclass(frozen=True)
 class Attacked:
-    """A target's gradient among those that batches are sampled from.
+    """A target's gradient among those that batches are sampled from."""
 
-    Attributes:
-        away: g_i - theta of each record that batches are sampled from, in coordinates in which C is the identity, shape (N, d).
-        susceptibility: K = ||Sigma^-1/2 (theta - mu)||^2.
-        degrees: d of chi2_d.
-    """
-
+    # g_i - theta of each record that batches are sampled from, in coordinates in which C is the identity, shape (N, d)
     away: np.ndarray
-    susceptibility: float
-    degrees: int
+    susceptibility: float  # K = ||Sigma^-1/2 (theta - mu)||^2
+    degrees: int  # d of chi2_d
 
 
 @lru_cache(maxsize=16)
 @single_threaded
 def known(records: str, rank: float) -> Attacked:
     """With the moments of the law that batches are sampled from: uniform over all records.
-
-    Args:
-        records: the data set.
-        rank: of the target's K among the records, 1 the largest.
+    `records`: the data set; `rank`: of the target's K among the records, 1 the largest.
     """
     rows = real_gradients.gradients(records)
     shifted = rows - rows.mean(axis=0)

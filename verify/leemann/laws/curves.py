@@ -32,10 +32,8 @@ LEAST_WEIGHT = -75.0
 
 def polygon_of(out: np.ndarray, inside: np.ndarray) -> SampledTradeOff:
     """The trade-off function of two finite laws: outputs sorted by their ratio, joined by chords.
-
-    Args:
-        out: masses of the outputs in the world out, shape (m,), summing to 1 but for tails that were left out.
-        inside: the same in the world in.
+    `out`: masses of the outputs in the world out, shape (m,), summing to 1 but for tails that were left out; `inside`:
+    the same in the world in.
 
     Examples:
         >>> polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75])).beta(0.125)
@@ -53,20 +51,15 @@ class LineTradeOff(AbstractTradeOff):
 
     The region |x - r delta| <= rho is an interval whose far end is 2 sqrt(r) delta standard deviations away.
 
-    Args:
-        rows: r > 1.
-        susceptibility: K = delta^2 with r K >= 1600, so that the far end has no mass in float64.
-
-    Raises:
-        ValueError: if r K is below 1600.
+    Raises ValueError if r K is below 1600.
 
     Examples:
         >>> round(LineTradeOff(100.0, 100.0).beta(0.1), 4)
         0.6114
     """
 
-    rows: float
-    susceptibility: float
+    rows: float  # r > 1
+    susceptibility: float  # K = delta^2 with r K >= 1600, so that the far end has no mass in float64
 
     def __check_init__(self) -> None:
         number("rows", self.rows, 1.0, low_open=True)
@@ -90,9 +83,7 @@ def exponential_curve(n: int, target: float) -> BoundedTradeOff:
     The sum is Gamma(n) out and target + Gamma(n - 1) in; the ratio (s - z)^(n-2) / s^(n-1) rises up to s = (n - 1) z
     and falls beyond, so that every test of the ratio accepts an interval.
 
-    Args:
-        n: rows, >= 3.
-        target: the target's gradient z > 0.
+    `n`: rows, >= 3; `target`: the target's gradient z > 0.
 
     Examples:
         >>> round(exponential_curve(100, 11.0).beta(0.1), 3)
@@ -123,9 +114,7 @@ def _through(alpha: np.ndarray, beta: np.ndarray) -> SampledTradeOff:
 
 def between(chords: SampledTradeOff) -> BoundedTradeOff:
     """The convex curve that passes through the corners of a polygon: its chords lie above, and prolonged below.
-
-    Args:
-        chords: through tests that are best at their rates, each known to `ROUNDED`.
+    `chords`: through tests that are best at their rates, each known to `ROUNDED`.
 
     Examples:
         >>> [round(float(bound), 4) for bound in between(polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75]))).beta_bounds(0.5)]
@@ -153,10 +142,7 @@ def whole_sum(law: np.ndarray, n: int, at: np.ndarray) -> np.ndarray:
     The logarithm of the characteristic function is that of the centred law, in forms that keep their digits near 1, where n of them
     multiply. What lies outside `at` is added to it, turn by turn.
 
-    Args:
-        law: masses of 0, 1, ..., shape (k,), summing to 1.
-        n: draws, >= 1.
-        at: neighbouring whole numbers, shape (m,).
+    `law`: masses of 0, 1, ..., shape (k,), summing to 1; `n`: draws, >= 1; `at`: neighbouring whole numbers, shape (m,).
 
     Examples:
         >>> whole_sum(np.array([0.5, 0.5]), 2, np.arange(8)).round(12)[:4].tolist()
@@ -200,9 +186,7 @@ def drawn_target_curve(d: int, n: int) -> ExactTradeOff:
     eigenvalues (-1 +- sqrt n) / (n - 1) and +-1 / sqrt n. Its characteristic function is inverted with a proven error, which is of no
     use for d < 5, where it dies out slowly (d = 1 at n = 1000: 4e-4).
 
-    Args:
-        d: dimension, >= 1.
-        n: rows, >= 2.
+    `d`: dimension, >= 1; `n`: rows, >= 2.
 
     Examples:
         >>> round(drawn_target_curve(650, 500).beta(0.1), 3)
@@ -226,17 +210,13 @@ class FewDimensionsTradeOff(AbstractTradeOff):
     chi2_d((n - 1)K). In a cell of K the probability lies between those of the least bound with the largest noncentrality and the other way
     round; what K does beyond the cells is added to the upper ends. Between two thresholds the curve lies between their rates.
 
-    Args:
-        d: dimension, >= 1.
-        n: rows, >= 2.
-
     Examples:
         >>> 0.0015 < 1.0 - FewDimensionsTradeOff(5, 10).beta(1e-4) < 0.0025
         True
     """
 
-    d: int
-    n: int
+    d: int  # dimension, >= 1
+    n: int  # rows, >= 2
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         """Proven bounds at logarithms of FPRs."""
@@ -290,24 +270,17 @@ class NoisySumTradeOff(AbstractTradeOff):
     g(x - target) / E g(x - gradient) rises with the output x, since no gradient exceeds the target, so that thresholds
     are the best tests; their FPR is solved for. The target -1 is the same with signs changed.
 
-    Args:
-        n: rows, >= 1.
-        shift: what a gradient is, in standard deviations of the noise.
-        own: probability of a gradient +1, in [0, 1].
-        target: the target's gradient, >= 1.
-
-    Raises:
-        ValueError: if target is below 1.
+    Raises ValueError if target is below 1.
 
     Examples:
         >>> round(NoisySumTradeOff(1, 0.5, 0.0).beta(0.1), 6)  # that of mu = 1
         0.610856
     """
 
-    n: int
-    shift: float
-    own: float = 0.5
-    target: float = 1.0
+    n: int  # rows, >= 1
+    shift: float  # what a gradient is, in standard deviations of the noise
+    own: float = 0.5  # probability of a gradient +1, in [0, 1]
+    target: float = 1.0  # the target's gradient, >= 1
 
     def __check_init__(self) -> None:
         number("target", self.target, 1.0)
@@ -363,13 +336,9 @@ def long_run_curve(step: float, rate: float, steps: int) -> SampledTradeOff:
     follow by the midpoint rule of Gil-Pelaez, whose error is the mass beyond 30 standard deviations and what the
     characteristic function holds beyond the last node (checked to be below 1e-9). Chords join 1,601 thresholds.
 
-    Args:
-        step: s, mu of a single step.
-        rate: p in (0, 1).
-        steps: number of steps; some hundred at least, for the characteristic function to have died out.
-
-    Raises:
-        ValueError: if the characteristic function has not died out at the last node.
+    `step`: s, mu of a single step; `rate`: p in (0, 1); `steps`: number of steps; some hundred at least, for the
+    characteristic function to have died out. Raises ValueError if the characteristic function has not died out at the
+    last node.
 
     Examples:
         >>> round(long_run_curve(0.5, 0.05, 1024).beta(0.1), 3)

@@ -31,9 +31,7 @@ class Moments:
 
 def moments(s: float) -> Moments:
     """The moments of the likelihood ratio, less 1, of a step that the target is in.
-
-    Args:
-        s: mu_step, > 0.
+    `s`: mu_step, > 0.
 
     Examples:
         >>> m = moments(1.0)
@@ -56,13 +54,7 @@ def distance(s: float, c: float, steps: int) -> float:
     stretching a normal law moves its distribution function by at most the shift in deviations over sqrt(2 pi), or
     |log of the ratio of the deviations| / sqrt(2 pi e).
 
-    Args:
-        s: mu_step.
-        c: p sqrt(t).
-        steps: t, with c/sqrt(t) <= `MOST_RATE`.
-
-    Raises:
-        ValueError: if the rate is larger.
+    `s`: mu_step; `c`: p sqrt(t); `steps`: t, with c/sqrt(t) <= `MOST_RATE`. Raises ValueError if the rate is larger.
     """
     p = c / math.sqrt(steps)
     if p > MOST_RATE:
@@ -93,9 +85,7 @@ def game_rate(size: float, c: float) -> Rate | None:
     Each bound in `distance` times sqrt(t) falls with t, so that the bound at `LEAST_STEPS` holds for all larger t. Threshold tests of the log
     ratio are the best (Neyman and Pearson); both their rates are within that distance of those of the limit.
 
-    Args:
-        size: mu_step.
-        c: p sqrt(t).
+    `size`: mu_step; `c`: p sqrt(t).
 
     Examples:
         >>> game_rate(0.6, 1.0).power, game_rate(0.3, 30.0)

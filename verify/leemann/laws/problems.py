@@ -29,14 +29,9 @@ def gradients(
     d: int, n: int, mean: float, target: float, spread: float, evenness: float
 ) -> tuple[mi.Gaussian, np.ndarray]:
     """(The law, the target's gradient) for the clip C = 1.
-
-    Args:
-        d: dimension.
-        n: rows.
-        mean: of every coordinate, in sqrt(n/d) of its standard deviations: targets that far off are distinguishable from strangers.
-        target: the target's gradient, in the same unit.
-        spread: largest standard deviation of a coordinate, at most C.
-        evenness: the least over the largest.
+    `d`: dimension; `n`: rows; `mean`: of every coordinate, in sqrt(n/d) of its standard deviations: targets that far off
+    are distinguishable from strangers; `target`: the target's gradient, in the same unit; `spread`: largest standard
+    deviation of a coordinate, at most C; `evenness`: the least over the largest.
     """
     scales = spread * np.geomspace(evenness, 1.0, d) if d > 1 else np.array([spread])
     unit = scales * (n / d) ** 0.5
