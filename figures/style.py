@@ -107,10 +107,8 @@ def unbroken(formula: str) -> str:
 
 def scientific(value: float) -> str:
     r"""A positive number of a single digit and a power of ten, as mathtext.
-
-    Examples:
-        >>> print(scientific(1e-4), scientific(2e-3))
-        $10^{-4}$ $2\times10^{-3}$
+    >>> print(scientific(1e-4), scientific(2e-3))
+    $10^{-4}$ $2\times10^{-3}$
     """
     digits, exponent = f"{value:.0e}".split("e")
     times = "" if digits == "1" else rf"{digits}\times"

@@ -4,12 +4,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command; returns its exit status.
-
-    Examples:
-        >>> main.__module__
-        'mipsim.__main__'
-    """
+    """Run the command; returns its exit status."""
     from mipsim._signals import begin, ended
 
     begin()  # before what takes long to import

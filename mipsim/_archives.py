@@ -46,10 +46,8 @@ class Header(NamedTuple):
 
 def most_bytes() -> int:
     """How many bytes are read of a file: 2^30, or what `MIPSIM_MAX_FILE_BYTES` says.
-
-    Examples:
-        >>> most_bytes() >= 1
-        True
+    >>> most_bytes() >= 1
+    True
     """
     text = os.environ.get(LIMIT) or str(_MOST)
     if not (text.isascii() and text.isdecimal() and len(text) < 20 and int(text) >= 1):
@@ -87,17 +85,15 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 class Archive:
     """The arrays of an .npz file.
-
-    Examples:
-        >>> out = io.BytesIO()
-        >>> np.savez(out, a=np.arange(3))
-        >>> archive = Archive(out.getvalue())
-        >>> archive.names, archive.header("a").shape, archive.read(["a"])["a"]
-        (('a',), (3,), array([0, 1, 2]))
-        >>> Archive(out.getvalue()[:-1])
-        Traceback (most recent call last):
-        ...
-        ValueError: it is no whole .npz archive of plain arrays; it may be cut off
+    >>> out = io.BytesIO()
+    >>> np.savez(out, a=np.arange(3))
+    >>> archive = Archive(out.getvalue())
+    >>> archive.names, archive.header("a").shape, archive.read(["a"])["a"]
+    (('a',), (3,), array([0, 1, 2]))
+    >>> Archive(out.getvalue()[:-1])
+    Traceback (most recent call last):
+    ...
+    ValueError: it is no whole .npz archive of plain arrays; it may be cut off
     """
 
     def __init__(self, content: bytes, compressed: bool = True) -> None:
@@ -198,13 +194,11 @@ def _not_whole(array: str = "") -> ValueError:
 
 def arrays_of(path: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Arrays of a file that mipsim has stored.
-
-    Examples:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "a.npz"
-        >>> np.savez(file, a=np.arange(3), b=np.arange(4))
-        >>> arrays_of(file, ["b"])
-        {'b': array([0, 1, 2, 3])}
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "a.npz"
+    >>> np.savez(file, a=np.arange(3), b=np.arange(4))
+    >>> arrays_of(file, ["b"])
+    {'b': array([0, 1, 2, 3])}
     """
     archive = Archive(read_bytes(path), compressed=False)
     if lacking := [name for name in names if name not in archive.names]:

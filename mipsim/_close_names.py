@@ -11,11 +11,9 @@ LONGEST = 500
 
 def close_names(word: str, names: Iterable[str], most: int) -> list[str]:
     """At most so many names: those in which the word stands, whatever the punctuation, then those that are spelt alike.
-
-    Examples:
-        >>> names = ["fig6_n2", "fig2_hard", "fig2_easy", "thm-3.1-power"]
-        >>> close_names("fig2", names, 2), close_names("thm-31", names, 2), close_names("fig6_n3", names, 1)
-        (['fig2_hard', 'fig2_easy'], ['thm-3.1-power'], ['fig6_n2'])
+    >>> names = ["fig6_n2", "fig2_hard", "fig2_easy", "thm-3.1-power"]
+    >>> close_names("fig2", names, 2), close_names("thm-31", names, 2), close_names("fig6_n3", names, 1)
+    (['fig2_hard', 'fig2_easy'], ['thm-3.1-power'], ['fig6_n2'])
     """
     known, word = list(names), word[:LONGEST]
     bare = _bare(word)
@@ -26,10 +24,8 @@ def close_names(word: str, names: Iterable[str], most: int) -> list[str]:
 
 def no_such(what: str, word: str, names: Iterable[str], allowed: str = "") -> str:
     """The sentence that refuses a name, and says which may have been meant.
-
-    Examples:
-        >>> no_such("COMMAND", "jugde", ["judge", "hunt"])
-        "COMMAND is 'jugde'; it must be one of judge, hunt; did you mean judge?"
+    >>> no_such("COMMAND", "jugde", ["judge", "hunt"])
+    "COMMAND is 'jugde'; it must be one of judge, hunt; did you mean judge?"
     """
     known = list(names)
     close = close_names(word, known, 3)

@@ -41,12 +41,7 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """Commands under a common name; a mistyped name is answered with those that are spelt alike.
-
-    Examples:
-        >>> Group("mipsim").command_class.__name__
-        'Command'
-    """
+    """Commands under a common name; a mistyped name is answered with those that are spelt alike."""
 
     command_class = Command
 
@@ -112,12 +107,10 @@ def number(low: float = -math.inf, high: float = math.inf, allowed: str = "") ->
 
 class OneOf(click.Choice):
     """A word of a list; another word is answered with those that are spelt alike.
-
-    Examples:
-        >>> OneOf(["quick", "full"]).convert("ful", None, None)
-        Traceback (most recent call last):
-            ...
-        click.exceptions.UsageError: it is 'ful'; it must be one of quick, full; did you mean full?
+    >>> OneOf(["quick", "full"]).convert("ful", None, None)
+    Traceback (most recent call last):
+        ...
+    click.exceptions.UsageError: it is 'ful'; it must be one of quick, full; did you mean full?
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

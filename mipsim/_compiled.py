@@ -132,17 +132,15 @@ def _machine() -> str:
 
 def _prune(folder: Path, most: int) -> None:
     """Remove the older half of what a folder holds if it is more than so many bytes.
-
-    Examples:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as name:
-        ...     for i in range(4):
-        ...         _ = (Path(name) / f"{i}-cache").write_bytes(bytes(10))
-        ...     _prune(Path(name), 40)
-        ...     before = len(list(Path(name).iterdir()))
-        ...     _prune(Path(name), 39)
-        ...     print(before, len(list(Path(name).iterdir())))
-        4 2
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     for i in range(4):
+    ...         _ = (Path(name) / f"{i}-cache").write_bytes(bytes(10))
+    ...     _prune(Path(name), 40)
+    ...     before = len(list(Path(name).iterdir()))
+    ...     _prune(Path(name), 39)
+    ...     print(before, len(list(Path(name).iterdir())))
+    4 2
     """
     retained = []
     for file in folder.glob("*-cache"):

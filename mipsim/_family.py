@@ -72,12 +72,10 @@ class AbstractMember(eqx.Module):
 
 def with_traced_sizes(tree: Tree, dtype: type[np.generic] = np.float64) -> Tree:
     """A pytree whose members have arrays in the place of their `SIZES`, so that compiled code serves every number of records.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> attack = mi.CovarianceScore(mi.Gaussian(0.0, 1.0), n=10)
-        >>> attack.n, with_traced_sizes(attack).n, with_traced_sizes([attack])[0].n.dtype
-        (10, array(10.), dtype('float64'))
+    >>> import mipsim as mi
+    >>> attack = mi.CovarianceScore(mi.Gaussian(0.0, 1.0), n=10)
+    >>> attack.n, with_traced_sizes(attack).n, with_traced_sizes([attack])[0].n.dtype
+    (10, array(10.), dtype('float64'))
     """
 
     def traced(member: Any) -> Any:

@@ -26,10 +26,8 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 def is_full(error: BaseException | None) -> bool:
     """Whether the disk does not take a file: it is full, its quota is used up, or it fails.
-
-    Examples:
-        >>> is_full(OSError(errno.ENOSPC, "No space left on device")), is_full(FileNotFoundError())
-        (True, False)
+    >>> is_full(OSError(errno.ENOSPC, "No space left on device")), is_full(FileNotFoundError())
+    (True, False)
     """
     return isinstance(error, OSError) and error.errno in _FULL
 
@@ -104,10 +102,8 @@ def _followed(path: str | os.PathLike[str]) -> Path:
 
 def part_of(target: Path) -> Path:
     """The temporary file beside `target`, to which what is to replace it is written.
-
-    Examples:
-        >>> part_of(Path("counts.npz"))
-        PosixPath('.counts.npz.part')
+    >>> part_of(Path("counts.npz"))
+    PosixPath('.counts.npz.part')
     """
     # In the same folder, so that the rename stays within the same file system; the same name, so that writers meet there.
     return target.parent / f".{target.name}.part"

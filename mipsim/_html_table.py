@@ -9,10 +9,8 @@ _LEFT = 'style="text-align:left"'
 
 def html_table(lines: Iterable[tuple[str, str]]) -> str:
     """Named values as an HTML table, a row each.
-
-    Examples:
-        >>> html_table([("a", "1 < 2")])
-        '<table><tr><th style="text-align:left">a</th><td style="text-align:left">1 &lt; 2</td></tr></table>'
+    >>> html_table([("a", "1 < 2")])
+    '<table><tr><th style="text-align:left">a</th><td style="text-align:left">1 &lt; 2</td></tr></table>'
     """
     rows = (
         f"<tr><th {_LEFT}>{escape(name)}</th><td {_LEFT}>{escape(value)}</td></tr>" for name, value in lines

@@ -19,10 +19,9 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
 
     Source: PEP 562.
 
-    Examples:
-        >>> get, names = lazily("mipsim.audits")
-        >>> names(), get("audit").__name__
-        (['Audit', 'RunningAudit', 'audit'], 'audit')
+    >>> get, names = lazily("mipsim.audits")
+    >>> names(), get("audit").__name__
+    (['Audit', 'RunningAudit', 'audit'], 'audit')
     """
 
     def get(name: str) -> Any:

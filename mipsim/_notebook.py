@@ -44,10 +44,8 @@ class Place:
 
 def duration(seconds: float) -> str:
     """Hours, minutes and seconds as a clock shows them.
-
-    Examples:
-        >>> duration(59.6), duration(3725)
-        ('1:00', '1:02:05')
+    >>> duration(59.6), duration(3725)
+    ('1:00', '1:02:05')
     """
     whole = round(seconds)
     minutes, hours = whole // 60 % 60, whole // 3600

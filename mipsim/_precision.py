@@ -44,11 +44,10 @@ def in_float64(method: Callable[..., Any]) -> Callable[..., Any]:
     Called where JAX has no float64, it returns NumPy arrays: JAX would cut its own to float32 at their next use. Under a user's
     `jax.jit` without float64 the arguments are float32 already, and so is the result: its dtype says so.
 
-    Examples:
-        >>> import jax.numpy as jnp
-        >>> result = in_float64(lambda x: jnp.sum(x) / 3)(np.ones(1))
-        >>> type(result).__name__, result.dtype.name
-        ('ndarray', 'float64')
+    >>> import jax.numpy as jnp
+    >>> result = in_float64(lambda x: jnp.sum(x) / 3)(np.ones(1))
+    >>> type(result).__name__, result.dtype.name
+    ('ndarray', 'float64')
     """
 
     @functools.wraps(method)
@@ -66,12 +65,10 @@ def in_float64(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def of_float64(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method that returns a function or None; the function then computes in float64 whoever calls it.
-
-    Examples:
-        >>> import jax.numpy as jnp
-        >>> third = of_float64(lambda thing: lambda x: jnp.sum(x) / 3)
-        >>> third(None)(np.ones(1)).dtype.name
-        'float64'
+    >>> import jax.numpy as jnp
+    >>> third = of_float64(lambda thing: lambda x: jnp.sum(x) / 3)
+    >>> third(None)(np.ones(1)).dtype.name
+    'float64'
     """
 
     @functools.wraps(method)

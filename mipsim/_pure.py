@@ -57,10 +57,8 @@ class ImpureFunctionError(ValueError):
 
 def name_of_function(function: object) -> str:
     """How messages call a function.
-
-    Examples:
-        >>> name_of_function(len)
-        'len'
+    >>> name_of_function(len)
+    'len'
     """
     return str(getattr(function, "__qualname__", type(function).__name__)).replace("<locals>.", "")
 
@@ -69,11 +67,10 @@ def takes(role: str, function: Callable[..., Any], names: tuple[str, str]) -> No
     """Refuse a user's function that cannot be called with two arguments, or that names them the other way round.
     Raises ValueError with the call that it must take.
 
-    Examples:
-        >>> takes("mechanism", lambda records, key: records, ("key", "records"))
-        Traceback (most recent call last):
-            ...
-        ValueError: mechanism <lambda> takes (records, key); it is called as mechanism(key, records)
+    >>> takes("mechanism", lambda records, key: records, ("key", "records"))
+    Traceback (most recent call last):
+        ...
+    ValueError: mechanism <lambda> takes (records, key); it is called as mechanism(key, records)
     """
     try:
         own = inspect.signature(function)

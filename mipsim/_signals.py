@@ -202,10 +202,8 @@ def _is_free(handler: Any) -> bool:
 @contextmanager
 def on_ctrl_c(handler: Any) -> Iterator[None]:
     """Let `handler` have Ctrl-C, and SIGALRM, as which other signals arrive in an `interruptible` command.
-
-    Examples:
-        >>> with on_ctrl_c(signal.SIG_IGN):
-        ...     pass
+    >>> with on_ctrl_c(signal.SIG_IGN):
+    ...     pass
     """
     with _handlers_put_back():
         _handle(handler, _PRESSES)

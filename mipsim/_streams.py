@@ -13,22 +13,15 @@ MOST = 400
 
 
 def reader_gone() -> int:
-    """Send what is left of the output nowhere, and return the exit status: for `except BrokenPipeError`.
-
-    Examples:
-        >>> reader_gone.__module__
-        'mipsim._streams'
-    """
+    """Send what is left of the output nowhere, and return the exit status: for `except BrokenPipeError`."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains when it ends
     return READER_GONE
 
 
 def drop_unwritten() -> bool:
     """Whether output is left that cannot be written, as on a full disk; it is then sent nowhere, as by `reader_gone`.
-
-    Examples:
-        >>> drop_unwritten()
-        False
+    >>> drop_unwritten()
+    False
     """
     try:
         sys.stdout.flush()
@@ -49,11 +42,6 @@ def say(text: str) -> None:
 
 
 def complain(sentence: str) -> None:
-    """Print what is wrong on a single line of stderr, if anybody listens there.
-
-    Examples:
-        >>> complain.__module__
-        'mipsim._streams'
-    """
+    """Print what is wrong on a single line of stderr, if anybody listens there."""
     with suppress(OSError, ValueError):
         print(shortened(visible(sentence, single_line=True), MOST), file=sys.stderr, flush=True)

@@ -30,12 +30,10 @@ def finite_vector(name: str, value: object, dimension: int | None = None) -> Arr
 
 def score_vector(name: str, value: object, place: str = "at index {}", first: int = 0) -> Array:
     """Return `value` as a float64 vector of scores, which may be infinite and never NaN.
-
-    Examples:
-        >>> score_vector("scores", [1.0, float("nan")])
-        Traceback (most recent call last):
-        ...
-        ValueError: scores holds NaN at index 1; NaN is refused, and infinite scores count by rank
+    >>> score_vector("scores", [1.0, float("nan")])
+    Traceback (most recent call last):
+    ...
+    ValueError: scores holds NaN at index 1; NaN is refused, and infinite scores count by rank
     """
     values = real_array(name, value, finite=False)
     if values.ndim != 1 or values.size == 0:
@@ -136,12 +134,10 @@ def number(
 
 def file_path(name: str, value: object) -> Path:
     """Return the path of a file, given as text or a path.
-
-    Examples:
-        >>> file_path("checkpoint", 5)
-        Traceback (most recent call last):
-        ...
-        ValueError: checkpoint is int; it must be the path of a file
+    >>> file_path("checkpoint", 5)
+    Traceback (most recent call last):
+    ...
+    ValueError: checkpoint is int; it must be the path of a file
     """
     if not isinstance(value, (str, os.PathLike)):
         raise ValueError(f"{name} is {type(value).__name__}; it must be the path of a file")
@@ -150,13 +146,11 @@ def file_path(name: str, value: object) -> Path:
 
 def refuse_class(name: str, value: object, what: str) -> None:
     """Raise ValueError where a class stands in the place of its instance.
-
-    Examples:
-        >>> refuse_class("claim", 1.0, "a number")
-        >>> refuse_class("claim", float, "a number")
-        Traceback (most recent call last):
-        ...
-        ValueError: claim is the class float; it must be a number: call the class
+    >>> refuse_class("claim", 1.0, "a number")
+    >>> refuse_class("claim", float, "a number")
+    Traceback (most recent call last):
+    ...
+    ValueError: claim is the class float; it must be a number: call the class
     """
     if isinstance(value, type):
         raise ValueError(f"{name} is the class {value.__name__}; it must be {what}: call the class")
@@ -205,13 +199,11 @@ _LABELLED = "y_true", "y_score", "labels", "scores"
 
 def scores_by_name(called: str, unnamed: object, others: Iterable[str], out: object, inside: object) -> None:
     """Raise unless scores are given as out_scores= and in_scores=: (labels, scores) would be read as two worlds.
-
-    Examples:
-        >>> scores_by_name("from_scores", (), [], [0.0], [1.0])
-        >>> scores_by_name("from_scores", ([0.0], [1.0]), [], None, None)
-        Traceback (most recent call last):
-        ...
-        ValueError: out_scores and in_scores must both be given by name; of scores s with labels y (1 = member): from_scores(out_scores=s[y == 0], in_scores=s[y == 1])
+    >>> scores_by_name("from_scores", (), [], [0.0], [1.0])
+    >>> scores_by_name("from_scores", ([0.0], [1.0]), [], None, None)
+    Traceback (most recent call last):
+    ...
+    ValueError: out_scores and in_scores must both be given by name; of scores s with labels y (1 = member): from_scores(out_scores=s[y == 0], in_scores=s[y == 1])
     """
     if foreign := [name for name in others if name not in _LABELLED]:
         raise TypeError(f"{called} has no argument {foreign[0]!r}")
@@ -224,12 +216,11 @@ def refuse_labels(**worlds: Array) -> None:
     """Raise ValueError where either of two sorted vectors of scores holds labels: as many as the other, 0 and 1 alone, beside
     other numbers there.
 
-    Examples:
-        >>> refuse_labels(out_scores=np.array([0.0, 1.0]), in_scores=np.array([0.0, 1.0]))
-        >>> refuse_labels(out_scores=np.array([0.0, 1.0]), in_scores=np.array([0.2, 0.7]))
-        Traceback (most recent call last):
-        ...
-        ValueError: out_scores holds 0 and 1 alone, as labels do, and in_scores other numbers; of scores s with labels y (1 = member): out_scores=s[y == 0], in_scores=s[y == 1]
+    >>> refuse_labels(out_scores=np.array([0.0, 1.0]), in_scores=np.array([0.0, 1.0]))
+    >>> refuse_labels(out_scores=np.array([0.0, 1.0]), in_scores=np.array([0.2, 0.7]))
+    Traceback (most recent call last):
+    ...
+    ValueError: out_scores holds 0 and 1 alone, as labels do, and in_scores other numbers; of scores s with labels y (1 = member): out_scores=s[y == 0], in_scores=s[y == 1]
     """
     first, second = worlds.items()
     for (name, held), (beside, others) in ((first, second), (second, first)):
@@ -245,10 +236,8 @@ def refuse_labels(**worlds: Array) -> None:
 
 def class_counts(name: str, counts: object, games_name: str, games: object) -> tuple[np.ndarray, int]:
     """Return counts as an int64 vector with 0 <= count <= games, and the games as an int >= 1.
-
-    Examples:
-        >>> class_counts("false_positives", [3, 1.0], "out_games", 10)
-        (array([3, 1]), 10)
+    >>> class_counts("false_positives", [3, 1.0], "out_games", 10)
+    (array([3, 1]), 10)
     """
     n = whole(games_name, games, 1)
     values = finite_vector(name, counts)

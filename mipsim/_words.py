@@ -44,19 +44,15 @@ def quoted(value: Any, most: int = 40) -> str:
 
 def plural(amount: int, noun: str) -> str:
     """Write an amount with its noun.
-
-    Examples:
-        >>> plural(1, "claim"), plural(1234, "point")
-        ('1 claim', '1,234 points')
+    >>> plural(1, "claim"), plural(1234, "point")
+    ('1 claim', '1,234 points')
     """
     return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
 
 
 def duration(seconds: float) -> str:
     """Write a time in seconds, from two minutes on in minutes.
-
-    Examples:
-        >>> duration(30.2), duration(200.0)
-        ('30 seconds', '3 minutes')
+    >>> duration(30.2), duration(200.0)
+    ('30 seconds', '3 minutes')
     """
     return plural(round(seconds), "second") if seconds < 120 else plural(round(seconds / 60), "minute")

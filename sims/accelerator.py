@@ -62,13 +62,12 @@ class Log:
     `folder`: made if it is missing; the file in it is replaced; `minutes`: of the whole run. Raises OSError if the file
     cannot be written.
 
-    Examples:
-        >>> import tempfile
-        >>> log = Log(Path(tempfile.mkdtemp()), 1.0)
-        >>> log("copy", rate=2.0)
-        copy: rate 2
-        >>> log.left > 50.0
-        True
+    >>> import tempfile
+    >>> log = Log(Path(tempfile.mkdtemp()), 1.0)
+    >>> log("copy", rate=2.0)
+    copy: rate 2
+    >>> log.left > 50.0
+    True
     """
 
     def __init__(self, folder: Path, minutes: float) -> None:
@@ -257,9 +256,8 @@ def cases(small: bool = False) -> list[Case]:
     """The measured games.
     `small`: of few records and coordinates, for a run on a CPU.
 
-    Examples:
-        >>> [case.name for case in cases()][:2]
-        ['reference game', 'random targets']
+    >>> [case.name for case in cases()][:2]
+    ['reference game', 'random targets']
     """
     shrink = 50 if small else 1
     d, n = D // shrink, N // (10 if small else 1)

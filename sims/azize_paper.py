@@ -26,11 +26,9 @@ _P_SEED, _REFERENCE_SEED, _TYPICAL_SEED = 2025, 6, 0
 @cache
 def reference_data() -> mi.Bernoulli:
     """The data law of all studies.
-
-    Examples:
-        >>> data = reference_data()
-        >>> data.dimension, bool(data.p.min() >= 0.25), bool(data.p.max() <= 0.75)
-        (5000, True, True)
+    >>> data = reference_data()
+    >>> data.dimension, bool(data.p.min() >= 0.25), bool(data.p.max() <= 0.75)
+    (5000, True, True)
     """
     return mi.Bernoulli(np.random.default_rng(_P_SEED).uniform(0.25, 0.75, D))
 

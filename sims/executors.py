@@ -25,10 +25,8 @@ _GRACE = 1.0  # seconds in which Dask says itself that nobody is there
 
 def check_kind(text: str) -> str:
     """Return the word if it names an executor.
-
-    Examples:
-        >>> check_kind("dask://127.0.0.1:8786")
-        'dask://127.0.0.1:8786'
+    >>> check_kind("dask://127.0.0.1:8786")
+    'dask://127.0.0.1:8786'
     """
     if text in ("slurm", "mpi", "processes") or re.fullmatch(r"dask://[^\s/]+:\d{1,5}", text):
         return text
@@ -43,10 +41,9 @@ def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
     MissingPackageError if its package is not installed; ExecutorError if nobody answers at the address, or this machine
     has no Slurm or MPI.
 
-    Examples:
-        >>> with executor_for("processes", 1.0, Path(".")) as make:
-        ...     callable(make)
-        True
+    >>> with executor_for("processes", 1.0, Path(".")) as make:
+    ...     callable(make)
+    True
     """
     kind = check_kind(kind)
     if kind.startswith("dask://"):

@@ -29,11 +29,9 @@ class OuterProducts:
 
     def inner(self, other: OuterProducts) -> np.ndarray:
         """Inner products of the gradients of these records and of those.
-
-        Examples:
-            >>> some = OuterProducts(np.array([[1.0, 2.0], [1.0, 3.0]]), np.array([[-0.5, 0.5], [0.25, -0.25]]))
-            >>> np.allclose(some.inner(some), some.gradients @ some.gradients.T)
-            True
+        >>> some = OuterProducts(np.array([[1.0, 2.0], [1.0, 3.0]]), np.array([[-0.5, 0.5], [0.25, -0.25]]))
+        >>> np.allclose(some.inner(some), some.gradients @ some.gradients.T)
+        True
         """
         return (self.features @ other.features.T) * (self.residuals @ other.residuals.T)
 
@@ -104,10 +102,8 @@ def start(records: data.DataSet, victim: str, seed: int, neighbours: int = 1) ->
 
 def area(away: np.ndarray, n: np.ndarray | float) -> np.ndarray:
     """Area under the ROC curve of a score of the mean of n gradients, as if scores were normal.
-
-    Examples:
-        >>> print(area(np.array([0.0, 10.0]), 50.0).round(4))
-        [0.5    0.8426]
+    >>> print(area(np.array([0.0, 10.0]), 50.0).round(4))
+    [0.5    0.8426]
     """
     return ndtr(away / np.sqrt(2.0 * np.asarray(n) - 1.0))
 
@@ -116,10 +112,9 @@ def played_areas(areas: np.ndarray, games: int, draws: int, seed: int) -> np.nda
     """Areas that so few games show, for normal scores of equal spread; all areas see the same draws.
     `areas`: true ones, shape (m,); `games`: in each world. Returns shape (m, draws).
 
-    Examples:
-        >>> some = played_areas(np.array([0.5, 0.9]), games=50, draws=2000, seed=0)
-        >>> print(some.mean(axis=1).round(2), some.std(axis=1).round(2))
-        [0.5 0.9] [0.06 0.03]
+    >>> some = played_areas(np.array([0.5, 0.9]), games=50, draws=2000, seed=0)
+    >>> print(some.mean(axis=1).round(2), some.std(axis=1).round(2))
+    [0.5 0.9] [0.06 0.03]
     """
     shifts = np.sqrt(2.0) * ndtri(areas)
     below = [np.searchsorted(gaps, shifts) for gaps in _gaps(games, draws, seed)]

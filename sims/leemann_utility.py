@@ -160,10 +160,8 @@ def cifar_layer(folder: Path) -> LastLayer:
 
 def halved(images: np.ndarray) -> np.ndarray:
     """Means over blocks of 2 x 2 pixels.
-
-    Examples:
-        >>> print(halved(np.arange(8.0).reshape(1, 2, 4, 1))[0, :, :, 0])
-        [[2.5 4.5]]
+    >>> print(halved(np.arange(8.0).reshape(1, 2, 4, 1))[0, :, :, 0])
+    [[2.5 4.5]]
     """
     n, height, width, channels = images.shape
     return images.reshape(n, height // 2, 2, width // 2, 2, channels).mean(axis=(2, 4))

@@ -144,10 +144,8 @@ DEFECTS: tuple[Defect, ...] = (
 
 def true_statement(name: str) -> rf.Statement:
     """A base as a statement.
-
-    Examples:
-        >>> true_statement("two").kind
-        Bound(unit='number', floor=1e-09)
+    >>> true_statement("two").kind
+    Bound(unit='number', floor=1e-09)
     """
     base = BASES[name]
     return _statement(name, base, base.truth or (lambda **at: base.claimed(1.0, **at)))
@@ -155,12 +153,10 @@ def true_statement(name: str) -> rf.Statement:
 
 def damaged_statement(defect: Defect) -> rf.Statement:
     """A base with its defect as a statement.
-
-    Examples:
-        >>> len(DEFECTS) >= 20 and len(BASES) >= 15
-        True
-        >>> damaged_statement(DEFECTS[0]).name
-        'only-for-d-3'
+    >>> len(DEFECTS) >= 20 and len(BASES) >= 15
+    True
+    >>> damaged_statement(DEFECTS[0]).name
+    'only-for-d-3'
     """
     base = BASES[defect.base]
     whole = base.truth or (lambda **at: base.claimed(1.0, **at))

@@ -10,11 +10,9 @@ from typing import Any
 
 def show(lines: Iterable[str]) -> None:
     """Print the lines, cut to the width of a terminal and whole elsewhere.
-
-    Examples:
-        >>> show(["first", "second"])
-        first
-        second
+    >>> show(["first", "second"])
+    first
+    second
     """
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in lines:
@@ -26,9 +24,6 @@ def listing(lines: Callable[[], Sequence[str]], words: str) -> Callable[[Any], A
     """The option --list, which ends a command with these lines as --help ends it.
     `lines`: made when they are requested.
 
-    Examples:
-        >>> listing(lambda: ["first"], "list the studies").__name__
-        'decorator'
     """
     import click
 

@@ -19,11 +19,9 @@ def shard_path(
     study: Study, seed: int, directory: str | os.PathLike[str], games: range, shard: tuple[int, int]
 ) -> Path:
     """Where shard (i, k) of the games is stored: `<study>-<seed>.games-<first>-<end>.shard-<i>-of-<k>.npz`.
-
-    Examples:
-        >>> from sims.studies import STUDIES
-        >>> shard_path(STUDIES["azize_fig2_easy"], 0, "", range(10), (1, 4)).name
-        'azize_fig2_easy-0.games-0-10.shard-1-of-4.npz'
+    >>> from sims.studies import STUDIES
+    >>> shard_path(STUDIES["azize_fig2_easy"], 0, "", range(10), (1, 4)).name
+    'azize_fig2_easy-0.games-0-10.shard-1-of-4.npz'
     """
     which = f"games-{games.start}-{games.stop}.shard-{shard[0]}-of-{shard[1]}"
     return Path(directory) / f"{study.name}-{seed}.{which}.npz"
@@ -55,10 +53,9 @@ def run(
     Raises ValueError on bad arguments, or a stored file that is corrupt or belongs to another run; OSError if the folder
     cannot be written.
 
-    Examples:
-        >>> from sims.studies import STUDIES
-        >>> run(STUDIES["azize_fig2_easy"], games=100).games
-        100
+    >>> from sims.studies import STUDIES
+    >>> run(STUDIES["azize_fig2_easy"], games=100).games
+    100
     """
     seed = study.seed if seed is None else seed
     with storing_in(directory):

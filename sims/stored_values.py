@@ -23,13 +23,11 @@ _folder: ContextVar[Path | None] = ContextVar("folder of stored values", default
 @contextmanager
 def storing_in(folder: str | os.PathLike[str] | None) -> Iterator[None]:
     """What takes long to build within this context is stored in the folder, that of a run's counts; None stores nothing.
-
-    Examples:
-        >>> with storing_in("results"):
-        ...     print(stored_folder("gradients"))
-        results/gradients
-        >>> stored_folder("gradients") is None
-        True
+    >>> with storing_in("results"):
+    ...     print(stored_folder("gradients"))
+    results/gradients
+    >>> stored_folder("gradients") is None
+    True
     """
     token = _folder.set(None if folder is None else Path(folder))
     try:
@@ -50,13 +48,12 @@ def stored(path: Path, settings: dict[str, Any], compute: Callable[[], np.ndarra
     decides the numbers, as JSON has it; `compute`: finds them: float64, any shape. Raises OSError if the file cannot be
     written.
 
-    Examples:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "numbers.json"
-        >>> stored(path, {"seed": 1}, lambda: np.array([0.25])), stored(path, {"seed": 1}, lambda: np.array([0.5]))
-        (array([0.25]), array([0.25]))
-        >>> stored(path, {"seed": 2}, lambda: np.array([0.5]))
-        array([0.5])
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "numbers.json"
+    >>> stored(path, {"seed": 1}, lambda: np.array([0.25])), stored(path, {"seed": 1}, lambda: np.array([0.5]))
+    (array([0.25]), array([0.25]))
+    >>> stored(path, {"seed": 2}, lambda: np.array([0.5]))
+    array([0.5])
     """
     requested = json.loads(json.dumps({**settings, "mipsim": __version__, "jax": jax.__version__}))
     try:

@@ -19,10 +19,9 @@ class Study:
     """A game and an attack with all their numbers fixed, under a name.
     Raises ValueError if a scale is missing or has no game, or the name does not suit a file.
 
-    Examples:
-        >>> from sims.studies import STUDIES
-        >>> STUDIES["azize_fig2_easy"].games["quick"]
-        100000
+    >>> from sims.studies import STUDIES
+    >>> STUDIES["azize_fig2_easy"].games["quick"]
+    100000
     """
 
     name: str  # what it is called on the command line and on disk

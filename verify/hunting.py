@@ -87,10 +87,9 @@ def described(record: Mapping[str, Any], statement: Statement | None = None) -> 
     """What the report says of a hunt.
     `statement`: that was hunted; with it parameters that do not matter at the point are left out.
 
-    Examples:
-        >>> described({"seed": 0, "budget": "2m", "seconds": 120.4, "probes": 900, "failed": 0, "verdict": "CONFIRMED",
-        ...       "share": 1.0, "gap": -0.1, "gap_is": "", "unit": "probit", "at": {"n": 3}})
-        'Budget 2m, seed 0: 900 probes in 2 min 0 s, none failed; no counterexample, the worst gap is −0.1 probit at n = 3.'
+    >>> described({"seed": 0, "budget": "2m", "seconds": 120.4, "probes": 900, "failed": 0, "verdict": "CONFIRMED",
+    ...       "share": 1.0, "gap": -0.1, "gap_is": "", "unit": "probit", "at": {"n": 3}})
+    'Budget 2m, seed 0: 900 probes in 2 min 0 s, none failed; no counterexample, the worst gap is −0.1 probit at n = 3.'
     """
     failed = f"{record['failed']:,} failed" if record["failed"] else "none failed"
     what = f"{plural(record['probes'], 'probe')} in {duration(record['seconds'])}, {failed}"
@@ -124,9 +123,8 @@ def searched(outcomes: Sequence[Outcome], hunts: Mapping[str, Mapping[str, Any]]
     """At how many points what is CONFIRMED held, and how much of it recorded hunts searched, in a sentence; empty if nothing is.
     `outcomes`: of a run; `hunts`: name -> the record of its hunt.
 
-    Examples:
-        >>> searched([], {})
-        ''
+    >>> searched([], {})
+    ''
     """
     confirmed = [item for item in outcomes if item.extent]
     if not confirmed:

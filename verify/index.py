@@ -20,10 +20,8 @@ _EQUATION = re.compile(
 
 def numbered(text: str) -> set[str]:
     """All that a paper numbers: "lemma C.8", "equation 5".
-
-    Examples:
-        >>> sorted(numbered("Lemma 3 (Small). By Lemma 4 it is."))
-        ['lemma 3']
+    >>> sorted(numbered("Lemma 3 (Small). By Lemma 4 it is."))
+    ['lemma 3']
     """
     heads = {f"{kind.lower()} {number}" for kind, number in _HEAD.findall(text)}
     return heads | {f"equation {next(filter(None, groups))}" for groups in _EQUATION.findall(text)}
@@ -45,9 +43,8 @@ def broken_index(
     `entries`: as `index_of` returns them; `register`: name -> statement; `text`: of the paper; None where it is not at
     hand.
 
-    Examples:
-        >>> broken_index({"numbered": {"lemma 3": "not judged: soon"}, "sentences": {}}, {}, "Lemma 4. It is.")
-        ['lemma 3: no reason', 'lemma 3 is not in the text', 'lemma 4 is missing']
+    >>> broken_index({"numbered": {"lemma 3": "not judged: soon"}, "sentences": {}}, {}, "Lemma 4. It is.")
+    ['lemma 3: no reason', 'lemma 3 is not in the text', 'lemma 4 is missing']
     """
     result = []
     for place, verdict in (*entries["numbered"].items(), *entries["sentences"].items()):

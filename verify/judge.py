@@ -66,20 +66,16 @@ class Setting:
 
 def matches(point: Point, part: Mapping[str, Any]) -> bool:
     """Whether a point has these values.
-
-    Examples:
-        >>> matches(Point({"n": 10, "d": 2}), {"n": 10}), matches(Point({"n": 10, "d": 2}), {"n": 10, "d": 3})
-        (True, False)
+    >>> matches(Point({"n": 10, "d": 2}), {"n": 10}), matches(Point({"n": 10, "d": 2}), {"n": 10, "d": 3})
+    (True, False)
     """
     return all(point.at.get(name) == value for name, value in part.items())
 
 
 def points_of(register: Mapping[str, Statement], samples: Mapping[str, tuple[int, int, int]]) -> int:
     """How many points the register has at full scale: over all of them the failure probability is shared.
-
-    Examples:
-        >>> points_of({}, {})
-        0
+    >>> points_of({}, {})
+    0
     """
     return sum(len(item.points) + samples.get(item.name, SAMPLES)[-1] for item in register.values())
 
@@ -149,10 +145,8 @@ def unseen(outcome: Outcome) -> list[PointResult]:
 
 def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
     """What a run at a smaller scale leaves out; "" at full scale.
-
-    Examples:
-        >>> left_to_full([], Setting("quick", 0.999, 0, 1e-6, {}))
-        'Left to --scale full: 5,000,000 games a world instead of 100,000, most sampled points, second routes at points that are not reported.'
+    >>> left_to_full([], Setting("quick", 0.999, 0, 1e-6, {}))
+    'Left to --scale full: 5,000,000 games a world instead of 100,000, most sampled points, second routes at points that are not reported.'
     """
     if setting.is_full:
         return ""
@@ -172,20 +166,16 @@ def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
 
 def seconds_of(statements: Iterable[Statement]) -> dict[str, float]:
     """Name -> seconds that each statement takes about.
-
-    Examples:
-        >>> seconds_of([])
-        {}
+    >>> seconds_of([])
+    {}
     """
     return {item.name: SECONDS.get(item.name, USUAL_SECONDS) for item in statements}
 
 
 def in_turn(families: Sequence[Sequence[Statement]], workers: int) -> list[Sequence[Statement]]:
     """The order in which families are begun: a quick family in each process, which shows a verdict soon, then the longest first.
-
-    Examples:
-        >>> in_turn([], 2)
-        []
+    >>> in_turn([], 2)
+    []
     """
     by_time = sorted(families, key=lambda family: sum(seconds_of(family).values()))
     return [*by_time[:workers], *reversed(by_time[workers:])]

@@ -222,11 +222,9 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
 
 def matters_of(statement: Statement) -> dict[str, Where]:
     """Where the parameters of a statement matter, of those that it varies.
-
-    Examples:
-        >>> from verify.register import REGISTER
-        >>> sorted(matters_of(REGISTER["leemann-less-noise"]))
-        ['d', 'k_over_d', 'own']
+    >>> from verify.register import REGISTER
+    >>> sorted(matters_of(REGISTER["leemann-less-noise"]))
+    ['d', 'k_over_d', 'own']
     """
     result: dict[str, Where] = {}
     for title in sorted(MATTERS, key=len):

@@ -33,10 +33,8 @@ HUNTED = Path(__file__).with_name("hunted.json")
 
 def paper_of(name: str) -> str:
     """The paper that a statement belongs to: the first word of its name.
-
-    Examples:
-        >>> paper_of("izzo-thm-8-corrected")
-        'izzo'
+    >>> paper_of("izzo-thm-8-corrected")
+    'izzo'
     """
     return name.partition("-")[0]
 

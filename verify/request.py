@@ -80,11 +80,10 @@ def select(patterns: Sequence[str], register: Mapping[str, _Entry]) -> tuple[_En
     `patterns`: full names or globs such as "azize-thm-4*"; `register`: the statements by name, or what else is stored of
     each. Raises ValueError if a pattern matches nothing; it lists the close names.
 
-    Examples:
-        >>> select(["azize-*"], {})
-        Traceback (most recent call last):
-            ...
-        ValueError: CLAIM is 'azize-*'; it must be a statement of the register or a glob that some match (see --list)
+    >>> select(["azize-*"], {})
+    Traceback (most recent call last):
+        ...
+    ValueError: CLAIM is 'azize-*'; it must be a statement of the register or a glob that some match (see --list)
     """
     chosen: set[str] = set()
     for pattern in patterns:

@@ -31,10 +31,8 @@ def root_of(statement: Statement) -> str:
 
 def contradicted(register: Mapping[str, Statement]) -> set[str]:
     """The statements that are refuted as printed, as far as the register knows without judging: those that are corrected.
-
-    Examples:
-        >>> contradicted({})
-        set()
+    >>> contradicted({})
+    set()
     """
     return {item.corrects for item in register.values() if item.corrects}
 
@@ -48,9 +46,8 @@ def broken_uses(register: Mapping[str, Statement]) -> list[str]:
 
     `register`: name -> statement.
 
-    Examples:
-        >>> broken_uses({})
-        []
+    >>> broken_uses({})
+    []
     """
     refuted, result = contradicted(register), []
     for item in register.values():
@@ -96,9 +93,8 @@ def broken_quotes(register: Mapping[str, Statement], texts: Mapping[str, str]) -
     `register`: name -> statement; `texts`: first word of the names of a paper's statements -> its text; quotations of
     other papers are not looked at.
 
-    Examples:
-        >>> broken_quotes({}, {})
-        []
+    >>> broken_quotes({}, {})
+    []
     """
     result = [line for item in register.values() for line in _unjudged(item, register)]
     seen: set[tuple[str, Quote]] = set()
@@ -330,17 +326,16 @@ def broken_defect(
     `outcome`: of judging the statement; `correction`: the corrected statement, if there is a correction; `declared`:
     class, and words of the reason; None if the statement is declared to stand.
 
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> square = rf.Statement(
-        ...     name="square", says="x <= x^2", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 4.0)},
-        ...     claimed=lambda x: x * x, truth=lambda x: x,
-        ... )
-        >>> right = square.corrected(says="x <= x^2 for x >= 1", where=lambda x: x >= 1)
-        >>> broken_defect(rf.judge(square), right, ("condition", "square-corrected"))
-        []
-        >>> broken_defect(rf.judge(square), right, ("formula", ""))
-        ['square is declared to have a defect of the class formula; it is of the class condition']
+    >>> from mipsim import referee as rf
+    >>> square = rf.Statement(
+    ...     name="square", says="x <= x^2", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 4.0)},
+    ...     claimed=lambda x: x * x, truth=lambda x: x,
+    ... )
+    >>> right = square.corrected(says="x <= x^2 for x >= 1", where=lambda x: x >= 1)
+    >>> broken_defect(rf.judge(square), right, ("condition", "square-corrected"))
+    []
+    >>> broken_defect(rf.judge(square), right, ("formula", ""))
+    ['square is declared to have a defect of the class formula; it is of the class condition']
     """
     name, diagnosis = outcome.statement.name, diagnose(outcome, correction)
     if diagnosis is None or declared is None:
@@ -373,15 +368,14 @@ def broken_example(
     correction; `declared`: class of the defect, and what restores it; for a wrong formula the parameters that it enters
     by.
 
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> small = rf.Statement(
-        ...     name="small", says="x^2 <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
-        ...     claimed=lambda: 1.0, truth=lambda x: x * x,
-        ... )
-        >>> (point,) = rf.judge(small, at={"x": 2.0}).judged
-        >>> broken_example(small, point, None, ("formula", ""))
-        ['small: no second route sees its counterexample']
+    >>> from mipsim import referee as rf
+    >>> small = rf.Statement(
+    ...     name="small", says="x^2 <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
+    ...     claimed=lambda: 1.0, truth=lambda x: x * x,
+    ... )
+    >>> (point,) = rf.judge(small, at={"x": 2.0}).judged
+    >>> broken_example(small, point, None, ("formula", ""))
+    ['small: no second route sees its counterexample']
     """
     defect, words = declared
     at = {name: example.parameters[name] for name in statement.free}
@@ -447,14 +441,13 @@ def vacuous(statement: Statement, seconds: float = 10.0) -> list[str]:
 
     `statement`: what is looked at; `seconds`: that it may take, about.
 
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> idle = rf.Statement(
-        ...     name="idle", says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0), "y": rf.Real(0.0, 1.0)},
-        ...     claimed=lambda: 1.0, truth=lambda x: x, points=[{"x": 0.5, "y": 0.5}],
-        ... )
-        >>> vacuous(idle)
-        ['idle: y changes neither claim nor truth at 1 point']
+    >>> from mipsim import referee as rf
+    >>> idle = rf.Statement(
+    ...     name="idle", says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0), "y": rf.Real(0.0, 1.0)},
+    ...     claimed=lambda: 1.0, truth=lambda x: x, points=[{"x": 0.5, "y": 0.5}],
+    ... )
+    >>> vacuous(idle)
+    ['idle: y changes neither claim nor truth at 1 point']
     """
     began, rng = time.perf_counter(), np.random.default_rng(0)
     varied = [name for name in statement.free if not isinstance(statement.domain[name], Fixed)]
@@ -483,14 +476,13 @@ def idle_at(statement: Statement, at: Mapping[str, Any]) -> list[str]:
     """The parameters that a counterexample prints though they change neither claim nor truth there.
     `statement`: whose point it is; `at`: the point.
 
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> both = rf.Statement(
-        ...     name="both", says="x y <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0), "y": rf.Real(0.0, 2.0)},
-        ...     claimed=lambda: 1.0, truth=lambda x, y: x * y,
-        ... )
-        >>> idle_at(both, {"x": 2.0, "y": 1.0}), idle_at(both, {"x": 0.0, "y": 1.0})
-        ([], ['y'])
+    >>> from mipsim import referee as rf
+    >>> both = rf.Statement(
+    ...     name="both", says="x y <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0), "y": rf.Real(0.0, 2.0)},
+    ...     claimed=lambda: 1.0, truth=lambda x, y: x * y,
+    ... )
+    >>> idle_at(both, {"x": 2.0, "y": 1.0}), idle_at(both, {"x": 0.0, "y": 1.0})
+    ([], ['y'])
     """
     rng = np.random.default_rng(0)
     printed = [name for name in statement.mattering(at) if name in statement.free]

@@ -35,10 +35,8 @@ _PIECE = re.compile(r"\x00|\n\s*\n|\n|[^\s\x00]+")
 
 def words_of(text: str) -> list[str]:
     """The words of a quotation, in small letters.
-
-    Examples:
-        >>> words_of("Let A be (eps, delta)-DP.")
-        ['let', 'a', 'be', 'eps', 'delta', 'dp']
+    >>> words_of("Let A be (eps, delta)-DP.")
+    ['let', 'a', 'be', 'eps', 'delta', 'dp']
     """
     text = re.sub(r"\bnot in (?=D_)", "", text)  # a sign of set theory
     return [word.lower() for word in re.findall(r"[A-Za-z]+", _CITED.sub(" ", _REFERENCE.sub(" ", text)))]
@@ -47,10 +45,8 @@ def words_of(text: str) -> list[str]:
 @lru_cache(maxsize=8)
 def read(text: str) -> tuple[tuple[str, ...], frozenset[int]]:
     """The words of a paper, with `MATHEMATICS` among them, and the places at which a sentence may begin.
-
-    Examples:
-        >>> read("Let $x$ be small. Then it is.")
-        (('let', '', 'be', 'small', 'then', 'it', 'is'), frozenset({0, 4, 7}))
+    >>> read("Let $x$ be small. Then it is.")
+    (('let', '', 'be', 'small', 'then', 'it', 'is'), frozenset({0, 4, 7}))
     """
     text = re.sub(r"(?<=[a-z])-\n+(?=[a-z])", "", text)
     text = re.sub(r"(?<=[a-z]{4})(?=[A-Z][a-z]+ )", ".\n", text)  # a heading that runs into its section
@@ -134,14 +130,13 @@ def whole(text: str, quotation: str) -> str:
     """Why a quotation is not whole sentences of a text; "" where it is.
     `text`: of the paper; `quotation`: sentences; "[...]" between two that do not follow each other.
 
-    Examples:
-        >>> paper = "We assume little. Then $A$ is private, and $B$ is too."
-        >>> whole(paper, "Then A is private, and B is too."), whole(paper, "Then A is private")
-        ('', 'ends inside a sentence: Then A is private')
-        >>> whole(paper, "is private, and B is too.")
-        'begins inside a sentence: is private, and B is too.'
-        >>> whole(paper, "Then A is safe.")
-        'is not in the text: Then A is safe.'
+    >>> paper = "We assume little. Then $A$ is private, and $B$ is too."
+    >>> whole(paper, "Then A is private, and B is too."), whole(paper, "Then A is private")
+    ('', 'ends inside a sentence: Then A is private')
+    >>> whole(paper, "is private, and B is too.")
+    'begins inside a sentence: is private, and B is too.'
+    >>> whole(paper, "Then A is safe.")
+    'is not in the text: Then A is safe.'
     """
     words, starts = read(text)
     pieces = [

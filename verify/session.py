@@ -215,10 +215,8 @@ def _lines(outcomes: Iterable[Outcome], points_too: bool) -> Iterator[str]:
 
 def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
     """Write how many statements have each verdict on a single line.
-
-    Examples:
-        >>> sentence([], [])
-        'none'
+    >>> sentence([], [])
+    'none'
     """
     judged = [item for item in outcomes if is_judged(item)]
     groups = []

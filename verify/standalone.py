@@ -19,20 +19,16 @@ FORMULAS: dict[str, str] = {name: entry["latex"] for entry in _ENTRIES for name 
 
 def formula_of(name: str, corrects: str) -> str:
     """The formula of a statement, or of the statement that it corrects; "" where words alone say it.
-
-    Examples:
-        >>> formula_of("azize-thm-3.1-power-corrected", "azize-thm-3.1-power") == FORMULAS["azize-thm-3.1-power"]
-        True
+    >>> formula_of("azize-thm-3.1-power-corrected", "azize-thm-3.1-power") == FORMULAS["azize-thm-3.1-power"]
+    True
     """
     return FORMULAS.get(name, FORMULAS.get(corrects, ""))
 
 
 def meanings_of(name: str, parameters: Iterable[str]) -> dict[str, str]:
     """What the parameters of a statement are, those that `parameters.toml` knows: of the longest title that begins the statement's name.
-
-    Examples:
-        >>> meanings_of("azize-onion", ["d", "keep"])["keep"]
-        'share of the points that remain'
+    >>> meanings_of("azize-onion", ["d", "keep"])["keep"]
+    'share of the points that remain'
     """
     titles = sorted((title for title in MEANINGS if name.startswith(title)), key=len, reverse=True)
     result = {
@@ -43,10 +39,8 @@ def meanings_of(name: str, parameters: Iterable[str]) -> dict[str, str]:
 
 def snippet_of(name: str) -> str:
     """The program that contradicts a statement, or "" if there is none.
-
-    Examples:
-        >>> snippet_of("nobody's")
-        ''
+    >>> snippet_of("nobody's")
+    ''
     """
     path = SNIPPETS / f"{re.sub('[-.]', '_', name)}.py"
     return path.read_text(encoding="utf-8") if path.is_file() else ""

@@ -27,12 +27,11 @@ class QuadraticRatio(AbstractQuadraticAttack):
 
     Source: Azize & Basu (2025), equations 27 and 28, for independent coordinates.
 
-    Examples:
-        >>> import mipsim as mi
-        >>> ratio = QuadraticRatio(np.zeros(1), np.ones(1), np.zeros(1), n=4, inclusion=1.0, aim=None)
-        >>> direct = mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n=4)
-        >>> [round(float(a.score(np.ones(1), np.array([0.5]))), 4) for a in (ratio, direct)]
-        [0.4772, 0.4772]
+    >>> import mipsim as mi
+    >>> ratio = QuadraticRatio(np.zeros(1), np.ones(1), np.zeros(1), n=4, inclusion=1.0, aim=None)
+    >>> direct = mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n=4)
+    >>> [round(float(a.score(np.ones(1), np.array([0.5]))), 4) for a in (ratio, direct)]
+    [0.4772, 0.4772]
     """
 
     SIZES: ClassVar[tuple[str, ...]] = ("n",)

@@ -177,15 +177,13 @@ def read_curve(file: Path) -> AbstractTradeOff:
 
 def words(claim: AbstractTradeOff | RatePromise) -> str:
     """How a guarantee is named.
-
-    Examples:
-        >>> words(GaussianTradeOff(1.0)), words(ApproxDPTradeOff(2.0, 1e-5))
-        ('mu = 1', 'epsilon = 2 at delta = 1e-05')
-        >>> from mipsim.tradeoff import LaplaceTradeOff
-        >>> words(LaplaceTradeOff(1.0))
-        'LaplaceTradeOff(mu=1.0)'
-        >>> words(dpsgd(1.0, 0.01, 1000, neighbours="add_or_remove"))
-        'DP-SGD(sigma=1, rate=0.01, steps=1000)'
+    >>> words(GaussianTradeOff(1.0)), words(ApproxDPTradeOff(2.0, 1e-5))
+    ('mu = 1', 'epsilon = 2 at delta = 1e-05')
+    >>> from mipsim.tradeoff import LaplaceTradeOff
+    >>> words(LaplaceTradeOff(1.0))
+    'LaplaceTradeOff(mu=1.0)'
+    >>> words(dpsgd(1.0, 0.01, 1000, neighbours="add_or_remove"))
+    'DP-SGD(sigma=1, rate=0.01, steps=1000)'
     """
     if isinstance(claim, GaussianTradeOff):
         return f"mu = {claim.mu:g}"

@@ -38,10 +38,8 @@ class Exchange:
     @property
     def words(self) -> str:
         """What is guessed about.
-
-        Examples:
-            >>> Exchange().words, Exchange(records=2).words
-            ('canaries', 'pairs of a record in a run and a record out of it')
+        >>> Exchange().words, Exchange(records=2).words
+        ('canaries', 'pairs of a record in a run and a record out of it')
         """
         return {
             (1, 1): "canaries",

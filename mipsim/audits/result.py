@@ -353,10 +353,8 @@ def _least_delta(mu: float, epsilon: float) -> float:
 
 def up(bound: float) -> str:
     """A bound in [0, 1] with four digits, rounded up.
-
-    Examples:
-        >>> up(0.12341), up(1.0)
-        ('0.1235', '1')
+    >>> up(0.12341), up(1.0)
+    ('0.1235', '1')
     """
     return f"{Decimal(bound).quantize(Decimal(1).scaleb(-4), ROUND_CEILING).normalize():f}"
 

@@ -227,12 +227,11 @@ def calibrated(scores: Scores) -> Scores:
 
     Source: Carlini et al. (2022), "Membership inference attacks from first principles", with the same variance for all records.
 
-    Examples:
-        >>> rng = np.random.default_rng(0)
-        >>> coins = rng.random((60, 20)) < 0.5
-        >>> whole = Scores.of_matrix(rng.normal(size=(60, 20)) + coins, coins, "records", shadow=range(16))
-        >>> calibrated(whole).values.size
-        240
+    >>> rng = np.random.default_rng(0)
+    >>> coins = rng.random((60, 20)) < 0.5
+    >>> whole = Scores.of_matrix(rng.normal(size=(60, 20)) + coins, coins, "records", shadow=range(16))
+    >>> calibrated(whole).values.size
+    240
     """
     assert scores.record is not None
     assert scores.shadow is not None

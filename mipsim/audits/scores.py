@@ -94,12 +94,10 @@ class Scores:
         **where: str,  # `column`, `source`, `digest`, `read_as` and `order`
     ) -> Scores:
         """Check arrays of the same length.
-
-        Examples:
-            >>> Scores.of([1.0, 2.0], [0, 1])
-            Traceback (most recent call last):
-            ...
-            ValueError: scores holds 2 scores; an audit needs 100 at least
+        >>> Scores.of([1.0, 2.0], [0, 1])
+        Traceback (most recent call last):
+        ...
+        ValueError: scores holds 2 scores; an audit needs 100 at least
         """
         if higher is not None:
             choice("higher", higher, ("in", "out"))
@@ -147,10 +145,8 @@ class Scores:
         **where: str,  # as in `of`
     ) -> Scores:
         """Check a matrix of a score for each record and each model, its training run.
-
-        Examples:
-            >>> Scores.of_matrix(np.arange(200.0).reshape(50, 4), np.tile([0, 1], (50, 2)), "records").records
-            50
+        >>> Scores.of_matrix(np.arange(200.0).reshape(50, 4), np.tile([0, 1], (50, 2)), "records").records
+        50
         """
         if rows is None:
             options = (
@@ -175,10 +171,8 @@ class Scores:
 
     def in_order(self) -> Scores:
         """The same rows, sorted by score, world and cluster: what is computed from them does not depend on the order of rows.
-
-        Examples:
-            >>> Scores(np.array([2.0, 1.0]), np.array([True, False])).in_order().values.tolist()
-            [1.0, 2.0]
+        >>> Scores(np.array([2.0, 1.0]), np.array([True, False])).in_order().values.tolist()
+        [1.0, 2.0]
         """
         names = [x for x in (self.run, self.record, self.cluster) if x is not None]
         return self.where(np.lexsort((*names, self.member, self.values)))
@@ -394,12 +388,10 @@ def scores_of_table(
     **where: str,  # `source` and `digest`
 ) -> Scores:
     """The scores of a table, by the columns that a user names or a tool is known by.
-
-    Examples:
-        >>> rows = {"signal_values": list(range(100)), "true_labels": [0, 1] * 50, "roc_auc": [0.5]}
-        >>> result = scores_of_table(Table.of("JSON", "name", rows), None, None)
-        >>> result.read_as, result.order
-        ('LeakPro JSON: score from signal_values, member from true_labels', 'higher = "in", as LeakPro documents')
+    >>> rows = {"signal_values": list(range(100)), "true_labels": [0, 1] * 50, "roc_auc": [0.5]}
+    >>> result = scores_of_table(Table.of("JSON", "name", rows), None, None)
+    >>> result.read_as, result.order
+    ('LeakPro JSON: score from signal_values, member from true_labels', 'higher = "in", as LeakPro documents')
     """
     tool = ""
     if roles is None:

@@ -59,13 +59,12 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
     r"""The columns of a file; its ending says how it is written.
     `separator`: of the cells of a text; None reads it off the header.
 
-    Examples:
-        >>> table_of(Path("s.tsv"), b"score\tmember\n0.5\t1\n").names
-        ('score', 'member')
-        >>> table_of(Path("s.pkl"), b"")
-        Traceback (most recent call last):
-        ...
-        ValueError: it ends in '.pkl'; scores are read from .csv, .tsv, .txt, .json, .jsonl, .npz, .parquet, and from arrays in Python
+    >>> table_of(Path("s.tsv"), b"score\tmember\n0.5\t1\n").names
+    ('score', 'member')
+    >>> table_of(Path("s.pkl"), b"")
+    Traceback (most recent call last):
+    ...
+    ValueError: it ends in '.pkl'; scores are read from .csv, .tsv, .txt, .json, .jsonl, .npz, .parquet, and from arrays in Python
     """
     ending = file.suffix.lower()
     if separator is not None and ending not in _TEXTS:
@@ -91,12 +90,10 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
 
 def content_of(file: Path) -> bytes:
     """What a file of a user holds.
-
-    Examples:
-        >>> content_of(Path("scores.csv"))
-        Traceback (most recent call last):
-        ...
-        ValueError: scores.csv is no file
+    >>> content_of(Path("scores.csv"))
+    Traceback (most recent call last):
+    ...
+    ValueError: scores.csv is no file
     """
     try:
         return read_bytes(file)
@@ -116,10 +113,9 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
     header. Raises ValueError if it is no text, is empty, names a column twice, or some line has more or fewer cells than
     the header.
 
-    Examples:
-        >>> table = text_table(b"alpha;beta\n0;1\n1;0\n")
-        >>> table.kind, table.read(table.names)
-        ('text separated by semicolons', {'alpha': ['0', '1'], 'beta': ['1', '0']})
+    >>> table = text_table(b"alpha;beta\n0;1\n1;0\n")
+    >>> table.kind, table.read(table.names)
+    ('text separated by semicolons', {'alpha': ['0', '1'], 'beta': ['1', '0']})
     """
     try:
         mark = _separator(content[: 2 * LONGEST_ROW].decode("utf-8-sig", "ignore").lstrip("\r\n"), separator)
@@ -194,10 +190,8 @@ def _separator(text: str, given: str | None) -> str:
 
 def is_number(cell: str) -> bool:
     """Whether a cell of a text is a number.
-
-    Examples:
-        >>> is_number("1e-3"), is_number("a")
-        (True, False)
+    >>> is_number("1e-3"), is_number("a")
+    (True, False)
     """
     try:
         float(cell)
@@ -302,12 +296,10 @@ def _archive_table(content: bytes) -> Table:
 
 def frame_table(frame: Any) -> Table | None:
     """The columns of a data frame of pandas or polars, or of a dictionary of arrays; None where it is none of these.
-
-    Examples:
-        >>> frame_table({"score": [0.5], "member": [1]}).names
-        ('score', 'member')
-        >>> frame_table(np.zeros(3)) is None
-        True
+    >>> frame_table({"score": [0.5], "member": [1]}).names
+    ('score', 'member')
+    >>> frame_table(np.zeros(3)) is None
+    True
     """
     if isinstance(frame, Mapping):
         return Table.of(_IN_MEMORY[0], "key", {str(name): value for name, value in frame.items()})
@@ -324,12 +316,10 @@ def frame_table(frame: Any) -> Table | None:
 
 def parsed_numbers(name: str, cells: Column) -> np.ndarray:
     """Cells of a text as float64, or the first that is no number; rows count from 1, without the header.
-
-    Examples:
-        >>> parsed_numbers("alpha", ["0.5", ""])
-        Traceback (most recent call last):
-        ...
-        ValueError: alpha holds '' in data row 2; it must hold numbers
+    >>> parsed_numbers("alpha", ["0.5", ""])
+    Traceback (most recent call last):
+    ...
+    ValueError: alpha holds '' in data row 2; it must hold numbers
     """
     result = np.empty(len(cells))
     for i, cell in enumerate(cells):

@@ -38,9 +38,8 @@ def next_look(games: int, first: int, parts: int) -> int:
 
     `games`: that were played, >= 0; `first`: the first look, a multiple of `parts`; `parts`: looks in each doubling.
 
-    Examples:
-        >>> [next_look(games, 16, 4) for games in (0, 16, 17, 31, 32)]
-        [16, 20, 20, 32, 40]
+    >>> [next_look(games, 16, 4) for games in (0, 16, 17, 31, 32)]
+    [16, 20, 20, 32, 40]
     """
     if games < first:
         return first
@@ -51,14 +50,12 @@ def next_look(games: int, first: int, parts: int) -> int:
 @dataclass(frozen=True, eq=False)
 class MixedRates:
     """K rates with the mixture martingale of their counts.
-
-    Examples:
-        >>> rates = MixedRates.of(np.array([500]), 1000)
-        >>> [ndtr(rates.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
-        [[0.427], [0.573]]
-        >>> rates = MixedRates.of(np.array([500]), 1000, np.array([[2000], [2000]]))
-        >>> [ndtr(rates.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
-        [[0.44], [0.56]]
+    >>> rates = MixedRates.of(np.array([500]), 1000)
+    >>> [ndtr(rates.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
+    [[0.427], [0.573]]
+    >>> rates = MixedRates.of(np.array([500]), 1000, np.array([[2000], [2000]]))
+    >>> [ndtr(rates.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
+    [[0.44], [0.56]]
     """
 
     count: np.ndarray  # games that count towards each rate, shape (K,)
@@ -130,11 +127,10 @@ def mixed_rates(
     negatives and true positives of earlier games, shape (4, K). Raises ValueError if `earlier` has another shape or a
     negative entry.
 
-    Examples:
-        >>> mixed_rates(np.array([5]), 10, np.array([5]), 10, [[1]])
-        Traceback (most recent call last):
-        ...
-        ValueError: earlier_counts has shape (1, 1); it must have shape (4, 1) and entries >= 0
+    >>> mixed_rates(np.array([5]), 10, np.array([5]), 10, [[1]])
+    Traceback (most recent call last):
+    ...
+    ValueError: earlier_counts has shape (1, 1); it must have shape (4, 1) and entries >= 0
     """
     if earlier is None:
         return None
@@ -151,21 +147,17 @@ def mixed_rates(
 
 def mixture_level(failure_probability: float, thresholds: int) -> float:
     """What the logarithm of the product of both mixtures reaches at some threshold with at most the failure probability.
-
-    Examples:
-        >>> round(mixture_level(1e-3, 64), 3)
-        11.067
+    >>> round(mixture_level(1e-3, 64), 3)
+    11.067
     """
     return math.log(thresholds / failure_probability)
 
 
 def mixture_probits(out: MixedRates, inside: MixedRates, failure_probability: float) -> np.ndarray:
     """Half-widths of the intervals of `anytime_bounds` in standard errors, for many games, shape (K,).
-
-    Examples:
-        >>> rates = MixedRates.of(np.array([5000]), 10_000)
-        >>> mixture_probits(rates, rates, 1e-3).round(2).tolist()  # 3.29 at a fixed number of games
-        [5.76]
+    >>> rates = MixedRates.of(np.array([5000]), 10_000)
+    >>> mixture_probits(rates, rates, 1e-3).round(2).tolist()  # 3.29 at a fixed number of games
+    [5.76]
     """
     level = mixture_level(failure_probability, out.count.size)
     return np.sqrt(2.0 * (level - out.least - inside.least))
@@ -187,12 +179,11 @@ def anytime_bounds(
 
     Source: Ville (1939); Robbins (1970); Howard, Ramdas, McAuliffe, Sekhon (2021) for beta-binomial mixtures.
 
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> out, inside = (MixedRates.of(np.array([x]), 1000) for x in (500, 159))
-        >>> low, high = anytime_bounds(out, inside, GaussianTradeOff(1.0), 1e-3)
-        >>> low.round(2).tolist(), high.round(2).tolist()  # -0.22 and 0.21 at a fixed number of games
-        ([-0.33], [0.34])
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> out, inside = (MixedRates.of(np.array([x]), 1000) for x in (500, 159))
+    >>> low, high = anytime_bounds(out, inside, GaussianTradeOff(1.0), 1e-3)
+    >>> low.round(2).tolist(), high.round(2).tolist()  # -0.22 and 0.21 at a fixed number of games
+    ([-0.33], [0.34])
     """
     low, high = (_end(out, inside, claim, failure_probability, lower=lower) for lower in (True, False))
     return low, high
@@ -205,11 +196,10 @@ def refutes_bound(
 
     Most looks are ended early, where at each threshold a point on or above the claimed curve is allowed.
 
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> out, inside = (MixedRates.of(np.array([x]), 1000) for x in (500, 159))
-        >>> [refutes_bound(out, inside, GaussianTradeOff(mu), 1e-3) for mu in (0.5, 0.9)]
-        [True, False]
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> out, inside = (MixedRates.of(np.array([x]), 1000) for x in (500, 159))
+    >>> [refutes_bound(out, inside, GaussianTradeOff(mu), 1e-3) for mu in (0.5, 0.9)]
+    [True, False]
     """
     level = mixture_level(failure_probability, out.count.size)
     count = out.count[:, None]
@@ -226,11 +216,10 @@ def anytime_band(out: MixedRates, inside: MixedRates, failure_probability: float
     `out`: the FPRs at K thresholds; `inside`: the FNRs; `failure_probability`: chance that some bound ever fails, in (0,
     1); half of it for each world.
 
-    Examples:
-        >>> rates = MixedRates.of(np.array([500]), 1000)
-        >>> band = anytime_band(rates, rates, 0.001)
-        >>> band.alpha_low.round(3).tolist(), band.alpha_high.round(3).tolist()
-        ([0.425], [0.575])
+    >>> rates = MixedRates.of(np.array([500]), 1000)
+    >>> band = anytime_band(rates, rates, 0.001)
+    >>> band.alpha_low.round(3).tolist(), band.alpha_high.round(3).tolist()
+    ([0.425], [0.575])
     """
     level = np.full(out.count.size, mixture_level(failure_probability / 2.0, out.count.size))
     return CurveBand(*(ndtr(rates.limit(level, upper=u)) for rates in (out, inside) for u in (False, True)))

@@ -113,11 +113,10 @@ def _all_pairs_end(mean: float, pairs: int, level: float, ties: float = 0.0) -> 
     `mean`: of the pairs that count; `pairs`: games of the smaller world; `ties`: lower bound of the probability that a
     pair counts 1/2.
 
-    Examples:
-        >>> round(_all_pairs_end(60.0, 100, 0.0125), 3), _all_pairs_end(0.0, 100, 0.0125)
-        (0.471, 0.0)
-        >>> round(_all_pairs_end(60.0, 100, 0.0125, ties=0.4), 3)
-        0.494
+    >>> round(_all_pairs_end(60.0, 100, 0.0125), 3), _all_pairs_end(0.0, 100, 0.0125)
+    (0.471, 0.0)
+    >>> round(_all_pairs_end(60.0, 100, 0.0125, ties=0.4), 3)
+    0.494
     """
     mean *= 1.0 - _ROUNDING
 
@@ -151,10 +150,8 @@ def _all_pairs_end(mean: float, pairs: int, level: float, ties: float = 0.0) -> 
 
 def _tail_by_squares(x: float, terms: int, mean: float, variance: float) -> float:
     """Bound of P(S >= x) for `terms` terms of [0, 1] with this mean and at most this variance: the best E (S' - h)_+^2 / (x - h)^2.
-
-    Examples:
-        >>> round(_tail_by_squares(60.0, 100, 0.5, 0.25), 4), round(_tail_by_squares(60.0, 100, 0.5, 0.125), 4)
-        (0.074, 0.0099)
+    >>> round(_tail_by_squares(60.0, 100, 0.5, 0.25), 4), round(_tail_by_squares(60.0, 100, 0.5, 0.125), 4)
+    (0.074, 0.0099)
     """
     if variance <= 0.0:
         return 1.0
@@ -202,11 +199,10 @@ def pair_games(
 
     The data decide the pairs and the coins, by `mipsim._content_seed.content_generator`, so that equal data give equal intervals.
 
-    Examples:
-        >>> pair_games([0], 10, [10], 10, tied=np.array([True, False]))
-        PairedGames(pairs=10, above=0, same=0, heads=4, mean_above=0.0, mean_same=0.0, mean_equal=10.0, log_probability=0.0)
-        >>> pair_games([0], 10, [10], 10).same, pair_games([0], 10, [0], 12).above
-        (10, 10)
+    >>> pair_games([0], 10, [10], 10, tied=np.array([True, False]))
+    PairedGames(pairs=10, above=0, same=0, heads=4, mean_above=0.0, mean_same=0.0, mean_equal=10.0, log_probability=0.0)
+    >>> pair_games([0], 10, [10], 10).same, pair_games([0], 10, [0], 12).above
+    (10, 10)
     """
     x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
     y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)

@@ -43,10 +43,8 @@ def some_separate(*rates: np.ndarray) -> bool:
 
 def why_silent(alpha: np.ndarray, beta: np.ndarray, out_games: int, in_games: int) -> str:
     """Why counts say nothing, where they say nothing: there are hardly any, or no threshold separates any.
-
-    Examples:
-        >>> why_silent(np.array([0.5]), np.array([0.5]), 10, 10)
-        '10 and 10 games are too few for 1 thresholds'
+    >>> why_silent(np.array([0.5]), np.array([0.5]), 10, 10)
+    '10 and 10 games are too few for 1 thresholds'
     """
     if min(out_games, in_games) >= LEAST_COUNT and not some_separate(alpha, beta):
         return UNSEPARATED

@@ -20,10 +20,8 @@ _STEPS = 0.1
 
 def just_below(value: np.ndarray) -> np.ndarray:
     """The largest float64 below each, any shape; of 0 the largest that is not subnormal, since compiled code takes those for 0.
-
-    Examples:
-        >>> just_below(np.array([1.0])).item() == 1.0 - 2.0**-53, just_below(np.array([0.0])).item()
-        (True, -2.2250738585072014e-308)
+    >>> just_below(np.array([1.0])).item() == 1.0 - 2.0**-53, just_below(np.array([0.0])).item()
+    (True, -2.2250738585072014e-308)
     """
     with np.errstate(over="ignore"):
         return np.where(value == 0.0, -_LEAST, np.nextafter(value, -np.inf))
@@ -34,11 +32,10 @@ def are_single(thresholds: np.ndarray) -> np.ndarray:
 
     The first bin reaches down to -inf, the last up to +inf. The least float64, which shares the first with -inf, counts as -inf.
 
-    Examples:
-        >>> are_single(np.array([0.5, 1.0 - 2.0**-53, 1.0, 1.5]))
-        array([False, False,  True, False, False])
-        >>> are_single(np.array([-1.0, 0.0, 1.0]) * np.finfo(np.float64).max)
-        array([ True, False, False,  True])
+    >>> are_single(np.array([0.5, 1.0 - 2.0**-53, 1.0, 1.5]))
+    array([False, False,  True, False, False])
+    >>> are_single(np.array([-1.0, 0.0, 1.0]) * np.finfo(np.float64).max)
+    array([ True, False, False,  True])
     """
     ends = np.concatenate([[-np.inf], thresholds, [np.inf]])
     return just_below(ends[1:]) <= ends[:-1]

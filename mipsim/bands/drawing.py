@@ -245,11 +245,9 @@ def inline_png(curves: object) -> str:
 
 def picture(curves: object, alt: str) -> str:
     """The figure of `plot` as an `<img>` element; where matplotlib is not installed, a sentence that says what installs it.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> picture(GaussianTradeOff(1.0), "a curve")[:49]
-        '<img alt="a curve" src="data:image/png;base64,iVB'
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> picture(GaussianTradeOff(1.0), "a curve")[:49]
+    '<img alt="a curve" src="data:image/png;base64,iVB'
     """
     try:
         return f'<img alt="{escape(alt)}" src="data:image/png;base64,{inline_png(curves)}">'

@@ -24,9 +24,8 @@ def kappa(failure_probability: float) -> float:
 
     `failure_probability`: in [1e-9, 1); above 0.05 the value of 0.05 is used.
 
-    Examples:
-        >>> kappa(1e-3), kappa(0.3), round(kappa(5e-4), 3)
-        (8.9, 4.66, 9.644)
+    >>> kappa(1e-3), kappa(0.3), round(kappa(5e-4), 3)
+    (8.9, 4.66, 9.644)
     """
     risk = number("failure_probability", failure_probability, _RISKS[-1], 1.0, high_open=True)
     if risk >= _RISKS[0]:

@@ -22,10 +22,8 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 def critical_probits(failure_probability: float, thresholds: int, sides: int) -> tuple[float, float]:
     """(z, z of the box) with `sides` (Phi(-z) + 2 Phi(-z of the box)) = failure_probability / thresholds, or less where z = 0.
-
-    Examples:
-        >>> [round(z, 4) for z in critical_probits(1e-3, 64, 2)]
-        [4.3429, 4.94]
+    >>> [round(z, 4) for z in critical_probits(1e-3, 64, 2)]
+    [4.3429, 4.94]
     """
     end = failure_probability / (sides * thresholds)
     # Below 0 the lower end of an interval could lie above the upper end.
@@ -67,12 +65,11 @@ def gap_bounds(
 
     Source: Clopper and Pearson (1934); Stouffer et al. (1949); Berger and Boos, JASA 89 (1994).
 
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> out, inside = (ScaledRates.plain(np.array([x]), 1000) for x in (500, 159))
-        >>> low, high = gap_bounds(out, inside, GaussianTradeOff(1.0), critical_probits(1e-3, 1, 2))
-        >>> low.round(2).tolist(), high.round(2).tolist()
-        ([-0.22], [0.21])
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> out, inside = (ScaledRates.plain(np.array([x]), 1000) for x in (500, 159))
+    >>> low, high = gap_bounds(out, inside, GaussianTradeOff(1.0), critical_probits(1e-3, 1, 2))
+    >>> low.round(2).tolist(), high.round(2).tolist()
+    ([-0.22], [0.21])
     """
     z, box = probits
     low, high = (
@@ -231,10 +228,8 @@ def gap_standard_error(out: ScaledRates, inside: ScaledRates, claim: AbstractTra
 
 def probit_variance(p: np.ndarray, games: int) -> np.ndarray:
     """Variance of the probit of a frequency of `games` draws with p inside (0, 1): p(1-p) / (n phi(z_p)^2).
-
-    Examples:
-        >>> float(probit_variance(np.array(0.5), 1000).round(6))  # pi / 2000
-        0.001571
+    >>> float(probit_variance(np.array(0.5), 1000).round(6))  # pi / 2000
+    0.001571
     """
     density = np.exp(-0.5 * ndtri(p) ** 2) / np.sqrt(2 * np.pi)
     return p * (1 - p) / (games * density**2)

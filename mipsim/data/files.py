@@ -153,11 +153,10 @@ def member(held: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     """The member of an archive with that name, in whatever folder.
     Raises DataError if there is none.
 
-    Examples:
-        >>> held = zipfile.ZipFile(io.BytesIO(), "w")
-        >>> held.writestr("folder/a.txt", "words")
-        >>> member(held, "a.txt").filename
-        'folder/a.txt'
+    >>> held = zipfile.ZipFile(io.BytesIO(), "w")
+    >>> held.writestr("folder/a.txt", "words")
+    >>> member(held, "a.txt").filename
+    'folder/a.txt'
     """
     for info in held.infolist():
         if info.filename.rpartition("/")[2] == name:

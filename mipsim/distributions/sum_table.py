@@ -59,11 +59,10 @@ def standard_forms(data: AbstractDistribution) -> tuple[list[StandardForm], np.n
     Returns (forms, which): coordinate j has the form `forms[which[j]]`; which has shape (d,). Raises ValueError if a
     user's own `characteristic` or `location_scale` does not have the moments of its distribution.
 
-    Examples:
-        >>> import mipsim as mi
-        >>> forms, which = standard_forms(mi.StudentT([5.0, 9.0, 5.0]))
-        >>> len(forms), which
-        (2, array([0, 1, 0]))
+    >>> import mipsim as mi
+    >>> forms, which = standard_forms(mi.StudentT([5.0, 9.0, 5.0]))
+    >>> len(forms), which
+    (2, array([0, 1, 0]))
     """
     known = data.location_scale()
     result = coordinates_by_law(data if known is None else known[2])

@@ -46,10 +46,9 @@ class NormClip(AbstractTransform):
 
     Source: Abadi et al. (2016), algorithm 1.
 
-    Examples:
-        >>> print(NormClip(1.0).apply(np.array([[3.0, 4.0], [0.0, 0.5]])))
-        [[0.6 0.8]
-         [0.  0.5]]
+    >>> print(NormClip(1.0).apply(np.array([[3.0, 4.0], [0.0, 0.5]])))
+    [[0.6 0.8]
+     [0.  0.5]]
     """
 
     bound: float  # the largest Euclidean norm, > 0; inf does not clip

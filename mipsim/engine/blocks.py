@@ -17,16 +17,15 @@ def smaller_block(sampler: AbstractSampler, games: int, numbers: int) -> Abstrac
     not depend on the block.
     `sampler`: with the block that suits many games; `games`: how many are to be played; `numbers`: how many a game draws.
 
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> from mipsim.engine.fidelity import build_sampler
-        >>> data = mi.Bernoulli([0.3])
-        >>> game = mi.RandomTarget(mi.EmpiricalMean(), data, n=9)
-        >>> with exact_scope():
-        ...     sampler = build_sampler(game, mi.CovarianceScore(data, n=9), "auto")
-        >>> [smaller_block(sampler, games, numbers).block for games, numbers in ((100, 1), (100, 10**5), (10**6, 10**5))]
-        [16384, 1024, 16384]
+    >>> import mipsim as mi
+    >>> from mipsim._precision import exact_scope
+    >>> from mipsim.engine.fidelity import build_sampler
+    >>> data = mi.Bernoulli([0.3])
+    >>> game = mi.RandomTarget(mi.EmpiricalMean(), data, n=9)
+    >>> with exact_scope():
+    ...     sampler = build_sampler(game, mi.CovarianceScore(data, n=9), "auto")
+    >>> [smaller_block(sampler, games, numbers).block for games, numbers in ((100, 1), (100, 10**5), (10**6, 10**5))]
+    [16384, 1024, 16384]
     """
     if not sampler.any_block or sampler.block * numbers < LONG_BLOCK:
         return sampler
@@ -42,8 +41,7 @@ def warn_if_long(numbers: int, games: int, pilot: int) -> None:
     """Warn before literal games that will take long, since the first of them may take minutes.
     `numbers`: that a game draws; `games`: in each world; `pilot`: games of the pilot in each world; 0 = there is none.
 
-    Examples:
-        >>> warn_if_long(10**6, 1000, 64)
+    >>> warn_if_long(10**6, 1000, 64)
     """
     if (sample := 2 * (games + pilot) * numbers) > LONG_RUN:
         and_pilot = f" and {pilot:,} of a pilot, which edges=... spares," if pilot else ""

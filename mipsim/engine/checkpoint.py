@@ -104,10 +104,8 @@ def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def total(counts: np.ndarray) -> int:
     """The sum of counts >= 0, which an int64 may not hold.
-
-    Examples:
-        >>> total(np.array([2**62] * 4)) == 2**64
-        True
+    >>> total(np.array([2**62] * 4)) == 2**64
+    True
     """
     words = counts.astype(np.uint64)
     high, low = words >> np.uint64(32), words & np.uint64(0xFFFFFFFF)
@@ -121,9 +119,8 @@ def difference(
 
     Versions are those of mipsim and jax, to which random streams belong.
 
-    Examples:
-        >>> difference({"seed": 1, "games": 5}, {"seed": 1, "games": 7}), difference({"seed": 1}, {"seed": 2})
-        (None, 'seed')
+    >>> difference({"seed": 1, "games": 5}, {"seed": 1, "games": 7}), difference({"seed": 1}, {"seed": 2})
+    (None, 'seed')
     """
     for part in parts:
         pair = [manifest.get(part) for manifest in (mine, theirs)]
@@ -136,10 +133,8 @@ def difference(
 
 def counted(seed: int, games: range, done: int) -> dict[str, Any]:
     """The part of a manifest that says which games are counted: the first `done` of these.
-
-    Examples:
-        >>> counted(7, range(100, 200), 30)
-        {'games': 30, 'runs': [[7, 100, 130]]}
+    >>> counted(7, range(100, 200), 30)
+    {'games': 30, 'runs': [[7, 100, 130]]}
     """
     return {"games": done, "runs": [[seed, games.start, games.start + done]]}
 
@@ -148,8 +143,7 @@ def stored_counts(path: Path | None) -> dict[str, Any] | None:
     """What a checkpoint holds, or None where there is none yet. What a killed writer has left beside it is removed.
     Raises ValueError if it is corrupt; OSError if it cannot be read.
 
-    Examples:
-        >>> stored_counts(None)
+    >>> stored_counts(None)
     """
     if path is None:
         return None
@@ -172,9 +166,8 @@ def resume(
     """The counts in the checkpoint if it exists, else none yet: the fields of a `Histogram`.
     Raises ValueError if the checkpoint belongs to another run, or holds more games; OSError if it cannot be written.
 
-    Examples:
-        >>> resume(None, None, np.zeros(1), {"seed": 0}, range(10))["out"]
-        array([0, 0])
+    >>> resume(None, None, np.zeros(1), {"seed": 0}, range(10))["out"]
+    array([0, 0])
     """
     if path is not None and stored is not None:
         held = _same_run(path, manifest, stored["manifest"])

@@ -40,10 +40,8 @@ def describe(thing: object) -> Any:
 
 def versions() -> dict[str, str]:
     """Versions of mipsim, jax and numpy.
-
-    Examples:
-        >>> sorted(versions())
-        ['jax', 'mipsim', 'numpy']
+    >>> sorted(versions())
+    ['jax', 'mipsim', 'numpy']
     """
     return {"mipsim": __version__, "jax": metadata.version("jax"), "numpy": metadata.version("numpy")}
 

@@ -37,9 +37,8 @@ def threads_for(devices: Sequence[Device]) -> int:
 
     A core plays a single chunk at a time. An accelerator gets a second chunk while the counts of the first come back.
 
-    Examples:
-        >>> threads_for(local_devices()) >= len(local_devices())
-        True
+    >>> threads_for(local_devices()) >= len(local_devices())
+    True
     """
     if devices[0].platform == "cpu":
         return max(cores(), len(devices))
@@ -48,10 +47,8 @@ def threads_for(devices: Sequence[Device]) -> int:
 
 def cores() -> int:
     """How many cores this process may use.
-
-    Examples:
-        >>> cores() >= 1
-        True
+    >>> cores() >= 1
+    True
     """
     try:
         return len(os.sched_getaffinity(0))

@@ -116,13 +116,11 @@ def _prepared(payload: bytes) -> tuple[Counter, dict[str, Any]]:
 
 def check_executor(executor: object) -> None:
     """Raise ValueError unless it is an executor or a function that makes an executor.
-
-    Examples:
-        >>> check_executor(3)
-        Traceback (most recent call last):
-        ...
-        ValueError: executor is 3; it must have a method submit, as a concurrent.futures.Executor has, or be a function that
-            makes an executor
+    >>> check_executor(3)
+    Traceback (most recent call last):
+    ...
+    ValueError: executor is 3; it must have a method submit, as a concurrent.futures.Executor has, or be a function that
+        makes an executor
     """
     if not callable(getattr(executor, "submit", executor)):
         raise ValueError(

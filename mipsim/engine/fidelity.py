@@ -36,10 +36,8 @@ _TABLES = (cell_sampler, table_sampler, column_sampler)
 
 def check_fidelity(fidelity: object) -> str:
     """Return `fidelity` if it is a fidelity that plays games.
-
-    Examples:
-        >>> check_fidelity("auto")
-        'auto'
+    >>> check_fidelity("auto")
+    'auto'
     """
     chosen = choice("fidelity", fidelity, FIDELITIES)
     if chosen == "exact":
@@ -153,12 +151,10 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
 
 def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
     """How many games per world the pilot plays: a fixed function of the problem, fewer where games are slow.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> game = mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=4)
-        >>> pilot_games(game, build_sampler(game, mi.ScalarProduct([0.0]), "literal"))
-        4096
+    >>> import mipsim as mi
+    >>> game = mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=4)
+    >>> pilot_games(game, build_sampler(game, mi.ScalarProduct([0.0]), "literal"))
+    4096
     """
     if sampler.fidelity == "literal":
         return min(4096, max(32, 2**28 // game.numbers))

@@ -19,10 +19,8 @@ _FULL = (
 
 def is_too_large(error: BaseException) -> bool:
     """Whether a device had no memory for a call.
-
-    Examples:
-        >>> is_too_large(RuntimeError("RESOURCE_EXHAUSTED: Out of memory")), is_too_large(RuntimeError("INTERNAL"))
-        (True, False)
+    >>> is_too_large(RuntimeError("RESOURCE_EXHAUSTED: Out of memory")), is_too_large(RuntimeError("INTERNAL"))
+    (True, False)
     """
     return any(text in str(error) for text in _FULL)
 

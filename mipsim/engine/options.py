@@ -59,10 +59,9 @@ class Options:
         """Check the arguments of `play`, before any work is done; `fidelities` are those that are allowed, where not all are.
         Raises ValueError naming the argument.
 
-        Examples:
-            >>> options = Options.checked(1e3, 7, shard=(1, 4), devices=1)
-            >>> options.games, options.shard
-            (range(250, 500), {'index': 1, 'count': 4, 'games': [0, 1000]})
+        >>> options = Options.checked(1e3, 7, shard=(1, 4), devices=1)
+        >>> options.games, options.shard
+        (range(250, 500), {'index': 1, 'count': 4, 'games': [0, 1000]})
         """
         requested, places = game_range(games), local_devices(devices)
         source: Mapping[str, Any] = {"source": "given"}
@@ -107,10 +106,8 @@ class Options:
 
 def checked_seed(seed: object) -> int:
     """Return a seed, a whole number in [0, 2^64), or say that it is none.
-
-    Examples:
-        >>> checked_seed(7)
-        7
+    >>> checked_seed(7)
+    7
     """
     value = whole("seed", seed, 0)
     if value >= 2**64:
@@ -120,10 +117,8 @@ def checked_seed(seed: object) -> int:
 
 def game_range(games: object) -> range:
     """The numbers of the games to play: 0, ..., games - 1, or a given `range` of numbers >= 0 with step 1.
-
-    Examples:
-        >>> game_range(1e3), game_range(range(500, 1000))
-        (range(0, 1000), range(500, 1000))
+    >>> game_range(1e3), game_range(range(500, 1000))
+    (range(0, 1000), range(500, 1000))
     """
     requested = games if isinstance(games, range) else range(whole("games", games, 1))
     if requested.step != 1 or requested.start < 0 or requested.stop < requested.start:
@@ -141,10 +136,8 @@ def shard_of(games: range, index: int, count: int) -> range:
 
 def check_shard(shard: object) -> tuple[int, int]:
     """Return (index, count) if 0 <= index < count.
-
-    Examples:
-        >>> check_shard((3, 4))
-        (3, 4)
+    >>> check_shard((3, 4))
+    (3, 4)
     """
     if not isinstance(shard, (tuple, list)) or len(shard) != 2:
         raise ValueError(f"shard is {shard!r}; it must be a pair (i, k) with 0 <= i < k")

@@ -53,11 +53,10 @@ def pilot_edges(scores: np.ndarray) -> np.ndarray:
 
     `scores`: pilot scores, shape (2, m); +-inf are allowed, NaN is not allowed.
 
-    Examples:
-        >>> rng = np.random.default_rng(0)
-        >>> edges = pilot_edges(np.stack([rng.normal(size=4096), 1 + rng.normal(size=4096)]))
-        >>> bool(1000 < edges.size <= 1024), bool(edges[0] < -5), bool(edges[-1] > 6)
-        (True, True, True)
+    >>> rng = np.random.default_rng(0)
+    >>> edges = pilot_edges(np.stack([rng.normal(size=4096), 1 + rng.normal(size=4096)]))
+    >>> bool(1000 < edges.size <= 1024), bool(edges[0] < -5), bool(edges[-1] > 6)
+    (True, True, True)
     """
     worlds = [np.sort(row[np.isfinite(row)]) for row in scores]
     single = _single_values(scores)
@@ -90,11 +89,9 @@ def _even(worlds: list[np.ndarray], edges: np.ndarray) -> np.ndarray:
 
 def _single_values(scores: np.ndarray) -> np.ndarray:
     """The values of a score that get cells of their own, increasing; infinite ones too.
-
-    Examples:
-        >>> coins = np.array([[0.3, 0.7, 0.7, -np.inf] * 100] * 2)
-        >>> _single_values(coins), _single_values(coins + 1e-12 * np.arange(400))
-        (array([-inf,  0.3,  0.7]), array([-inf]))
+    >>> coins = np.array([[0.3, 0.7, 0.7, -np.inf] * 100] * 2)
+    >>> _single_values(coins), _single_values(coins + 1e-12 * np.arange(400))
+    (array([-inf,  0.3,  0.7]), array([-inf]))
     """
     values, counts = np.unique(scores, return_counts=True)
     values = values + 0.0  # -0.0 equals 0.0
@@ -134,11 +131,10 @@ def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
 
     `scores`: pilot scores, as in `pilot_edges`; `edges`: what it returned, shape (K,).
 
-    Examples:
-        >>> coins = np.array([[0.0, 1.0, 1.0, 1.0] * 100, [0.0, 0.0, 1.0, 1.0] * 100])
-        >>> edges = pilot_edges(coins)
-        >>> edges.round(3).tolist(), pilot_shares(coins, edges)
-        ([-0.0, 0.0, 0.5, 1.0, 1.0], [338, 145, 0, 0, 541])
+    >>> coins = np.array([[0.0, 1.0, 1.0, 1.0] * 100, [0.0, 0.0, 1.0, 1.0] * 100])
+    >>> edges = pilot_edges(coins)
+    >>> edges.round(3).tolist(), pilot_shares(coins, edges)
+    ([-0.0, 0.0, 0.5, 1.0, 1.0], [338, 145, 0, 0, 541])
     """
     worlds = [np.sort(row[np.isfinite(row)]) for row in scores]
     pooled = np.sort(np.concatenate(worlds))
@@ -151,10 +147,8 @@ def pilot_shares(scores: np.ndarray, edges: np.ndarray) -> list[int] | None:
 
 def spread_evenly(shares: Any, edges: int, wanted: int) -> np.ndarray:
     """Which of the edges to use, at most `wanted`: evenly by the counts of `pilot_shares`, or every k-th where there are none.
-
-    Examples:
-        >>> spread_evenly(None, 100, 4), spread_evenly([1] * 48 + [50, 2], 50, 2), spread_evenly([0, 0], 2, 2)
-        (array([12, 37, 62, 87]), array([25, 48]), array([0, 1]))
+    >>> spread_evenly(None, 100, 4), spread_evenly([1] * 48 + [50, 2], 50, 2), spread_evenly([0, 0], 2, 2)
+    (array([12, 37, 62, 87]), array([25, 48]), array([0, 1]))
     """
     known = isinstance(shares, list) and len(shares) == edges
     if edges <= wanted or not known or not all(type(n) is int and n >= 0 for n in shares) or not any(shares):

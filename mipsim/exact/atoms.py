@@ -119,10 +119,9 @@ def convolve(tables: Sequence[Table], offset: float = 0.0) -> AtomsLaw | None:
     Scores with a term in common are ordered by their other terms. So the terms that are known to the fewest digits come last:
     what is ordered before stays so.
 
-    Examples:
-        >>> coin = Table(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]), np.zeros(2))
-        >>> print(convolve([coin, coin]).out)
-        [0.25 0.5  0.25]
+    >>> coin = Table(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]), np.zeros(2))
+    >>> print(convolve([coin, coin]).out)
+    [0.25 0.5  0.25]
     """
     item = np.ones(1)
     total: Table | None = Table(np.zeros(1), item, item, np.zeros(1))
@@ -153,10 +152,8 @@ def _by_size(tables: Sequence[Table]) -> list[list[Table]]:
 
 def _rising(values: np.ndarray) -> np.ndarray:
     """Values in order, moved up by as little as makes each a float of its own.
-
-    Examples:
-        >>> _rising(np.array([-np.inf, 1.0, 1.0])) - 1.0
-        array([          -inf, 0.00000000e+00, 2.22044605e-16])
+    >>> _rising(np.array([-np.inf, 1.0, 1.0])) - 1.0
+    array([          -inf, 0.00000000e+00, 2.22044605e-16])
     """
     bits = (values + 0.0).view(np.int64)
     rank = np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)  # rises as the floats do
@@ -261,9 +258,8 @@ def ties(values: np.ndarray, near: np.ndarray | float) -> np.ndarray:
     `values`: increasing, shape (K,); infinite values form a single group; `near`: the error of each, a number or shape
     (K,).
 
-    Examples:
-        >>> ties(np.array([-np.inf, -np.inf, 0.0, 0.75, 1.5, 2.0]), 0.5)
-        array([ True, False,  True, False,  True, False])
+    >>> ties(np.array([-np.inf, -np.inf, 0.0, 0.75, 1.5, 2.0]), 0.5)
+    array([ True, False,  True, False,  True, False])
     """
     low, high = values - near, values + near
     first = np.concatenate([[True], low[1:] > high[:-1]])
@@ -295,10 +291,8 @@ def beside(out: Masses, inside: Masses, lost: float, relative: float, floor: flo
 
 def rounding(sizes: np.ndarray | float) -> np.ndarray:
     """A bound on the error of values that have been computed in a few steps, of which `sizes` is the largest; 0 for infinite ones.
-
-    Examples:
-        >>> rounding(np.array([1.0, np.inf])) < 1e-14
-        array([ True,  True])
+    >>> rounding(np.array([1.0, np.inf])) < 1e-14
+    array([ True,  True])
     """
     return np.where(np.isfinite(sizes), _ROUNDED * np.abs(sizes), 0.0)
 
@@ -314,10 +308,9 @@ def alike(*tables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which rows are the same in every table: the first row of each kind, and the kind of every row, shape (g,).
     `tables`: of shape (g, K) each.
 
-    Examples:
-        >>> first, kind = alike(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0]]))
-        >>> print(first, kind)
-        [0 1] [0 1 0]
+    >>> first, kind = alike(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0]]))
+    >>> print(first, kind)
+    [0 1] [0 1 0]
     """
     count = tables[0].shape[0]
     if (

@@ -59,9 +59,8 @@ def binomial_relative_error(n: int, p: float) -> tuple[float, float]:
 
     Counts are up to n from the mode. The factor for all, which the sum fixes, is as far off.
 
-    Examples:
-        >>> error, lost = binomial_relative_error(5, 0.5)
-        >>> error < 1e-13, lost
-        (True, 0.0)
+    >>> error, lost = binomial_relative_error(5, 0.5)
+    >>> error < 1e-13, lost
+    (True, 0.0)
     """
     return EPS * (6.0 * n + 80.0), 0.0 if min(p, 1.0 - p) ** n > 1e-290 else 1e-290

@@ -185,11 +185,10 @@ class AssumedLaw(_LawOfBase):
     """A law that holds, as do its bounds, if what is assumed does.
     `assumed`: what is assumed, in words.
 
-    Examples:
-        >>> from mipsim.exact.gaussian import NormalLaw
-        >>> law = AssumedLaw(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), "the score is linear, as declared")
-        >>> law.assumed, float(law.sf(0.0, inside=False))
-        ('the score is linear, as declared', 0.5)
+    >>> from mipsim.exact.gaussian import NormalLaw
+    >>> law = AssumedLaw(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), "the score is linear, as declared")
+    >>> law.assumed, float(law.sf(0.0, inside=False))
+    ('the score is linear, as declared', 0.5)
     """
 
     assumed: str = ""  # pyright: ignore[reportIncompatibleMethodOverride] - a property
@@ -205,11 +204,10 @@ class LinkedLaw(_LawOfBase):
 
     Its bounds hold for scores as the link computes them in float64, where that is increasing.
 
-    Examples:
-        >>> from mipsim.exact.gaussian import NormalLaw
-        >>> law = LinkedLaw(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), np.exp, np.log)
-        >>> print(law.sf(1.0, inside=False), law.threshold_at(0.5))
-        0.5 1.0
+    >>> from mipsim.exact.gaussian import NormalLaw
+    >>> law = LinkedLaw(NormalLaw(np.array([0.0, 1.0]), np.ones(2)), np.exp, np.log)
+    >>> print(law.sf(1.0, inside=False), law.threshold_at(0.5))
+    0.5 1.0
     """
 
     link: Map  # T -> score, elementwise on float64 arrays

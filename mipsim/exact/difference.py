@@ -11,13 +11,11 @@ from mipsim.exact.transform import AbstractTransform, Tail
 @dataclass(frozen=True)
 class DifferenceTransform(AbstractTransform):
     """S_in - S_out for independent scores; the same law in both worlds.
-
-    Examples:
-        >>> from mipsim.exact.density_rows import NormalRow
-        >>> from mipsim.exact.transform import RowsTransform
-        >>> transform = DifferenceTransform(RowsTransform(NormalRow(1.0), 4, 0.0, 2.0, 0.0))  # N(2, 3) - N(0, 4)
-        >>> print(transform.cumulant(np.array([1.0 + 0j])).real[0], transform.mean)
-        [3.5] [2. 2.]
+    >>> from mipsim.exact.density_rows import NormalRow
+    >>> from mipsim.exact.transform import RowsTransform
+    >>> transform = DifferenceTransform(RowsTransform(NormalRow(1.0), 4, 0.0, 2.0, 0.0))  # N(2, 3) - N(0, 4)
+    >>> print(transform.cumulant(np.array([1.0 + 0j])).real[0], transform.mean)
+    [3.5] [2. 2.]
     """
 
     base: AbstractTransform  # the cumulants of S in the two worlds, of a score that is finite and has no lattice

@@ -227,9 +227,7 @@ def quadratic_law(
 
 def largest_norm(d: int) -> float:
     """What |Z|, Z ~ N(0, I_d), exceeds with a probability below 1e-15: |Z| is 1-Lipschitz with a mean below sqrt d.
-
-    Examples:
-        >>> largest_norm(4)
-        10.5
+    >>> largest_norm(4)
+    10.5
     """
     return float(np.sqrt(d)) + _FAR_OUT

@@ -236,11 +236,10 @@ def by_waves(v: np.ndarray, probability: np.ndarray, spacing: float, nodes: np.n
     frequencies; `nodes`: whole numbers, rising, shape (T,). Returns for each world (values, bounds on the errors), both
     of shape (g, T).
 
-    Examples:
-        >>> coin = np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5)
-        >>> value, error = by_waves(*coin, np.pi / 2, np.arange(3))[0]
-        >>> bool((np.abs(value - [1.0, 0.5 + 0.5j, 0.0]) <= error).all())
-        True
+    >>> coin = np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5)
+    >>> value, error = by_waves(*coin, np.pi / 2, np.arange(3))[0]
+    >>> bool((np.abs(value - [1.0, 0.5 + 0.5j, 0.0]) <= error).all())
+    True
     """
     last = int(nodes.max())
     fine = 2 ** int(np.ceil(np.log2(last + 1.0) / 2))
@@ -290,12 +289,10 @@ def _product(phi: ComplexArray, copies: np.ndarray) -> ComplexArray:
 
 def without_faint(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarray]:
     """Leave out values whose probabilities are negligible in both worlds; what is lost in each world, shape (2,).
-
-    Examples:
-        >>> table = Stack(np.array([[0.0, 1.0, 1e9]]), np.array([[[0.5, 0.5, 1e-30]]] * 2), np.ones((2, 1), int))
-        >>> (retained,), lost = without_faint([table])
-        >>> print(retained.values, lost)
-        [[0. 1.]] [1.e-30 1.e-30]
+    >>> table = Stack(np.array([[0.0, 1.0, 1e9]]), np.array([[[0.5, 0.5, 1e-30]]] * 2), np.ones((2, 1), int))
+    >>> (retained,), lost = without_faint([table])
+    >>> print(retained.values, lost)
+    [[0. 1.]] [1.e-30 1.e-30]
     """
     count = max(1.0, float(sum(s.copies.max(axis=0).sum() for s in stacks)))
     result, lost = [], np.zeros(2)
@@ -420,10 +417,9 @@ def lattice_powers(stacks: tuple[Stack, ...]) -> tuple[tuple[Stack, ...], np.nda
     """Replace tables of equidistant values that occur many times by the table of their sum, where that is small.
     Returns (the stacks, a bound on the probability that this moves in each world, shape (2,)).
 
-    Examples:
-        >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[2], [2]]))
-        >>> print(lattice_powers((coin,))[0][0].probability[0])
-        [[0.25 0.5  0.25]]
+    >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[2], [2]]))
+    >>> print(lattice_powers((coin,))[0][0].probability[0])
+    [[0.25 0.5  0.25]]
     """
     result: list[Stack] = []
     moved = np.zeros(2)

@@ -81,12 +81,10 @@ NO_NOISE = ScoreNoise()
 
 def score_noise(release: Release, weights: np.ndarray) -> ScoreNoise | None:
     """The noise of a linear score, read from the release; None where `row_of` does not know the law of a noise.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> release = mi.LaplaceNoise(mi.EmpiricalMean(), 0.5).mean_of_rows(10)
-        >>> score_noise(release, np.array([2.0, 0.0])).variance
-        2.0
+    >>> import mipsim as mi
+    >>> release = mi.LaplaceNoise(mi.EmpiricalMean(), 0.5).mean_of_rows(10)
+    >>> score_noise(release, np.array([2.0, 0.0])).variance
+    2.0
     """
     variance, error = float(np.sum(weights**2 * release.variance)), 0.0
     result: list[tuple[AbstractRow, float, float]] = (

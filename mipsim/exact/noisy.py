@@ -22,12 +22,10 @@ _BLOCK = 2**20  # numbers of a batch: 8 MiB
 @dataclass(frozen=True)
 class NoisyAtomsLaw(AbstractScoreLaw):
     """P(S > x) = sum_a P(A = a) P(noise > x - a): positive terms, so that every tail has its full relative accuracy.
-
-    Examples:
-        >>> coin = AtomsLaw(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]))
-        >>> law = NoisyAtomsLaw(coin, NoiseTail(0.0, np.array([0.1])))
-        >>> print(law.sf([0.5, 1.0], inside=False).round(6), law.threshold_at(0.25))
-        [0.5  0.25] 1.0
+    >>> coin = AtomsLaw(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]))
+    >>> law = NoisyAtomsLaw(coin, NoiseTail(0.0, np.array([0.1])))
+    >>> print(law.sf([0.5, 1.0], inside=False).round(6), law.threshold_at(0.25))
+    [0.5  0.25] 1.0
     """
 
     atoms: AtomsLaw  # the law of the score without noise
@@ -59,13 +57,12 @@ class NoisyLatticeLaw(AbstractScoreLaw):
     With lattice points a_k it is sum_k P(A > a_k) P(x - a_{k + 1} <= noise < x - a_k). Its error is at most that of A's law,
     plus the weight of the noise that is left out. For noise of up to some steps.
 
-    Examples:
-        >>> from mipsim.exact.discrete_rows import BernoulliRow
-        >>> from mipsim.exact.transform import RowsTransform
-        >>> base = InvertedLaw(RowsTransform(BernoulliRow(np.ones(30), np.full(30, 0.5)), 100, 15.0, 30.0, 0.0))
-        >>> law = NoisyLatticeLaw(base, NoiseTail(0.0, np.array([0.1])))
-        >>> print(law.sf(1500.0, inside=False).round(9), law.error_bound < 1e-10)  # by symmetry
-        0.5 True
+    >>> from mipsim.exact.discrete_rows import BernoulliRow
+    >>> from mipsim.exact.transform import RowsTransform
+    >>> base = InvertedLaw(RowsTransform(BernoulliRow(np.ones(30), np.full(30, 0.5)), 100, 15.0, 30.0, 0.0))
+    >>> law = NoisyLatticeLaw(base, NoiseTail(0.0, np.array([0.1])))
+    >>> print(law.sf(1500.0, inside=False).round(9), law.error_bound < 1e-10)  # by symmetry
+    0.5 True
     """
 
     base: InvertedLaw  # the law of A by inversion, on a lattice
@@ -130,12 +127,10 @@ def _log_of(probability: Callable[[np.ndarray], np.ndarray], x: Thresholds, widt
 
 def continuous_threshold(law: AbstractScoreLaw, alpha: object, low: float, high: float) -> np.ndarray:
     """The x in [low, high] with P_out(score > x) = alpha, by Chandrupatla's method; -inf and inf at 1 and 0.
-
-    Examples:
-        >>> from mipsim.exact.gaussian import NormalLaw
-        >>> law = NormalLaw(np.zeros(2), np.ones(2))
-        >>> continuous_threshold(law, np.array([0.5, 0.025, 0.0]), -10.0, 9.0).round(6)
-        array([0.      , 1.959964,      inf])
+    >>> from mipsim.exact.gaussian import NormalLaw
+    >>> law = NormalLaw(np.zeros(2), np.ones(2))
+    >>> continuous_threshold(law, np.array([0.5, 0.025, 0.0]), -10.0, 9.0).round(6)
+    array([0.      , 1.959964,      inf])
     """
     a = np.asarray(alpha, float)
     flat = np.ravel(a)

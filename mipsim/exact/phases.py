@@ -74,11 +74,9 @@ class Phases:
 
     def share_of(self, other: "Phases") -> float:
         """The largest f with this sum at least f times the other sum at every t; 0 if their frequencies differ.
-
-        Examples:
-            >>> first, second = (Phases(np.ones(2), np.array(s)) for s in ([0.1, 0.2], [0.2, 0.25]))
-            >>> first.share_of(second)
-            0.5
+        >>> first, second = (Phases(np.ones(2), np.array(s)) for s in ([0.1, 0.2], [0.2, 0.25]))
+        >>> first.share_of(second)
+        0.5
         """
         same = self.inclusion == other.inclusion == 1.0 and np.array_equal(
             self.frequencies, other.frequencies

@@ -29,13 +29,12 @@ def quadratic_attack_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     it is a parabola (`mipsim.forms.polynomial`). Equal eigenvalues of H in units of the output's covariance give a non-central
     chi-square; others are inverted.
 
-    Examples:
-        >>> import mipsim as mi
-        >>> data = mi.Gaussian(0.0, 1.0, d=3)
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[2.0, 0.0, 0.0])
-        >>> curve = game.exact(mi.LikelihoodRatio(game.mechanism, data, 10))
-        >>> print(curve.beta([0.05, 0.5]).round(6), type(curve.law).__name__)
-        [0.854901 0.249751] ChiSquareLaw
+    >>> import mipsim as mi
+    >>> data = mi.Gaussian(0.0, 1.0, d=3)
+    >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[2.0, 0.0, 0.0])
+    >>> curve = game.exact(mi.LikelihoodRatio(game.mechanism, data, 10))
+    >>> print(curve.beta([0.05, 0.5]).round(6), type(curve.law).__name__)
+    [0.854901 0.249751] ChiSquareLaw
     """
     data, mean = problem.data, problem.mean
     if not isinstance(data, Gaussian) or mean.noises or mean.rate < 1.0:
@@ -61,14 +60,13 @@ def gaussian_output_law(
     without and with the record, shape (2, d); `covariances`: likewise, each of variances (d,) or full (d, d);
     `inclusion`: the probability that the record takes part in the "in" world.
 
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> zeros, ones = np.zeros(2), np.ones(2)
-        >>> with exact_scope():
-        ...     law = gaussian_output_law(mi.Magnitude(), zeros, np.stack([zeros, ones]), [ones, ones], 1.0)
-        >>> print(law.sf(2.0, inside=False).round(6))  # exp(-1)
-        0.367879
+    >>> import mipsim as mi
+    >>> from mipsim._precision import exact_scope
+    >>> zeros, ones = np.zeros(2), np.ones(2)
+    >>> with exact_scope():
+    ...     law = gaussian_output_law(mi.Magnitude(), zeros, np.stack([zeros, ones]), [ones, ones], 1.0)
+    >>> print(law.sf(2.0, inside=False).round(6))  # exp(-1)
+    0.367879
     """
     spread = np.sqrt([c if c.ndim == 1 else np.diagonal(c) for c in covariances])
     probes = np.random.default_rng(0).normal(size=(6, centres.shape[1])) * 3.0  # six points of each world

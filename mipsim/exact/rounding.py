@@ -31,10 +31,9 @@ def log_one_plus(z: ComplexArray, error: np.ndarray) -> Bounded:
     The exact 1 + z has at most exp(e) times the modulus of the computed value; where e < 0.1, their logarithms differ by 2 e at
     most, up to 2 pi i. Where 1 + z is nearly 0 the first may hold alone.
 
-    Examples:
-        >>> value, error = log_one_plus(np.array([1e-20 + 0j]), np.array([0.0]))
-        >>> value, error < 1e-33
-        (array([1.e-20+0.j]), array([ True]))
+    >>> value, error = log_one_plus(np.array([1e-20 + 0j]), np.array([0.0]))
+    >>> value, error < 1e-33
+    (array([1.e-20+0.j]), array([ True]))
     """
     value, square, radius = _logarithm(z)
     x, y = z.real, z.imag
@@ -45,10 +44,8 @@ def log_one_plus(z: ComplexArray, error: np.ndarray) -> Bounded:
 
 def log_of_one_plus(z: ComplexArray) -> ComplexArray:
     """The value of `log_one_plus` alone.
-
-    Examples:
-        >>> log_of_one_plus(np.array([1e-20 + 0j]))
-        array([1.e-20+0.j])
+    >>> log_of_one_plus(np.array([1e-20 + 0j]))
+    array([1.e-20+0.j])
     """
     return _logarithm(z)[0]
 
@@ -76,10 +73,9 @@ class PowerSums:
     `scales`: x, shape (d,), not 0; `coefficients`: c_2, c_3, ..., of which the last is so small that c_r radius^r, r
     beyond, sum to less than 1e-17 c_2 radius^2; `radius`: the largest |x s| for which the series is used.
 
-    Examples:
-        >>> cosh = PowerSums(np.ones(3), np.array([0.5, 0, 1 / 24, 0, 1 / 720]), 0.01)
-        >>> print(cosh.value(3, np.array([0.01 + 0j])).real)
-        [0.00015]
+    >>> cosh = PowerSums(np.ones(3), np.array([0.5, 0, 1 / 24, 0, 1 / 720]), 0.01)
+    >>> print(cosh.value(3, np.array([0.01 + 0j])).real)
+    [0.00015]
     """
 
     def __init__(self, scales: np.ndarray, coefficients: np.ndarray, radius: float) -> None:
@@ -127,21 +123,17 @@ class PowerSums:
 
 def summed(terms: ComplexArray, errors: np.ndarray) -> Bounded:
     """The sum over the last axis, which NumPy adds by pairs in blocks of 128 with eight sums each, and its error.
-
-    Examples:
-        >>> value, error = summed(np.ones((1, 3), complex), np.zeros((1, 3)))
-        >>> value, error < 1e-13
-        (array([3.+0.j]), array([ True]))
+    >>> value, error = summed(np.ones((1, 3), complex), np.zeros((1, 3)))
+    >>> value, error < 1e-13
+    (array([3.+0.j]), array([ True]))
     """
     return terms.sum(axis=-1), errors.sum(axis=-1) * (1 + 1e-9) + 40.0 * EPS * np.abs(terms).sum(axis=-1)
 
 
 def in_blocks(function: Callable[[ComplexArray], Bounded], s: ComplexArray, width: int) -> Bounded:
     """A function of s that needs arrays of shape (T, width), for some T at a time.
-
-    Examples:
-        >>> in_blocks(lambda at: (at, at.real), np.array([1.0 + 0j, 2.0 + 0j]), 2**18)[1]
-        array([1., 2.])
+    >>> in_blocks(lambda at: (at, at.real), np.array([1.0 + 0j, 2.0 + 0j]), 2**18)[1]
+    array([1., 2.])
     """
     value, error = np.zeros(s.shape, complex), np.zeros(s.shape)
     if width:
@@ -154,10 +146,8 @@ def in_blocks(function: Callable[[ComplexArray], Bounded], s: ComplexArray, widt
 
 def precise_dot(first: np.ndarray, second: np.ndarray) -> float:
     """The scalar product; each product is rounded once and the sum is exact.
-
-    Examples:
-        >>> precise_dot(np.array([1e16, 1.0, -1e16]), np.ones(3))
-        1.0
+    >>> precise_dot(np.array([1e16, 1.0, -1e16]), np.ones(3))
+    1.0
     """
     return fsum((np.asarray(first) * np.asarray(second)).tolist())
 
@@ -167,9 +157,8 @@ def product_parts(first: np.ndarray | float, second: np.ndarray | float) -> tupl
 
     Source: Dekker (1971). Numbers beyond 1e290 or below 1e-140 are outside its range.
 
-    Examples:
-        >>> bool(product_parts(1.0 + 2.0**-30, 1.0 - 2.0**-30)[1] == -(2.0**-60))
-        True
+    >>> bool(product_parts(1.0 + 2.0**-30, 1.0 - 2.0**-30)[1] == -(2.0**-60))
+    True
     """
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     a_high, b_high = (x * _SPLIT - (x * _SPLIT - x) for x in (a, b))
@@ -180,10 +169,8 @@ def product_parts(first: np.ndarray | float, second: np.ndarray | float) -> tupl
 
 def exact_dot(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     """The scalar product to twice the digits: the nearest number, and what is left.
-
-    Examples:
-        >>> exact_dot(np.array([0.1]), np.array([0.1]))[1] != 0.0
-        True
+    >>> exact_dot(np.array([0.1]), np.array([0.1]))[1] != 0.0
+    True
     """
     high, low = product_parts(first, second)
     parts = [*np.ravel(high).tolist(), *np.ravel(low).tolist()]

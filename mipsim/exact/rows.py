@@ -94,10 +94,8 @@ class Multiples:
 
 def short(step: float) -> float:
     """The step to 31 binary digits: its multiples up to 2^22 are exact.
-
-    Examples:
-        >>> short(0.1) * 3 == 3 * short(0.1), abs(short(0.1) / 0.1 - 1) < 1e-9
-        (True, True)
+    >>> short(0.1) * 3 == 3 * short(0.1), abs(short(0.1) / 0.1 - 1) < 1e-9
+    (True, True)
     """
     mantissa, exponent = np.frexp(step)
     return float(np.ldexp(np.rint(mantissa * 2.0**31), exponent - 31))
@@ -109,11 +107,10 @@ def row_of(data: AbstractDistribution, weights: np.ndarray) -> AbstractRow | Non
 
     A law of a single coordinate stands for as many independent copies as there are weights.
 
-    Examples:
-        >>> import mipsim as mi, numpy as np
-        >>> import mipsim.exact.discrete_rows
-        >>> row = row_of(mi.Bernoulli([0.5]), np.ones(1))
-        >>> print(row.cumulant(np.array([2.0 + 0j])).real, np.log(np.cosh(1.0)))
-        [0.43378083] 0.4337808304830271
+    >>> import mipsim as mi, numpy as np
+    >>> import mipsim.exact.discrete_rows
+    >>> row = row_of(mi.Bernoulli([0.5]), np.ones(1))
+    >>> print(row.cumulant(np.array([2.0 + 0j])).real, np.log(np.cosh(1.0)))
+    [0.43378083] 0.4337808304830271
     """
     return None

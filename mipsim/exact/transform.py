@@ -362,10 +362,8 @@ def phased_tail(
     first: int,  # the last k that is summed
 ) -> Tail:
     """A `Tail` from a bound on the log modulus that falls up to `reach`, and levels that are proven beyond it.
-
-    Examples:
-        >>> phased_tail(lambda t: -t * t, 20.0, [(36.0, 1e9)], 1.0, 6).distance(1.0) < 1e-8
-        True
+    >>> phased_tail(lambda t: -t * t, 20.0, [(36.0, 1e9)], 1.0, 6).distance(1.0) < 1e-8
+    True
     """
     total, k = 0.0, first + 1.0
     while k * spacing < reach * (1 - 1e-13) and k < _WHOLE:

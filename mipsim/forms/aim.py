@@ -18,15 +18,14 @@ def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -
     `stacklevel`: how many calls up the warning appears to come from: the user's. Raises ValueError naming the attack and
     the game.
 
-    Examples:
-        >>> import mipsim as mi
-        >>> data = mi.Gaussian(0.0, 1.0)
-        >>> game = mi.RandomTarget(mi.EmpiricalMean(), data, n=10)
-        >>> check_aim(game, mi.CovarianceScore(data, n=10, target=[1.0]))
-        Traceback (most recent call last):
-        ...
-        ValueError: attack CovarianceScore is aimed at a fixed record, but RandomTarget draws another target in each game; leave
-            out its target
+    >>> import mipsim as mi
+    >>> data = mi.Gaussian(0.0, 1.0)
+    >>> game = mi.RandomTarget(mi.EmpiricalMean(), data, n=10)
+    >>> check_aim(game, mi.CovarianceScore(data, n=10, target=[1.0]))
+    Traceback (most recent call last):
+    ...
+    ValueError: attack CovarianceScore is aimed at a fixed record, but RandomTarget draws another target in each game; leave
+        out its target
     """
     if isinstance(game, RandomTarget) and getattr(attack, "aim", None) is not None:
         raise ValueError(

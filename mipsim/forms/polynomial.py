@@ -210,13 +210,12 @@ def as_read(
 
     `target`: of the game, shape (d,); `points`: draws typical outputs, shape (m, d), if they are needed.
 
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> own = mi.FunctionAttack(lambda t, o: jnp.sum((o - t) ** 2))
-        >>> with exact_scope():
-        ...     print(type(as_read(own, np.zeros(2), lambda: np.eye(2))[0]).__name__)
-        ReadParabolas
+    >>> import mipsim as mi
+    >>> from mipsim._precision import exact_scope
+    >>> own = mi.FunctionAttack(lambda t, o: jnp.sum((o - t) ** 2))
+    >>> with exact_scope():
+    ...     print(type(as_read(own, np.zeros(2), lambda: np.eye(2))[0]).__name__)
+    ReadParabolas
     """
     if isinstance(attack, (AbstractAdditiveAttack, AbstractQuadraticAttack, LikelihoodRatio)):
         return attack, premise_of(attack, target)
@@ -233,11 +232,9 @@ def as_read(
 
 def how_to_declare(attack: AbstractAttack) -> str:
     """What to write where the operations of a user's score do not show its form; empty for other attacks.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> how_to_declare(mi.Magnitude())
-        ''
+    >>> import mipsim as mi
+    >>> how_to_declare(mi.Magnitude())
+    ''
     """
     foreign = isinstance(attack, FunctionAttack) or type(attack).__module__.partition(".")[0] != "mipsim"
     if not foreign or getattr(attack, "declared", None):
@@ -252,11 +249,9 @@ def how_to_declare(attack: AbstractAttack) -> str:
 
 def premise_of(attack: AbstractAttack, target: np.ndarray) -> str:
     """What the class of a user's attack says of its score and its operations do not show; empty if nothing.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> premise_of(mi.ScalarProduct([0.0]), np.zeros(1))
-        ''
+    >>> import mipsim as mi
+    >>> premise_of(mi.ScalarProduct([0.0]), np.zeros(1))
+    ''
     """
     if type(attack).__module__.partition(".")[0] == "mipsim" or isinstance(attack, AbstractLinearAttack):
         return ""

@@ -22,34 +22,28 @@ from mipsim.mechanisms.base import AbstractMechanism
 
 def line_at(attack: AbstractLinearAttack, target: np.ndarray) -> tuple[np.ndarray, float]:
     """Weights, shape (d,), and offset of a linear score at a target, float64. Must be called inside `exact_scope`.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> print(line_at(mi.ScalarProduct([0.0, 1.0]), np.ones(2)))
-        (array([1., 0.]), 0.0)
+    >>> import mipsim as mi
+    >>> print(line_at(mi.ScalarProduct([0.0, 1.0]), np.ones(2)))
+    (array([1., 0.]), 0.0)
     """
     return weights_at(attack, target), float(attack.offset(jnp.asarray(target)))
 
 
 def weights_at(attack: AbstractLinearAttack, target: np.ndarray) -> np.ndarray:
     """The weights alone: an offset that nobody needs takes as long to compile.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> print(weights_at(mi.ScalarProduct([0.0, 1.0]), np.ones(2)))
-        [1. 0.]
+    >>> import mipsim as mi
+    >>> print(weights_at(mi.ScalarProduct([0.0, 1.0]), np.ones(2)))
+    [1. 0.]
     """
     return np.asarray(attack.weights(jnp.asarray(target)), dtype=np.float64)
 
 
 def quadratic_form_of(attack: AbstractAttack) -> AbstractQuadraticAttack | None:
     """The attack as a function of a quadratic form in the output, where it is such a function; else None.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> data = mi.Gaussian([0.0], [1.0])
-        >>> type(quadratic_form_of(mi.LikelihoodRatio(mi.EmpiricalMean(), data, 10))).__name__
-        'QuadraticRatio'
+    >>> import mipsim as mi
+    >>> data = mi.Gaussian([0.0], [1.0])
+    >>> type(quadratic_form_of(mi.LikelihoodRatio(mi.EmpiricalMean(), data, 10))).__name__
+    'QuadraticRatio'
     """
     if isinstance(attack, LikelihoodRatio):
         return attack.as_quadratic()
@@ -78,10 +72,8 @@ def link_at(attack: AbstractAdditiveAttack, target: np.ndarray, totals: np.ndarr
 
 def on_arrays(function: Callable[[jax.Array], jax.Array]) -> Callable[[np.ndarray], np.ndarray]:
     """A JAX function of a number as a NumPy function of arrays, in float64.
-
-    Examples:
-        >>> on_arrays(jnp.exp)(np.zeros(2))
-        array([1., 1.])
+    >>> on_arrays(jnp.exp)(np.zeros(2))
+    array([1., 1.])
     """
     each = eqx.filter_jit(jax.vmap(function))
 

@@ -27,10 +27,9 @@ class Expansion(eqx.Module):
 
     Source: van der Vaart (1998), theorem 5.21; Azize & Basu (2025), equation 7.
 
-    Examples:
-        >>> median = median_expansion([0.0], [0.5])
-        >>> print(median.influence(np.array([3.0])), median.covariance, median.leakage([3.0], n=100))
-        [1.] [[1.]] 0.01
+    >>> median = median_expansion([0.0], [0.5])
+    >>> print(median.influence(np.array([3.0])), median.covariance, median.leakage([3.0], n=100))
+    [1.] [[1.]] 0.01
     """
 
     theta: np.ndarray  # theta_0, shape (k,)
@@ -73,11 +72,9 @@ class Expansion(eqx.Module):
 
 def mean_expansion(data: AbstractDistribution) -> Expansion:
     """The empirical mean: psi = x - theta, V = -1, Sigma = C.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> mean_expansion(mi.Bernoulli([0.5, 0.5])).leakage([1.0, 1.0], n=10)
-        0.2
+    >>> import mipsim as mi
+    >>> mean_expansion(mi.Bernoulli([0.5, 0.5])).leakage([1.0, 1.0], n=10)
+    0.2
     """
     mean, covariance = data.mean, data.covariance
     spread = np.diag(covariance) if covariance.ndim == 1 else covariance
@@ -90,10 +87,9 @@ def median_expansion(median: object, density: object) -> Expansion:
 
     Source: van der Vaart (1998), example 5.24.
 
-    Examples:
-        >>> print(median_expansion([1.0, 2.0], [0.5, 0.25]).covariance)
-        [[1. 0.]
-         [0. 4.]]
+    >>> print(median_expansion([1.0, 2.0], [0.5, 0.25]).covariance)
+    [[1. 0.]
+     [0. 4.]]
     """
     centre = finite_vector("median", median)
     height = finite_vector("density", density, centre.shape[0])
@@ -110,11 +106,10 @@ def least_squares_expansion(population: object, intercept: bool = True) -> Expan
 
     Source: van der Vaart (1998), theorem 5.21, at psi = x (y - x' theta).
 
-    Examples:
-        >>> rows = [[-1.0, 0.0], [-1.0, -2.0], [1.0, 2.0], [1.0, 0.0]]
-        >>> expansion = least_squares_expansion(rows, intercept=False)
-        >>> print(expansion.theta, expansion.derivative, expansion.covariance)
-        [1.] [[-1.]] [[1.]]
+    >>> rows = [[-1.0, 0.0], [-1.0, -2.0], [1.0, 2.0], [1.0, 0.0]]
+    >>> expansion = least_squares_expansion(rows, intercept=False)
+    >>> print(expansion.theta, expansion.derivative, expansion.covariance)
+    [1.] [[-1.]] [[1.]]
     """
     x, y = _split(population, intercept)
     theta = np.linalg.lstsq(x, y)[0]
@@ -130,10 +125,9 @@ def logistic_expansion(population: object, intercept: bool = True) -> Expansion:
 
     Source: van der Vaart (1998), theorem 5.21, at psi = x (y - p).
 
-    Examples:
-        >>> rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 0.0]]
-        >>> print(logistic_expansion(rows).theta.round(4))
-        [0.     0.6931]
+    >>> rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 0.0]]
+    >>> print(logistic_expansion(rows).theta.round(4))
+    [0.     0.6931]
     """
     x, y = _split(population, intercept)
     with exact_scope():

@@ -22,9 +22,8 @@ def weighted_norm(x: Array, sigma: Array, moment: float) -> Array:
 
     Source: Izzo, Yoon, Arik, Zou (2024), corollary 10.
 
-    Examples:
-        >>> print(weighted_norm(jnp.array([3.0, 4.0]), jnp.array([1.0, 1.0]), np.inf))
-        4.0
+    >>> print(weighted_norm(jnp.array([3.0, 4.0]), jnp.array([1.0, 1.0]), np.inf))
+    4.0
     """
     ratio = jnp.abs(x) / sigma
     most = jnp.max(ratio, axis=-1, keepdims=True)
@@ -43,9 +42,8 @@ def general_normal(key: PRNGKeyArray, moment: float, shape: tuple[int, ...]) -> 
 
     Source: Nadarajah (2005) for the law; |y|^M >= 1 + M (|y| - 1) gives the envelope.
 
-    Examples:
-        >>> bool(jnp.abs(general_normal(jax.random.key(0), np.inf, (100,))).max() <= 1.0)
-        True
+    >>> bool(jnp.abs(general_normal(jax.random.key(0), np.inf, (100,))).max() <= 1.0)
+    True
     """
     if np.isinf(moment):
         return jax.random.uniform(key, shape, minval=-1.0, maxval=1.0)
@@ -77,9 +75,8 @@ def draw_noise(key: PRNGKeyArray, sigma: Array, moment: float, scale: Array | fl
 
     Source: Izzo, Yoon, Arik, Zou (2024), corollary 10; the density of theorem 9 has the radius Gamma(d, scale).
 
-    Examples:
-        >>> draw_noise(jax.random.key(0), jnp.ones(3), 2.0, 1.0, "gamma").shape
-        (3,)
+    >>> draw_noise(jax.random.key(0), jnp.ones(3), 2.0, 1.0, "gamma").shape
+    (3,)
     """
     key_y, key_r = jax.random.split(key)
     y = general_normal(key_y, moment, sigma.shape)

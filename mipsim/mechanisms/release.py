@@ -36,11 +36,10 @@ class NoiseLaw(eqx.Module):
 
     This is all that samplers and exact laws ask of a noise.
 
-    Examples:
-        >>> import mipsim as mi
-        >>> noise = NoiseLaw(mi.Laplace(0.0, 1.0), 0.5)
-        >>> print(noise.draw(jax.random.key(0), (3,), np.float32).shape, noise.deviation.round(3))
-        (3,) 0.707
+    >>> import mipsim as mi
+    >>> noise = NoiseLaw(mi.Laplace(0.0, 1.0), 0.5)
+    >>> print(noise.draw(jax.random.key(0), (3,), np.float32).shape, noise.deviation.round(3))
+    (3,) 0.707
     """
 
     law: AbstractDistribution  # of X, a single coordinate

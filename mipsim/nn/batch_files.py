@@ -22,13 +22,11 @@ def identity_of(
     network: Network, x: np.ndarray, y: np.ndarray, parameters: Parameters, rest: list[Any]
 ) -> str:
     """What decides a computation on examples, as a single digest; `rest` is all else that does, as JSON has it.
-
-    Examples:
-        >>> from mipsim.nn import linear
-        >>> network, x = linear((2,), 3), np.zeros((1, 2))
-        >>> a, b = (identity_of(network, x, np.zeros(1), network.start(seed), []) for seed in (0, 1))
-        >>> len(a), a == b
-        (64, False)
+    >>> from mipsim.nn import linear
+    >>> network, x = linear((2,), 3), np.zeros((1, 2))
+    >>> a, b = (identity_of(network, x, np.zeros(1), network.start(seed), []) for seed in (0, 1))
+    >>> len(a), a == b
+    (64, False)
     """
     digest = hashlib.sha256(json.dumps([repr(network), rest, jax.__version__]).encode())
     for array in (x, y, *map(np.asarray, jax.tree.leaves(parameters))):

@@ -20,13 +20,11 @@ def convolved(
     x: Float[Array, "n height width c"], kernel: Float[Array, "3 3 c k"]
 ) -> Float[Array, "n height width k"]:
     """Each 3 x 3 neighbourhood, zeros beyond the border, times the kernel.
-
-    Examples:
-        >>> import numpy as np
-        >>> image, kernel = np.arange(4.0).reshape(1, 2, 2, 1), np.ones((3, 3, 1, 1))
-        >>> print(convolved(image, kernel)[0, :, :, 0])  # every pixel has all four for neighbours
-        [[6. 6.]
-         [6. 6.]]
+    >>> import numpy as np
+    >>> image, kernel = np.arange(4.0).reshape(1, 2, 2, 1), np.ones((3, 3, 1, 1))
+    >>> print(convolved(image, kernel)[0, :, :, 0])  # every pixel has all four for neighbours
+    [[6. 6.]
+     [6. 6.]]
     """
     height, width = x.shape[1:3]
     padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
@@ -36,11 +34,9 @@ def convolved(
 
 def halved(x: Float[Array, "n height width c"]) -> Float[Array, "n height/2 width/2 c"]:
     """The maximum over blocks of 2 x 2; both sizes are even.
-
-    Examples:
-        >>> import numpy as np
-        >>> print(halved(np.arange(8.0).reshape(1, 2, 4, 1))[0, :, :, 0])
-        [[5. 7.]]
+    >>> import numpy as np
+    >>> print(halved(np.arange(8.0).reshape(1, 2, 4, 1))[0, :, :, 0])
+    [[5. 7.]]
     """
     n, height, width, channels = x.shape
     return jnp.max(jnp.reshape(x, (n, height // 2, 2, width // 2, 2, channels)), axis=(2, 4))

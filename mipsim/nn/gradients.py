@@ -24,10 +24,8 @@ MEMORY = 2**29
 
 def device_memory() -> int:
     """Bytes that a micro-batch may take where training has the device to itself: `MEMORY`, or three quarters of an accelerator's memory.
-
-    Examples:
-        >>> device_memory() >= MEMORY
-        True
+    >>> device_memory() >= MEMORY
+    True
     """
     device = jax.devices()[0]
     limit = (device.memory_stats() or {}).get("bytes_limit") if device.platform != "cpu" else None
@@ -126,11 +124,9 @@ def features(network: Network, parameters: Parameters, x: np.ndarray, *, memory:
 
 def micro_batch(count: int, memory: int, network: Network, part: str = "trained") -> int:
     """How many of `count` examples are passed through a network at once.
-
-    Examples:
-        >>> from mipsim.nn import linear
-        >>> micro_batch(100, 2**29, linear((2,), 3)), micro_batch(100, 1, linear((2,), 3))
-        (100, 1)
+    >>> from mipsim.nn import linear
+    >>> micro_batch(100, 2**29, linear((2,), 3)), micro_batch(100, 1, linear((2,), 3))
+    (100, 1)
     """
     return max(1, min(count, memory // example_bytes(network, part)))
 
@@ -200,13 +196,11 @@ def _gradients(network: Network, part: str, parameters: Parameters, x: jax.Array
 
 def checked_examples(network: Network, x: object, y: object) -> tuple[np.ndarray, np.ndarray]:
     """Inputs as float32 and labels of a network's kind, or say what does not fit.
-
-    Examples:
-        >>> from mipsim.nn import linear
-        >>> checked_examples(linear((2,), 3), np.zeros((4, 2)), np.array([0, 1, 2, 3]))
-        Traceback (most recent call last):
-        ...
-        ValueError: y holds 3 at index 3; the network has classes 0 to 2
+    >>> from mipsim.nn import linear
+    >>> checked_examples(linear((2,), 3), np.zeros((4, 2)), np.array([0, 1, 2, 3]))
+    Traceback (most recent call last):
+    ...
+    ValueError: y holds 3 at index 3; the network has classes 0 to 2
     """
     inputs, labels = np.asarray(x, np.float32), np.asarray(y)
     if inputs.shape[1:] != network.inputs or not inputs.shape[0]:

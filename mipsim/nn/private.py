@@ -22,10 +22,8 @@ _OVERFLOW = 2.0**-60
 
 def checked_clipping(clip: object, noise_multiplier: object) -> tuple[float, float]:
     """Both as floats, or say what is wrong: noise counts in clips, and has none to count in where nothing is clipped.
-
-    Examples:
-        >>> checked_clipping(1, 2), checked_clipping(math.inf, 0)
-        ((1.0, 2.0), (inf, 0.0))
+    >>> checked_clipping(1, 2), checked_clipping(math.inf, 0)
+    ((1.0, 2.0), (inf, 0.0))
     """
     unclipped = isinstance(clip, float) and clip == math.inf
     bound = math.inf if unclipped else number("clip", clip, 0.0, low_open=True)
@@ -115,10 +113,8 @@ def mean_gradient(
 
 def noisy(key: PRNGKeyArray, mean: Float[Array, " D"], deviation: float | Array) -> Float[Array, " D"]:
     """The mean with Gaussian noise of that standard deviation in every coordinate; noise_multiplier x clip / size is that of DP-SGD.
-
-    Examples:
-        >>> print(noisy(jax.random.key(0), jnp.ones(2), 0.0))
-        [1. 1.]
+    >>> print(noisy(jax.random.key(0), jnp.ones(2), 0.0))
+    [1. 1.]
     """
     if isinstance(deviation, float) and deviation == 0.0:
         return mean
@@ -129,10 +125,8 @@ def augmented(
     key: PRNGKeyArray, x: Float[Array, "b height width c"], views: int
 ) -> Float[Array, "b views height width c"]:
     """Random views of each image: mirrored with probability 1/2, and shifted by up to an eighth of its sides, with zeros where nothing was.
-
-    Examples:
-        >>> augmented(jax.random.key(0), jnp.ones((2, 8, 8, 3)), 4).shape
-        (2, 4, 8, 8, 3)
+    >>> augmented(jax.random.key(0), jnp.ones((2, 8, 8, 3)), 4).shape
+    (2, 4, 8, 8, 3)
     """
     count, height, width, channels = x.shape
     down, right = height // 8, width // 8

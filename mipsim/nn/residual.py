@@ -20,9 +20,8 @@ def residual_layers(widths: tuple[int, ...]) -> list[Any]:
     """All but the linear layer, for four widths: convolution, halving with a residual block, halving, halving with a residual
     block, maximum.
 
-    Examples:
-        >>> len(residual_layers((8, 8, 8, 8)))  # four times a convolution with its norm and ReLU; three halvings, two blocks, the maximum
-        18
+    >>> len(residual_layers((8, 8, 8, 8)))  # four times a convolution with its norm and ReLU; three halvings, two blocks, the maximum
+    18
     """
     first, second, third, fourth = widths
     return [
@@ -36,11 +35,9 @@ def residual_layers(widths: tuple[int, ...]) -> list[Any]:
 
 def largest(x: Float[Array, "n height width c"]) -> Float[Array, "n c"]:
     """The maximum over the image.
-
-    Examples:
-        >>> import numpy as np
-        >>> print(largest(np.arange(8.0).reshape(1, 2, 2, 2)))
-        [[6. 7.]]
+    >>> import numpy as np
+    >>> print(largest(np.arange(8.0).reshape(1, 2, 2, 2)))
+    [[6. 7.]]
     """
     return jax.numpy.max(x, axis=(1, 2))
 

@@ -75,9 +75,8 @@ def kurtosis_of(variance: Callable[[float], float], theta: float, ends: tuple[fl
 
     `variance`: K''; `theta`: the tilt, inside `ends`; `ends`: the interval where K'' is finite.
 
-    Examples:
-        >>> kurtosis_of(lambda theta: 1e-4 * math.exp(theta), 0.0, (-math.inf, math.inf)) > 9_000.0  # Poisson with mean 1e-4
-        True
+    >>> kurtosis_of(lambda theta: 1e-4 * math.exp(theta), 0.0, (-math.inf, math.inf)) > 9_000.0  # Poisson with mean 1e-4
+    True
     """
     middle, room = variance(theta), min(theta - ends[0], ends[1] - theta)
     result = 3.0

@@ -71,13 +71,11 @@ class AbstractTiltedScore(ABC):
 
 def ratio_matches(attack: LikelihoodRatio, game: FixedTarget, mean: Release) -> bool:
     """The same data, target, rows, noise and sub-sampling.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=10, target=[1.0])
-        >>> mean = game.mechanism.plain_mean(10)
-        >>> [ratio_matches(mi.LikelihoodRatio(game.mechanism, mi.Bernoulli([p]), 10), game, mean) for p in (0.3, 0.4)]
-        [True, False]
+    >>> import mipsim as mi
+    >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=10, target=[1.0])
+    >>> mean = game.mechanism.plain_mean(10)
+    >>> [ratio_matches(mi.LikelihoodRatio(game.mechanism, mi.Bernoulli([p]), 10), game, mean) for p in (0.3, 0.4)]
+    [True, False]
     """
     aimed = attack.aim is None or np.array_equal(attack.aim, game.target)
     noise = np.broadcast_to(mean.variance * mean.rows, attack.noise_variance.shape)

@@ -24,10 +24,8 @@ class Defect(StrEnum):
     @property
     def meaning(self) -> str:
         """The class in words.
-
-        Examples:
-            >>> Defect.CONDITION.meaning
-            'right with a condition that is not stated'
+        >>> Defect.CONDITION.meaning
+        'right with a condition that is not stated'
         """
         return {
             Defect.FORMULA: "wrong under its own readings and conditions",

@@ -20,10 +20,9 @@ def unit_of(unit: str) -> Callable[[AbstractTradeOff], tuple[float, float]]:
     """What bounds a curve's number in a unit.
     `unit`: "advantage", "epsilon=DELTA" or "tpr=FPR", the rates in (0, 1). Raises ValueError if it is anything else.
 
-    Examples:
-        >>> import mipsim as mi
-        >>> [round(end, 4) for end in unit_of("tpr=0.01")(mi.GaussianTradeOff(1.0))]
-        [0.0924, 0.0924]
+    >>> import mipsim as mi
+    >>> [round(end, 4) for end in unit_of("tpr=0.01")(mi.GaussianTradeOff(1.0))]
+    [0.0924, 0.0924]
     """
     name, _, rate = str(unit).partition("=")
     if unit == "advantage":

@@ -312,9 +312,8 @@ def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None 
     searched; `at`: the point, for sizes that depend on it. Raises ValueError if six sizes, each twice the previous, do
     not fit between them.
 
-    Examples:
-        >>> sizes_of(Limit("n"), 2, 51_200)
-        (100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 51200)
+    >>> sizes_of(Limit("n"), 2, 51_200)
+    (100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 51200)
     """
     if kind.sizes is not None:
         own = kind.sizes

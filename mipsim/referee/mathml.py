@@ -64,10 +64,8 @@ def to_mathml(latex: str, block: bool = False) -> str:
 
 def words(text: str) -> str:
     """Text as HTML, with formulas between dollar signs as MathML.
-
-    Examples:
-        >>> words("a < b, $5 and $6"), words("$x$ < 1").endswith("</math> &lt; 1")
-        ('a &lt; b, $5 and $6', True)
+    >>> words("a < b, $5 and $6"), words("$x$ < 1").endswith("</math> &lt; 1")
+    ('a &lt; b, $5 and $6', True)
     """
     parts = _INLINE.split(text)
     return "".join(to_mathml(part) if place % 2 else escape(part) for place, part in enumerate(parts))

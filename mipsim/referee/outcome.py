@@ -267,13 +267,12 @@ def held(points: int, probes: int = 0, whole: bool = False) -> str:
     `points`: that were judged; `probes`: other points, at which a search looked; `whole`: whether the domain is finite
     and these are all of its points.
 
-    Examples:
-        >>> held(192)
-        'held at 192 points, not searched'
-        >>> held(6, whole=True)
-        'held at each of the 6 points of its domain'
-        >>> held(192, 2000)
-        'held at 192 points; a search looked at 2,000 more and broke none'
+    >>> held(192)
+    'held at 192 points, not searched'
+    >>> held(6, whole=True)
+    'held at each of the 6 points of its domain'
+    >>> held(192, 2000)
+    'held at 192 points; a search looked at 2,000 more and broke none'
     """
     if whole and not probes:
         each = "the only point" if points == 1 else f"each of the {points:,} points"
@@ -296,14 +295,13 @@ def verdict_on(statement: Statement, judged: Sequence[PointResult], failed: bool
     A refuted point refutes; all must be confirmed to confirm, and none may have failed. For `Exists` a confirmed point
     confirms, and nothing refutes.
 
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> any_statement = rf.Statement(
-        ...     name="x", says="x <= 1", source="school", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
-        ...     claimed=lambda: 1.0, truth=lambda x: x,
-        ... )
-        >>> str(verdict_on(any_statement, [], failed=False))
-        'INCONCLUSIVE'
+    >>> from mipsim import referee as rf
+    >>> any_statement = rf.Statement(
+    ...     name="x", says="x <= 1", source="school", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+    ...     claimed=lambda: 1.0, truth=lambda x: x,
+    ... )
+    >>> str(verdict_on(any_statement, [], failed=False))
+    'INCONCLUSIVE'
     """
     verdicts = [item.verdict for item in judged]
     if isinstance(statement.kind, Exists):

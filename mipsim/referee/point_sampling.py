@@ -49,14 +49,13 @@ def draws(statement: Statement, seed: int) -> Iterator[SampledPoint]:
 
     Source: Owen (1998), "Scrambling Sobol' and Niederreiter-Xing points".
 
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> coin = rf.Statement(
-        ...     name="coin", says="1 <= 2", source="school", kind=rf.Bound(), domain={"side": rf.Choice("heads", "tails")},
-        ...     claimed=lambda: 2.0, truth=lambda: 1.0,
-        ... )
-        >>> sorted(point.at["side"] for point in draws(coin, 0))
-        ['heads', 'tails']
+    >>> from mipsim import referee as rf
+    >>> coin = rf.Statement(
+    ...     name="coin", says="1 <= 2", source="school", kind=rf.Bound(), domain={"side": rf.Choice("heads", "tails")},
+    ...     claimed=lambda: 2.0, truth=lambda: 1.0,
+    ... )
+    >>> sorted(point.at["side"] for point in draws(coin, 0))
+    ['heads', 'tails']
     """
     free = {name: statement.domain[name] for name in statement.free}
     # Two sequences: every fourth point of a single sequence would all lie in a corner of the cube.
@@ -110,15 +109,13 @@ def _point(
 
 def corners(statement: Statement, seed: int) -> list[dict[str, Any]]:
     """Return all corners of the domain, or `MOST_CORNERS` of them; a corner that `where` excludes is moved a little inside.
-
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> square = rf.Statement(
-        ...     name="square", says="x <= 1", source="school", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
-        ...     where=lambda x: x > 0, claimed=lambda: 1.0, truth=lambda x: x,
-        ... )
-        >>> [corner["x"] for corner in corners(square, 0)]
-        [0.001, 1.0]
+    >>> from mipsim import referee as rf
+    >>> square = rf.Statement(
+    ...     name="square", says="x <= 1", source="school", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+    ...     where=lambda x: x > 0, claimed=lambda: 1.0, truth=lambda x: x,
+    ... )
+    >>> [corner["x"] for corner in corners(square, 0)]
+    [0.001, 1.0]
     """
     free = {name: statement.domain[name] for name in statement.free}
     counts = [len(parameter.ends) for parameter in free.values()]
@@ -144,14 +141,13 @@ def every_point(statement: Statement, most: int) -> list[dict[str, Any]] | None:
 
     An open end makes a domain infinite, however far it is searched.
 
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> coin = rf.Statement(
-        ...     name="coin", says="1 <= 2", source="school", kind=rf.Bound(), domain={"side": rf.Choice("heads", "tails")},
-        ...     claimed=lambda: 2.0, truth=lambda: 1.0,
-        ... )
-        >>> every_point(coin, 2), every_point(coin, 1)
-        ([{'side': 'heads'}, {'side': 'tails'}], None)
+    >>> from mipsim import referee as rf
+    >>> coin = rf.Statement(
+    ...     name="coin", says="1 <= 2", source="school", kind=rf.Bound(), domain={"side": rf.Choice("heads", "tails")},
+    ...     claimed=lambda: 2.0, truth=lambda: 1.0,
+    ... )
+    >>> every_point(coin, 2), every_point(coin, 1)
+    ([{'side': 'heads'}, {'side': 'tails'}], None)
     """
     free = {name: statement.domain[name] for name in statement.free}
     values = [_values(parameter) for parameter in free.values()]

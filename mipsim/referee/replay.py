@@ -28,15 +28,14 @@ def file_of(statement: Statement) -> str:
     That of a module that holds it at its top level: its functions may be written elsewhere, and another module may have put it
     together. If none does, that of its functions.
 
-    Examples:
-        >>> from mipsim import referee as rf
-        >>> typed = eval(
-        ...     "rf.Statement(name='a', says='1 <= 2', source='b', kind=rf.Bound(), domain={'x': rf.Fixed(1)}, "
-        ...     "claimed=lambda: 2.0, truth=lambda: 1.0)",
-        ...     {"rf": rf, "__name__": "typed"},
-        ... )
-        >>> file_of(typed)
-        'FILE.py'
+    >>> from mipsim import referee as rf
+    >>> typed = eval(
+    ...     "rf.Statement(name='a', says='1 <= 2', source='b', kind=rf.Bound(), domain={'x': rf.Fixed(1)}, "
+    ...     "claimed=lambda: 2.0, truth=lambda: 1.0)",
+    ...     {"rf": rf, "__name__": "typed"},
+    ... )
+    >>> file_of(typed)
+    'FILE.py'
     """
     own = [inspect.getmodule(inspect.unwrap(function)) for function in (statement.claimed, statement.truth)]
     for module in [*own, *list(sys.modules.values())]:

@@ -235,10 +235,8 @@ def share(hits: float, games: int, risk: float = RISK / 2) -> tuple[float, float
 
 def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
     """(value, low, high) of a difference of two numbers with intervals.
-
-    Examples:
-        >>> difference((0.5, 0.25, 0.75), (0.25, 0.0, 0.5))
-        (0.25, -0.25, 0.75)
+    >>> difference((0.5, 0.25, 0.75), (0.25, 0.0, 0.5))
+    (0.25, -0.25, 0.75)
     """
     return first[0] - second[0], first[1] - second[2], first[2] - second[1]
 
@@ -248,9 +246,8 @@ def mean(sample: np.ndarray, low: float, high: float, risk: float = RISK) -> tup
 
     Source: Hoeffding (1963).
 
-    Examples:
-        >>> [round(x, 2) for x in mean(np.full(1000, 0.5), 0.0, 1.0)]
-        [0.5, 0.41, 0.59]
+    >>> [round(x, 2) for x in mean(np.full(1000, 0.5), 0.0, 1.0)]
+    [0.5, 0.41, 0.59]
     """
     value, off = float(sample.mean()), (high - low) * math.sqrt(math.log(2.0 / risk) / (2 * sample.size))
     return value, max(low, value - off), min(high, value + off)
@@ -258,10 +255,8 @@ def mean(sample: np.ndarray, low: float, high: float, risk: float = RISK) -> tup
 
 def near(value: float, error: float = 1e-9) -> tuple[float, float, float]:
     """(value, low, high) of what a method without chance computes to a relative error.
-
-    Examples:
-        >>> near(2.0, 0.5)
-        (2.0, 1.0, 3.0)
+    >>> near(2.0, 0.5)
+    (2.0, 1.0, 3.0)
     """
     return value, value - error * abs(value), value + error * abs(value)
 

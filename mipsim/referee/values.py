@@ -148,13 +148,12 @@ def read(role: str, value: Any) -> Value:
     """Return what a statement's function returned, as a number, a curve, a game or samplers.
     Raises ValueError if it is none of them; NaN too.
 
-    Examples:
-        >>> read("truth", 0.5)
-        Number(value=0.5, error=0.0, unit='', route='', detail='')
-        >>> read("truth", None)
-        Traceback (most recent call last):
-            ...
-        ValueError: truth returned None; it must return a trade-off function, a number, (game, attack) or a pair of samplers
+    >>> read("truth", 0.5)
+    Number(value=0.5, error=0.0, unit='', route='', detail='')
+    >>> read("truth", None)
+    Traceback (most recent call last):
+        ...
+    ValueError: truth returned None; it must return a trade-off function, a number, (game, attack) or a pair of samplers
     """
     if isinstance(value, Number):
         return value
@@ -183,11 +182,9 @@ def read(role: str, value: Any) -> Value:
 
 def no_tradeoff(curve: AbstractTradeOff) -> str:
     """Return why a curve is no trade-off function; empty if 121 points show nothing wrong.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> no_tradeoff(GaussianTradeOff(1.0))
-        ''
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> no_tradeoff(GaussianTradeOff(1.0))
+    ''
     """
     alpha = np.concatenate([[0.0], ndtr(np.linspace(-4.0, 4.0, 121)), [1.0]])
     beta = np.asarray(curve.beta(alpha), float)
@@ -238,10 +235,8 @@ def _moved(log_fnr: np.ndarray, log_tpr: np.ndarray, shift: float) -> np.ndarray
 
 def mu_of(curve: AbstractTradeOff) -> float:
     """The mu of the Gaussian curve with the same advantage.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> round(mu_of(GaussianTradeOff(0.7)), 6)
-        0.7
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> round(mu_of(GaussianTradeOff(0.7)), 6)
+    0.7
     """
     return 2.0 * float(ndtri(0.5 + 0.5 * min(1.0, float(curve.advantage()))))

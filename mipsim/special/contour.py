@@ -31,10 +31,8 @@ _SERIES = 12  # terms of log w0 - y for |y| < 0.3: the first term left out is be
 
 def width(x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray) -> np.ndarray:
     """Second derivative of the exponent at the saddle point, sqrt(d^2/4 + lambda x): it decides the nodes.
-
-    Examples:
-        >>> float(width(np.float64(3.0), np.float64(2.0), np.float64(1.0)))
-        2.0
+    >>> float(width(np.float64(3.0), np.float64(2.0), np.float64(1.0)))
+    2.0
     """
     return np.sqrt(d * d / 4.0 + x * noncentrality)
 
@@ -49,12 +47,11 @@ def log_tail_and_density(
     `x`: points in [LEAST, MOST]; `d`: degrees of freedom, >= 1; `noncentrality`: in [0, 1e8]; `nodes`: FEW if `width` is
     at least NARROW everywhere, else MANY.
 
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     tail, density, lower = log_tail_and_density(*(jnp.array([v]) for v in (2.0, 2.0, 0.0)), MANY)
-        >>> round(float(tail[0]), 12), round(float(density[0]), 12)  # log(1 - 1/e), log(1/(2e))
-        (-0.458675145387, -1.69314718056)
+    >>> from mipsim._precision import exact_scope
+    >>> with exact_scope():
+    ...     tail, density, lower = log_tail_and_density(*(jnp.array([v]) for v in (2.0, 2.0, 0.0)), MANY)
+    >>> round(float(tail[0]), 12), round(float(density[0]), 12)  # log(1 - 1/e), log(1/(2e))
+    (-0.458675145387, -1.69314718056)
     """
     below, y, inverse = _saddle(x, d, noncentrality)
     half = d / 2.0
@@ -125,10 +122,8 @@ def _log_w_less_y(y: Vector, log_w: Vector, small: Vector) -> Vector:
 
 def few_or_many(x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray) -> int:
     """How many nodes these points need.
-
-    Examples:
-        >>> few_or_many(np.array([100.0]), np.array([3.0]), np.array([100.0])), FEW
-        (16, 16)
+    >>> few_or_many(np.array([100.0]), np.array([3.0]), np.array([100.0])), FEW
+    (16, 16)
     """
     return FEW if float(width(x, d, noncentrality).min(initial=np.inf)) >= NARROW else MANY
 

@@ -28,12 +28,11 @@ def saddle_root(z: Vector, d: Vector, noncentrality: Vector) -> Vector:
 
     Source: Barndorff-Nielsen (1986), "Inference on full or partial parameters", the r* formula.
 
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():  # the law exp(-x/2), at 1 - exp(-x/2) = Phi(0)
-        ...     x = saddle_root(*(jnp.array([v]) for v in (0.0, 2.0, 0.0)))
-        >>> round(float(x[0]), 1)
-        1.4
+    >>> from mipsim._precision import exact_scope
+    >>> with exact_scope():  # the law exp(-x/2), at 1 - exp(-x/2) = Phi(0)
+    ...     x = saddle_root(*(jnp.array([v]) for v in (0.0, 2.0, 0.0)))
+    >>> round(float(x[0]), 1)
+    1.4
     """
     z = jnp.where(jnp.abs(z) > 1e-3, z, 1e-3)  # nearer to 0 the quotients lose their digits
     inverse = _root(z, d, noncentrality)
@@ -74,13 +73,12 @@ def newton(
     P(X > x) < 0; the smaller of the two is used; `d`: degrees of freedom; `noncentrality`: of the law; `nodes`: as for
     `log_tail_and_density`; static.
 
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     values = (1.5, float(jnp.log1p(-jnp.exp(-1.0))), -1.0, 2.0, 0.0)
-        ...     x = newton(*(jnp.array([v]) for v in values), 40)
-        >>> round(float(x[0]), 14)
-        2.0
+    >>> from mipsim._precision import exact_scope
+    >>> with exact_scope():
+    ...     values = (1.5, float(jnp.log1p(-jnp.exp(-1.0))), -1.0, 2.0, 0.0)
+    ...     x = newton(*(jnp.array([v]) for v in values), 40)
+    >>> round(float(x[0]), 14)
+    2.0
     """
     use_lower = log_lower < log_upper
     target = jnp.sqrt(-2.0 * jnp.where(use_lower, log_lower, log_upper))

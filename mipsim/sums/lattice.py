@@ -39,11 +39,9 @@ class Measure:
 
     def log_ratio(self, shift: float) -> float:
         """Log of the moment at theta + shift over that at theta.
-
-        Examples:
-            >>> coin = Measure(np.array([-1, 1]), np.array([0.5, 0.5]), 0.0, 1.0, 0.0, 0.0)
-            >>> round(math.exp(coin.log_ratio(1.0)), 6)  # cosh(1)
-            1.543081
+        >>> coin = Measure(np.array([-1, 1]), np.array([0.5, 0.5]), 0.0, 1.0, 0.0, 0.0)
+        >>> round(math.exp(coin.log_ratio(1.0)), 6)  # cosh(1)
+        1.543081
         """
         exponents = shift * (self.offset + self.index * self.step)
         seen = self.weights > 0.0

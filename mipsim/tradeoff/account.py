@@ -276,10 +276,8 @@ def _words(leaks: str) -> str:
 
 def shown(ends: Bounds) -> str:
     """Bounds with four digits, rounded outwards.
-
-    Examples:
-        >>> shown((1.23456, 1.23456)), shown((0.0, math.inf)), shown((2.0, 2.0))
-        ('[1.234, 1.235]', '[0, inf]', '[2, 2]')
+    >>> shown((1.23456, 1.23456)), shown((0.0, math.inf)), shown((2.0, 2.0))
+    ('[1.234, 1.235]', '[0, inf]', '[2, 2]')
     """
     return f"[{_rounded(ends[0], ROUND_FLOOR)}, {_rounded(ends[1], ROUND_CEILING)}]"
 

@@ -32,10 +32,8 @@ LONGEST_REPR = 160
 
 def rates(name: str, value: object) -> np.ndarray:
     """Return `value` as a float64 array of error rates, or say which entry is outside [0, 1].
-
-    Examples:
-        >>> rates("alpha", [0, 0.5]).tolist()
-        [0.0, 0.5]
+    >>> rates("alpha", [0, 0.5]).tolist()
+    [0.0, 0.5]
     """
     array = real_array(name, value)
     bad = (array < 0.0) | (array > 1.0)
@@ -70,14 +68,12 @@ def answered(argument: object, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
 
 def within(name: str, low: float, high: float = math.inf, **how: Any) -> Any:
     """A field that holds a float within [low, high], or says that it is none; `how` may hold a `default`, `repr`, and arguments of `number`.
-
-    Examples:
-        >>> class Half(Frozen):
-        ...     share: float = within("share", 0.0, 0.5)
-        >>> Half(1)
-        Traceback (most recent call last):
-        ...
-        ValueError: share is 1.0; it must be a finite number in [0, 0.5]
+    >>> class Half(Frozen):
+    ...     share: float = within("share", 0.0, 0.5)
+    >>> Half(1)
+    Traceback (most recent call last):
+    ...
+    ValueError: share is 1.0; it must be a finite number in [0, 0.5]
     """
     default = {key: how.pop(key) for key in ("default", "repr") if key in how}
 
@@ -93,14 +89,12 @@ KNOWN = "a trade-off function known by a formula or an exact law"
 
 def inner_curve(name: str) -> Any:
     """A field that holds a trade-off function, or says that it is none.
-
-    Examples:
-        >>> class Same(Frozen):
-        ...     base: "AbstractTradeOff" = inner_curve("base")
-        >>> Same(0.5)
-        Traceback (most recent call last):
-        ...
-        ValueError: base is float; it must be a trade-off function known by a formula or an exact law
+    >>> class Same(Frozen):
+    ...     base: "AbstractTradeOff" = inner_curve("base")
+    >>> Same(0.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: base is float; it must be a trade-off function known by a formula or an exact law
     """
 
     def checked(value: object) -> AbstractTradeOff:
@@ -124,11 +118,9 @@ def checked_curves(curves: Sequence[object]) -> None:
 
 def plain_rates(log_low: np.ndarray, log_high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rates in [0, 1] from bounds of their logarithms, rounded outwards; exact at 0 and at 1.
-
-    Examples:
-        >>> low, high = plain_rates(np.array([-np.inf, -1.0]), np.array([0.0, -1.0]))
-        >>> print(low[0], high[0], low[1] < np.exp(-1.0) < high[1])
-        0.0 1.0 True
+    >>> low, high = plain_rates(np.array([-np.inf, -1.0]), np.array([0.0, -1.0]))
+    >>> print(low[0], high[0], low[1] < np.exp(-1.0) < high[1])
+    0.0 1.0 True
     """
     with np.errstate(under="ignore"):
         low, high = np.exp(log_low), np.exp(log_high)
@@ -141,10 +133,8 @@ def plain_rates(log_low: np.ndarray, log_high: np.ndarray) -> tuple[np.ndarray, 
 
 def printed_bounds(bounds: tuple[float, float]) -> str:
     """The safe end to 4 digits, and the interval where it is wider than these show.
-
-    Examples:
-        >>> printed_bounds((0.38292, 0.38292)), printed_bounds((0.37, 0.38)), printed_bounds((6.98, math.inf))
-        ('0.3829', '0.38 (in [0.37, 0.38])', 'at least 6.98')
+    >>> printed_bounds((0.38292, 0.38292)), printed_bounds((0.37, 0.38)), printed_bounds((6.98, math.inf))
+    ('0.3829', '0.38 (in [0.37, 0.38])', 'at least 6.98')
     """
     low, high = (f"{end:.4g}" for end in bounds)
     if low == high:

@@ -22,10 +22,8 @@ def log_complement(log_p: object) -> np.ndarray:
 
 def log_difference(larger: np.ndarray, smaller: np.ndarray) -> np.ndarray:
     """log(e^larger - e^smaller) for smaller <= larger; -inf where they are equal.
-
-    Examples:
-        >>> print(log_difference(np.array([0.0, -np.inf]), np.array([-np.inf, -np.inf])))
-        [  0. -inf]
+    >>> print(log_difference(np.array([0.0, -np.inf]), np.array([-np.inf, -np.inf])))
+    [  0. -inf]
     """
     with np.errstate(invalid="ignore"):
         gap = np.where(larger == smaller, 0.0, smaller - larger)
@@ -34,10 +32,8 @@ def log_difference(larger: np.ndarray, smaller: np.ndarray) -> np.ndarray:
 
 def lowered(log_p: object, ulps: float = 8.0) -> np.ndarray:
     """A logarithm rounded down by so many units in the last place; -inf stays.
-
-    Examples:
-        >>> bool(lowered(-1.0) < -1.0)
-        True
+    >>> bool(lowered(-1.0) < -1.0)
+    True
     """
     x = np.asarray(log_p, np.float64)
     if not ulps:
@@ -47,10 +43,8 @@ def lowered(log_p: object, ulps: float = 8.0) -> np.ndarray:
 
 def raised(log_p: object, ulps: float = 8.0) -> np.ndarray:
     """A logarithm of a rate rounded up by so many units in the last place, to 0 at most; -inf stays.
-
-    Examples:
-        >>> print(raised(-5e-324, 8.0))
-        0.0
+    >>> print(raised(-5e-324, 8.0))
+    0.0
     """
     x = np.asarray(log_p, np.float64)
     if not ulps:
@@ -61,11 +55,9 @@ def raised(log_p: object, ulps: float = 8.0) -> np.ndarray:
 
 def complement_bounds(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of log(1 - p) from bounds of log p; exact where p is 0 or 1.
-
-    Examples:
-        >>> low, high = complement_bounds(np.array([-np.inf]), np.array([-np.inf]))
-        >>> print(low, high)
-        [0.] [0.]
+    >>> low, high = complement_bounds(np.array([-np.inf]), np.array([-np.inf]))
+    >>> print(low, high)
+    [0.] [0.]
     """
     return (
         np.where(np.isneginf(high), 0.0, lowered(log_complement(high), 4.0)),
@@ -249,10 +241,9 @@ def at_nudged(
     """Bounds from a formula for (log FNR, log TPR) whose error is that of moving log FPR and the logs by 8 ulps each.
     `curve`: the formula; takes log FPRs of any shape; `log_fpr`: where, in [-inf, 0].
 
-    Examples:
-        >>> blind = at_nudged(lambda log_fpr: (log_complement(log_fpr), log_fpr), np.array([-1.0]))
-        >>> bool(blind.log_tpr_low[0] < -1.0 < blind.log_tpr_high[0])
-        True
+    >>> blind = at_nudged(lambda log_fpr: (log_complement(log_fpr), log_fpr), np.array([-1.0]))
+    >>> bool(blind.log_tpr_low[0] < -1.0 < blind.log_tpr_high[0])
+    True
     """
     fnr, tpr = curve(np.stack([lowered(log_fpr, 8.0), raised(log_fpr, 8.0)]))
     result = CurveBounds(lowered(fnr[1], 8.0), raised(fnr[0], 8.0), lowered(tpr[0], 8.0), raised(tpr[1], 8.0))

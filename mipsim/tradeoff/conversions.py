@@ -51,12 +51,10 @@ def _width(curve: Enclosed) -> float:
 
 def log_delta(curve: Enclosed, epsilon: np.ndarray) -> Bounds:
     """Bounds of log sup_a TPR(a) - e^epsilon a for epsilon >= 0, any shape.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> low, high = log_delta(GaussianTradeOff(1.0), np.array([0.0]))
-        >>> print(np.exp(low).round(6), np.exp(high).round(6))
-        [0.382925] [0.382925]
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> low, high = log_delta(GaussianTradeOff(1.0), np.array([0.0]))
+    >>> print(np.exp(low).round(6), np.exp(high).round(6))
+    [0.382925] [0.382925]
     """
 
     def heights(eps: np.ndarray) -> Bounds:
@@ -81,12 +79,10 @@ def _finite(log_p: np.ndarray) -> np.ndarray:
 
 def epsilon(curve: Enclosed, log_of_delta: np.ndarray) -> Bounds:
     """Bounds of the least epsilon >= 0 with delta(epsilon) <= delta: sup_a log((TPR(a) - delta) / a).
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> low, high = epsilon(GaussianTradeOff(1.0), np.log([1e-5]))
-        >>> print(low.round(6), high.round(6))
-        [4.377178] [4.377178]
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> low, high = epsilon(GaussianTradeOff(1.0), np.log([1e-5]))
+    >>> print(low.round(6), high.round(6))
+    [4.377178] [4.377178]
     """
 
     def enough(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -123,11 +119,10 @@ def bayes_risk(curve: Enclosed, prior: np.ndarray) -> Bounds:
 
     Source: Kulynych et al. (2025), proposition D.1.
 
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> low, high = bayes_risk(GaussianTradeOff(1.0), np.array([0.5]))
-        >>> print(low.round(6), high.round(6))
-        [0.308538] [0.308538]
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> low, high = bayes_risk(GaussianTradeOff(1.0), np.array([0.5]))
+    >>> print(low.round(6), high.round(6))
+    [0.308538] [0.308538]
     """
 
     def risks(p: np.ndarray) -> Bounds:
@@ -183,10 +178,9 @@ def least_mu(curve: Enclosed) -> tuple[float, float]:
 
     At FPRs that no float64 tells from 0 and from 1 it is bounded by the curve's privacy loss, or by its own word.
 
-    Examples:
-        >>> from mipsim.tradeoff import LaplaceTradeOff
-        >>> [round(bound, 6) for bound in least_mu(LaplaceTradeOff(1.0))]
-        [1.030064, 1.030064]
+    >>> from mipsim.tradeoff import LaplaceTradeOff
+    >>> [round(bound, 6) for bound in least_mu(LaplaceTradeOff(1.0))]
+    [1.030064, 1.030064]
     """
     ceiling = curve.mu_ceiling()
 
@@ -237,10 +231,9 @@ def regret(curve: Enclosed, mu: tuple[float, float]) -> tuple[float, float]:
 
     Source: Gomez et al. (2026), "Gaussian DP for reporting differential privacy guarantees in machine learning".
 
-    Examples:
-        >>> from mipsim.tradeoff import LaplaceTradeOff
-        >>> [round(bound, 4) for bound in regret(LaplaceTradeOff(1.0), (1.030064, 1.030064))]
-        [0.037, 0.037]
+    >>> from mipsim.tradeoff import LaplaceTradeOff
+    >>> [round(bound, 4) for bound in regret(LaplaceTradeOff(1.0), (1.030064, 1.030064))]
+    [0.037, 0.037]
     """
     points = Partition(curve)
     while True:

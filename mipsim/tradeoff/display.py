@@ -42,22 +42,19 @@ class DisplayedCurve(ABC):
         `claim`: a claimed trade-off function, or None; `log`: as in `mipsim.plot`, which lays any number of curves over
         each other.
 
-        Examples:
-            >>> import mipsim as mi
-            >>> figure = mi.LaplaceTradeOff(1.0).plot(mi.GaussianTradeOff(1.0))
-            >>> [ax.get_xscale() for ax in figure.axes]
-            ['linear', 'log']
+        >>> import mipsim as mi
+        >>> figure = mi.LaplaceTradeOff(1.0).plot(mi.GaussianTradeOff(1.0))
+        >>> [ax.get_xscale() for ax in figure.axes]
+        ['linear', 'log']
         """
         return bound_body("plot")(self, claim, log=log, scale=scale, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """The curve as plain data, for JSON: what it is, and lists of the same length.
-
-        Examples:
-            >>> import mipsim as mi
-            >>> data = mi.GaussianTradeOff(1.0).to_dict()
-            >>> data["curve"], [round(data[name][-2], 6) for name in ("alpha", "beta", "tpr")]
-            ('GaussianTradeOff(mu=1.0)', [0.99, 0.00044, 0.99956])
+        >>> import mipsim as mi
+        >>> data = mi.GaussianTradeOff(1.0).to_dict()
+        >>> data["curve"], [round(data[name][-2], 6) for name in ("alpha", "beta", "tpr")]
+        ('GaussianTradeOff(mu=1.0)', [0.99, 0.00044, 0.99956])
         """
         return {
             **self._facts(),

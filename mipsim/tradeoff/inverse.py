@@ -110,9 +110,7 @@ class InverseTradeOff(AbstractTradeOff):
 
 def exchanged(points: Corners) -> Corners:
     """Points of the inverse curve from points of a curve.
-
-    Examples:
-        >>> print(exchanged(Corners(np.log([0.2]), np.log([0.5]), np.log([0.5]))).log_tpr.round(6))
-        [-0.223144]
+    >>> print(exchanged(Corners(np.log([0.2]), np.log([0.5]), np.log([0.5]))).log_tpr.round(6))
+    [-0.223144]
     """
     return Corners(points.log_fnr, points.log_fpr, log_complement(points.log_fpr))

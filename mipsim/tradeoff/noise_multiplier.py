@@ -92,14 +92,12 @@ def dpsgd(
 
 def epochs_of(p: float, steps: int, sampling: str) -> tuple[int, int]:
     """(steps of an epoch, epochs) of a sampling by epochs, or what is wrong with the rate or the steps.
-
-    Examples:
-        >>> epochs_of(0.1, 30, "shuffled")
-        (10, 3)
-        >>> epochs_of(0.1, 35, "shuffled")
-        Traceback (most recent call last):
-        ...
-        ValueError: steps is 35; with sampling 'shuffled' it must be a multiple of 10, the steps of an epoch
+    >>> epochs_of(0.1, 30, "shuffled")
+    (10, 3)
+    >>> epochs_of(0.1, 35, "shuffled")
+    Traceback (most recent call last):
+    ...
+    ValueError: steps is 35; with sampling 'shuffled' it must be a multiple of 10, the steps of an epoch
     """
     terms = round(1.0 / p) if p > 1e-300 else 0  # below it 1 / p may be no float64
     if abs(terms * p - 1.0) > 1e-9:

@@ -65,12 +65,10 @@ class Corners(NamedTuple):
 
 def safe_and_sure(vertices: Vertices) -> tuple[Corners, Corners]:
     """The vertices of a polygon with rates that overstate the leakage, and with those that the attacker surely has.
-
-    Examples:
-        >>> from mipsim.tradeoff import ApproxDPTradeOff
-        >>> safe, sure = safe_and_sure(ApproxDPTradeOff(0.0, 0.5).vertices())
-        >>> bool((safe.log_tpr >= sure.log_tpr).all())
-        True
+    >>> from mipsim.tradeoff import ApproxDPTradeOff
+    >>> safe, sure = safe_and_sure(ApproxDPTradeOff(0.0, 0.5).vertices())
+    >>> bool((safe.log_tpr >= sure.log_tpr).all())
+    True
     """
     low, high, bounds = vertices
     return Corners(low, bounds.log_fnr_low, bounds.log_tpr_high), Corners(
@@ -84,11 +82,9 @@ Objective = Callable[[Corners, bool], np.ndarray]
 
 def defined(curve: Enclosed, log_fpr: np.ndarray) -> CurveBounds:
     """The curve's enclosure, or an UndefinedError that says where it has no value.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> print(defined(GaussianTradeOff(0.0), np.array([-1.0])).log_tpr_low)
-        [-1.]
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> print(defined(GaussianTradeOff(0.0), np.array([-1.0])).log_tpr_low)
+    [-1.]
     """
     bounds = curve.enclosure(log_fpr)
     if (bad := bounds.undefined()).any():
@@ -107,11 +103,10 @@ class Partition:
 
     `curve`: any trade-off function. Raises UndefinedError if the curve is undefined (NaN) somewhere.
 
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> points = Partition(GaussianTradeOff(1.0))
-        >>> bool((points.corners().log_tpr[:-1] >= points.bounds.log_tpr_low[:-2]).all())
-        True
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> points = Partition(GaussianTradeOff(1.0))
+    >>> bool((points.corners().log_tpr[:-1] >= points.bounds.log_tpr_low[:-2]).all())
+    True
     """
 
     def __init__(self, curve: Enclosed) -> None:
@@ -226,13 +221,12 @@ def supremum(
     The objective must rise with the TPR, fall with the FPR, and be quasi-convex in both, so that over a polygon its
     supremum is at a corner.
 
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> def height(points, up):  # TPR - FPR
-        ...     return (np.exp(points.log_tpr) - np.exp(points.log_fpr))[None]
-        >>> low, high = supremum(GaussianTradeOff(1.0), height, 1, lambda low, high: high - low < 1e-9)
-        >>> print(low.round(6), high.round(6))
-        [0.382925] [0.382925]
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> def height(points, up):  # TPR - FPR
+    ...     return (np.exp(points.log_tpr) - np.exp(points.log_fpr))[None]
+    >>> low, high = supremum(GaussianTradeOff(1.0), height, 1, lambda low, high: high - low < 1e-9)
+    >>> print(low.round(6), high.round(6))
+    [0.382925] [0.382925]
     """
     vertices = curve.vertices()
     if vertices is not None:

@@ -20,10 +20,9 @@ def rises(alpha: Vector, complement: Vector, beta: Vector, tpr: Vector) -> tuple
     `alpha`: FPR at the corners, shape (m,), rising; `complement`: 1 - FPR, shape (m,); `beta`: FNR, shape (m,); `tpr`:
     TPR, shape (m,). Returns Two arrays of shape (m - 1,); the first is >= 0, the second too on a single convex curve.
 
-    Examples:
-        >>> a, t = np.array([0.0, 1e-20, 1.0]), np.array([0.0, 1e-18, 1.0])
-        >>> [mass.tolist() for mass in rises(a, 1 - a, 1 - t, t)]
-        [[1e-20, 1.0], [1e-18, 1.0]]
+    >>> a, t = np.array([0.0, 1e-20, 1.0]), np.array([0.0, 1e-18, 1.0])
+    >>> [mass.tolist() for mass in rises(a, 1 - a, 1 - t, t)]
+    [[1e-20, 1.0], [1e-18, 1.0]]
     """
     return _rise(alpha, complement), _rise(tpr, beta)
 
@@ -42,10 +41,9 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
     least at 1 point; `tpr`: TPR, shape (m,). Returns the same four, strictly increasing in FPR, with slopes that do not
     rise (corners on a straight stretch are retained); ends where the FNR reaches 0.
 
-    Examples:
-        >>> a, b = np.array([0, 0.25, 0.5, 0.75, 1]), np.array([1, 0.5, 0.45, 0.1, 0])
-        >>> convex_points(a, 1 - a, b, 1 - b)[0].tolist()
-        [0.0, 0.25, 0.75, 1.0]
+    >>> a, b = np.array([0, 0.25, 0.5, 0.75, 1]), np.array([1, 0.5, 0.45, 0.1, 0])
+    >>> convex_points(a, 1 - a, b, 1 - b)[0].tolist()
+    [0.0, 0.25, 0.75, 1.0]
     """
     order = highest(alpha, complement, beta, tpr)
     a, c, b, t = (np.asarray(v, np.float64)[order] for v in (alpha, complement, beta, tpr))
@@ -66,10 +64,9 @@ def highest(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np
     No other point is a corner of a hull. Between these both rates rise, so that sums of the rises keep their digits; rises of both
     signs would cancel.
 
-    Examples:
-        >>> a, b = np.array([0.5, 0.0, 0.5, 0.7]), np.array([0.3, 1.0, 0.2, 0.25])
-        >>> highest(a, 1 - a, b, 1 - b).tolist()
-        [1, 2]
+    >>> a, b = np.array([0.5, 0.0, 0.5, 0.7]), np.array([0.3, 1.0, 0.2, 0.25])
+    >>> highest(a, 1 - a, b, 1 - b).tolist()
+    [1, 2]
     """
     rare, caught = alpha <= 0.5, tpr > 0.5  # of a rate and its complement the smaller decides
     order = np.lexsort(
@@ -140,9 +137,8 @@ def checked_corners(a: np.ndarray, b: np.ndarray) -> list[int]:
     `a`: FPR at the corners, shape (m,); `b`: FNR at the corners, shape (m,), in [0, 1]. Raises ValueError if a does not
     rise strictly from 0 to 1, or b is not non-increasing, convex and at most 1 - a, each to 1e-12.
 
-    Examples:
-        >>> checked_corners(np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.25, 0.0]))
-        [0, 1, 2]
+    >>> checked_corners(np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.25, 0.0]))
+    [0, 1, 2]
     """
     if a.size < 2 or a[0] != 0.0 or a[-1] != 1.0:
         raise ValueError(f"alpha runs from {a[0]:g} to {a[-1]:g}; it must run from 0 to 1")
@@ -183,10 +179,9 @@ def polygon(
     reveals the world "out"; `in_only`: mass that reveals the world "in"; `error`: in mass that may be missing by
     rounding.
 
-    Examples:
-        >>> alpha, _, beta, _ = polygon(np.array([0.25, 0.75]), np.array([0.75, 0.25]), 0.0, 0.0)
-        >>> alpha.tolist(), beta.tolist()
-        ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
+    >>> alpha, _, beta, _ = polygon(np.array([0.25, 0.75]), np.array([0.75, 0.25]), 0.0, 0.0)
+    >>> alpha.tolist(), beta.tolist()
+    ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
     """
     alpha, tpr = np.cumsum(np.append(0.0, out)), np.cumsum(np.append(in_only, inside))
     missed = max(0.0, 1.0 - float(tpr[-1]))
@@ -199,10 +194,8 @@ def polygon(
 
 def log_rates(rate: np.ndarray, complement: np.ndarray) -> np.ndarray:
     """Logarithms of rates, each from whichever of the rate and its complement is small.
-
-    Examples:
-        >>> print(log_rates(np.array([0.0, 1.0]), np.array([1.0, 1e-30])))
-        [  -inf -1e-30]
+    >>> print(log_rates(np.array([0.0, 1.0]), np.array([1.0, 1e-30])))
+    [  -inf -1e-30]
     """
     with np.errstate(divide="ignore"):
         return np.where(rate <= 0.5, np.log(rate), np.log1p(-complement))
@@ -210,11 +203,9 @@ def log_rates(rate: np.ndarray, complement: np.ndarray) -> np.ndarray:
 
 def vertices_of(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> Vertices:
     """The corners of a polygon with all four rates, shape (m,) each, as `Vertices`.
-
-    Examples:
-        >>> fpr = np.array([0.0, 1.0])
-        >>> vertices_of(fpr, 1 - fpr, 1 - fpr, fpr).log_fpr_low.tolist()
-        [-inf, 0.0]
+    >>> fpr = np.array([0.0, 1.0])
+    >>> vertices_of(fpr, 1 - fpr, 1 - fpr, fpr).log_fpr_low.tolist()
+    [-inf, 0.0]
     """
     x = log_rates(alpha, complement)
     low, high = np.where(x < 0.0, lowered(x, 2.0), 0.0), np.where(x < 0.0, raised(x, 2.0), 0.0)
@@ -232,10 +223,8 @@ def _at_ends(bounds: CurveBounds) -> CurveBounds:
 
 def first_loss(alpha: np.ndarray, tpr: np.ndarray) -> tuple[float, float]:
     """Bounds of the logarithm of the slope of a polygon's first edge.
-
-    Examples:
-        >>> [round(bound, 6) for bound in first_loss(np.array([0.0, 0.25, 1.0]), np.array([0.0, 0.75, 1.0]))]
-        [1.098612, 1.098612]
+    >>> [round(bound, 6) for bound in first_loss(np.array([0.0, 0.25, 1.0]), np.array([0.0, 0.75, 1.0]))]
+    [1.098612, 1.098612]
     """
     if tpr[0] > 0.0:
         return np.inf, np.inf
@@ -248,11 +237,9 @@ def interpolated(
     log_fpr: np.ndarray, alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray
 ) -> CurveBounds:
     """Bounds of the polygon through corners with all four rates, shape (m,) each, at logarithms of FPRs of any shape.
-
-    Examples:
-        >>> fpr = np.array([0.0, 1.0])
-        >>> interpolated(np.log([0.25]), fpr, 1 - fpr, 1 - fpr, fpr).log_tpr_low.round(6).tolist()
-        [-1.386294]
+    >>> fpr = np.array([0.0, 1.0])
+    >>> interpolated(np.log([0.25]), fpr, 1 - fpr, 1 - fpr, fpr).log_tpr_low.round(6).tolist()
+    [-1.386294]
     """
     corners, missed, caught = log_rates(alpha, complement), log_rates(beta, tpr), log_rates(tpr, beta)
 

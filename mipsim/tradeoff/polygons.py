@@ -27,10 +27,8 @@ Law = PrivacyLossDistribution
 
 def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
     """The curve as its corners when it is a convex polygon, else None.
-
-    Examples:
-        >>> as_polygon(ApproxDPTradeOff(0.0, 0.5)).alpha.tolist()
-        [0.0, 0.25, 0.5]
+    >>> as_polygon(ApproxDPTradeOff(0.0, 0.5)).alpha.tolist()
+    [0.0, 0.25, 0.5]
     """
     match curve:
         case SampledTradeOff():
@@ -63,10 +61,8 @@ def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
 
 def mass_error(corners: SampledTradeOff) -> float:
     """A bound on the relative error of each mass between neighbouring corners, whose own error is their `slack`.
-
-    Examples:
-        >>> mass_error(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])) < 1e-14
-        True
+    >>> mass_error(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])) < 1e-14
+    True
     """
     worst = 2.0 * EPS
     if corners.slack:
@@ -95,10 +91,8 @@ class Sum(NamedTuple):
     @classmethod
     def of(cls, corners: SampledTradeOff) -> Sum:
         """The distribution of a polygon.
-
-        Examples:
-            >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).law.losses.round(6).tolist()
-            [0.405465, -0.693147]
+        >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).law.losses.round(6).tolist()
+        [0.405465, -0.693147]
         """
         law, error = Law.from_polygon(corners), mass_error(corners)
         logs = np.abs(np.log(np.maximum([law.out_masses, law.in_masses], 1e-320))).sum(axis=0)
@@ -112,10 +106,8 @@ class Sum(NamedTuple):
 
     def tradeoff(self) -> SampledTradeOff:
         """The curve, whose corners are right to the errors of masses and losses.
-
-        Examples:
-            >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).tradeoff().slack < 1e-13
-            True
+        >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).tradeoff().slack < 1e-13
+        True
         """
         error = 2.0 * (self.masses + self.losses + EPS * (8 + self.law.losses.size))
         parts = (self.law.out_masses, self.law.in_masses, self.law.out_only, self.law.in_only)
@@ -132,10 +124,9 @@ def product(first: Sum | None, second: Sum | None) -> Sum | None:
 
     None also if an atom is below float64's range in either world and not rare in the other.
 
-    Examples:
-        >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
-        >>> product(coin, coin).law.losses.round(9).tolist()
-        [2.0, 0.0, -2.0]
+    >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
+    >>> product(coin, coin).law.losses.round(9).tolist()
+    [2.0, 0.0, -2.0]
     """
     if first is None or second is None:
         return None
@@ -174,10 +165,8 @@ def product(first: Sum | None, second: Sum | None) -> Sum | None:
 
 def exact_power(law: Sum, copies: int) -> Sum | None:
     """The distribution of the sum of `copies` independent losses by repeated squaring; None if it has too many atoms.
-
-    Examples:
-        >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
-        >>> exact_power(coin, 5).law.losses.size
-        6
+    >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
+    >>> exact_power(coin, 5).law.losses.size
+    6
     """
     return repeated(law, copies, product)

@@ -120,10 +120,9 @@ def split_masses(
     larger loss, shape (m,), >= 0, inf allowed; `down`: distances to the smaller loss; where both are 0 all is sent down.
     Returns ((out, in) masses sent up, (out, in) masses sent down).
 
-    Examples:
-        >>> up, down = split_masses(np.ones(1), np.ones(1), np.log([2.0]), np.log([2.0]))
-        >>> [part.round(6).tolist() for part in up + down]
-        [[0.333333], [0.666667], [0.666667], [0.333333]]
+    >>> up, down = split_masses(np.ones(1), np.ones(1), np.log([2.0]), np.log([2.0]))
+    >>> [part.round(6).tolist() for part in up + down]
+    [[0.333333], [0.666667], [0.666667], [0.333333]]
     """
     u, v = np.expm1(np.minimum(up, 700.0)), -np.expm1(-np.asarray(down))
     sent = np.divide(v, u + v, out=np.zeros_like(u), where=u + v > 0)

@@ -250,10 +250,8 @@ def _probits(curve: AbstractTradeOff, count: int, rare: float) -> np.ndarray:
 
 def mixed(inner: SampledTradeOff, rho: float) -> SampledTradeOff:
     """The points of rho f + (1 - rho) Id at the FPRs of the points of f, and (1, 0).
-
-    Examples:
-        >>> mixed(SampledTradeOff([0, 0.25, 0.5], [1, 0.25, 0]), 0.5).corners.tolist()
-        [1.0, 0.5, 0.25, 0.0]
+    >>> mixed(SampledTradeOff([0, 0.25, 0.5], [1, 0.25, 0]), 0.5).corners.tolist()
+    [1.0, 0.5, 0.25, 0.0]
     """
     beta = rho * inner.corners + (1.0 - rho) * inner.complement
     tpr = rho * inner.tpr + (1.0 - rho) * inner.alpha
@@ -273,12 +271,10 @@ def _mixed_loss(loss: float, rho: float) -> float:
 
 def moved(curve: SampledTradeOff, way: float) -> SampledTradeOff:
     """The polygon below all that have these corners but for their error (`way` -1), or that above them (1).
-
-    Examples:
-        >>> fpr = np.array([0.0, 0.25, 1.0])
-        >>> known = SampledTradeOff.from_points(fpr, 1 - fpr, np.array([1, 0.5, 0]), np.array([0, 0.5, 1]), slack=0.01)
-        >>> [round(moved(known, way).beta(0.25), 4) for way in (-1.0, 1.0)]
-        [0.4933, 0.51]
+    >>> fpr = np.array([0.0, 0.25, 1.0])
+    >>> known = SampledTradeOff.from_points(fpr, 1 - fpr, np.array([1, 0.5, 0]), np.array([0, 0.5, 1]), slack=0.01)
+    >>> [round(moved(known, way).beta(0.25), 4) for way in (-1.0, 1.0)]
+    [0.4933, 0.51]
     """
     off = way * (1.01 * curve.slack + EPS)
     less, more = 1.0 - off, 1.0 + off
@@ -300,10 +296,8 @@ def moved(curve: SampledTradeOff, way: float) -> SampledTradeOff:
 
 def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
     """The inverse of a polygon: its corners with FPR and FNR exchanged.
-
-    Examples:
-        >>> turned_over(SampledTradeOff([0, 0.5, 1], [1, 0.25, 0])).alpha.tolist()
-        [0.0, 0.25, 1.0]
+    >>> turned_over(SampledTradeOff([0, 0.5, 1], [1, 0.25, 0])).alpha.tolist()
+    [0.0, 0.25, 1.0]
     """
     item, zero = np.ones(1), np.zeros(1)
     alpha = np.concatenate([curve.corners[::-1], item])

@@ -135,11 +135,9 @@ class AbstractScoreLaw(ABC):
 
 def within(log_cdf: np.ndarray, log_sf: np.ndarray, error: np.ndarray | float) -> CurveBounds:
     """Bounds from logarithms of both tails, each right to an absolute error.
-
-    Examples:
-        >>> bounds = within(np.log([0.75]), np.log([0.25]), 0.05)
-        >>> np.exp(bounds.log_tpr_high).round(6).tolist()
-        [0.3]
+    >>> bounds = within(np.log([0.75]), np.log([0.25]), 0.05)
+    >>> np.exp(bounds.log_tpr_high).round(6).tolist()
+    [0.3]
     """
     small = np.minimum(log_cdf, log_sf)
     with np.errstate(divide="ignore", under="ignore"):

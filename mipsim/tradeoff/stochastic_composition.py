@@ -19,13 +19,11 @@ from mipsim.tradeoff.sampled import SampledTradeOff
 
 def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np.ndarray:
     """Return the weights as a float64 vector that sums to 1, with a weight for each curve.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> distribution_over([GaussianTradeOff(1.0)], [0.5])
-        Traceback (most recent call last):
-        ...
-        ValueError: weights sum to 0.5; they must sum to 1
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> distribution_over([GaussianTradeOff(1.0)], [0.5])
+    Traceback (most recent call last):
+    ...
+    ValueError: weights sum to 0.5; they must sum to 1
     """
     checked_curves(curves)
     shares = finite_vector("weights", weights, len(curves))

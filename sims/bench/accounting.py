@@ -24,11 +24,9 @@ EQUAL, OURS = (
 
 def delta_bounds(curve: AbstractTradeOff) -> tuple[float, float]:
     """Bounds of delta(1), a record added or removed: the larger of both directions.
-
-    Examples:
-        >>> low, high = delta_bounds(dpsgd(0.8, 0.01, 10))
-        >>> low <= high <= low * (1.0 + 1e-6)
-        True
+    >>> low, high = delta_bounds(dpsgd(0.8, 0.01, 10))
+    >>> low <= high <= low * (1.0 + 1e-6)
+    True
     """
     low, high = curve.symmetrized().delta_bounds(EPSILON)
     return float(low), float(high)

@@ -24,10 +24,8 @@ GENERATORS = ("sfc32", "Threefry", "SplitMix64")
 
 def compiled_by_hand() -> Callable[..., None] | None:
     """The function of `reference_kernel.c`, or None where there is no compiler that knows vectors.
-
-    Examples:
-        >>> compiled_by_hand() is None or callable(compiled_by_hand())
-        True
+    >>> compiled_by_hand() is None or callable(compiled_by_hand())
+    True
     """
     compiler = shutil.which("cc")
     if compiler is None:

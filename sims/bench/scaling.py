@@ -141,10 +141,8 @@ def cost_of(case: Case, repeats: int) -> Cost:
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
     """The slope of the line of least squares through (log x, log y): 1 where y is proportional to x, 0 where it is constant.
-
-    Examples:
-        >>> round(slope([1, 10, 100], [3, 30, 300]), 9), round(slope([1, 10, 100], [3, 3, 3]), 9)
-        (1.0, 0.0)
+    >>> round(slope([1, 10, 100], [3, 30, 300]), 9), round(slope([1, 10, 100], [3, 3, 3]), 9)
+    (1.0, 0.0)
     """
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 

@@ -42,10 +42,8 @@ def findings(
     known: Sequence[Statement] = (),
 ) -> str:
     """Write the findings.
-
-    Examples:
-        >>> print(findings([], {}, 'quick').splitlines()[0])
-        # Findings
+    >>> print(findings([], {}, 'quick').splitlines()[0])
+    # Findings
     """
     judged = {item.statement.name: item for item in outcomes}
     statements = [*(single.statement for single in outcomes), *known]

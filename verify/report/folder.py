@@ -158,10 +158,8 @@ class ReportFolder:
 
 def versions() -> dict[str, str]:
     """What took part in a run: Python, the machine, the packages, and the checkout's revision if it has a revision.
-
-    Examples:
-        >>> [name in versions() for name in ("Python", "machine", "mipsim", "numpy")]
-        [True, True, True, True]
+    >>> [name in versions() for name in ("Python", "machine", "mipsim", "numpy")]
+    [True, True, True, True]
     """
     result = {"Python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
     result |= {"mipsim": __version__} | {name: metadata.version(name) for name in PACKAGES}

@@ -46,10 +46,9 @@ class VerdictTable:
     progress; `statements`: how many will be judged; `seconds`: name -> seconds that each takes, to estimate the time
     left; None = show the time passed; `workers`: how many are judged at once.
 
-    Examples:
-        >>> from rich.console import Console
-        >>> with VerdictTable(Console(force_terminal=False, width=200), statements=0) as table:
-        ...     pass
+    >>> from rich.console import Console
+    >>> with VerdictTable(Console(force_terminal=False, width=200), statements=0) as table:
+    ...     pass
     """
 
     def __init__(
@@ -161,12 +160,11 @@ def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """Return the columns that fit a terminal: what matters least is left out first; the report holds all.
     `rows`: the cells, in the order of `COLUMNS`; `width`: of the terminal, in characters.
 
-    Examples:
-        >>> cells = ["azize-thm-4.2", "limit", "CONFIRMED", "0.01", "[0, 0.02]", "0 of 24", "34", "1M", "0.1"]
-        >>> [COLUMNS[i] for i in fitting([cells], 64)]
-        ['statement', 'verdict', 'gap', 'interval', 'broken at']
-        >>> len(fitting([cells], 200))
-        9
+    >>> cells = ["azize-thm-4.2", "limit", "CONFIRMED", "0.01", "[0, 0.02]", "0 of 24", "34", "1M", "0.1"]
+    >>> [COLUMNS[i] for i in fitting([cells], 64)]
+    ['statement', 'verdict', 'gap', 'interval', 'broken at']
+    >>> len(fitting([cells], 200))
+    9
     """
     shown = list(range(len(COLUMNS)))
     room = [max(map(len, [*COLUMNS[i].split(), *(cells[i] for cells in rows)])) for i in shown]

@@ -55,9 +55,8 @@ def replaced(sigma: float, rate: float, delta: float) -> float:
     `sigma`: noise over the clipping norm, > 0; `rate`: size of the sample over that of the data, in (0, 1]; `delta`: in
     (0, 1).
 
-    Examples:
-        >>> abs(replaced(2.0, 1.0, 1e-5) - mi.GaussianTradeOff(1.0).epsilon(1e-5)) < 1e-4
-        True
+    >>> abs(replaced(2.0, 1.0, 1e-5) - mi.GaussianTradeOff(1.0).epsilon(1e-5)) < 1e-4
+    True
     """
 
     def tail(x: float, shift: float) -> float:

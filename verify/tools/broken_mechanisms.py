@@ -42,9 +42,8 @@ def patterns(queries: int, single_change: bool = False) -> dict[str, tuple[np.nd
 
     Source: Ding, Wang, Wang, Zhang, Kifer (2018), table 1, with the mirror images of "half half" and of the "X shape".
 
-    Examples:
-        >>> {name: b.tolist() for name, (a, b) in patterns(3).items()}["one above, rest below"]
-        [2.0, 0.0, 0.0]
+    >>> {name: b.tolist() for name, (a, b) in patterns(3).items()}["one above, rest below"]
+    [2.0, 0.0, 0.0]
     """
     item, half = np.ones(queries), queries // 2
 

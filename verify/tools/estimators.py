@@ -48,10 +48,8 @@ def shifted(rng: np.random.Generator, canaries: int = 1000, mu: float = 1.0) -> 
 
 def epsilon_of_responses(epsilon: float, delta: float) -> float:
     """The least epsilon at delta of randomised response.
-
-    Examples:
-        >>> epsilon_of_responses(1.0, 0.0)
-        1.0
+    >>> epsilon_of_responses(1.0, 0.0)
+    1.0
     """
     p = 1.0 / (1.0 + math.exp(-epsilon))
     return math.log(p - delta) - math.log1p(-p)
@@ -90,10 +88,8 @@ def audits(bound: Bound, *cases: str, known: Mapping[str, Any] = KNOWN) -> dict[
 
 def clopper_pearson_bound(inside: np.ndarray, outside: np.ndarray, alpha: float = ALPHA) -> float:
     """Epsilon at delta = 1e-5 from how many scores are above 1, a threshold fixed before: both rates by Clopper and Pearson.
-
-    Examples:
-        >>> round(clopper_pearson_bound(np.full(1000, 2.0), np.zeros(1000)), 2)
-        5.6
+    >>> round(clopper_pearson_bound(np.full(1000, 2.0), np.zeros(1000)), 2)
+    5.6
     """
     (low, _), (_, high) = (clopper_pearson([int((x > 1.0).sum())], x.size, alpha) for x in (inside, outside))
     return max(0.0, math.log(max(float(low[0]) - DELTA, 1e-300)) - math.log(float(high[0])))

@@ -24,9 +24,8 @@ def best_of_all_guesses(
 
     Source: ml_privacy_meter, `compute_abstain_attack_results` in audit.py.
 
-    Examples:
-        >>> round(best_of_all_guesses(np.arange(50.0) + 100, np.arange(50.0)), 2)
-        3.39
+    >>> round(best_of_all_guesses(np.arange(50.0) + 100, np.arange(50.0)), 2)
+    3.39
     """
     scores = np.concatenate([inside, outside])
     member = (np.arange(scores.size) < inside.size)[np.argsort(scores)]
@@ -50,9 +49,8 @@ def tpr_at_fpr(inside: Numbers, outside: Numbers, fpr: float) -> float:
 
     Source: LeakPro, `_get_result_fixed_fpr` in leakpro/reporting/mia_result.py; ml_privacy_meter, `get_audit_results` in audit.py.
 
-    Examples:
-        >>> tpr_at_fpr(np.array([1.0, 3.0]), np.array([0.0, 2.0]), 0.0)
-        0.5
+    >>> tpr_at_fpr(np.array([1.0, 3.0]), np.array([0.0, 2.0]), 0.0)
+    0.5
     """
     allowed = math.floor(fpr * outside.size + 1e-9)
     threshold = np.sort(outside)[::-1][allowed] if allowed < outside.size else -math.inf
@@ -67,9 +65,8 @@ def hockey_stick(first: Numbers, second: Numbers, epsilon: float, cut: float, fa
 
     Source: DP-Auditorium, `_compute_divergence_on_samples` in testers/hockey_stick_tester.py.
 
-    Examples:
-        >>> hockey_stick(np.ones(1000), np.zeros(1000), 0.0, 0.5, 0.05) > 0.9
-        True
+    >>> hockey_stick(np.ones(1000), np.zeros(1000), 0.0, 0.5, 0.05) > 0.9
+    True
     """
     share = 1.0 / (math.exp(epsilon) + 1.0)
     ones, twos = first[: int(share * first.size)], second[int(share * second.size) :]
@@ -85,9 +82,8 @@ def histogram(first: Numbers, second: Numbers, epsilon: float, failure: float, c
 
     Source: DP-Auditorium, `HistogramTester.estimate_lower_bound` in testers/histogram_tester.py.
 
-    Examples:
-        >>> histogram(np.ones(10**6), np.zeros(10**6), 0.0, 0.05) > 0.9
-        True
+    >>> histogram(np.ones(10**6), np.zeros(10**6), 0.0, 0.05) > 0.9
+    True
     """
     p, q = (np.histogram(np.clip(x, -5.0, 6.0), cells, (-5.0, 6.0))[0] / x.size for x in (first, second))
     size, grown = min(first.size, second.size), math.exp(epsilon)
@@ -105,9 +101,8 @@ def normalised_noise(records: int, rate: float, sigma: float, dimension: int) ->
     `records`: n, with floor(rate n) > floor(rate (n - 1)) >= 1; `rate`: of the Poisson samples; `sigma`: noise
     multiplier; the bound does not depend on it; `dimension`: of the gradient.
 
-    Examples:
-        >>> round(normalised_noise(1000, 0.01, 1.0, 1000), 1)
-        11.2
+    >>> round(normalised_noise(1000, 0.01, 1.0, 1000), 1)
+    11.2
     """
     with_it, without = (math.floor(rate * n + 1e-9) for n in (records, records - 1))
     fpr = 1e-5

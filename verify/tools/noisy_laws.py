@@ -57,9 +57,8 @@ def integral(f: Callable[[np.ndarray], np.ndarray], kinks: Sequence[float], rate
     that as the variable Gauss's rule is exact. Between two kinks at most a few apart, exponents of at most 1 a unit are
     integrated by 40 nodes to 1e-60.
 
-    Examples:
-        >>> print(integral(lambda x: np.exp(-np.abs(x - 1.0))[None], [1.0], rate=0.5).round(12))
-        [2.]
+    >>> print(integral(lambda x: np.exp(-np.abs(x - 1.0))[None], [1.0], rate=0.5).round(12))
+    [2.]
     """
     ends = np.unique(np.asarray(kinks, float))
     parts = []

@@ -21,9 +21,8 @@ def module(name: str, distribution: str = "") -> Any:
     `distribution`: with an entry in `STANDS_FOR_TORCH`, where PyTorch may be missing. Raises ImportError if it is not
     installed.
 
-    Examples:
-        >>> module("math").pi > 3
-        True
+    >>> module("math").pi > 3
+    True
     """
     if importlib.util.find_spec("torch") is None:
         for package in STANDS_FOR_TORCH.get(distribution, ()):

@@ -75,10 +75,8 @@ class Row:
 
 def largest_ratio(p: np.ndarray, q: np.ndarray) -> float:
     """The largest log(p / q) of an outcome: the least epsilon for which p <= e^epsilon q everywhere; inf where q alone is 0.
-
-    Examples:
-        >>> largest_ratio(np.array([0.5, 0.5]), np.array([0.25, 0.75])) == math.log(2.0)
-        True
+    >>> largest_ratio(np.array([0.5, 0.5]), np.array([0.25, 0.75])) == math.log(2.0)
+    True
     """
     with np.errstate(divide="ignore"):
         return float(np.max(np.log(p[p > 0.0]) - np.log(q[p > 0.0])))
@@ -86,10 +84,8 @@ def largest_ratio(p: np.ndarray, q: np.ndarray) -> float:
 
 def ratio_above(p: np.ndarray, q: np.ndarray, floor: float) -> float:
     """The largest log(p(S) / max(q(S), floor)) over randomised events S: Neyman and Pearson's at q(S) = floor.
-
-    Examples:
-        >>> round(ratio_above(np.array([0.5, 0.5]), np.array([0.25, 0.75]), 0.01), 6)
-        0.693147
+    >>> round(ratio_above(np.array([0.5, 0.5]), np.array([0.25, 0.75]), 0.01), 6)
+    0.693147
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(-np.where(p > 0.0, p / q, 0.0), kind="stable")

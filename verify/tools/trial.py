@@ -114,13 +114,12 @@ def installed(package: str) -> tuple[str, str]:
     """The version of a distribution, and why it cannot be judged ("" if it can).
     `package`: a name with the versions that are judged, such as "riskcal==1.5.*"; "" for code of our own.
 
-    Examples:
-        >>> installed("")
-        ('', '')
-        >>> installed("no-such-package==1.*")
-        ('', 'no-such-package is not installed')
-        >>> installed("numpy==0.1.*")[1].endswith("0.1.* is judged")
-        True
+    >>> installed("")
+    ('', '')
+    >>> installed("no-such-package==1.*")
+    ('', 'no-such-package is not installed')
+    >>> installed("numpy==0.1.*")[1].endswith("0.1.* is judged")
+    True
     """
     if not package:
         return "", ""
@@ -136,10 +135,8 @@ def installed(package: str) -> tuple[str, str]:
 
 def wrong(stated: float, truth: float, side: str, slack: float = ROUNDING) -> bool:
     """Whether a bound is on the wrong side of the truth by more than `slack`, a share of it; NaN is wrong.
-
-    Examples:
-        >>> wrong(1.1, 1.0, "lower"), wrong(1.1, 1.0, "upper"), wrong(1.0, 1.0, "lower"), wrong(math.nan, 1.0, "lower")
-        (True, False, False, True)
+    >>> wrong(1.1, 1.0, "lower"), wrong(1.1, 1.0, "upper"), wrong(1.0, 1.0, "lower"), wrong(math.nan, 1.0, "lower")
+    (True, False, False, True)
     """
     most = slack * max(1.0, abs(truth))
     return not (stated <= truth + most if side == "lower" else stated >= truth - most)
@@ -151,10 +148,9 @@ def simulate(name: str, evidence: Simulated, risk: float, seed: int) -> tuple[st
     probability that the interval of a case misses the rate; `seed`: of the random numbers. Returns the verdict and what
     each case showed: REFUTED if an interval lies above `ALPHA`, CONFIRMED if all lie below `ALPHA` + `TOLERANCE`.
 
-    Examples:
-        >>> honest = Simulated({"coin": lambda rng: (float(rng.random() < 0.03), 0.0)})
-        >>> simulate("honest", honest, 1e-4, 0)[0], simulate("liar", Simulated({"sure": lambda rng: (1.0, 0.0)}), 1e-4, 0)[0]
-        ('CONFIRMED', 'REFUTED')
+    >>> honest = Simulated({"coin": lambda rng: (float(rng.random() < 0.03), 0.0)})
+    >>> simulate("honest", honest, 1e-4, 0)[0], simulate("liar", Simulated({"sure": lambda rng: (1.0, 0.0)}), 1e-4, 0)[0]
+    ('CONFIRMED', 'REFUTED')
     """
     outcomes = []
     for case, use in evidence.cases.items():
@@ -178,9 +174,8 @@ def enclose(evidence: Enclosed) -> tuple[str, tuple[Outcome, ...]]:
     Returns the verdict and what each case showed: REFUTED if a number is on the wrong side of both ends, CONFIRMED if all
     are on the right side of both, the far one to `ENDS`.
 
-    Examples:
-        >>> enclose(Enclosed({"1": (lambda: 1.5, lambda: (1.0, 2.0))}))[0]
-        'INCONCLUSIVE'
+    >>> enclose(Enclosed({"1": (lambda: 1.5, lambda: (1.0, 2.0))}))[0]
+    'INCONCLUSIVE'
     """
     outcomes, sure = [], True
     for case, (tool, truth) in evidence.cases.items():
@@ -199,11 +194,10 @@ def judge(trials: Sequence[Trial], seed: int = 0, say: Callable[[Row], None] = l
     `trials`: the register or a part of it; all simulated cases of it share `RISK`; `seed`: of the random numbers; `say`:
     called with each row as it is done, before `tightness` is known.
 
-    Examples:
-        >>> right = Enclosed({"pi": (lambda: 3.2, lambda: (math.pi, math.pi))})
-        >>> (row,) = judge([Trial(name="pi", tool="us", package="", call="", claim="", place="", evidence=right)])
-        >>> row.verdict, round(row.tightness, 4)
-        ('CONFIRMED', 1.0186)
+    >>> right = Enclosed({"pi": (lambda: 3.2, lambda: (math.pi, math.pi))})
+    >>> (row,) = judge([Trial(name="pi", tool="us", package="", call="", claim="", place="", evidence=right)])
+    >>> row.verdict, round(row.tightness, 4)
+    ('CONFIRMED', 1.0186)
     """
     risk = RISK / max(
         1, sum(len(item.evidence.cases) for item in trials if isinstance(item.evidence, Simulated))

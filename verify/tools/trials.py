@@ -31,9 +31,7 @@ PROGRAMS = FOLDER / "programs"
 
 def program_of(name: str) -> Path | None:
     """The program that shows a refutation, or None.
-
-    Examples:
-        >>> program_of("nobody's")
+    >>> program_of("nobody's")
     """
     path = PROGRAMS / f"{name.replace('-', '_')}.py"
     return path if path.is_file() else None
@@ -86,9 +84,8 @@ def table(rows: Iterable[Mapping[str, Any]]) -> str:
     """Rows as a table in Markdown: what docs/tools.md holds.
     `rows`: as `show` stores them.
 
-    Examples:
-        >>> table([]).splitlines()[0]
-        '| tool | claim | verdict | worst case | what it showed | tightness | program |'
+    >>> table([]).splitlines()[0]
+    '| tool | claim | verdict | worst case | what it showed | tightness | program |'
     """
     lines = [
         "| tool | claim | verdict | worst case | what it showed | tightness | program |",
@@ -115,9 +112,8 @@ def quotes(rows: Iterable[Mapping[str, Any]]) -> str:
     """The words that were judged, where they stand, what restricts them and what repairs them, as a table in Markdown.
     `rows`: as `show` stores them.
 
-    Examples:
-        >>> quotes([]).splitlines()[0]
-        '| claim | words | place | restricted by | later versions |'
+    >>> quotes([]).splitlines()[0]
+    '| claim | words | place | restricted by | later versions |'
     """
     lines = ["| claim | words | place | restricted by | later versions |", "|---|---|---|---|---|"]
     for row in rows:

@@ -91,13 +91,11 @@ def normals(draws: Draws) -> Float[Array, " G"]:
 
 def normal_pair(first: UInt64[Array, "..."], second: UInt64[Array, "..."]) -> tuple[Array, Array]:
     """Two independent float64 normals of two 64-bit words.
-
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     zero = jnp.zeros((), jnp.uint64)
-        ...     print(*(round(float(z), 3) for z in normal_pair(zero, zero)))
-        6.061 -6.061
+    >>> from mipsim._precision import exact_scope
+    >>> with exact_scope():
+    ...     zero = jnp.zeros((), jnp.uint64)
+    ...     print(*(round(float(z), 3) for z in normal_pair(zero, zero)))
+    6.061 -6.061
     """
     radius = jnp.sqrt(-2.0 * jnp.log(uniform(first)))
     quarter = (second >> jnp.uint64(62)).astype(jnp.int32)
@@ -141,10 +139,8 @@ def chi_square(words: Callable[[Array | int], Words], degrees: int, games: int) 
 
 def series(coefficients: tuple[float, ...], square: Float[Array, "..."]) -> Float[Array, "..."]:
     """The polynomial of these coefficients, the constant first, by Horner's rule.
-
-    Examples:
-        >>> print(series((1.0, 2.0, 3.0), jnp.array(2.0)))
-        17.0
+    >>> print(series((1.0, 2.0, 3.0), jnp.array(2.0)))
+    17.0
     """
     total = jnp.full_like(square, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
@@ -154,10 +150,8 @@ def series(coefficients: tuple[float, ...], square: Float[Array, "..."]) -> Floa
 
 def taylor(first: int, terms: int) -> tuple[float, ...]:
     """(-1)^k pi^(2k + first) / (2k + first)!, for k = 0, ..., terms - 1: the sine (first = 1) or cosine (0) of pi times x.
-
-    Examples:
-        >>> [round(c, 4) for c in taylor(1, 3)]
-        [3.1416, -5.1677, 2.5502]
+    >>> [round(c, 4) for c in taylor(1, 3)]
+    [3.1416, -5.1677, 2.5502]
     """
     return tuple((-1) ** k * math.pi ** (2 * k + first) / math.factorial(2 * k + first) for k in range(terms))
 

@@ -20,10 +20,9 @@ def fusion_barrier(x: Array) -> Array:
     A core looks some 250 instructions ahead. A random word, its logarithm and its term of a sum take about 70 instructions, each of which
     waits for the previous result. Fused, only three numbers are in flight, and the arithmetic units idle half of the time.
 
-    Examples:
-        >>> import jax.numpy as jnp
-        >>> print(fusion_barrier(jnp.arange(3)))
-        [0 1 2]
+    >>> import jax.numpy as jnp
+    >>> print(fusion_barrier(jnp.arange(3)))
+    [0 1 2]
     """
     return FUSION_BARRIER.bind(x)
 
@@ -42,10 +41,9 @@ def materialise(make: Callable[[], Array], number: Int[Array, ""]) -> Array:
 
     `number`: any integer >= 0 that XLA does not know, such as the world of a game.
 
-    Examples:
-        >>> import jax.numpy as jnp
-        >>> print(materialise(lambda: jnp.arange(3), jnp.asarray(0)))
-        [0 1 2]
+    >>> import jax.numpy as jnp
+    >>> print(materialise(lambda: jnp.arange(3), jnp.asarray(0)))
+    [0 1 2]
     """
     like = jax.eval_shape(make)
     nothing = jnp.zeros(like.shape, like.dtype)
@@ -56,10 +54,9 @@ def store_block(room: Array, turn: Int[Array, ""], x: Array) -> tuple[Array, Arr
     """Store an array in a buffer by a loop of its own, on a single thread, and read it from there; returns (buffer, array).
     `room`: buffer with 1 row more than the array; `turn`: iteration of the surrounding loop.
 
-    Examples:
-        >>> import jax.numpy as jnp
-        >>> print(store_block(jnp.zeros(3), jnp.asarray(1), jnp.ones(2)))
-        (Array([0., 1., 1.], dtype=float32), Array([1., 1.], dtype=float32))
+    >>> import jax.numpy as jnp
+    >>> print(store_block(jnp.zeros(3), jnp.asarray(1), jnp.ones(2)))
+    (Array([0., 1., 1.], dtype=float32), Array([1., 1.], dtype=float32))
     """
     # XLA removes every other barrier when it fuses loops.
     room = jax.lax.optimization_barrier(update_alternating(room, turn, lambda old: x))
@@ -71,11 +68,10 @@ def store_rows(room: Array, turn: Int[Array, ""], rows: Callable[[int], Array]) 
     `room`: buffer with 1 row more than the array; `turn`: iteration of the surrounding loop; `rows`: computes a row from
     its number.
 
-    Examples:
-        >>> print(store_rows(jnp.zeros((3, 2)), jnp.asarray(1), lambda k: jnp.full(2, 1.0 + k))[0])
-        [[0. 0.]
-         [1. 1.]
-         [2. 2.]]
+    >>> print(store_rows(jnp.zeros((3, 2)), jnp.asarray(1), lambda k: jnp.full(2, 1.0 + k))[0])
+    [[0. 0.]
+     [1. 1.]
+     [2. 2.]]
     """
     first, count = (
         (turn % 2).astype(jnp.uint32),
@@ -93,10 +89,9 @@ def update_alternating(longer: Array, turn: Int[Array, ""], update: Callable[[Ar
     XLA runs an update of a part of an array on a single thread. It would split a whole update among its threads, which costs
     more than a block.
 
-    Examples:
-        >>> import jax.numpy as jnp
-        >>> print(update_alternating(jnp.zeros(3), jnp.asarray(0), lambda old: old + 1.0))
-        [1. 1. 0.]
+    >>> import jax.numpy as jnp
+    >>> print(update_alternating(jnp.zeros(3), jnp.asarray(0), lambda old: old + 1.0))
+    [1. 1. 0.]
     """
     old = jax.lax.dynamic_slice_in_dim(longer, turn % 2, longer.shape[0] - 1)
     return jax.lax.dynamic_update_slice_in_dim(longer, update(old), turn % 2, 0)

@@ -78,13 +78,12 @@ def later_bits(key: Array, first: Array, bit_width: int, shape: tuple[int, ...])
     """Those bits of a key of `KEYS` that follow its first numbers: a part of what `jax.random.bits` gives for a larger shape.
     `first`: how many numbers to leave out, uint64; `bit_width`: 8 to 64.
 
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     key = jax.random.key(7, impl=COUNTER)
-        ...     rows = jax.random.bits(key, (5, 3), jnp.uint64)
-        ...     print((later_bits(key, jnp.uint64(2 * 3), 64, (3, 3)) == rows[2:]).all())
-        True
+    >>> from mipsim._precision import exact_scope
+    >>> with exact_scope():
+    ...     key = jax.random.key(7, impl=COUNTER)
+    ...     rows = jax.random.bits(key, (5, 3), jnp.uint64)
+    ...     print((later_bits(key, jnp.uint64(2 * 3), 64, (3, 3)) == rows[2:]).all())
+    True
     """
     return _bits_from(jax.random.key_data(key), first, bit_width, shape)
 

@@ -73,10 +73,8 @@ class AbstractSampler(eqx.Module):
 
 def block_games(numbers_per_game: int, budget: int, most: int) -> int:
     """The largest power of two G in [1, most] with G x numbers_per_game <= budget.
-
-    Examples:
-        >>> block_games(5_000, budget=2**20, most=1024), block_games(5_000_000, budget=2**20, most=1024)
-        (128, 1)
+    >>> block_games(5_000, budget=2**20, most=1024), block_games(5_000_000, budget=2**20, most=1024)
+    (128, 1)
     """
     fits = max(1, min(most, budget // max(1, numbers_per_game)))
     return 1 << (fits.bit_length() - 1)
@@ -135,11 +133,10 @@ def row_count(n: int, rate: float) -> RowCount | None:
 
     Must be called inside `exact_scope`.
 
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     print(row_count(1000, 0.1).range)
-        (45, 165)
+    >>> from mipsim._precision import exact_scope
+    >>> with exact_scope():
+    ...     print(row_count(1000, 0.1).range)
+    (45, 165)
     """
     p = np.array([rate])
     bits = table_bits(n, p)

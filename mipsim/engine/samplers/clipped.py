@@ -40,12 +40,11 @@ def words(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, ...]
     `use`: below 2^32; what a row's words are for; `row`: below 2^32; which record of the game, or any of the rows above;
     `draws`: the games, below 2^61: their upper half shares a word with the place.
 
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
-        ...     print(f"{int(words(0, 0, Draws(seed, zero, zero, zero.astype(jnp.uint64)))[0]):08x}")
-        6627e8d5
+    >>> from mipsim._precision import exact_scope
+    >>> with exact_scope():
+    ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
+    ...     print(f"{int(words(0, 0, Draws(seed, zero, zero, zero.astype(jnp.uint64)))[0]):08x}")
+    6627e8d5
     """
     low, high = halves(draws.games)
     last = high | (draws.place.astype(jnp.uint32) << jnp.uint32(30))
@@ -73,20 +72,16 @@ def is_in(inclusion: Array, draws: Draws) -> Bool[Array, "..."]:
 
 def clip_factor(norm: Array, clip: Array) -> Float[Array, "..."]:
     """min(1, clip / norm), also for a norm of 0 and a clip of inf.
-
-    Examples:
-        >>> print(clip_factor(jnp.array([0.0, 1.0, 4.0]), jnp.array(2.0)))
-        [1.  1.  0.5]
+    >>> print(clip_factor(jnp.array([0.0, 1.0, 4.0]), jnp.array(2.0)))
+    [1.  1.  0.5]
     """
     return jnp.where(norm > clip, clip / norm, 1.0)
 
 
 def clipped(gradient: Float[Array, " d"], clip: Array) -> Float[Array, " d"]:
     """Gradient min(1, clip / ||gradient||).
-
-    Examples:
-        >>> print(clipped(jnp.array([3.0, 4.0]), jnp.array(2.5)))
-        [1.5 2. ]
+    >>> print(clipped(jnp.array([3.0, 4.0]), jnp.array(2.5)))
+    [1.5 2. ]
     """
     return gradient * clip_factor(jnp.linalg.norm(gradient), clip)
 
@@ -286,11 +281,10 @@ def gaussian_rows(data: object) -> GaussianRows | None:
     That is a step with independent coordinates, d >= 16 (a draw of few dimensions needs its own tail), and means within 64
     of the largest standard deviations (else the clipped norm would lose digits). Must be called inside `exact_scope`.
 
-    Examples:
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     print(gaussian_rows(Gaussian(0.0, 1.0, d=8)), gaussian_rows(Gaussian(0.0, 1.0, d=18)).groups)
-        None 5
+    >>> from mipsim._precision import exact_scope
+    >>> with exact_scope():
+    ...     print(gaussian_rows(Gaussian(0.0, 1.0, d=8)), gaussian_rows(Gaussian(0.0, 1.0, d=18)).groups)
+    None 5
     """
     if type(data) is not Gaussian or not data.is_product or data.dimension < _LEAST_DIMENSION:
         return None

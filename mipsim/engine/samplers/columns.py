@@ -386,16 +386,15 @@ def column_sampler(problem: Problem) -> ColumnSampler | None:
     independent noises and `Subsampled` or `PoissonSubsampled` over a mean; any attack. A look-up is off by what a table is, and a column
     sum by as much as all of its look-ups: at most ten for a Poisson sample of 10^6 records. Must be called inside `exact_scope`.
 
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> from mipsim.forms.problem import problem_of
-        >>> data = mi.Discrete([0.0, 1.0, np.sqrt(2.0)], [0.5, 0.3, 0.2])
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=[1.0])
-        >>> with exact_scope():
-        ...     sampler = column_sampler(problem_of(game, mi.ScalarProduct([0.0])))
-        ...     print(sampler.name, type(sampler.columns).__name__)
-        columns SplitColumns
+    >>> import mipsim as mi
+    >>> from mipsim._precision import exact_scope
+    >>> from mipsim.forms.problem import problem_of
+    >>> data = mi.Discrete([0.0, 1.0, np.sqrt(2.0)], [0.5, 0.3, 0.2])
+    >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=[1.0])
+    >>> with exact_scope():
+    ...     sampler = column_sampler(problem_of(game, mi.ScalarProduct([0.0])))
+    ...     print(sampler.name, type(sampler.columns).__name__)
+    columns SplitColumns
     """
     data, mean = problem.data, problem.mean
     if mean.transform is not None or not data.is_product:
@@ -544,10 +543,8 @@ def _density_digits(data: AbstractDistribution, count: RowCount) -> PoissonColum
 
 def digits_of(least: int, most: int, first: int) -> list[list[int]]:
     """The numbers of rows that stand for each digit of a number in [least, most]: its sides, see `PoissonColumns`.
-
-    Examples:
-        >>> digits_of(10, 40, 4)
-        [[10, 11, 12, 13], [4, 8, 12], [16]]
+    >>> digits_of(10, 40, 4)
+    [[10, 11, 12, 13], [4, 8, 12], [16]]
     """
     stages, unit = [[least + k for k in range(min(first, most - least + 1))]], first
     while unit <= most - least:

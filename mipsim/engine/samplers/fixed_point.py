@@ -37,10 +37,8 @@ class Reach(NamedTuple):
 
 def at(table: Array, coordinate: Array) -> Array:
     """The entry of a coordinate, or of a column of coordinates.
-
-    Examples:
-        >>> print(at(jnp.arange(3), jnp.asarray(2)), at(jnp.arange(3), jnp.array([[0], [1]])).tolist())
-        2 [[0], [1]]
+    >>> print(at(jnp.arange(3), jnp.asarray(2)), at(jnp.arange(3), jnp.array([[0], [1]])).tolist())
+    2 [[0], [1]]
     """
     if coordinate.ndim == 0:
         return jax.lax.dynamic_slice(table, (coordinate,), (1,))[0]

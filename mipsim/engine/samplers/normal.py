@@ -93,16 +93,14 @@ class RandomNormalSampler(AbstractSampler):
 
 def normal_sampler(problem: Problem) -> AbstractSampler | None:
     """The sampler of a linear score of Gaussian data by its own distribution, or None. Must be called inside `exact_scope`.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim._precision import exact_scope
-        >>> from mipsim.forms.problem import problem_of
-        >>> data = mi.Gaussian([0.0, 1.0], 1.0)
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 1.0])
-        >>> with exact_scope():
-        ...     normal_sampler(problem_of(game, mi.CovarianceScore(data, n=10))).name
-        'projected'
+    >>> import mipsim as mi
+    >>> from mipsim._precision import exact_scope
+    >>> from mipsim.forms.problem import problem_of
+    >>> data = mi.Gaussian([0.0, 1.0], 1.0)
+    >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 1.0])
+    >>> with exact_scope():
+    ...     normal_sampler(problem_of(game, mi.CovarianceScore(data, n=10))).name
+    'projected'
     """
     data, release, attack = problem.data, problem.mean, problem.attack
     if release.transform is not None or release.noises or not isinstance(data, Gaussian):

@@ -390,10 +390,8 @@ def _of_random(problem: Problem, p: np.ndarray) -> TableSampler | None:
 
 def spread_of(weights: np.ndarray, mean: Release) -> tuple[np.ndarray | None, float]:
     """The `spread` and `noise` of a random target's table: weights are those of the counts for either bit, shape (d, 2).
-
-    Examples:
-        >>> spread_of(np.ones((1, 2)), Release(10))
-        (None, 0.0)
+    >>> spread_of(np.ones((1, 2)), Release(10))
+    (None, 0.0)
     """
     variance = (weights * mean.rows) ** 2 * np.broadcast_to(mean.variance, weights.shape[:1])[:, None]
     noise = float(variance.max(axis=1).sum()) / 2.0**62
@@ -452,9 +450,8 @@ def unit_for_ties(unit: float, weights: np.ndarray) -> float:
 
     `unit` itself where the least weight, in size and beside zeros, is below it.
 
-    Examples:
-        >>> unit_for_ties(0.4, np.array([0.0, 1.0, -2.0])), unit_for_ties(0.4, np.array([0.0, 0.2]))
-        (0.5, 0.4)
+    >>> unit_for_ties(0.4, np.array([0.0, 1.0, -2.0])), unit_for_ties(0.4, np.array([0.0, 0.2]))
+    (0.5, 0.4)
     """
     least = np.abs(weights[weights != 0]).min(initial=np.inf)
     return float(least / np.floor(least / unit)) if np.isfinite(least) and least >= unit else unit

@@ -17,13 +17,11 @@ def compare_exact(
     curve: AbstractTradeOff, claim: AbstractTradeOff, tolerance: float | None = None, kind: str = "equality"
 ) -> ExactComparison:
     """Compare an exact curve with a claimed curve, over the whole curve; see `AbstractTradeOff.compare`.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> data = mi.Gaussian(0.0, 1.0, d=100)
-        >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10_000, target=[1.0] * 100)
-        >>> print(compare_exact(game.exact(mi.CovarianceScore(data, n=10_000)), mi.GaussianTradeOff(0.1)).verdict)
-        CONFIRMED
+    >>> import mipsim as mi
+    >>> data = mi.Gaussian(0.0, 1.0, d=100)
+    >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10_000, target=[1.0] * 100)
+    >>> print(compare_exact(game.exact(mi.CovarianceScore(data, n=10_000)), mi.GaussianTradeOff(0.1)).verdict)
+    CONFIRMED
     """
     check_claim("claim", claim)
     requested = choice("kind", kind, _KINDS)

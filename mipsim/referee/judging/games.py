@@ -66,15 +66,14 @@ def estimated(
     `claimed`: the claimed curve; `games`: in each world; `seed`: in [0, 2^62); `errors`: standard errors, > 0; a limit
     has the failure probability of as many.
 
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> shift = Samplers(lambda g, n: g.standard_normal(n), lambda g, n: 1.0 + g.standard_normal(n))
-        >>> gap, low, high = estimated(GaussianTradeOff(1.0), shift, 10_000, 0, 6.0)
-        >>> bool((low < 0.0).all() and (high > 0.0).all())  # 6 standard errors: 2e-9 each
-        True
-        >>> apart = Samplers(lambda g, n: g.standard_normal(n), lambda g, n: 100.0 + g.standard_normal(n))
-        >>> bool(estimated(GaussianTradeOff(1.0), apart, 10_000, 0, 6.0)[1].max() > 3.0)
-        True
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> shift = Samplers(lambda g, n: g.standard_normal(n), lambda g, n: 1.0 + g.standard_normal(n))
+    >>> gap, low, high = estimated(GaussianTradeOff(1.0), shift, 10_000, 0, 6.0)
+    >>> bool((low < 0.0).all() and (high > 0.0).all())  # 6 standard errors: 2e-9 each
+    True
+    >>> apart = Samplers(lambda g, n: g.standard_normal(n), lambda g, n: 100.0 + g.standard_normal(n))
+    >>> bool(estimated(GaussianTradeOff(1.0), apart, 10_000, 0, 6.0)[1].max() > 3.0)
+    True
     """
     curve = empirical(value, games, seed, 0.5)
     out, inside = (
@@ -314,9 +313,7 @@ def _result(
 
 def attack_named(value: Played | Samplers) -> str:
     """How the report calls the attacker.
-
-    Examples:
-        >>> attack_named(Samplers(print, print))
-        'this score'
+    >>> attack_named(Samplers(print, print))
+    'this score'
     """
     return name_of(value.attack) if isinstance(value, Played) else "this score"

@@ -257,11 +257,9 @@ def bounds_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
 
 def rates_of(curve: Beta | Curve, label: str, alpha: np.ndarray) -> np.ndarray:
     """FNR and TPR at the FPRs alpha, the middle of `bounds_of`, shape (2, m): either is accurate where the other has lost its digits.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> rates_of(GaussianTradeOff(0.0), "", np.array([1e-20])).tolist()
-        [[1.0], [1e-20]]
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> rates_of(GaussianTradeOff(0.0), "", np.array([1e-20])).tolist()
+    [[1.0], [1e-20]]
     """
     return middle_of(bounds_of(curve, label, alpha))
 
@@ -309,10 +307,8 @@ def _name(curve: object) -> str:
 
 def gap_of(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
     """Phi^-1(upper) - Phi^-1(lower) for FNR and TPR of two curves at the same points, each of shape (2, m).
-
-    Examples:
-        >>> gap_of(np.array([[0.5], [0.5]]), np.array([[1.0], [0.0]])).tolist()
-        [-inf]
+    >>> gap_of(np.array([[0.5], [0.5]]), np.array([[1.0], [0.0]])).tolist()
+    [-inf]
     """
     ways = [np.where(rate[0] > 0.5, -rate[1], rate[0]) for rate in (upper, lower)]
     return probit_gap(*ways)
@@ -365,12 +361,11 @@ def law_errors(alpha: np.ndarray, wanted: np.ndarray, actual: np.ndarray, gap: n
     `alpha`: FPRs, shape (m,); `wanted`: the claim's FNR and TPR there, shape (2, m); `actual`: the distribution's
     `bounds_of` there, shape (4, m); `gap`: between claim and distribution, shape (m,).
 
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> g = GaussianTradeOff(1.0)
-        >>> alpha = np.array([1e-9, 0.1])
-        >>> (law_errors(alpha, rates_of(g, "", alpha), bounds_of(g, "", alpha), np.zeros(2)) < 1e-6).tolist()
-        [True, True]
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> g = GaussianTradeOff(1.0)
+    >>> alpha = np.array([1e-9, 0.1])
+    >>> (law_errors(alpha, rates_of(g, "", alpha), bounds_of(g, "", alpha), np.zeros(2)) < 1e-6).tolist()
+    [True, True]
     """
     with np.errstate(invalid="ignore"):
         wide = [np.abs(gap_of(wanted, end) - gap) for end in _ends(actual)]
@@ -395,11 +390,10 @@ def probit_gap(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
 
     So a rate near 1 keeps the digits of what it lacks to 1.
 
-    Examples:
-        >>> probit_gap(np.array([0.5, 0.0]), np.array([0.0, 0.0])).tolist()
-        [inf, 0.0]
-        >>> round(float(probit_gap(np.array([-1e-20]), np.array([-1e-19]))[0]), 4)
-        0.2491
+    >>> probit_gap(np.array([0.5, 0.0]), np.array([0.0, 0.0])).tolist()
+    [inf, 0.0]
+    >>> round(float(probit_gap(np.array([-1e-20]), np.array([-1e-19]))[0]), 4)
+    0.2491
     """
     with np.errstate(invalid="ignore"):
         gap = _probit(upper) - _probit(lower)

@@ -216,9 +216,8 @@ def which_points(own: int, total: int, ends: int, spread: int) -> str:
     """What points were judged, in words.
     `own`: listed by the statement; `ends`: corners of the domain; `spread`: over the domain.
 
-    Examples:
-        >>> which_points(2, 6, 0, 4)
-        '2 of its own, 4 spread over it'
+    >>> which_points(2, 6, 0, 4)
+    '2 of its own, 4 spread over it'
     """
     rest = total - own - ends - spread
     parts = (

@@ -46,11 +46,9 @@ def law_of(played: Played) -> ExactTradeOff | None:
 
 def exact_route(curve: object) -> str:
     """What a verdict by a curve without games rests on.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> exact_route(GaussianTradeOff(1.0))
-        'exact curve'
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> exact_route(GaussianTradeOff(1.0))
+    'exact curve'
     """
     if not isinstance(curve, ExactTradeOff):
         return "exact curve"
@@ -92,10 +90,9 @@ def probits_of(claimed: AbstractTradeOff, bound: float, floor: float) -> float:
 
     Between two FPRs of the grid all curves fall, so that the ends of the cell bound what is inside.
 
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> 0.039 < probits_of(GaussianTradeOff(1.0), 0.001, 0.01) < 0.12
-        True
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> 0.039 < probits_of(GaussianTradeOff(1.0), 0.001, 0.01) < 0.12
+    True
     """
     alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), 4001))
     fnr = np.asarray(claimed.beta(alpha), float)
@@ -273,11 +270,10 @@ def quick_look(
     The strain is how far the statement is broken, proven errors and rounding left out of it: for bounds the gap itself, in
     its unit; for equalities the gap in tolerances, less 1. Positive: broken.
 
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> strain, gap = quick_look(Equality(), GaussianTradeOff(1.0), GaussianTradeOff(1.05))
-        >>> round(strain, 3), round(gap, 3)
-        (1.5, 0.05)
+    >>> from mipsim.tradeoff import GaussianTradeOff
+    >>> strain, gap = quick_look(Equality(), GaussianTradeOff(1.0), GaussianTradeOff(1.05))
+    >>> round(strain, 3), round(gap, 3)
+    (1.5, 0.05)
     """
     if isinstance(claimed, Number) or isinstance(truth, Number):
         size = size_of(kind, claimed, truth, True, "")

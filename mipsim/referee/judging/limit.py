@@ -558,10 +558,8 @@ class Fits:
 
 def power_shapes(n: np.ndarray) -> np.ndarray:
     """(n / n_1)^-q for all `POWERS`, shape (36, m).
-
-    Examples:
-        >>> power_shapes(np.array([1.0, 4.0]))[0].round(6).tolist()  # q = 1/4
-        [1.0, 0.707107]
+    >>> power_shapes(np.array([1.0, 4.0]))[0].round(6).tolist()  # q = 1/4
+    [1.0, 0.707107]
     """
     return np.exp(-POWERS[:, None] * np.log(n / n[0]))
 
@@ -571,9 +569,8 @@ def slow_shapes(n: np.ndarray) -> np.ndarray:
 
     Logarithms are of 3 n / n_1 at least, so that they are defined and positive twice over.
 
-    Examples:
-        >>> slow_shapes(np.array([100.0, 200.0])).shape
-        (22, 2)
+    >>> slow_shapes(np.array([100.0, 200.0])).shape
+    (22, 2)
     """
     x = np.log(n * max(1.0, 3.0 / n[0]))
     powers = np.exp(-np.array(SLOW_POWERS)[:, None] * (x - x[0]))
@@ -586,11 +583,10 @@ def fits(shapes: np.ndarray, y: np.ndarray, errors: np.ndarray) -> Fits:
     `shapes`: phi at the sizes, positive, shape (k, m); `y`: the sequence, shape (m,); `errors`: known standard errors, >
     0, shape (m,); the noise of the fit is added to them.
 
-    Examples:
-        >>> n = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-        >>> fitted = fits(1 / n[None, :], 3 + 2 / n, np.full(5, 1e-6))
-        >>> round(float(fitted.g[0]), 6), round(float(fitted.c[0]), 6)
-        (3.0, 2.0)
+    >>> n = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    >>> fitted = fits(1 / n[None, :], 3 + 2 / n, np.full(5, 1e-6))
+    >>> round(float(fitted.g[0]), 6), round(float(fitted.c[0]), 6)
+    (3.0, 2.0)
     """
     change = float(np.ptp(y)) or 1.0
     centred = shapes / np.exp(np.log(shapes).mean(axis=1, keepdims=True))
@@ -600,11 +596,9 @@ def fits(shapes: np.ndarray, y: np.ndarray, errors: np.ndarray) -> Fits:
 
 def second_term(shapes: np.ndarray, y: np.ndarray, errors: np.ndarray) -> float:
     """Return the g of g + c phi + b phi^2, the likeliest over the shapes and over both kinds of noise.
-
-    Examples:
-        >>> n = 2.0 ** np.arange(8)
-        >>> round(second_term(power_shapes(n), 3 + n**-0.5 - 2 / n, np.full(8, 1e-9)), 6)
-        3.0
+    >>> n = 2.0 ** np.arange(8)
+    >>> round(second_term(power_shapes(n), 3 + n**-0.5 - 2 / n, np.full(8, 1e-9)), 6)
+    3.0
     """
     best, limit = -np.inf, np.nan
     for scale in (np.ones_like(shapes), shapes):

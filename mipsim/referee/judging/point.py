@@ -280,11 +280,9 @@ def _compared(statement: Statement, at: Mapping[str, Any]) -> Any:
 
 def undefined(at: dict[str, Any], kind: Kind, words: str) -> PointResult:
     """The result where a value is NaN: nothing is known of the gap.
-
-    Examples:
-        >>> from mipsim.referee.kinds import Equality
-        >>> str(undefined({}, Equality(), "truth is undefined (NaN) here").verdict)
-        'INCONCLUSIVE'
+    >>> from mipsim.referee.kinds import Equality
+    >>> str(undefined({}, Equality(), "truth is undefined (NaN) here").verdict)
+    'INCONCLUSIVE'
     """
     return PointResult(
         parameters=at,

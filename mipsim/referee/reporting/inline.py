@@ -10,10 +10,9 @@ def inline(text: str, colours: Mapping[str, str], description: str, name: str) -
     `text`: an SVG document by matplotlib; `colours`: CSS variable -> the colour that stands for it in `text`;
     `description`: what a screen reader reads; `name`: prefix of every id.
 
-    Examples:
-        >>> file = '<?xml?><svg viewBox="0 0 9 9"><path style="fill: #010203"/></svg>'
-        >>> inline(file, {"ink": "#010203"}, "dot", "a").removeprefix('<svg viewBox="0 0 9 9" ')
-        'role="img" aria-label="dot" class="plot"><path style="fill: var(--ink)"/></svg>'
+    >>> file = '<?xml?><svg viewBox="0 0 9 9"><path style="fill: #010203"/></svg>'
+    >>> inline(file, {"ink": "#010203"}, "dot", "a").removeprefix('<svg viewBox="0 0 9 9" ')
+    'role="img" aria-label="dot" class="plot"><path style="fill: var(--ink)"/></svg>'
     """
     body = text[text.index("<svg") :].strip()
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)

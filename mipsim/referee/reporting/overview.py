@@ -26,9 +26,8 @@ def counts(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> dict[str,
     """How many "statements" and "corrections" have each `standing`, the good news first; only what occurs.
     `known`: statements among which corrections are looked up.
 
-    Examples:
-        >>> counts([], [])
-        {}
+    >>> counts([], [])
+    {}
     """
     result: dict[str, dict[str, int]] = {}
     for name, corrects in (("statements", False), ("corrections", True)):

@@ -9,10 +9,8 @@ import numpy as np
 
 def plain(value: Any) -> Any:
     """Return `value` as what JSON can hold; NumPy's numbers and arrays and non-finite floats are converted.
-
-    Examples:
-        >>> plain({"n": np.int64(3), "x": (1.0, float("-inf")), "y": float("nan")})
-        {'n': 3, 'x': [1.0, '-inf'], 'y': None}
+    >>> plain({"n": np.int64(3), "x": (1.0, float("-inf")), "y": float("nan")})
+    {'n': 3, 'x': [1.0, '-inf'], 'y': None}
     """
     if value is None or isinstance(value, (str, bool, int)):
         # str() and int() strip enums of the standard library down to what they are.

@@ -94,11 +94,9 @@ def to_svg(
 
 def drawable(evidence: CurveEvidence | TrendEvidence | None) -> bool:
     """Return whether there is anything to draw: a trend that is infinite at every size leaves an empty frame.
-
-    Examples:
-        >>> none = np.full(2, np.inf)
-        >>> drawable(None), drawable(TrendEvidence(np.array([10, 100]), none, none, none, 0.1))
-        (False, False)
+    >>> none = np.full(2, np.inf)
+    >>> drawable(None), drawable(TrendEvidence(np.array([10, 100]), none, none, none, 0.1))
+    (False, False)
     """
     if isinstance(evidence, TrendEvidence):
         return bool(np.isfinite(evidence.gap).any())

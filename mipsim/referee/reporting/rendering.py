@@ -61,9 +61,8 @@ def document(template: str, *, scripted: bool = False, **words: Any) -> str:
     about, for the title of the window), `note` (what the reader must know first) and `data` (the file beside it that
     holds the same).
 
-    Examples:
-        >>> document("document.html", title="A & B", lead="words").count("A &amp; B")
-        2
+    >>> document("document.html", title="A & B", lead="words").count("A &amp; B")
+    2
     """
     from markupsafe import Markup
 

@@ -16,20 +16,16 @@ _STEP = re.compile(r"(?<=[.:;]) +(?=\((?:[ivx]{1,4}|[A-Z]|[0-9]{1,2})\) )")
 
 def paragraphs(text: str) -> list[str]:
     """A long text in parts: its own lines, and each step of a proof by itself.
-
-    Examples:
-        >>> paragraphs("Two steps. (i) First, by (ii). (ii) Two.")
-        ['Two steps.', '(i) First, by (ii).', '(ii) Two.']
+    >>> paragraphs("Two steps. (i) First, by (ii). (ii) Two.")
+    ['Two steps.', '(i) First, by (ii).', '(ii) Two.']
     """
     return [part for line in text.strip().splitlines() for part in _STEP.split(line.strip()) if part]
 
 
 def interval(ends: Sequence[float]) -> str:
     """Write an interval; "exact" where it is a single point, a dash where there is none.
-
-    Examples:
-        >>> interval((-0.001, float("inf"))), interval((0.3, 0.3)), interval((float("nan"), float("nan")))
-        ('[−0.001, ∞]', 'exact', '–')
+    >>> interval((-0.001, float("inf"))), interval((0.3, 0.3)), interval((float("nan"), float("nan")))
+    ('[−0.001, ∞]', 'exact', '–')
     """
     if ends[0] == ends[1]:
         return "exact"
@@ -48,10 +44,8 @@ def gap(value: float, ends: Sequence[float]) -> str:
 
 def count(value: float) -> str:
     """Write a whole number, as of games: groups of three digits up to a million, then short.
-
-    Examples:
-        >>> [count(x) for x in (0, 20_000, 1_000_000, 12_345_678, 3_000_000_000)]
-        ['0', '20,000', '1M', '12.3M', '3G']
+    >>> [count(x) for x in (0, 20_000, 1_000_000, 12_345_678, 3_000_000_000)]
+    ['0', '20,000', '1M', '12.3M', '3G']
     """
     for size, letter in ((10**9, "G"), (10**6, "M")):
         if value >= size:
@@ -61,10 +55,8 @@ def count(value: float) -> str:
 
 def duration(seconds: float) -> str:
     """Write a time.
-
-    Examples:
-        >>> [duration(x) for x in (0.004, 3.14, 75.0, 5000.0)]
-        ['0.00 s', '3.1 s', '1 min 15 s', '1 h 23 min']
+    >>> [duration(x) for x in (0.004, 3.14, 75.0, 5000.0)]
+    ['0.00 s', '3.1 s', '1 min 15 s', '1 h 23 min']
     """
     if seconds < 1:
         return f"{seconds:.2f} s"
@@ -78,10 +70,8 @@ def duration(seconds: float) -> str:
 
 def parameters(values: Mapping[str, Any]) -> str:
     """Write the parameters of a point on a single line.
-
-    Examples:
-        >>> parameters({"n": 1000, "rho": 0.5, "law": "Bernoulli", "p": [0.1, 0.2]})
-        'n = 1000, rho = 0.5, law = Bernoulli, p = [0.1, 0.2]'
+    >>> parameters({"n": 1000, "rho": 0.5, "law": "Bernoulli", "p": [0.1, 0.2]})
+    'n = 1000, rho = 0.5, law = Bernoulli, p = [0.1, 0.2]'
     """
     return ", ".join(f"{name} = {parameter(value)}" for name, value in values.items())
 
@@ -101,10 +91,8 @@ def parameter(value: Any) -> str:
 
 def reached(reach: Any) -> str:
     """Write from where to where a parameter may go with the statement still broken, or for which of its values it is.
-
-    Examples:
-        >>> reached({"low": 1, "high": 2.5}), reached(["a", "b"])
-        ('from 1 to 2.5', '= a, b')
+    >>> reached({"low": 1, "high": 2.5}), reached(["a", "b"])
+    ('from 1 to 2.5', '= a, b')
     """
     if not isinstance(reach, Mapping):
         return f"= {', '.join(map(str, reach))}"
@@ -116,10 +104,8 @@ def reached(reach: Any) -> str:
 
 def point_anchor(name: str, point: Mapping[str, Any]) -> str:
     """The anchor of a judged point in the page: that of its statement and eight digits of its parameters, the same in every run.
-
-    Examples:
-        >>> point_anchor("square", {"x": 1.0})
-        'square.857628e4'
+    >>> point_anchor("square", {"x": 1.0})
+    'square.857628e4'
     """
     report = json.dumps(plain(dict(point)), sort_keys=True)
     return f"{name}.{hashlib.sha256(report.encode()).hexdigest()[:8]}"

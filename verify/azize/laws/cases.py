@@ -30,10 +30,8 @@ class Coordinate:
     @property
     def moments(self) -> tuple[float, float]:
         """(mean, variance) of the law.
-
-        Examples:
-            >>> Coordinate("exponential", 1.0, 1.0, 2.0).moments
-            (2.0, 4.0)
+        >>> Coordinate("exponential", 1.0, 1.0, 2.0).moments
+        (2.0, 4.0)
         """
         law = LAWS[self.law](self.parameter)
         return float(law.mean[0]), float(law.variance[0])

@@ -26,10 +26,8 @@ def law_of(family: Family) -> Any:
 
 def partial_moments(family: Family, low: float, high: float) -> tuple[float, float]:
     """(E[X; low <= X <= high], E[X^2; ...]) in closed form; the symmetric laws from -high to high only.
-
-    Examples:
-        >>> print(partial_moments(("gamma", 1.0, 0.0), 0.0, np.inf), partial_moments(("uniform", 0.0, 0.0), -0.5, 0.5))
-        (1.0, 2.0) (0.0, 0.041666666666666664)
+    >>> print(partial_moments(("gamma", 1.0, 0.0), 0.0, np.inf), partial_moments(("uniform", 0.0, 0.0), -0.5, 0.5))
+    (1.0, 2.0) (0.0, 0.041666666666666664)
     """
     name, a, b = family
     if name == "gamma":
@@ -69,9 +67,8 @@ def on_values(d: int, radius: float) -> tuple[float, float]:
 
     Coordinates have the values -2 ... 2 with probabilities .05, .2, .5, .2, .05, times 1 ... 5.
 
-    Examples:
-        >>> print([round(found, 4) for found in on_values(2, 2.0)])
-        [0.3846, 0.65]
+    >>> print([round(found, 4) for found in on_values(2, 2.0)])
+    [0.3846, 0.65]
     """
     small, atoms = np.arange(-2.0, 3.0), np.array([0.05, 0.2, 0.5, 0.2, 0.05])
     points = np.stack(np.meshgrid(*[small] * d, indexing="ij"), axis=-1).reshape(-1, d)

@@ -16,10 +16,9 @@ def bernoulli_data_sets(p: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Every data set of n Bernoulli(p) records, shape (2^(n d), n, d), and its probability.
     Raises ValueError if there are more than 2^20 of them.
 
-    Examples:
-        >>> sets, probability = bernoulli_data_sets(np.array([0.5]), 2)
-        >>> sets.shape, float(probability.sum())
-        ((4, 2, 1), 1.0)
+    >>> sets, probability = bernoulli_data_sets(np.array([0.5]), 2)
+    >>> sets.shape, float(probability.sum())
+    ((4, 2, 1), 1.0)
     """
     p = finite_vector("p", p)
     cells = sample_size(n) * p.shape[0]
@@ -35,10 +34,9 @@ def mean_game(p: Array, n: int, target: Array, kept: int | None = None) -> tuple
     `p`: Bernoulli parameters, shape (d,); `n`: records; `target`: z*, shape (d,); any real point; `kept`: k rows sampled
     without replacement; None keeps all n.
 
-    Examples:
-        >>> outputs, out, inside = mean_game(np.array([0.5]), 2, np.array([1.0]))
-        >>> print(outputs.ravel(), out, inside)
-        [0.  0.5 1. ] [0.25 0.5  0.25] [0.  0.5 0.5]
+    >>> outputs, out, inside = mean_game(np.array([0.5]), 2, np.array([1.0]))
+    >>> print(outputs.ravel(), out, inside)
+    [0.  0.5 1. ] [0.25 0.5  0.25] [0.  0.5 0.5]
     """
     sets, probability = bernoulli_data_sets(p, n)
     target = finite_vector("target", target, sets.shape[2])
@@ -62,10 +60,8 @@ def mean_game(p: Array, n: int, target: Array, kept: int | None = None) -> tuple
 
 def roc_vertices(score: np.ndarray, out: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(FPR, TPR) of the tests "score > threshold" over all thresholds, from (0, 0) to (1, 1); ties stay together.
-
-    Examples:
-        >>> print(*roc_vertices(np.array([0.0, 1.0]), np.array([0.75, 0.25]), np.array([0.5, 0.5])))
-        [0.   0.25 1.  ] [0.  0.5 1. ]
+    >>> print(*roc_vertices(np.array([0.0, 1.0]), np.array([0.75, 0.25]), np.array([0.5, 0.5])))
+    [0.   0.25 1.  ] [0.  0.5 1. ]
     """
     levels, index = np.unique(-np.round(score, 10), return_inverse=True)
     masses = (np.bincount(index.ravel(), world, len(levels)) for world in (out, inside))
@@ -78,10 +74,9 @@ def best_deterministic_power(out: Array, inside: Array, alpha: Array) -> tuple[A
     `out`: probabilities of the m outputs when the target is out, shape (m,), m <= 20; `inside`: the same when it is in;
     `alpha`: levels, shape (k,). Returns (power of shape (k,), chosen outputs of shape (k, m)).
 
-    Examples:
-        >>> power, chosen = best_deterministic_power(np.array([0.1, 0.6, 0.3]), np.array([0.2, 0.6, 0.2]), np.array([0.6]))
-        >>> print(power.round(3), chosen)
-        [0.6] [[False  True False]]
+    >>> power, chosen = best_deterministic_power(np.array([0.1, 0.6, 0.3]), np.array([0.2, 0.6, 0.2]), np.array([0.6]))
+    >>> print(power.round(3), chosen)
+    [0.6] [[False  True False]]
     """
     m = len(out)
     if 2**m > LARGEST:
@@ -94,10 +89,8 @@ def best_deterministic_power(out: Array, inside: Array, alpha: Array) -> tuple[A
 
 def subset_sums(probability: np.ndarray) -> np.ndarray:
     """The sums over all 2^m subsets of m numbers; bit j of a subset's place says whether number j is in it.
-
-    Examples:
-        >>> subset_sums(np.array([0.25, 0.5])).tolist()
-        [0.0, 0.25, 0.5, 0.75]
+    >>> subset_sums(np.array([0.25, 0.5])).tolist()
+    [0.0, 0.25, 0.5, 0.75]
     """
     sums = np.zeros(1)
     for item in probability:
@@ -107,10 +100,8 @@ def subset_sums(probability: np.ndarray) -> np.ndarray:
 
 def best_randomised_power(out: np.ndarray, inside: np.ndarray, alpha: float) -> float:
     """The largest power of any test of size <= alpha: the upper hull of all sets of outputs.
-
-    Examples:
-        >>> best_randomised_power(np.array([0.5, 0.5]), np.array([0.2, 0.8]), 0.25)
-        0.4
+    >>> best_randomised_power(np.array([0.5, 0.5]), np.array([0.2, 0.8]), 0.25)
+    0.4
     """
     sizes, powers = subset_sums(out), subset_sums(inside)
     order = np.lexsort((-powers, sizes))
@@ -135,9 +126,8 @@ def random_target_advantage(p: np.ndarray, n: int, test: Test) -> float:
     `p`: Bernoulli parameters, shape (d,); `n`: records; `test`: (target of shape (d,), outputs of shape (m, d)) ->
     probabilities of guessing "in", shape (m,).
 
-    Examples:
-        >>> round(random_target_advantage(np.array([0.5]), 2, lambda z, o: (z == (o[:, 0] > 0.5)).astype(float)), 6)
-        0.25
+    >>> round(random_target_advantage(np.array([0.5]), 2, lambda z, o: (z == (o[:, 0] > 0.5)).astype(float)), 6)
+    0.25
     """
     sets, probability = bernoulli_data_sets(p, n)
     outputs = sets.mean(axis=1)

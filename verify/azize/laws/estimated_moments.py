@@ -42,9 +42,8 @@ def effective(weights: np.ndarray, direction: np.ndarray, covariance: np.ndarray
     For Gaussian gradients the exact FNR at FPR alpha is Phi((Phi^-1(1 - alpha) - mu) sqrt(n / (n - 1))) at every n: it
     falls with mu, so two linear scores are ordered as their mu are.
 
-    Examples:
-        >>> print(effective(np.array([2.0, 0.0]), np.array([3.0, 4.0]), np.eye(2), 9))
-        1.0
+    >>> print(effective(np.array([2.0, 0.0]), np.array([3.0, 4.0]), np.eye(2), 9))
+    1.0
     """
     spread = np.einsum("...i,ij,...j->...", weights, covariance, weights)
     return weights @ direction / np.sqrt(n * spread)
@@ -65,9 +64,8 @@ def mean_share(references: int, d: int, distance: float) -> float:
 
     Source: derived here; Reed, Mallett & Brennan (1974) for the Beta law; Mardia & Jupp (2000), section 9.3.
 
-    Examples:
-        >>> print(round(mean_share(40, 20, 20.0), 4), round(mean_share(20_000, 20, 20.0), 4))
-        0.7121 0.9995
+    >>> print(round(mean_share(40, 20, 20.0), 4), round(mean_share(20_000, 20, 20.0), 4))
+    0.7121 0.9995
     """
     a, b = (references - d + 1) / 2, (d - 1) / 2
     root = np.exp(gammaln(a + 0.5) + gammaln(a + b) - gammaln(a) - gammaln(a + b + 0.5))
@@ -81,10 +79,9 @@ def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -
 
     The target is typical of the law, at this distance; of sets there are 200, or as many as 4 million numbers make.
 
-    Examples:
-        >>> share = drawn_share("Gaussian", 5, 10_000, 5.0, 0)
-        >>> round(share.value, 3), share.route
-        (1.0, 'mean of 80 drawn reference sets (seed 0)')
+    >>> share = drawn_share("Gaussian", 5, 10_000, 5.0, 0)
+    >>> round(share.value, 3), share.route
+    (1.0, 'mean of 80 drawn reference sets (seed 0)')
     """
     rng = np.random.default_rng(draw)
     target = LAWS[law](rng, (d,))
@@ -103,9 +100,8 @@ def step_problem(
 
     Variances run from 1 to `spread`: all that a rotation leaves of a covariance matrix.
 
-    Examples:
-        >>> [part.round(3).tolist() for part in step_problem(3, 4.0, 2.0, 1.0, np.pi / 2)]
-        [[2.0, 0.0, 0.0], [0.0, 0.707, 0.707], [1.0, 2.0, 4.0]]
+    >>> [part.round(3).tolist() for part in step_problem(3, 4.0, 2.0, 1.0, np.pi / 2)]
+    [[2.0, 0.0, 0.0], [0.0, 0.707, 0.707], [1.0, 2.0, 4.0]]
     """
     first, across = np.eye(d)[0], np.full(d, 1 / np.sqrt(d - 1))
     across[0] = 0.0
@@ -134,9 +130,8 @@ def epoch_power(scalar: bool, size: float, spread: float, batch: int, alpha: flo
 
     The target is in either batch with probability 1/2: with it there the sum is a mixture of two normal laws.
 
-    Examples:
-        >>> print(round(epoch_power(False, 8.0, 1 / 9, 64), 3), round(epoch_power(True, 8.0, 1 / 9, 64), 3))
-        0.811 0.83
+    >>> print(round(epoch_power(False, 8.0, 1 / 9, 64), 3), round(epoch_power(True, 8.0, 1 / 9, 64), 3))
+    0.811 0.83
     """
     variances, targets = np.array([1.0, spread]), size * np.eye(2)
     weights = targets if scalar else targets / variances

@@ -55,12 +55,10 @@ class LinearProblem:
 @lru_cache(maxsize=512)
 def linear_problem(data: str, kinds: int, spread: float, draw: int) -> LinearProblem:
     """A named case of `verify.azize.laws.cases`, or `kinds` random kinds of coordinates; their sd differ by up to exp(2 spread).
-
-    Examples:
-        >>> linear_problem("uniform-corner", 1, 0.0, 0).t.round(3).tolist()
-        [1.732, -1.732]
-        >>> linear_problem("drawn", 3, 1.0, 0).share.size
-        3
+    >>> linear_problem("uniform-corner", 1, 0.0, 0).t.round(3).tolist()
+    [1.732, -1.732]
+    >>> linear_problem("drawn", 3, 1.0, 0).share.size
+    3
     """
     if data in NAMED:
         coordinates = NAMED[data].coordinates

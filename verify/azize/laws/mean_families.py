@@ -63,10 +63,8 @@ class MeanProblem:
     @classmethod
     def of(cls, at: Mapping[str, Any]) -> MeanProblem:
         """The problem at a point of a statement's domain, which may have more parameters or fewer.
-
-        Examples:
-            >>> MeanProblem.of({"data": "gamma", "rho": 0.5}).data
-            'gamma'
+        >>> MeanProblem.of({"data": "gamma", "rho": 0.5}).data
+        'gamma'
         """
         return cls(**{item.name: at[item.name] for item in fields(cls) if item.name in at})
 

@@ -30,12 +30,10 @@ THIRD: dict[str, Callable[[float], float]] = {
 
 class NormalCurve(AbstractTradeOff):
     """The curve of a single score that is normal in both worlds up to a proven error; it need not be convex.
-
-    Examples:
-        >>> curve = NormalCurve(1.0, 1.0, 0.01, 0.01)
-        >>> low, high = curve.beta_bounds(np.array([0.5]))
-        >>> print(low.round(3), high.round(3))
-        [0.143] [0.175]
+    >>> curve = NormalCurve(1.0, 1.0, 0.01, 0.01)
+    >>> low, high = curve.beta_bounds(np.array([0.5]))
+    >>> print(low.round(3), high.round(3))
+    [0.143] [0.175]
     """
 
     mu: float  # mean with the target in less mean without, in standard deviations of the score without
@@ -77,11 +75,10 @@ def linear_curve(
     `weight`: w_j sd_j of a single coordinate of each group, shape (G,); `t`: (z_j - mean_j) / sd_j, shape (G,); `third`:
     E|Z_j - mean_j|^3 / sd_j^3, shape (G,); `count`: coordinates of each group, shape (G,); `n`: rows, >= 2.
 
-    Examples:
-        >>> one = np.ones(1)
-        >>> curve = linear_curve(one, one, 1.6 * one, np.array([100.0]), 100)
-        >>> print(curve.mu, round(curve.error_out, 6))
-        1.0 0.00896
+    >>> one = np.ones(1)
+    >>> curve = linear_curve(one, one, 1.6 * one, np.array([100.0]), 100)
+    >>> print(curve.mu, round(curve.error_out, 6))
+    1.0 0.00896
     """
     spread = float(np.sum(count * weight**2))
     mu = float(np.sum(count * weight * t)) / np.sqrt(n * spread)
@@ -106,10 +103,9 @@ def sum_law(terms: Sequence[tuple[float, float, World]]) -> NearlyNormal:
     |Phi(x + a) - Phi(x)| <= 0.4 |a| and |Phi(x sqrt(1 + e)) - Phi(x)| <= 0.25 |e| turn errors and spreads of moments into errors
     of the law (for e >= -1/2; a spread by the Cauchy-Schwarz inequality, E|X - EX| <= sd).
 
-    Examples:
-        >>> law = sum_law([(2.0, 100.0, World(0.5, 1.0, 1.0))])
-        >>> print(law.mean, law.variance, round(law.error, 9))
-        100.0 400.0 0.056
+    >>> law = sum_law([(2.0, 100.0, World(0.5, 1.0, 1.0))])
+    >>> print(law.mean, law.variance, round(law.error, 9))
+    100.0 400.0 0.056
     """
     mean = sum(w * count * item.mean for w, count, item in terms)
     variance = sum(w**2 * count * item.variance for w, count, item in terms)
@@ -133,9 +129,7 @@ def sum_curve(out: NearlyNormal, inside: NearlyNormal) -> NormalCurve:
 
 def law_third(laws: Sequence[tuple[str, float]]) -> np.ndarray:
     """Third absolute standardised moments of (law, parameter) pairs.
-
-    Examples:
-        >>> print(law_third([("bernoulli", 0.5), ("uniform", 1.0)]).round(4))
-        [1.    1.299]
+    >>> print(law_third([("bernoulli", 0.5), ("uniform", 1.0)]).round(4))
+    [1.    1.299]
     """
     return np.array([THIRD[law](parameter) for law, parameter in laws])

@@ -34,12 +34,11 @@ class ProductTradeOff(AbstractTradeOff):
 
     Source: Blackwell (1953), for the order of experiments, which products keep.
 
-    Examples:
-        >>> from verify.azize.laws.terms import binomial_terms
-        >>> curve = product_tradeoff([BracketedTerms.exactly(binomial_terms(100, 0.5, 1, 100))])  # m = 1: nearly 1-GDP
-        >>> low, high = curve.beta_bounds(0.1)
-        >>> print(round(float(low), 2), bool(0 < high - low < 1e-4))
-        0.61 True
+    >>> from verify.azize.laws.terms import binomial_terms
+    >>> curve = product_tradeoff([BracketedTerms.exactly(binomial_terms(100, 0.5, 1, 100))])  # m = 1: nearly 1-GDP
+    >>> low, high = curve.beta_bounds(0.1)
+    >>> print(round(float(low), 2), bool(0 < high - low < 1e-4))
+    0.61 True
     """
 
     losses: LossSum  # the sum of the tables' log ratios

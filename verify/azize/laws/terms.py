@@ -49,10 +49,9 @@ def binomial_terms(n: int, p: float, z: int, count: int) -> Terms:
     The same table serves a law with rationally independent atoms: the sum then reveals how often the target's atom
     occurs, so with p its probability and z = 1 this is the exact law of the likelihood ratio.
 
-    Examples:
-        >>> terms = binomial_terms(2, 0.5, 1, 1)
-        >>> print(terms.out, terms.inside, terms.ratio.round(3))
-        [0.25 0.5  0.25] [0.  0.5 0.5] [ -inf 0.    0.693]
+    >>> terms = binomial_terms(2, 0.5, 1, 1)
+    >>> print(terms.out, terms.inside, terms.ratio.round(3))
+    [0.25 0.5  0.25] [0.  0.5 0.5] [ -inf 0.    0.693]
     """
     reach = _REACH * np.sqrt(n * p * (1 - p)) + _MORE
     low, high = max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1)

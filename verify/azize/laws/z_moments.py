@@ -39,11 +39,9 @@ Worlds = tuple[World, World]
 @dataclass(frozen=True)
 class Piece:
     """`share` of the coordinates: a scalar Z-estimator with a target record.
-
-    Examples:
-        >>> out, inside = mean_piece(0.0, 1.0, 2.0).worlds(100)  # a target two standard deviations out moves the mean
-        >>> print(out.mean, inside.mean, inside.variance)
-        0.0 0.2 0.99
+    >>> out, inside = mean_piece(0.0, 1.0, 2.0).worlds(100)  # a target two standard deviations out moves the mean
+    >>> print(out.mean, inside.mean, inside.variance)
+    0.0 0.2 0.99
     """
 
     # theta, derivative, psi, spread: theta_0, V, psi at the target, E psi^2

@@ -182,11 +182,9 @@ class GrowingCurve:
 
     def power_at(self, alpha: float) -> tuple[float, float]:
         """(low, high) of the power of the test of this FPR that rejects large scores.
-
-        Examples:
-            >>> low, high = GrowingCurve(401, 200, 1.5).power_at(0.1)  # the limit is 0.144
-            >>> print(0.14 < low < high < 0.15)
-            True
+        >>> low, high = GrowingCurve(401, 200, 1.5).power_at(0.1)  # the limit is 0.144
+        >>> print(0.14 < low < high < 0.15)
+        True
         """
         outer = 2 / self.cells
         low, high = self._ends(self.n - self.p + 1)

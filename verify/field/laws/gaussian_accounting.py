@@ -22,9 +22,8 @@ def log_delta(epsilon: float, mu: float) -> Number:
 
     Source: Balle & Wang (2018), theorem 8.
 
-    Examples:
-        >>> round(10 ** log_delta(1.0, 1.0).value, 6)
-        0.126937
+    >>> round(10 ** log_delta(1.0, 1.0).value, 6)
+    0.126937
     """
     first = float(log_ndtr(mu / 2.0 - epsilon / mu))
     second = epsilon + float(log_ndtr(-mu / 2.0 - epsilon / mu))
@@ -130,9 +129,8 @@ def limit_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> 
 
     Source: Bu, Dong, Long, Su (2020), section 3.
 
-    Examples:
-        >>> round(limit_epsilon(0.5, 0.001, 10_000, -5.0), 2)
-        3.06
+    >>> round(limit_epsilon(0.5, 0.001, 10_000, -5.0), 2)
+    3.06
     """
     mu = rate * math.sqrt(steps * math.expm1(1.0 / sigma**2))
     return float(mi.GaussianTradeOff(mu).epsilon(10.0**log10_delta))

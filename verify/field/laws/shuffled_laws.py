@@ -27,9 +27,8 @@ def shuffled_epsilon(sigma: float, steps: int, delta: float) -> float:
 
     Source: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang (2024), section 4.
 
-    Examples:
-        >>> round(shuffled_epsilon(0.8, 1000, 1e-5), 2), round(shuffled_epsilon(0.5, 1000, 1e-5), 2)
-        (5.24, 10.0)
+    >>> round(shuffled_epsilon(0.8, 1000, 1e-5), 2), round(shuffled_epsilon(0.5, 1000, 1e-5), 2)
+    (5.24, 10.0)
     """
     c = np.linspace(0.0, 4.0 + 8.0 * sigma, 4001)
     others = (steps - 1) * log_ndtr(c / sigma)

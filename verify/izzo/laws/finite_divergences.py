@@ -8,9 +8,8 @@ def least_delta(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
     """Return the least delta of (epsilon, delta)-DP for a single pair of output laws, in both directions: sum max(p - e^epsilon q, 0).
     `first`: probabilities, shape (m,); `second`: the same; `epsilon`: >= 0.
 
-    Examples:
-        >>> least_delta(np.array([1.0, 0.0]), np.array([0.5, 0.5]), 0.0)
-        0.5
+    >>> least_delta(np.array([1.0, 0.0]), np.array([0.5, 0.5]), 0.0)
+    0.5
     """
     result = []
     for p, q in ((first, second), (second, first)):
@@ -26,11 +25,10 @@ def renyi_divergence(first: np.ndarray, second: np.ndarray, order: float) -> flo
 
     Source: Renyi (1961); van Erven and Harremoes (2014), "Renyi divergence and Kullback-Leibler divergence".
 
-    Examples:
-        >>> renyi_divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.5)
-        inf
-        >>> round(renyi_divergence(np.array([0.97, 0.03]), np.array([0.03, 0.97]), 1000.0), 3)
-        3.476
+    >>> renyi_divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.5)
+    inf
+    >>> round(renyi_divergence(np.array([0.97, 0.03]), np.array([0.03, 0.97]), 1000.0), 3)
+    3.476
     """
     if order > 1 and (first[second == 0] > 0).any():
         return float("inf")

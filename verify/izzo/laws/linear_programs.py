@@ -16,10 +16,9 @@ def adjacent_pairs(flags: np.ndarray) -> np.ndarray:
     """Pairs (i, j), i < j, of the sets that differ by a replaced record: int, shape (pairs, 2).
     `flags`: sets of the same size as membership flags, shape (m, n), as from `subsets`.
 
-    Examples:
-        >>> from verify.izzo.laws.subset_enumeration import subsets
-        >>> len(adjacent_pairs(subsets(4, 2)))  # each of the 6 sets has 4 neighbours
-        12
+    >>> from verify.izzo.laws.subset_enumeration import subsets
+    >>> len(adjacent_pairs(subsets(4, 2)))  # each of the 6 sets has 4 neighbours
+    12
     """
     member = flags.astype(np.int32)
     common = member @ member.T
@@ -38,10 +37,9 @@ def largest_dp_eta(n: int, epsilon: float, delta: float) -> tuple[float, float]:
     `n`: records, even; C(n, n/2) unknowns; `epsilon`: from 0 to 15: beyond, the solver takes e^-epsilon for 0; `delta`:
     in [0, 1]. Returns (low, high), usually within 1e-12: eta of an algorithm, and what no algorithm exceeds, to rounding.
 
-    Examples:
-        >>> low, high = largest_dp_eta(4, np.log(3.0), 0.0)
-        >>> round(low, 9), round(high, 9)
-        (0.25, 0.25)
+    >>> low, high = largest_dp_eta(4, np.log(3.0), 0.0)
+    >>> round(low, 9), round(high, 9)
+    (0.25, 0.25)
     """
     flags = subsets(n, half(n))
     slope, slack = np.exp(number("epsilon", epsilon, 0.0, 15.0)), number("delta", delta, 0.0, 1.0)
@@ -67,10 +65,9 @@ def largest_posterior_odds(n: int, k: int, epsilon: float) -> tuple[float, float
     `n`: records; `k`: size of the training set, 1 <= k < n; `epsilon`: from 0 to 15: beyond, the solver takes e^-epsilon
     for 0. Returns (low, high) of the posterior odds; the prior ones are (n - k)/k.
 
-    Examples:
-        >>> low, high = largest_posterior_odds(4, 2, np.log(3.0))
-        >>> round(low, 9), round(high, 9)
-        (3.0, 3.0)
+    >>> low, high = largest_posterior_odds(4, 2, np.log(3.0))
+    >>> round(low, 9), round(high, 9)
+    (3.0, 3.0)
     """
     k = whole("k", k, 1)
     flags = subsets(n, k)
@@ -108,9 +105,8 @@ def matching_size(n: int, k: int) -> tuple[int, int]:
 
     Source: Izzo et al. (2024), lemma 12; Hopcroft and Karp (1973) for the matching.
 
-    Examples:
-        >>> matching_size(4, 2), matching_size(4, 1)
-        ((3, 3), (1, 3))
+    >>> matching_size(4, 2), matching_size(4, 1)
+    ((3, 3), (1, 3))
     """
     flags = subsets(n, whole("k", k, 1)).astype(np.int32)
     inside, out = flags[flags[:, 0] == 1], flags[flags[:, 0] == 0]
@@ -134,10 +130,9 @@ def bracket_injection(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
     Source: Greene and Kleitman (1976), symmetric chains by brackets.
 
-    Examples:
-        >>> before, after = bracket_injection(3, 2)
-        >>> before.astype(int).tolist(), after.astype(int).tolist()
-        ([[0, 1, 1]], [[1, 0, 1]])
+    >>> before, after = bracket_injection(3, 2)
+    >>> before.astype(int).tolist(), after.astype(int).tolist()
+    ([[0, 1, 1]], [[1, 0, 1]])
     """
     if 2 * whole("k", k, 1) < whole("n", n, 2):
         raise ValueError(f"k is {k}; it must be at least n/2 = {n / 2:g}")

@@ -15,10 +15,8 @@ LARGEST = 200_000
 
 def half(n: int) -> int:
     """Return k = n/2, or say that n records have no half.
-
-    Examples:
-        >>> half(6)
-        3
+    >>> half(6)
+    3
     """
     records = whole("n", n, 2)
     if records % 2:
@@ -31,9 +29,8 @@ def subsets(n: int, k: int) -> np.ndarray:
     `n`: records, >= 1; `k`: size of a subset, 0 <= k <= n. Raises ValueError if k exceeds n or there are more than
     200,000 subsets.
 
-    Examples:
-        >>> subsets(3, 2).astype(int).tolist()
-        [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
+    >>> subsets(3, 2).astype(int).tolist()
+    [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
     """
     n, k = whole("n", n, 1), whole("k", k, 0)
     if k > n:
@@ -50,9 +47,8 @@ def half_subsets(n: int) -> np.ndarray:
 
     Source: Izzo, Yoon, Arik, Zou (2024), definition 1.
 
-    Examples:
-        >>> half_subsets(4).shape
-        (6, 4)
+    >>> half_subsets(4).shape
+    (6, 4)
     """
     return subsets(n, half(n))
 
@@ -63,9 +59,8 @@ def outputs(algorithm: Callable[[np.ndarray], object], records: object) -> np.nd
     `records`: the data set, shape (n, d). Returns float64, shape (C(n, n/2),) or (C(n, n/2), m), in the order of
     `half_subsets`.
 
-    Examples:
-        >>> outputs(lambda rows: rows.sum(), [[1.0], [2.0], [4.0], [8.0]]).tolist()
-        [3.0, 5.0, 9.0, 6.0, 10.0, 12.0]
+    >>> outputs(lambda rows: rows.sum(), [[1.0], [2.0], [4.0], [8.0]]).tolist()
+    [3.0, 5.0, 9.0, 6.0, 10.0, 12.0]
     """
     rows = finite_matrix("records", records)
     return real_array("outputs", [np.asarray(algorithm(rows[flags])) for flags in half_subsets(len(rows))])
@@ -79,9 +74,8 @@ def finite_eta(law: object, n: int) -> np.ndarray:
 
     Source: Izzo et al. (2024), proposition 2.
 
-    Examples:
-        >>> print(finite_eta([[0.75, 0.25], [0.25, 0.75]], 2))  # randomised response with epsilon = log 3
-        [0.25 0.25]
+    >>> print(finite_eta([[0.75, 0.25], [0.25, 0.75]], 2))  # randomised response with epsilon = log 3
+    [0.25 0.25]
     """
     flags = half_subsets(n)
     table = finite_matrix("law", law)
@@ -98,9 +92,8 @@ def worlds(law: np.ndarray, n: int, target: int) -> tuple[np.ndarray, np.ndarray
     """Return the output probabilities when the target is out and when it is in, each of shape (m,).
     `law`: as for `finite_eta`, a float array; `n`: records; `target`: which of them.
 
-    Examples:
-        >>> print(*worlds(np.array([[0.75, 0.25], [0.25, 0.75]]), 2, 0))
-        [0.25 0.75] [0.75 0.25]
+    >>> print(*worlds(np.array([[0.75, 0.25], [0.25, 0.75]]), 2, 0))
+    [0.25 0.75] [0.75 0.25]
     """
     flags = half_subsets(n)[:, target]
     return law[~flags].mean(axis=0), law[flags].mean(axis=0)
@@ -113,9 +106,8 @@ def best_of_all_attacks(law: np.ndarray, n: int, target: int) -> tuple[float, fl
 
     `law`: as for `finite_eta`, a float array with few columns; `n`: records; `target`: which of them.
 
-    Examples:
-        >>> best_of_all_attacks(np.array([[0.75, 0.25], [0.25, 0.75]]), 2, 0)
-        (0.75, 0.5)
+    >>> best_of_all_attacks(np.array([[0.75, 0.25], [0.25, 0.75]]), 2, 0)
+    (0.75, 0.5)
     """
     flags = half_subsets(n)[:, target]
     guesses = np.array(list(product((0.0, 1.0), repeat=law.shape[1])))

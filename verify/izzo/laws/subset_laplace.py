@@ -19,9 +19,8 @@ def laplace_eta(values: object, scale: float, n: int) -> np.ndarray:
     the unit of the values; `n`: records. Returns eta of each target, shape (n,). A finite sum in closed form; its
     rounding is some 1e-13, which is an estimate.
 
-    Examples:
-        >>> print(laplace_eta([1.0, -1.0], 2.0, 2).round(6))  # (1 - exp(-1/2)) / 2
-        [0.196735 0.196735]
+    >>> print(laplace_eta([1.0, -1.0], 2.0, 2).round(6))  # (1 - exp(-1/2)) / 2
+    [0.196735 0.196735]
     """
     flags = half_subsets(n)
     at = finite_vector("values", values, len(flags))
@@ -33,9 +32,8 @@ def laplace_difference(at: np.ndarray, weights: np.ndarray, scale: float) -> np.
     """Integral of |sum_i w_i exp(-|x - a_i| / b) / (2 b)| over the line, shape (...), in closed form between the points.
     `at`: a, shape (m,); `weights`: w of any sign, shape (..., m); `scale`: b > 0.
 
-    Examples:
-        >>> laplace_difference(np.array([0.0]), np.array([[1.0], [-3.0]]), 2.0).tolist()
-        [1.0, 3.0]
+    >>> laplace_difference(np.array([0.0]), np.array([[1.0], [-3.0]]), 2.0).tolist()
+    [1.0, 3.0]
     """
     b = number("scale", scale, 0.0, low_open=True)
     points, index = np.unique(np.asarray(at) / b, return_inverse=True)
@@ -74,11 +72,10 @@ def scaled_laplace_eta(values: object, scales: object, n: int) -> np.ndarray:
     `values`: A(D), shape (C(n, n/2),), in the order of `half_subsets`; `scales`: b(D) >= 0, the same shape; `n`: records.
     Returns eta of each target, shape (n,); a lower bound, equal to eta but for crossings that were missed (and rounding).
 
-    Examples:
-        >>> print(scaled_laplace_eta([1.0, -1.0], [2.0, 2.0], 2).round(6))  # as laplace_eta
-        [0.196735 0.196735]
-        >>> print(scaled_laplace_eta([0.0, 0.0], [0.0, 2.0], 2))  # no noise in a world: nothing is hidden
-        [0.5 0.5]
+    >>> print(scaled_laplace_eta([1.0, -1.0], [2.0, 2.0], 2).round(6))  # as laplace_eta
+    [0.196735 0.196735]
+    >>> print(scaled_laplace_eta([0.0, 0.0], [0.0, 2.0], 2))  # no noise in a world: nothing is hidden
+    [0.5 0.5]
     """
     flags = half_subsets(n)
     a, b = finite_vector("values", values, len(flags)), finite_vector("scales", scales, len(flags))

@@ -26,11 +26,10 @@ def euclidean_shift_eta(distance: float, scale: float, dimension: int, radius: s
 
     Source: Izzo et al. (2024), theorem 9 and corollary 10; the projection of a sphere is standard.
 
-    Examples:
-        >>> round(euclidean_shift_eta(2.0, 4.0, 1), 9)  # Laplace noise: (1 - exp(-2/8)) / 2
-        0.110599608
-        >>> round(euclidean_shift_eta(2.0, 607.13, 100_000, "exponential"), 3)
-        0.291
+    >>> round(euclidean_shift_eta(2.0, 4.0, 1), 9)  # Laplace noise: (1 - exp(-2/8)) / 2
+    0.110599608
+    >>> round(euclidean_shift_eta(2.0, 607.13, 100_000, "exponential"), 3)
+    0.291
     """
     reach = 0.5 * number("distance", distance, 0.0)
     b, d = number("scale", scale, 0.0, low_open=True), whole("dimension", dimension, 1)
@@ -67,9 +66,8 @@ def planar_shift_eta(scale: float, moment: float) -> float:
 
     Source: Izzo et al. (2024), corollary 10.
 
-    Examples:
-        >>> round(planar_shift_eta(100.0, 2.0) / euclidean_shift_eta(2.0, 100.0, 2, "exponential"), 4)
-        1.0
+    >>> round(planar_shift_eta(100.0, 2.0) / euclidean_shift_eta(2.0, 100.0, 2, "exponential"), 4)
+    1.0
     """
     c, m = number("scale", scale, 0.0, 1e8, low_open=True), number("moment", moment, 2.0, 1000.0)
 

@@ -51,10 +51,9 @@ def rate(what: str, c: float, q: float, form: str, part: str, alpha: float) -> R
     `q`: in [0, 1/2]; `form`: `EQUATION_7` or `SHORT`; `part`: "j" or "jinv"; `alpha`: the FPR, in (0, 1). Returns None
     where a condition fails.
 
-    Examples:
-        >>> both = rate(BOTH, 1.0, 0.5, EQUATION_7, "j", 0.5)
-        >>> both.power, round(both.constant), rate(D, 1.0, 0.0, EQUATION_7, "j", 0.5)
-        (0.5, 73, None)
+    >>> both = rate(BOTH, 1.0, 0.5, EQUATION_7, "j", 0.5)
+    >>> both.power, round(both.constant), rate(D, 1.0, 0.0, EQUATION_7, "j", 0.5)
+    (0.5, 73, None)
     """
     if what != BOTH or q <= 0.0:
         return None

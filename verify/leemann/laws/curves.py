@@ -35,9 +35,8 @@ def polygon_of(out: np.ndarray, inside: np.ndarray) -> SampledTradeOff:
     `out`: masses of the outputs in the world out, shape (m,), summing to 1 but for tails that were left out; `inside`:
     the same in the world in.
 
-    Examples:
-        >>> polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75])).beta(0.125)
-        0.625
+    >>> polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75])).beta(0.125)
+    0.625
     """
     seen = (out > 0) | (inside > 0)
     out, inside = out[seen], inside[seen]
@@ -53,9 +52,8 @@ class LineTradeOff(AbstractTradeOff):
 
     Raises ValueError if r K is below 1600.
 
-    Examples:
-        >>> round(LineTradeOff(100.0, 100.0).beta(0.1), 4)
-        0.6114
+    >>> round(LineTradeOff(100.0, 100.0).beta(0.1), 4)
+    0.6114
     """
 
     rows: float  # r > 1
@@ -85,9 +83,8 @@ def exponential_curve(n: int, target: float) -> BoundedTradeOff:
 
     `n`: rows, >= 3; `target`: the target's gradient z > 0.
 
-    Examples:
-        >>> round(exponential_curve(100, 11.0).beta(0.1), 3)
-        0.63
+    >>> round(exponential_curve(100, 11.0).beta(0.1), 3)
+    0.63
     """
     peak = (n - 1) * target
     first, last = max(target * (1 + 1e-12), n - 9 * n**0.5), min(peak, n + target + 9 * n**0.5)
@@ -116,9 +113,8 @@ def between(chords: SampledTradeOff) -> BoundedTradeOff:
     """The convex curve that passes through the corners of a polygon: its chords lie above, and prolonged below.
     `chords`: through tests that are best at their rates, each known to `ROUNDED`.
 
-    Examples:
-        >>> [round(float(bound), 4) for bound in between(polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75]))).beta_bounds(0.5)]
-        [0.0, 0.1667]
+    >>> [round(float(bound), 4) for bound in between(polygon_of(np.array([0.75, 0.25]), np.array([0.25, 0.75]))).beta_bounds(0.5)]
+    [0.0, 0.1667]
     """
     below = PrivacyLossDistribution.below_polygon(chords).tradeoff()
     return BoundedTradeOff(below, chords, rounding=ROUNDED, sideways=ROUNDED)
@@ -126,10 +122,8 @@ def between(chords: SampledTradeOff) -> BoundedTradeOff:
 
 def lattice_curve(n: int, p: float, target: int) -> SampledTradeOff:
     """Gradients Bernoulli(p), d = 1, a target that is any whole number: Binomial(n) against z + Binomial(n - 1).
-
-    Examples:
-        >>> lattice_curve(1, 0.5, 1).beta(0.25)
-        0.5
+    >>> lattice_curve(1, 0.5, 1).beta(0.25)
+    0.5
     """
     spread = FAR * (n * p * (1 - p)) ** 0.5
     s = np.arange(max(0, int(n * p - spread)) + min(0, target), int(n * p + spread) + max(0, target) + 2)
@@ -144,9 +138,8 @@ def whole_sum(law: np.ndarray, n: int, at: np.ndarray) -> np.ndarray:
 
     `law`: masses of 0, 1, ..., shape (k,), summing to 1; `n`: draws, >= 1; `at`: neighbouring whole numbers, shape (m,).
 
-    Examples:
-        >>> whole_sum(np.array([0.5, 0.5]), 2, np.arange(8)).round(12)[:4].tolist()
-        [0.25, 0.5, 0.25, 0.0]
+    >>> whole_sum(np.array([0.5, 0.5]), 2, np.arange(8)).round(12)[:4].tolist()
+    [0.25, 0.5, 0.25, 0.0]
     """
     centre = round(float(law @ np.arange(law.size)))
     steps = np.arange(law.size) - centre
@@ -165,11 +158,9 @@ def whole_sum(law: np.ndarray, n: int, at: np.ndarray) -> np.ndarray:
 
 def discrete_curve(law: np.ndarray, n: int, target: int) -> SampledTradeOff:
     """Gradients of a law on 0, 1, ..., d = 1, and a target that is any whole number.
-
-    Examples:
-        >>> lattice, discrete = (lattice_curve(50, 0.3, 1), discrete_curve(np.array([0.7, 0.3]), 50, 1))
-        >>> bool(np.allclose(lattice.beta([0.01, 0.3]), discrete.beta([0.01, 0.3]), atol=1e-12))
-        True
+    >>> lattice, discrete = (lattice_curve(50, 0.3, 1), discrete_curve(np.array([0.7, 0.3]), 50, 1))
+    >>> bool(np.allclose(lattice.beta([0.01, 0.3]), discrete.beta([0.01, 0.3]), atol=1e-12))
+    True
     """
     values = np.arange(law.size)
     mean, spread = float(law @ values), FAR * (n * float(law @ values**2 - (law @ values) ** 2)) ** 0.5
@@ -188,9 +179,8 @@ def drawn_target_curve(d: int, n: int) -> ExactTradeOff:
 
     `d`: dimension, >= 1; `n`: rows, >= 2.
 
-    Examples:
-        >>> round(drawn_target_curve(650, 500).beta(0.1), 3)
-        0.556
+    >>> round(drawn_target_curve(650, 500).beta(0.1), 3)
+    0.556
     """
     root = whole("n", n, 2) ** 0.5
     signs = np.repeat([1.0, -1.0], d)
@@ -210,9 +200,8 @@ class FewDimensionsTradeOff(AbstractTradeOff):
     chi2_d((n - 1)K). In a cell of K the probability lies between those of the least bound with the largest noncentrality and the other way
     round; what K does beyond the cells is added to the upper ends. Between two thresholds the curve lies between their rates.
 
-    Examples:
-        >>> 0.0015 < 1.0 - FewDimensionsTradeOff(5, 10).beta(1e-4) < 0.0025
-        True
+    >>> 0.0015 < 1.0 - FewDimensionsTradeOff(5, 10).beta(1e-4) < 0.0025
+    True
     """
 
     d: int  # dimension, >= 1
@@ -272,9 +261,8 @@ class NoisySumTradeOff(AbstractTradeOff):
 
     Raises ValueError if target is below 1.
 
-    Examples:
-        >>> round(NoisySumTradeOff(1, 0.5, 0.0).beta(0.1), 6)  # that of mu = 1
-        0.610856
+    >>> round(NoisySumTradeOff(1, 0.5, 0.0).beta(0.1), 6)  # that of mu = 1
+    0.610856
     """
 
     n: int  # rows, >= 1
@@ -340,9 +328,8 @@ def long_run_curve(step: float, rate: float, steps: int) -> SampledTradeOff:
     characteristic function to have died out. Raises ValueError if the characteristic function has not died out at the
     last node.
 
-    Examples:
-        >>> round(long_run_curve(0.5, 0.05, 1024).beta(0.1), 3)
-        0.667
+    >>> round(long_run_curve(0.5, 0.05, 1024).beta(0.1), 3)
+    0.667
     """
     nodes_count, span = 600, 14.0
 

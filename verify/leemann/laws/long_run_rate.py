@@ -33,10 +33,9 @@ def moments(s: float) -> Moments:
     """The moments of the likelihood ratio, less 1, of a step that the target is in.
     `s`: mu_step, > 0.
 
-    Examples:
-        >>> m = moments(1.0)
-        >>> round(m.second, 6), m.absolute >= m.third
-        (1.718282, True)
+    >>> m = moments(1.0)
+    >>> round(m.second, 6), m.absolute >= m.third
+    (1.718282, True)
     """
     powers = [math.exp(k * (k - 1) * s * s / 2.0) for k in range(5)]
     below = [power * float(ndtr(s / 2.0 - k * s)) for k, power in enumerate(powers)]  # of E L^k, where L < 1
@@ -87,9 +86,8 @@ def game_rate(size: float, c: float) -> Rate | None:
 
     `size`: mu_step; `c`: p sqrt(t).
 
-    Examples:
-        >>> game_rate(0.6, 1.0).power, game_rate(0.3, 30.0)
-        (0.5, None)
+    >>> game_rate(0.6, 1.0).power, game_rate(0.3, 30.0)
+    (0.5, None)
     """
     if not 0.0 < c <= MOST_RATE * math.sqrt(LEAST_STEPS):
         return None
