@@ -23,11 +23,6 @@ def outer_root(
     function is near its zero.
 
     Source: Chandrupatla (1997), the method of SciPy's `find_root`.
-
-    >>> squares = np.array([2.0, 9.0])
-    >>> root = outer_root(lambda x, index: x**2 - squares[index], np.zeros(2), np.full(2, 10.0))
-    >>> print(root.round(12).tolist(), (root**2 >= squares).all())
-    [1.414213562373, 3.0] True
     """
     inner, outer = np.broadcast_arrays(np.asarray(inner, float), np.asarray(outer, float))
     from scipy.optimize import elementwise  # a fourth of a second: not when the library is imported

@@ -45,11 +45,6 @@ def by_content(
     `group`: the number of the group of each, shape (n,); `purpose`: of the choices, see
     `mipsim._content_seed.content_generator`. Returns (indices of the rows, groups with equal contents in any order; the
     place of the group of each in that order, from 0; the generator).
-
-    >>> rows = Scores(np.array([3.0, 1.0, 2.0]), np.array([True, False, True]))
-    >>> order, turn, _ = by_content(rows, np.array([1, 0, 1]), "example")
-    >>> turn.tolist() in ([0, 0, 1], [0, 1, 1])
-    True
     """
     order = np.lexsort((scores.member, scores.values, group))
     number = np.unique(group[order], return_inverse=True)[1]

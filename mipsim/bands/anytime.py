@@ -154,11 +154,7 @@ def mixture_level(failure_probability: float, thresholds: int) -> float:
 
 
 def mixture_probits(out: MixedRates, inside: MixedRates, failure_probability: float) -> np.ndarray:
-    """Half-widths of the intervals of `anytime_bounds` in standard errors, for many games, shape (K,).
-    >>> rates = MixedRates.of(np.array([5000]), 10_000)
-    >>> mixture_probits(rates, rates, 1e-3).round(2).tolist()  # 3.29 at a fixed number of games
-    [5.76]
-    """
+    """Half-widths of the intervals of `anytime_bounds` in standard errors, for many games, shape (K,)."""
     level = mixture_level(failure_probability, out.count.size)
     return np.sqrt(2.0 * (level - out.least - inside.least))
 
@@ -178,12 +174,6 @@ def anytime_bounds(
     or the claim say nothing.
 
     Source: Ville (1939); Robbins (1970); Howard, Ramdas, McAuliffe, Sekhon (2021) for beta-binomial mixtures.
-
-    >>> from mipsim.tradeoff import GaussianTradeOff
-    >>> out, inside = (MixedRates.of(np.array([x]), 1000) for x in (500, 159))
-    >>> low, high = anytime_bounds(out, inside, GaussianTradeOff(1.0), 1e-3)
-    >>> low.round(2).tolist(), high.round(2).tolist()  # -0.22 and 0.21 at a fixed number of games
-    ([-0.33], [0.34])
     """
     low, high = (_end(out, inside, claim, failure_probability, lower=lower) for lower in (True, False))
     return low, high
@@ -195,11 +185,6 @@ def refutes_bound(
     """Whether some lower end of `anytime_bounds` is above 0: no attacker is as strong as this attacker, if the claim bounds all.
 
     Most looks are ended early, where at each threshold a point on or above the claimed curve is allowed.
-
-    >>> from mipsim.tradeoff import GaussianTradeOff
-    >>> out, inside = (MixedRates.of(np.array([x]), 1000) for x in (500, 159))
-    >>> [refutes_bound(out, inside, GaussianTradeOff(mu), 1e-3) for mu in (0.5, 0.9)]
-    [True, False]
     """
     level = mixture_level(failure_probability, out.count.size)
     count = out.count[:, None]

@@ -84,12 +84,7 @@ class TabulatedCurve:
 
     @classmethod
     def below(cls, claim: AbstractTradeOff) -> TabulatedCurve:
-        """Tabulate a curve, or its lower bound where it is known between bounds.
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> low, curve = TabulatedCurve.below(GaussianTradeOff(1.0)), GaussianTradeOff(1.0)
-        >>> 0.0 <= float(curve.probit_beta(0.01) - low.probit_beta(0.01)) < 0.002
-        True
-        """
+        """Tabulate a curve, or its lower bound where it is known between bounds."""
         fnr = np.minimum(np.append(np.asarray(claim.beta(_TABLE))[1:], 0.0), 1.0 - _TABLE)
         return cls(_TABLE, np.minimum.accumulate(fnr))
 

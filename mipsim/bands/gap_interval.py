@@ -64,12 +64,6 @@ def gap_bounds(
     Returns (low, high), shape (K,), in probits; infinite where the counts or the claim say nothing.
 
     Source: Clopper and Pearson (1934); Stouffer et al. (1949); Berger and Boos, JASA 89 (1994).
-
-    >>> from mipsim.tradeoff import GaussianTradeOff
-    >>> out, inside = (ScaledRates.plain(np.array([x]), 1000) for x in (500, 159))
-    >>> low, high = gap_bounds(out, inside, GaussianTradeOff(1.0), critical_probits(1e-3, 1, 2))
-    >>> low.round(2).tolist(), high.round(2).tolist()
-    ([-0.22], [0.21])
     """
     z, box = probits
     low, high = (

@@ -196,14 +196,6 @@ def alias_entries(masses: np.ndarray, bits: int) -> np.ndarray:
     """Build Walker alias rows, thousands at once, a column of every row a step, in exact integers.
     `masses`: probabilities in units of 2^-32, int64 of shape (d, 2^bits), each row summing to 2^32; `bits`: log2 of the
     number of columns, 1 to 16. Returns the entries of a `BinomialTable`, uint32, shape (d, 2^bits).
-
-    Examples:
-        >>> entries = alias_entries(np.array([[3 * 2**30, 2**30]]), bits=1)
-        >>> BinomialTable(entries, np.zeros(1, np.int64), 1).probabilities()
-        array([[0.75, 0.25]])
-
-    A sweep: the heavy column in hand lends to the light ones in turn; when it has become light itself it borrows from
-    the next heavy column. Every step finishes a column of every row that is not done.
     """
     together = max(1, _TOGETHER >> bits)
     parts = [_alias_rows(masses[k : k + together], bits) for k in range(0, max(1, len(masses)), together)]

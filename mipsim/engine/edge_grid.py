@@ -61,12 +61,7 @@ class EdgeGrid(eqx.Module):
         return self.edges.shape[0] // self.columns + 1
 
     def bins(self, scores: Float[Array, "columns G"]) -> Int[Array, "columns G"]:
-        """How many thresholds of its column lie below each score: bin i is (edges[i-1], edges[i]]; NaN gives any bin.
-        >>> from mipsim._precision import exact_scope
-        >>> with exact_scope():
-        ...     print(EdgeGrid([np.array([0.0, 0.5, 4.0])]).bins(jnp.array([[-jnp.inf, 0.0, 0.1, 5.0]])))
-        [[0 0 1 3]]
-        """
+        """How many thresholds of its column lie below each score: bin i is (edges[i-1], edges[i]]; NaN gives any bin."""
         edges, first = jnp.asarray(self.edges), jnp.asarray(self.first)
         column = jnp.arange(self.columns, dtype=jnp.int32)[:, None]
         known = jnp.where(jnp.isnan(scores), self.start, scores)

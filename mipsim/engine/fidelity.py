@@ -150,12 +150,7 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
 
 
 def pilot_games(game: AbstractGame, sampler: AbstractSampler) -> int:
-    """How many games per world the pilot plays: a fixed function of the problem, fewer where games are slow.
-    >>> import mipsim as mi
-    >>> game = mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3]), n=4)
-    >>> pilot_games(game, build_sampler(game, mi.ScalarProduct([0.0]), "literal"))
-    4096
-    """
+    """How many games per world the pilot plays: a fixed function of the problem, fewer where games are slow."""
     if sampler.fidelity == "literal":
         return min(4096, max(32, 2**28 // game.numbers))
     if isinstance(game, AbstractMembershipGame) and sampler.draws_outputs:

@@ -58,10 +58,6 @@ class Options:
     ) -> "Options":
         """Check the arguments of `play`, before any work is done; `fidelities` are those that are allowed, where not all are.
         Raises ValueError naming the argument.
-
-        >>> options = Options.checked(1e3, 7, shard=(1, 4), devices=1)
-        >>> options.games, options.shard
-        (range(250, 500), {'index': 1, 'count': 4, 'games': [0, 1000]})
         """
         requested, places = game_range(games), local_devices(devices)
         source: Mapping[str, Any] = {"source": "given"}

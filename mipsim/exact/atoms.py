@@ -118,10 +118,6 @@ def convolve(tables: Sequence[Table], offset: float = 0.0) -> AtomsLaw | None:
 
     Scores with a term in common are ordered by their other terms. So the terms that are known to the fewest digits come last:
     what is ordered before stays so.
-
-    >>> coin = Table(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.0, 1.0]), np.zeros(2))
-    >>> print(convolve([coin, coin]).out)
-    [0.25 0.5  0.25]
     """
     item = np.ones(1)
     total: Table | None = Table(np.zeros(1), item, item, np.zeros(1))

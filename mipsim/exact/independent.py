@@ -235,11 +235,6 @@ def by_waves(v: np.ndarray, probability: np.ndarray, spacing: float, nodes: np.n
     `v`: values of g coordinates, shape (g, K); `probability`: of the worlds, shape (2, g, K); `spacing`: of the
     frequencies; `nodes`: whole numbers, rising, shape (T,). Returns for each world (values, bounds on the errors), both
     of shape (g, T).
-
-    >>> coin = np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5)
-    >>> value, error = by_waves(*coin, np.pi / 2, np.arange(3))[0]
-    >>> bool((np.abs(value - [1.0, 0.5 + 0.5j, 0.0]) <= error).all())
-    True
     """
     last = int(nodes.max())
     fine = 2 ** int(np.ceil(np.log2(last + 1.0) / 2))
@@ -416,10 +411,6 @@ def _merged(values: np.ndarray, masses: np.ndarray, rounding: float) -> tuple[np
 def lattice_powers(stacks: tuple[Stack, ...]) -> tuple[tuple[Stack, ...], np.ndarray]:
     """Replace tables of equidistant values that occur many times by the table of their sum, where that is small.
     Returns (the stacks, a bound on the probability that this moves in each world, shape (2,)).
-
-    >>> coin = Stack(np.array([[0.0, 1.0]]), np.full((2, 1, 2), 0.5), np.array([[2], [2]]))
-    >>> print(lattice_powers((coin,))[0][0].probability[0])
-    [[0.25 0.5  0.25]]
     """
     result: list[Stack] = []
     moved = np.zeros(2)

@@ -59,14 +59,6 @@ def gaussian_output_law(
     `attack`: scores (target, output); `target`: the first argument of its score, shape (d,); `centres`: of the output
     without and with the record, shape (2, d); `covariances`: likewise, each of variances (d,) or full (d, d);
     `inclusion`: the probability that the record takes part in the "in" world.
-
-    >>> import mipsim as mi
-    >>> from mipsim._precision import exact_scope
-    >>> zeros, ones = np.zeros(2), np.ones(2)
-    >>> with exact_scope():
-    ...     law = gaussian_output_law(mi.Magnitude(), zeros, np.stack([zeros, ones]), [ones, ones], 1.0)
-    >>> print(law.sf(2.0, inside=False).round(6))  # exp(-1)
-    0.367879
     """
     spread = np.sqrt([c if c.ndim == 1 else np.diagonal(c) for c in covariances])
     probes = np.random.default_rng(0).normal(size=(6, centres.shape[1])) * 3.0  # six points of each world

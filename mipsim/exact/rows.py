@@ -106,11 +106,5 @@ def row_of(data: AbstractDistribution, weights: np.ndarray) -> AbstractRow | Non
     """The law of weights . record, or None where none is known. New data laws register here, a function each.
 
     A law of a single coordinate stands for as many independent copies as there are weights.
-
-    >>> import mipsim as mi, numpy as np
-    >>> import mipsim.exact.discrete_rows
-    >>> row = row_of(mi.Bernoulli([0.5]), np.ones(1))
-    >>> print(row.cumulant(np.array([2.0 + 0j])).real, np.log(np.cosh(1.0)))
-    [0.43378083] 0.4337808304830271
     """
     return None

@@ -248,11 +248,7 @@ def how_to_declare(attack: AbstractAttack) -> str:
 
 
 def premise_of(attack: AbstractAttack, target: np.ndarray) -> str:
-    """What the class of a user's attack says of its score and its operations do not show; empty if nothing.
-    >>> import mipsim as mi
-    >>> premise_of(mi.ScalarProduct([0.0]), np.zeros(1))
-    ''
-    """
+    """What the class of a user's attack says of its score and its operations do not show; empty if nothing."""
     if type(attack).__module__.partition(".")[0] == "mipsim" or isinstance(attack, AbstractLinearAttack):
         return ""
     z, number = jnp.asarray(target), jnp.zeros(())

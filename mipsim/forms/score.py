@@ -30,11 +30,7 @@ def line_at(attack: AbstractLinearAttack, target: np.ndarray) -> tuple[np.ndarra
 
 
 def weights_at(attack: AbstractLinearAttack, target: np.ndarray) -> np.ndarray:
-    """The weights alone: an offset that nobody needs takes as long to compile.
-    >>> import mipsim as mi
-    >>> print(weights_at(mi.ScalarProduct([0.0, 1.0]), np.ones(2)))
-    [1. 0.]
-    """
+    """The weights alone: an offset that nobody needs takes as long to compile."""
     return np.asarray(attack.weights(jnp.asarray(target)), dtype=np.float64)
 
 

@@ -71,11 +71,7 @@ class Expansion(eqx.Module):
 
 
 def mean_expansion(data: AbstractDistribution) -> Expansion:
-    """The empirical mean: psi = x - theta, V = -1, Sigma = C.
-    >>> import mipsim as mi
-    >>> mean_expansion(mi.Bernoulli([0.5, 0.5])).leakage([1.0, 1.0], n=10)
-    0.2
-    """
+    """The empirical mean: psi = x - theta, V = -1, Sigma = C."""
     mean, covariance = data.mean, data.covariance
     spread = np.diag(covariance) if covariance.ndim == 1 else covariance
     return Expansion(mean, -np.eye(mean.shape[0]), spread, lambda record: record - jnp.asarray(mean))

@@ -113,11 +113,7 @@ class LogisticRegression(AbstractZEstimator):
 
 
 def design(records: Float[Array, "n d"], intercept: bool) -> tuple[Float[Array, "n k"], Float[Array, " n"]]:
-    """Split rows (x, y) into the design matrix, a column of ones first if `intercept`, and y.
-    >>> x, y = design(jnp.array([[2.0, 3.0]]), intercept=True)
-    >>> print(x, y)
-    [[1. 2.]] [3.]
-    """
+    """Split rows (x, y) into the design matrix, a column of ones first if `intercept`, and y."""
     x, y = records[:, :-1], records[:, -1]
     return (jnp.hstack([jnp.ones_like(x[:, :1]), x]) if intercept else x), y
 

@@ -46,12 +46,6 @@ def log_tail_and_density(
 
     `x`: points in [LEAST, MOST]; `d`: degrees of freedom, >= 1; `noncentrality`: in [0, 1e8]; `nodes`: FEW if `width` is
     at least NARROW everywhere, else MANY.
-
-    >>> from mipsim._precision import exact_scope
-    >>> with exact_scope():
-    ...     tail, density, lower = log_tail_and_density(*(jnp.array([v]) for v in (2.0, 2.0, 0.0)), MANY)
-    >>> round(float(tail[0]), 12), round(float(density[0]), 12)  # log(1 - 1/e), log(1/(2e))
-    (-0.458675145387, -1.69314718056)
     """
     below, y, inverse = _saddle(x, d, noncentrality)
     half = d / 2.0

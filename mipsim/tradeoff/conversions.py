@@ -78,12 +78,7 @@ def _finite(log_p: np.ndarray) -> np.ndarray:
 
 
 def epsilon(curve: Enclosed, log_of_delta: np.ndarray) -> Bounds:
-    """Bounds of the least epsilon >= 0 with delta(epsilon) <= delta: sup_a log((TPR(a) - delta) / a).
-    >>> from mipsim.tradeoff import GaussianTradeOff
-    >>> low, high = epsilon(GaussianTradeOff(1.0), np.log([1e-5]))
-    >>> print(low.round(6), high.round(6))
-    [4.377178] [4.377178]
-    """
+    """Bounds of the least epsilon >= 0 with delta(epsilon) <= delta: sup_a log((TPR(a) - delta) / a)."""
 
     def enough(low: np.ndarray, high: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
@@ -118,11 +113,6 @@ def bayes_risk(curve: Enclosed, prior: np.ndarray) -> Bounds:
     riskcal takes the prior of the other world: for a symmetric curve both are the same at 1 - prior.
 
     Source: Kulynych et al. (2025), proposition D.1.
-
-    >>> from mipsim.tradeoff import GaussianTradeOff
-    >>> low, high = bayes_risk(GaussianTradeOff(1.0), np.array([0.5]))
-    >>> print(low.round(6), high.round(6))
-    [0.308538] [0.308538]
     """
 
     def risks(p: np.ndarray) -> Bounds:

@@ -28,12 +28,6 @@ def enclosing_laws(curve: AbstractTradeOff, points: int, rare: float = 0.0) -> t
     and above the lines that two samples allow at either side of each gap, from an upper end through a lower end.
 
     `curve`: convex; `points`: samples, >= 16; `rare`: rates up to which they are few, in [0, 1/2).
-
-    >>> from mipsim.tradeoff import LaplaceTradeOff
-    >>> laws = enclosing_laws(LaplaceTradeOff(1.0), 64)
-    >>> f = [law.tradeoff().advantage() for law in laws[1::-1]]
-    >>> f[0] <= LaplaceTradeOff(1.0).advantage() <= f[1]
-    True
     """
     if isinstance(curve, InverseTradeOff):
         below, above, rounding = enclosing_laws(curve.inner, points, rare)

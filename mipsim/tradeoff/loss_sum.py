@@ -818,12 +818,7 @@ def _narrowed(
 
 
 def completed(bounds: CurveBounds, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:
-    """Bounds of a curve where they hold what every curve obeys; that alone where they are NaN or cross.
-    >>> none = CurveBounds(*(np.full(1, np.nan) for _ in range(4)))
-    >>> rate = np.log(np.full(1, 0.5))
-    >>> [float(end[0].round(3)) for end in completed(none, rate, rate)]
-    [-inf, -0.693, -0.693, 0.0]
-    """
+    """Bounds of a curve where they hold what every curve obeys; that alone where they are NaN or cross."""
     ends = (
         np.full(log_fpr.shape, -np.inf),
         raised(log_tnr, 4.0),

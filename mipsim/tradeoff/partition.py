@@ -64,12 +64,7 @@ class Corners(NamedTuple):
 
 
 def safe_and_sure(vertices: Vertices) -> tuple[Corners, Corners]:
-    """The vertices of a polygon with rates that overstate the leakage, and with those that the attacker surely has.
-    >>> from mipsim.tradeoff import ApproxDPTradeOff
-    >>> safe, sure = safe_and_sure(ApproxDPTradeOff(0.0, 0.5).vertices())
-    >>> bool((safe.log_tpr >= sure.log_tpr).all())
-    True
-    """
+    """The vertices of a polygon with rates that overstate the leakage, and with those that the attacker surely has."""
     low, high, bounds = vertices
     return Corners(low, bounds.log_fnr_low, bounds.log_tpr_high), Corners(
         high, bounds.log_fnr_high, bounds.log_tpr_low
@@ -220,13 +215,6 @@ def supremum(
 
     The objective must rise with the TPR, fall with the FPR, and be quasi-convex in both, so that over a polygon its
     supremum is at a corner.
-
-    >>> from mipsim.tradeoff import GaussianTradeOff
-    >>> def height(points, up):  # TPR - FPR
-    ...     return (np.exp(points.log_tpr) - np.exp(points.log_fpr))[None]
-    >>> low, high = supremum(GaussianTradeOff(1.0), height, 1, lambda low, high: high - low < 1e-9)
-    >>> print(low.round(6), high.round(6))
-    [0.382925] [0.382925]
     """
     vertices = curve.vertices()
     if vertices is not None:

@@ -270,12 +270,7 @@ def _mixed_loss(loss: float, rho: float) -> float:
 
 
 def moved(curve: SampledTradeOff, way: float) -> SampledTradeOff:
-    """The polygon below all that have these corners but for their error (`way` -1), or that above them (1).
-    >>> fpr = np.array([0.0, 0.25, 1.0])
-    >>> known = SampledTradeOff.from_points(fpr, 1 - fpr, np.array([1, 0.5, 0]), np.array([0, 0.5, 1]), slack=0.01)
-    >>> [round(moved(known, way).beta(0.25), 4) for way in (-1.0, 1.0)]
-    [0.4933, 0.51]
-    """
+    """The polygon below all that have these corners but for their error (`way` -1), or that above them (1)."""
     off = way * (1.01 * curve.slack + EPS)
     less, more = 1.0 - off, 1.0 + off
     late, rarely = curve.alpha > 0.5, curve.tpr <= 0.5

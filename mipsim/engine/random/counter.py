@@ -90,13 +90,7 @@ def normals(draws: Draws) -> Float[Array, " G"]:
 
 
 def normal_pair(first: UInt64[Array, "..."], second: UInt64[Array, "..."]) -> tuple[Array, Array]:
-    """Two independent float64 normals of two 64-bit words.
-    >>> from mipsim._precision import exact_scope
-    >>> with exact_scope():
-    ...     zero = jnp.zeros((), jnp.uint64)
-    ...     print(*(round(float(z), 3) for z in normal_pair(zero, zero)))
-    6.061 -6.061
-    """
+    """Two independent float64 normals of two 64-bit words."""
     radius = jnp.sqrt(-2.0 * jnp.log(uniform(first)))
     quarter = (second >> jnp.uint64(62)).astype(jnp.int32)
     turn = (uniform(second << jnp.uint64(2)) - 0.5) * 0.5  # of the angle, in units of pi, within +-1/4

@@ -19,10 +19,6 @@ def fusion_barrier(x: Array) -> Array:
 
     A core looks some 250 instructions ahead. A random word, its logarithm and its term of a sum take about 70 instructions, each of which
     waits for the previous result. Fused, only three numbers are in flight, and the arithmetic units idle half of the time.
-
-    >>> import jax.numpy as jnp
-    >>> print(fusion_barrier(jnp.arange(3)))
-    [0 1 2]
     """
     return FUSION_BARRIER.bind(x)
 
@@ -40,10 +36,6 @@ def materialise(make: Callable[[], Array], number: Int[Array, ""]) -> Array:
     array; XLA does not know that the loop has a single iteration.
 
     `number`: any integer >= 0 that XLA does not know, such as the world of a game.
-
-    >>> import jax.numpy as jnp
-    >>> print(materialise(lambda: jnp.arange(3), jnp.asarray(0)))
-    [0 1 2]
     """
     like = jax.eval_shape(make)
     nothing = jnp.zeros(like.shape, like.dtype)

@@ -389,11 +389,6 @@ def probit_gap(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
     """Phi^-1(upper) - Phi^-1(lower); 0 where both are equal. A negative number stands for its sum with 1.
 
     So a rate near 1 keeps the digits of what it lacks to 1.
-
-    >>> probit_gap(np.array([0.5, 0.0]), np.array([0.0, 0.0])).tolist()
-    [inf, 0.0]
-    >>> round(float(probit_gap(np.array([-1e-20]), np.array([-1e-19]))[0]), 4)
-    0.2491
     """
     with np.errstate(invalid="ignore"):
         gap = _probit(upper) - _probit(lower)

@@ -269,11 +269,6 @@ def quick_look(
 
     The strain is how far the statement is broken, proven errors and rounding left out of it: for bounds the gap itself, in
     its unit; for equalities the gap in tolerances, less 1. Positive: broken.
-
-    >>> from mipsim.tradeoff import GaussianTradeOff
-    >>> strain, gap = quick_look(Equality(), GaussianTradeOff(1.0), GaussianTradeOff(1.05))
-    >>> round(strain, 3), round(gap, 3)
-    (1.5, 0.05)
     """
     if isinstance(claimed, Number) or isinstance(truth, Number):
         size = size_of(kind, claimed, truth, True, "")

@@ -582,11 +582,6 @@ def fits(shapes: np.ndarray, y: np.ndarray, errors: np.ndarray) -> Fits:
     """Fit g + c phi by weighted least squares, for each shape and each kind of noise.
     `shapes`: phi at the sizes, positive, shape (k, m); `y`: the sequence, shape (m,); `errors`: known standard errors, >
     0, shape (m,); the noise of the fit is added to them.
-
-    >>> n = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-    >>> fitted = fits(1 / n[None, :], 3 + 2 / n, np.full(5, 1e-6))
-    >>> round(float(fitted.g[0]), 6), round(float(fitted.c[0]), 6)
-    (3.0, 2.0)
     """
     change = float(np.ptp(y)) or 1.0
     centred = shapes / np.exp(np.log(shapes).mean(axis=1, keepdims=True))
