@@ -127,50 +127,24 @@ def test_every_additive_attack(name: str) -> None:
 ANYTHING: dict[str, Any] = {"banded": "banded", "number": 3.0}
 BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.CovarianceScore(DIAGONAL, 1), "n is 1; it must be a whole number >= 2"),
-    (
-        lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0]),
-        r"target has shape \(1,\); it must have shape \(3,\)",
-    ),
+    (lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0]), r"target has shape \(1,\); it must have shape \(3,\)"),
     (lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0, 0.0, np.inf]), "target holds inf at index 2"),
-    (
-        lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=-1.0),
-        "record_deviation is -1.0; it must be a finite number in",
-    ),
-    (
-        lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=np.nan),
-        "record_deviation is nan; it must be a finite number",
-    ),
-    (
-        lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=[1.0, 1.0]),
-        r"record_deviation has shape \(2,\); it must be a number or",
-    ),
-    (
-        lambda: mi.CovarianceScore(mi.EstimatedMoments([[0.0, 1.0], [1.0, 1.0]]), N),
-        "covariance is 0.0 at coordinate 1; every variance must be > 0",
-    ),
-    (
-        lambda: mi.CovarianceScore(mi.EstimatedMoments(REFERENCE[:2], "full"), N),
-        "covariance is not positive definite; add regularisation or use its diagonal",
-    ),
+    (lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=-1.0), "record_deviation is -1.0; it must be a finite number in"),
+    (lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=np.nan), "record_deviation is nan; it must be a finite number"),
+    (lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=[1.0, 1.0]), r"record_deviation has shape \(2,\); it must be a number or"),
+    (lambda: mi.CovarianceScore(mi.EstimatedMoments([[0.0, 1.0], [1.0, 1.0]]), N), "covariance is 0.0 at coordinate 1; every variance must be > 0"),
+    (lambda: mi.CovarianceScore(mi.EstimatedMoments(REFERENCE[:2], "full"), N),
+     "covariance is not positive definite; add regularisation or use its diagonal"),
     (lambda: mi.EstimatedMoments([1.0, 2.0]), r"reference has shape \(2,\); it must be a matrix"),
     (lambda: mi.EstimatedMoments(np.zeros((0, 2))), r"reference has shape \(0, 2\); it must be a matrix"),
     (lambda: mi.EstimatedMoments([[np.nan]]), r"reference holds nan at index \(0, 0\)"),
-    (
-        lambda: mi.EstimatedMoments(REFERENCE, regularisation=-0.1),
-        "regularisation is -0.1; it must be a finite",
-    ),
-    (
-        lambda: mi.EstimatedMoments(REFERENCE, ANYTHING["banded"]),
-        "covariance is 'banded'; it must be one of diagonal, full",
-    ),
+    (lambda: mi.EstimatedMoments(REFERENCE, regularisation=-0.1), "regularisation is -0.1; it must be a finite"),
+    (lambda: mi.EstimatedMoments(REFERENCE, ANYTHING["banded"]), "covariance is 'banded'; it must be one of diagonal, full"),
     (lambda: mi.ScalarProduct([0.0, np.nan]), "reference holds nan at index 1"),
-    (
-        lambda: mi.ScalarProduct([0.0, 1.0], target=[1.0]),
-        r"target has shape \(1,\); it must have shape \(2,\)",
-    ),
+    (lambda: mi.ScalarProduct([0.0, 1.0], target=[1.0]), r"target has shape \(1,\); it must have shape \(2,\)"),
     (lambda: mi.FunctionAttack(ANYTHING["number"]), "attack is float; it must be callable"),
     (lambda: score(ATTACKS["scalar product"], np.ones(2), np.ones(2)), r"the game's target has shape \(2,\)"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])

@@ -267,16 +267,13 @@ def test_scores_and_worlds_in_the_wrong_order() -> None:
         (SCORES.astype(str), "scores holds text; it must hold real numbers"),
         ([*SCORES[1:], Decimal(1)], "scores holds an object of type Decimal; it must hold real numbers"),
         ([*SCORES[1:], None], "scores holds an object of type NoneType; it must hold real numbers"),
-        (
-            [*SCORES[1:], np.nan],
-            "scores holds NaN at index 1999; NaN is refused, and infinite scores count by rank",
-        ),
+        ([*SCORES[1:], np.nan], "scores holds NaN at index 1999; NaN is refused, and infinite scores count by rank"),
         ([*SCORES[1:], 10**400], "scores is list; it must be an array of real numbers"),
         (np.ones(2000), "scores all equal 1; a constant score tells nothing about any world"),
         ("x" * 5000 + ".npz", "xxx.npz cannot be read: File name too long"),
     ],
     ids=lambda value: None if isinstance(value, str) else "",
-)
+)  # fmt: skip
 def test_scores_that_are_no_real_numbers(scores: object, words: str) -> None:
     member = None if isinstance(scores, str) else COINS
     with pytest.raises(ValueError) as error:  # noqa: PT011

@@ -24,15 +24,9 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.Gaussian(0.0, [1.0, 0.0]), "cov is 0 at coordinate 1; it must be > 0"),
     (lambda: mi.Gaussian([0.0], -1.0), "cov is -1 at coordinate 0; it must be > 0"),
     (lambda: mi.Gaussian([0.0, 0.0], [1.0, 1.0, 1.0]), r"cov has shape \(3,\); it must have shape \(2,\)"),
-    (
-        lambda: mi.Gaussian(0.0, [[1.0, 2.0], [2.0, 1.0]]),
-        "cov has the eigenvalue -1; it must be positive semi",
-    ),
+    (lambda: mi.Gaussian(0.0, [[1.0, 2.0], [2.0, 1.0]]), "cov has the eigenvalue -1; it must be positive semi"),
     (lambda: mi.Gaussian(0.0, [[1.0, 0.5], [0.4, 1.0]]), "cov is not symmetric"),
-    (
-        lambda: mi.Gaussian(0.0, [[1.0, 0.0], [0.0, 0.0]]),
-        "cov's diagonal is 0 at coordinate 1; it must be > 0",
-    ),
+    (lambda: mi.Gaussian(0.0, [[1.0, 0.0], [0.0, 0.0]]), "cov's diagonal is 0 at coordinate 1; it must be > 0"),
     (lambda: mi.Gaussian(0.0, np.ones((2, 3))), r"cov has shape \(2, 3\)"),
     (lambda: mi.Gaussian([0.0, 0.0, 0.0], np.eye(2)), r"mean has shape \(3,\); it must have shape \(2,\)"),
     (lambda: mi.Gaussian(0.0, np.eye(2), d=3), r"cov has shape \(2, 2\); it must have shape \(3, 3\)"),
@@ -46,26 +40,18 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.Discrete([1.0], [1.0]), "values holds 1 distinct numbers of 1; give m >= 2"),
     (lambda: mi.Discrete([0.0, 1.0], [0.2, 0.3, 0.5]), r"probabilities has shape \(3,\); it must have shape"),
     (lambda: mi.Discrete([0.0, 1.0], [[0.2, 0.8]], d=2), r"probabilities has shape \(1, 2\)"),
-    (
-        lambda: mi.Discrete([0.0, 1.0], [-0.2, 1.2]),
-        "probabilities holds -0.2; every probability must be >= 0",
-    ),
+    (lambda: mi.Discrete([0.0, 1.0], [-0.2, 1.2]), "probabilities holds -0.2; every probability must be >= 0"),
     (lambda: mi.Discrete([0.0, 1.0], [0.2, 0.7]), "probabilities sum to 0.9; each row must sum to 1"),
     (lambda: mi.Discrete([0.0, 1.0], [0.0, 1.0]), "constant coordinate with zero variance"),
     (lambda: mi.Empirical([[0.0, 1.0], [1.0, 1.0]]), "records has the constant column 1, of zero variance"),
     (lambda: mi.Empirical([[0.0, 1.0]]), "records has 1 row; it must have at least 2"),
     (lambda: mi.Empirical([0.0, 1.0]), r"records has shape \(2,\); it must be a matrix"),
     (lambda: mi.Empirical([[0.0], [np.nan]]), r"records holds nan at index \(1, 0\)"),
-    (
-        lambda: mi.Empirical([[0.0], [1.0]], ANYTHING["banded"]),
-        "covariance is 'banded'; it must be one of full, diagonal",
-    ),
-    (
-        lambda: mi.Empirical([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).easiest_target(),
-        "covariance is not positive definite; add regularisation or use its diagonal",
-    ),
+    (lambda: mi.Empirical([[0.0], [1.0]], ANYTHING["banded"]), "covariance is 'banded'; it must be one of full, diagonal"),
+    (lambda: mi.Empirical([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).easiest_target(),
+     "covariance is not positive definite; add regularisation or use its diagonal"),
     (lambda: mi.Bernoulli(0.5).mahalanobis_squared([1.0, 0.0]), r"point has shape \(2,\)"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])

@@ -145,13 +145,10 @@ def test_a_characteristic_function_gives_fast_sums():
     ("wrong", "says"),
     [
         (lambda u: (1 - 1j * u) ** -2.0, "has mean 2 and variance 6; it must be that of z - mean"),
-        (
-            lambda u: np.exp(-2.1j * u) / (1 - 1.05j * u) ** 2,
-            r"has mean -3\.859e-07 and variance 2\.205; it must be",
-        ),
+        (lambda u: np.exp(-2.1j * u) / (1 - 1.05j * u) ** 2, r"has mean -3\.859e-07 and variance 2\.205; it must be"),
         (lambda u: np.exp(-(u**2)) * np.exp(1e-3j * u), "has mean 0.001 and variance 2; it must be"),
     ],
-)
+)  # fmt: skip
 def test_a_characteristic_function_of_another_law_is_refused(monkeypatch, wrong, says):
     monkeypatch.setattr(Erlang, "characteristic", lambda self: wrong)
     with pytest.raises(ValueError, match=says):

@@ -82,14 +82,9 @@ GAMES = {
     "within the clip": (mi.SGDStep(1.5, 0.4), COINS, TARGET, "TableSampler"),
     "a target that is clipped": (mi.SGDStep(1.5, 0.4), COINS, 3.0 * TARGET, "TableSampler"),
     "half of the rows": (mi.Subsampled(mi.SGDStep(4.5, 0.4), 0.5), THREE, TARGET, "LatticeColumns"),
-    "a Poisson sample": (
-        mi.PoissonSubsampled(mi.SGDStep(1.5, 0.0), 0.5),
-        COINS,
-        3.0 * TARGET,
-        "PoissonColumns",
-    ),
+    "a Poisson sample": (mi.PoissonSubsampled(mi.SGDStep(1.5, 0.0), 0.5), COINS, 3.0 * TARGET, "PoissonColumns"),
     "normal rows, no clip": (mi.SGDStep(np.inf, 0.0), mi.Gaussian(0.1, 1.0, d=2), TARGET, "NormalSampler"),
-}
+}  # fmt: skip
 
 
 BY_DEFAULT = ("a target that is clipped", "half of the rows")

@@ -43,28 +43,14 @@ LAPLACE = mi.Laplace(MEAN, SCALE)
 EXPONENTIAL = mi.Exponential(SCALE)
 CASES = {
     "Gaussian, full": (fixed(MEAN_OF, FULL), mi.CovarianceScore(FULL, N), "NormalSampler"),
-    "Gaussian, noisy sub-sample": (
-        fixed(mi.GaussianNoise(mi.Subsampled(MEAN_OF, 0.5), 0.7), DIAGONAL),
-        mi.ScalarProduct(np.zeros(D)),
-        "NormalSampler",
-    ),
-    "Gaussian, likelihood ratio": (
-        fixed(MEAN_OF, FULL),
-        mi.GaussianLikelihoodRatio(FULL, N),
-        "QuadraticSampler",
-    ),
-    "Gaussian, ratio of a sub-sample": (
-        fixed(mi.Subsampled(MEAN_OF, 0.5), DIAGONAL),
-        mi.LikelihoodRatio(mi.Subsampled(MEAN_OF, 0.5), DIAGONAL, N),
-        "QuadraticSampler",
-    ),
+    "Gaussian, noisy sub-sample": (fixed(mi.GaussianNoise(mi.Subsampled(MEAN_OF, 0.5), 0.7), DIAGONAL), mi.ScalarProduct(np.zeros(D)),
+         "NormalSampler"),
+    "Gaussian, likelihood ratio": (fixed(MEAN_OF, FULL), mi.GaussianLikelihoodRatio(FULL, N), "QuadraticSampler"),
+    "Gaussian, ratio of a sub-sample": (fixed(mi.Subsampled(MEAN_OF, 0.5), DIAGONAL), mi.LikelihoodRatio(mi.Subsampled(MEAN_OF, 0.5), DIAGONAL, N),
+         "QuadraticSampler"),
     "Laplace": (fixed(MEAN_OF, LAPLACE), mi.CovarianceScore(LAPLACE, N), "DensityColumns"),
-    "exponential, noisy": (
-        fixed(mi.GaussianNoise(MEAN_OF, 0.5), EXPONENTIAL, 2 * SCALE),
-        mi.CovarianceScore(EXPONENTIAL, N),
-        "DensityColumns",
-    ),
-}
+    "exponential, noisy": (fixed(mi.GaussianNoise(MEAN_OF, 0.5), EXPONENTIAL, 2 * SCALE), mi.CovarianceScore(EXPONENTIAL, N), "DensityColumns"),
+}  # fmt: skip
 
 
 @pytest.mark.evidence

@@ -179,24 +179,13 @@ def test_both_literal_samplers_draw_the_same_records():
 @pytest.mark.parametrize(
     ("game", "sampler"),
     [
-        (
-            mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Laplace(np.zeros(20), 1.0), 5, np.ones(20)),
-            "LiteralSampler",
-        ),
-        (
-            mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(1e3, [1.0] * 19 + [2.0]), 5, np.ones(20)),
-            "LiteralSampler",
-        ),
+        (mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Laplace(np.zeros(20), 1.0), 5, np.ones(20)), "LiteralSampler"),
+        (mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(1e3, [1.0] * 19 + [2.0]), 5, np.ones(20)), "LiteralSampler"),
         (mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(0.0, np.eye(20)), 5, np.ones(20)), "ClippedLaw"),
         (mi.RandomTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(0.0, 1.0, d=20), 5), "ClippedRows"),
-        (
-            mi.FixedTarget(
-                mi.LaplaceNoise(mi.SGDStep(1.0, 0.0), 1.0), mi.Gaussian(0.0, 1.0, d=20), 5, np.ones(20)
-            ),
-            "LiteralSampler",
-        ),
+        (mi.FixedTarget(mi.LaplaceNoise(mi.SGDStep(1.0, 0.0), 1.0), mi.Gaussian(0.0, 1.0, d=20), 5, np.ones(20)), "LiteralSampler"),
     ],
-)
+)  # fmt: skip
 def test_which_sampler_plays(game, sampler):
     attack = mi.ScalarProduct(np.zeros(20))
     assert kind_of(game, attack) == sampler

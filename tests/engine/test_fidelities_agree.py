@@ -83,124 +83,45 @@ UNIFORM = mi.Uniform(-1.0, P)
 GAUSS, FULL = mi.Gaussian(P, P), mi.Gaussian(P, COVARIANCE)
 SHIFT = mi.ScalarProduct(np.zeros(D))
 GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
-    "random target, Bernoulli": (
-        mi.RandomTarget(NOISY_HALF, DATA, n=N),
-        mi.CovarianceScore(DATA, N),
-        "TableSampler",
-    ),
-    "random target, Bernoulli ratio": (
-        mi.RandomTarget(MEAN, DATA, n=N),
-        mi.LikelihoodRatio(MEAN, DATA, N),
-        "TableSampler",
-    ),
-    "random target, discrete": (
-        mi.RandomTarget(MEAN, VALUES, n=N),
-        mi.CovarianceScore(VALUES, N),
-        "LatticeColumns",
-    ),
-    "random target, Gaussian": (
-        mi.RandomTarget(NOISE, GAUSS, n=N),
-        mi.CovarianceScore(GAUSS, N),
-        "RandomNormalSampler",
-    ),
+    "random target, Bernoulli": (mi.RandomTarget(NOISY_HALF, DATA, n=N), mi.CovarianceScore(DATA, N), "TableSampler"),
+    "random target, Bernoulli ratio": (mi.RandomTarget(MEAN, DATA, n=N), mi.LikelihoodRatio(MEAN, DATA, N), "TableSampler"),
+    "random target, discrete": (mi.RandomTarget(MEAN, VALUES, n=N), mi.CovarianceScore(VALUES, N), "LatticeColumns"),
+    "random target, Gaussian": (mi.RandomTarget(NOISE, GAUSS, n=N), mi.CovarianceScore(GAUSS, N), "RandomNormalSampler"),
     "random target, Student": (mi.RandomTarget(MEAN, mi.StudentT(4.0, P), n=N), SHIFT, "DensityColumns"),
     "random target, exponential": (mi.RandomTarget(MEAN, mi.Exponential(P), n=N), SHIFT, "DensityColumns"),
-    "Gaussian, Poisson": (
-        mi.FixedTarget(mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.4), 0.3), FULL, n=N, target=TARGET),
-        SHIFT,
-        "PoissonNormalSampler",
-    ),
-    "Gaussian, full": (
-        mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.1), FULL, n=N, target=TARGET),
-        SHIFT,
-        "LawSampler",
-    ),
-    "Bernoulli, a Poisson sample": (
-        mi.FixedTarget(mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.1), 0.1), DATA, n=N, target=TARGET),
-        mi.CovarianceScore(DATA, N),
-        "PoissonColumns",
-    ),
-    "random target, Laplace, a Poisson sample": (
-        mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), mi.Laplace(P, 1.0), n=N),
-        SHIFT,
-        "PoissonColumns",
-    ),
-    "random target, Gaussian, a Poisson sample": (
-        mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), GAUSS, n=N),
-        SHIFT,
-        "LawSampler",
-    ),
-    "uniform, a Poisson sample": (
-        mi.FixedTarget(
-            mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.1), 0.1), UNIFORM, n=MANY, target=TARGET
-        ),
-        SHIFT,
-        "PoissonColumns",
-    ),
-    "random target, discrete, a Poisson sample": (
-        mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), VALUES, n=MANY),
-        mi.CovarianceScore(VALUES, MANY),
-        "PoissonColumns",
-    ),
-    "random target, Student, a Poisson sample": (
-        mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), mi.StudentT(9.0, P), n=MANY),
-        SHIFT,
-        "PoissonColumns",
-    ),
+    "Gaussian, Poisson": (mi.FixedTarget(mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.4), 0.3), FULL, n=N, target=TARGET), SHIFT,
+         "PoissonNormalSampler"),
+    "Gaussian, full": (mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.1), FULL, n=N, target=TARGET), SHIFT, "LawSampler"),
+    "Bernoulli, a Poisson sample": (mi.FixedTarget(mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.1), 0.1), DATA, n=N, target=TARGET),
+         mi.CovarianceScore(DATA, N), "PoissonColumns"),
+    "random target, Laplace, a Poisson sample": (mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), mi.Laplace(P, 1.0), n=N), SHIFT, "PoissonColumns"),
+    "random target, Gaussian, a Poisson sample": (mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), GAUSS, n=N), SHIFT, "LawSampler"),
+    "uniform, a Poisson sample": (mi.FixedTarget(mi.GaussianNoise(mi.PoissonSubsampled(MEAN, 0.1), 0.1), UNIFORM, n=MANY, target=TARGET), SHIFT,
+         "PoissonColumns"),
+    "random target, discrete, a Poisson sample": (mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), VALUES, n=MANY), mi.CovarianceScore(VALUES, MANY),
+         "PoissonColumns"),
+    "random target, Student, a Poisson sample": (mi.RandomTarget(mi.PoissonSubsampled(MEAN, 0.4), mi.StudentT(9.0, P), n=MANY), SHIFT,
+         "PoissonColumns"),
     "Student, mixed degrees, a Poisson sample": (
-        mi.FixedTarget(
-            mi.LaplaceNoise(mi.PoissonSubsampled(MEAN, 0.05), 0.02),
-            mi.StudentT(np.resize([3.0, 9.0], D), P),
-            n=MANY,
-            target=2 * TARGET,
-        ),
-        mi.ScalarProduct(np.linspace(-2.0, 2.0, D)),
-        "PoissonColumns",
-    ),
+         mi.FixedTarget(mi.LaplaceNoise(mi.PoissonSubsampled(MEAN, 0.05), 0.02), mi.StudentT(np.resize([3.0, 9.0], D), P), n=MANY, target=2 * TARGET),
+         mi.ScalarProduct(np.linspace(-2.0, 2.0, D)), "PoissonColumns"),
     "discrete": (mi.FixedTarget(NOISY_HALF, VALUES, n=N, target=TARGET), SHIFT, "LatticeColumns"),
     "uniform": (mi.FixedTarget(NOISY_HALF, mi.Uniform(-1.0, P), n=N, target=TARGET), SHIFT, "DensityColumns"),
     "Student": (mi.FixedTarget(MEAN, mi.StudentT(4.0, P), n=N, target=2 * TARGET), SHIFT, "DensityColumns"),
-    "Student, mixed degrees": (
-        mi.FixedTarget(NOISY_HALF, mi.StudentT(np.linspace(3.0, 12.0, D), P), n=N, target=2 * TARGET),
-        mi.ScalarProduct(np.linspace(-2.0, 2.0, D)),
-        "DensityColumns",
-    ),
-    "records": (
-        mi.FixedTarget(NOISY_HALF, RECORDS, n=N, target=RECORDS.records[3]),
-        SHIFT,
-        "RecordSumSampler",
-    ),
-    "records, clipped": (
-        mi.FixedTarget(mi.SGDStep(2.0, 1.5), RECORDS, n=N, target=3 * RECORDS.records[3]),
-        mi.CovarianceScore(RECORDS, N),
-        "RecordSumSampler",
-    ),
-    "records, a Poisson sample": (
-        mi.FixedTarget(mi.PoissonSubsampled(MEAN, 0.4), RECORDS, n=N, target=RECORDS.records[3]),
-        SHIFT,
-        "CountedRecordsSampler",
-    ),
-    "records, a clipped step on a Poisson sample": (
-        mi.FixedTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N, target=TARGET),
-        SHIFT,
-        "CountedRecordsSampler",
-    ),
-    "random target, records": (
-        mi.RandomTarget(NOISY_HALF, RECORDS, n=N),
-        mi.CovarianceScore(RECORDS, N),
-        "CountedRecordsSampler",
-    ),
-    "random target, records, a clipped step on a Poisson sample": (
-        mi.RandomTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N),
-        SHIFT,
-        "CountedRecordsSampler",
-    ),
-    "records, a point that is none": (
-        mi.FixedTarget(MEAN, RECORDS, n=N, target=TARGET),
-        mi.CovarianceScore(RECORDS, N),
-        "RecordSumSampler",
-    ),
-}
+    "Student, mixed degrees": (mi.FixedTarget(NOISY_HALF, mi.StudentT(np.linspace(3.0, 12.0, D), P), n=N, target=2 * TARGET),
+         mi.ScalarProduct(np.linspace(-2.0, 2.0, D)), "DensityColumns"),
+    "records": (mi.FixedTarget(NOISY_HALF, RECORDS, n=N, target=RECORDS.records[3]), SHIFT, "RecordSumSampler"),
+    "records, clipped": (mi.FixedTarget(mi.SGDStep(2.0, 1.5), RECORDS, n=N, target=3 * RECORDS.records[3]), mi.CovarianceScore(RECORDS, N),
+         "RecordSumSampler"),
+    "records, a Poisson sample": (mi.FixedTarget(mi.PoissonSubsampled(MEAN, 0.4), RECORDS, n=N, target=RECORDS.records[3]), SHIFT,
+         "CountedRecordsSampler"),
+    "records, a clipped step on a Poisson sample": (mi.FixedTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N, target=TARGET),
+         SHIFT, "CountedRecordsSampler"),
+    "random target, records": (mi.RandomTarget(NOISY_HALF, RECORDS, n=N), mi.CovarianceScore(RECORDS, N), "CountedRecordsSampler"),
+    "random target, records, a clipped step on a Poisson sample": (mi.RandomTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N),
+         SHIFT, "CountedRecordsSampler"),
+    "records, a point that is none": (mi.FixedTarget(MEAN, RECORDS, n=N, target=TARGET), mi.CovarianceScore(RECORDS, N), "RecordSumSampler"),
+}  # fmt: skip
 
 
 SLOW = (

@@ -163,27 +163,12 @@ def test_a_second_game_of_the_same_shapes_is_not_compiled_anew(compiled):
 COINS, NORMAL = mi.Bernoulli([0.5, 0.4, 0.3]), mi.Gaussian([0.0, 0.0], [[1.0, 0.3], [0.3, 1.0]])
 MEAN = mi.EmpiricalMean()
 FOR_ANY_N: dict[str, Callable[[int], tuple[mi.AbstractGame, mi.AbstractAttack]]] = {
-    "TableSampler": lambda n: (
-        mi.FixedTarget(MEAN, COINS, n, [1.0, 0.0, 1.0]),
-        mi.LikelihoodRatio(MEAN, COINS, n),
-    ),
-    "LawSampler": lambda n: (
-        mi.RandomTarget(mi.NormNoise(mi.Subsampled(MEAN, 0.5), scale=0.5), NORMAL, n),
-        mi.GLiR(NORMAL, n=n // 2),
-    ),
-    "QuadraticSampler": lambda n: (
-        mi.FixedTarget(MEAN, NORMAL, n, [1.0, 2.0]),
-        mi.GaussianLikelihoodRatio(NORMAL, n),
-    ),
-    "LatticeColumns": lambda n: (
-        mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.1), COINS, n, [1.0, 0.0, 1.0]),
-        mi.CovarianceScore(COINS, n),
-    ),
-    "RecordSumSampler": lambda n: (
-        mi.FixedTarget(MEAN, mi.Empirical([[0.0], [1.0], [3.0]]), n, [2.0]),
-        mi.ScalarProduct([0.0]),
-    ),
-}
+    "TableSampler": lambda n: (mi.FixedTarget(MEAN, COINS, n, [1.0, 0.0, 1.0]), mi.LikelihoodRatio(MEAN, COINS, n)),
+    "LawSampler": lambda n: (mi.RandomTarget(mi.NormNoise(mi.Subsampled(MEAN, 0.5), scale=0.5), NORMAL, n), mi.GLiR(NORMAL, n=n // 2)),
+    "QuadraticSampler": lambda n: (mi.FixedTarget(MEAN, NORMAL, n, [1.0, 2.0]), mi.GaussianLikelihoodRatio(NORMAL, n)),
+    "LatticeColumns": lambda n: (mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.1), COINS, n, [1.0, 0.0, 1.0]), mi.CovarianceScore(COINS, n)),
+    "RecordSumSampler": lambda n: (mi.FixedTarget(MEAN, mi.Empirical([[0.0], [1.0], [3.0]]), n, [2.0]), mi.ScalarProduct([0.0])),
+}  # fmt: skip
 
 
 @pytest.mark.system

@@ -52,13 +52,10 @@ def test_merging_adds_counts():
         (lambda: play(1, edges=EDGES + 1e-12), "different edges"),
         (lambda: play(1, fidelity="literal"), "differ in their fidelity"),
         (lambda: play(1, attack=mi.ScalarProduct(np.zeros(5))), "differ in their attack"),
-        (
-            lambda: play(1, game=mi.FixedTarget(mi.EmpiricalMean(), DATA, n=9, target=np.ones(5))),
-            "differ in their game",
-        ),
+        (lambda: play(1, game=mi.FixedTarget(mi.EmpiricalMean(), DATA, n=9, target=np.ones(5))), "differ in their game"),
         (lambda: mi.Histogram(EDGES, play().out, play().inside), "differ in their game"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_merged(other, message):
     with pytest.raises(ValueError, match=message):
         _ = play(0) + other()

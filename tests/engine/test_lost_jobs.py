@@ -52,15 +52,10 @@ def test_a_job_that_the_queue_has_forgotten_is_lost(squeue):
 @pytest.mark.parametrize(
     "states",
     [
-        "PENDING\\n",
-        "RUNNING\\n",
-        "COMPLETING\\n",
-        "PREEMPTED\\n",
-        "REQUEUE_HOLD\\n",
-        "FAILED\\nRUNNING\\n",
-        "",
+        "PENDING\\n", "RUNNING\\n", "COMPLETING\\n", "PREEMPTED\\n", "REQUEUE_HOLD\\n",
+        "FAILED\\nRUNNING\\n", "",
     ],
-)
+)  # fmt: skip
 def test_a_job_that_may_go_on_is_waited_for(squeue, states):
     squeue(states)
     executors._refuse_lost_job(Job())

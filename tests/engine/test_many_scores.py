@@ -198,46 +198,25 @@ EMPIRICAL = mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical([[0.0], [1.0], [3.0]
 BAD = [
     (lambda: play_many(ANYTHING["game"], [ATTACK], 10), "game is str; it must be a game"),
     (lambda: play_many(game(), ANYTHING["attacks"], 10), "attacks is CovarianceScore; it must be a sequence"),
-    (
-        lambda: play_many(game(), ANYTHING["nothing"], 10),
-        "attacks is empty; it must be a sequence of at least one",
-    ),
+    (lambda: play_many(game(), ANYTHING["nothing"], 10), "attacks is empty; it must be a sequence of at least one"),
     (lambda: play_many(game(), {}, 10), "at least one attack, or a dict from names to attacks"),
     (lambda: play_many(game(), ANYTHING["numbered"], 10), "attacks has the name 1; a name must be a string"),
     (lambda: play_many(game(), [ATTACK], 0), "games is 0; it must be a whole number >= 1"),
     (lambda: play_many(game(), [ATTACK], 10, -1), "seed is -1; it must be"),
     (lambda: play_many(game(), [ATTACK], 10, edges=[1.0, 0.0]), "edges falls or stays at index 1"),
     (lambda: play_many(game(), [ATTACK], 10, fidelity="exact"), "fidelity is 'exact'; it must be one of"),
-    (
-        lambda: play_many(game(mechanism=STEP), [ATTACK], 10, fidelity="sufficient"),
-        "fidelity is 'sufficient', but SGDStep of Bernoulli data has no exact law",
-    ),
-    (
-        lambda: play_targets(EMPIRICAL, mi.ScalarProduct([0.0]), [[1.0]], 10, fidelity="sufficient"),
-        "fidelity is 'sufficient', but sums of Empirical data have no exact law",
-    ),
-    (
-        lambda: play_many(game(), [ATTACK, lambda t, o: jnp.sum(o) * jnp.nan], 10, progress=False),
-        "gave NaN for .* games",
-    ),
-    (
-        lambda: play_targets(ANYTHING["game"], ATTACK, TARGETS, 10),
-        "game is str; many targets are played by FixedTarget",
-    ),
+    (lambda: play_many(game(mechanism=STEP), [ATTACK], 10, fidelity="sufficient"),
+     "fidelity is 'sufficient', but SGDStep of Bernoulli data has no exact law"),
+    (lambda: play_targets(EMPIRICAL, mi.ScalarProduct([0.0]), [[1.0]], 10, fidelity="sufficient"),
+     "fidelity is 'sufficient', but sums of Empirical data have no exact law"),
+    (lambda: play_many(game(), [ATTACK, lambda t, o: jnp.sum(o) * jnp.nan], 10, progress=False), "gave NaN for .* games"),
+    (lambda: play_targets(ANYTHING["game"], ATTACK, TARGETS, 10), "game is str; many targets are played by FixedTarget"),
     (lambda: play_targets(game(), ATTACK, TARGETS[0], 10), r"targets has shape \(6,\); it must be a matrix"),
     (lambda: play_targets(game(), ATTACK, TARGETS[:, :2], 10), "targets has 2 columns; it must have 6"),
-    (
-        lambda: play_targets(game(mechanism=STEP), ATTACK, TARGETS, 10),
-        "mechanism is SGDStep; many targets share",
-    ),
+    (lambda: play_targets(game(mechanism=STEP), ATTACK, TARGETS, 10), "mechanism is SGDStep; many targets share"),
     (lambda: ManyHistogram(()), "histograms is empty"),
-    (
-        lambda: ManyHistogram(
-            tuple(mi.Histogram(np.zeros(1), np.array([g, 0]), np.array([0, g])) for g in (1, 2))
-        ),
-        r"histograms hold \[1, 2\] games",
-    ),
-]
+    (lambda: ManyHistogram(tuple(mi.Histogram(np.zeros(1), np.array([g, 0]), np.array([0, g])) for g in (1, 2))), r"histograms hold \[1, 2\] games"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])

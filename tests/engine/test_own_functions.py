@@ -88,26 +88,20 @@ def selects(key, records):
 
 
 IMPURE = [
-    (
-        legacy,
-        r"mechanism legacy draws from np\.random while it is traced, once for all games; draw from its key",
-    ),
+    (legacy, r"mechanism legacy draws from np\.random while it is traced, once for all games; draw from its key"),
     (modern, "mechanism modern draws from a NumPy generator while it is traced, once for all games"),
     (python, "mechanism python draws from random while it is traced"),
     (coin, "mechanism coin draws from a NumPy generator"),
     (clock, "mechanism clock gives other constants each time it is traced"),
     (jitted, r"mechanism jitted draws from np\.random"),
-    (
-        calls_jitted,
-        r"mechanism calls_jitted draws from np\.random|mechanism calls_jitted gives other constants",
-    ),
+    (calls_jitted, r"mechanism calls_jitted draws from np\.random|mechanism calls_jitted gives other constants"),
     (keeps, "mechanism keeps keeps a value of the trace, in a list, an attribute or a global"),
     (branches, r"mechanism branches, line \d+, decides by `if`.*use jax\.numpy\.where"),
     (uses_numpy, r"mechanism uses_numpy, line \d+, hands .* to NumPy or SciPy; use jax\.numpy"),
     (takes_float, r"mechanism takes_float, line \d+, makes a Python number .* by float\(\)"),
     (counts_rows, r"mechanism counts_rows, line \d+, takes .* the end of a range"),
     (selects, r"mechanism selects, line \d+, keeps the entries that a mask picks"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.evidence

@@ -25,10 +25,7 @@ MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, 
         ({"chunk": 0}, "chunk is 0"),
         ({"checkpoint": 5}, "checkpoint is int; it must be the path of a file"),
         ({"workers": 0}, "workers is 0"),
-        (
-            {"fidelity": "magic"},
-            "fidelity is 'magic'; it must be one of auto, literal, sufficient, projected, exact",
-        ),
+        ({"fidelity": "magic"}, "fidelity is 'magic'; it must be one of auto, literal, sufficient, projected, exact"),
         ({"fidelity": "exact"}, r"fidelity is 'exact', which plays no games; .* call game\.exact\(attack\)"),
         ({"game": MEDIAN, "fidelity": "sufficient"}, "FunctionMechanism of Bernoulli data has no exact law"),
         ({"game": "a game"}, "game is str"),
@@ -41,25 +38,16 @@ MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, 
         ({"edges": [[0.0]]}, "edges has shape"),
         ({"edges": "fine"}, "edges is str"),
         ({"attack": mi.CovarianceScore(mi.Bernoulli([0.5]), n=10)}, "CovarianceScore does not fit the game"),
-        (
-            {"attack": mi.CovarianceScore(mi.Bernoulli([0.5] * 4), n=10)},
-            "CovarianceScore does not fit the game",
-        ),
-        (
-            {"attack": mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Bernoulli([0.5]), n=10)},
-            "LikelihoodRatio knows data of dimension 1; the game's is 3",
-        ),
+        ({"attack": mi.CovarianceScore(mi.Bernoulli([0.5] * 4), n=10)}, "CovarianceScore does not fit the game"),
+        ({"attack": mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Bernoulli([0.5]), n=10)}, "LikelihoodRatio knows data of dimension 1; the game's is 3"),
         ({"attack": lambda t, o: o}, r"shape \(3,\) and dtype float64; the score must be a real scalar"),
         ({"attack": lambda t, o: o[0] * 1j}, "the score must be a real scalar"),
         ({"attack": lambda t, o: (o[0], o[1])}, "returns several arrays; the score must be a real scalar"),
         ({"attack": lambda t, o: o @ jnp.ones(4)}, "does not fit the game, whose target has shape"),
         ({"attack": lambda t: 0.0}, r"takes \(t\); it is called as attack\(target, output\)"),
-        (
-            {"game": mi.FixedTarget(lambda key, r: r @ jnp.ones(5), DATA, n=10, target=GAME.target)},
-            "mechanism <lambda> cannot be played",
-        ),
+        ({"game": mi.FixedTarget(lambda key, r: r @ jnp.ones(5), DATA, n=10, target=GAME.target)}, "mechanism <lambda> cannot be played"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_a_single_clear_sentence(changed, message):
     arguments = {"game": GAME, "attack": ATTACK, "games": 10, "progress": False, **changed}
     with pytest.raises(ValueError, match=message) as caught:

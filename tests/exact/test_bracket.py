@@ -183,23 +183,12 @@ FAULTS: dict[str, tuple[str, Any]] = {
     "rounded to the nearest": ("mipsim.exact.bracketed.tail_bounds", _nearest),
     "half of the kernel": ("mipsim.exact.bracketed.tail_bounds", _half),
     "wrapped around": ("mipsim.exact.independent.Independent.reach", property(_short)),
-    "an extra row in": (
-        "mipsim.exact.independent._product",
-        lambda phi, copies: PRODUCT(phi, copies) * (phi[0] if copies[0] > 0 else 1.0),
-    ),
-    "noise forgotten": (
-        "mipsim.exact.noise_transform.ScoreNoise.on_axis",
-        lambda self, t: (0.0 * t, 0.0 * t),
-    ),
-    "second noise forgotten": (
-        "mipsim.exact.noise_transform.ScoreNoise.on_axis",
-        lambda self, t: self.parts[0].on_axis(t) if self.parts else (0.0 * t, 0.0 * t),
-    ),
-    "tails cut unaccounted": (
-        "mipsim.exact.bracketed.without_faint",
-        lambda stacks: (_cut(stacks), np.zeros(2)),
-    ),
-}
+    "an extra row in": ("mipsim.exact.independent._product", lambda phi, copies: PRODUCT(phi, copies) * (phi[0] if copies[0] > 0 else 1.0)),
+    "noise forgotten": ("mipsim.exact.noise_transform.ScoreNoise.on_axis", lambda self, t: (0.0 * t, 0.0 * t)),
+    "second noise forgotten": ("mipsim.exact.noise_transform.ScoreNoise.on_axis",
+         lambda self, t: self.parts[0].on_axis(t) if self.parts else (0.0 * t, 0.0 * t)),
+    "tails cut unaccounted": ("mipsim.exact.bracketed.without_faint", lambda stacks: (_cut(stacks), np.zeros(2))),
+}  # fmt: skip
 PRODUCT = _product
 
 

@@ -32,17 +32,9 @@ SAMPLERS: dict[str, tuple[mi.AbstractDistribution, Callable[..., np.ndarray], np
     "laplace": (mi.Laplace(P, 1 + P), lambda r, s: r.laplace(P, 1 + P, (*s, D)), np.full(D, 2.5)),
     "uniform": (mi.Uniform(-P, 1 + P), lambda r, s: r.uniform(-P, 1 + P, (*s, D)), 1 + P),
     "exponential": (mi.Exponential(P), lambda r, s: r.exponential(P, (*s, D)), np.full(D, 1.5)),
-    "discrete": (
-        mi.Discrete(ATOMS, [0.5, 0.3, 0.2], d=D),
-        lambda r, s: r.choice(ATOMS, p=[0.5, 0.3, 0.2], size=(*s, D)),
-        np.full(D, np.sqrt(2)),
-    ),
-    "empirical": (
-        mi.Empirical(RECORDS, "diagonal"),
-        lambda r, s: RECORDS[r.integers(0, 30, s)],
-        RECORDS[0],
-    ),
-}
+    "discrete": (mi.Discrete(ATOMS, [0.5, 0.3, 0.2], d=D), lambda r, s: r.choice(ATOMS, p=[0.5, 0.3, 0.2], size=(*s, D)), np.full(D, np.sqrt(2))),
+    "empirical": (mi.Empirical(RECORDS, "diagonal"), lambda r, s: RECORDS[r.integers(0, 30, s)], RECORDS[0]),
+}  # fmt: skip
 
 
 def release(kind: str, rng: np.random.Generator, rows: np.ndarray) -> np.ndarray:

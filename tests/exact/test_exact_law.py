@@ -188,12 +188,9 @@ def test_sub_sampling_is_the_mixture() -> None:
         (mi.FixedTarget(lambda key, x: x.max(axis=0), mi.Bernoulli(P), 4, Z), mi.ScalarProduct(np.zeros(2))),
         (mi.RandomTarget(MEAN, mi.Bernoulli(P), 4), mi.ScalarProduct(np.zeros(2))),
         (mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z), mi.FunctionAttack(lambda z, o: o.max())),
-        (
-            mi.FixedTarget(MEAN, mi.Gaussian(0.0, 1.0, d=2), 4, Z),
-            mi.FunctionAttack(lambda z, o: abs(o).max()),
-        ),
+        (mi.FixedTarget(MEAN, mi.Gaussian(0.0, 1.0, d=2), 4, Z), mi.FunctionAttack(lambda z, o: abs(o).max())),
     ],
-)
+)  # fmt: skip
 def test_scores_without_an_exact_law_are_refused(
     game: mi.AbstractMembershipGame, attack: mi.AbstractAttack
 ) -> None:

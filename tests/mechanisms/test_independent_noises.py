@@ -58,16 +58,10 @@ def discrete_laplace_pmf(ratio, step):
 
 
 NOISES = {
-    "discrete Gaussian": (
-        mi.DiscreteGaussianNoise(MEAN, deviation=1.5, step=STEP),
-        discrete_gaussian_pmf(1.5, STEP),
-    ),
-    "finer discrete Gaussian": (
-        mi.DiscreteGaussianNoise(MEAN, deviation=0.7, step=0.3 * STEP),
-        discrete_gaussian_pmf(0.7, 0.3 * STEP),
-    ),
+    "discrete Gaussian": (mi.DiscreteGaussianNoise(MEAN, deviation=1.5, step=STEP), discrete_gaussian_pmf(1.5, STEP)),
+    "finer discrete Gaussian": (mi.DiscreteGaussianNoise(MEAN, deviation=0.7, step=0.3 * STEP), discrete_gaussian_pmf(0.7, 0.3 * STEP)),
     "discrete Laplace": (DiscreteLaplaceNoise(MEAN, 0.5, STEP), discrete_laplace_pmf(0.5, STEP)),
-}
+}  # fmt: skip
 SMOOTH = {"uniform": UniformNoise(MEAN, 0.4), "Laplace": mi.LaplaceNoise(MEAN, 0.2)}
 EVERY = {name: noise for name, (noise, _) in NOISES.items()} | SMOOTH
 

@@ -130,17 +130,12 @@ BAD = [
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 0.0]), "coordinate_scale is"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, moment=0.0), "moment is 0"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, radius="cauchy"), "radius is 'cauchy'"),
-    (
-        lambda: mi.Subset(
-            mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 2.0]), [[0.0], [1.0]], 0
-        ),
-        r"coordinate_scale has shape \(2,\)",
-    ),
+    (lambda: mi.Subset(mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 2.0]), [[0.0], [1.0]], 0), r"coordinate_scale has shape \(2,\)"),
     (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=1), "subsets is 1"),
     (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=4, moment=0.5), "moment is 0.5"),
     (lambda: mi.RandomizedResponse([0.0], epsilon=-1.0), "epsilon is -1"),
     (lambda: mi.RandomizedResponse([0.0], epsilon=1.0, delta=1.5), "delta is 1.5"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("build", "message"), BAD)

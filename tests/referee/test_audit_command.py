@@ -75,29 +75,20 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
     ("arguments", "says"),
     [
         (["nowhere.npz", "--design", "independent"], "nowhere.npz is no file"),
-        (
-            ["scores.pkl", "--design", "independent"],
-            "scores.pkl: it ends in '.pkl'; scores are read from .csv",
-        ),
+        (["scores.pkl", "--design", "independent"], "scores.pkl: it ends in '.pkl'; scores are read from .csv"),
         (["cut.npz", "--design", "independent"], "cut.npz: it is no whole .npz archive"),
-        (
-            ["plain.csv", "--design", "one-run"],
-            "plain.csv: it has no coin; if a fair coin put each canary in",
-        ),
+        (["plain.csv", "--design", "one-run"], "plain.csv: it has no coin; if a fair coin put each canary in"),
         (["plain.csv", "--design", "clustered"], "plain.csv: it has no cluster"),
         (["plain.csv", "--design", "independent"], "a training run or game for each score: say --runs 600"),
         (["runs.csv", "--design", "independent"], "runs.csv: 600 scores are in 200 clusters"),
         (["plain.csv", "--design", "independent", "--claim", "mu=x"], "claim is 'mu=x'"),
         (["plain.csv", "--design", "independent", "--claim", "no.csv"], "claim: no.csv is no file"),
-        (
-            ["plain.csv", "--design", "independent", "--confidence", "2"],
-            "--confidence is 2; it must be a number in (0, 1)",
-        ),
+        (["plain.csv", "--design", "independent", "--confidence", "2"], "--confidence is 2; it must be a number in (0, 1)"),
         (["plain.csv", "--design", "independent", "--guesses", "5", "5"], "guesses is given for the design"),
         (["coins.csv", "--design", "one-run", "--guesses", "0", "0"], "guesses is (0, 0)"),
         (["nan.csv", "--design", "independent"], "nan.csv: column 'score' holds NaN in data row 4"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_a_single_sentence_exit_code_2_and_nothing_is_written(
     capsys, arguments, says: str
 ) -> None:

@@ -111,13 +111,9 @@ def test_a_true_limit_can_be_confirmed(name: str):
 @pytest.mark.parametrize(
     "name",
     [
-        "0.08",
-        "0.08 + n^-1/2",
-        "0.05 + 40/n",
-        "0.03 - 10/n, crossing zero",
-        "growing as log n",
+        "0.08", "0.08 + n^-1/2", "0.05 + 40/n", "0.03 - 10/n, crossing zero", "growing as log n",
     ],
-)
+)  # fmt: skip
 def test_a_false_limit_can_be_refuted(name: str):
     assert limit_verdict(LONG, FALSE[name](LONG), 0.02).verdict == "REFUTED"
 
@@ -159,10 +155,7 @@ def test_infinite_gaps():
     [
         ((SHORT[:5], SHORT[:5], 0.02), "sizes has 5 entries; a limit is judged by at least 6"),
         ((SHORT, SHORT[:6], 0.02), "gaps has 6 entries; it must have an entry for each of the 7 sizes"),
-        (
-            (np.arange(10.0, 16), np.zeros(6), 0.02),
-            "sizes holds 11 after 10; each must be at least 2 times the previous",
-        ),
+        ((np.arange(10.0, 16), np.zeros(6), 0.02), "sizes holds 11 after 10; each must be at least 2 times the previous"),
         ((-SHORT, SHORT, 0.02), "sizes holds -100; each must be finite and > 0"),
         ((SHORT, np.where(SHORT == 400, np.nan, 0), 0.02), r"gaps\[2\], at size 400, is NaN"),
         ((SHORT, SHORT, 0.0), "tolerance"),
@@ -173,7 +166,7 @@ def test_infinite_gaps():
         (("n", SHORT, 0.02), "sizes is 'n'; it must be a sequence of numbers"),
         ((SHORT, np.zeros((7, 2)), 0.02), "gaps has 2 dimensions"),
     ],
-)
+)  # fmt: skip
 def test_bad_input(arguments: tuple, words: str):
     with pytest.raises(ValueError, match=words):
         limit_verdict(*arguments)

@@ -28,18 +28,9 @@ def parts(**changes):
         ({"name": "a b"}, "name is 'a b'; it must be letters"),
         ({"kind": "bound"}, "kind of shift is 'bound'; it must be Bound()"),
         ({"domain": {}}, "domain of shift is {}; it must name at least one parameter"),
-        (
-            {"domain": {"s": (0, 1)}},
-            "domain of shift has (0, 1) for s; it must be Real, Whole, Choice or Fixed",
-        ),
-        (
-            {"truth": lambda s, tau: 1.0},
-            "truth of shift asks for tau, which is no parameter; its domain has s, sigma",
-        ),
-        (
-            {"meanings": {"n": "rows"}},
-            "meanings of shift names 'n', which is no parameter; its domain has s, sigma",
-        ),
+        ({"domain": {"s": (0, 1)}}, "domain of shift has (0, 1) for s; it must be Real, Whole, Choice or Fixed"),
+        ({"truth": lambda s, tau: 1.0}, "truth of shift asks for tau, which is no parameter; its domain has s, sigma"),
+        ({"meanings": {"n": "rows"}}, "meanings of shift names 'n', which is no parameter; its domain has s, sigma"),
         ({"meanings": {"s": ""}}, "meanings of shift has '' for s; it must be words"),
         ({"meanings": "s"}, "meanings of shift is 's'; it must map parameters to words"),
         ({"where": 3}, "where of shift is 3; it must be a function of the parameters"),
@@ -47,12 +38,9 @@ def parts(**changes):
         ({"points": [{"s": 1.0}]}, "at has no value for sigma"),
         ({"points": [{"s": 1.0, "sigma": 1.0, "n": 2}]}, "at names 'n', which is no parameter of shift"),
         ({"points": [{"s": 3.0, "sigma": 1.0}]}, "s is 3.0; shift allows [0.1, 2]"),
-        (
-            {"points": [{"s": 1.0, "sigma": 1.0}], "where": lambda s, sigma: s < sigma},
-            "where of shift excludes {'s': 1.0, 'sigma': 1.0}",
-        ),
+        ({"points": [{"s": 1.0, "sigma": 1.0}], "where": lambda s, sigma: s < sigma}, "where of shift excludes {'s': 1.0, 'sigma': 1.0}"),
     ],
-)
+)  # fmt: skip
 def test_bad_statements_are_refused_in_a_single_sentence(changes, says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
         rf.Statement(**parts(**changes))
@@ -146,16 +134,13 @@ def test_it_is_described_in_json() -> None:
         (lambda: rf.Equality(0.1, relative=0.1), "give either"),
         (lambda: rf.Bound(floor=0.7), "floor is 0.7"),
         (lambda: rf.Limit("n", sizes=(1, 2, 4)), "sizes has 3 entries; it must have at least 6"),
-        (
-            lambda: rf.Limit("n", sizes=(10, 20, 30, 60, 120, 240)),
-            "each must be at least twice the previous",
-        ),
+        (lambda: rf.Limit("n", sizes=(10, 20, 30, 60, 120, 240)), "each must be at least twice the previous"),
         (lambda: rf.Exists(rf.Limit("n")), "it must be Bound(), Equality(...) or Ordering()"),
         (lambda: rf.Control({}, shift=0.5), "shift is 0.5"),
         (lambda: rf.Number(1.0, error=-1.0), "error is -1.0"),
         (lambda: rf.Number(float("nan")), "value is NaN"),
     ],
-)
+)  # fmt: skip
 def test_bad_kinds_controls_and_numbers_are_refused(make, says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
         make()

@@ -102,14 +102,8 @@ def test_the_claim_of_a_study_is_near_its_exact_law(name):
     [
         (["run", "azize_fig2_esay"], "azize_fig2_easy"),
         (["run", "zzz"], "python -m sims list"),
-        (
-            ["run", "azize_random_target", "--until", "theorem"],
-            "no theorem's curve is stored with azize_random_target",
-        ),
-        (
-            ["run", "azize_fig2_easy", "--until", "tpr=0.1,fpr=0.01"],
-            "it must be a claim about the whole curve",
-        ),
+        (["run", "azize_random_target", "--until", "theorem"], "no theorem's curve is stored with azize_random_target"),
+        (["run", "azize_fig2_easy", "--until", "tpr=0.1,fpr=0.01"], "it must be a claim about the whole curve"),
         (["run", "azize_fig2_easy", "--until", "mu"], "it must be"),
         (["run", "azize_fig2_easy", "--until", "mu=1", "--shard", "0/2"], "beside until"),
         (["run", "azize_fig2_easy", "--games", "0"], "it must be a whole number >= 1"),
@@ -121,7 +115,7 @@ def test_the_claim_of_a_study_is_near_its_exact_law(name):
         (["mrege"], "did you mean merge?"),
         ([], "COMMAND is missing"),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments_exit_with_2(arguments, message, capsys):
     assert main(arguments) == 2
     sentence = capsys.readouterr().err

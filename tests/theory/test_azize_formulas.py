@@ -114,12 +114,9 @@ def test_infinite_moments_stay_infinite():
         (lambda: azize.subsampled_tradeoff_corrected(1.0, 0.0), "sampling_rate is 0"),
         (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0, 2.0], 10), "target has shape"),
         (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0], 1), "n is 1"),
-        (
-            lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0], 10, record_deviation=-0.5),
-            "record_deviation is -0.5",
-        ),
+        (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0], 10, record_deviation=-0.5), "record_deviation is -0.5"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_is_a_single_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()

@@ -101,12 +101,9 @@ def test_ends_are_rounded_outwards_and_an_infinite_end_is_text() -> None:
         (lambda: mi.account(1e300, 0.5), "noise_multiplier is 1e.300"),
         (lambda: mi.account(1.0, sampling="poison"), "sampling is 'poison'; it must be one of poisson"),
         (lambda: mi.account(1.0).compare(cast(Any, "poisson")), "accounted is str"),
-        (
-            lambda: mi.account(1.0, delta=1e-5, epsilon=[], fpr=[]).compare(cast(Any, "x")),
-            "it must be an Account",
-        ),
+        (lambda: mi.account(1.0, delta=1e-5, epsilon=[], fpr=[]).compare(cast(Any, "x")), "it must be an Account"),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments_are_refused_in_a_sentence(call, says: str) -> None:
     with pytest.raises(ValueError, match=says) as refused:
         call()

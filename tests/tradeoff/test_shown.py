@@ -134,12 +134,9 @@ def test_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (3, "curves is int; it must be a trade-off curve, a list of them, or a dictionary"),
         ([], "curves is empty; it must hold at least one trade-off curve"),
-        (
-            [mi.GaussianTradeOff(1.0), 0.5],
-            "curves holds float as '0.5'; every entry must be a trade-off curve",
-        ),
+        ([mi.GaussianTradeOff(1.0), 0.5], "curves holds float as '0.5'; every entry must be a trade-off curve"),
     ],
-)
+)  # fmt: skip
 def test_bad_curves(curves: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         mi.plot(curves)

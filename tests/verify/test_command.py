@@ -89,15 +89,10 @@ def test_a_failing_statement_exits_1(broken, tmp_path, capsys):
         (["--seed", "1.5"], "--seed is 1.5; it must be a whole number"),
         (["--seed", "-1"], "--seed is -1; it must be a whole number in [0, 2^64)"),
         (["--seed", str(2**64)], "it must be a whole number in [0, 2^64)"),
-        (
-            ["azize-flase"],
-            "CLAIM is 'azize-flase'; it must be a statement of the register or a glob that some match (see --list); did you mean azize-false",
-        ),
+        (["azize-flase"],
+         "CLAIM is 'azize-flase'; it must be a statement of the register or a glob that some match (see --list); did you mean azize-false"),
         (["corrected"], "did you mean azize-false-corrected?"),
-        (
-            ["zzz*"],
-            "CLAIM is 'zzz*'; it must be a statement of the register or a glob that some match (see --list)\n",
-        ),
+        (["zzz*"], "CLAIM is 'zzz*'; it must be a statement of the register or a glob that some match (see --list)\n"),
         (["--at", "{}"], "--at is given for 5 statements; it must go with exactly 1 CLAIM"),
         (["azize-false", "--at", "x = 3"], "--at is 'x = 3', which is no JSON"),
         (["azize-false", "--at", '{"x": 0.1}'], "at has no value for law"),
@@ -107,7 +102,7 @@ def test_a_failing_statement_exits_1(broken, tmp_path, capsys):
         (["--hunt", "--budget", "0s"], "budget is '0s'; it must be seconds > 0"),
         (["--hunt", "--json", "-"], "--hunt is given beside --at or --json"),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments_exit_2_with_a_single_sentence(sound, tmp_path, capsys, arguments, message):
     assert main([*arguments, "--out", str(tmp_path / "out")], sound) == 2
     error = capsys.readouterr().err
