@@ -56,10 +56,7 @@ class ImpureFunctionError(ValueError):
 
 
 def name_of_function(function: object) -> str:
-    """How messages call a function.
-    >>> name_of_function(len)
-    'len'
-    """
+    """How messages call a function."""
     return str(getattr(function, "__qualname__", type(function).__name__)).replace("<locals>.", "")
 
 

@@ -19,10 +19,7 @@ def reader_gone() -> int:
 
 
 def drop_unwritten() -> bool:
-    """Whether output is left that cannot be written, as on a full disk; it is then sent nowhere, as by `reader_gone`.
-    >>> drop_unwritten()
-    False
-    """
+    """Whether output is left that cannot be written, as on a full disk; it is then sent nowhere, as by `reader_gone`."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -52,10 +52,6 @@ def run(
 
     Raises ValueError on bad arguments, or a stored file that is corrupt or belongs to another run; OSError if the folder
     cannot be written.
-
-    >>> from sims.studies import STUDIES
-    >>> run(STUDIES["azize_fig2_easy"], games=100).games
-    100
     """
     seed = study.seed if seed is None else seed
     with storing_in(directory):

@@ -181,11 +181,7 @@ def read(role: str, value: Any) -> Value:
 
 
 def no_tradeoff(curve: AbstractTradeOff) -> str:
-    """Return why a curve is no trade-off function; empty if 121 points show nothing wrong.
-    >>> from mipsim.tradeoff import GaussianTradeOff
-    >>> no_tradeoff(GaussianTradeOff(1.0))
-    ''
-    """
+    """Return why a curve is no trade-off function; empty if 121 points show nothing wrong."""
     alpha = np.concatenate([[0.0], ndtr(np.linspace(-4.0, 4.0, 121)), [1.0]])
     beta = np.asarray(curve.beta(alpha), float)
     if beta.shape != alpha.shape or np.isnan(beta).any():

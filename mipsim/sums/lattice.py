@@ -38,11 +38,7 @@ class Measure:
     log_scale: float  # logarithm of the sum of the tilted masses before they were scaled
 
     def log_ratio(self, shift: float) -> float:
-        """Log of the moment at theta + shift over that at theta.
-        >>> coin = Measure(np.array([-1, 1]), np.array([0.5, 0.5]), 0.0, 1.0, 0.0, 0.0)
-        >>> round(math.exp(coin.log_ratio(1.0)), 6)  # cosh(1)
-        1.543081
-        """
+        """Log of the moment at theta + shift over that at theta."""
         exponents = shift * (self.offset + self.index * self.step)
         seen = self.weights > 0.0
         top = float(exponents[seen].max())

@@ -167,10 +167,6 @@ def least_mu(curve: Enclosed) -> tuple[float, float]:
     """Bounds of sup over a of Phi^-1(TPR(a)) - Phi^-1(a).
 
     At FPRs that no float64 tells from 0 and from 1 it is bounded by the curve's privacy loss, or by its own word.
-
-    >>> from mipsim.tradeoff import LaplaceTradeOff
-    >>> [round(bound, 6) for bound in least_mu(LaplaceTradeOff(1.0))]
-    [1.030064, 1.030064]
     """
     ceiling = curve.mu_ceiling()
 

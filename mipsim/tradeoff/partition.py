@@ -76,11 +76,7 @@ Objective = Callable[[Corners, bool], np.ndarray]
 
 
 def defined(curve: Enclosed, log_fpr: np.ndarray) -> CurveBounds:
-    """The curve's enclosure, or an UndefinedError that says where it has no value.
-    >>> from mipsim.tradeoff import GaussianTradeOff
-    >>> print(defined(GaussianTradeOff(0.0), np.array([-1.0])).log_tpr_low)
-    [-1.]
-    """
+    """The curve's enclosure, or an UndefinedError that says where it has no value."""
     bounds = curve.enclosure(log_fpr)
     if (bad := bounds.undefined()).any():
         raise UndefinedError(

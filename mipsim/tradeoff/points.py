@@ -19,10 +19,6 @@ def rises(alpha: Vector, complement: Vector, beta: Vector, tpr: Vector) -> tuple
     its complement is small.
     `alpha`: FPR at the corners, shape (m,), rising; `complement`: 1 - FPR, shape (m,); `beta`: FNR, shape (m,); `tpr`:
     TPR, shape (m,). Returns Two arrays of shape (m - 1,); the first is >= 0, the second too on a single convex curve.
-
-    >>> a, t = np.array([0.0, 1e-20, 1.0]), np.array([0.0, 1e-18, 1.0])
-    >>> [mass.tolist() for mass in rises(a, 1 - a, 1 - t, t)]
-    [[1e-20, 1.0], [1e-18, 1.0]]
     """
     return _rise(alpha, complement), _rise(tpr, beta)
 
@@ -40,10 +36,6 @@ def convex_points(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, t
     `alpha`: FPR of the points, shape (m,), in any order; `complement`: 1 - FPR, shape (m,); `beta`: FNR, shape (m,), 0 at
     least at 1 point; `tpr`: TPR, shape (m,). Returns the same four, strictly increasing in FPR, with slopes that do not
     rise (corners on a straight stretch are retained); ends where the FNR reaches 0.
-
-    >>> a, b = np.array([0, 0.25, 0.5, 0.75, 1]), np.array([1, 0.5, 0.45, 0.1, 0])
-    >>> convex_points(a, 1 - a, b, 1 - b)[0].tolist()
-    [0.0, 0.25, 0.75, 1.0]
     """
     order = highest(alpha, complement, beta, tpr)
     a, c, b, t = (np.asarray(v, np.float64)[order] for v in (alpha, complement, beta, tpr))
@@ -63,10 +55,6 @@ def highest(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np
 
     No other point is a corner of a hull. Between these both rates rise, so that sums of the rises keep their digits; rises of both
     signs would cancel.
-
-    >>> a, b = np.array([0.5, 0.0, 0.5, 0.7]), np.array([0.3, 1.0, 0.2, 0.25])
-    >>> highest(a, 1 - a, b, 1 - b).tolist()
-    [1, 2]
     """
     rare, caught = alpha <= 0.5, tpr > 0.5  # of a rate and its complement the smaller decides
     order = np.lexsort(
@@ -178,10 +166,6 @@ def polygon(
     `out`: mass of each loss in the world "out", shape (m,); `inside`: the same in the world "in"; `out_only`: mass that
     reveals the world "out"; `in_only`: mass that reveals the world "in"; `error`: in mass that may be missing by
     rounding.
-
-    >>> alpha, _, beta, _ = polygon(np.array([0.25, 0.75]), np.array([0.75, 0.25]), 0.0, 0.0)
-    >>> alpha.tolist(), beta.tolist()
-    ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
     """
     alpha, tpr = np.cumsum(np.append(0.0, out)), np.cumsum(np.append(in_only, inside))
     missed = max(0.0, 1.0 - float(tpr[-1]))
@@ -202,11 +186,7 @@ def log_rates(rate: np.ndarray, complement: np.ndarray) -> np.ndarray:
 
 
 def vertices_of(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> Vertices:
-    """The corners of a polygon with all four rates, shape (m,) each, as `Vertices`.
-    >>> fpr = np.array([0.0, 1.0])
-    >>> vertices_of(fpr, 1 - fpr, 1 - fpr, fpr).log_fpr_low.tolist()
-    [-inf, 0.0]
-    """
+    """The corners of a polygon with all four rates, shape (m,) each, as `Vertices`."""
     x = log_rates(alpha, complement)
     low, high = np.where(x < 0.0, lowered(x, 2.0), 0.0), np.where(x < 0.0, raised(x, 2.0), 0.0)
     bounds = CurveBounds.of_logs(log_rates(beta, tpr), log_rates(tpr, beta), 2.0)
@@ -236,11 +216,7 @@ def first_loss(alpha: np.ndarray, tpr: np.ndarray) -> tuple[float, float]:
 def interpolated(
     log_fpr: np.ndarray, alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray
 ) -> CurveBounds:
-    """Bounds of the polygon through corners with all four rates, shape (m,) each, at logarithms of FPRs of any shape.
-    >>> fpr = np.array([0.0, 1.0])
-    >>> interpolated(np.log([0.25]), fpr, 1 - fpr, 1 - fpr, fpr).log_tpr_low.round(6).tolist()
-    [-1.386294]
-    """
+    """Bounds of the polygon through corners with all four rates, shape (m,) each, at logarithms of FPRs of any shape."""
     corners, missed, caught = log_rates(alpha, complement), log_rates(beta, tpr), log_rates(tpr, beta)
 
     def at(x: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -590,11 +590,7 @@ def fits(shapes: np.ndarray, y: np.ndarray, errors: np.ndarray) -> Fits:
 
 
 def second_term(shapes: np.ndarray, y: np.ndarray, errors: np.ndarray) -> float:
-    """Return the g of g + c phi + b phi^2, the likeliest over the shapes and over both kinds of noise.
-    >>> n = 2.0 ** np.arange(8)
-    >>> round(second_term(power_shapes(n), 3 + n**-0.5 - 2 / n, np.full(8, 1e-9)), 6)
-    3.0
-    """
+    """Return the g of g + c phi + b phi^2, the likeliest over the shapes and over both kinds of noise."""
     best, limit = -np.inf, np.nan
     for scale in (np.ones_like(shapes), shapes):
         weight = 1.0 / np.hypot(errors / float(np.ptp(y) or 1.0), scale)
