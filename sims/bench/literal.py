@@ -21,47 +21,18 @@ _VALUES, _SHARES = np.array([-1.0, 0.0, 2.0]), np.array([0.2, 0.3, 0.5])
 Rows = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 KeyedRows = Callable[[jax.Array, tuple[int, int]], jax.Array]
 _KINDS: dict[str, tuple[Callable[[int], mi.AbstractDistribution], Rows, KeyedRows]] = {
-    "Bernoulli": (
-        lambda d: mi.Bernoulli(_P, d=d),
-        lambda rng, shape: rng.random(shape) < _P,
-        lambda key, shape: jax.random.bernoulli(key, _P, shape),
-    ),
-    "Gaussian": (
-        lambda d: mi.Gaussian(0.0, 1.0, d=d),
-        lambda rng, shape: rng.standard_normal(shape),
-        jax.random.normal,
-    ),
-    "Laplace": (
-        lambda d: mi.Laplace(0.0, 1.0, d=d),
-        lambda rng, shape: rng.laplace(size=shape),
-        jax.random.laplace,
-    ),
-    "uniform": (
-        lambda d: mi.Uniform(0.0, 1.0, d=d),
-        lambda rng, shape: rng.random(shape),
-        jax.random.uniform,
-    ),
-    "exponential": (
-        lambda d: mi.Exponential(1.0, d=d),
-        lambda rng, shape: rng.standard_exponential(shape),
-        jax.random.exponential,
-    ),
-    "Student-t": (
-        lambda d: mi.StudentT(5.0, d=d),
-        lambda rng, shape: rng.standard_t(5.0, shape),
-        lambda key, shape: jax.random.t(key, 5.0, shape),
-    ),
-    "discrete": (
-        lambda d: mi.Discrete(_VALUES, _SHARES, d=d),
-        lambda rng, shape: rng.choice(_VALUES, shape, p=_SHARES),
-        lambda key, shape: jax.random.choice(key, jnp.asarray(_VALUES), shape, p=jnp.asarray(_SHARES)),
-    ),
-    "records": (
-        lambda d: mi.Empirical(_pool(d)),
-        lambda rng, shape: _pool(shape[1])[rng.integers(0, 1000, shape[0])],
-        lambda key, shape: jnp.asarray(_pool(shape[1]))[jax.random.randint(key, shape[:1], 0, 1000)],
-    ),
-}
+    "Bernoulli": (lambda d: mi.Bernoulli(_P, d=d), lambda rng, shape: rng.random(shape) < _P,
+         lambda key, shape: jax.random.bernoulli(key, _P, shape)),
+    "Gaussian": (lambda d: mi.Gaussian(0.0, 1.0, d=d), lambda rng, shape: rng.standard_normal(shape), jax.random.normal),
+    "Laplace": (lambda d: mi.Laplace(0.0, 1.0, d=d), lambda rng, shape: rng.laplace(size=shape), jax.random.laplace),
+    "uniform": (lambda d: mi.Uniform(0.0, 1.0, d=d), lambda rng, shape: rng.random(shape), jax.random.uniform),
+    "exponential": (lambda d: mi.Exponential(1.0, d=d), lambda rng, shape: rng.standard_exponential(shape), jax.random.exponential),
+    "Student-t": (lambda d: mi.StudentT(5.0, d=d), lambda rng, shape: rng.standard_t(5.0, shape), lambda key, shape: jax.random.t(key, 5.0, shape)),
+    "discrete": (lambda d: mi.Discrete(_VALUES, _SHARES, d=d), lambda rng, shape: rng.choice(_VALUES, shape, p=_SHARES),
+         lambda key, shape: jax.random.choice(key, jnp.asarray(_VALUES), shape, p=jnp.asarray(_SHARES))),
+    "records": (lambda d: mi.Empirical(_pool(d)), lambda rng, shape: _pool(shape[1])[rng.integers(0, 1000, shape[0])],
+         lambda key, shape: jnp.asarray(_pool(shape[1]))[jax.random.randint(key, shape[:1], 0, 1000)]),
+}  # fmt: skip
 _POOLS: dict[int, np.ndarray] = {}
 
 
