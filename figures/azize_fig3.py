@@ -10,6 +10,7 @@ from scipy.special import ndtr
 
 from figures import roc, style, write
 from figures.study_counts import Played, Request, as_counts_error, play
+from sims import gradient_epochs
 from sims.gradient_epochs import RATE
 from sims.gradients import ATTACKS, BATCH, EPOCH, MEANS, TARGETS, VICTIMS, Victim, name_of, victims
 
@@ -43,6 +44,9 @@ def draw(request: Request) -> tuple[Path, ...]:
     """
     with as_counts_error():
         result = victims(request.counts)
+        for which in EPOCHS[request.scale]:
+            games = EPOCH_GAMES[request.scale]
+            gradient_epochs.play_together(which, games, request.seed, request.counts, request.progress)
     rows: list[write.Row] = []
     with style.journal():
         figure = style.blank(style.PAGE_INCHES, 5.4 + CAPTION_INCHES)
