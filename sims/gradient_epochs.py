@@ -142,16 +142,14 @@ class SameDraws(mi.AbstractGame):
     """Games that differ in their targets alone, with the same draws: "out" they have the same release, which is made once.
 
     Attributes:
+        mechanism: of all.
         game: any of them.
         targets: of all, shape (m, 1).
     """
 
+    mechanism: mi.AbstractMechanism
     game: mi.FixedTarget
     targets: np.ndarray
-
-    @property
-    def mechanism(self) -> mi.AbstractMechanism:
-        return self.game.mechanism
 
     @property
     def numbers(self) -> int:
@@ -176,7 +174,7 @@ class SameDraws(mi.AbstractGame):
 
 
 class OfTarget(mi.AbstractAttack):
-    """An attack on a single one of the targets of `SameDraws`."""
+    """An attack on a single target of `SameDraws`, that of the given place."""
 
     attack: mi.AbstractAttack
     place: int = eqx.field(static=True)
@@ -200,7 +198,8 @@ def counts_together(
     targets = np.unique([game.target for game, _ in built], axis=0)
     places = [int(np.flatnonzero((targets == game.target).all(axis=1))[0]) for game, _ in built]
     attacks = tuple(OfTarget(attack, place) for (_, attack), place in zip(built, places, strict=True))
-    recipe = Recipe(SameDraws(built[0][0], targets), attacks, "literal", stacked=True)  # pyright: ignore[reportArgumentType]
+    some = built[0][0]
+    recipe = Recipe(SameDraws(some.mechanism, some, targets), attacks, "literal", stacked=True)  # pyright: ignore[reportArgumentType]
     columns = [Column(game, attack) for game, attack in built]
     return Run(Options.checked(games, seed, progress=progress), recipe.sampler(), columns, recipe).play()
 

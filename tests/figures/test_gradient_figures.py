@@ -36,6 +36,7 @@ def test_it_is_plotted(
         monkeypatch.setitem(gradients.VICTIMS, which, lambda: digits)
     small = gradients.attacked(data.digits(), convolutions=False, part="trained", references=100)
     monkeypatch.setattr(gradient_epochs, "of", lambda victim: small)
+    monkeypatch.setattr(gradient_epochs, "play_together", lambda *_: None)
     monkeypatch.setattr(runner, "run", normal_counts)
     assert command.main([name, "--seed", "7", "--out", str(tmp_path)]) == 0
     assert (tmp_path / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"

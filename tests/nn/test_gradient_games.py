@@ -6,14 +6,17 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import equinox as eqx
+import jax
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
 import mipsim as mi
 from mipsim import data, nn
-from sims.gradient_epochs import epoch_game
-from sims.gradients import attacked, victim
+from sims import gradient_epochs, runner
+from sims.gradient_epochs import EPOCH_STUDIES, AtRecord, epoch_game
+from sims.gradients import ATTACKS, TARGETS, VICTIMS, Victim, attacked, victim
 from tests.engine.two_sample import FAILURE, two_sample_p
 
 N = 60
@@ -139,3 +142,60 @@ def test_a_literal_epoch_of_a_victim_is_attacked_at_every_step() -> None:
     assert played.tradeoff(1 - 1e-9).auc_interval()[0] > 0.5
     mixed = mi.Histogram(played.edges, played.out, played.out, played.manifest)
     assert mixed.tradeoff(1 - 1e-9).auc_interval()[0] <= 0.5
+
+
+@pytest.fixture(scope="module")
+def of_digits() -> Victim:
+    return victim("digits", digits(), convolutions=False, part="trained", references=200)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_known_vectors_give_the_scores_of_gradients_written_out(attack: str, of_digits: Victim) -> None:
+    """On the releases of games of either world, to the rounding of float32 gradients; vectors or offsets 3% off are seen."""
+    of = attacked(digits(), convolutions=False, part="trained", references=200)
+    game, quick = epoch_game(of, of_digits.targets[1], attack, steps=5, batch=16)
+    assert isinstance(quick, AtRecord)
+    assert isinstance(game.mechanism, nn.Descent)
+    on_mean = (
+        mi.CovarianceScore(of.moments, n=16)
+        if attack == "covariance"
+        else mi.ScalarProduct(np.zeros(of_digits.dimension))
+    )
+    literal = nn.SummedOverSteps(game.mechanism, on_mean)
+    rounds = [game.play(jax.random.key(seed), bool(seed % 2)) for seed in range(20)]
+
+    def scores(of: mi.AbstractAttack) -> np.ndarray:
+        return np.array([float(of.score(*each)) for each in rounds])
+
+    expected = scores(literal)
+    away = np.abs(expected).max()
+    np.testing.assert_allclose(scores(quick), expected, atol=1e-5 * away)
+    controls = [eqx.tree_at(lambda a: a.lines, quick, 1.03 * quick.lines)]
+    if attack == "covariance":
+        controls.append(eqx.tree_at(lambda a: a.own, quick, 1.03 * quick.own))
+    for off in controls:
+        assert np.abs(scores(off) - expected).max() > 1e-3 * away
+
+
+@pytest.mark.evidence
+def test_games_played_together_are_stored_as_games_played_alone(
+    of_digits: Victim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts, thresholds and manifests of each study are those of a run of its own, which goes on from them; another target's counts differ."""
+    of = attacked(digits(), convolutions=False, part="trained", references=200)
+    monkeypatch.setattr(gradient_epochs, "of", lambda _: of)
+    monkeypatch.setitem(VICTIMS, "fashion", lambda: of_digits)
+    monkeypatch.setattr(gradient_epochs, "EPOCH", 2 * 64)
+    gradient_epochs.play_together("fashion", 12, 3, tmp_path)
+    files = sorted(tmp_path.glob("*.npz"))
+    assert len(files) == len(TARGETS) * len(ATTACKS)
+    studies = [study for study in EPOCH_STUDIES if runner.store_path(study, 3, tmp_path) in files]
+    together = [mi.Histogram.load(runner.store_path(study, 3, tmp_path)) for study in studies]
+    for study, stored in zip(studies[::3], together[::3], strict=True):
+        alone = runner.run(study, 12, 3)
+        assert (alone.edges == stored.edges).all()
+        assert (alone.out == stored.out).all()
+        assert (alone.inside == stored.inside).all()
+        assert alone.manifest == stored.manifest
+        assert runner.run(study, 20, 3, tmp_path).games == 20
+    assert not np.array_equal(together[0].inside, together[2].inside)
