@@ -1,7 +1,6 @@
 """The exact ratio against enumeration of every set of records, and against SciPy's densities."""
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,6 +10,7 @@ import scipy.stats
 
 import mipsim as mi
 from tests.enumeration import literal_sums, random_target_sums
+from tests.refusals import Refusals, message_test
 from tests.scope import in_exact_scope  # noqa: F401
 
 stats: Any = scipy.stats  # its stubs type every frozen law as discrete
@@ -136,7 +136,7 @@ def test_an_impossible_output_of_a_subsample_means_not_sampled() -> None:
 
 # Values of a wrong type, which a type checker would refuse.
 ANYTHING: dict[str, Any] = {"bernoulli": mi.Bernoulli(P)}
-BAD: list[tuple[Callable[[], Any], str]] = [
+BAD: Refusals = [
     (lambda: mi.LikelihoodRatio(mi.LaplaceNoise(MEAN, 1.0), mi.Bernoulli(P), 4),
      r"LaplaceNoise\(EmpiricalMean\) on Bernoulli data is intractable; it is for EmpiricalMean of"),
     (lambda: mi.LikelihoodRatio(MEAN, mi.Uniform(0.0, 1.0), 4), "EmpiricalMean on Uniform data is intractable"),
@@ -159,9 +159,4 @@ BAD: list[tuple[Callable[[], Any], str]] = [
      r"the game's target has shape \(3,\); the attack needs \(2,\)"),
 ]  # fmt: skip
 
-
-@pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])
-def test_message(build: Callable[[], Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        build()
-    assert "\n" not in str(caught.value)
+test_message = message_test(BAD)

@@ -1,6 +1,5 @@
 """The covariance score, its estimated moments, the scalar product, and what every attack owes."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from tests.refusals import Refusals, message_test
 from tests.scope import in_exact_scope  # noqa: F401
 
 RNG = np.random.default_rng(0)
@@ -125,7 +125,7 @@ def test_every_additive_attack(name: str) -> None:
 
 # Values of a wrong type, which a type checker would refuse.
 ANYTHING: dict[str, Any] = {"banded": "banded", "number": 3.0}
-BAD: list[tuple[Callable[[], Any], str]] = [
+BAD: Refusals = [
     (lambda: mi.CovarianceScore(DIAGONAL, 1), "n is 1; it must be a whole number >= 2"),
     (lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0]), r"target has shape \(1,\); it must have shape \(3,\)"),
     (lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0, 0.0, np.inf]), "target holds inf at index 2"),
@@ -146,9 +146,4 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: score(ATTACKS["scalar product"], np.ones(2), np.ones(2)), r"the game's target has shape \(2,\)"),
 ]  # fmt: skip
 
-
-@pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])
-def test_message(build: Callable[[], Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        build()
-    assert "\n" not in str(caught.value)
+test_message = message_test(BAD)

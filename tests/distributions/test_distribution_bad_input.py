@@ -1,16 +1,16 @@
 """A single clear sentence for each bad parameter."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import mipsim as mi
+from tests.refusals import Refusals, message_test
 
 # Values of a wrong type, which a type checker would refuse.
 ANYTHING: dict[str, Any] = {"banded": "banded"}
-BAD: list[tuple[Callable[[], Any], str]] = [
+BAD: Refusals = [
     (lambda: mi.Bernoulli([0.5, 1.2]), r"p is 1.2 at coordinate 1; every probability must be in \(0, 1\)"),
     (lambda: mi.Bernoulli(-0.1), r"p is -0.1 at coordinate 0; every probability must be in \(0, 1\)"),
     (lambda: mi.Bernoulli([0.5, 0.0]), "p is 0 at coordinate 1, a constant coordinate with zero variance"),
@@ -53,12 +53,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.Bernoulli(0.5).mahalanobis_squared([1.0, 0.0]), r"point has shape \(2,\)"),
 ]  # fmt: skip
 
-
-@pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])
-def test_message(build: Callable[[], Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        build()
-    assert "\n" not in str(caught.value)
+test_message = message_test(BAD)
 
 
 def test_numbers_are_repeated() -> None:

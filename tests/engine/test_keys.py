@@ -7,21 +7,15 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
-from mipsim._precision import exact_scope
 from mipsim._samplers import cosines, events, exponentials, laplaces, normals, places
 from mipsim.engine import play
 from mipsim.engine.random import vectorised
 from mipsim.engine.random.counter import run_draws
 from mipsim.engine.random.keys import COUNTER, counter_keys
+from tests.scope import in_exact_scope  # noqa: F401
 
 FAILURE = 1e-9  # of each test of a law
 GAMES = 2_000
-
-
-@pytest.fixture(autouse=True)
-def _float64():
-    with exact_scope():
-        yield
 
 
 def keys(seed: int = 1, games: int = GAMES, stream: int = 0, world: int = 0):

@@ -9,7 +9,6 @@ import pytest
 from jaxtyping import Array
 
 import mipsim as mi
-from mipsim._precision import exact_scope
 from mipsim.engine.counting import Counter
 from mipsim.engine.random.counter import run_draws
 from mipsim.engine.random.keys import COUNTER, counter_keys
@@ -18,15 +17,10 @@ from mipsim.engine.row_reading import InseparableError
 from mipsim.engine.samplers.literal import LiteralSampler
 from tests.distributions.members import MEMBERS
 from tests.engine.test_literal_records import literal_sampler
+from tests.scope import in_exact_scope  # noqa: F401
 
 N, BLOCK = 23, 5  # the last block has rows that are no records
 Mechanism = Callable[[Array, Array], Array]
-
-
-@pytest.fixture(autouse=True)
-def _float64():
-    with exact_scope():
-        yield
 
 
 def clipped(key: Array, r: Array) -> Array:

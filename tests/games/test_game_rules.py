@@ -1,6 +1,5 @@
 """Who is sampled and who is replaced, on records that are all different."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,6 +8,7 @@ import pytest
 
 import mipsim as mi
 from tests.law_agreement import has_frequencies, same_law
+from tests.refusals import Refusals, message_test
 from tests.scope import in_exact_scope  # noqa: F401
 
 DATA = mi.Gaussian([0.0, 1.0], [1.0, 2.0])
@@ -81,7 +81,7 @@ def test_noise_that_fits_is_welcome_and_that_of_a_function_waits_for_play() -> N
 
 # Values of a wrong type, which a type checker would refuse.
 ANYTHING: dict[str, Any] = {"half": 2.5, "word": "mean", "array": np.zeros(2), "class": mi.Bernoulli}
-BAD: list[tuple[Callable[[], Any], str]] = [
+BAD: Refusals = [
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), DATA, 1, [0.0, 0.0]), "n is 1; it must be a whole number >= 2"),
     (lambda: mi.RandomTarget(mi.EmpiricalMean(), DATA, 1), "n is 1; it must be a whole number >= 2"),
     (lambda: mi.RandomTarget(mi.EmpiricalMean(), DATA, ANYTHING["half"]), "n is 2.5; it must be a whole number"),
@@ -108,9 +108,4 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), ANYTHING["class"], 10, [1.0]), "data is .*; it must be a distribution"),
 ]  # fmt: skip
 
-
-@pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])
-def test_message(build: Callable[[], Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        build()
-    assert "\n" not in str(caught.value)
+test_message = message_test(BAD)

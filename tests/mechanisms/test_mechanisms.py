@@ -1,6 +1,5 @@
 """Each mechanism releases what its formula says; its two routes agree in law."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -11,6 +10,7 @@ from scipy import stats
 
 import mipsim as mi
 from tests.law_agreement import follows, has_frequencies, same_law
+from tests.refusals import Refusals, message_test
 from tests.scope import in_exact_scope  # noqa: F401
 
 MEAN = mi.EmpiricalMean()
@@ -138,7 +138,7 @@ def _release(mechanism: mi.AbstractMechanism) -> Any:
 
 # Values of a wrong type, which a type checker would refuse.
 ANYTHING: dict[str, Any] = {"word": "median"}
-BAD: list[tuple[Callable[[], Any], str]] = [
+BAD: Refusals = [
     (lambda: mi.GaussianNoise(MEAN, -0.1), "record_deviation is -0.1; noise must be >= 0"),
     (lambda: mi.GaussianNoise(MEAN, [0.1, -0.2]), "record_deviation is -0.2; noise must be >= 0"),
     (lambda: mi.GaussianNoise(MEAN, np.nan), "record_deviation holds nan; every entry must be finite"),
@@ -160,9 +160,4 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: MEAN.rows(1), "n is 1; it must be a whole number >= 2"),
 ]  # fmt: skip
 
-
-@pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])
-def test_message(build: Callable[[], Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        build()
-    assert "\n" not in str(caught.value)
+test_message = message_test(BAD)

@@ -1,6 +1,5 @@
 """A clipped noisy step: its formula, its noise convention, and what it refuses."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -10,6 +9,7 @@ from scipy import stats
 
 import mipsim as mi
 from tests.law_agreement import follows
+from tests.refusals import Refusals, message_test
 from tests.scope import in_exact_scope  # noqa: F401
 
 KEY = jax.random.key(0)
@@ -60,7 +60,7 @@ def test_numpy_numbers_are_taken() -> None:
 
 
 ANYTHING: dict[str, Any] = {"word": "much", "none": None}
-BAD: list[tuple[Callable[[], Any], str]] = [
+BAD: Refusals = [
     (lambda: mi.SGDStep(0.0, 1.0), r"clip is 0.0; it must be a finite number in \(0, inf\)"),
     (lambda: mi.SGDStep(-1.0, 1.0), "clip is -1.0; it must be"),
     (lambda: mi.SGDStep(np.nan, 1.0), "clip is nan; it must be"),
@@ -77,12 +77,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: mi.SGDStep(1.0, 1.0).rows(1), "n is 1; it must be a whole number >= 2"),
 ]
 
-
-@pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])
-def test_message(build: Callable[[], Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        build()
-    assert "\n" not in str(caught.value)
+test_message = message_test(BAD)
 
 
 def test_no_exact_law_is_promised() -> None:
