@@ -235,10 +235,7 @@ def refuse_labels(**worlds: Array) -> None:
 
 
 def class_counts(name: str, counts: object, games_name: str, games: object) -> tuple[np.ndarray, int]:
-    """Return counts as an int64 vector with 0 <= count <= games, and the games as an int >= 1.
-    >>> class_counts("false_positives", [3, 1.0], "out_games", 10)
-    (array([3, 1]), 10)
-    """
+    """Return counts as an int64 vector with 0 <= count <= games, and the games as an int >= 1."""
     n = whole(games_name, games, 1)
     values = finite_vector(name, counts)
     bad = (values != np.floor(values)) | (values < 0) | (values > n)

@@ -43,10 +43,7 @@ def quoted(value: Any, most: int = 40) -> str:
 
 
 def plural(amount: int, noun: str) -> str:
-    """Write an amount with its noun.
-    >>> plural(1, "claim"), plural(1234, "point")
-    ('1 claim', '1,234 points')
-    """
+    """Write an amount with its noun."""
     return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
 
 

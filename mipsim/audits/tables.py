@@ -189,10 +189,7 @@ def _separator(text: str, given: str | None) -> str:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell of a text is a number.
-    >>> is_number("1e-3"), is_number("a")
-    (True, False)
-    """
+    """Whether a cell of a text is a number."""
     try:
         float(cell)
     except ValueError:

@@ -146,10 +146,7 @@ def mixed_rates(
 
 
 def mixture_level(failure_probability: float, thresholds: int) -> float:
-    """What the logarithm of the product of both mixtures reaches at some threshold with at most the failure probability.
-    >>> round(mixture_level(1e-3, 64), 3)
-    11.067
-    """
+    """What the logarithm of the product of both mixtures reaches at some threshold with at most the failure probability."""
     return math.log(thresholds / failure_probability)
 
 

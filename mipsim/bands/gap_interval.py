@@ -21,10 +21,7 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 
 def critical_probits(failure_probability: float, thresholds: int, sides: int) -> tuple[float, float]:
-    """(z, z of the box) with `sides` (Phi(-z) + 2 Phi(-z of the box)) = failure_probability / thresholds, or less where z = 0.
-    >>> [round(z, 4) for z in critical_probits(1e-3, 64, 2)]
-    [4.3429, 4.94]
-    """
+    """(z, z of the box) with `sides` (Phi(-z) + 2 Phi(-z of the box)) = failure_probability / thresholds, or less where z = 0."""
     end = failure_probability / (sides * thresholds)
     # Below 0 the lower end of an interval could lie above the upper end.
     return max(0.0, float(-ndtri((1.0 - 2.0 * _BOX) * end))), float(-ndtri(_BOX * end))

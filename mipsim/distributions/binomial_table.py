@@ -43,10 +43,7 @@ class BinomialTable:
         return BinomialTable(self.entries[part], self.low[part], self.bits)
 
     def probabilities(self) -> np.ndarray:
-        """The law that `draw` has, shape (d, 2^bits): multiples of 2^-32.
-        >>> binomial_table(2, [0.5]).probabilities()[0]
-        array([0.25, 0.5 , 0.25, 0.  ])
-        """
+        """The law that `draw` has, shape (d, 2^bits): multiples of 2^-32."""
         d, columns = self.entries.shape
         own = (self.entries >> np.uint32(self.bits)).astype(np.int64)
         alias = (self.entries & np.uint32(columns - 1)).astype(np.int64)
@@ -102,19 +99,13 @@ def draw(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None
 
 
 def looked_up(row: UInt32[Array, " C"], words: Words, bits: int, offset: Words | None = None) -> Words:
-    """The first half of `draw`: the entries of the columns that the top bits pick.
-    >>> print(looked_up(jnp.asarray([5, 6], jnp.uint32), jnp.asarray([0, 2**32 - 1], jnp.uint32), 1))
-    [5 6]
-    """
+    """The first half of `draw`: the entries of the columns that the top bits pick."""
     column = words >> jnp.uint32(32 - bits)
     return row.at[column if offset is None else column + offset].get(mode="promise_in_bounds")
 
 
 def column_of(entries: Words, words: Words, bits: int) -> Words:
-    """The second half of `draw`: the column itself, or its alias.
-    >>> print(column_of(jnp.asarray([1, 1], jnp.uint32), jnp.asarray([0, 2**32 - 1], jnp.uint32), 1))
-    [1 1]
-    """
+    """The second half of `draw`: the column itself, or its alias."""
     own = (words & jnp.uint32((1 << (32 - bits)) - 1)) < (entries >> jnp.uint32(bits))
     return jnp.where(own, words >> jnp.uint32(32 - bits), entries & jnp.uint32((1 << bits) - 1))
 

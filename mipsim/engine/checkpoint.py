@@ -165,9 +165,6 @@ def resume(
 ) -> dict[str, Any]:
     """The counts in the checkpoint if it exists, else none yet: the fields of a `Histogram`.
     Raises ValueError if the checkpoint belongs to another run, or holds more games; OSError if it cannot be written.
-
-    >>> resume(None, None, np.zeros(1), {"seed": 0}, range(10))["out"]
-    array([0, 0])
     """
     if path is not None and stored is not None:
         held = _same_run(path, manifest, stored["manifest"])

@@ -101,10 +101,7 @@ class Options:
 
 
 def checked_seed(seed: object) -> int:
-    """Return a seed, a whole number in [0, 2^64), or say that it is none.
-    >>> checked_seed(7)
-    7
-    """
+    """Return a seed, a whole number in [0, 2^64), or say that it is none."""
     value = whole("seed", seed, 0)
     if value >= 2**64:
         raise ValueError(f"seed is {value}; it must be a whole number in [0, 2^64)")
@@ -131,10 +128,7 @@ def shard_of(games: range, index: int, count: int) -> range:
 
 
 def check_shard(shard: object) -> tuple[int, int]:
-    """Return (index, count) if 0 <= index < count.
-    >>> check_shard((3, 4))
-    (3, 4)
-    """
+    """Return (index, count) if 0 <= index < count."""
     if not isinstance(shard, (tuple, list)) or len(shard) != 2:
         raise ValueError(f"shard is {shard!r}; it must be a pair (i, k) with 0 <= i < k")
     index, count = whole("i of shard", shard[0], 0), whole("k of shard", shard[1], 1)

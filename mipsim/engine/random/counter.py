@@ -132,10 +132,7 @@ def chi_square(words: Callable[[Array | int], Words], degrees: int, games: int) 
 
 
 def series(coefficients: tuple[float, ...], square: Float[Array, "..."]) -> Float[Array, "..."]:
-    """The polynomial of these coefficients, the constant first, by Horner's rule.
-    >>> print(series((1.0, 2.0, 3.0), jnp.array(2.0)))
-    17.0
-    """
+    """The polynomial of these coefficients, the constant first, by Horner's rule."""
     total = jnp.full_like(square, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         total = total * square + coefficient
