@@ -32,18 +32,11 @@ DELTAS = {1e-5: "10⁻⁵", 1.8e-6: "1.8 10⁻⁶", 1e-6: "10⁻⁶"}
 
 @dataclass(frozen=True)
 class Job:
-    """A training.
+    """A training."""
 
-    Attributes:
-        tag: of its panel.
-        scale: the name of its scale.
-        arm: whose noise it has: of `ARMS`, or "no noise".
-        seed: of the training.
-    """
-
-    tag: str
-    scale: str
-    arm: str
+    tag: str  # of its panel
+    scale: str  # the name of its scale
+    arm: str  # whose noise it has: of `ARMS`, or "no noise"
     seed: int
 
     @property

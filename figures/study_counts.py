@@ -62,10 +62,7 @@ def as_counts_error() -> Iterator[None]:
 
 class Trainings:
     """Counts the trainings of a figure and says on stderr, off a terminal too, how many are done and about how long the others take.
-
-    Args:
-        figure: its name.
-        total: how many trainings it has.
+    `figure`: its name.
     """
 
     def __init__(self, figure: str, total: int) -> None:

@@ -54,20 +54,14 @@ class AtRecord(mi.AbstractAttack):
     The record's gradient at any parameters is sum_c r_c b_c, r the probabilities of the classes less its label, b_c its features in the
     place of class c. The weights of the attack are thus a sum of classes + 1 known vectors too, of which a step needs the products with
     the mean gradient.
-
-    Attributes:
-        features: of the record, 1 for the offset first, shape (f,).
-        label: 1 at the record's class, shape (classes,).
-        lines: the weights at a gradient of zero, and what each b_c adds to them, shape (classes + 1, d).
-        offsets: what is taken off their products with a mean gradient, shape (classes + 1,).
-        own: and off that for each entry of r, shape (classes + 1, classes).
     """
 
-    features: np.ndarray
-    label: np.ndarray
+    features: np.ndarray  # of the record, 1 for the offset first, shape (f,)
+    label: np.ndarray  # 1 at the record's class, shape (classes,)
+    # the weights at a gradient of zero, and what each b_c adds to them, shape (classes + 1, d)
     lines: np.ndarray
-    offsets: np.ndarray
-    own: np.ndarray
+    offsets: np.ndarray  # what is taken off their products with a mean gradient, shape (classes + 1,)
+    own: np.ndarray  # and off that for each entry of r, shape (classes + 1, classes)
 
     def score(self, target: Array, output: Any) -> Array:
         weights = output.parameters.reshape(len(output.parameters), self.features.size, self.label.size)
@@ -139,17 +133,11 @@ EPOCH_STUDIES = tuple(
 
 
 class SameDraws(mi.AbstractGame):
-    """Games that differ in their targets alone, with the same draws: "out" they have the same release, which is made once.
-
-    Attributes:
-        mechanism: of all.
-        game: any of them.
-        targets: of all, shape (m, 1).
-    """
+    """Games that differ in their targets alone, with the same draws: "out" they have the same release, which is made once."""
 
     mechanism: mi.AbstractMechanism
-    game: mi.FixedTarget
-    targets: np.ndarray
+    game: mi.FixedTarget  # any of them
+    targets: np.ndarray  # of all, shape (m, 1)
 
     @property
     def numbers(self) -> int:
@@ -188,12 +176,8 @@ def counts_together(
     built: list[tuple[mi.FixedTarget, mi.AbstractAttack]], games: int, seed: int, progress: bool = False
 ) -> list[mi.Histogram]:
     """What `mi.play` counts for each of the games and attacks, which differ in target and attack alone: each release is made once.
-
-    Args:
-        built: the games with their attacks.
-        games: in each world.
-        seed: of all of them, whose draws are the same in any case.
-        progress: show a bar.
+    `built`: the games with their attacks; `games`: in each world; `seed`: of all of them, whose draws are the same in any
+    case; `progress`: show a bar.
     """
     targets = np.unique([game.target for game, _ in built], axis=0)
     places = [int(np.flatnonzero((targets == game.target).all(axis=1))[0]) for game, _ in built]
@@ -208,17 +192,8 @@ def play_together(
     victim: str, games: int, seed: int, folder: str | os.PathLike[str], progress: bool = False
 ) -> None:
     """Store the counts of all epoch studies of a victim as `sims.runner.run` would, unless they are stored.
-
-    Args:
-        victim: its name.
-        games: in each world.
-        seed: of the studies.
-        folder: of the counts.
-        progress: show a bar.
-
-    Raises:
-        DataError: where its data are missing.
-        OSError: if they cannot be written.
+    `victim`: its name; `games`: in each world; `progress`: show a bar. Raises DataError where its data are missing;
+    OSError if they cannot be written.
     """
     names = {name_of(victim, target, attack, "epoch") for target in TARGETS for attack in ATTACKS}
     studies = [study for study in EPOCH_STUDIES if study.name in names]

@@ -59,12 +59,10 @@ class Victim:
 
     title: str  # the data set, for readers
     dimension: int  # d of a gradient
-    pool: (
-        np.ndarray
-    )  # places in the training set of the records that games draw, shape (N,): all but the reference
-    mahalanobis: (
-        np.ndarray
-    )  # the score of each record of the pool, by the moments of the reference, shape (N,)
+    # places in the training set of the records that games draw, shape (N,): all but the reference
+    pool: np.ndarray
+    # the score of each record of the pool, by the moments of the reference, shape (N,)
+    mahalanobis: np.ndarray
     # places in the pool of the records with the largest, the middle and the least score
     targets: tuple[int, int, int]
     scores: np.ndarray  # what each record of the pool adds to a score, shape (N, targets, attacks)

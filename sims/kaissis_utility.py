@@ -37,9 +37,8 @@ class Scale:
     tested: int  # of the test set
     batch: int  # expected size of a Poisson batch
     epochs: int  # of N // batch steps
-    rate: (
-        float  # of Adam, which sees clipped and noisy gradients only, so that the guarantee is that of DP-SGD
-    )
+    # of Adam, which sees clipped and noisy gradients only, so that the guarantee is that of DP-SGD
+    rate: float
     clip: float = 1.0  # of an example's gradient
     views: int = 0  # random views of each image in a step, 0 = the image as it is
 

@@ -43,9 +43,8 @@ class Features:
     x: np.ndarray  # the features of each record, float32, shape (N, width)
     y: np.ndarray  # the labels, shape (N,)
     outputs: int  # classes
-    start: (
-        np.ndarray
-    )  # the parameters of the last layer before the first step, shape ((width + 1) x outputs,)
+    # the parameters of the last layer before the first step, shape ((width + 1) x outputs,)
+    start: np.ndarray
 
     @property
     def dimension(self) -> int:

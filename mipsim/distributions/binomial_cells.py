@@ -33,16 +33,14 @@ class BinomialCells:
     law is a cubic spline over the counts with a knot in every cell. Where shift_j is 0 the table holds the law itself.
     """
 
-    masses: (
-        np.ndarray
-    )  # the probabilities of the columns in units of 2^-32, a row for each different law, int64
+    # the probabilities of the columns in units of 2^-32, a row for each different law, int64
+    masses: np.ndarray
     row: np.ndarray  # of each coordinate, shape (d,)
     low: np.ndarray  # shape (d,), int64
     shifts: np.ndarray  # log2 of the width of a cell, shape (d,), at most 8
     bits: int  # log2 of the number of columns
-    error: (
-        float  # a bound on the difference of the distribution functions, over all counts of all coordinates
-    )
+    # a bound on the difference of the distribution functions, over all counts of all coordinates
+    error: float
 
     def entries(self) -> np.ndarray:
         """Alias entries of the columns, as those of a `BinomialTable`, uint32, shape (d, 2^bits)."""

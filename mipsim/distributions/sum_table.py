@@ -35,9 +35,8 @@ class SumTable:
     # left, width: of each cell, shape (2^bits,)
     left: np.ndarray
     width: np.ndarray
-    start: (
-        np.ndarray
-    )  # a, shape (2^bits,): within a cell the distribution function is a t + (1 - a) t^2, t in [0, 1]
+    # a, shape (2^bits,): within a cell the distribution function is a t + (1 - a) t^2, t in [0, 1]
+    start: np.ndarray
     bits: int  # log2 of the number of cells
 
 

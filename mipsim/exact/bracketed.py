@@ -66,9 +66,8 @@ class LawBracket:
     # low, high: bounds on P(rest > grid point), non-increasing, shape (2, M + 1)
     low: np.ndarray
     high: np.ndarray
-    atoms: (
-        np.ndarray
-    )  # values of the atoms, increasing, shape (A,); a threshold within `slack` of an atom is on it
+    # values of the atoms, increasing, shape (A,); a threshold within `slack` of an atom is on it
+    atoms: np.ndarray
     masses: np.ndarray  # their probabilities, shape (2, A)
     below: np.ndarray  # probability of -inf, shape (2,)
     error: np.ndarray  # to be added at either side of every bound, shape (2,)

@@ -69,9 +69,8 @@ class Stack:
     """Coordinates with tables of the same size; values are the same in both worlds, probabilities are not."""
 
     values: np.ndarray  # finite, shape (g, K)
-    probability: (
-        np.ndarray
-    )  # of the worlds out and in, shape (2, g, K); a sum below 1 leaves the rest to infinite values
+    # of the worlds out and in, shape (2, g, K); a sum below 1 leaves the rest to infinite values
+    probability: np.ndarray
     copies: np.ndarray  # how many independent terms have this table in each world, shape (2, g)
 
 

@@ -25,9 +25,8 @@ _SMALLEST = 1e-300  # in the place of a variance of 0
 class TablesTransform(AbstractTransform):
     """A sum over coordinates of terms with finitely many values; the mass at -inf is left out of the cumulants."""
 
-    values: (
-        np.ndarray
-    )  # finite values of the terms, shape (2, g, K), less a centre per coordinate; worlds out and in
+    # finite values of the terms, shape (2, g, K), less a centre per coordinate; worlds out and in
+    values: np.ndarray
     probabilities: np.ndarray  # of these values, 0 where impossible, shape (2, g, K)
     copies: np.ndarray  # how many coordinates have each table, shape (g,)
     centre: np.ndarray  # what was taken from the score, shape (2,)

@@ -60,9 +60,8 @@ class Lattice:
 
     step: float  # its spacing
     anchor: np.ndarray  # a point of it in each world, shape (2,)
-    unit: (
-        float  # the spacing as the cumulants have it: the step to 1e-9, so short that its multiples are exact
-    )
+    # the spacing as the cumulants have it: the step to 1e-9, so short that its multiples are exact
+    unit: float
     mean: np.ndarray  # of the score, shape (2,)
     # of the whole number that the score is, counted from the anchor, and what rounding took from it, each of shape (2,)
     centre: tuple[np.ndarray, np.ndarray]

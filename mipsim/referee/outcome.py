@@ -24,9 +24,8 @@ class Probe:
     """A quick look at a point."""
 
     at: dict[str, Any]
-    strain: (
-        float  # how far the statement seems to be broken there (for `Exists`: satisfied); see `quick_look`
-    )
+    # how far the statement seems to be broken there (for `Exists`: satisfied); see `quick_look`
+    strain: float
     gap: float  # truth less claim, in the statement's unit
     definite: bool  # whether no chance and no limit entered
     phase: str  # "even" (spread evenly), "ends", "climb" or "shrink"

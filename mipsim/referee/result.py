@@ -58,9 +58,8 @@ class PointResult:
     # of the gap where it decides, simultaneous over all thresholds of this point
     interval: tuple[float, float]
     smallest_tolerance: float  # the least tolerance that this evidence would confirm, in `unit` (inf if none)
-    detectable_gap: (
-        float  # the gap that this point would have detected with probability 0.9 (0 for exact routes)
-    )
+    # the gap that this point would have detected with probability 0.9 (0 for exact routes)
+    detectable_gap: float
     unit: str = "probit"
     reading: str = ""  # how an open wording was read; empty when it leaves nothing open
     route: str = ""  # how it was judged ("exact distribution", "enumeration", "games: sufficient", ...)

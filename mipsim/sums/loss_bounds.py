@@ -29,9 +29,8 @@ class Cells:
     # log_out, log_in: masses of the cells, shape (m,)
     log_out: np.ndarray
     log_in: np.ndarray
-    log_atoms: (
-        np.ndarray
-    )  # masses in the world "out" of outcomes whose loss is that of a node, shape (m + 1,)
+    # masses in the world "out" of outcomes whose loss is that of a node, shape (m + 1,)
+    log_atoms: np.ndarray
     # offset, step: of the lattice
     offset: float
     step: float

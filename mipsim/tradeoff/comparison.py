@@ -15,9 +15,8 @@ class ExactComparison(Printed):
     claim: str  # the claim in words
     kind: str  # "equality", "upper_bound_on_power" or "ordering"
     verdict: str  # CONFIRMED, REFUTED or INCONCLUSIVE
-    gap: (
-        float  # the largest gap that counts, in probits, positive where the attacker is stronger than claimed
-    )
+    # the largest gap that counts, in probits, positive where the attacker is stronger than claimed
+    gap: float
     interval: tuple[float, float]  # proven bounds of that gap, from the error of the distribution
     tolerance: float  # in probits, of an equality; 0 for a bound
     least_rate: float  # error rates from here to 1 minus this were judged

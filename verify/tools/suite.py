@@ -67,9 +67,8 @@ class Row:
     above_floor: float  # what of it events of probability at least .01 show
     by_games: float  # a lower bound on epsilon at `confidence`, by fresh games at the pair that shows most above .01
     confidence: float  # of `by_games`
-    verdict: (
-        str  # REFUTED where the law passes the claim, else CONFIRMED: at these input pairs, and only at these
-    )
+    # REFUTED where the law passes the claim, else CONFIRMED: at these input pairs, and only at these
+    verdict: str
     seconds: float
 
 

@@ -551,9 +551,8 @@ class Fits:
     error: np.ndarray  # standard error of g
     loglik: np.ndarray  # log-likelihood
     moved: np.ndarray  # how far c phi moves from the first size to the last
-    unexplained: (
-        np.ndarray
-    )  # root mean square of the residuals, as a share of the standard deviation of the sequence
+    # root mean square of the residuals, as a share of the standard deviation of the sequence
+    unexplained: np.ndarray
 
 
 def power_shapes(n: np.ndarray) -> np.ndarray:
