@@ -105,6 +105,17 @@ def number(low: float = -math.inf, high: float = math.inf, allowed: str = "") ->
     return Word("x", allowed or f"a number in ({low:.15g}, {high:.15g})", read)
 
 
+def confidence_level() -> Word:
+    """A confidence; below 0.5 a failure probability was probably given instead."""
+
+    def read(word: Any) -> float:
+        if not 0.5 <= (result := float(word)) < 1.0:
+            raise ValueError
+        return result
+
+    return Word("c", "a number in [0.5, 1), such as 0.95", read)
+
+
 class OneOf(click.Choice):
     """A word of a list; another word is answered with those that are spelt alike.
     >>> OneOf(["quick", "full"]).convert("ful", None, None)
@@ -190,7 +201,10 @@ def _sentence(error: click.ClickException) -> str:
         choices = getattr(getattr(error.param, "type", None), "choices", ())
         allowed = f"; it must be one of {', '.join(choices)}" if choices else ""
         return f"{_label(error.param)} is missing{allowed}"
-    return error.format_message().rstrip(".")
+    message = error.format_message().rstrip(".")
+    if "unexpected extra argument" in message:  # a shell has split a value at its spaces
+        message += "; a value that holds spaces needs quotes, such as --columns 'score=my loss,member=in'"
+    return message
 
 
 def _label(param: click.Parameter | None) -> str:

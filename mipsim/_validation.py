@@ -132,6 +132,21 @@ def number(
     return x
 
 
+def confidence_level(value: object) -> float:
+    """Return a confidence as a float in [0.5, 1): below it, a failure probability was probably given instead.
+
+    Examples:
+        >>> confidence_level(0.05)
+        Traceback (most recent call last):
+        ...
+        ValueError: confidence is 0.05; it must be a finite number in [0.5, 1): 1 minus the failure probability, such as 0.95
+    """
+    try:
+        return number("confidence", value, 0.5, 1.0, high_open=True)
+    except ValueError as error:
+        raise ValueError(f"{error}: 1 minus the failure probability, such as 0.95") from None
+
+
 def file_path(name: str, value: object) -> Path:
     """Return the path of a file, given as text or a path.
     >>> file_path("checkpoint", 5)

@@ -124,7 +124,7 @@ def noises(sampling_rate: float, steps: int, epsilon: float, delta: float) -> di
 
 def promised_epsilon(noise_multiplier: float, sampling_rate: float, steps: int, delta: float) -> float:
     """The epsilon at delta that this noise keeps against the attacker of the DPTM, from above."""
-    curve = mi.dpsgd(noise_multiplier, sampling_rate, steps)
+    curve = mi.dpsgd(noise_multiplier, sampling_rate, steps, neighbours="remove")
     forward, other = float(curve.epsilon(delta)), curve.inverse()
     with warnings.catch_warnings():  # an upper bound is enough to see that the other direction leaks less
         warnings.simplefilter("ignore", UserWarning)

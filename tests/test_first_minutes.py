@@ -1,5 +1,6 @@
 """What a new user mistypes first gets a single sentence before any work."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -57,3 +58,90 @@ def test_a_class_or_counts_in_the_wrong_place_get_a_single_sentence() -> None:
 def test_a_mistyped_word_gets_the_close_ones() -> None:
     with pytest.raises(ValueError, match=r"design is 'independant'; .*; did you mean independent\?"):
         mi.audit([0.0], [1], design="independant")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            {"confidence": 0.9},
+            r"play has no argument 'confidence'; .*: play\(...\).tradeoff\(confidence=0.999\)",
+        ),
+        (
+            {"claim": mi.GaussianTradeOff(1.0)},
+            r"play has no argument 'claim'; .*compare\(claim\), or use decide",
+        ),
+        ({"gmaes": 3}, "play has no argument 'gmaes'$"),
+    ],
+)
+def test_an_argument_of_the_curve_is_answered_with_the_right_call(wrong: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message) as error:
+        mi.play(GAME, mi.CovarianceScore(DATA, n=10, target=GAME.target), games=1000, **wrong)
+    assert len(str(error.value)) < 200
+
+
+def test_a_number_of_the_curve_is_no_attribute_of_the_counts() -> None:
+    counts: Any = COUNTS
+    with pytest.raises(
+        AttributeError, match=r"'advantage_interval'; call .tradeoff\(\).advantage_interval of it$"
+    ):
+        counts.advantage_interval()
+    with pytest.raises(AttributeError, match=r"Histogram has no attribute 'nothing'$"):
+        counts.nothing  # noqa: B018
+    assert pickle.loads(pickle.dumps(counts)).games == 10
+
+
+def test_unnamed_arguments_of_a_noise_are_answered_with_their_names() -> None:
+    find: Any = mi.find_noise_multiplier_for_advantage
+    with pytest.raises(TypeError, match=r"2 arguments beyond the .*; write sampling_rate=0.01, steps=1000$"):
+        find(0.1, 0.01, 1000)
+
+
+COUNTS = mi.Histogram(np.array([0.0]), np.array([5, 5]), np.array([2, 8]))
+STATEMENT = mi.referee.Statement(
+    name="named",
+    says="A statement.",
+    source="here",
+    kind=mi.referee.Bound(),
+    domain={"mu": mi.referee.Real(0.1, 1.0)},
+    claimed=mi.GaussianTradeOff,
+    truth=mi.GaussianTradeOff,
+)
+
+
+@pytest.mark.parametrize("confidence", [0.05, 0.4999, 95])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda c: mi.EmpiricalTradeOff.from_counts([0.0], [50], 100, [20], 100, c),
+        lambda c: mi.EmpiricalTradeOff.from_scores(out_scores=[0.1, 0.2], in_scores=[0.3, 0.4], confidence=c),
+        lambda c: mi.roc([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], confidence=c),
+        lambda c: mi.audit([0.1, 0.2], [0, 1], design="one-run", confidence=c),
+        lambda c: mi.RunningAudit("mu=1", confidence=c),
+        lambda c: mi.Until(mi.GaussianTradeOff(1.0), confidence=c),
+        lambda c: mi.play_rare(GAME, mi.CovarianceScore(DATA, n=10, target=GAME.target), 1000, confidence=c),
+        lambda c: mi.referee.judge(STATEMENT, confidence=c),
+        lambda c: mi.referee.hunt(STATEMENT, confidence=c),
+        lambda c: mi.ManyHistogram((COUNTS, COUNTS)).tradeoffs(c),
+    ],
+)
+def test_a_failure_probability_in_the_place_of_a_confidence_is_refused(
+    call: Callable[[float], object], confidence: float
+) -> None:
+    with pytest.raises(
+        ValueError, match=rf"confidence is {confidence}; .* in \[0.5, 1\): 1 minus the failure"
+    ):
+        call(confidence)
+
+
+def test_the_default_of_dpsgd_is_the_convention_of_account() -> None:
+    """The directions differ: with "remove" and "add" the TPRs at FPR 0.001 are 0.0334 and 0.0119."""
+    curve, how = mi.dpsgd(0.6, 0.01, 1000), {"delta": 1e-5, "epsilon": 1.0, "fpr": 0.001}
+    numbers = mi.account(0.6, 0.01, 1000, **how).numbers  # pyright: ignore[reportArgumentType]
+    assert curve.epsilon(1e-5) == pytest.approx(numbers["epsilon at delta 1e-05"][1], rel=1e-4)
+    assert curve.tpr_bounds(0.001)[1] == pytest.approx(numbers["TPR at FPR 0.001"][1], rel=1e-4)
+    assert "direction='both'" in repr(curve)
+    assert "add_or_remove" in str(mi.account(0.6, 0.01, 1000, **how))  # pyright: ignore[reportArgumentType]
+    added = mi.dpsgd(0.6, 0.01, 1000, neighbours="add")
+    assert added.epsilon(1e-5) < 0.5 * curve.epsilon(1e-5)
+    assert "direction='inverse'" in repr(added)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mipsim._command_line import PLACE, POINT, VERSION, Command, OneOf, number, run, whole
+from mipsim._command_line import PLACE, POINT, VERSION, Command, OneOf, confidence_level, run, whole
 from mipsim._signals import ending_on_signals
 from verify.request import BEFORE, BUDGET, DEFAULT_OUT, SCALES, Request
 
@@ -42,10 +42,10 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
 )
 @click.option(
     "--confidence",
-    type=number(0, 1),
+    type=confidence_level(),
     default=0.999,
     metavar="C",
-    help="family-wise over every point of the whole register; with --hunt, of each hunt; in (0, 1) (default: 0.999)",
+    help="family-wise over every point of the whole register; with --hunt, of each hunt; in [0.5, 1) (default: 0.999)",
 )
 @click.option("--seed", type=whole(bits=64), default=0, metavar="S", help="a whole number (default: 0)")
 @click.option("--out", type=PLACE, metavar="DIR", help=f"folder of the report (default: {DEFAULT_OUT})")

@@ -36,7 +36,7 @@ class Setting:
     """The settings of a run."""
 
     scale: str  # "quick", "standard" or "full"
-    confidence: float  # family-wise over the whole register, in (0, 1)
+    confidence: float  # family-wise over the whole register, in [0.5, 1)
     seed: int  # of the sampled points and of the games
     risk: float  # failure probability of a single point, see `risk_of`
     # name -> points sampled at the three scales, where these are not `SAMPLES`

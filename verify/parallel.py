@@ -178,7 +178,7 @@ def _from_message(statement: Statement, given: dict[str, Any]) -> Outcome:
 def hunt_all(
     statements: Sequence[Statement],  # each with a name of its own
     budget: str,
-    confidence: float,  # of each, in (0, 1)
+    confidence: float,  # of each, in [0.5, 1)
     seed: int,
     # keeps every probe, in a file for each statement and seed, so that a hunt goes on where it was; or None
     folder: Path | None,

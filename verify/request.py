@@ -26,7 +26,7 @@ class Request:
 
     claims: tuple[str, ...]  # names and globs
     scale: str  # a member of `SCALES`
-    confidence: float  # in (0, 1)
+    confidence: float  # in [0.5, 1)
     seed: int  # in [0, 2^64)
     out: Path | None  # folder of the report
     at: tuple[Any, ...]  # points as JSON holds them

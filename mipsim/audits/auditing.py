@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import choice, number, refuse_class, whole
+from mipsim._validation import choice, confidence_level, number, refuse_class, whole
 from mipsim._verdict import Verdict
 from mipsim._words import printable
 from mipsim.audits.claims import RatePromise, read_claim, words
@@ -27,7 +27,6 @@ from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
 _LEAST_RISK = 2e-9  # that bands at free thresholds know
-_LEAST_CONFIDENCE = 1e-15  # 1 - confidence is below 1 in float64 then
 _BINS = 40  # of the histogram of a report
 _BY_COINS = ("one-run", "runs")
 _NEVER = "not refuted; scores of a single attack can refute a promise and never confirm it, since a better attack may leak more"
@@ -82,7 +81,7 @@ def audit(
         cluster: names of clusters, shape (n,), for the design "clustered".
         claim: a trade-off function that bounds every attack, out against in; or text such as "epsilon=2,delta=1e-5", see
             `mipsim.audits.claims.read_claim`.
-        confidence: of each bound and of the verdict by itself, in [1e-15, 1); at most 1 - 2e-9 except for the design "one-run".
+        confidence: of each bound and of the verdict by itself, in [0.5, 1); at most 1 - 2e-9 except for the design "one-run".
         delta: at which epsilon is bounded, in [0, 1]; by default that of the claim, or 1e-5.
         guesses: for the designs "one-run" and "runs", how many of the highest scores are guessed "in" and of the lowest "out", fixed before
             the scores; by default `mipsim.audits.one_run.guess_plan`.
@@ -117,9 +116,7 @@ def audit(
         ValueError: scores all equal 0.1; a constant score tells nothing about any world
     """
     choice("design", design, tuple(DESIGNS))
-    level = number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    if level < _LEAST_CONFIDENCE:
-        raise ValueError(f"confidence is {level!r}; it must be at least {_LEAST_CONFIDENCE:g}, and below 1")
+    level = confidence_level(confidence)
     if design != "one-run" and level > 1.0 - _LEAST_RISK:
         raise ValueError(f"confidence is {level!r}; the design {design!r} allows 1 - {_LEAST_RISK:g} at most")
     for name, value in (("guesses", guesses), ("inclusion_probability", inclusion_probability)):

@@ -25,6 +25,7 @@ from mipsim.tradeoff.compose import ComposedTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
 _LONGEST = 80  # characters of a curve that is named by what makes it
+_NEIGHBOURS = {"both": "add_or_remove", "forward": "remove", "inverse": "add"}  # of a direction of steps
 _ROUNDING = 1e-9  # of printed rates: beta may pass 1 - alpha by so much
 
 
@@ -101,7 +102,6 @@ def read_claim(text: str) -> AbstractTradeOff | RatePromise:
                 number("sigma", given["sigma"], 0.0, low_open=True),
                 number("rate", given.get("rate", 1.0), 0.0, 1.0),
                 whole("steps", int(steps) if steps.is_integer() else steps, 1),
-                neighbours="add_or_remove",
             )
     raise ValueError(f"claim is {printable(repr(text), 30)}; it must be like {FORMS}")
 
@@ -182,8 +182,8 @@ def words(claim: AbstractTradeOff | RatePromise) -> str:
     >>> from mipsim.tradeoff import LaplaceTradeOff
     >>> words(LaplaceTradeOff(1.0))
     'LaplaceTradeOff(mu=1.0)'
-    >>> words(dpsgd(1.0, 0.01, 1000, neighbours="add_or_remove"))
-    'DP-SGD(sigma=1, rate=0.01, steps=1000)'
+    >>> words(dpsgd(1.0, 0.01, 1000))
+    'DP-SGD(sigma=1, rate=0.01, steps=1000, add_or_remove)'
     """
     if isinstance(claim, GaussianTradeOff):
         return f"mu = {claim.mu:g}"
@@ -195,7 +195,8 @@ def words(claim: AbstractTradeOff | RatePromise) -> str:
         step = claim.curves[0]
         if isinstance(step, MixtureTradeOff) and isinstance(step.inner, GaussianTradeOff):
             return (
-                f"DP-SGD(sigma={1.0 / step.inner.mu:g}, rate={step.sampling_rate:g}, steps={claim.copies[0]})"
+                f"DP-SGD(sigma={1.0 / step.inner.mu:g}, rate={step.sampling_rate:g}, steps={claim.copies[0]}, "
+                f"{_NEIGHBOURS[claim.direction]})"
             )
     text = repr(claim)
     return text if len(text) <= _LONGEST and "\n" not in text else f"the curve {type(claim).__name__}"

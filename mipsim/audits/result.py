@@ -46,7 +46,7 @@ class Audit(Printed):
 
     Attributes:
         design: "independent", "one-run", "runs" or "clustered".
-        confidence: in (0, 1).
+        confidence: in [0.5, 1).
         delta: at which epsilon is bounded.
         in_scores, out_scores: how many scores there are of each world.
         clusters: how many independent clusters, or None.

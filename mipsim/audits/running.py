@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from mipsim._printed import Printed
-from mipsim._validation import increasing_vector, number, real_array, whole
+from mipsim._validation import confidence_level, increasing_vector, real_array, whole
 from mipsim._verdict import Verdict
 from mipsim.audits.claims import RatePromise, read_claim, words
 from mipsim.audits.settings import CONFIDENCE
@@ -35,7 +35,7 @@ class RunningAudit(Printed):
 
     Args:
         claim: a trade-off function that bounds every attack, out against in; or text, see `mipsim.audits.claims.read_claim`.
-        confidence: of the verdict, in (0, 1).
+        confidence: of the verdict, in [0.5, 1).
         thresholds: increasing scores, fixed before any score was seen, shape (K,); None places up to 16 by a pilot.
         pilot: how many of the first scores are that pilot, >= 2; they decide nothing else. 0 where thresholds are given.
 
@@ -67,7 +67,7 @@ class RunningAudit(Printed):
         self._claim = promise.curve if isinstance(promise, RatePromise) else promise
         check_claim("claim", self._claim)
         self._promise = words(promise)
-        self._confidence = number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+        self._confidence = confidence_level(confidence)
         if thresholds is not None and pilot:
             raise ValueError(f"pilot is {pilot} beside thresholds; it must be 0 or None then")
         self._pilot = 0 if thresholds is not None else whole("pilot", 200 if pilot is None else pilot, 2)

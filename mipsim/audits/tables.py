@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,7 +134,7 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
         for line, row in rows:
             if len(row) != len(header):
                 raise ValueError(
-                    f"line {line} has {len(row)} cells where the header has {len(header)}; the file may be cut off"
+                    f"line {line} has {len(row)} cells where the header has {len(header)}; {_why_uneven(header, row, mark)}"
                 )
             for column, cell in zip(columns, row, strict=False):
                 column.append(cell)
@@ -145,6 +146,19 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
     kind = "CSV" if mark == "," else f"text separated by {named}{'' if named.startswith(chr(39)) else 's'}"
     hint = "its first line holds numbers and no names" if unnamed else ""
     return Table.of(kind, "column", dict(zip(header, columns, strict=True)), hint)
+
+
+def _why_uneven(header: Sequence[str], row: Sequence[str], mark: str) -> str:
+    """What a line with more or fewer cells than the header may come from: a decimal comma splits a number into two cells."""
+    pairs = [
+        (name, whole, part)
+        for name, whole, part in zip(header, row[:-1], row[1:], strict=False)
+        if re.fullmatch(r"\s*[+-]?\d+", whole) and re.fullmatch(r"\d+\s*", part)
+    ]
+    if mark != "," or len(row) <= len(header) or not pairs:
+        return "the file may be cut off"
+    name, whole, part = max(pairs, key=lambda pair: len(pair[2]))  # an integer has no long decimals
+    return f"if column {quoted(name)} has decimal commas, as in {quoted(f'{whole},{part}')}, write decimal points"
 
 
 def _rows(content: bytes, mark: str) -> Iterator[tuple[int, list[str]]]:
@@ -318,7 +332,11 @@ def parsed_numbers(name: str, cells: Column) -> np.ndarray:
         try:
             result[i] = float(str(cell).replace("_", "x"))  # 1_0 is a number to Python alone
         except ValueError:
+            comma = re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", str(cell))
+            allowed = (
+                f"numbers with a decimal point, {str(cell).strip().replace(',', '.')}" if comma else "numbers"
+            )
             raise ValueError(
-                f"{name} holds {quoted(str(cell))} in data row {i + 1}; it must hold numbers"
+                f"{name} holds {quoted(str(cell))} in data row {i + 1}; it must hold {printable(allowed, 80)}"
             ) from None
     return result

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from mipsim._validation import choice, class_counts, number
 from mipsim.bands.anytime import MixedRates, anytime_bounds, mixed_rates, mixture_probits
 from mipsim.bands.comparison_base import (
+    CONFIRMED,
     KINDS,
     NUMERICAL_FLOOR,
     READINGS,
@@ -30,7 +31,8 @@ LEAST_COUNT = 25
 
 The intervals hold for every count, so that rarer thresholds can refute; they are only too wide to confirm anything."""
 
-
+_DIFFERS = {"upper_bound_on_power": "is stronger than", "ordering": "is weaker than"}
+"""What is bounded of a claim in a single direction."""
 UNSEPARATED = "no threshold has scores of the same world on both sides; give edges between the values that the score takes"
 
 
@@ -115,6 +117,25 @@ class Comparison(AbstractComparison):
     def place(self, k: int) -> str:
         return f"FPR {self.alpha[k]:.3g}"
 
+    def _meaning(self, kind: str) -> str:
+        """What a confirmation of this kind states, in words."""
+        low, high = self.alpha_range
+        most = self.tolerance
+        if kind in _DIFFERS:
+            most = max(most, self.finite_size or 0.0)
+        size = ", at this size" if kind == "limit" else ""
+        many = self.thresholds_used
+        where = f"FPR {low:.3g}" if many == 1 else f"{many} FPRs from {low:.3g} to {high:.3g}"
+        return (
+            f"at {where}, this attack "
+            f"{_DIFFERS.get(kind, 'differs from')} the claim by at most {most:.4g} probits{size}; "
+            f"wrong with probability at most {self.failure_probability:.3g}. Other FPRs and other attacks are not covered"
+        )
+
+    def _gap_lines(self) -> list[tuple[str, str]]:
+        lines = super()._gap_lines()
+        return [("means", self._meaning(self.kind)), *lines] if self.verdict == CONFIRMED else lines
+
     def rows(self) -> list[tuple[str, str]]:
         low, high = self.alpha_range
         few = min(self.out_games, self.in_games) < 2 * LEAST_COUNT  # than the four cells of a threshold need
@@ -130,7 +151,9 @@ class Comparison(AbstractComparison):
             rows.append(("holds", "at every number of games at once"))
         if self.kind == "equality" and self.verdict == REFUTED:
             bound = "upper_bound_on_power"
-            rows.append(("as a bound", f"{self.verdict_for(bound)} {READINGS[bound]}"))
+            verdict = self.verdict_for(bound)
+            means = f": {self._meaning(bound)}" if verdict == CONFIRMED else ""
+            rows.append(("as a bound", f"{verdict} {READINGS[bound]}{means}"))
         return rows
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from mipsim._validation import (
     choice,
     class_counts,
+    confidence_level,
     finite_vector,
     increasing_vector,
     number,
@@ -81,7 +82,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         out_games: "out" games played.
         false_negatives: number of "in" scores at or below each threshold, shape (K,), int64.
         in_games: "in" games played.
-        confidence: of the band, in (0, 1).
+        confidence: of the band, in [0.5, 1).
         free_thresholds: whether the thresholds were chosen after the scores; the band then holds at all thresholds.
         tied: whether all scores between two neighbouring thresholds are equal, as they are where the thresholds are all scores.
         finer_counts: (thresholds, false positives, false negatives) at more thresholds, increasing and fixed before the games, for the advantage, the
@@ -126,7 +127,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                     f"{name} has {counts.size} entries; it must have an entry per threshold, {k}"
                 )
         _monotone(x, y)
-        level = number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
+        level = confidence_level(self.confidence)
         finer = self.finer_counts
         if finer is not None:
             more, above, below = finer
@@ -210,7 +211,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             out_scores: scores of games in the world "out", shape (games,).
             in_scores: scores of games in the world "in", shape (games,); all scores together must take two values at least. Where some
                 are infinite all are replaced by their ranks from 0, which have the same curve; the thresholds are then ranks.
-            confidence: of the band, in (0, 1 - 2e-9].
+            confidence: of the band, in [0.5, 1 - 2e-9].
             thresholds: the most that are stored, >= 2.
             **others: nothing; scikit-learn's y_true and y_score are refused likewise.
 
@@ -225,7 +226,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         out = np.sort(score_vector("out_scores", out_scores))
         inside = np.sort(score_vector("in_scores", in_scores))
         refuse_labels(out_scores=out, in_scores=inside)
-        number("confidence", confidence, 0.0, 1.0 - 2e-9, low_open=True)
+        number("confidence", confidence_level(confidence), 0.5, 1.0 - 2e-9)
         most = whole("thresholds", thresholds, 2)
         places = np.unique(np.concatenate([out, inside]))
         if places.size == 1:
@@ -513,6 +514,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             >>> attacker = EmpiricalTradeOff.from_counts([0], [500_000], 10**6, [158_655], 10**6)
             >>> print(attacker.compare(GaussianTradeOff(1.5), kind="upper_bound_on_power"))
             CONFIRMED as an upper bound on power: GaussianTradeOff(mu=1.5)
+              means                at FPR 0.5, this attack is stronger than the claim by at most 0.02 probits; wrong with probability at most 0.001. Other FPRs and other attacks are not covered
               gap                  -0.5 probits, one-sided ends [-0.5062, -0.4938] probits at FPR 0.5, which decides
               range over FPR       gaps of all used thresholds within [-0.5066, -0.4934]
               tolerance            0.02 (smallest that would be confirmed: 0)

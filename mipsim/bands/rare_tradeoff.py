@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from mipsim._validation import increasing_vector, number
+from mipsim._validation import confidence_level, increasing_vector
 from mipsim.bands.compare import Comparison, compare_rates
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.bands.scaled_rates import ScaledRates, rates_band
-from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff, rates
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +28,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
         out: the false-positive rates P_out(score > t).
         inside: the false-negative rates P_in(score <= t).
         games: games played in each world, all tilts together.
-        confidence: of the band, in (0, 1).
+        confidence: of the band, in [0.5, 1).
         manifest: what was played (plain JSON types).
 
     Source: Bucklew (2004), "Introduction to rare event simulation", for the tilting; Clopper & Pearson (1934).
@@ -58,7 +59,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
                 raise ValueError(
                     f"{name} has {result.count.size} rates; it must have a rate per threshold, {t.size}"
                 )
-        number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True)
+        confidence_level(self.confidence)
         for name, value in (("thresholds", t), ("out_games", self.games), ("in_games", self.games)):
             object.__setattr__(self, name, value)
 
@@ -69,6 +70,26 @@ class RareTradeOff(AbstractPlayedTradeOff):
     @property
     def beta(self) -> np.ndarray:
         return self.inside.rate
+
+    def tpr_interval(self, fpr: object) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) bounds of the attack's TPR at each FPR `fpr`, as of any played curve.
+
+        They are narrow where a threshold is placed just below and another just above; a warning names the call that places them.
+
+        Warns:
+            UserWarning: at a rate in (0, 1/4] with no known FPR within 30% on both of its sides.
+        """
+        low, high = self.out.bounds((1.0 - self.confidence) / 2.0)
+        for f in np.atleast_1d(rates("fpr", fpr)).ravel():
+            near = (low > f / 1.3) & (high <= f), (low >= f) & (high < 1.3 * f)
+            if 0.0 < f <= 0.25 and not all(side.any() for side in near):
+                warnings.warn(
+                    f"the TPR interval at FPR {f:g} is wide: pass false_positive_rates=[{0.9 * f:.3g}, {1.1 * f:.3g}] to play_rare, "
+                    "and more games if it stays wide",
+                    stacklevel=2,
+                )
+                break
+        return super().tpr_interval(fpr)
 
     def _band(self) -> CurveBand:
         """The scaled Clopper-Pearson band, simultaneous over both worlds and all thresholds."""

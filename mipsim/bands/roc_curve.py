@@ -14,7 +14,7 @@ def roc(member: object, scores: object, confidence: float = 0.95) -> EmpiricalTr
     Args:
         member: 1 for the world "in", 0 for "out", shape (n,): what scikit-learn calls `y_true`.
         scores: higher = "in", shape (n,): what scikit-learn calls `y_score`; infinite ones count by rank.
-        confidence: of the band, in (0, 1 - 2e-9].
+        confidence: of the band, in [0.5, 1 - 2e-9].
 
     Returns:
         The curve of false negatives against false positives; TPR = 1 - FNR.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,6 +53,13 @@ class Histogram:
         if games > MOST_GAMES:
             raise ValueError(f"out holds {games} games; a histogram can hold {MOST_GAMES}")
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Answer the name of a number of the curve with the call that gives it."""
+            hint = f"; call .tradeoff().{name} of it" if hasattr(EmpiricalTradeOff, name) else ""
+            raise AttributeError(f"Histogram has no attribute {name!r}{hint}")
+
     @property
     def games(self) -> int:
         """Games played in each world."""
@@ -68,7 +75,7 @@ class Histogram:
         first. The AUC, and comparisons of two played curves, use all edges.
 
         Args:
-            confidence: of the band, simultaneous over both worlds and all thresholds, in (0, 1).
+            confidence: of the band, simultaneous over both worlds and all thresholds, in [0.5, 1).
             thresholds: how many edges to use, >= 1; all of them if there are fewer.
             anytime: whether every interval shall hold at all numbers of games at once, as it must where the games are looked at while
                 they are played; always so where they were played `until` a verdict.

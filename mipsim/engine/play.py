@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
 
 from mipsim._precision import exact_scope
 from mipsim.attacks.base import AbstractAttack
@@ -16,6 +16,14 @@ from mipsim.engine.run import Column, Run
 from mipsim.engine.until import Until
 from mipsim.games.base import AbstractGame
 from mipsim.tradeoff.base import AbstractTradeOff
+
+_ELSEWHERE = {
+    "confidence": "; the confidence belongs to the curve: play(...).tradeoff(confidence=0.999)",
+    "thresholds": "; thresholds belong to the curve: play(...).tradeoff(thresholds=64), or give edges",
+    "claim": "; compare the counts with a claim: play(...).tradeoff().compare(claim), or use decide",
+    "tolerance": "; the tolerance belongs to the comparison: play(...).tradeoff().compare(claim, tolerance)",
+}
+"""Arguments that new users look for in `play`."""
 
 
 def play(
@@ -34,6 +42,7 @@ def play(
     shard: tuple[int, int] | None = None,
     executor: Any = None,
     until: AbstractTradeOff | Until | None = None,
+    **others: Never,
 ) -> Histogram:
     """Play `games` games in each world and count the attack's scores.
 
@@ -64,8 +73,10 @@ def play(
         until: a claimed trade-off function, or an `Until` that says how it is judged: the run stops as soon as the claim is confirmed or refuted, at
             a number of games that `Until` fixes; else it ends after `games`. All intervals of such counts are wider, so that they
             hold at every number of games at once.
+        **others: none; the error for an argument of `Histogram.tradeoff` or of `compare` names it.
 
     Raises:
+        TypeError: on an argument that `play` does not have.
         ValueError: on bad arguments, a NaN score, a worker of another version, or a checkpoint that is corrupt or belongs to another run.
         OSError: if the checkpoint cannot be written, or the executor does not play; an old checkpoint stays intact.
 
@@ -78,6 +89,8 @@ def play(
         >>> play(game, mi.CovarianceScore(data, n=10), games=1000).games
         1000
     """
+    for name in others:
+        raise TypeError(f"play has no argument {name!r}{_ELSEWHERE.get(name, '')}")
     options = Options.checked(
         games,
         seed,

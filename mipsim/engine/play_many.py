@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mipsim._precision import exact_scope
-from mipsim._validation import choice, finite_matrix, number, whole
+from mipsim._validation import choice, confidence_level, finite_matrix, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
@@ -96,7 +96,7 @@ class ManyHistogram:
         """The empirical curves with bands that hold for all attacks or targets at once.
 
         Args:
-            confidence: of all the bands together, in (0, 1): each has failure probability (1 - confidence) / family.
+            confidence: of all the bands together, in [0.5, 1): each has failure probability (1 - confidence) / family.
             thresholds: as in `Histogram.tradeoff`.
             family: how many bands the confidence is shared by; None = a band for each histogram, the least. Give more where the
                 pooled curve or other runs are looked at too.
@@ -107,7 +107,7 @@ class ManyHistogram:
             >>> [round(curve.confidence, 6) for curve in ManyHistogram((single, single)).tradeoffs(0.99)]
             [0.995, 0.995]
         """
-        level = number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+        level = confidence_level(confidence)
         members = len(self) if family is None else whole("family", family, len(self))
         return [part.tradeoff(1.0 - (1.0 - level) / members, thresholds) for part in self]
 

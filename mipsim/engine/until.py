@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim._validation import choice, number, whole
+from mipsim._validation import choice, confidence_level, number, whole
 from mipsim._verdict import READINGS, Verdict
 from mipsim.bands.anytime import next_look
 from mipsim.bands.compare import Comparison
@@ -32,7 +32,7 @@ class Until:
         claim: the claimed trade-off function.
         kind: what it says, as in `mipsim.bands.compare_counts`; by default "equality".
         tolerance: what counts as equal, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's mu.
-        confidence: of the verdict, in (0, 1).
+        confidence: of the verdict, in [0.5, 1).
         least_rate: a confirmation is about thresholds whose error rates lie between this and 1 minus this, in [0, 0.5).
         thresholds: how many thresholds share the failure probability, >= 1.
 
@@ -59,7 +59,7 @@ class Until:
         checked = {
             "kind": "equality" if self.kind is None else choice("kind", self.kind, tuple(READINGS)),
             "tolerance": number("tolerance", margin, 0.0, low_open=True),
-            "confidence": number("confidence", self.confidence, 0.0, 1.0, low_open=True, high_open=True),
+            "confidence": confidence_level(self.confidence),
             "least_rate": number("least_rate", self.least_rate, 0.0, 0.5, high_open=True),
             "thresholds": whole("thresholds", self.thresholds, 1),
         }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._precision import exact_scope
-from mipsim._validation import finite_vector, number, refuse_class, whole
+from mipsim._validation import confidence_level, finite_vector, refuse_class, whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
@@ -97,7 +97,7 @@ def play_rare(
         seed: a whole number in [0, 2^64).
         false_positive_rates: about where to place thresholds, in (0, 1/4]; the true rates there differ slightly. For `tpr_interval(f)` request
             a threshold on each side, such as 0.9 f and 1.1 f.
-        confidence: of the band and of comparisons, in (0, 1).
+        confidence: of the band and of comparisons, in [0.5, 1).
         chunk: games per call, rounded up to whole blocks; None = as the engine chooses.
         workers: threads; None = 1 per core.
 
@@ -120,7 +120,7 @@ def play_rare(
     total = whole("games", games, 100)
     options = Options.checked(total, seed, chunk=chunk, workers=workers)
     wanted = _levels(false_positive_rates)
-    number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    confidence_level(confidence)
     refuse_class("game", game, "a game")
     if not isinstance(game, AbstractMembershipGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")

@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mipsim._command_line import DONE, FAILED, PLACE, POINT, VERSION, Group, OneOf, number, run, whole
+from mipsim._command_line import (
+    DONE,
+    FAILED,
+    PLACE,
+    POINT,
+    VERSION,
+    Group,
+    OneOf,
+    confidence_level,
+    number,
+    run,
+    whole,
+)
 from mipsim._sampling import NEIGHBOURS, PROVEN
 from mipsim._signals import INTERRUPTED, interruptible
 from mipsim._streams import say
@@ -59,7 +71,7 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
         ),
         click.option(
             "--confidence",
-            type=number(0, 1),
+            type=confidence_level(),
             default=settings.CONFIDENCE,
             metavar="C",
             help="family-wise confidence of each statement (default: 0.999)",
@@ -217,7 +229,7 @@ def _each(
 @click.option("--out", type=PLACE, metavar="DIR", help="write index.html and results.json here")
 @click.option(
     "--confidence",
-    type=number(0, 1),
+    type=confidence_level(),
     default=CONFIDENCE,
     metavar="C",
     help=f"confidence of each bound and of the verdict (default: {CONFIDENCE})",

@@ -26,8 +26,16 @@ class ExactComparison(Printed):
     def _title(self) -> str:
         return f"{self.verdict} {READINGS[self.kind]}: {self.claim}"
 
+    def _meaning(self) -> str:
+        """What the confirmation states, in words."""
+        how = {"upper_bound_on_power": "is nowhere stronger than", "ordering": "is nowhere weaker than"}.get(
+            self.kind, f"differs by at most {self.tolerance:.4g} probits from"
+        )
+        return f"at every error rate from {self.least_rate:.2g} to 1 minus this, the exact curve {how} the claim; no games, so no chance enters"
+
     def _lines(self) -> list[tuple[str, str]]:
         lines = [
+            *([("means", self._meaning())] if self.verdict == "CONFIRMED" else []),
             ("gap", _in_words(self.gap, *self.interval)),
             ("tolerance", f"{self.tolerance:.4g}"),
             ("error rates", f"from {self.least_rate:.2g} to 1 minus this"),

@@ -51,9 +51,9 @@ class ComposedTradeOff(AbstractTradeOff):
     Attributes:
         curves: of the single mechanisms.
         copies: how often each takes part.
+        direction: "forward", "inverse" (the worlds exchanged), or "both" (the worse of the two at each delta or epsilon).
         accuracy: relative width of delta that is aimed at.
         epsilon_accuracy: width of epsilon that is aimed at.
-        direction: "forward", "inverse" (the worlds exchanged), or "both" (the worse of the two at each delta or epsilon).
 
     Examples:
         >>> from mipsim.tradeoff import LaplaceTradeOff
@@ -65,9 +65,9 @@ class ComposedTradeOff(AbstractTradeOff):
 
     curves: tuple[AbstractTradeOff, ...]
     copies: tuple[int, ...]
+    direction: str
     accuracy: float
     epsilon_accuracy: float
-    direction: str
     losses: LossSum = field(repr=False)
     rates: LossSum = field(repr=False)
 
@@ -155,7 +155,7 @@ class ComposedTradeOff(AbstractTradeOff):
             0.001
         """
         return ComposedTradeOff(
-            self.curves, self.copies, accuracy, 100.0 * accuracy, self.direction, self.losses, self.rates
+            self.curves, self.copies, self.direction, accuracy, 100.0 * accuracy, self.losses, self.rates
         )
 
     def symmetrized(self) -> AbstractTradeOff:
@@ -171,7 +171,7 @@ class ComposedTradeOff(AbstractTradeOff):
 
     def _in_direction(self, direction: str) -> ComposedTradeOff:
         return ComposedTradeOff(
-            self.curves, self.copies, self.accuracy, self.epsilon_accuracy, direction, self.losses, self.rates
+            self.curves, self.copies, direction, self.accuracy, self.epsilon_accuracy, self.losses, self.rates
         )
 
     def largest_loss_bounds(self) -> tuple[float, float]:
@@ -433,9 +433,9 @@ def compose(
     return ComposedTradeOff(
         tuple(curve for curve, _ in pairs),
         tuple(count for _, count in pairs),
+        "forward",
         relative,
         absolute,
-        "forward",
         LossSum(laws),
         LossSum(laws, _RATE_PLACES),
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Never
 
 from mipsim._sampling import BY_EPOCH, NEIGHBOURS, PROVEN
 from mipsim._validation import choice, number, whole
+from mipsim._words import plural, quoted
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
@@ -27,10 +29,13 @@ def dpsgd(
     sampling_rate: float = 1.0,
     steps: int = 1,
     *,
-    neighbours: str = "remove",
+    neighbours: str = "add_or_remove",
     sampling: str = "poisson",
 ) -> AbstractTradeOff:
-    """The curve of `steps` Gaussian releases, each of a sample of the records.
+    """The curve of `steps` Gaussian releases, each of a sample of the records; by default of a record added or removed.
+
+    The default is the convention of `mipsim.account`, of `find_noise_multiplier_for_...`, and of most accountants. A curve of steps
+    prints its convention as `direction`: "both" for "add_or_remove", "forward" for "remove", "inverse" for "add".
 
     - Poisson sampling: the world "out" is N(0, s^2) in each step, the world "in" p N(1, s^2) + (1 - p) N(0, s^2), and
       `neighbours="remove"` has "out" as null, "add" has "in" as null. "add_or_remove" is the worse of both after
@@ -47,7 +52,7 @@ def dpsgd(
             for random allocation in [1/30, 1e4].
         sampling_rate: p, the probability that a record takes part in a step, in [0, 1]; of a fixed size, size over records.
         steps: >= 1; whole epochs where a record takes part once in each.
-        neighbours: "remove", "add", "add_or_remove" or "replace".
+        neighbours: "add_or_remove", "remove", "add" or "replace".
         sampling: "poisson", "fixed_size", "shuffled" or "random_allocation".
 
     Returns:
@@ -153,8 +158,18 @@ def _steps(shift: AbstractTradeOff, p: float, count: int, *, symmetric: bool = F
 
 
 def _least_noise(
-    noise: str, sampling_rate: float, steps: int, neighbours: str, sampling: str, **target: float
+    unnamed: tuple[object, ...],
+    noise: str,
+    sampling_rate: float,
+    steps: int,
+    neighbours: str,
+    sampling: str,
+    **target: float,
 ) -> float:
+    if unnamed:
+        names = ("sampling_rate", "steps", "noise", "neighbours", "sampling")
+        given = ", ".join(f"{name}={quoted(value)}" for name, value in zip(names, unnamed, strict=False))
+        raise TypeError(f"{plural(len(unnamed), 'argument')} beyond the target without a name; write {given}")
     choice("noise", noise, ("gaussian", "laplace"))
     p, count = _sampling(sampling_rate, steps)
     _proven(neighbours, sampling)
@@ -172,7 +187,7 @@ def _least_noise(
 
 def find_noise_multiplier_for_advantage(
     advantage: float,
-    *,
+    *unnamed: Never,
     sampling_rate: float = 1.0,
     steps: int = 1,
     noise: str = "gaussian",
@@ -188,8 +203,10 @@ def find_noise_multiplier_for_advantage(
         noise: "gaussian" (standard deviation over sensitivity) or "laplace" (scale over sensitivity).
         neighbours: as of `dpsgd`; the sensitivity is that of a record added or removed.
         sampling: as of `dpsgd`.
+        *unnamed: none; the error for others without a name shows how to name them.
 
     Raises:
+        TypeError: if more than the target is given without its name.
         ValueError: if an argument is outside its range, or no noise reaches the target.
 
     Examples:
@@ -199,12 +216,12 @@ def find_noise_multiplier_for_advantage(
         >>> round(find(0.382924922548, neighbours="replace", sampling="fixed_size"), 6)  # twice the shift
         2.0
     """
-    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, advantage=advantage)
+    return _least_noise(unnamed, noise, sampling_rate, steps, neighbours, sampling, advantage=advantage)
 
 
 def find_noise_multiplier_for_eta(
     eta: float,
-    *,
+    *unnamed: Never,
     sampling_rate: float = 1.0,
     steps: int = 1,
     noise: str = "gaussian",
@@ -219,12 +236,12 @@ def find_noise_multiplier_for_eta(
         >>> round(find_noise_multiplier_for_eta(0.191462461274), 6)
         1.0
     """
-    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, eta=eta)
+    return _least_noise(unnamed, noise, sampling_rate, steps, neighbours, sampling, eta=eta)
 
 
 def find_noise_multiplier_for_mu(
     mu: float,
-    *,
+    *unnamed: Never,
     sampling_rate: float = 1.0,
     steps: int = 1,
     noise: str = "gaussian",
@@ -239,13 +256,13 @@ def find_noise_multiplier_for_mu(
         >>> round(find_noise_multiplier_for_mu(0.5, steps=4), 6)
         4.0
     """
-    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, mu=mu)
+    return _least_noise(unnamed, noise, sampling_rate, steps, neighbours, sampling, mu=mu)
 
 
 def find_noise_multiplier_for_tpr_at_fpr(
     tpr: float,
     fpr: float,
-    *,
+    *unnamed: Never,
     sampling_rate: float = 1.0,
     steps: int = 1,
     noise: str = "gaussian",
@@ -260,13 +277,13 @@ def find_noise_multiplier_for_tpr_at_fpr(
         >>> round(find_noise_multiplier_for_tpr_at_fpr(0.1, 0.01), 6)
         0.957124
     """
-    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, tpr=tpr, fpr=fpr)
+    return _least_noise(unnamed, noise, sampling_rate, steps, neighbours, sampling, tpr=tpr, fpr=fpr)
 
 
 def find_noise_multiplier_for_err_rates(
     alpha: float,
     beta: float,
-    *,
+    *unnamed: Never,
     sampling_rate: float = 1.0,
     steps: int = 1,
     noise: str = "gaussian",
@@ -283,13 +300,13 @@ def find_noise_multiplier_for_err_rates(
     """
     a = number("alpha", alpha, 0.0, 1.0, low_open=True, high_open=True)
     b = number("beta", beta, 0.0, 1.0 - a, low_open=True, high_open=True)
-    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, tpr=1.0 - b, fpr=a)
+    return _least_noise(unnamed, noise, sampling_rate, steps, neighbours, sampling, tpr=1.0 - b, fpr=a)
 
 
 def find_noise_multiplier_for_epsilon_delta(
     epsilon: float,
     delta: float,
-    *,
+    *unnamed: Never,
     sampling_rate: float = 1.0,
     steps: int = 1,
     noise: str = "gaussian",
@@ -304,4 +321,6 @@ def find_noise_multiplier_for_epsilon_delta(
         >>> round(find_noise_multiplier_for_epsilon_delta(2.0, 0.0, noise="laplace"), 6)
         0.5
     """
-    return _least_noise(noise, sampling_rate, steps, neighbours, sampling, epsilon=epsilon, delta=delta)
+    return _least_noise(
+        unnamed, noise, sampling_rate, steps, neighbours, sampling, epsilon=epsilon, delta=delta
+    )

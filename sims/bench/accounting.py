@@ -24,7 +24,7 @@ EQUAL, OURS = (
 
 def delta_bounds(curve: AbstractTradeOff) -> tuple[float, float]:
     """Bounds of delta(1), a record added or removed: the larger of both directions.
-    >>> low, high = delta_bounds(dpsgd(0.8, 0.01, 10))
+    >>> low, high = delta_bounds(dpsgd(0.8, 0.01, 10, neighbours="remove"))
     >>> low <= high <= low * (1.0 + 1e-6)
     True
     """
@@ -87,7 +87,7 @@ def epsilon_of_many_steps(quick: bool) -> Contest:
 
     def ours(count: int) -> int:
         for _ in range(count):
-            low, high = dpsgd(NOISE, 0.001, 50_000).epsilon_bounds(1e-6)
+            low, high = dpsgd(NOISE, 0.001, 50_000, neighbours="remove").epsilon_bounds(1e-6)
             result["mipsim"] = float(low), float(high)
         return count
 
@@ -100,7 +100,7 @@ def epsilon_of_many_steps(quick: bool) -> Contest:
 @cache
 def _truth() -> tuple[float, float]:
     """Bounds of delta(1) that are fifty times as near each other as those of the contest."""
-    return delta_bounds(dpsgd(NOISE, RATE, STEPS))
+    return delta_bounds(dpsgd(NOISE, RATE, STEPS, neighbours="remove"))
 
 
 def noise_for_advantage(quick: bool) -> Contest:
@@ -160,7 +160,7 @@ def _calibration(
 
     def says() -> list[str]:
         return [
-            f"{name}: noise {noise:.6f}, {reached(dpsgd(noise, RATE, STEPS))}"
+            f"{name}: noise {noise:.6f}, {reached(dpsgd(noise, RATE, STEPS, neighbours='remove'))}"
             for name, noise in result.items()
         ]
 

@@ -72,6 +72,14 @@ PLAIN = rows("score,member", VALUES, MEMBER)
     [
         ("", "it is empty"),
         ("score,member\n", "it is empty"),
+        (
+            "score,member\n0,53,1\n",
+            "line 2 has 3 cells where the header has 2; if column 'score' has decimal commas, as in '0,53', write decimal points",
+        ),
+        (
+            "score;member\n0.5;1\n0,53;1\n",
+            "column 'score' holds '0,53' in data row 2; it must hold numbers with a decimal point, 0.53",
+        ),
         (PLAIN + "0.5", "line 122 has 1 cells where the header has 2; the file may be cut off"),
         (PLAIN.replace("\n", "\n0.5,1,7\n", 1), "line 2 has 3 cells"),
         (PLAIN + "nan,1\n", "column 'score' holds NaN in data row 121; NaN is refused"),

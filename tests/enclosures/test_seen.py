@@ -50,7 +50,7 @@ CASES = [
 def test_numbers_of_dpsgd(
     noise: float, p: float, n: int, epsilons: list[float], deltas: list[float], turned: bool
 ) -> None:
-    truth, curve = SubsampledSteps(1.0 / noise, p, n), mi.dpsgd(noise, p, n)
+    truth, curve = SubsampledSteps(1.0 / noise, p, n), mi.dpsgd(noise, p, n, neighbours="remove")
     item, other = (curve.inverse(), truth.reversed) if turned else (curve, truth)
     with warnings.catch_warnings(record=True) as report:
         warnings.simplefilter("always")
@@ -161,7 +161,7 @@ def test_a_question_that_is_repeated_is_answered_no_wider() -> None:
 @pytest.mark.parametrize("turned", [False, True])
 def test_epsilon_of_a_rare_delta_is_narrow(turned: bool) -> None:
     """It was searched for from epsilon 0, where bounds made for a delta of 1e-50 say nothing: in [16.6, 94.5] for 94.4."""
-    truth, curve = SubsampledSteps(1.25, 0.05, 2000), mi.dpsgd(0.8, 0.05, 2000)
+    truth, curve = SubsampledSteps(1.25, 0.05, 2000), mi.dpsgd(0.8, 0.05, 2000, neighbours="remove")
     item, other = (curve.inverse(), truth.reversed) if turned else (curve, truth)
     held = hold(item, other, Queries.at(delta=[1e-50], numbers=()))
     assert held.misses == []
@@ -181,7 +181,7 @@ def test_least_mu_of_subsampled_steps() -> None:
     """It is finite, or stated to be at least something."""
     noise, p, n = 20.0, 0.3, 10
     truth = Transformed([(subsampled_gaussian(1.0 / noise, p), n)])
-    low, high = mi.dpsgd(noise, p, n).least_mu_bounds()
+    low, high = mi.dpsgd(noise, p, n, neighbours="remove").least_mu_bounds()
     # At any threshold the shift is at most the supremum.
     for t in (-0.1, 0.0, 0.1, 0.3):
         (a, c), (b, s) = truth.at_threshold(t)

@@ -103,7 +103,7 @@ def test_the_curve_counts_what_it_says():
         {"thresholds": 0},
         {"thresholds": 1.5},
         {"confidence": 1.0},
-        {"confidence": 0.0},
+        {"confidence": 0.49},
     ]
     for bad in wrong:
         with pytest.raises(ValueError, match=next(iter(bad))):

@@ -79,6 +79,15 @@ def test_a_claim_five_per_cent_off_is_refuted_at_1e_6() -> None:
     assert low <= stats.norm.cdf(-stats.norm.ppf(1.3e-6) - 3.0) <= high < 0.97
 
 
+def test_a_wide_tpr_interval_names_the_thresholds_that_make_it_narrow() -> None:
+    first = mi.play_rare(GAME, COVARIANCE, 20_000, false_positive_rates=[1e-5])
+    with pytest.warns(UserWarning, match=r"FPR 1e-05 is wide: pass false_positive_rates=\[9e-06, 1.1e-05\]"):
+        wide = first.tpr_interval(1e-5)
+    second = mi.play_rare(GAME, COVARIANCE, 20_000, false_positive_rates=[9e-6, 1.1e-5])
+    low, high = second.tpr_interval(1e-5)  # a warning is an error in these tests
+    assert high - low < 0.5 * (wide[1] - wide[0])
+
+
 def test_what_it_looks_like() -> None:
     curve = mi.play_rare(GAME, COVARIANCE, 1000, false_positive_rates=RATES)
     assert "1,000 in each world" in str(curve)
@@ -104,7 +113,7 @@ def gaussian_game(mechanism: mi.AbstractMechanism | None = None) -> mi.FixedTarg
         ({"false_positive_rates": [1e-6, 0.5]}, "false_positive_rates holds 0.5; it must lie in [1e-30, 0.25]"),
         ({"false_positive_rates": [0.0]}, "false_positive_rates holds 0; it must lie in [1e-30, 0.25]"),
         ({"false_positive_rates": []}, "false_positive_rates has shape (0,)"),
-        ({"confidence": 1.0}, "confidence is 1.0; it must be a finite number in (0, 1)"),
+        ({"confidence": 1.0}, "confidence is 1.0; it must be a finite number in [0.5, 1)"),
         ({"chunk": 0}, "chunk is 0; it must be a whole number >= 1"),
         ({"workers": 0}, "workers is 0; it must be a whole number >= 1"),
         ({"game": "fixed"}, "game is str; it must be a game such as FixedTarget"),

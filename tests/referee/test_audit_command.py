@@ -83,9 +83,17 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
         (["runs.csv", "--design", "independent"], "runs.csv: 600 scores are in 200 clusters"),
         (["plain.csv", "--design", "independent", "--claim", "mu=x"], "claim is 'mu=x'"),
         (["plain.csv", "--design", "independent", "--claim", "no.csv"], "claim: no.csv is no file"),
-        (["plain.csv", "--design", "independent", "--confidence", "2"], "--confidence is 2; it must be a number in (0, 1)"),
+        (["plain.csv", "--design", "independent", "--confidence", "2"], "--confidence is 2; it must be a number in [0.5, 1)"),
         (["plain.csv", "--design", "independent", "--guesses", "5", "5"], "guesses is given for the design"),
         (["coins.csv", "--design", "one-run", "--guesses", "0", "0"], "guesses is (0, 0)"),
+        (
+            ["plain.csv", "--design", "independent", "--columns", "score=my", "loss,member=is", "in"],
+            "arguments (loss,member=is in); a value that holds spaces needs quotes, such as --columns 'score=my loss",
+        ),
+        (
+            ["plain.csv", "--design", "independent", "--confidence", "0.05"],
+            "--confidence is 0.05; it must be",
+        ),
         (["nan.csv", "--design", "independent"], "nan.csv: column 'score' holds NaN in data row 4"),
     ],
 )  # fmt: skip
@@ -174,7 +182,7 @@ def test_a_report_tells_a_reader_who_was_not_there(tmp_path: Path) -> None:
     assert data == made.to_dict() | {"about": about}
     digest = hashlib.sha256(Path("plain.csv").read_bytes()).hexdigest()
     for phrase in (
-        "DP-SGD(sigma=2, rate=0.01, steps=100)", "&lt;b&gt;ResNet-18&lt;/b&gt;", "Opacus, noise 1.0", digest, f"mipsim {mi.__version__}",
+        "DP-SGD(sigma=2, rate=0.01, steps=100, add_or_remove)", "&lt;b&gt;ResNet-18&lt;/b&gt;", "Opacus, noise 1.0", digest, f"mipsim {mi.__version__}",
         f"{datetime.now(UTC):%Y-%m-}", "<dd>plain.csv</dd>", "Trade-off curve", "Scores of each world",
         f"FPR {made.decides[0]:.3g}, FNR {made.decides[1]:.3g}",  # type: ignore[index]
     ):  # fmt: skip

@@ -137,7 +137,7 @@ def test_two_laplaces_by_quadrature() -> None:
 def test_two_steps_of_dpsgd_by_quadrature() -> None:
     # delta of two sub-sampled Gaussian releases, P = (p N(1, s^2) + (1 - p) N(0, s^2))^2 against N(0, s^2)^2.
     p, s = 0.3, 0.8
-    result = dpsgd(s, p, 2)
+    result = dpsgd(s, p, 2, neighbours="remove")
     x = np.linspace(-9 * s, 1 + 9 * s, 4001)
     ratio = 1 - p + p * np.exp((x - 0.5) / s**2)
     null = norm.pdf(x, scale=s)
@@ -219,7 +219,7 @@ def test_the_limit_of_dong_roth_and_su() -> None:
     # p sqrt(T) -> c: the curve tends to G_mu, mu = c sqrt(2) sqrt(e^(1/s^2) Phi(3/2s) + 3 Phi(-1/2s) - 2), symmetrised;
     # in a single direction mu = c sqrt(e^(1/s^2) - 1).
     p, s, steps = 0.01, 1.0, 2500
-    result = dpsgd(s, p, steps)
+    result = dpsgd(s, p, steps, neighbours="remove")
     mu = p * steps**0.5 * np.sqrt(np.expm1(1 / s**2))
     assert result.advantage() == pytest.approx(2 * ndtr(mu / 2) - 1, abs=0.01)
 
@@ -238,7 +238,7 @@ def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: fl
 
     affinity = quad(root, -40.0 * sigma, 40.0 * sigma, epsabs=1e-13)[0]
     assert steps * np.log(affinity) < -100.0
-    result = dpsgd(sigma, rate, steps)
+    result = dpsgd(sigma, rate, steps, neighbours="remove")
     low, _ = result.beta_bounds(alpha := np.array([0.0, 1e-9, 1e-8, 1e-7, 1e-6]))
     assert (low + alpha).min() == 0.0  # the rounding that the bracket states is taken off already
     assert low.max() <= 1e-12
@@ -289,11 +289,14 @@ def test_what_tells_all_is_not_composed() -> None:
 @pytest.mark.filterwarnings("ignore:delta is known to")
 def test_an_epsilon_of_a_thousand_is_enclosed_after_any_other_question():
     """Noise 0.4, rate 0.05, 20,000 steps: bands far from an epsilon report that they cannot decide it."""
-    curve = dpsgd(0.4, 0.05, 20_000)
+    curve = dpsgd(0.4, 0.05, 20_000, neighbours="remove")
     low, high = curve.epsilon_bounds(1e-6)
     assert 0.0 < high - low < 2e-4 * high
     for epsilon in (500.0, 981.0, 1100.0, low):
-        bounds, fresh = curve.delta_bounds(epsilon), dpsgd(0.4, 0.05, 20_000).delta_bounds(epsilon)
+        bounds, fresh = (
+            curve.delta_bounds(epsilon),
+            dpsgd(0.4, 0.05, 20_000, neighbours="remove").delta_bounds(epsilon),
+        )
         assert bounds[0] <= bounds[1] <= bounds[0] * (1.0 + 1e-4)
         assert bounds[0] <= fresh[1]
         assert fresh[0] <= bounds[1]

@@ -31,32 +31,34 @@ def between(bounds: tuple[float, float], value: float, digits: float, width: flo
 
 
 def test_the_other_direction_is_as_narrow() -> None:
-    between(dpsgd(1.0, 0.01, 10_000).inverse().epsilon_bounds(1e-5), 5.612, 1e-3, 1.1e-4)
+    between(dpsgd(1.0, 0.01, 10_000, neighbours="remove").inverse().epsilon_bounds(1e-5), 5.612, 1e-3, 1.1e-4)
 
 
 @pytest.mark.slow
 def test_many_steps() -> None:
-    curve = dpsgd(0.8, 0.001, 50_000).at_accuracy(1e-5)  # type: ignore[attr-defined]
+    curve = dpsgd(0.8, 0.001, 50_000, neighbours="remove").at_accuracy(1e-5)  # type: ignore[attr-defined]
     between(curve.advantage_bounds(), 0.1708, 1e-4, 2e-6)
-    between(dpsgd(0.8, 0.001, 50_000).epsilon_bounds(1e-6), 2.0244, 1e-4, 1.1e-4)
-    between(dpsgd(0.8, 0.05, 20_000).inverse().epsilon_bounds(1e-6), 113.14, 1e-2, 1.1e-4)
+    between(dpsgd(0.8, 0.001, 50_000, neighbours="remove").epsilon_bounds(1e-6), 2.0244, 1e-4, 1.1e-4)
+    between(
+        dpsgd(0.8, 0.05, 20_000, neighbours="remove").inverse().epsilon_bounds(1e-6), 113.14, 1e-2, 1.1e-4
+    )
 
 
 def test_deltas_far_below_rounding() -> None:
-    low, high = dpsgd(4.0, 0.01, 1000).at_accuracy(1e-4).delta_bounds(1.0)  # type: ignore[attr-defined]
+    low, high = dpsgd(4.0, 0.01, 1000, neighbours="remove").at_accuracy(1e-4).delta_bounds(1.0)  # type: ignore[attr-defined]
     assert 0.9e-34 < low <= high <= low * (1 + 1.1e-4) < 1.1e-34
 
 
 def test_where_a_single_rare_loss_makes_the_sum() -> None:
     """Beyond a loss of 1.4 the tilted law has a tail of 40 on a single side; the values are contour integrals of the battery."""
-    between(dpsgd(2.0, 0.01, 1000).epsilon_bounds(1e-20), 1.63102188, 1e-8, 1.1e-4)
-    coarse = dpsgd(2.0, 0.01, 1000).at_accuracy(1e-4)  # type: ignore[attr-defined]
+    between(dpsgd(2.0, 0.01, 1000, neighbours="remove").epsilon_bounds(1e-20), 1.63102188, 1e-8, 1.1e-4)
+    coarse = dpsgd(2.0, 0.01, 1000, neighbours="remove").at_accuracy(1e-4)  # type: ignore[attr-defined]
     between(coarse.log_delta_bounds(1.5), -40.2679854058021, 1e-12, 1.1e-4)
 
 
 def test_a_width_that_is_infinite_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """No upper end of an epsilon, and no lower end of a delta, are a width that is not reached."""
-    curve = dpsgd(1.0, 0.1, 10)
+    curve = dpsgd(1.0, 0.1, 10, neighbours="remove")
     monkeypatch.setattr(type(curve), "_epsilon_at", lambda curve, log_delta: (0.5, math.inf))
     with pytest.warns(UserWarning, match="epsilon is known to inf only"):
         assert curve.epsilon_bounds(1e-5) == (0.5, math.inf)
@@ -103,7 +105,9 @@ def test_the_curve_of_many_gaussians_at_rare_rates() -> None:
 
 
 def test_mu_of_sub_sampled_steps_is_that_of_full_ones() -> None:
-    assert dpsgd(20.0, 0.3, 10).least_mu() == pytest.approx(math.sqrt(10) / 20, rel=1e-12)
+    assert dpsgd(20.0, 0.3, 10, neighbours="remove").least_mu() == pytest.approx(
+        math.sqrt(10) / 20, rel=1e-12
+    )
     noise = find_noise_multiplier_for_mu(0.5, sampling_rate=0.1, steps=100)
     assert 20.0 <= noise <= 20.0 * (1 + 1e-3)
 
@@ -228,7 +232,7 @@ def test_an_array_is_answered_like_its_entries(curve: AbstractTradeOff, copies: 
 
 
 def test_epsilon_is_searched_until_it_is_reached() -> None:
-    low, high = dpsgd(0.8, 0.05, 20000).epsilon_bounds(1e-6)
+    low, high = dpsgd(0.8, 0.05, 20000, neighbours="remove").epsilon_bounds(1e-6)
     assert 0.0 <= high - low < 1e-4
     assert abs(high - 140.6423) < 1e-3
 
@@ -274,7 +278,7 @@ def few_steps(noise: float, rate: float, steps: int, turned: bool, epsilon: floa
 )
 def test_a_few_steps(noise: float, rate: float, steps: int, turned: bool, delta: float) -> None:
     """Laws of few steps are far from a bell: dense near the least loss, with rare and large ones."""
-    curve = dpsgd(noise, rate, steps)
+    curve = dpsgd(noise, rate, steps, neighbours="remove")
     curve = curve.inverse() if turned else curve
     low, high = curve.epsilon_bounds(delta)
     assert 0.0 <= high - low <= 1e-4

@@ -83,9 +83,9 @@ def test_a_failing_statement_exits_1(broken, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--confidence", "1"], "--confidence is 1; it must be a number in (0, 1)"),
-        (["--confidence", "nan"], "--confidence is nan; it must be a number in (0, 1)"),
-        (["--confidence", "high"], "--confidence is high; it must be a number in (0, 1)"),
+        (["--confidence", "1"], "--confidence is 1; it must be a number in [0.5, 1)"),
+        (["--confidence", "nan"], "--confidence is nan; it must be a number in [0.5, 1)"),
+        (["--confidence", "high"], "--confidence is high; it must be a number in [0.5, 1)"),
         (["--seed", "1.5"], "--seed is 1.5; it must be a whole number"),
         (["--seed", "-1"], "--seed is -1; it must be a whole number in [0, 2^64)"),
         (["--seed", str(2**64)], "it must be a whole number in [0, 2^64)"),

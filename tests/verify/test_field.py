@@ -113,7 +113,7 @@ def test_the_tight_advantage() -> None:
 
 
 def test_composed_epsilon_is_that_of_the_worse_of_both_directions() -> None:
-    curve = mi.dpsgd(1.0, 0.05, 100)
+    curve = mi.dpsgd(1.0, 0.05, 100, neighbours="remove")
     both = [curve.epsilon_bounds(1e-5)[0], curve.inverse().epsilon(1e-5)]
     result = composed_epsilon(1.0, 0.05, 100, -5.0)
     assert result.value + result.error >= max(both) * (1 - 1e-9)
@@ -122,7 +122,7 @@ def test_composed_epsilon_is_that_of_the_worse_of_both_directions() -> None:
 
 def test_a_direction_that_may_be_worse_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the directions exchanged the bounds are wider, and still hold the epsilon of the worse direction."""
-    curve, right = mi.dpsgd(1.0, 0.05, 100), composed_epsilon(1.0, 0.05, 100, -5.0)
+    curve, right = mi.dpsgd(1.0, 0.05, 100, neighbours="remove"), composed_epsilon(1.0, 0.05, 100, -5.0)
     monkeypatch.setattr(mi, "dpsgd", lambda *_: curve.inverse())
     turned = composed_epsilon(1.0, 0.05, 100, -5.0)
     assert turned.value + turned.error >= right.value + right.error - 1e-9

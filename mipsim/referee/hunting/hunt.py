@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from mipsim._signals import LeavingOnCtrlC
-from mipsim._validation import number, whole
+from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
 from mipsim.referee.domain import Choice, Fixed, Whole
 from mipsim.referee.hunting.search import Search, budget_of
@@ -69,7 +69,7 @@ def hunt(
     Args:
         statement: the statement to search.
         budget: of the search: seconds, or text such as "45s", "2m" or "500 probes".
-        confidence: family-wise, in (0, 1).
+        confidence: family-wise, in [0.5, 1).
         seed: a whole number >= 0. With a budget of probes the same seed gives the same result.
         games: in each world, for a finalist without an exact distribution, >= 1000. None: 200,000, or as many as take about 15
             seconds for all finalists; `how` says how many.
@@ -107,7 +107,7 @@ def hunt(
     """
     check(statement)
     spend = budget_of(budget)
-    number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    confidence_level(confidence)
     seed, games = whole("seed", seed, 0), None if games is None else whole("games", games, 1000)
     search = Search(statement, seed, spend, ProgressLine(progress))
     if checkpoint is not None:
@@ -133,7 +133,7 @@ def hunt(
 def judge_then_hunt(
     statement: Statement,
     budget: float | str = AFTER_JUDGING,  # of the hunt, as for `hunt`
-    confidence: float = CONFIDENCE,  # family-wise over both, in (0, 1)
+    confidence: float = CONFIDENCE,  # family-wise over both, in [0.5, 1)
     seed: int = 0,  # of both
     *,
     games: int | None = None,  # in each world, as for `judge` and `hunt`
@@ -144,7 +144,7 @@ def judge_then_hunt(
     Raises ValueError as both; OSError if the checkpoint cannot be written.
     """
     spend = budget_of(budget)
-    half = 0.5 + 0.5 * number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    half = 0.5 + 0.5 * confidence_level(confidence)
     judged = judge(statement, confidence=half, seed=seed, games=games, progress=progress)
     wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
     if judged.verdict is wanted or judged.whole:

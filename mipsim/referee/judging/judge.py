@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mipsim._validation import number, whole
+from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
 from mipsim.referee.judging.point import (
     affordable_games,
@@ -60,7 +60,7 @@ def judge(
         statement: the statement to judge.
         at: points, each with a value for every parameter. None: the statement's own points, up to 128 corners of its
             domain (none where games are played), and `samples` points spread over it.
-        confidence: family-wise, in (0, 1).
+        confidence: family-wise, in [0.5, 1).
         seed: of the games and of the spread points, a whole number >= 0.
         games: in each world, if games are played, >= 1000. None: 200,000, or as many as take about 15 seconds in all; a few games at
             the first point measure this, without their scores. `how` says how many.
@@ -89,7 +89,7 @@ def judge(
         ValueError: at names 'nu', which is no parameter of rounded; it has mu
     """
     check(statement)
-    number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    confidence_level(confidence)
     seed = whole("seed", seed, 0)
     games = None if games is None else whole("games", games, 1000)
     samples = None if samples is None else whole("samples", samples, 0)
