@@ -14,7 +14,7 @@ from mipsim.theory import azize
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DESCRIPTION = "distribution of the covariance score for the easiest and the hardest target, and one ROC curve"
+DESCRIPTION = "distribution of the covariance score for the easiest and the hardest target, and a ROC curve"
 MOST_BINS = 48
 CAPTION_INCHES = 0.55
 HEADER: write.Row = (

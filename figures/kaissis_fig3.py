@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DESCRIPTION = (
-    "audits of one DP-SGD step: offline LiRA, a Dirac canary and 50 dimensions of real data against the bound"
+    "audits of a DP-SGD step: offline LiRA, a Dirac canary and 50 dimensions of real data against the bound"
 )
 CAPTION_INCHES = 0.68
 HEADER: write.Row = ("panel", "curve", "fpr", "fnr", "band_low", "band_high", "theory")

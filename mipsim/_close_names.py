@@ -25,12 +25,12 @@ def close_names(word: str, names: Iterable[str], most: int) -> list[str]:
 def no_such(what: str, word: str, names: Iterable[str], allowed: str = "") -> str:
     """The sentence that refuses a name, and says which may have been meant.
     >>> no_such("COMMAND", "jugde", ["judge", "hunt"])
-    "COMMAND is 'jugde'; it must be one of judge, hunt; did you mean judge?"
+    "COMMAND is 'jugde'; allowed: judge, hunt; did you mean judge?"
     """
     known = list(names)
     close = close_names(word, known, 3)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
-    return f"{what} is '{printable(word, 80)}'; it must be {allowed or 'one of ' + ', '.join(known)}{hint}"
+    return f"{what} is '{printable(word, 80)}'; {f'it must be {allowed}' if allowed else 'allowed: ' + ', '.join(known)}{hint}"
 
 
 def _bare(name: str) -> str:

@@ -51,7 +51,7 @@ class Group(Command, click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words, of which there must be some."""
         if not args:
-            raise click.UsageError(f"COMMAND is missing; it must be one of {', '.join(self.commands)}", ctx)
+            raise click.UsageError(f"COMMAND is missing; allowed: {', '.join(self.commands)}", ctx)
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -121,7 +121,7 @@ class OneOf(click.Choice):
     >>> OneOf(["quick", "full"]).convert("ful", None, None)
     Traceback (most recent call last):
         ...
-    click.exceptions.UsageError: it is 'ful'; it must be one of quick, full; did you mean full?
+    click.exceptions.UsageError: it is 'ful'; allowed: quick, full; did you mean full?
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -199,7 +199,7 @@ def _sentence(error: click.ClickException) -> str:
         )
     if isinstance(error, click.MissingParameter):
         choices = getattr(getattr(error.param, "type", None), "choices", ())
-        allowed = f"; it must be one of {', '.join(choices)}" if choices else ""
+        allowed = f"; allowed: {', '.join(choices)}" if choices else ""
         return f"{_label(error.param)} is missing{allowed}"
     message = error.format_message().rstrip(".")
     if "unexpected extra argument" in message:  # a shell has split a value at its spaces

@@ -176,7 +176,7 @@ def choice(name: str, value: object, allowed: Sequence[str]) -> str:
     if value not in allowed:
         if isinstance(value, str):
             raise ValueError(no_such(name, value, allowed))
-        raise ValueError(f"{name} is {quoted(value)}; it must be one of {', '.join(allowed)}")
+        raise ValueError(f"{name} is {quoted(value)}; allowed: {', '.join(allowed)}")
     return str(value)
 
 

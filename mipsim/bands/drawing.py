@@ -277,7 +277,7 @@ def _named(curves: object) -> dict[str, Any]:
             f"curves is {type(curves).__name__}; it must be a trade-off curve, a list of them, or a dictionary from labels to them"
         )
     if not named:
-        raise ValueError("curves is empty; it must hold at least one trade-off curve")
+        raise ValueError("curves is empty; it must hold at least 1 trade-off curve")
     for label, curve in named.items():
         if not isinstance(curve, (AbstractPlayedTradeOff, AbstractTradeOff)):
             raise ValueError(

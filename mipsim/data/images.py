@@ -74,7 +74,7 @@ def cifar10(split: Split = "train", directory: str | os.PathLike[str] | None = N
         >>> cifar10("validation")
         Traceback (most recent call last):
         ...
-        ValueError: split is 'validation'; it must be one of train, test
+        ValueError: split is 'validation'; allowed: train, test
     """
     train = choice("split", split, ("train", "test")) == "train"
     names = [f"data_batch_{i}" for i in range(1, 6)] if train else ["test_batch"]

@@ -52,7 +52,7 @@ def adult(
         >>> adult(encoding="binary")
         Traceback (most recent call last):
         ...
-        ValueError: encoding is 'binary'; it must be one of ordinal, one-hot
+        ValueError: encoding is 'binary'; allowed: ordinal, one-hot
     """
     choice("encoding", encoding, ("ordinal", "one-hot"))
     test = choice("split", split, ("train", "test")) == "test"

@@ -64,7 +64,7 @@ class ManyHistogram:
     def __post_init__(self) -> None:
         parts = (*self.histograms, *(() if self.pooled is None else (self.pooled,)))
         if not self.histograms:
-            raise ValueError("histograms is empty; it must hold at least one histogram")
+            raise ValueError("histograms is empty; it must hold at least 1 histogram")
         if self.names is not None and len(self.names) != len(self.histograms):
             raise ValueError(
                 f"names has {len(self.names)} entries; it must have a name per histogram, {len(self.histograms)}"
@@ -140,7 +140,7 @@ def play_many(
 
     Args:
         game: what is played.
-        attacks: at least one; each an `AbstractAttack` or a function `(target, output) -> scalar`. Given as a dict, its keys
+        attacks: at least 1; each an `AbstractAttack` or a function `(target, output) -> scalar`. Given as a dict, its keys
             name them: `result["mean"]` is the histogram of the attack "mean".
         games: games in EACH world, >= 1.
         seed: a whole number in [0, 2^64).
@@ -171,7 +171,7 @@ def play_many(
     if isinstance(attacks, (AbstractAttack, str)) or not isinstance(attacks, Sequence) or not attacks:
         given = "empty" if isinstance(attacks, Sequence) and not attacks else type(attacks).__name__
         raise ValueError(
-            f"attacks is {given}; it must be a sequence of at least one attack, or a dict from names to attacks"
+            f"attacks is {given}; it must be a sequence of at least 1 attack, or a dict from names to attacks"
         )
     settings = {
         "edges": edges,

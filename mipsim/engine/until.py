@@ -43,7 +43,7 @@ class Until:
         >>> mi.Until(mi.GaussianTradeOff(1.0), kind="equal")
         Traceback (most recent call last):
         ...
-        ValueError: kind is 'equal'; it must be one of equality, equivalence, limit, upper_bound_on_power, ordering; did you mean equality or equivalence?
+        ValueError: kind is 'equal'; allowed: equality, equivalence, limit, upper_bound_on_power, ordering; did you mean equality or equivalence?
     """
 
     claim: AbstractTradeOff

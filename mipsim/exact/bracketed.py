@@ -329,7 +329,7 @@ def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) 
         result = tried if result is None or tried.error_bound < result.error_bound else result
         if result.error_bound <= _ENOUGH or nodes * sum(s.values.size for s in total.stacks) > 2**26:
             break
-    assert result is not None  # there is at least one number of nodes
+    assert result is not None  # there is at least 1 number of nodes
     if not result.grid.size:  # every atom is known
         return _scored(problem, attack, mixed_with_out(_as_atoms(result), mean.inclusion))
     while isinstance(guess, LinkedLaw) or (isinstance(guess, MixedLaw) and len(guess.laws) == 1):

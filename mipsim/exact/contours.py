@@ -105,7 +105,7 @@ class Contour:
     phi: ComplexArray  # exp(K_w(c + i k h) - K_w(c) - i k h centre_w), shape (2, T), k >= 0
     kernel: ComplexArray  # 1 / s, or that of a lattice, with the sign of the tail, shape (T,)
     lattice: Lattice | None  # that of the score, if it lies on a lattice
-    # rounding of the logarithm of phi at the nodes, shape (T,), as of `log_one_plus`
+    # rounding of the logarithm of phi at the nodes, shape (T,), as of `log_1_plus`
     lost: Callable[[], np.ndarray]
 
     def log_tail(self, u: np.ndarray, world: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from mipsim.distributions.exponential import Exponential
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.laplace import Laplace
 from mipsim.distributions.uniform import Uniform
-from mipsim.exact.rounding import EPS, Bounded, ComplexArray, PowerSums, in_blocks, log_one_plus, summed
+from mipsim.exact.rounding import EPS, Bounded, ComplexArray, PowerSums, in_blocks, log_1_plus, summed
 from mipsim.exact.rows import AbstractRow, row_of
 
 _RADIUS = 0.4  # of the series of log(1 - z): 0.4^46 < 1e-18 bounds what is left out
@@ -94,7 +94,7 @@ class LaplaceRow(AbstractSeriesRow):
 
     def direct(self, u: ComplexArray) -> Bounded:
         square = np.square(u)
-        value, error = summed(*log_one_plus(-square, 8.0 * EPS * np.abs(square)))
+        value, error = summed(*log_1_plus(-square, 8.0 * EPS * np.abs(square)))
         return -value, error
 
     def on_axis(self, t: np.ndarray) -> Bounded:
@@ -122,7 +122,7 @@ class ExponentialRow(AbstractSeriesRow):
     radius = _RADIUS
 
     def direct(self, u: ComplexArray) -> Bounded:
-        value, error = log_one_plus(-u, 4.0 * EPS * np.abs(u))
+        value, error = log_1_plus(-u, 4.0 * EPS * np.abs(u))
         total, error = summed(value + u, error + 4.0 * EPS * np.abs(u))
         return -total, error
 

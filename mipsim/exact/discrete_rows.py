@@ -18,7 +18,7 @@ from mipsim.exact.rounding import (
     ComplexArray,
     exact_dot,
     in_blocks,
-    log_one_plus,
+    log_1_plus,
     product_parts,
     summed,
 )
@@ -100,7 +100,7 @@ class BernoulliRow(AbstractRow):
         square = sine * sine
         z = p * (grown - 2.0 * full * square) + 1j * ((2.0 * p) * full * sine * cosine)
         size = np.abs(grown) * (1.0 + np.abs(a * s.real[:, None])) + full * (np.abs(sine) + np.abs(angle))
-        value, error = log_one_plus(z, 8.0 * EPS * p * size)
+        value, error = log_1_plus(z, 8.0 * EPS * p * size)
         centre = (p * a) * s[:, None]
         return summed(copies * (value - centre), copies * (error + 4.0 * EPS * np.abs(centre)))
 
@@ -221,7 +221,7 @@ class AtomsRow(AbstractRow):
             z[far] = np.sum(q * np.exp(1j * u.imag), axis=1) - 1.0
             size = np.sum(q * (np.abs(u) + np.abs(np.where(q > 0.0, log_p, 0.0)) + 8.0), axis=1)
             error[far] = 8.0 * EPS * (size + np.abs(top[far]) * q.sum(axis=1))
-        value, error = log_one_plus(z, error)
+        value, error = log_1_plus(z, error)
         return summed(copies * (value + top), copies * (error + 4.0 * EPS * (np.abs(value) + np.abs(top))))
 
     def envelope(self, c: float, t: float) -> float:

@@ -9,7 +9,7 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from mipsim.exact.chi_square import ChiSquareLaw
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.rounding import EPS, ComplexArray, log_of_one_plus, log_one_plus
+from mipsim.exact.rounding import EPS, ComplexArray, log_1_plus, log_of_1_plus
 from mipsim.exact.transform import AbstractTransform, Tail
 from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
@@ -155,14 +155,14 @@ class QuadraticTransform(AbstractTransform):
         curve, count, total, unit = self._groups
         u = 2.0 * curve * s
         gauss = 0.5 * total * np.square(unit * s) / (1.0 - u)
-        return (gauss - 0.5 * count * (log_of_one_plus(-u) + u)).sum(axis=1)
+        return (gauss - 0.5 * count * (log_of_1_plus(-u) + u)).sum(axis=1)
 
     def rounding(self, s: ComplexArray) -> np.ndarray:
         """Of the logarithms, of the quotients with 1 - 2 s curve, and of an addition for each group."""
         curve, count, total, unit = self._groups
         u = 2.0 * curve * s
         gauss = np.abs(0.5 * total * np.square(unit * s) / (1.0 - u))
-        value, error = log_one_plus(-u, 4.0 * EPS * np.abs(u))
+        value, error = log_1_plus(-u, 4.0 * EPS * np.abs(u))
         lost = 8.0 * EPS * gauss * (1.0 + np.abs(u) / np.abs(1.0 - u))
         size = gauss + count * np.abs(value + u)
         terms = count * (error + 4.0 * EPS * np.abs(u)) + lost + (40.0 + curve.shape[1]) * EPS * size

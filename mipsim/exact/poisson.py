@@ -7,7 +7,7 @@ from math import fsum, log1p
 import numpy as np
 
 from mipsim.exact.phases import Phases
-from mipsim.exact.rounding import EPS, Bounded, ComplexArray, exact_dot, log_one_plus
+from mipsim.exact.rounding import EPS, Bounded, ComplexArray, exact_dot, log_1_plus
 from mipsim.exact.rows import AbstractRow, Multiples
 
 
@@ -32,7 +32,7 @@ class PoissonRow(AbstractRow):
         z = np.where(large, 1.0 - self.rate, self.rate) * np.expm1(np.where(large, -u, u))
         lost = self.row.rounding(s) + 4.0 * EPS * (np.abs(u) + np.abs(self.mean * s))
         grown = np.minimum(np.expm1(np.minimum(2.0 * lost, 700.0)), 2.0 * np.exp(np.minimum(lost, 700.0)))
-        value, error = log_one_plus(z, 8.0 * EPS * np.abs(z) + grown * np.exp(-np.abs(u.real)))
+        value, error = log_1_plus(z, 8.0 * EPS * np.abs(z) + grown * np.exp(-np.abs(u.real)))
         size = np.abs(value) + np.abs(u) + np.abs(self.rate * self.mean * s)
         result = np.where(large, u + value, value) - self.rate * self.mean * s
         return result, error + np.where(large, lost, 0.0) + 4.0 * EPS * size

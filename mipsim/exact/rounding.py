@@ -25,7 +25,7 @@ _BLOCK = 2**17  # complex numbers of a batch: 2 MiB
 _SPLIT = 2.0**27 + 1.0  # halves the digits of a float64
 
 
-def log_one_plus(z: ComplexArray, error: np.ndarray) -> Bounded:
+def log_1_plus(z: ComplexArray, error: np.ndarray) -> Bounded:
     """Log(1 + z) for z known to `error`, and the error e of the result.
 
     The exact 1 + z has at most exp(e) times the modulus of the computed value; where e < 0.1, their logarithms differ by 2 e at
@@ -38,9 +38,9 @@ def log_one_plus(z: ComplexArray, error: np.ndarray) -> Bounded:
     return value, np.log1p(error / radius()) + EPS * (own + 8.0 * size)
 
 
-def log_of_one_plus(z: ComplexArray) -> ComplexArray:
-    """The value of `log_one_plus` alone.
-    >>> log_of_one_plus(np.array([1e-20 + 0j]))
+def log_of_1_plus(z: ComplexArray) -> ComplexArray:
+    """The value of `log_1_plus` alone.
+    >>> log_of_1_plus(np.array([1e-20 + 0j]))
     array([1.e-20+0.j])
     """
     return _logarithm(z)[0]

@@ -21,7 +21,7 @@ class AbstractRow(ABC):
 
     @abstractmethod
     def rounding(self, s: ComplexArray) -> np.ndarray:
-        """A bound e on the rounding error of `cumulant` at s, shape (T,), as of `log_one_plus`: the exact transform has
+        """A bound e on the rounding error of `cumulant` at s, shape (T,), as of `log_1_plus`: the exact transform has
         at most exp(e) times the computed modulus; where e < 0.1 the logarithms differ by 2 e at most, up to 2 pi i.
         """
 

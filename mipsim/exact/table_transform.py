@@ -7,7 +7,7 @@ from math import factorial
 import numpy as np
 
 from mipsim.exact.phases import Phases, pair_phases
-from mipsim.exact.rounding import EPS, Bounded, ComplexArray, in_blocks, log_of_one_plus, log_one_plus, summed
+from mipsim.exact.rounding import EPS, Bounded, ComplexArray, in_blocks, log_1_plus, log_of_1_plus, summed
 from mipsim.exact.transform import AbstractTransform, Tail, phased_tail
 
 _ORDERS = 36  # moments: at half the radius 0.5^36 < 2e-11 of what they leave out at the radius
@@ -128,10 +128,10 @@ class TablesTransform(AbstractTransform):
         z = (parts[:, : s.size] + 1j * parts[:, s.size :]).T
         masses = self._log_masses[world]
         if not exact:
-            return (log_of_one_plus(z) + masses) @ self.copies, np.zeros(s.size)
+            return (log_of_1_plus(z) + masses) @ self.copies, np.zeros(s.size)
         lost = (self._sizes[world] @ np.abs(powers)).T
         lost += rest[world] * (np.abs(w)[:, None] ** _ORDERS)
-        value, error = log_one_plus(z, lost)
+        value, error = log_1_plus(z, lost)
         return summed(self.copies * (value + masses), self.copies * (error + EPS * np.abs(masses)))
 
     def _on_line(self, c: float, t: np.ndarray, world: int) -> Bounded:
@@ -155,7 +155,7 @@ class TablesTransform(AbstractTransform):
             angles = _dot(q, np.abs(half))
             lost = unsure * np.minimum(2.0 * np.abs(u) * np.abs(centred).max(axis=1), 2.0)
             lost += EPS * (44.0 * np.minimum(2.0 * angles, 2.0) + 4.0 * angles)
-            logs, errors = log_one_plus(z, lost)
+            logs, errors = log_1_plus(z, lost)
             angle = mean * u
             value[i] = self.copies @ (logs + 1j * angle) + real
             errors = errors + EPS * (44.0 * np.abs(angle) + 40.0 * np.abs(logs))

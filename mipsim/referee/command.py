@@ -301,7 +301,7 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
 
     if how["design"] is None:
         raise click.UsageError(
-            f"--design is missing; it must be one of {', '.join(DESIGNS)}; independent takes --runs N too, how many trainings made the scores"
+            f"--design is missing; allowed: {', '.join(DESIGNS)}; independent takes --runs N too, how many trainings made the scores"
         )
     if out is not None:
         writable_folder("--out", Path(out), make=False)  # before the work; bad scores shall make no folder

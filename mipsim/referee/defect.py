@@ -136,7 +136,7 @@ def meets(correction: Statement, at: Mapping[str, Any]) -> bool:
 
 
 def _restored(outcome: Outcome, condition: Callable[[Mapping[str, Any]], bool]) -> int:
-    """How many points satisfy a condition, if none of them is refuted and at least one stands; else 0. Probes of a hunt are
+    """How many points satisfy a condition, if none of them is refuted and at least 1 stands; else 0. Probes of a hunt are
     points too.
     """
     verdicts = [item.verdict for item in outcome.judged if condition(item.parameters)]

@@ -49,9 +49,7 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
     module = _imported(file)
     variables, result = held_by(module)
     if not result:
-        raise ValueError(
-            f"{printable(path)} holds no Statement at its top level; it must define at least one"
-        )
+        raise ValueError(f"{printable(path)} holds no Statement at its top level; it must define at least 1")
     names = [item.name for item in result]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(
@@ -64,7 +62,7 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
     ]
     if not chosen:
         known = [*names, *(key for key in variables if key not in names)]
-        allowed = f"one of {printable(', '.join(names))}"
+        allowed = printable(" or ".join(names))
         raise ValueError(no_such(f"NAME of {printable(path)}", wanted, known, allowed))
     return chosen[:1]
 

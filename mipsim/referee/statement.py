@@ -191,7 +191,7 @@ class Statement:
             )
         if not isinstance(self.domain, Mapping) or not self.domain:
             raise ValueError(
-                f"domain of {self._named} is {quoted(self.domain)}; it must name at least one parameter"
+                f"domain of {self._named} is {quoted(self.domain)}; it must name at least 1 parameter"
             )
         for name, parameter in self.domain.items():
             if not isinstance(name, str) or not name.isidentifier():

@@ -61,7 +61,7 @@ class Account(Printed):
         """Hold this account, of what is implemented, against that of what an accountant assumes.
 
         Args:
-            accounted: with at least one number of the same name.
+            accounted: with at least 1 number of the same name.
 
         Raises:
             ValueError: if it is no account, or has no number of the same name.

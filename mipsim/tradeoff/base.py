@@ -109,7 +109,7 @@ def inner_curve(name: str) -> Any:
 def checked_curves(curves: Sequence[object]) -> None:
     """Raise ValueError where there is no curve, or an entry that is no trade-off function."""
     if not len(curves):
-        raise ValueError("curves is empty; it must hold at least one trade-off function")
+        raise ValueError("curves is empty; it must hold at least 1 trade-off function")
     for curve in curves:
         refuse_class("an entry of curves", curve, "a trade-off function")
         if not isinstance(curve, AbstractTradeOff):

@@ -392,7 +392,7 @@ def compose(
     refined at each request until the bounds agree; both worlds are stored, so that the inverse is as narrow.
 
     Args:
-        *curves: at least one, convex; they need not be symmetric.
+        *curves: at least 1, convex; they need not be symmetric.
         copies: how often each is composed, a number for all or a number for each, >= 1.
         accuracy: relative width of delta at which refining ends, in [1e-9, 0.1].
         epsilon_accuracy: width of epsilon at which it ends, in [1e-7, 1].

@@ -43,7 +43,7 @@ class ConvexHullTradeOff(AbstractTradeOff):
     convex curve, and from the common tangents of two curves.
 
     Attributes:
-        curves: the curves below which it lies, at least one.
+        curves: the curves below which it lies, at least 1.
         symmetric: whether it is its own inverse.
 
     Examples:

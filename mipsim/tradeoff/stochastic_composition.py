@@ -40,7 +40,7 @@ class AveragedTradeOff(AbstractTradeOff):
     An attacker who may choose the FPR by the target does better: `stochastic_composition`.
 
     Args:
-        curves: trade-off functions, at least one.
+        curves: trade-off functions, at least 1.
         weights: probability of each, shape (m,), >= 0, sum 1.
 
     Examples:
@@ -111,7 +111,7 @@ def stochastic_composition(
     width of a sample.
 
     Args:
-        curves: the trade-off function of each target, at least one.
+        curves: the trade-off function of each target, at least 1.
         weights: probability of each, shape (m,), >= 0, sum 1; None for equal ones.
         points: samples of each curve, >= 16.
 

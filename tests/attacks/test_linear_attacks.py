@@ -139,7 +139,7 @@ BAD: Refusals = [
     (lambda: mi.EstimatedMoments(np.zeros((0, 2))), r"reference has shape \(0, 2\); it must be a matrix"),
     (lambda: mi.EstimatedMoments([[np.nan]]), r"reference holds nan at index \(0, 0\)"),
     (lambda: mi.EstimatedMoments(REFERENCE, regularisation=-0.1), "regularisation is -0.1; it must be a finite"),
-    (lambda: mi.EstimatedMoments(REFERENCE, ANYTHING["banded"]), "covariance is 'banded'; it must be one of diagonal, full"),
+    (lambda: mi.EstimatedMoments(REFERENCE, ANYTHING["banded"]), "covariance is 'banded'; allowed: diagonal, full"),
     (lambda: mi.ScalarProduct([0.0, np.nan]), "reference holds nan at index 1"),
     (lambda: mi.ScalarProduct([0.0, 1.0], target=[1.0]), r"target has shape \(1,\); it must have shape \(2,\)"),
     (lambda: mi.FunctionAttack(ANYTHING["number"]), "attack is float; it must be callable"),

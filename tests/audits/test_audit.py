@@ -196,7 +196,7 @@ CLUSTERS = {"cluster": np.arange(2000) // 4}
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"design": "guess"}, "design is 'guess'; it must be one of independent, one-run, runs, clustered"),
+        ({"design": "guess"}, "design is 'guess'; allowed: independent, one-run, runs, clustered"),
         ({"design": "g" * 5000}, "design is 'ggg"),
         ({"design": "one-run", "guesses": "g" * 5000}, "guesses is 'ggg"),
         ({"design": "one-run", "guesses": (10**5000, 1)}, "guesses is <tuple>; together"),

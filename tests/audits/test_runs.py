@@ -338,7 +338,7 @@ def test_models_as_rows_are_the_same() -> None:
     [
         ({"design": "independent"}, 'scores has shape (40, 6); a matrix of records and models is for design "runs"'),
         ({"design": "runs"}, 'say what a row is of: rows="records" or rows="models"'),
-        ({"design": "runs", "rows": "columns"}, "rows is 'columns'; it must be one of records, models"),
+        ({"design": "runs", "rows": "columns"}, "rows is 'columns'; allowed: records, models"),
         ({"design": "runs", "rows": "records", "runs": np.zeros(240)}, "is given beside a matrix"),
         ({"design": "runs", "rows": "records", "runs": 7}, "runs is 7, and 6 are named"),
         ({"design": "runs", "rows": "records", "shadow": [7]}, "7 is no name of a run"),

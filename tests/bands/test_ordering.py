@@ -434,6 +434,6 @@ def test_a_curve_is_compared_with_that_of_another_attack() -> None:
     with pytest.raises(ValueError, match="finite_size is given, but claim is a played curve"):
         strong.compare(weak, finite_size=0.1)  # pyright: ignore[reportCallIssue, reportArgumentType]
     with pytest.raises(
-        ValueError, match=r"kind is 'limit'; it must be one of ordering, upper_bound_on_power, equality"
+        ValueError, match=r"kind is 'limit'; allowed: ordering, upper_bound_on_power, equality"
     ):
         strong.compare(weak, kind="limit")

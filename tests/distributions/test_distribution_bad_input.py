@@ -47,7 +47,7 @@ BAD: Refusals = [
     (lambda: mi.Empirical([[0.0, 1.0]]), "records has 1 row; it must have at least 2"),
     (lambda: mi.Empirical([0.0, 1.0]), r"records has shape \(2,\); it must be a matrix"),
     (lambda: mi.Empirical([[0.0], [np.nan]]), r"records holds nan at index \(1, 0\)"),
-    (lambda: mi.Empirical([[0.0], [1.0]], ANYTHING["banded"]), "covariance is 'banded'; it must be one of full, diagonal"),
+    (lambda: mi.Empirical([[0.0], [1.0]], ANYTHING["banded"]), "covariance is 'banded'; allowed: full, diagonal"),
     (lambda: mi.Empirical([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).easiest_target(),
      "covariance is not positive definite; add regularisation or use its diagonal"),
     (lambda: mi.Bernoulli(0.5).mahalanobis_squared([1.0, 0.0]), r"point has shape \(2,\)"),

@@ -17,7 +17,7 @@ def even_edges(law: Any, bins: int) -> np.ndarray:
     return np.unique(np.interp(np.arange(1, bins) / bins, law.cdf(grid, inside=False), grid))
 
 
-def one_sample_p(histogram: mi.Histogram, law: Any, *, inside: bool) -> tuple[int, float]:
+def kolmogorov_smirnov_p(histogram: mi.Histogram, law: Any, *, inside: bool) -> tuple[int, float]:
     """(bins used, p-value); neighbouring bins are joined until 20 games are expected in each."""
     counts = histogram.inside if inside else histogram.out
     cdf = np.concatenate([[0.0], law.cdf(histogram.edges, inside=inside), [1.0]])

@@ -8,7 +8,7 @@ from scipy import stats
 import mipsim as mi
 from mipsim.exact import exact_law
 from tests.engine.kinds import kind_of
-from tests.engine.one_sample import FAILURE, even_edges, one_sample_p
+from tests.engine.one_sample import FAILURE, even_edges, kolmogorov_smirnov_p
 
 RNG = np.random.default_rng(3)
 N, D, GAMES, BINS = 40, 6, 100_000, 1_000
@@ -61,12 +61,12 @@ def test_a_sampler_draws_the_exact_law(name):
     histogram = mi.play(game, attack, GAMES, seed=5, edges=even_edges(law, BINS), progress=False)
     assert kind_of(game, attack) == sampler
     for inside in (False, True):
-        bins, p = one_sample_p(histogram, law, inside=inside)
+        bins, p = kolmogorov_smirnov_p(histogram, law, inside=inside)
         assert bins > 300
         assert p >= FAILURE
     # The worlds differ, which the same check must see.
     swapped = mi.Histogram(histogram.edges, histogram.inside, histogram.out)
-    assert one_sample_p(swapped, law, inside=False)[1] < FAILURE
+    assert kolmogorov_smirnov_p(swapped, law, inside=False)[1] < FAILURE
 
 
 class DistanceLaw:
@@ -92,7 +92,7 @@ def test_any_quadratic_attack_is_projected():
     histogram = mi.play(game, attack, GAMES, seed=5, edges=even_edges(law, BINS), progress=False)
     assert (histogram.manifest["fidelity"], histogram.manifest["sampler"]) == ("projected", "projected")
     for inside in (False, True):
-        assert one_sample_p(histogram, law, inside=inside)[1] >= FAILURE
+        assert kolmogorov_smirnov_p(histogram, law, inside=inside)[1] >= FAILURE
     # In a metric that is not the output's the form has no such law, and the outputs themselves are sampled.
     other = mi.play(game, Distance(np.eye(D)), 1000, progress=False)
     assert other.manifest["fidelity"] == "sufficient"
@@ -125,7 +125,7 @@ def test_the_simulator_against_the_oracle(games, bias):
     right = mi.play(large_game(), attack, games, seed=1, edges=edges, progress=False)
     wrong = mi.play(large_game(bias), attack, games, seed=2, edges=edges, progress=False)
     for inside in (False, True):
-        bins, p = one_sample_p(right, law, inside=inside)
+        bins, p = kolmogorov_smirnov_p(right, law, inside=inside)
         assert bins >= 5_000
         assert p >= FAILURE
-        assert one_sample_p(wrong, law, inside=inside)[1] < FAILURE
+        assert kolmogorov_smirnov_p(wrong, law, inside=inside)[1] < FAILURE

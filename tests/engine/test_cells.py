@@ -19,7 +19,7 @@ from mipsim.engine.samplers.literal import law_sampler
 from mipsim.engine.samplers.table import Sum
 from mipsim.exact import exact_law
 from tests.engine.kinds import kind_of, problem
-from tests.engine.one_sample import FAILURE, even_edges, one_sample_p
+from tests.engine.one_sample import FAILURE, even_edges, kolmogorov_smirnov_p
 from tests.engine.two_sample import two_sample_p
 
 N, GAMES = 10**6, 200_000
@@ -77,7 +77,7 @@ def test_it_draws_the_exact_law(name):
     result = mi.play(game, attack, GAMES, seed=5, edges=even_edges(law, 1000), progress=False)
     assert (result.manifest["sampler"], result.manifest["fidelity"]) == ("cells", "sufficient")
     for inside in (False, True):
-        bins, p = one_sample_p(result, law, inside=inside)
+        bins, p = kolmogorov_smirnov_p(result, law, inside=inside)
         assert bins > 900
         assert p >= FAILURE
 
@@ -94,7 +94,7 @@ def test_a_mean_that_is_off_by_three_hundredths_of_a_deviation_is_rejected():
     )
     critical = stats.chi2.isf(FAILURE, 63)
     assert stats.ncx2.sf(critical, 63, 0.9 * GAMES * 0.06**2) > 1 - 1e-6  # 0.9: what binning may lose
-    assert one_sample_p(moved, law, inside=False)[1] < FAILURE
+    assert kolmogorov_smirnov_p(moved, law, inside=False)[1] < FAILURE
 
 
 NOISY = mi.GaussianNoise(MEAN, 0.5)
@@ -279,7 +279,7 @@ def test_any_attack_and_noise_draws_the_columns_from_cells():
     result = mi.play(laplace, attack, 60_000, seed=4, edges=even_edges(law, 500), progress=False)
     assert kind_of(laplace, attack) == "CellColumns"
     for inside in (False, True):
-        assert one_sample_p(result, law, inside=inside)[1] >= FAILURE
+        assert kolmogorov_smirnov_p(result, law, inside=inside)[1] >= FAILURE
     plain = exact_law(fixed(), attack)
     own = mi.play(
         fixed(),
@@ -290,8 +290,8 @@ def test_any_attack_and_noise_draws_the_columns_from_cells():
     )
     assert kind_of(fixed(), lambda target, output: attack.score(target, output)) == "CellColumns"
     for inside in (False, True):
-        assert one_sample_p(own, plain, inside=inside)[1] >= FAILURE
-    assert one_sample_p(own, law, inside=False)[1] < FAILURE  # without the noise
+        assert kolmogorov_smirnov_p(own, plain, inside=inside)[1] >= FAILURE
+    assert kolmogorov_smirnov_p(own, law, inside=False)[1] < FAILURE  # without the noise
     sample = mi.play(
         mi.RandomTarget(MEAN, DATA, n=N),
         lambda target, output: target.sum(),

@@ -198,13 +198,13 @@ EMPIRICAL = mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical([[0.0], [1.0], [3.0]
 BAD = [
     (lambda: play_many(ANYTHING["game"], [ATTACK], 10), "game is str; it must be a game"),
     (lambda: play_many(game(), ANYTHING["attacks"], 10), "attacks is CovarianceScore; it must be a sequence"),
-    (lambda: play_many(game(), ANYTHING["nothing"], 10), "attacks is empty; it must be a sequence of at least one"),
-    (lambda: play_many(game(), {}, 10), "at least one attack, or a dict from names to attacks"),
+    (lambda: play_many(game(), ANYTHING["nothing"], 10), "attacks is empty; it must be a sequence of at least 1"),
+    (lambda: play_many(game(), {}, 10), "at least 1 attack, or a dict from names to attacks"),
     (lambda: play_many(game(), ANYTHING["numbered"], 10), "attacks has the name 1; a name must be a string"),
     (lambda: play_many(game(), [ATTACK], 0), "games is 0; it must be a whole number >= 1"),
     (lambda: play_many(game(), [ATTACK], 10, -1), "seed is -1; it must be"),
     (lambda: play_many(game(), [ATTACK], 10, edges=[1.0, 0.0]), "edges falls or stays at index 1"),
-    (lambda: play_many(game(), [ATTACK], 10, fidelity="exact"), "fidelity is 'exact'; it must be one of"),
+    (lambda: play_many(game(), [ATTACK], 10, fidelity="exact"), "fidelity is 'exact'; allowed: "),
     (lambda: play_many(game(mechanism=STEP), [ATTACK], 10, fidelity="sufficient"),
      "fidelity is 'sufficient', but SGDStep of Bernoulli data has no exact law"),
     (lambda: play_targets(EMPIRICAL, mi.ScalarProduct([0.0]), [[1.0]], 10, fidelity="sufficient"),
@@ -234,5 +234,5 @@ def test_attacks_may_have_names():
     assert np.array_equal(named["second"].out, plain[1].out)
     assert repr(named) == "ManyHistogram(2 histograms, first, second, of the same 50 games per world)"
     for bad in (named, plain):
-        with pytest.raises(ValueError, match="name is 'third'; it must be one of"):
+        with pytest.raises(ValueError, match="name is 'third'; allowed: "):
             bad["third"]

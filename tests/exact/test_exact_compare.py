@@ -51,7 +51,7 @@ def test_it_is_shown_like_a_comparison_of_games():
     ("arguments", "words"),
     [
         ({"claim": 1.0}, "claim is float; it must be a trade-off function"),
-        ({"kind": "limit"}, "kind is 'limit'; it must be one of equality, upper_bound_on_power, ordering"),
+        ({"kind": "limit"}, "kind is 'limit'; allowed: equality, upper_bound_on_power, ordering"),
         ({"tolerance": 0.0}, "tolerance is 0.0"),
         ({"tolerance": 0.1, "kind": "ordering"}, "tolerance is 0.1; a bound judged by an exact curve has none"),
     ],

@@ -151,7 +151,7 @@ def test_bad_input_is_reported() -> None:
         ({"x": np.where(np.arange(13)[:, None, None, None] == 2, np.nan, IMAGES)}, "not finite in row 2"),
         ({"batch": 14}, "batch is 14; there are 13 examples"),
         ({"rate": 0.0}, "rate is 0.0"),
-        ({"optimiser": "adagrad"}, "optimiser is 'adagrad'; it must be one of sgd, adam"),
+        ({"optimiser": "adagrad"}, "optimiser is 'adagrad'; allowed: sgd, adam"),
     ):
         with pytest.raises(ValueError, match=words):
             nn.train(
@@ -165,7 +165,7 @@ def test_bad_input_is_reported() -> None:
                     **arguments,
                 }
             )
-    with pytest.raises(ValueError, match="part is 'first'; it must be one of trained, last"):
+    with pytest.raises(ValueError, match="part is 'first'; allowed: trained, last"):
         nn.per_example_gradients(network, network.start(0), IMAGES, KINDS, part="first")
     for make in (nn.convolutional, nn.residual):
         with pytest.raises(ValueError, match="divisible by 8"):

@@ -208,7 +208,7 @@ def test_it_goes_on_with_the_bits_of_one_run(sampling: str, tmp_path: Path) -> N
         ({"clip": float("nan")}, "clip is nan"),
         ({"noise_multiplier": 1.0}, "noise_multiplier is 1 with clip = inf"),
         ({"clip": 1.0, "noise_multiplier": -1.0}, "noise_multiplier is -1"),
-        ({"sampling": "all"}, "sampling is 'all'; it must be one of shuffled, fixed, poisson"),
+        ({"sampling": "all"}, "sampling is 'all'; allowed: shuffled, fixed, poisson"),
     ],
 )
 def test_bad_input_is_reported(settings: dict[str, Any], words: str) -> None:

@@ -27,7 +27,7 @@ def parts(**changes):
         ({"name": ""}, "name is ''; it must be words"),
         ({"name": "a b"}, "name is 'a b'; it must be letters"),
         ({"kind": "bound"}, "kind of shift is 'bound'; it must be Bound()"),
-        ({"domain": {}}, "domain of shift is {}; it must name at least one parameter"),
+        ({"domain": {}}, "domain of shift is {}; it must name at least 1 parameter"),
         ({"domain": {"s": (0, 1)}}, "domain of shift has (0, 1) for s; it must be Real, Whole, Choice or Fixed"),
         ({"truth": lambda s, tau: 1.0}, "truth of shift asks for tau, which is no parameter; its domain has s, sigma"),
         ({"meanings": {"n": "rows"}}, "meanings of shift names 'n', which is no parameter; its domain has s, sigma"),

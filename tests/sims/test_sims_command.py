@@ -111,7 +111,7 @@ def test_the_claim_of_a_study_is_near_its_exact_law(name):
         (["run", "azize_fig2_easy", "--seed", "-1"], "it must be a whole number >= 0"),
         (["run", "azize_fig2_easy", "--chunk", "x"], "it must be a whole number >= 1"),
         (["run", "azize_fig2_easy", "--out", ""], "--out is ''; it must be the path of a file or a folder"),
-        (["fly"], "COMMAND is 'fly'; it must be one of list, run, merge, bench, accelerator"),
+        (["fly"], "COMMAND is 'fly'; allowed: list, run, merge, bench, accelerator"),
         (["mrege"], "did you mean merge?"),
         ([], "COMMAND is missing"),
     ],

@@ -114,7 +114,7 @@ def test_what_gives_no_curve_is_named() -> None:
 
 
 def test_bad_mechanisms() -> None:
-    with pytest.raises(ValueError, match="noise is 'cauchy'; it must be one of gaussian, laplace"):
+    with pytest.raises(ValueError, match="noise is 'cauchy'; allowed: gaussian, laplace"):
         find_noise_multiplier_for_mu(1.0, noise="cauchy")
     with pytest.raises(ValueError, match=r"sampling_rate is 1.5"):
         find_noise_multiplier_for_mu(1.0, sampling_rate=1.5)

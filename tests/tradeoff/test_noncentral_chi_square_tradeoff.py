@@ -152,7 +152,7 @@ def test_it_is_exact_at_the_lowest_rates() -> None:
         ((3, 0.0, 1e9), r"in_noncentrality is 1000000000\.0"),
         ((3, 0.0, 1.0, 0.0), r"out_scale is 0\.0"),
         ((3, 0.0, 1.0, 1.0, -2.0), r"in_scale is -2\.0"),
-        ((3, 0.0, 1.0, 1.0, 1.0, "both"), r"rejects is 'both'; it must be one of large, small"),
+        ((3, 0.0, 1.0, 1.0, 1.0, "both"), r"rejects is 'both'; allowed: large, small"),
     ],
 )
 def test_what_is_refused(arguments: tuple, message: str) -> None:

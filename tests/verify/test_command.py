@@ -114,7 +114,7 @@ def test_bad_arguments_exit_2_with_a_single_sentence(sound, tmp_path, capsys, ar
 
 def test_what_the_command_line_refuses_exits_2(sound, capsys):
     assert main(["--scale", "huge"], sound) == 2
-    text = "python -m verify: --scale is 'huge'; it must be one of quick, standard, full\n"
+    text = "python -m verify: --scale is 'huge'; allowed: quick, standard, full\n"
     assert capsys.readouterr().err == text
     assert main(["--help"], sound) == 0
 
