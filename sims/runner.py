@@ -85,10 +85,17 @@ def run(
 
 def _placed(study: Study, seed: int, directory: str | os.PathLike[str] | None) -> mi.Histogram:
     """Counts of a study, of a single game if none are stored: a pilot places the same thresholds for any number of games and any seed."""
-    games = 1
-    if directory is not None and (path := store_path(study, seed, directory)).exists():
-        games = read_counts(path)["manifest"].get("games", 1)
-    return run(study, games, seed, directory)
+    place = study.name, seed, directory
+    if place not in _PLACED or _PLACED[place][0] is not study:
+        games = 1
+        if directory is not None and (path := store_path(study, seed, directory)).exists():
+            games = read_counts(path)["manifest"].get("games", 1)
+        _PLACED[place] = study, run(study, games, seed, directory)
+    return _PLACED[place][1]
+
+
+_PLACED: dict[tuple[str, int, str | os.PathLike[str] | None], tuple[Study, mi.Histogram]] = {}
+"""Studies whose thresholds serve others, with counts: each of the others need not play or read them again."""
 
 
 def _make(folder: Path) -> None:
