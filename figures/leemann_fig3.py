@@ -1,13 +1,13 @@
 """Leemann et al. (2023), figure 3: test accuracy against mu, noise calibrated by GMIP and by GDP."""
 
-import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from figures import style, write
-from figures.study_counts import Request, as_counts_error
+from figures.study_counts import Request, Trainings, as_counts_error
 from sims.leemann_utility import ARMS, CIFAR_KNOWN, MUS, SEEDS, SMALL_CLIP, SPREAD, TASKS, Task, sweep
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def draw(request: Request) -> tuple[Path, ...]:
     network belongs to another training, or a file cannot be written.
     """
     names = DATA[request.scale]
-    result = {name: _accuracies(name, request) for name in names}
+    trainings = Trainings("leemann_fig3", len(names) * SEEDS)
+    result = {name: _accuracies(name, request, trainings) for name in names}
     rows: list[write.Row] = []
     wide = len(names) > 1
     caption_inches = 1.42 if wide else 1.62
@@ -59,14 +60,14 @@ def draw(request: Request) -> tuple[Path, ...]:
         return write.save(figure, request, "leemann_fig3", caption=words, header=HEADER, rows=rows)
 
 
-def _accuracies(name: str, request: Request) -> np.ndarray:
+def _accuracies(name: str, request: Request, trainings: Trainings) -> np.ndarray:
     """Shape (seeds, arms, mus)."""
     result: list[np.ndarray] = []
     for seed in range(request.seed, request.seed + SEEDS):
-        if request.progress:
-            print(f"leemann_fig3: {name}, {len(result)} of {SEEDS} seeds done", file=sys.stderr, flush=True)
+        begun = time.perf_counter()
         with as_counts_error():
             result.append(sweep(name, seed, request.counts))
+        trainings.count(f"{name}, seed {seed}", time.perf_counter() - begun)
     return np.stack(result)
 
 
