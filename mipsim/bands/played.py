@@ -75,7 +75,8 @@ class AbstractPlayedTradeOff(Printed, DisplayedCurve):
     def tpr_interval(self, fpr: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of the attack's TPR at each FPR `fpr` (any shape, in [0, 1]): 1 minus the `band` of the FNR.
 
-        All intervals hold at once, at every FPR, but with probability 1 - `confidence`.
+        All intervals hold at once, at every FPR, but with probability 1 - `confidence`. An interval can be narrow only where thresholds lie
+        close to the rate on both sides: for a single FPR take `tradeoff(thresholds=1024)`, or give `play` edges on both sides of it.
 
         Examples:
             >>> import mipsim as mi

@@ -96,7 +96,7 @@ def play_rare(
         games: games in EACH world, shared by the few tilts of the world, >= 100.
         seed: a whole number in [0, 2^64).
         false_positive_rates: about where to place thresholds, in (0, 1/4]; the true rates there differ slightly. For `tpr_interval(f)` request
-            a threshold on each side, such as 0.9 f and 1.1 f.
+            a threshold on each side, such as 0.8 f and 1.25 f.
         confidence: of the band and of comparisons, in [0.5, 1).
         chunk: games per call, rounded up to whole blocks; None = as the engine chooses.
         workers: threads; None = 1 per core.

@@ -81,9 +81,9 @@ def test_a_claim_five_per_cent_off_is_refuted_at_1e_6() -> None:
 
 def test_a_wide_tpr_interval_names_the_thresholds_that_make_it_narrow() -> None:
     first = mi.play_rare(GAME, COVARIANCE, 20_000, false_positive_rates=[1e-5])
-    with pytest.warns(UserWarning, match=r"FPR 1e-05 is wide: pass false_positive_rates=\[9e-06, 1.1e-05\]"):
+    with pytest.warns(UserWarning, match=r"FPR 1e-05 is wide: pass false_positive_rates=\[8e-06, 1.25e-05\]"):
         wide = first.tpr_interval(1e-5)
-    second = mi.play_rare(GAME, COVARIANCE, 20_000, false_positive_rates=[9e-6, 1.1e-5])
+    second = mi.play_rare(GAME, COVARIANCE, 20_000, false_positive_rates=[8e-6, 1.25e-5])
     low, high = second.tpr_interval(1e-5)  # a warning is an error in these tests
     assert high - low < 0.5 * (wide[1] - wide[0])
 
