@@ -131,7 +131,7 @@ def figures(
 
     def interrupted() -> str:
         retained = any(path.is_file() for path in folder.rglob("*"))
-        return f"interrupted; {'finished figures and the counts played so far are stored' if retained else 'nothing is stored yet'}"
+        return f"interrupted; {'finished figures and all stored counts are whole' if retained else 'nothing is stored yet'}"
 
     with ending_on_signals(interrupted):
         # After the check of the words, so that a wrong word is reported at once.

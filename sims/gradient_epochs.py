@@ -191,17 +191,21 @@ def counts_together(
 def play_together(
     victim: str, games: int, seed: int, folder: str | os.PathLike[str], progress: bool = False
 ) -> None:
-    """Store the counts of all epoch studies of a victim as `sims.runner.run` would, unless they are stored.
-    `victim`: its name; `games`: in each world; `progress`: show a bar. Raises DataError where its data are missing;
-    OSError if they cannot be written.
+    """Store the counts of the epoch studies of a victim as `sims.runner.run` would, of those that have none yet.
+    `victim`: its name; `games`: in each world; `progress`: show a bar. They are stored at the end: what is interrupted begins
+    anew. Raises DataError where its data are missing; OSError if they cannot be written.
     """
     names = {name_of(victim, target, attack, "epoch") for target in TARGETS for attack in ATTACKS}
     studies = [study for study in EPOCH_STUDIES if study.name in names]
-    paths = [store_path(study, seed, folder) for study in studies]
-    if all(path.exists() for path in paths):
+    # What is stored is never written over: it may hold more games.
+    paths = {study.name: store_path(study, seed, folder) for study in studies}
+    missing = [study for study in studies if not paths[study.name].exists()]
+    if not missing:
         return
     with storing_in(folder):
-        built = [study.build() for study in studies]
-    for path, counts in zip(paths, counts_together(built, games, seed, progress), strict=True):  # pyright: ignore[reportArgumentType]
+        built = [study.build() for study in missing]
+    for path, counts in zip(
+        [paths[study.name] for study in missing], counts_together(built, games, seed, progress), strict=True
+    ):  # pyright: ignore[reportArgumentType]
         path.parent.mkdir(parents=True, exist_ok=True)
         write_counts(path, **vars(counts))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import Literal
 
 import jax.numpy as jnp
@@ -24,6 +25,7 @@ from sims.leemann_utility import halved
 from sims.stored_values import stored
 
 SEEDS = 5
+_READING = Lock()
 ARMS = ("DPTM", "RTM")
 
 
@@ -253,7 +255,8 @@ def accuracy(task: Task, name: str, noise: float, seed: int, store: Path) -> flo
 def _trained(task: Task, scale: Scale, noise: float, seed: int, file: Path) -> np.ndarray:
     from mipsim import nn
 
-    train, test = task.records(scale)
+    with _READING:  # gigabytes: of two threads the second takes what the first has read
+        train, test = task.records(scale)
     network = getattr(nn, task.network)(train.x.shape[1:], scale.widths, len(train.classes))
     learned = nn.train(
         network,

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -151,14 +152,14 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
 def _why_uneven(header: Sequence[str], row: Sequence[str], mark: str) -> str:
     """What a line with more or fewer cells than the header may come from: a decimal comma splits a number into two cells."""
     pairs = [
-        (name, whole, part)
-        for name, whole, part in zip(header, row[:-1], row[1:], strict=False)
+        (whole.strip(), part.strip())
+        for whole, part in pairwise(row)
         if re.fullmatch(r"\s*[+-]?\d+", whole) and re.fullmatch(r"\d+\s*", part)
     ]
     if mark != "," or len(row) <= len(header) or not pairs:
         return "the file may be cut off"
-    name, whole, part = max(pairs, key=lambda pair: len(pair[2]))  # an integer has no long decimals
-    return f"if column {quoted(name)} has decimal commas, as in {quoted(f'{whole},{part}')}, write decimal points"
+    example = ",".join(max(pairs, key=lambda pair: len(pair[1])))  # an integer has no long decimals
+    return f"if numbers of it have decimal commas, such as {quoted(example)}, write decimal points; else it has cells too many"
 
 
 def _rows(content: bytes, mark: str) -> Iterator[tuple[int, list[str]]]:
@@ -333,9 +334,10 @@ def parsed_numbers(name: str, cells: Column) -> np.ndarray:
             result[i] = float(str(cell).replace("_", "x"))  # 1_0 is a number to Python alone
         except ValueError:
             comma = re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", str(cell))
-            allowed = (
-                f"numbers with a decimal point, {str(cell).strip().replace(',', '.')}" if comma else "numbers"
-            )
+            text = str(cell).strip()
+            allowed = f"numbers with a decimal point, {text.replace(',', '.')}" if comma else "numbers"
+            if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):  # a thousand, perhaps
+                allowed = f"numbers without commas, {text.replace(',', '')} or {text.replace(',', '.')}"
             raise ValueError(
                 f"{name} holds {quoted(str(cell))} in data row {i + 1}; it must hold {printable(allowed, 80)}"
             ) from None

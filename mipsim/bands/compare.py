@@ -125,7 +125,11 @@ class Comparison(AbstractComparison):
             most = max(most, self.finite_size or 0.0)
         size = ", at this size" if kind == "limit" else ""
         many = self.thresholds_used
-        where = f"FPR {low:.3g}" if many == 1 else f"{many} FPRs from {low:.3g} to {high:.3g}"
+        where = (
+            f"an observed FPR of {low:.3g}"
+            if many == 1
+            else f"{many} observed FPRs from {low:.3g} to {high:.3g}"
+        )
         return (
             f"at {where}, this attack "
             f"{_DIFFERS.get(kind, 'differs from')} the claim by at most {most:.4g} probits{size}; "

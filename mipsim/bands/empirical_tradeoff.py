@@ -514,7 +514,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             >>> attacker = EmpiricalTradeOff.from_counts([0], [500_000], 10**6, [158_655], 10**6)
             >>> print(attacker.compare(GaussianTradeOff(1.5), kind="upper_bound_on_power"))
             CONFIRMED as an upper bound on power: GaussianTradeOff(mu=1.5)
-              means                at FPR 0.5, this attack is stronger than the claim by at most 0.02 probits; wrong with probability at most 0.001. Other FPRs and other attacks are not covered
+              means                at an observed FPR of 0.5, this attack is stronger than the claim by at most 0.02 probits; wrong with probability at most 0.001. Other FPRs and other attacks are not covered
               gap                  -0.5 probits, one-sided ends [-0.5062, -0.4938] probits at FPR 0.5, which decides
               range over FPR       gaps of all used thresholds within [-0.5066, -0.4934]
               tolerance            0.02 (smallest that would be confirmed: 0)

@@ -77,12 +77,12 @@ class RareTradeOff(AbstractPlayedTradeOff):
         They are narrow where a threshold is placed just below and another just above; a warning names the call that places them.
 
         Warns:
-            UserWarning: at a rate in (0, 1/4] without a threshold on each of its sides whose FPR is known to be within a factor of 1.5.
+            UserWarning: at a rate in (0, 1/5] without a threshold on each of its sides whose FPR is known to be within a factor of 1.5.
         """
         low, high = self.out.bounds((1.0 - self.confidence) / 2.0)
         for f in np.atleast_1d(rates("fpr", fpr)).ravel():
             near = (low > f / 1.5) & (high <= f), (low >= f) & (high < 1.5 * f)
-            if 0.0 < f <= 0.25 and not all(side.any() for side in near):
+            if 0.0 < f <= 0.2 and not all(side.any() for side in near):
                 warnings.warn(
                     f"the TPR interval at FPR {f:g} is wide: pass false_positive_rates=[{0.8 * f:.3g}, {1.25 * f:.3g}] to play_rare, "
                     "and more games if it stays wide; game.exact(attack) may know it at once",

@@ -23,7 +23,8 @@ MEMORY = 2**29
 
 
 def device_memory() -> int:
-    """Bytes that a micro-batch may take where training has the device to itself: `MEMORY`, or three quarters of an accelerator's memory.
+    """Bytes that a micro-batch may take where training has the device to itself: `MEMORY`, or three quarters of what JAX may use of an
+    accelerator's memory.
     >>> device_memory() >= MEMORY
     True
     """

@@ -39,7 +39,7 @@ class DisplayedCurve(ABC):
         self, claim: Any = None, *, log: bool | None = None, scale: str | None = None, ax: Axes | None = None
     ) -> Figure | Axes:
         """Draw the curve, with its band if it was played, and a claimed curve dashed; returns the new figure, or `ax`.
-        `claim`: a claimed trade-off function, or None; `log`: as in `mipsim.plot`, which lays any number of curves over
+        `claim`: a claimed trade-off function, or None; `log`, `scale`, `ax`: as in `mipsim.plot`, which lays any number of curves over
         each other.
 
         >>> import mipsim as mi

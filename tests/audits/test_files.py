@@ -74,7 +74,7 @@ PLAIN = rows("score,member", VALUES, MEMBER)
         ("score,member\n", "it is empty"),
         (
             "score,member\n0,53,1\n",
-            "line 2 has 3 cells where the header has 2; if column 'score' has decimal commas, as in '0,53', write decimal points",
+            "line 2 has 3 cells where the header has 2; if numbers of it have decimal commas, such as '0,53', write decimal points; else",
         ),
         (
             "score;member\n0.5;1\n0,53;1\n",

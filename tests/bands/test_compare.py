@@ -385,7 +385,7 @@ def test_a_true_bound_is_never_refuted_as_a_bound_and_says_what_was_refuted() ->
         bound = compare_counts(*expected(1.0, 10**6), claim, kind="upper_bound_on_power")
         assert bound.verdict == "CONFIRMED"
         assert str(bound).startswith("CONFIRMED as an upper bound on power: ")
-        means = r"means .*at \d+ FPRs from .* this attack is stronger than the claim by at most 0.02 probits; wrong with probability at most 0.001"
+        means = r"means .*at \d+ observed FPRs from .* this attack is stronger than the claim by at most 0.02 probits; wrong with probability at most 0.001"
         assert re.search(means, str(bound))
         equality = compare_counts(*expected(1.0, 10**6), claim)
         assert str(equality).startswith("REFUTED as an equality: ")

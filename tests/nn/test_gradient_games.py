@@ -199,3 +199,11 @@ def test_games_played_together_are_stored_as_games_played_alone(
         assert alone.manifest == stored.manifest
         assert runner.run(study, 20, 3, tmp_path).games == 20
     assert not np.array_equal(together[0].inside, together[2].inside)
+    first, *others = (runner.store_path(study, 3, tmp_path) for study in studies)
+    first.unlink()
+    before = [path.read_bytes() for path in others]
+    gradient_epochs.play_together("fashion", 5, 3, tmp_path)
+    assert [path.read_bytes() for path in others] == before, "counts of more games are left alone"
+    fewer, alone = mi.Histogram.load(first), runner.run(studies[0], 5, 3)
+    assert (fewer.out == alone.out).all()
+    assert (fewer.inside == alone.inside).all()
