@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import Any, cast
 
 import equinox as eqx
 import jax
@@ -203,9 +203,9 @@ def play_together(
     if not missing:
         return
     with storing_in(folder):
-        built = [study.build() for study in missing]
-    for path, counts in zip(
-        [paths[study.name] for study in missing], counts_together(built, games, seed, progress), strict=True
-    ):  # pyright: ignore[reportArgumentType]
+        built = [cast("tuple[mi.FixedTarget, mi.AbstractAttack]", study.build()) for study in missing]
+    together = counts_together(built, games, seed, progress)
+    for study, counts in zip(missing, together, strict=True):
+        path = paths[study.name]
         path.parent.mkdir(parents=True, exist_ok=True)
         write_counts(path, **vars(counts))
