@@ -1,7 +1,5 @@
 """Kaissis et al. (2023), figure 4: test accuracy of trained networks, the noise calibrated to two threat models."""
 
-import time
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +66,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     changed = [
         Job("a", name, arm, request.seed) for name in CHANGES for arm in (*ARMS, "no noise") if compares
     ]
-    values = _trained(dict.fromkeys(jobs + changed), request)
+    values = _trained(list(dict.fromkeys(jobs + changed)), request)
     panels = [
         Panel(
             tag,
@@ -101,23 +99,20 @@ def draw(request: Request) -> tuple[Path, ...]:
         return write.save(figure, request, "kaissis_fig4", caption=words, header=HEADER, rows=rows)
 
 
-def _trained(jobs: Iterable[Job], request: Request) -> dict[Job, float]:
+def _trained(jobs: list[Job], request: Request) -> dict[Job, float]:
     """The accuracy of each; on a CPU two at once, since a training leaves much of the second core idle."""
     import jax
 
-    left = list(jobs)
-    trainings = Trainings("kaissis_fig4", len(left))
-    noises = {job: job.noise for job in left}  # here, since filters of warnings are not of a thread alone
+    trainings = Trainings("kaissis_fig4", len(jobs))
+    noises = {job: job.noise for job in jobs}  # here, since filters of warnings are not of a thread alone
 
     def trained(job: Job) -> float:
-        begun = time.perf_counter()
-        value = accuracy(TASKS[job.tag], job.scale, noises[job], job.seed, request.counts)
-        words = f"{TASKS[job.tag].title}, {job.scale}, {job.arm}, seed {job.seed}"
-        trainings.count(words, time.perf_counter() - begun)
-        return value
+        task = TASKS[job.tag]
+        with trainings.counted(f"{task.title}, {job.scale}, {job.arm}, seed {job.seed}"):
+            return accuracy(task, job.scale, noises[job], job.seed, request.counts)
 
     with as_counts_error(), ThreadPoolExecutor(2 if jax.default_backend() == "cpu" else 1) as pool:
-        return dict(zip(left, pool.map(trained, left), strict=True))
+        return dict(zip(jobs, pool.map(trained, jobs), strict=True))
 
 
 def _bars(axes: "Axes", panel: Panel, first: int) -> list[write.Row]:

@@ -1,6 +1,5 @@
 """Leemann et al. (2023), figure 3: test accuracy against mu, noise calibrated by GMIP and by GDP."""
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,10 +63,8 @@ def _accuracies(name: str, request: Request, trainings: Trainings) -> np.ndarray
     """Shape (seeds, arms, mus)."""
     result: list[np.ndarray] = []
     for seed in range(request.seed, request.seed + SEEDS):
-        begun = time.perf_counter()
-        with as_counts_error():
+        with as_counts_error(), trainings.counted(f"{name}, seed {seed}"):
             result.append(sweep(name, seed, request.counts))
-        trainings.count(f"{name}, seed {seed}", time.perf_counter() - begun)
     return np.stack(result)
 
 

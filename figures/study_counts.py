@@ -70,15 +70,19 @@ class Trainings:
         self._begun, self._done, self._read = time.perf_counter(), 0, 0
         self._lock = Lock()  # figures train in threads
 
-    def count(self, words: str, seconds: float) -> None:
-        """Call after a training, with what was trained and how long it took: what is only read from a file says nothing about the others."""
+    @contextmanager
+    def counted(self, words: str) -> Iterator[None]:
+        """Around each training, with what is trained; what is only read from a file says nothing about the time of the others."""
+        begun = time.perf_counter()
+        yield
+        now = time.perf_counter()
         with self._lock:
             self._done += 1
-            self._read += seconds < 1.0
+            self._read += now - begun < 1.0
             left, trained = self._total - self._done, self._done - self._read
             text = f"{self._figure}: {words}; {self._done} of {self._total} trainings done"
             if trained:
-                text += f", about {duration((time.perf_counter() - self._begun) * left / trained)} left"
+                text += f", about {duration((now - self._begun) * left / trained)} left"
             print(text, file=sys.stderr, flush=True)
 
 

@@ -18,7 +18,6 @@ import mipsim as mi
 from mipsim import data
 from mipsim.data.files import lacking
 from mipsim.data.published import PUBLISHED
-from mipsim.nn.gradients import device_memory
 from mipsim.tradeoff import MixtureTradeOff, SampledTradeOff
 from sims.gradients import SEED
 from sims.leemann_utility import halved
@@ -273,7 +272,7 @@ def _trained(task: Task, scale: Scale, noise: float, seed: int, file: Path) -> n
         seed=seed,
         checkpoint=file.with_name(f"{file.name}.npz"),
     )
-    seen = nn.features(network, learned, test.x, memory=device_memory())
+    seen = nn.features(network, learned, test.x)
     head = nn.linear(seen.shape[1:], len(train.classes))
     logits = head.apply(head.with_flat(head.start(0), network.flat(learned, "last")), jnp.asarray(seen))
     return np.mean(np.asarray(logits).argmax(axis=1) == test.y)

@@ -91,14 +91,16 @@ def per_example_gradients(
     return _in_micro_batches(of, len(labels), size, reduce, retained.get)
 
 
-def features(network: Network, parameters: Parameters, x: np.ndarray, *, memory: int = MEMORY) -> np.ndarray:
+def features(
+    network: Network, parameters: Parameters, x: np.ndarray, *, memory: int | None = None
+) -> np.ndarray:
     """The inputs of a network's last layer: on them, a training of the last layer alone is a training of `linear((width,), outputs)`.
 
     Args:
         network: the network.
         parameters: its parameters.
         x: inputs, shape (N, ...).
-        memory: bytes that a micro-batch may take, as in `per_example_gradients`.
+        memory: bytes that a micro-batch may take; None = half a gibibyte, or three quarters of what JAX may use of an accelerator's memory.
 
     Returns:
         Float32 of shape (N, width).
@@ -119,7 +121,7 @@ def features(network: Network, parameters: Parameters, x: np.ndarray, *, memory:
     return _in_micro_batches(
         lambda rows: np.asarray(_features(network, parameters, jnp.asarray(inputs[rows]))),
         len(inputs),
-        micro_batch(len(inputs), whole("memory", memory, 1), network),
+        micro_batch(len(inputs), device_memory() if memory is None else whole("memory", memory, 1), network),
     )
 
 

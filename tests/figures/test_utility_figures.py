@@ -228,11 +228,12 @@ def test_missing_data_and_states_of_other_trainings_are_reported_in_a_sentence(
 def test_the_time_left_is_that_of_trainings_and_not_of_files(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clock = iter([0.0, 100.0, 200.0])
+    clock = iter([0.0, *(0.0, 0.1), *(0.1, 100.0), *(100.0, 200.0)])
     monkeypatch.setattr(study_counts.time, "perf_counter", lambda: next(clock))
     trainings = study_counts.Trainings("figure", 5)
-    for seconds in (0.1, 100.0, 100.0):
-        trainings.count("seed 0", seconds)
+    for _ in range(3):
+        with trainings.counted("seed 0"):
+            pass
     assert capsys.readouterr().err.splitlines() == [
         "figure: seed 0; 1 of 5 trainings done",
         "figure: seed 0; 2 of 5 trainings done, about 5 minutes left",
