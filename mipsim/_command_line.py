@@ -26,11 +26,11 @@ VERSION = click.version_option(__version__, "-V", "--version", message="mipsim %
 
 
 class Command(click.Command):
-    """A command whose help ends with examples."""
+    """A command whose help ends with examples; `elsewhere` ends refusals with where to find what is often sought here."""
 
-    def __init__(self, *given: Any, examples: Iterable[str] = (), **named: Any) -> None:
+    def __init__(self, *given: Any, examples: Iterable[str] = (), elsewhere: str = "", **named: Any) -> None:
         super().__init__(*given, **named)
-        self.examples = tuple(examples)
+        self.examples, self.elsewhere = tuple(examples), elsewhere
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, and what stands below them."""
@@ -57,7 +57,8 @@ class Group(Command, click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command that the first word names."""
         if args[0] not in self.commands:
-            raise click.UsageError(no_such("COMMAND", args[0], self.commands), ctx)
+            refusal = no_such("COMMAND", args[0], self.commands)
+            raise click.UsageError(refusal if refusal.endswith("?") else _also(refusal, self), ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -194,17 +195,21 @@ def _sentence(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and context is not None:
         known = [option for item in context.command.get_params(context) for option in item.opts]
         named = [single for single in known if single.startswith("--")]
-        return no_such(
-            "OPTION", error.option_name, named, f"an option that {context.command_path} --help lists"
-        )
+        allowed = f"an option that {context.command_path} --help lists"
+        return _also(no_such("OPTION", error.option_name, named, allowed), context.command)
     if isinstance(error, click.MissingParameter):
         choices = getattr(getattr(error.param, "type", None), "choices", ())
         allowed = f"; allowed: {', '.join(choices)}" if choices else ""
-        return f"{_label(error.param)} is missing{allowed}"
+        return _also(f"{_label(error.param)} is missing{allowed}", context and context.command)
     message = error.format_message().rstrip(".")
     if "unexpected extra argument" in message:  # a shell has split a value at its spaces
         message += "; a value that holds spaces needs quotes, such as --columns 'score=my loss,member=in'"
     return message
+
+
+def _also(refusal: str, command: object) -> str:
+    elsewhere = getattr(command, "elsewhere", "")
+    return f"{refusal}{' ' if refusal.endswith('?') else '; '}{elsewhere}" if elsewhere else refusal
 
 
 def _label(param: click.Parameter | None) -> str:

@@ -52,6 +52,16 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
+def how_far(title: str, games: int, first: int, done: int, seconds: float) -> str:
+    """The games done, games per second since there were `first`, and the time left.
+    >>> how_far("literal", 100, 0, 60, 60.0)
+    'literal: 60 of 100 games, 1 games/s, 0:40 left'
+    """
+    rate = (done - first) / max(seconds, 1e-9)
+    left = f", {duration((games - done) / rate)} left" if rate else ""
+    return f"{title}: {done:,} of {games:,} games, {rate:,.0f} games/s{left}"
+
+
 @contextmanager
 def notebook_line(title: str, games: int, done: int) -> Iterator[Callable[[int], None]]:
     """Yield a function to call with the number of games done; it draws a bar, games per second and the time left.
@@ -61,25 +71,20 @@ def notebook_line(title: str, games: int, done: int) -> Iterator[Callable[[int],
     began = updated = time.perf_counter()
     place, finished, shown = Place(), done, False
 
-    def line() -> tuple[str, float]:
-        spent = time.perf_counter() - began
-        return f"{title}: {finished:,} of {games:,} games", (finished - done) / max(spent, 1e-9)
-
     def advance(now_done: int) -> None:
         nonlocal finished, updated, shown
         finished, now = now_done, time.perf_counter()
         if now - began < FIRST_SHOWN or (shown and now - updated < SHOWN_EVERY):
             return
         updated, shown = now, True
-        message, rate = line()
-        left = f", {duration((games - finished) / rate)} left" if rate else ""
-        text = f"{message}, {rate:,.0f} games/s{left}"
+        text = how_far(title, games, done, finished, now - began)
         place.show(text, f'<progress max="{games}" value="{finished}"></progress> {escape(text)}')
 
     try:
         yield advance
     finally:
         if shown:
-            message, rate = line()
+            spent = time.perf_counter() - began
+            text = how_far(title, games, done, finished, spent).partition(" games/s")[0]
             state = "" if finished >= games else "stopped at "
-            place.show(f"{state}{message}, {rate:,.0f} games/s, {duration(time.perf_counter() - began)}")
+            place.show(f"{state}{text} games/s, {duration(spent)}")

@@ -1,10 +1,45 @@
 """How a result is shown: a title and named lines, as text or as a table of a notebook."""
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from html import escape
 
 from mipsim._html_table import html_table
 from mipsim._words import visible
+
+Bounds = tuple[float, float]
+DIGITS = 4
+"""That a bound is shown with."""
+
+
+def shown(ends: Bounds) -> str:
+    """Bounds with four digits, rounded outwards.
+    >>> shown((1.23456, 1.23456)), shown((0.0, math.inf)), shown((2.0, 2.0))
+    ('[1.234, 1.235]', '[0, inf]', '[2, 2]')
+    """
+    return f"[{rounded(ends[0], ROUND_FLOOR)}, {rounded(ends[1], ROUND_CEILING)}]"
+
+
+def rounded(end: float, way: str, digits: int = DIGITS) -> str:
+    """An end with so many digits, rounded the given way."""
+    if math.isinf(end):
+        return "inf"
+    return f"{float(Context(digits, way).create_decimal(Decimal(end))):.{max(digits, 6)}g}"
+
+
+def printed(title: str, lines: Sequence[tuple[str, str]]) -> str:
+    """A title, and named lines indented below it.
+    >>> print(printed("curve", [("FPR", "0.1"), ("games", "10")]))
+    curve
+      FPR    0.1
+      games  10
+    """
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(
+        [title, *(f"  {name:<{width}}  {visible(value, single_line=True)}" for name, value in lines)]
+    )
 
 
 class Printed(ABC):
@@ -23,14 +58,7 @@ class Printed(ABC):
         return ""
 
     def __str__(self) -> str:
-        lines = self._lines()
-        width = max(len(name) for name, _ in lines)
-        return "\n".join(
-            [
-                self._title(),
-                *(f"  {name:<{width}}  {visible(value, single_line=True)}" for name, value in lines),
-            ]
-        )
+        return printed(self._title(), self._lines())
 
     def __repr__(self) -> str:
         """A single line; a subclass that is a dataclass sets repr=False."""

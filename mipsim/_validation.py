@@ -21,6 +21,10 @@ class UndefinedError(ValueError):
 def finite_vector(name: str, value: object, dimension: int | None = None) -> Array:
     """Return `value` as a float64 vector of shape (d,), or say which argument is no vector."""
     array = real_array(name, value)
+    if array.ndim == 0 and dimension is not None:
+        raise ValueError(
+            f"{name} has shape (); it must have shape ({dimension},): write np.full({dimension}, {array:g})"
+        )
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}; it must be a vector of shape (d,) with d >= 1")
     if dimension is not None and array.shape != (dimension,):

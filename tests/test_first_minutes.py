@@ -13,6 +13,11 @@ DATA = mi.Gaussian(np.zeros(3), np.ones(3))
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=np.ones(3))
 
 
+def _any(value: Any) -> Any:
+    """What a type checker does not look into: it would refuse these mistakes itself."""
+    return value
+
+
 @pytest.mark.parametrize(
     ("name", "close"), [("GausianNoise", "GaussianNoise"), ("FixedTraget", "FixedTarget"), ("adit", "audit")]
 )
@@ -77,6 +82,33 @@ def test_a_mistyped_word_gets_the_close_ones() -> None:
 def test_an_argument_of_the_curve_is_answered_with_the_right_call(wrong: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message) as error:
         mi.play(GAME, mi.CovarianceScore(DATA, n=10, target=GAME.target), games=1000, **wrong)
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: _any(COUNTS).tradeoff(false_positive_rates=[0.01]),
+            r"tradeoff has no argument 'false_positive_rates'; .*tpr_interval\(\[0.01\]\), .*mi.play_rare\(",
+        ),
+        (lambda: _any(COUNTS).tradeoff(gmaes=3), "tradeoff has no argument 'gmaes'$"),
+        (
+            lambda: _any(mi.play_rare(GAME, mi.CovarianceScore(DATA, n=10), games=2000)).tradeoff(thresholds=9),
+            r"'RareTradeOff' object has no attribute 'tradeoff'; it is the curve already",
+        ),
+        (GAME.exact, r"attack is missing; .* game.exact\(mi.CovarianceScore\(game.data, n=game.n\)\)"),
+        (
+            lambda: mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=2.5),
+            r"target has shape \(\); it must have shape \(3,\): write np.full\(3, 2.5\)",
+        ),
+    ],
+)  # fmt: skip
+def test_a_call_in_the_wrong_place_is_answered_with_the_right_call(
+    call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises((TypeError, AttributeError, ValueError), match=message) as error:
+        call()
     assert len(str(error.value)) < 200
 
 

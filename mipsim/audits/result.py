@@ -33,7 +33,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _NOT_FAR_BELOW = (
     0.1  # share of the failure probability from which canaries x delta weakens the bound of epsilon
 )
-EACH = "each bound, and the verdict, by itself at this confidence; all K of them hold together with failure probability at most K times as large"
+EACH = "each bound, and the verdict, by itself at this confidence; several together fail with at most the sum of their failure probabilities"
 """What the confidence is of."""
 
 
@@ -142,8 +142,8 @@ class Audit(Printed):
         """
         if self.curve is None:
             raise ValueError('design is "one-run", whose scores are not independent; it has no TPR at an FPR')
-        low, high = self.curve.tpr_interval(list(fprs))
-        return [(fpr, float(a), float(b)) for fpr, a, b in zip(fprs, low, high, strict=True)]
+        low, high = self.curve.band(list(fprs))
+        return [(fpr, 1.0 - float(b), 1.0 - float(a)) for fpr, a, b in zip(fprs, low, high, strict=True)]
 
     def plot(self) -> Figure:
         """Plot the curve with its band, and a promised curve dashed; returns the new figure.
@@ -230,7 +230,7 @@ class Audit(Printed):
         lines = [
             ("assumes", DESIGNS[self.design]),
             ("holds", EACH),
-            ("scores", f"{self.in_scores:,} in, {self.out_scores:,} out"),
+            ("scores", f"{self.in_scores:,} of members (in), {self.out_scores:,} of non-members (out)"),
             *([("read as", self.read_as)] if self.read_as else []),
             ("order", self.order),
         ]

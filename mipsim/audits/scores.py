@@ -245,6 +245,19 @@ def _world(entry: object) -> float:
     return float(entry) if isinstance(entry, (Real, np.bool_)) and entry in (0, 1) else np.nan
 
 
+def _meanings(cells: Any) -> str:
+    """What the words of a column of worlds were taken as; empty for numbers.
+    >>> _meanings(["yes", "no", "yes"]), _meanings(["1", "0"])
+    (" ('yes' = member, 'no' = non-member)", '')
+    """
+    if np.asarray(cells[:1]).dtype.kind in "biuf":
+        return ""
+    words = {cell.strip().lower() for cell in cells if isinstance(cell, str)} & (_WORDS.keys() - {"0", "1"})
+    known = sorted(words, key=lambda word: (-_WORDS[word], word))
+    taken = ", ".join(f"{word!r} = {'member' if _WORDS[word] else 'non-member'}" for word in known)
+    return f" ({taken})" if taken else ""
+
+
 def _numbered(name: str, value: object, size: int) -> np.ndarray:
     names = np.asarray(value)
     if names.dtype == object and all(isinstance(entry, str) for entry in names.flat):  # as pandas holds text
@@ -367,11 +380,9 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
     else:
         pairs = [(str(role), str(name)) for role, name in columns.items()]
     roles = dict(pairs)
-    whole = {"members", "non_members"} == set(roles)
-    single = {"score"} < set(roles) and len([role for role in roles if role in WORLDS]) == 1
     if unknown := [role for role in roles if role not in ROLES]:
         raise ValueError(no_such("a key of columns", printable(unknown[0], 30), ROLES))
-    if len(roles) < len(pairs) or not (whole or (single and not {"members", "non_members"} & set(roles))):
+    if len(roles) < len(pairs):
         raise ValueError(
             f"columns is {printable(repr(columns), 60)}; it must be like score=NAME,member=NAME (or label, coin; "
             "cluster, run, record), or members=NAME,non_members=NAME"
@@ -404,6 +415,13 @@ def scores_of_table(
             f"it has no {table.noun} {printable(repr(lacking[0]), 40)}; it has {_listed(table.names)}"
         )
     chosen = {role: name if name in table.names else by_name[name.lower()] for role, name in roles.items()}
+    worlds = [role for role in chosen if role in WORLDS]
+    two = {"members", "non_members"}
+    if set(chosen) != two and ("score" not in chosen or len(worlds) != 1 or two & set(chosen)):
+        raise ValueError(
+            f"columns names {', '.join(chosen)}; it must name score and member (or label, coin), as "
+            f"{_suggestion(table)}; it has {_listed(table.names)}"
+        )
     if not tool:
         _refuse_loss(chosen.get("score", chosen.get("members", "")), higher, table.in_memory)
     held = table.read(tuple(chosen.values()))
@@ -424,7 +442,10 @@ def scores_of_table(
     where["read_as"] = (
         f"{tool} {table.kind}".strip()
         + ": "
-        + ", ".join(f"{role} from {printable(name, 30)}" for role, name in chosen.items())
+        + ", ".join(
+            f"{role} from {printable(name, 30)}{_meanings(held[name]) if role in WORLDS else ''}"
+            for role, name in chosen.items()
+        )
     ) + ("; without the numbers of its rows" if left else "")
     if shape is not None:
         where["read_as"] += f"; matrices of {' x '.join(ROWS if rows != ROWS[1] else ROWS[::-1])}"
@@ -434,7 +455,7 @@ def scores_of_table(
         worlds = [np.asarray(parts[role]) for role in ("members", "non_members")]
         inside = np.repeat([1.0, 0.0], [world.size for world in worlds])
         return Scores.of(np.concatenate(worlds), inside, higher=higher, column="members", **where)
-    world = next(role for role in WORLDS if role in parts)
+    (world,) = worlds
     if shape is not None:
         cells, worlds = (np.reshape(parts[role], shape) for role in ("score", world))
         return Scores.of_matrix(cells, worlds, rows, shadow=shadow, higher=higher, column=world, **where)

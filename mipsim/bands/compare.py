@@ -14,6 +14,7 @@ from mipsim._validation import choice, class_counts, number
 from mipsim.bands.anytime import MixedRates, anytime_bounds, mixed_rates, mixture_probits
 from mipsim.bands.comparison_base import (
     CONFIRMED,
+    DIFFERS,
     KINDS,
     NUMERICAL_FLOOR,
     READINGS,
@@ -31,8 +32,6 @@ LEAST_COUNT = 25
 
 The intervals hold for every count, so that rarer thresholds can refute; they are only too wide to confirm anything."""
 
-_DIFFERS = {"upper_bound_on_power": "is stronger than", "ordering": "is weaker than"}
-"""What is bounded of a claim in a single direction."""
 UNSEPARATED = "no threshold has scores of the same world on both sides; give edges between the values that the score takes"
 
 
@@ -121,7 +120,7 @@ class Comparison(AbstractComparison):
         """What a confirmation of this kind states, in words."""
         low, high = self.alpha_range
         most = self.tolerance
-        if kind in _DIFFERS:
+        if kind in DIFFERS:
             most = max(most, self.finite_size or 0.0)
         size = ", at this size" if kind == "limit" else ""
         many = self.thresholds_used
@@ -132,7 +131,7 @@ class Comparison(AbstractComparison):
         )
         return (
             f"at {where}, this attack "
-            f"{_DIFFERS.get(kind, 'differs from')} the claim by at most {most:.4g} probits{size}; "
+            f"{DIFFERS.get(kind, 'differs from')} the claim by at most {most:.4g} probits{size}; "
             f"wrong with probability at most {self.failure_probability:.3g}. Other FPRs and other attacks are not covered"
         )
 
@@ -317,7 +316,7 @@ def compare_rates(
         detectable=detectable,
         failure_probability=risk,
         tolerance=margin,
-        claim=str(claim),
+        claim=repr(claim),
         games=int(min(out.games.min(), inside.games.min())),
         one_sided=partial(bounds, claim, 1),
         finite_size=allowance,

@@ -20,6 +20,8 @@ from mipsim._verdict import READINGS
 CONFIRMED, REFUTED, INCONCLUSIVE = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
 KINDS = tuple(READINGS)
 _ONE_SIDED = ("upper_bound_on_power", "ordering")
+DIFFERS = {"upper_bound_on_power": "is stronger than", "ordering": "is weaker than"}
+"""What is bounded in a single direction."""
 NUMERICAL_FLOOR = 1e-9
 """A gap below this, in probits, may be rounding: it never refutes."""
 POWER = 0.9

@@ -57,6 +57,8 @@ _NAMED = {
 }
 _FEW = 64
 """Values of raw scores, up to which each has a cell of its own."""
+_WIDE = 0.5  # width of an interval of a TPR from which it says little
+_RARE = 0.02  # FPRs below this are those of `mi.play_rare`
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
 
@@ -97,12 +99,15 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         >>> curve = EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
         >>> print(curve)
         empirical trade-off at 2 thresholds, confidence 0.999
-          FPR range  [0.159, 0.5]
-          games      10,000 out, 10,000 in
-          advantage  [0.3092, 0.7088]
-          AUC        [0.5724, 0.8791]
-          if tied    advantage [0.3092, 0.3728], AUC [0.7144, 0.7429]: scores between two thresholds may lie in any order, unless they tie
-          mu         at least 0.9334
+          FPR range         [0.159, 0.5]
+          games             10,000 out, 10,000 in
+          advantage         [0.3092, 0.7088]
+          AUC               [0.5724, 0.8791]
+          if tied           advantage [0.3092, 0.3728], AUC [0.7144, 0.7429]: scores between two thresholds may lie in any order, unless they tie
+          TPR at FPR 0.001  [0, 0.5184]
+          TPR at FPR 0.01   [0, 0.5184]
+          TPR at FPR 0.1    [0, 0.5184]
+          mu                at least 0.9334
     """
 
     thresholds: np.ndarray
@@ -575,8 +580,22 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             ("advantage", f"[{a_low:.4g}, {a_high:.4g}]"),
             ("AUC", f"[{u_low:.4g}, {u_high:.4g}]"),
             *more,
+            *self._tpr_lines(),
             ("mu", f"at least {math.floor(self.mu_lower_bound() * 1e4) / 1e4:.4g}"),
         ]
+
+    def _if_wide(self, fpr: float, low: float, high: float) -> str:
+        """Where it says little; an upper end of 1 is to be expected where the lower end is large."""
+        if high - low < _WIDE:
+            return ""
+        if self.free_thresholds:
+            how = "more scores narrow it"
+        elif (self.curve_band.alpha_low > fpr).any():
+            how = "play more games, or take tradeoff(thresholds=1024)"
+        else:
+            how = "no threshold is known to have a larger FPR: give play lower edges, or play more games"
+        rare = "; at rare FPRs mi.play_rare and game.exact(attack) need fewer" if fpr < _RARE else ""
+        return f"the TPR interval at FPR {fpr:g} is [{low:.3g}, {high:.3g}]: {how}{rare}"
 
     def _title(self) -> str:
         return f"empirical trade-off at {self.thresholds.size} thresholds, confidence {self.confidence:.9g}"

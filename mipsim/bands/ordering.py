@@ -15,6 +15,7 @@ from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import LEAST_COUNT
 from mipsim.bands.comparison_base import (
     CONFIRMED,
+    DIFFERS,
     INCONCLUSIVE,
     NUMERICAL_FLOOR,
     POWER,
@@ -165,7 +166,13 @@ class OrderingComparison(AbstractComparison):
             return super()._gap_lines()[:1]
         estimate = self.estimate[self.deciding]
         known = "no estimate" if math.isnan(estimate) else f"{estimate:+.4g} probits"
+        low, high = self.alpha_range
+        means = (
+            f"at every FPR from {low:.3g} to {high:.3g}, the first attack {DIFFERS.get(self.kind, 'differs from')} the second by at most "
+            f"{self.tolerance:.4g} probits; wrong with probability at most {self.failure_probability:.3g}. Other FPRs are not covered"
+        )
         return [
+            *([("means", means)] if self.verdict == CONFIRMED else []),
             ("gap", f"{known} at {self.place(self.deciding)}, which decides"),
             (
                 f"range over {self.AXIS}",

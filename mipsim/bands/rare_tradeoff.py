@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +12,7 @@ from mipsim.bands.compare import Comparison, compare_rates
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.bands.scaled_rates import ScaledRates, rates_band
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,25 +70,16 @@ class RareTradeOff(AbstractPlayedTradeOff):
     def beta(self) -> np.ndarray:
         return self.inside.rate
 
-    def tpr_interval(self, fpr: object) -> tuple[np.ndarray, np.ndarray]:
-        """(lower, upper) bounds of the attack's TPR at each FPR `fpr`, as of any played curve.
-
-        They are narrow where a threshold is placed just below and another just above; a warning names the call that places them.
-
-        Warns:
-            UserWarning: at a rate in (0, 1/5] without a threshold on each of its sides whose FPR is known to be within a factor of 1.5.
-        """
-        low, high = self.out.bounds((1.0 - self.confidence) / 2.0)
-        for f in np.atleast_1d(rates("fpr", fpr)).ravel():
-            near = (low > f / 1.5) & (high <= f), (low >= f) & (high < 1.5 * f)
-            if 0.0 < f <= 0.2 and not all(side.any() for side in near):
-                warnings.warn(
-                    f"the TPR interval at FPR {f:g} is wide: pass false_positive_rates=[{0.8 * f:.3g}, {1.25 * f:.3g}] to play_rare, "
-                    "and more games if it stays wide; game.exact(attack) may know it at once",
-                    stacklevel=2,
-                )
-                break
-        return super().tpr_interval(fpr)
+    def _if_wide(self, fpr: float, low: float, high: float) -> str:
+        """At a rate in (0, 1/5] without a threshold on each of its sides whose FPR is known to be within a factor of 1.5."""
+        least, most = self.out.bounds((1.0 - self.confidence) / 2.0)
+        below, above = (least > fpr / 1.5) & (most <= fpr), (least >= fpr) & (most < 1.5 * fpr)
+        if not 0.0 < fpr <= 0.2 or (below.any() and above.any()):
+            return ""
+        return (
+            f"the TPR interval at FPR {fpr:g} is wide: pass false_positive_rates=[{0.8 * fpr:.3g}, {1.25 * fpr:.3g}] to play_rare, "
+            "and more games if it stays wide; game.exact(attack) may know it at once"
+        )
 
     def _band(self) -> CurveBand:
         """The scaled Clopper-Pearson band, simultaneous over both worlds and all thresholds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -16,6 +16,13 @@ from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.engine.checkpoint import MOST_GAMES, difference, read_counts, total, write_counts
 from mipsim.engine.pilot import spread_evenly
 
+_ELSEWHERE = {
+    "false_positive_rates": "; call .tradeoff(thresholds=1024).tpr_interval([0.01]), or for rates below 1% mi.play_rare(..., false_positive_rates=[...])",
+    "edges": "; the edges belong to the games: play(..., edges=[...])",
+    "claim": "; compare the curve with a claim: .tradeoff().compare(claim)",
+    "tolerance": "; the tolerance belongs to the comparison: .tradeoff().compare(claim, tolerance)",
+}
+"""Arguments that new users look for in `Histogram.tradeoff`."""
 _MERGEABLE = ("game", "attack", "fidelity", "sampler", "draws", "versions")
 
 
@@ -66,7 +73,7 @@ class Histogram:
         return total(self.out)
 
     def tradeoff(
-        self, confidence: float = 0.999, thresholds: int = 64, *, anytime: bool = False
+        self, confidence: float = 0.999, thresholds: int = 64, *, anytime: bool = False, **others: Never
     ) -> EmpiricalTradeOff:
         """The empirical trade-off curve with its simultaneous band.
 
@@ -79,12 +86,15 @@ class Histogram:
             thresholds: how many edges to use, >= 1; all of them if there are fewer.
             anytime: whether every interval shall hold at all numbers of games at once, as it must where the games are looked at while
                 they are played; always so where they were played `until` a verdict.
+            **others: none; the error for an argument of another call names that call.
 
         Examples:
             >>> h = Histogram(np.array([0.0, 1.0]), np.array([5, 3, 2]), np.array([1, 4, 5]))
             >>> h.tradeoff().alpha
             array([0.5, 0.2])
         """
+        for name in others:
+            raise TypeError(f"tradeoff has no argument {name!r}{_ELSEWHERE.get(name, '')}")
         wanted = min(whole("thresholds", thresholds, 1), self.edges.size)
         if self.games == 0:
             raise ValueError("the histogram holds 0 games; a trade-off curve needs at least 1")

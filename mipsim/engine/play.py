@@ -60,7 +60,7 @@ def play(
             the score itself from its exact law, where that has 1 or 2 dimensions: the same law, each faster than
             the previous. "auto" takes the cheapest of them that this game and attack have; the manifest says which.
         chunk: games per call, rounded up to whole blocks; None aims at half a second.
-        progress: show how far it is, with games per second and the time left: on stderr if that is a terminal, or in a notebook.
+        progress: show how far it is, with games per second and the time left: on stderr or in a notebook; in a log from half a minute on.
         checkpoint: a file to keep partial counts in. If it exists and holds the same run, the run resumes from there, on the
             pilot's thresholds that it holds. Several processes may play the same run into it: it never loses games.
         workers: threads; None = 1 per core, or two per device where devices are no CPUs.

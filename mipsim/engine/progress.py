@@ -1,11 +1,16 @@
-"""How far a run is: a line in a terminal or below a cell, and nothing anywhere else."""
+"""How far a run is: a line in a terminal or below a cell, and now and then a line in a log."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any, cast
 
-from mipsim._notebook import in_notebook, notebook_line
+from mipsim._notebook import how_far, in_notebook, notebook_line
+from mipsim._progress_line import ProgressLine
+
+LOG_QUIET = 30.0
+"""Seconds before which a run writes nothing where stderr is no terminal."""
 
 
 def _is_terminal(stream: Any) -> bool:
@@ -39,15 +44,25 @@ class _Heedless:
 def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[Callable[[int], None]]:
     """Yield a function to call with the number of games done in each world.
 
-    It draws the title, the part done, games per second and the time left, if `enabled` and stderr is a terminal or the code runs in
-    a notebook.
+    If `enabled` it shows the title, the part done, games per second and the time left: in place on a terminal and in a notebook;
+    elsewhere, such as in a log, a run that takes longer than `LOG_QUIET` writes a line about every ten seconds.
     """
     if enabled and in_notebook():
         with notebook_line(title, games, done) as tell:
             yield tell
         return
-    if not enabled or not _is_terminal(sys.stderr):
+    if not enabled:
         yield lambda done: None
+        return
+    if not _is_terminal(sys.stderr):
+        began = time.perf_counter()
+        line = ProgressLine(True, LOG_QUIET, began=began)
+
+        def write(finished: int) -> None:
+            if line.due():
+                line.say(how_far(title, games, done, finished, time.perf_counter() - began))
+
+        yield write
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn

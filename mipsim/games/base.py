@@ -83,7 +83,7 @@ class AbstractGame(AbstractMember):
         """Whether a round can be played without its records: see `exact_round`."""
         return self.exact_round() is not None
 
-    def exact(self, attack: AbstractAttack) -> ExactTradeOff:
+    def exact(self, attack: AbstractAttack | None = None) -> ExactTradeOff:
         """The exact trade-off curve of an attack, without games; `curve.law` is the distribution of its score.
 
         The distribution is known for a fixed target and a mean, with or without noise or sub-sampling, of
@@ -95,6 +95,7 @@ class AbstractGame(AbstractMember):
         and for linear and quadratic scores of a `RelaxedThreat` in Gaussian noise.
 
         Raises:
+            TypeError: if the attack is left out.
             ValueError: if the distribution of the score is not known.
 
         Examples:
@@ -104,6 +105,11 @@ class AbstractGame(AbstractMember):
             >>> print(round(game.exact(mi.CovarianceScore(data, n=100)).beta(0.1), 6))
             0.6114
         """
+        if attack is None:
+            raise TypeError(
+                "attack is missing; exact needs the score whose curve it computes, such as "
+                "game.exact(mi.CovarianceScore(game.data, n=game.n))"
+            )
         return bound_body("exact")(self, attack)
 
 

@@ -44,15 +44,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(mipsim, arguments, "mipsim", "the report cannot be written")
 
 
+NOISE = "Python's mi.find_noise_multiplier_for_advantage(...) finds the noise for a target"
+"""New users look for a command that does it."""
+FIND_NOISE = (
+    "The noise for a target, in Python: mi.find_noise_multiplier_for_advantage(0.1, sampling_rate=0.01, steps=1000), "
+    "or _for_epsilon_delta, _for_mu, _for_eta, _for_tpr_at_fpr.\n\n"
+)
+
+
 @click.group(
     cls=Group,
+    elsewhere=NOISE,
     examples=[
         "mipsim judge mine.py --out report",
         "mipsim hunt mine.py:my-theorem --budget 2m",
         "mipsim audit scores.csv --design independent --runs 2000 --claim mu=1",
         "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000",
     ],
-    epilog="Exit status: 0 done; 1 if a statement could not be judged or a disk is full; 2 for bad arguments; 130 after "
+    epilog=FIND_NOISE
+    + "Exit status: 0 done; 1 if a statement could not be judged or a disk is full; 2 for bad arguments; 130 after "
     "Ctrl-C (finished results are stored).",
 )
 @VERSION
@@ -336,7 +346,9 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
         "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --sampling random_allocation --delta 1e-6",
         "mipsim account --noise-multiplier 0.5 --sampling-rate 0.001 --steps 1000 --implemented shuffled --accounted poisson",
     ],
-    epilog="Every number is shown with two proven ends, rounded outwards. What no theorem covers is refused in a sentence.",
+    elsewhere=NOISE,
+    epilog=FIND_NOISE
+    + "Every number is shown with two proven ends, rounded outwards. What no theorem covers is refused in a sentence.",
 )
 @click.option(
     "--noise-multiplier",

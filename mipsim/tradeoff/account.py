@@ -6,10 +6,10 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
-from mipsim._printed import Printed
+from mipsim._printed import DIGITS, Bounds, Printed, rounded, shown
 from mipsim._sampling import ALWAYS, ASSUMES, BY_EPOCH
 from mipsim._validation import number
 from mipsim._words import plural
@@ -18,11 +18,8 @@ from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
 
 DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
 """At which `account` tells epsilon, delta and TPR."""
-_DIGITS = 4
 _ACCURACY = 1e-5  # relative, of delta: more than the digits that are shown
 _CLOSED = 1e-14  # relative: rounding of a mu in closed form
-
-Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,8 +29,8 @@ class Account(Printed):
     Attributes:
         noise_multiplier, sampling_rate, steps, neighbours, sampling: as of `mipsim.dpsgd`.
         numbers: name, such as "epsilon at delta 1e-05", to proven bounds. Of "add_or_remove" it is the worse direction at each number.
-            "mu at all FPRs" is the least for which G_mu lies below the curve at each; at the rarest, a step that is hardly ever
-            sampled counts in full.
+            "least mu of mu-GDP" is the least mu for which G_mu lies below the curve at every FPR; at the rarest, a step that is hardly
+            ever sampled counts in full.
 
     Examples:
         >>> import mipsim as mi
@@ -45,7 +42,7 @@ class Account(Printed):
           TPR at FPR 0.1          [0.7637, 0.7638]
           TPR at FPR 0.01         [0.372, 0.3721]
           TPR at FPR 0.001        [0.1378, 0.1379]
-          mu at all FPRs          [2, 2]
+          least mu of mu-GDP          [2, 2]
           assumes                 in each step each record takes part by its own coin
           and                     a release is a sum of clipped contributions and Gaussian noise; all releases are seen, and later steps may use them
     """
@@ -117,7 +114,7 @@ class AccountComparison(Printed):
     Examples:
         >>> import mipsim as mi
         >>> result = mi.account(1.0, delta=1e-5).compare(mi.account(2.0, delta=1e-5))
-        >>> result.leaks["epsilon at delta 1e-05"], result.leaks["mu at all FPRs"]
+        >>> result.leaks["epsilon at delta 1e-05"], result.leaks["least mu of mu-GDP"]
         ('more', 'more')
     """
 
@@ -237,7 +234,7 @@ def account(
         numbers |= {f"delta at epsilon {_named(at)}": whole.delta_bounds(at) for at in epsilons}
         numbers["advantage"] = whole.advantage_bounds()
         numbers |= {f"TPR at FPR {_named(at)}": worse(at) for at in fprs}
-        numbers["mu at all FPRs"] = (
+        numbers["least mu of mu-GDP"] = (
             _mu_of_epochs(noise_multiplier, sampling_rate, steps, neighbours, sampling)
             if sampling in BY_EPOCH
             else first.least_mu_bounds()
@@ -274,27 +271,13 @@ def _words(leaks: str) -> str:
     return leaks if leaks == "not decided" else f"leaks {leaks}"
 
 
-def shown(ends: Bounds) -> str:
-    """Bounds with four digits, rounded outwards.
-    >>> shown((1.23456, 1.23456)), shown((0.0, math.inf)), shown((2.0, 2.0))
-    ('[1.234, 1.235]', '[0, inf]', '[2, 2]')
-    """
-    return f"[{_rounded(ends[0], ROUND_FLOOR)}, {_rounded(ends[1], ROUND_CEILING)}]"
-
-
 def _apart(low: float, high: float) -> tuple[str, str]:
     """A lower bound and a smaller upper bound, rounded outwards to the fewest digits, four at least, that show that it is smaller."""
-    for digits in range(_DIGITS, 18):
-        ends = _rounded(low, ROUND_FLOOR, digits), _rounded(high, ROUND_CEILING, digits)
+    for digits in range(DIGITS, 18):
+        ends = rounded(low, ROUND_FLOOR, digits), rounded(high, ROUND_CEILING, digits)
         if float(ends[0]) > float(ends[1]):
             return ends
     return repr(low), repr(high)
-
-
-def _rounded(end: float, way: str, digits: int = _DIGITS) -> str:
-    if math.isinf(end):
-        return "inf"
-    return f"{float(Context(digits, way).create_decimal(Decimal(end))):.{max(digits, 6)}g}"
 
 
 def _plain(ends: Bounds) -> dict[str, float | str]:

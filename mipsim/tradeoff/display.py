@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+PRINTED_FPRS = (0.001, 0.01, 0.1)
+"""At which `print` shows the TPR of an exact or a played curve."""
+
+
 class DisplayedCurve(ABC):
     """What exact, claimed and played curves have in common for readers: `plot`, `to_dict` and `to_dataframe`."""
 

@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mipsim._printed import printed, shown
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, log_complement, lowered, raised
+from mipsim.tradeoff.display import PRINTED_FPRS
 from mipsim.tradeoff.partition import Partition
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 from mipsim.tradeoff.threshold_partition import ThresholdPartition
@@ -39,6 +41,12 @@ class ExactTradeOff(AbstractTradeOff):
         [0.67, 0.67]
         >>> curve.law.error_bound < 1e-3, curve.law.error_estimate < 1e-12
         (True, True)
+        >>> print(curve)
+        ExactTradeOff(InvertedLaw, error bound 8.2e-05)
+          TPR at FPR 0.001  [0.1118, 0.1119]
+          TPR at FPR 0.01   [0.3274, 0.3276]
+          TPR at FPR 0.1    [0.7278, 0.728]
+          advantage         [0.6555, 0.6557]
     """
 
     law: AbstractScoreLaw
@@ -46,6 +54,10 @@ class ExactTradeOff(AbstractTradeOff):
     def __repr__(self) -> str:
         assumed = f", assumed: {self.assumed}" if self.assumed else ""
         return f"ExactTradeOff({self.law.kind}, error bound {self.law.error_bound:.2g}{assumed})"
+
+    def __str__(self) -> str:
+        tpr = [(f"TPR at FPR {fpr:g}", shown(self.tpr_bounds(fpr))) for fpr in PRINTED_FPRS]
+        return printed(repr(self), [*tpr, ("advantage", shown(self.advantage_bounds()))])
 
     @property
     def assumed(self) -> str:

@@ -132,8 +132,9 @@ def test_quoted_names_of_columns_as_the_page_writes_them(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ("score=score", "columns is 'score=score'; it must be like score=NAME,member=NAME"),
-        ("score=score,member=member,coin=member", "it must be like"),
+        ("score=score", "must name score and member .*, as --columns score=score,member=member; it has 'score', 'member'"),
+        ("member=member", "columns names member; it must name score and member"),
+        ("score=score,member=member,coin=member", "names score, member, coin; it must name score and member"),
         ("score=score,score=score,member=member", "it must be like"),
         ("score=score,member=mem", "it has no column 'mem'; it has 'score', 'member'"),
         ("scor=score,member=member", r"a key of columns is 'scor'; allowed: score, .*did you mean score"),

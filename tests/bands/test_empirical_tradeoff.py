@@ -47,7 +47,35 @@ def test_the_interval_of_the_tpr_is_that_of_the_band_and_no_wider() -> None:
     assert ((low <= true) & (true <= high)).all()
     assert (larger > high).any()
     assert (smaller < low).any()
-    assert [type(end) for end in c.tpr_interval(0.1)] == [float, float]
+    assert [type(end) for end in c.tpr_interval(0.5)] == [float, float]
+    assert c.tpr_interval([])[0].shape == (0,)
+
+
+def test_a_wide_interval_of_a_tpr_says_what_narrows_it() -> None:
+    """Only once a call, and not where an upper end of 1 is to be expected."""
+    t = np.linspace(-3.0, 4.0, 71)
+
+    def counted(games: int, edges: np.ndarray, mu: float = 1.0) -> EmpiricalTradeOff:
+        x, y = (np.rint(games * ndtr(side)) for side in (-edges, edges - mu))
+        return EmpiricalTradeOff.from_counts(edges, x, games, y, games)
+
+    rng = np.random.default_rng(0)
+    few = EmpiricalTradeOff.from_scores(out_scores=rng.normal(size=50), in_scores=rng.normal(1.0, size=50))
+    for curve, fpr, words in (
+        (counted(100, t), 0.1, r"FPR 0.1 is \[.*\]: play more games, or take tradeoff\(thresholds=1024\)$"),
+        (counted(100, t, 3.0), [0.001, 0.1], "FPR 0.001 .*; at rare FPRs mi.play_rare"),
+        (counted(10**6, np.array([3.0])), 0.01, r"is \[0.0222, 1\]: no threshold .* give play lower edges"),
+        (few, 0.1, "more scores narrow it$"),
+    ):
+        with pytest.warns(UserWarning, match=words) as caught:
+            curve.tpr_interval(fpr)
+        assert len(caught) == 1
+        assert len(str(caught[0].message)) < 200
+    counted(10**6, t).tpr_interval([1e-6, 0.01, 0.1, 0.999, 1.0])
+    high = counted(10**6, t, 9.0).tpr_interval([0.1, 0.5])[
+        1
+    ]  # nearly all "in" scores are above all thresholds
+    assert (high == 1.0).all()
 
 
 def test_infinite_scores_count_by_rank() -> None:

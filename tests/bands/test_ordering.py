@@ -1,4 +1,5 @@
 import math
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -39,6 +40,14 @@ def test_equal_curves_are_confirmed_once_there_are_games_enough() -> None:
     )
     assert few.compare(few, kind="equality").verdict == few.compare(few).verdict == "INCONCLUSIVE"
     assert few.compare(few, 0.001, kind="equality").verdict == "INCONCLUSIVE"
+    assert "means" not in str(few.compare(few))
+    for kind, words in (
+        ("ordering", "is weaker than"),
+        ("upper_bound_on_power", "is stronger than"),
+        ("equality", "differs from"),
+    ):
+        means = rf"means .*at every FPR from 0.0\d+ to 0.\d+, the first attack {words} the second by at most 0.02 probits"
+        assert re.search(means, str(many.compare(many, kind=kind)))
     other = curve(1.0, 10**8, fine + 0.004)  # other thresholds
     assert many.compare(other, kind="equality").verdict == "CONFIRMED"
 

@@ -97,8 +97,8 @@ def test_a_terminal_session_of_ipython_is_no_notebook(monkeypatch: pytest.Monkey
 
 
 def test_a_hunt_draws_a_single_output(front: Front, capsys: pytest.CaptureFixture[str]) -> None:
+    from mipsim._progress_line import ProgressLine
     from mipsim.referee.hunting.search import Search
-    from mipsim.referee.progress_line import ProgressLine
 
     search = Search.__new__(Search)
     search.__dict__.update(

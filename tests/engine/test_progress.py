@@ -28,6 +28,22 @@ def test_the_bar_shows_the_fidelity_on_a_terminal_only(monkeypatch):
         assert ("sufficient fidelity" in stream.getvalue()) == shown
 
 
+def test_a_log_gets_a_line_now_and_then_from_half_a_minute_on(monkeypatch):
+    now, log = 0.0, io.StringIO()
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    monkeypatch.setattr(sys, "stderr", log)
+    with progress_line("literal", 400, 0, enabled=True) as advance:
+        for now in range(1, 61):  # read by the clock
+            advance(now)
+    lines = log.getvalue().splitlines()
+    assert lines[0] == "literal: 30 of 400 games, 1 games/s, 6:10 left"
+    assert len(lines) == 3
+    monkeypatch.setattr(sys, "stderr", None)
+    with progress_line("literal", 400, 0, enabled=True) as advance:
+        now += 100
+        advance(4)
+
+
 def count(begin, end):
     return np.array([[end - begin, begin]]), np.zeros(0)
 

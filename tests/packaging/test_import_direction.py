@@ -39,6 +39,7 @@ FLOORS = (
         "_printed",
         "_command_line",
         "_notebook",
+        "_progress_line",
         "data",
         "special",
         "sums",

@@ -121,6 +121,20 @@ def test_arguments_that_the_parser_refuses(capsys) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "words", [["noise"], ["account"], ["account", "--advantage", "0.1"], ["account", "--target-epsilon", "1"]]
+)
+def test_who_looks_for_a_noise_is_shown_the_function(words: list[str], capsys) -> None:
+    assert main(words) == 2
+    text = capsys.readouterr().err
+    assert text.endswith(
+        " Python's mi.find_noise_multiplier_for_advantage(...) finds the noise for a target\n"
+    )
+    assert len(text) < 200
+    assert main([*words[:1], "--help"] if words[0] == "account" else ["--help"]) == 0
+    assert "mi.find_noise_multiplier_for_advantage(0.1, sampling_rate=0.01" in capsys.readouterr().out
+
+
 def test_a_statement_that_cannot_be_judged_is_exit_code_1(file: Path, capsys) -> None:
     Path("raises.py").write_text(
         FILE.replace("truth=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu)", "truth=lambda: 1 / 0")

@@ -27,7 +27,7 @@ def test_every_pair_is_reported_by_its_curve_or_refused(sampling: str, neighbour
         return
     result = mi.account(1.0, 0.25, 4, **how, epsilon=0.5, fpr=[0.01])
     assert list(result.numbers) == [
-        "epsilon at delta 1e-05", "delta at epsilon 0.5", "advantage", "TPR at FPR 0.01", "mu at all FPRs"
+        "epsilon at delta 1e-05", "delta at epsilon 0.5", "advantage", "TPR at FPR 0.01", "least mu of mu-GDP"
     ]  # fmt: skip
     assert all(0.0 < low <= high < math.inf for low, high in result.numbers.values())
     curve = mi.dpsgd(1.0, 0.25, 4, **how)
@@ -43,7 +43,9 @@ def test_every_pair_is_reported_by_its_curve_or_refused(sampling: str, neighbour
         if sampling != "shuffled":
             assert high - low <= 2e-3 * high
             assert not low <= 1.03 * ends[1] <= high  # a curve 3% off is distinguished
-    assert curve.tpr_bounds(1e-9)[0] <= mi.GaussianTradeOff(result.numbers["mu at all FPRs"][1]).tpr_at(1e-9)
+    assert curve.tpr_bounds(1e-9)[0] <= mi.GaussianTradeOff(result.numbers["least mu of mu-GDP"][1]).tpr_at(
+        1e-9
+    )
     assert result.to_dict()["assumes"][0] == ASSUMES[sampling]
 
 
@@ -52,7 +54,7 @@ def test_mu_of_epochs_is_reached_at_the_rarest_rates(sampling: str) -> None:
     """A single epoch at little noise, where float64 sees it: the curve is above G_mu and below G of a mu some per cent smaller."""
     noise, steps, fpr = 0.25, 3, 1e-250
     low, high = mi.account(noise, 1.0 / steps, steps, sampling=sampling, neighbours="remove").numbers[
-        "mu at all FPRs"
+        "least mu of mu-GDP"
     ]
     assert low < 4.0 < high < 4.0 + 1e-12
     curve = mi.dpsgd(noise, 1.0 / steps, steps, sampling=sampling)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,20 @@ def test_every_curve_tells_itself(name: str) -> None:
     figure = curve.plot(mi.GaussianTradeOff(1.0))
     assert [ax.get_xscale() for ax in figure.axes] == ["linear", "log"]
     figure.savefig(io.BytesIO(), format="png")
+
+
+@pytest.mark.parametrize("name", ["exact", "played"])
+def test_print_shows_the_tpr_at_three_rates(name: str) -> None:
+    """Rounded outwards, so that the bounds hold as printed; ends a hundredth of a TPR narrower are not printed."""
+    curve: Any = CURVES[name]()
+    for fpr in (0.001, 0.01, 0.1):
+        found = re.search(rf"\n  TPR at FPR {fpr:g} +\[([^,]+), ([^]]+)\]", str(curve))
+        assert found is not None
+        shown = np.array([float(end) for end in found.groups()])
+        low, high = curve.tpr_bounds(fpr) if name == "exact" else 1.0 - np.array(curve.band(fpr))[::-1]
+        assert shown[0] <= low < shown[0] + 1e-3
+        assert shown[1] - 1e-3 < high <= shown[1]
+    assert "\n" not in repr(curve)
 
 
 def test_curves_are_laid_over_each_other() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from mipsim._progress_line import ProgressLine
 from mipsim._signals import LeavingOnCtrlC
 from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
@@ -28,7 +29,6 @@ from mipsim.referee.judging.point import (
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
 from mipsim.referee.point_sampling import SampledPoint, covered, draws
-from mipsim.referee.progress_line import ProgressLine
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.settings import AFTER_JUDGING, BUDGET, CONFIDENCE

@@ -20,11 +20,11 @@ from typing import Any, TextIO
 
 from mipsim._archives import LIMIT, most_bytes
 from mipsim._files import lock
+from mipsim._progress_line import ProgressLine
 from mipsim._words import plural, printable
 from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
-from mipsim.referee.progress_line import ProgressLine
 from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.statement import Statement
 

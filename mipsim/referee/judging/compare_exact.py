@@ -41,7 +41,7 @@ def compare_exact(
         result = undefined({}, judged, str(error))
     turned, (low, high) = requested == "ordering", result.interval
     return ExactComparison(
-        claim=str(claim),
+        claim=repr(claim),
         kind=requested,
         verdict=str(result.verdict),
         gap=-result.gap if turned else result.gap,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mipsim._progress_line import ProgressLine
 from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
 from mipsim.referee.judging.point import (
@@ -23,7 +24,6 @@ from mipsim.referee.judging.point import (
 from mipsim.referee.kinds import Limit
 from mipsim.referee.outcome import Failure, Finding, Outcome, shown_counterexamples, speaks, verdict_on
 from mipsim.referee.point_sampling import corners, covered, draws, every_point
-from mipsim.referee.progress_line import ProgressLine
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult
 from mipsim.referee.settings import CONFIDENCE
