@@ -27,6 +27,7 @@ from mipsim.forms.problem import FixedProblem, problem_of
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
 from mipsim.games.relaxed_threat import RelaxedThreat
+from mipsim.mechanisms.function import FunctionMechanism
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 Rule = Callable[[FixedProblem], AbstractScoreLaw | None]
@@ -173,5 +174,5 @@ def _refusal(game: AbstractGame, attack: AbstractAttack) -> str:
     return (
         f"the score of {name_of(attack)} has no known exact distribution in {type(game).__name__} with {mechanism}{data}; "
         "allowed are those in the help of game.exact; mipsim.play gives a band instead"
-        + how_to_declare(attack)
+        + ("" if isinstance(game.mechanism, FunctionMechanism) else how_to_declare(attack))
     )
