@@ -58,6 +58,7 @@ _NAMED = {
 _FEW = 64
 """Values of raw scores, up to which each has a cell of its own."""
 _WIDE = 0.5  # width of an interval of a TPR from which it says little
+_TIMES = 10.0  # the same of an upper end over the lower end, or over the FPR, which a blind guess has
 _RARE = 0.02  # FPRs below this are those of `mi.play_rare`
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
@@ -586,7 +587,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     def _if_wide(self, fpr: float, low: float, high: float) -> str:
         """Where it says little; an upper end of 1 is to be expected where the lower end is large."""
-        if high - low < _WIDE:
+        if high - low < _WIDE and (fpr == 0.0 or high <= _TIMES * max(low, fpr)):
             return ""
         if self.free_thresholds:
             how = "more scores narrow it"

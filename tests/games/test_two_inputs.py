@@ -69,7 +69,7 @@ def test_what_two_inputs_do_not_have_is_refused() -> None:
     game = mi.TwoInputs(noisy, [0.0], [1.0])
     with pytest.raises(ValueError, match="always played literally"):
         mi.play(game, lambda target, output: output[0], games=10, fidelity="projected", progress=False)
-    with pytest.raises(ValueError, match="no known exact distribution in TwoInputs.*gives a band instead$"):
+    with pytest.raises(ValueError, match=r"no known exact distribution in TwoInputs.*gives a band instead$"):
         game.exact(mi.FunctionAttack(lambda target, output: output[0]))
     with pytest.raises(ValueError, match="game is TwoInputs"):
         mi.play_rare(game, mi.ScalarProduct([0.0]), games=1000, false_positive_rates=[1e-3])  # pyright: ignore[reportArgumentType]
