@@ -14,10 +14,10 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
 
 import mipsim as mi
 from mipsim import data
+from mipsim.attacks.glir import along
 from sims.gradients import SEED, single_threaded
 from sims.stored_values import stored_folder
 from sims.study import Study
@@ -77,11 +77,15 @@ class Problem:
     features: Callable[[int], Features]  # model -> what its last layer sees
 
 
+_read = cache(lambda load: load())
+"""A data set, read once for all models."""
+
+
 def _adult(model: int) -> Features:
     """512 frozen random tanh features, another draw for each model."""
     from mipsim import nn
 
-    people = data.adult()
+    people = _read(data.adult)
     x = (people.x - people.x.mean(axis=0)) / people.x.std(axis=0)
     network = nn.random_features((x.shape[1],))
     start = network.start(model)
@@ -118,7 +122,7 @@ def _location(model: int) -> Features:
     """128 features of two layers that were trained on the other ten classes, anew for each model; and another last layer."""
     from mipsim import nn
 
-    people = data.location30()
+    people = _read(data.location30)
     by_records = np.argsort(-np.bincount(people.y), kind="stable")
     place = np.argsort(by_records, kind="stable")[people.y]  # 0 is the class with the most records
     other = place >= LAST_CLASSES
@@ -170,22 +174,6 @@ class Attacked:
     moments: mi.ShrunkMoments
 
 
-class AlongAxes(mi.AbstractAttack):
-    """An attack on gradients of a last layer in the coordinates of `Features.axes`: products with a small basis, not with a large matrix."""
-
-    attack: mi.AbstractAttack  # on these coordinates
-    basis: np.ndarray  # as `Features.basis`
-
-    def score(self, target: Array, output: Array) -> Array:
-        return self.attack.score(along(target, self.basis), along(output, self.basis))
-
-
-def along(gradients: Any, basis: np.ndarray) -> Any:
-    """The coordinates along the axes of gradients of shape (..., dimension): shape (..., rank)."""
-    lead = gradients.shape[:-1]
-    return (gradients.reshape(*lead, -1, len(basis)) @ basis).reshape(*lead, -1)
-
-
 @cache
 @single_threaded
 def attacked(which: str, model: int) -> Attacked:
@@ -225,7 +213,7 @@ def steps_game(of: Attacked, n: int, steps: int) -> tuple[mi.RandomTarget, mi.Ab
     network, parameters = _head(of.features)
     x, y = of.features.x[of.pool], of.features.y[of.pool]
     descent = nn.Descent(network, parameters, x, y, batch=n, steps=steps, rate=RATE)
-    attack = AlongAxes(mi.GLiRPValue(of.moments, n, logarithm=True), of.features.basis)
+    attack = mi.GLiRPValue(of.moments, n, of.features.basis, logarithm=True)
     some = of.background[:FOLLOWED]
     known = (of.features.x[some], of.features.y[some]) if steps > 1 else None
     summed = nn.SummedOverSteps(descent, attack, background=known)

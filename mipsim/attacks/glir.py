@@ -1,6 +1,6 @@
 """The gradient likelihood ratio attack."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -66,12 +66,12 @@ class GLiRPValue(AbstractAttack):
     Args:
         data: the law of a gradient, or its moments, such as `ShrunkMoments`; its covariance Sigma is not singular.
         n: rows of the batch, >= 2.
-        axes: orthonormal columns, shape (D, d): gradients have D coordinates and vary along these axes only, and `data` is the law of
-            axes' g. None: that of g itself.
+        axes: orthonormal columns, shape (k, r): gradients are vectors of k coordinates side by side, such as the outputs of a last layer, which vary
+            along these axes only, and `data` is the law of their coordinates along them. None: that of the gradients themselves.
         logarithm: the score is -log p, which algorithm 1 adds over the steps; it ranks a single step as -Phi^-1(p) does.
 
     Raises:
-        ValueError: if C is singular, or the axes are no orthonormal columns for it.
+        ValueError: if Sigma is singular, or the axes are no orthonormal columns for it.
 
     Source: Leemann et al. (2023), algorithm 1; Sankaran (1963), "Approximations to the non-central chi-square distribution".
 
@@ -90,6 +90,7 @@ class GLiRPValue(AbstractAttack):
     n: int
     mean: np.ndarray
     inverse: np.ndarray
+    axes: np.ndarray | None
     degrees: int = eqx.field(static=True)
     logarithm: bool = eqx.field(static=True)
 
@@ -98,15 +99,19 @@ class GLiRPValue(AbstractAttack):
         self.mean = finite_vector("data.mean", data.mean)
         self.inverse = _inverse(data)
         self.degrees, self.logarithm = self.mean.size, bool(logarithm)
-        if axes is not None:
-            columns = finite_matrix("axes", axes, self.degrees)
-            if not np.allclose(columns.T @ columns, np.eye(self.degrees), atol=1e-9):
+        self.axes = None if axes is None else finite_matrix("axes", axes)
+        if self.axes is not None:
+            columns = self.axes.shape[1]
+            if not np.allclose(self.axes.T @ self.axes, np.eye(columns), atol=1e-9):
                 raise ValueError("axes has columns that are not orthonormal; axes' axes must be the identity")
-            self.mean = columns @ self.mean
-            pulled = self.inverse * columns if self.inverse.ndim == 1 else columns @ self.inverse
-            self.inverse = pulled @ columns.T
+            if self.degrees % columns:
+                raise ValueError(
+                    f"axes has {columns} columns; their number must divide the {self.degrees} coordinates of data"
+                )
 
     def score(self, target: Float[Array, " D"], output: Float[Array, " D"]) -> Float[Array, ""]:
+        if self.axes is not None:
+            target, output = (along(gradient, self.axes) for gradient in (target, output))
         statistic, susceptibility = self._square(output - target), self._square(target - self.mean)
         d = self.degrees
         mean, half_variance = d + susceptibility, d + 2.0 * susceptibility
@@ -120,6 +125,15 @@ class GLiRPValue(AbstractAttack):
     def _square(self, away: Float[Array, " D"]) -> Float[Array, ""]:
         pulled = self.inverse * away if self.inverse.ndim == 1 else self.inverse @ away
         return self.n * jnp.sum(away * pulled)
+
+
+def along(gradients: Any, axes: Any) -> Any:
+    """The coordinates of gradients, shape (..., m k), along axes of shape (k, r) of each of their m parts: shape (..., m r).
+    >>> along(np.array([1.0, 2.0, 3.0, 4.0]), np.array([[0.6], [0.8]]))
+    array([2.2, 5. ])
+    """
+    lead = gradients.shape[:-1]
+    return (gradients.reshape(*lead, -1, len(axes)) @ axes).reshape(*lead, -1)
 
 
 def _inverse(data: Moments) -> np.ndarray:

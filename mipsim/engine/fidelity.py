@@ -8,11 +8,11 @@ from mipsim._pure import ImpureFunctionError
 from mipsim._validation import choice, refuse_class
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
-from mipsim.engine.samplers.base import AbstractSampler, block_games
+from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.cells import cell_sampler
 from mipsim.engine.samplers.clipped import clipped_law_sampler, clipped_sampler
 from mipsim.engine.samplers.columns import column_sampler
-from mipsim.engine.samplers.literal import LiteralSampler, law_sampler
+from mipsim.engine.samplers.literal import law_sampler, literal_sampler
 from mipsim.engine.samplers.normal import normal_sampler, quadratic_sampler
 from mipsim.engine.samplers.records import records_sampler
 from mipsim.engine.samplers.table import table_sampler
@@ -113,8 +113,7 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
     `game`: what is played; `fidelity`: an entry of `FIDELITIES` but "exact". Raises ValueError if the requested fidelity
     does not exist for this game and attack.
     """
-    block = block_games(game.numbers, budget=2**21, most=1024)
-    literal = LiteralSampler(game=game, attack=attack, block=block)
+    literal = literal_sampler(game, attack)
     if not isinstance(game, AbstractMembershipGame):
         if fidelity in ("auto", "literal"):
             return literal

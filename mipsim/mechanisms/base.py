@@ -31,6 +31,7 @@ class AbstractMechanism(AbstractMember):
         "mean_of_rows",
         "exact_draw",
         "numbers_handled",
+        "numbers_retained",
         "check_records",
         "check_law",
     )
@@ -98,6 +99,19 @@ class AbstractMechanism(AbstractMember):
         """
         base = getattr(self, "base", None)
         return base.numbers_handled(n, dimension) if isinstance(base, AbstractMechanism) else n * dimension
+
+    def numbers_retained(self, n: int) -> int | None:
+        """How many numbers a CPU retains of each of several games that are played at once, under `jax.vmap`; None = all of `numbers_handled`.
+
+        They are fewer where the mechanism itself handles a game after the other. Then the games are scored together, though there is no
+        memory for the records of all of them.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> mi.EmpiricalMean().numbers_retained(10) is None
+            True
+        """
+        return None
 
     def check_records(self, name: str, records: np.ndarray) -> None:
         """Raise ValueError if there are records, shape (N, d), that the mechanism cannot take; `name` is the argument that they are from.

@@ -135,11 +135,14 @@ class Descent(AbstractMechanism):
         start = jax.tree.map(jnp.asarray, self.start)
         n, size, deviation = rows.shape[0], float(self.batch), 0.0
         # With smaller batches automatic differentiation takes less time.
-        if self._is_plain_linear and self.batch == n:
+        if self.numbers_retained(n) is not None:
             play = partial(_linear_steps, self.steps, self.rate)
             if jax.default_backend() == "cpu":
                 play = sequential_vmap(play)
-            last, seen = play(rows, x, y, self.network.flat(start))
+            # The residuals before the first step are those of the data set: computed once for all games that are played together.
+            first = self.network.flat(start)
+            features = x.reshape(len(x), -1)
+            last, seen = play(rows, features, y, first, _residuals(first, features, y))
             return seen if self.releases == "steps" else last
         if self.noise_multiplier:
             deviation = self.noise_multiplier * self.clip / size
@@ -226,6 +229,10 @@ class Descent(AbstractMechanism):
                 f"data is {type(data).__name__}; records of Descent are row numbers of its data set: take the law from its `records(rows)`"
             )
 
+    def numbers_retained(self, n: int) -> int | None:
+        in_turn = self._is_plain_linear and self.batch == n
+        return n + 2 * self.steps * self.network.dimension(self.part) if in_turn else None
+
     def numbers_handled(self, n: int, dimension: int) -> int:
         # The inputs of every batch, and vectors of parameters: those of single examples too where they are clipped.
         d = self.network.dimension(self.part)
@@ -233,27 +240,42 @@ class Descent(AbstractMechanism):
         return n + self.steps * (self.batch * example + 2 * d)
 
 
+def _residuals(vector: Array, seen: Array, labels: Array) -> Array:
+    """Softmax less label of examples whose features, shape (n, p), a linear classifier sees: shape (outputs, n).
+
+    `vector`: the parameters, offsets first, the classes side by side.
+    """
+    weights = vector.reshape(seen.shape[1] + 1, -1)
+    logits = _product(seen, weights[1:]).T + weights[0][:, None]
+    return jax.nn.softmax(logits, axis=0) - jax.nn.one_hot(
+        labels, weights.shape[1], axis=0, dtype=vector.dtype
+    )
+
+
+def _product(a: Array, b: Array) -> Array:
+    """A matrix product by itself: XLA writes a slow loop for a product that it fuses with what is done to its factors or its result."""
+    return jax.lax.optimization_barrier(jax.lax.optimization_barrier(a) @ b)
+
+
 def _linear_steps(
-    steps: int, rate: float, rows: Array, x: Array, y: Array, first: Array
+    steps: int, rate: float, rows: Array, x: Array, y: Array, first: Array, residuals: Array
 ) -> tuple[Array, Steps]:
     """(parameters after the last step, `Steps`) of a linear classifier without clipping whose batches are all n records, gathered once.
 
     One game after the other, since the features of a game fit the processor's cache and those of many do not.
 
-    `steps`: as in `Descent`; `rate`: as in `Descent`; `rows`: of the data set, those of the game, shape (n,); `x`: inputs
-    of the data set; `y`: its labels; `first`: the parameters before the first step, offsets first, the classes side by
-    side.
+    `steps`: as in `Descent`; `rate`: as in `Descent`; `rows`: of the data set, those of the game, shape (n,); `x`: features
+    of the data set, shape (N, p); `y`: its labels; `first`: the parameters before the first step; `residuals`: those of the data set there.
     """
-    outputs = first.size // (math.prod(x.shape[1:]) + 1)
-    seen = x.reshape(x.shape[0], -1)[rows].T
-    seen = jax.lax.optimization_barrier(seen)  # a single step would gather once for each product
-    labels = jax.nn.one_hot(y[rows], outputs, axis=0, dtype=first.dtype)
+    seen, labels = jax.lax.optimization_barrier(x[rows]), y[rows]
 
-    def step(vector: Array, _: None) -> tuple[Array, Steps]:
-        weights = vector.reshape(-1, outputs)
-        residual = jax.nn.softmax(weights[1:].T @ seen + weights[0][:, None], axis=0) - labels
-        total = jnp.concatenate([residual.sum(axis=1)[None], (residual @ seen.T).T])
-        mean = total.ravel() / jnp.asarray(seen.shape[1], vector.dtype)
+    def moved(vector: Array, residual: Array) -> tuple[Array, Steps]:
+        total = jnp.concatenate([residual.sum(axis=1)[None], _product(residual, seen).T])
+        mean = total.ravel() / jnp.asarray(labels.size, vector.dtype)
         return vector - jnp.asarray(rate, vector.dtype) * mean, Steps(vector, mean)
 
-    return jax.lax.scan(step, first, None, length=steps)
+    vector, step = moved(first, residuals[:, rows])
+    last, later = jax.lax.scan(
+        lambda now, _: moved(now, _residuals(now, seen, labels)), vector, None, length=steps - 1
+    )
+    return last, jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), step, later)

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mipsim._compiled import prepare
 from mipsim._files import writable_folder
 from mipsim._precision import exact_scope
 from mipsim._validation import file_path, whole
@@ -20,6 +21,8 @@ from mipsim.nn.network import Network, Parameters
 
 MEMORY = 2**29
 """Bytes that a micro-batch takes at most, by default: half a gibibyte."""
+_CACHED = 2**26
+"""Bytes, counted as for a gradient, of a micro-batch whose features a CPU computes without leaving its cache."""
 
 
 def device_memory() -> int:
@@ -100,7 +103,7 @@ def features(
         network: the network.
         parameters: its parameters.
         x: inputs, shape (N, ...).
-        memory: bytes that a micro-batch may take; None = half a gibibyte, or three quarters of what JAX may use of an accelerator's memory.
+        memory: bytes that a micro-batch may take; None = 64 MiB, or three quarters of what JAX may use of an accelerator's memory.
 
     Returns:
         Float32 of shape (N, width).
@@ -118,10 +121,12 @@ def features(
         ((2, 5), True)
     """
     inputs, _ = checked_examples(network, x, np.zeros(np.shape(x)[:1]))
+    if memory is None:
+        memory = _CACHED if jax.default_backend() == "cpu" else device_memory()
     return _in_micro_batches(
         lambda rows: np.asarray(_features(network, parameters, jnp.asarray(inputs[rows]))),
         len(inputs),
-        micro_batch(len(inputs), device_memory() if memory is None else whole("memory", memory, 1), network),
+        micro_batch(len(inputs), whole("memory", memory, 1), network),
     )
 
 
@@ -148,6 +153,7 @@ def _in_micro_batches(
         result = of(np.arange(first, first + size).clip(max=count - 1))[: count - first]
         return result if reduce is None else np.asarray(reduce(result))
 
+    prepare()
     with exact_scope():
         return np.concatenate(
             [get(place, partial(made, first)) for place, first in enumerate(range(0, count, size))]

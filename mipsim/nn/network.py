@@ -13,6 +13,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
+from mipsim._compiled import prepare
 from mipsim._extras import optional
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import choice, whole
@@ -71,6 +72,7 @@ class Network:
 
     def start(self, seed: int) -> Parameters:
         """Parameters as before training, float32: Flax's own draw (LeCun normal, offsets zero) from the seed."""
+        prepare()
         with exact_scope():
             key = fixed_key(whole("seed", seed, 0))
             return _draw(self)(key)

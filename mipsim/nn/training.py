@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mipsim._archives import arrays_of
+from mipsim._compiled import prepare
 from mipsim._extras import optional
 from mipsim._files import replace_file
 from mipsim._precision import exact_scope, fixed_key
@@ -108,6 +109,7 @@ def train(
     optax = optional("optax", "trained networks")
     chosen = _optimiser(optax, choice("optimiser", optimiser, OPTIMISERS), rate)
     path = None if checkpoint is None else file_path("checkpoint", checkpoint)
+    prepare()
     with exact_scope():
         parameters = (
             network.start(seed)

@@ -148,5 +148,5 @@ def test_axes_must_be_orthonormal() -> None:
     data = mi.Gaussian(np.zeros(2), np.ones(2))
     with pytest.raises(ValueError, match="axes has columns that are not orthonormal"):
         mi.GLiRPValue(data, 10, np.ones((3, 2)))
-    with pytest.raises(ValueError, match="axes has 3 columns; it must have 2"):
+    with pytest.raises(ValueError, match="axes has 3 columns; their number must divide the 2"):
         mi.GLiRPValue(data, 10, np.eye(3))

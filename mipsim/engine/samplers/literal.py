@@ -22,6 +22,9 @@ from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
 from mipsim.games.base import AbstractGame, AbstractMembershipGame, Round
 
 _TOGETHER = 2**15  # numbers of the literal games that are played at once: 256 KiB stay in the cache
+_RETAINED = (
+    2**19
+)  # numbers of games that a mechanism plays in turn: a matrix that scores all of them is read once
 _OUTPUTS = 8  # of games that are played by blocks: how many are made and scored in a single step
 
 
@@ -117,7 +120,7 @@ class LiteralSampler(AbstractRounds):
             if (in_blocks := self._by_blocks(single_game)) is not None:
                 with suppress(InseparableError):
                     return jax.lax.map(in_blocks, keys, batch_size=_OUTPUTS)
-            few = self.together < self.block
+            few = self.together < self.block and _retained(self.game) is None
             return (
                 jax.lax.map(single_game, keys, batch_size=self.together if self.together > 1 else None)
                 if few
@@ -133,6 +136,17 @@ class LiteralSampler(AbstractRounds):
         except (NotImplementedError, TypeError, ValueError):
             # Some of JAX's samplers, such as that of Poisson numbers, know its own generator only.
             return play(game_keys(draws))
+
+
+def literal_sampler(game: AbstractGame, attack: AbstractAttack) -> LiteralSampler:
+    """The literal sampler with the block that suits the game."""
+    retained = _retained(game)
+    numbers, budget = (game.numbers, 2**21) if retained is None else (retained, _RETAINED)
+    return LiteralSampler(game=game, attack=attack, block=block_games(numbers, budget, most=1024))
+
+
+def _retained(game: AbstractGame) -> int | None:
+    return game.mechanism.numbers_retained(game.n) if isinstance(game, AbstractMembershipGame) else None
 
 
 class LawSampler(AbstractRounds):
