@@ -110,7 +110,10 @@ def test_bad_columns(tmp_path: Path, text: str, words: str) -> None:
 def test_words_for_the_two_worlds(tmp_path: Path, words: tuple[str, str]) -> None:
     worlds = np.where(MEMBER == 1, *words)
     (tmp_path / "s.csv").write_text(rows("score,member", VALUES, worlds), encoding="utf-8")
-    assert same(read_scores(tmp_path / "s.csv"))
+    read = read_scores(tmp_path / "s.csv")
+    assert same(read)
+    member, other = (word.lower() for word in words)
+    assert read.read_as.endswith(f"member from member ({member!r} = member, {other!r} = non-member)")
     assert same(Scores.of(VALUES, worlds))
     assert same(Scores.of(VALUES, worlds.astype(object)))
 
