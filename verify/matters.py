@@ -67,17 +67,17 @@ _MEAN: dict[str, Where] = {
     "rate": lambda extra: extra != "none",
 }
 assert {"Bernoulli", "Gaussian", "gamma", "mixed"} <= set(DATA)
-_RANDOM_PROBLEM = dict.fromkeys(("kinds", "root", "spread", "draw"), where_in("data", "drawn"))
+_RANDOM_PROBLEM = dict.fromkeys(("kinds", "root", "spread", "draw"), where_in("data", "random"))
 _ALG_3_EASIEST = where_in("reading", canaries.EASIEST)
 _ALG_4 = (estimated_steps.KNOWN, estimated_steps.UNCENTRED, estimated_steps.FEW)
 _AIMED: dict[str, Where] = {
     **dict.fromkeys(("p", "share"), where_in("data", "Bernoulli", pooled_scores.OFF)),
     **dict.fromkeys(("aimed", "truth"), where_in("data", "Gaussian", "exponential")),
 }
-_ANY_LAW = dict.fromkeys(("outputs", "concentration", "draw"), where_in("algorithm", algorithms.DRAWN))
+_ANY_LAW = dict.fromkeys(("outputs", "concentration", "draw"), where_in("algorithm", algorithms.RANDOM))
 _OUTPUTS: dict[str, Where] = {
-    "n": lambda algorithm: algorithm in (*algorithms.OUTPUTS, algorithms.DRAWN),
-    **dict.fromkeys(("tail", "draw"), where_in("algorithm", algorithms.DRAWN)),
+    "n": lambda algorithm: algorithm in (*algorithms.OUTPUTS, algorithms.RANDOM),
+    **dict.fromkeys(("tail", "draw"), where_in("algorithm", algorithms.RANDOM)),
 }
 
 MATTERS: dict[str, Mapping[Any, Where]] = {
@@ -125,7 +125,7 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
         "d": where_in("data", onion.BALL, onion.VALUES, onion.POINTS),
         "draw": where_in("data", onion.POINTS),
     },
-    "azize-z-estimators": dict.fromkeys(("kinds", "root", "draw"), where_in("problem", "drawn"))
+    "azize-z-estimators": dict.fromkeys(("kinds", "root", "draw"), where_in("problem", "random"))
     | {"reading": lambda reading, problem: reading not in z_estimators.READINGS or problem in z_estimators.SIGNED},
     # At slope 0 an answer does not tell x.
     "azize-z-estimators-logistic": {
@@ -187,7 +187,7 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
         "d": lambda reading, n, k: reading == susceptibility.MEANT or ncx2.sf(n / (n - 1.0), 1, n * k) < 1.0 - 1e-10,
     },
     "leemann-alg-1-real": dict.fromkeys(("references", "draw"), where_in("reading", real_gradients.ESTIMATED)),
-    "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), where_in("curves", stochastic.DRAWN, stochastic.WHOLE)),
+    "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), where_in("curves", stochastic.RANDOM, stochastic.WHOLE)),
     "leemann-less-noise": {
         "own": lambda reading: reading != noise.BY_EQUATION,
         **dict.fromkeys(("d", "k_over_d"), where_in("reading", noise.BY_EQUATION)),
@@ -200,13 +200,13 @@ MATTERS: dict[str, Mapping[Any, Where]] = {
     "izzo-prop-2": _ANY_LAW | {"attack": nowhere, "scale": where_in("algorithm", "sum of 2^0, ..., 2^(n-1) plus Laplace noise")},
     "izzo-thm-3": _ANY_LAW
     | {
-        "draw": lambda algorithm, f: algorithm == algorithms.DRAWN or f != algorithms.ITSELF,
+        "draw": lambda algorithm, f: algorithm == algorithms.RANDOM or f != algorithms.ITSELF,
         "labels": lambda f: f != algorithms.ITSELF,
         "spread": where_in("f", algorithms.CHANNEL),
     },
     "izzo-thm-5": {"epsilon": nowhere},
     "izzo-alg-1": {
-        **dict.fromkeys(("spread", "draw"), where_in("records", izzo_wrapper.DRAWN)),
+        **dict.fromkeys(("spread", "draw"), where_in("records", izzo_wrapper.RANDOM)),
         # Without the target there is no noise: it is distinguished whatever the other records are.
         **dict.fromkeys(
             ("records", "n", "M"), lambda statistic, reading: statistic != izzo_wrapper.MEMBER or reading == izzo_wrapper.WHOLE

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from figures import azize_fig6, kaissis_fig1, kaissis_fig3, leemann_fig1, leemann_models, style
 
 LIGHTNESS, DISTANCE = 10.0, 14.0
-"""Least differences in CIELAB: of L* in grey, and Euclidean for each reader. Two colours 2.3 apart are just told apart side by side."""
+"""Least differences in CIELAB: of L* in grey, and Euclidean for each reader. Two colours 2.3 apart are just distinguishable side by side."""
 
 GROUPS = {
     "targets": (style.EASY, style.MEDIUM, style.HARD),

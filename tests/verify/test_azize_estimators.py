@@ -9,9 +9,9 @@ from mipsim.theory import azize
 from verify.azize.laws.cut_off_laws import law_of, partial_moments
 from verify.azize.laws.estimated_moments import (
     candidates_of,
-    drawn_share,
     effective,
     mean_share,
+    random_share,
     score_matrix,
 )
 from verify.azize.laws.linear_problems import linear_problem, pair_powers, sampled_scores
@@ -55,7 +55,7 @@ def test_a_wide_regression_is_far_from_the_first_order():
 
 def test_estimated_moments_lose_what_the_formula_says():
     """200 sampled sets of 2 d Gaussian references; the spread of a share is below 0.15."""
-    assert drawn_share("Gaussian", D, 2 * D, float(D), 1).value == pytest.approx(
+    assert random_share("Gaussian", D, 2 * D, float(D), 1).value == pytest.approx(
         mean_share(2 * D, D, float(D)), abs=7 * 0.15 / np.sqrt(200)
     )
     # Known mean, Reed, Mallett & Brennan: (mu/sqrt m)^2 is Beta((n_r - d + 2)/2, (d - 1)/2).
@@ -124,7 +124,7 @@ def test_two_coins_by_draws():
 
 def test_no_linear_score_has_more_than_the_covariance_score():
     for draw in range(50):
-        problem = linear_problem("drawn", 3, 1.0, draw)
+        problem = linear_problem("random", 3, 1.0, draw)
         best = problem.curve("covariance", 100, 2.0)
         assert best.mu == pytest.approx(np.sqrt(2.0 * problem.share @ problem.t**2))
         others = [problem.curve(name, 100, 2.0).mu for name in ("origin", "mean", "half", "ones", "random")]
@@ -204,9 +204,9 @@ def test_verdicts_by_reading(name, reading, verdict):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("azize-alg-3", "exact moments, of drawn candidates and references (seed 0)"),
-        ("azize-alg-3-corrected", "exact moments, mean of 100 drawn problems (seed 0)"),
-        ("azize-alg-4-estimated-drawn", "mean of 200 drawn reference sets (seed 0)"),
+        ("azize-alg-3", "exact moments, of random candidates and references (seed 0)"),
+        ("azize-alg-3-corrected", "exact moments, mean of 100 random problems (seed 0)"),
+        ("azize-alg-4-estimated-random", "mean of 200 random reference sets (seed 0)"),
     ],
 )
 def test_numbers_over_draws_say_of_how_many_they_are_the_mean(name, says):

@@ -172,7 +172,7 @@ def test_exponential_gradients_by_quadrature():
 def test_sampled_targets_by_the_linear_program_of_few_targets():
     """A target out of few: the curve of common thresholds is the stochastic composition."""
     d, n = 60, 60
-    whole = laws.drawn_target_curve(d, n)
+    whole = laws.random_target_curve(d, n)
     z = (np.arange(400) + 0.5) / 400
     curves = [leemann.step_tradeoff(d, n, float(k)) for k in chi2.ppf(z, d)[::10]]
     composed = stochastic_composition(curves, points=512)
@@ -223,7 +223,7 @@ def test_sampled_targets_of_k_equals_d_are_exposed_at_low_rates():
     """Their ratio is unbounded; that of a single target is not."""
     d, n = 50, 50
     for alpha in (1e-6, 1e-3):
-        assert laws.drawn_target_curve(d, n).beta(alpha) < leemann.step_tradeoff(d, n, float(d)).beta(alpha)
+        assert laws.random_target_curve(d, n).beta(alpha) < leemann.step_tradeoff(d, n, float(d)).beta(alpha)
 
 
 def test_the_long_run_curve_is_the_composition():
@@ -393,7 +393,7 @@ def test_the_chi_square_differences_of_sampled_targets_are_those_of_games():
     score = (mean**2 / (2 * n) - (mean - target) ** 2 / (2 * (n - 1))).sum(axis=2)
     alpha = np.array([0.01, 0.1, 0.5, 0.9])
     missed = [(score[1] <= np.quantile(score[0], 1 - a)).mean() for a in alpha]
-    curve = laws.drawn_target_curve(d, n)
+    curve = laws.random_target_curve(d, n)
     # The quantile and the share missed, five standard deviations: 6e-7 each.
     slope = (curve.beta(alpha - 1e-4) - curve.beta(alpha + 1e-4)) / 2e-4
     beta = curve.beta(alpha)

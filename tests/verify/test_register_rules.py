@@ -34,7 +34,7 @@ def missing(statement: Statement) -> list[str]:
         sample = SAMPLES.get(statement.name, (1, 1, 1))[0] > 0
         if not (statement.slip or narrower or sample or "paper" in settings or READING in statement.domain):
             result.append(
-                "nothing that tells its defect: no slip, reading, setting, drawn point or narrower correction"
+                "nothing that tells its defect: no slip, reading, setting, random point or narrower correction"
             )
     return result
 

@@ -540,7 +540,7 @@ def _laplace(bound: Bound, size: int = 20_000) -> dict[str, Case]:
         return rng.laplace(size=size) + 1.0, rng.laplace(size=size)
 
     return audits(
-        bound, known={f"Laplace noise, epsilon 1, asked at 0.5, {size:,} outputs": (draw, _LAPLACE)}
+        bound, known={f"Laplace noise of epsilon 1, delta at 0.5, {size:,} outputs": (draw, _LAPLACE)}
     )
 
 

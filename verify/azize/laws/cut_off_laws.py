@@ -114,7 +114,7 @@ def worst_point(data: Family, keep: float) -> tuple[float, float, float]:
 
 
 def fall_by_draws(data: Family, keep: float, parts: int = 40) -> Replication:
-    """Drawn samples, the farthest removed: how far t^2 of a single point that remains falls, with the spread over the samples."""
+    """Random samples, the farthest removed: how far t^2 of a single point that remains falls, with the spread over the samples."""
     point, law = worst_point(data, keep)[0], law_of(data)
     rng, falls = np.random.default_rng(5), []
     for _ in range(parts):

@@ -74,14 +74,14 @@ def mean_share(references: int, d: int, distance: float) -> float:
     return float(root * shrink * length * hyp1f1(0.5, d / 2 + 1, -(length**2) / 2))
 
 
-def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -> Number:
+def random_share(law: str, d: int, references: int, distance: float, draw: int) -> Number:
     """The ratio mu / sqrt(m*) with centred estimated moments, mean over sampled reference sets; Sigma = I, which any other Sigma is turned into.
 
     The target is typical of the law, at this distance; of sets there are 200, or as many as 4 million numbers make.
 
-    >>> share = drawn_share("Gaussian", 5, 10_000, 5.0, 0)
+    >>> share = random_share("Gaussian", 5, 10_000, 5.0, 0)
     >>> round(share.value, 3), share.route
-    (1.0, 'mean of 80 drawn reference sets (seed 0)')
+    (1.0, 'mean of 80 random reference sets (seed 0)')
     """
     rng = np.random.default_rng(draw)
     target = LAWS[law](rng, (d,))
@@ -90,7 +90,7 @@ def drawn_share(law: str, d: int, references: int, distance: float, draw: int) -
     centre, inverse = score_matrix(LAWS[law](rng, (sets, references, d)), True, 0.0)
     weights = np.einsum("rij,rj->ri", inverse, target - centre)
     mean = float(effective(weights, target, np.eye(d), 1).mean()) / float(np.sqrt(distance))
-    return Number(mean, route=f"mean of {sets} drawn reference sets (seed {draw})")
+    return Number(mean, route=f"mean of {sets} random reference sets (seed {draw})")
 
 
 def step_problem(

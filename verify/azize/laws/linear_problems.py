@@ -57,7 +57,7 @@ def linear_problem(data: str, kinds: int, spread: float, draw: int) -> LinearPro
     """A named case of `verify.azize.laws.cases`, or `kinds` random kinds of coordinates; their sd differ by up to exp(2 spread).
     >>> linear_problem("uniform-corner", 1, 0.0, 0).t.round(3).tolist()
     [1.732, -1.732]
-    >>> linear_problem("drawn", 3, 1.0, 0).share.size
+    >>> linear_problem("random", 3, 1.0, 0).share.size
     3
     """
     if data in NAMED:

@@ -68,7 +68,7 @@ def by_closed_form(data: str, p: float, df: float, t: float, q: float) -> Replic
 def subsample_error(
     n: int, data: str, p: float, df: float, t: float, rho: float, factor: float = 1.0
 ) -> tuple[float, float]:
-    """The largest error of the four moments of W_n, times n; H1 is the mixture of "drawn" and "not drawn"."""
+    """The largest error of the four moments of W_n, times n; H1 is the mixture of "sampled" and "not sampled"."""
     central, skewness = _moments(data, p, df)
     k = round(rho * n)
     size = k / rho  # not n: at a size that rho does not divide, the lemma's n is k / rho

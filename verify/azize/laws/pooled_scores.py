@@ -199,7 +199,7 @@ def aimed_gaussian(n: int, **at: Any) -> GaussianTradeOff:
     return azize.mean_tradeoff(result.m_scal**2 / result.m_targ)
 
 
-def is_told(data: str, p: float, share: float, aimed: float, truth: float, tau: float) -> bool:
+def is_visible(data: str, p: float, share: float, aimed: float, truth: float, tau: float) -> bool:
     """A claimed advantage near 0 has no scale; of a large advantage nothing is left to see."""
     if not 0.02 <= p <= 0.98:
         return False

@@ -85,7 +85,7 @@ def logistic_problem(theta_1: float, theta_2: float, agrees_1: bool, agrees_2: b
 @lru_cache(maxsize=512)
 def problem_of(name: str, kinds: int = 1, root: float = 1.0, draw: int = 0) -> Problem:
     """The problem of that name, or a random problem."""
-    return (PROBLEMS | BLOCKS)[name] if name != "drawn" else random_problem(kinds, root, draw)
+    return (PROBLEMS | BLOCKS)[name] if name != "random" else random_problem(kinds, root, draw)
 
 
 @lru_cache(maxsize=256)

@@ -40,9 +40,9 @@ def roots_of(**at: float) -> tuple[float, float]:
     return float(mu[np.arange(len(mu)), pick].mean()), float(mu.max(axis=1).mean())
 
 
-def drawn(draw: int, problems: int = 1, **_: Any) -> str:
+def random(draw: int, problems: int = 1, **_: Any) -> str:
     """What the numbers are: exact given what was sampled, and no expectation over it."""
-    how = "of drawn candidates and references" if problems == 1 else f"mean of {problems} drawn problems"
+    how = "of random candidates and references" if problems == 1 else f"mean of {problems} random problems"
     return f"exact moments, {how} (seed {draw})"
 
 
@@ -67,7 +67,7 @@ def easiest(reading: str = EASIEST, rare: float = 0.1, **at: Any) -> rf.Number |
     """The same of the easiest candidate; of real records, of the easiest that is not picked."""
     if reading == REAL:
         return max(of_records(**at)[1][1:], key=lambda one: one.value)
-    return rarity_curve(rare) if reading == ATTACKED else rf.Number(roots_of(**at)[1], route=drawn(**at))
+    return rarity_curve(rare) if reading == ATTACKED else rf.Number(roots_of(**at)[1], route=random(**at))
 
 
 def by_games(reading: str, rare: float, **at: Any) -> rf.Replication:
@@ -92,7 +92,7 @@ def by_games(reading: str, rare: float, **at: Any) -> rf.Replication:
 def in_tolerances(which: int, **at: Any) -> rf.Number:
     """The picked (0) or the easiest (1) candidate's sqrt(m*) as a share of the latter, or in probits where that is above 1."""
     roots = roots_of(**at)
-    return rf.Number(roots[which] / min(1.0, roots[1]), route=drawn(**at))
+    return rf.Number(roots[which] / min(1.0, roots[1]), route=random(**at))
 
 
 PROBLEM = ("C0", "law", "d", "mean", "count", "references", "draw", "problems")

@@ -86,14 +86,14 @@ NOISE = rf.Statement(
 NOISE = replace(NOISE, control=rf.Control(NOISE.points[4].at, 0.05))
 
 
-def drawn_rows(n: int, rho: float) -> int:
+def sampled_rows(n: int, rho: float) -> int:
     """How many of n rows are sampled; their share is what the formulas take, and tends to rho."""
     return max(1, round(rho * n))
 
 
 def formula(printed: bool, n: int, rho: float, **at: Any) -> AbstractTradeOff:
     """The printed or the corrected curve."""
-    rows = drawn_rows(n, rho)
+    rows = sampled_rows(n, rho)
     m = leakage(MeanProblem.of(at), rows, n) * rows / n  # of the mean of all n rows
     curve = azize.subsampled_tradeoff_printed if printed else azize.subsampled_tradeoff_corrected
     return curve(m, rows / n)
@@ -101,7 +101,7 @@ def formula(printed: bool, n: int, rho: float, **at: Any) -> AbstractTradeOff:
 
 def subsampled(n: int, rho: float, **at: Any) -> MixtureTradeOff:
     """The optimal curve of the mean of rows sampled without replacement."""
-    rows = drawn_rows(n, rho)
+    rows = sampled_rows(n, rho)
     return MixtureTradeOff(mean_tradeoff(MeanProblem.of(at), rows, n), rows / n)
 
 
@@ -140,18 +140,18 @@ SUBSAMPLE = rf.Statement(
 
 def rho_of(n: int, rho: float) -> float:
     """Share of the rows that is sampled."""
-    return drawn_rows(n, rho) / n
+    return sampled_rows(n, rho) / n
 
 
 def leakage_of_all(n: int, rho: float, **at: Any) -> float:
     """m* of the mean of all n rows."""
-    rows = drawn_rows(n, rho)
+    rows = sampled_rows(n, rho)
     return leakage(MeanProblem.of(at), rows, n) * rows / n
 
 
 def advantage_of_subsample(n: int, rho: float, **at: Any) -> rf.Number:
     """The optimal advantage of rows sampled without replacement: theirs where the target is among them, and 0 else."""
-    rows = drawn_rows(n, rho)
+    rows = sampled_rows(n, rho)
     low, high = mean_tradeoff(MeanProblem.of(at), rows, n).advantage_bounds()
     return number((low * rows / n, high * rows / n))
 
@@ -195,7 +195,7 @@ def rate_promised(printed: bool, n: int, rho: float, alpha: float, world: str, *
 
 def rate_of_test(printed: bool, n: int, rho: float, alpha: float, world: str, **at: Any) -> float:
     """Level or power of {l > threshold}, l = log(1 - rho + rho L_k), with the target chosen by a coin, in closed form."""
-    rows = drawn_rows(n, rho)
+    rows = sampled_rows(n, rho)
     rho = rows / n
     over = np.exp(cut(printed, leakage_of_all(n, rho, data="Gaussian", **at), rho, alpha)) - (1 - rho)
     if over <= 0.0:

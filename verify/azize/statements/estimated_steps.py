@@ -10,11 +10,11 @@ from mipsim.referee.replication import ahead
 from verify import real_gradients
 from verify.azize.laws.estimated_moments import (
     LAWS,
-    drawn_share,
     effective,
     epoch_power,
     epoch_scores,
     mean_share,
+    random_share,
     score_matrix,
     step_scores,
 )
@@ -152,8 +152,8 @@ CORRECTED = rf.Statement(
     ),
 )  # fmt: skip
 
-DRAWN = rf.Statement(
-    name="azize-alg-4-estimated-drawn",
+RANDOM = rf.Statement(
+    name="azize-alg-4-estimated-random",
     says="From n_r/d = 512 on and for b m* >= 1/2, the reference sets that are sampled (8 to 200 of them, by a seed) from independent, scaled coordinates of the laws "
     "skewed (exponential) and heavy-tailed (Student, 5 df) keep sqrt(m*) to 1% in their mean.",
     source="Azize and Basu, algorithm 4",
@@ -166,7 +166,7 @@ DRAWN = rf.Statement(
         "draw": rf.Whole(0, 10**6),
     },
     claimed=lambda: 1.0,
-    truth=lambda law, d, distance, ratio, draw: drawn_share(law, d, ratio * d, distance, draw),
+    truth=lambda law, d, distance, ratio, draw: random_share(law, d, ratio * d, distance, draw),
     points=[{"law": law, "d": 5, "distance": 5.0, "ratio": 512, "draw": draw} for law in list(LAWS)[1:] for draw in (0, 1)],
     control=rf.Control({"law": list(LAWS)[1], "d": 5, "distance": 5.0, "ratio": 512, "draw": 0}),
     quote=PROVABLY,
@@ -175,5 +175,5 @@ DRAWN = rf.Statement(
     derivation="Steps (1) to (4) of azize-alg-4-estimated-corrected, for the limit; what is left of it at n_r/d = 512 is computed from sampled reference sets.",
 )  # fmt: skip
 
-STATEMENTS = (PRINTED, CORRECTED, DRAWN)
+STATEMENTS = (PRINTED, CORRECTED, RANDOM)
 """Printed, and with the conditions under which the estimates are as good as the moments."""

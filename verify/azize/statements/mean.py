@@ -274,5 +274,5 @@ STATEMENTS = (
 """Printed and corrected, side by side."""
 
 SAMPLES = {item.name: (4, 4, 50) if item.corrects else (0, 0, 0) for item in STATEMENTS}
-"""Drawn points at quick, standard and full, each ten exact laws. How many of the printed statements' points are irregular would be
+"""Random points at quick, standard and full, each ten exact laws. How many of the printed statements' points are irregular would be
 the share of counterexamples among the laws that are listed here, and no share of the data that the theorem is about."""

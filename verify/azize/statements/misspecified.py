@@ -19,7 +19,7 @@ from verify.azize.laws.pooled_scores import (
     aimed_gaussian,
     formula,
     formula_of_the_appendix,
-    is_told,
+    is_visible,
     pooled,
     score_advantage,
 )
@@ -74,7 +74,7 @@ THEOREM = rf.Statement(
     source="Azize & Basu, theorem 4.3",
     kind=rf.Limit("n", sizes=SIZES, unit="advantage"),
     domain=_DOMAIN | {"reading": rf.Choice(BEST, ZERO, ONE_SIDED, MIDPOINT)},
-    where=is_told,
+    where=is_visible,
     claimed=formula,
     truth=advantage,
     points=[
@@ -106,7 +106,7 @@ def has_a_score(
 ) -> bool:
     """Whether the table's score is no less than others that are judged; a negative number is no score."""
     at = (data, p, share, aimed, truth, tau)
-    return is_told(*at) and (reading == ENTERS or pooled(aim(*at), SIZES[0]).m_scal >= 0.05)
+    return is_visible(*at) and (reading == ENTERS or pooled(aim(*at), SIZES[0]).m_scal >= 0.05)
 
 
 TABLE = rf.Statement(
@@ -188,7 +188,7 @@ STATEMENTS = (
         source="Azize & Basu, theorem 4.3",
         kind=rf.Limit("n", sizes=SIZES),
         domain=_DOMAIN,
-        where=is_told,
+        where=is_visible,
         claimed=aimed_gaussian,
         truth=lambda n, **at: BetterSide(pooled(aim(**at), n)),
         points=[rf.Point(at, name) for name, at in _AIMS.items()],
@@ -209,7 +209,7 @@ STATEMENTS = (
         source="Azize & Basu, appendix C.6",
         kind=THEOREM.kind,
         domain=_DOMAIN,
-        where=is_told,
+        where=is_visible,
         claimed=formula_of_the_appendix,
         truth=lambda n, **at: advantage(n, BEST, **at),
         points=[rf.Point(at, name) for name, at in _AIMS.items()],

@@ -19,7 +19,7 @@ from verify.azize.laws.linear_problems import (
 )
 from verify.azize.laws.normal_sums import NormalCurve
 
-DRAWN = "drawn"
+RANDOM = "random"
 RARE = "two rare coordinates"  # D_j = Bernoulli(.2/n) and Bernoulli(.3/n), where the target is (1, 1); elsewhere it is the mean of N(0, 1)
 COUNTS, ONES, ORIGIN = np.array([0.2, 0.3]), np.ones(2), np.zeros(2)
 LARGE = tuple(10**7 * 8**k for k in range(6))
@@ -57,7 +57,7 @@ def scalar_product(n: int, data: str, reference: str, **at: float) -> NormalCurv
 
 
 def rare_by_games(data: str) -> rf.Replication:
-    """Drawn counts of ones."""
+    """Random counts of ones."""
     assert data == RARE
     covariance, scalar = sampled_scores(200, COUNTS / 200, ONES, ORIGIN)
     return ahead(scalar, covariance, "scalar product less covariance attack")
@@ -66,7 +66,7 @@ def rare_by_games(data: str) -> rf.Replication:
 PROBLEM = ("tau", "kinds", "spread", "draw")
 _REST = {"kinds": 1, "spread": 0.0, "draw": 0}
 DOMAIN = {
-    "data": rf.Choice(*NAMED, DRAWN),
+    "data": rf.Choice(*NAMED, RANDOM),
     "tau": rf.Real(0.01, inf, log=True, hunt_to=20.0),
     "kinds": rf.Whole(1, 6),
     "spread": rf.Real(0.0, 2.0),
@@ -107,7 +107,7 @@ PRINTED = rf.Statement(
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE),
-    domain=DOMAIN | {"data": rf.Choice(*NAMED, DRAWN, RARE), "reference": rf.Choice(*REFERENCES, "random")},
+    domain=DOMAIN | {"data": rf.Choice(*NAMED, RANDOM, RARE), "reference": rf.Choice(*REFERENCES, "random")},
     where=visible,
     claimed=covariance_attack,
     truth=scalar_product,

@@ -25,7 +25,7 @@ from verify.azize.laws.z_problems import (
     revealing_power,
 )
 
-DRAWN, TYPICAL, GROWING = "drawn", "median, typical target", "least squares, p = n/2 in one regression"
+RANDOM, TYPICAL, GROWING = "random", "median, typical target", "least squares, p = n/2 in one regression"
 READINGS = {
     "V the derivative of E psi, as printed": "printed",
     "V minus the derivative of E psi": "printed, V reversed",
@@ -85,7 +85,7 @@ def by_games(reading: str, **at: Any) -> rf.Draws | rf.Replication:
     return by_literal_columns(problem_at(**at), READINGS[reading])
 
 
-SIGNED = ("median, skewed", "least squares, slope not 0", DRAWN)
+SIGNED = ("median, skewed", "least squares, slope not 0", RANDOM)
 """Problems in which the sign of V changes the printed score's curve: theta0 is subtracted in both readings."""
 _REST = {"kinds": 1, "root": 1.0, "draw": 0}
 DOMAIN = {
@@ -116,7 +116,7 @@ PRINTED = rf.Statement(
     "(1/2n)||I(x*) - theta0||^2_{V^-1} is the covariance attack: asymptotically the likelihood ratio, whose curve is g_sqrt(m), m = (1/n) I' Sigma^-1 I.",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=sizes, floor=LEAST_RATE),
-    domain={"reading": rf.Choice(*READINGS), "problem": rf.Choice(*PROBLEMS, DRAWN, TYPICAL, GROWING)} | DOMAIN,
+    domain={"reading": rf.Choice(*READINGS), "problem": rf.Choice(*PROBLEMS, RANDOM, TYPICAL, GROWING)} | DOMAIN,
     claimed=claimed,
     truth=truth,
     points=[
@@ -142,7 +142,7 @@ CORRECTED = rf.Statement(
     "(azize-z-estimators-ratio). Targets at evenly spread quantiles of a density instead: some released median is the target's number with FPR 0 and power 1 - e^-tau in the limit.",
     source="Azize and Basu, section 3",
     kind=PRINTED.kind,
-    domain={"reading": rf.Choice("corrected", "ratio"), "problem": rf.Choice(*PROBLEMS, *BLOCKS, DRAWN, TYPICAL)} | DOMAIN,
+    domain={"reading": rf.Choice("corrected", "ratio"), "problem": rf.Choice(*PROBLEMS, *BLOCKS, RANDOM, TYPICAL)} | DOMAIN,
     where=lambda reading, problem: reading == "corrected" or problem in RATIOS,
     claimed=lambda **at: matching(1 - exp(-1.0)) if at["problem"] == TYPICAL else claimed(**at),
     truth=truth,

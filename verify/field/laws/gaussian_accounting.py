@@ -67,7 +67,7 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, neighbours: str) ->
     slope = 1.0 + rate * math.expm1(epsilon)
 
     def above(end: float, shift: float) -> float:
-        """P(output > end) where the record, if it is drawn, adds `shift`."""
+        """P(output > end) where the record, if it is sampled, adds `shift`."""
         return (1.0 - rate) * float(ndtr(-end / sigma)) + rate * float(ndtr((shift - end) / sigma))
 
     def passed(x: float) -> float:

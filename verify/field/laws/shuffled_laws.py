@@ -52,7 +52,7 @@ def by_draws(sigma: float, steps: int, delta: float) -> Replication:
     value, low, _ = (
         math.log(max(x - delta, 1e-300) / min(unlikely, 1.0)) for x in share((largest > c).sum(), epochs)
     )
-    how = f"NumPy, {epochs:,} drawn epochs with the record, seed 3; without it the union bound"
+    how = f"NumPy, {epochs:,} random epochs with the record, seed 3; without it the union bound"
     return Replication(value, low, math.inf, f"epsilon of the event that some batch exceeds {c:g}", how)
 
 

@@ -13,7 +13,7 @@ from verify.izzo.laws.subset_enumeration import half_subsets
 
 Law = np.ndarray
 """P(output | D), a row for each half D in the order of `half_subsets`."""
-DRAWN = "drawn"
+RANDOM = "random"
 
 
 def response_law(n: int, epsilon: float, delta: float) -> Law:
@@ -56,7 +56,7 @@ ALGORITHMS: dict[str, Callable[[int], Law]] = {
 
 def law_of(algorithm: str, n: int, outputs: int, concentration: float, draw: int) -> Law:
     """The law of a named algorithm, or of a sampled algorithm: of that many outputs, of this concentration, with this seed."""
-    return random_law(n, outputs, concentration, draw) if algorithm == DRAWN else ALGORITHMS[algorithm](n)
+    return random_law(n, outputs, concentration, draw) if algorithm == RANDOM else ALGORITHMS[algorithm](n)
 
 
 SKEWED = np.array([0.1, 0.2, 0.4, 0.5, 0.9, 1.4, 2.2, 5.0])
@@ -72,7 +72,7 @@ RECORDS = ("0, 1, ..., n - 1", "0, ..., n - 2 and 1000", "skewed")
 
 def records_of(records: str, n: int, spread: float, draw: int) -> np.ndarray:
     """Up to eight records: named ones, or log-normal ones of this spread, with this seed."""
-    if records == DRAWN:
+    if records == RANDOM:
         return np.exp(spread * np.random.default_rng(draw).standard_normal(n))
     return (
         SKEWED[:n]
@@ -123,7 +123,7 @@ OUTPUTS: dict[str, Callable[[int], np.ndarray]] = {
 
 def outputs_of(algorithm: str, n: int, tail: float, draw: int) -> np.ndarray:
     """The outputs of a named algorithm, or sampled ones: Cauchy numbers to the power `tail`, from nearly equal to very different."""
-    if algorithm != DRAWN:
+    if algorithm != RANDOM:
         return OUTPUTS[algorithm](n)
     sample = np.random.default_rng(draw).standard_cauchy(len(half_subsets(n)))
     return np.sign(sample) * np.abs(sample) ** tail

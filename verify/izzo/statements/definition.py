@@ -8,8 +8,8 @@ from mipsim import referee as rf
 from verify.izzo.laws.algorithms import (
     ALGORITHMS,
     CHANNEL,
-    DRAWN,
     ITSELF,
+    RANDOM,
     RELABELLED,
     channel_of,
     law_of,
@@ -24,7 +24,7 @@ HALF = rf.Quote(
 )
 SIZES = (2, 4, 6, 8)
 FINITE = {
-    "algorithm": rf.Choice(*ALGORITHMS, DRAWN),
+    "algorithm": rf.Choice(*ALGORITHMS, RANDOM),
     # Every half is enumerated, and every attack on at most 8 outputs.
     "n": rf.Whole(2, np.inf, hunt_to=10),
     "target": rf.Whole(0, np.inf, hunt_to=9),
@@ -66,7 +66,7 @@ PROPOSITION_2 = rf.Statement(
     kind=rf.Equality(1e-9, unit="accuracy"),
     domain=FINITE
     | {
-        "algorithm": rf.Choice(*ALGORITHMS, DRAWN, NOISY),
+        "algorithm": rf.Choice(*ALGORITHMS, RANDOM, NOISY),
         "scale": rf.Real(0.05, 50.0, log=True),
         "attack": rf.Choice(BEST, STATED),
     },

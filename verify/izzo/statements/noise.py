@@ -12,7 +12,7 @@ from mipsim import referee as rf
 from mipsim.theory import izzo
 from sims.izzo_games import CASE, scale_of
 from verify.izzo.checks.second_routes import corollary_10_again, two_output_draws
-from verify.izzo.laws.algorithms import DRAWN, OUTPUTS, central_moment, outputs_of
+from verify.izzo.laws.algorithms import OUTPUTS, RANDOM, central_moment, outputs_of
 from verify.izzo.laws.laws_with_moments import WORST, tail
 from verify.izzo.laws.subset_laplace import laplace_eta
 from verify.izzo.laws.subset_shift import planar_shift_eta
@@ -23,7 +23,7 @@ UNIT = "times the promised eta"
 ABOUT = "About {:.4g} by quadrature, whose error is an estimate."
 DOMAIN = {
     # The others have outputs on the line, where the law of the output with its noise is known in closed form.
-    "algorithm": rf.Choice(EVERY, *OUTPUTS, DRAWN),
+    "algorithm": rf.Choice(EVERY, *OUTPUTS, RANDOM),
     "n": rf.Whole(2, np.inf, hunt_to=8),
     "tail": rf.Real(0.0, np.inf, hunt_to=5),
     "draw": rf.Whole(0, 10**6),
@@ -135,7 +135,7 @@ COROLLARY_10 = rf.Statement(
     says=_SAYS + "r ~ Laplace((6.16/eta)^(1 + 2/M)), is eta-MIP in every dimension.",
     source="Izzo et al., corollary 10",
     kind=rf.Bound(unit=UNIT),
-    domain=DOMAIN | {"algorithm": rf.Choice(SIDES, *OUTPUTS, DRAWN, PLAYED), "d": _DIMENSION},
+    domain=DOMAIN | {"algorithm": rf.Choice(SIDES, *OUTPUTS, RANDOM, PLAYED), "d": _DIMENSION},
     # Games draw every coordinate; on the line n records have a half.
     where=lambda algorithm, n, d: d <= 64 if algorithm == PLAYED else n % 2 == 0,
     claimed=lambda algorithm, eta: izzo.mip_tradeoff(eta) if algorithm == PLAYED else 1.0,

@@ -6,8 +6,8 @@ from mipsim import referee as rf
 from mipsim.theory import izzo
 from verify.izzo.checks.second_routes import algorithm_1_runs
 from verify.izzo.laws.algorithms import (
-    DRAWN,
     MEMBER,
+    RANDOM,
     RECORDS,
     STATISTICS,
     algorithm_of,
@@ -70,7 +70,7 @@ ALGORITHM_1 = rf.Statement(
     # B grows without bound: the paper claims no guarantee for finite B. A single dimension, where corollary 10 itself holds. |.|^M is meant,
     # printed without the modulus, so that an odd M may give sigma = 0.
     domain={
-        "records": rf.Choice(*RECORDS, DRAWN),
+        "records": rf.Choice(*RECORDS, RANDOM),
         "statistic": rf.Choice(MEMBER, *STATISTICS, EVERY),
         "n": rf.Whole(2, np.inf, hunt_to=8),
         "spread": rf.Real(0.1, 3.0),

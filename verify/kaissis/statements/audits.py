@@ -18,7 +18,7 @@ from verify.kaissis.statements.lemmas import dimensions, points, positive
 _Z = (-3.7, -1.6, 0.5, 2.0)
 
 
-def _drawn(mu2: float, d: int, **_: Any) -> AbstractTradeOff:
+def _random(mu2: float, d: int, **_: Any) -> AbstractTradeOff:
     return kaissis.gaussian_tradeoff(mu2, d)
 
 
@@ -30,7 +30,7 @@ AUDIT = rf.Statement(
     source="Kaissis et al., figures 3b and 3c",
     kind=rf.Equality(EXACT, unit="probit"),
     domain={"mu2": MU, "d": dimensions(1, 1000), "z": Z},
-    where=in_sight(_drawn),
+    where=in_sight(_random),
     defer_where=True,
     claimed=lambda mu2, d, z: probit(kaissis.gaussian_tradeoff(mu2, d), z),
     truth=lambda mu2, d, z: of_norm(d, mu2, "j", z),
@@ -84,7 +84,7 @@ RECORDS = rf.Statement(
         "mu2": MU,
         "z": Z,
     },
-    where=lambda mu2, z: in_sight(_drawn)(mu2=mu2, d=1, z=z),
+    where=lambda mu2, z: in_sight(_random)(mu2=mu2, d=1, z=z),
     defer_where=True,
     claimed=lambda mu2, z: -probit(kaissis.gaussian_tradeoff(mu2, 1), z),
     truth=by_records,

@@ -141,7 +141,7 @@ FIGURE = (300, 6.0)
 """D, and L of 150 steps with Delta/sigma = 1/5."""
 
 
-def drawn_curve(part: str, alpha: float) -> rf.Number:
+def random_curve(part: str, alpha: float) -> rf.Number:
     """Figure 2a's j or jinv of the Gaussian mechanism."""
     probit, text = at_once(part, alpha, *FIGURE), probits(EQUATION_7, alpha, *FIGURE)
     short = abs(probit - probits(SHORT, alpha, *FIGURE))
@@ -167,7 +167,7 @@ FIGURE_2A = rf.Statement(
     kind=rf.Equality(0.01, unit="FNR"),
     domain={"part": PART, "alpha": rf.Real(1e-4, 1 - 1e-4)},
     claimed=lambda alpha: float(ndtr(probits(EQUATION_7, alpha, *FIGURE))),
-    truth=drawn_curve,
+    truth=random_curve,
     points=[
         rf.Point(single, setting="paper")
         for single in points(part=("j", "jinv"), alpha=(1e-4, 1e-3, 0.05, 0.3, 0.7, 0.95, 0.999))

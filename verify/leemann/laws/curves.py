@@ -169,7 +169,7 @@ def discrete_curve(law: np.ndarray, n: int, target: int) -> SampledTradeOff:
 
 
 @lru_cache(maxsize=64)
-def drawn_target_curve(d: int, n: int) -> ExactTradeOff:
+def random_target_curve(d: int, n: int) -> ExactTradeOff:
     """Gaussian gradients and a target sampled from their law, which the attacker sees: the stochastic composition over K ~ chi2_d.
 
     The log ratio of (output, target) is d/2 log(n/(n-1)) + T/2 with T a quadratic form of two independent normals in each
@@ -179,7 +179,7 @@ def drawn_target_curve(d: int, n: int) -> ExactTradeOff:
 
     `d`: dimension, >= 1; `n`: rows, >= 2.
 
-    >>> round(drawn_target_curve(650, 500).beta(0.1), 3)
+    >>> round(random_target_curve(650, 500).beta(0.1), 3)
     0.556
     """
     root = whole("n", n, 2) ** 0.5
@@ -194,7 +194,7 @@ CELLS, LEVELS = 2500, 200
 
 
 class FewDimensionsTradeOff(AbstractTradeOff):
-    """The same as `drawn_target_curve` for few dimensions and rows, conditioned on K ~ chi2_d.
+    """The same as `random_target_curve` for few dimensions and rows, conditioned on K ~ chi2_d.
 
     Given K the test (log ratio) > c is |m - t|^2 < (n - 1)(K - 2c)/n: out n |m - t|^2 is chi2_d(nK), in n^2/(n - 1) times it is
     chi2_d((n - 1)K). In a cell of K the probability lies between those of the least bound with the largest noncentrality and the other way

@@ -113,7 +113,7 @@ FAMILIES: dict[str, tuple[tuple[AbstractTradeOff, ...], tuple[float, ...]]] = {
 }
 
 
-def drawn_family(targets: int, draw: int) -> tuple[list[AbstractTradeOff], list[float]]:
+def random_family(targets: int, draw: int) -> tuple[list[AbstractTradeOff], list[float]]:
     """Random curves of four sorts, including curves with a jump at 0, and random weights."""
     rng = np.random.default_rng(draw)
 
@@ -135,7 +135,7 @@ def min_plus(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return total
 
 
-def drawn_polygons(targets: int, draw: int) -> np.ndarray:
+def random_polygons(targets: int, draw: int) -> np.ndarray:
     """Random convex polygons in whole numbers, some of them with a jump at 0 or reaching 0 early."""
     rng = np.random.default_rng(draw)
     grid = int(rng.integers(3, 30))

@@ -13,15 +13,15 @@ from verify.leemann.laws.curves import (
     LineTradeOff,
     NoisySumTradeOff,
     discrete_curve,
-    drawn_target_curve,
     exponential_curve,
     lattice_curve,
+    random_target_curve,
 )
 from verify.leemann.laws.problems import ATOMS_OWN, atoms_curve
 from verify.leemann.statements import quotes
 
 EXPONENTIAL, LATTICE = "Exponential(1)", "Bernoulli(0.3), target on the lattice"
-DISCRETE = "a drawn law on 0, 1, ..., target on them"
+DISCRETE = "a random law on 0, 1, ..., target on them"
 NOISY = "+-C with noise, C^2 the variance"
 COSET, BETWEEN = "atoms at -1 and 1, target an odd number", "atoms at -1 and 1, target 0, on another coset"
 ATOMS, INDEPENDENT = "atoms at 0, 1, sqrt 2, d = n/2", "continuous, rationally independent"
@@ -45,7 +45,7 @@ def sizes(gradients: str, rare: float) -> tuple[int, ...]:
     )
 
 
-def drawn_law(values: int, rare: float, draw: int) -> tuple[np.ndarray, float, float]:
+def random_law(values: int, rare: float, draw: int) -> tuple[np.ndarray, float, float]:
     """Masses of 0, 1, ..., the odd ones `rare` together, so that a sum's parity may tell; mean and variance."""
     law, at = np.random.default_rng(draw).uniform(0.1, 1.0, values), np.arange(values)
     for odd, share in ((0, 1.0 - rare), (1, rare)):
@@ -54,7 +54,7 @@ def drawn_law(values: int, rare: float, draw: int) -> tuple[np.ndarray, float, f
     return law, mean, float(law @ (at - mean) ** 2)
 
 
-def _drawn_target(n: int, leakage: float, mean: float, variance: float) -> int:
+def _random_target(n: int, leakage: float, mean: float, variance: float) -> int:
     return round(mean + (variance * leakage * n) ** 0.5)
 
 
@@ -73,8 +73,8 @@ def promised(
     if gradients == NOISY:  # clipped, of variance C^2: n_eff is attained. Noise of the sum: C sqrt(n) / 2.
         return leemann.step_tradeoff(1, 1.25 * n, leakage * n)
     if gradients == DISCRETE:
-        _, mean, variance = drawn_law(values, rare, draw)
-        return LineTradeOff(n, (_drawn_target(n, leakage, mean, variance) - mean) ** 2 / variance)
+        _, mean, variance = random_law(values, rare, draw)
+        return LineTradeOff(n, (_random_target(n, leakage, mean, variance) - mean) ** 2 / variance)
     if gradients == LATTICE:
         return LineTradeOff(n, (_lattice_target(n, leakage) - 0.3) ** 2 / 0.21)
     return LineTradeOff(n, leakage * n)
@@ -107,8 +107,8 @@ def attained(
     if gradients == NOISY:
         return NoisySumTradeOff(n, 2.0 / n**0.5, target=(leakage * n) ** 0.5)
     if gradients == DISCRETE:
-        law, mean, variance = drawn_law(values, rare, draw)
-        return discrete_curve(law, n, _drawn_target(n, leakage, mean, variance))
+        law, mean, variance = random_law(values, rare, draw)
+        return discrete_curve(law, n, _random_target(n, leakage, mean, variance))
     if gradients == LATTICE:
         return lattice_curve(n, 0.3, _lattice_target(n, leakage))
     return exponential_curve(n, 1.0 + (leakage * n) ** 0.5)
@@ -193,14 +193,14 @@ def rows_of(ratio: float, n: int) -> tuple[int, int]:
     return max(1, round(ratio * n)), n
 
 
-def drawn_curve(d: int, n: int) -> AbstractTradeOff:
+def random_curve(d: int, n: int) -> AbstractTradeOff:
     """The curve of sampled targets, by whichever law is known."""
-    return drawn_target_curve(d, n) if d >= 50 else FewDimensionsTradeOff(d, n)
+    return random_target_curve(d, n) if d >= 50 else FewDimensionsTradeOff(d, n)
 
 
 _FIGURE_2 = [(d / n, n) for d, n in ((650, 500), (2580, 1970), (1026, 790))]
 
-DRAWN = rf.Statement(
+RANDOM = rf.Statement(
     name="leemann-K-equals-d",
     uses=("leemann-thm-5.1",),
     says="With K = d equation 8 is the trade-off of targets sampled from Gaussian gradients (judged from d = 50 on, and from d = 5 on for up to 12 rows).",
@@ -214,7 +214,7 @@ DRAWN = rf.Statement(
     where=lambda ratio, n: leemann.step_mu(*rows_of(ratio, n), rows_of(ratio, n)[0]) >= 0.01
     and (rows_of(ratio, n)[0] >= 50 or (rows_of(ratio, n)[0] >= 5 and n <= 12)),
     claimed=lambda ratio, n: leemann.step_tradeoff(*rows_of(ratio, n), rows_of(ratio, n)[0]),
-    truth=lambda ratio, n: drawn_curve(*rows_of(ratio, n)),
+    truth=lambda ratio, n: random_curve(*rows_of(ratio, n)),
     points=[
         *(rf.Point({"ratio": ratio, "n": n}, f"d = {round(ratio * n)}, n = {n}", "paper") for ratio, n in _FIGURE_2),
         *rf.rows({}, "ratio n", (0.5, 10), (1.0, 100), (1.0, 50), (3.0, 40), (10.0, 12)),
@@ -229,7 +229,7 @@ DRAWN = rf.Statement(
     second_route=lambda ratio, n: sampled_targets(*rows_of(ratio, n)),
 )  # fmt: skip
 
-DRAWN_CORRECTED = DRAWN.corrected(
+RANDOM_CORRECTED = RANDOM.corrected(
     uses=("leemann-thm-5.1-corrected", "leemann-cor-5.1-corrected"),
     says="As d and n grow and d/n tends to a positive number, without noise, the trade-off of targets sampled from Gaussian gradients tends "
     "to equation 8 with K = d. At finite n and d that is no bound: 31% to 50% of the targets have K > d, and the curve of sampled ones falls "
@@ -253,6 +253,6 @@ DRAWN_CORRECTED = DRAWN.corrected(
     ),
 )
 
-STATEMENTS = (GUARANTEE, GUARANTEE_CORRECTED, DRAWN, DRAWN_CORRECTED)
+STATEMENTS = (GUARANTEE, GUARANTEE_CORRECTED, RANDOM, RANDOM_CORRECTED)
 SAMPLES = {item.name: (0, 0, 0) for item in STATEMENTS} | {GUARANTEE_CORRECTED.name: (2, 6, 24)}
 """Limits, and an equality of which the paper says itself that small sizes are approximated."""

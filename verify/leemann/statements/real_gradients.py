@@ -11,7 +11,7 @@ from verify.leemann.checks.real_p_values import Attacked
 from verify.leemann.statements import quotes
 
 ESTIMATED = "moments estimated from reference gradients, shrunk as Ledoit and Wolf do"
-KNOWN = "moments of the law that the records are drawn from"
+KNOWN = "moments of the law that the records are sampled from"
 TOLERANCE = 0.1
 """Probits: where p <= .01 is reported, the FPR is then between .0076 and .0130."""
 LEAST_ROWS = 1000

@@ -6,9 +6,9 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.tradeoff import stochastic_composition
-from verify.leemann.laws.problems import FAMILIES, drawn_family, drawn_polygons, min_plus
+from verify.leemann.laws.problems import FAMILIES, min_plus, random_family, random_polygons
 
-DRAWN, WHOLE = "drawn", "polygons in whole numbers"
+RANDOM, WHOLE = "random", "polygons in whole numbers"
 
 ALPHA = np.unique(np.concatenate([[0.0, 1.0], np.geomspace(1e-12, 0.1, 400), np.linspace(0, 1, 801)]))
 LEAST = 1e-30
@@ -18,8 +18,8 @@ LEAST = 1e-30
 def fault(curves: str, targets: int, draw: int, line: float = 1.0) -> rf.Number:
     """How far the composed curve is from convex, non-increasing, at most line x (1 - alpha) and continuous at 0."""
     if curves == WHOLE:
-        return whole_fault(drawn_polygons(targets, draw))
-    members, weights = drawn_family(targets, draw) if curves == DRAWN else FAMILIES[curves]
+        return whole_fault(random_polygons(targets, draw))
+    members, weights = random_family(targets, draw) if curves == RANDOM else FAMILIES[curves]
     composed = stochastic_composition(members, weights)
     # The optimum over all splits is at most that of the split that gives each curve the same rate.
     start = float(sum(w * c.beta(0.0) for c, w in zip(members, weights, strict=True)))
@@ -69,15 +69,15 @@ THEOREM_4_1 = rf.Statement(
     source="Leemann et al., theorem 4.1",
     kind=rf.Equality(1e-7, unit="FNR"),
     domain={
-        "curves": rf.Choice(DRAWN, WHOLE, *FAMILIES),
+        "curves": rf.Choice(RANDOM, WHOLE, *FAMILIES),
         "targets": rf.Whole(1, np.inf, hunt_to=8),
         "draw": rf.Whole(0, 10**6),
     },
     # The named families are what they are.
-    where=lambda curves, targets, draw: curves in (DRAWN, WHOLE) or (targets, draw) == (2, 0),
+    where=lambda curves, targets, draw: curves in (RANDOM, WHOLE) or (targets, draw) == (2, 0),
     claimed=lambda: 0.0,
     truth=fault,
-    points=[{"curves": name} | _NAMED for name in (*FAMILIES, DRAWN, WHOLE)],
+    points=[{"curves": name} | _NAMED for name in (*FAMILIES, RANDOM, WHOLE)],
     control=rf.Control(
         {"curves": "Gaussian"} | _NAMED, shift=-0.03, truth=lambda factor, **at: fault(**at, line=factor)
     ),

@@ -49,7 +49,7 @@ REMARK_5_1 = rf.Statement(
 )
 
 
-def mu_of_a_drawn_k(components: str, p: float, deviation: float, d: int, power: float, away: float) -> float:
+def mu_of_a_random_k(components: str, p: float, deviation: float, d: int, power: float, away: float) -> float:
     """Equation 9 over sqrt(d/n), n = d^power, at a K so many standard deviations from d."""
     k = max(0.5 * d, d + away * (d * (kurtosis(components, p, deviation) - 1.0)) ** 0.5)
     return leemann.step_mu(d, d**power, k) / (d / d**power) ** 0.5
@@ -68,7 +68,7 @@ REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
         "away": rf.Real(-3.0, 3.0),  # K in standard deviations from d
     },
     claimed=lambda: 1.0,
-    truth=mu_of_a_drawn_k,
+    truth=mu_of_a_random_k,
     points=[at for law in _COMPONENTS for at in rf.grid(law, power=(0.6, 1.0, 1.5), away=(-3.0, 3.0))],
     control=rf.Control({"components": "uniform", "power": 1.0, "away": 3.0} | _HALF),
     derivation=(
