@@ -93,6 +93,6 @@ def _caption(whitened: np.ndarray) -> str:
     return (
         "After Azize & Basu (2025), Fig. 1, a sketch; no games. An attack aimed at z_targ keeps the share |cos θ| of the optimal "
         "√m*, with θ the angle between z* − μ and z_targ − μ after correction by the covariance: "
-        f"cos θ = {cosine:.2f} in (b), where the same two vectors as drawn in (a) have cosine {plain:.2f}. "
+        f"cos θ = {cosine:.2f} in (b), where the same two vectors as shown in (a) have cosine {plain:.2f}. "
         "Ellipses: points of equal leakage score."
     )

@@ -80,6 +80,6 @@ def _caption(request: Request) -> str:
         f"exact likelihood ratio. Solid: {request.games:,} games in each world per curve, seed {request.seed}"
         f". Shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and all nine curves. "
         f"Dashed: theory: (a) theorem 3.1, (b) theorem 4.1, (c) the mixture {mixture}, as the target is "
-        f"among the rows drawn with probability ρ. Dotted in (c): theorem 4.2 as printed, {printed}. "
+        f"among the rows sampled with probability ρ. Dotted in (c): theorem 4.2 as printed, {printed}. "
         "The games lie on the mixture, not on the printed curve; the two agree only at ρ = 1."
     )

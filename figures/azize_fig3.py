@@ -188,7 +188,7 @@ def _caption(request: Request, victims: dict[str, Victim]) -> str:
     ridges = ", ".join(f"{v.ridge[0]:.2g} (weight {v.ridge[1]:.3f})" for v in victims.values())
     return (
         "After Azize & Basu (2025), Fig. 3: attacks on the mean of n gradients of a network at the start of its training (linear; three "
-        "convolutions, of which the last layer is attacked), drawn with replacement from the training images. Targets: largest, middle and "
+        "convolutions, of which the last layer is attacked), sampled with replacement from the training images. Targets: largest, middle and "
         "least Mahalanobis score of algorithm 3. Mean and covariance from 1,000 other images, shrunk as Ledoit and Wolf do since 1,000 < d: "
         f"ridge {ridges}. Solid: covariance attack; dashed: scalar product. (a), (c): one step on a batch of {BATCH}; {request.games:,} games "
         f"in each world per curve, seed {request.seed}. (b), (d): area against n: played at {', '.join(f'{n:,}' for n in MEANS)} (filled marks), by the normal "

@@ -199,7 +199,7 @@ def _left_out(missing: dict[str, tuple[str, ...]]) -> str:
     ]
     if not text:
         return ""
-    return f" Not drawn: {'; '.join(text)}. What is not drawn has the code of panel a, tested on small stand-ins."
+    return f" Not plotted: {'; '.join(text)}. What is not plotted has the code of panel a, tested on small stand-ins."
 
 
 def _reported(task: Task) -> str:

@@ -20,9 +20,9 @@ def draw(request: Request) -> tuple[Path, ...]:
 
     def words(panels: list[leemann_models.Panel]) -> str:
         return (
-            f"After Leemann et al. (2023), Fig. 2b: one step on the gradients of the last layer at n drawn records, {style.unbroken('τ = 0')}, no clipping. "
+            f"After Leemann et al. (2023), Fig. 2b: one step on the gradients of the last layer at n sampled records, {style.unbroken('τ = 0')}, no clipping. "
             f"{leemann_models.models(panels)}GLiR by p-values, with F and n where algorithm 1 prints F⁻¹, which has no value at S > 1, and n - 1; the target "
-            f"is drawn anew in each game. (a) as the authors draw it: mean and standard deviation of the five models. (b) to (d): each model. Solid: games in each world per model, seed {request.seed}; areas: {leemann_models.areas(panels)}. Shaded: "
+            f"is sampled anew in each game. (a) as the authors draw it: mean and standard deviation of the five models. (b) to (d): each model. Solid: games in each world per model, seed {request.seed}; areas: {leemann_models.areas(panels)}. Shaded: "
             f"{roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and models. Dotted: μ = {leemann_models.MU} (area 0.790), which takes K = d. "
             f"{leemann_models.bounds(panels)}"
         )

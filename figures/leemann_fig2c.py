@@ -22,9 +22,9 @@ def draw(request: Request) -> tuple[Path, ...]:
         # The variance of an area A is at most A (1 - A) / games (Birnbaum & Klose, 1957).
         error = ceil(500.0 / min(item.games for item in panels) ** 0.5) / 1000.0
         return (
-            f"After Leemann et al. (2023), Fig. 2c: {STEPS} steps of training of the last layer at rate {RATE:g} (the paper states none), each on the same n drawn "
+            f"After Leemann et al. (2023), Fig. 2c: {STEPS} steps of training of the last layer at rate {RATE:g} (the paper states none), each on the same n sampled "
             f"records, {style.unbroken('τ = 0')}, no clipping; the log p-values of GLiR, with F and n where algorithm 1 prints F⁻¹, which has no value at S > 1, and n - 1, "
-            f"are added. {leemann_models.models(panels)}The mean is followed from step to step by {FOLLOWED:,} of the background. The target is drawn anew "
+            f"are added. {leemann_models.models(panels)}The mean is followed from step to step by {FOLLOWED:,} of the background. The target is sampled anew "
             f"in each game. (a) as the authors draw it: mean and standard deviation of the five models. (b) to (d): each model. Solid: played curves of five models, seed {request.seed}; their areas, with the games in each world for each{few}: {leemann_models.areas(panels)}; "
             f"no area has a standard error above {error:g}. Shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and models. Dotted: μ = {leemann_models.MU} sqrt({STEPS}) for independent steps with K = d; these steps are on the same "
             f"records, which the paper too gives as the reason why its attacks gain little. {leemann_models.bounds(panels)}"

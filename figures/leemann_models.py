@@ -189,5 +189,5 @@ def bounds(panels: list[Panel]) -> str:
     return (
         f"The outputs' gradients add up to zero, so that gradients vary along {ranks} axes, not d: p-values are those of as many degrees of freedom, and dashed is "
         f"theorem 5.1 for one step with d = K = that rank. Location-30 has fewer background gradients ({location.background:,}) than axes: "
-        f"along the others the covariance is what the shrinkage adds; and of so few records a target that is drawn anew is among the n by chance in {met:.0%} of the games."
+        f"along the others the covariance is what the shrinkage adds; and of so few records a target that is sampled anew is among the n by chance in {met:.0%} of the games."
     )

@@ -88,8 +88,8 @@ def test_bars_of_two_threat_models(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "CIFAR-10, (1, 10⁻⁵): ResNet-9",
         "0.300 ± 0.016 (DPTM), 0.400 ± 0.016 (RTM); the paper has 0.67 (DPTM) and 0.81 (RTM)",
         "80 steps",
-        "Not drawn: b (SNLI, BERT; the paper has 0.78 (DPTM) and 0.80 (RTM)), since the data directory lacks snli_1.0.zip; c (ImageNet, ResNet-18",
-        "lacks Imagenet32_train_npz.zip and Imagenet32_val_npz.zip. What is not drawn has the code of panel a",
+        "Not plotted: b (SNLI, BERT; the paper has 0.78 (DPTM) and 0.80 (RTM)), since the data directory lacks snli_1.0.zip; c (ImageNet, ResNet-18",
+        "lacks Imagenet32_train_npz.zip and Imagenet32_val_npz.zip. What is not plotted has the code of panel a",
     ):
         assert stated in caption
     epsilon = kaissis_utility.promised_epsilon(noises["RTM"], 0.05, 80, 1e-5)
@@ -157,7 +157,7 @@ def test_the_panels_whose_data_are_there(there: str, tmp_path: Path, monkeypatch
     ) == ("b" in there)
     assert ("ImageNet, (10, 10⁻⁶): ResNet-9" in caption) == ("c" in there)
     assert ("in the place of ResNet-18" in caption) == ("c" in there)
-    assert ("Not drawn" in caption) == (there != "bc")
+    assert ("Not plotted" in caption) == (there != "bc")
     assert {float(row["accuracy"]) > 0.3 for row in rows if row["data"] == "SNLI"} <= {True}
 
 
