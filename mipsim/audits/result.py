@@ -276,7 +276,7 @@ class Audit(Printed):
             lines.append(("eta", f"at least {down(self.eta_lower_bound)}"))
         if self.curve is not None:
             lines += [
-                (f"TPR at {fpr:g}", f"[{down(low)}, {up(high)}]; these intervals hold together")
+                (f"TPR at FPR {fpr:g}", f"[{down(low)}, {up(high)}]; these intervals hold together")
                 for fpr, low, high in self.tpr_intervals()
             ]
             low, high = self.curve.auc_interval()
