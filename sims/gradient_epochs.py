@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, cast
 
 import equinox as eqx
@@ -15,7 +16,7 @@ from jaxtyping import Array
 
 import mipsim as mi
 from mipsim import data
-from mipsim.engine.checkpoint import write_counts
+from mipsim.engine.checkpoint import read_counts
 from mipsim.engine.executors import Recipe
 from mipsim.engine.options import Options
 from mipsim.engine.run import Column, Run
@@ -133,9 +134,9 @@ EPOCH_STUDIES = tuple(
 
 
 class SameDraws(mi.AbstractGame):
-    """Games that differ in their targets alone, with the same draws: "out" they have the same release, which is made once."""
+    """Trainings that differ in their targets alone, with the same draws: they are the same until the target's batch, and "out" to the end."""
 
-    mechanism: mi.AbstractMechanism
+    mechanism: Any  # a `Descent`
     game: mi.FixedTarget  # any of them
     targets: np.ndarray  # of all, shape (m, 1)
 
@@ -146,19 +147,11 @@ class SameDraws(mi.AbstractGame):
     def play(self, key: Array, member: Any) -> tuple[Array, Any]:
         targets = jnp.asarray(self.targets)
 
-        def release(target: Array) -> Any:
-            return eqx.tree_at(lambda game: game.target, self.game, target).play(key, member)[1]
+        def records(target: Array) -> tuple[Array, Array]:
+            return eqx.tree_at(lambda game: game.target, self.game, target).records(key, member)
 
-        def add(i: Array, made: Any) -> Any:
-            return jax.tree.map(lambda all, own: all.at[i].set(own), made, release(targets[i]))
-
-        blank = jax.tree.map(
-            lambda leaf: jnp.zeros((len(targets), *leaf.shape), leaf.dtype),
-            jax.eval_shape(release, targets[0]),
-        )
-        made = jax.lax.fori_loop(0, jnp.where(member, len(targets), 1), add, blank)
-        which = jnp.where(member, jnp.arange(len(targets)), 0)
-        return targets, jax.tree.map(lambda all: all[which], made)
+        key_release, made = jax.vmap(records, out_axes=(None, 0))(targets)
+        return targets, self.mechanism.releases_of(key_release, made)
 
 
 class OfTarget(mi.AbstractAttack):
@@ -172,40 +165,43 @@ class OfTarget(mi.AbstractAttack):
         return self.attack.score(target[self.place], own)
 
 
-def counts_together(
-    built: list[tuple[mi.FixedTarget, mi.AbstractAttack]], games: int, seed: int, progress: bool = False
-) -> list[mi.Histogram]:
-    """What `mi.play` counts for each of the games and attacks, which differ in target and attack alone: each release is made once.
-    `built`: the games with their attacks; `games`: in each world; `seed`: of all of them, whose draws are the same in any
-    case; `progress`: show a bar.
-    """
-    targets = np.unique([game.target for game, _ in built], axis=0)
-    places = [int(np.flatnonzero((targets == game.target).all(axis=1))[0]) for game, _ in built]
-    attacks = tuple(OfTarget(attack, place) for (_, attack), place in zip(built, places, strict=True))
-    some = built[0][0]
-    recipe = Recipe(SameDraws(some.mechanism, some, targets), attacks, "literal", stacked=True)  # pyright: ignore[reportArgumentType]
-    columns = [Column(game, attack) for game, attack in built]
-    return Run(Options.checked(games, seed, progress=progress), recipe.sampler(), columns, recipe).play()
-
-
 def play_together(
     victim: str, games: int, seed: int, folder: str | os.PathLike[str], progress: bool = False
 ) -> None:
-    """Store the counts of the epoch studies of a victim as `sims.runner.run` would, of those that have none yet.
-    `victim`: its name; `games`: in each world; `progress`: show a bar. They are stored at the end: what is interrupted begins
-    anew. Raises DataError where its data are missing; OSError if they cannot be written.
+    """Store the counts of the epoch studies of a victim as `sims.runner.run` would, chunk by chunk: what is interrupted goes on from them.
+    `victim`: its name; `games`: in each world, where fewer are stored; `progress`: show a bar. Raises DataError where its
+    data are missing; ValueError if what is stored is corrupt or of another run; OSError if they cannot be written.
     """
     names = {name_of(victim, target, attack, "epoch") for target in TARGETS for attack in ATTACKS}
     studies = [study for study in EPOCH_STUDIES if study.name in names]
-    # What is stored is never written over: it may hold more games.
-    paths = {study.name: store_path(study, seed, folder) for study in studies}
-    missing = [study for study in studies if not paths[study.name].exists()]
-    if not missing:
+    behind = [
+        (study, path, held)
+        for study in studies
+        if (held := _games(path := store_path(study, seed, folder))) < games
+    ]
+    if not behind:
         return
+    Path(folder).mkdir(parents=True, exist_ok=True)
     with storing_in(folder):
-        built = [cast("tuple[mi.FixedTarget, mi.AbstractAttack]", study.build()) for study in missing]
-    together = counts_together(built, games, seed, progress)
-    for study, counts in zip(missing, together, strict=True):
-        path = paths[study.name]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_counts(path, **vars(counts))
+        columns = [(Column(*study.build(), checkpoint=path), held) for study, path, held in behind]
+    # An interruption between two files leaves some of them a chunk behind: they catch up first.
+    for level in sorted({*(held for _, held in columns), games})[1:]:
+        _play(
+            [column for column, held in columns if held < level],
+            Options.checked(level, seed, progress=progress),
+        )
+
+
+def _play(columns: list[Column], options: Options) -> None:
+    """What `mi.play` counts for each of the games and attacks, which differ in target and attack alone, with the same draws."""
+    games = [cast(mi.FixedTarget, column.game) for column in columns]
+    targets = np.unique([game.target for game in games], axis=0)
+    places = [int(np.flatnonzero((targets == game.target).all(axis=1))[0]) for game in games]
+    attacks = tuple(OfTarget(column.attack, place) for column, place in zip(columns, places, strict=True))
+    recipe = Recipe(SameDraws(games[0].mechanism, games[0], targets), attacks, "literal", stacked=True)
+    Run(options, recipe.sampler(), columns, recipe).play()
+
+
+def _games(path: Path) -> int:
+    """How many games of each world a file holds."""
+    return read_counts(path)["manifest"].get("games", 0) if path.exists() else 0

@@ -32,7 +32,7 @@ class Options:
     progress: bool  # whether to show a bar
     workers: int | None  # threads, or shards in flight on an executor; None for what suits the machine
     devices: Sequence[Device]  # where to play
-    checkpoint: Path | None  # the file of a run of a single column, or None
+    checkpoint: Path | None  # the file of a run of a single attack, or None
     # what the manifest says of the part that this run is of a larger run, or None
     shard: dict[str, Any] | None
     executor: Any  # where shards are played, or None for this process

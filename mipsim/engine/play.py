@@ -109,7 +109,9 @@ def play(
     with exact_scope():
         check_shapes(check_game(game), known, fidelity)
     recipe = Recipe(game, (known,), fidelity)
-    (counts,) = Run(options, recipe.sampler(), [Column(game, known)], recipe).play()
+    (counts,) = Run(
+        options, recipe.sampler(), [Column(game, known, checkpoint=options.checkpoint)], recipe
+    ).play()
     return counts
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ class Column:
     game: AbstractGame
     attack: AbstractAttack
     also: tuple[tuple[str, Any], ...] = ()
+    # the file of its counts, or None; those of a run hold the same number of games
+    checkpoint: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -58,17 +61,17 @@ class Run:
         options, columns = self.options, self.columns
         sampler = self._sized()
         workers = options.threads if options.executor is not None else self._workers(sampler)
-        stored = stored_counts(options.checkpoint)
-        self._announce(sampler, stored)
+        stored = [stored_counts(column.checkpoint) for column in columns]
+        self._announce(sampler, stored[0])
         placed = self._thresholds(sampler, stored)
         edges = [own for own, _ in placed]
         begun = [
             Histogram(
                 **resume(
-                    options.checkpoint, stored, own, self._manifest(sampler, column, own, text), options.games
+                    column.checkpoint, held, own, self._manifest(sampler, column, own, text), options.games
                 )
             )
-            for column, (own, text) in zip(columns, placed, strict=True)
+            for column, held, (own, text) in zip(columns, stored, placed, strict=True)
         ]
         until, looks = options.until, () if options.until is None else options.until.looks(options.games)
         counting, workers, how = self._counting(sampler, edges, workers)
@@ -95,8 +98,9 @@ class Run:
                 of = f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
                 _refuse_nan(more, columns, of, sampler, (options.seed, GAMES, range(begin, end)))
                 counts, begin, done = counts + more, end, end - first
-                if options.checkpoint is not None:
-                    store(options.checkpoint, vars(self._added(begun[0], counts[:, 0], done)))
+                for i, column in enumerate(columns):
+                    if column.checkpoint is not None:
+                        store(column.checkpoint, vars(self._added(begun[i], counts[:, i], done)))
                 advance(done)
                 if decided():
                     break
@@ -185,19 +189,19 @@ class Run:
         return manifest if options.shard is None else manifest | {"shard": options.shard}
 
     def _thresholds(
-        self, sampler: AbstractSampler, stored: dict[str, Any] | None
+        self, sampler: AbstractSampler, stored: Sequence[dict[str, Any] | None]
     ) -> list[tuple[np.ndarray, dict[str, Any]]]:
         """The thresholds of every column, and what its manifest says of how they were placed.
 
-        They are those that were given; those of the checkpoint, if a pilot placed them, whatever its rule was then; else the
+        They are those that were given; those of the checkpoints, if a pilot placed them, whatever its rule was then; else the
         pilot is played and places them. Its games are the same for every seed: runs of different seeds can be added.
         """
         options, columns = self.options, self.columns
         if options.edges is not None:
             return [(options.edges, dict(options.source))] * len(columns)
-        text = {} if stored is None else stored["manifest"].get("edges", {})
-        if stored is not None and text.get("source") == "pilot":
-            return [(stored["edges"], text)]
+        held = [(own["edges"], own["manifest"].get("edges", {})) for own in stored if own is not None]
+        if len(held) == len(columns) and all(text.get("source") == "pilot" for _, text in held):
+            return held
         # A pilot is short: a single device plays it.
         counter = Counter(sampler, [np.zeros(1)] * len(columns), 0, PILOT)
         wanted, sample = pilot_games(columns[0].game, sampler), []

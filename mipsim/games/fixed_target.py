@@ -55,12 +55,23 @@ class FixedTarget(AbstractMembershipGame):
         check_game_records(self.mechanism, data, self.target)
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:
+        return jnp.asarray(self.target), self.mechanism.release(*self.records(key, member))
+
+    def records(self, key: PRNGKeyArray, member: Member) -> tuple[PRNGKeyArray, Float[Array, "n d"]]:
+        """What a round gives to the mechanism: a key, and the records.
+
+        Examples:
+            >>> import jax, mipsim as mi
+            >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3, 0.6]), n=10, target=[9.0, 9.0])
+            >>> records = [game.records(jax.random.key(0), member)[1] for member in (False, True)]
+            >>> print((records[0] != records[1]).sum(axis=0))  # the target replaces a single record
+            [1 1]
+        """
         key_rows, key_place, key_release = jax.random.split(key, 3)
         records = self.data.sample(key_rows, self.n)
         place = jax.random.randint(key_place, (), 0, self.n)
         entered = member & (jnp.arange(self.n) == place)  # chosen row by row: the records need not be stored
-        records = jnp.where(entered[:, None], self.target, records)
-        return jnp.asarray(self.target), self.mechanism.release(key_release, records)
+        return key_release, jnp.where(entered[:, None], self.target, records)
 
     def exact_round(self) -> Round | None:
         draw = self.mechanism.exact_draw()

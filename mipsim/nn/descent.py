@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -22,6 +23,8 @@ from mipsim.nn.network import PARTS, Network, Parameters
 from mipsim.nn.private import SAMPLING, checked_clipping, longest_batch, mean_gradient, noisy
 
 RELEASES = ("steps", "parameters")
+_IN_CACHE = 8
+"""Images whose passes through convolutions fit a processor's cache: a step of 64 at once takes 1.5 times as long."""
 
 
 class Steps(NamedTuple):
@@ -129,46 +132,92 @@ class Descent(AbstractMechanism):
         return result
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n 1"]) -> Any:
-        key_batches, key_noise = jax.random.split(key)
         rows = jnp.asarray(records)[:, 0].astype(jnp.int32)
-        x, y = jnp.asarray(self.x), jnp.asarray(self.y)
-        start = jax.tree.map(jnp.asarray, self.start)
-        n, size, deviation = rows.shape[0], float(self.batch), 0.0
         # With smaller batches automatic differentiation takes less time.
-        if self.numbers_retained(n) is not None:
+        if self.numbers_retained(rows.shape[0]) is not None:
+            x, y = jnp.asarray(self.x), jnp.asarray(self.y)
             play = partial(_linear_steps, self.steps, self.rate)
             if jax.default_backend() == "cpu":
                 play = sequential_vmap(play)
             # The residuals before the first step are those of the data set: computed once for all games that are played together.
-            first = self.network.flat(start)
+            first = self.network.flat(jax.tree.map(jnp.asarray, self.start))
             features = x.reshape(len(x), -1)
             last, seen = play(rows, features, y, first, _residuals(first, features, y))
             return seen if self.releases == "steps" else last
-        if self.noise_multiplier:
-            deviation = self.noise_multiplier * self.clip / size
+        return self._steps(key, rows.shape[0], partial(self._step, rows))
 
-        def step(vector: Array, now: tuple[Array, Array]) -> tuple[Array, Steps | None]:
-            at, batch = now
-            places, retained = self._poisson_batch(batch, n) if self.sampling == "poisson" else (batch, None)
-            chosen = rows[places]
-            mean = mean_gradient(
-                self.network,
-                start,
-                vector,
-                x[chosen],
-                y[chosen],
-                included=retained,
-                size=size,
-                clip=self.clip,
-                part=self.part,
-            )
-            mean = noisy(jax.random.fold_in(key_noise, at), mean, deviation)
-            seen = Steps(vector, mean) if self.releases == "steps" else None
-            return vector - jnp.asarray(self.rate, vector.dtype) * mean, seen
+    def releases_of(self, key: PRNGKeyArray, records: Float[Array, "m n 1"]) -> Any:
+        """What `release` makes of each of m sets of records with the same key, first axis m: a step that is the same for all is
+        taken once.
 
-        first = self.network.flat(start, self.part)
-        last, seen = jax.lax.scan(step, first, (jnp.arange(self.steps), self._batches(key_batches, n)))
+        Args:
+            key: of every release.
+            records: the sets.
+
+        Examples:
+            >>> from mipsim.nn import linear
+            >>> network, x, y = linear((1,), 1), np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 3.0])
+            >>> descent = Descent(network, network.start(0), x, y, batch=1, steps=2, rate=0.1)
+            >>> records = jnp.array([[[0.0], [1.0]], [[0.0], [2.0]]])  # the second differs
+            >>> both = descent.releases_of(jax.random.key(0), records)
+            >>> bool((both.gradients[1] == descent.release(jax.random.key(0), records[1]).gradients).all())
+            True
+        """
+        rows = jnp.asarray(records)[:, :, 0].astype(jnp.int32)
+        m, n = rows.shape
+        if self.numbers_retained(n) is not None:
+            return jax.lax.map(partial(self.release, key), records)
+
+        def step(key_noise: PRNGKeyArray, vectors: Array, now: tuple[Array, Array]) -> Any:
+            def add(i: Array, made: Any) -> Any:
+                own = self._step(rows[i], key_noise, vectors[i], now)
+                return jax.tree.map(lambda all, leaf: all.at[i].set(leaf), made, own)
+
+            taken = rows[:, self._places(now[1], n)[0]]
+            same = jnp.all(taken == taken[0]) & jnp.all(vectors == vectors[0])
+            shapes = jax.eval_shape(self._step, rows[0], key_noise, vectors[0], now)
+            blank = jax.tree.map(lambda leaf: jnp.zeros((m, *leaf.shape), leaf.dtype), shapes)
+            made = jax.lax.fori_loop(0, jnp.where(same, 1, m), add, blank)
+            which = jnp.where(same, 0, jnp.arange(m))
+            return jax.tree.map(lambda leaf: leaf[which], made)
+
+        seen = self._steps(key, n, step, m)
+        return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 1, 0), seen) if self.releases == "steps" else seen
+
+    def _steps(self, key: PRNGKeyArray, n: int, step: Callable[..., Any], copies: int | None = None) -> Any:
+        """What a training on n records releases; `copies` of it step together."""
+        key_batches, key_noise = jax.random.split(key)
+        first = self.network.flat(jax.tree.map(jnp.asarray, self.start), self.part)
+        if copies is not None:
+            first = jnp.broadcast_to(first, (copies, first.size))
+        batches = jnp.arange(self.steps), self._batches(key_batches, n)
+        last, seen = jax.lax.scan(partial(step, key_noise), first, batches)
         return last if seen is None else seen
+
+    def _step(
+        self, rows: Array, key_noise: PRNGKeyArray, vector: Array, now: tuple[Array, Array]
+    ) -> tuple[Array, Steps | None]:
+        """The parameters after a step on a batch of these rows of the data set, and what is seen of it."""
+        at, batch = now
+        places, retained = self._places(batch, rows.shape[0])
+        chosen, size = rows[places], float(self.batch)
+        images = self.network.kind == "convolutional" and jax.default_backend() == "cpu"
+        mean = mean_gradient(
+            self.network,
+            jax.tree.map(jnp.asarray, self.start),
+            vector,
+            jnp.asarray(self.x)[chosen],
+            jnp.asarray(self.y)[chosen],
+            included=retained,
+            size=size,
+            clip=self.clip,
+            part=self.part,
+            together=_IN_CACHE if images else None,
+        )
+        deviation = self.noise_multiplier * self.clip / size if self.noise_multiplier else 0.0
+        mean = noisy(jax.random.fold_in(key_noise, at), mean, deviation)
+        seen = Steps(vector, mean) if self.releases == "steps" else None
+        return vector - jnp.asarray(self.rate, vector.dtype) * mean, seen
 
     @property
     def _is_plain_linear(self) -> bool:
@@ -192,9 +241,11 @@ class Descent(AbstractMechanism):
         passes = jax.lax.map(lambda single: jax.random.permutation(single, n)[: each * self.batch], keys)
         return passes.reshape(-1, self.batch)[: self.steps]
 
-    def _poisson_batch(self, key: PRNGKeyArray, n: int) -> tuple[Array, Array]:
-        """(places of the records that are included by their coins, then others; which are included)."""
-        coins = jax.random.uniform(key, (n,)) < self.batch / n
+    def _places(self, batch: Array, n: int) -> tuple[Array, Array | None]:
+        """(places of the records of a step's batch, then others; which are included, None = all)."""
+        if self.sampling != "poisson":
+            return batch, None
+        coins = jax.random.uniform(batch, (n,)) < self.batch / n
         places = jnp.nonzero(coins, size=longest_batch(n, self.batch), fill_value=0)[0]
         return places, jnp.arange(places.size) < coins.sum()
 

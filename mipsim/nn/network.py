@@ -17,7 +17,7 @@ from mipsim._compiled import prepare
 from mipsim._extras import optional
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import choice, whole
-from mipsim.nn.convolution import convolution, halved
+from mipsim.nn.convolution import convolution, quick_convolved, quick_halved
 from mipsim.nn.residual import residual_layers
 
 Parameters = dict[str, dict[str, Any]]
@@ -60,7 +60,7 @@ class Network:
         layers: list[Any] = []
         if self.kind == "convolutional":
             for channels in self.widths:
-                layers += [convolution(channels), linen.relu, halved]
+                layers += [convolution(channels, quick_convolved), linen.relu, quick_halved]
             layers.append(_flat)
         elif self.kind == "residual":
             layers += residual_layers(self.widths)

@@ -55,6 +55,8 @@ def mean_gradient(
     part: str = "trained",  # as in `per_example_gradients`
     # bytes that the gradients of single examples, with the passes that make them, may take at once where they are clipped
     memory: int = MEMORY,
+    # examples that pass through the network at once where nothing is clipped; None = all
+    together: int | None = None,
     # where it is positive, x has shape (b, views, ...), and the loss of an example is the mean over its views
     views: int = 0,
 ) -> Float[Array, " D"]:
@@ -73,8 +75,8 @@ def mean_gradient(
         by_view = network.losses({**parameters, **now}, flat, jnp.repeat(labels, each))
         return by_view.reshape(-1, each).mean(axis=1)
 
-    if clip == math.inf:
-        return jax.grad(lambda now: weights @ losses(restore(now), x, y))(vector) * scale
+    def plain_sum(inputs: Array, labels: Array, own: Array) -> Array:
+        return jax.grad(lambda now: own @ losses(restore(now), inputs, labels))(vector)
 
     def loss(now: Parameters, inputs: Array, label: Array) -> Array:
         return losses(now, inputs[None], label[None])[0]
@@ -91,10 +93,14 @@ def mean_gradient(
             tree.unflatten([jnp.tensordot(shares, leaf, 1, precision="highest") for leaf in leaves])
         )[0]
 
-    # In parts of equal size, the last filled up with examples of weight 0: as many as there is memory for.
-    parts = -(-count // max(1, memory // (each * example_bytes(network, part))))
+    if clip == math.inf:
+        sum_of, most = plain_sum, together or count
+    else:
+        sum_of, most = clipped_sum, max(1, memory // (each * example_bytes(network, part)))
+    # In parts of equal size, the last filled up with examples of weight 0.
+    parts = -(-count // most)
     if parts == 1:
-        return clipped_sum(x, y, weights) * scale
+        return sum_of(x, y, weights) * scale
     size_of_part = -(-count // parts)
 
     def in_parts(rows: Array) -> Array:
@@ -104,7 +110,7 @@ def mean_gradient(
     def add(total: Array, rows: tuple[Array, Array, Array]) -> tuple[Array, None]:
         # What only fills up a Poisson batch is not computed.
         some = jnp.any(rows[2] > 0)
-        return jax.lax.cond(some, lambda: total + clipped_sum(*rows), lambda: total), None
+        return jax.lax.cond(some, lambda: total + sum_of(*rows), lambda: total), None
 
     rows = in_parts(jnp.asarray(x)), in_parts(jnp.asarray(y)), in_parts(weights)
     added, _ = jax.lax.scan(add, jnp.zeros_like(vector), rows)

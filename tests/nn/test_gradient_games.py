@@ -1,10 +1,12 @@
 """Games on the gradients of a network at real records: a single number for each record gives the law of the game on all of its coordinates."""
 
+import itertools
 import os
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 import mipsim as mi
 from mipsim import data, nn
+from mipsim.engine import checkpoint, run
 from sims import gradient_epochs, runner
 from sims.gradient_epochs import EPOCH_STUDIES, AtRecord, epoch_game
 from sims.gradients import ATTACKS, TARGETS, VICTIMS, Victim, attacked, victim
@@ -181,7 +184,9 @@ def test_known_vectors_give_the_scores_of_gradients_written_out(attack: str, of_
 def test_games_played_together_are_stored_as_games_played_alone(
     of_digits: Victim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counts, thresholds and manifests of each study are those of a run of its own, which goes on from them; another target's counts differ."""
+    """Counts, thresholds and manifests of each study are those of a run of its own, which goes on from them; another target's counts differ.
+    A run that is stopped goes on to the same.
+    """
     of = attacked(digits(), convolutions=False, part="trained", references=200)
     monkeypatch.setattr(gradient_epochs, "of", lambda _: of)
     monkeypatch.setitem(VICTIMS, "fashion", lambda: of_digits)
@@ -199,6 +204,29 @@ def test_games_played_together_are_stored_as_games_played_alone(
         assert alone.manifest == stored.manifest
         assert runner.run(study, 20, 3, tmp_path).games == 20
     assert not np.array_equal(together[0].inside, together[2].inside)
+    writes, store = itertools.count(), run.store
+
+    def stops(path: Path, counts: dict[str, Any]) -> None:
+        if next(writes) == 8:  # six of no games, two of twelve
+            raise KeyboardInterrupt
+        store(path, counts)
+
+    again = tmp_path / "again"
+    with monkeypatch.context() as change:
+        change.setattr(run, "store", stops)
+        change.setattr(checkpoint, "store", stops)
+        with pytest.raises(KeyboardInterrupt):
+            gradient_epochs.play_together("fashion", 12, 3, again)
+    held = [mi.Histogram.load(runner.store_path(study, 3, again)).games for study in studies]
+    assert held == [12, 12, 0, 0, 0, 0], "stopped between two files"
+    gradient_epochs.play_together("fashion", 20, 3, again)
+    for study in studies[::3]:
+        resumed, alone = (
+            mi.Histogram.load(runner.store_path(study, 3, place)) for place in (again, tmp_path)
+        )
+        assert (resumed.out == alone.out).all()
+        assert (resumed.inside == alone.inside).all()
+        assert resumed.manifest == alone.manifest
     first, *others = (runner.store_path(study, 3, tmp_path) for study in studies)
     first.unlink()
     before = [path.read_bytes() for path in others]

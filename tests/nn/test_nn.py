@@ -17,7 +17,7 @@ import pytest
 
 from mipsim import nn
 from mipsim._precision import exact_scope, fixed_key
-from mipsim.nn import training
+from mipsim.nn import convolution, training
 from mipsim.nn.gradients import example_bytes
 
 RNG = np.random.default_rng(20_230_601)
@@ -264,6 +264,38 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     path.write_bytes(retained[:100])
     with pytest.raises(ValueError, match="no whole checkpoint"):
         nn.train(**arguments, epochs=3)
+
+
+def test_quick_convolutions_have_the_gradients_of_automatic_differentiation() -> None:
+    """Images with many equal pixels, all together and by themselves; largest pixels that do not share a gradient are seen, or a kernel 3% off."""
+    images = jnp.round(IMAGES)
+    kernel = jnp.asarray(RNG.normal(size=(3, 3, 3, 2)), jnp.float32)
+
+    def gradients(product: Any, half: Any, off: float = 1.0) -> list[np.ndarray]:
+        def total(image: Any, kernel: Any) -> Any:
+            halves = half(image)
+            return jnp.sum(product(halves, kernel) ** 2) + jnp.sum(halves**3)
+
+        by_both = jax.grad(total, (0, 1))
+        single = jax.vmap(lambda image: by_both(image[None], off * kernel))
+        return [np.asarray(leaf) for leaf in (*by_both(images, off * kernel), *single(images))]
+
+    expected = gradients(convolution.convolved, convolution.halved)
+    quick = gradients(convolution.quick_convolved, convolution.quick_halved)
+    alone = jax.custom_vjp(convolution.halved)
+    alone.defvjp(
+        lambda x: (convolution.halved(x), x),
+        lambda x, g: ((x == (up := lambda a: a.repeat(2, 1).repeat(2, 2))(convolution.halved(x))) * up(g),),
+    )
+    controls = (
+        gradients(convolution.convolved, alone),
+        gradients(convolution.convolved, convolution.halved, 1.03),
+    )
+    for i, (own, right) in enumerate(zip(quick, expected, strict=True)):
+        scale = np.abs(right).max()
+        np.testing.assert_allclose(own, right, atol=2e-6 * scale)
+        assert np.abs(controls[1][i] - right).max() > 1e-3 * scale
+    assert np.abs(controls[0][0] - expected[0]).max() > 0.1 * np.abs(expected[0]).max()
 
 
 @pytest.mark.evidence
