@@ -1,9 +1,14 @@
 """The pages of the reference: a page for each public package, with every name that it lists, written before each build."""
 
+import contextlib
 import importlib
 import re
+import sys
 from pathlib import Path
 from typing import Any
+
+from sphinx.errors import PycodeError
+from sphinx.pycode import ModuleAnalyzer
 
 TOP = "mipsim"
 """The page of what `import mipsim` offers and no package lists."""
@@ -65,9 +70,19 @@ def escaped(line: str) -> str:
     return re.sub(r"(`[^`]*`)|\|", lambda match: match[1] or r"\|", ended)
 
 
+def _below(name: str) -> list[str]:
+    """What is written below a constant in the module of its package that defines it."""
+    package, _, own = name.rpartition(".")
+    for module in [key for key in sys.modules if key.startswith(f"{package}.")]:
+        with contextlib.suppress(PycodeError):  # compiled
+            if text := ModuleAnalyzer.for_module(module).find_attr_docs().get(("", own)):
+                return text
+    raise ValueError(f"{name} has no docstring: write one below its definition")
+
+
 def escape_all(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Do it to every docstring."""
-    lines[:] = map(escaped, lines)
+    """Do it to every docstring. That of a constant is not its type's."""
+    lines[:] = map(escaped, _below(name) if what == "data" else lines)
 
 
 def _about(module: str) -> str:

@@ -169,7 +169,7 @@ class OrderingComparison(AbstractComparison):
         low, high = self.alpha_range
         means = (
             f"at every FPR from {low:.3g} to {high:.3g}, the first attack {DIFFERS.get(self.kind, 'differs from')} the second by at most "
-            f"{self.tolerance:.4g} probits; wrong with probability at most {self.failure_probability:.3g}. Other FPRs are not covered"
+            f"{self.tolerance:.4g} probits; wrong with probability at most {self.failure_probability:.3g}. Curves are straight between thresholds; other FPRs are not covered"
         )
         return [
             *([("means", means)] if self.verdict == CONFIRMED else []),

@@ -73,6 +73,10 @@ class Run:
             )
             for column, held, (own, text) in zip(columns, stored, placed, strict=True)
         ]
+        if len({counts.games for counts in begun}) > 1:
+            raise ValueError(
+                "checkpoints of one run hold different numbers of games: another process writes them; start it again when that has ended"
+            )
         until, looks = options.until, () if options.until is None else options.until.looks(options.games)
         counting, workers, how = self._counting(sampler, edges, workers)
         counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)

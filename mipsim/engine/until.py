@@ -117,4 +117,4 @@ class Until:
         """What manifests say of it."""
         # By values: what a claim has computed so far would change a description of its parts.
         beta = np.round(self.claim.beta(ndtr(np.linspace(-4.0, 4.0, 17))), 6).tolist()
-        return {**vars(self), "claim": {"claim": str(self.claim), "beta": beta}}
+        return {**vars(self), "claim": {"claim": repr(self.claim), "beta": beta}}

@@ -86,8 +86,9 @@ def _halved_backward(held: tuple[Array, Array], gradient: Array) -> tuple[Array]
     x, result = held
     blocks = _in_blocks(x)
     ties = sum((blocks[:, :, i, :, j] == result).astype(x.dtype) for i in (0, 1) for j in (0, 1))
-    largest, share = (jnp.expand_dims(item, (2, 4)) for item in (result, gradient / ties))
-    return (jnp.where(blocks == largest, share, 0).reshape(x.shape),)
+    others = jnp.where(jnp.isnan(result), result, 0)  # a NaN stays visible
+    largest, share, rest = (jnp.expand_dims(item, (2, 4)) for item in (result, gradient / ties, others))
+    return (jnp.where(blocks == largest, share, rest).reshape(x.shape),)
 
 
 quick_convolved.defvjp(_convolved_forward, _convolved_backward)

@@ -155,6 +155,8 @@ def convolutional(
 ) -> Network:
     """Convolutions of 3 x 3 with ReLU, each followed by the maximum over 2 x 2, and a linear layer.
 
+    Their gradients are written out for reverse mode: `jax.jvp` and `jax.hessian` raise TypeError.
+
     Args:
         inputs: (height, width, channels), divisible by 2 for each convolution.
         channels: of each convolution.

@@ -42,7 +42,7 @@ class Account(Printed):
           TPR at FPR 0.1          [0.7637, 0.7638]
           TPR at FPR 0.01         [0.372, 0.3721]
           TPR at FPR 0.001        [0.1378, 0.1379]
-          least mu of mu-GDP          [2, 2]
+          least mu of mu-GDP      [2, 2]
           assumes                 in each step each record takes part by its own coin
           and                     a release is a sum of clipped contributions and Gaussian noise; all releases are seen, and later steps may use them
     """

@@ -148,5 +148,10 @@ def test_axes_must_be_orthonormal() -> None:
     data = mi.Gaussian(np.zeros(2), np.ones(2))
     with pytest.raises(ValueError, match="axes has columns that are not orthonormal"):
         mi.GLiRPValue(data, 10, np.ones((3, 2)))
+    narrow = mi.GLiRPValue(mi.Gaussian(np.zeros(6), np.ones(6)), 10, axes=[[1.0], [0.0]])
+    with pytest.raises(
+        ValueError, match=r"target has shape \(1,\) along axes; it must have \(6,\), as data has"
+    ):
+        narrow.score(jnp.ones(2), jnp.ones(2))
     with pytest.raises(ValueError, match="axes has 3 columns; their number must divide the 2"):
         mi.GLiRPValue(data, 10, np.eye(3))

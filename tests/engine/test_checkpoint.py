@@ -12,6 +12,9 @@ import pytest
 
 import mipsim as mi
 from mipsim.engine import checkpoint as stored
+from mipsim.engine.executors import Recipe
+from mipsim.engine.options import Options
+from mipsim.engine.run import Column, Run
 from tests.engine.long_run import ATTACK, EDGES, GAME, run
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +46,23 @@ def test_a_longer_run_goes_on_to_the_same_bits(tmp_path, whole, first):
     run(path, first)
     assert mi.Histogram.load(path).games == first
     assert same(run(path, GAMES), whole)
+
+
+def test_checkpoints_of_a_run_hold_the_same_number_of_games(tmp_path: Path) -> None:
+    """Two of other lengths stay as they are: counts of one would be stored with the games of the other."""
+    files = [tmp_path / "a.npz", tmp_path / "b.npz"]
+
+    def played(games: int, *paths: Path) -> None:
+        recipe = Recipe(GAME, (ATTACK,) * len(paths), "literal", stacked=True)
+        columns = [Column(GAME, ATTACK, checkpoint=path) for path in paths]
+        Run(Options.checked(games, 0, edges=EDGES), recipe.sampler(), columns, recipe).play()
+
+    for path, games in zip(files, (200, 100), strict=True):
+        played(games, path)
+    before = [path.read_bytes() for path in files]
+    with pytest.raises(ValueError, match="checkpoints of one run hold different numbers of games"):
+        played(300, *files)
+    assert [path.read_bytes() for path in files] == before
 
 
 @pytest.mark.system

@@ -100,6 +100,7 @@ def test_a_run_that_was_killed_between_two_writes_goes_on_to_the_same_bits(
         played(10**12, checkpoint=path), stopped
     )  # decided: nothing more is played, however many games are allowed
     assert path.stat().st_mtime_ns == written
+    assert stopped.manifest["until"]["claim"]["claim"] == repr(WRONG)
     for other in (None, mi.GaussianTradeOff(1.2), mi.Until(WRONG, kind="ordering")):
         with pytest.raises(ValueError, match="belongs to another run, which differs in until"):
             played(10**6, other, checkpoint=path)

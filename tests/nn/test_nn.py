@@ -296,6 +296,8 @@ def test_quick_convolutions_have_the_gradients_of_automatic_differentiation() ->
         np.testing.assert_allclose(own, right, atol=2e-6 * scale)
         assert np.abs(controls[1][i] - right).max() > 1e-3 * scale
     assert np.abs(controls[0][0] - expected[0]).max() > 0.1 * np.abs(expected[0]).max()
+    unknown = jnp.asarray([jnp.nan, 1.0, 2.0, 3.0]).reshape(1, 2, 2, 1)
+    assert np.isnan(jax.grad(lambda x: convolution.quick_halved(x).sum())(unknown)).all()
 
 
 @pytest.mark.evidence
