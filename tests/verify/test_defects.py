@@ -139,7 +139,7 @@ def printed(name: str) -> list[rf.Point]:
 def test_each_reported_counterexample_shows_the_defect(name: str):
     """Those of the findings, and that of the statement."""
     statement = REGISTER[name]
-    lead, games = printed(name), GAMES.get(name, (100_000,))[0]
+    lead, games = printed(name), GAMES.get(name, (0, 100_000))[1]
     assert lead
     for point in [*lead, *(item for item in statement.points if item.setting == "lead")]:
         at = statement.check(point.at)
