@@ -7,9 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sphinx.errors import PycodeError
-from sphinx.pycode import ModuleAnalyzer
-
 TOP = "mipsim"
 """The page of what `import mipsim` offers and no package lists."""
 PACKAGES = (
@@ -72,6 +69,9 @@ def escaped(line: str) -> str:
 
 def _below(name: str) -> list[str]:
     """What is written below a constant in the module of its package that defines it."""
+    from sphinx.errors import PycodeError  # here, since a test reads this file where Sphinx is not installed
+    from sphinx.pycode import ModuleAnalyzer
+
     package, _, own = name.rpartition(".")
     for module in [key for key in sys.modules if key.startswith(f"{package}.")]:
         with contextlib.suppress(PycodeError):  # compiled

@@ -52,14 +52,14 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
-def how_far(title: str, games: int, first: int, done: int, seconds: float) -> str:
-    """The games done, games per second since there were `first`, and the time left.
+def how_far(title: str, games: int, first: int, done: int, seconds: float, ended: bool = False) -> str:
+    """The games done, games per second since there were `first`, and the time left; where it has ended, the time that it took.
     >>> how_far("literal", 100, 0, 60, 60.0)
     'literal: 60 of 100 games, 1 games/s, 0:40 left'
     """
     rate = (done - first) / max(seconds, 1e-9)
     left = f", {duration((games - done) / rate)} left" if rate else ""
-    return f"{title}: {done:,} of {games:,} games, {rate:,.0f} games/s{left}"
+    return f"{title}: {done:,} of {games:,} games, {rate:,.0f} games/s{f', {duration(seconds)}' if ended else left}"
 
 
 @contextmanager
@@ -84,7 +84,6 @@ def notebook_line(title: str, games: int, done: int) -> Iterator[Callable[[int],
         yield advance
     finally:
         if shown:
-            spent = time.perf_counter() - began
-            text = how_far(title, games, done, finished, spent).partition(" games/s")[0]
             state = "" if finished >= games else "stopped at "
-            place.show(f"{state}{text} games/s, {duration(spent)}")
+            text = how_far(title, games, done, finished, time.perf_counter() - began, ended=True)
+            place.show(f"{state}{text}")

@@ -16,7 +16,6 @@ from jaxtyping import Array
 
 import mipsim as mi
 from mipsim import data
-from mipsim.engine.checkpoint import read_counts
 from mipsim.engine.executors import Recipe
 from mipsim.engine.options import Options
 from mipsim.engine.run import Column, Run
@@ -174,11 +173,9 @@ def play_together(
     """
     names = {name_of(victim, target, attack, "epoch") for target in TARGETS for attack in ATTACKS}
     studies = [study for study in EPOCH_STUDIES if study.name in names]
-    behind = [
-        (study, path, held)
-        for study in studies
-        if (held := _games(path := store_path(study, seed, folder))) < games
-    ]
+    stored = [(study, store_path(study, seed, folder)) for study in studies]
+    held = [mi.Histogram.load(path).games if path.exists() else 0 for _, path in stored]
+    behind = [(*own, done) for own, done in zip(stored, held, strict=True) if done < games]
     if not behind:
         return
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -200,8 +197,3 @@ def _play(columns: list[Column], options: Options) -> None:
     attacks = tuple(OfTarget(column.attack, place) for column, place in zip(columns, places, strict=True))
     recipe = Recipe(SameDraws(games[0].mechanism, games[0], targets), attacks, "literal", stacked=True)
     Run(options, recipe.sampler(), columns, recipe).play()
-
-
-def _games(path: Path) -> int:
-    """How many games of each world a file holds."""
-    return read_counts(path)["manifest"].get("games", 0) if path.exists() else 0

@@ -112,10 +112,10 @@ class GLiRPValue(AbstractAttack):
     def score(self, target: Float[Array, " D"], output: Float[Array, " D"]) -> Float[Array, ""]:
         if self.axes is not None:
             target, output = (along(gradient, self.axes) for gradient in (target, output))
-        if target.shape != self.mean.shape:
-            raise ValueError(
-                f"target has shape {target.shape} along axes; it must have {self.mean.shape}, as data has"
-            )
+            if target.shape != self.mean.shape:
+                raise ValueError(
+                    f"target has shape {target.shape} along axes; it must have {self.mean.shape}, as data has"
+                )
         statistic, susceptibility = self._square(output - target), self._square(target - self.mean)
         d = self.degrees
         mean, half_variance = d + susceptibility, d + 2.0 * susceptibility

@@ -72,9 +72,11 @@ class RareTradeOff(AbstractPlayedTradeOff):
 
     def _if_wide(self, fpr: float, low: float, high: float) -> str:
         """At a rate in (0, 1/5] without a threshold on each of its sides whose FPR is known to be within a factor of 1.5."""
+        if not 0.0 < fpr <= 0.2:
+            return ""
         least, most = self.out.bounds((1.0 - self.confidence) / 2.0)
         below, above = (least > fpr / 1.5) & (most <= fpr), (least >= fpr) & (most < 1.5 * fpr)
-        if not 0.0 < fpr <= 0.2 or (below.any() and above.any()):
+        if below.any() and above.any():
             return ""
         return (
             f"the TPR interval at FPR {fpr:g} is wide: pass false_positive_rates=[{0.8 * fpr:.3g}, {1.25 * fpr:.3g}] to play_rare, "

@@ -22,9 +22,8 @@ from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
 from mipsim.games.base import AbstractGame, AbstractMembershipGame, Round
 
 _TOGETHER = 2**15  # numbers of the literal games that are played at once: 256 KiB stay in the cache
-_RETAINED = (
-    2**19
-)  # numbers of games that a mechanism plays in turn: a matrix that scores all of them is read once
+# numbers of games that a mechanism plays in turn: a matrix that scores all of them is read once
+_RETAINED = 2**19
 _OUTPUTS = 8  # of games that are played by blocks: how many are made and scored in a single step
 
 
