@@ -148,7 +148,7 @@ class Descent(AbstractMechanism):
 
     def releases_of(self, key: PRNGKeyArray, records: Float[Array, "m n 1"]) -> Any:
         """What `release` makes of each of m sets of records with the same key, first axis m: a step that is the same for all is
-        taken once.
+        taken once. Without noise the bits are those of `release`; with noise the last bit may differ.
 
         Args:
             key: of every release.
