@@ -15,7 +15,6 @@ from mipsim._precision import exact_scope
 from mipsim.engine.counting import on_device
 from mipsim.engine.random.counter import run_draws
 from mipsim.engine.samplers.literal import literal_sampler
-from mipsim.nn import descent as descent_module
 from mipsim.nn.network import Parameters
 from mipsim.nn.private import longest_batch
 from tests.engine.two_sample import FAILURE, two_sample_p
@@ -341,6 +340,8 @@ def test_games_that_are_played_in_turn_score_as_games_by_themselves(monkeypatch:
     assert np.abs(off - together).max() > 1e-3 * np.abs(together).max()
 
 
+OWN = nn.Descent._step.__globals__
+"""What the class sees: a doctest of its file imports the module once more."""
 IMAGES = nn.convolutional((8, 8, 1), (2, 3), 10)
 TRAININGS: dict[str, tuple[nn.Network, dict[str, Any]]] = {
     "linear": (nn.linear((8, 8, 1), 10), {"batch": 5}),
@@ -363,13 +364,13 @@ def test_trainings_that_share_steps_are_those_by_themselves(
     some = nn.Descent(network, network.start(1), images.x, images.y, **({"steps": 4, "rate": 0.5} | how))
     records = jnp.tile(jnp.arange(20.0)[:, None], (3, 1, 1)).at[:, 7, 0].set(jnp.array([100.0, 200.0, 300.0]))
     taken: list[int] = []
-    plain = descent_module.mean_gradient
+    plain = OWN["mean_gradient"]
 
     def counted(*args: Any, **kwargs: Any) -> Any:
         jax.debug.callback(lambda: taken.append(1))
         return plain(*args, **kwargs)
 
-    monkeypatch.setattr(descent_module, "mean_gradient", counted)
+    monkeypatch.setitem(OWN, "mean_gradient", counted)
     with exact_scope():
         together = jax.jit(lambda *args: some.releases_of(*args))(jax.random.key(0), records)
         jax.effects_barrier()
@@ -396,7 +397,7 @@ def test_convolutions_in_parts_take_the_steps_of_the_whole_batch(monkeypatch: py
             return np.asarray(some.release(jax.random.key(0), jnp.arange(60.0)[:, None]).gradients)
 
     parts, off = steps(0.5), steps(0.515)
-    monkeypatch.setattr(descent_module, "_IN_CACHE", None)
+    monkeypatch.setitem(OWN, "_IN_CACHE", None)
     whole = steps(0.5)
     np.testing.assert_allclose(parts, whole, atol=2e-6 * np.abs(whole).max())
     assert np.abs(off - whole).max() > 1e-4 * np.abs(whole).max()
