@@ -89,13 +89,14 @@ def outside(reported: np.ndarray, intervals: np.ndarray, accuracy: float = 0.005
     return np.maximum(np.maximum(intervals[..., 0] - reported, reported - intervals[..., 1]) - accuracy, 0.0)
 
 
-def best(reported: np.ndarray, away: np.ndarray) -> tuple[list[int], int, np.ndarray]:
-    """(the n of `SIZES` at which no reported area is outside, the n at which the farthest is the least far, intervals there)."""
-    intervals = [expected(away, int(n), reported.size) for n in SIZES]
+def best(reported: np.ndarray, intervals: list[np.ndarray]) -> tuple[list[int], int, np.ndarray]:
+    """(the n of `SIZES` at which no reported area is outside, the n at which the farthest is the least far, intervals there).
+    `intervals`: as `expected` has them, at each n.
+    """
     off = [float(outside(reported, some).max()) for some in intervals]
-    inside = [int(n) for n, far in zip(SIZES, off, strict=True) if far == 0.0]
-    at = inside[len(inside) // 2] if inside else int(SIZES[np.argmin(off)])
-    return inside, at, expected(away, at, reported.size)
+    inside = [place for place, far in enumerate(off) if far == 0.0]
+    at = inside[len(inside) // 2] if inside else int(np.argmin(off))
+    return [int(SIZES[place]) for place in inside], int(SIZES[at]), intervals[at]
 
 
 def azize_reasons(lines: Sequence[str]) -> dict[tuple[str, str, str], str]:
@@ -103,7 +104,7 @@ def azize_reasons(lines: Sequence[str]) -> dict[tuple[str, str, str], str]:
     result: dict[tuple[str, str, str], str] = {}
     for victim, ranks in read_starts(lines).items():
         reported, away = np.array([REPORTED[victim][attack] for attack in ATTACKS]).T, of_targets(ranks)
-        inside, n, intervals = best(reported, away)
+        inside, n, intervals = best(reported, [expected(away, int(size), reported.size) for size in SIZES])
         areas, far = area(away, n), outside(reported, intervals)
         others = f"; so are all six of the panel from n = {inside[0]:,} to {inside[-1]:,}" if inside else ""
         for (row, column), value in np.ndenumerate(reported):

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -36,6 +37,25 @@ settings.register_profile(
     "tests", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("tests")
+
+
+# Random generators at the top of test modules, with the states in which these modules left them.
+_GENERATORS: dict[np.random.Generator, dict] = {}
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Remember the states of all modules' random generators before any test uses them."""
+    modules = {module for item in session.items if (module := getattr(item, "module", None)) is not None}
+    for value in [value for module in modules for value in vars(module).values()]:
+        if isinstance(value, np.random.Generator):
+            _GENERATORS.setdefault(value, value.bit_generator.state)
+
+
+@pytest.fixture(autouse=True)
+def the_same_random_numbers() -> None:
+    """A test has the same random numbers whichever tests its process ran before."""
+    for generator, state in _GENERATORS.items():
+        generator.bit_generator.state = state
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -178,7 +178,7 @@ def wrongly(kind: str, rng: np.random.Generator) -> bool:
         "runs of the same randomness",
         "the same coins in all runs",
         "calibrated by the judged coins",
-        "a matrix called independent",
+        pytest.param("a matrix called independent", marks=pytest.mark.evidence),
         "exchanges of two records, priced as a single exchange",
     ],
 )

@@ -121,7 +121,13 @@ def test_labels_and_scores_in_the_order_of_other_libraries_are_refused(given: in
 
 
 @pytest.mark.filterwarnings("ignore:the TPR interval")  # at a step it is as wide as the step
-@pytest.mark.parametrize("values", [(0.3, 0.7), (-np.inf, 0.1, 0.2), (-1.0, 0.0, np.inf)])
+@pytest.mark.parametrize(
+    "values",
+    [
+        (-np.inf, 0.1, 0.2),
+        *(pytest.param(v, marks=pytest.mark.evidence) for v in [(0.3, 0.7), (-1.0, 0.0, np.inf)]),
+    ],
+)
 def test_scores_of_few_values_have_the_intervals_of_ties(values: tuple[float, ...]) -> None:
     """200 runs of 400 games at 0.9: the binomial quantile of 1e-9 at 0.1. The control has more values than have cells of their own."""
     rng, runs = np.random.default_rng(3), 200

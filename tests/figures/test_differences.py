@@ -108,9 +108,10 @@ def test_wrong_areas_are_outside_at_any_n(starts: list[str]) -> None:
         assert ranks.shape == (differences.STARTS, 3, 5, 2)
         reported = np.array([REPORTED[name][attack] for attack in ATTACKS]).T
         targets = differences.of_targets(ranks)
-        assert differences.best(reported, targets)[0]
-        assert not differences.best(reported[:, ::-1], targets)[0]
-        assert not differences.best(reported[::-1], targets)[0]
+        intervals = [differences.expected(targets, int(n), reported.size) for n in differences.SIZES]
+        assert differences.best(reported, intervals)[0]
+        assert not differences.best(reported[:, ::-1], intervals)[0]
+        assert not differences.best(reported[::-1], intervals)[0]
 
 
 def test_a_row_states_what_the_choices_show() -> None:

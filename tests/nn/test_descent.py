@@ -292,7 +292,7 @@ def test_bad_input_is_a_single_sentence(make: Any, says: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("sampling", ["shuffled", "fixed"])
+@pytest.mark.parametrize("sampling", [pytest.param("shuffled", marks=pytest.mark.evidence), "fixed"])
 def test_a_linear_classifier_takes_the_steps_of_any_network(
     sampling: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +304,7 @@ def test_a_linear_classifier_takes_the_steps_of_any_network(
     def played(rate: float) -> tuple[np.ndarray, np.ndarray]:
         some = nn.Descent(network, network.start(2), x, y, batch=9, steps=5, rate=rate, sampling=sampling)
         with exact_scope():
-            seen = jax.vmap(some.release)(keys, jnp.asarray(rows))
+            seen = jax.jit(jax.vmap(some.release))(keys, jnp.asarray(rows))
         return np.asarray(seen.parameters), np.asarray(seen.gradients)
 
     fast, off = played(0.5), played(0.485)
@@ -354,7 +354,15 @@ TRAININGS: dict[str, tuple[nn.Network, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "linear",
+        "convolutional",
+        pytest.param("linear, all records in each step", marks=pytest.mark.evidence),
+        pytest.param("Poisson batches with noise", marks=pytest.mark.evidence),
+    ],
+)
 def test_trainings_that_share_steps_are_those_by_themselves(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -394,7 +402,8 @@ def test_convolutions_in_parts_take_the_steps_of_the_whole_batch(monkeypatch: py
     def steps(rate: float) -> np.ndarray:
         some = nn.Descent(IMAGES, IMAGES.start(1), images.x, images.y, batch=20, steps=3, rate=rate)
         with exact_scope():
-            return np.asarray(some.release(jax.random.key(0), jnp.arange(60.0)[:, None]).gradients)
+            release = jax.jit(lambda *args: some.release(*args).gradients)
+            return np.asarray(release(jax.random.key(0), jnp.arange(60.0)[:, None]))
 
     parts, off = steps(0.5), steps(0.515)
     monkeypatch.setitem(OWN, "_IN_CACHE", None)

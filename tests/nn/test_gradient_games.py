@@ -165,7 +165,8 @@ def test_known_vectors_give_the_scores_of_gradients_written_out(attack: str, of_
         else mi.ScalarProduct(np.zeros(of_digits.dimension))
     )
     literal = nn.SummedOverSteps(game.mechanism, on_mean)
-    rounds = [game.play(jax.random.key(seed), bool(seed % 2)) for seed in range(20)]
+    play = jax.jit(lambda key, inside: game.play(key, inside), static_argnums=1)
+    rounds = [play(jax.random.key(seed), bool(seed % 2)) for seed in range(20)]
 
     def scores(of: mi.AbstractAttack) -> np.ndarray:
         return np.array([float(of.score(*each)) for each in rounds])

@@ -276,8 +276,8 @@ def test_quick_convolutions_have_the_gradients_of_automatic_differentiation() ->
             halves = half(image)
             return jnp.sum(product(halves, kernel) ** 2) + jnp.sum(halves**3)
 
-        by_both = jax.grad(total, (0, 1))
-        single = jax.vmap(lambda image: by_both(image[None], off * kernel))
+        by_both = jax.jit(jax.grad(total, (0, 1)))
+        single = jax.jit(jax.vmap(lambda image: by_both(image[None], off * kernel)))
         return [np.asarray(leaf) for leaf in (*by_both(images, off * kernel), *single(images))]
 
     expected = gradients(convolution.convolved, convolution.halved)

@@ -418,7 +418,7 @@ def _laplace(name: str, too_small: float) -> rf.Statement:
     )
 
 
-@pytest.mark.parametrize("too_small", [0.5, 0.05, 1e-6])
+@pytest.mark.parametrize("too_small", [0.5, pytest.param(0.05, marks=pytest.mark.evidence), 1e-6])
 def test_a_hole_is_detected_however_little_noise_is_left(too_small):
     outcome = rf.hunt(_laplace("hole", too_small), "150 probes", progress=False)
     assert outcome.verdict is rf.Verdict.REFUTED

@@ -25,10 +25,10 @@ def statement(second, claimed=lambda: mi.GaussianTradeOff(1.0), kind=None) -> rf
 @pytest.mark.parametrize("alpha", [1e-3, 0.05, 0.5, 0.9])
 @pytest.mark.parametrize("mu", [0.0, 1.0, 3.0])
 def test_the_interval_of_a_power_holds_it(alpha: float, mu: float):
-    """Each fails with a probability below 1e-6 / 28."""
+    """Each fails with a probability below 1e-6 / 28: beta laws of the ranks' FPRs and binomial ones of the hits above them bound the width."""
     seen = gaussian(mu).power(alpha)
     assert seen.low <= norm.cdf(norm.ppf(alpha) + mu) <= seen.high
-    assert seen.high - seen.low < 0.15
+    assert seen.high - seen.low < (0.32 if alpha < 0.01 else 0.08)
 
 
 def test_ties_are_split_by_lot():
