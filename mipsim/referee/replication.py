@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import binom
 
+from mipsim._content_seed import content_generator
 from mipsim._words import quoted
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.referee.kinds import Limit
@@ -186,7 +187,8 @@ class Draws:
     def _ranked(self) -> tuple[np.ndarray, np.ndarray]:
         """(falling scores out, rising scores in) in the same order as the scores, with ties split by lot."""
         _, place = np.unique(np.concatenate([self.out, self.inside]), return_inverse=True)
-        lots = place.ravel() + np.random.default_rng(0).random(place.size)
+        # A seed of its own: the scores may themselves come from `default_rng(0)`, and depend on its numbers.
+        lots = place.ravel() + content_generator("ties", self.out, self.inside).random(place.size)
         return np.sort(lots[: self.out.size])[::-1], np.sort(lots[self.out.size :])
 
     def _event(self, claim: float) -> Replication:

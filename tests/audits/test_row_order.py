@@ -264,6 +264,7 @@ def leaks(scores: Scores) -> bool:
     )
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "clusters", [330, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 160, 990, 2100))]
 )
@@ -274,6 +275,7 @@ def test_sorted_clusters_make_no_false_claims_more_often_than_stated(fewer_draws
     assert false <= binom.isf(1e-9, 30, RISK)
 
 
+@pytest.mark.evidence
 def test_worlds_chosen_by_the_number_of_clusters_alone_would_be_caught(fewer_draws) -> None:
     """The k-th cluster gives a row of the same world in every audit: the worst of 20,000 such choices fails nearly always."""
     choices = np.random.default_rng(0).random((20_000, 330)) < 0.5

@@ -418,7 +418,9 @@ def _laplace(name: str, too_small: float) -> rf.Statement:
     )
 
 
-@pytest.mark.parametrize("too_small", [0.5, pytest.param(0.05, marks=pytest.mark.evidence), 1e-6])
+@pytest.mark.parametrize(
+    "too_small", [*(pytest.param(by, marks=pytest.mark.evidence) for by in (0.5, 0.05)), 1e-6]
+)
 def test_a_hole_is_detected_however_little_noise_is_left(too_small):
     outcome = rf.hunt(_laplace("hole", too_small), "150 probes", progress=False)
     assert outcome.verdict is rf.Verdict.REFUTED
@@ -426,6 +428,7 @@ def test_a_hole_is_detected_however_little_noise_is_left(too_small):
     assert outcome.frontier["epsilon"] == pytest.approx({"low": 0.7, "high": 1.0}, abs=0.05)
 
 
+@pytest.mark.evidence
 def test_noise_of_the_probes_does_not_break_a_true_claim():
     # Fewer than 1 of 100 probes by chance: 6 and more of 50 have probability below 2e-5.
     outcome = rf.hunt(_laplace("true", 1.0), "100 probes", progress=False)

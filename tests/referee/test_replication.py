@@ -32,7 +32,7 @@ def test_the_interval_of_a_power_holds_it(alpha: float, mu: float):
 
 
 def test_ties_are_split_by_lot():
-    """Scores 0 and 1: the power at FPR alpha lies on the chord."""
+    """Scores 0 and 1: the power at FPR alpha lies on the chord. They come from `default_rng(0)`: lots of the same generator would sort them."""
     sampled = rf.Draws(*(RNG.binomial(1, p, 100_000) for p in (0.3, 0.8)), how="NumPy")
     for alpha, power in ((0.15, 0.4), (0.3, 0.8), (0.65, 0.9)):
         seen = sampled.power(alpha)

@@ -88,6 +88,7 @@ def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
     assert "No such file" in capsys.readouterr().err
 
 
+@pytest.mark.system
 def test_accounting_tells_the_answers(tmp_path, monkeypatch, capsys):
     """Without a peer a single line says so; the answer stands below the ratio."""
     monkeypatch.setattr(accounting, "find_spec", lambda name: None)
