@@ -26,7 +26,7 @@ from mipsim.nn.network import Network, Parameters
 from mipsim.nn.private import SAMPLING, augmented, checked_clipping, longest_batch, mean_gradient, noisy
 
 OPTIMISERS = ("sgd", "adam")
-_NOISE, _VIEWS = 0x4E4F, 0x5649
+_NOISE, _VIEWS, _BATCHES = 0x4E4F, 0x5649, 0x4241
 """Set the noise and the views apart from the random numbers of the start, which are of the same seed."""
 
 
@@ -137,7 +137,7 @@ def train(
         deviation = noise_multiplier * clip / batch if noise_multiplier else 0.0
         step = _Step(network, chosen.update, clip, batch, device_memory(), views)
         for epoch in range(done, epochs):
-            rows, retained = _batches(np.random.default_rng([seed, epoch]), len(labels), batch, sampling)
+            rows, retained = _batches(_numbers(seed, epoch), len(labels), batch, sampling)
             noise = (_key(seed, _NOISE, epoch), deviation) if deviation else None
             looks = _key(seed, _VIEWS, epoch) if views else None
             state = _epoch(step, parameters, state, *placed, rows, retained, noise, looks)
@@ -151,6 +151,13 @@ def train(
             if path is not None:
                 _store(path, identity, epoch + 1, state)
         return network.with_flat(parameters, state[0])
+
+
+def _numbers(seed: int, epoch: int) -> np.random.Generator:
+    """The random numbers of an epoch's batches. `default_rng([seed, 0])` is `default_rng(seed)`, with which an auditor with the same seed
+    may have tossed the coins of membership: batches that depend on them leak more than is promised.
+    """
+    return np.random.default_rng([_BATCHES, seed, epoch])
 
 
 def _key(seed: int, purpose: int, epoch: int) -> jax.Array:

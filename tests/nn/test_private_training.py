@@ -102,8 +102,26 @@ def test_batches_are_sampled_as_stated() -> None:
         assert all(len(set(row[own])) == own.sum() for row, own in zip(rows, retained, strict=True))
 
 
+@pytest.mark.parametrize("sampling", ["poisson", "fixed", "shuffled"])
+def test_batches_do_not_depend_on_coins_of_the_same_seed(sampling: str) -> None:
+    """Half of the records with heads are in the first batch, to binomial quantiles; Poisson batches of `default_rng([seed, 0])` hold all of them."""
+
+    def first(rng: np.random.Generator) -> np.ndarray:
+        rows, retained = training._batches(rng, 20, 10, sampling)
+        return np.isin(np.arange(20), rows[0] if retained is None else rows[0][retained[0]])
+
+    seeds = range(200)
+    coins = np.array([np.random.default_rng(seed).random(20) < 0.5 for seed in seeds])
+    taken = coins & [first(training._numbers(seed, 0)) for seed in seeds]
+    low, high = stats.binom.ppf([FAILURE / 2, 1 - FAILURE / 2], coins.sum(), 0.5)
+    assert low <= taken.sum() <= high
+    if sampling == "poisson":
+        alike = coins & [first(np.random.default_rng([seed, 0])) for seed in seeds]
+        assert alike.sum() == coins.sum() > high
+
+
 def test_a_poisson_step_divides_by_the_expected_number() -> None:
-    rows, retained = training._batches(np.random.default_rng([1, 0]), 40, 30, "poisson")
+    rows, retained = training._batches(training._numbers(1, 0), 40, 30, "poisson")
     assert retained is not None
     chosen = rows[0][retained[0]]
     assert len(chosen) != 30
