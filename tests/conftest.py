@@ -5,7 +5,8 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -40,7 +41,7 @@ settings.load_profile("tests")
 
 
 # Random generators at the top of test modules, with the states in which these modules left them.
-_GENERATORS: dict[np.random.Generator, dict] = {}
+_GENERATORS: dict[np.random.Generator, Mapping[str, Any]] = {}
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
