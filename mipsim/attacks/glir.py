@@ -12,7 +12,7 @@ from mipsim._validation import finite_matrix, finite_vector, sample_size
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.covariance import Moments
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
-from mipsim.attacks.shrunk import LowRankInverse, ShrunkMoments
+from mipsim.attacks.shrunk import ShrunkMoments
 
 
 class GLiR(AbstractQuadraticAttack):
@@ -141,9 +141,8 @@ def along(gradients: Any, axes: Any) -> Any:
 
 
 def _inverse(data: Moments) -> np.ndarray:
-    if isinstance(data, ShrunkMoments):  # of known eigenvalues, so that none has to be computed
-        known = data.inverse
-        return known.matrix() if isinstance(known, LowRankInverse) else known
+    if isinstance(data, ShrunkMoments):  # which is positive definite
+        return data.inverse_matrix()
     covariance = np.asarray(data.covariance, np.float64)
     if not _is_positive_definite(covariance):
         raise ValueError(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float
+from scipy.linalg import solve_triangular
 
 from mipsim._validation import finite_matrix, number
 
@@ -14,6 +16,9 @@ _MOST_DENSE = 8192
 """Coordinates of a covariance that is written out as a matrix: half a gibibyte."""
 _ZERO = 1e-12
 """Variances below this share of the largest are rounding: the reference does not vary there."""
+
+_CONDITION = 1e-9
+"""Of the trace: a ridge that is smaller leaves a Cholesky factor too few digits."""
 
 
 class LowRankInverse(eqx.Module):
@@ -36,11 +41,11 @@ class LowRankInverse(eqx.Module):
         return (np.eye(d) - (self.axes.T * self.share) @ self.axes) / self.ridge
 
 
-class ShrunkMoments(eqx.Module):
+class ShrunkMoments:
     """Mean and covariance estimated from n0 reference records, the covariance shrunk towards a multiple of the identity.
 
-    The covariance is weight S + ridge I, S the centred estimate with divisor n0. It is stored as the axes along which the
-    reference varies, at most n0 - 1, so that neither its matrix nor the inverse of d^2 numbers is made: d may be far above n0.
+    The covariance is weight S + ridge I, S the centred estimate with divisor n0. It is known by the axes along which the
+    reference varies, at most n0 - 1, so that neither its matrix nor the inverse of d^2 numbers has to be made: d may be far above n0.
 
     Args:
         reference: records sampled independently of the game, shape (n0, d), n0 >= 2.
@@ -49,8 +54,8 @@ class ShrunkMoments(eqx.Module):
 
     Attributes:
         mean: shape (d,).
-        axes: orthonormal rows, shape (k, d): S varies along these only.
-        spread: the variances of S along them, shape (k,).
+        axes: orthonormal rows, shape (k, d): S varies along these only. They are computed where they are first read.
+        spread: the variances of S along them, shape (k,), computed with them.
         weight: of S.
         ridge: added to the diagonal.
 
@@ -72,33 +77,19 @@ class ShrunkMoments(eqx.Module):
         ValueError: reference has 20 records of 50 coordinates and varies along 19 of them only: its covariance is singular; give ridge > 0 or 'ledoit-wolf'
     """
 
-    mean: np.ndarray
-    axes: np.ndarray
-    spread: np.ndarray
-    weight: float
-    ridge: float
-
     def __init__(self, reference: object, ridge: float | Literal["ledoit-wolf"] = "ledoit-wolf") -> None:
         records = finite_matrix("reference", reference)
         count, d = records.shape
         if count < 2:
             raise ValueError(f"reference has {count} record; a covariance needs at least 2")
         self.mean = records.mean(axis=0)
-        shifted = records - self.mean
-        # By the smaller of the two Gram matrices: at most min(n0, d) numbers on a side.
-        if count <= d:
-            values, vectors = np.linalg.eigh(shifted @ shifted.T)
-            axes = vectors.T @ shifted
-        else:
-            values, vectors = np.linalg.eigh(shifted.T @ shifted)
-            axes = vectors.T
-        varies = values > _ZERO * max(values[-1], 0.0)
-        self.spread = values[varies] / count
-        self.axes = axes[varies] / (np.sqrt(values[varies])[:, None] if count <= d else 1.0)
-        if not self.spread.size:
+        self._shifted = shifted = records - self.mean
+        # The smaller of the two Gram matrices: at most min(n0, d) numbers on a side.
+        self._gram = shifted @ shifted.T if count <= d else shifted.T @ shifted
+        if not self._gram.any():
             raise ValueError("reference has equal records; a covariance needs records that differ")
         if ridge == "ledoit-wolf":
-            intensity, level = _ledoit_wolf(shifted, self.spread, d)
+            intensity, level = _ledoit_wolf(shifted, self._gram, d)
             self.weight, self.ridge = 1.0 - intensity, intensity * level
         else:
             self.weight, self.ridge = 1.0, number("ridge", ridge, 0.0)
@@ -107,6 +98,26 @@ class ShrunkMoments(eqx.Module):
                 f"reference has {count} records of {d} coordinates and varies along {self.spread.size} of them only: its covariance is "
                 "singular; give ridge > 0 or 'ledoit-wolf'"
             )
+
+    @cached_property
+    def _eigen(self) -> tuple[np.ndarray, np.ndarray]:
+        """(axes, spread), from the Gram matrix."""
+        values, vectors = np.linalg.eigh(self._gram)
+        varies = values > _ZERO * values[-1]
+        values, axes = values[varies], vectors.T[varies]
+        if len(self._shifted) <= self.mean.size:
+            axes = axes @ self._shifted / np.sqrt(values)[:, None]
+        return axes, values / len(self._shifted)
+
+    @property
+    def axes(self) -> np.ndarray:
+        """Orthonormal rows, shape (k, d)."""
+        return self._eigen[0]
+
+    @property
+    def spread(self) -> np.ndarray:
+        """The variances of S along the axes, shape (k,)."""
+        return self._eigen[1]
 
     @property
     def covariance(self) -> np.ndarray:
@@ -121,6 +132,25 @@ class ShrunkMoments(eqx.Module):
             return (self.axes.T / self.spread) @ self.axes
         share = self.weight * self.spread / (self.weight * self.spread + self.ridge)
         return LowRankInverse(self.axes, share, np.asarray(self.ridge))
+
+    def inverse_matrix(self) -> np.ndarray:
+        """The inverse written out, shape (d, d), d <= 8192: by a Cholesky factor, which takes a third of the time of the axes.
+
+        Examples:
+            >>> print(ShrunkMoments([[1.0, 0.0], [-1.0, 0.0]], ridge=0.5).inverse_matrix())  # variances 1 and 0
+            [[0.66666667 0.        ]
+             [0.         2.        ]]
+        """
+        count, d = self._shifted.shape
+        share = self.weight / count
+        if self.ridge < _CONDITION * share * np.trace(self._gram):
+            known = self.inverse
+            return known.matrix() if isinstance(known, LowRankInverse) else known
+        unit = np.eye(_dense(d))
+        root = np.linalg.cholesky(share * self._gram + self.ridge * np.eye(len(self._gram)))
+        half = solve_triangular(root, self._shifted if count <= d else unit, lower=True, check_finite=False)
+        # Woodbury (1950), where the factor is that of the records' own Gram matrix.
+        return (unit - share * (half.T @ half)) / self.ridge if count <= d else half.T @ half
 
     def mahalanobis_squared(self, points: object) -> np.ndarray:
         """||point - mean||^2 in the inverse covariance, a number without unit, of each row of points: shape (N, d) -> (N,).
@@ -145,12 +175,12 @@ def _dense(d: int) -> int:
     return d
 
 
-def _ledoit_wolf(shifted: np.ndarray, spread: np.ndarray, d: int) -> tuple[float, float]:
-    """(how much of the identity, its level) of Ledoit and Wolf's estimate, from centred records."""
-    level = float(spread.sum()) / d
-    distance = float(np.sum(spread**2)) - d * level**2
+def _ledoit_wolf(shifted: np.ndarray, gram: np.ndarray, d: int) -> tuple[float, float]:
+    """(how much of the identity, its level) of Ledoit and Wolf's estimate, from centred records and a Gram matrix of theirs."""
+    count = len(shifted)
+    level, squares = float(np.trace(gram)) / count / d, float(np.vdot(gram, gram)) / count**2
+    distance = squares - d * level**2
     if distance <= 0.0:  # S is a multiple of the identity already
         return 0.0, level
-    count = len(shifted)
-    noise = (float(np.mean(np.sum(shifted**2, axis=1) ** 2)) - float(np.sum(spread**2))) / count
+    noise = (float(np.mean(np.sum(shifted**2, axis=1) ** 2)) - squares) / count
     return min(noise, distance) / distance, level

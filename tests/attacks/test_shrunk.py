@@ -23,10 +23,12 @@ def test_it_is_the_matrix_that_it_stands_for(reference: np.ndarray, ridge: Any) 
     if ridge == "ledoit-wolf":
         expected = LedoitWolf().fit(reference).covariance_
     else:
-        expected = np.cov(reference.T, bias=True) + 0.3 * np.eye(reference.shape[1])
+        expected = np.cov(reference.T, bias=True) + ridge * np.eye(reference.shape[1])
     assert np.allclose(moments.covariance, expected, rtol=0, atol=1e-12)
     assert not np.allclose(moments.covariance, 1.01 * expected, rtol=0, atol=1e-12)
     inverse, d = np.linalg.inv(expected), reference.shape[1]
+    assert np.allclose(moments.inverse_matrix(), inverse, rtol=0, atol=1e-9 * abs(inverse).max())
+    assert not np.allclose(moments.inverse_matrix(), 1.01 * inverse, rtol=0, atol=1e-9 * abs(inverse).max())
     for point in POINTS[d]:
         away = point - reference.mean(axis=0)
         assert np.isclose(moments.mahalanobis_squared(point[None])[0], away @ inverse @ away, rtol=1e-10)
@@ -35,6 +37,13 @@ def test_it_is_the_matrix_that_it_stands_for(reference: np.ndarray, ridge: Any) 
         dense = mi.CovarianceScore(_Dense(moments), n=10)
         output = POINTS[d][0]
         assert np.isclose(attack.score(point, output), dense.score(point, output), rtol=1e-9)
+
+
+def test_a_ridge_too_small_for_a_cholesky_factor_leaves_the_inverse_to_the_axes() -> None:
+    moments = mi.ShrunkMoments(FEW, 1e-10)
+    unit = moments.covariance @ moments.inverse_matrix()
+    assert np.allclose(unit, np.eye(30), rtol=0, atol=1e-4)
+    assert not np.allclose(1.01 * unit, np.eye(30), rtol=0, atol=1e-4)
 
 
 class _Dense:
