@@ -18,6 +18,7 @@ import numpy as np
 import mipsim as mi
 from mipsim import data
 from mipsim.attacks.glir import along
+from mipsim.data.images import cifar_pixels, scaled
 from sims.gradients import SEED, single_threaded
 from sims.stored_values import stored_folder
 from sims.study import Study
@@ -97,20 +98,22 @@ def _convolved() -> tuple[np.ndarray, np.ndarray]:
     """(features, labels) of the images on which the convolutions were not trained."""
     from mipsim import nn
 
-    images = data.cifar10()
-    order = np.random.default_rng(SEED).permutation(len(images))
+    pixels, labels = cifar_pixels()
+    order = np.random.default_rng(SEED).permutation(len(labels))
     seen, rest = order[:PRETRAINED], np.sort(order[PRETRAINED:])
-    network = nn.convolutional(images.x.shape[1:], CHANNELS)
+    network = nn.convolutional(pixels.shape[1:], CHANNELS)
     trained = nn.train(
         network,
-        images.x[seen],
-        images.y[seen],
+        scaled(pixels[seen]),
+        labels[seen],
         epochs=EPOCHS,
         rate=1e-3,
         seed=SEED,
         checkpoint=_stored_network("cifar"),
     )
-    return nn.features(network, trained, images.x[rest]), images.y[rest]
+    # In parts: to scale all at once takes half a gigabyte, and a second for the memory.
+    parts = [nn.features(network, trained, scaled(pixels[some])) for some in np.array_split(rest, 40)]
+    return np.concatenate(parts), labels[rest]
 
 
 def _cifar(model: int) -> Features:

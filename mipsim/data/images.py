@@ -53,9 +53,7 @@ def fashion_mnist(split: Split = "train", directory: str | os.PathLike[str] | No
         idx_array(read(published, f"{prefix}-{kind}-ubyte.gz", directory))
         for kind in ("images-idx3", "labels-idx1")
     )
-    return DataSet(
-        (images[..., None] / np.float32(255)).astype(np.float32), labels.astype(np.int64), _FASHION_CLASSES
-    )
+    return DataSet(scaled(images[..., None]), labels.astype(np.int64), _FASHION_CLASSES)
 
 
 def cifar10(split: Split = "train", directory: str | os.PathLike[str] | None = None) -> DataSet:
@@ -76,11 +74,24 @@ def cifar10(split: Split = "train", directory: str | os.PathLike[str] | None = N
         ...
         ValueError: split is 'validation'; allowed: train, test
     """
+    images, labels = cifar_pixels(split, directory)
+    return DataSet(scaled(images), labels, _CIFAR_CLASSES)
+
+
+def cifar_pixels(
+    split: Split = "train", directory: str | os.PathLike[str] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(images, labels) of `cifar10` before they are scaled, a quarter of the memory: uint8 (N, 32, 32, 3) and int64 (N,)."""
     train = choice("split", split, ("train", "test")) == "train"
     names = [f"data_batch_{i}" for i in range(1, 6)] if train else ["test_batch"]
     batches = [cifar_batch(read(PUBLISHED["cifar10"], f"{name}.bin", directory)) for name in names]
     images, labels = (np.concatenate(parts) for parts in zip(*batches, strict=True))
-    return DataSet((images / np.float32(255)).astype(np.float32), labels.astype(np.int64), _CIFAR_CLASSES)
+    return images, labels.astype(np.int64)
+
+
+def scaled(pixels: np.ndarray) -> np.ndarray:
+    """Bytes as float32 numbers from 0 to 1."""
+    return pixels / np.float32(255)
 
 
 def imagenet(
@@ -117,9 +128,7 @@ def imagenet(
     which = "train" if train else "val"
     with archive(PUBLISHED["imagenet32"], f"Imagenet{_IMAGENET_SIDE}_{which}_npz.zip", directory) as held:
         images, labels = sampled((imagenet_batch(held.read(member(held, name))) for name in names), wanted)
-    return DataSet(
-        images / np.float32(255), labels, tuple(f"class {i + 1}" for i in range(_IMAGENET_CLASSES))
-    )
+    return DataSet(scaled(images), labels, tuple(f"class {i + 1}" for i in range(_IMAGENET_CLASSES)))
 
 
 def imagenet_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
