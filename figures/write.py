@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from figures.style import DPI, without_caption
 from mipsim._files import replace_file as write_bytes
-from verify.report.folder import versions
+from verify.report.versions import versions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

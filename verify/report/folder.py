@@ -1,16 +1,12 @@
 """The report's folder: verdicts.json, whole after every statement, and index.html and FINDINGS.md at the end."""
 
 import json
-import platform
-import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from mipsim import __version__
 from mipsim._files import part_of, writable_folder
 from mipsim._words import plural, printable
 from mipsim.referee import Outcome, Statement
@@ -24,8 +20,8 @@ from verify.judge import Setting, left_to_full
 from verify.register import TITLES, group_of
 from verify.report.findings import findings
 from verify.report.record import command_of, record_of
+from verify.report.versions import versions
 
-PACKAGES = ("jax", "jaxlib", "equinox", "numpy", "scipy")
 TITLE = "Verdicts on privacy theorems"
 LEAD = (
     "Each entry is a statement of a paper, a part of such a statement, or a correction. It is judged at listed points and, for most entries, at "
@@ -154,18 +150,3 @@ class ReportFolder:
             **({"left to --scale full": left} if left else {}),
             "versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
         }
-
-
-def versions() -> dict[str, str]:
-    """What took part in a run: Python, the machine, the packages, and the checkout's revision if it has a revision.
-    >>> [name in versions() for name in ("Python", "machine", "mipsim", "numpy")]
-    [True, True, True, True]
-    """
-    result = {"Python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
-    result |= {"mipsim": __version__} | {name: metadata.version(name) for name in PACKAGES}
-    requested = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
-    try:
-        revision = subprocess.run(requested, capture_output=True, text=True, check=False).stdout.strip()
-    except OSError:  # a report must not depend on a program that may be missing
-        revision = ""
-    return result | ({"revision": revision} if revision else {})
