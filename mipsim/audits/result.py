@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from mipsim._late_binding import bound_body
-from mipsim._printed import Printed
+from mipsim._printed import Printed, at_least, shown
 from mipsim._verdict import Verdict
 from mipsim._version import __version__
 from mipsim.audits.one_run import DOUBTFUL_COINS, Guesses
@@ -262,7 +262,7 @@ class Audit(Printed):
         if (gaussian := self.epsilon_if_gdp) is not None:
             lines.append(("", f"(if the mechanism's curve is Gaussian, at least {down(gaussian)})"))
         if self.delta_lower_bound is not None:
-            lines.append(("delta", f"at least {self.delta_lower_bound:.3g} at epsilon = {self.epsilon:g}"))
+            lines.append(("delta", f"{at_least(self.delta_lower_bound, 3)} at epsilon = {self.epsilon:g}"))
         if self.guesses and (paid := self.used * self.delta) > _NOT_FAR_BELOW * (1.0 - self.confidence):
             lines.append(
                 (
@@ -279,8 +279,7 @@ class Audit(Printed):
                 (f"TPR at FPR {fpr:g}", f"[{down(low)}, {up(high)}]; these intervals hold together")
                 for fpr, low, high in self.tpr_intervals()
             ]
-            low, high = self.curve.auc_interval()
-            lines.append(("AUC", f"[{low:.4g}, {high:.4g}], by itself at this confidence"))
+            lines.append(("AUC", f"{shown(self.curve.auc_interval())}, by itself at this confidence"))
         if self.verdict is not None:
             lines.append(("promised", self.promise))
             lines.append(("verdict", f"{self.verdict}: {self.says}"))
@@ -364,7 +363,7 @@ def down(bound: float) -> str:
     if bound == math.inf:
         return "inf"
     digits = 4 if bound < 1.0 else max(0, 3 - int(math.log10(bound)))
-    shown = Decimal(bound).quantize(
+    cut = Decimal(bound).quantize(
         Decimal(1).scaleb(-digits), ROUND_FLOOR
     )  # exact: bound * 10**4 would be rounded
-    return f"{shown.normalize():f}"
+    return f"{cut.normalize():f}"

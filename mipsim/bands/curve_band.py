@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from mipsim._printed import shown
 from mipsim._validation import number, real_array
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.duembgen_wellner import duembgen_wellner
@@ -215,10 +216,10 @@ class CurveBand:
             >>> band.lines_of_ties(band.advantage_interval(), (0.5, 0.6))
             []
         """
-        (low, high), (area_low, area_high) = self.intervals_of_ties()[0], auc
-        if not _STEPS < advantage[1] - high < 1.0:
+        tied = self.intervals_of_ties()[0]
+        if not _STEPS < advantage[1] - tied[1] < 1.0:
             return []
-        text = f"advantage [{low:.4g}, {high:.4g}], AUC [{area_low:.4g}, {area_high:.4g}]"
+        text = f"advantage {shown(tied)}, AUC {shown(auc)}"
         return [("if tied", f"{text}: scores between two thresholds may lie in any order, unless they tie")]
 
     def mu_lower(self) -> float:

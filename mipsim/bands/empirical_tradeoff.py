@@ -11,6 +11,7 @@ from typing import Never, overload
 
 import numpy as np
 
+from mipsim._printed import at_least, shown
 from mipsim._validation import (
     choice,
     class_counts,
@@ -102,9 +103,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         empirical trade-off at 2 thresholds, confidence 0.999
           FPR range         [0.159, 0.5]
           games             10,000 out, 10,000 in
-          advantage         [0.3092, 0.7088]
-          AUC               [0.5724, 0.8791]
-          if tied           advantage [0.3092, 0.3728], AUC [0.7144, 0.7429]: scores between two thresholds may lie in any order, unless they tie
+          advantage         [0.3091, 0.7089]
+          AUC               [0.5722, 0.8793]
+          if tied           advantage [0.3091, 0.3728], AUC [0.7142, 0.7431]: scores between two thresholds may lie in any order, unless they tie
           TPR at FPR 0.001  [0, 0.5184]
           TPR at FPR 0.01   [0, 0.5184]
           TPR at FPR 0.1    [0, 0.5184]
@@ -578,11 +579,11 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             ("FPR range", reach),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
             *([] if self._mixed is None else [("holds", "at every number of games at once")]),
-            ("advantage", f"[{a_low:.4g}, {a_high:.4g}]"),
-            ("AUC", f"[{u_low:.4g}, {u_high:.4g}]"),
+            ("advantage", shown((a_low, a_high))),
+            ("AUC", shown((u_low, u_high))),
             *more,
             *self._tpr_lines(),
-            ("mu", f"at least {math.floor(self.mu_lower_bound() * 1e4) / 1e4:.4g}"),
+            ("mu", at_least(self.mu_lower_bound())),
         ]
 
     def _if_wide(self, fpr: float, low: float, high: float) -> str:

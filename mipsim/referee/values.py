@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from mipsim._printed import at_least, at_most
 from mipsim._validation import UndefinedError, number
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
@@ -62,7 +63,7 @@ class Number:
             raise ValueError(f"unknown is {self.unknown!r}; it must be 'above', 'below' or empty")
 
     def __str__(self) -> str:
-        known = {"above": f"at least {self.low:.6g}", "below": f"at most {self.high:.6g}"}.get(
+        known = {"above": at_least(self.low, 6), "below": at_most(self.high, 6)}.get(
             self.unknown, f"{self.value:.6g}"
         )
         error = f" +- {self.error:.2g}" if self.error and not self.unknown else ""

@@ -85,7 +85,7 @@ def _by_rate(
 ) -> PointResult:
     """The result with a proven rate beside the sizes, which says what truth tends to; unless they contradict it, it decides."""
     rate_text = (
-        f"Proven rate: at most {rate.constant:.3g} n^-{rate.power:g} from {rate.start:g} on ({rate.source})."
+        f"Proven rate: at most {rate.constant:g} n^-{rate.power:g} from {rate.start:g} on ({rate.source})."
     )
     if refused:
         why = f"{rate_text} It is refused: {refused[0]}."

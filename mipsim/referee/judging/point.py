@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from mipsim._printed import at_most
 from mipsim._validation import UndefinedError
 from mipsim._words import printable
 from mipsim.attacks.function import as_attack
@@ -372,7 +373,7 @@ def _known_by_rate(
     limit = read("limit", rate.limit)
     assert not isinstance(limit, (Played, Samplers))
     bound = rate.at(rate.size)
-    rate_text = f"Proven rate: at most {bound:.3g} at size {rate.size:g} ({rate.source})."
+    rate_text = f"Proven rate: {at_most(bound, 3)} at size {rate.size:g} ({rate.source})."
     if contradicts(limit, truth, bound):
         undecided = Verdict.INCONCLUSIVE if result.verdict is Verdict.CONFIRMED else result.verdict
         why = f"{rate_text} It is refused: truth is farther from its limit."
