@@ -1,5 +1,6 @@
 """The gradient likelihood ratio attack."""
 
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -13,6 +14,9 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.covariance import Moments
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.shrunk import ShrunkMoments
+
+_ROWS = 600
+"""Of a matrix at a time: in fewer a product is slow, and in more there are more of them."""
 
 
 class GLiR(AbstractQuadraticAttack):
@@ -89,7 +93,7 @@ class GLiRPValue(AbstractAttack):
 
     n: int
     mean: np.ndarray
-    inverse: np.ndarray
+    inverse: tuple[np.ndarray, ...]  # as `_square` reads it
     axes: np.ndarray | None
     degrees: int = eqx.field(static=True)
     logarithm: bool = eqx.field(static=True)
@@ -97,7 +101,7 @@ class GLiRPValue(AbstractAttack):
     def __init__(self, data: Moments, n: int, axes: object = None, logarithm: bool = False) -> None:
         self.n = sample_size(n)
         self.mean = finite_vector("data.mean", data.mean)
-        self.inverse = _inverse(data)
+        self.inverse = _from_the_diagonal(_inverse(data))
         self.degrees, self.logarithm = self.mean.size, bool(logarithm)
         self.axes = None if axes is None else finite_matrix("axes", axes)
         if self.axes is not None:
@@ -116,7 +120,8 @@ class GLiRPValue(AbstractAttack):
                 raise ValueError(
                     f"target has shape {target.shape} along axes; it must have {self.mean.shape}, as data has"
                 )
-        statistic, susceptibility = self._square(output - target), self._square(target - self.mean)
+        # Both at once, for a large matrix is read once more for each product.
+        statistic, susceptibility = self._squares(jnp.stack([output - target, target - self.mean]))
         d = self.degrees
         mean, half_variance = d + susceptibility, d + 2.0 * susceptibility
         power = 1.0 - 2.0 * mean * (d + 3.0 * susceptibility) / (3.0 * half_variance**2)
@@ -126,9 +131,14 @@ class GLiRPValue(AbstractAttack):
         probit = ((statistic / mean) ** power - centre) / spread
         return -log_ndtr(probit) if self.logarithm else -probit
 
-    def _square(self, away: Float[Array, " D"]) -> Float[Array, ""]:
-        pulled = self.inverse * away if self.inverse.ndim == 1 else self.inverse @ away
-        return self.n * jnp.sum(away * pulled)
+    def _squares(self, away: Float[Array, "2 D"]) -> Float[Array, "2"]:
+        total, first = jnp.zeros(2), 0
+        for rows in self.inverse:
+            rest = away[:, first:]
+            pulled = rows * rest if rows.ndim == 1 else rest @ rows.T
+            total += jnp.sum(rest[:, : len(rows)] * pulled, axis=1)
+            first += len(rows)
+        return self.n * total
 
 
 def along(gradients: Any, axes: Any) -> Any:
@@ -149,6 +159,21 @@ def _inverse(data: Moments) -> np.ndarray:
             "data has a singular covariance; it must be positive definite to be inverted: ShrunkMoments regularises it"
         )
     return 1.0 / covariance if covariance.ndim == 1 else np.linalg.inv(covariance)
+
+
+def _from_the_diagonal(inverse: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Rows of a symmetric matrix, some at a time, each from the block on the diagonal on, with what is beyond that block doubled.
+
+    A quadratic form needs no more: the products are about half as many. Of a diagonal matrix the diagonal.
+    """
+    if inverse.ndim == 1:
+        return (inverse,)
+    edges = np.linspace(0, len(inverse), -(-len(inverse) // _ROWS) + 1).astype(int)
+    blocks = []
+    for first, end in pairwise(edges):
+        blocks.append(inverse[first:end, first:].copy())
+        blocks[-1][:, end - first :] *= 2.0
+    return tuple(blocks)
 
 
 def _is_positive_definite(covariance: np.ndarray) -> bool:

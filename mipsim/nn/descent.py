@@ -135,14 +135,20 @@ class Descent(AbstractMechanism):
         rows = jnp.asarray(records)[:, 0].astype(jnp.int32)
         # With smaller batches automatic differentiation takes less time.
         if self.numbers_retained(rows.shape[0]) is not None:
-            x, y = jnp.asarray(self.x), jnp.asarray(self.y)
-            play = partial(_linear_steps, self.steps, self.rate)
-            if jax.default_backend() == "cpu":
-                play = sequential_vmap(play)
-            # The residuals before the first step are those of the data set: computed once for all games that are played together.
             first = self.network.flat(jax.tree.map(jnp.asarray, self.start))
-            features = x.reshape(len(x), -1)
-            last, seen = play(rows, features, y, first, _residuals(first, features, y))
+            x, y = jnp.asarray(self.x).reshape(len(self.x), -1), jnp.asarray(self.y)
+            play = partial(_linear_steps, self.steps, self.rate)
+            if self._takes_all(rows.shape[0]):
+                last, seen = play(first, x, y, jnp.zeros(len(x), x.dtype).at[rows].add(1.0))
+            else:
+
+                def gathered(rows: Array, first: Array, x: Array, y: Array) -> tuple[Array, Steps]:
+                    return play(first, jax.lax.optimization_barrier(x[rows]), y[rows])
+
+                # One game after the other, since the features of a game fit the processor's cache and those of many do not.
+                if jax.default_backend() == "cpu":
+                    gathered = sequential_vmap(gathered)
+                last, seen = gathered(rows, first, x, y)
             return seen if self.releases == "steps" else last
         return self._steps(key, rows.shape[0], partial(self._step, rows))
 
@@ -281,8 +287,16 @@ class Descent(AbstractMechanism):
             )
 
     def numbers_retained(self, n: int) -> int | None:
-        in_turn = self._is_plain_linear and self.batch == n
-        return n + 2 * self.steps * self.network.dimension(self.part) if in_turn else None
+        if not (self._is_plain_linear and self.batch == n):
+            return None
+        handled = n * self.network.outputs if self._takes_all(n) else n
+        return handled + 2 * self.steps * self.network.dimension(self.part)
+
+    def _takes_all(self, n: int) -> bool:
+        """Whether a batch of n records is the whole data set, each record as often as it was sampled: no features are copied, and a product
+        serves all games that are played at once.
+        """
+        return len(self.y) <= n
 
     def numbers_handled(self, n: int, dimension: int) -> int:
         # The inputs of every batch, and vectors of parameters: those of single examples too where they are clipped.
@@ -291,16 +305,42 @@ class Descent(AbstractMechanism):
         return n + self.steps * (self.batch * example + 2 * d)
 
 
-def _residuals(vector: Array, seen: Array, labels: Array) -> Array:
-    """Softmax less label of examples whose features, shape (n, p), a linear classifier sees: shape (outputs, n).
+def linear_gradient(vector: Array, seen: Array, labels: Array) -> Array:
+    """The mean gradient at `vector` of a linear classifier, whose parameters are the offsets, then the weights of each feature.
 
-    `vector`: the parameters, offsets first, the classes side by side.
+    `seen`: features, shape (n, p); `labels`: shape (n,).
     """
-    weights = vector.reshape(seen.shape[1] + 1, -1)
-    logits = _product(seen, weights[1:]).T + weights[0][:, None]
-    return jax.nn.softmax(logits, axis=0) - jax.nn.one_hot(
-        labels, weights.shape[1], axis=0, dtype=vector.dtype
-    )
+    by_class = _by_class(vector, seen)
+    return _mean_gradient(by_class, seen, _member(labels, by_class)).T.ravel()
+
+
+def _by_class(vector: Array, seen: Array) -> Array:
+    """The parameters of each class, the offset first, shape (outputs, p + 1)."""
+    return vector.reshape(seen.shape[1] + 1, -1).T
+
+
+def _member(labels: Array, by_class: Array) -> Array:
+    """1 where an example is of a class, shape (outputs - 1, n); the last class follows from the others."""
+    return jax.nn.one_hot(labels, len(by_class) - 1, axis=0, dtype=by_class.dtype)
+
+
+def _mean_gradient(by_class: Array, seen: Array, member: Array, times: Array | None = None) -> Array:
+    """`linear_gradient` class by class, shape (outputs, p + 1).
+
+    Logits are those less that of the last class, whose residual, softmax less label, is minus the sum of the others: of two classes a
+    product serves both. `times`: how often each example counts, shape (n,); None = once.
+    """
+    against = by_class[:-1] - by_class[-1:]
+    logits = _product(seen, against[:, 1:].T).T if len(against) == 1 else _product(against[:, 1:], seen.T)
+    logits += against[:, :1]
+    most = jnp.maximum(logits.max(axis=0), 0.0)
+    odds = jnp.exp(logits - most)
+    residuals = odds / (odds.sum(axis=0) + jnp.exp(-most)) - member
+    if times is not None:
+        residuals *= times
+    total = jnp.concatenate([residuals.sum(axis=1)[:, None], _product(residuals, seen)], axis=1)
+    mean = total / jnp.asarray(len(seen) if times is None else times.sum(), total.dtype)
+    return jnp.concatenate([mean, -mean.sum(axis=0, keepdims=True)])
 
 
 def _product(a: Array, b: Array) -> Array:
@@ -309,24 +349,21 @@ def _product(a: Array, b: Array) -> Array:
 
 
 def _linear_steps(
-    steps: int, rate: float, rows: Array, x: Array, y: Array, first: Array, residuals: Array
+    steps: int, rate: float, first: Array, seen: Array, labels: Array, times: Array | None = None
 ) -> tuple[Array, Steps]:
-    """(parameters after the last step, `Steps`) of a linear classifier without clipping whose batches are all n records, gathered once.
+    """(parameters after the last step, `Steps`) of a linear classifier without clipping, each of whose batches is all examples.
 
-    One game after the other, since the features of a game fit the processor's cache and those of many do not.
-
-    `steps`: as in `Descent`; `rate`: as in `Descent`; `rows`: of the data set, those of the game, shape (n,); `x`: features
-    of the data set, shape (N, p); `y`: its labels; `first`: the parameters before the first step; `residuals`: those of the data set there.
+    `steps`, `rate`: as in `Descent`; `first`: the parameters before the first step; `seen`, `labels`, `times`: as in `_mean_gradient`.
     """
-    seen, labels = jax.lax.optimization_barrier(x[rows]), y[rows]
+    start = _by_class(first, seen)
+    member = jax.lax.optimization_barrier(_member(labels, start))
 
-    def moved(vector: Array, residual: Array) -> tuple[Array, Steps]:
-        total = jnp.concatenate([residual.sum(axis=1)[None], _product(residual, seen).T])
-        mean = total.ravel() / jnp.asarray(labels.size, vector.dtype)
-        return vector - jnp.asarray(rate, vector.dtype) * mean, Steps(vector, mean)
+    def step(by_class: Array, _: None) -> tuple[Array, Steps]:
+        mean = _mean_gradient(by_class, seen, member, times)
+        return by_class - jnp.asarray(rate, by_class.dtype) * mean, Steps(by_class, mean)
 
-    vector, step = moved(first, residuals[:, rows])
-    last, later = jax.lax.scan(
-        lambda now, _: moved(now, _residuals(now, seen, labels)), vector, None, length=steps - 1
-    )
-    return last, jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), step, later)
+    # The first step by itself: of trainings on the same features its residuals are the same, and computed once.
+    now, earlier = step(start, None)
+    last, later = jax.lax.scan(step, now, None, length=steps - 1)
+    passed = jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), earlier, later)
+    return last.T.ravel(), jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 1, 2).reshape(steps, -1), passed)

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from mipsim._validation import choice
 from mipsim.attacks.base import AbstractAttack
-from mipsim.nn.descent import Descent, Steps
+from mipsim.nn.descent import Descent, Steps, linear_gradient
 from mipsim.nn.gradients import checked_examples
 from mipsim.nn.network import PARTS, Parameters
 from mipsim.nn.private import mean_gradient
@@ -80,21 +80,26 @@ class SummedOverSteps(AbstractAttack):
     def score(self, target: Float[Array, " 1"], output: Any) -> Float[Array, ""]:
         network, trained = self.descent.network, self.descent.part
         start = jax.tree.map(jnp.asarray, self.descent.start)
-        x, y = self.descent.example(target)
+        record = self.descent.example(target)
         sign = -1.0 if self.printed_sign else 1.0
-        at_start = self._known_mean(start)
+
+        def here(vector: Array) -> Parameters:
+            return network.with_flat(start, vector.astype(jnp.float32), trained)
 
         def gradients(step: Steps) -> Steps:
             """The target's gradient at the parameters of the step, and the part of the mean gradient that is scored."""
-            here = network.with_flat(start, step.parameters.astype(jnp.float32), trained)
-            own = jax.grad(lambda v: network.losses(network.with_flat(here, v, self.part), x, y)[0])(
-                network.flat(here, self.part)
+            own, mean = self._mean(here(step.parameters), *record), step.gradients
+            return Steps(own, mean if self.part == trained else network.flat(here(mean), self.part))
+
+        seen = jax.lax.map(gradients, output)
+        known = self.background
+        if known is not None:
+            # A training begins at its start, where the background's mean is the known one.
+            at_start = self._mean(start, *known)
+            moved = jax.lax.map(
+                lambda vector: self._mean(here(vector), *known) - at_start, output.parameters[1:]
             )
-            mean = step.gradients
-            if self.part != trained:
-                mean = network.flat(network.with_flat(start, mean.astype(jnp.float32), trained), self.part)
-            moved = self._known_mean(here) - at_start
-            return Steps(own - moved, mean - moved)
+            seen = Steps(*(leaf.at[1:].add(-moved) for leaf in seen))
 
         def of_step(step: Steps) -> Array:
             own, mean = step.parameters.astype(float), sign * step.gradients.astype(float)
@@ -102,12 +107,12 @@ class SummedOverSteps(AbstractAttack):
 
         # Step by step, since convolutions with filters that differ are slow together; then scores of some steps at once, so that
         # what an attack knows, a large matrix often, is read once for all of them.
-        return jax.lax.map(of_step, jax.lax.map(gradients, output), batch_size=_TOGETHER).sum()
+        return jax.lax.map(of_step, seen, batch_size=_TOGETHER).sum()
 
-    def _known_mean(self, parameters: Parameters) -> Array:
-        """The mean gradient of the background; zero where there is none."""
-        vector = self.descent.network.flat(parameters, self.part)
-        if self.background is None:
-            return jnp.zeros_like(vector)
-        x, y = (jnp.asarray(item) for item in self.background)
-        return mean_gradient(self.descent.network, parameters, vector, x, y, part=self.part)
+    def _mean(self, parameters: Parameters, x: Any, y: Any) -> Array:
+        """The mean gradient of some records."""
+        network = self.descent.network
+        vector, x, y = network.flat(parameters, self.part), jnp.asarray(x), jnp.asarray(y)
+        if network.kind == "linear" and network.outputs > 1:
+            return linear_gradient(vector, x.reshape(len(x), -1), y)
+        return mean_gradient(network, parameters, vector, x, y, part=self.part)

@@ -9,6 +9,7 @@ from scipy.special import log_ndtr, ndtri_exp
 from sklearn.covariance import LedoitWolf
 
 import mipsim as mi
+from mipsim._precision import exact_scope
 from mipsim.special import noncentral_chi_square
 
 RNG = np.random.default_rng(20_041_101)
@@ -151,6 +152,27 @@ def test_glir_p_value_along_axes_is_that_in_their_coordinates(covariance: str) -
     assert float(mi.GLiRPValue(data, 40, axes).score(axes @ target, beside)) == pytest.approx(inside)
     full = float(mi.GLiRPValue(mi.ShrunkMoments(records @ axes.T), 40).score(axes @ target, axes @ output))
     assert full != pytest.approx(inside, abs=0.05)
+
+
+@pytest.mark.parametrize("rows", [32, 600])
+def test_half_of_an_inverse_gives_its_quadratic_forms(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By blocks of its rows, or a single block; forms 1% off are seen, and those of the blocks without their double."""
+    monkeypatch.setattr("mipsim.attacks.glir._ROWS", rows)
+    rng = np.random.default_rng(9)
+    moments = mi.ShrunkMoments(rng.normal(size=(300, 110)) * np.geomspace(0.2, 2.0, 110))
+    attack, away, inverse = (
+        mi.GLiRPValue(moments, 40),
+        rng.normal(size=(2, 110)),
+        np.linalg.inv(moments.covariance),
+    )
+    assert len(attack.inverse) == (4 if rows == 32 else 1)
+    with exact_scope():
+        forms = np.asarray(attack._squares(jnp.asarray(away)))
+    expected = 40 * np.sum(away @ inverse * away, axis=1)
+    np.testing.assert_allclose(forms, expected, rtol=1e-10)
+    assert (abs(forms / expected - 1.01) > 5e-3).all()
+    once = 40 * np.sum(away @ np.triu(inverse) * away, axis=1)
+    assert (abs(forms / once - 1.0) > 5e-3).all()
 
 
 def test_axes_must_be_orthonormal() -> None:

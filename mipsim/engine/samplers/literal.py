@@ -23,7 +23,7 @@ from mipsim.games.base import AbstractGame, AbstractMembershipGame, Round
 
 _TOGETHER = 2**15  # numbers of the literal games that are played at once: 256 KiB stay in the cache
 # numbers of games that a mechanism plays in turn: a matrix that scores all of them is read once
-_RETAINED = 2**19
+_RETAINED = 2**20
 _OUTPUTS = 8  # of games that are played by blocks: how many are made and scored in a single step
 
 
