@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -75,8 +76,12 @@ def mean_gradient(
         by_view = network.losses({**parameters, **now}, flat, jnp.repeat(labels, each))
         return by_view.reshape(-1, each).mean(axis=1)
 
-    def plain_sum(inputs: Array, labels: Array, own: Array) -> Array:
-        return jax.grad(lambda now: own @ losses(restore(now), inputs, labels))(vector)
+    # In small parts array by array: a vector of all parameters for each part would have to be written and read once more.
+    by_array = together is not None and clip == math.inf
+    start: Any = restore(vector) if by_array else vector
+
+    def plain_sum(inputs: Array, labels: Array, own: Array) -> Any:
+        return jax.grad(lambda now: own @ losses(now if by_array else restore(now), inputs, labels))(start)
 
     def loss(now: Parameters, inputs: Array, label: Array) -> Array:
         return losses(now, inputs[None], label[None])[0]
@@ -100,21 +105,21 @@ def mean_gradient(
     # In parts of equal size, the last filled up with examples of weight 0.
     parts = -(-count // most)
     if parts == 1:
-        return sum_of(x, y, weights) * scale
+        return ravel_pytree(sum_of(x, y, weights))[0] * scale
     size_of_part = -(-count // parts)
 
     def in_parts(rows: Array) -> Array:
         filled = jnp.pad(rows, ((0, parts * size_of_part - count), *((0, 0),) * (rows.ndim - 1)))
         return filled.reshape(parts, size_of_part, *rows.shape[1:])
 
-    def add(total: Array, rows: tuple[Array, Array, Array]) -> tuple[Array, None]:
+    def add(total: Any, rows: tuple[Array, Array, Array]) -> tuple[Any, None]:
         # What only fills up a Poisson batch is not computed.
         some = jnp.any(rows[2] > 0)
-        return jax.lax.cond(some, lambda: total + sum_of(*rows), lambda: total), None
+        return jax.lax.cond(some, lambda: jax.tree.map(jnp.add, total, sum_of(*rows)), lambda: total), None
 
     rows = in_parts(jnp.asarray(x)), in_parts(jnp.asarray(y)), in_parts(weights)
-    added, _ = jax.lax.scan(add, jnp.zeros_like(vector), rows)
-    return added * scale
+    added, _ = jax.lax.scan(add, jax.tree.map(jnp.zeros_like, start), rows)
+    return ravel_pytree(added)[0] * scale
 
 
 def noisy(key: PRNGKeyArray, mean: Float[Array, " D"], deviation: float | Array) -> Float[Array, " D"]:

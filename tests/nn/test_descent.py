@@ -401,7 +401,7 @@ def test_trainings_that_share_steps_are_those_by_themselves(
 
 
 def test_convolutions_in_parts_take_the_steps_of_the_whole_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches of 20 images in parts of 8, the last filled up, to the rounding of float32; a rate 3% off is seen."""
+    """Batches of 20 images, image by image or in parts of 8, the last filled up, to the rounding of float32; a rate 3% off is seen."""
     images, _, _ = digits()
 
     def steps(rate: float) -> np.ndarray:
@@ -411,7 +411,7 @@ def test_convolutions_in_parts_take_the_steps_of_the_whole_batch(monkeypatch: py
             return np.asarray(release(jax.random.key(0), jnp.arange(60.0)[:, None]))
 
     parts, off = steps(0.5), steps(0.515)
-    monkeypatch.setitem(OWN, "_IN_CACHE", None)
+    monkeypatch.setitem(OWN, "_TOGETHER", None)
     whole = steps(0.5)
     np.testing.assert_allclose(parts, whole, atol=2e-6 * np.abs(whole).max())
     assert np.abs(off - whole).max() > 1e-4 * np.abs(whole).max()
