@@ -93,7 +93,7 @@ class GLiRPValue(AbstractAttack):
 
     n: int
     mean: np.ndarray
-    inverse: tuple[np.ndarray, ...]  # as `_square` reads it
+    inverse: tuple[np.ndarray, ...]  # as `_squares` reads it
     axes: np.ndarray | None
     degrees: int = eqx.field(static=True)
     logarithm: bool = eqx.field(static=True)
@@ -162,7 +162,7 @@ def _inverse(data: Moments) -> np.ndarray:
 
 
 def _from_the_diagonal(inverse: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Rows of a symmetric matrix, some at a time, each from the block on the diagonal on, with what is beyond that block doubled.
+    """Rows of a matrix, some at a time, each from the block on the diagonal on, with what lies below that block added to what is beyond it.
 
     A quadratic form needs no more: the products are about half as many. Of a diagonal matrix the diagonal.
     """
@@ -172,7 +172,7 @@ def _from_the_diagonal(inverse: np.ndarray) -> tuple[np.ndarray, ...]:
     blocks = []
     for first, end in pairwise(edges):
         blocks.append(inverse[first:end, first:].copy())
-        blocks[-1][:, end - first :] *= 2.0
+        blocks[-1][:, end - first :] += inverse[end:, first:end].T
     return tuple(blocks)
 
 

@@ -61,7 +61,7 @@ class ShrunkMoments:
 
     Raises:
         ValueError: if the covariance is singular: ridge = 0 where the reference does not vary along all coordinates (always
-            where n0 <= d), or all records are equal.
+            where n0 <= d), 'ledoit-wolf' of two records, for which it is 0, or all records equal.
 
     Source: Ledoit & Wolf (2004), "A well-conditioned estimator for large-dimensional covariance matrices"; Azize & Basu (2025),
         algorithm 3, which prints the estimate without regularisation, singular for n0 <= d.
@@ -85,18 +85,25 @@ class ShrunkMoments:
         self.mean = records.mean(axis=0)
         self._shifted = shifted = records - self.mean
         # The smaller of the two Gram matrices: at most min(n0, d) numbers on a side.
-        self._gram = shifted @ shifted.T if count <= d else shifted.T @ shifted
-        if not self._gram.any():
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._gram = shifted @ shifted.T if count <= d else shifted.T @ shifted
+            variance = np.trace(self._gram) / count / d
+        if (records == records[0]).all():
             raise ValueError("reference has equal records; a covariance needs records that differ")
+        if not np.finfo(float).tiny < variance < np.inf:
+            raise ValueError(
+                f"reference has records that lie up to {abs(shifted).max():.2g} from their mean, which has no square in float64; scale it"
+            )
         if ridge == "ledoit-wolf":
             intensity, level = _ledoit_wolf(shifted, self._gram, d)
             self.weight, self.ridge = 1.0 - intensity, intensity * level
         else:
             self.weight, self.ridge = 1.0, number("ridge", ridge, 0.0)
         if self.ridge == 0.0 and self.spread.size < d:
+            other = "" if ridge == "ledoit-wolf" else " or 'ledoit-wolf'"
             raise ValueError(
                 f"reference has {count} records of {d} coordinates and varies along {self.spread.size} of them only: its covariance is "
-                "singular; give ridge > 0 or 'ledoit-wolf'"
+                f"singular; give ridge > 0{other}"
             )
 
     @cached_property
@@ -178,9 +185,12 @@ def _dense(d: int) -> int:
 def _ledoit_wolf(shifted: np.ndarray, gram: np.ndarray, d: int) -> tuple[float, float]:
     """(how much of the identity, its level) of Ledoit and Wolf's estimate, from centred records and a Gram matrix of theirs."""
     count = len(shifted)
-    level, squares = float(np.trace(gram)) / count / d, float(np.vdot(gram, gram)) / count**2
-    distance = squares - d * level**2
+    level = float(np.trace(gram)) / count / d
+    scaled = gram / (count * level)  # whose squares do not overflow
+    squares = float(np.vdot(scaled, scaled))
+    distance = squares - d
     if distance <= 0.0:  # S is a multiple of the identity already
         return 0.0, level
-    noise = (float(np.mean(np.sum(shifted**2, axis=1) ** 2)) - squares) / count
-    return min(noise, distance) / distance, level
+    noise = (float(np.mean((np.sum(shifted**2, axis=1) / level) ** 2)) - squares) / count
+    # Two records are as far from their mean in either direction: what is left of their noise is rounding, of either sign.
+    return (min(noise, distance) / distance if noise > _ZERO * squares else 0.0), level

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._printed import shown
 from mipsim._validation import confidence_level, increasing_vector
 from mipsim.bands.compare import Comparison, compare_rates
 from mipsim.bands.curve_band import CurveBand
@@ -118,7 +119,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
         rows = zip(self.alpha, low, high, 1 - above, 1 - below, strict=True)
         return [
             ("games", f"{self.games:,} in each world"),
-            *((f"FPR {a:.3g}", f"[{b:.3g}, {c:.3g}], TPR [{p:.3g}, {q:.3g}]") for a, b, c, p, q in rows),
+            *((f"FPR {a:.3g}", f"{shown((b, c))}, TPR {shown((p, q))}") for a, b, c, p, q in rows),
         ]
 
     def _title(self) -> str:

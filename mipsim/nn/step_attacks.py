@@ -29,7 +29,7 @@ class SummedOverSteps(AbstractAttack):
     the background differs there from that at the start is taken off the target's gradient and off m_t.
 
     Args:
-        descent: the training that is attacked; it releases "steps".
+        descent: the training that is attacked; it releases "steps", the first of them at its start.
         attack: scores a mean gradient of `part` against the target's.
         part: of the gradients that is scored: "trained" or "last"; None = what the descent trains.
         background: (inputs, labels) of the records from whose gradients at the start the attack's mean was estimated; None = the

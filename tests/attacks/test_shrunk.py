@@ -47,6 +47,23 @@ def test_a_ridge_too_small_for_a_cholesky_factor_leaves_the_inverse_to_the_axes(
     assert not np.allclose(1.01 * unit, np.eye(30), rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_two_records_are_no_ledoit_wolf_estimate(seed: int) -> None:
+    """Their intensity is 0: what rounding leaves of it, of either sign, was taken for a ridge, and the inverse for one of -1e16."""
+    with pytest.raises(
+        ValueError, match=r"varies along 1 of them only: its covariance is singular; give ridge > 0$"
+    ):
+        mi.ShrunkMoments(np.random.default_rng(seed).normal(size=(2, 5)))
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e100])
+def test_ledoit_wolf_has_the_unit_of_the_records(unit: float) -> None:
+    near, far = mi.ShrunkMoments(FEW), mi.ShrunkMoments(unit * FEW)
+    assert 0.01 < near.weight < 0.99
+    assert far.weight == pytest.approx(near.weight, rel=1e-9)
+    assert far.ridge / unit**2 == pytest.approx(near.ridge, rel=1e-9)
+
+
 class _Dense:
     """The same moments, without their structure."""
 
@@ -65,6 +82,9 @@ def test_without_regularisation_a_few_records_are_refused() -> None:
     bad: list[tuple[Any, Any, str]] = [
         (FEW[:1], 1.0, "has 1 record"),
         (np.ones((4, 3)), 1.0, "equal records"),
+        (np.full((3, 2), 0.1), 1.0, "equal records"),  # whose mean is another number
+        (1e200 * FEW, "ledoit-wolf", r"no square in float64; scale it$"),
+        (1e-200 * FEW, "ledoit-wolf", r"no square in float64; scale it$"),
         (FEW, -1.0, "ridge is -1"),
         (FEW, "lasso", "ridge is 'lasso'"),
     ]
@@ -173,6 +193,17 @@ def test_half_of_an_inverse_gives_its_quadratic_forms(rows: int, monkeypatch: py
     assert (abs(forms / expected - 1.01) > 5e-3).all()
     once = 40 * np.sum(away @ np.triu(inverse) * away, axis=1)
     assert (abs(forms / once - 1.0) > 5e-3).all()
+
+
+def test_a_matrix_that_is_not_symmetric_has_its_own_quadratic_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By blocks of its rows: the half above the diagonal alone gives others."""
+    monkeypatch.setattr("mipsim.attacks.glir._ROWS", 1)
+    moments = _Dense(mi.ShrunkMoments(MANY[:, :3]))
+    moments.covariance = np.array([[2.0, 0.5, 0.0], [0.1, 1.0, 0.3], [0.0, 0.2, 1.0]])
+    away, inverse = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]]), np.linalg.inv(moments.covariance)
+    with exact_scope():
+        forms = np.asarray(mi.GLiRPValue(moments, 10)._squares(jnp.asarray(away)))
+    np.testing.assert_allclose(forms, 10 * np.sum(away @ inverse * away, axis=1), rtol=1e-12)
 
 
 def test_axes_must_be_orthonormal() -> None:

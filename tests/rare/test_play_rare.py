@@ -1,5 +1,6 @@
 """Tilted and thinned games against closed forms, enumeration and convolution."""
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from scipy import stats
 
 import mipsim as mi
+from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.exact import exact_law
 
 RATES = (1e-9, 1e-6, 1e-4, 1e-2)
@@ -277,3 +279,18 @@ def test_the_exact_law_agrees_at_forty_coordinates() -> None:
         law = exact_law(game, attack)
         curve = mi.play_rare(game, attack, GAMES, seed=13, false_positive_rates=RATES)
         check(curve, lambda t, law=law: (law.sf(t, inside=False), law.cdf(t, inside=True)))
+
+
+def test_printed_bounds_are_rounded_outwards() -> None:
+    """Every pair of ends holds the bounds that it shows, and is hardly wider."""
+    games, unit, no = np.full(3, 1000), np.ones(3), np.zeros(3, bool)
+    out = ScaledRates(np.array([317, 41, 7]), games, 1e-3 * unit, no)
+    inside = ScaledRates(np.array([123, 400, 811]), games, unit, no)
+    curve = mi.RareTradeOff(np.arange(3.0), out, inside, games=1000)
+    ends = np.array(re.findall(r"\[([^,]+), ([^\]]+)\]", str(curve))[:6], float).reshape(3, 2, 2)
+    low, high = out.bounds((1.0 - curve.confidence) / 2)
+    below, above = inside.bounds((1.0 - curve.confidence) / 2)
+    exact = np.array([[low, high], [1.0 - above, 1.0 - below]]).transpose(2, 0, 1)
+    assert (ends[..., 0] <= exact[..., 0]).all()
+    assert (ends[..., 1] >= exact[..., 1]).all()
+    np.testing.assert_allclose(ends, exact, rtol=2e-3)
