@@ -125,7 +125,8 @@ def train(
             inputs,
             labels,
             parameters,
-            [rate, batch, optimiser, sampling, clip, noise_multiplier, views, seed],
+            # the last for the random numbers of its batches: with others it is another training
+            [rate, batch, optimiser, sampling, clip, noise_multiplier, views, seed, _BATCHES],
         )
         if path is not None and path.exists():
             done, state = _restored(path, identity, state)

@@ -251,6 +251,19 @@ def test_a_killed_training_goes_on_to_the_same_bits(private: str, tmp_path: Path
     assert np.load(whole).tobytes() == np.load(resumed).tobytes()
 
 
+def test_a_checkpoint_whose_batches_have_other_random_numbers_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Resumed, it would be neither the training that was begun nor that of a whole run."""
+    arguments = {"network": NETWORKS["linear"], "x": IMAGES, "y": KINDS, "rate": 0.1, "batch": 4}
+    arguments["checkpoint"] = tmp_path / "state.npz"
+    nn.train(**arguments, epochs=1)
+    nn.train(**arguments, epochs=2)
+    monkeypatch.setattr("mipsim.nn.training._BATCHES", 1)
+    with pytest.raises(ValueError, match="belongs to another training"):
+        nn.train(**arguments, epochs=3)
+
+
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     network, path = NETWORKS["linear"], tmp_path / "state.npz"
     arguments = {"network": network, "x": IMAGES, "y": KINDS, "rate": 0.1, "batch": 4, "checkpoint": path}
