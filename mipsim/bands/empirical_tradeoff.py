@@ -591,14 +591,14 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         if high - low < _WIDE and (fpr == 0.0 or high <= _TIMES * max(low, fpr)):
             return ""
         if self.free_thresholds:
-            return f"the TPR interval at FPR {fpr:g} is [{low:.3g}, {high:.3g}]: more scores narrow it"
+            return f"the TPR interval at FPR {fpr:g} is {shown((low, high))}: more scores narrow it"
         if (self.curve_band.alpha_low > fpr).any():
             finer = ", or take tradeoff(thresholds=1024)" if self.thresholds.size < 1024 else ""
             how = f"play more games{finer}"
         else:
             how = "no threshold is known to have a larger FPR: give play lower edges, or play more games"
         rare = "; at rare FPRs mi.play_rare and game.exact(attack) need fewer" if 0.0 < fpr < _RARE else ""
-        return f"the TPR interval at FPR {fpr:g} is [{low:.3g}, {high:.3g}]: {how}{rare}"
+        return f"the TPR interval at FPR {fpr:g} is {shown((low, high))}: {how}{rare}"
 
     def _title(self) -> str:
         return f"empirical trade-off at {self.thresholds.size} thresholds, confidence {self.confidence:.9g}"

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -150,3 +152,16 @@ def test_scores_of_few_values_have_the_intervals_of_ties(values: tuple[float, ..
     assert low < truth < high < low + 0.08
     low, high = curve(20_000, 0.999, rare=65).advantage_interval()
     assert low < truth < truth + 0.1 < high
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_warning_of_a_wide_interval_rounds_it_outwards(seed: int) -> None:
+    curve = curve_of(*scores(200, seed, 3.0))
+    with pytest.warns(UserWarning, match="the TPR interval at FPR 0.02 is") as warned:
+        low, high = curve.tpr_interval(0.02)
+    ends = re.search(r"is \[([^,]+), ([^\]]+)\]", str(warned[0].message))
+    assert ends is not None
+    below, above = (float(end) for end in ends.groups())
+    assert below <= low
+    assert high <= above
+    assert (below, above) == pytest.approx((low, high), abs=1e-3)
