@@ -23,24 +23,24 @@ def shown(ends: Bounds) -> str:
 
 
 def rounded(end: float, way: str, digits: int = DIGITS) -> str:
-    """An end with so many digits, rounded the given way."""
+    """An end with so many digits, rounded the given way. Its shortest form that reads back as the same number is what is rounded: 0.1 stays 0.1."""
     if math.isinf(end):
         return f"{end:g}"
-    return f"{float(Context(digits, way).create_decimal(Decimal(end))):.{max(digits, 6)}g}"
+    return f"{float(Context(digits, way).create_decimal(Decimal(repr(float(end))))):.{max(digits, 6)}g}"
 
 
 def at_least(bound: float, digits: int = DIGITS) -> str:
-    """A proven lower bound, rounded down.
-    >>> at_least(0.123456), at_least(2.0), at_least(1234.56)
-    ('at least 0.1234', 'at least 2', 'at least 1234')
+    """A proven lower bound, rounded down; as it is where its shortest form has no more digits.
+    >>> at_least(0.123456), at_least(0.3), at_least(1234.56)
+    ('at least 0.1234', 'at least 0.3', 'at least 1234')
     """
     return f"at least {rounded(bound, ROUND_FLOOR, digits)}"
 
 
 def at_most(bound: float, digits: int = DIGITS) -> str:
-    """A proven upper bound, rounded up.
-    >>> at_most(0.123421), at_most(2.0)
-    ('at most 0.1235', 'at most 2')
+    """A proven upper bound, rounded up; as it is where its shortest form has no more digits.
+    >>> at_most(0.123421), at_most(0.1)
+    ('at most 0.1235', 'at most 0.1')
     """
     return f"at most {rounded(bound, ROUND_CEILING, digits)}"
 

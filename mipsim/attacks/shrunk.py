@@ -71,6 +71,8 @@ class ShrunkMoments:
         >>> moments = ShrunkMoments(reference)
         >>> moments.mean.shape, moments.axes.shape, round(moments.weight, 2)
         ((50,), (19, 50), 0.13)
+        >>> moments
+        ShrunkMoments(20 records of 50 coordinates, weight=0.1321, ridge=0.7876)
         >>> ShrunkMoments(reference, ridge=0.0)
         Traceback (most recent call last):
         ...
@@ -105,6 +107,10 @@ class ShrunkMoments:
                 f"reference has {count} records of {d} coordinates and varies along {self.spread.size} of them only: its covariance is "
                 f"singular; give ridge > 0{other}"
             )
+
+    def __repr__(self) -> str:
+        count, d = self._shifted.shape
+        return f"ShrunkMoments({count} records of {d} coordinates, weight={self.weight:.4g}, ridge={self.ridge:.4g})"
 
     @cached_property
     def _eigen(self) -> tuple[np.ndarray, np.ndarray]:
