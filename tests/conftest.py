@@ -29,9 +29,10 @@ if _MADE is not None:
     os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(_MADE, "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C; some tests send it.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C, and nohup a hangup; some tests send them.
+for _name, _usual in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+    if (_signal := getattr(signal, _name, None)) and signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, _usual)
 
 # Property tests draw the same examples each time, and no clock fails a test on a slow machine.
 settings.register_profile(
