@@ -23,14 +23,14 @@ def shown(ends: Bounds) -> str:
 
 
 def rounded(end: float, way: str, digits: int = DIGITS) -> str:
-    """An end with so many digits, rounded the given way. Its shortest form that reads back as the same number is what is rounded: 0.1 stays 0.1."""
+    """An end with so many digits, rounded the given way; 0.1, which float64 stores as a little more, stays 0.1."""
     if math.isinf(end):
         return f"{end:g}"
     return f"{float(Context(digits, way).create_decimal(Decimal(repr(float(end))))):.{max(digits, 6)}g}"
 
 
 def at_least(bound: float, digits: int = DIGITS) -> str:
-    """A proven lower bound, rounded down; as it is where its shortest form has no more digits.
+    """A proven lower bound, rounded down.
     >>> at_least(0.123456), at_least(0.3), at_least(1234.56)
     ('at least 0.1234', 'at least 0.3', 'at least 1234')
     """
@@ -38,7 +38,7 @@ def at_least(bound: float, digits: int = DIGITS) -> str:
 
 
 def at_most(bound: float, digits: int = DIGITS) -> str:
-    """A proven upper bound, rounded up; as it is where its shortest form has no more digits.
+    """A proven upper bound, rounded up.
     >>> at_most(0.123421), at_most(0.1)
     ('at most 0.1235', 'at most 0.1')
     """

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.linalg import solve_triangular
 
+from mipsim._frozen import Frozen
 from mipsim._validation import finite_matrix, number
 
 _MOST_DENSE = 8192
@@ -41,7 +42,7 @@ class LowRankInverse(eqx.Module):
         return (np.eye(d) - (self.axes.T * self.share) @ self.axes) / self.ridge
 
 
-class ShrunkMoments:
+class ShrunkMoments(Frozen):
     """Mean and covariance estimated from n0 reference records, the covariance shrunk towards a multiple of the identity.
 
     The covariance is weight S + ridge I, S the centred estimate with divisor n0. It is known by the axes along which the
@@ -78,6 +79,12 @@ class ShrunkMoments:
         ...
         ValueError: reference has 20 records of 50 coordinates and varies along 19 of them only: its covariance is singular; give ridge > 0 or 'ledoit-wolf'
     """
+
+    mean: np.ndarray
+    weight: float
+    ridge: float
+    _shifted: np.ndarray
+    _gram: np.ndarray
 
     def __init__(self, reference: object, ridge: float | Literal["ledoit-wolf"] = "ledoit-wolf") -> None:
         records = finite_matrix("reference", reference)

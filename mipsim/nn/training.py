@@ -27,7 +27,7 @@ from mipsim.nn.private import SAMPLING, augmented, checked_clipping, longest_bat
 
 OPTIMISERS = ("sgd", "adam")
 _NOISE, _VIEWS, _BATCHES = 0x4E4F, 0x5649, 0x4241
-"""Set the noise and the views apart from the random numbers of the start, which are of the same seed."""
+"""Set the noise, the views and the batches apart from each other, and from other random numbers of the same seed."""
 
 
 def train(
@@ -155,8 +155,10 @@ def train(
 
 
 def _numbers(seed: int, epoch: int) -> np.random.Generator:
-    """The random numbers of an epoch's batches. `default_rng([seed, 0])` is `default_rng(seed)`, with which an auditor with the same seed
-    may have tossed the coins of membership: batches that depend on them leak more than is promised.
+    """The random numbers of an epoch's batches.
+
+    Not `default_rng([seed, epoch])`: that of epoch 0 is `default_rng(seed)`, with which an auditor may have tossed the coins of
+    membership, and batches that depend on these coins leak more than is promised.
     """
     return np.random.default_rng([_BATCHES, seed, epoch])
 

@@ -40,6 +40,12 @@ def test_it_is_the_matrix_that_it_stands_for(reference: np.ndarray, ridge: Any) 
         assert np.isclose(attack.score(point, output), dense.score(point, output), rtol=1e-9)
 
 
+def test_moments_cannot_be_changed() -> None:
+    moments = mi.ShrunkMoments(FEW)
+    with pytest.raises(AttributeError, match="ShrunkMoments is immutable; ridge cannot be set"):
+        moments.ridge = 0.1
+
+
 def test_a_ridge_too_small_for_a_cholesky_factor_leaves_the_inverse_to_the_axes() -> None:
     moments = mi.ShrunkMoments(FEW, 1e-10)
     unit = moments.covariance @ moments.inverse_matrix()

@@ -22,6 +22,11 @@ def statement(second, claimed=lambda: mi.GaussianTradeOff(1.0), kind=None) -> rf
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_each_test_begins_with_the_same_random_numbers(again: bool):
+    assert RNG.random() == np.random.default_rng(0).random()
+
+
 @pytest.mark.parametrize("alpha", [1e-3, 0.05, 0.5, 0.9])
 @pytest.mark.parametrize("mu", [0.0, 1.0, 3.0])
 def test_the_interval_of_a_power_holds_it(alpha: float, mu: float):
