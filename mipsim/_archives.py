@@ -7,12 +7,9 @@ raises the limit.
 import io
 import math
 import os
-import re
 import stat
 import zipfile
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,27 +18,9 @@ from mipsim._words import printable
 LIMIT = "MIPSIM_MAX_FILE_BYTES"
 """The variable of the environment that sets how many bytes are read of a file, and of the arrays in it."""
 _MOST = 2**30
-_MOST_LIST = 2**20
-"""Bytes of the list of an archive's members: twenty thousand of them."""
+_MOST_MEMBERS = 4096
 _MOST_HEADER = 1024
-_END = b"PK\5\6"
 _END_BYTES = 22
-_ITEM = (
-    rb"\s*'(descr|fortran_order|shape)'\s*:\s*('[<>=|]?[biufcmMSU]\d{1,7}(?:\[\w{1,4}\])?'"
-    rb"|True|False|\((?:\d{1,19},\s?){0,32}(?:\d{1,19})?\))\s*"
-)
-_HEADER = re.compile(rb"\{" + rb",".join([_ITEM] * 3) + rb",?\s*\}\s*")
-"""The header of a plain array, as NPY 1.0 has it; no other text is given to Python's own reader of literals."""
-
-
-class Header(NamedTuple):
-    """What an array says of itself, and its bytes bear out."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]  # of its entries: booleans, numbers, dates or text
-    order: str  # "C" or "F", how its entries are laid out
-    begin: int  # where they begin in the member
-    size: int  # their bytes
 
 
 def most_bytes() -> int:
@@ -80,124 +59,91 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         raise
 
 
-class Archive:
-    """The arrays of an .npz file.
+def arrays_of(
+    content: bytes,  # of an .npz file
+    names: Iterable[str] | None = None,  # of the arrays that are read; None = all
+    compressed: bool = True,  # whether they may be; mipsim stores them as they are
+) -> dict[str, np.ndarray]:
+    """Arrays of an .npz file, without pickled objects.
+    Raises ValueError if it is no whole archive of plain arrays, if an array's header and its bytes disagree, or if the arrays have more
+    than `most_bytes()`.
+
     >>> out = io.BytesIO()
-    >>> np.savez(out, a=np.arange(3))
-    >>> archive = Archive(out.getvalue())
-    >>> archive.names, archive.header("a").shape, archive.read(["a"])["a"]
-    (('a',), (3,), array([0, 1, 2]))
-    >>> Archive(out.getvalue()[:-1])
+    >>> np.savez(out, a=np.arange(3), b=np.arange(4))
+    >>> arrays_of(out.getvalue(), ["b"])
+    {'b': array([0, 1, 2, 3])}
+    >>> arrays_of(out.getvalue()[:-1])
     Traceback (most recent call last):
     ...
     ValueError: it is no whole .npz archive of plain arrays; it may be cut off
     """
+    members = _members(content, compressed)
+    wanted = list(members) if names is None else list(names)
+    if lacking := [name for name in wanted if name not in members]:
+        raise ValueError(f"it has no array {lacking[0]!r}; it has {printable(', '.join(members) or 'none')}")
+    total, most = sum(members[name].file_size for name in wanted), most_bytes()
+    if total > most:
+        raise ValueError(
+            f"its arrays have {total:,} bytes; at most {most:,} are read, and {LIMIT} raises the limit"
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for name in wanted:
+                _check(archive, members[name])
+        with np.load(io.BytesIO(content), max_header_size=_MOST_HEADER) as file:
+            return {name: file[members[name].filename] for name in wanted}
+    except Exception as error:  # whatever a reader of hostile bytes may raise
+        raise _not_whole() from error
 
-    def __init__(self, content: bytes, compressed: bool = True) -> None:
-        # No tool that stores arrays adds a comment; without any, the end is where it must be.
-        if content[-_END_BYTES:][:4] != _END or content[-2:] != b"\0\0":
-            raise _not_whole()
-        try:
-            file = _Listing(content)
-            self._archive = zipfile.ZipFile(file)
-            file.listed = True
-        except Exception as error:  # whatever a reader of hostile bytes may raise
-            raise _not_whole() from error
-        self._members: dict[str, zipfile.ZipInfo] = {}
-        for info in self._archive.infolist():
-            name = info.filename.removesuffix(".npy")
-            if name in self._members:
-                raise ValueError(
-                    f"it holds two arrays named {printable(name)}; each must have a name of its own"
-                )
-            allowed = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} if compressed else {zipfile.ZIP_STORED}
-            if info.flag_bits & 1 or info.compress_type not in allowed:
-                raise ValueError(
-                    f"its array {printable(name)} is encrypted, or packed in a way that is not read; store it plainly"
-                )
-            self._members[name] = info
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of its arrays."""
-        return tuple(self._members)
+def names_of(content: bytes) -> tuple[str, ...]:
+    """The names of the arrays of an .npz file."""
+    return tuple(_members(content, compressed=True))
 
-    def header(self, name: str) -> Header:
-        """What an array says of itself, which its bytes bear out."""
-        info = self._members[name]
-        try:
-            with self._archive.open(info) as member:
-                begin = member.read(10)
-                length = int.from_bytes(begin[8:], "little")
-                text = member.read(length) if length <= _MOST_HEADER else b""
-            report = _HEADER.fullmatch(text) if begin.startswith(b"\x93NUMPY\1\0") else None
-            message = dict(zip(report.groups()[::2], report.groups()[1::2], strict=True)) if report else {}
-            dtype = np.dtype(message[b"descr"].decode("ascii").strip("'"))
-            shape = tuple(int(side) for side in re.findall(rb"\d+", message[b"shape"]))
-            order = {b"True": "F", b"False": "C"}[message[b"fortran_order"]]
-        except Exception as error:  # as above
-            raise _not_whole(name) from error
-        size, held = math.prod(shape) * dtype.itemsize, info.file_size - 10 - length
+
+def _members(content: bytes, compressed: bool) -> dict[str, zipfile.ZipInfo]:
+    # No tool that stores arrays adds a comment; without any, the end is where it must be.
+    if content[-_END_BYTES:][:4] != b"PK\5\6" or content[-2:] != b"\0\0":
+        raise _not_whole()
+    try:
+        infos = zipfile.ZipFile(io.BytesIO(content)).infolist()
+    except Exception as error:  # as above
+        raise _not_whole() from error
+    result = {info.filename.removesuffix(".npy"): info for info in infos}
+    allowed = {zipfile.ZIP_STORED, *([zipfile.ZIP_DEFLATED] if compressed else [])}
+    if len(infos) > _MOST_MEMBERS or len(result) < len(infos):
+        raise ValueError(f"it holds two arrays of a name, or more than {_MOST_MEMBERS:,}")
+    for name, info in result.items():
+        if info.flag_bits & 1 or info.compress_type not in allowed:
+            raise ValueError(
+                f"its array {printable(name)} is encrypted, or packed in a way that is not read; store it plainly"
+            )
+    return result
+
+
+def _check(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+    """Raise ValueError unless an array's header, version 1.0, says what the archive says that the member holds."""
+    with archive.open(info) as member:
+        if np.lib.format.read_magic(member) != (1, 0):
+            raise ValueError("another version")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(member, _MOST_HEADER)
+        # What no plain array has: objects, fields, entries of no bytes, and dozens of sides.
         if (
-            size != held
+            dtype.hasobject
+            or dtype.names
+            or dtype.subdtype
             or not dtype.itemsize
-            or (size == 0 and math.prod(side or 1 for side in shape) > most_bytes())
+            or min(shape, default=0) < 0
         ):
-            raise ValueError(
-                f"its array {printable(name)} says shape {printable(shape)} of {dtype}, which are not the {held:,} bytes that it holds"
-            )
-        return Header(shape, dtype, order, 10 + length, size)
-
-    def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
-        """Arrays by their names; others are not read."""
-        headers = {name: self.header(name) for name in names}
-        total, most = sum(header.size for header in headers.values()), most_bytes()
-        if total > most:
-            raise ValueError(
-                f"its arrays have {total:,} bytes; at most {most:,} are read, and {LIMIT} raises the limit"
-            )
-        return {name: self._read(name, header) for name, header in headers.items()}
-
-    def _read(self, name: str, header: Header) -> np.ndarray:
-        try:
-            with self._archive.open(self._members[name]) as member:
-                member.read(header.begin)
-                content = member.read(
-                    header.size
-                )  # to the end of the member, where its checksum is looked at
-            array = np.frombuffer(content, header.dtype)
-            return array.reshape(header.shape, order="F" if header.order == "F" else "C")
-        except Exception as error:  # as above
-            raise _not_whole(name) from error
+            raise ValueError("no plain array")
+        size = math.prod(shape) * dtype.itemsize
+        if (
+            min(shape, default=0) < 0
+            or size != info.file_size - member.tell()
+            or math.prod(side or 1 for side in shape) > most_bytes()
+        ):
+            raise ValueError("another size")
 
 
-class _Listing(io.BytesIO):
-    """A file of which no long read is made until its list of members is known, however the list says where and how long it is."""
-
-    listed = False
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        left = max(0, self.getbuffer().nbytes - self.tell())
-        size = left if size is None or size < 0 else min(size, left)
-        if not self.listed and size > _MOST_LIST:
-            raise ValueError("too long a list")
-        return super().read(size)
-
-
-def _not_whole(array: str = "") -> ValueError:
-    where = f": {printable(array)} is none" if array else ""
-    return ValueError(f"it is no whole .npz archive of plain arrays{where}; it may be cut off")
-
-
-def arrays_of(path: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
-    """Arrays of a file that mipsim has stored.
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "a.npz"
-    >>> np.savez(file, a=np.arange(3), b=np.arange(4))
-    >>> arrays_of(file, ["b"])
-    {'b': array([0, 1, 2, 3])}
-    """
-    archive = Archive(read_bytes(path), compressed=False)
-    if lacking := [name for name in names if name not in archive.names]:
-        raise ValueError(f"it has no array {lacking[0]!r}")
-    return archive.read(names)
+def _not_whole() -> ValueError:
+    return ValueError("it is no whole .npz archive of plain arrays; it may be cut off")

@@ -6,17 +6,11 @@ import errno
 import os
 import stat
 import tempfile
-import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mipsim._words import printable
-
-try:
-    import fcntl
-except ImportError:  # not on every system
-    fcntl = None
 
 PATIENCE = 30.0
 """Seconds to wait for another writer of the same file: a write takes some milliseconds."""
@@ -32,42 +26,58 @@ def is_full(error: BaseException | None) -> bool:
     return isinstance(error, OSError) and error.errno in _FULL
 
 
+@contextmanager
+def locked(path: Path, patience: float | None = None) -> Iterator[None]:
+    """Hold a lock file, which is gone afterwards; a killed process's lock is free.
+    Raises OSError if another process has it for longer than `patience` seconds, by default `PATIENCE`.
+    """
+    patience = PATIENCE if patience is None else patience
+    import filelock  # as long to import as all of mipsim; most sessions write nothing
+
+    held = filelock.FileLock(path, timeout=patience, poll_interval=0.005)
+    try:
+        try:
+            held.acquire()
+        except filelock.Timeout:
+            raise OSError(errno.EBUSY, f"another process has held {path} for {patience:g} s") from None
+        yield
+    finally:
+        if held.is_locked:
+            with suppress(OSError):  # some systems remove no open file
+                path.unlink()  # while it is held: who waits for it sees that it is gone, and makes another
+            held.release()
+
+
 def replace_file(
-    path: str | os.PathLike[str], content: bytes, keep: Callable[[], bool] = lambda: False
+    path: str | os.PathLike[str], content: bytes | str, keep: Callable[[], bool] = lambda: False
 ) -> None:
     """Replace a file by `content`: it appears whole or not at all, also where processes are killed or write at once.
 
-    The content goes to a temporary file beside it, `.NAME.part`, which is synced and renamed. That file is created
-    exclusively, so that no link is followed, and locked while its writer lives: the next writer waits for it, or removes what a
-    killed writer has left. Where `path` is a symbolic link, the file that it names is replaced; its permissions are preserved.
+    The content goes to a temporary file beside it, `.NAME.part`, which is synced and renamed, while `.NAME.lock` is held; what a
+    killed writer has left is removed. Where `path` is a symbolic link, the file that it names is replaced; its permissions are
+    preserved. `content`: a text is written as UTF-8. `keep`: called when no other process can write; if true, the file is left as it is.
     """
     target = _followed(path)
     part = part_of(target)
-    old = target.stat() if target.exists() else None
-    if old is not None and not stat.S_ISREG(old.st_mode):
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")  # names of files may hold what is no character
+    mode = target.stat().st_mode if target.exists() else None
+    if mode is not None and not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is no regular file")
-    handle = _claim(part, 0o666 if old is None else stat.S_IMODE(old.st_mode))
-    try:
+    with locked(part.with_suffix(".lock")):
         if keep():
             return
-        if old is not None and hasattr(os, "fchown"):
-            with suppress(OSError):  # only the superuser may give files away
-                os.fchown(handle, old.st_uid, old.st_gid)
-            os.fchmod(handle, stat.S_IMODE(old.st_mode))
-        with open(handle, "wb", closefd=False) as file:
-            file.write(content)
-        os.fsync(handle)
-        if fcntl is None:  # such a system renames no open file; elsewhere closing it would give the lock up
-            os.close(handle)
-            handle = None
-        os.replace(part, target)
-        _sync_folder(target.parent)
-    finally:
-        if handle is not None:
-            # Ours until it is renamed; after that the name may be another writer's.
-            if _is_at(part, handle):
-                part.unlink()
-            os.close(handle)
+        try:
+            part.unlink(missing_ok=True)
+            with part.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            if mode is not None:
+                part.chmod(stat.S_IMODE(mode))
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def writable_folder(name: str, folder: Path, *, make: bool = True) -> Path:
@@ -87,9 +97,11 @@ def writable_folder(name: str, folder: Path, *, make: bool = True) -> Path:
 
 
 def sweep(path: str | os.PathLike[str]) -> None:
-    """Remove the temporary file that a killed writer of `path` has left, if there is any."""
-    with suppress(OSError):
-        _swept(part_of(_followed(path)))
+    """Remove what a killed writer of `path` has left, if there is anything."""
+    part = part_of(_followed(path))
+    if part.exists() or part.with_suffix(".lock").exists():
+        with suppress(OSError), locked(part.with_suffix(".lock"), 0.0):
+            part.unlink(missing_ok=True)
 
 
 def _followed(path: str | os.PathLike[str]) -> Path:
@@ -105,98 +117,5 @@ def part_of(target: Path) -> Path:
     >>> part_of(Path("counts.npz"))
     PosixPath('.counts.npz.part')
     """
-    # In the same folder, so that the rename stays within the same file system; the same name, so that writers meet there.
+    # In the same folder, so that the rename stays within the same file system.
     return target.parent / f".{target.name}.part"
-
-
-def _claim(part: Path, mode: int) -> int:
-    """Create the temporary file and lock it, as soon as nobody else has it."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
-        except FileExistsError:
-            if not _swept(part):
-                if time.monotonic() > end:
-                    raise OSError(
-                        errno.EBUSY, f"another process has held {part} for {PATIENCE:g} s"
-                    ) from None
-                time.sleep(0.005)
-            continue
-        except BaseException:  # an interruption after it was created: nobody has its handle
-            _remove_ours(part)
-            raise
-        try:
-            # Another writer may take the file for a dead writer's, and remove it, before it is locked.
-            if _lock(handle) is not False and _is_at(part, handle):
-                return handle
-        except BaseException:
-            os.close(handle)
-            _remove_ours(part)
-            raise
-        os.close(handle)
-
-
-def _remove_ours(part: Path) -> None:
-    with suppress(OSError):
-        _swept(part)  # leaves a file that another writer has locked meanwhile
-
-
-def _swept(part: Path) -> bool:
-    """Remove a temporary file whose writer is gone; whether there is none now."""
-    try:
-        result = part.lstat()
-        if not stat.S_ISREG(result.st_mode):  # a link or a pipe that somebody has put here
-            part.unlink()
-            return True
-        links = getattr(os, "O_NOFOLLOW", 0)
-        try:
-            handle = os.open(part, os.O_RDWR | links)  # some file systems lock only what can be written
-        except PermissionError:  # the replacement of a read-only file is itself read-only
-            handle = os.open(part, os.O_RDONLY | links)
-    except FileNotFoundError:
-        return True
-    try:
-        locked = _lock(handle)
-        # Where files cannot be locked, a file that is as old as this has no writer any more.
-        dead = time.time() - result.st_mtime > PATIENCE if locked is None else locked
-        if dead and _is_at(part, handle):
-            part.unlink()
-        return dead
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int) -> bool | None:
-    """Lock an open file until it is closed: True, False if another process has it, None where there are no locks."""
-    if fcntl is None:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
-
-
-def lock(handle: int) -> bool:
-    """Lock an open file until it is closed; False if another process has locked it."""
-    return _lock(handle) is not False
-
-
-def _is_at(path: Path, handle: int) -> bool:
-    try:
-        return os.path.samestat(path.lstat(), os.fstat(handle))
-    except FileNotFoundError:
-        return False
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system can sync a folder."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mipsim._files import replace_file
 from mipsim._words import plural
 from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.gap_words import gap_is, three_digits
 from mipsim.referee.hunting.search import definition
 from mipsim.referee.outcome import held
-from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.wording import duration
 from verify.register import recorded
@@ -63,7 +63,7 @@ def keep(file: Path, outcomes: Sequence[Outcome]) -> None:
                     )
                 records[name] = new | {"points": points}
         text = json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False, sort_keys=True)
-        write_atomically(file, text + "\n")
+        replace_file(file, text + "\n")
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._archives import LIMIT, Archive, most_bytes, read_bytes
+from mipsim._archives import LIMIT, arrays_of, most_bytes, names_of, read_bytes
 from mipsim._extras import optional
 from mipsim._words import printable, quoted
 
@@ -292,18 +292,16 @@ def _parquet_table(content: bytes) -> Table:
 
 
 def _archive_table(content: bytes) -> Table:
-    archive = Archive(content)
-
     def read(names: Sequence[str]) -> dict[str, Column]:
-        for name in names:
-            header = archive.header(name)
-            if len(header.shape) not in (1, 2):
+        result = arrays_of(content, names)
+        for name, array in result.items():
+            if array.ndim not in (1, 2):
                 raise ValueError(
-                    f"{printable(name, 40)} has shape {printable(header.shape, 40)}; it must be a vector of shape (n,), or a matrix"
+                    f"{printable(name, 40)} has shape {printable(array.shape, 40)}; it must be a vector of shape (n,), or a matrix"
                 )
-        return dict(archive.read(names))
+        return dict(result)
 
-    return Table("NPZ", "array", archive.names, read)
+    return Table("NPZ", "array", names_of(content), read)
 
 
 def frame_table(frame: Any) -> Table | None:

@@ -10,9 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from mipsim._archives import LIMIT, Archive, most_bytes
+from mipsim._archives import LIMIT, arrays_of, most_bytes
 from mipsim._validation import choice, whole
-from mipsim._words import printable
 from mipsim.data.files import DataError, DataSet, archive, member, read, sampled
 from mipsim.data.published import CIFAR_RECORD, PUBLISHED
 
@@ -136,10 +135,7 @@ def imagenet_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
     Raises DataError if it is no such file. Pickled objects are refused, not run.
     """
     try:
-        archive = Archive(content)
-        if not {"data", "labels"} <= set(archive.names):
-            raise ValueError(f"it has {printable(', '.join(archive.names) or 'none')}")
-        data, labels = archive.read(("data", "labels")).values()
+        data, labels = arrays_of(content, ("data", "labels")).values()
     except ValueError as error:
         raise DataError(f"content is no NPZ file with the arrays data and labels ({error})") from error
     size = 3 * _IMAGENET_SIDE**2

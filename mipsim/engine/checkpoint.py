@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._archives import LIMIT, Archive, most_bytes, read_bytes
+from mipsim._archives import LIMIT, arrays_of, most_bytes, read_bytes
 from mipsim._files import replace_file, sweep
 from mipsim._validation import file_path
 from mipsim._words import printable
@@ -213,15 +213,13 @@ def _same_run(path: Path, mine: Mapping[str, Any], stored: Mapping[str, Any]) ->
 
 
 def _parts(content: bytes) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    archive = Archive(content, compressed=False)
-    headers = {name: archive.header(name) for name in archive.names}
-    if {name: (h.dtype.newbyteorder("<"), len(h.shape)) for name, h in headers.items()} != {
+    read = arrays_of(content, compressed=False)
+    if {name: (array.dtype.newbyteorder("<"), array.ndim) for name, array in read.items()} != {
         name: (dtype, 1) for name, dtype in _MEMBERS.items()
     }:
         raise ValueError("other members, types or shapes")
-    if headers["manifest"].size > _MOST_TEXT:
+    if read["manifest"].size > _MOST_TEXT:
         raise ValueError("too long a manifest")
-    read = archive.read(_MEMBERS)
     return read, dict(json.loads(read.pop("manifest").tobytes()))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from mipsim._archives import arrays_of
+from mipsim._archives import arrays_of, read_bytes
 from mipsim._files import replace_file
 from mipsim._words import printable
 from mipsim.nn.network import Network, Parameters
@@ -73,7 +73,7 @@ class StoredBatches:
 
     def _read(self, path: Path) -> np.ndarray | None:
         try:
-            result = arrays_of(path, ("identity", "rows"))
+            result = arrays_of(read_bytes(path), ("identity", "rows"), compressed=False)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mipsim._archives import arrays_of
+from mipsim._archives import arrays_of, read_bytes
 from mipsim._compiled import prepare
 from mipsim._extras import optional
 from mipsim._files import replace_file
@@ -251,9 +251,12 @@ def _restored(path: Path, identity: str, like: Any) -> tuple[int, Any]:
     leaves, tree = jax.tree.flatten(like)
     names = [f"leaf{i}" for i in range(len(leaves))]
     try:
-        result = arrays_of(path, ["identity", "epochs"])
+        content = read_bytes(path)
+        result = arrays_of(content, ["identity", "epochs"], compressed=False)
         text, epochs = str(result["identity"]), int(result["epochs"])
-        retained = arrays_of(path, names) if text == identity else {}  # another network has other arrays
+        retained = (
+            arrays_of(content, names, compressed=False) if text == identity else {}
+        )  # another network has other arrays
         if epochs < 0 or any(
             (retained[name].shape, retained[name].dtype) != (np.shape(leaf), np.asarray(leaf).dtype)
             for name, leaf in zip(names, leaves, strict=True)

@@ -155,7 +155,7 @@ def test_a_full_disk_is_exit_code_1_and_ctrl_c_130(monkeypatch, capsys) -> None:
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mipsim.referee.reporting.audit_page.write_atomically", full)
+    monkeypatch.setattr("mipsim.referee.reporting.audit_page.replace_file", full)
     assert main(arguments) == 1
     assert "the report cannot be written: No space left on device" in capsys.readouterr().err
     monkeypatch.setattr("mipsim.audits.audit", stopped)

@@ -6,31 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from mipsim._files import writable_folder
-from mipsim.referee.reporting.atomic_write import write_atomically
+from mipsim._files import replace_file, writable_folder
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
     file = tmp_path / "verdicts.json"
-    write_atomically(file, "old")
+    replace_file(file, "old")
 
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        write_atomically(file, "new")
+        replace_file(file, "new")
     assert file.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["verdicts.json"]
 
 
 def test_a_reader_never_sees_half_a_file(tmp_path, monkeypatch):
     file = tmp_path / "index.html"
-    write_atomically(file, "old")
+    replace_file(file, "old")
     seen = []
     rename = os.replace
     monkeypatch.setattr(os, "replace", lambda a, b: (seen.append(file.read_text()), rename(a, b))[1])
-    write_atomically(file, "n" * 1_000_000)
+    replace_file(file, "n" * 1_000_000)
     assert seen == ["old"]
     assert file.read_text() == "n" * 1_000_000
 

@@ -16,7 +16,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim._files import lock
+from mipsim._files import locked
 from mipsim.referee.hunting import hunt as hunting
 from mipsim.referee.hunting.search import budget_of
 from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES
@@ -123,10 +123,11 @@ def test_it_goes_on_from_its_file(tmp_path) -> None:
 def test_a_single_hunt_writes_a_file_and_none_waits_for_a_pipe(tmp_path) -> None:
     file = tmp_path / "probes.jsonl"
     hunted(statement(), "100 probes", checkpoint=file)
-    with file.open("a") as other:
-        assert lock(other.fileno())
-        with pytest.raises(ValueError, match="is written by another hunt"):
-            hunted(statement(), "100 probes", checkpoint=file)
+    with (
+        locked(tmp_path / ".probes.jsonl.hunt"),
+        pytest.raises(ValueError, match="is written by another hunt"),
+    ):
+        hunted(statement(), "100 probes", checkpoint=file)
     hunted(statement(), "100 probes", checkpoint=file)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="is no regular file"):

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mipsim._files import part_of, writable_folder
+from mipsim._files import part_of, replace_file, writable_folder
 from mipsim._words import plural, printable
 from mipsim.referee import Outcome, Statement
 from mipsim.referee.defect import correction_of
 from mipsim.referee.gap_words import three_digits
-from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.wording import count, duration
 from verify.hunting import described, extent
@@ -84,7 +83,7 @@ class Records:
         if where == "-":
             sys.stdout.write(self.text)
         else:
-            write_atomically(Path(where), self.text)
+            replace_file(Path(where), self.text)
 
 
 class ReportFolder:
@@ -103,7 +102,7 @@ class ReportFolder:
 
     def add(self) -> None:
         """Write verdicts.json."""
-        write_atomically(self._folder / "verdicts.json", self._records.text)
+        replace_file(self._folder / "verdicts.json", self._records.text)
 
     def finish(self, interrupted: bool = False) -> None:
         """Write all files, saying on the page whether the run was interrupted."""
@@ -130,8 +129,8 @@ class ReportFolder:
             },
             extents=lambda outcome: extent(outcome, hunts.get(outcome.statement.name)),
         )
-        write_atomically(self.page, html)
-        write_atomically(
+        replace_file(self.page, html)
+        replace_file(
             self._folder / "FINDINGS.md", findings(outcomes, hunts, self._setting.scale, self._records.known)
         )
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 import mipsim as mi
-from mipsim._files import writable_folder
+from mipsim._files import replace_file, writable_folder
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
 from verify.tools.broken_mechanisms import SUITE, Mechanism, patterns
 
@@ -218,7 +217,7 @@ def show(out: str | None = None, seed: int = 0) -> list[Row]:
         if out == "-":
             sys.stdout.write(text)
         else:
-            write_atomically(Path(out), text)
+            replace_file(Path(out), text)
     return rows
 
 

@@ -12,8 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mipsim._files import writable_folder
-from mipsim.referee.reporting.atomic_write import write_atomically
+from mipsim._files import replace_file, writable_folder
 from mipsim.referee.reporting.plain import plain
 from verify.tools.accountants import ACCOUNTANTS
 from verify.tools.estimators import ESTIMATORS
@@ -56,7 +55,7 @@ def show(out: str | None = None, seed: int = 0) -> list[Row]:
     if out is not None:
         held = {"date": time.strftime("%Y-%m-%d"), "seed": seed, "rows": [asdict(row) for row in rows]}
         stored = json.dumps(plain(held), indent=1, allow_nan=False) + "\n"
-        sys.stdout.write(stored) if out == "-" else write_atomically(Path(out), stored)
+        sys.stdout.write(stored) if out == "-" else replace_file(Path(out), stored)
     return rows
 
 

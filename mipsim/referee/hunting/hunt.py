@@ -110,10 +110,10 @@ def hunt(
     confidence_level(confidence)
     seed, games = whole("seed", seed, 0), None if games is None else whole("games", games, 1000)
     search = Search(statement, seed, spend, ProgressLine(progress))
-    if checkpoint is not None:
-        search.resume(checkpoint)
     interrupted = False
-    try:
+    with search.held:
+        if checkpoint is not None:
+            search.resume(checkpoint)
         try:
             with LeavingOnCtrlC():
                 first = next(draws(statement, seed), None)
@@ -122,12 +122,10 @@ def hunt(
                 _search(search)
         except KeyboardInterrupt:
             interrupted = True
+        finally:
+            search.say(last=True)
         search.rest()
         return _judged(search, confidence, games, interrupted)
-    finally:
-        search.say(last=True)
-        if search.file is not None:
-            search.file.close()
 
 
 def judge_then_hunt(

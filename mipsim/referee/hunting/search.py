@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import functools
 import hashlib
 import inspect
@@ -13,19 +14,19 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CellType, CodeType, FunctionType
 from typing import Any, TextIO
 
 from mipsim._archives import LIMIT, most_bytes
-from mipsim._files import lock
+from mipsim._files import locked, replace_file
 from mipsim._progress_line import ProgressLine
 from mipsim._words import plural, printable
 from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
-from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.statement import Statement
 
 
@@ -45,6 +46,7 @@ class Search:
     # probes that were made, by point: they are not made again
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
     file: TextIO | None = None
+    held: ExitStack = field(default_factory=ExitStack)  # the file and its lock, until the hunt ends
     slowest: float = 0.0  # seconds of the slowest probe
     judging: str = ""  # what of the finalists is judged, for the progress line
     last_probe: float = field(default_factory=time.perf_counter)
@@ -145,6 +147,14 @@ class Search:
         own = json.loads(json.dumps(header))
         header = own | {"definition": definition(self.statement)}
         file = Path(path)
+        try:
+            self.held.enter_context(locked(file.with_name(f".{file.name}.hunt"), patience=0.0))
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            raise ValueError(
+                f"checkpoint {printable(file)} is written by another hunt; wait for it, or name another file"
+            ) from None
         if records := _records(file):
             result = records[0]
             if {name: result.get(name) for name in own} != own:
@@ -164,9 +174,8 @@ class Search:
                 if not record.get("error"):  # what failed may have been mended since
                     self.known[json.dumps(record.pop("at"))] = record
         retained = [header, *({"at": json.loads(at)} | record for at, record in self.known.items())]
-        write_atomically(file, "".join(json.dumps(line) + "\n" for line in retained))
-        self.file = file.open("a", encoding="utf-8")
-        _locked(self.file, file)
+        replace_file(file, "".join(json.dumps(line) + "\n" for line in retained))
+        self.file = self.held.enter_context(file.open("a", encoding="utf-8"))
 
     def _is_probe(self, record: dict[str, Any]) -> bool:
         """Whether a record holds what a probe of this statement writes."""
@@ -195,29 +204,17 @@ def _records(file: Path) -> list[dict[str, Any]]:
         )
     if not file.is_file():  # a pipe would be waited for
         raise ValueError(f"checkpoint {printable(file)} is no regular file; name another")
-    with file.open("a+", encoding="utf-8") as held:
-        _locked(held, file)
-        held.seek(0)
-        result: list[Any] = [None]
-        try:
-            text = held.read()
-            result = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
-        except (ValueError, RecursionError):
-            pass  # a line that is no record
+    result: list[Any] = [None]
+    try:
+        text = file.read_text("utf-8")
+        result = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    except (ValueError, RecursionError):
+        pass  # a line that is no record
     if not all(isinstance(item, dict) for item in result) or not all(
         isinstance(single.get("at"), dict) for single in result[1:]
     ):
         raise ValueError(f"checkpoint {printable(file)} is damaged; delete it, or name another file")
     return result
-
-
-def _locked(held: TextIO, file: Path) -> None:
-    """Keep an open file for this hunt; a hunt that begins at the same moment may have taken it."""
-    if not lock(held.fileno()):
-        held.close()
-        raise ValueError(
-            f"checkpoint {printable(file)} is written by another hunt; wait for it, or name another file"
-        )
 
 
 def _short(at: Mapping[str, Any]) -> str:

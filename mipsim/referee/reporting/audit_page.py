@@ -13,13 +13,12 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._extras import MissingPackageError
-from mipsim._files import writable_folder
+from mipsim._files import replace_file, writable_folder
 from mipsim._html_table import html_table
 from mipsim._version import __version__
 from mipsim._words import printable
 from mipsim.audits import Audit
 from mipsim.audits.result import down
-from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.plots import ROLES, to_svg
 from mipsim.referee.reporting.rendering import document
@@ -69,8 +68,8 @@ def report_audit(
     held = audit.to_dict() | ({"about": fields} if fields else {})
     data = json.dumps(plain(held), indent=1, ensure_ascii=False, allow_nan=False)
     page = _page(audit, fields)
-    write_atomically(where / "results.json", data + "\n")
-    write_atomically(where / "index.html", page)
+    replace_file(where / "results.json", data + "\n")
+    replace_file(where / "index.html", page)
     return where / "index.html"
 
 

@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mipsim._files import writable_folder
+from mipsim._files import replace_file, writable_folder
 from mipsim._words import plural
 from mipsim.referee.defect import correction_of, defect_of, diagnose, readings_of
 from mipsim.referee.gap_words import gap_is
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.replay import replay_of
-from mipsim.referee.reporting.atomic_write import write_atomically
 from mipsim.referee.reporting.overview import cells, counts, searched
 from mipsim.referee.reporting.pictures import pictures_of
 from mipsim.referee.reporting.plain import plain
@@ -75,8 +74,8 @@ def report(results: Outcome | Sequence[Outcome], folder: str | os.PathLike[str])
         ensure_ascii=False,
         allow_nan=False,
     )
-    write_atomically(where / "results.json", data + "\n")
-    write_atomically(where / "index.html", page(several))
+    replace_file(where / "results.json", data + "\n")
+    replace_file(where / "index.html", page(several))
     return where / "index.html"
 
 
