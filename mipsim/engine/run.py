@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._precision import exact_scope
+from mipsim._progress import progress_line
 from mipsim._signals import LeavingOnCtrlC
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.blocks import smaller_block, warn_if_long
@@ -21,7 +22,6 @@ from mipsim.engine.histogram import Histogram
 from mipsim.engine.memory import WORTH_A_LOOK, fitting
 from mipsim.engine.options import Options
 from mipsim.engine.pilot import LONG_PILOT, PILOT_RULE, pilot_edges, pilot_shares
-from mipsim.engine.progress import progress_line
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.literal import LiteralSampler
 from mipsim.forms.score import name_of

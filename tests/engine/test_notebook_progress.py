@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import mipsim as mi
-from mipsim import _notebook
-from mipsim.engine.progress import progress_line
+from mipsim import _progress
+from mipsim._progress import ProgressLine, progress_line
 
 DATA = mi.Bernoulli([0.3, 0.6])
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=[1.0, 0.0])
@@ -35,8 +35,7 @@ def front(monkeypatch: pytest.MonkeyPatch) -> Front:
     ipython = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=shown.display))
-    monkeypatch.setattr(_notebook, "FIRST_SHOWN", 0.0)
-    monkeypatch.setattr(_notebook, "SHOWN_EVERY", 0.0)
+    monkeypatch.setattr(_progress, "SAYS_EVERY", 0.0)
     return shown
 
 
@@ -49,6 +48,7 @@ def test_a_single_output_with_rate_and_time_left(front: Front, capsys: pytest.Ca
     assert "games/s" in sample[0]
     assert sample[0].endswith("left")
     assert "3,000 of 3,000 games" in sample[-1]
+    assert sample[-1].count(":") == 2
     assert "left" not in sample[-1]
     assert capsys.readouterr() == ("", "")
 
@@ -65,14 +65,14 @@ def test_nothing_is_shown_when_not_wanted(front: Front) -> None:
 
 
 def test_a_short_call_draws_nothing(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_notebook, "FIRST_SHOWN", 3600.0)
+    monkeypatch.setattr(_progress, "SAYS_EVERY", 3600.0)
     mi.play(GAME, ATTACK, 3000, chunk=1000)
     assert front.outputs == []
 
 
 def test_an_interrupt_says_where_it_stopped(front: Front) -> None:
     def stopped() -> None:
-        with _notebook.notebook_line("literal", 100, 0) as advance:
+        with progress_line("literal", 100, 0, enabled=True) as advance:
             advance(40)
             raise KeyboardInterrupt
 
@@ -84,20 +84,19 @@ def test_an_interrupt_says_where_it_stopped(front: Front) -> None:
 def test_games_of_an_earlier_run_do_not_count_for_the_rate(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = iter([0.0, 10.0, 10.0, 10.0, 10.0])
-    monkeypatch.setattr(_notebook.time, "perf_counter", lambda: next(clock))
-    with _notebook.notebook_line("literal", 100, 50) as advance:
+    clock = iter([0.0, *[10.0] * 9])
+    monkeypatch.setattr(_progress.time, "perf_counter", lambda: next(clock))
+    with progress_line("literal", 100, 50, enabled=True) as advance:
         advance(60)
     assert front.outputs[0][0] == "literal: 60 of 100 games, 1 games/s, 0:40 left"
 
 
 def test_a_terminal_session_of_ipython_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace()))
-    assert not _notebook.in_notebook()
+    assert not _progress.in_notebook()
 
 
 def test_a_hunt_draws_a_single_output(front: Front, capsys: pytest.CaptureFixture[str]) -> None:
-    from mipsim._progress_line import ProgressLine
     from mipsim.referee.hunting.search import Search
 
     search = Search.__new__(Search)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from mipsim._progress_line import ProgressLine
+from mipsim._progress import ProgressLine
 from mipsim._signals import LeavingOnCtrlC
 from mipsim._validation import confidence_level, whole
 from mipsim._words import plural

@@ -22,7 +22,7 @@ from typing import Any, TextIO
 
 from mipsim._archives import LIMIT, most_bytes
 from mipsim._files import locked, replace_file
-from mipsim._progress_line import ProgressLine
+from mipsim._progress import ProgressLine
 from mipsim._words import plural, printable
 from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
 from mipsim.referee.kinds import Exists

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mipsim._progress_line import ProgressLine
+from mipsim._progress import ProgressLine
 from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
 from mipsim.referee.judging.point import (
