@@ -1,7 +1,7 @@
 """`python -m figures [FIGURE ...]`: draw figures of the papers."""
 
 if __name__ == "__main__":
-    from mipsim._signals import begin
+    from mipsim._signals import begin, ended
 
     begin()  # before JAX is imported, which takes seconds
 
@@ -246,4 +246,4 @@ def description(name: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main()))

@@ -14,7 +14,7 @@ import click
 from mipsim._close_names import no_such
 from mipsim._extras import MissingPackageError
 from mipsim._files import is_full
-from mipsim._signals import INTERRUPTED
+from mipsim._signals import INTERRUPTED, LeavingOnCtrlC, last_status
 from mipsim._streams import complain, drop_unwritten, reader_gone
 from mipsim._version import __version__
 from mipsim._words import printable
@@ -163,12 +163,15 @@ def run(
     """Run a command; whatever goes wrong is reported in a sentence on stderr."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with command.make_context(
-            name, given, obj=obj, help_option_names=["-h", "--help"], max_content_width=100
-        ) as context:
+        with (
+            LeavingOnCtrlC(),
+            command.make_context(
+                name, given, obj=obj, help_option_names=["-h", "--help"], max_content_width=100
+            ) as context,
+        ):
             status = command.invoke(context)
         sys.stdout.flush()  # while a reader that has gone can be distinguished from a full disk
-        return status or DONE
+        return last_status() if status == INTERRUPTED else status or DONE
     except click.exceptions.Exit as stop:  # such as after --help
         return stop.exit_code
     except click.ClickException as error:
@@ -187,7 +190,7 @@ def run(
         return FAILED if is_full(error) else BAD_ARGUMENTS
     except KeyboardInterrupt as stop:
         complain(str(stop) or f"{name}: interrupted")
-        return INTERRUPTED
+        return last_status()
 
 
 def _sentence(error: click.ClickException) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from mipsim._signals import begin
+    from mipsim._signals import begin, ended
 
     begin()  # before JAX is imported, which takes seconds
 
@@ -65,8 +65,7 @@ def sims() -> None:
 @sims.command("list", examples=["python -m sims list"])
 def list_studies() -> None:
     """List the studies."""
-    with ending_on_signals(lambda: "interrupted"):
-        show(_studies())
+    show(_studies())
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -223,11 +222,10 @@ def merge(files: tuple[str, ...], out: str, force: bool) -> None:
 
     FILE is what `run --shard i/k` wrote, for every i.
     """
-    with ending_on_signals(lambda: "interrupted"):
-        from sims.merge import merge as merged
+    from sims.merge import merge as merged
 
-        total = merged(files, out, force)
-        say(f"{total.games:,} games per world, stored in {printable(out)}")
+    total = merged(files, out, force)
+    say(f"{total.games:,} games per world, stored in {printable(out)}")
 
 
 @sims.command(examples=["python -m sims bench --quick", "python -m sims bench scaling --figure scaling.svg"])
@@ -245,23 +243,22 @@ def bench(what: str, file: str | None, figure: str | None, quick: bool) -> None:
         raise ValueError(f"--figure is given with {what}; it is plotted by `bench scaling` alone")
     if file is not None and what == "start":
         raise ValueError("--json is given with start; its seconds are printed alone")
-    with ending_on_signals(lambda: "interrupted"):
-        if what == "start":
-            from sims.bench.start import run_start
+    if what == "start":
+        from sims.bench.start import run_start
 
-            run_start(quick)
-        elif what == "scaling":
-            from sims.bench.scaling import run_scaling
+        run_start(quick)
+    elif what == "scaling":
+        from sims.bench.scaling import run_scaling
 
-            run_scaling(quick, file, figure)
-        elif what == "hunt":
-            from sims.hunt_bench import run_hunt_bench
+        run_scaling(quick, file, figure)
+    elif what == "hunt":
+        from sims.hunt_bench import run_hunt_bench
 
-            run_hunt_bench(quick, file)
-        else:
-            from sims.bench.command import run_accounting, run_bench
+        run_hunt_bench(quick, file)
+    else:
+        from sims.bench.command import run_accounting, run_bench
 
-            (run_bench if what == "speed" else run_accounting)(quick, file)
+        (run_bench if what == "speed" else run_accounting)(quick, file)
 
 
 @sims.command(
@@ -278,11 +275,10 @@ def accelerator(out: str, minutes: float, dry_run: bool) -> None:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the marked tests share the device
     if dry_run:
         os.environ["JAX_PLATFORMS"] = "cpu"
-    with ending_on_signals(lambda: "interrupted"):
-        from sims.accelerator import measure_accelerator
+    from sims.accelerator import measure_accelerator
 
-        measure_accelerator(Path(out), minutes, dry_run)
+    measure_accelerator(Path(out), minutes, dry_run)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main()))

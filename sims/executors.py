@@ -8,12 +8,11 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from mipsim._extras import MissingPackageError, optional
-from mipsim._signals import before_ending
 from mipsim.engine.devices import cores
 from mipsim.engine.executors import ExecutorError
 
@@ -82,7 +81,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _slurm(folder: Path) -> Iterator[Any]:
-    """An executor of Slurm's; no job of it stays in the queue, also where a signal ends the process at once."""
+    """An executor of Slurm's; no job of it stays in the queue, also where a signal ends the process."""
     submitit = optional("submitit", _NEEDED, "clusters")
     try:
         executor = submitit.SlurmExecutor(folder=str(folder))
@@ -94,8 +93,12 @@ def _slurm(folder: Path) -> Iterator[Any]:
     def cancel() -> None:
         subprocess.run(["scancel", f"--name={name}"], capture_output=True, timeout=_CANCEL, check=False)
 
-    with before_ending(cancel):  # where nothing ends the process, the run cancels its own jobs
+    try:
         yield executor
+    except KeyboardInterrupt:  # of which the run may have been in the middle of submitting
+        with suppress(OSError, subprocess.SubprocessError):
+            cancel()
+        raise
 
 
 def _mpi() -> Any:

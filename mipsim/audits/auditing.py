@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
+from mipsim._signals import interruptible
 from mipsim._validation import choice, confidence_level, number, refuse_class, whole
 from mipsim._verdict import Verdict
 from mipsim._words import printable
@@ -32,6 +33,7 @@ _BY_COINS = ("one-run", "runs")
 _NEVER = "not refuted; scores of a single attack can refute a promise and never confirm it, since a better attack may leak more"
 
 
+@interruptible
 def audit(
     scores: object,
     member: object = None,

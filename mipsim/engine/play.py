@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Never
 
 from mipsim._precision import exact_scope
+from mipsim._signals import interruptible
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.bands.compare import Comparison
@@ -26,6 +27,7 @@ _ELSEWHERE = {
 """Arguments that new users look for in `play`."""
 
 
+@interruptible
 def play(
     game: AbstractGame,
     attack: AbstractAttack | Callable[..., Any],
@@ -115,6 +117,7 @@ def play(
     return counts
 
 
+@interruptible
 def decide(
     game: AbstractGame,
     attack: AbstractAttack | Callable[..., Any],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mipsim._precision import exact_scope
+from mipsim._signals import interruptible
 from mipsim._validation import choice, confidence_level, finite_matrix, whole
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
@@ -119,6 +120,7 @@ class ManyHistogram:
         )
 
 
+@interruptible
 def play_many(
     game: AbstractGame,
     attacks: Sequence[Score] | Mapping[str, Score],
@@ -192,6 +194,7 @@ def play_many(
     return ManyHistogram(tuple(run.play()), names=names)
 
 
+@interruptible
 def play_targets(
     game: FixedTarget,
     attack: Score,

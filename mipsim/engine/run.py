@@ -10,7 +10,6 @@ import numpy as np
 
 from mipsim._precision import exact_scope
 from mipsim._progress import progress_line
-from mipsim._signals import LeavingOnCtrlC
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.blocks import smaller_block, warn_if_long
 from mipsim.engine.checkpoint import DRAWS, FORMAT, counted, resume, store, stored_counts
@@ -54,10 +53,6 @@ class Run:
         Raises ValueError on a NaN score, or a checkpoint that is corrupt or belongs to another run; OSError if the
         checkpoint cannot be written.
         """
-        with LeavingOnCtrlC():
-            return self._played()
-
-    def _played(self) -> list[Histogram]:
         options, columns = self.options, self.columns
         sampler = self._sized()
         workers = options.threads if options.executor is not None else self._workers(sampler)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mipsim._compiled import prepare
 from mipsim._precision import exact_scope
+from mipsim._signals import interruptible
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
 from mipsim.distributions.bernoulli import Bernoulli
@@ -42,6 +43,7 @@ LARGEST_ERROR = 1e-3
 """A law that is not proven to be known as well as this is refused."""
 
 
+@interruptible
 def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
     """The exact law of the attack's score in both worlds, without games.
 

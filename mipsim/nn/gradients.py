@@ -15,6 +15,7 @@ import numpy as np
 from mipsim._compiled import prepare
 from mipsim._files import writable_folder
 from mipsim._precision import exact_scope
+from mipsim._signals import interruptible
 from mipsim._validation import file_path, whole
 from mipsim.nn.batch_files import StoredBatches, identity_of
 from mipsim.nn.network import Network, Parameters
@@ -36,6 +37,7 @@ def device_memory() -> int:
     return max(MEMORY, 3 * (limit or 0) // 4)
 
 
+@interruptible
 def per_example_gradients(
     network: Network,
     parameters: Parameters,
@@ -94,6 +96,7 @@ def per_example_gradients(
     return _in_micro_batches(of, len(labels), size, reduce, retained.get)
 
 
+@interruptible
 def features(
     network: Network, parameters: Parameters, x: np.ndarray, *, memory: int | None = None
 ) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from mipsim._precision import exact_scope, fixed_key
+from mipsim._signals import interruptible
 from mipsim._validation import whole
 from mipsim.engine.counting import on_device
 from mipsim.games.base import AbstractGame
@@ -22,6 +23,7 @@ _TOGETHER = 8
 """Models trained by a single call: enough to spread its cost, few enough for the memory of a larger network."""
 
 
+@interruptible
 def shadow_models(
     game: AbstractGame, count: int, *, member: bool = False, seed: int = 0
 ) -> Float[np.ndarray, "count D"]:

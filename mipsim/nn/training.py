@@ -18,6 +18,7 @@ from mipsim._compiled import prepare
 from mipsim._extras import optional
 from mipsim._files import replace_file
 from mipsim._precision import exact_scope, fixed_key
+from mipsim._signals import interruptible
 from mipsim._validation import choice, file_path, number, whole
 from mipsim._words import printable
 from mipsim.nn.batch_files import identity_of
@@ -30,6 +31,7 @@ _NOISE, _VIEWS, _BATCHES = 0x4E4F, 0x5649, 0x4241
 """Set the noise, the views and the batches apart from each other, and from other random numbers of the same seed."""
 
 
+@interruptible
 def train(
     network: Network,
     x: np.ndarray,

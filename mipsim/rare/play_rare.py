@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._precision import exact_scope
+from mipsim._signals import interruptible
 from mipsim._validation import confidence_level, finite_vector, refuse_class, whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
@@ -70,6 +71,7 @@ def score_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractT
     )
 
 
+@interruptible
 def play_rare(
     game: AbstractMembershipGame,
     attack: AbstractAttack,

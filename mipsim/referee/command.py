@@ -25,7 +25,7 @@ from mipsim._command_line import (
     whole,
 )
 from mipsim._sampling import NEIGHBOURS, PROVEN
-from mipsim._signals import INTERRUPTED, interruptible
+from mipsim._signals import INTERRUPTED
 from mipsim._streams import say
 from mipsim._words import printable
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS, ROWS
@@ -193,27 +193,23 @@ def _each(
     folder = None if out is None else writable_folder("--out", Path(out))
     results: list[Outcome] = []
 
-    @interruptible
-    def each() -> int:
-        try:
-            for statement in statements:
-                results.append(act(statement, folder))
-                say(str(results[-1]))
-                if gap is not None:
-                    say(f"  {gap_in(results[-1], gap)}")
-                if folder is not None:
-                    from mipsim.referee.reporting.page import report
+    try:
+        for statement in statements:
+            results.append(act(statement, folder))
+            say(str(results[-1]))
+            if gap is not None:
+                say(f"  {gap_in(results[-1], gap)}")
+            if folder is not None:
+                from mipsim.referee.reporting.page import report
 
-                    say(f"  report: {printable(report(results, folder))}")
-                if results[-1].interrupted:
-                    return INTERRUPTED
-        except KeyboardInterrupt:
-            where = "" if out is None else f" and stored in {printable(out)}"
-            done = f"{len(results)} finished{where}" if results else "nothing was judged"
-            raise KeyboardInterrupt(f"mipsim: interrupted, {done}") from None
-        return DONE if all(item.worst is not None for item in results) else FAILED
-
-    return each()
+                say(f"  report: {printable(report(results, folder))}")
+            if results[-1].interrupted:
+                return INTERRUPTED
+    except KeyboardInterrupt:
+        where = "" if out is None else f" and stored in {printable(out)}"
+        done = f"{len(results)} finished{where}" if results else "nothing was judged"
+        raise KeyboardInterrupt(f"mipsim: interrupted, {done}") from None
+    return DONE if all(item.worst is not None for item in results) else FAILED
 
 
 @mipsim.command(

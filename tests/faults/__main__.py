@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mipsim._signals import ended, interruptible
+from mipsim._signals import ended, interruptible, last_status
 from tests.faults import hostile_files, hostile_words, processes
 from tests.faults.campaigns import (
     Figures,
@@ -60,7 +60,6 @@ def _few(argument: Any) -> Any:
     return argument[: max(2, len(argument) // 5)]
 
 
-@interruptible
 def main(quick: bool) -> int:
     """Print the table; 0 if everything held, 130 after Ctrl-C."""
     failed = 0
@@ -83,4 +82,9 @@ def main(quick: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main("--quick" in sys.argv[1:])))
+    try:
+        status = interruptible(main)("--quick" in sys.argv[1:])
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        status = last_status()
+    sys.exit(ended(status))

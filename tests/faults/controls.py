@@ -116,10 +116,7 @@ def write_in_halves(path: str, cells: int) -> None:
 def no_status() -> int:
     """`python -m sims` whose handlers end it with status 1 and no word."""
     signals = import_module("mipsim._signals")
-    plant_here(
-        "mipsim._signals",
-        _end_on_signals=lambda message: signals._handle(lambda number, frame: os._exit(1)),
-    )
+    plant_here("mipsim._signals", _end=lambda number, frame: os._exit(1))
     signals.begin()
     return import_module("sims.__main__").main(sys.argv[1:])
 

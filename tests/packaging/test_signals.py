@@ -9,6 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import mipsim as mi
+from mipsim import nn
+from mipsim import referee as rf
+from mipsim._signals import interruptible
+from mipsim.exact.dispatch import exact_law
+from mipsim.referee.judging.compare_exact import compare_exact
 from tests.faults.processes import listens
 
 pytestmark = pytest.mark.system
@@ -16,33 +22,39 @@ pytestmark = pytest.mark.system
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import os, signal
-from mipsim._signals import before_ending, ending_on_signals
-def act():
-    os.write(1, b"cancelled ")
-    {then}
-with ending_on_signals(lambda: "interrupted"):
-    with before_ending(act):
-        pass
-    {ignored}
-    with before_ending(act):
-        os.kill(os.getpid(), signal.{name})
+from mipsim._signals import ending_on_signals, interruptible
+signal.signal(signal.SIGINT, signal.default_int_handler)
+{ignored}
+@interruptible
+def call():
+    os.kill(os.getpid(), signal.{name})
     os.write(1, b"went on")
+try:
+    with ending_on_signals(lambda: "stopped"):
+        call()
+except KeyboardInterrupt as stop:
+    print(stop)
+assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 """
 
 
-@pytest.mark.parametrize("then", ["pass", "raise OSError"])
-@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
-def test_it_acts_first_and_ends_as_ever(name, status, then):
-    program = PROGRAM.format(then=then, ignored="pass", name=name)
-    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=60)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (status, b"cancelled ", b"interrupted\n")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_every_signal_leaves_a_call_by_a_keyboard_interrupt(name):
+    for ignored, out in (("", "stopped\n"), (f"signal.signal(signal.{name}, signal.SIG_IGN)", "went on")):
+        if name == "SIGTERM" and ignored:
+            continue
+        ended = program(PROGRAM, ignored=ignored, name=name)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, out, "")
 
 
-def test_a_signal_that_is_ignored_stays_so():
-    ignored = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
-    program = PROGRAM.format(then="pass", ignored=ignored, name="SIGHUP")
-    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=60)
-    assert (ended.returncode, ended.stdout) == (0, b"went on")
+def test_every_long_public_call_is_guarded():
+    calls = (
+        *(mi.play, mi.play_many, mi.play_targets, mi.decide, mi.play_rare, exact_law, compare_exact),
+        *(mi.audits.audit, rf.judge, rf.hunt),
+        *(nn.train, nn.shadow_models, nn.per_example_gradients, nn.features),
+    )
+    guard = interruptible(lambda: None).__code__
+    assert not [call for call in calls if call.__code__ is not guard]
 
 
 DROPPING = """

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from mipsim._progress import ProgressLine
-from mipsim._signals import LeavingOnCtrlC
+from mipsim._signals import LeavingOnCtrlC, interruptible
 from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
 from mipsim.referee.domain import Choice, Fixed, Whole
@@ -46,6 +46,7 @@ PATIENCE = 400
 """Probes that shrinking, and finding how far a counterexample reaches, may each take."""
 
 
+@interruptible
 def hunt(
     statement: Statement,
     budget: float | str = BUDGET,
@@ -128,6 +129,7 @@ def hunt(
         return _judged(search, confidence, games, interrupted)
 
 
+@interruptible
 def judge_then_hunt(
     statement: Statement,
     budget: float | str = AFTER_JUDGING,  # of the hunt, as for `hunt`

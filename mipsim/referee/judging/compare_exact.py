@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mipsim._signals import interruptible
 from mipsim._validation import UndefinedError, choice, number
 from mipsim.bands.equality_tolerance import check_claim
 from mipsim.referee.judging.law import exact_route, floor_of, judge_size, size_of
@@ -13,6 +14,7 @@ from mipsim.tradeoff.comparison import ExactComparison
 _KINDS = ("equality", "upper_bound_on_power", "ordering")
 
 
+@interruptible
 def compare_exact(
     curve: AbstractTradeOff, claim: AbstractTradeOff, tolerance: float | None = None, kind: str = "equality"
 ) -> ExactComparison:

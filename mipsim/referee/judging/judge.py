@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from mipsim._progress import ProgressLine
+from mipsim._signals import interruptible
 from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
 from mipsim.referee.judging.point import (
@@ -38,6 +39,7 @@ QUIET = 2.0
 """Seconds before a judge says how far it is."""
 
 
+@interruptible
 def judge(
     statement: Statement,
     at: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
