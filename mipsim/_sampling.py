@@ -1,20 +1,89 @@
-"""How DP-SGD samples records, and which neighbours bounds are proven for; light, since a command's `--help` shows it."""
+"""The ways in which DP-SGD samples records, each with the function that accounts for it; light, since a command's `--help` shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TYPE_CHECKING = False  # as in `mipsim`
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mipsim.tradeoff.base import AbstractTradeOff
+
+    Step = Callable[[AbstractTradeOff, float], AbstractTradeOff]
+    Epochs = Callable[[float, int, int, bool], AbstractTradeOff]
 
 NEIGHBOURS = ("remove", "add", "add_or_remove", "replace")
-PROVEN = {
-    "poisson": NEIGHBOURS[:3],
-    "fixed_size": NEIGHBOURS[3:],
-    "shuffled": NEIGHBOURS,
-    "random_allocation": NEIGHBOURS[:3],
-}
-"""For which neighbours bounds are proven, by sampling."""
-BY_EPOCH = ("shuffled", "random_allocation")
-"""A record takes part once in each epoch."""
-ASSUMES = {
-    "poisson": "in each step each record takes part by its own coin",
-    "fixed_size": "each step has a sample of fixed size without replacement; a record is replaced by another",
-    "shuffled": "equal batches, shuffled before each epoch; a removed record leaves zeros in its place; lower ends are of the worst case",
-    "random_allocation": "each record takes part in a single step of each epoch, sampled uniformly and independently of all else",
-}
-"""What is assumed beside `ALWAYS`, by sampling."""
 ALWAYS = "a release is a sum of clipped contributions and Gaussian noise; all releases are seen, and later steps may use them"
+"""What every way of sampling assumes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scheme:
+    """A way of sampling; it has a single function that accounts, of a step or of epochs, or it cannot be made.
+
+    >>> Scheme(assumes="each step draws its sample with replacement", neighbours=("replace",))
+    Traceback (most recent call last):
+    ...
+    TypeError: a scheme needs one function that accounts for it, step or epochs
+    """
+
+    assumes: str  # beside `ALWAYS`
+    neighbours: tuple[str, ...]  # those for which bounds are proven
+    step: Step | None = None  # (curve of a release of all records, rate) -> that of a step
+    epochs: Epochs | None = None  # (noise, steps of an epoch, epochs, replace) -> the curve: a record takes part once in each epoch
+
+    def __post_init__(self) -> None:
+        """Refuse a way that nothing accounts for."""
+        if callable(self.step) == callable(self.epochs):
+            raise TypeError("a scheme needs one function that accounts for it, step or epochs")
+
+
+def _poisson(release: AbstractTradeOff, rate: float) -> AbstractTradeOff:
+    from mipsim.tradeoff.mixture import MixtureTradeOff
+
+    return MixtureTradeOff(release, rate)
+
+
+def _fixed_size(release: AbstractTradeOff, rate: float) -> AbstractTradeOff:
+    return release.subsampled(rate)
+
+
+def _shuffled(noise: float, steps: int, epochs: int, replace: bool) -> AbstractTradeOff:
+    from mipsim.tradeoff.epochs import shuffled
+
+    return shuffled(noise, steps, epochs, replace=replace)
+
+
+def _random_allocation(noise: float, steps: int, epochs: int, replace: bool) -> AbstractTradeOff:
+    from mipsim.tradeoff.compose import compose
+    from mipsim.tradeoff.epochs import random_allocation
+    from mipsim.tradeoff.gaussian import GaussianTradeOff
+
+    assert not replace
+    if steps == 1:
+        return compose(GaussianTradeOff.of_noise(1.0, noise), copies=epochs)
+    # A single epoch is hardly known better.
+    return compose(random_allocation(noise, steps), copies=epochs, accuracy=5e-4, epsilon_accuracy=2e-3)
+
+
+SCHEMES = {
+    "poisson": Scheme(
+        assumes="in each step each record takes part by its own coin", neighbours=NEIGHBOURS[:3], step=_poisson
+    ),
+    "fixed_size": Scheme(
+        assumes="each step has a sample of fixed size without replacement; a record is replaced by another",
+        neighbours=NEIGHBOURS[3:],
+        step=_fixed_size,
+    ),
+    "shuffled": Scheme(
+        assumes="equal batches, shuffled before each epoch; a removed record leaves zeros in its place; lower ends are of the worst case",
+        neighbours=NEIGHBOURS,
+        epochs=_shuffled,
+    ),
+    "random_allocation": Scheme(
+        assumes="each record takes part in a single step of each epoch, sampled uniformly and independently of all else",
+        neighbours=NEIGHBOURS[:3],
+        epochs=_random_allocation,
+    ),
+}

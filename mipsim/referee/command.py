@@ -24,7 +24,7 @@ from mipsim._command_line import (
     run,
     whole,
 )
-from mipsim._sampling import NEIGHBOURS, PROVEN
+from mipsim._sampling import NEIGHBOURS, SCHEMES
 from mipsim._signals import INTERRUPTED
 from mipsim._streams import say
 from mipsim._words import printable
@@ -333,7 +333,7 @@ def _repeated(name: str, metavar: str, words: str) -> Callable[[Any], Any]:
 
 
 def _sampled(name: str, what: str) -> Callable[..., Any]:
-    return click.option(name, type=OneOf(tuple(PROVEN)), help=what)
+    return click.option(name, type=OneOf(tuple(SCHEMES)), help=what)
 
 
 @mipsim.command(

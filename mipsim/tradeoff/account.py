@@ -10,7 +10,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
 from mipsim._printed import DIGITS, Bounds, Printed, rounded, shown
-from mipsim._sampling import ALWAYS, ASSUMES, BY_EPOCH
+from mipsim._sampling import ALWAYS, SCHEMES
 from mipsim._validation import number
 from mipsim._words import plural
 from mipsim.tradeoff.compose import ComposedTradeOff
@@ -86,7 +86,7 @@ class Account(Printed):
             "steps": self.steps,
             "neighbours": self.neighbours,
             "sampling": self.sampling,
-            "assumes": [ASSUMES[self.sampling], ALWAYS],
+            "assumes": [SCHEMES[self.sampling].assumes, ALWAYS],
             "numbers": {name: _plain(ends) for name, ends in self.numbers.items()},
         }
 
@@ -99,7 +99,7 @@ class Account(Printed):
     def _lines(self) -> list[tuple[str, str]]:
         return [
             *((name, shown(ends)) for name, ends in self.numbers.items()),
-            ("assumes", ASSUMES[self.sampling]),
+            ("assumes", SCHEMES[self.sampling].assumes),
             ("and", ALWAYS),
         ]
 
@@ -166,8 +166,8 @@ class AccountComparison(Printed):
         return [
             *lines,
             ("says", self.says[0]),
-            ("implemented", ASSUMES[self.implemented.sampling]),
-            ("accounted", ASSUMES[self.accounted.sampling]),
+            ("implemented", SCHEMES[self.implemented.sampling].assumes),
+            ("accounted", SCHEMES[self.accounted.sampling].assumes),
             ("both", ALWAYS),
         ]
 
@@ -217,7 +217,7 @@ def account(
     first = dpsgd(
         noise_multiplier, sampling_rate, steps, neighbours="remove" if both else neighbours, sampling=sampling
     )
-    if sampling not in BY_EPOCH and isinstance(first, ComposedTradeOff):
+    if SCHEMES[sampling].epochs is None and isinstance(first, ComposedTradeOff):
         first = first.at_accuracy(_ACCURACY)
     whole = first.symmetrized() if both else first
 
@@ -236,7 +236,7 @@ def account(
         numbers |= {f"TPR at FPR {_named(at)}": worse(at) for at in fprs}
         numbers["least mu of mu-GDP"] = (
             _mu_of_epochs(noise_multiplier, sampling_rate, steps, neighbours, sampling)
-            if sampling in BY_EPOCH
+            if SCHEMES[sampling].epochs is not None
             else first.least_mu_bounds()
         )
     return Account(float(noise_multiplier), float(sampling_rate), int(steps), neighbours, sampling, numbers)

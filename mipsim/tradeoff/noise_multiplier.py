@@ -6,21 +6,16 @@ import math
 from collections.abc import Callable
 from typing import Never
 
-from mipsim._sampling import BY_EPOCH, NEIGHBOURS, PROVEN
+from mipsim._sampling import NEIGHBOURS, SCHEMES, Scheme
 from mipsim._validation import choice, number, whole
 from mipsim._words import plural, quoted
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import compose
-from mipsim.tradeoff.epochs import SQUARABLE, random_allocation, shuffled
+from mipsim.tradeoff.epochs import SQUARABLE
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
-from mipsim.tradeoff.mixture import MixtureTradeOff
 
-_OF_EPOCHS = {
-    "accuracy": 5e-4,
-    "epsilon_accuracy": 2e-3,
-}  # of a composition: a single epoch is hardly known better
 _NOISES = (1e-3, 1e9)  # where records are sampled in each step
 
 
@@ -79,20 +74,13 @@ def dpsgd(
     """
     sigma = number("noise_multiplier", noise_multiplier, *SQUARABLE)
     p, count = _sampling(sampling_rate, steps)
-    _proven(neighbours, sampling)
-    if sampling in BY_EPOCH:
-        terms, times = epochs_of(p, count, sampling)
-        if sampling == "shuffled":
-            curve = shuffled(sigma, terms, times, replace=neighbours == "replace")
-        elif terms == 1:
-            curve = compose(GaussianTradeOff.of_noise(1.0, sigma), copies=times)
-        else:
-            once = random_allocation(sigma, terms)
-            curve = compose(once, copies=times, **_OF_EPOCHS)
+    scheme = _proven(neighbours, sampling)
+    if scheme.epochs is not None:
+        curve = scheme.epochs(sigma, *epochs_of(p, count, sampling), neighbours == "replace")
         return _directed(curve, neighbours)
     if 0.0 < p < 1.0:  # tables of a composition would not fit beyond
         number("noise_multiplier", sigma, *_NOISES)
-    return _release(GaussianTradeOff.of_noise, sigma, p, count, neighbours)
+    return _release(scheme, GaussianTradeOff.of_noise, sigma, p, count, neighbours)
 
 
 def epochs_of(p: float, steps: int, sampling: str) -> tuple[int, int]:
@@ -116,25 +104,34 @@ def epochs_of(p: float, steps: int, sampling: str) -> tuple[int, int]:
     return terms, steps // terms
 
 
-def _proven(neighbours: str, sampling: str) -> None:
+def _proven(neighbours: str, sampling: str) -> Scheme:
     choice("neighbours", neighbours, NEIGHBOURS)
-    choice("sampling", sampling, tuple(PROVEN))
-    if neighbours not in PROVEN[sampling]:
+    scheme = SCHEMES[choice("sampling", sampling, tuple(SCHEMES))]
+    if neighbours not in scheme.neighbours:
         raise ValueError(
-            f"neighbours is {neighbours!r} with sampling {sampling!r}; proven are {', '.join(PROVEN[sampling])}"
+            f"neighbours is {neighbours!r} with sampling {sampling!r}; proven are {', '.join(scheme.neighbours)}"
         )
+    return scheme
 
 
 def _release(
-    shift: Callable[[float, float], AbstractTradeOff], scale: float, p: float, count: int, neighbours: str
+    scheme: Scheme,
+    shift: Callable[[float, float], AbstractTradeOff],
+    scale: float,
+    p: float,
+    count: int,
+    neighbours: str,
 ) -> AbstractTradeOff:
     """Steps of noise of this scale over the sensitivity; a replaced record moves a sum by twice as much as a removed record."""
-    if neighbours == "replace":
-        return _steps(shift(2.0, scale), p, count, symmetric=True)
-    return _directed(_steps(shift(1.0, scale), p, count), neighbours)
+    assert scheme.step is not None
+    if p == 0.0:
+        return GaussianTradeOff(0.0)
+    full = shift(2.0 if neighbours == "replace" else 1.0, scale)
+    return _directed(compose(full if p == 1.0 else scheme.step(full, p), copies=count), neighbours)
 
 
 def _directed(curve: AbstractTradeOff, neighbours: str) -> AbstractTradeOff:
+    """Of a curve of which "out" is the null."""
     if neighbours == "add":
         return curve.inverse()
     return curve.symmetrized() if neighbours == "add_or_remove" else curve
@@ -147,14 +144,6 @@ def _laplace(shift: float, scale: float) -> AbstractTradeOff:
 
 def _sampling(sampling_rate: float, steps: int) -> tuple[float, int]:
     return number("sampling_rate", sampling_rate, 0.0, 1.0), whole("steps", steps, 1)
-
-
-def _steps(shift: AbstractTradeOff, p: float, count: int, *, symmetric: bool = False) -> AbstractTradeOff:
-    if p == 0.0:
-        return GaussianTradeOff(0.0)
-    if p == 1.0:
-        return compose(shift, copies=count)
-    return compose(shift.subsampled(p) if symmetric else MixtureTradeOff(shift, p), copies=count)
 
 
 def _least_noise(
@@ -172,9 +161,10 @@ def _least_noise(
         raise TypeError(f"{plural(len(unnamed), 'argument')} beyond the target without a name; write {given}")
     choice("noise", noise, ("gaussian", "laplace"))
     p, count = _sampling(sampling_rate, steps)
-    _proven(neighbours, sampling)
-    if sampling in BY_EPOCH:
-        raise ValueError(f"sampling is {sampling!r}; noise is computed for poisson and fixed_size alone")
+    scheme = _proven(neighbours, sampling)
+    if scheme.step is None:
+        able = " and ".join(name for name, item in SCHEMES.items() if item.step is not None)
+        raise ValueError(f"sampling is {sampling!r}; noise is computed for {able} alone")
     if p == 0.0:
         raise ValueError(
             "sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0"
@@ -182,7 +172,7 @@ def _least_noise(
     shift = GaussianTradeOff.of_noise if noise == "gaussian" else _laplace
     both = neighbours == "add_or_remove"
     way = "remove" if both else neighbours
-    return calibrate(lambda scale: _release(shift, scale, p, count, way), both_directions=both, **target)
+    return calibrate(lambda scale: _release(scheme, shift, scale, p, count, way), both_directions=both, **target)
 
 
 def find_noise_multiplier_for_advantage(

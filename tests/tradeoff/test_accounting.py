@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim._sampling import ASSUMES, NEIGHBOURS, PROVEN
+from mipsim._sampling import NEIGHBOURS, SCHEMES
 from mipsim.referee.command import main
 
 PAGE = Path(__file__).parents[2] / "docs/i-have-a-noise-multiplier.md"
 SHUFFLED = {"noise_multiplier": 0.5, "sampling_rate": 0.001, "steps": 1000}
 
 
-@pytest.mark.parametrize("sampling", PROVEN)
+@pytest.mark.parametrize("sampling", SCHEMES)
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_every_pair_is_reported_by_its_curve_or_refused(sampling: str, neighbours: str) -> None:
     how: Any = {"sampling": sampling, "neighbours": neighbours}
-    if neighbours not in PROVEN[sampling]:
+    if neighbours not in SCHEMES[sampling].neighbours:
         with pytest.raises(ValueError, match="proven are"):
             mi.account(1.0, 0.25, 4, **how)
         return
@@ -46,7 +46,7 @@ def test_every_pair_is_reported_by_its_curve_or_refused(sampling: str, neighbour
     assert curve.tpr_bounds(1e-9)[0] <= mi.GaussianTradeOff(result.numbers["least mu of mu-GDP"][1]).tpr_at(
         1e-9
     )
-    assert result.to_dict()["assumes"][0] == ASSUMES[sampling]
+    assert result.to_dict()["assumes"][0] == SCHEMES[sampling].assumes
 
 
 @pytest.mark.parametrize("sampling", ["shuffled", "random_allocation"])
