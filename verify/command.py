@@ -68,9 +68,6 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
 @click.option("--hunt", is_flag=True, help="search the domains for where the statements break")
 @click.option("--budget", metavar="T", help=f"of each hunt: 45s, 2m, 500 probes (default: {BUDGET})")
 @click.option(
-    "--keep", is_flag=True, help="with --hunt: add the counterexamples to the points of the register"
-)
-@click.option(
     "--suite",
     type=OneOf(["broken-mechanisms", "tools"]),
     help="judge mechanisms with known violations, or what public tools document, instead",

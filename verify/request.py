@@ -34,7 +34,6 @@ class Request:
     list: bool  # whether the statements are listed alone
     hunt: bool  # whether they are hunted
     budget: str | None  # of each hunt, as written
-    keep: bool  # whether what a hunt finds becomes points
     suite: str | None  # name of a suite to judge instead
 
     def check(self) -> None:
@@ -43,9 +42,8 @@ class Request:
         """
         from mipsim.referee.hunting.search import budget_of
 
-        for name in ("budget", "keep"):
-            if getattr(self, name) and not self.hunt:
-                raise ValueError(f"--{name} is given without --hunt; it must go with it")
+        if self.budget and not self.hunt:
+            raise ValueError("--budget is given without --hunt; it must go with it")
         if self.hunt and (self.at or self.json):
             raise ValueError("--hunt is given beside --at or --json; its data are in the report's folder")
         budget_of(self.budget or BUDGET)

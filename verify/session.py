@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from mipsim._command_line import DONE, FAILED
-from mipsim._files import writable_folder
+from mipsim._files import replace_file, writable_folder
 from mipsim._signals import INTERRUPTED, LeavingOnCtrlC, interruptible, on_ctrl_c
 from mipsim._words import plural, printable, visible
 from mipsim.engine.devices import cores
@@ -15,11 +16,10 @@ from mipsim.referee import Outcome, Point, Statement, Verdict
 from mipsim.referee.gap_words import three_digits
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.overview import counts
-from mipsim.referee.reporting.page import report
+from mipsim.referee.reporting.page import page, report
 from sims.process import show
-from verify import hunting, parallel
+from verify import parallel
 from verify import register as own
-from verify.hunting import searched
 from verify.judge import (
     Setting,
     in_turn,
@@ -33,6 +33,7 @@ from verify.judge import (
 )
 from verify.report.folder import Records, ReportFolder, checked_json
 from verify.report.progress_table import VerdictTable
+from verify.report.versions import versions
 from verify.request import BUDGET, DEFAULT_OUT, Request, select
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _judge(
     console: Console,
     find: Callable[[str], Statement] | None,
 ) -> int:
-    records = Records(register, own.hunts_of(register), setting.scale)
+    records = Records(register, setting.scale)
     total, points = len(statements), points_of(register, setting.samples)
     if requested.json is not None:
         checked_json(requested.json)
@@ -192,8 +193,6 @@ def _judge(
         _say(console, f"Judged {plural(done, 'statement')}: {text}.{where}")
         family = f"Family-wise failure probability {three_digits(1 - requested.confidence)}"
         _say(console, f"{family} over all {plural(points, 'point')} of the register at full scale.")
-        if held := searched(records.outcomes, records.hunts):
-            _say(console, held)
         if left := left_to_full(statements, setting):
             _say(console, left)
     sound = all(is_judged(item) and not unseen(item) for item in records.outcomes)
@@ -228,10 +227,21 @@ def sentence(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> str:
     return "; ".join(groups) or "none"
 
 
+def when(hunts: Sequence[Outcome]) -> str:
+    """When hunts were made, of which revision, and how many probes they took: they say nothing of other code.
+    >>> when([]).partition(", ")[2].endswith("0 probes")
+    True
+    """
+    made = sum(len(item.probes) for item in hunts)
+    known = versions()
+    revision = known.get("revision", f"mipsim {known['mipsim']}")
+    return f"{datetime.now(UTC):%Y-%m-%d}, revision {revision}, {plural(made, 'probe')}"
+
+
 @interruptible
 def _hunt(
     requested: Request,
-    chosen: Sequence[Statement],
+    statements: Sequence[Statement],
     register: Mapping[str, Statement],
     console: Console,
     find: Callable[[str], Statement] | None,
@@ -239,15 +249,6 @@ def _hunt(
     folder = writable_folder("--out", requested.out or DEFAULT_OUT) / HUNTS
     folder.mkdir(exist_ok=True)
     budget = requested.budget or BUDGET
-    known = own.recorded(own.HUNTED) if requested.keep else {}
-    statements = [
-        item for item in chosen if not hunting.is_recorded(known.get(item.name), item, budget, requested.seed)
-    ]
-    if before := len(chosen) - len(statements):
-        _say(
-            console,
-            f"Hunted before, with this budget and seed: {plural(before, 'statement')}. The records in {own.HUNTED.name} stay.",
-        )
     settings = (budget, requested.confidence, requested.seed, folder)
     result: list[Outcome] = []
     interrupted = False
@@ -258,13 +259,9 @@ def _hunt(
             ):
                 result.append(outcome)
                 table.add(outcome)
-                if requested.keep:
-                    hunting.keep(own.HUNTED, [outcome])
     except KeyboardInterrupt:
         interrupted = True
     with on_ctrl_c(signal.SIG_IGN):
-        if requested.keep and result:
-            hunting.keep(own.HUNTED, result)
         order = list(register)
         result.sort(key=lambda each: order.index(each.statement.name))
         missed = [single for single in result if single.how == parallel.NOT_HUNTED]
@@ -274,7 +271,11 @@ def _hunt(
         done = (
             f"{len(result) - len(missed)} of {plural(len(statements), 'statement')} hunted, {broken} broken."
         )
-        where = f" Report: {printable(report(result, folder))}" if result else ""
+        where = ""
+        if result:
+            page_file = report(result, folder)
+            replace_file(page_file, page(result, facts={"hunted": when(result)}))
+            where = f" Report: {printable(page_file)}"
         _say(console, f"{'Interrupted: ' if interrupted else ''}{done}{where}")
     if interrupted:
         if any(folder.glob("*.jsonl")):

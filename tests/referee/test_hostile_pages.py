@@ -168,7 +168,7 @@ def test_a_page_with_markup_in_every_word_has_the_elements_of_a_page_without(jud
         ]
         shown = page(
             result, title=words, lead=words, facts={words: words}, note=words, data=words,
-            commands=lambda outcome, point: words, hunts={"worded": words}, groups=lambda group: words,
+            commands=lambda outcome, point: words, groups=lambda group: words,
             links={words: (words, f"javascript:{words}"), f"{words} at": (words, f"https://{words}")},
         )  # fmt: skip
         guarded(rf.report(result, tmp_path / "report").read_text("utf-8"))

@@ -15,13 +15,12 @@ from mipsim.referee.judging.point import judge_point, point_seed
 from mipsim.referee.outcome import shown_counterexamples, simplest
 from mipsim.referee.result import PointResult
 from verify.judge import Setting, judge, unseen
-from verify.register import GAMES, REGISTER, SAMPLES, hunts_of
-from verify.rules import DEFECTS, broken_defect, broken_example, idle_at
+from verify.register import GAMES, REGISTER, SAMPLES
+from verify.rules import DEFECTS, broken_defect, broken_example
 
 # The share of a point of a family-wise failure probability of 1e-9 over this whole file.
 SETTING = Setting("quick", 1 - 1e-9, 1, 1e-9 / 10_000, SAMPLES)
 FOLDER = Path(verify.__file__).parent
-HUNTS = hunts_of(REGISTER)
 FINDING = re.compile(r"^### (\S+): (\w+)\n\n(.*)$", re.MULTILINE)
 
 SQUARE = rf.Statement(
@@ -147,16 +146,6 @@ def test_each_reported_counterexample_shows_the_defect(name: str):
         assert result.verdict is rf.Verdict.REFUTED
         correction = correction_of(statement, REGISTER.values())
         assert broken_example(statement, result, correction, DEFECTS[name]) == []
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("name", sorted(set(DEFECTS) & set(HUNTS)))
-def test_the_worst_point_of_a_hunt_is_in_the_domain_and_each_parameter_that_it_prints_matters(name: str):
-    """The findings print it too."""
-    statement = REGISTER[name]
-    at = statement.restored(HUNTS[name]["at"])
-    assert at is not None
-    assert idle_at(statement, at) == []
 
 
 @pytest.mark.slow

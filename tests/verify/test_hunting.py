@@ -1,26 +1,20 @@
 """Hunts of the register: processes that are lost or stopped, an interruption, and what is stored beside the register."""
 
-import json
 import multiprocessing as mp
 import os
 import signal
 import threading
 import time
-from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from types import SimpleNamespace
 
 import pytest
 
 from mipsim import referee as rf
-from verify import hunting, parallel
-from verify.register import REGISTER, hunts_of, recorded, statement_of
+from verify import parallel
+from verify.register import REGISTER, statement_of
 
 FIRST, SECOND, THIRD = (REGISTER[name] for name in ("field-yeom", "field-humphries", "field-gaussian"))
-
-
-def hunted(statement: rf.Statement, budget: str = "40 probes", **settings) -> rf.Outcome:
-    return rf.hunt(statement, budget, progress=False, **settings)
 
 
 def new_processes(before: list[BaseProcess]) -> list[int]:
@@ -93,53 +87,3 @@ def test_an_interruption_waits_for_a_probe_as_long_as_it_says(tmp_path, monkeypa
     assert (tmp_path / f"{cut_off.statement.name}-0.jsonl").read_text().count("\n") >= 1
     with pytest.raises(ProcessLookupError):
         os.kill(stopped[0], 0)
-
-
-def test_of_two_hunts_the_longer_is_stored_and_counterexamples_stay(tmp_path):
-    file = tmp_path / "hunted.json"
-    long, short = hunted(FIRST, "80 probes"), hunted(FIRST, "20 probes", seed=1)
-    hunting.keep(file, [replace(long, seconds=120.0)])
-    record = recorded(file)[FIRST.name]
-    assert (record["probes"], record["seconds"], record["seed"]) == (len(long.probes), 120.0, 0)
-    hunting.keep(file, [replace(short, seconds=3.0)])
-    assert recorded(file)[FIRST.name] == record
-    hunting.keep(file, [replace(short, seconds=130.0)])
-    assert recorded(file)[FIRST.name]["seed"] == 1
-    text = file.read_text()
-    hunting.keep(file, [parallel.failed(FIRST, "lost", "2m", 0.999, 0)])  # nothing was seen
-    assert file.read_text() == text
-
-
-def test_a_counterexample_is_stored_and_another_definition_begins_anew(tmp_path, make, monkeypatch):
-    file = tmp_path / "hunted.json"
-    item = make("azize-single", truth=lambda x: x + 0.5)
-    broken = hunted(item)
-    assert broken.verdict is rf.Verdict.REFUTED
-    hunting.keep(
-        file,
-        [broken, replace(hunted(item, "4 probes"), verdict=rf.Verdict.CONFIRMED, judged=(), seconds=1e6)],
-    )
-    record = recorded(file)[item.name]
-    assert (record["verdict"], len(record["points"])) == ("REFUTED", 1)
-    changed = make("azize-single", truth=lambda x: x)
-    monkeypatch.setattr("verify.register.hunted", lambda: recorded(file))
-    assert set(hunts_of({item.name: item})) == {item.name}
-    assert hunts_of({item.name: changed}) == {}
-    hunting.keep(file, [replace(hunted(changed), seconds=1.0)])
-    again = recorded(file)[item.name]
-    assert (again["verdict"], again["points"]) == ("CONFIRMED", record["points"])
-    file.write_text("{")
-    with pytest.raises(ValueError, match="is damaged"):
-        recorded(file)
-
-
-def test_what_was_hunted_so_before_is_not_hunted_again(tmp_path):
-    file = tmp_path / "hunted.json"
-    hunting.keep(file, [hunted(FIRST)])
-    record = json.loads(file.read_text())[FIRST.name]
-    assert hunting.is_recorded(record, FIRST, "40 probes", 0)
-    assert not hunting.is_recorded(record | {"interrupted": True}, FIRST, "40 probes", 0)
-    assert not hunting.is_recorded(record, FIRST, "2m", 0)
-    assert not hunting.is_recorded(record, FIRST, "40 probes", 1)
-    assert not hunting.is_recorded(record, SECOND, "40 probes", 0)
-    assert not hunting.is_recorded(None, FIRST, "40 probes", 0)

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,22 +17,21 @@ import mipsim as mi
 import verify.report.folder as report_folder
 from mipsim import referee as rf
 from mipsim.referee.defect import correction_of
-from verify.judge import Setting, judge, judge_all
+from verify.judge import Setting, judge_all
 from verify.register import PAPERS, TITLES
 from verify.report.findings import findings
 from verify.report.folder import Records, ReportFolder
 from verify.report.progress_table import row
-from verify.report.record import HUNT as FROM_HUNT
-from verify.report.record import RUN, command_of, record_of, share_of
+from verify.report.record import command_of
 
 SCHEMA = Path(report_folder.__file__).with_name("verdicts.schema.json")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SETTING = Setting("quick", 0.999, 7, 1e-6, {})
 # fmt: off
 KEYS = {
-    "claim", "paper", "statement", "verdict", "defect", "share", "share_from", "extent", "readings", "source", "kind", "meanings", "domain", "restricted", "quote",
+    "claim", "paper", "statement", "verdict", "defect", "share", "extent", "readings", "source", "kind", "meanings", "domain", "restricted", "quote",
     "restricted_by", "slip", "formula", "snippet", "derivation", "uses", "not_judged", "corrects", "control", "corrected_by", "same_formula", "counterexample", "simple_counterexample", "points",
-    "failures", "findings", "importance", "hunt", "seconds",
+    "failures", "findings", "importance", "seconds",
 }
 POINT_KEYS = {
     "name", "parameters", "reading", "route", "games", "seed", "verdict", "gap", "interval", "second_route",
@@ -43,10 +41,6 @@ POINT_KEYS = {
 # fmt: on
 PAGES = {address for _, address in TITLES.values() if address}
 VOID = {"meta", "br", "link", "img", "input", "hr"}
-HUNT = {
-    "seed": 3, "budget": "2m", "seconds": 120.0, "probes": 1234, "failed": 2, "verdict": "REFUTED", "share": 0.75, "gap": 0.15, "unit": "power",
-    "at": {"x": 0.75}, "points": [{"x": 0.75}],
-}  # fmt: skip
 
 
 class Reader(HTMLParser):
@@ -86,7 +80,7 @@ def read(page: str) -> Reader:
 
 @pytest.fixture
 def written(broken, tmp_path):
-    records = Records(broken, {"azize-false": HUNT}, "quick")
+    records = Records(broken, "quick")
     folder = ReportFolder(tmp_path / "deep" / "report", records, SETTING, len(broken), 1000)
     for outcome in judge_all([[item] for item in broken.values()], SETTING):
         records.add(outcome)
@@ -123,17 +117,6 @@ def test_every_paper_has_a_title():
     assert set(TITLES) == set(PAPERS.values())
 
 
-def test_a_share_is_counted_among_sampled_points_or_else_among_the_probes_of_the_hunt(broken):
-    outcome = judge(broken["azize-false"], SETTING)
-    assert share_of(outcome, HUNT) == (outcome.share, RUN)
-    none_sampled = replace(outcome, judged=[item for item in outcome.judged if not item.sampled])
-    assert share_of(none_sampled, HUNT) == (0.75, FROM_HUNT)
-    result = record_of(none_sampled, None, HUNT, "quick")
-    assert (result["share"], result["share_from"]) == (0.75, FROM_HUNT)
-    result = record_of(none_sampled, None, None, "quick")
-    assert (result["share"], result["share_from"]) == (None, None)
-
-
 def test_the_data_of_a_refuted_statement(data, broken):
     record = next(item for item in data if item["claim"] == "azize-false")
     assert (record["paper"], record["defect"], record["verdict"]) == ("azize", "condition", "REFUTED")
@@ -151,7 +134,6 @@ def test_the_data_of_a_refuted_statement(data, broken):
     assert example["command"].endswith("--scale quick --confidence 0.999 --seed 7")
     assert (record["corrected_by"], record["corrects"]) == ("azize-false-corrected", None)
     assert record["same_formula"]
-    assert record["hunt"] == HUNT
 
 
 def test_a_statement_that_could_not_be_judged(data):
@@ -194,8 +176,6 @@ def test_the_page_names_every_statement_and_escapes_every_text(written, broken):
         "Defect: condition, right with a condition that is not stated.",
         "python -m verify azize-false --at",
         "Second route: x: ",
-        "Budget 2m, seed 3: 1,234 probes in 2 min 0 s, 2 failed; it was broken",
-        "It seemed broken at 25% of the evenly spread probes.",
         "points, not searched",
         "family-wise failure probability",
         "quick, seed 7",
@@ -210,7 +190,7 @@ def test_a_map_says_where_it_holds(written):
 
 
 def test_a_report_of_a_part_has_no_dead_links(broken, tmp_path):
-    records = Records(broken, {}, "quick")
+    records = Records(broken, "quick")
     folder = ReportFolder(tmp_path, records, SETTING, 5, 1000)
     for outcome in judge_all([[broken["azize-false"]]], SETTING):
         records.add(outcome)
@@ -221,7 +201,7 @@ def test_a_report_of_a_part_has_no_dead_links(broken, tmp_path):
 
 
 def test_a_report_without_statements_is_whole(tmp_path):
-    folder = ReportFolder(tmp_path, Records({}, {}, "quick"), SETTING, 0, 0)
+    folder = ReportFolder(tmp_path, Records({}, "quick"), SETTING, 0, 0)
     folder.finish(interrupted=True)
     assert json.loads((tmp_path / "verdicts.json").read_text("utf-8")) == []
     read(folder.page.read_text("utf-8"))
@@ -230,7 +210,7 @@ def test_a_report_without_statements_is_whole(tmp_path):
 def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
     folder, records = written
     text = folder.page.with_name("FINDINGS.md").read_text("utf-8")
-    assert text == findings(records.outcomes, {"azize-false": HUNT}, "quick")
+    assert text == findings(records.outcomes, "quick")
     outcome = next(item for item in records.outcomes if item.statement.name == "azize-false")
     assert correction_of(outcome.statement, broken.values()) is broken["azize-false-corrected"]
     for message in (
@@ -241,7 +221,6 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
         "**Counterexample**: x = 0.",
         "Second route: x: ",
         f"    uv run {command_of(outcome, 'quick')}",
-        "The hunt: Budget 2m",
         "**Corrected** (`azize-false-corrected`, CONFIRMED): For x at most 0.6.",
         "    Because",
     ):
@@ -302,7 +281,7 @@ def test_a_derivation_is_printed_in_lines_that_fit_a_page():
         claimed=lambda x: x, truth=lambda x: x * x,
     )  # fmt: skip
     right = square.corrected(domain={"x": rf.Real(0.0, 1.0)}, says="for x at most 1", derivation=proof)
-    text = findings([rf.judge(item) for item in (square, right)], {}, "quick")
+    text = findings([rf.judge(item) for item in (square, right)], "quick")
     lines = text[text.index("Why:") :].splitlines()[2:]
     assert all(line.startswith("    ") and len(line) <= 104 for line in lines if line)
     assert " ".join(line.strip() for line in lines if line) == " ".join(proof.split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from textwrap import TextWrapper
 from typing import Any
 
@@ -15,14 +15,13 @@ from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.wording import paragraphs
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
-from verify.hunting import described
 from verify.register import group_of
 from verify.report.record import command_of
 
 HEAD = """# Findings
 
 Every statement that does not stand as printed: the sentence that was judged, what is wrong with it, a simple counterexample
-and the counterexample with the largest gap, each with the command that replays it, a second, independent route to the same, the result of a search of the whole domain, and the corrected
+and the counterexample with the largest gap, each with the command that replays it, a second, independent route to the same, and the corrected
 statement with its conditions. Written by `python -m verify` (as `FINDINGS.md` beside its report); nothing here is typed by hand.
 
 A *gap* is how far the attacker is stronger than the statement allows, in the unit beside it; *probits* are differences of
@@ -36,13 +35,12 @@ PAGE = 100
 
 def findings(
     outcomes: Sequence[Outcome],  # of the register, in its order
-    hunts: Mapping[str, Mapping[str, Any]],  # name -> the record of its hunt
     scale: str,  # of the run
     # statements among which corrections are looked up, beside those of `outcomes`
     known: Sequence[Statement] = (),
 ) -> str:
     """Write the findings.
-    >>> print(findings([], {}, 'quick').splitlines()[0])
+    >>> print(findings([], 'quick').splitlines()[0])
     # Findings
     """
     judged = {item.statement.name: item for item in outcomes}
@@ -57,8 +55,7 @@ def findings(
             parts.append(f"\n## {title}\n")
         twin = correction_of(statement, statements)
         verdict = "" if twin is None or twin.name not in judged else str(judged[twin.name].verdict)
-        hunted = described(hunts[statement.name], statement) if statement.name in hunts else ""
-        parts.append(_finding(outcome, twin, verdict or "not judged here", hunted, scale))
+        parts.append(_finding(outcome, twin, verdict or "not judged here", scale))
     return visible("\n".join(parts))
 
 
@@ -66,7 +63,6 @@ def _finding(
     outcome: Outcome,
     twin: Statement | None,
     verdict: str,
-    hunted: str,
     scale: str,
 ) -> str:
     statement = outcome.statement
@@ -115,8 +111,6 @@ def _finding(
             "</details>",
             "",
         ]
-    if hunted:
-        lines += [f"The hunt: {_line(hunted)}", ""]
     if twin is not None:
         lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
         if twin.derivation.strip():

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from mipsim._files import part_of, replace_file, writable_folder
 from mipsim._words import plural, printable
@@ -14,7 +13,6 @@ from mipsim.referee.defect import correction_of
 from mipsim.referee.gap_words import three_digits
 from mipsim.referee.reporting.page import page
 from mipsim.referee.reporting.wording import count, duration
-from verify.hunting import described, extent
 from verify.judge import Setting, left_to_full
 from verify.register import TITLES, group_of
 from verify.report.findings import findings
@@ -26,7 +24,7 @@ LEAD = (
     "Each entry is a statement of a paper, a part of such a statement, or a correction. It is judged at listed points and, for most entries, at "
     "points spread over its domain: by exact distributions, or by membership-inference games where none is known. CONFIRMED: at every judged "
     "point the interval of the gap lies inside the tolerance, which was fixed before the run (a bound by an exact distribution has no "
-    "tolerance). The row states how many points were judged, and how many more a recorded search looked at. REFUTED: at some point the "
+    "tolerance). The row states how many points were judged. REFUTED: at some point the "
     "interval excludes the statement. The defect says what is wrong; sentences of the paper that restrict the statement are part of it. "
     "INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
 )
@@ -52,24 +50,19 @@ def checked_json(where: str) -> None:
 
 class Records:
     """The data of a run: an entry for each outcome, in the order of the register.
-    `register`: its order is that of the entries; corrections are looked up in it; `hunts`: name -> the record of its
-    hunt.
+    `register`: its order is that of the entries; corrections are looked up in it; `scale`: of the run.
     """
 
-    def __init__(
-        self, register: Mapping[str, Statement], hunts: Mapping[str, Mapping[str, Any]], scale: str
-    ) -> None:
+    def __init__(self, register: Mapping[str, Statement], scale: str) -> None:
         self._order = {name: place for place, name in enumerate(register)}
-        self.known, self.hunts, self._scale = tuple(register.values()), hunts, scale
+        self.known, self._scale = tuple(register.values()), scale
         self.outcomes: list[Outcome] = []
         self._texts: dict[str, str] = {}
 
     def add(self, outcome: Outcome) -> None:
         """Add what came of a statement; it is encoded once, however often the file is written."""
         name = outcome.statement.name
-        record = record_of(
-            outcome, correction_of(outcome.statement, self.known), self.hunts.get(name), self._scale
-        )
+        record = record_of(outcome, correction_of(outcome.statement, self.known), self._scale)
         self._texts[name] = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
         self.outcomes = sorted([*self.outcomes, outcome], key=lambda each: self._order[each.statement.name])
 
@@ -107,7 +100,7 @@ class ReportFolder:
     def finish(self, interrupted: bool = False) -> None:
         """Write all files, saying on the page whether the run was interrupted."""
         self.add()
-        outcomes, hunts = self._records.outcomes, self._records.hunts
+        outcomes = self._records.outcomes
         note = (
             f"The run was interrupted: {len(outcomes)} of {plural(self._statements, 'statement')} finished."
         )
@@ -122,16 +115,10 @@ class ReportFolder:
             commands=lambda outcome, point: command_of(outcome, self._setting.scale, point),
             groups=group_of,
             links=TITLES,
-            hunts={
-                item.statement.name: described(hunts[item.statement.name], item.statement)
-                for item in outcomes
-                if item.statement.name in hunts
-            },
-            extents=lambda outcome: extent(outcome, hunts.get(outcome.statement.name)),
         )
         replace_file(self.page, html)
         replace_file(
-            self._folder / "FINDINGS.md", findings(outcomes, hunts, self._setting.scale, self._records.known)
+            self._folder / "FINDINGS.md", findings(outcomes, self._setting.scale, self._records.known)
         )
 
     def _facts(self) -> dict[str, str]:

@@ -5,9 +5,7 @@ back), and NaN, a number that does not exist, as null. A statement that could no
 """
 
 import json
-import math
 import shlex
-from collections.abc import Mapping
 from typing import Any
 
 from mipsim.referee import Outcome, Statement, Verdict
@@ -15,7 +13,6 @@ from mipsim.referee.outcome import is_judged, simplest
 from mipsim.referee.reporting.page import record
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.result import PointResult
-from verify.hunting import extent
 from verify.register import paper_of
 
 SAME = (
@@ -30,9 +27,6 @@ SAME = (
     "seconds",
 )
 """What an entry holds as the referee's own report does."""
-RUN = "points that this run drew and judged"
-HUNT = "even probes of the hunt, looked at once, limits at their largest size"
-"""What `share` is counted among: the two are not the same test, and which it was is stated."""
 
 
 def command_of(outcome: Outcome, scale: str, point: PointResult | None = None) -> str:
@@ -45,15 +39,11 @@ def command_of(outcome: Outcome, scale: str, point: PointResult | None = None) -
     )
 
 
-def record_of(
-    outcome: Outcome, correction: Statement | None, hunt: Mapping[str, Any] | None, scale: str
-) -> dict[str, Any]:
+def record_of(outcome: Outcome, correction: Statement | None, scale: str) -> dict[str, Any]:
     """Return a statement's entry, see the module's first lines for what JSON cannot hold.
-    `outcome`: what came of judging it; `correction`: the corrected statement, if there is a correction; `hunt`: the
-    record of its hunt, if it was hunted; `scale`: of the run.
+    `outcome`: what came of judging it; `correction`: the corrected statement, if there is a correction; `scale`: of the run.
     """
     whole, statement = record(outcome, correction), outcome.statement.record()
-    whole["share"], share_from = share_of(outcome, hunt)
     worst = outcome.worst if outcome.verdict is Verdict.REFUTED else None
     first = simplest(outcome.statement, outcome.judged) if worst else None
     return plain(
@@ -62,8 +52,7 @@ def record_of(
             "paper": paper_of(outcome.statement.name),
             "statement": statement.pop("says"),
             **{key: whole[key] for key in SAME},
-            "share_from": share_from,
-            "extent": extent(outcome, hunt) if is_judged(outcome) else "",
+            "extent": outcome.extent if is_judged(outcome) else "",
             **statement,
             "verdict": outcome.verdict if is_judged(outcome) else None,
             "corrects": outcome.statement.corrects or None,
@@ -71,21 +60,8 @@ def record_of(
             "counterexample": worst and _shown(outcome, worst, scale),
             "simple_counterexample": first and _shown(outcome, first, scale),
             "points": [_point(item) for item in outcome.judged],
-            "hunt": hunt,
         }
     )
-
-
-def share_of(outcome: Outcome, hunt: Mapping[str, Any] | None) -> tuple[float, str | None]:
-    """The share of the evenly spread points at which a statement stands, and what it was counted among.
-
-    Points that the run drew and judged come first; where it drew none, the even probes of the statement's hunt.
-    """
-    if not math.isnan(outcome.share):
-        return outcome.share, RUN
-    if hunt is None or hunt["share"] is None:
-        return math.nan, None
-    return hunt["share"], HUNT
 
 
 def _shown(outcome: Outcome, point: PointResult, scale: str) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def hunt(
 
     Raises:
         ValueError: on bad arguments, a domain that no point satisfies, a function that returns another value when it is called
-            again at the first point, or a checkpoint of another hunt or of the statement as it was defined before.
+            again at the first point, or a checkpoint of another hunt, or whose probes come out otherwise now.
         OSError: if the checkpoint cannot be written.
 
     Source: Claessen and Hughes (2000), "QuickCheck"; Storn and Price (1997), "Differential evolution".

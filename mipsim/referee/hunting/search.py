@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import errno
-import functools
-import hashlib
-import inspect
 import json
-import linecache
 import math
 import os
 import re
@@ -17,7 +12,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CellType, CodeType, FunctionType
 from typing import Any, TextIO
 
 from mipsim._archives import LIMIT, most_bytes
@@ -136,16 +130,16 @@ class Search:
 
     def resume(self, path: str | os.PathLike[str]) -> None:
         """Read the probes of an earlier run, and write those of this run after them.
-        Raises ValueError if the file belongs to another statement, domain or seed, if the statement was changed since, or
-        if it is no such file; OSError if it cannot be written.
+        Raises ValueError if the file belongs to another statement, kind, domain or seed, if probes that are made again come out
+        otherwise, or if it is no such file; OSError if it cannot be written.
         """
         header = {
             "statement": self.statement.name,
             "seed": self.seed,
+            "kind": self.statement.kind.record(),
             "domain": self.statement.record()["domain"],
         }
-        own = json.loads(json.dumps(header))
-        header = own | {"definition": definition(self.statement)}
+        header = json.loads(json.dumps(header, default=str))
         file = Path(path)
         try:
             self.held.enter_context(locked(file.with_name(f".{file.name}.hunt"), patience=0.0))
@@ -156,15 +150,9 @@ class Search:
                 f"checkpoint {printable(file)} is written by another hunt; wait for it, or name another file"
             ) from None
         if records := _records(file):
-            result = records[0]
-            if {name: result.get(name) for name in own} != own:
+            if records[0] != header:
                 raise ValueError(
-                    f"checkpoint {printable(file)} belongs to another statement, domain or seed; name another file"
-                )
-            if result != header:
-                raise ValueError(
-                    f"checkpoint {printable(file)} keeps probes of {self.statement.name} as it was defined before: its kind or its functions "
-                    "changed since; delete it, or name another file"
+                    f"checkpoint {printable(file)} belongs to another statement, kind, domain or seed; name another file"
                 )
             for record in records[1:]:
                 if not self._is_probe(record):
@@ -173,9 +161,24 @@ class Search:
                     )
                 if not record.get("error"):  # what failed may have been mended since
                     self.known[json.dumps(record.pop("at"))] = record
+            if self._changed():
+                raise ValueError(
+                    f"checkpoint {printable(file)} keeps probes of {self.statement.name} as it was defined before: its functions changed "
+                    "since; delete it, or name another file"
+                )
         retained = [header, *({"at": json.loads(at)} | record for at, record in self.known.items())]
         replace_file(file, "".join(json.dumps(line) + "\n" for line in retained))
         self.file = self.held.enter_context(file.open("a", encoding="utf-8"))
+
+    def _changed(self) -> bool:
+        """Whether a stored point is outside the domain now, or the worst probe or any of a few others comes out otherwise."""
+        kept = [(json.loads(at), seen) for at, seen in self.known.items()]
+        if not all(self.statement.stands(at) for at, _ in kept):
+            return True
+        rest = kept[1:]  # the first may have had other games
+        worst = sorted(rest, key=lambda item: -float(item[1]["strain"]))[:1]
+        again = [*worst, *rest[:: max(1, len(rest) // AGAIN)]]
+        return any({**seen, **self._looked(at)} != seen for at, seen in again)
 
     def _is_probe(self, record: dict[str, Any]) -> bool:
         """Whether a record holds what a probe of this statement writes."""
@@ -224,6 +227,8 @@ def _short(at: Mapping[str, Any]) -> str:
     )
 
 
+AGAIN = 4
+"""Stored probes, about, that are made again, with the worst, before a hunt resumes from them."""
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -270,101 +275,3 @@ def budget_of(value: object) -> Budget:
     if result[2].startswith("probe"):
         return Budget(text.strip(), math.inf, max(1.0, float(int(amount))))
     return Budget(text.strip(), amount * _UNITS[result[2]], math.inf)
-
-
-def definition(statement: Statement) -> str:
-    """Sixteen hexadecimal digits that change with a statement's kind, its domain or its functions.
-
-    Functions are compared as Python reads them, without comments, docstrings and line breaks. The functions and plain
-    constants of the same file that they name are part of them; what other files hold, and what may change while a program
-    runs (lists, mappings, arrays), is not looked at.
-    """
-    functions = [statement.where, statement.claimed, statement.truth, getattr(statement.kind, "sizes", None)]
-    if callable(rate := getattr(statement.kind, "rate", None)):
-        functions.append(rate)
-    domain = {name: parameter.record() for name, parameter in statement.domain.items()}
-    report = [statement.kind.record(), domain, [_described(item, set()) for item in functions]]
-    return hashlib.sha256(json.dumps(report, default=str).encode()).hexdigest()[:16]
-
-
-def _described(thing: Any, met: set[int]) -> Any:
-    """What an object is made of, as far as it cannot change while the program runs; `met` are functions that were described."""
-    if isinstance(thing, functools.partial):
-        return [_described(part, met) for part in (thing.func, thing.args, *sorted(thing.keywords.items()))]
-    if isinstance(thing, (tuple, frozenset)):
-        parts = [_described(part, met) for part in thing]
-        return parts if isinstance(thing, tuple) else sorted(map(str, parts))
-    if isinstance(thing, CodeType):
-        return _text(thing) or [
-            thing.co_code.hex(),
-            thing.co_names,
-            thing.co_varnames,
-            _described(thing.co_consts, met),
-        ]
-    function = inspect.unwrap(getattr(thing, "__func__", thing)) if callable(thing) else thing
-    if not isinstance(function, FunctionType):
-        plain = thing is None or isinstance(thing, (bool, int, float, complex, str, bytes))
-        return repr(thing) if plain else getattr(thing, "__qualname__", type(thing).__qualname__)
-    if id(function) in met:
-        return function.__qualname__
-    met.add(id(function))
-    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
-    keywords = sorted((function.__kwdefaults__ or {}).items())
-    named = {name: function.__globals__.get(name) for name in sorted(_names(function.__code__))}
-    return [
-        _described((function.__code__, function.__defaults__, *keywords, *cells), met),
-        {name: _named(value, function, met) for name, value in named.items()},
-    ]
-
-
-def _text(code: CodeType) -> list[str]:
-    """The text of a function in its file as it is now; of all that begin in its line, if it is not known which; none without a file."""
-    linecache.checkcache(code.co_filename)
-    lines = "".join(linecache.getlines(code.co_filename))
-    begun = _parsed(lines).get(code.co_firstlineno, [])
-    if len(begun) > 1:
-        # Where its instructions stand (columns may be missing, and the first instruction has none of its own).
-        spans = [span for span in code.co_positions() if None not in span and span[0::2] != span[1::2]]
-        starts, ends = ([span[i::2] for span in spans] for i in (0, 1))
-        inside = [item for item in begun if spans and item[1] <= min(starts) and max(ends) <= item[2]]
-        begun = inside[-1:] or begun
-    return [text for text, *_ in begun]
-
-
-LineColumn = tuple[int, int]
-"""Line and column, in bytes."""
-
-
-@functools.lru_cache(maxsize=64)
-def _parsed(text: str) -> dict[int, list[tuple[str, LineColumn, LineColumn]]]:
-    """First line -> text and ends of the body of the functions that begin there, each before those inside it."""
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return {}
-    result: dict[int, list[tuple[str, LineColumn, LineColumn]]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            first = node.lineno
-            if isinstance(node, ast.FunctionDef):
-                first = min([first, *(item.lineno for item in node.decorator_list)])
-                node.body = node.body[ast.get_docstring(node) is not None :]
-            body: Any = node.body if isinstance(node, ast.Lambda) else node
-            start, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
-            result.setdefault(first, []).append((ast.unparse(node), start, end))
-    return result
-
-
-def _names(code: CodeType) -> set[str]:
-    inner = [_names(item) for item in code.co_consts if isinstance(item, CodeType)]
-    return set(code.co_names).union(*inner)
-
-
-def _named(value: Any, by: FunctionType, met: set[int]) -> Any:
-    """What a name stands for: a function of another file is only named."""
-    function = inspect.unwrap(value) if callable(value) else value
-    if not isinstance(function, FunctionType):
-        return _described(value, met)
-    if function.__module__ != by.__module__:
-        return f"{function.__module__}.{function.__qualname__}"
-    return _described(function, met)

@@ -126,8 +126,6 @@ def page(
     data: str = "results.json",  # the file beside the page that holds the same
     # the command that shows a judged point again; else that of `mipsim judge`
     commands: Callable[[Outcome, PointResult], str] | None = None,
-    hunts: Mapping[str, str] | None = None,  # name -> description of the hunts of a statement
-    extents: Callable[[Outcome], str] = lambda outcome: outcome.extent,  # where a CONFIRMED holds, in words
     # what a statement belongs to, such as a paper: the table can be narrowed to a single group
     groups: Callable[[Statement], str] | None = None,
     links: Mapping[str, tuple[str, str]] | None = None,  # group -> its full title, and an address or ""
@@ -141,11 +139,8 @@ def page(
         met[name] += 1  # a statement that was judged and hunted has two sections
         anchor = name if met[name] == 1 else f"{name}.{met[name]}"
         group = groups(single.statement) if groups else ""
-        hunt = (hunts or {}).get(name, "")
         correction = correction_of(single.statement, known)
-        rows.append(
-            _row(single, correction, commands or _command, anchor, extents) | {"group": group, "hunt": hunt}
-        )
+        rows.append(_row(single, correction, commands or _command, anchor) | {"group": group})
     words: dict[str, Any] = {"title": title, "lead": lead, "note": note, "data": data}
     words |= {"counts": counts(outcomes, known), "facts": facts or {}, "links": links or {}, "rows": rows}
     words |= {"shown": {item.statement.name for item in outcomes}, "most": SHOWN, "listed": LISTED}
@@ -158,7 +153,6 @@ def _row(
     correction: Statement | None,
     command: Callable[[Outcome, PointResult], str],
     anchor: str,
-    extent: Callable[[Outcome], str],
 ) -> dict[str, Any]:
     """What the page tells of an outcome, beside what the outcome itself holds."""
     from markupsafe import Markup
@@ -177,7 +171,7 @@ def _row(
         "examples": [
             (title, point, command(outcome, point), end) for end, title, point in _examples(outcome)
         ],
-        "extent": extent(outcome),
+        "extent": outcome.extent,
         "spread": f"It is {outcome.where_broken}." if outcome.spread[1] else "",
         "map": Markup(pictures.where),
         "curve": Markup(pictures.curve),

@@ -147,6 +147,9 @@ PRINTED = rf.Statement(
         {"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000},
         *(_REAL | {"records": "digits", "references": 300, "draw": draw} for draw in (0, 1, 2)),
         *(_REAL | {"records": "diabetes", "references": 150, "draw": draw} for draw in (0, 1)),
+        # From hunts.
+        _REAL | {"reading": ATTACKED, "C0": "uncentred", "rare": 0.02, "value": 0.5, "d": 2, "batch": 2, "count": 2, "mean": 0.0, "references": 1},
+        _REAL | {"reading": ATTACKED, "alpha": 0.5, "C0": "uncentred", "rare": 0.02, "value": 0.5, "d": 2, "batch": 2, "count": 2, "mean": 0.0, "references": 1},
     ],
     # So many references pick the easiest.
     control=rf.Control({"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000}),

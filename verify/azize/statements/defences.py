@@ -16,6 +16,7 @@ from verify.azize.laws.mean_families import MeanProblem, leakage, mean_tradeoff
 from verify.azize.statements.conditions import MEAN, REGULAR
 from verify.azize.statements.mean import (
     DOMAIN,
+    FAIR,
     PAPER,
     POWER,
     REGULAR_POINTS,
@@ -73,6 +74,7 @@ NOISE = rf.Statement(
             ),
             *((f"gaussian, gamma = {gamma:g}", "", vars(MeanProblem("Gaussian", t=0.5, u=-1.5, tau=0.4, gamma=gamma))) for gamma in (0.25, 1.0)),
             ("fading noise", "", vars(MeanProblem("Gaussian", t=0.5, u=-1.5, tau=0.4, gamma=1.0, extra="faint noise"))),
+            ("from a hunt", "", vars(MeanProblem("Gaussian", p=0.5, t=0.0, gamma=1.0, extra="faint noise"))),
         )
     ],
     control=None,
@@ -106,6 +108,14 @@ def subsampled(n: int, rho: float, **at: Any) -> MixtureTradeOff:
 
 
 _NAMED = {item.name: item for item in REGULAR_POINTS}
+_SUBSAMPLED = [
+    rf.Point(dict(point.at) | {"rho": rho}, f"{point.name}, rho = {rho:g}", point.setting)
+    for point, shares in (
+        (PAPER[0], (0.1, 0.5)),
+        *((single, (0.5, 0.9)) for single in (PAPER[2], _NAMED["gaussian"], _NAMED["exponential"])),
+    )
+    for rho in shares
+]
 SUBSAMPLE = rf.Statement(
     name="azize-thm-4.2",
     uses=("azize-thm-3.1-power",),
@@ -126,9 +136,10 @@ SUBSAMPLE = rf.Statement(
     claimed=lambda **at: formula(True, **at),
     truth=subsampled,
     points=[
-        rf.Point(dict(point.at) | {"rho": rho}, f"{point.name}, rho = {rho:g}", point.setting)
-        for point, shares in ((PAPER[0], (0.1, 0.5)), *((single, (0.5, 0.9)) for single in (PAPER[2], _NAMED["gaussian"], _NAMED["exponential"])))
-        for rho in shares
+        *_SUBSAMPLED,
+        # From hunts.
+        FAIR | {"data": "Gaussian", "t": -6.0, "rho": 0.5},
+        FAIR | {"rho": 0.05},
     ],
     control=rf.Control(dict(PAPER[2].at) | {"rho": 0.9}),
     quote=_SUB_QUOTE,
@@ -165,7 +176,9 @@ SUBSAMPLE_ADVANTAGE = replace(
     truth=advantage_of_subsample,
     points=[
         rf.Point(dict(_NAMED["gaussian"].at) | {"t": 5.0, "u": 5.0, "tau": 1.0, "rho": 0.5}, "far", "lead"),
-        *SUBSAMPLE.points,
+        *_SUBSAMPLED,
+        # From hunts.
+        FAIR | {"rho": 0.05},
     ],
     control=rf.Control(dict(PAPER[0].at) | {"rho": 0.5}, 0.05),
     quote=rf.Quote(
@@ -262,7 +275,7 @@ STATEMENTS = (
         says="Mean of k = rho n rows sampled without replacement, rho in (0, 1) fixed as n grows: the optimal power, with ties decided by lot, tends to "
         f"rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha. Where {REGULAR}.",
         claimed=lambda **at: formula(False, **at),
-        control=rf.Control(SUBSAMPLE.points[-2].at, 0.05),
+        control=rf.Control(_SUBSAMPLED[-2].at, 0.05),
         derivation=(
             "A single coin decides for all coordinates together whether the target is among the k rows. If it is not, the output is "
             "k independent rows, as under H0; so H1 is (1 - rho) P_k + rho Q_k with the worlds P_k and Q_k of the mean of k rows, a "
@@ -279,7 +292,7 @@ STATEMENTS = (
         claimed=lambda n, rho, **at: (
             rho_of(n, rho) * azize.advantage(leakage_of_all(n, rho, **at) / rho_of(n, rho))
         ),
-        control=rf.Control(SUBSAMPLE.points[-2].at, 0.05),
+        control=rf.Control(_SUBSAMPLED[-2].at, 0.05),
         uses=("azize-thm-4.2-corrected",),
         derivation=(
             "The advantage is the largest TPR - FPR of the optimal curve, which converges uniformly in alpha (a limit of concave curves that is continuous on "

@@ -109,6 +109,8 @@ PRINTED = rf.Statement(
         {"reading": EPOCH} | _FEW | {"size": 8.0, "spread": 1 / 9, "batch": 64},
         *({"reading": REAL} | _FEW | {"batch": 64, "records": records, "references": size, "rank": rank}
           for records, size in (("digits", 300), ("diabetes", 150)) for rank in (1.0, 0.5, 0.0)),
+        # From hunts.
+        _FEW | {"reading": UNCENTRED, "rank": 0.0, "alpha": 0.5, "d": 2, "batch": 2, "mean": 100.0, "size": 1.0, "angle": 0.5, "references": 1, "ridge": 1.0},
     ],
     control=rf.Control(_KNOWN | {"spread": 1.0, "mean": 0.0}),  # the two scores are equal
     quote=PROVABLY,

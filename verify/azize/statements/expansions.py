@@ -36,7 +36,11 @@ C8 = rf.Statement(
     where=lambda data, shape, t: data == NORMAL or t >= -(shape**0.5),
     claimed=lambda: 0.0,
     truth=lambda **at: expansion_error(share=1.0, **at),
-    points=_POINTS,
+    points=[
+        *_POINTS,
+        # From hunts.
+        {"data": "gamma", "shape": 1, "t": 1.0, "x": -2.0},
+    ],
     control=rf.Control(_POINTS[-1], truth=lambda factor, **at: expansion_error(share=1.0, factor=factor, **at)),
     quote=rf.Quote(
         "We show that log(d_{n-1,j}(d_{n,j}^in)/d_{n,j}(d_{n,j}^out)) = (1/2) ((d_{n,j}^out)^2 - (d_{n,j}^in)^2) + lam_3 (mu_j - z_j*)/(n s_j) R_{n,j} + "
@@ -75,7 +79,11 @@ C11 = rf.Statement(
     where=C8.where,
     claimed=C8.claimed,
     truth=C8.truth,
-    points=[at | {"rho": 0.5} for at in _POINTS],
+    points=[
+        *[at | {"rho": 0.5} for at in _POINTS],
+        # From hunts.
+        {"data": "gamma", "shape": 1, "t": 1.0, "x": -2.0, "rho": 0.5},
+    ],
     control=rf.Control(_POINTS[-1] | {"rho": 0.5}, truth=lambda factor, **at: expansion_error(share=1.0, factor=factor, **at)),
     quote=rf.Quote(
         "We show that log((1 - rho) + rho sqrt(k_n/(k_n - 1)) d_{k_n-1,j}(d_{k_n,j}^in)/d_{k_n,j}(d_{k_n,j}^out)) = W_{n,j} + o_p(1/n) where W_{n,j} = "

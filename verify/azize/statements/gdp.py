@@ -16,6 +16,7 @@ from verify.azize.statements.conditions import MEAN
 from verify.azize.statements.mean import (
     DOMAIN,
     PAPER,
+    POINTS,
     POWER,
     RESTRICTED,
     corrected,
@@ -62,8 +63,10 @@ AUDIT = rf.Statement(
         *(rf.Point(dict(item.at) | {"epsilon": e, "direction": w}, f"{item.name}, epsilon = {e:g}, {w}", item.setting) for item in PAPER for e in _EPSILONS for w in _WAYS),
         *(
             rf.Point(dict(single.at) | {"epsilon": _EPSILONS[k % 6], "direction": _WAYS[k // 6 % 2]}, single.name)
-            for k, single in enumerate(POWER.points[len(PAPER) :], 1)
+            for k, single in enumerate(POINTS[len(PAPER) :], 1)
         ),
+        # From hunts.
+        {"data": "three atoms", "target": "typical", "p": 0.5, "width": 0.0, "shape": 1.0, "t": 0.0, "u": 0.0, "tau": 1.0, "extra": "none", "rate": 1.0, "epsilon": 0.0, "direction": "in against out"},
     ],
     control=rf.Control(dict(PAPER[2].at) | {"epsilon": 0.5, "direction": _WAYS[0]}, 0.05),
     quote=QUOTE,
@@ -125,6 +128,8 @@ GUARANTEE = rf.Statement(
     points=[
         *({"reading": CONCLUSION, "distance": 1.0} | dict(point.at) for point in PAPER),
         *({"reading": READING, "distance": distance} | dict(PAPER[0].at) | {"tau": tau} for distance in _ROWS for tau in (0.05, 0.57, 5.0)),
+        # From hunts.
+        {"reading": READING, "target": "typical", "p": 0.5, "tau": 1.0, "distance": 1.0, "data": "Bernoulli", "width": 0.125, "shape": 1.0, "t": 1.0, "u": 1.0, "extra": "none", "rate": 1.0},
     ],
     control=rf.Control({"reading": CONCLUSION, "distance": 1.0} | dict(PAPER[2].at), 0.05),
     quote=QUOTE,

@@ -73,6 +73,8 @@ C9 = rf.Statement(
         *(law | {"t": t} | _STILL for law in (_NORMAL, _EXPONENTIAL) for t in (0.0, 0.5)),
         *(law | {"t": 1.0, "q": 1 / 6, "reading": GROWING} for law in (_NORMAL, _EXPONENTIAL, _HEAVY)),
         *(law | {"t": 2**0.5, "q": 0.5, "reading": GROWING} for law in (_NORMAL, _EXPONENTIAL)),
+        # From hunts.
+        {"data": "Bernoulli", "p": 0.02, "df": 50.0, "t": 6.0, "q": 0.5, "reading": GROWING},
     ],
     control=rf.Control(
         _LAWS[0] | {"t": -2.0} | _STILL, truth=lambda factor, **at: y_error(**at, factor=factor)
@@ -92,6 +94,8 @@ C12 = rf.Statement(
     points=[
         *(law | {"t": t, "rho": 0.5} for law in _LAWS for t in (0.0, -2.0)),
         *(law | {"t": t, "rho": rho} for law in (_LAWS[1], _NORMAL, _EXPONENTIAL, _HEAVY) for t in (0.5, 5.0) for rho in (0.1, 0.9)),
+        # From hunts.
+        _HEAVY | {"p": 0.5, "df": 5.0, "t": 0.0, "rho": 0.5},
     ],
     control=rf.Control(
         _LAWS[0] | {"t": -2.0, "rho": 0.5}, 0.05, truth=lambda factor, **at: rf.Number(*subsample_error(**at, factor=factor))

@@ -101,6 +101,9 @@ IRREGULAR_POINTS = (
     point("cantor", "Cantor"),
 )  # fmt: skip
 """Product laws with all moments for which theorem 3.1 fails; what the parity shows is a lower bound of the leakage."""
+POINTS = (*PAPER, *REGULAR_POINTS, *IRREGULAR_POINTS)
+FAIR = dict(point("", "Bernoulli", p=0.5, t=0.0, u=0.0).at)
+"""Fair coins with a typical target: hunts shrink to its neighbours."""
 
 
 def law(n: int, at: Mapping[str, Any]) -> AbstractTradeOff:
@@ -128,7 +131,13 @@ POWER = rf.Statement(
     where=searched,
     claimed=gaussian,
     truth=lambda n, **at: InSight(law(n, at)),
-    points=(*PAPER, *REGULAR_POINTS, *IRREGULAR_POINTS),
+    points=[
+        *POINTS,
+        # From hunts.
+        FAIR | {"data": "Cantor"},
+        FAIR | {"extra": "rare value"},
+        FAIR | {"extra": "parity", "rate": 0.03},
+    ],
     control=rf.Control(PAPER[0].at),
     quote=rf.Quote(
         "The asymptotic trade-off function, achievable with threshold tau_alpha = -m*/2 + sqrt(m*) Phi^-1(1 - alpha), is "
@@ -152,7 +161,13 @@ ADVANTAGE = rf.Statement(
     where=searched,
     claimed=lambda n, **at: azize.advantage(leakage(MeanProblem.of(at), n, n)),
     truth=lambda n, **at: number(law(n, at).advantage_bounds()),
-    points=POWER.points,
+    points=[
+        *POINTS,
+        # From hunts.
+        FAIR | {"data": "Cantor"},
+        FAIR | {"target": "off the support", "t": 4.0, "u": -2.0, "tau": 0.005},
+        FAIR | {"target": "off the support", "u": -6.0, "tau": 0.01},
+    ],
     control=rf.Control(PAPER[2].at, 0.05),
     quote=rf.Quote(
         "The asymptotic target-dependent leakage of z* in the empirical mean is lim_{n,d} xi_n(z*, M_n^emp, D) = "
@@ -174,7 +189,12 @@ RATIO = rf.Statement(
     where=searched,
     claimed=gaussian,
     truth=POWER.truth,
-    points=POWER.points,
+    points=[
+        *POINTS,
+        # From hunts.
+        FAIR | {"data": "Cantor"},
+        FAIR | {"extra": "rare value"},
+    ],
     control=POWER.control,
     quote=rf.Quote(
         "Under H_0: l_n(muhat_n; z*, mu, C_sigma) => N(-m*/2, m*). Under H_1: l_n(muhat_n; z*, mu, C_sigma) => N(m*/2, m*), "
@@ -238,7 +258,11 @@ SCORE = rf.Statement(
     where=searched,
     claimed=lambda: 0.0,
     truth=difference,
-    points=[item for item in POWER.points if item.at["data"] in KNOWN and item.at["extra"] != "spike"],
+    points=[
+        *[item for item in POINTS if item.at["data"] in KNOWN and item.at["extra"] != "spike"],
+        # From hunts.
+        FAIR | {"extra": "rare value"},
+    ],
     control=rf.Control(_WIDE, 0.05, truth=scaled_difference),
     quote=rf.Quote(
         "Following the proof of Theorem 3.1, we show in Remark C.7 that the LR score l_n ~ (z* - mu)^T C_sigma^-1 (muhat_n - "

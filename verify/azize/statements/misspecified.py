@@ -80,6 +80,8 @@ THEOREM = rf.Statement(
     points=[
         *(rf.Point(at | {"reading": reading}, f"{name}: {reading}") for reading in (BEST, ZERO, ONE_SIDED, MIDPOINT) for name, at in _AIMS.items()),
         *(rf.Point(_OFF_LATTICE | {"reading": reading}, f"aimed off the lattice: {reading}") for reading in (BEST, MIDPOINT)),
+        # From hunts.
+        _COINS | {"p": 0.5, "share": 0.0, "aimed": 0.0, "truth": 0.0, "reading": ZERO},
     ],
     control=rf.Control(_COINS | {"reading": BEST}),
     quote=_BODY,
@@ -124,10 +126,17 @@ TABLE = rf.Statement(
         n, BEST, data, p=p, share=share, aimed=aimed, truth=truth, tau=tau
     ),
     points=[
-        rf.Point(at | {"reading": reading}, f"{name}: {'score' if reading == STANDS_IN else 'theorem 4.3'}")
-        for reading in (STANDS_IN, ENTERS)
-        for name, at in _AIMS.items()
-        if name != "opposite" or reading == ENTERS
+        *[
+            rf.Point(
+                at | {"reading": reading}, f"{name}: {'score' if reading == STANDS_IN else 'theorem 4.3'}"
+            )
+            for reading in (STANDS_IN, ENTERS)
+            for name, at in _AIMS.items()
+            if name != "opposite" or reading == ENTERS
+        ],
+        # From hunts.
+        _COINS | {"data": "Gaussian", "p": 0.5, "share": 0.0, "truth": 0.5, "reading": STANDS_IN},
+        _COINS | {"share": 0.5, "aimed": 0.0, "truth": 0.0, "reading": STANDS_IN},
     ],
     control=rf.Control(_COINS | {"reading": ENTERS}),
     quote=rf.Quote("Similar point (1/n) (z_targ - mu)^T C_sigma^-1 (z_true - mu)", "table 1, last row"),
@@ -212,7 +221,11 @@ STATEMENTS = (
         where=is_visible,
         claimed=formula_of_the_appendix,
         truth=lambda n, **at: advantage(n, BEST, **at),
-        points=[rf.Point(at, name) for name, at in _AIMS.items()],
+        points=[
+            *(rf.Point(at, name) for name, at in _AIMS.items()),
+            # From hunts.
+            *rf.rows(_COINS | {"data": "Gaussian", "p": 0.5, "share": 0.0}, "truth", (-3.0,), (-4.0,)),
+        ],
         control=rf.Control(_COINS),
         quote=_APPENDIX,
         restricted_by=RESTRICTED,

@@ -80,7 +80,11 @@ PRINTED = rf.Statement(
     ),
     claimed=lambda **at: rf.Number(scores(**at)[1]),
     truth=lambda **at: rf.Number(scores(**at)[0], route="exact law", detail=scores(**at)[2]),
-    points=_BASE,
+    points=[
+        *_BASE,
+        # From hunts.
+        _REST | {"reading": EACH, "data": "gamma", "shape": 1.0, "keep": 0.5},
+    ],
     control=rf.Control(_EDGE),
     quote=ONION,
     not_judged={

@@ -112,9 +112,13 @@ POWER = rf.Statement(
     claimed=by_thresholds,
     truth=by_all_tests,
     points=[
+        *[
         rf.Point(at | {"alpha": alpha, "reading": reading}, f"{name}, {'thresholds' if reading == THRESHOLDS else 'randomised'}")
         for reading in (THRESHOLDS, RANDOMISED)
         for name, (at, alpha) in _CASES.items()
+    ],
+        # From hunts.
+        _TWO | {"mechanism": "randomised response", "n": 2, "kept": 1, "p": 0.0, "q": 0.0, "z": 0.0, "epsilon": 0.0, "outputs": 2, "spread": 1.0, "alpha": 0.5, "reading": THRESHOLDS},
     ],
     control=rf.Control(_TWO | {"alpha": 0.315, "reading": RANDOMISED}),
     quote=rf.Quote(

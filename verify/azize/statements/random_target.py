@@ -73,6 +73,8 @@ LEAKAGE = rf.Statement(
         {"data": "Bernoulli"} | _BASE | {"p": 0.001},
         *({"data": data} | _BASE for data in MARGINS),
         {"data": RARER} | _BASE | {"reading": LIMIT},
+        # From hunts.
+        {"data": RARER, "p": 0.5, "df": 5.0, "scale": 1.0, "reading": LIMIT},
     ],
     control=rf.Control({"data": "exponential"} | _BASE, truth=lambda factor, **at: mean_leakage(at["data"], at["p"], at["df"], at["scale"], factor - 1.0)),
     quote=rf.Quote(

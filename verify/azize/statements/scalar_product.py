@@ -249,6 +249,8 @@ FINITE = rf.Statement(
         {"data": "Gaussian"} | _SMALL,
         {"data": "Gaussian"} | _SMALL | {"p_2": 0.05},
         {"data": "Gaussian"} | _SMALL | {"n": 2, "p_2": 0.9, "target_2": 0.3, "reference_1": 0.5, "reference_2": 0.5},
+        # From hunts.
+        {"data": "Bernoulli", "n": 2, "p_1": 0.96, "p_2": 0.98, "target_1": 0.001, "target_2": 0.001, "reference_1": 1.0, "reference_2": 1.0},
     ],
     # Of equal variances the two scores are equal.
     control=rf.Control({"data": "Gaussian"} | _SMALL | {"p_2": 0.05}),

@@ -84,6 +84,8 @@ PRINTED = rf.Statement(
         STUDY | {"mean": 0.0},
         STUDY | {"spread": 1.0, "mean": 0.0},
         STUDY | {"batch": 2, "angle": pi / 2},
+        # From hunts.
+        {"d": 2, "batch": 2, "spread": 1.0, "mean": 1.0, "size": 1.0, "angle": 3.0},
     ],
     # Of equal variances and a mean gradient of 0 the two scores are equal.
     control=rf.Control(STUDY | {"spread": 1.0, "mean": 0.0}),

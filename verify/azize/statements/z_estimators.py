@@ -195,7 +195,11 @@ LOGISTIC = rf.Statement(
     where=lambda **at: problem_at(**at).leakage() < 9.0,
     claimed=claimed,
     truth=truth,
-    points=[{"reading": reading} | slopes for slopes in _SLOPES for reading in READINGS],
+    points=[
+        *[{"reading": reading} | slopes for slopes in _SLOPES for reading in READINGS],
+        # From hunts.
+        {"reading": "V the derivative of E psi, as printed", "theta_1": 0.0, "theta_2": -3.0, "agrees_1": True, "agrees_2": False, "n": 500000000},
+    ],
     control=rf.Control({"reading": next(iter(READINGS))} | _SLOPES[0]),
     quote=SCORE,
     restricted_by=(FUTURE, EXPANSION),

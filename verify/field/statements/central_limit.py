@@ -18,9 +18,12 @@ CENTRAL_LIMIT = Statement(
     claimed=limit_epsilon,
     truth=composed_epsilon,
     second_route=by_transform,
-    points=(
+    points=[
         Point({"sigma": 0.5, "rate": 0.001, "steps": 10_000, "log10_delta": -5.0}, "sigma .5, q .001, T 1e4"),
-    ),
+        # From hunts.
+        {"sigma": 0.5, "rate": 0.005, "steps": 10, "log10_delta": -6.0},
+        {"sigma": 0.5, "rate": 0.001, "steps": 10, "log10_delta": -7.0},
+    ],
     control=Control({"sigma": 0.5, "rate": 0.001, "steps": 10_000, "log10_delta": -5.0}, attained=True),
 )
 

@@ -18,11 +18,13 @@ CLASSICAL_GAUSSIAN = Statement(
     truth=lambda epsilon, log10_delta: log_delta(
         epsilon, epsilon / np.sqrt(2.0 * (math.log(1.25) - log10_delta * math.log(10.0)))
     ),
-    points=(
+    points=[
         Point({"epsilon": 1.0, "log10_delta": -5.0}, "epsilon 1"),
         Point({"epsilon": 8.3, "log10_delta": -5.0}, "epsilon 8.3"),
         Point({"epsilon": 8.5, "log10_delta": -5.0}, "epsilon 8.5"),
-    ),
+        # From hunts.
+        {"epsilon": 50.0, "log10_delta": -1.0},
+    ],
     control=Control({"epsilon": 1.0, "log10_delta": -5.0}, attained=True),
     second_route=calibrated_by_quadrature,
 )

@@ -21,10 +21,12 @@ SAMPLING = Statement(
     claimed=sampling_claim,
     truth=sampled_delta,
     second_route=by_densities,
-    points=(
+    points=[
         Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": ADDED}, "added"),
         Point({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": REPLACED}, "replaced"),
-    ),
+        # From hunts.
+        {"epsilon": 1.0, "sigma": 1.0, "rate": 0.5, "neighbours": REPLACED},
+    ],
     control=Control({"epsilon": 1.0, "sigma": 1.0, "rate": 0.1, "neighbours": ADDED}, shift=0.03),
 )
 

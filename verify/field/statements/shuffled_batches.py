@@ -12,7 +12,11 @@ SHUFFLED_BATCHES = Statement(
     domain={"sigma": Choice(0.5, 0.8), "steps": Fixed(1000), "delta": Fixed(1e-5)},
     claimed=poisson_epsilon,
     truth=lambda **at: Number(shuffled_epsilon(**at), unknown="above", route="one event"),
-    points=(Point({"sigma": 0.8, "steps": 1000, "delta": 1e-5}, "sigma .8", setting="paper"),),
+    points=[
+        Point({"sigma": 0.8, "steps": 1000, "delta": 1e-5}, "sigma .8", setting="paper"),
+        # From hunts.
+        {"sigma": 0.5, "steps": 1000, "delta": 1e-05},
+    ],
     control=Control({"sigma": 0.8, "steps": 1000, "delta": 1e-5}, attained=True),
     second_route=by_draws,
 )

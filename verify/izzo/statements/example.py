@@ -53,11 +53,15 @@ DATASET = rf.Statement(
     # O is read as 5, the paper's bound of the variance, and Omega as Delta >= 2^(n/3)/4; from n = 6 on it holds without the 4.
     claimed=lambda n, part: promised(n, part, 5.0),
     truth=example_number,
-    points=rf.grid(
-        n=(*range(2, 10), 12, 13, 24, 25, 36, 37, 48, 100, 101, 400, 999, 1000),
-        part=(VARIANCE, SENSITIVITY),
-        reading=READINGS,
-    ),
+    points=[
+        *rf.grid(
+            n=(*range(2, 10), 12, 13, 24, 25, 36, 37, 48, 100, 101, 400, 999, 1000),
+            part=(VARIANCE, SENSITIVITY),
+            reading=READINGS,
+        ),
+        # From hunts.
+        _TIGHT | {"n": 200, "reading": TEXT},
+    ],
     control=rf.Control(_TIGHT, 0.05),
     quote=_TEXT_SET,
     slip=(_TEXT_SET, _PROOF_SET),

@@ -66,8 +66,14 @@ LEMMA_13 = rf.Statement(
     where=lambda k, X: "Student" not in X or k < 9.0,
     claimed=lambda k, t: t**-k,
     truth=lambda k, t, sigma, X: tail(X, 2.0, sigma**k, t * sigma),
-    points=rf.grid(X=WORST, k=(0.5, 1.0, 2.0, 3.0, 4.0, 8.0), t=(0.5, 1.5, 4.0), sigma=(0.25, 1.0, 3.0))
-    + rf.grid(X=CENTRED, k=(1.0, 2.0, 4.0, 8.0), t=(1.5, 4.0), sigma=1.0),
+    points=[
+        *(
+            rf.grid(X=WORST, k=(0.5, 1.0, 2.0, 3.0, 4.0, 8.0), t=(0.5, 1.5, 4.0), sigma=(0.25, 1.0, 3.0))
+            + rf.grid(X=CENTRED, k=(1.0, 2.0, 4.0, 8.0), t=(1.5, 4.0), sigma=1.0)
+        ),
+        # From hunts.
+        _WORST | {"k": 10.0, "t": 7.0, "sigma": 5.0},
+    ],
     control=rf.Control(_WORST),
     quote=_PRINTED,
     slip=(

@@ -153,6 +153,8 @@ COROLLARY_10 = rf.Statement(
         *rf.grid(_SIDES, d=2, M=(8.0, 100.0, 1000.0), eta=(1e-3, 1e-5)),
         *rf.rows(_SIDES, "M d eta", *_FAILS),
         *rf.rows(_PLAYED, "M d eta", CASE, (32.0, 16, 0.1), (64.0, 64, 0.4)),
+        # From hunts.
+        _SIDES | {"tail": 0.0, "M": 100.0, "eta": 2e-06, "d": 200000},
     ],
     control=rf.Control(_LINE, attained=True),
     quote=rf.Quote(

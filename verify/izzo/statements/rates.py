@@ -51,6 +51,15 @@ THEOREM_8 = rf.Statement(
     points=[
         *(at for n in SIZES for at in rf.grid(_REST, algorithm=ALGORITHMS, n=n, k=n // 2)),
         *rf.rows(_REST | {"algorithm": NAMED}, "n k keep", *_SHARES),
+        # From hunts.
+        _REST
+        | {
+            "algorithm": "randomised response, epsilon = 2, delta = 0.1",
+            "n": 2,
+            "k": 1,
+            "keep": 0.0,
+            "outputs": 2,
+        },
     ],
     control=rf.Control(_COUNT, attained=True),
     quote=rf.Quote(

@@ -82,7 +82,20 @@ ALGORITHM_1 = rf.Statement(
     where=lambda n, statistic, reading: n % 2 == 0 if reading == WHOLE else n % 4 == 0 and statistic != EVERY,
     claimed=lambda: 1.0,
     truth=wrapped_ratio,
-    points=_POINTS,
+    points=[
+        *_POINTS,
+        # From hunts.
+        {
+            "records": "0, 1, ..., n - 1",
+            "statistic": MEMBER,
+            "n": 4,
+            "spread": 1.0,
+            "draw": 0,
+            "M": 3.0,
+            "eta": 0.001,
+            "reading": LISTING,
+        },
+    ],
     control=rf.Control(_POINTS[1], attained=True),
     quote=rf.Quote(
         "In such cases, an approximate or asymptotic form of MIP can be employed by estimating the sigma_i from data. [...] "

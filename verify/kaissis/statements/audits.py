@@ -159,6 +159,8 @@ LIRA = rf.Statement(
     points=[
         *points(ratio=(1.0,), shadows=(8, 16, 32, 64, 128, 256, 1024), alpha=_COARSE),
         *points(ratio=(1.0,), shadows=(64, 128, 256, 1024), alpha=_FINE),
+        # From hunts.
+        {"ratio": 1.0, "shadows": 2, "alpha": 0.5},
     ],
     control=rf.Control({"ratio": 1.0, "shadows": 1024, "alpha": 0.01}),
     quote=rf.Quote(

@@ -50,7 +50,11 @@ LEMMA_8 = rf.Statement(
     ),
     claimed=averaged,
     truth=best_weighting,
-    points=_PAIRS,
+    points=[
+        *_PAIRS,
+        # From hunts.
+        {"delta_a": 1.0, "delta_b": 1.0, "sigma_a": 0.5, "sigma_b": 2.0, "d": 1},
+    ],
     control=rf.Control(_PAIRS[0]),
     quote=rf.Quote(
         "Let M_a, M_b be GMs with noise variances sigma_a^2 I^d, sigma_b^2 I^d on functions with sensitivities Delta_2a, Delta_2b, respectively. "

@@ -139,9 +139,17 @@ LEMMA_9_GUARANTEE = rf.Statement(
         route="exact law of the norm, averaged over the masks",
         unknown="above" if reading == COORDINATES and d > 1 else "",
     ),
-    points=points(
-        mu=(1.0, 3.0), d=(1, 2, 5, 30), rate=(0.3, 0.9), reading=(RECORD, COORDINATES), z=(-4.0, -1.6, 0.0)
-    ),
+    points=[
+        *points(
+            mu=(1.0, 3.0),
+            d=(1, 2, 5, 30),
+            rate=(0.3, 0.9),
+            reading=(RECORD, COORDINATES),
+            z=(-4.0, -1.6, 0.0),
+        ),
+        # From hunts.
+        {"mu": 3.0, "d": 2, "rate": 0.5, "reading": COORDINATES, "z": -1.0},
+    ],
     control=rf.Control({"mu": 3.0, "d": 2, "rate": 0.3, "reading": RECORD, "z": -1.6}),
     quote=rf.Quote(
         "On a d-dimensional function q with global Delta_2-sensitivity Delta_2, the SGM with diagonal covariance matrix sigma^2 "

@@ -94,6 +94,8 @@ LEMMA_1 = rf.Statement(
         *({"noise": noise, "delta": 1.0, "second": 0.5, "alpha": 0.05} for noise in NOISES.values),
         # Nearly all is rejected: the tests keep a few numbers beside a corner of the ratio.
         *points(noise=("Laplace",), delta=(0.01, 15.0), second=(-1.0, -0.01), alpha=(0.9999,)),
+        # From hunts.
+        {"noise": "Gaussian", "delta": 1.0, "second": 1.0, "alpha": 0.5},
     ],
     # Two shifts of the same sign, 3% apart: a single test is the best against both.
     control=rf.Control(
@@ -174,7 +176,11 @@ LEMMA_3 = rf.Statement(
     where=lambda s, t: s < t and s * t >= 0.0,
     claimed=lambda: 0.0,
     truth=lambda mechanism, delta, rate, s, t: falls(mechanism, delta, rate, s, t),
-    points=_PAIRS,
+    points=[
+        *_PAIRS,
+        # From hunts.
+        {"mechanism": "sub-sampled Gaussian", "delta": 20.0, "rate": 0.5, "s": -1.0, "t": -0.6},
+    ],
     control=rf.Control(_PAIRS[13], truth=lambda factor, **at: falls(width=factor, **at)),
     quote=rf.Quote(
         "The individual LR tests r and r' are UMP level alpha if the noise distribution xi has the monotone likelihood ratio "

@@ -91,9 +91,13 @@ THEOREM_3 = rf.Statement(
     claimed=claimed,
     truth=exact,
     points=[
-        item | rest
-        for item in (*_PATHS, *_STEPS)
-        for rest in points(form=(EQUATION_7, SHORT), part=("j", "jinv"), alpha=(1e-4, 0.01, 0.5, 0.99))
+        *[
+            item | rest
+            for item in (*_PATHS, *_STEPS)
+            for rest in points(form=(EQUATION_7, SHORT), part=("j", "jinv"), alpha=(1e-4, 0.01, 0.5, 0.99))
+        ],
+        # From hunts.
+        {"what": "N", "c": 1.0, "q": 0.0, "d": 1, "form": EQUATION_7, "part": "j", "alpha": 0.0001},
     ],
     control=rf.Control(_PATHS[2] | {"form": SHORT, "part": "j", "alpha": 0.01}),
     quote=rf.Quote(

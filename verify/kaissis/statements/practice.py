@@ -89,7 +89,11 @@ POWER_LOSS = rf.Statement(
     domain={**POWER.domain, "reading": rf.Choice(DIFFERENCE, SHARE, AGAINST_NONE)},
     claimed=loss,
     truth=lambda reading, ratio: loss(reading, ratio, 1.0),
-    points=points(ratio=(0.5, 1.0, 2.0, 4.0, 8.0), rate=(0.3,), reading=(DIFFERENCE, SHARE, AGAINST_NONE)),
+    points=[
+        *points(ratio=(0.5, 1.0, 2.0, 4.0, 8.0), rate=(0.3,), reading=(DIFFERENCE, SHARE, AGAINST_NONE)),
+        # From hunts.
+        {"ratio": 1.0, "rate": 0.001, "reading": SHARE},
+    ],
     control=rf.Control({"ratio": 2.0, "rate": 0.3, "reading": AGAINST_NONE}, attained=True),
     quote=POWER.quote,
     not_judged={

@@ -38,6 +38,7 @@ def gradients(
     return mi.Gaussian(mean * unit, scales**2), target * unit
 
 
+@lru_cache(maxsize=64)  # theorem 5.1 and its correction are judged at the same points in sequence
 def step_curve(
     d: int, n: int, mean: float, target: float, tau: float, spread: float, evenness: float
 ) -> AbstractTradeOff:
@@ -56,9 +57,6 @@ def step_curve(
     rejects = "small" if law.scale[0] < 0 else "large"
     return NoncentralChiSquareTradeOff(d, *law.noncentrality, *np.abs(law.scale), rejects=rejects)
 
-
-# Theorem 5.1 and its correction are judged at the same points in sequence. A decorator would be part of what was hunted.
-step_curve = lru_cache(maxsize=64)(step_curve)
 
 VALUES, ROWS, OUTPUTS = 3, 2, 4
 FINITE = ("finite, dense", "finite, sparse", "finite, of little exposure")

@@ -89,6 +89,8 @@ LEMMA_5_1 = rf.Statement(
         *_RUNS,
         *rf.grid(_EXPOSED, share=(0.2, 1.0)),
         *rf.rows(_OWN | {"reading": ENDLESS}, "size c", (0.3, 8.0), (0.5, 4.0)),
+        # From hunts.
+        _EXPOSED | {"share": 0.5},
     ],
     control=rf.Control(_RUNS[2], attained=True),
     quote=rf.Quote(
@@ -180,6 +182,8 @@ APPENDIX_D_3 = rf.Statement(
         *rf.rows(_BASE | {"curve": COIN}, "size k", (2.0, 2), (2.0, 3), (0.2, 2), (0.2, 16)),
         *rf.grid(_BASE, curve=LAPLACE, k=(2, 8)),
         *rf.grid(_BASE, curve=COIN, size=2.0, share=0.5, k=(2, 4, 5, 16)),
+        # From hunts.
+        _BASE | {"curve": COIN, "share": 0.5, "k": 10},
     ],
     control=rf.Control(_BASE),
     quote=rf.Quote(

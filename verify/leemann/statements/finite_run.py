@@ -55,6 +55,9 @@ FINITE = rf.Statement(
     points=[
         *(_run(data, mu) for data in RUNS for mu in (0.4, 1.0)),
         *rf.rows({}, _AT, (2.5, 0.005, 1), (2.0, 0.01, 1), (2.0, 0.1, 10), (1.0, 0.01, 100), (0.5, 0.5, 10)),
+        # From hunts.
+        {"size": 3.0, "rate": 0.002, "steps": 1},
+        {"size": 3.0, "rate": 0.001, "steps": 1},
     ],
     control=rf.Control({"size": 2.0, "rate": 0.01, "steps": 1}),
     quote=rf.Quote(

@@ -143,7 +143,11 @@ GUARANTEE = rf.Statement(
     where=lambda gradients, leakage: leakage >= (1.0 / SIZES[NOISY][0] if gradients == NOISY else 0.05),
     claimed=promised,
     truth=attained,
-    points=_LINES + _SAMPLED + rf.grid(_LAW, gradients=(ATOMS, INDEPENDENT, BETWEEN), leakage=1.0) + rf.grid(_LAW, gradients=COSET, leakage=(0.25, 4.0)),
+    points=[
+        *(_LINES + _SAMPLED + rf.grid(_LAW, gradients=(ATOMS, INDEPENDENT, BETWEEN), leakage=1.0) + rf.grid(_LAW, gradients=COSET, leakage=(0.25, 4.0))),
+        # From hunts.
+        _LAW | {"gradients": ATOMS, "leakage": 1.0, "values": 2, "rare": 0.5},
+    ],
     control=rf.Control(_LINES[1]),
     quote=quotes.ALL_DISTRIBUTIONS,
     not_judged={'optimal in the sense of the Neyman-Pearson Lemma, i.e., it cannot be improved': 'by leemann-thm-5.1-tight'},
@@ -218,6 +222,9 @@ RANDOM = rf.Statement(
     points=[
         *(rf.Point({"ratio": ratio, "n": n}, f"d = {round(ratio * n)}, n = {n}", "paper") for ratio, n in _FIGURE_2),
         *rf.rows({}, "ratio n", (0.5, 10), (1.0, 100), (1.0, 50), (3.0, 40), (10.0, 12)),
+        # From hunts.
+        {"ratio": 0.015, "n": 3580},
+        {"ratio": 10.0, "n": 2},
     ],
     control=rf.Control({"ratio": 650 / 500, "n": 500}),
     quote=quotes.K_EQUALS_D,

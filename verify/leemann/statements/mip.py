@@ -69,6 +69,8 @@ THEOREM_4_2 = rf.Statement(
         *rf.grid(_TIGHT, values=(2, 12, 400), epsilon=(0.1, 1.0, 4.0)),
         *rf.rows(_REST | {"mechanism": SUM}, "n mu own", (1, 1.0, 0.5), (5, 1.0, 1e-3), (20, 4.0, 0.5)),
         *rf.rows(_REST | {"mechanism": SUM, "reading": ADD}, "n mu", (1, 1.0), (2, 1.0), (5, 2.0)),
+        # From hunts.
+        _REST | {"mechanism": SUM, "reading": ADD, "values": 2, "own": 0.0},
     ],
     control=rf.Control(_TIGHT),
     quote=rf.Quote(

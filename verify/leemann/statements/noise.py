@@ -82,6 +82,8 @@ LESS_NOISE = rf.Statement(
             for mu in (0.4, 1.0)
         ),
         *rf.grid(_SUMS, reading=BY_EQUATION, mu=(0.4, 5.0), d=5, n=500, k_over_d=(0.5, 4.0)),
+        # From hunts.
+        _OTHER_SIDE | {"reading": BY_EQUATION, "n": 2, "d": 50, "k_over_d": 4.0},
     ],
     control=rf.Control(_OTHER_SIDE),
     quote=rf.Quote(

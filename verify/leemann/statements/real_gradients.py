@@ -72,6 +72,9 @@ ALGORITHM_1_REAL = rf.Statement(
         rf.Point(_PLAIN | {"records": "digits", "rank": 0.025, "n": 1300}, setting="lead"),
         _PLAIN,
         _PLAIN | {"rank": 0.9},
+        # From hunts.
+        _PLAIN | {"reading": ESTIMATED, "references": 113, "draw": 928378, "rank": 0.0738893017665595, "n": 19384},
+        _PLAIN | {"reading": ESTIMATED, "records": "digits", "references": 20, "rank": 0.0, "n": 16},
     ],
     control=rf.Control(
         _PLAIN, -0.005, truth=lambda stretched, n, **at: laws(n - 1, stretched, n=n, **at)

@@ -39,6 +39,7 @@ _GRID = [
     rf.Point(_at(1, 100, 10.0, 0.0), "mean 10, target 0"),
     rf.Point(_at(1, 100, 10.0, 10.0), "mean 10, target 10"),
     _at(50, 500, 1.0, 0.5),
+    _at(1, 2, 0.0, 0.0) | {"mean": 1.0},
 ]  # fmt: skip
 _NOISE = [
     *(_at(2, 50, 0.0, 0.5**0.5, tau=tau, spread=spread) for tau, spread in ((0.05, 1.0), (0.2, 0.3))),
@@ -284,6 +285,8 @@ COROLLARY_5_1 = rf.Statement(
         rf.Point(_SQUARE | {"mean": 1.0, "target": 0.0}, "N(1, I), target 0, d = n"),
         rf.Point(_SQUARE | {"mean": 1.0, "target": 2.0}, "N(1, I), target 2, d = n"),
         rf.Point(_SQUARE | {"mean": 0.0, "target": 1.0, "spare": 2.0}, "d = n, K = 2 d"),
+        # From hunts.
+        _SQUARE | {"mean": 3.0, "target": 0.0},
     ],
     control=rf.Control(_CENTRED[3].at),
     quote=quotes.COROLLARY_5_1,

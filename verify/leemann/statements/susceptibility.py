@@ -36,7 +36,11 @@ REMARK_5_1 = rf.Statement(
     },
     claimed=lambda: 1.0,
     truth=spread_of_k,
-    points=[at for law in _COMPONENTS for at in rf.grid(law, d=(5, 500))],
+    points=[
+        *[at for law in _COMPONENTS for at in rf.grid(law, d=(5, 500))],
+        # From hunts.
+        _HALF | {"components": "exponential", "d": 1},
+    ],
     control=rf.Control({"components": "Gaussian", "d": 5} | _HALF),
     quote=quotes.REMARK_5_1,
     not_judged={
@@ -159,6 +163,8 @@ ALGORITHM_1 = rf.Statement(
     points=[
         *(at | {"reading": PRINTED, "level": 0.1} for at in _SETTINGS),
         *(at | {"reading": MEANT, "level": level} for at in _SETTINGS for level in (0.01, 0.1, 0.5)),
+        # From hunts.
+        {"reading": PRINTED, "d": 1, "n": 2, "k": 0.0, "level": 0.5},
     ],
     control=rf.Control(_SETTINGS[2] | {"reading": MEANT, "level": 0.1}),
     quote=quotes.ALGORITHM_1,
