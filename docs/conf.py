@@ -46,3 +46,15 @@ napoleon_use_ivar = True
 # Fields of dataclasses share names such as alpha: what they refer to is in their own class.
 suppress_warnings = ["myst.header", "ref.python"]
 default_role = "code"
+
+
+def _with_findings(app, name, source):
+    """Add to the page of findings what the last run of `python -m verify` wrote, if there was a run."""
+    written = ROOT / "results/verify/FINDINGS.md"
+    if name == "findings-in-full" and written.is_file():
+        source[0] += "\n" + written.read_text("utf-8").partition("\n")[2]
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("source-read", _with_findings)

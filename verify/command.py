@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
         "python -m verify --scale quick",
         "python -m verify 'azize-thm-4*' --out results/azize",
         "python -m verify azize-thm-4.2 --list",
+        "python -m verify --show azize-thm-4.2",
         "python -m verify --hunt izzo-thm-9 --budget 2m",
     ],
     epilog="Exit status: 0 all were judged, 1 a statement could not be judged, 2 bad arguments, 130 interrupted.",
@@ -64,6 +65,11 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
 )
 @click.option(
     "--list", is_flag=True, help="list the statements, or with CLAIM their domains, and judge nothing"
+)
+@click.option(
+    "--show",
+    is_flag=True,
+    help="judge each CLAIM with its correction, and print its entry of FINDINGS.md alone",
 )
 @click.option("--hunt", is_flag=True, help="search the domains for where the statements break")
 @click.option("--budget", metavar="T", help=f"of each hunt: 45s, 2m, 500 probes (default: {BUDGET})")

@@ -32,6 +32,7 @@ class Request:
     at: tuple[Any, ...]  # points as JSON holds them
     json: str | None  # file of the data, "-" for standard output
     list: bool  # whether the statements are listed alone
+    show: bool  # whether the entries of their findings are printed alone
     hunt: bool  # whether they are hunted
     budget: str | None  # of each hunt, as written
     suite: str | None  # name of a suite to judge instead
@@ -44,6 +45,10 @@ class Request:
 
         if self.budget and not self.hunt:
             raise ValueError("--budget is given without --hunt; it must go with it")
+        if self.show and (self.at or self.json or self.hunt or not self.claims):
+            raise ValueError(
+                "--show is given without CLAIM, or beside --at, --json or --hunt; it judges each CLAIM and its correction"
+            )
         if self.hunt and (self.at or self.json):
             raise ValueError("--hunt is given beside --at or --json; its data are in the report's folder")
         budget_of(self.budget or BUDGET)

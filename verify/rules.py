@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim.referee import Choice, Fixed, Limit, Outcome, Quote, Statement, Verdict, Whole
-from mipsim.referee.defect import Defect, diagnose
+from mipsim.referee import Choice, Fixed, Limit, Quote, Statement, Verdict, Whole
+from mipsim.referee.defect import Defect
 from mipsim.referee.judging.point import controlled, judge_point, limit_sizes, values_at
 from mipsim.referee.result import PointResult
 from mipsim.referee.statement import READING, inner
@@ -309,54 +309,21 @@ def _called(statement: Statement) -> list[Any]:
     return functions
 
 
-DEFECTS: dict[str, tuple[str, str]] = {
-    name: (defect, words)
-    for defect, names in tomllib.loads(
-        Path(__file__).with_name("defects.toml").read_text(encoding="utf-8")
-    ).items()
-    for name, words in names.items()
-}
-"""Name of a statement that is refuted -> class of its defect, and what restores it; see `defects.toml`."""
-
-
-def broken_defect(
-    outcome: Outcome, correction: Statement | None, declared: tuple[str, str] | None
-) -> list[str]:
-    """Whether the class that is computed from what restores a statement, and the reason, are those that are declared.
-    `outcome`: of judging the statement; `correction`: the corrected statement, if there is a correction; `declared`:
-    class, and words of the reason; None if the statement is declared to stand.
-
-    >>> from mipsim import referee as rf
-    >>> square = rf.Statement(
-    ...     name="square", says="x <= x^2", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 4.0)},
-    ...     claimed=lambda x: x * x, truth=lambda x: x,
-    ... )
-    >>> right = square.corrected(says="x <= x^2 for x >= 1", where=lambda x: x >= 1)
-    >>> broken_defect(rf.judge(square), right, ("condition", "square-corrected"))
-    []
-    >>> broken_defect(rf.judge(square), right, ("formula", ""))
-    ['square is declared to have a defect of the class formula; it is of the class condition']
+def listed_defects(page: str) -> dict[str, str]:
+    """Name of each statement in the tables of a page of findings -> the class of its defect that stands there.
+    >>> listed_defects("| lemma 1 (`a-lemma-1`), theorem (`a-thm`) | formula | everywhere | |")
+    {'a-lemma-1': 'formula', 'a-thm': 'formula'}
     """
-    name, diagnosis = outcome.statement.name, diagnose(outcome, correction)
-    if diagnosis is None or declared is None:
-        if (diagnosis is None) == (declared is None):
-            return []
-        return [
-            f"{name} is {'not refuted' if diagnosis is None else 'refuted'}, and is declared to be otherwise"
-        ]
-    defect, words = declared
-    if diagnosis.defect != defect:
-        return [
-            f"{name} is declared to have a defect of the class {defect}; it is of the class {diagnosis.defect}"
-        ]
-    reason = diagnosis.reason.rstrip(".").removesuffix(" stand")
-    if diagnosis.defect != Defect.FORMULA and not reason.endswith((words, f"({words})")):
-        return [f"{name} is declared to be restored by {words!r}; but: {diagnosis.reason}"]
-    return []
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    return {name: cells[1] for cells in rows for name in re.findall(r"\(`(\S+)`\)", cells[0])}
 
 
 def broken_example(
-    statement: Statement, example: PointResult, correction: Statement | None, declared: tuple[str, str]
+    statement: Statement,
+    example: PointResult,
+    correction: Statement | None,
+    defect: str | None,
+    entered: Collection[str] = (),
 ) -> list[str]:
     """What is wrong with a reported counterexample.
 
@@ -365,8 +332,7 @@ def broken_example(
     for the parameters by which the formula itself enters.
 
     `statement`: that is refuted; `example`: the point, judged; `correction`: the corrected statement, if there is a
-    correction; `declared`: class of the defect, and what restores it; for a wrong formula the parameters that it enters
-    by.
+    correction; `defect`: its class; `entered`: the parameters by which a wrong formula enters.
 
     >>> from mipsim import referee as rf
     >>> small = rf.Statement(
@@ -374,10 +340,9 @@ def broken_example(
     ...     claimed=lambda: 1.0, truth=lambda x: x * x,
     ... )
     >>> (point,) = rf.judge(small, at={"x": 2.0}).judged
-    >>> broken_example(small, point, None, ("formula", ""))
+    >>> broken_example(small, point, None, "formula")
     ['small: no second route sees its counterexample']
     """
-    defect, words = declared
     at = {name: example.parameters[name] for name in statement.free}
     result = (
         [] if statement.holds_point(at) else [f"{statement.name}: its counterexample is outside its domain"]
@@ -398,7 +363,7 @@ def broken_example(
     ):
         result.append(f"{statement.name}: its counterexample meets the condition that is missing")
     if defect == Defect.FORMULA and not (
-        correction is None or _has_conditions(correction, statement, at, {*words.split(", ")})
+        correction is None or _has_conditions(correction, statement, at, entered)
     ):
         result.append(
             f"{statement.name}: its formula is wrong, and its counterexample is outside the conditions of {correction.name}"

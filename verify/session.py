@@ -13,6 +13,7 @@ from mipsim._signals import INTERRUPTED, LeavingOnCtrlC, interruptible, on_ctrl_
 from mipsim._words import plural, printable, visible
 from mipsim.engine.devices import cores
 from mipsim.referee import Outcome, Point, Statement, Verdict
+from mipsim.referee.defect import correction_of
 from mipsim.referee.gap_words import three_digits
 from mipsim.referee.outcome import is_judged
 from mipsim.referee.reporting.overview import counts
@@ -31,6 +32,7 @@ from verify.judge import (
     seconds_of,
     unseen,
 )
+from verify.report.findings import entries
 from verify.report.folder import Records, ReportFolder, checked_json
 from verify.report.progress_table import VerdictTable
 from verify.report.versions import versions
@@ -77,6 +79,8 @@ def begin(requested: Request, register: Mapping[str, Statement] | None = None) -
     setting = Setting(
         requested.scale, requested.confidence, requested.seed, risk, samples, games, dear, again
     )
+    if requested.show:
+        return _show(statements, known, setting, console)
     chosen = {single.name: single for single in statements}
     kin = [[chosen[name] for name in family if name in chosen] for family in families]
     return _judge(
@@ -116,6 +120,20 @@ def _suite(requested: Request) -> int:
         from verify.tools.suite import show as show_suite
     show_suite(requested.json, requested.seed)
     return DONE
+
+
+def _show(
+    statements: Sequence[Statement], known: Mapping[str, Statement], setting: Setting, console: Console
+) -> int:
+    """Judge statements with their corrections, and print what is found, or that nothing is."""
+    twins = [correction_of(item, known.values()) for item in statements]
+    wanted = {item.name: item for item in (*statements, *filter(None, twins))}
+    outcomes = {name: judge(item, setting) for name, item in wanted.items()}
+    found = entries(list(outcomes.values()), setting.scale, tuple(known.values()))
+    for item in statements:
+        text = found.get(item.name, f"{item.name}: {outcomes[item.name].verdict}; no finding.")
+        console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
+    return DONE if all(is_judged(item) for item in outcomes.values()) else FAILED
 
 
 def _say(console: Console, line: str) -> None:

@@ -16,7 +16,10 @@ from mipsim import __version__
 def test_the_release_script_builds_checks_and_lists_dependencies(root: Path, tmp_path: Path) -> None:
     if not (shutil.which("uv") and shutil.which("uvx")):
         pytest.skip("uv and uvx are not on the path")
-    done = subprocess.run(["bash", ".ci/release", str(tmp_path)], cwd=root, capture_output=True, text=True)
+    findings = tmp_path / "written.md"
+    findings.write_text("# Findings")
+    command = ["bash", ".ci/release", str(tmp_path), str(findings)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     if done.returncode and "error sending request" in done.stderr:
         pytest.skip("no package registry can be reached")
     assert done.returncode == 0, done.stderr
@@ -37,6 +40,7 @@ def test_the_release_script_builds_checks_and_lists_dependencies(root: Path, tmp
         f"mipsim-{__version__}-py3-none-any.whl",
         f"mipsim-{__version__}.tar.gz",
         "mipsim.cdx.json",
+        "FINDINGS.md",
     ]
 
 

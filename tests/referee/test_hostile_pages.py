@@ -279,7 +279,7 @@ def test_markdown_of_findings_holds_words_and_no_markup(begin):
         quote=rf.Quote(hostile, hostile), restricted_by=(rf.Quote(hostile, hostile), rf.Quote(begin, "words")),
         slip=(rf.Quote(begin + hostile, "[x] ![x]"), rf.Quote(begin, begin)),
     )  # fmt: skip
-    text = findings([rf.judge(statement, progress=False)], {}, "quick")
+    text = findings([rf.judge(statement, progress=False)], "quick")
 
     def tags(markdown: str) -> set[str]:
         return {tag for tag, _ in Markup(MarkdownIt("commonmark").render(markdown)).tags}

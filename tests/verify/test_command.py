@@ -95,6 +95,7 @@ def test_a_failing_statement_exits_1(broken, tmp_path, capsys):
         (["azize-false", "--at", '{"x": 7.0, "law": "Bernoulli"}'], "x is 7.0; azize-false allows [0, 0.8]"),
         (["--budget", "2m"], "--budget is given without --hunt"),
         (["--hunt", "--budget", "0s"], "budget is '0s'; it must be seconds > 0"),
+        (["--show"], "--show is given without CLAIM"),
         (["--hunt", "--json", "-"], "--hunt is given beside --at or --json"),
     ],
 )  # fmt: skip
@@ -212,6 +213,14 @@ def test_a_run_says_how_many_of_how_many_and_the_time_left(sound, monkeypatch, t
     fresh = progress_table.VerdictTable(console, len(sound), seconds, workers=2)
     assert fresh.progress() == f"judged 0 of {len(sound)}, about 2 min left"
     assert progress_table.VerdictTable(console, 3).progress().startswith("judged 0 of 3, 0.0")
+
+
+def test_an_entry_is_shown_alone(sound, capsys):
+    """As FINDINGS.md has it, with the verdict of the correction."""
+    assert main(["--show", "azize-false", "azize-true", "--scale", "quick"], sound) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("azize-true: CONFIRMED; no finding.\n### azize-false: condition\n")
+    assert "**Corrected** (`azize-false-corrected`, CONFIRMED)" in text
 
 
 def test_a_hunt_keeps_its_probes_and_writes_a_report(sound, tmp_path, capsys):

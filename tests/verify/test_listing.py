@@ -49,20 +49,6 @@ def test_the_pages_count_the_register_as_it_is() -> None:
     assert sum(map(int, re.findall(r"\b\d+\b", re.sub(r"\(\d{4}\)", "", table)))) == count
 
 
-def test_the_table_of_findings_links_each_entry() -> None:
-    """Each entry, with the class of its defect, has its anchor in the table, and the table has no other."""
-    entries = re.findall(r"^### (.*)", (CHECKOUT / "verify/FINDINGS.md").read_text("utf-8"), re.MULTILINE)
-    anchors = [re.sub(r"[^\w -]", "", entry.lower()).replace(" ", "-") for entry in entries]
-    page = (CHECKOUT / "docs/findings.md").read_text("utf-8")
-    linked = re.findall(r"\(findings-in-full\.md#(.*?)\)", page)
-    assert sorted(linked) == sorted(anchors)
-    for line in page.splitlines():  # the class beside a link is that of its entry
-        if "findings-in-full.md#" in line:
-            assert {anchor.rsplit("-", 1)[1] for anchor in re.findall(r"md#(.*?)\)", line)} == {
-                line.split(" | ")[1]
-            }
-
-
 @pytest.mark.system
 def test_every_statement_is_listed_with_its_kind_and_words() -> None:
     lines, text = output_of("verify", "--list")

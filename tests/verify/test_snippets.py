@@ -78,23 +78,3 @@ def test_each_is_of_a_statement():
     assert {path.stem for path in FILES} <= known
     assert all(item.snippet == snippet_of(item.name) for item in REGISTER.values())
     assert not any(single.snippet for single in REGISTER.values() if single.corrects)
-
-
-def refuted(findings: str) -> list[str]:
-    """Names of the statements that findings, in the form of FINDINGS.md, do not let stand as printed; programs have no ###."""
-    return [heading.partition(": ")[0] for heading in re.findall(r"^### (.+)$", findings, flags=re.MULTILINE)]
-
-
-def test_the_refuted_statements_and_no_others_have_a_program():
-    """No exceptions remain. An exception is to be named here, with its reason."""
-    names = refuted((SNIPPETS.parents[1] / "verify" / "FINDINGS.md").read_text(encoding="utf-8"))
-    assert len(names) == len(set(names)) >= 50
-    assert set(names) <= set(REGISTER)
-    assert {name for name, item in REGISTER.items() if item.snippet} == set(names)
-
-
-def test_a_refuted_statement_without_a_program_is_detected():
-    """The control: any heading counts, whatever it calls the cause; a program's comments do not."""
-    text = "### azize-gdp: condition\n```python\n# note: a comment\n```\n### nobody-9.9: not stated, in two words\n"
-    assert refuted(text) == ["azize-gdp", "nobody-9.9"]
-    assert [name for name in refuted(text) if not snippet_of(name)] == ["nobody-9.9"]

@@ -43,20 +43,28 @@ def findings(
     >>> print(findings([], 'quick').splitlines()[0])
     # Findings
     """
-    judged = {item.statement.name: item for item in outcomes}
-    statements = [*(single.statement for single in outcomes), *known]
     parts, last = [HEAD], None
+    for name, text in entries(outcomes, scale, known).items():
+        title = next(group_of(item.statement) for item in outcomes if item.statement.name == name)
+        parts += [f"\n## {title}\n"] * (title != last) + [text]
+        last = title
+    return visible("\n".join(parts))
+
+
+def entries(outcomes: Sequence[Outcome], scale: str, known: Sequence[Statement] = ()) -> dict[str, str]:
+    """Name of each statement that is refuted as printed -> what is found; the arguments are those of `findings`.
+    >>> entries([], "quick")
+    {}
+    """
+    judged = {item.statement.name: item for item in outcomes}
+    statements, result = [*(single.statement for single in outcomes), *known], {}
     for outcome in outcomes:
         statement = outcome.statement
-        if outcome.verdict is not Verdict.REFUTED or statement.corrects:
-            continue
-        if (title := group_of(statement)) != last:
-            last = title
-            parts.append(f"\n## {title}\n")
-        twin = correction_of(statement, statements)
-        verdict = "" if twin is None or twin.name not in judged else str(judged[twin.name].verdict)
-        parts.append(_finding(outcome, twin, verdict or "not judged here", scale))
-    return visible("\n".join(parts))
+        if outcome.verdict is Verdict.REFUTED and not statement.corrects:
+            twin = correction_of(statement, statements)
+            verdict = str(judged[twin.name].verdict) if twin and twin.name in judged else "not judged here"
+            result[statement.name] = _finding(outcome, twin, verdict, scale)
+    return result
 
 
 def _finding(
