@@ -39,11 +39,7 @@ def lazily(package: str, *first: str) -> tuple[Callable[[str], Any], Callable[[]
                 value = getattr(public, name)
                 setattr(sys.modules[package], name, value)  # the next time it is an attribute
                 return value
-        from mipsim._close_names import close_names
-
-        close = close_names(name, names(), 2)
-        hint = f"; did you mean {' or '.join(close)}?" if close else ""
-        raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def names() -> list[str]:
         from pkgutil import iter_modules

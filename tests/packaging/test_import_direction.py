@@ -15,12 +15,10 @@ FLOORS = (
     *(
         "_version",
         "_words",
-        "_close_names",
         "_validation",
         "_lazily",
         "_late_binding",
         "_frozen",
-        "_streams",
         "_signals",
         "_files",
         "_archives",
