@@ -86,10 +86,10 @@ def test_no_public_name_is_called_like_a_file_beside_it(package: str) -> None:
         name for name in module.__all__ if getattr(module, name) is sys.modules.get(f"{package}.{name}")
     }
     assert set(module.__all__) & files <= modules
-    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nonsense'"):
+    with pytest.raises(AttributeError, match=r"attribute '?nonsense"):
         module.nonsense  # noqa: B018
     packages = {value.name for value in pkgutil.iter_modules(module.__path__) if value.ispkg}
-    assert set(dir(module)) == set(module.__all__) | packages
+    assert set(dir(module)) == set(module.__all__) | (packages if package == "mipsim" else set())
     if package == "mipsim":
         assert {"referee", "audits", "data", "nn", "theory"} <= packages
 
