@@ -18,12 +18,21 @@ from pathlib import Path
 import click
 
 from figures import gallery
-from mipsim._close_names import no_such
-from mipsim._command_line import BAD_ARGUMENTS, DONE, FAILED, PLACE, VERSION, Command, OneOf, run, whole
+from mipsim._command_line import (
+    BAD_ARGUMENTS,
+    DONE,
+    FAILED,
+    PLACE,
+    VERSION,
+    Whole,
+    complain,
+    examples,
+    run,
+    say,
+)
 from mipsim._extras import MissingPackageError
 from mipsim._signals import ending_on_signals
-from mipsim._streams import complain, say
-from mipsim._words import duration, plural, printable
+from mipsim._words import duration, no_such, plural, printable
 from sims.process import listing
 
 FIGURES = (
@@ -77,25 +86,24 @@ def _listed() -> list[str]:
 
 
 @click.command(
-    cls=Command,
-    examples=[
+    epilog=examples(
         "python -m figures azize",
         "python -m figures azize_fig2 leemann_fig1 --camera-ready",
         "python -m figures all --scale full --out plots",
         "python -m figures --check azize",
-    ],
+    ),
 )
 @click.argument("names", nargs=-1, metavar="[FIGURE|PAPER|all]...")
 @click.option(
     "--scale",
-    type=OneOf(SCALES),
+    type=click.Choice(SCALES),
     default="quick",
     help="games in each world, per curve: quick 20,000, standard 200,000, full 1,000,000; of trained figures the size of what is trained",
 )
 @click.option(
     "--out", type=PLACE, default="results/figures", help="folder to write (default results/figures)"
 )
-@click.option("--seed", type=whole(bits=63), default=0, help="seed of every study (default 0)")
+@click.option("--seed", type=Whole(0, 2**63 - 1), default=0, help="seed of every study (default 0)")
 @click.option(
     "--camera-ready", is_flag=True, help="pictures without captions, and a LaTeX snippet that includes them"
 )

@@ -13,12 +13,40 @@ Examples:
     1000
 """
 
-from mipsim import _methods as _methods
-from mipsim._lazily import lazily
 from mipsim._version import __version__ as __version__
 
 TYPE_CHECKING = False  # without `typing`, which takes a third of the time until a command hears Ctrl-C
-__getattr__, __dir__ = lazily(__name__, "_light")
-
 if TYPE_CHECKING:
     from mipsim._public import *  # noqa: F403
+
+
+def __getattr__(name: str) -> object:
+    """A public name, or a package, when it is requested: a command answers `--help` before JAX is imported.
+
+    Not by `lazy_loader`, whose list holds every name again, and which takes four times as long to import as this file.
+    """
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    if name == "__all__":
+        return list(import_module("mipsim._public").__all__)
+    if not name.startswith("_"):
+        if find_spec(f"mipsim.{name}") is not None:  # no public name is called like a file of the package
+            return import_module(f"mipsim.{name}")
+        for module in ("_light", "_public"):
+            public = import_module(f"mipsim.{module}")
+            if name in public.__all__:
+                return globals().setdefault(name, getattr(public, name))
+    raise AttributeError(f"module 'mipsim' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    from importlib import import_module
+    from pkgutil import iter_modules
+
+    return sorted(
+        {
+            *__getattr__("__all__"),
+            *(item.name for item in iter_modules(import_module(__name__).__path__) if item.ispkg),
+        }
+    )

@@ -69,7 +69,8 @@ def ended(status: int) -> int:
 
 def last_status() -> int:
     """128 + the number of the signal that came last, which is the status of the command that it ended."""
-    return 128 + _last[0]
+    number, _last[0] = _last[0], signal.SIGINT
+    return 128 + number
 
 
 def interruptible(call: Callable[_P, _T]) -> Callable[_P, _T]:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._close_names import no_such
-from mipsim._words import quoted
+from mipsim._words import no_such, quoted
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -1,6 +1,8 @@
 """Words of others, such as names of files and headings of tables, as a terminal may be given them: short, and without control characters; and amounts."""
 
+import difflib
 import re
+from collections.abc import Iterable
 from typing import Any
 
 _CONTROL = (
@@ -53,3 +55,14 @@ def duration(seconds: float) -> str:
     ('30 seconds', '3 minutes')
     """
     return plural(round(seconds), "second") if seconds < 120 else plural(round(seconds / 60), "minute")
+
+
+def no_such(what: str, word: str, names: Iterable[str], allowed: str = "") -> str:
+    """The sentence that refuses a name, and says which may have been meant.
+    >>> no_such("encoding", "ordinl", ["ordinal", "one-hot"])
+    "encoding is 'ordinl'; allowed: ordinal, one-hot; did you mean ordinal?"
+    """
+    known = list(names)
+    close = difflib.get_close_matches(word[:500], known)  # no name is longer
+    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    return f"{what} is '{printable(word, 80)}'; {f'it must be {allowed}' if allowed else 'allowed: ' + ', '.join(known)}{hint}"

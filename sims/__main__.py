@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mipsim._close_names import no_such
-from mipsim._command_line import PLACE, VERSION, Group, OneOf, Word, number, run, whole
+from mipsim._command_line import PLACE, VERSION, Number, Whole, examples, run, say
 from mipsim._signals import ending_on_signals
-from mipsim._streams import say
-from mipsim._words import printable
+from mipsim._words import no_such, printable
 from mipsim.audits.settings import FORMS
 from sims.process import listing, show
 
@@ -49,12 +47,12 @@ def _studies() -> list[str]:
 
 
 @click.group(
-    cls=Group,
-    examples=[
+    no_args_is_help=False,
+    epilog=examples(
         "python -m sims list",
         "python -m sims run azize_fig2_easy --games 1e6 --out results/sims",
         "python -m sims bench --quick",
-    ],
+    ),
 )
 @listing(_studies, "list the studies, as `list` does")
 @VERSION
@@ -62,7 +60,7 @@ def sims() -> None:
     """Named studies of membership-inference games."""
 
 
-@sims.command("list", examples=["python -m sims list"])
+@sims.command("list", epilog=examples("python -m sims list"))
 def list_studies() -> None:
     """List the studies."""
     show(_studies())
@@ -71,38 +69,37 @@ def list_studies() -> None:
 def _shard(text: str) -> tuple[int, int]:
     index, _, count = text.partition("/")
     if not (index.isdecimal() and count.isdecimal() and len(text) < MOST_DIGITS and int(index) < int(count)):
-        raise ValueError
+        raise click.BadParameter(
+            f"{printable(repr(text), MOST_DIGITS)} is no shard; it must be i/k with whole numbers 0 <= i < k"
+        )
     return int(index), int(count)
-
-
-SHARD = Word("i/k", "i/k with whole numbers 0 <= i < k", _shard)
 
 
 @sims.command(
     "run",
-    examples=[
+    epilog=examples(
         "python -m sims run azize_fig2_easy",
         "python -m sims run azize_fig2_easy --games 1e6 --seed 1 --out results/sims",
         "python -m sims run azize_fig2_easy --until mu=1.2 --games 1e8",
         "python -m sims run azize_fig2_easy --shard 0/4 --out shards",
         "python -m sims run azize_fig2_easy --executor slurm --shards-in-flight 16 --out results/sims",
-    ],
+    ),
 )
 @click.argument("study", metavar="STUDY")
 @listing(_studies, "list the studies, and play none")
-@click.option("--games", type=whole(1), help="games per world (default: the standard scale's)")
-@click.option("--seed", type=whole(), help="seed of the games (default: the study's)")
+@click.option("--games", type=Whole(1), help="games per world (default: the standard scale's)")
+@click.option("--seed", type=Whole(0), help="seed of the games (default: the study's)")
 @click.option("--out", type=PLACE, metavar="DIR", help="store counts here, and resume from here")
 @click.option(
     "--until",
     metavar="CLAIM",
     help=f"stop as soon as this claim is confirmed or refuted: theorem, the study's own, or {FORMS}",
 )
-@click.option("--chunk", type=whole(1), help="games per call (default: about half a second)")
-@click.option("--devices", type=whole(1), help="how many local devices to use (default: all)")
+@click.option("--chunk", type=Whole(1), help="games per call (default: about half a second)")
+@click.option("--devices", type=Whole(1), help="how many local devices to use (default: all)")
 @click.option(
     "--shard",
-    type=SHARD,
+    type=_shard,
     metavar="i/k",
     help="play only shard i = 0, ..., k - 1 of the games, to be merged",
 )
@@ -113,14 +110,14 @@ SHARD = Word("i/k", "i/k with whole numbers 0 <= i < k", _shard)
 )
 @click.option(
     "--executor-timeout",
-    type=whole(1),
+    type=Whole(1),
     default=60,
     metavar="SECONDS",
     help="how long to wait for Dask's scheduler (default: 60)",
 )
 @click.option(
     "--shards-in-flight",
-    type=whole(1),
+    type=Whole(1),
     metavar="k",
     help="how many shards workers have at once (default: what the executor says)",
 )
@@ -213,7 +210,7 @@ def _print_curve(histogram: Histogram, study: Study, claim: AbstractTradeOff | N
         print(curve.compare(_claimed("theorem", study) if claim is None else claim))
 
 
-@sims.command(examples=["python -m sims merge shards/*.npz --out sum.npz"])
+@sims.command(epilog=examples("python -m sims merge shards/*.npz --out sum.npz"))
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--out", type=PLACE, required=True, metavar="FILE", help="where to store the sum")
 @click.option("--force", is_flag=True, help="replace another result that is there")
@@ -228,8 +225,12 @@ def merge(files: tuple[str, ...], out: str, force: bool) -> None:
     say(f"{total.games:,} games per world, stored in {printable(out)}")
 
 
-@sims.command(examples=["python -m sims bench --quick", "python -m sims bench scaling --figure scaling.svg"])
-@click.argument("what", type=OneOf(["speed", "start", "hunt", "scaling", "accounting"]), default="speed")
+@sims.command(
+    epilog=examples("python -m sims bench --quick", "python -m sims bench scaling --figure scaling.svg")
+)
+@click.argument(
+    "what", type=click.Choice(["speed", "start", "hunt", "scaling", "accounting"]), default="speed"
+)
 @click.option("--json", "file", type=PLACE, metavar="FILE", help="also write the timings to this file")
 @click.option("--figure", type=PLACE, metavar="FILE", help="draw `scaling` into this .png, .svg or .pdf")
 @click.option("--quick", is_flag=True, help="fewer games and repeats")
@@ -262,13 +263,13 @@ def bench(what: str, file: str | None, figure: str | None, quick: bool) -> None:
 
 
 @sims.command(
-    examples=[
+    epilog=examples(
         "python -m sims accelerator --out results/gpu",
         "python -m sims accelerator --out dry --dry-run --minutes 2",
-    ]
+    )
 )
 @click.option("--out", type=PLACE, required=True, metavar="DIR", help="where accelerator.jsonl goes")
-@click.option("--minutes", type=number(0, 1e4), default=8.0, help="time limit (default: 8)")
+@click.option("--minutes", type=Number(0, 1e4, min_open=True), default=8.0, help="time limit (default: 8)")
 @click.option("--dry-run", is_flag=True, help="a short run on the CPU")
 def accelerator(out: str, minutes: float, dry_run: bool) -> None:
     """Check every sampler on a GPU or TPU, and measure its speed."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mipsim._command_line import PLACE, POINT, VERSION, Command, OneOf, confidence_level, run, whole
+from mipsim._command_line import CONFIDENCE_LEVEL, PLACE, POINT, VERSION, Whole, examples, run
 from mipsim._signals import ending_on_signals
 from verify.request import BEFORE, BUDGET, DEFAULT_OUT, SCALES, Request
 
@@ -27,28 +27,30 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
 
 
 @click.command(
-    cls=Command,
-    examples=[
+    epilog=examples(
         "python -m verify --scale quick",
         "python -m verify 'azize-thm-4*' --out results/azize",
         "python -m verify azize-thm-4.2 --list",
         "python -m verify --show azize-thm-4.2",
         "python -m verify --hunt izzo-thm-9 --budget 2m",
-    ],
-    epilog="Exit status: 0 all were judged, 1 a statement could not be judged, 2 bad arguments, 130 interrupted.",
+        after="Exit status: 0 all were judged, 1 a statement could not be judged, 2 bad arguments, 130 interrupted.",
+    ),
 )
 @click.argument("claims", nargs=-1, metavar="[CLAIM]...")
 @click.option(
-    "--scale", type=OneOf(SCALES), default="standard", help="how many points and games (default: standard)"
+    "--scale",
+    type=click.Choice(SCALES),
+    default="standard",
+    help="how many points and games (default: standard)",
 )
 @click.option(
     "--confidence",
-    type=confidence_level(),
+    type=CONFIDENCE_LEVEL,
     default=0.999,
     metavar="C",
     help="family-wise over every point of the whole register; with --hunt, of each hunt; in [0.5, 1) (default: 0.999)",
 )
-@click.option("--seed", type=whole(bits=64), default=0, metavar="S", help="a whole number (default: 0)")
+@click.option("--seed", type=Whole(0, 2**64 - 1), default=0, metavar="S", help="a whole number (default: 0)")
 @click.option("--out", type=PLACE, metavar="DIR", help=f"folder of the report (default: {DEFAULT_OUT})")
 @click.option(
     "--at",
@@ -75,7 +77,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
 @click.option("--budget", metavar="T", help=f"of each hunt: 45s, 2m, 500 probes (default: {BUDGET})")
 @click.option(
     "--suite",
-    type=OneOf(["broken-mechanisms", "tools"]),
+    type=click.Choice(["broken-mechanisms", "tools"]),
     help="judge mechanisms with known violations, or what public tools document, instead",
 )
 @VERSION

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mipsim._close_names import LONGEST, no_such
+from mipsim._words import no_such
 
 if TYPE_CHECKING:
     from mipsim.referee import Point, Statement
@@ -91,7 +91,7 @@ def select(patterns: Sequence[str], register: Mapping[str, _Entry]) -> tuple[_En
     chosen: set[str] = set()
     for pattern in patterns:
         # Of a long pattern fnmatch looks at every bracket's every end.
-        matches = fnmatch.filter(register, pattern) if len(pattern) <= LONGEST else []
+        matches = fnmatch.filter(register, pattern) if len(pattern) <= 500 else []
         if not matches:
             raise ValueError(
                 no_such(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import log_ndtr
 
-from mipsim._late_binding import bound_body
 from mipsim._printed import Printed, at_least, shown
 from mipsim._verdict import Verdict
 from mipsim._version import __version__
@@ -173,7 +172,9 @@ class Audit(Printed):
             >>> result.report(tempfile.mkdtemp(), {"model": "none"}).name
             'index.html'
         """
-        return bound_body("report")(self, folder, about)
+        from mipsim.referee.reporting.audit_page import report_audit
+
+        return report_audit(self, folder, about)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, numbers, text, lists and None; of the curve its simultaneous band at `FPRS`."""

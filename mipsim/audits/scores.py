@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._close_names import no_such
 from mipsim._validation import choice, finite_vector, score_vector
-from mipsim._words import printable, quoted
+from mipsim._words import no_such, printable, quoted
 from mipsim.audits.settings import ROWS
 from mipsim.audits.tables import (
     KINDS,

@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
-from mipsim._late_binding import bound_body
 from mipsim._validation import refuse_class
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
@@ -110,7 +109,10 @@ class AbstractGame(AbstractMember):
                 "attack is missing; exact needs the score whose curve it computes, such as "
                 "game.exact(mi.CovarianceScore(game.data, n=game.n))"
             )
-        return bound_body("exact")(self, attack)
+        from mipsim.exact.dispatch import exact_law
+        from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
+
+        return ExactTradeOff(exact_law(self, attack))
 
 
 class AbstractMembershipGame(AbstractGame):

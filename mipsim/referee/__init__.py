@@ -16,11 +16,6 @@ Examples:
     'REFUTED'
 """
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from mipsim._lazily import lazily
-
-__getattr__, __dir__ = lazily(__name__)
-
-if TYPE_CHECKING:
-    from mipsim.referee._public import *  # noqa: F403
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mipsim._command_line import (
+    CONFIDENCE_LEVEL,
     DONE,
     FAILED,
     PLACE,
     POINT,
     VERSION,
-    Group,
-    OneOf,
-    confidence_level,
-    number,
+    Number,
+    Whole,
+    examples,
     run,
-    whole,
+    say,
 )
 from mipsim._sampling import NEIGHBOURS, SCHEMES
 from mipsim._signals import INTERRUPTED
-from mipsim._streams import say
 from mipsim._words import printable
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS, ROWS
 from mipsim.referee import settings
@@ -44,8 +43,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(mipsim, arguments, "mipsim", "the report cannot be written")
 
 
-NOISE = "Python's mi.find_noise_multiplier_for_advantage(...) finds the noise for a target"
-"""New users look for a command that does it."""
 FIND_NOISE = (
     "The noise for a target, in Python: mi.find_noise_multiplier_for_advantage(0.1, sampling_rate=0.01, steps=1000), "
     "or _for_epsilon_delta, _for_mu, _for_eta, _for_tpr_at_fpr.\n\n"
@@ -53,17 +50,16 @@ FIND_NOISE = (
 
 
 @click.group(
-    cls=Group,
-    elsewhere=NOISE,
-    examples=[
+    no_args_is_help=False,
+    epilog=examples(
         "mipsim judge mine.py --out report",
         "mipsim hunt mine.py:my-theorem --budget 2m",
         "mipsim audit scores.csv --design independent --runs 2000 --claim mu=1",
         "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000",
-    ],
-    epilog=FIND_NOISE
-    + "Exit status: 0 done; 1 if a statement could not be judged or a disk is full; 2 for bad arguments; 130 after "
-    "Ctrl-C (finished results are stored).",
+        after=FIND_NOISE
+        + "Exit status: 0 done; 1 if a statement could not be judged or a disk is full; 2 for bad arguments; 130 after "
+        "Ctrl-C (finished results are stored).",
+    ),
 )
 @VERSION
 def mipsim() -> None:
@@ -75,20 +71,20 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
     for add in (
         click.option(
             "--games",
-            type=whole(1),
+            type=Whole(1),
             metavar="G",
             help="games in each world, if no exact curve is known (default: 200000, or as many as take 15 seconds)",
         ),
         click.option(
             "--confidence",
-            type=confidence_level(),
+            type=CONFIDENCE_LEVEL,
             default=settings.CONFIDENCE,
             metavar="C",
             help="family-wise confidence of each statement (default: 0.999)",
         ),
         click.option(
             "--seed",
-            type=whole(),
+            type=Whole(0),
             default=0,
             metavar="S",
             help="seed of random numbers, a whole number >= 0 (default: 0)",
@@ -111,7 +107,7 @@ def _of_statements(command: Callable[..., int]) -> Callable[..., int]:
 
 
 @mipsim.command(
-    examples=["mipsim judge mine.py", "mipsim judge mine.py:my-theorem --at '{\"n\": 10}' --out report"]
+    epilog=examples("mipsim judge mine.py", "mipsim judge mine.py:my-theorem --at '{\"n\": 10}' --out report")
 )
 @_of_statements
 @click.option(
@@ -155,7 +151,9 @@ def _probes(statement: Statement, folder: Path | None, how: dict[str, Any]) -> P
 
 
 @mipsim.command(
-    examples=["mipsim hunt mine.py", "mipsim hunt mine.py:my-theorem --budget '500 probes' --out report"]
+    epilog=examples(
+        "mipsim hunt mine.py", "mipsim hunt mine.py:my-theorem --budget '500 probes' --out report"
+    )
 )
 @_of_statements
 @click.option(
@@ -213,21 +211,21 @@ def _each(
 
 
 @mipsim.command(
-    examples=[
+    epilog=examples(
         "mipsim audit scores.csv --design independent --runs 2000 --claim epsilon=2,delta=1e-5",
         "mipsim audit canaries.npz --design one-run --inclusion-probability 0.5 --out report",
-    ],
-    epilog="Designs. " + " ".join(f"{name}: {what}." for name, what in DESIGNS.items()),
+        after="Designs. " + " ".join(f"{name}: {what}." for name, what in DESIGNS.items()),
+    ),
 )
 @click.argument("scores", metavar="SCORES")
 @click.option(
     "--design",
-    type=OneOf(tuple(DESIGNS)),
+    type=click.Choice(tuple(DESIGNS)),
     help="how the scores were collected, which cannot be inferred from them: must be given",
 )
 @click.option(
     "--runs",
-    type=whole(1),
+    type=Whole(1),
     metavar="N",
     help="how many training runs or games made the scores; for the design independent as many as there are scores",
 )
@@ -235,20 +233,20 @@ def _each(
 @click.option("--out", type=PLACE, metavar="DIR", help="write index.html and results.json here")
 @click.option(
     "--confidence",
-    type=confidence_level(),
+    type=CONFIDENCE_LEVEL,
     default=CONFIDENCE,
     metavar="C",
     help=f"confidence of each bound and of the verdict (default: {CONFIDENCE})",
 )
 @click.option(
     "--delta",
-    type=number(),
+    type=Number(),
     metavar="D",
     help=f"at which epsilon is bounded (default: that of the claim, or {DELTA:g})",
 )
 @click.option(
     "--guesses",
-    type=whole(),
+    type=Whole(0),
     nargs=2,
     metavar="IN OUT",
     help="one-run: how many of the highest scores are guessed in, and of the lowest out, fixed before the scores were seen "
@@ -256,13 +254,13 @@ def _each(
 )
 @click.option(
     "--inclusion-probability",
-    type=number(0, 1),
+    type=Number(0, 1, min_open=True, max_open=True),
     metavar="Q",
     help="one-run: the probability with which each canary was put in, as it was set before the run (default: 0.5)",
 )
 @click.option(
     "--rows",
-    type=OneOf(ROWS),
+    type=click.Choice(ROWS),
     help="runs: what a row is of, where score and member of an .npz are matrices of records and models",
 )
 @click.option(
@@ -273,7 +271,7 @@ def _each(
 )
 @click.option(
     "--epsilon",
-    type=number(),
+    type=Number(),
     metavar="E",
     help="also bound delta at this epsilon (default: that of the claim)",
 )
@@ -284,7 +282,7 @@ def _each(
 )
 @click.option(
     "--higher",
-    type=OneOf(("in", "out")),
+    type=click.Choice(("in", "out")),
     help='the world that higher scores indicate; out for losses (default: "in", and the output says so)',
 )
 @click.option(
@@ -329,42 +327,41 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
 
 
 def _repeated(name: str, metavar: str, words: str) -> Callable[[Any], Any]:
-    return click.option(name, multiple=True, type=number(), metavar=metavar, help=words)
+    return click.option(name, multiple=True, type=Number(), metavar=metavar, help=words)
 
 
 def _sampled(name: str, what: str) -> Callable[..., Any]:
-    return click.option(name, type=OneOf(tuple(SCHEMES)), help=what)
+    return click.option(name, type=click.Choice(tuple(SCHEMES)), help=what)
 
 
 @mipsim.command(
-    examples=[
+    epilog=examples(
         "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000",
         "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --sampling random_allocation --delta 1e-6",
         "mipsim account --noise-multiplier 0.5 --sampling-rate 0.001 --steps 1000 --implemented shuffled --accounted poisson",
-    ],
-    elsewhere=NOISE,
-    epilog=FIND_NOISE
-    + "Every number is shown with two proven ends, rounded outwards. What no theorem covers is refused in a sentence.",
+        after=FIND_NOISE
+        + "Every number is shown with two proven ends, rounded outwards. What no theorem covers is refused in a sentence.",
+    ),
 )
 @click.option(
     "--noise-multiplier",
     required=True,
-    type=number(0),
+    type=Number(0, min_open=True),
     metavar="S",
     help="the standard deviation of the noise over the clipping norm",
 )
 @click.option(
     "--sampling-rate",
     default=1.0,
-    type=number(allowed="a number in [0, 1], such as 0.01"),
+    type=Number(),
     metavar="P",
     help="the probability that a record takes part in a step; 1 / T for epochs of T steps (default: 1)",
 )
-@click.option("--steps", default=1, type=whole(1), metavar="N", help="steps in all (default: 1)")
+@click.option("--steps", default=1, type=Whole(1), metavar="N", help="steps in all (default: 1)")
 @click.option(
     "--neighbours",
     default="add_or_remove",
-    type=OneOf(NEIGHBOURS),
+    type=click.Choice(NEIGHBOURS),
     help="what differs between the data sets (default: add_or_remove)",
 )
 @_sampled("--sampling", "how records are sampled (default: poisson)")

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from mipsim._close_names import no_such
-from mipsim._words import printable
+from mipsim._words import no_such, printable
 from mipsim.referee.statement import Statement
 
 MOST_SOURCE = 2**24

@@ -1,10 +1,5 @@
 """Special functions that SciPy and JAX lack: the non-central chi-square and Student laws in their far tails."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from mipsim._lazily import lazily
-
-__getattr__, __dir__ = lazily(__name__)
-
-if TYPE_CHECKING:
-    from mipsim.special._public import *  # noqa: F403
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, ["noncentral_chi_square", "noncentral_t"])

@@ -13,7 +13,6 @@ import wadler_lindig as wl
 
 from mipsim._frozen import Frozen
 from mipsim._html_table import html_table
-from mipsim._late_binding import bound_body
 from mipsim._validation import number, real_array, refuse_class
 from mipsim.tradeoff import conversions
 from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds, Vertices, lowered, probit_of_log, raised
@@ -562,7 +561,9 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             >>> GaussianTradeOff(1.0).compare(GaussianTradeOff(1.03)).verdict
             'REFUTED'
         """
-        return bound_body("compare")(self, claim, tolerance, kind)
+        from mipsim.referee.judging.compare_exact import compare_exact
+
+        return compare_exact(self, claim, tolerance, kind)
 
     def inverse(self) -> "AbstractTradeOff":
         """f^-1(x) = inf{t : f(t) <= x}, the curve with the worlds exchanged; a symmetric curve returns itself.
@@ -572,7 +573,9 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             >>> FoldedLaplaceTradeOff(1.0).inverse()
             InverseFoldedLaplaceTradeOff(mu=1.0)
         """
-        return bound_body("inverse")(self)
+        from mipsim.tradeoff.inverse import InverseTradeOff
+
+        return InverseTradeOff(self)
 
     def symmetrized(self) -> "AbstractTradeOff":
         """The largest symmetric convex function below f and f^-1, the convex hull of min(f, f^-1).
@@ -583,7 +586,9 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             >>> float(j.symmetrized().delta(0.3)) == max(float(j.delta(0.3)), float(j.inverse().delta(0.3)))
             True
         """
-        return bound_body("symmetrized")(self)
+        from mipsim.tradeoff.convex_hull import symmetrized
+
+        return symmetrized(self)
 
     def convexified(self) -> "AbstractTradeOff":
         """The convex hull of the curve, for the curve of an attack that is not the best attack; else the curve itself.
@@ -593,7 +598,9 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             >>> GaussianTradeOff(1.0).convexified()
             GaussianTradeOff(mu=1.0)
         """
-        return bound_body("convexified")(self)
+        from mipsim.tradeoff.convex_hull import convexified
+
+        return convexified(self)
 
     def subsampled(self, sampling_rate: float) -> "AbstractTradeOff":
         """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate` in [0, 1].
@@ -605,7 +612,9 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             >>> round(float(GaussianTradeOff(1.0).subsampled(0.5).beta(0.5)), 6)
             0.308538
         """
-        return bound_body("subsampled")(self, sampling_rate)
+        from mipsim.tradeoff.convex_hull import subsampled
+
+        return subsampled(self, sampling_rate)
 
     def __repr__(self) -> str:
         words = " ".join(wl.pformat(self, width=10**6).split())
@@ -619,11 +628,12 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
         return {"curve": repr(self)}
 
     def _repr_html_(self) -> str:
+        from mipsim.bands.drawing import picture
+
         tpr = ", ".join(f"{printed_bounds(self.tpr_bounds(a))} at FPR {a:g}" for a in (0.1, 0.01, 0.001))
         rows = {
             "TPR": tpr,
             "advantage": printed_bounds(self.advantage_bounds()),
             "epsilon at delta 1e-5": printed_bounds(self.epsilon_bounds(1e-5)),
         }
-        picture = bound_body("picture")(self, "trade-off curve")
-        return f"<div><b>{escape(repr(self))}</b>{html_table(rows.items())}{picture}</div>"
+        return f"<div><b>{escape(repr(self))}</b>{html_table(rows.items())}{picture(self, 'trade-off curve')}</div>"

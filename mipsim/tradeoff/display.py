@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from mipsim._late_binding import bound_body
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -51,7 +49,9 @@ class DisplayedCurve(ABC):
         >>> [ax.get_xscale() for ax in figure.axes]
         ['linear', 'log']
         """
-        return bound_body("plot")(self, claim, log=log, scale=scale, ax=ax)
+        from mipsim.bands.drawing import plot, with_claim
+
+        return plot(with_claim(self, claim), log=log, scale=scale, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """The curve as plain data, for JSON: what it is, and lists of the same length.

@@ -39,8 +39,8 @@ def test_a_log_gets_a_line_now_and_then_from_half_a_minute_on(monkeypatch):
             advance(now)
     lines = log.getvalue().splitlines()
     assert lines[0] == "literal: 30 of 400 games, 1 games/s, 6:10 left"
-    assert len(lines) == 4
-    assert lines[3] == "stopped at literal: 60 of 400 games, 1 games/s, 1:00"
+    assert len(lines) == 5
+    assert lines[4] == "stopped at literal: 60 of 400 games, 1 games/s, 1:00"
     monkeypatch.setattr(sys, "stderr", None)
     with progress_line("literal", 400, 0, enabled=True) as advance:
         now += 100

