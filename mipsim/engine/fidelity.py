@@ -19,13 +19,10 @@ from mipsim.engine.samplers.table import table_sampler
 from mipsim.forms.aim import check_aim
 from mipsim.forms.problem import problem_of
 from mipsim.forms.score import name_of
-from mipsim.games.base import AbstractGame, AbstractMembershipGame
+from mipsim.games.base import AbstractGame, AbstractMembershipGame, check_size
 
 FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
 """From every sampled record to no game at all; "auto" takes the cheapest faithful fidelity that plays."""
-
-MOST_RECORDS = 2**53
-"""Of a game that is played; exact laws have no such limit."""
 
 # Builders of samplers that draw the score itself, in the order in which they are tried.
 _PROJECTED = (normal_sampler, quadratic_sampler, clipped_law_sampler)
@@ -52,10 +49,7 @@ def check_game(game: object) -> AbstractGame:
     refuse_class("game", game, "a game")
     if not isinstance(game, AbstractGame):
         raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
-    if isinstance(game, AbstractMembershipGame) and game.n > MOST_RECORDS:
-        raise ValueError(
-            f"n is {game.n}; games can be played with at most {MOST_RECORDS} records, as far as float64 counts"
-        )
+    check_size(game)
     return game
 
 

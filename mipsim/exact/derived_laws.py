@@ -44,7 +44,7 @@ class MixedLaw(AbstractScoreLaw):
             log(w) + tail(threshold, inside=True, upper=upper)
             for w, tail in zip(self.weights, tails, strict=True)
         ]
-        if (rest := 1.0 - fsum(self.weights)) > _ROUNDING:
+        if (rest := 1.0 - fsum(self.weights)) > 0.0:
             terms.append(log(rest) + tails[0](threshold, inside=False, upper=upper))
         return np.minimum(np.logaddexp.reduce(terms), 0.0)
 
@@ -53,7 +53,7 @@ class MixedLaw(AbstractScoreLaw):
             return self.laws[0].tail_bounds(threshold, inside=False)
         parts = [law.tail_bounds(threshold, inside=True) for law in self.laws]
         weights, rest = list(self.weights), 1.0 - fsum(self.weights)
-        if rest > _ROUNDING:
+        if rest > 0.0:
             parts, weights = [*parts, self.laws[0].tail_bounds(threshold, inside=False)], [*weights, rest]
         ends = [
             np.logaddexp.reduce([log(w) + part[k] for w, part in zip(weights, parts, strict=True)])

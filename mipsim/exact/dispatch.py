@@ -26,7 +26,7 @@ from mipsim.forms.aim import check_aim
 from mipsim.forms.polynomial import as_read, how_to_declare
 from mipsim.forms.problem import FixedProblem, problem_of
 from mipsim.forms.score import name_of
-from mipsim.games.base import AbstractGame, AbstractMembershipGame
+from mipsim.games.base import AbstractGame, AbstractMembershipGame, check_size
 from mipsim.games.relaxed_threat import RelaxedThreat
 from mipsim.mechanisms.function import FunctionMechanism
 from mipsim.tradeoff.score_law import AbstractScoreLaw
@@ -82,6 +82,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
     """
     prepare()
     attack = as_attack(attack)
+    check_size(game)
     check_aim(game, attack, stacklevel=5)  # a method that Equinox wraps
     if not isinstance(game, AbstractMembershipGame):
         raise ValueError(_refusal(game, attack))

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
 from mipsim._validation import refuse_class
+from mipsim._words import quoted
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
@@ -36,6 +37,12 @@ def check_game_records(
         mechanism.check_records("data", data.records)
     if target is not None:
         mechanism.check_records("target", target[None])
+
+
+def check_size(game: "AbstractGame") -> None:
+    """Raise ValueError if a game has more records than float64 counts: it can be neither played nor computed."""
+    if isinstance(game, AbstractMembershipGame) and game.n > 2**53:
+        raise ValueError(f"n is {quoted(game.n)}; it must be at most {2**53}, as far as float64 counts")
 
 
 class AbstractGame(AbstractMember):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.bounds import EPS, log_difference
+from mipsim.tradeoff.bounds import EPS, log_complement, log_difference
 
 _LOG_FPRS = -np.geomspace(1e-3, 2e3, 2049)
 """Of the tests of a single step: a hundredth apart, so that what lies between them is a small part of an e-fold."""
@@ -45,8 +45,7 @@ def epsilon_of(tests: tuple[np.ndarray, np.ndarray], log_delta: float) -> float:
 def _any(log_rate: np.ndarray, copies: int, sign: float) -> np.ndarray:
     """log(1 - (1 - rate)^copies), rounded upwards or downwards by the sign."""
     with np.errstate(divide="ignore"):
-        rare = np.log1p(-np.exp(np.minimum(log_rate, -1e-300)))
-        value = np.log(-np.expm1(copies * rare))
+        value = np.log(-np.expm1(copies * log_complement(log_rate)))
     # copies times a rate is more by a share of copies times the rate itself, which is nothing where it underflows.
     value = np.where(log_rate < -600.0, math.log(copies) + log_rate, value)
     size = np.where(np.isneginf(value), 0.0, np.abs(value))

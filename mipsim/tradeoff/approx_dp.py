@@ -15,6 +15,7 @@ from mipsim.tradeoff.bounds import (
     lowered,
     raised,
 )
+from mipsim.tradeoff.sure_mass import SureMass
 
 _LARGEST = 700.0
 _LOG_HALF = -float(np.log(2.0))
@@ -84,6 +85,9 @@ class ApproxDPTradeOff(AbstractTradeOff):
         exact = fpr == -np.inf
         low = np.where(exact | (fpr == 0.0), fpr, lowered(fpr) - 1e-15)
         return Vertices(low, np.where(exact, fpr, raised(fpr + 1e-15)), bounds)
+
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        return self.at_delta, self.at_delta
 
     def largest_loss_bounds(self) -> tuple[float, float]:
         return (np.inf, np.inf) if self.at_delta else (self.at_epsilon, self.at_epsilon)
@@ -156,6 +160,9 @@ class DeltaProfileTradeOff(AbstractTradeOff):
 
     def inverse(self) -> AbstractTradeOff:
         return self
+
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        return float(self.at_delta.min()), float(self.at_delta.min())
 
     def largest_loss_bounds(self) -> tuple[float, float]:
         pure = self.at_epsilon[self.at_delta == 0.0]

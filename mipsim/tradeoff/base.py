@@ -19,6 +19,7 @@ from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds, Vertices, lowered, pr
 from mipsim.tradeoff.comparison import ExactComparison
 from mipsim.tradeoff.display import DisplayedCurve
 from mipsim.tradeoff.partition import Partition, supremum
+from mipsim.tradeoff.sure_mass import SureMass
 
 SHOWN_FPRS = np.unique(
     np.concatenate([[0.0, 1.0], np.geomspace(1e-6, 1e-2, 17), np.linspace(0.01, 0.99, 99)])
@@ -222,6 +223,17 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             return 0.0, math.inf
         return self.largest_loss_bounds() if turned is self else turned.largest_loss_bounds()
 
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        """Bounds of the probability of outputs that only the world "in" has, the TPR at FPR 0; or of those of "out"."""
+        curve = self if inside else self.inverse()
+        start = curve.enclosure(np.array([-np.inf]))
+        low, high = plain_rates(start.log_tpr_low, start.log_tpr_high)
+        return float(np.nan_to_num(low[0])), float(np.nan_to_num(high[0], nan=1.0))
+
+    def _alone(self) -> "AbstractTradeOff":
+        """The curve for a single question, whose parts may share what they compute; the next begins anew."""
+        return self
+
     def mu_ceiling(self) -> float:
         """A mu for which the curve is surely mu-GDP; inf if none is known without a search.
 
@@ -291,8 +303,14 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             >>> round(high, 12), 0.0 < high - low < 1e-19
             (2.8993e-07, True)
         """
-        bounds = self.rates_at(rates("fpr", fpr))
-        return answered(fpr, plain_rates(bounds.log_tpr_low, bounds.log_tpr_high))
+        wanted = rates("fpr", fpr)
+        bounds = self.rates_at(wanted)
+        low, high = plain_rates(bounds.log_tpr_low, bounds.log_tpr_high)
+        if (start := wanted == 0.0).any():
+            low, high = (
+                np.where(start, sure, end) for sure, end in zip(self._sure_mass(), (low, high), strict=True)
+            )
+        return answered(fpr, (low, high))
 
     def probit_beta(self, alpha: object) -> Any:
         """Phi^-1 of `beta(alpha)`, taken from the smaller of FNR and TPR; -inf where the FNR is 0 and inf where it is 1.
@@ -370,7 +388,8 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             >>> round(low, 8), round(high, 8)
             (0.12693674, 0.12693674)
         """
-        return answered(epsilon, plain_rates(*map(np.asarray, self.log_delta_bounds(epsilon))))
+        low, high = plain_rates(*map(np.asarray, self.log_delta_bounds(epsilon)))
+        return answered(epsilon, (np.maximum(low, self._sure_mass()[0]), high))
 
     def log_delta_bounds(self, epsilon: object) -> tuple[Any, Any]:
         """(lower, upper) bound of log delta(epsilon), for deltas below float64's least too; -inf where delta is 0.
@@ -418,7 +437,8 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             with np.errstate(divide="ignore"):
                 logs = np.log(wanted)
             low, high = self._epsilon(np.stack([raised(logs, 2.0), lowered(logs, 2.0)]))
-            return answered(delta, (low[0], high[1]))
+            sure = wanted < self._sure_mass()[0]
+            return answered(delta, (np.where(sure, np.inf, low[0]), np.where(sure, np.inf, high[1])))
         logs = np.asarray(log_delta, np.float64)
         if not (logs <= 0.0).all():
             raise ValueError(f"log_delta holds {logs[~(logs <= 0.0)].flat[0]:g}; it must be at most 0")

@@ -9,6 +9,7 @@ import numpy as np
 
 from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, within
 from mipsim.tradeoff.bounds import CurveBounds, log_difference
+from mipsim.tradeoff.sure_mass import SureMass
 
 Ends = tuple[np.ndarray, np.ndarray]
 
@@ -69,6 +70,9 @@ class BoundedTradeOff(AbstractTradeOff):
         if self.rounding or self.sideways:
             return None
         return np.minimum(rises(self.upper)[0], high := rises(self.lower)[1]), high
+
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        return self._between(lambda end: end._sure_mass(inside=inside)) or super()._sure_mass(inside=inside)
 
     def is_convex(self) -> bool:
         return self.lower.is_convex() and self.upper.is_convex()

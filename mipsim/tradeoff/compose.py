@@ -13,7 +13,7 @@ import numpy as np
 from mipsim._validation import number, whole
 from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
-from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered, raised
+from mipsim.tradeoff.bounds import CurveBounds, log_complement, log_difference, lowered, raised
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff
 from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
@@ -31,6 +31,7 @@ from mipsim.tradeoff.step_laws import (
     ReversedStep,
     Symmetrized,
 )
+from mipsim.tradeoff.sure_mass import SureMass, of_any
 
 Pairs = list[tuple[AbstractTradeOff, int]]
 ACCURACY, EPSILON_ACCURACY = 1e-6, 1e-4
@@ -42,6 +43,7 @@ _AT_THE_END = 1e-9  # of the largest loss, relative: there delta is below 1e-8, 
 _SAMPLES = 1 << 15  # of a curve that is neither a polygon nor known by name
 _EXACT = 1e-9  # relative error up to which a polygon counts as exact
 _WAYS = {"forward": (False,), "inverse": (True,), "both": (False, True)}  # whether the worlds are exchanged
+_DIGITS = 27.0  # e-folds below a sure mass at which bounds of delta still tell the rest
 _UNSEEN = 1e-25  # rates whose samples are few
 
 
@@ -72,6 +74,8 @@ class ComposedTradeOff(AbstractTradeOff):
     rates: LossSum = field(repr=False)
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        if self.rates.is_shared:
+            return self._alone().enclosure(log_fpr)
         flat = np.asarray(log_fpr, np.float64).ravel()
         log_tnr = log_complement(flat)
         if self.direction == "both":
@@ -158,6 +162,17 @@ class ComposedTradeOff(AbstractTradeOff):
             self.curves, self.copies, self.direction, accuracy, 100.0 * accuracy, self.losses, self.rates
         )
 
+    def _alone(self) -> ComposedTradeOff:
+        """The same curve for a single question."""
+        parts = self.curves, self.copies, self.direction, self.accuracy, self.epsilon_accuracy
+        return ComposedTradeOff(*parts, self.losses.alone(), self.rates.alone())
+
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        ahead, back = self.losses.sure_masses
+        if self.direction == "both":
+            return max(ahead[0], back[0]), max(ahead[1], back[1])
+        return ahead if inside == (self.direction == "forward") else back
+
     def symmetrized(self) -> AbstractTradeOff:
         """Of both directions the worse: the hull of the curve and its inverse.
 
@@ -205,6 +220,8 @@ class ComposedTradeOff(AbstractTradeOff):
         return super().least_mu_bounds()
 
     def bayes_risk_bounds(self, prior: object) -> tuple[Any, Any]:
+        if self.losses.is_shared:
+            return self._alone().bayes_risk_bounds(prior)
         wanted = rates("prior", prior)
         p = np.clip(wanted.ravel(), 1e-300, 1.0 - 1e-16)
         slope = np.log1p(-p) - np.log(p)
@@ -212,14 +229,14 @@ class ComposedTradeOff(AbstractTradeOff):
         for turned in _WAYS[self.direction]:
             result, _ = self.losses.sticks(-slope if turned else slope, self.accuracy, "rest")
             # The error of the slope itself moves the risk by as much, relatively.
-            ends.append([result[k] + np.log(1.0 - p if turned else p) for k in (2, 3)])
+            ends.append([result[k] + (np.log1p(-p) if turned else np.log(p)) for k in (2, 3)])
         low, high = (np.exp(np.min([end[k] for end in ends], axis=0)) for k in (0, 1))
         blind = np.minimum(wanted.ravel(), 1.0 - wanted.ravel())
         low, high = np.minimum(low * (1.0 - 1e-14), blind), np.minimum(high * (1.0 + 1e-14), blind)
         return answered(prior, (low.reshape(wanted.shape), high.reshape(wanted.shape)))
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._bounded(epsilon, self.accuracy, "delta")
+        return self._alone()._bounded(epsilon, self.accuracy, "delta")
 
     def _bounded(
         self, epsilon: np.ndarray, accuracy: float, what: str | None
@@ -276,8 +293,8 @@ class ComposedTradeOff(AbstractTradeOff):
             )
 
     def _epsilon(self, log_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        flat = np.asarray(log_delta, np.float64).ravel()
-        ends = np.array([self._epsilon_at(float(log)) for log in flat]).reshape(-1, 2).T
+        flat, alone = np.asarray(log_delta, np.float64).ravel(), self._alone()
+        ends = np.array([alone._epsilon_at(float(log)) for log in flat]).reshape(-1, 2).T
         low, high = (end.reshape(np.shape(log_delta)) for end in ends)
         with np.errstate(invalid="ignore"):
             width = np.where(high == low, 0.0, high - low)
@@ -290,7 +307,13 @@ class ComposedTradeOff(AbstractTradeOff):
             return 0.0, 0.0
         if log_delta == -math.inf:
             return self.largest_loss_bounds()
-        at, slope = self.losses.epsilon_guess(log_delta)
+        # A sure mass stays at every epsilon: what is looked for is where the rest has fallen to what is left of delta.
+        with np.errstate(divide="ignore"):
+            sure = float(np.log(self._sure_mass()[0]))
+        if log_delta < lowered(sure, 2.0):
+            return math.inf, math.inf
+        left = float(log_difference(np.float64(log_delta), np.float64(min(sure, log_delta))))
+        at, slope = self.losses.epsilon_guess(max(left, sure - _DIGITS) if sure > -math.inf else log_delta)
         _, most = self.largest_loss_bounds()
         at = self._nearby(log_delta, min(max(at, 0.0), most), slope, most)
         accuracy, step = 0.5, 1.0
@@ -430,14 +453,17 @@ def compose(
     if (exact := _exactly(pairs)) is not None:
         return exact
     laws = [(step_law(curve), count) for curve, count in pairs]
+    ahead, back = (
+        of_any((curve._sure_mass(inside=inside), count) for curve, count in pairs) for inside in (True, False)
+    )
     return ComposedTradeOff(
         tuple(curve for curve, _ in pairs),
         tuple(count for _, count in pairs),
         "forward",
         relative,
         absolute,
-        LossSum(laws),
-        LossSum(laws, _RATE_PLACES),
+        LossSum(laws, (ahead, back)),
+        LossSum(laws, (ahead, back), _RATE_PLACES),
     )
 
 

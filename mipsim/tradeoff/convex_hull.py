@@ -19,6 +19,7 @@ from mipsim.tradeoff.partition import Corners, Objective, Partition, defined, sa
 from mipsim.tradeoff.points import log_rates, rises
 from mipsim.tradeoff.polygons import as_polygon
 from mipsim.tradeoff.sampled import SampledTradeOff, turned_over
+from mipsim.tradeoff.sure_mass import SureMass
 
 Curves = tuple[AbstractTradeOff, ...]
 
@@ -144,6 +145,10 @@ class ConvexHullTradeOff(AbstractTradeOff):
 
     def inverse_loss_bounds(self) -> tuple[float, float]:
         ends = [curve.inverse_loss_bounds() for curve in self.curves]
+        return max(low for low, _ in ends), max(high for _, high in ends)
+
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        ends = [curve._sure_mass(inside=inside) for curve in self.curves]
         return max(low for low, _ in ends), max(high for _, high in ends)
 
     def _supremum(self, objective: Any, queries: int, enough: Any) -> tuple[np.ndarray, np.ndarray]:

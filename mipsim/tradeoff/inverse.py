@@ -11,6 +11,7 @@ from mipsim._roots import crossing
 from mipsim.tradeoff.base import AbstractTradeOff, inner_curve
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, log_complement, lowered, raised
 from mipsim.tradeoff.partition import Corners
+from mipsim.tradeoff.sure_mass import SureMass
 
 _FARTHEST, _NEAREST = -100.0, 5.0  # x of the FPRs searched, of probit sinh(x): from e^-1e86 to 1 - 3e-316
 
@@ -88,6 +89,9 @@ class InverseTradeOff(AbstractTradeOff):
     def _supremum(self, objective: Any, queries: int, enough: Any) -> tuple[np.ndarray, np.ndarray]:
         """Over the points of f, with both rates exchanged."""
         return self.inner._supremum(lambda points, up: objective(exchanged(points), up), queries, enough)
+
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        return self.inner._sure_mass(inside=not inside)
 
     def largest_loss_bounds(self) -> tuple[float, float]:
         return self.inner.inverse_loss_bounds()

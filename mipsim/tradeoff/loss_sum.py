@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from mipsim.sums.lattice import Circle, Power
 from mipsim.sums.loss_bounds import LIGHTEST, Rounded, optimistic, pessimistic
 from mipsim.tradeoff.bounds import TINY, CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.step_laws import AbstractStepLaw
+from mipsim.tradeoff.sure_mass import SureMass
 
 _EASE = 2.0  # e-folds of accuracy that are as good as a circle of e times the length
 _TAIL = 34.0  # e^-34 of the tilted mass may lie off the circle at either side
@@ -24,6 +26,8 @@ _MOST_BLOCKS = 1 << 18
 _TRIES = 60  # bands that a single query may make
 _HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
 _LARGEST_TILT = 1e6
+_RETAINED = 1 << 18  # places of the bands that are retained for equal requests
+_BESIDE = 1e-2  # of the accuracy: what is so small beside a sure mass is not looked at
 _LARGEST = 1e307  # about the largest float64
 _MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider cells would cost more places than they save cells
 _MOST_DECAY = 1e6  # tilt times range of a single loss, of which each e-fold takes a cell or two
@@ -61,11 +65,7 @@ class _Side:
             """Probability that any of the masses, given by logarithms, occurs; in units."""
             rare = _log_total(masses)
             if rare > -30.0:
-                retained = sum(
-                    count * (math.log(-math.expm1(log)) if log < 0.0 else -math.inf)
-                    for log, count in masses
-                    if log > -math.inf
-                )
+                retained = sum(count * float(log_complement(log)) for log, count in masses)
                 rare = math.log(-math.expm1(retained)) if retained < 0.0 else -math.inf
             if sign > 0.0 and rare - log_unit > 705.0:  # no float64 is above it
                 return math.inf
@@ -354,19 +354,39 @@ class _Levels:
 
 class LossSum:
     """The distribution of a sum of independent losses: bands around the requested losses.
-    `laws`: of the single losses, and how often each is added; `places`: the most lattice points that a circle may have.
+    `laws`: of the single losses, and how often each is added; `places`: the most lattice points that a circle may have;
+    `sure_masses`: those that reveal the world "in", and those that reveal the world "out".
     """
 
-    def __init__(self, laws: Sequence[tuple[AbstractStepLaw, int]], places: int = _MOST_PLACES) -> None:
-        self.laws, self.places = list(laws), places
+    def __init__(
+        self,
+        laws: Sequence[tuple[AbstractStepLaw, int]],
+        sure_masses: tuple[SureMass, SureMass] = ((0.0, 0.0), (0.0, 0.0)),
+        places: int = _MOST_PLACES,
+    ) -> None:
+        self.laws, self.sure_masses, self.places = list(laws), sure_masses, places
+        with np.errstate(divide="ignore"):
+            logs = np.log(sure_masses)
+        self.sure = tuple(
+            zip(lowered(logs[:, 0], 2.0).tolist(), raised(logs[:, 1], 2.0).tolist(), strict=True)
+        )
         self.narrowest = max((law.narrowest for law, _ in laws), default=0.0)
         if self.narrowest:
             self.places = min(places, 1 << 20)
         self.outlines = [(law.outline, count) for law, count in laws]
         self.total = sum(count for _, count in laws)
         self.bands: list[Band] = []
+        self.is_shared = True
+        self._bands: dict[tuple[float, float, str, float | None], Band] = {}
+        self._limits: dict[float, tuple[float, float]] = {}
         self._cumulants: dict[float, tuple[float, float, float]] = {}
         self._plans: dict[float, tuple[list[_Levels], float, float, float, tuple[float, float]]] = {}
+
+    def alone(self) -> LossSum:
+        """The same sum without bands: what a question refines is its own, so that no answer depends on earlier questions."""
+        built = copy(self)
+        built.bands, built.is_shared = [], False
+        return built
 
     # -- plans, which need not be exact --
 
@@ -490,6 +510,15 @@ class LossSum:
 
     def band(self, theta: float, accuracy: float, needs: str, step: float | None = None) -> Band:
         """A band around the mean of a tilt, with a step for the relative accuracy, or the given step; as fine as its circle may be."""
+        key = theta, accuracy, needs, step
+        if key not in self._bands:
+            built = self._built(*key)
+            while self._bands and sum(b.places.size for b in self._bands.values()) > _RETAINED:
+                del self._bands[next(iter(self._bands))]
+            self._bands[key] = built
+        return self._bands[key]
+
+    def _built(self, theta: float, accuracy: float, needs: str, step: float | None) -> Band:
         value, mean, variance = self.cumulants(theta)
         spread = math.sqrt(max(variance, 1e-24))
         weight = _weight(theta, spread, needs)
@@ -645,9 +674,26 @@ class LossSum:
             with np.errstate(invalid="ignore"):  # -inf at both ends is known
                 return np.where(high == low, 0.0, high - low)
 
-        return self._refined(
-            ask, 6, width, lambda i: self.tilt_of_loss(float(loss[i])), loss.size, accuracy, needs
-        )
+        known = [np.full(loss.size, -np.inf if i % 2 == 0 else np.inf) for i in range(6)]
+        (ahead, _), (back, _) = self.sure
+        known[0], known[4] = np.full(loss.size, ahead), loss + back
+
+        def tilt(i: int) -> float:
+            return self._useful(self.tilt_of_loss(float(loss[i])), accuracy)
+
+        return self._refined(ask, known, width, tilt, loss.size, accuracy, needs)
+
+    def _useful(self, theta: float, accuracy: float) -> float:
+        """The nearest tilt of use: farther out all that is not sure is negligible beside a mass that is."""
+        if accuracy not in self._limits:
+            small = math.log(_BESIDE * min(accuracy, 1.0))
+            (ahead, _), (back, _) = self.sure
+            self._limits[accuracy] = (
+                self._tilt_of_delta(back + small, turned=True) if back > -math.inf else -math.inf,
+                self._tilt_of_delta(ahead + small) if ahead > -math.inf else math.inf,
+            )
+        least, most = self._limits[accuracy]
+        return min(max(theta, least), most)
 
     def log_delta(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of log delta of a direction, refined; by delta itself or by its complement."""
@@ -678,7 +724,18 @@ class LossSum:
                 return self.tilt_of_fnr(float(log_fpr[i]), float(log_tnr[i]))
             return self.tilt_of_rate(float(log_fpr[i]), float(log_tnr[i]))
 
-        return self._refined(ask, 4, width, tilt, log_fpr.size, accuracy, "rate")
+        (ahead, most), (back, _) = self.sure[::-1] if turned else self.sure
+        # Where no more than the mass that reveals "out" is not rejected, none of "in" is missed.
+        start, none = np.isneginf(log_fpr), raised(log_tnr, 4.0) <= back
+        known = [
+            np.where(start, lowered(log_complement(most), 4.0), -np.inf),
+            np.where(none, -np.inf, raised(log_complement(ahead), 4.0)),
+            np.where(none, 0.0, ahead),
+            np.where(start, most, np.inf),
+        ]
+        return self._refined(
+            ask, known, width, lambda i: self._useful(tilt(i), accuracy), log_fpr.size, accuracy, "rate"
+        )
 
     def slopes(self, log_fpr: np.ndarray, log_tnr: np.ndarray, turned: bool) -> np.ndarray:
         """About the losses at which FPRs are reached, by the nearest band; NaN where none is near."""
@@ -702,15 +759,20 @@ class LossSum:
 
     def epsilon_guess(self, log_delta: float) -> tuple[float, float]:
         """About the epsilon of a delta, and the slope of -log delta there."""
+        theta = self._tilt_of_delta(log_delta)
+        return self.cumulants(theta)[1], max(theta - 1.0, 1e-3)
+
+    def _tilt_of_delta(self, log_delta: float, *, turned: bool = False) -> float:
+        """The tilt whose mean is about the loss of that delta, which no sure mass counts to; or that of the other direction's."""
 
         def above(theta: float) -> bool:
             value, mean, variance = self.cumulants(theta)
             spread = math.sqrt(max(variance, 1e-24))
             log_density = value + (1.0 - theta) * mean - math.log(spread * math.sqrt(2.0 * math.pi))
-            return log_density - math.log(_weight(theta, spread, "delta")) <= log_delta
+            log_height = log_density - math.log(_weight(theta, spread, "other" if turned else "delta"))
+            return log_height - mean >= log_delta if turned else log_height <= log_delta
 
-        theta = self._root(above)
-        return self.cumulants(theta)[1], max(theta - 1.0, 1e-3)
+        return self._root(above)
 
     def tilt_of_fnr(self, log_fnr: float, log_tpr: float) -> float:
         """The tilt whose mean is about the threshold of that FNR."""
@@ -727,7 +789,7 @@ class LossSum:
     def _refined(
         self,
         ask: Callable[[Band], tuple[np.ndarray, ...]],
-        parts: int,
+        known: list[np.ndarray],
         width: Callable[[list[np.ndarray]], np.ndarray],
         tilt: Callable[[int], float],
         size: int,
@@ -735,8 +797,7 @@ class LossSum:
         needs: str,
     ) -> tuple[list[np.ndarray], np.ndarray]:
         accuracy = max(accuracy, self.narrowest)
-        nothing = [np.full(size, -np.inf if i % 2 == 0 else np.inf) for i in range(parts)]
-        result = _narrowed(self.bands, ask, nothing)
+        result = _narrowed(self.bands, ask, known)
         given_up, plain = np.zeros(size, bool), np.zeros(size, bool)
 
         def fail(some: list[int]) -> None:
@@ -771,7 +832,7 @@ class LossSum:
                     mean = self.cumulants(theta)[1]
                     if not any(abs(b.centre - mean) < b.spread for b in self.bands):
                         self.bands.append(self.band(theta, accuracy, needs))
-                result = _narrowed(self.bands, ask, nothing)
+                result = _narrowed(self.bands, ask, known)
                 continue
             near = [b for b in self.bands if abs(b.centre - mean) < 0.25 * b.spread]
             step = None
@@ -794,7 +855,7 @@ class LossSum:
             for coarse in [b for b in near if b.step > band.step]:
                 rest = [b for b in self.bands if b is not coarse]
                 # A finer band may tell less, such as where its tilt is another: what an answer rests on stays.
-                if all(map(np.array_equal, _narrowed(rest, ask, nothing), result)):
+                if all(map(np.array_equal, _narrowed(rest, ask, known), result)):
                     self.bands = rest
             after = width(result)
             after = np.where(np.isnan(after), np.inf, after)

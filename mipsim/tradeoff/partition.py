@@ -50,6 +50,7 @@ class Enclosed(Protocol):
         """A mu for which the curve is surely mu-GDP."""
         ...
 
+    def _alone(self) -> Enclosed: ...
     def _is_smooth(self) -> bool: ...
     def _partition(self) -> Partition: ...
     def _supremum(self, objective: Any, queries: int, enough: Any) -> tuple[np.ndarray, np.ndarray]: ...
@@ -101,7 +102,7 @@ class Partition:
     """
 
     def __init__(self, curve: Enclosed) -> None:
-        self.curve, self.convex = curve, curve.is_convex()
+        self.curve, self.convex = curve._alone(), curve.is_convex()
         self.most = MOST_POINTS if self.convex else MOST_OF_OTHERS
         self.z = GRID
         self.log_fpr = np.asarray(log_ndtr(self.z))

@@ -7,6 +7,7 @@ from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import CurveBounds, Vertices
 from mipsim.tradeoff.points import ROUNDING, checked_corners, first_loss, interpolated, vertices_of
 from mipsim.tradeoff.sampled import SampledTradeOff, turned_over
+from mipsim.tradeoff.sure_mass import SureMass, outward
 
 
 class PiecewiseLinearTradeOff(AbstractTradeOff):
@@ -50,6 +51,10 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
 
     def inverse(self) -> AbstractTradeOff:
         return turned_over(through_corners(self))
+
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        (mass, _) = through_corners(self)._sure_mass(inside=inside)
+        return outward(mass, mass)
 
     def vertices(self) -> Vertices:
         return vertices_of(self.alpha, 1.0 - self.alpha, self.corners, 1.0 - self.corners)

@@ -18,6 +18,7 @@ from mipsim.tradeoff.points import (
     interpolated,
     vertices_of,
 )
+from mipsim.tradeoff.sure_mass import SureMass, outward
 
 _Z_LEAST = -37.0  # the FPR there is 6e-300: float64's least
 _Z_MOST = 8.2  # beyond it FPRs round to 1
@@ -149,6 +150,11 @@ class SampledTradeOff(AbstractTradeOff):
 
     def inverse(self) -> AbstractTradeOff:
         return turned_over(self)
+
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        mass = float(self.tpr[0] if inside else self.complement[-1])
+        off = 1.1 * self.slack
+        return outward(mass * (1.0 - off), min(mass * (1.0 + off), 1.0)) if off else (mass, mass)
 
     def vertices(self) -> Vertices:
         result = vertices_of(self.alpha, self.complement, self.corners, self.tpr)

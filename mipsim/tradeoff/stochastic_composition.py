@@ -10,15 +10,16 @@ import numpy as np
 from mipsim._validation import finite_vector, whole
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
-from mipsim.tradeoff.bounds import EPS, CurveBounds
+from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds
 from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.sure_mass import SureMass
 
 
 def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np.ndarray:
-    """Return the weights as a float64 vector that sums to 1, with a weight for each curve.
+    """Return the weights as a float64 vector with a weight for each curve, scaled by their exact sum.
     >>> from mipsim.tradeoff import GaussianTradeOff
     >>> distribution_over([GaussianTradeOff(1.0)], [0.5])
     Traceback (most recent call last):
@@ -29,9 +30,10 @@ def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np
     shares = finite_vector("weights", weights, len(curves))
     if (shares < 0).any():
         raise ValueError(f"weights holds {shares[shares < 0][0]:g}; every weight must be at least 0")
-    if abs(float(shares.sum()) - 1.0) > 1e-9:
-        raise ValueError(f"weights sum to {shares.sum():.12g}; they must sum to 1")
-    return shares
+    total = math.fsum(shares)
+    if not abs(total - 1.0) <= 1e-9:
+        raise ValueError(f"weights sum to {total:.12g}; they must sum to 1")
+    return shares / total
 
 
 class AveragedTradeOff(AbstractTradeOff):
@@ -59,7 +61,7 @@ class AveragedTradeOff(AbstractTradeOff):
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         with np.errstate(divide="ignore"):
-            shares = np.log(self.weights / self.weights.sum())
+            shares = np.log(self.weights)
         parts = [curve.enclosure(log_fpr) for curve in self.curves]
         ends = [
             np.logaddexp.reduce([share + part[k] for share, part in zip(shares, parts, strict=True)], axis=0)
@@ -71,6 +73,18 @@ class AveragedTradeOff(AbstractTradeOff):
         return CurveBounds(
             *(np.minimum(x + sign * s, 0.0) for x, s, sign in zip(ends, slack, signs, strict=True))
         ).tightened()
+
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        parts = [
+            (c._sure_mass(inside=inside), w) for c, w in zip(self.curves, self.weights.tolist(), strict=True)
+        ]
+        if not inside:  # nothing is missed where no curve misses anything
+            ends = [mass for mass, w in parts if w > 0.0]
+            return min(low for low, _ in ends), min(high for _, high in ends)
+        # Each weight, each product and the sum are right to half a unit.
+        low, high = (math.fsum(w * mass[k] for mass, w in parts) for k in (0, 1))
+        high = min(high * (1.0 + 2.0 * EPS) + TINY, 1.0) if high else 0.0
+        return max(low * (1.0 - 2.0 * EPS) - TINY, 0.0), high
 
     def is_convex(self) -> bool:
         return all(curve.is_convex() for curve in self.curves)
@@ -134,8 +148,6 @@ def stochastic_composition(
     used = [(curve, share) for curve, share in zip(curves, shares.tolist(), strict=True) if share > 0.0]
     if len(used) == 1:
         return used[0][0]
-    total = math.fsum(share for _, share in used)
-    used = [(curve, share / total) for curve, share in used]
     laws = [(enclosing_laws(curve, count), share) for curve, share in used]
     rounding = max(result[2] for result, _ in laws)
     lower = _sorted_by_slope([(value[0], share) for value, share in laws], rounding)
