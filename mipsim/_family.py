@@ -7,10 +7,12 @@ import jax
 import numpy as np
 
 from mipsim._precision import in_float64, of_float64
-from mipsim._pure import pure_method
+from mipsim._pure import users_method
 
-_WATCHED = ("release", "score")
-"""What a user's own class is seen to compute from its arguments alone, as a user's function is."""
+_USERS = ("release", "score", "sample", "play")
+"""What a user's own class computes as its own process would, as a user's function does. What a class states of its form, such as the
+weights of a linear score, is of real numbers, and computed in float64.
+"""
 
 
 Tree = TypeVar("Tree")
@@ -41,8 +43,8 @@ class AbstractMember(eqx.Module):
         for name in cls.FLOAT64:
             method = vars(cls).get(name)
             if callable(method) and not getattr(method, "__isabstractmethod__", False):
-                foreign = name in _WATCHED and cls.__module__.partition(".")[0] != "mipsim"
-                setattr(cls, name, in_float64(pure_method(method) if foreign else method))
+                own = name in _USERS and is_users(cls)
+                setattr(cls, name, in_float64(users_method(method) if own else method))
         for name in cls.FLOAT64_FUNCTIONS:
             if name in vars(cls):
                 setattr(cls, name, of_float64(vars(cls)[name]))
@@ -68,6 +70,25 @@ class AbstractMember(eqx.Module):
                     f"{cls.__name__} overrides {bent[0]} of {base.__name__}, which follows from the abstract methods there; "
                     f"subclass {root} to say it freely"
                 )
+
+
+def is_users(kind: type) -> bool:
+    """Whether a class is a user's own."""
+    return kind.__module__.partition(".")[0] != "mipsim"
+
+
+def runs_users_code(thing: Any) -> bool:
+    """Whether a member is of a user's own class, or holds a user's function, or another member that does.
+    >>> import mipsim as mi
+    >>> runs_users_code(mi.Subsampled(mi.EmpiricalMean(), 0.5)), runs_users_code(mi.FunctionMechanism(lambda key, rows: rows))
+    (False, True)
+    """
+    if isinstance(thing, tuple):
+        return any(map(runs_users_code, thing))
+    if not isinstance(thing, AbstractMember):
+        return False
+    own = is_users(type(thing)) or callable(getattr(thing, "function", None))
+    return own or runs_users_code(tuple(vars(thing).values()))
 
 
 def with_traced_sizes(tree: Tree, dtype: type[np.generic] = np.float64) -> Tree:

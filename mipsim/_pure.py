@@ -19,6 +19,8 @@ import numpy as np
 from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
+from mipsim._precision import in_users_precision
+
 _CHECKED: WeakKeyDictionary[Any, set[Any]] = WeakKeyDictionary()
 """Function -> the shapes for which it proved pure: its trace is not compared again."""
 
@@ -83,28 +85,38 @@ def takes(role: str, function: Callable[..., Any], names: tuple[str, str]) -> No
 
 
 def call_pure(role: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a user's function, and see on the way that what JAX traces is what the function says.
+    """Call a user's function in the user's precision, and see on the way that what JAX traces is what the function says.
 
     Under a trace it is traced twice more by itself, the first time for these shapes: a function of its arguments alone gives the
     same operations and constants each time, and lets no traced value out. A deterministic function does so.
     """
-    if any(isinstance(x, Tracer) for x in jax.tree.leaves(arguments)):
-        _check(f"{role} {name_of_function(function)}", function, arguments, takes_key=role == "mechanism")
-    return function(*arguments)
+
+    def watched(*given: Any) -> Any:
+        if any(isinstance(x, Tracer) for x in jax.tree.leaves(given)):
+            _check(f"{role} {name_of_function(function)}", function, given, takes_key=role == "mechanism")
+        return function(*given)
+
+    return in_users_precision(watched, *arguments)
 
 
-def pure_method(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a user's own class that is watched as `call_pure` watches functions, but at every trace."""
+_ROLES = {"release": "mechanism", "score": "attack"}
+
+
+def users_method(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a user's own class, in the user's precision; a release or a score is watched as `call_pure` watches functions, but
+    at every trace.
+    """
+    role = _ROLES.get(method.__name__)
 
     @functools.wraps(method)
-    def watched(self: Any, *arguments: Any) -> Any:
+    def called(self: Any, *arguments: Any, **named: Any) -> Any:
         @functools.wraps(method)
         def bound(*given: Any) -> Any:
-            return method(self, *given)
+            return method(self, *given, **named)
 
-        return call_pure("mechanism" if method.__name__ == "release" else "attack", bound, *arguments)
+        return in_users_precision(bound, *arguments) if role is None else call_pure(role, bound, *arguments)
 
-    return watched
+    return called
 
 
 def _check(who: str, function: Callable[..., Any], arguments: tuple[Any, ...], takes_key: bool) -> None:
@@ -202,6 +214,22 @@ def _states(function: Callable[..., Any]) -> dict[str, Any]:
 def _differing(before: dict[str, Any], after: dict[str, Any]) -> str | None:
     changed = (name for name in before if before[name] != after[name])
     return next((name.split(" (")[0] for name in changed), None)
+
+
+def operations(program: Any) -> list[str]:
+    """The primitives of a trace in their order, but for those that only change a type or a shape.
+    >>> operations(jax.make_jaxpr(lambda x: jax.jit(jnp.sin)(2.0 * x))(1.0))
+    ['mul', 'sin']
+    """
+    result: list[str] = []
+    for equation in getattr(program, "jaxpr", program).eqns:
+        parts = jax.tree.leaves(list(equation.params.values()))
+        inner = [part for part in parts if isinstance(part, (ClosedJaxpr, Jaxpr))]
+        if inner:
+            result += [name for part in inner for name in operations(part)]
+        elif equation.primitive.name not in ("convert_element_type", "broadcast_in_dim"):
+            result.append(equation.primitive.name)
+    return result
 
 
 def _facts(closed: ClosedJaxpr) -> Iterator[Any]:

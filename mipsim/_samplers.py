@@ -16,6 +16,11 @@ def register_samplers(keys: object, samplers: Mapping[str, Sampler]) -> None:
     _OWN[keys] = samplers
 
 
+def is_own(key: PRNGKeyArray) -> bool:
+    """Whether a key is of a generator that was registered, and none of JAX's."""
+    return key.dtype in _OWN
+
+
 def normals(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
     """Independent standard normals."""
     return _sampled("normals", jax.random.normal, key, shape)

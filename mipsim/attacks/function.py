@@ -16,7 +16,8 @@ class FunctionAttack(AbstractAttack):
 
     An exact law needs to know that the score is a polynomial of degree at most 2 in the output. That is read from its operations:
     sums, products, scalar and matrix products, squares, quotients by what does not depend on the output. Where others are used,
-    `declared` says it. A law and a verdict that rest on that say "assumed".
+    `declared` says it. A law and a verdict that rest on that say "assumed", as does a law of a score that games compute in float32:
+    laws are in real arithmetic.
 
     Args:
         function: takes the target, shape (d,), and the output, of the mechanism's shape; returns a scalar.

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int
 
 from mipsim._compiled import prepare
 from mipsim._family import with_traced_sizes
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, users_precision
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
@@ -137,6 +137,7 @@ class Counter:
         blocks: int | None = None,
     ) -> None:
         prepare()
+        self._precision = users_precision()
         self._devices = devices = local_devices()[:1] if devices is None else devices
         blocks = blocks_at_once(sampler, devices[0]) if blocks is None else blocks
         if sampler.any_block:  # a larger block is then the same as several, and compiles to less
@@ -154,7 +155,7 @@ class Counter:
 
     def lower(self) -> Any:
         """What a call hands to the compiler, a `jax.stages.Lowered`; calls need not make it again."""
-        with exact_scope():
+        with exact_scope(self._precision):
             bounds = jax.device_put((np.int64(0), np.int64(0)))
             count: Any = _count
             return count.lower(*self._places[0], *bounds)
@@ -176,7 +177,7 @@ class Counter:
             place = self._busy.index(min(self._busy))
             self._busy[place] += 1
         try:
-            with exact_scope():  # entered here because the scope is per thread
+            with exact_scope(self._precision):  # entered here because the scope is per thread
                 bounds = jax.device_put((np.int64(start), np.int64(stop)))
                 counts, scores = jax.device_get(_count(*self._places[place], *bounds))
         except jax.errors.JaxRuntimeError as error:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, run_in
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.checkpoint import difference
 from mipsim.engine.counting import GAMES, Counter, on_device
@@ -65,11 +65,12 @@ class Recipe:
     game: AbstractGame  # what is played
     attacks: tuple[AbstractAttack, ...]  # whose scores are counted, in the order of the columns
     fidelity: str  # as in `play`
+    precision: str  # of the user's functions, whatever a worker's own is
     stacked: bool = False  # whether they are the attacks of `play_many`
 
     def sampler(self) -> AbstractSampler:
         """The sampler, the same in every process of the same versions."""
-        with exact_scope():
+        with exact_scope(self.precision):
             attack = StackedAttacks.of(self.game, list(self.attacks)) if self.stacked else self.attacks[0]
             return on_device(build_sampler(self.game, attack, self.fidelity))
 
@@ -80,6 +81,7 @@ class Recipe:
             "game": describe(self.game),
             "attack": [describe(attack) for attack in self.attacks],
             "fidelity": sampler.fidelity,
+            "precision": self.precision,
             "sampler": sampler.name,
         }
 
@@ -111,7 +113,8 @@ def count_shard(wanted: Mapping[str, str], payload: bytes, start: int, stop: int
 def _prepared(payload: bytes) -> tuple[Counter, dict[str, Any]]:
     recipe, edges, seed = pickle.loads(payload)
     sampler = recipe.sampler()
-    return Counter(sampler, edges, seed, GAMES, local_devices()), recipe.identity(sampler)
+    with run_in(recipe.precision):
+        return Counter(sampler, edges, seed, GAMES, local_devices()), recipe.identity(sampler)
 
 
 def check_executor(executor: object) -> None:

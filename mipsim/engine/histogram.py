@@ -23,7 +23,7 @@ _ELSEWHERE = {
     "tolerance": "; the tolerance belongs to the comparison: .tradeoff().compare(claim, tolerance)",
 }
 """Arguments that new users look for in `Histogram.tradeoff`."""
-_MERGEABLE = ("game", "attack", "fidelity", "sampler", "draws", "versions")
+_MERGEABLE = ("game", "attack", "fidelity", "precision", "sampler", "draws", "versions")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,7 +199,7 @@ class Histogram:
             "edges": f"{self.edges.size} from {self.edges[0]:.4g} to {self.edges[-1]:.4g}",
             **{
                 part: _short(self.manifest[part])
-                for part in ("game", "attack", "fidelity", "seed")
+                for part in ("game", "attack", "fidelity", "precision", "seed")
                 if part in self.manifest
             },
         }

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._precision import users_precision
 from mipsim._validation import choice, file_path, increasing_vector, whole
 from mipsim.engine.devices import Device, local_devices, threads_for
 from mipsim.engine.executors import check_executor
@@ -21,13 +22,14 @@ MOST_NUMBERS = 2**62
 
 @dataclass(frozen=True)
 class Options:
-    """The arguments of a run, checked; none of them but games, seed, edges and fidelity changes a count."""
+    """The arguments of a run, checked; none of them but games, seed, edges, fidelity and precision changes a count."""
 
     games: range  # the numbers of the games to play
     seed: int  # in [0, 2^64)
     edges: np.ndarray | None  # the thresholds of every column, or None for a pilot's
     source: Mapping[str, Any]  # what manifests say of thresholds that are given: where they are from
     fidelity: str  # as in `play`
+    precision: str  # of the user's functions
     chunk: int | None  # games per call, or None
     progress: bool  # whether to show a bar
     workers: int | None  # threads, or shards in flight on an executor; None for what suits the machine
@@ -47,6 +49,7 @@ class Options:
         edges: object = None,
         fidelity: object = "auto",
         fidelities: Sequence[str] = (),
+        precision: object = None,
         chunk: object = None,
         progress: bool = True,
         workers: object = None,
@@ -86,6 +89,7 @@ class Options:
             games=requested,
             source=source,
             fidelity=chosen,
+            precision=users_precision(precision),
             progress=progress,
             devices=places,
             shard=text,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any, Never
 
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, run_in
 from mipsim._signals import interruptible
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
@@ -36,6 +36,7 @@ def play(
     *,
     edges: object = None,
     fidelity: str = "auto",
+    precision: str | None = None,
     chunk: int | None = None,
     progress: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -61,6 +62,9 @@ def play(
         fidelity: "literal" plays all n records; "sufficient" draws the output from its exact law; "projected" draws
             the score itself from its exact law, where that has 1 or 2 dimensions: the same law, each faster than
             the previous. "auto" takes the cheapest of them that this game and attack have; the manifest says which.
+        precision: in which your own functions run, and your own classes' `release`, `score`, `sample` and `play`: "float32", with the arrays,
+            dtypes and keys that JAX would give them, or "float64". None = as your process has it (`jax_enable_x64`). Rounding and overflow
+            are part of a mechanism, and the manifest says which. What mipsim itself computes is in float64.
         chunk: games per call, rounded up to whole blocks; None aims at half a second.
         progress: show how far it is, with games per second and the time left: on stderr or in a notebook; in a log from half a minute on.
         checkpoint: a file to keep partial counts in. If it exists and holds the same run, the run resumes from there, on the
@@ -98,6 +102,7 @@ def play(
         seed,
         edges=edges,
         fidelity=fidelity,
+        precision=precision,
         chunk=chunk,
         progress=progress,
         workers=workers,
@@ -108,12 +113,13 @@ def play(
         until=until,
     )
     known = as_attack(attack)
-    with exact_scope():
-        check_shapes(check_game(game), known, fidelity)
-    recipe = Recipe(game, (known,), fidelity)
-    (counts,) = Run(
-        options, recipe.sampler(), [Column(game, known, checkpoint=options.checkpoint)], recipe
-    ).play()
+    with run_in(options.precision):
+        with exact_scope():
+            check_shapes(check_game(game), known, fidelity)
+        recipe = Recipe(game, (known,), fidelity, options.precision)
+        (counts,) = Run(
+            options, recipe.sampler(), [Column(game, known, checkpoint=options.checkpoint)], recipe
+        ).play()
     return counts
 
 
@@ -145,7 +151,7 @@ def decide(
         tolerance: what counts as equal, in probits.
         confidence: of the verdict, whenever the run stops.
         least_rate: the least error rates that a confirmation is about.
-        **how: other arguments of `play`: `edges`, `fidelity`, `chunk`, `progress`, `checkpoint`, `workers`, `devices`, `executor`.
+        **how: other arguments of `play`: `edges`, `fidelity`, `precision`, `chunk`, `progress`, `checkpoint`, `workers`, `devices`, `executor`.
 
     Raises:
         ValueError: as `play`.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, run_in
 from mipsim._signals import interruptible
 from mipsim._validation import choice, confidence_level, finite_matrix, whole
 from mipsim.attacks.base import AbstractAttack
@@ -129,6 +129,7 @@ def play_many(
     *,
     edges: object = None,
     fidelity: str = "auto",
+    precision: str | None = None,
     chunk: int | None = None,
     progress: bool = True,
     workers: int | None = None,
@@ -148,6 +149,7 @@ def play_many(
         seed: a whole number in [0, 2^64).
         edges: increasing thresholds for all attacks; None fixes them for each by a pilot.
         fidelity: "literal", "sufficient" (the output sampled from its law), or "auto", the cheaper that exists.
+        precision: as in `play`.
         chunk: as in `play`; like progress and workers it does not change the counts.
         progress: as in `play`.
         workers: as in `play`.
@@ -178,6 +180,7 @@ def play_many(
     settings = {
         "edges": edges,
         "fidelity": fidelity,
+        "precision": precision,
         "chunk": chunk,
         "progress": progress,
         "workers": workers,
@@ -186,12 +189,13 @@ def play_many(
         whole("games", games, 1), seed, fidelities=_FIDELITIES, executor=executor, **settings
     )
     known = [as_attack(attack) for attack in attacks]
-    with exact_scope():
-        for attack in known:
-            check_shapes(game, attack, fidelity)
-    recipe = Recipe(game, tuple(known), fidelity, stacked=True)
-    run = Run(options, recipe.sampler(), [Column(game, attack) for attack in known], recipe)
-    return ManyHistogram(tuple(run.play()), names=names)
+    with run_in(options.precision):
+        with exact_scope():
+            for attack in known:
+                check_shapes(game, attack, fidelity)
+        recipe = Recipe(game, tuple(known), fidelity, options.precision, stacked=True)
+        run = Run(options, recipe.sampler(), [Column(game, attack) for attack in known], recipe)
+        return ManyHistogram(tuple(run.play()), names=names)
 
 
 @interruptible
@@ -204,6 +208,7 @@ def play_targets(
     *,
     edges: object = None,
     fidelity: str = "auto",
+    precision: str | None = None,
     chunk: int | None = None,
     progress: bool = True,
     workers: int | None = None,
@@ -227,6 +232,7 @@ def play_targets(
         seed: a whole number in [0, 2^64).
         edges: increasing thresholds for all targets; None fixes them for each by a pilot.
         fidelity: as in `play_many`.
+        precision: as in `play`.
         chunk: as in `play`; like progress and workers it does not change the counts.
         progress: as in `play`.
         workers: as in `play`.
@@ -246,6 +252,7 @@ def play_targets(
     settings = {
         "edges": edges,
         "fidelity": fidelity,
+        "precision": precision,
         "chunk": chunk,
         "progress": progress,
         "workers": workers,
@@ -253,10 +260,11 @@ def play_targets(
     options = Options.checked(whole("games", games, 1), seed, fidelities=_FIDELITIES, **settings)
     points = finite_matrix("targets", targets, game.data.dimension)
     known = as_attack(attack)
-    with exact_scope():
-        check_shapes(game, known, fidelity)
-        sampler = on_device(many_targets_sampler(game, known, points, fidelity))
     columns = [Column(FixedTarget(game.mechanism, game.data, game.n, z), known) for z in points]
     columns.append(Column(game, known, (("random target among", array_digest(points)),)))
-    *each, pooled = Run(options, sampler, columns).play()
+    with run_in(options.precision):
+        with exact_scope():
+            check_shapes(game, known, fidelity)
+            sampler = on_device(many_targets_sampler(game, known, points, fidelity))
+        *each, pooled = Run(options, sampler, columns).play()
     return ManyHistogram(tuple(each), pooled)

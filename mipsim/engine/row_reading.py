@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.extend.core import Jaxpr, Literal
 from jaxtyping import Array
 
@@ -138,7 +139,7 @@ class Reading:
         known: dict[Any, Value] = dict(zip(names, (*consts, *arguments), strict=True))
 
         def value_of(name: Any) -> Value:
-            return name.val if isinstance(name, Literal) else known[name]
+            return np.asarray(name.val, name.aval.dtype) if isinstance(name, Literal) else known[name]
 
         for equation in program.eqns:
             operands = [value_of(name) for name in equation.invars]

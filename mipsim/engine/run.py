@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._family import runs_users_code
 from mipsim._precision import exact_scope
 from mipsim._progress import progress_line
 from mipsim.attacks.base import AbstractAttack
@@ -183,6 +184,8 @@ class Run:
             "versions": versions(),
             "device": options.devices[0].platform,
         }
+        if runs_users_code((column.game, column.attack)):
+            manifest["precision"] = options.precision
         if options.until is not None:
             manifest["until"] = options.until.manifest()
         return manifest if options.shard is None else manifest | {"shard": options.shard}

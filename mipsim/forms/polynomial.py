@@ -12,6 +12,8 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal
 from jaxtyping import Array, Float
 
+from mipsim._family import runs_users_code
+from mipsim._precision import exact_scope, users_precision
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import FunctionAttack
 from mipsim.attacks.likelihood_ratio import LikelihoodRatio
@@ -119,12 +121,21 @@ class Polynomial:
 def polynomial_of(attack: AbstractAttack, target: np.ndarray, points: np.ndarray) -> Polynomial | None:
     """Read a score as a polynomial of degree at most 2 in the output; None if neither its operations nor its user declare that it is.
 
-    The coefficients are derivatives, which are exact for a polynomial. Values at `points` are compared with them, which proves
+    It is read in real arithmetic, of which float64 is close enough for its coefficients, whatever the precision in which games compute
+    it. The coefficients are derivatives, which are exact for a polynomial. Values at `points` are compared with them, which proves
     nothing and refutes a wrong declaration. Must be called inside `exact_scope`.
 
     `target`: of the game, shape (d,); `points`: outputs, shape (m, d); their mean is where the derivatives are taken.
     Raises ValueError if the values contradict what the user declared.
     """
+    assumed = [] if users_precision() == "float64" or not runs_users_code(attack) else ["in real arithmetic"]
+    with exact_scope("float64"):
+        return _read(attack, target, points, assumed)
+
+
+def _read(
+    attack: AbstractAttack, target: np.ndarray, points: np.ndarray, assumed: list[str]
+) -> Polynomial | None:
     z = jnp.asarray(target)
 
     def score(output: jax.Array) -> jax.Array:
@@ -156,8 +167,10 @@ def polynomial_of(attack: AbstractAttack, target: np.ndarray, points: np.ndarray
             f"attack is declared {declared}, but its score is {actual[at]:.6g} where the {declared} function with its derivatives "
             f"is {expected[at]:.6g}"
         )
-    assumed = "" if known else f"the score is {declared}, as declared"
-    return Polynomial(np.asarray(origin), float(value), np.asarray(gradient, np.float64), hessian, assumed)
+    if not known:
+        assumed = [f"{declared}, as declared", *assumed]
+    text = f"the score is {', and '.join(assumed)}" if assumed else ""
+    return Polynomial(np.asarray(origin), float(value), np.asarray(gradient, np.float64), hessian, text)
 
 
 class ReadLine(AbstractLinearAttack):

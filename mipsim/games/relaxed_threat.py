@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._precision import exact_scope, in_users_precision, users_precision
 from mipsim._validation import finite_matrix, finite_vector, number, whole
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
@@ -24,7 +25,8 @@ class RelaxedThreat(AbstractMembershipGame):
     is a matrix: the release in row 0, then that many releases of D alone that the attacker makes for comparison.
 
     Args:
-        query: a function `records -> answer` of shape (k,), for any number of rows, deterministic; evaluated outside of the games.
+        query: a function `records -> answer` of shape (k,), for any number of rows, deterministic; evaluated outside of the games,
+            in the precision of your own process (`jax.enable_x64`).
         records: D, shape (n, d), n >= 2, no constant column.
         record: the record, shape (d,), which is added to D.
         noise: the law of the noise, of dimension k.
@@ -35,6 +37,7 @@ class RelaxedThreat(AbstractMembershipGame):
         data: the law of a uniformly chosen row of D.
         known: query(D), shape (k,).
         shift: query(D and the record) - query(D), shape (k,); its norm is at most the sensitivity.
+        precision: in which the query was evaluated.
 
     Source: Kaissis et al. (2023), section 3, the security game.
 
@@ -54,6 +57,7 @@ class RelaxedThreat(AbstractMembershipGame):
     shift: np.ndarray
     sampling_rate: float = eqx.field(static=True)
     shadows: int = eqx.field(static=True)
+    precision: str = eqx.field(static=True)
 
     def __init__(
         self,
@@ -78,9 +82,10 @@ class RelaxedThreat(AbstractMembershipGame):
         self.noise = noise
         self.sampling_rate = number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
         self.shadows = whole("shadows", shadows, 0)
-        with jax.enable_x64(True):
+        self.precision = users_precision()
+        with exact_scope():
             without, again, within = (
-                query(jnp.asarray(r)) for r in (rows, rows, np.vstack([rows, self.record]))
+                in_users_precision(query, jnp.asarray(r)) for r in (rows, rows, np.vstack([rows, self.record]))
             )
         self.known = finite_vector("query(records)", without, noise.dimension)
         if not np.array_equal(self.known, np.asarray(again)):

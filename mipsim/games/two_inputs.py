@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._precision import users_precision
 from mipsim._validation import real_array
 from mipsim.distributions.base import Member
 from mipsim.games.base import AbstractGame
@@ -22,8 +23,9 @@ class TwoInputs(AbstractGame):
     Args:
         mechanism: a function `(key, input) -> output` of an input of any shape, in JAX, or an `AbstractMechanism`. Outputs may have
             any shape: a vector of answers, an index, a stopping time.
-        a: the input of the world "out", any shape of finite numbers.
-        b: the input of the world "in", of the same shape.
+        a: the input of the world "out", any shape of finite numbers. The mechanism is given what `jnp.asarray` makes of it in your own
+            process: float32 for floats, int32 for whole numbers, unless you enable x64.
+        b: the input of the world "in", of the same shape; of a and b the common type.
 
     Source: Wasserman & Zhou (2010), section 2.4; Dong, Roth, Su (2022), definition 2.1.
 
@@ -45,7 +47,7 @@ class TwoInputs(AbstractGame):
 
     def __init__(self, mechanism: AbstractMechanism | Callable[..., Any], a: object, b: object) -> None:
         self.mechanism = as_mechanism(mechanism)
-        self.a, self.b = real_array("a", a), real_array("b", b)
+        self.a, self.b = _input("a", a), _input("b", b)
         if self.b.shape != self.a.shape:
             raise ValueError(f"b has shape {self.b.shape}; it must have the shape of a, {self.a.shape}")
 
@@ -54,5 +56,24 @@ class TwoInputs(AbstractGame):
         return max(1, self.a.size)
 
     def play(self, key: PRNGKeyArray, member: Member) -> tuple[Float[Array, "..."], Array]:
+        if users_precision() == "float32":
+            for name in ("a", "b"):
+                _refuse_wide(name, getattr(self, name))
         entered = jnp.where(member, jnp.asarray(self.b), jnp.asarray(self.a))
         return jnp.asarray(self.b), self.mechanism.release(key, entered)
+
+
+def _input(name: str, value: object) -> np.ndarray:
+    """The numbers in their own type."""
+    checked, given = real_array(name, value), np.asarray(value)
+    return given.copy() if given.dtype.kind in "biuf" and given.dtype.itemsize <= 8 else checked
+
+
+def _refuse_wide(name: str, value: object) -> None:
+    """Refuse whole numbers that JAX would wrap around where it has no int64."""
+    if isinstance(value, np.ndarray) and value.dtype in (np.int64, np.uint64) and value.size:
+        kind = np.iinfo(np.int32 if value.dtype == np.int64 else np.uint32)
+        if value.min() < kind.min or value.max() > kind.max:
+            raise ValueError(
+                f"{name} holds {value[np.unravel_index(np.argmax(np.abs(value)), value.shape)]}, which is no {kind.dtype}: give floats, or precision='float64'"
+            )

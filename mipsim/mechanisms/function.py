@@ -15,7 +15,8 @@ class FunctionMechanism(AbstractMechanism):
     """A mechanism `function(key, records) -> output` that JAX can trace; always played literally.
 
     It is traced once, and the trace plays every game: randomness comes from the key alone (`jax.random`). A function that
-    draws otherwise, or keeps what it is given, is refused when it is traced.
+    draws otherwise, or keeps what it is given, is refused when it is traced. It runs in the precision of your own process, as
+    `precision` of `mipsim.play` says.
 
     Args:
         function: takes a typed random key and records of shape (n, d); returns an array

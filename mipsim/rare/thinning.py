@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, users_precision
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.counting import on_device
 from mipsim.engine.fidelity import build_sampler
@@ -85,6 +85,7 @@ class Thinner:
         stream: int,
     ) -> None:
         self.block = sampler.block
+        self._precision = users_precision()
         self._sizes = len(powers), thresholds.size
         # Padded, so that a single executable serves every tilt: no score exceeds +inf, and what is added is cut off again.
         thresholds = np.pad(thresholds, (0, -thresholds.size % _QUANTUM), constant_values=np.inf)
@@ -105,7 +106,7 @@ class Thinner:
         Returns (whole numbers that add up over ranges, nothing): the accepted games of each power and threshold, P K of
         them, then the number of NaN scores and the sums of x and x^2, x the standardised score.
         """
-        with exact_scope():  # entered here because the scope is per thread
+        with exact_scope(self._precision):  # entered here because the scope is per thread
             bounds = (jnp.asarray(x, dtype=jnp.int64) for x in (start, stop))
             counts, moments = jax.device_get(_accept(*self._arguments, *bounds))
         retained = counts[: self._sizes[0], : self._sizes[1]]

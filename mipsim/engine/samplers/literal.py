@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from mipsim._family import with_traced_sizes
-from mipsim._precision import exact_scope, fixed_key
+from mipsim._family import is_users, runs_users_code, with_traced_sizes
+from mipsim._precision import exact_scope, fixed_key, users_precision
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.random.counter import Draws, run_draws
 from mipsim.engine.random.keys import COUNTER, counter_keys
@@ -106,7 +106,11 @@ class LiteralSampler(AbstractRounds):
         return False
 
     def _by_blocks(self, single_game: Callable[[Array], Array]) -> Callable[[Array], Array] | None:
-        if not isinstance(self.game, AbstractMembershipGame):
+        # In blocks the rows are added up in another order, which float32 shows.
+        literally = users_precision() == "float32" and (
+            is_users(type(self.game)) or runs_users_code(self.game.mechanism)
+        )
+        if literally or not isinstance(self.game, AbstractMembershipGame):
             return None
         rows, width = self.game.n, self.game.data.dimension
         height = rows_of_block(rows, width)

@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim._precision import exact_scope
-from mipsim._pure import call_pure
+from mipsim._precision import exact_scope, in_users_precision, users_precision
+from mipsim._pure import call_pure, operations
 from mipsim._validation import sample_size
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import FunctionAttack
@@ -85,7 +85,7 @@ def _shared(member: Any, role: str, kind: Callable[..., Any], arguments: tuple[A
         return member
     with exact_scope():
         leaves = tuple(jnp.asarray(number) for number in numbers)
-        key = (template, str(jax.tree.map(jnp.shape, arguments)), str([leaf.aval for leaf in leaves]))
+        key = (users_precision(), template, str(jax.tree.map(jnp.shape, arguments)), str([leaf.aval for leaf in leaves]))
         result = kind(template, leaves)
         if key not in _TRIED:
             _TRIED[key] = _can_be_traced(member.function, result, role, arguments)
@@ -94,13 +94,13 @@ def _shared(member: Any, role: str, kind: Callable[..., Any], arguments: tuple[A
 
 def _can_be_traced(function: Any, shared: Any, role: str, arguments: tuple[Any, ...]) -> bool:
     try:
-        own = jax.eval_shape(lambda *given: call_pure(role, function, *given), *arguments)
-        other = jax.eval_shape(lambda function, *given: function(*given), shared, *arguments)
+        own = jax.make_jaxpr(lambda *given: call_pure(role, function, *given))(*arguments)
+        other = jax.make_jaxpr(lambda function, *given: function(*given))(shared, *arguments)
     except Exception:  # the engine says what is wrong with the function itself
         return False
-    return jax.tree.map(lambda x: (x.shape, x.dtype), own) == jax.tree.map(
-        lambda x: (x.shape, x.dtype), other
-    )
+    # What Python computes of its numbers, in float64, JAX would compute in float32.
+    same = users_precision() == "float64" or operations(own) == operations(other)
+    return same and str(own.out_avals) == str(other.out_avals)
 
 
 class _SharedMechanism(AbstractMechanism):
@@ -108,7 +108,7 @@ class _SharedMechanism(AbstractMechanism):
     numbers: tuple[Any, ...]
 
     def __call__(self, key: PRNGKeyArray, records: Array) -> Array:
-        return _function(self.template, iter(self.numbers))(key, records)
+        return _called(self, key, records)
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
         return self(key, records)
@@ -125,10 +125,16 @@ class _SharedAttack(AbstractAttack):
     numbers: tuple[Any, ...]
 
     def __call__(self, target: Array, output: Array) -> Array:
-        return _function(self.template, iter(self.numbers))(target, output)
+        return _called(self, target, output)
 
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
         return self(target, output)
+
+
+def _called(shared: Any, *arguments: Any) -> Any:
+    return in_users_precision(
+        lambda numbers, *given: _function(shared.template, iter(numbers))(*given), shared.numbers, *arguments
+    )
 
 
 def _template(value: Any, numbers: list[Any]) -> Any:
