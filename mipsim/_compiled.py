@@ -14,7 +14,7 @@ import platformdirs
 from mipsim._files import writable_folder
 
 MOST_BYTES = 2**29
-"""Compiled code in the user's own folder, beyond which JAX lets go what was used longest ago."""
+"""Compiled code in the user's own folder beyond which the older half goes, when a process begins; JAX's own limit counts at every write."""
 
 MAPS = Path("/proc/self/maps")
 MOST_MAPS = 40_000
@@ -68,13 +68,13 @@ def _keep_by_default() -> None:
     settings = jax.config.values
     if settings["jax_compilation_cache_dir"] is not None or not settings["jax_enable_compilation_cache"]:
         return
-    with suppress(ValueError):  # a home that cannot be written: everything is compiled anew
+    with suppress(ValueError, OSError):  # a home that cannot be written: everything is compiled anew
         folder = Path(platformdirs.user_cache_dir("mipsim", appauthor=False)) / "compiled" / _machine()
         jax.config.update("jax_compilation_cache_dir", str(writable_folder("cache", folder)))
-        jax.config.update("jax_compilation_cache_max_size", MOST_BYTES)
         # JAX keeps only what took a second, and a game's kernel takes less.
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+        _prune(folder, MOST_BYTES)
 
 
 def _machine() -> str:
@@ -86,3 +86,25 @@ def _machine() -> str:
             {item for item in lines if item.startswith(("model name", "flags", "Features", "CPU part"))}
         )
     return hashlib.sha256("\n".join(report).encode()).hexdigest()[:12]
+
+
+def _prune(folder: Path, most: int) -> None:
+    """Remove the older half of what a folder holds if it is more than so many bytes.
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     for i in range(4):
+    ...         _ = (Path(name) / f"{i}-cache").write_bytes(bytes(10))
+    ...     _prune(Path(name), 40)
+    ...     before = len(list(Path(name).iterdir()))
+    ...     _prune(Path(name), 39)
+    ...     print(before, len(list(Path(name).iterdir())))
+    4 2
+    """
+    retained = []
+    for file in folder.glob("*-cache"):
+        with suppress(FileNotFoundError):  # another process removes them too
+            about = file.stat()
+            retained.append((about.st_mtime_ns, about.st_size, file))
+    if sum(size for _, size, _ in retained) > most:
+        for _, _, file in sorted(retained)[: (len(retained) + 1) // 2]:
+            file.unlink(missing_ok=True)
