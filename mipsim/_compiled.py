@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import threading
 from contextlib import suppress
@@ -11,15 +10,11 @@ from pathlib import Path
 
 import jax
 import platformdirs
-from jax.experimental.compilation_cache import compilation_cache as jax_cache
 
 from mipsim._files import writable_folder
 
-FOLDER = "MIPSIM_COMPILATION_CACHE"
-"""The environment variable that names a folder for compiled code, as `compilation_cache` does; "off" keeps nothing."""
-OFF = "off"
 MOST_BYTES = 2**29
-"""Compiled code in the user's own folder beyond which the older half goes, when a process begins."""
+"""Compiled code in the user's own folder beyond which the older half goes, when a process begins; JAX's own limit counts at every write."""
 
 MAPS = Path("/proc/self/maps")
 MOST_MAPS = 40_000
@@ -30,7 +25,7 @@ LOOK_EVERY = 64
 _lock = threading.Lock()
 _seen = 0
 _decided = False
-"""Whether it is settled where compiled code is stored: by the user, or by the first game or law."""
+"""Whether it is settled where compiled code is stored, by JAX's settings or by the first game or law."""
 
 
 def _count(event: str, duration_secs: float, **_: object) -> None:
@@ -68,54 +63,17 @@ def _maps() -> int:
         return 0
 
 
-def compilation_cache(directory: str | os.PathLike[str] | None) -> None:
-    """Keep what is compiled in a folder of your own, so that the next process need not compile the same games anew.
-
-    Without this call the first game or law chooses a folder in the user's cache folder, a separate folder for each kind of CPU,
-    unless JAX has been given a folder. It holds at most 512 MiB when a process begins. All that JAX compiles from then on goes there.
-
-    The environment variable `MIPSIM_COMPILATION_CACHE=DIR` does the same as this call, from the first import on;
-    `MIPSIM_COMPILATION_CACHE=off` stores nothing. From a folder of your own nothing is ever removed: delete it when it has grown
-    too large. Results do not change. Code is compiled for a single kind of CPU or accelerator, so unlike machines need folders
-    of their own.
-
-    Args:
-        directory: made if it is missing; None = keep nothing any more.
-
-    Raises:
-        ValueError: if it is no folder that can be written.
-
-    Source: JAX's persistent compilation cache.
-
-    Examples:
-        >>> compilation_cache(None)
-    """
-    _keep_in(directory, "directory")
-
-
-def _keep_in(directory: object, argument: str) -> None:
-    global _decided
-    path = None
-    if directory is not None:
-        if not isinstance(directory, (str, os.PathLike)) or not os.fspath(directory):
-            raise ValueError(f"{argument} is {directory!r}; it must be the path of a folder")
-        path = writable_folder(argument, Path(os.fsdecode(directory)).expanduser().absolute())
-    _decided = True
-    jax.config.update("jax_compilation_cache_dir", None if path is None else str(path))
-    if path is not None:  # JAX keeps only what took a second, and a game's kernel takes less
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    jax_cache.reset_cache()  # which may have been opened elsewhere, or be off
-
-
 def _keep_by_default() -> None:
-    """Store compiled code in the user's cache folder, unless JAX stores it elsewhere or is set to store nothing."""
+    """Let JAX store compiled code in the user's cache folder, unless it stores it elsewhere or is set to store nothing."""
     settings = jax.config.values
     if settings["jax_compilation_cache_dir"] is not None or not settings["jax_enable_compilation_cache"]:
         return
     with suppress(ValueError, OSError):  # a home that cannot be written: everything is compiled anew
         folder = Path(platformdirs.user_cache_dir("mipsim", appauthor=False)) / "compiled" / _machine()
-        _keep_in(folder, FOLDER)
+        jax.config.update("jax_compilation_cache_dir", str(writable_folder("cache", folder)))
+        # JAX keeps only what took a second, and a game's kernel takes less.
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
         _prune(folder, MOST_BYTES)
 
 
@@ -150,10 +108,3 @@ def _prune(folder: Path, most: int) -> None:
     if sum(size for _, size, _ in retained) > most:
         for _, _, file in sorted(retained)[: (len(retained) + 1) // 2]:
             file.unlink(missing_ok=True)
-
-
-if FOLDER in os.environ:
-    if os.environ[FOLDER] in ("", OFF):
-        _decided = True
-    else:
-        _keep_in(os.environ[FOLDER], FOLDER)

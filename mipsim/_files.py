@@ -98,10 +98,11 @@ def writable_folder(name: str, folder: Path, *, make: bool = True) -> Path:
 
 def sweep(path: str | os.PathLike[str]) -> None:
     """Remove what a killed writer of `path` has left, if there is anything."""
-    part = part_of(_followed(path))
-    if part.exists() or part.with_suffix(".lock").exists():
-        with suppress(OSError), locked(part.with_suffix(".lock"), 0.0):
-            part.unlink(missing_ok=True)
+    with suppress(OSError):
+        part = part_of(_followed(path))
+        if part.exists() or part.with_suffix(".lock").exists():
+            with locked(part.with_suffix(".lock"), 0.0):
+                part.unlink(missing_ok=True)
 
 
 def _followed(path: str | os.PathLike[str]) -> Path:

@@ -1,7 +1,6 @@
 """What `import mipsim` offers; see there."""
 
 from mipsim import _light, attacks, distributions, games, mechanisms, theory
-from mipsim._compiled import compilation_cache
 from mipsim._light import *  # noqa: F403
 from mipsim.attacks import *  # noqa: F403
 from mipsim.distributions import *  # noqa: F403
@@ -17,7 +16,6 @@ __all__ = [
     "Histogram",
     "ManyHistogram",
     "Until",
-    "compilation_cache",
     "decide",
     "play",
     "play_many",

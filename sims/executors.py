@@ -6,7 +6,7 @@ import re
 import secrets
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -34,15 +34,15 @@ def check_kind(text: str) -> str:
 
 @contextmanager
 def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
-    """Yield an executor for `mi.play`, or a function that makes an executor, and close what was opened.
+    """Yield an executor for `mi.play`, and close what was opened.
     `kind`: dask://HOST:PORT, slurm, mpi or processes; `seconds`: how long to wait for Dask's scheduler; `folder`: where
     Slurm's jobs keep their logs; all nodes must see it. Raises ValueError if the word is none of these;
     MissingPackageError if its package is not installed; ExecutorError if nobody answers at the address, or this machine
     has no Slurm or MPI.
 
-    >>> with executor_for("processes", 1.0, Path(".")) as make:
-    ...     callable(make)
-    True
+    >>> with executor_for("processes", 1.0, Path(".")) as pool:
+    ...     type(pool).__name__
+    'ProcessPoolExecutor'
     """
     kind = check_kind(kind)
     if kind.startswith("dask://"):
@@ -58,13 +58,13 @@ def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
         with _mpi() as pool:
             yield pool
     else:
-        yield _processes()
-
-
-def _processes() -> Callable[[], ProcessPoolExecutor]:
-    # A process that has threads of JAX's cannot fork.
-    spawn = multiprocessing.get_context("spawn")
-    return lambda: ProcessPoolExecutor(cores(), mp_context=spawn, initializer=_end_with_parent)
+        # A process that has threads of JAX's cannot fork.
+        spawn = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(cores(), mp_context=spawn, initializer=_end_with_parent)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _end_with_parent() -> None:

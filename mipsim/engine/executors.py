@@ -8,11 +8,9 @@ import importlib
 import os
 import pickle
 import socket
-import subprocess
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,31 +29,14 @@ from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.multi_score import StackedAttacks
 from mipsim.games.base import AbstractGame
 
-ATTEMPTS = 3
-"""How often a shard is given to workers before the run ends."""
 SECONDS_PER_SHARD = 2.0
 """Long beside the milliseconds that a cluster takes to hand out a task, short beside what the loss of a worker may cost."""
 _LOOK = 0.2  # seconds between two looks at whether the run has ended
-ASK_QUEUE = 20.0
-"""Seconds between two questions to Slurm's queue after a job of which its accounting says nothing; a queue serves many users."""
-_LATE = 3.0  # seconds that a shared folder may take to show a result that was written
-_ENDED = {
-    "BOOT_FAIL",
-    "CANCELLED",
-    "COMPLETED",
-    "DEADLINE",
-    "FAILED",
-    "NODE_FAIL",
-    "OUT_OF_MEMORY",
-    "REVOKED",
-    "TIMEOUT",
-}
-"""States in which Slurm leaves a job; in any other, such as held or preempted, it may still begin again."""
 _CARRIED = ("distributed", "loky", "submitit")  # executors whose packages bring cloudpickle to both ends
 
 
 class ExecutorError(OSError):
-    """Workers do not play: they are gone, fail every time, or cannot be reached. Counts so far are in the checkpoint."""
+    """Workers do not play: they are gone, fail, or cannot be reached. Counts so far are in the checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -118,39 +99,31 @@ def _prepared(payload: bytes) -> tuple[Counter, dict[str, Any]]:
 
 
 def check_executor(executor: object) -> None:
-    """Raise ValueError unless it is an executor or a function that makes an executor.
+    """Raise ValueError unless it is an executor.
     >>> check_executor(3)
     Traceback (most recent call last):
     ...
-    ValueError: executor is 3; it must have a method submit, as a concurrent.futures.Executor has, or be a function that
-        makes an executor
+    ValueError: executor is 3; it must have a method submit, as a concurrent.futures.Executor has
     """
-    if not callable(getattr(executor, "submit", executor)):
+    if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
         raise ValueError(
-            f"executor is {executor!r}; it must have a method submit, as a concurrent.futures.Executor has, or be a function "
-            "that makes an executor"
+            f"executor is {executor!r}; it must have a method submit, as a concurrent.futures.Executor has"
         )
 
 
 class ShardCounter:
     """Counts ranges of games on an executor; many threads may call it at once.
-    `executor`: a `concurrent.futures.Executor` or what has its `submit`, or a function that makes an executor. What that
-    function made is replaced once it is broken, and shut down at the end; an executor that was given stays as it is;
-    `recipe`: what is played; `sampler`: the recipe's, in this process; `edges`: increasing thresholds of every column;
-    `seed`: in [0, 2^64). Raises ValueError if the game or the attack cannot be sent to workers; ExecutorError if the
-    function makes no executor.
+    `executor`: a `concurrent.futures.Executor` or what has its `submit`; it stays open, and what it does about lost workers is its
+    own; `recipe`: what is played; `sampler`: the recipe's, in this process; `edges`: increasing thresholds of every column;
+    `seed`: in [0, 2^64). Raises ValueError if the game or the attack cannot be sent to workers.
     """
 
     def __init__(
         self, executor: Any, recipe: Recipe, sampler: AbstractSampler, edges: Sequence[np.ndarray], seed: int
     ) -> None:
-        given = hasattr(executor, "submit") and not isinstance(executor, type)  # a class makes an executor
-        self._make: Callable[[], Any] | None = None if given else executor
-        self._executor = executor if self._make is None else _made(self._make)
+        self._executor, self._ended = executor, threading.Event()
         self._identity, self._versions = recipe.identity(sampler), versions()
-        self._lock, self._ended = threading.Lock(), threading.Event()
-        self._given_up: ExecutorError | None = None
-        self._payload = _pickled((recipe, [np.asarray(own) for own in edges], seed), self._executor)
+        self._payload = _pickled((recipe, [np.asarray(own) for own in edges], seed), executor)
 
     def slots(self) -> int:
         """How many shards to keep in flight: the workers that the executor says it has, or twice the cores of this machine."""
@@ -162,69 +135,38 @@ class ShardCounter:
         return result if isinstance(result, int) and result > 0 else 2 * cores()
 
     def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        """Count a range, again where its worker is lost, `ATTEMPTS` times at most. Returns counts as `Counter`, and no scores.
-        Raises ValueError if a worker has another version, or plays another game; ExecutorError if no attempt succeeds.
+        """Count a range. Returns counts as `Counter`, and no scores.
+        Raises ValueError if a worker has another version, or plays another game; ExecutorError if the executor fails.
         """
-        if self._given_up is not None:  # shards before this shard have begun, and may still be counted
-            raise self._given_up
-        error: BaseException | None = None
-        for _ in range(ATTEMPTS):
-            executor = self._executor
-            try:
-                answer = self._answer(executor, start, stop)
-            except (Exception, CancelledError) as failed:
-                if self._ended.is_set():
-                    raise
-                error = failed
-                self._replace(executor, failed)
-                continue
-            return self._checked(answer), np.zeros(0)
-        text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".removesuffix(": ")
-        hint = (
-            "; this executor is broken for good: give a function that makes executors, and a broken executor is replaced"
-            if isinstance(error, BrokenExecutor) and self._make is None
-            else ""
-        )
-        self._given_up = ExecutorError(
-            f"executor {type(self._executor).__name__} failed {ATTEMPTS} times to play games {start} to {stop - 1}, the last time "
-            f"with {text}{hint}; counts so far are stored if a checkpoint is given"
-        )
-        raise self._given_up from error
+        try:
+            answer = self._answer(start, stop)
+        except (Exception, CancelledError) as error:
+            if self._ended.is_set():
+                raise
+            text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".removesuffix(": ")
+            raise ExecutorError(
+                f"executor {type(self._executor).__name__} failed to play games {start} to {stop - 1}: {text}; "
+                "counts so far are stored if a checkpoint is given, from which the same call goes on"
+            ) from error
+        return self._checked(answer), np.zeros(0)
 
     def stop(self) -> None:
         """End every wait, cancelling what is waited for."""
         self._ended.set()
-        if self._make is not None:
-            _shut(self._executor)
 
-    def _answer(self, executor: Any, start: int, stop: int) -> Answer:
-        future = executor.submit(count_shard, self._versions, self._payload, start, stop)
-        requested = time.monotonic()
+    def _answer(self, start: int, stop: int) -> Answer:
+        future = self._executor.submit(count_shard, self._versions, self._payload, start, stop)
         while not future.done():
             if self._ended.is_set():
                 # Here and not by `stop`, which cannot know of a future that is being made; a job of Slurm's would go on without us.
                 with suppress(Exception):  # it may have ended meanwhile
                     future.cancel()
                 raise CancelledError
-            if not hasattr(future, "set_result"):  # a job of submitit's, whose result() has no limit
+            if isinstance(future, Future):
+                wait([future], _LOOK)
+            else:  # a job of submitit's
                 self._ended.wait(_LOOK)
-                if time.monotonic() - requested > ASK_QUEUE and not future.done():
-                    _refuse_lost_job(future)
-                    requested = time.monotonic()
-                continue
-            try:
-                return future.result(timeout=_LOOK)
-            except TimeoutError:
-                if future.done():
-                    break  # it may be the worker's own
         return future.result()
-
-    def _replace(self, executor: Any, error: BaseException) -> None:
-        """Make another executor in place of a broken executor, once for all threads that saw it break."""
-        with self._lock:
-            if self._make is not None and isinstance(error, BrokenExecutor) and executor is self._executor:
-                _shut(executor)
-                self._executor = _made(self._make)
 
     def _checked(self, answer: Any) -> np.ndarray:
         if not isinstance(answer, Answer):
@@ -246,45 +188,6 @@ class ShardCounter:
                 "same code and Python"
             )
         return answer.counts
-
-
-def _refuse_lost_job(job: Any) -> None:
-    """Raise RuntimeError if Slurm has a job of submitit's no longer, which leaves no result.
-
-    Submitit asks Slurm's accounting, which small clusters do not have: a job that was cancelled there would be waited for without end.
-    """
-    if getattr(job, "state", None) != "UNKNOWN":
-        return
-    command = ["squeue", "--noheader", "--states=all", f"--jobs={job.job_id}", "--format=%T"]
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, timeout=ASK_QUEUE, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return  # nothing is known of it
-    states = result.stdout.split()
-    forgotten = result.returncode != 0 and "Invalid job id" in result.stderr
-    if forgotten or (states and _ENDED.issuperset(states)):
-        time.sleep(_LATE)
-        if not job.done():
-            raise RuntimeError(
-                f"job {job.job_id} of Slurm ended without a result: {states[0] if states else 'forgotten'}"
-            )
-
-
-def _made(make: Callable[[], Any]) -> Any:
-    try:
-        executor = make()
-    except Exception as error:
-        raise ExecutorError(f"executor cannot be made: {type(error).__name__}: {error}") from error
-    if not hasattr(executor, "submit"):
-        raise ValueError(
-            f"executor is a function that returned {type(executor).__name__}; it must return an executor, with a method submit"
-        )
-    return executor
-
-
-def _shut(executor: Any) -> None:
-    if hasattr(executor, "shutdown"):
-        executor.shutdown(wait=False)
 
 
 def _pickled(thing: Any, executor: Any) -> bytes:

@@ -10,7 +10,6 @@ WORTH_A_LOOK = 2**28
 """Bytes: of what needs less the exact need is not computed, since that takes a compilation."""
 
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
-_STATM = Path("/proc/self/statm")
 _FULL = (
     "RESOURCE_EXHAUSTED",
     "YNNPACK operation failed",
@@ -44,7 +43,7 @@ def available(device: Device) -> float:
         return (
             result["bytes_limit"] - result.get("bytes_in_use", 0) if "bytes_limit" in result else float("inf")
         )
-    return min(_free(), _limit_of_group(), _limit_of_process())
+    return min(_free(), _limit_of_group())
 
 
 def fitting(needed: float, what: str, workers: int, device: Device) -> int:
@@ -84,18 +83,3 @@ def _limit_of_group() -> float:
         return max(0.0, limit - max(0.0, used - float(retained["file"])))
     except (OSError, ValueError, KeyError):
         return limit
-
-
-def _limit_of_process() -> float:
-    try:
-        import resource
-    except ImportError:
-        return float("inf")
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft == resource.RLIM_INFINITY:
-        return float("inf")
-    try:  # of addresses, and much more of them is taken than of memory
-        taken = int(_STATM.read_text().split()[0]) * resource.getpagesize()
-    except (OSError, ValueError, IndexError):
-        taken = 0
-    return max(0.0, float(soft) - taken)

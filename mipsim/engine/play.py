@@ -74,8 +74,8 @@ def play(
         shard: (i, k) plays only the i-th of k equal parts of the games, i = 0, ..., k - 1. The sum of all k results
             (`Histogram.__add__`) is the result of the whole.
         executor: plays shards of the games elsewhere: a `concurrent.futures.Executor` (processes, loky, Dask's `get_executor()`,
-            mpi4py's, submitit's), or a function that makes an executor, which is then replaced when its workers die. `workers` is then
-            the number of shards in flight (None = what it says it has), `chunk` the games of a shard. Counts are the same.
+            mpi4py's, submitit's). `workers` is then the number of shards in flight (None = what it says it has), `chunk` the games of a
+            shard. Counts are the same.
         until: a claimed trade-off function, or an `Until` that says how it is judged: the run stops as soon as the claim is confirmed or refuted, at
             a number of games that `Until` fixes; else it ends after `games`. All intervals of such counts are wider, so that they
             hold at every number of games at once.

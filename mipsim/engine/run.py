@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from mipsim._family import runs_users_code
 from mipsim._precision import exact_scope
 from mipsim._progress import progress_line
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.blocks import smaller_block, warn_if_long
 from mipsim.engine.checkpoint import DRAWS, FORMAT, counted, resume, store, stored_counts
 from mipsim.engine.counting import GAMES, PILOT, Counter, CountRange, play_range
 from mipsim.engine.describe import array_digest, describe, versions
@@ -26,6 +25,10 @@ from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.literal import LiteralSampler
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame
+
+LONG_BLOCK = 2**28
+"""Numbers of a block that take longer, about half a second in each world, than to compile code for another block."""
+_LEAST = 1024  # games: a coordinate's part of the loop takes as long for fewer
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,6 @@ class Run:
         sampler = self._sized()
         workers = options.threads if options.executor is not None else self._workers(sampler)
         stored = [stored_counts(column.checkpoint) for column in columns]
-        self._announce(sampler, stored[0])
         placed = self._thresholds(sampler, stored)
         edges = [own for own, _ in placed]
         begun = [
@@ -107,11 +109,13 @@ class Run:
         return [self._added(state, counts[:, i], done) for i, state in enumerate(begun)]
 
     def _sized(self) -> AbstractSampler:
-        """The sampler with a block that suits the number of games."""
-        game = self.columns[0].game
-        if not isinstance(game, AbstractMembershipGame):
-            return self.sampler
-        return smaller_block(self.sampler, len(self.options.games), game.data.dimension)
+        """The sampler with a block that suits the number of games: scores of samplers that allow it do not depend on it."""
+        sampler, game = self.sampler, self.columns[0].game
+        long = isinstance(game, AbstractMembershipGame) and sampler.block * game.data.dimension >= LONG_BLOCK
+        if not (long and sampler.any_block):
+            return sampler
+        enough = 1 << (max(len(self.options.games), _LEAST) - 1).bit_length()
+        return replace(sampler, block=min(sampler.block, enough))
 
     def _counting(
         self, sampler: AbstractSampler, edges: list[np.ndarray], workers: int
@@ -141,20 +145,6 @@ class Run:
         # Beside what the compiler says, the library that adds up large arrays on a CPU takes a copy of them.
         needed += least if whole else 0.0
         return fitting(max(1, needed), what, threads, device)
-
-    def _announce(self, sampler: AbstractSampler, stored: dict[str, Any] | None) -> None:
-        """Say what a long run of literal games will draw, on this machine's own cores."""
-        options, game = self.options, self.columns[0].game
-        if (
-            sampler.fidelity == "literal"
-            and options.executor is None
-            and options.devices[0].platform == "cpu"
-        ):
-            left = len(options.games) - (0 if stored is None else int(stored["out"].sum()))
-            pilot = pilot_games(game, sampler) if stored is None and options.edges is None else 0
-            with exact_scope():
-                numbers = game.numbers
-            warn_if_long(numbers, left, pilot)
 
     def _added(self, state: Histogram, counts: np.ndarray, done: int) -> Histogram:
         cells = state.edges.size + 1

@@ -103,7 +103,7 @@ def seconds_of(process: Process, folder: str) -> Seconds:
     begun, before = time.perf_counter(), _children()
     done = subprocess.run(
         [sys.executable, *process.arguments],
-        env=known | {"MIPSIM_COMPILATION_CACHE": folder},
+        env=known | {"XDG_CACHE_HOME": folder},
         capture_output=True,
         text=True,
     )

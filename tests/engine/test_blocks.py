@@ -11,7 +11,7 @@ import pytest
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim.engine import blocks, counting
+from mipsim.engine import counting
 from mipsim.engine.random.counter import run_draws
 from mipsim.engine.samplers.fixed_point import scaled
 from mipsim.engine.samplers.table import TableSampler
@@ -37,7 +37,7 @@ def test_few_games_of_many_coordinates_are_played_in_a_small_block(monkeypatch):
     """Counts are those of the usual block, and so are the thresholds of the pilot."""
     usual = mi.play(GAME, ATTACK, 3_000, progress=False)
     built = []
-    monkeypatch.setattr(blocks, "LONG_BLOCK", 2**17)  # as if 21 coordinates took long
+    monkeypatch.setattr("mipsim.engine.run.LONG_BLOCK", 2**17)  # as if 21 coordinates took long
 
     class Seen(counting.Counter):
         def __init__(self, sampler, *rest):

@@ -148,7 +148,7 @@ def test_another_format_is_refused_and_left_alone(tmp_path):
     before = path.read_bytes()
     for read in (lambda: run(path, 200), lambda: mi.Histogram.load(path)):
         with pytest.raises(
-            ValueError, match="holds counts of format 1; this version of mipsim reads format 2"
+            ValueError, match="holds counts of format 1; this version of mipsim reads format 3"
         ):
             read()
     assert path.read_bytes() == before
@@ -184,12 +184,11 @@ def test_files_of_another_kind_are_refused(tmp_path):
 def test_counts_that_deny_their_manifest_are_refused(tmp_path):
     path = tmp_path / "run.npz"
     histogram = run(None, 100)
-    for change in ({"games": 99}, {"edges": {"sha256": "0"}}):
-        stored.write_counts(
-            path, histogram.edges, histogram.out, histogram.inside, {**histogram.manifest, **change}
-        )
-        with pytest.raises(ValueError, match="does not hold what its manifest says"):
-            mi.Histogram.load(path)
+    stored.write_counts(
+        path, histogram.edges, histogram.out, histogram.inside, {**histogram.manifest, "games": 99}
+    )
+    with pytest.raises(ValueError, match="does not hold what its manifest says"):
+        mi.Histogram.load(path)
 
 
 def test_a_flipped_byte_is_seen(tmp_path):

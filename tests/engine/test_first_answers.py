@@ -28,7 +28,7 @@ jax.monitoring.register_event_listener(lambda event, **_: seen.update([event.rpa
 import mipsim as mi
 import numpy as np
 mi.play
-assert jax.config.jax_compilation_cache_dir == chosen or "MIPSIM_COMPILATION_CACHE" in __import__("os").environ
+assert jax.config.jax_compilation_cache_dir == chosen
 data = mi.Bernoulli(np.random.default_rng(0).uniform(0.25, 0.75, 500))
 game = mi.FixedTarget(mi.EmpiricalMean(), data, n=1000, target=data.easiest_target())
 counts = mi.play(game, mi.CovarianceScore(data, n=1000), 1000, progress=False)
@@ -50,22 +50,8 @@ def in_a_process(**environment):
 
 
 @pytest.mark.system
-def test_a_second_process_compiles_nothing_new(tmp_path):
-    folder = tmp_path / "made" / "anew"
-    missed, _, *counts = in_a_process(MIPSIM_COMPILATION_CACHE=str(folder))
-    assert missed > 0
-    code = {file.name for file in folder.iterdir() if file.name.endswith("-cache")}
-    assert any("_count" in name for name in code)
-    missed, hit, *again = in_a_process(MIPSIM_COMPILATION_CACHE=str(folder))
-    assert (missed, hit > 0) == (0, True)
-    assert {file.name for file in folder.iterdir() if file.name.endswith("-cache")} == code
-    assert again == counts
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("setting", ["", "off"], ids=["empty", "off"])
-def test_a_switch_keeps_nothing(tmp_path, setting):
-    missed, hit, *_ = in_a_process(MIPSIM_COMPILATION_CACHE=setting, XDG_CACHE_HOME=str(tmp_path))
+def test_a_switch_of_jax_s_keeps_nothing(tmp_path):
+    missed, hit, *_ = in_a_process(JAX_ENABLE_COMPILATION_CACHE="0", XDG_CACHE_HOME=str(tmp_path))
     assert (missed, hit) == (0, 0)
     assert list(tmp_path.iterdir()) == []
 
@@ -94,38 +80,6 @@ def test_what_cannot_be_stored_costs_nothing_and_a_folder_of_jax_s_stays(tmp_pat
     *_, out, inside = in_a_process(XDG_CACHE_HOME=str(home), JAX_COMPILATION_CACHE_DIR=str(own))
     assert [out, inside] == counts
     assert not home.exists()
-
-
-def test_the_argument_switches_it_on_and_off(tmp_path):
-    names = [
-        "jax_compilation_cache_dir",
-        "jax_persistent_cache_min_compile_time_secs",
-        "jax_persistent_cache_min_entry_size_bytes",
-    ]
-    before = {name: getattr(jax.config, name) for name in names}
-    try:
-        mi.compilation_cache(tmp_path / "code")
-        jax.jit(lambda x: 3 * x + 17)(np.ones(3)).block_until_ready()
-        retained = len(list((tmp_path / "code").iterdir()))
-        assert retained > 0
-        mi.compilation_cache(None)
-        jax.jit(lambda x: 3 * x + 18)(np.ones(3)).block_until_ready()
-        assert len(list((tmp_path / "code").iterdir())) == retained
-    finally:
-        for name, value in before.items():
-            jax.config.update(name, value)
-        _compiled.jax_cache.reset_cache()
-
-
-def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(
-        ValueError, match=r"directory is '.*file' \(.*\); it must be a folder that can be written"
-    ):
-        mi.compilation_cache(str(tmp_path / "file"))
-    for wrong in (3, "", True):
-        with pytest.raises(ValueError, match=f"directory is {wrong!r}; it must be the path of a folder"):
-            mi.compilation_cache(wrong)  # pyright: ignore[reportArgumentType]
 
 
 @pytest.fixture

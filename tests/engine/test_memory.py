@@ -1,6 +1,5 @@
 """What a run needs is known before it begins, and a single sentence says where it cannot be had."""
 
-import resource
 import tracemalloc
 
 import numpy as np
@@ -32,18 +31,6 @@ def test_records_that_no_memory_holds_are_refused_at_once(tmp_path, monkeypatch)
     ):
         play(data, 10**6, mechanism=mi.Median(), fidelity="literal", checkpoint=path)
     assert not path.exists()
-
-
-def test_literal_games_that_take_hours_say_so_before_the_first():
-    """Records by the billion are sampled block by block: memory is no hindrance, and no other message appears for long."""
-
-    def mean(key, records):
-        return records.mean(0)
-
-    ones = mi.FixedTarget(mean, mi.Bernoulli(np.full(50, 0.3)), n=10**9, target=np.ones(50))
-    words = r"10 games and 32 of a pilot, which edges=\.\.\. spares, in each world draw 50,000,000,000 numbers each: 4\.2e\+12 in all"
-    with pytest.raises(UserWarning, match=words):  # warnings are errors here
-        mi.play(ones, lambda target, output: output[0], 10, progress=False)
 
 
 def test_a_run_that_fits_with_fewer_threads_is_played_with_fewer(monkeypatch):
@@ -84,11 +71,6 @@ def test_the_least_of_what_limits_a_process_is_available(monkeypatch, tmp_path):
     (tmp_path / "max").write_text("max\n")
     monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "none")
     assert memory.available(device) > 1e6
-    # And of a limit on addresses those that are taken: 100 pages here.
-    (tmp_path / "statm").write_text("100 60 40 1 0 30 0\n")
-    monkeypatch.setattr(memory, "_STATM", tmp_path / "statm")
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (10**6, 10**7))
-    assert memory.available(device) == 10**6 - 100 * resource.getpagesize()
 
 
 @pytest.mark.parametrize("n", [2**53 + 1, 10**18, 2**63, 10**30])

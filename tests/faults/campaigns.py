@@ -16,7 +16,7 @@ import numpy as np
 import mipsim as mi
 from tests.engine.long_run import run
 from tests.faults.children import start
-from tests.faults.forged import FORGERIES, MISSING
+from tests.faults.forged import FORGERIES, OTHER
 
 GAMES = 5_000
 _PACE = 0.02
@@ -94,13 +94,13 @@ def forgeries(folder: Path) -> Figures:
         "forged files", "a single sentence with the path, nothing run, waited for or decompressed"
     )
     sound, _ = _sound(folder)
-    for name, forge in (FORGERIES | MISSING).items():
+    for name, forge in (FORGERIES | OTHER).items():
         path = folder / "forged.npz"
         path.unlink(missing_ok=True)
         shutil.copy(sound, path)
         forge(path)
         for read in (mi.Histogram.load, lambda path: run(path, GAMES + 1)):
-            if name in MISSING and read == mi.Histogram.load:
+            if name in OTHER and read == mi.Histogram.load:
                 continue
             begun = time.process_time()  # which other processes do not lengthen
             what = refusal(read, path)
