@@ -12,6 +12,9 @@ from .kinds import (
     Bound as Bound,
 )
 from .kinds import (
+    Ceiling as Ceiling,
+)
+from .kinds import (
     Equality as Equality,
 )
 from .kinds import (

@@ -151,9 +151,9 @@ def _restored(outcome: Outcome, condition: Callable[[Mapping[str, Any]], bool]) 
 def _same_kind(statement: Statement, correction: Statement) -> bool:
     kind, printed = correction.kind, statement.kind
     if isinstance(kind, Limit) and isinstance(printed, Limit):
-        # A proven rate is evidence, not part of what is stated; a limit from both sides says more than a limit from a single side.
+        # A theorem is evidence, not part of what is stated; a limit from both sides says more than a limit from a single side.
         kind, printed = (
-            replace(kind, rate=None, bound=kind.bound or printed.bound),
-            replace(printed, rate=None),
+            replace(kind, rate=None, ceiling=None, bound=kind.bound or printed.bound),
+            replace(printed, rate=None, ceiling=None),
         )
     return kind == printed

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from mipsim._validation import number, whole
 from mipsim._words import quoted
 
@@ -59,12 +61,12 @@ class Kind:
             key: value.record()
             if isinstance(value, Kind)
             else str(value)
-            if isinstance(value, Rate)
+            if isinstance(value, (Rate, Ceiling))
             else "depend on the point"
             if callable(value)
             else value
             for key, value in vars(self).items()
-            if key != "rate" or value is not None
+            if key not in ("rate", "ceiling", "along") or value
         }
 
 
@@ -83,6 +85,7 @@ class Rate:
         limit: what truth tends to, or at a point of an `Equality` is near to: a trade-off function or a number. Where both sides of a
             `Limit` move, a function of the size that is truth up to the bound; the claim must be equal to it at each judged size.
         source: the theorem, with its constant.
+        claimed: of a `Limit` whose claim moves towards a number or curve of its own: this, up to the same bound.
         start: the least size of which it speaks, > 0.
         size: of an `Equality` at a point, the size there.
 
@@ -99,6 +102,7 @@ class Rate:
     limit: Any = field(kw_only=True)
     source: str = field(kw_only=True)
     start: float = field(default=1.0, kw_only=True)
+    claimed: Any = field(default=None, kw_only=True)
     size: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -106,25 +110,69 @@ class Rate:
             number(name, getattr(self, name), 0.0, low_open=True)
         if self.size is not None:
             number("size", self.size, 0.0, low_open=True)
-        if not isinstance(self.source, str) or not self.source.strip():
-            raise ValueError(f"source is {quoted(self.source)}; it must name the theorem and its constant")
+        _named(self.source)
 
     def at(self, size: float) -> float:
         """The bound at a size; inf below the first of which it speaks."""
         return self.constant * size**-self.power if size >= self.start else math.inf
 
 
+@dataclass(frozen=True)
+class Ceiling:
+    """A proven bound on truth at every size from `start` on, which refutes a limit on its other side, and confirms a `Limit` that is a bound.
+
+    A judge compares the claim with `value`, and refuses a ceiling that a claim or a truth at a judged size contradicts. Conditions belong into
+    the function that returns the ceiling, which returns None where a condition fails.
+
+    Args:
+        value: a number that truth never exceeds; or a trade-off function: the attacker is never stronger.
+        source: the proof, or where it is.
+        start: the least size of which it speaks, > 0.
+        below: whether it is a floor: truth is never less, the attacker never weaker than `value`.
+        claimed: what the claim tends to, where it moves with the size; None where it is the same at all sizes.
+
+    Raises:
+        ValueError: if `start` is not finite or not > 0, or there is no source.
+
+    Examples:
+        >>> Ceiling(0.5, source="a coin decides", start=10).start
+        10
+    """
+
+    value: Any
+    source: str = field(kw_only=True)
+    start: float = field(default=1.0, kw_only=True)
+    below: bool = field(default=False, kw_only=True)
+    claimed: Any = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        number("start", self.start, 0.0, low_open=True)
+        _named(self.source)
+
+
+def _named(source: object) -> None:
+    if not isinstance(source, str) or not source.strip():
+        raise ValueError(f"source is {quoted(source)}; it must name the theorem and its constant")
+
+
 def rate_of(kind: Kind, at: Mapping[str, Any]) -> Rate | None:
     """The proven rate of a kind at a point; None if it has none, or its conditions fail there.
     Raises ValueError if its function returns something else.
     """
-    own = getattr(kind, "rate", None)
-    if own is None or isinstance(own, Rate):
-        return own
-    result = _called(own, at)
-    if result is not None and not isinstance(result, Rate):
+    return _theorem(kind, "rate", Rate, at)
+
+
+def ceiling_of(kind: Kind, at: Mapping[str, Any]) -> Ceiling | None:
+    """The ceiling of a limit at a point, as `rate_of`."""
+    return _theorem(kind, "ceiling", Ceiling, at)
+
+
+def _theorem(kind: Kind, name: str, sort: type[Any], at: Mapping[str, Any]) -> Any:
+    own = getattr(kind, name, None)
+    result = own if own is None or isinstance(own, sort) else _called(own, at)
+    if result is not None and not isinstance(result, sort):
         raise ValueError(
-            f"rate returned {quoted(result)}; it must return a Rate, or None where a condition fails"
+            f"{name} returned {quoted(result)}; it must return a {sort.__name__}, or None where a condition fails"
         )
     return result
 
@@ -222,17 +270,23 @@ class Ordering(Kind):
 
 @dataclass(frozen=True)
 class Limit(Kind):
-    """As `grows` goes to infinity truth and claim become equal, judged by `mipsim.referee.limit_verdict`.
+    """As `grows` goes to infinity truth and claim become equal.
+
+    Only a theorem decides a limit: a proven `rate` or `ceiling`. By the gaps at growing sizes alone it is CONFIRMED up to the largest of them,
+    and never REFUTED, by the rule of `mipsim.referee.limit_verdict`.
 
     Args:
         grows: the parameter that grows; it is part of the domain and of no point.
         sizes: at which it is judged, at least six, each at least twice the previous; or a function of the other
             parameters that returns them. None: ten of them, from the larger of 100 and the parameter's least value to the
-            largest that is searched.
+            largest that is searched. The judge adds those of `companions`.
+        along: where truth exists at some sizes only, these in words, such as "odd n": the listed sizes then stand alone, and the headline
+            says so.
         tolerance: what counts as equal to the limit, as for `Equality`.
         bound: whether the statement is a bound in the limit: only an excess counts against it.
         rate: a proven `Rate`, or a function of the other parameters that returns a `Rate`, or None where a condition of it fails. It
-            decides what sizes alone cannot; the claim must then be the same at all sizes.
+            decides where its bound at the largest judged size is inside the tolerance; the claim must be the same at all sizes.
+        ceiling: a proven `Ceiling`, or a function that returns a `Ceiling` or None.
         unit: of the gap of two numbers.
         floor: error rates of curves from here to 1 minus this are judged.
 
@@ -249,8 +303,10 @@ class Limit(Kind):
     grows: str
     sizes: Sequence[float] | Callable[..., Sequence[float]] | None = field(default=None, kw_only=True)
     tolerance: float | None = field(default=None, kw_only=True)
+    along: str = field(default="", kw_only=True)
     bound: bool = field(default=False, kw_only=True)
     rate: Rate | Callable[..., Rate | None] | None = field(default=None, kw_only=True)
+    ceiling: Ceiling | Callable[..., Ceiling | None] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -332,3 +388,33 @@ def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None 
         # Rounded down they could come too near to each other.
         sizes.append(max(2 * sizes[-1], int(start * ratio**k + 1e-6)))
     return tuple(size for size in sizes if size <= high)
+
+
+RANDOM_SIZES = 2
+"""Random sizes that a judge adds."""
+
+
+def companions(sizes: Sequence[int], seed: int) -> tuple[int, ...]:
+    """The sizes with their companions: what holds along 100, 200, 400, ... may fail at odd n.
+
+    They lie where a limit is decided, in the last third of the range, evenly in log n: next to each listed size there, from the largest
+    down in turn, one that is no multiple of 2, 3 or 5 (it is 1, then 3 modulo 4) and one that is an odd multiple of 30; and two that are drawn at random. One lies next to the last size before.
+
+    `sizes`: listed, growing; `seed`: of the run. Statements that are judged at the same sizes have the same companions.
+
+    >>> companions((100, 200, 400, 800, 1600, 3200), 0)
+    (100, 200, 400, 800, 803, 1600, 1650, 2572, 2883, 3197, 3200)
+    """
+    low, high = math.log(sizes[0]), math.log(sizes[-1])
+    first = (low + 2.0 * high) / 3.0
+    late = sum(math.log(n) > first - 1e-9 for n in sizes)
+    added = {
+        int(math.exp(x)) for x in np.random.default_rng([seed, *sizes]).uniform(first, high, RANDOM_SIZES)
+    }
+    for place, size in enumerate(sizes[: -late - 2 : -1]):
+        near = (
+            range(size + 1, size + 61) if place else range(size - 1, size - 61, -1)
+        )  # none above the largest
+        odd = (n for n in near if math.gcd(n, 30) == 1 and n % 4 == (place + 1) % 4)
+        added.add(next(n for n in near if n % 60 == 30) if place % 2 else next(odd))
+    return tuple(sorted(n for n in added | set(sizes) if sizes[0] <= n <= sizes[-1]))

@@ -111,16 +111,37 @@ class Outcome:
 
     @property
     def extent(self) -> str:
-        """Where a CONFIRMED holds, in words beside the verdict; empty for other verdicts, and for `Exists`, which a single point proves.
+        """Where a CONFIRMED holds, in words beside the verdict, and what is seen of an INCONCLUSIVE limit; else empty.
 
-        Points that were judged were not searched: between them a statement may be false.
+        Points that were judged were not searched: between them a statement may be false. `Exists` is proven by a single point. A limit that no
+        theorem proves is CONFIRMED up to a size.
         """
-        if self.verdict is not Verdict.CONFIRMED or isinstance(self.statement.kind, Exists):
+        if self.verdict is Verdict.REFUTED or isinstance(self.statement.kind, Exists):
             return ""
+        reach = self._reach()
+        if self.verdict is Verdict.INCONCLUSIVE:
+            return reach
         names = self.statement.free
         judged = {repr([item.parameters.get(name) for name in names]) for item in self.judged}
         probed = {repr([probe.at[name] for name in names]) for probe in self.probes} - judged
-        return held(len(judged), len(probed), self.whole)
+        if reach and self.whole and len(judged) == 1:
+            return reach
+        points = held(len(judged), len(probed), self.whole)
+        return f"{reach}; {points}" if reach else points
+
+    def _reach(self) -> str:
+        """How far the verdict on a limit reaches: that of the point of which least is known."""
+        own = [item for item in self.judged if item.verdict is self.verdict and item.headline]
+        if not own:
+            return ""
+        open_ones = [item for item in own if item.up_to is not None]
+        if not open_ones or self.verdict is Verdict.INCONCLUSIVE:
+            return max(
+                own, key=lambda item: (item.headline.startswith("no sign"), item.smallest_tolerance)
+            ).headline
+        least = min(open_ones, key=lambda item: item.up_to or 0.0).headline
+        proven = len(own) - len(open_ones)
+        return f"{least} at {plural(len(open_ones), 'point')}, proven at {proven}" if proven else least
 
     @property
     def spread(self) -> tuple[int, int]:

@@ -77,6 +77,9 @@ class PointResult:
     sampled: bool = False  # whether the point is a random point of the domain
     random: bool = False  # whether chance entered the result
     name: str = ""  # of the point, if it has any
+    headline: str = ""  # of a limit: how far the verdict reaches
+    # of a limit that no theorem decides: the largest judged size, beyond which nothing is said
+    up_to: float | None = None
 
     @property
     def exact(self) -> bool:

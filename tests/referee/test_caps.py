@@ -76,9 +76,9 @@ def test_caps_at_growing_sizes_say_so_each() -> None:
         truth=lambda n: NEARLY,
     )
     result = rf.judge(statement, at={}, progress=False)
-    assert result.verdict is rf.Verdict.REFUTED
+    assert result.verdict is rf.Verdict.INCONCLUSIVE
     assert result.worst is not None
-    assert result.worst.detail.count("at least") == 8
+    assert result.worst.detail.count("at least") == len(result.worst.parameters["n"]) >= 8
 
 
 def test_a_printed_number_says_which_end_it_is() -> None:

@@ -108,10 +108,9 @@ def test_a_gap_where_the_error_rate_may_be_zero_has_no_upper_end(known: float, m
     for bound in (False, True):
         kind = rf.Limit("n", bound=bound, tolerance=0.02, sizes=SIZES)
         result = judge_sequence(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
-        assert result.verdict is Verdict.REFUTED
+        assert result.headline.startswith("no sign of it")
         assert 3.0 < result.interval[0] == result.gap < result.interval[1] == math.inf
         assert gap(result.gap, result.interval).startswith("at least")
-        assert "+inf]" in result.detail  # the interval of the limit is open too
 
 
 def test_a_gap_from_a_claim_out_of_sight_has_a_single_bound():

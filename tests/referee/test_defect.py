@@ -51,8 +51,9 @@ def test_a_correction_that_changes_more_than_what_is_assumed_shows_no_missing_co
 
 def test_a_limit_from_both_sides_with_a_condition_shows_that_it_is_missing_from_a_bound():
     limit = rf.Limit("n", bound=True, sizes=tuple(10 * 2**k for k in range(8)), tolerance=0.02)
+    false = rf.Ceiling(2.0, below=True, source="algebra")
     printed = statement(
-        kind=limit,
+        kind=replace(limit, ceiling=lambda x: false if x > 0.9 else None),
         domain={"x": rf.Real(0.0, 1.0), "n": rf.Whole(10, 2000)},
         claimed=lambda: 1.0,
         truth=lambda x, n: 1.0 + (x > 0.9) + 1.0 / n,

@@ -34,24 +34,6 @@ def verdict(statement: rf.Statement, at: Any = None) -> str:
     return str(result.verdict)
 
 
-def test_a_rate_decides_a_limit_and_a_smaller_rate_is_refused() -> None:
-    assert verdict(slow(None)) == "INCONCLUSIVE"
-    assert verdict(slow(exact())) == "CONFIRMED"
-    assert verdict(slow(exact(0.97 * 0.9))) == "INCONCLUSIVE"
-    refused = str(rf.judge(slow(exact(0.97 * 0.9)), at={}))
-    assert "It is refused: at n = 100 truth is farther from its limit than" in refused
-    assert verdict(slow(lambda: None)) == "INCONCLUSIVE"  # a condition fails
-
-
-def test_the_claim_is_compared_with_the_limit_of_the_theorem() -> None:
-    """A claim that is 3% off is refuted, though sizes leave it open; a claim that moves is not confirmed."""
-    assert verdict(slow(None, lambda: 1.03)) == "INCONCLUSIVE"
-    assert verdict(slow(exact(), lambda: 1.03)) == "REFUTED"
-    assert verdict(slow(exact(), lambda: 0.97, bound=True)) == "REFUTED"
-    assert verdict(slow(exact(), lambda: 1.03, bound=True)) == "CONFIRMED"
-    assert verdict(slow(exact(), lambda n: 1.0 + 1.0 / n)) == "INCONCLUSIVE"
-
-
 def test_a_limit_that_moves_is_a_function_of_the_size() -> None:
     """A tenth power plus what vanishes: both sides grow, and the theorem says how far apart they are."""
 
@@ -59,10 +41,6 @@ def test_a_limit_that_moves_is_a_function_of_the_size() -> None:
         kind = rf.Limit("n", tolerance=0.2, rate=replace(exact(constant), limit=lambda n: n**0.1))
         return replace(slow(None), claimed=claimed, truth=lambda n: n**0.1 + 0.9 * n**-0.2, kind=kind)
 
-    assert (
-        verdict(replace(statement(0.9, lambda n: n**0.1), kind=rf.Limit("n", tolerance=0.2)))
-        == "INCONCLUSIVE"
-    )
     assert verdict(statement(0.9, lambda n: n**0.1)) == "CONFIRMED"
     assert verdict(statement(0.97 * 0.9, lambda n: n**0.1)) == "INCONCLUSIVE"
     assert verdict(statement(0.9, lambda n: n**0.1 + 1e-6)) == "INCONCLUSIVE"
@@ -71,17 +49,20 @@ def test_a_limit_that_moves_is_a_function_of_the_size() -> None:
 def test_a_rate_of_curves_is_in_error_rates() -> None:
     def statement(rate: Any) -> rf.Statement:
         kind = rf.Limit("n", tolerance=0.02, rate=rate)
-        return replace(slow(rate), claimed=lambda: G(1.0), truth=lambda n: G(1.0 + n**-0.2), kind=kind)
+        return replace(slow(rate), claimed=lambda: G(1.0), truth=lambda n: G(1.0 + 1 / n), kind=kind)
 
     right = rf.Rate(
         0.4,
-        0.2,
+        1.0,
         limit=G(1.0),
         source="mean value theorem: a shift by e moves a rate by at most e / sqrt(2 pi)",
     )
-    assert verdict(statement(None)) != "CONFIRMED"
-    assert verdict(statement(right)) == "CONFIRMED"
-    assert verdict(statement(replace(right, constant=0.1))) != "CONFIRMED"
+    assert "proven: within" in str(rf.judge(statement(right), at={}))
+    assert verdict(statement(replace(right, constant=0.1))) == "INCONCLUSIVE"  # refused
+    false = replace(statement(right), claimed=lambda: G(1.03))
+    assert verdict(false) == "REFUTED"
+    slower = replace(right, power=0.5)  # in probits at FPRs of 1e-4 too wide to be of use
+    assert rf.judge(statement(slower), at={}).extent == "up to n = 1,000,000"
 
 
 def equality(rate: Any, claimed: float = 1.0, error: float = 0.5) -> rf.Statement:

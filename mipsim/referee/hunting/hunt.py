@@ -278,7 +278,7 @@ def _judge(search: Search, at: dict[str, Any], risk: float, games: int) -> Point
     # The seed of `judge`, so that the replay plays the same games; no probe has used it.
     seed = point_seed(search.seed, search.statement.name, search.statement.mattering(at))
     try:
-        return judge_point(search.statement, at, risk=risk, games=games, seed=seed)
+        return judge_point(search.statement, at, risk=risk, games=games, seed=seed, run=search.seed)
     except Exception as error:  # recorded as every other failure
         search.failures.append(Failure(dict(at), f"{type(error).__name__}: {error}"))
         return None

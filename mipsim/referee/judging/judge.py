@@ -167,6 +167,7 @@ def judge_points(
                 risk=risk,
                 games=games,
                 seed=point_seed(seed, statement.name, statement.mattering(point.at), purpose),
+                run=seed,
                 again=again,
                 known=known,
             )

@@ -41,7 +41,7 @@ from mipsim.referee.judging.law import (
     tolerance_of,
 )
 from mipsim.referee.judging.limit import judge_sequence
-from mipsim.referee.kinds import Bound, Equality, Exists, Kind, Limit, Rate, rate_of, sizes_of
+from mipsim.referee.kinds import Bound, Equality, Exists, Kind, Limit, Rate, companions, rate_of, sizes_of
 from mipsim.referee.replication import Replication, replicate
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.settings import GAMES
@@ -243,6 +243,7 @@ def judge_point(
     risk: float,  # failure probability of this point; exact distributions use none of it
     games: int,  # in each world, where games are played
     seed: int,  # in [0, 2^62)
+    run: int = 0,  # seed of the run, which draws sizes of limits
     again: bool = True,  # whether to run the second route, if any, where the statement is refuted
     # results by exact distributions of statements that compare the same two functions, stored here and read from here;
     # only for functions that return the same at every call
@@ -255,11 +256,11 @@ def judge_point(
 
     Raises Exception: whatever the statement's own functions raise; ValueError for what they must not return.
     """
-    key = None if known is None else _compared(statement, at)
+    key = None if known is None else _compared(statement, at, run)
     result = None if known is None or key is None else known.get(key)
     if result is None:
         try:
-            result = _judged(statement, at, risk, games, seed)
+            result = _judged(statement, at, risk, games, seed, run)
         except UndefinedError as error:
             result = undefined(dict(at), inner(statement.kind), str(error))
         if known is not None and key is not None and not result.random:
@@ -267,10 +268,10 @@ def judge_point(
     return judged_again(statement, result) if again else result
 
 
-def _compared(statement: Statement, at: Mapping[str, Any]) -> Any:
+def _compared(statement: Statement, at: Mapping[str, Any], run: int) -> Any:
     """What a result by exact distributions depends on; None if that cannot be looked up."""
     kind = inner(statement.kind)
-    sizes = limit_sizes(statement, kind, at) if isinstance(kind, Limit) else ()
+    sizes = limit_sizes(statement, kind, at, run) if isinstance(kind, Limit) else ()
     key = (statement.claimed, statement.truth, statement.kind, tuple(sorted(at.items())), sizes)
     try:
         hash(key)
@@ -310,10 +311,12 @@ def judged_again(statement: Statement, result: PointResult) -> PointResult:
     return replace(result, second_route=second)
 
 
-def _judged(statement: Statement, at: Mapping[str, Any], risk: float, games: int, seed: int) -> PointResult:
+def _judged(
+    statement: Statement, at: Mapping[str, Any], risk: float, games: int, seed: int, run: int
+) -> PointResult:
     kind = inner(statement.kind)
     if isinstance(kind, Limit):
-        return _judge_at_sizes(statement, kind, at)
+        return _judge_at_sizes(statement, kind, at, run)
     claimed, truth = values_at(statement, at)
     (wanted, _), (value, optimal) = lawful(claimed), lawful(truth)
     if wanted is None:
@@ -411,19 +414,28 @@ def _about_all(kind: Kind, result: PointResult, truth: Value, optimal: bool) -> 
         return result
     assert isinstance(truth, (Played, Samplers))
     slack = f"Not refuted by {attack_named(truth)}, slack {-result.gap:.3g}; a stronger attacker may exist."
-    return replace(result, verdict=Verdict.INCONCLUSIVE, detail=f"{result.detail} {slack}".strip())
+    return replace(
+        result, verdict=Verdict.INCONCLUSIVE, headline="", detail=f"{result.detail} {slack}".strip()
+    )
 
 
-def limit_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> tuple[int, ...]:
-    """The sizes at which a limit is judged at a point: those that satisfy the assumptions."""
+def limit_sizes(
+    statement: Statement, kind: Limit, at: Mapping[str, Any], run: int | None = None
+) -> tuple[int, ...]:
+    """The sizes at which a limit is judged at a point: those that satisfy the assumptions.
+
+    `run`: the seed of the run, for the companions of the listed sizes; None: without them.
+    """
     low, high = statement.domain[kind.grows].ends
     sizes = sizes_of(kind, low, high, at)
+    if run is not None and not kind.along:
+        sizes = companions(sizes, run)
     if statement.where is None:
         return sizes
     return tuple(n for n in sizes if statement.call("where", dict(at) | {kind.grows: n}))
 
 
-def _judge_at_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) -> PointResult:
+def _judge_at_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any], run: int) -> PointResult:
     @lru_cache(maxsize=1)  # the judge comes back to the size that it saw last, and a law may be large
     def values(n: int) -> tuple[Value, Value]:
         return values_at(statement, dict(at) | {kind.grows: n})
@@ -436,7 +448,7 @@ def _judge_at_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any]) ->
             raise ValueError("no exact distribution is known here; a limit needs exact curves or numbers")
         return wanted, result, optimal
 
-    sizes = limit_sizes(statement, kind, at)
+    sizes = limit_sizes(statement, kind, at, run)
     result = judge_sequence(kind, pair, at, sizes, "exact laws at growing sizes")
     truth = values(sizes[-1])[1]
     if isinstance(truth, Number):

@@ -105,7 +105,7 @@ def product_tradeoff(groups: Sequence[BracketedTerms]) -> AbstractTradeOff:
         error += 1.01 * group.count * (group.error + lost)
     if any(law.upper[-1] == 1.0 for law, _ in laws):
         return ApproxDPTradeOff(0.0, 1.0)  # a single coordinate tells all
-    losses = LossSum(laws, _PLACES)
+    losses = LossSum(laws, places=_PLACES)
     middle = np.log(np.full(1, 0.5))
     losses.curve(middle, middle, ACCURACY, False)
     known, _ = losses.curve(_RATES, log_complement(_RATES), math.inf, False)

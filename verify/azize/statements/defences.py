@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
 from mipsim.theory import azize
-from mipsim.tradeoff import AbstractTradeOff, MixtureTradeOff
+from mipsim.tradeoff import AbstractTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
 from verify.azize.checks.sampled_means import advantage_by_columns, by_columns
 from verify.azize.checks.second_routes import rate_of_subsample
 from verify.azize.laws.mean_curves import rejected
@@ -107,6 +107,38 @@ def subsampled(n: int, rho: float, **at: Any) -> MixtureTradeOff:
     return MixtureTradeOff(mean_tradeoff(MeanProblem.of(at), rows, n), rows / n)
 
 
+def sampled_sizes(rho: float, **at: Any) -> list[int]:
+    """So many rows that the sampled ones are about as many as theorem 3.1 is judged with."""
+    return [int(np.ceil(sizes(**at)[0] / rho)) * 2**k for k in range(10)]
+
+
+_A_COIN = "whether the target is among the sampled rows is a coin: where it is not, the output has the law of the other world, so that the {} at every n; round(rho n)/n <= rho + 1/(2n)"
+
+
+def most_share(rho: float, **at: Any) -> tuple[int, float]:
+    """The least size, and the largest share of the rows that is sampled from there on."""
+    start = sampled_sizes(rho, **at)[0]
+    return start, rho + 0.5 / start
+
+
+def most_power(rho: float, **at: Any) -> rf.Ceiling:
+    """Rho + (1 - rho) alpha, which the printed power exceeds."""
+    start, most = most_share(rho, **at)
+    return rf.Ceiling(
+        PiecewiseLinearTradeOff([0.0, 1.0], [1.0 - most, 0.0]),
+        start=start,
+        source=_A_COIN.format("power is at most rho + (1 - rho) alpha"),
+        claimed=azize.subsampled_tradeoff_printed(MeanProblem.of(at).leakage, rho),
+    )
+
+
+def most_advantage(rho: float, **at: Any) -> rf.Ceiling:
+    """Rho."""
+    start, most = most_share(rho, **at)
+    claimed = azize.advantage(rho * MeanProblem.of(at).leakage)
+    return rf.Ceiling(most, start=start, source=_A_COIN.format("advantage is at most rho"), claimed=claimed)
+
+
 _NAMED = {item.name: item for item in REGULAR_POINTS}
 _SUBSAMPLED = [
     rf.Point(dict(point.at) | {"rho": rho}, f"{point.name}, rho = {rho:g}", point.setting)
@@ -121,8 +153,7 @@ SUBSAMPLE = rf.Statement(
     uses=("azize-thm-3.1-power",),
     says="Mean of k = rho n rows sampled without replacement: theorem 3.1 with rho m*, i.e. power Phi(z_alpha + sqrt(rho m*)).",
     source="Azize & Basu, theorem 4.2",
-    # So many rows that the sampled ones are about as many as theorem 3.1 is judged with.
-    kind=rf.Limit("n", sizes=lambda rho, **at: [int(np.ceil(sizes(**at)[0] / rho)) * 2**k for k in range(10)]),
+    kind=rf.Limit("n", sizes=sampled_sizes, ceiling=most_power),
     # What fails for all rows fails for k: the data are those of the correction of theorem 3.1.
     domain=DOMAIN
     | {
@@ -171,7 +202,7 @@ SUBSAMPLE_ADVANTAGE = replace(
     SUBSAMPLE,
     name="azize-thm-4.2-advantage",
     says="Mean of k = rho n rows sampled without replacement: the optimal advantage tends to Phi(sqrt(rho m*)/2) - Phi(-sqrt(rho m*)/2).",
-    kind=replace(SUBSAMPLE.kind, unit="advantage"),
+    kind=replace(SUBSAMPLE.kind, unit="advantage", ceiling=most_advantage),
     claimed=lambda n, rho, **at: azize.advantage(rho * leakage_of_all(n, rho, **at)),
     truth=advantage_of_subsample,
     points=[
@@ -226,13 +257,28 @@ def sizes_for_rows(t: float, u: float, tau: float, rho: float) -> list[int]:
     return [int(np.ceil(first / rho)) << k for k in range(7)]
 
 
+def always_rejects(t: float, u: float, tau: float, rho: float, alpha: float, world: str) -> rf.Ceiling | None:
+    """Where the printed threshold lies below log(1 - rho), the least value of the ratio, at every n."""
+    start = sizes_for_rows(t, u, tau, rho)[0]
+    # m and rho at n rows, at least and at most; the threshold -q/2 - sqrt(q) z falls in q = rho m where z >= 0.
+    m = tau * (t**2 + u**2) / 2 - 1.5 * (t**2 + u**2) / start
+    low, high = rho - 0.5 / start, rho + 0.5 / start
+    if alpha < 0.5 or m <= 0.0 or np.exp(cut(True, m, low, alpha)) >= 1.0 - high:
+        return None
+    source = "the ratio is at least 1 - rho whatever is released, and exp(tau_alpha) is less at every n: m_n >= m* - 3 (t^2 + u^2)/(2n), |rho_n - rho| <= 1/(2n)"
+    power = float(ndtr(ndtri(alpha) + (rho * tau * (t**2 + u**2) / 2) ** 0.5))
+    return rf.Ceiling(
+        1.0, below=True, start=start, source=source, claimed=alpha if world == "level" else power
+    )
+
+
 _ALWAYS = {"t": 2.0, "u": 2.0, "tau": 1.0, "rho": 0.5, "alpha": 0.5, "world": "level"}
 SUBSAMPLE_THRESHOLD = rf.Statement(
     name="azize-thm-4.2-threshold",
     says="Mean of k = rho n rows sampled without replacement: for every alpha the test {l > tau_alpha}, tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha), "
     "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, in closed form.",
     source="Azize & Basu, theorem 4.2",
-    kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows),
+    kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows, ceiling=always_rejects),
     domain={name: item for name, item in THRESHOLD.domain.items() if name != "n"}
     | {"alpha": rf.Real(0.01, 0.99), "rho": rf.Real(0.05, 1.0), "n": rf.Whole(2, np.inf, log=True, hunt_to=860_000)},
     # As of theorem 3.1, with the leakage m*/rho of the sampled rows.
@@ -274,6 +320,7 @@ STATEMENTS = (
     SUBSAMPLE.corrected(
         says="Mean of k = rho n rows sampled without replacement, rho in (0, 1) fixed as n grows: the optimal power, with ties decided by lot, tends to "
         f"rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha. Where {REGULAR}.",
+        kind=replace(SUBSAMPLE.kind, ceiling=None),
         claimed=lambda **at: formula(False, **at),
         control=rf.Control(_SUBSAMPLED[-2].at, 0.05),
         derivation=(
@@ -289,6 +336,7 @@ STATEMENTS = (
     SUBSAMPLE_ADVANTAGE.corrected(
         says="Mean of k = rho n rows sampled without replacement: under the conditions of azize-thm-4.2-corrected the optimal advantage tends to "
         "rho (Phi(sqrt(m*/rho)/2) - Phi(-sqrt(m*/rho)/2)), which is below rho.",
+        kind=replace(SUBSAMPLE_ADVANTAGE.kind, ceiling=None),
         claimed=lambda n, rho, **at: (
             rho_of(n, rho) * azize.advantage(leakage_of_all(n, rho, **at) / rho_of(n, rho))
         ),
@@ -308,6 +356,7 @@ STATEMENTS = (
             (t != 0.0 or u != 0.0)
             and SUBSAMPLE_THRESHOLD.call("where", {"t": t, "u": u, "tau": tau, "rho": rho})
         ),
+        kind=replace(SUBSAMPLE_THRESHOLD.kind, ceiling=None),
         claimed=lambda **at: rate_promised(False, **at),
         truth=lambda **at: rate_of_test(False, **at),
         uses=("azize-thm-4.2-corrected", "azize-thm-3.1-threshold-corrected"),

@@ -21,6 +21,7 @@ from verify.azize.statements.mean import (
     RESTRICTED,
     corrected,
     law,
+    least_number,
     number,
     searched,
     sizes,
@@ -54,7 +55,15 @@ AUDIT = rf.Statement(
     says=STATEMENT,
     source="Azize & Basu, section 3",
     # Absolute, 2% of .1: at large epsilon the claimed delta itself is near 0.
-    kind=rf.Limit("n", sizes=sizes, tolerance=0.002, unit="delta"),
+    kind=rf.Limit(
+        "n",
+        sizes=sizes,
+        tolerance=0.002,
+        unit="delta",
+        ceiling=lambda epsilon, **at: least_number(
+            lambda m: float(azize.delta_epsilon(m, epsilon)), **at
+        ),
+    ),
     domain=DOMAIN | {"epsilon": rf.Real(0.0, np.inf, hunt_to=4.0), "direction": rf.Choice(*_WAYS)},
     where=searched,
     claimed=lambda n, epsilon, **at: float(azize.delta_epsilon(leakage(MeanProblem.of(at), n, n), epsilon)),
@@ -103,6 +112,12 @@ def found(n: int, reading: str, distance: float, **at: Any) -> rf.Number | float
     return number(law(n, at).advantage_bounds())
 
 
+def certain(reading: str) -> rf.Ceiling | None:
+    """The two outputs are two points."""
+    source = "the means of two data sets that differ in a single row are two different numbers, and nothing is drawn"
+    return rf.Ceiling(1.0, below=True, source=source) if reading == READING else None
+
+
 _TARGETS = {name: rf.Fixed(PAPER[0].at[name]) for name in DOMAIN if name not in ("target", "p", "tau", "n")}
 _ROWS = [1.0, 1e-6]
 GUARANTEE = rf.Statement(
@@ -110,7 +125,7 @@ GUARANTEE = rf.Statement(
     uses=("azize-gdp",),
     says="The empirical mean is sqrt(m*)-Gaussian DP: taken as a guarantee of the mechanism.",
     source="Azize & Basu, section 3",
-    kind=rf.Limit("n", sizes=lambda reading, **at: sizes(**at) if reading == CONCLUSION else [2 * 4**k for k in range(6)], bound=True, unit="advantage"),
+    kind=rf.Limit("n", sizes=lambda reading, **at: sizes(**at) if reading == CONCLUSION else [2 * 4**k for k in range(6)], bound=True, unit="advantage", ceiling=certain),
     domain={
         "reading": rf.Choice(READING, CONCLUSION),
         "target": rf.Choice("typical", "easiest", "hardest"),

@@ -1,5 +1,6 @@
 """The moment lemmas C.9 and C.12, by exact moments."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,27 @@ def _slowly(t: float, q: float, reading: str) -> bool:
     return reading == FIXED or (q <= 1 / 6 and abs(t) ** 3 * SIZES[7] ** (3 * q - 1) <= 1e-3)
 
 
+def least_error(data: str, t: float, q: float, reading: str) -> rf.Ceiling | None:
+    """Of a normal law n E0 = -(1 + t^2) n/(2(n - 1)): its error alone is (1 + t^2)/(2(n - 1)), with t^2 n in the place of t^2."""
+    if data != "normal" or reading == FIXED or q != 0.5:
+        return None
+    source = "n times the error of E0 of a normal law is (1 + t_n^2)/(2(n - 1)), and t_n^2 = t^2 n"
+    return rf.Ceiling(t**2 / 2, below=True, start=2, source=source)
+
+
+def without_variance(data: str, df: float) -> rf.Ceiling | None:
+    """W_n has degree 4 in the sum."""
+    if data != "Student t" or df > 8.0:
+        return None
+    source = "W_n is a polynomial of degree 4 in a sum of records without an 8th moment, so that V[W_n] is infinite at every n"
+    return rf.Ceiling(1.0, below=True, start=10, source=source)
+
+
 C9 = rf.Statement(
     name="azize-lemma-C.9",
     says=_Y + ".",
     source="Azize & Basu, lemma C.9",
-    kind=rf.Limit("n", sizes=SIZES, tolerance=TOLERANCE, unit="n x error"),
+    kind=rf.Limit("n", sizes=SIZES, tolerance=TOLERANCE, unit="n x error", ceiling=least_error),
     domain=_DOMAIN | {"q": rf.Real(0.0, 0.5), "reading": rf.Choice(FIXED, GROWING)},
     claimed=lambda: 0.0,
     truth=y_error,
@@ -87,7 +104,7 @@ C12 = rf.Statement(
     name="azize-lemma-C.12",
     says=_W + ".",
     source="Azize & Basu, lemma C.12",
-    kind=C9.kind,
+    kind=replace(C9.kind, ceiling=without_variance),
     domain=_DOMAIN | {"rho": rf.Real(0.05, 0.99)},
     claimed=C9.claimed,
     truth=lambda **at: rf.Number(*subsample_error(**at), route="exact moments"),

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from mipsim import referee as rf
 from mipsim.theory import azize
-from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
+from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
 from verify.azize.checks.sampled_means import by_columns, by_difference
 from verify.azize.checks.second_routes import level_at_zero
 from verify.azize.laws.mean_curves import InSight, difference, probit_at_threshold, scaled_difference
@@ -121,12 +121,52 @@ def number(ends: tuple[float, float], **more: Any) -> rf.Number:
     return rf.Number((ends[0] + ends[1]) / 2, max(0.0, ends[1] - ends[0]) / 2, route="exact law", **more)
 
 
+SEEN = 1e-5
+"""FNR of a test that hardly errs: below what is judged, and positive, so that a gap in probits is a number."""
+APART = "the two worlds share no output at any n: see the correction of theorem 3.1"
+
+
+def disjoint(problem: MeanProblem) -> bool:
+    """Whether the worlds share no output: a target off the lattice of sums of whole numbers, without noise, or Cantor data."""
+    off = problem.data == "Bernoulli" and problem.target == "off the support" and not problem.gamma
+    return problem.data == "Cantor" or (off and not problem.meets_the_lattice)
+
+
+def least_strength(**at: Any) -> rf.Ceiling | None:
+    """What the best attacker reaches at every n at least, where that is more than theorem 3.1 says in the limit."""
+    problem = MeanProblem.of(at)
+    start = problem.sizes[0]
+    if disjoint(problem):
+        alpha, source = 0.0, APART
+    elif problem.extra == "rare value":
+        alpha = -float(np.expm1(start * np.log1p(-problem.rate / start)))
+        source = "the target has the rare 1, so that the count is at least 1 with it; without it that has probability 1 - (1 - rate/n)^n, which falls in n"
+    elif problem.extra == "faint noise":
+        alpha = SEEN
+        source = "whether the sum of coordinate n is nearer to a whole number than to a half is wrong with probability 2 Phi(-sqrt(n)/4) in both worlds, which falls in n"
+    else:
+        return None
+    corners = [alpha, 1.0] if alpha == 0.0 else [0.0, alpha, 1.0]
+    value = PiecewiseLinearTradeOff(corners, [SEEN, 0.0] if alpha == 0.0 else [1.0, SEEN, 0.0])
+    return rf.Ceiling(
+        value, below=True, start=start, source=source, claimed=azize.mean_tradeoff(problem.leakage)
+    )
+
+
+def least_number(claimed: Any, **at: Any) -> rf.Ceiling | None:
+    """The same of the advantage, or of delta, which is 1 where the worlds share no output; `claimed`: of m*."""
+    problem = MeanProblem.of(at)
+    if not disjoint(problem):
+        return None
+    return rf.Ceiling(1.0, below=True, start=problem.sizes[0], source=APART, claimed=claimed(problem.leakage))
+
+
 POWER = rf.Statement(
     name="azize-thm-3.1-power",
     uses=("azize-lemma-C.6",),
     says="Empirical mean: lim Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)); m* = lim (1/n) ||z* - mu||^2_{Sigma^-1}.",
     source="Azize & Basu, theorem 3.1",
-    kind=rf.Limit("n", sizes=sizes),
+    kind=rf.Limit("n", sizes=sizes, ceiling=least_strength),
     domain=DOMAIN,
     where=searched,
     claimed=gaussian,
@@ -156,7 +196,9 @@ ADVANTAGE = rf.Statement(
     uses=("azize-lemma-C.6",),
     says="Empirical mean: the optimal advantage tends to Phi(sqrt(m*)/2) - Phi(-sqrt(m*)/2).",
     source="Azize & Basu, theorem 3.1",
-    kind=rf.Limit("n", sizes=sizes, unit="advantage"),
+    kind=rf.Limit(
+        "n", sizes=sizes, unit="advantage", ceiling=lambda **at: least_number(azize.advantage, **at)
+    ),
     domain=DOMAIN,
     where=searched,
     claimed=lambda n, **at: azize.advantage(leakage(MeanProblem.of(at), n, n)),
@@ -216,6 +258,19 @@ def unit_at(n: int, t: float, u: float, tau: float) -> float:
     return min(1.0, mu_at(n, t, u, tau)) or 1.0
 
 
+def level_at_the_mean(t: float, u: float, tau: float) -> rf.Ceiling | None:
+    """Of {l_n > 0} at m* = 0: l_n > 0 if and only if chi2_d < d (n - 1) log(n/(n - 1)), at least d - d/(2n - 1).
+
+    The median of chi2_d is below d (Groeneveld and Meeden 1977), and by Stirling's bound its density is at most 1/(2 sqrt(2 pi k)), k = d/2 - 1.
+    """
+    if t or u or tau < 0.5:
+        return None
+    start, d = 200, tau * 200 - 1
+    level = 0.5 - (tau * 200 + 1) / (2 * 200 - 1) / (2 * (2 * np.pi * (d / 2 - 1)) ** 0.5)
+    source = "its level is the probability that chi2_d is below d (n - 1) log(n/(n - 1)) >= d - d/(2n - 1); the median of chi2_d is below d, and its density at most 1/(2 sqrt(pi (d - 2)))"
+    return rf.Ceiling(float(ndtri(level)), below=True, start=start, source=source)
+
+
 _AT_THE_MEAN = {"t": 0.0, "u": 0.0, "tau": 2.0, "alpha": 0.05, "world": "level"}
 THRESHOLD = rf.Statement(
     name="azize-thm-3.1-threshold",
@@ -226,6 +281,7 @@ THRESHOLD = rf.Statement(
     kind=rf.Limit(
         "n", tolerance=0.02, unit="share of sqrt(m*), at most 1 probit",
         sizes=lambda t, u, tau: [max(20, int(150 / (tau * (t**2 + u**2) / 2) ** 0.5) if t or u else 200) << k for k in range(7)],
+        ceiling=level_at_the_mean,
     ),
     domain={name: DOMAIN[name] for name in ("t", "u", "tau")}
     | {"alpha": rf.Real(1e-4, 1 - 1e-4), "world": rf.Choice("level", "power"), "n": rf.Whole(2, np.inf, log=True, hunt_to=43_000)},
@@ -253,7 +309,13 @@ SCORE = rf.Statement(
     says="l_n ~ (z* - mu)' Sigma^-1 (muhat - mu) - (1/2n) ||z* - mu||^2_{Sigma^-1}: the difference vanishes in probability.",
     source="Azize & Basu, equation 5",
     # No transform is needed, and more rows are at hand.
-    kind=rf.Limit("n", sizes=lambda **at: [8 * n for n in sizes(**at)], tolerance=0.01, unit="mean square"),
+    kind=rf.Limit(
+        "n",
+        sizes=lambda **at: [8 * n for n in sizes(**at)],
+        tolerance=0.01,
+        unit="mean square",
+        ceiling=lambda **at: least_number(lambda m: 0.0, **at),
+    ),
     domain=DOMAIN | {"data": rf.Choice(*KNOWN), "extra": rf.Choice("none", "rare value", "parity")},
     where=searched,
     claimed=lambda: 0.0,

@@ -1,6 +1,7 @@
 """Z-estimators: the covariance score by influence functions, as printed and corrected, by laws with proven errors."""
 
-from math import exp, inf
+from dataclasses import replace
+from math import exp, expm1, inf, pi
 from typing import Any
 
 from scipy.special import ndtr
@@ -76,6 +77,19 @@ def truth(reading: str, n: int, **at: Any) -> object:
     return curve_of(problem_at(**at), n, READINGS.get(reading, reading))
 
 
+def least_power(problem: str = "") -> rf.Ceiling | None:
+    """Of typical medians, d = n = 2k + 1: with FPR 0 a released median is the target's number with probability 1 - prod(1 - p_j)."""
+    if problem != TYPICAL:
+        return None
+    start = sizes(problem)[0]
+    power = -expm1(1.0 / (pi * (start // 2)) ** 0.5 - 1.0)
+    source = (
+        "P(Binomial(2k, v) = k) rises and falls in v once, with the integral 1/(2k + 1) and a largest value of at most 1/sqrt(pi k): its sum over d = n evenly spread "
+        "v_j is at least 1 - 1/sqrt(pi k), and the power at least 1 - exp(-the sum)"
+    )
+    return rf.Ceiling(matching(power), below=True, start=start, source=source)
+
+
 def by_games(reading: str, **at: Any) -> rf.Draws | rf.Replication:
     """Literal games of a small size."""
     if at.get("problem") == GROWING:
@@ -115,7 +129,7 @@ PRINTED = rf.Statement(
     says="For a Z-estimator with influence function I = V^-1 psi the score (I(x*) - theta0)' V^-1 (thetahat - theta0) - "
     "(1/2n)||I(x*) - theta0||^2_{V^-1} is the covariance attack: asymptotically the likelihood ratio, whose curve is g_sqrt(m), m = (1/n) I' Sigma^-1 I.",
     source="Azize and Basu, section 3",
-    kind=rf.Limit("n", sizes=sizes, floor=LEAST_RATE),
+    kind=rf.Limit("n", sizes=sizes, along="odd n, n = 100 * 2^k of a wide regression", floor=LEAST_RATE, ceiling=least_power),
     domain={"reading": rf.Choice(*READINGS), "problem": rf.Choice(*PROBLEMS, RANDOM, TYPICAL, GROWING)} | DOMAIN,
     claimed=claimed,
     truth=truth,
@@ -141,7 +155,7 @@ CORRECTED = rf.Statement(
     "positive and continuous at the median and the target not the median, least squares with a Gaussian design and noise, and logistic regression on x = +-1 are such kinds. For medians and this logistic regression the exact log ratio of the two laws of thetahat tends to N(-+m/2, m) "
     "(azize-z-estimators-ratio). Targets at evenly spread quantiles of a density instead: some released median is the target's number with FPR 0 and power 1 - e^-tau in the limit.",
     source="Azize and Basu, section 3",
-    kind=PRINTED.kind,
+    kind=replace(PRINTED.kind, ceiling=None),
     domain={"reading": rf.Choice("corrected", "ratio"), "problem": rf.Choice(*PROBLEMS, *BLOCKS, RANDOM, TYPICAL)} | DOMAIN,
     where=lambda reading, problem: reading == "corrected" or problem in RATIOS,
     claimed=lambda **at: matching(1 - exp(-1.0)) if at["problem"] == TYPICAL else claimed(**at),

@@ -89,6 +89,16 @@ def _odd_target(n: int, leakage: float) -> int:
     return round(0.5 + (0.25 * leakage * n) ** 0.5)
 
 
+def certain(gradients: str) -> rf.Ceiling | None:
+    """Where algebra tells the worlds apart at every n."""
+    if gradients not in (INDEPENDENT, BETWEEN):
+        return None
+    source = "by algebra the best attacker never errs, at any n; K is the same for all n, and mu_step falls as n^-1/2"
+    return rf.Ceiling(
+        rf.Number(1.0, unit="advantage"), below=True, source=source, claimed=rf.Number(0.0, unit="advantage")
+    )
+
+
 def attained(
     gradients: str, n: int, leakage: float, values: int, rare: float, draw: int
 ) -> AbstractTradeOff | rf.Number:
@@ -129,7 +139,7 @@ GUARANTEE = rf.Statement(
     says="For every law of the gradients with a covariance ('all distributions with finite variance') and n large, a single step is "
     "f-MIP with f of equation 8, K that of the centred gradients.",
     source="Leemann et al., theorem 5.1 and remark 5.2",
-    kind=rf.Limit("n", bound=True, sizes=sizes),
+    kind=rf.Limit("n", bound=True, sizes=sizes, ceiling=certain),
     domain={
         "gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, COSET, NOISY, ATOMS, INDEPENDENT, BETWEEN),
         "leakage": rf.Real(0.0, np.inf, hunt_to=4.5),  # K/n, as far as the chi-square functions reach

@@ -4,11 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from mipsim import referee as rf
 from mipsim.referee import Draws
 from mipsim.theory import leemann
-from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
+from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
 from verify.leemann.checks.draws import sampled_means
 from verify.leemann.laws.problems import gradients, step_curve
 from verify.leemann.statements import quotes
@@ -233,6 +234,21 @@ def sizes_of_gradients(
     return min((sizes(ratio, power, square, of) for square in squares), key=lambda found: found[-1:])
 
 
+def least_step(
+    ratio: float, power: float, of: str, mean: float, target: float, spare: float
+) -> rf.Ceiling | None:
+    """Where d = ratio n: the projection on the target's own direction, N(0, n) out and N(sqrt K, n - 1) in, has at FPR 1/2 the FNR Phi(-sqrt(K/(n - 1)))."""
+    if of != "d" or power != 1.0 or (own := ratio * (target - mean) ** 2) <= 0.0:
+        return None
+    fnr = float(ndtr(-(own**0.5)))
+    printed = ratio * spare * target**2
+    source = "the projection of the output on the target's direction is normal in both worlds, and at FPR 1/2 its FNR is Phi(-sqrt(K/(n - 1))) with K/n = ratio (target - mean)^2; mu_step tends to sqrt(K'/n) with the K' that is printed"
+    start = max(sizes_of_gradients(ratio, power, of, mean, target, spare)[0], 2 / ratio)
+    return rf.Ceiling(
+        PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, fnr, 0.0]), below=True, start=start, source=source, claimed=GaussianTradeOff(printed**0.5)
+    )  # fmt: skip
+
+
 def step_promised(centred: bool, n: int, spare: float, **at: Any) -> GaussianTradeOff:
     """Equation 9 with the K that is printed, or with the centred K."""
     d, printed_k, own = of_gradients(n, spare=spare, **at)
@@ -267,7 +283,7 @@ COROLLARY_5_1 = rf.Statement(
     "theorem 5.1. Judged for Gaussian gradients without noise, r = n.",
     source="Leemann et al., corollary 5.1",
     uses=("leemann-thm-5.1",),
-    kind=rf.Limit("n", bound=True, sizes=sizes_of_gradients),
+    kind=rf.Limit("n", bound=True, sizes=sizes_of_gradients, ceiling=least_step),
     domain={
         **{name: NORMAL.domain[name] for name in ("n", "ratio", "power", "of")},
         "mean": rf.Real(-np.inf, np.inf, hunt_to=3.0),
