@@ -14,35 +14,60 @@ DIGITS = 4
 """That a bound is shown with."""
 
 
-def shown(ends: Bounds) -> str:
-    """Bounds with four digits, rounded outwards.
-    >>> shown((1.23456, 1.23456)), shown((0.0, math.inf)), shown((2.0, 2.0))
-    ('[1.234, 1.235]', '[0, inf]', '[2, 2]')
+def shown(ends: Bounds, digits: int = DIGITS, sign: str = "") -> str:
+    """Bounds with so many digits, rounded outwards; `sign`: "+" writes that of positive ends too.
+    >>> shown((1.23456, 1.23456)), shown((0.0, math.inf)), shown((2.0, 2.0)), shown((-0.5, 0.12341), sign="+")
+    ('[1.234, 1.235]', '[0, inf]', '[2, 2]', '[-0.5, +0.1235]')
     """
-    return f"[{rounded(ends[0], ROUND_FLOOR)}, {rounded(ends[1], ROUND_CEILING)}]"
+    return f"[{floor(ends[0], digits, sign)}, {ceiling(ends[1], digits, sign)}]"
 
 
-def rounded(end: float, way: str, digits: int = DIGITS) -> str:
-    """An end with so many digits, rounded the given way; 0.1, which float64 stores as a little more, stays 0.1."""
-    if math.isinf(end):
-        return f"{end:g}"
-    return f"{float(Context(digits, way).create_decimal(Decimal(repr(float(end))))):.{max(digits, 6)}g}"
+def floor(end: float, digits: int = DIGITS, sign: str = "") -> str:
+    """A lower end, rounded down; 0.1, which float64 stores as a little more, stays 0.1.
+    >>> floor(0.123456), floor(0.1), floor(-1234.56), floor(5e-324)
+    ('0.1234', '0.1', '-1235', '5e-324')
+    """
+    return _rounded(end, ROUND_FLOOR, digits, sign)
 
 
-def at_least(bound: float, digits: int = DIGITS) -> str:
+def ceiling(end: float, digits: int = DIGITS, sign: str = "") -> str:
+    """An upper end, rounded up.
+    >>> ceiling(0.123421), ceiling(0.1), ceiling(1.23456e-320)
+    ('0.1235', '0.1', '1.235e-320')
+    """
+    return _rounded(end, ROUND_CEILING, digits, sign)
+
+
+def _rounded(end: float, way: str, digits: int, sign: str) -> str:
+    if not math.isfinite(end):
+        return f"{end:{sign}g}"
+    exact = Context(digits, way, Emin=-999).create_decimal(Decimal(repr(float(end))))
+    text = f"{float(exact):{sign}.{max(digits, 6)}g}"
+    return text if Decimal(text) == exact else f"{exact.normalize():{sign}e}"  # no float64 of so few digits
+
+
+def at_least(bound: float, digits: int = DIGITS, sign: str = "") -> str:
     """A proven lower bound, rounded down.
     >>> at_least(0.123456), at_least(0.3), at_least(1234.56)
     ('at least 0.1234', 'at least 0.3', 'at least 1234')
     """
-    return f"at least {rounded(bound, ROUND_FLOOR, digits)}"
+    return f"at least {floor(bound, digits, sign)}"
 
 
-def at_most(bound: float, digits: int = DIGITS) -> str:
+def at_most(bound: float, digits: int = DIGITS, sign: str = "") -> str:
     """A proven upper bound, rounded up.
     >>> at_most(0.123421), at_most(0.1)
     ('at most 0.1235', 'at most 0.1')
     """
-    return f"at most {rounded(bound, ROUND_CEILING, digits)}"
+    return f"at most {ceiling(bound, digits, sign)}"
+
+
+def shown_risk(probability: float) -> str:
+    """A failure probability with three digits, rounded up, but for the rounding of 1 minus a confidence.
+    >>> shown_risk(1.0 - 0.999), shown_risk(0.00123456)
+    ('0.001', '0.00124')
+    """
+    return ceiling(float(f"{probability:.12g}"), 3)
 
 
 def printed(title: str, lines: Sequence[tuple[str, str]]) -> str:

@@ -3,12 +3,14 @@
 import math
 import os
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mipsim._words import no_such, quoted
+from mipsim._words import no_such, printable, quoted
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -17,9 +19,13 @@ class UndefinedError(ValueError):
     """A value that a verdict or a number needs is NaN: nothing is compared with it, and a verdict is INCONCLUSIVE."""
 
 
+_OF_COINS = ("member", "point", "target", "record", "aimed")
+"""Vectors of which True and False may be entries, for 1 and 0, as of scores and of records."""
+
+
 def finite_vector(name: str, value: object, dimension: int | None = None) -> Array:
     """Return `value` as a float64 vector of shape (d,), or say which argument is no vector."""
-    array = real_array(name, value)
+    array = real_array(name, value, coins=name in _OF_COINS)
     if array.ndim == 0 and dimension is not None:
         raise ValueError(
             f"{name} has shape (); it must have shape ({dimension},): write np.full({dimension}, {array:g})"
@@ -38,7 +44,7 @@ def score_vector(name: str, value: object, place: str = "at index {}", first: in
     ...
     ValueError: scores holds NaN at index 1; NaN is refused, and infinite scores count by rank
     """
-    values = real_array(name, value, finite=False)
+    values = real_array(name, value, finite=False, coins=True)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"{name} has shape {values.shape}; it must be a vector of shape (d,) with d >= 1")
     if (lacking := np.isnan(values)).any():
@@ -59,7 +65,7 @@ def increasing_vector(name: str, value: object) -> Array:
 
 def finite_matrix(name: str, value: object, columns: int | None = None) -> Array:
     """Return `value` as a float64 matrix of shape (rows, columns), or say which argument is no matrix."""
-    array = real_array(name, value)
+    array = real_array(name, value, coins=True)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}; it must be a matrix of shape (rows, d), both >= 1")
     if columns is not None and array.shape[1] != columns:
@@ -67,23 +73,127 @@ def finite_matrix(name: str, value: object, columns: int | None = None) -> Array
     return array
 
 
-def real_array(name: str, value: object, *, finite: bool = True) -> Array:
-    """Return `value` as a float64 array of any shape, of finite entries unless `finite` is False."""
+NO_NUMBERS = {
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "durations",
+    "U": "text",
+    "S": "bytes",
+    "V": "records",
+}
+"""Entries of an array that are no real numbers."""
+_EXACT = 2**53
+"""From here on some whole numbers are no float64."""
+
+
+def real_array(name: str, value: object, *, finite: bool = True, coins: bool = False) -> Array:
+    """Return `value` as a float64 array of any shape; what NumPy would drop, round or take for a number is refused.
+
+    `finite`: whether every entry must be; `coins`: whether True and False may stand for 1 and 0.
+
+    >>> real_array("scores", np.ma.masked_array([1.0, 9.0], [False, True]))
+    Traceback (most recent call last):
+    ...
+    ValueError: scores is a masked array, whose mask would be dropped; give the entries that count, as in x.compressed()
+    >>> real_array("scores", [0, 2**53 + 1])
+    Traceback (most recent call last):
+    ...
+    ValueError: scores holds 9007199254740993 at index 1, which no float64 equals
+    """
+    array = value if type(value) is np.ndarray and value.dtype == np.float64 else None
+    if array is None:
+        array = _as_float64(name, held(name, value, coins=coins), value)
+    if finite and not (fine := np.isfinite(array)).all():
+        raise ValueError(f"{name} holds {_first(array, ~fine)}; every entry must be finite")
+    return array
+
+
+def held(name: str, value: object, *, coins: bool = True) -> np.ndarray:
+    """Return the entries of `value`, of any type, as NumPy reads them, unless it would drop a mask or a unit, or read bytes."""
+    if lost := _lost(value, coins):
+        raise ValueError(f"{name} {lost}")
+    if (array := _read(value)) is None or (array.dtype.kind == "O" and array.ndim == 0):
+        raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers")
+    if not coins and array.dtype.kind == "b":
+        raise ValueError(f"{name} {_LOGICAL}")
+    return array
+
+
+def _read(value: object) -> np.ndarray | None:
     try:
-        if value is None or isinstance(value, (str, bytes)):  # NumPy reads None as nan and "1" as 1
-            raise TypeError
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        return None if value is None or isinstance(value, _TEXTS) else np.asarray(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # ragged lists; what is on another device
+        return None
+
+
+_TEXTS = str, bytes, bytearray, memoryview
+_LOGICAL = "holds True or False; it must hold real numbers"
+
+
+def _lost(value: object, coins: bool) -> str:
+    """What NumPy would lose of `value`, as the rest of a sentence; empty if nothing."""
+    if isinstance(value, np.ma.MaskedArray):
+        return "is a masked array, whose mask would be dropped; give the entries that count, as in x.compressed()"
+    if isinstance(value, np.ndarray) and type(value) not in (np.ndarray, np.memmap):
+        return f"is a {type(value).__name__}, of which the bare numbers would be read; give np.asarray of it if they are meant"
+    if isinstance(value, _TEXTS[1:]):
+        return "holds bytes; it must hold real numbers"
+    if not isinstance(value, (list, tuple)) or (kinds := set(map(type, value))) <= {float, int}:
+        return ""
+    if not coins and kinds & {bool, np.bool_}:
+        return _LOGICAL
+    nested = (entry for entry in value if not isinstance(entry, (float, int, str, np.generic)))
+    return next(filter(None, (_lost(entry, coins) for entry in nested)), "")
+
+
+def _as_float64(name: str, array: np.ndarray, value: object) -> Array:
+    """An array of numbers as float64, or the first entry that is no real number or no float64."""
+    kind = array.dtype.kind
+    if (
+        kind == "f" and array is not value and (np.abs(array) >= _EXACT).any()
+    ):  # NumPy has rounded whole numbers of a list
+        array = np.asarray(value, object)
+    if kind in NO_NUMBERS and not np.can_cast(array.dtype, np.float64):  # bfloat16 can
+        raise ValueError(f"{name} holds {NO_NUMBERS[kind]}; it must hold real numbers")
+    if array.dtype.kind == "O" and not all(fine := [is_real(entry) for entry in array.flat]):
         if (column := _first_column_of_others(value)) is not None:
             raise ValueError(
                 f"{name} has the column {quoted(column)}, which holds other things than numbers; every column must hold real numbers"
-            ) from None
-        raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers") from None
-    if finite and not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        place = "" if not where else f" at index {where[0] if len(where) == 1 else where}"
-        raise ValueError(f"{name} holds {array[where]}{place}; every entry must be finite")
-    return array
+            )
+        other = array.flat[fine.index(False)]
+        raise ValueError(f"{name} holds an entry of type {type(other).__name__}; it must hold real numbers")
+    if array.dtype.kind in "iu" and array.size and not -_EXACT <= array.min() <= array.max() <= _EXACT:
+        array = array.astype(object)
+    if array.dtype.kind == "O" or array.dtype.itemsize > 8:
+        rounded = np.array([not is_float64(entry) for entry in array.flat], bool).reshape(array.shape)
+        if rounded.any():
+            raise ValueError(f"{name} holds {_first(array, rounded)}, which no float64 equals")
+    return array.astype(np.float64)
+
+
+def is_real(entry: object) -> bool:
+    """Whether an entry of an array is a real number of Python or NumPy; durations are whole numbers to NumPy.
+    >>> is_real(1), is_real(np.timedelta64(1, "D")), is_real("1")
+    (True, False, False)
+    """
+    return isinstance(entry, (Real, Decimal, np.bool_)) and not isinstance(entry, np.timedelta64)
+
+
+def is_float64(entry: Any) -> bool:
+    """Whether a real number is a float64, NaN and infinity among them.
+    >>> is_float64(2**53), is_float64(2**53 + 1)
+    (True, False)
+    """
+    try:
+        return float(entry) == entry or entry != entry
+    except (OverflowError, ValueError):
+        return False
+
+
+def _first(array: np.ndarray, wrong: np.ndarray) -> str:
+    where = tuple(int(i) for i in np.argwhere(wrong)[0])
+    place = "" if not where else f" at index {where[0] if len(where) == 1 else where}"
+    return f"{printable(array[where], 40)}{place}"
 
 
 def _first_column_of_others(value: Any) -> str | None:
@@ -99,9 +209,12 @@ def _first_column_of_others(value: Any) -> str | None:
     return None
 
 
+_NO_SCALARS = bool, np.timedelta64  # which are whole numbers to Python and NumPy
+
+
 def whole(name: str, value: object, least: int) -> int:
     """Return `value` as an int of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer, float, np.floating)):
+    if isinstance(value, _NO_SCALARS) or not isinstance(value, (int, np.integer, float, np.floating)):
         raise ValueError(f"{name} is {quoted(value)}; it must be a whole number >= {least}")
     if not (isinstance(value, int) or math.isfinite(value)) or value != int(value) or value < least:
         raise ValueError(
@@ -122,12 +235,14 @@ def number(
     """Return `value` as a finite float within [low, high], either end open on request."""
     left, right = "(" if low_open or low == -math.inf else "[", ")" if high_open or high == math.inf else "]"
     allowed = f"it must be a finite number in {left}{low:g}, {high:g}{right}"
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+    if isinstance(value, _NO_SCALARS) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise ValueError(f"{name} is {quoted(value)}; {allowed}")
     try:
         x = float(value)
     except OverflowError:  # of a whole number
         x = math.inf
+    if math.isfinite(x) and x != (value if isinstance(value, int) else np.longdouble(value)):
+        raise ValueError(f"{name} is {quoted(value)}, which no float64 equals; {allowed}")
     too_low = x <= low if low_open else x < low
     too_high = x >= high if high_open else x > high
     if not math.isfinite(x) or too_low or too_high:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mipsim._command_line import PLACE, VERSION, Number, Whole, examples, run, say
+from mipsim._printed import shown
 from mipsim._signals import ending_on_signals
 from mipsim._words import no_such, printable
 from mipsim.audits.settings import FORMS
@@ -202,7 +203,7 @@ def _print_curve(histogram: Histogram, study: Study, claim: AbstractTradeOff | N
     for fpr in SHOWN_RATES:
         low, high = (float(end) for end in curve.band(fpr))
         if high - low < 1.0:  # of rates too rare for so few games nothing is known
-            print(f"  at FPR {fpr:<6g}  the FNR is in [{low:.4g}, {high:.4g}]")
+            print(f"  at FPR {fpr:<6g}  the FNR is in {shown((low, high))}")
     print(curve)
     if claim is None and study.claim is None:
         print("no theorem's curve is stored with this study")

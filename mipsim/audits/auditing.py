@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
+from mipsim._printed import at_least
 from mipsim._signals import interruptible
 from mipsim._validation import choice, confidence_level, number, refuse_class, whole
 from mipsim._verdict import Verdict
@@ -16,7 +17,7 @@ from mipsim._words import printable
 from mipsim.audits.claims import RatePromise, read_claim, words
 from mipsim.audits.clusters import choose_from_clusters
 from mipsim.audits.one_run import SINGLE, OneRun
-from mipsim.audits.result import Audit, down
+from mipsim.audits.result import Audit
 from mipsim.audits.runs import BALANCED, judged_canaries
 from mipsim.audits.scores import Scores, read_scores, scores_of
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
@@ -353,20 +354,23 @@ def _verdict(
     if claim is None:
         return None, None, ""
     if isinstance(claim, GaussianTradeOff):
-        refuted, why = mu > claim.mu, f"mu is at least {down(mu)}"
+        refuted, why = mu > claim.mu, f"mu is {at_least(mu)}"
     elif isinstance(claim, ApproxDPTradeOff):
         refuted, why = (
             epsilon > claim.at_epsilon,
-            f"epsilon is at least {down(epsilon)} at delta = {claim.at_delta:g}",
+            f"epsilon is {at_least(epsilon)} at delta = {claim.at_delta:g}",
         )
     elif isinstance(claim, RatePromise):
         assert curve is not None
         rate = curve.tpr_lower_bound(claim.fpr)
-        refuted, why = rate > claim.tpr, f"the TPR is at least {down(rate)} at FPR {claim.fpr:g}"
+        refuted, why = (
+            rate > claim.tpr,
+            f"the TPR, by lot where no threshold has this FPR, is {at_least(rate)} at FPR {claim.fpr:g}",
+        )
     elif run is not None:
         refuted, why = run.refutes(claim), "guesses about the canaries are right more often than it allows"
     else:
         assert curve is not None
         gap = curve.gap_lower_bound(claim)
-        refuted, why = gap > NUMERICAL_FLOOR, f"the attack passes below it by at least {down(gap)} probits"
+        refuted, why = gap > NUMERICAL_FLOOR, f"the attack passes below it by {at_least(gap)} probits"
     return gap, Verdict.REFUTED if refuted else Verdict.INCONCLUSIVE, why if refuted else _NEVER

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -254,14 +252,14 @@ class Audit(Printed):
         if self.guesses:
             lines.append(("guesses", self._guessed()))
         lines += [
-            ("mu", f"at least {down(self.mu_lower_bound)}{self._by('mu')}"),
+            ("mu", f"{at_least(self.mu_lower_bound)}{self._by('mu')}"),
             (
                 "epsilon",
-                f"at least {down(self.epsilon_lower_bound)} at delta = {self.delta:g}{self._by('epsilon')}",
+                f"{at_least(self.epsilon_lower_bound)} at delta = {self.delta:g}{self._by('epsilon')}",
             ),
         ]
         if (gaussian := self.epsilon_if_gdp) is not None:
-            lines.append(("", f"(if the mechanism's curve is Gaussian, at least {down(gaussian)})"))
+            lines.append(("", f"(if the mechanism's curve is Gaussian, {at_least(gaussian)})"))
         if self.delta_lower_bound is not None:
             lines.append(("delta", f"{at_least(self.delta_lower_bound, 3)} at epsilon = {self.epsilon:g}"))
         if self.guesses and (paid := self.used * self.delta) > _NOT_FAR_BELOW * (1.0 - self.confidence):
@@ -273,11 +271,14 @@ class Audit(Printed):
                 )
             )
         if self.advantage_lower_bound is not None and self.eta_lower_bound is not None:
-            lines.append(("advantage", f"at least {down(self.advantage_lower_bound)}"))
-            lines.append(("eta", f"at least {down(self.eta_lower_bound)}"))
+            lines.append(("advantage", f"{at_least(self.advantage_lower_bound)}"))
+            lines.append(("eta", f"{at_least(self.eta_lower_bound)}"))
         if self.curve is not None:
             lines += [
-                (f"TPR at FPR {fpr:g}", f"[{down(low)}, {up(high)}]; these intervals hold together")
+                (
+                    f"TPR at FPR {fpr:g}",
+                    f"{shown((low, high))}, equal scores by lot; these intervals hold together",
+                )
                 for fpr, low, high in self.tpr_intervals()
             ]
             lines.append(("AUC", f"{shown(self.curve.auc_interval())}, by itself at this confidence"))
@@ -349,22 +350,3 @@ def _least_delta(mu: float, epsilon: float) -> float:
     off = 8.0 * _EPS * (1.0 + (1.0 - np.minimum(z, 0.0)) * (mu + epsilon / mu) + np.abs(log) + epsilon)
     caught, paid = np.exp(log + np.array([0.0, epsilon]) + np.array([-1.0, 1.0]) * off)
     return float(caught - paid) * (1.0 - 8.0 * _EPS)
-
-
-def up(bound: float) -> str:
-    """A bound in [0, 1] with four digits, rounded up.
-    >>> up(0.12341), up(1.0)
-    ('0.1235', '1')
-    """
-    return f"{Decimal(bound).quantize(Decimal(1).scaleb(-4), ROUND_CEILING).normalize():f}"
-
-
-def down(bound: float) -> str:
-    """A lower bound with four digits, rounded down."""
-    if bound == math.inf:
-        return "inf"
-    digits = 4 if bound < 1.0 else max(0, 3 - int(math.log10(bound)))
-    cut = Decimal(bound).quantize(
-        Decimal(1).scaleb(-digits), ROUND_FLOOR
-    )  # exact: bound * 10**4 would be rounded
-    return f"{cut.normalize():f}"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from mipsim._printed import at_most, shown_risk
 from mipsim._validation import choice, class_counts, number
 from mipsim.bands.anytime import MixedRates, anytime_bounds, mixed_rates, mixture_probits
 from mipsim.bands.comparison_base import (
@@ -131,8 +132,8 @@ class Comparison(AbstractComparison):
         )
         return (
             f"at {where}, this attack "
-            f"{DIFFERS.get(kind, 'differs from')} the claim by at most {most:.4g} probits{size}; "
-            f"wrong with probability at most {self.failure_probability:.3g}. Other FPRs and other attacks are not covered"
+            f"{DIFFERS.get(kind, 'differs from')} the claim by {at_most(most)} probits{size}; "
+            f"wrong with probability at most {shown_risk(self.failure_probability)}. Other FPRs and other attacks are not covered"
         )
 
     def _gap_lines(self) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._printed import Printed
+from mipsim._printed import Printed, ceiling, shown, shown_risk
 from mipsim._validation import choice, number
 from mipsim._verdict import READINGS
 
@@ -278,14 +278,14 @@ class AbstractComparison(Printed):
         lines = [
             (
                 "gap",
-                f"{known}{ends} [{low:+.4g}, {high:+.4g}] probits at {self.place(self.deciding)}, which decides",
+                f"{known}{ends} {shown((low, high), sign='+')} probits at {self.place(self.deciding)}, which decides",
             )
         ]
         if self.thresholds_used:
             lines.append(
                 (
                     f"range over {self.AXIS}",
-                    "gaps of all used thresholds within [{:+.4g}, {:+.4g}]".format(*self.interval),
+                    f"gaps of all used thresholds within {shown(self.interval, sign='+')}",
                 )
             )
         return lines
@@ -298,13 +298,13 @@ class AbstractComparison(Printed):
             if ends is not None and self.thresholds_used
             else self.smallest_tolerance
         )
-        confirmed = f" (smallest that would be confirmed: {least:.4g})" if math.isfinite(least) else ""
+        confirmed = f" (smallest that would be confirmed: {ceiling(least)})" if math.isfinite(least) else ""
         lines = [*self._gap_lines(), ("tolerance", f"{self.tolerance:.4g}{confirmed}")]
         if math.isfinite(self.detectable_gap):
             lines.append(("detectable gap", f"{self.detectable_gap:.4g} with probability {POWER}"))
         lines += [
             *self.rows(),
-            ("failure probability", f"{self.failure_probability:.3g}"),
+            ("failure probability", shown_risk(self.failure_probability)),
         ]
         if self.finite_size is not None:
             lines.append(("finite size", f"gaps up to {self.finite_size:.4g} probits are allowed, as stated"))

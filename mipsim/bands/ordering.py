@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from mipsim._printed import shown, shown_risk
 from mipsim._validation import choice, number
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import LEAST_COUNT
@@ -169,14 +170,14 @@ class OrderingComparison(AbstractComparison):
         low, high = self.alpha_range
         means = (
             f"at every FPR from {low:.3g} to {high:.3g}, the first attack {DIFFERS.get(self.kind, 'differs from')} the second by at most "
-            f"{self.tolerance:.4g} probits; wrong with probability at most {self.failure_probability:.3g}. Curves are straight between thresholds; other FPRs are not covered"
+            f"{self.tolerance:.4g} probits; wrong with probability at most {shown_risk(self.failure_probability)}. Curves are straight between thresholds; other FPRs are not covered"
         )
         return [
             *([("means", means)] if self.verdict == CONFIRMED else []),
             ("gap", f"{known} at {self.place(self.deciding)}, which decides"),
             (
                 f"range over {self.AXIS}",
-                "all gaps within [{:+.4g}, {:+.4g}] probits".format(*self.deciding_interval),
+                f"all gaps within {shown(self.deciding_interval, sign='+')} probits",
             ),
         ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from mipsim._printed import shown
 from mipsim._validation import number
 from mipsim.referee.kinds import Limit
 from mipsim.referee.values import Number, Played, Samplers, read
@@ -90,5 +91,5 @@ def _shown(ends: tuple[float, float], sign: str = "-", between: str = "") -> str
     return (
         f"{0.5 * (low + high):{sign}.6g}"
         if high - low <= 1e-6 * max(1.0, abs(high))
-        else f"{between}[{low:{sign}.6g}, {high:{sign}.6g}]"
+        else f"{between}{shown((low, high), 6, sign.strip('-'))}"
     )

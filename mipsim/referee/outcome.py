@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from mipsim._html_table import html_table
+from mipsim._printed import shown
 from mipsim._words import plural, visible
 from mipsim.referee.domain import Choice, Whole
 from mipsim.referee.gap_words import bound_words, lone_gap
@@ -238,8 +239,8 @@ class Outcome:
         """The gap of the point that speaks, its interval, and how it was computed; if it is known from a single side, that side."""
         assert self.worst is not None
         low, high = self.interval
-        known = lone_gap(self.gap, self.interval, "{:+.4g}".format)
-        ends = "" if bound_words(self.gap, self.interval) else f", in [{low:+.4g}, {high:+.4g}]"
+        known = lone_gap(self.gap, self.interval, 4, "+")
+        ends = "" if bound_words(self.gap, self.interval) else f", in {shown((low, high), sign='+')}"
         return f"{known} {self.worst.unit}{ends}, {self.worst.route}"
 
     def _counted(self) -> str:
@@ -266,7 +267,7 @@ class Outcome:
         )
 
     def __repr__(self) -> str:
-        gap = lone_gap(self.gap, self.interval, "{:.3g}".format)
+        gap = lone_gap(self.gap, self.interval, 3)
         return f"<{self.statement.name}: {self.verdict}, gap {gap} at {self.point}>"
 
     def _repr_html_(self) -> str:

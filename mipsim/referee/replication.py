@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from mipsim._content_seed import content_generator
+from mipsim._printed import shown
 from mipsim._words import quoted
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.referee.kinds import Limit
@@ -89,7 +90,7 @@ class Replication:
 
     def __str__(self) -> str:
         seen = "" if self.excludes else "; NOT SEEN: the interval does not exclude it"
-        ends = f" in [{self.low:.4g}, {self.high:.4g}]" if self.low < self.high else ""
+        ends = f" in {shown((self.low, self.high))}" if self.low < self.high else ""
         return f"{self.what}: {self.value:.4g}{ends}, the statement says {self.claim:.4g}{seen} ({self.how})"
 
 

@@ -166,7 +166,9 @@ def read(role: str, value: Any) -> Value:
             return Played(first, as_attack(second))
         if callable(first) and callable(second):
             return Samplers(first, second)
-    elif np.ndim(value) == 0 and not isinstance(value, (bool, str, bytes, type(None))):
+    elif np.ndim(value) == 0 and not isinstance(
+        value, (bool, str, bytes, type(None), np.timedelta64, np.ma.MaskedArray)
+    ):
         try:
             result = float(value)  # pyright: ignore[reportArgumentType]
         except (TypeError, ValueError):

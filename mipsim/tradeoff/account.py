@@ -6,19 +6,20 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
-from mipsim._printed import DIGITS, Bounds, Printed, rounded, shown
+import numpy as np
+
+from mipsim._printed import DIGITS, Bounds, Printed, ceiling, floor, shown
 from mipsim._sampling import ALWAYS, SCHEMES
-from mipsim._validation import number
+from mipsim._validation import number, real_array
 from mipsim._words import plural
+from mipsim.tradeoff.calibration import FINE, worse_tpr
 from mipsim.tradeoff.compose import ComposedTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
 
 DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
 """At which `account` tells epsilon, delta and TPR."""
-_ACCURACY = 1e-5  # relative, of delta: more than the digits that are shown
 _CLOSED = 1e-14  # relative: rounding of a mu in closed form
 
 
@@ -210,7 +211,7 @@ def account(
         ValueError: sampling_rate is 0.3; with sampling 'shuffled' it must be 1 / T for epochs of T steps
     """
     deltas, epsilons, fprs = (
-        [number(name, value, 0.0, high) for value in _several(given)]
+        [number(name, value, 0.0, high) for value in _several(name, given)]
         for name, given, high in (("delta", delta, 1.0), ("epsilon", epsilon, math.inf), ("fpr", fpr, 1.0))
     )
     both = neighbours == "add_or_remove"
@@ -218,22 +219,15 @@ def account(
         noise_multiplier, sampling_rate, steps, neighbours="remove" if both else neighbours, sampling=sampling
     )
     if SCHEMES[sampling].epochs is None and isinstance(first, ComposedTradeOff):
-        first = first.at_accuracy(_ACCURACY)
+        first = first.at_accuracy(FINE, FINE)
     whole = first.symmetrized() if both else first
-
-    def worse(at: float) -> Bounds:
-        """The TPR; not that of the hull of both directions, since the null is either world, and no mixture."""
-        low, high = zip(
-            *(c.tpr_bounds(at) for c in ([first, first.inverse()] if both else [first])), strict=True
-        )
-        return max(low), max(high)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of wide bounds: they are shown
         numbers = {f"epsilon at delta {_named(at)}": whole.epsilon_bounds(at) for at in deltas}
         numbers |= {f"delta at epsilon {_named(at)}": whole.delta_bounds(at) for at in epsilons}
         numbers["advantage"] = whole.advantage_bounds()
-        numbers |= {f"TPR at FPR {_named(at)}": worse(at) for at in fprs}
+        numbers |= {f"TPR at FPR {_named(at)}": worse_tpr(first, at, both) for at in fprs}
         numbers["least mu of mu-GDP"] = (
             _mu_of_epochs(noise_multiplier, sampling_rate, steps, neighbours, sampling)
             if SCHEMES[sampling].epochs is not None
@@ -253,9 +247,10 @@ def _mu_of_epochs(noise: float, rate: float, steps: int, neighbours: str, sampli
     return mu * (1.0 - _CLOSED), mu * (1.0 + _CLOSED)
 
 
-def _several(given: float | Iterable[float]) -> Sequence[float]:
-    alone = isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0
-    return [given] if alone else list(given)  # type: ignore[list-item]
+def _several(name: str, given: float | Iterable[float]) -> Sequence[float]:
+    if not isinstance(given, Iterable) or isinstance(given, str) or getattr(given, "ndim", 1) == 0:
+        return [given]  # type: ignore[list-item]
+    return np.atleast_1d(real_array(name, given)).ravel().tolist()
 
 
 def _named(at: float) -> str:
@@ -274,7 +269,7 @@ def _words(leaks: str) -> str:
 def _apart(low: float, high: float) -> tuple[str, str]:
     """A lower bound and a smaller upper bound, rounded outwards to the fewest digits, four at least, that show that it is smaller."""
     for digits in range(DIGITS, 18):
-        ends = rounded(low, ROUND_FLOOR, digits), rounded(high, ROUND_CEILING, digits)
+        ends = floor(low, digits), ceiling(high, digits)
         if float(ends[0]) > float(ends[1]):
             return ends
     return repr(low), repr(high)

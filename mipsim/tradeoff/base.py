@@ -13,7 +13,8 @@ import wadler_lindig as wl
 
 from mipsim._frozen import Frozen
 from mipsim._html_table import html_table
-from mipsim._validation import number, real_array, refuse_class
+from mipsim._printed import shown
+from mipsim._validation import is_float64, number, real_array, refuse_class
 from mipsim.tradeoff import conversions
 from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds, Vertices, lowered, probit_of_log, raised
 from mipsim.tradeoff.comparison import ExactComparison
@@ -43,9 +44,12 @@ def rates(name: str, value: object) -> np.ndarray:
 
 
 def scalar(value: Any) -> Any:
-    """Turn a real zero-dimensional array of any library into a float; leave everything else as it is."""
+    """Turn a real zero-dimensional array of any library into a float; leave everything else, such as a mask, as it is."""
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and type(value) is not np.ndarray):
+        return value
     array = np.asarray(value)
-    return float(array) if array.ndim == 0 and array.dtype.kind in "iuf" else value
+    real = array.ndim == 0 and array.dtype.kind in "iuf" and is_float64(array.item())
+    return float(array) if real else value
 
 
 def floats(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -129,20 +133,6 @@ def plain_rates(log_low: np.ndarray, log_high: np.ndarray) -> tuple[np.ndarray, 
     )
     high = np.where(np.isneginf(log_high), 0.0, np.minimum(high * (1.0 + 4.0 * EPS) + TINY, 1.0))
     return low, high
-
-
-def printed_bounds(bounds: tuple[float, float]) -> str:
-    """The safe end to 4 digits, and the interval where it is wider than these show.
-    >>> printed_bounds((0.38292, 0.38292)), printed_bounds((0.37, 0.38)), printed_bounds((6.98, math.inf))
-    ('0.3829', '0.38 (in [0.37, 0.38])', 'at least 6.98')
-    """
-    low, high = (f"{end:.4g}" for end in bounds)
-    if low == high:
-        return high
-    if math.isinf(bounds[1]):
-        return f"at least {low}"
-    near = abs(bounds[1] - bounds[0]) <= 1e-3 * abs(bounds[1])
-    return high if near else f"{high} (in [{low}, {high}])"
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field, within, inner_curve))
@@ -439,7 +429,7 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             low, high = self._epsilon(np.stack([raised(logs, 2.0), lowered(logs, 2.0)]))
             sure = wanted < self._sure_mass()[0]
             return answered(delta, (np.where(sure, np.inf, low[0]), np.where(sure, np.inf, high[1])))
-        logs = np.asarray(log_delta, np.float64)
+        logs = real_array("log_delta", scalar(log_delta), finite=False)
         if not (logs <= 0.0).all():
             raise ValueError(f"log_delta holds {logs[~(logs <= 0.0)].flat[0]:g}; it must be at most 0")
         return answered(log_delta, self._epsilon(logs))
@@ -650,10 +640,10 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
     def _repr_html_(self) -> str:
         from mipsim.bands.drawing import picture
 
-        tpr = ", ".join(f"{printed_bounds(self.tpr_bounds(a))} at FPR {a:g}" for a in (0.1, 0.01, 0.001))
+        tpr = ", ".join(f"{shown(self.tpr_bounds(a))} at FPR {a:g}" for a in (0.1, 0.01, 0.001))
         rows = {
             "TPR": tpr,
-            "advantage": printed_bounds(self.advantage_bounds()),
-            "epsilon at delta 1e-5": printed_bounds(self.epsilon_bounds(1e-5)),
+            "advantage": shown(self.advantage_bounds()),
+            "epsilon at delta 1e-5": shown(self.epsilon_bounds(1e-5)),
         }
         return f"<div><b>{escape(repr(self))}</b>{html_table(rows.items())}{picture(self, 'trade-off curve')}</div>"

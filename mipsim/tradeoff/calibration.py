@@ -13,7 +13,8 @@ from mipsim.tradeoff.bounds import lowered
 from mipsim.tradeoff.compose import ComposedTradeOff
 
 _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 1000, or a millionth
-_FINE = 1e-5  # relative width at which the least noise of a composed curve is reported
+FINE = 1e-5
+"""Relative width at which a composed curve is accounted for and its least noise reported, and that of its epsilon."""
 _COARSE = 1e-3  # relative width of a composed curve's numbers while the root is looked for
 _RELATIVE = 1e-12  # four digits above float64 rounding; the result is nudged to the safe side of the root
 
@@ -34,8 +35,8 @@ def calibrate(
 ) -> float:
     """The least noise at which the curve meets a target; `least` if that is enough.
 
-    Every number is the safe end of its bounds, so that the noise is never too small. It is too large by a relative 1e-12 for a curve in
-    closed form, and by about 1e-5 for a composed curve, whose bounds have a width.
+    Every number is the safe end of its bounds, so that the noise is never too small: at it `mipsim.account` prints no upper end above
+    the target. It is too large by a relative 1e-12 for a curve in closed form, and by about 1e-5 for a composed curve, whose bounds have a width.
 
     Args:
         curve_of_noise: the trade-off function at a noise > 0; more noise must be more private.
@@ -72,7 +73,7 @@ def calibrate(
     number("least", least, 0.0, low_open=True)
     number("most", most, least, low_open=True)
     low, high = ends = math.log(least), math.log(most)
-    excess, words = _target(advantage, eta, mu, (tpr, fpr), (epsilon, delta), bool(both_directions))
+    excess, printed, words = _target(advantage, eta, mu, (tpr, fpr), (epsilon, delta), bool(both_directions))
 
     def noise_at(log_noise: float) -> float:
         return float(dict(zip(ends, (least, most), strict=True)).get(log_noise, math.exp(log_noise)))
@@ -118,15 +119,32 @@ def calibrate(
         nudge = _RELATIVE
         while at(root, 0.0) > 0.0:  # the root finder may stop on the wrong side
             root, nudge = root + nudge, 2.0 * nudge
-        return noise_at(root)
-    return noise_at(_polished(at, root, min(composed)))
+    else:
+        root = _polished(at, root, min(composed))
+    noise, nudge = noise_at(root), _RELATIVE if exact else 0.3 * FINE
+    while _exceeds(printed, curve_of_noise(noise)):
+        noise, nudge = noise * (1.0 + nudge), 2.0 * nudge
+    return noise
+
+
+def _exceeds(printed: Excess, curve: AbstractTradeOff) -> bool:
+    """Whether a number that `account` prints of the curve, which has answered nothing yet, may be above the target."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return printed(curve.at_accuracy(FINE, FINE) if isinstance(curve, ComposedTradeOff) else curve) > 0.0
+
+
+def worse_tpr(curve: AbstractTradeOff, fpr: float, both: bool) -> tuple[float, float]:
+    """Bounds of the TPR; not that of the hull of both directions, since the null is either world, and no mixture."""
+    low, high = zip(*(c.tpr_bounds(fpr) for c in _directions(curve, both)), strict=True)
+    return max(low), max(high)
 
 
 def _polished(at: Callable[[float, float], float], root: float, accuracy: float) -> float:
     """A point that keeps to the target by finer bounds, a few widths of these above the least."""
     from scipy.optimize import brentq
 
-    accuracy = max(accuracy, _FINE)
+    accuracy = max(accuracy, FINE)
     low = high = root
     reach = 0.3 * _COARSE
     while at(high, accuracy) > 0.0:
@@ -150,8 +168,8 @@ def _target(
     rates: tuple[float | None, float | None],
     budget: tuple[float | None, float | None],
     both: bool,
-) -> tuple[Excess, str]:
-    """How far, relatively, a curve is beyond the target that was given; and the target in words."""
+) -> tuple[Excess, Excess, str]:
+    """How far, relatively, a curve is beyond the target that was given; the same of what is printed; and the target in words."""
     pairs = {"tpr and fpr": rates, "epsilon and delta": budget}
     for name, pair in pairs.items():
         if (pair[0] is None) != (pair[1] is None):
@@ -170,34 +188,49 @@ def _target(
         )
     if advantage is not None:
         most = number("advantage", advantage, 0.0, 1.0, low_open=True, high_open=True)
-        return lambda curve: (curve.advantage() - most) / most, f"advantage <= {most:g}"
+        return *_upper(lambda curve: curve.advantage(), most, both), f"advantage <= {most:g}"
     if eta is not None:
         half = number("eta", eta, 0.0, 0.5, low_open=True, high_open=True)
-        return lambda curve: (curve.eta() - half) / half, f"eta <= {half:g}"
+        return *_upper(lambda curve: curve.eta(), half, both), f"eta <= {half:g}"
     if mu is not None:
         shift = number("mu", mu, 0.0, low_open=True)
-        return lambda curve: (curve.least_mu() - shift) / shift, f"mu <= {shift:g}"
+        return *_upper(lambda curve: curve.least_mu(), shift, False), f"mu <= {shift:g}"
     if rates[0] is not None:
         at = number("fpr", rates[1], 0.0, 1.0, low_open=True, high_open=True)
         power = number("tpr", rates[0], at, 1.0, low_open=True, high_open=True)
-        words = f"TPR <= {power:g} at FPR {at:g}"
-        return (
-            lambda curve: (float((curve.symmetrized() if both else curve).tpr_at(at)) - power) / power,
-            words,
-        )
+        excess = _upper(lambda curve: float(_worse(curve, both).tpr_at(at)), power, False)[0]
+        return excess, lambda curve: worse_tpr(curve, at, both)[1] - power, f"TPR <= {power:g} at FPR {at:g}"
     eps = number("epsilon", budget[0], 0.0)
     slack = number("delta", budget[1], 0.0, 1.0, high_open=True)
     words = f"({eps:g}, {slack:g})-DP"
+
+    def epsilon_beyond(curve: AbstractTradeOff) -> float:
+        return float(_worse(curve, both).epsilon_bounds(slack)[1]) - eps
+
     if slack == 0.0:
-        return lambda curve: max(float(c.epsilon(0.0)) - eps for c in _directions(curve, both)), words
+        return epsilon_beyond, epsilon_beyond, words
 
     log_delta = float(lowered(math.log(slack), 2.0))
 
-    def beyond(curve: AbstractTradeOff) -> float:
+    def delta_beyond(curve: AbstractTradeOff) -> float:
         worst = max(float(c.log_delta_bounds(eps)[1]) for c in _directions(curve, both))
         return max(worst - log_delta, -1e3)
 
-    return beyond, words
+    def either(curve: AbstractTradeOff) -> float:
+        return max(epsilon_beyond(curve), float(_worse(curve, both).delta_bounds(eps)[1]) - slack)
+
+    return delta_beyond, either, words
+
+
+def _upper(number: Callable[[AbstractTradeOff], float], most: float, both: bool) -> tuple[Excess, Excess]:
+    def excess(curve: AbstractTradeOff) -> float:
+        return (number(curve) - most) / most
+
+    return excess, lambda curve: excess(_worse(curve, both))
+
+
+def _worse(curve: AbstractTradeOff, both: bool) -> AbstractTradeOff:
+    return curve.symmetrized() if both else curve
 
 
 def _directions(curve: AbstractTradeOff, both: bool) -> list[AbstractTradeOff]:

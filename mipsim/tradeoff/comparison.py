@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim._printed import Printed
+from mipsim._printed import Printed, at_least, at_most, shown
 from mipsim._verdict import READINGS
 
 
@@ -49,7 +49,7 @@ def _in_words(gap: float, low: float, high: float) -> str:
     if low == high:
         return f"{gap:+.4g} probits"
     if np.isinf(high) and np.isfinite(low):
-        return f"at least {low:+.4g} probits"
+        return f"{at_least(low, sign='+')} probits"
     if np.isinf(low) and np.isfinite(high):
-        return f"at most {high:+.4g} probits"
-    return f"{gap:+.4g} probits, proven to lie in [{low:+.4g}, {high:+.4g}]"
+        return f"{at_most(high, sign='+')} probits"
+    return f"{gap:+.4g} probits, proven to lie in {shown((low, high), sign='+')}"

@@ -150,16 +150,17 @@ class ComposedTradeOff(AbstractTradeOff):
             return self
         return self._in_direction("inverse" if self.direction == "forward" else "forward")
 
-    def at_accuracy(self, accuracy: float) -> ComposedTradeOff:
-        """The same with another accuracy, a hundredfold for epsilon; it shares what has been computed.
+    def at_accuracy(self, accuracy: float, epsilon_accuracy: float | None = None) -> ComposedTradeOff:
+        """The same with another accuracy, by default a hundredfold for epsilon; it shares what has been computed.
 
         Examples:
             >>> from mipsim.tradeoff import LaplaceTradeOff
             >>> compose(LaplaceTradeOff(0.1), copies=10).at_accuracy(1e-3).accuracy
             0.001
         """
+        own = 100.0 * accuracy if epsilon_accuracy is None else epsilon_accuracy
         return ComposedTradeOff(
-            self.curves, self.copies, self.direction, accuracy, 100.0 * accuracy, self.losses, self.rates
+            self.curves, self.copies, self.direction, accuracy, own, self.losses, self.rates
         )
 
     def _alone(self) -> ComposedTradeOff:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim._validation import finite_vector, number
+from mipsim._validation import finite_vector, number, real_array
 from mipsim.tradeoff.points import Vector, polygon, rises
 from mipsim.tradeoff.sampled import SampledTradeOff
 
@@ -41,18 +41,18 @@ class PrivacyLossDistribution:
     in_only: float = 0.0
 
     def __post_init__(self) -> None:
-        losses = np.asarray(self.losses, np.float64)
-        if losses.size:  # two worlds without a common outcome have no finite loss
-            losses = finite_vector("losses", losses)
-            if (np.diff(losses) >= 0).any():
-                raise ValueError(
-                    "losses do not decrease strictly; they must be sorted from the largest to the least"
-                )
+        losses = _vector("losses", self.losses)  # empty where two worlds have no common outcome
+        if (np.diff(losses) >= 0).any():
+            raise ValueError(
+                "losses do not decrease strictly; they must be sorted from the largest to the least"
+            )
         object.__setattr__(self, "losses", losses)
         for name, only in (("out_masses", "out_only"), ("in_masses", "in_only")):
-            masses = np.asarray(getattr(self, name), np.float64)
-            if losses.size:
-                masses = finite_vector(name, masses, losses.size)
+            masses = _vector(name, getattr(self, name))
+            if masses.size != losses.size:
+                raise ValueError(
+                    f"{name} has {masses.size} entries; it must have one for each of the {losses.size} losses"
+                )
             if (masses < 0).any():
                 raise ValueError(f"{name} holds {masses[masses < 0][0]:g}; every mass must be at least 0")
             rest = number(only, getattr(self, only), 0.0, 1.0)
@@ -106,6 +106,11 @@ class PrivacyLossDistribution:
         """
         corners = polygon(self.out_masses, self.in_masses, self.out_only, self.in_only)
         return SampledTradeOff.from_points(*corners)
+
+
+def _vector(name: str, value: object) -> Vector:
+    array = real_array(name, value)
+    return array if array.shape == (0,) else finite_vector(name, array)
 
 
 def split_masses(

@@ -172,3 +172,42 @@ def test_the_least_noise_that_is_returned_was_tried(least: float):
 
     assert mi.calibrate(curve, mu=1.0, least=least) == least
     assert least in tried
+
+
+_CLOSED, _COMPOSED = {"steps": 25}, {"sampling_rate": 0.1, "steps": 20}
+_SHORT = {"sampling_rate": 0.002, "steps": 10_000}
+_EPSILON = find_noise_multiplier_for_epsilon_delta, (2.0, 1e-5), "epsilon at delta 1e-05", 2.0
+_ADVANTAGE = find_noise_multiplier_for_advantage, (0.2,), "advantage", 0.2
+_TPR = find_noise_multiplier_for_tpr_at_fpr, (0.1, 0.01), "TPR at FPR 0.01", 0.1
+
+
+@pytest.mark.parametrize(
+    ("find", "target", "number", "most", "how"),
+    [
+        (*_EPSILON, _CLOSED),
+        (*_ADVANTAGE, _CLOSED),
+        (*_TPR, _CLOSED),
+        (find_noise_multiplier_for_eta, (0.1,), "advantage", 0.2, _CLOSED),
+        (find_noise_multiplier_for_mu, (0.7,), "least mu of mu-GDP", 0.7, _CLOSED),
+        (find_noise_multiplier_for_err_rates, (0.01, 0.9), "TPR at FPR 0.01", 0.1, _CLOSED),
+        (*_EPSILON, _COMPOSED),
+        (*_ADVANTAGE, _COMPOSED),
+        (*_TPR, _COMPOSED),
+        (*_EPSILON, {"sampling_rate": 0.1, "steps": 1}),
+        pytest.param(*_EPSILON, _SHORT, marks=pytest.mark.evidence),
+        pytest.param(
+            *_EPSILON,
+            _COMPOSED | {"neighbours": "replace", "sampling": "fixed_size"},
+            marks=pytest.mark.evidence,
+        ),
+    ],
+)
+def test_an_account_of_the_found_noise_prints_no_end_above_the_target(
+    find: Any, target: tuple[float, ...], number: str, most: float, how: dict[str, Any]
+) -> None:
+    """Control: 0.1% less noise, and it does."""
+    noise = find(*target, **how)
+    ends = [mi.account(s, **how, epsilon=2.0, fpr=0.01).numbers for s in (noise, 0.999 * noise)]
+    assert ends[0][number][1] <= most < ends[1][number][1]
+    if number == _EPSILON[2]:
+        assert ends[0]["delta at epsilon 2"][1] <= target[1]

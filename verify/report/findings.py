@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from textwrap import TextWrapper
 from typing import Any
 
+from mipsim._printed import ceiling, floor, shown
 from mipsim._words import visible
 from mipsim.referee.defect import correction_of, diagnose
 from mipsim.referee.gap_words import lone_gap
@@ -141,12 +142,12 @@ def _example(statement: Statement, title: str, point: PointResult, command: str)
         f"{name} = {_line(_value(value))}" for name, value in statement.mattering(point.parameters).items()
     )
     low, high = point.interval
-    known = lone_gap(point.gap, point.interval, _value)
+    known = lone_gap(point.gap, point.interval, 4)
     if known == _value(point.gap):
         # Of a wide interval the middle says nothing.
         wide = high - low > abs(point.gap) / 2
-        ends = f"[{_value(low)}, {_value(high)}]"
-        known = f"between {_value(low)} and {_value(high)}" if wide else f"{known} in {ends}"
+        between = f"between {floor(low)} and {ceiling(high)}"
+        known = between if wide else f"{known} in {shown((low, high))}"
     lines = [f"**{title}**: {at}. Gap {known} ({_line(point.unit)})."]
     route = "evaluating the formula" if point.route == "number" else point.route
     lines += [f"Computed by {_line(route)}. {_line(point.detail)}".rstrip(), ""]

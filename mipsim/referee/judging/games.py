@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from mipsim._printed import shown
 from mipsim.bands.compare import LEAST_COUNT, Comparison
 from mipsim.bands.comparison_base import AbstractComparison
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
@@ -277,7 +278,7 @@ def _result(
     if comparison.thresholds_used:
         seen = comparison.alpha_range
         detail = (
-            f"{detail} Judged at FPR {seen[0]:.2g} to {seen[1]:.2g}; range over FPR [{low:.3g}, {high:.3g}]."
+            f"{detail} Judged at FPR {seen[0]:.2g} to {seen[1]:.2g}; range over FPR {shown((low, high), 3)}."
         )
     grid = np.geomspace(1e-9 if route.startswith("tilted") else 1e-5, 1.0, 160)
     below, above = curve.band(grid)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mipsim._printed import shown_risk
 from mipsim._progress import ProgressLine
 from mipsim._signals import interruptible
 from mipsim._validation import confidence_level, whole
@@ -210,9 +211,9 @@ def chance_in(judged: Sequence[PointResult], confidence: float, risk: float) -> 
     games = sorted({item.games for item in judged if item.random})
     if not games:
         return "no games were played, so that chance has no part in it"
-    each = "" if math.isnan(risk) else f", {risk:.2g} for each"
+    each = "" if math.isnan(risk) else f", {shown_risk(risk)} for each"
     played = f"{games[-1]:,} games in each world at a point"
-    return f"{played}; family-wise failure probability {1 - confidence:.2g} over these points{each}"
+    return f"{played}; family-wise failure probability {shown_risk(1 - confidence)} over these points{each}"
 
 
 def which_points(own: int, total: int, ends: int, spread: int) -> str:

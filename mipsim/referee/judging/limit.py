@@ -216,7 +216,7 @@ def judge_limit(
     if bound and verdict is Verdict.CONFIRMED and slack > tolerance and slack < SHRINKS * before < math.inf:
         verdict = Verdict.INCONCLUSIVE
         why = f"The bound holds up to {size_name} = {sizes[-1]:,}, but its slack shrinks, perhaps to below zero."
-    texts = [lone_gap(gap, ends, "{:+.2g}".format) for gap, ends in zip(gaps, known, strict=True)]
+    texts = [lone_gap(gap, ends, 2, "+") for gap, ends in zip(gaps, known, strict=True)]
     detail = f"{why} Gaps {', '.join(texts)} at {size_name} = {', '.join(map(str, sizes))}."
     reach = f"{f'along {along} ' if along else ''}up to {size_name} = {sizes[-1]:,}"
     headline = f"{found.sign} {reach}".strip() if found.sign is not None else ""

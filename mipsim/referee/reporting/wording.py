@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mipsim._printed import ceiling, floor
 from mipsim.referee.gap_words import lone_gap, three_digits
 from mipsim.referee.reporting.plain import plain
 
@@ -31,7 +32,7 @@ def interval(ends: Sequence[float]) -> str:
         return "exact"
     if math.isnan(ends[0]) and math.isnan(ends[1]):
         return "–"
-    return f"[{three_digits(ends[0])}, {three_digits(ends[1])}]"
+    return f"[{three_digits(ends[0], floor)}, {three_digits(ends[1], ceiling)}]"
 
 
 def gap(value: float, ends: Sequence[float]) -> str:
