@@ -46,8 +46,8 @@ def are_single(thresholds: np.ndarray) -> np.ndarray:
 class CurveBand:
     """Simultaneous bounds of FPR and FNR at K thresholds, in increasing order of the threshold.
 
-    Every number below holds at once with the confidence of the two class bands together, for the curve
-    f(a) = min{P1(score <= t) : P0(score > t) <= a} of the attack that played.
+    Every number below holds at once with the confidence of the two class bands together, for the curve of the attack that played: its
+    tests "score > t", equal scores by lot, so that the curve is linear between the FPRs of these tests, as `ExactTradeOff` is.
 
     Attributes:
         alpha_low, alpha_high: bounds of P0(score > t), shape (K,), non-increasing.
@@ -133,23 +133,30 @@ class CurveBand:
         return cls(nothing, high[0], nothing, high[1])
 
     def lower(self, alpha: object) -> np.ndarray:
-        """B_L(a) = max{beta_low[k] : alpha_low[k] > a}, 0 where there is none; any shape.
-
-        Where the scores between thresholds k and k + 1 are equal, beta_low[k + 1] takes the place of beta_low[k]: the first threshold
-        whose FPR is at most a is then k + 1 or beyond. The FNR is 1 beyond the last score, and 0 where every game is called "in", a = 1.
-        """
-        beta = np.concatenate([[0.0], self.beta_low])
-        if self.single is not None:
-            beta = np.where(self.single, np.append(self.beta_low, 1.0), beta)
-        a = np.asarray(alpha, dtype=np.float64)
-        passed = np.searchsorted(-self.alpha_low, -a, side="left")  # how many k have alpha_low[k] > a
-        return np.where(a < 1.0, beta[passed], 0.0)
+        """A lower bound of the FNR at each FPR, any shape: the points (alpha_low, beta_low) joined as `_joined` says."""
+        return self._joined(alpha, self.alpha_low, self.beta_low, -1.0)
 
     def upper(self, alpha: object) -> np.ndarray:
-        """B_U(a) = min{beta_high[k] : alpha_high[k] <= a}, 1 where there is none; any shape."""
-        a = np.asarray(alpha, dtype=np.float64)
-        first = np.searchsorted(-self.alpha_high, -a, side="left")  # the first k with alpha_high[k] <= a
-        return np.concatenate([self.beta_high, [1.0]])[first]
+        """An upper bound of the FNR at each FPR, any shape: the points (alpha_high, beta_high) joined as `_joined` says."""
+        return self._joined(alpha, self.alpha_high, self.beta_high, 1.0)
+
+    def _joined(self, fpr: object, alpha: np.ndarray, beta: np.ndarray, side: float) -> np.ndarray:
+        """The chain from (1, 0) over the points to (0, 1).
+
+        Between two thresholds with a single value of the score its ties are by lot, and the chain is the chord; else the order of scores
+        is unknown, and it is the step on the requested side. Proof: so joined the true points give a bound of the curve, and a chain whose
+        corners all move down and left, or up and right, moves with them.
+        """
+        x, y = np.concatenate([[1.0], alpha, [0.0]]), np.concatenate([[0.0], beta, [1.0]])
+        single = np.zeros(x.size - 1, bool) if self.single is None else self.single
+        corner = (x[1:], y[:-1]) if side < 0.0 else (x[:-1], y[1:])
+        after = np.flatnonzero(~single)
+        x, y = (
+            np.insert(ends, after + 1, own[after])[::-1] for ends, own in zip((x, y), corner, strict=True)
+        )
+        result = np.interp(np.asarray(fpr, np.float64), x, y)
+        rounded = ~np.isin(result, y)  # on a chord
+        return np.clip(np.where(rounded, result * (1.0 + side * 2.0**-50), result), 0.0, 1.0)
 
     def at(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bound of the FNR at each FPR."""

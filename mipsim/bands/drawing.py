@@ -186,10 +186,9 @@ def draw(ax: Axes, named: dict[str, Curve], scale: str) -> None:
 def _draw_played(ax: Axes, curve: AbstractPlayedTradeOff, label: str, colour: str, scale: str) -> None:
     least = max(0.5 / curve.out_games, 1e-12)
     band = curve.curve_band
-    # Both bounds are steps that jump only here, so that these points draw the band exactly.
-    grid = np.unique(
-        np.concatenate([[0.0 if scale == "linear" else least, 1.0], band.alpha_low, band.alpha_high])
-    )
+    # Both bounds are linear between these rates and jump there, so that they and their neighbours draw the band exactly.
+    ends = np.concatenate([[0.0 if scale == "linear" else least, 1.0], band.alpha_low, band.alpha_high])
+    grid = np.unique(np.concatenate([ends, np.nextafter(ends, 0.0)]))
     grid = grid if scale == "linear" else grid[grid >= least]
     lower, upper = band.at(grid)
     alpha, beta = curve.alpha, curve.beta
@@ -200,7 +199,7 @@ def _draw_played(ax: Axes, curve: AbstractPlayedTradeOff, label: str, colour: st
         alpha = np.where(alpha > 0, alpha, np.nan)
     if scale == "probit":
         lower, upper = (np.clip(value, 1e-15, 1.0 - 1e-15) for value in (lower, upper))
-    shade: Any = {"step": "post", "color": colour, "alpha": 0.2, "lw": 0}
+    shade: Any = {"color": colour, "alpha": 0.2, "lw": 0}
     ax.fill_between(
         _place(grid, scale), _place(lower, scale), _place(upper, scale), label=_band_label(curve), **shade
     )

@@ -57,7 +57,7 @@ _NAMED = {
     "equality": "this curve and the other are equal at every FPR",
 }
 _FEW = 64
-"""Values of raw scores, up to which each has a cell of its own."""
+"""Values of raw scores that have a cell of their own."""
 _WIDE = 0.5  # width of an interval of a TPR from which it says little
 _TIMES = 10.0  # the same of an upper end over the lower end, or over the FPR, which a blind guess has
 _RARE = 0.02  # FPRs below this are those of `mi.play_rare`
@@ -208,8 +208,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     ) -> EmpiricalTradeOff:
         """Build the curve from raw scores (higher = "in"), whose thresholds nobody fixed beforehand.
 
-        The thresholds are the scores themselves, all or the rarest and evenly spread ones; of at most 64 values also the next lower numbers, so
-        that a value has a cell of its own. The band is that of
+        The thresholds are the scores themselves, all or the rarest and evenly spread ones; of the 64 values that most scores share also the
+        next lower numbers, so that ties have a cell of their own. The band is that of
         Duembgen and Wellner, which holds at every threshold at once, however it was chosen. The scores are given by name:
         other libraries take (labels, scores), which would be read as two worlds without a word.
 
@@ -245,12 +245,17 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             out, inside = (np.searchsorted(places, own).astype(np.float64) for own in (out, inside))
             places = np.arange(places.size, dtype=np.float64)
         tied = places.size <= most
-        if not tied:
-            ends = np.unique(np.geomspace(1, places.size, max(most // 4, 1)).astype(np.int64)) - 1
-            even = np.linspace(0, places.size - 1, most - 2 * (most // 4)).astype(np.int64)
+        # A value that many scores have, with the next lower number: ties have a cell of their own. The band holds at any threshold.
+        held = np.searchsorted(np.sort(np.concatenate([out, inside])), places, side="right")
+        times = np.diff(held, prepend=0)
+        atoms = places[np.argsort(-times, kind="stable")[: min(_FEW, most // 4)]]
+        atoms = atoms[(times[np.searchsorted(places, atoms)] > 1) | (places.size <= _FEW)]
+        room = most - 2 * atoms.size
+        if places.size > room:
+            ends = np.unique(np.geomspace(1, places.size, max(room // 4, 1)).astype(np.int64)) - 1
+            even = np.linspace(0, places.size - 1, room - 2 * (room // 4)).astype(np.int64)
             places = places[np.unique(np.concatenate([ends, even, places.size - 1 - ends]))]
-        elif places.size <= min(_FEW, most // 2):  # the band holds at these too: scores in between are equal
-            places = np.unique(np.concatenate([just_below(places), places]))
+        places = np.unique(np.concatenate([places, atoms, just_below(atoms)]))
         above = out.size - np.searchsorted(out, places, side="right")
         below = np.searchsorted(inside, places, side="right")
         return cls(places, above, out.size, below, inside.size, confidence, free_thresholds=True, tied=tied)

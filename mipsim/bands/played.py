@@ -65,7 +65,8 @@ class AbstractPlayedTradeOff(Printed, DisplayedCurve):
     def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
 
-        The curve meant is f(a) = min{P(in score <= t) : P(out score > t) <= a}, the attack's best threshold.
+        The curve meant is that of the tests "score > t", equal scores by lot: linear between the FPRs of these tests, as that of
+        `ExactTradeOff`.
 
         Examples:
             >>> import mipsim as mi

@@ -80,7 +80,9 @@ def test_the_steps_are_those_of_the_definition() -> None:
     y = np.sort(rng.integers(0, 1000, 9))
     band = CurveBand.from_counts(x, 1000, y, 1000, 0.01)
     for a in np.concatenate([band.alpha_low, band.alpha_high, rng.random(50), [0.0, 1.0]]):
-        upper = min([b for b, u in zip(band.beta_high, band.alpha_high, strict=True) if u <= a], default=1.0)
+        upper = min(
+            [b for b, u in zip(band.beta_high, band.alpha_high, strict=True) if u <= a], default=1.0
+        ) * (a < 1)
         lower = max([b for b, u in zip(band.beta_low, band.alpha_low, strict=True) if u > a], default=0.0)
         assert (float(band.lower(a)), float(band.upper(a))) == (lower, upper)
     fine = np.linspace(0, 1, 200_001)
@@ -89,6 +91,22 @@ def test_the_steps_are_those_of_the_definition() -> None:
     assert least == pytest.approx(1 - high.mean(), abs=1e-4)
     assert most == pytest.approx(1 - low.mean(), abs=1e-4)
     assert band.advantage_interval()[1] == pytest.approx((1 - fine - low).max(), abs=1e-5)
+
+
+@pytest.mark.parametrize("by_lot", [True, False])
+def test_a_band_of_ties_holds_the_curve_by_lot(draw_counts, by_lot: bool) -> None:
+    """Four values, each in a cell of its own; control: the curve of tests without a lot leaves the band between two values."""
+    alpha, beta = np.array([0.9, 0.5, 0.2]), np.array([0.05, 0.2, 0.6])
+    x, y = np.concatenate([[1.0], alpha, [0.0]]), np.concatenate([[0.0], beta, [1.0]])
+    grid = np.linspace(0.0, 1.0, 201)
+    step = np.array([y[x <= a].min() for a in grid])
+    truth = np.interp(grid, x[::-1], y[::-1]) if by_lot else step
+    single = np.array([True] * 4)
+    misses = 0
+    for band in bands(draw_counts, alpha, beta, 4000):
+        low, high = CurveBand(band.alpha_low, band.alpha_high, band.beta_low, band.beta_high, single).at(grid)
+        misses += bool(((low > truth) | (truth > high)).any())
+    assert misses <= ALLOWED if by_lot else misses == REPLICATES
 
 
 def test_the_lower_bound_of_mu_is_the_best_threshold() -> None:

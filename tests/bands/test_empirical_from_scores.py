@@ -131,16 +131,15 @@ def test_labels_and_scores_in_the_order_of_other_libraries_are_refused(given: in
     ],
 )
 def test_scores_of_few_values_have_the_intervals_of_ties(values: tuple[float, ...]) -> None:
-    """200 runs of 400 games at 0.9: the binomial quantile of 1e-9 at 0.1. The control has more values than have cells of their own."""
+    """200 runs of 400 games at 0.9: the binomial quantile of 1e-9 at 0.1. The control has thresholds for no cell of a single value."""
     rng, runs = np.random.default_rng(3), 200
     out, inside = ([0.6, 0.4], [0.45, 0.55]) if len(values) == 2 else ([0.5, 0.3, 0.2], [0.3, 0.3, 0.4])
     fpr, tpr = (1.0 - np.cumsum(p)[:-1] for p in (out, inside))
     truth, misses = (tpr - fpr).max(), 0
 
-    def curve(games: int, confidence: float, rare: int = 0) -> EmpiricalTradeOff:
+    def curve(games: int, confidence: float, **settings: int) -> EmpiricalTradeOff:
         played = [rng.choice(values, games, p=p) for p in (out, inside)]
-        played[0][:rare] = 0.5 + np.arange(rare)
-        return curve_of(played[0], played[1], confidence)
+        return curve_of(*played, confidence, **settings)
 
     for _ in range(runs):
         item = curve(400, 0.9)
@@ -150,7 +149,7 @@ def test_scores_of_few_values_have_the_intervals_of_ties(values: tuple[float, ..
     assert misses <= binom.isf(1e-9, runs, 0.1)
     low, high = curve(20_000, 0.999).advantage_interval()
     assert low < truth < high < low + 0.08
-    low, high = curve(20_000, 0.999, rare=65).advantage_interval()
+    low, high = curve(20_000, 0.999, thresholds=3).advantage_interval()
     assert low < truth < truth + 0.1 < high
 
 

@@ -163,7 +163,7 @@ def test_a_single_game() -> None:
         ({"false_negatives": [2, 1]}, "false_negatives fall as the threshold rises"),
         ({"false_negatives": [-1, 1]}, "false_negatives holds -1"),
         ({"false_negatives": [1]}, "false_negatives has 1 entries"),
-        ({"false_negatives": ["a", "b"]}, "false_negatives is list"),
+        ({"false_negatives": ["a", "b"]}, "false_negatives holds text"),
         ({"out_games": 0}, "out_games is 0"),
         ({"in_games": np.nan}, "in_games is nan"),
         ({"confidence": 0.0}, "confidence is 0.0"),
