@@ -6,7 +6,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_vector, number, positive_definite_factor, refuse_class, sample_size
+from mipsim._validation import (
+    finite_vector,
+    number,
+    positive_definite_factor,
+    real_array,
+    refuse_class,
+    sample_size,
+)
 from mipsim.attacks.base import AbstractLinearAttack, aimed_at
 from mipsim.attacks.shrunk import LowRankInverse, ShrunkMoments
 
@@ -60,7 +67,7 @@ class CovarianceScore(AbstractLinearAttack):
         refuse_class("moments", moments, "a distribution or moments")
         self.mean = finite_vector("moments.mean", moments.mean)
         dimension = self.mean.shape[0]
-        noise = np.asarray(record_deviation, dtype=np.float64)
+        noise = real_array("record_deviation", record_deviation)
         for value in noise.ravel():
             number("record_deviation", float(value), 0.0)
         if noise.shape not in ((), (dimension,)):

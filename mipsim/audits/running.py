@@ -121,8 +121,8 @@ class RunningAudit(Printed):
             >>> audit.update(0.3, True), audit.update([0.1, -0.2], [0, 1]), audit.scores
             (<Verdict.INCONCLUSIVE: 'INCONCLUSIVE'>, <Verdict.INCONCLUSIVE: 'INCONCLUSIVE'>, 3)
         """
-        values = np.atleast_1d(real_array("scores", scores))
-        inside = np.atleast_1d(real_array("member", member))
+        values = np.atleast_1d(real_array("scores", scores, coins=True))
+        inside = np.atleast_1d(real_array("member", member, coins=True))
         if values.ndim > 1 or inside.shape != values.shape or not np.isin(inside, (0, 1)).all():
             raise ValueError(
                 f"member has shape {inside.shape} and scores {values.shape}; they must be vectors of the same length, and member hold 1 and 0 alone"

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._validation import choice, finite_vector, score_vector
+from mipsim._validation import choice, finite_vector, held, score_vector
 from mipsim._words import no_such, printable, quoted
 from mipsim.audits.settings import ROWS
 from mipsim.audits.tables import (
-    KINDS,
     Column,
     Table,
     content_of,
@@ -100,7 +99,7 @@ class Scores:
         """
         if higher is not None:
             choice("higher", higher, ("in", "out"))
-        values = _real("scores", scores)
+        values = score_vector("scores", scores)
         if infinite := bool(np.isinf(values).any()):
             values = np.unique(values, return_inverse=True)[1].astype(np.float64)
         if values.size < LEAST_SCORES:
@@ -152,7 +151,7 @@ class Scores:
                 "--rows records or --rows models" if "source" in where else 'rows="records" or rows="models"'
             )
             raise ValueError(f"scores has shape {scores.shape}; say what a row is of: {options}")
-        inside = np.asarray(member)
+        inside = held("member", member)
         if scores.ndim != 2 or inside.shape != scores.shape:
             raise ValueError(
                 f"scores has shape {scores.shape} and member {inside.shape}; they must be vectors, or matrices of the same shape"
@@ -192,27 +191,9 @@ class Scores:
         return None if self.record is None else np.unique(self.record).size
 
 
-def _real(name: str, value: object, place: str = "at index {}", first: int = 0) -> np.ndarray:
-    """A vector without NaN; NumPy alone would drop imaginary parts, count dates in days and read numbers in text."""
-    try:
-        entries = np.asarray(value)
-    except ValueError:  # rows of several lengths, of which finite_vector speaks
-        return finite_vector(name, value)
-    kind = KINDS.get(entries.dtype.kind)
-    if entries.dtype == object and entries.ndim > 0:
-        other = [entry for entry in entries.flat if not isinstance(entry, (Real, np.bool_))]
-        kind = f"an object of type {type(other[0]).__name__}" if other else None
-    if kind is not None and entries.ndim > 0:
-        raise ValueError(f"{name} holds {kind}; it must hold real numbers")
-    return score_vector(name, value, place, first)
-
-
 def _worlds(name: str, value: Any, place: str = "at index {}", first: int = 0) -> Any:
     """1 for "in" and 0 for "out", where the entries of a vector say so by numbers or words; what is no vector as it is."""
-    try:
-        entries = np.asarray(value)
-    except ValueError:
-        return value
+    entries = held(name, value)
     if entries.ndim != 1:
         return value
     if entries.dtype.kind in "biuf":
@@ -258,7 +239,7 @@ def _meanings(cells: Any) -> str:
 
 
 def _numbered(name: str, value: object, size: int) -> np.ndarray:
-    names = np.asarray(value)
+    names = held(name, value)
     if names.dtype == object and all(isinstance(entry, str) for entry in names.flat):  # as pandas holds text
         names = names.astype(str)
     if names.shape != (size,):
@@ -277,7 +258,7 @@ def _numbered(name: str, value: object, size: int) -> np.ndarray:
 
 
 def _shadow(shadow: object, run: object) -> np.ndarray:
-    names, runs = np.atleast_1d(np.asarray(shadow)), np.asarray(run)
+    names, runs = np.atleast_1d(held("shadow", shadow)), held("runs", run)
     if names.dtype.kind == "U" and runs.dtype.kind in "iuf" and all(map(is_number, names.tolist())):
         names = names.astype(np.float64)  # as the command has names, where a file numbers the runs
     unknown = [name for name in names.tolist() if run is None or name not in runs]
@@ -546,4 +527,4 @@ def _column(name: str, role: str, cells: Column) -> Column:
         return _worlds(name, cells, "in data row {}", 1)
     if len(cells) and all(isinstance(cell, str) for cell in cells):
         cells = parsed_numbers(name, cells)
-    return _real(name, cells, "in data row {}", 1)
+    return score_vector(name, cells, "in data row {}", 1)

@@ -19,11 +19,10 @@ import numpy as np
 
 from mipsim._archives import LIMIT, arrays_of, most_bytes, names_of, read_bytes
 from mipsim._extras import optional
+from mipsim._validation import held
 from mipsim._words import printable, quoted
 
 Column = Sequence[Any] | np.ndarray
-KINDS = {"c": "complex numbers", "M": "dates", "m": "durations", "U": "text", "S": "bytes"}
-"""Entries of an array that are no real numbers."""
 SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "space": " "}
 """Names of what may separate the cells of a line."""
 LONGEST_ROW = 2**20
@@ -320,7 +319,7 @@ def frame_table(frame: Any) -> Table | None:
         _IN_MEMORY[1],
         "column",
         tuple(by_name),
-        lambda names: {name: np.asarray(frame[by_name[name]]) for name in names},
+        lambda names: {name: held(name, frame[by_name[name]]) for name in names},
     )
 
 

@@ -3,6 +3,8 @@
 import numpy as np
 from scipy.special import rel_entr
 
+from mipsim._validation import real_array
+
 
 def deviance(count: object, games: object, probability: object) -> np.ndarray:
     """2 n KL(x/n || p), twice the log-likelihood ratio of p^ against p, elementwise.
@@ -18,5 +20,6 @@ def deviance(count: object, games: object, probability: object) -> np.ndarray:
         >>> deviance([0, 10], 10, [0.0, 0.0]).tolist()
         [0.0, inf]
     """
-    x, n, p = (np.asarray(v, dtype=np.float64) for v in (count, games, probability))
+    given = {"count": count, "games": games, "probability": probability}
+    x, n, p = (real_array(name, value) for name, value in given.items())
     return np.maximum(2.0 * (rel_entr(x, n * p) + rel_entr(n - x, n * (1.0 - p))), 0.0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 
 from mipsim._html_table import html_table
-from mipsim._validation import increasing_vector, whole
+from mipsim._validation import held, increasing_vector, whole
 from mipsim.bands.curve_band import are_single
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.engine.checkpoint import MOST_GAMES, difference, read_counts, total, write_counts
@@ -208,7 +208,7 @@ class Histogram:
 
 
 def _counts(name: str, value: object, cells: int) -> np.ndarray:
-    array = np.asarray(value)
+    array = held(name, value)
     if array.shape != (cells,):
         raise ValueError(
             f"{name} has shape {array.shape}; with {cells - 1} edges it must have shape ({cells},)"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mipsim._validation import finite_matrix, number, whole
+from mipsim._validation import finite_matrix, number, real_array, whole
 from mipsim.attacks.shrunk import ShrunkMoments
 
 _DIRECTION = 0x4341  # so that a data set sampled with the same seed does not begin with the canary
@@ -85,7 +85,7 @@ def mislabelled(y: object, classes: int) -> np.ndarray:
         [1 2 0]
     """
     count = whole("classes", classes, 2)
-    labels = finite_matrix("y", np.asarray(y, float)[..., None])[:, 0]
+    labels = finite_matrix("y", real_array("y", y, coins=True)[..., None])[:, 0]
     wrong = (labels < 0) | (labels >= count) | (labels != np.floor(labels))
     if wrong.any():
         raise ValueError(f"y holds {labels[np.argmax(wrong)]:g}; it must hold classes 0 to {count - 1}")

@@ -14,7 +14,7 @@ import numpy as np
 from jax.custom_batching import sequential_vmap
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim._validation import choice, number, sample_size, whole
+from mipsim._validation import choice, number, real_array, sample_size, whole
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.empirical import Empirical
 from mipsim.mechanisms.base import AbstractMechanism
@@ -127,7 +127,7 @@ class Descent(AbstractMechanism):
         Args:
             rows: row numbers, shape (m,), m >= 2; None = all.
         """
-        numbers = np.arange(len(self.y)) if rows is None else np.asarray(rows)
+        numbers = np.arange(len(self.y)) if rows is None else real_array("rows", rows)
         result = Empirical(numbers.astype(np.float64)[:, None])
         self.check_records("rows", result.records)
         return result

@@ -16,7 +16,7 @@ from mipsim._compiled import prepare
 from mipsim._files import writable_folder
 from mipsim._precision import exact_scope
 from mipsim._signals import interruptible
-from mipsim._validation import file_path, whole
+from mipsim._validation import file_path, real_array, whole
 from mipsim.nn.batch_files import StoredBatches, identity_of
 from mipsim.nn.network import Network, Parameters
 
@@ -214,7 +214,8 @@ def checked_examples(network: Network, x: object, y: object) -> tuple[np.ndarray
     ...
     ValueError: y holds 3 at index 3; the network has classes 0 to 2
     """
-    inputs, labels = np.asarray(x, np.float32), np.asarray(y)
+    inputs = real_array("x", x, finite=False, coins=True).astype(np.float32)
+    labels = real_array("y", y, finite=False, coins=True)
     if inputs.shape[1:] != network.inputs or not inputs.shape[0]:
         raise ValueError(
             f"x has shape {inputs.shape}; the network takes (N, {', '.join(map(str, network.inputs))}), N >= 1"

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_matrix, number
+from mipsim._validation import finite_matrix, number, real_array
 from mipsim.attacks.base import AbstractAttack
 from mipsim.nn.descent import Descent
 from mipsim.nn.shadows import checked_descent
@@ -135,7 +135,7 @@ class RMIA(AbstractAttack):
         offline_a: float = 0.3,
     ) -> None:
         self.descent = _classifier(descent)
-        rows = finite_matrix("population", np.asarray(population, float)[..., None])
+        rows = finite_matrix("population", real_array("population", population)[..., None])
         descent.check_records("population", rows)
         self.population = rows
         self.outside = _models("outside", outside, descent)

@@ -39,8 +39,10 @@ def leakage_score(
     """
     difference = finite_vector("target", target, data.dimension) - data.mean
     sample_size(n)
-    noise = np.broadcast_to(np.asarray(record_deviation, dtype=np.float64), difference.shape) ** 2
-    number("record_deviation", float(np.min(np.asarray(record_deviation))), 0.0)
+    noise = (
+        np.broadcast_to(deviation := real_array("record_deviation", record_deviation), difference.shape) ** 2
+    )
+    number("record_deviation", float(deviation.min()), 0.0)
     covariance = data.covariance
     if covariance.ndim == 1:
         return float(np.sum(difference**2 / (covariance + noise)) / n)
