@@ -239,16 +239,17 @@ def _meanings(cells: Any) -> str:
 
 
 def _numbered(name: str, value: object, size: int) -> np.ndarray:
-    names = held(name, value)
+    called = name if name == "cluster" else f"{name}s"
+    names = held(called, value)
     if names.dtype == object and all(isinstance(entry, str) for entry in names.flat):  # as pandas holds text
         names = names.astype(str)
     if names.shape != (size,):
         raise ValueError(
-            f"{name} has shape {names.shape}; it must have shape ({size},), a name for each score"
+            f"{called} has shape {names.shape}; it must have shape ({size},), a name for each score"
         )
     if names.dtype.kind not in "iufUSb" or (names.dtype.kind == "f" and not np.isfinite(names).all()):
         raise ValueError(
-            f"{name} holds what is no name or finite number; it must say of each score which {name} it is of"
+            f"{called} holds what is no name or finite number; it must say of each score which {name} it is of"
         )
     if names.dtype.kind in "US" and (lacking := names == names.dtype.type("")).any():
         raise ValueError(

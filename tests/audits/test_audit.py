@@ -2,7 +2,6 @@
 
 import json
 import re
-from decimal import Decimal
 
 import mpmath
 import numpy as np
@@ -10,7 +9,8 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.audits.result import _epsilon_of_gdp, down
+from mipsim._printed import at_least
+from mipsim.audits.result import _epsilon_of_gdp
 from mipsim.bands import CurveBand
 from mipsim.bands.family_bound import TabulatedCurve
 from mipsim.tradeoff.compose import ComposedTradeOff
@@ -38,7 +38,7 @@ def test_bounds_show_themselves(fewer_draws, design: str) -> None:
     assert item.verdict is None
     shown = str(item)
     assert f"design {design}" in shown
-    assert f"at least {down(item.mu_lower_bound)}" in shown
+    assert at_least(item.mu_lower_bound) in shown
     assert len(shown.splitlines()) < 20
     assert "each bound, and the verdict, by itself at this confidence" in shown
     assert "\n" not in repr(item)
@@ -180,16 +180,6 @@ def test_a_single_score_of_a_world_shows_nothing_and_warns_of_nothing() -> None:
     assert re.search(r"\n  mu +at least 0\n", shown)
 
 
-def test_rounding_down() -> None:
-    for value in (0.12345678, 1.0, 9.99999, 123.456, 74.99999):
-        assert value * (1 - 1e-3) <= float(down(value)) <= value
-    assert down(np.inf) == "inf"
-    for value in (
-        np.random.default_rng(0).integers(1, 10**6, 1000) / 1e4
-    ):  # the double nearest to a short decimal
-        assert Decimal(down(value)) <= Decimal(value)
-
-
 CLUSTERS = {"cluster": np.arange(2000) // 4}
 
 
@@ -256,30 +246,6 @@ def test_scores_and_worlds_in_the_wrong_order() -> None:
         mi.audit(SCORES, design="independent")
     with pytest.raises(ValueError, match="beside a file of scores"):
         mi.audit("scores.csv", COINS, design="independent")
-
-
-@pytest.mark.parametrize(
-    ("scores", "words"),
-    [
-        (SCORES + 1j, "scores holds complex numbers; it must hold real numbers"),
-        (np.arange(2000).astype("datetime64[D]"), "scores holds dates; it must hold real numbers"),
-        (np.arange(2000).astype("timedelta64[s]"), "scores holds durations; it must hold real numbers"),
-        (SCORES.astype(str), "scores holds text; it must hold real numbers"),
-        ([*SCORES[1:], Decimal(1)], "scores holds an object of type Decimal; it must hold real numbers"),
-        ([*SCORES[1:], None], "scores holds an object of type NoneType; it must hold real numbers"),
-        ([*SCORES[1:], np.nan], "scores holds NaN at index 1999; NaN is refused, and infinite scores count by rank"),
-        ([*SCORES[1:], 10**400], "scores is list; it must be an array of real numbers"),
-        (np.ones(2000), "scores all equal 1; a constant score tells nothing about any world"),
-        ("x" * 5000 + ".npz", "xxx.npz cannot be read: File name too long"),
-    ],
-    ids=lambda value: None if isinstance(value, str) else "",
-)  # fmt: skip
-def test_scores_that_are_no_real_numbers(scores: object, words: str) -> None:
-    member = None if isinstance(scores, str) else COINS
-    with pytest.raises(ValueError) as error:  # noqa: PT011
-        mi.audit(scores, member, design="independent")
-    assert words in str(error.value)
-    assert len(str(error.value)) < 300
 
 
 def test_a_promise_in_a_file_of_too_long_a_name() -> None:
