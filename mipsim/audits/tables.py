@@ -311,7 +311,13 @@ def frame_table(frame: Any) -> Table | None:
     True
     """
     if isinstance(frame, Mapping):
-        return Table.of(_IN_MEMORY[0], "key", {str(name): value for name, value in frame.items()})
+        columns = {str(name): value for name, value in frame.items()}
+        return Table(
+            _IN_MEMORY[0],
+            "key",
+            tuple(columns),
+            lambda names: {name: held(name, columns[name]) for name in names},
+        )
     if isinstance(frame, np.ndarray) or not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
         return None
     by_name = {str(name): name for name in frame.columns}

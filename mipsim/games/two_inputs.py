@@ -65,7 +65,7 @@ class TwoInputs(AbstractGame):
 
 def _input(name: str, value: object) -> np.ndarray:
     """The numbers in their own type."""
-    checked, given = real_array(name, value), np.asarray(value)
+    checked, given = real_array(name, value, coins=True), np.asarray(value)
     return given.copy() if given.dtype.kind in "biuf" and given.dtype.itemsize <= 8 else checked
 
 
