@@ -146,7 +146,7 @@ def audit(
         )
     own = promised.at_epsilon if isinstance(promised, ApproxDPTradeOff) and design not in _BY_COINS else None
     spent = own if epsilon is None else number("epsilon", epsilon, 0.0, 700.0)
-    counted = int(runs) if isinstance(runs, (int, np.integer)) else None
+    counted = whole("runs", runs, 0) if isinstance(runs, (int, np.integer)) else None
     names = None if counted is not None else runs
     if isinstance(scores, np.ndarray) and scores.ndim > 1 and design != "runs":
         raise ValueError(
