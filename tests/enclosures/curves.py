@@ -316,7 +316,10 @@ def compositions(rng: Rng) -> Case:
     kind = int(rng.integers(4))
     if kind == 3:
         return guaranteed(
-            float(rng.choice(SURE_MASSES[:-1])), int(rng.integers(1, 6)), float(rng.uniform(0.05, 3.0)), rng.random()
+            float(rng.choice(SURE_MASSES[:-1])),
+            int(rng.integers(1, 6)),
+            float(rng.uniform(0.05, 3.0)),
+            rng.random(),
         )
     if kind == 0:
         first, second = choice_of(rng, POLYGONS), choice_of(rng, POLYGONS)
