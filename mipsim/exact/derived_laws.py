@@ -84,6 +84,19 @@ class MixedLaw(AbstractScoreLaw):
             ]
         return total[0], total[1]
 
+    def log_ratios(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Means over the laws; that of the "out" law to itself is 1."""
+        parts = [law.log_ratios(low, high) for law in self.laws]
+        logs = [log(w) for w in self.weights]
+        if (rest := 1.0 - fsum(self.weights)) > 0.0:
+            parts, logs = [*parts, (np.zeros(np.shape(low)), np.zeros(np.shape(low)))], [*logs, log(rest)]
+        if any(part is None for part in parts):
+            return None
+        ends = [
+            np.logaddexp.reduce([w + part[k] for w, part in zip(logs, parts, strict=True)]) for k in (0, 1)
+        ]  # pyright: ignore[reportOptionalSubscript]
+        return ends[0] - _ROUNDING, ends[1] + _ROUNDING
+
     def auc_bounds(self) -> tuple[float, float] | None:
         """A mean over the laws; against a score of the same world it is 1/2."""
         parts = [law.auc_bounds() for law in self.laws]

@@ -91,6 +91,20 @@ class NormalLaw(AbstractScoreLaw):
         curved = at * np.exp(-0.5 * np.square(at)) / np.sqrt(2.0 * np.pi)
         return 0.125 * (1.0 + 1e-9) * np.square(ends[1] - ends[0]) * curved, np.zeros(far.shape)
 
+    def log_ratios(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """A quadratic function, which is off its chord by an eighth of its second derivative times the square of the distance."""
+        if self.curved:
+            return None
+        z = (np.stack([low, high]) - self.mean[:, None, None]) / self.sd[:, None, None]
+        value = np.log(self.sd[0] / self.sd[1]) + 0.5 * (z[0] - z[1]) * (z[0] + z[1])
+        off = 4.0 * self.blur / float(self.sd.min()) + 8.0 * EPS * (
+            1.0 + np.abs(z[0] - z[1]) * np.abs(z[0] + z[1])
+        )
+        off = off + sum(np.abs(z[w]) * self._off(z[w], w) for w in (0, 1))
+        bend = 0.125 * abs(float((1.0 / self.sd**2) @ [1.0, -1.0])) * np.square(high - low) * (1.0 + 1e-6)
+        bend = bend + 4.0 * EPS * np.square((high - low) / float(self.sd.min()))
+        return (value - off).min(axis=0) - bend, (value + off).max(axis=0) + bend
+
     def auc_bounds(self) -> tuple[float, float] | None:
         """Of the difference of two scores, which is normal."""
         if self.curved:

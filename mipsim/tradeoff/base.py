@@ -424,10 +424,10 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             raise ValueError("delta and log_delta are both given or both missing; give exactly one")
         if log_delta is None:
             wanted = rates("delta", delta)
-            with np.errstate(divide="ignore"):
-                logs = np.log(wanted)
-            low, high = self._epsilon(np.stack([raised(logs, 2.0), lowered(logs, 2.0)]))
             sure = wanted < self._sure_mass()[0]
+            with np.errstate(divide="ignore"):
+                logs = np.log(np.where(sure, 1.0, wanted))  # there it is infinite, and no search is needed
+            low, high = self._epsilon(np.stack([raised(logs, 2.0), lowered(logs, 2.0)]))
             return answered(delta, (np.where(sure, np.inf, low[0]), np.where(sure, np.inf, high[1])))
         logs = real_array("log_delta", scalar(log_delta), finite=False)
         if not (logs <= 0.0).all():

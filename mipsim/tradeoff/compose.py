@@ -451,12 +451,12 @@ def compose(
     for curve, _ in pairs:
         if (corners := as_polygon(curve)) is not None and corners.tpr[0] == 1.0:
             return curve  # it tells all
-    if (exact := _exactly(pairs)) is not None:
-        return exact
-    laws = [(step_law(curve), count) for curve, count in pairs]
     ahead, back = (
         of_any((curve._sure_mass(inside=inside), count) for curve, count in pairs) for inside in (True, False)
     )
+    if (exact := _exactly(pairs, (ahead, back))) is not None:
+        return exact
+    laws = [(step_law(curve), count) for curve, count in pairs]
     return ComposedTradeOff(
         tuple(curve for curve, _ in pairs),
         tuple(count for _, count in pairs),
@@ -526,12 +526,12 @@ def _without_blind(pairs: Pairs) -> Pairs:
     return telling or pairs[:1]
 
 
-def _exactly(pairs: Pairs) -> SampledTradeOff | None:
+def _exactly(pairs: Pairs, sure: tuple[SureMass, SureMass]) -> SampledTradeOff | None:
     total: Sum | None = None
     for curve, count in pairs:
         corners = as_polygon(curve)
         power = corners and exact_power(Sum.of(corners), count)
         if power is None or (total := power if total is None else product(total, power)) is None:
             return None
-    built = total and total.tradeoff()
+    built = total and total.tradeoff(sure)
     return built if built and built.slack <= _EXACT else None

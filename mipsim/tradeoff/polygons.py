@@ -16,6 +16,7 @@ from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff, through_co
 from mipsim.tradeoff.points import polygon, rises
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, merged
 from mipsim.tradeoff.sampled import SampledTradeOff, mixed
+from mipsim.tradeoff.sure_mass import SureMass
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
 _LEAST_NORMAL = float(np.finfo(np.float64).tiny)
@@ -104,8 +105,8 @@ class Sum(NamedTuple):
             law, error, moved, corners.lost, largest, float(law.losses.min(initial=corners.flattest)) - moved
         )
 
-    def tradeoff(self) -> SampledTradeOff:
-        """The curve, whose corners are right to the errors of masses and losses.
+    def tradeoff(self, sure: tuple[SureMass, SureMass] | None = None) -> SampledTradeOff:
+        """The curve, whose corners are right to the errors of masses and losses, with sure masses to more digits.
         >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).tradeoff().slack < 1e-13
         True
         """
@@ -113,9 +114,9 @@ class Sum(NamedTuple):
         parts = (self.law.out_masses, self.law.in_masses, self.law.out_only, self.law.in_only)
         corners = polygon(*parts, error=1e-13 + 2.0 * error)
         if not self.lost:
-            return SampledTradeOff.from_points(*corners, slack=error)
+            return SampledTradeOff.from_points(*corners, slack=error, sure=sure)
         return SampledTradeOff.from_points(
-            *corners, slack=error, lost=1.01 * self.lost, losses=(self.largest, self.least)
+            *corners, slack=error, lost=1.01 * self.lost, losses=(self.largest, self.least), sure=sure
         )
 
 

@@ -62,6 +62,8 @@ class SampledTradeOff(AbstractTradeOff):
     steepest: float = -np.inf
     flattest: float = np.inf
     """The largest and the least privacy loss of the edges that are lost."""
+    sure: tuple[SureMass, SureMass] | None = None
+    """The masses that reveal "in" and "out", where they are known to more digits than the corners."""
 
     def __init__(self, alpha: object, beta: object, tpr: object = None) -> None:
         a = rates("alpha", finite_vector("alpha", alpha))
@@ -74,7 +76,7 @@ class SampledTradeOff(AbstractTradeOff):
         self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
         self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
         self.complement = 1.0 - self.alpha
-        self.slack, self.lost, self.steepest, self.flattest = 0.0, 0.0, -np.inf, np.inf
+        self.slack, self.lost, self.steepest, self.flattest, self.sure = 0.0, 0.0, -np.inf, np.inf, None
         checked_corners(self.alpha, np.clip(self.corners, 0.0, 1.0))
 
     @classmethod
@@ -88,6 +90,7 @@ class SampledTradeOff(AbstractTradeOff):
         slack: float = 0.0,
         lost: float = 0.0,
         losses: tuple[float, float] = (-np.inf, np.inf),
+        sure: tuple[SureMass, SureMass] | None = None,
     ) -> SampledTradeOff:
         """From corners whose four rates are all known to the relative error `slack`; shapes (m,), trusted.
 
@@ -109,6 +112,7 @@ class SampledTradeOff(AbstractTradeOff):
         known = (float(slack), float(lost), float(losses[0]), float(losses[1]))
         for name, value in zip(("slack", "lost", "steepest", "flattest"), known, strict=True):
             object.__setattr__(built, name, value)
+        object.__setattr__(built, "sure", sure)
         return built
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
@@ -152,6 +156,8 @@ class SampledTradeOff(AbstractTradeOff):
         return turned_over(self)
 
     def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        if self.sure is not None:
+            return self.sure[not inside]
         mass = float(self.tpr[0] if inside else self.complement[-1])
         off = 1.1 * self.slack
         return outward(mass * (1.0 - off), min(mass * (1.0 + off), 1.0)) if off else (mass, mass)
@@ -313,4 +319,5 @@ def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
         slack=curve.slack,
         lost=curve.lost,
         losses=(-curve.flattest, -curve.steepest),
+        sure=curve.sure and (curve.sure[1], curve.sure[0]),
     )

@@ -68,6 +68,10 @@ class AbstractScoreLaw(ABC):
         """
         return None
 
+    def log_ratios(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Bounds of the log of the density ratio, in to out, of all scores between two thresholds; None if not known."""
+        return None
+
     def auc_bounds(self) -> tuple[float, float] | None:
         """(lower, upper) bound of P(S_in > S_out) + P(S_in = S_out) / 2 for independent scores; None if not known."""
         return None

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.bounds import EPS, CurveBounds, lowered, raised
+from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.partition import GRID, MOST_OF_OTHERS, Corners, Partition
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
@@ -75,7 +75,37 @@ class ThresholdPartition(Partition):
             (tops.log_tpr <= plain.log_tpr) & (tops.log_fpr >= plain.log_fpr) & np.isfinite(paid + gained)
         )
         tops = tops._replace(log_fnr=np.maximum(tops.log_fnr, plain.log_fnr))
-        return Corners(*(np.where(usable, top, corner) for top, corner in zip(tops, plain, strict=True)))
+        best = Corners(*(np.where(usable, top, corner) for top, corner in zip(tops, plain, strict=True)))
+        met = self._where_slopes_meet(plain)
+        if met is None:
+            return best
+        with np.errstate(invalid="ignore"):
+            # By the height of the corner over the line of slope 1: what rates that are nearly equal differ by.
+            usable = np.exp(met.log_tpr) - np.exp(met.log_fpr) <= np.exp(best.log_tpr) - np.exp(best.log_fpr)
+        return Corners(*(np.where(usable, new, old) for new, old in zip(met, best, strict=True)))
+
+    def _where_slopes_meet(self, plain: Corners) -> Corners | None:
+        """Where a line of the largest slope from the one end meets a line of the least slope to the other; None if neither is known."""
+        inner = np.isfinite(self.z[:-1]) & np.isfinite(self.z[1:])
+        slopes = self.law.log_ratios(-self.z[1:][inner], -self.z[:-1][inner])
+        if slopes is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            least, most = (np.exp(end) for end in slopes)
+            (start, end), (low, high) = (
+                (rate[:-1][inner], rate[1:][inner])
+                for rate in (np.exp(self.fprs.log_tpr_low), np.exp(self.bounds.log_tpr_high))
+            )
+            width = end - start
+            share = np.nan_to_num((high - low - least * width) / (most - least), nan=0.0)
+            rise = np.clip(share, 0.0, width)
+            # Both ends of the interval at the least FPRs they may have, and any place between is right: the higher line counts.
+            tpr = np.maximum(low + most * rise, high - least * (width - rise))
+            tops = [np.full(inner.shape, np.inf) for _ in range(2)]
+            tops[0][inner], tops[1][inner] = (start + rise) * (1.0 - _ROUNDED), tpr * (1.0 + _ROUNDED)
+            log_fpr, log_tpr = lowered(np.log(tops[0])), raised(np.log(tops[1]))
+        log_fnr = np.maximum(plain.log_fnr, lowered(log_complement(np.minimum(log_tpr, 0.0))))
+        return Corners(np.where(inner, log_fpr, np.nan), log_fnr, log_tpr)
 
     def _bends(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """(bend, error) of each interval in both worlds; infinite where an end is. Computed once for each set of thresholds."""

@@ -27,7 +27,9 @@ from .truth import (
     Magnitude,
     Mixed,
     Split,
+    Times,
     Truth,
+    guarantees,
     mp,
     mpf,
     power_of_pair,
@@ -36,6 +38,9 @@ from .truth import (
 )
 
 Rng = np.random.Generator
+
+
+SURE_MASSES = [1e-300, 1e-100, 1e-30, 1e-16, 1e-12, 1e-9, 3e-8, 1e-5, 0.1, 0.7, 1 - 1e-9, 1 - 2**-53, 1.0]
 
 
 class Case(NamedTuple):
@@ -158,7 +163,7 @@ def magnitude(rng: Rng) -> Case:
 
 def approx_dp(rng: Rng) -> Case:
     epsilon = float(rng.choice([0.0, 1e-12, 0.1, 1.0, 5.0, 50.0, 600.0]) * rng.uniform(0.5, 1.0))
-    delta = float(rng.choice([0.0, 0.0, 1e-300, 1e-30, 1e-5, 0.1, 0.7, 1.0]))
+    delta = float(rng.choice([0.0, 0.0, 0.0, *SURE_MASSES]))
     return Case(
         mi.ApproxDPTradeOff(epsilon, delta), response(epsilon, delta), f"ApproxDP({epsilon}, {delta})"
     )
@@ -299,9 +304,23 @@ def operated(
     return Case(mi.stochastic_composition([curve, more.curve], shares), split(both, shares), words)
 
 
+def guaranteed(delta: float, copies: int, mu: float, epsilon: float = 0.1) -> Case:
+    """Guarantees and a Gaussian mechanism: a sum of losses with a mass that surely reveals the world."""
+    curve = mi.compose(mi.ApproxDPTradeOff(epsilon, delta), mi.GaussianTradeOff(mu), copies=[copies, 1])
+    truth = Times(guarantees(epsilon, delta, copies), mu)
+    return Case(curve, truth, f"{copies} x ApproxDP({epsilon}, {delta}) x Gaussian({mu})")
+
+
 def compositions(rng: Rng) -> Case:
     """A composition whose truth is exact: of polygons, or of Gaussians whose class is hidden."""
-    kind = int(rng.integers(3))
+    kind = int(rng.integers(4))
+    if kind == 3:
+        return guaranteed(
+            float(rng.choice(SURE_MASSES[:-1])),
+            int(rng.integers(1, 6)),
+            float(rng.uniform(0.05, 3.0)),
+            rng.random(),
+        )
     if kind == 0:
         first, second = choice_of(rng, POLYGONS), choice_of(rng, POLYGONS)
         truth = first.truth.times(second.truth)  # type: ignore[attr-defined]

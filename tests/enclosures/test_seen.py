@@ -3,6 +3,8 @@
 import itertools
 import math
 import warnings
+from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,9 +12,9 @@ import pytest
 import mipsim as mi
 
 from .composed import SubsampledSteps, Transformed, subsampled_gaussian
-from .curves import Between, Hidden, Walk
+from .curves import SURE_MASSES, Between, Hidden, Walk, guaranteed
 from .enclosed import Queries, hold, misses
-from .truth import Atoms, Gaussian, Mixed, mp, mpf
+from .truth import Atoms, Gaussian, Laplace, Mixed, mp, mpf
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*both bounds hold")
 
@@ -244,3 +246,93 @@ def test_perfect_and_blind() -> None:
     assert perfect.least_mu() == math.inf
     assert mi.convex_hull(blind, perfect).beta(0.3) == 0.0
     assert mp.almosteq(mpf(perfect.auc()), 1, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("delta", "copies", "mu"),
+    [(1e-9, 1, 0.1), (1e-12, 10, 0.1), (3e-8, 2, 0.3), (1e-16, 1, 0.5), (0.7, 2, 0.5)],
+)
+def test_a_mass_that_surely_reveals_the_world(delta: float, copies: int, mu: float) -> None:
+    """It was taken of 1 less itself: epsilon at just less was finite, and delta far out below it or 1."""
+    curve, truth, _ = guaranteed(delta, copies, mu)
+    low, high = curve.tpr_bounds(0.0)
+    assert low <= truth.only[1] <= high <= low * (1 + 1e-15)
+    assert curve.epsilon_bounds(math.nextafter(low, 0.0)) == (math.inf, math.inf)
+    assert curve.epsilon_bounds(1.01 * high)[1] < math.inf
+    first, last = curve.delta_bounds(12.0)
+    assert low <= first <= last <= high * (1 + 1e-6)
+    queries = Queries.at([0.0, 5.0, 12.0], [low, min(1.0, 1.01 * high)], [0.0, 0.1, 0.9])
+    assert misses(curve, truth, queries) == []
+
+
+@pytest.mark.parametrize(
+    "mass",
+    [pytest.param(m, marks=[] if m in (1e-300, 1e-9, 0.7) else pytest.mark.slow) for m in SURE_MASSES],
+)
+def test_sure_masses_under_every_operation(mass: float) -> None:
+    """In fractions; a curve and its inverse."""
+    one, exact = mi.ApproxDPTradeOff(0.1, mass), Fraction(mass)
+    blind, other = mi.GaussianTradeOff(0.3), mi.ApproxDPTradeOff(0.5, 0.25)
+    for curve, ahead, back in (
+        (one, exact, exact),
+        (mi.MixtureTradeOff(one, 0.3), Fraction(0.3) * exact, 0),
+        (one.subsampled(0.3), Fraction(0.3) * exact, Fraction(0.3) * exact),
+        (mi.mix(one, blind, weights=[0.25, 0.75]), exact / 4, 0),
+        (mi.mix(one, other, weights=[0.25, 0.75]), exact / 4 + Fraction(3, 16), min(exact, Fraction(1, 4))),
+        (mi.convex_hull(one, blind), exact, exact),
+        (mi.stochastic_composition([one, other]), exact / 2 + Fraction(1, 8), exact / 2 + Fraction(1, 8)),
+        (mi.compose(one, copies=5), 1 - (1 - exact) ** 5, 1 - (1 - exact) ** 5),
+        (mi.compose(mi.MixtureTradeOff(one, 0.3), blind), Fraction(0.3) * exact, 0),
+        (mi.compose(one, other, blind, copies=[3, 2, 1]), *[1 - (1 - exact) ** 3 * Fraction(9, 16)] * 2),
+        (mi.compose(one, blind, copies=[4, 1]).symmetrized(), *[1 - (1 - exact) ** 4] * 2),
+    ):
+        for side, truth in ((curve, ahead), (curve.inverse(), back)):
+            low, high = side.tpr_bounds(0.0)
+            assert low <= truth <= high, (curve, low, high, float(truth))
+            assert high - low <= 2e-13 * high + 1e-322, (curve, low, high)
+            if low > 1e-300:
+                assert side.epsilon_bounds(math.nextafter(low, 0.0)) == (math.inf, math.inf)
+
+
+QUESTIONS = {
+    "delta": lambda c: c.delta_bounds(np.array([0.0, 1.0, 12.0])),
+    "far delta": lambda c: c.delta_bounds(12.0),
+    "epsilon": lambda c: c.epsilon_bounds(1e-5),
+    "beta": lambda c: c.beta_bounds(0.1),
+    "tpr": lambda c: c.tpr_bounds(np.array([0.0, 1e-6, 0.5])),
+    "advantage": lambda c: c.advantage_bounds(),
+    "risk": lambda c: c.bayes_risk_bounds(0.3),
+}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: mi.compose(mi.ApproxDPTradeOff(0.1, 1e-9), mi.GaussianTradeOff(0.1)),
+        lambda: mi.dpsgd(1.0, 0.01, 100, neighbours="remove"),
+        lambda: mi.dpsgd(1.0, 0.01, 100, neighbours="remove").inverse(),
+        lambda: mi.compose(mi.LaplaceTradeOff(0.2), copies=5).symmetrized(),
+        lambda: mi.mix(mi.GaussianTradeOff(1.0), mi.LaplaceTradeOff(1.0), weights=[0.5, 0.5]),
+        lambda: mi.MixtureTradeOff(mi.compose(mi.LaplaceTradeOff(0.2), copies=5), 0.5),
+        lambda: mi.stochastic_composition([mi.GaussianTradeOff(1.0), mi.LaplaceTradeOff(1.0)]),
+        lambda: mi.GaussianTradeOff(1.0).subsampled(0.3),
+        lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), 100, [3.0]).exact(
+            mi.ScalarProduct([0.0])
+        ),
+    ],
+)
+def test_no_answer_depends_on_earlier_questions(make: Callable[[], mi.AbstractTradeOff]) -> None:
+    rng = np.random.default_rng(0)
+    first, second = (
+        {name: QUESTIONS[name](curve) for name in rng.permutation(list(QUESTIONS))}
+        for curve in (make(), make())
+    )
+    for name in QUESTIONS:
+        assert np.array_equal(first[name], second[name]), name
+
+
+@pytest.mark.parametrize("off", [-9e-10, 0.0, 9e-10])
+def test_weights_that_sum_to_nearly_1(off: float) -> None:
+    """They were scaled in some numbers of a curve and not in others, whose bounds crossed."""
+    curve = mi.mix(mi.LaplaceTradeOff(1.0), mi.LaplaceTradeOff(1.0), weights=[0.5, 0.5 + off])
+    assert misses(curve, Laplace(1), Queries.at([0.5], [0.0, 1e-12], [0.0, 1e-9, 0.1], numbers=())) == []

@@ -494,6 +494,44 @@ class Atoms(Truth):
         return max([mpf(0), *(probit(a[::-1]) - probit(b) for a, b in inner)])
 
 
+class Times(Truth):
+    """The product of a finite experiment and a Gaussian shift."""
+
+    def __init__(self, atoms: Atoms, mu: object) -> None:
+        self.atoms, self.mu = atoms.masses, mpf(mu)
+        self.parts = [(o, i, mp.log(i / o)) for o, i in self.atoms if o and i]
+        self.only = [mp.fsum(m[world] for m in self.atoms if not m[1 - world]) for world in (0, 1)]
+
+    def at(self, t: mpf) -> tuple[Rate, Rate]:
+        """((FPR, 1 - FPR), (FNR, TPR)) of the test that the loss is above t."""
+        rates = [[mpf(0), self.only[0]], [mpf(0), self.only[1]]]
+        for *masses, loss in self.parts:
+            for world, (mass, way) in enumerate(zip(masses, (1, -1), strict=True)):
+                below, above = normal((t - loss) / self.mu + way * self.mu / 2)
+                ends = (above, below) if world == 0 else (below, above)
+                rates[world] = [end + mass * x for end, x in zip(rates[world], ends, strict=True)]
+        return tuple(rates[0]), tuple(rates[1])
+
+    def curve(self, fpr: Rate) -> Rate:
+        a, c = fpr
+        if a == 0 or c <= self.only[0]:
+            return (mpf(0), mpf(1)) if a else (mp.fsum(i for _, i, _ in self.parts), self.only[1])
+        t = threshold(lambda t: self.at(t)[0][0] <= a if a <= c else self.at(t)[0][1] >= c, -300, 300)
+        return self.at(t)[1]
+
+    def hockey(self, s: mpf) -> mpf:
+        other = Gaussian(self.mu)
+        return self.only[1] + mp.fsum(i * other.hockey(s - loss) for _, i, loss in self.parts)
+
+    def put(self, s: mpf) -> mpf:
+        other = Gaussian(self.mu)
+        return mp.exp(s) * self.only[0] + mp.fsum(i * other.put(s - loss) for _, i, loss in self.parts)
+
+    @property
+    def reversed(self) -> Truth:
+        return Times(Atoms([(i, o) for o, i in self.atoms]), self.mu)
+
+
 def rise(p: tuple[mpf, ...], q: tuple[mpf, ...], small: int, large: int) -> mpf:
     """From p to q of a rate, by whichever of it and its complement is small."""
     low = p[small] + q[small] <= p[large] + q[large]
@@ -515,6 +553,14 @@ def response(epsilon: object, delta: object = 0) -> Atoms:
             (d, 0),
         ]
     )
+
+
+def guarantees(epsilon: object, delta: object, copies: int) -> Atoms:
+    """`copies` products of (epsilon, delta)-DP at its worst: any of the sure masses, or a binomial sum."""
+    total = copies * mp.log1p(-mpf(delta)) if delta < 1 else -mp.inf
+    (o, i), *_ = response(epsilon).masses
+    rest = [(mp.exp(total) * a, mp.exp(total) * b) for a, b in power_of_pair(o, i, copies).masses]
+    return Atoms([(0, -mp.expm1(total)), *rest, (-mp.expm1(total), 0)])
 
 
 def power_of_pair(out: mpf, inside: mpf, steps: int) -> Atoms:
