@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jaxtyping import Array
 
 import mipsim as mi
 from mipsim.mechanisms.expansion import mean_expansion
