@@ -199,9 +199,9 @@ def test_a_checkpoint_of_another_precision_is_refused(tmp_path):
     game = mi.TwoInputs(textbook, [0.0], [1.0])
     file = tmp_path / "counts.npz"
     mi.play(game, is_on_grid, 100, edges=[0.5], checkpoint=file, progress=False)
-    with pytest.raises(ValueError, match="another .*precision"):
+    with pytest.raises(ValueError, match=r"another .*precision"):
         mi.play(game, is_on_grid, 200, edges=[0.5], checkpoint=file, precision="float64", progress=False)
-    with jax.enable_x64(True), pytest.raises(ValueError, match="another .*precision"):
+    with jax.enable_x64(True), pytest.raises(ValueError, match=r"another .*precision"):
         mi.play(game, is_on_grid, 200, edges=[0.5], checkpoint=file, progress=False)
     ours = mi.FixedTarget(mi.EmpiricalMean(), NORMAL, n=5, target=[0.0, 0.0]), mi.ScalarProduct(np.zeros(2))
     assert (
