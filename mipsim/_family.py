@@ -87,7 +87,7 @@ def runs_users_code(thing: Any) -> bool:
         return any(map(runs_users_code, thing))
     if not isinstance(thing, AbstractMember):
         return False
-    own = is_users(type(thing)) or callable(getattr(thing, "function", None))
+    own = is_users(type(thing)) or callable(thing) or callable(getattr(thing, "function", None))
     return own or runs_users_code(tuple(vars(thing).values()))
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mipsim._precision import run_in
 from mipsim._words import plural
 from mipsim.referee import Outcome, Point, Statement, Verdict
 from mipsim.referee.judging.judge import judge_points, spread_points, which_points
@@ -113,21 +114,22 @@ def judge(
             which = (
                 f"{which_points(len(own), len(at), 0, len(sample))}; {left} more of its own at --scale full"
             )
-    result = judge_points(
-        statement,
-        at,
-        len(sample),
-        setting.risk,
-        confidence=setting.confidence,
-        seed=setting.seed,
-        games=setting.games.get(statement.name, GAMES)[setting.place],
-        failures=failures,
-        before=None if before is None else lambda place: before(statement, place),
-        again=setting.again,
-        known=_KNOWN,
-        purpose="register",  # other games than those by which a hunt reached a point
-        which=which,
-    )
+    with run_in("float64"):  # the register is about real numbers
+        result = judge_points(
+            statement,
+            at,
+            len(sample),
+            setting.risk,
+            confidence=setting.confidence,
+            seed=setting.seed,
+            games=setting.games.get(statement.name, GAMES)[setting.place],
+            failures=failures,
+            before=None if before is None else lambda place: before(statement, place),
+            again=setting.again,
+            known=_KNOWN,
+            purpose="register",  # other games than those by which a hunt reached a point
+            which=which,
+        )
     if len(_KNOWN) > MOST_KNOWN:
         _KNOWN.clear()
     if draw:

@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from mipsim._precision import run_in
 from mipsim._signals import on_ctrl_c
 from mipsim.referee.hunting.hunt import hunt
 from mipsim.referee.outcome import Failure, Outcome
@@ -301,14 +302,15 @@ def hunt_statement(
     """The outcome of a single hunt; if it could not be made, an outcome that says why, since the others are hunted still."""
     file = None if folder is None else folder / f"{statement.name}-{seed}.jsonl"
     try:
-        return hunt(
-            statement,
-            budget,
-            confidence,
-            seed,
-            checkpoint=file,
-            progress=lambda line: say(statement.name, line),
-        )
+        with run_in("float64"):  # as it is judged
+            return hunt(
+                statement,
+                budget,
+                confidence,
+                seed,
+                checkpoint=file,
+                progress=lambda line: say(statement.name, line),
+            )
     except Exception as error:  # such as stored probes of another definition
         return failed(statement, f"{type(error).__name__}: {error}", budget, confidence, seed)
 

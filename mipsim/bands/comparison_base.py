@@ -72,6 +72,7 @@ class AbstractComparison(Printed):
         finite_size: proven bound of the gap that the claim itself allows at the games' size, in probits; None if
             nothing was stated.
         law_contradicted: whether some interval excludes the exact law of this size that was given; None if none was.
+        precision: of the user's functions that were played; empty if there were none.
     """
 
     AXIS: ClassVar[str] = "FPR"
@@ -91,6 +92,7 @@ class AbstractComparison(Printed):
     one_sided: Callable[[], tuple[np.ndarray, np.ndarray]] | None = None
     finite_size: float | None = None
     law_contradicted: bool | None = None
+    precision: str = ""
 
     @property
     @abstractmethod
@@ -304,6 +306,7 @@ class AbstractComparison(Printed):
             lines.append(("detectable gap", f"{self.detectable_gap:.4g} with probability {POWER}"))
         lines += [
             *self.rows(),
+            *([("your functions", f"in {self.precision}")] if self.precision else []),
             ("failure probability", shown_risk(self.failure_probability)),
         ]
         if self.finite_size is not None:

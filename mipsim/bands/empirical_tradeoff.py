@@ -94,6 +94,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         earlier_counts: if not None, every interval and bound holds at all numbers of games at once, so that the games may have been ended
             because of what they showed (`mipsim.bands.anytime_bounds`): what earlier, independent games counted at each threshold, false positives and
             true negatives, false negatives and true positives, shape (4, K), which makes the intervals narrower; zeros if there were none.
+        precision: of the user's functions that were played, "float32" or "float64"; empty if there were none.
 
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
@@ -122,6 +123,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     tied: bool = False
     finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     earlier_counts: np.ndarray | None = None
+    precision: str = ""
 
     def __post_init__(self) -> None:
         thresholds = increasing_vector("thresholds", self.thresholds)
@@ -161,6 +163,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             bool(self.tied),
             finer,
             earlier,
+            self.precision,
         )
         for name, value in zip(self.__dataclass_fields__, checked, strict=True):
             object.__setattr__(self, name, value)
@@ -177,6 +180,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         *,
         finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
         earlier_counts: np.ndarray | None = None,
+        precision: str = "",
     ) -> EmpiricalTradeOff:
         """Build the curve from counts in any array-like form.
 
@@ -189,7 +193,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
         y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
         more = {"finer_counts": finer_counts, "earlier_counts": earlier_counts}
-        return cls(finite_vector("thresholds", thresholds), x, n0, y, n1, confidence, **more)
+        return cls(
+            finite_vector("thresholds", thresholds), x, n0, y, n1, confidence, **more, precision=precision
+        )
 
     @property
     def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -551,10 +557,11 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             result = compare_curves(
                 self, claim, kind=requested, tolerance=margin, least_rate=least_rate, independent=independent
             )
-            return replace(result, claim=_NAMED[requested])
+            both = " and ".join(sorted({self.precision, claim.precision} - {""}))
+            return replace(result, claim=_NAMED[requested], precision=both)
         if independent:
             raise ValueError("independent is True, but claim is no played curve; it must be False then")
-        return compare_counts(
+        result = compare_counts(
             self.false_positives,
             self.out_games,
             self.false_negatives,
@@ -567,6 +574,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             kind=kind,
             earlier_counts=self.earlier_counts,
         )
+        return replace(result, precision=self.precision)
 
     def _lines(self) -> list[tuple[str, str]]:
         inside = [float(a) for a in self.alpha if 0.0 < a < 1.0]
@@ -583,6 +591,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return [
             ("FPR range", reach),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),
+            *([("your functions", f"in {self.precision}")] if self.precision else []),
             *([] if self._mixed is None else [("holds", "at every number of games at once")]),
             ("advantage", shown((a_low, a_high))),
             ("AUC", shown((u_low, u_high))),

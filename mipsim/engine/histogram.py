@@ -111,6 +111,7 @@ class Histogram:
             confidence,
             finer_counts=(self.edges, above, below),
             earlier_counts=earlier,
+            precision=self.manifest.get("precision", ""),
         )
 
     def _picked(self, wanted: int) -> np.ndarray:

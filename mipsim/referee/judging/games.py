@@ -119,7 +119,7 @@ def judge_games(
         out = ScaledRates.plain(curve.false_positives, curve.out_games)
         missed = ScaledRates.plain(curve.false_negatives, curve.in_games)
         judged, inside = _from_floor(outcome, claimed, out, missed, kind, share / 2)
-        how = "games" if isinstance(value, Played) else "draws of the samplers"
+        how = f"games{_precision(curve)}" if isinstance(value, Played) else "draws of the samplers"
         result = _result(kind, claimed, curve, judged, at, games, seed, how, detail)
         results.append(result if kind.one_sided else _covered(result, claimed, judged, inside, kind.floor))
     if rare:
@@ -230,12 +230,18 @@ def judge_order(
         interval=(-high, -low),
         smallest_tolerance=max(-least, 0.0),
         detectable_gap=result.detectable_gap,
-        route="games of both",
+        route=f"games of both{_precision(*curves)}",
         detail=f"An order counts as satisfied if it fails by no more than {ORDERED:g} probits.",
         seed=seed,
         tolerance=ORDERED,
         random=True,
     )
+
+
+def _precision(*curves: EmpiricalTradeOff) -> str:
+    """In which precision the user's functions played, if any did."""
+    known = sorted({curve.precision for curve in curves} - {""})
+    return f", your functions in {' and '.join(known)}" if known else ""
 
 
 def can_be_tilted(value: Played) -> bool:
