@@ -20,7 +20,9 @@ Waves = Callable[[np.ndarray], np.ndarray]
 FAILURE = 1e-9
 """Largest probability with which a distribution is refused whose statements are all true."""
 _LOG = 32.0  # log(4 / risk) of a test: 20,000 of them keep to `FAILURE`
-_RECORDS = 2**18  # that are drawn of a coordinate or two; eight times as many where nothing but records tells
+_RECORDS = (
+    2**18
+)  # that are sampled of a coordinate or two; eight times as many where nothing but records tells
 _COORDINATES, _CELLS = 16, 2**15  # that are checked; of a distribution function
 _WAVES = np.array([0.7, 1.4, 2.8, 5.6])  # frequencies, per standard deviation
 _STEP = 0.02  # the same, of differences that give the moments
@@ -94,7 +96,7 @@ class _Check:
             self._moments_of_records(standard)
             records, standard = records[:_RECORDS], standard[:_RECORDS]
         if not all(self.data.in_support(row) for row in records[:8]):
-            self._refuse("in_support", "False at a record that sample has drawn", "True")
+            self._refuse("in_support", "False at a record that sample made", "True")
         self._independence(standard)
         self._sums(standard, seen)
         self._changes_of_measure(records)
@@ -176,9 +178,14 @@ class _Check:
             self._test("sample", _means(columns), name, wanted)
 
     def _test(
-        self, what: str, drawn: tuple[np.ndarray, np.ndarray], name: str, wanted: np.ndarray, more: Any = 0.0
+        self,
+        what: str,
+        sampled: tuple[np.ndarray, np.ndarray],
+        name: str,
+        wanted: np.ndarray,
+        more: Any = 0.0,
     ) -> None:
-        value, error = drawn
+        value, error = sampled
         both = np.concatenate([wanted.real, wanted.imag])
         off = np.abs(value - both) - error - more - 1e-6
         if (off > 0).any():

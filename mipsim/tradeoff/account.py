@@ -10,11 +10,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
 from mipsim._printed import DIGITS, Bounds, Printed, rounded, shown
-from mipsim._sampling import ALWAYS, SCHEMES
 from mipsim._validation import number
 from mipsim._words import plural
 from mipsim.tradeoff.compose import ComposedTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
+from mipsim.tradeoff.schemes import ALWAYS, SCHEMES
 
 DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
 """At which `account` tells epsilon, delta and TPR."""

@@ -56,7 +56,7 @@ Formula = Callable[[Any, Any], float]
 MEMBERS: dict[str, tuple[mi.AbstractAttack, Formula, list[tuple[np.ndarray, np.ndarray]], float]] = {
     "CovarianceScore": (mi.CovarianceScore(FULL, N), covariance, PAIRS, 1e-9),
     "ScalarProduct": (mi.ScalarProduct([0.1, 0.2]), lambda t, o: (t[0] - 0.1) * o[0] + (t[1] - 0.2) * o[1], PAIRS, 1e-9),
-    "FunctionAttack": (mi.FunctionAttack(lambda t, o: jnp.vdot(t, o**2)), lambda t, o: sum(t * o**2), PAIRS, 1e-9),
+    "FunctionAttack": (mi.FunctionAttack(lambda t, o: jnp.vdot(t, o**2)), lambda t, o: sum(t * o**2), PAIRS, 1e-5),
     "GaussianLikelihoodRatio": (mi.GaussianLikelihoodRatio(FULL, N), normal_ratio, PAIRS, 1e-9),
     "LikelihoodRatio": (
         mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Bernoulli(0.3), N),

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 import mipsim as mi
-from mipsim._sampling import SCHEMES, Scheme
+from mipsim.tradeoff.schemes import SCHEMES, Scheme
 
 Z = np.linspace(-14.0, 14.0, 2801)
 DX = Z[1] - Z[0]
