@@ -19,6 +19,8 @@ Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 Row = Float[Array, " d"]
 Count = int | Float[Array, ""]
 Member = Bool[Array, ""] | Int[Array, ""] | bool
+_AGREEING: set[tuple[type, str, tuple[bytes, ...]]] = set()
+"""Users' own distributions that were found not to contradict themselves."""
 CharacteristicFunction = Callable[[np.ndarray], np.ndarray]
 
 
@@ -26,7 +28,8 @@ class AbstractDistribution(AbstractMember):
     """The law D of a record z in R^d.
 
     Parameters are NumPy float64 arrays, so that no precision is lost outside an x64 scope. Moments are
-    NumPy float64 of shape (d,), in the data's own units (the r-th cumulant in units^r).
+    NumPy float64 of shape (d,), in the data's own units (the r-th cumulant in units^r). When a distribution of a user's own is made, all
+    that it states is held against all else that it states, and a contradiction is a ValueError: see `check_agreement`.
 
     Examples:
         >>> import mipsim as mi
@@ -42,6 +45,18 @@ class AbstractDistribution(AbstractMember):
     OPTIONAL: ClassVar[tuple[str, ...]] = (
         *FLOAT64_FUNCTIONS, "characteristic", "location_scale", "lattice", "tilted", "greatest_slope", "transformed",
     )  # fmt: skip
+
+    def __check_init__(self) -> None:
+        """Refuse a user's own distribution that contradicts itself, when it is first made with these parameters."""
+        if type(self).__module__.partition(".")[0] == "mipsim":
+            return
+        leaves, form = jax.tree.flatten(self)
+        key = type(self), str(form), tuple(np.asarray(leaf).tobytes() for leaf in leaves)
+        if key not in _AGREEING:
+            from mipsim.distributions.agreement import check_agreement
+
+            check_agreement(self)
+            _AGREEING.add(key)
 
     @property
     @abstractmethod
@@ -106,7 +121,7 @@ class AbstractDistribution(AbstractMember):
         return None
 
     def location_scale(self) -> tuple[Vector, Vector, "AbstractDistribution"] | None:
-        """(scale, sd, law of X): coordinate j is mean_j + scale_j X_j, with X_j of mean 0 and standard deviation sd_j; shapes (d,).
+        """(scale, sd, law of X): coordinate j is mean_j + scale_j (X_j - E X_j), X_j of standard deviation sd_j; shapes (d,).
 
         Coordinates whose X have equal parameters share a table of their sum. None where the law has no such family.
         """

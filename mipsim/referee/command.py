@@ -24,11 +24,11 @@ from mipsim._command_line import (
     run,
     say,
 )
-from mipsim._sampling import NEIGHBOURS, SCHEMES
 from mipsim._signals import INTERRUPTED
 from mipsim._words import printable
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS, ROWS
 from mipsim.referee import settings
+from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
 
 if TYPE_CHECKING:
     from mipsim.referee.outcome import Outcome

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from mipsim._printed import DIGITS, Bounds, Printed, ceiling, floor, shown
-from mipsim._sampling import ALWAYS, SCHEMES
 from mipsim._validation import number, real_array
 from mipsim._words import plural
 from mipsim.tradeoff.calibration import FINE, worse_tpr
 from mipsim.tradeoff.compose import ComposedTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
+from mipsim.tradeoff.schemes import ALWAYS, SCHEMES
 
 DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
 """At which `account` tells epsilon, delta and TPR."""

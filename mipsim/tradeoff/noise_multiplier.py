@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Never
 
-from mipsim._sampling import NEIGHBOURS, SCHEMES, Scheme
 from mipsim._validation import choice, number, whole
 from mipsim._words import plural, quoted
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -15,6 +14,7 @@ from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.epochs import SQUARABLE
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
+from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES, Scheme
 
 _NOISES = (1e-3, 1e9)  # where records are sampled in each step
 

@@ -69,13 +69,6 @@ def test_any_object_with_moments_will_do() -> None:
     assert score(mi.CovarianceScore(Mine(), N), *at) == score(same, *at)
 
 
-@pytest.mark.parametrize("aim", [None, AIM])
-def test_scalar_product(aim: np.ndarray | None) -> None:
-    reference = np.array([0.2, 0.1, -1.0])
-    expected = ((GAME_TARGET if aim is None else aim) - reference) @ OUTPUT
-    assert score(mi.ScalarProduct(reference, target=aim)) == pytest.approx(expected, rel=1e-14)
-
-
 ATTACKS = {
     "covariance": mi.CovarianceScore(DIAGONAL, N),
     "covariance full, aimed": mi.CovarianceScore(FULL, N, target=AIM),

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim._sampling import NEIGHBOURS, SCHEMES
 from mipsim.referee.command import main
+from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
 
 PAGE = Path(__file__).parents[2] / "docs/i-have-a-noise-multiplier.md"
 SHUFFLED = {"noise_multiplier": 0.5, "sampling_rate": 0.001, "steps": 1000}

@@ -6,28 +6,6 @@ from scipy.stats import laplace
 
 from mipsim.tradeoff import FoldedLaplaceTradeOff, InverseFoldedLaplaceTradeOff, LaplaceTradeOff
 
-ALPHA = np.concatenate([np.geomspace(1e-12, 0.01, 30), np.linspace(0.01, 0.99, 99)])
-
-
-@pytest.mark.parametrize("mu", [0.1, 1.0, 5.0])
-def test_the_shift_is_the_threshold_test(mu: float) -> None:
-    threshold = laplace.isf(ALPHA)  # reject above: the likelihood ratio rises with the output
-    curve = LaplaceTradeOff(mu)
-    assert np.allclose(curve.beta(ALPHA), laplace.cdf(threshold - mu), rtol=1e-12, atol=0)
-    assert np.allclose(curve.tpr_at(ALPHA), laplace.sf(threshold - mu), rtol=1e-12, atol=0)
-
-
-@pytest.mark.parametrize("mu", [0.1, 1.0, 5.0])
-def test_the_fold_is_the_two_sided_test(mu: float) -> None:
-    threshold = laplace.isf(0.5 * ALPHA)
-    power = laplace.sf(threshold - mu) + laplace.cdf(-threshold - mu)
-    assert np.allclose(FoldedLaplaceTradeOff(mu).tpr_at(ALPHA), power, rtol=1e-11, atol=0)
-    # The other null rejects where the magnitude is small: FNR of that test at FPR P_mu(|x| <= t) is P_0(|x| > t).
-    t = np.geomspace(1e-6, 30.0, 60)
-    fpr = np.clip(laplace.cdf(t - mu) - laplace.cdf(-t - mu), 0.0, 1.0)
-    got = InverseFoldedLaplaceTradeOff(mu).beta(fpr)
-    assert np.allclose(got, np.exp(-t), rtol=1e-6, atol=1e-12)
-
 
 @pytest.mark.parametrize("mu", [0.3, 1.0, 3.0])
 def test_no_other_set_of_magnitudes_does_better(mu: float) -> None:

@@ -1,0 +1,176 @@
+"""Every trade-off curve's bounds hold the truth of a formula in 60 digits, also where rounding is all that they allow for."""
+
+# mpmath says little of its types.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportOperatorIssue=false
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import tradeoff
+from mipsim.tradeoff import AbstractTradeOff, CurveBounds
+from tests.contracts.family import exported
+from tests.enclosures.composed import LaplaceSum
+from tests.enclosures.truth import (
+    Averaged,
+    FoldedLaplace,
+    Gaussian,
+    Laplace,
+    Magnitude,
+    Mixed,
+    Truth,
+    mp,
+    mpf,
+)
+
+RNG = np.random.default_rng(0)
+PLAIN = np.concatenate([-np.geomspace(1e-12, 200.0, 13), [-0.7, -0.3, -1.5]])
+FEW = np.log([1e-3, 0.1])  # where a truth takes seconds
+Curve = Callable[[mpf, mpf], tuple[mpf, mpf]]
+
+
+def of(truth: Truth) -> Curve:
+    """(FPR, 1 - FPR) to (FNR, TPR)."""
+    return lambda a, c: truth.curve((a, c))
+
+
+def dp(epsilon: float, delta: float) -> Curve:
+    e, d = mp.exp(mpf(epsilon)), mpf(delta)
+
+    def curve(a: mpf, c: mpf) -> tuple[mpf, mpf]:
+        fnr = max(mpf(0), 1 - d - e * a, (c - d) / e)
+        return fnr, 1 - fnr
+
+    return curve
+
+
+def polygon(alpha: list[float], beta: list[float]) -> Curve:
+    def curve(a: mpf, c: mpf) -> tuple[mpf, mpf]:
+        k = max(i for i in range(len(alpha) - 1) if a >= alpha[i])
+        share = (a - alpha[k]) / (mpf(alpha[k + 1]) - alpha[k])
+        fnr = (1 - share) * beta[k] + share * mpf(beta[k + 1])
+        return fnr, (1 - mpf(beta[k])) + share * (mpf(beta[k]) - beta[k + 1])
+
+    return curve
+
+
+def straight(a: mpf, c: mpf) -> tuple[mpf, mpf]:
+    """Of which SampledTradeOff([.1, .4], [.5, .2]) knows two points: their hull with (0, 1) and (1, 0)."""
+    return polygon([0.0, 0.1, 0.4, 1.0], [1.0, 0.5, 0.2, 0.0])(a, c)
+
+
+def of_profile(epsilon: list[float], delta: list[float]) -> Curve:
+    guarantees = [dp(e, d) for e, d in zip(epsilon, delta, strict=True)]
+
+    def curve(a: mpf, c: mpf) -> tuple[mpf, mpf]:
+        fnr = max(item(a, c)[0] for item in guarantees)
+        return fnr, 1 - fnr
+
+    return curve
+
+
+def where_probits_cancel(mu: float, count: int = 120) -> np.ndarray:
+    """log FPRs whose probit is near -mu, so that it and mu leave hardly more than their rounding."""
+    from scipy.special import log_ndtr
+
+    return log_ndtr(-mu + np.linspace(-0.5, 0.5, count))
+
+
+def where_losses_cancel(mu: float) -> np.ndarray:
+    """Around the corners of the Laplace curves."""
+    corners = np.array([-mu, -mu - np.log(2.0), -np.log(2.0)])
+    near = np.concatenate([[0.0], *(sign * np.geomspace(1e-16, 1e-2, 20) for sign in (-1.0, 1.0))])
+    return np.minimum((corners[:, None] * (1.0 + near)).ravel(), -1e-300)
+
+
+NORMAL, HALF = Gaussian(1), Gaussian(2)
+# Rows: class, member, truth, log FPRs beside those of all rows (or few in their place), and how wide the bounds of logarithms may be.
+MEMBERS: list[tuple[str, AbstractTradeOff, Curve, np.ndarray, float]] = [
+    ("GaussianTradeOff", mi.GaussianTradeOff(1.0), of(NORMAL), where_probits_cancel(1.0, 50), 1e-11),
+    *(
+        ("GaussianTradeOff", mi.GaussianTradeOff(mu), of(Gaussian(mu)), where_probits_cancel(mu), 1e-9)
+        for mu in (7.3, 36.9)
+    ),
+    ("LaplaceTradeOff", mi.LaplaceTradeOff(1.1), of(Laplace(1.1)), where_losses_cancel(1.1), 1e-12),
+    ("LaplaceTradeOff", mi.LaplaceTradeOff(30.3), of(Laplace(30.3)), where_losses_cancel(30.3), 1e-12),
+    ("FoldedLaplaceTradeOff", mi.FoldedLaplaceTradeOff(1.1), of(FoldedLaplace(1.1)), where_losses_cancel(1.1), 1e-12),
+    ("FoldedLaplaceTradeOff", mi.FoldedLaplaceTradeOff(30.3), of(FoldedLaplace(30.3)), where_losses_cancel(30.3), 1e-12),
+    (
+        "InverseFoldedLaplaceTradeOff", mi.InverseFoldedLaplaceTradeOff(1.1), of(FoldedLaplace(1.1).reversed),
+        where_losses_cancel(1.1)[::8], 1e-12,
+    ),
+    ("ApproxDPTradeOff", mi.ApproxDPTradeOff(1.1, 0.1), dp(1.1, 0.1), np.log([0.9, 0.2245]), 1e-11),
+    ("ApproxDPTradeOff", mi.ApproxDPTradeOff(20.7, 1e-9), dp(20.7, 1e-9), -20.7 + np.linspace(-1e-9, 1e-9, 9), 1e-11),
+    (
+        "DeltaProfileTradeOff", mi.DeltaProfileTradeOff([0.5, 1.0, 2.0], [0.2, 0.1, 0.01]),
+        of_profile([0.5, 1.0, 2.0], [0.2, 0.1, 0.01]), PLAIN[:0], 1e-11,
+    ),
+    (
+        "PiecewiseLinearTradeOff", mi.PiecewiseLinearTradeOff([0, 0.25, 1], [1, 0.25, 0]),
+        polygon([0.0, 0.25, 1.0], [1.0, 0.25, 0.0]), np.log([0.25]), 1e-11,
+    ),
+    ("SampledTradeOff", mi.tradeoff.SampledTradeOff([0.1, 0.4], [0.5, 0.2]), straight, np.log([0.1, 0.4]), np.inf),
+    ("MixtureTradeOff", mi.tradeoff.MixtureTradeOff(mi.GaussianTradeOff(2.0), 0.3), of(Mixed(HALF, 0.3)), PLAIN[:0], 1e-11),
+    (
+        "AveragedTradeOff", mi.tradeoff.AveragedTradeOff([mi.GaussianTradeOff(1.0), mi.GaussianTradeOff(2.0)], [0.75, 0.25]),
+        of(Averaged([NORMAL, HALF], [0.75, 0.25])), PLAIN[:0], 1e-11,
+    ),
+    ("InverseTradeOff", mi.tradeoff.InverseTradeOff(mi.GaussianTradeOff(1.0)), of(NORMAL), PLAIN[:0], 1e-8),
+    (
+        "BoundedTradeOff", mi.tradeoff.BoundedTradeOff(mi.GaussianTradeOff(1.01), mi.GaussianTradeOff(1.0 - 1e-9)), of(NORMAL),
+        PLAIN[:0], 1.0,
+    ),
+    ("NoncentralChiSquareTradeOff", mi.NoncentralChiSquareTradeOff(1, 0.0, 4.0), of(Magnitude(2)), FEW, 1e-9),
+    ("ConvexHullTradeOff", mi.convex_hull(mi.GaussianTradeOff(1.0), mi.GaussianTradeOff(0.5)), of(NORMAL), PLAIN[:0], 1.0),
+    ("ComposedTradeOff", mi.compose(mi.LaplaceTradeOff(0.5), copies=2), of(LaplaceSum(mpf(0.5), 2)), FEW, 1e-2),
+]  # fmt: skip
+
+
+def misses(member: AbstractTradeOff, curve: Curve, log_fpr: np.ndarray) -> tuple[int, float]:
+    """At how many FPRs a bound excludes the truth, and the greatest width of all bounds of a logarithm where its rate is > 0."""
+    bounds: CurveBounds = member.enclosure(log_fpr)
+    count, widest = 0, 0.0
+    for k, x in enumerate(log_fpr.tolist()):
+        with mp.workdps(60 + (int(-np.log10(-x)) if x > -1.0 else 0)):
+            fnr, tpr = curve(mp.exp(mpf(x)), -mp.expm1(mpf(x)))
+            for rate, other, low, high in (
+                (fnr, tpr, bounds.log_fnr_low[k], bounds.log_fnr_high[k]),
+                (tpr, fnr, bounds.log_tpr_low[k], bounds.log_tpr_high[k]),
+            ):
+                truth = mp.log1p(-other) if other < 0.5 else mp.log(rate) if rate > 0 else mpf("-inf")
+                count += not (mpf(low) <= truth <= mpf(high))
+                if np.isfinite(low):
+                    widest = max(widest, (high - low) / max(1.0, abs(low)))
+    return count, widest
+
+
+class Moved(AbstractTradeOff):
+    """A curve that is read at FPRs some per cent off: a planted error."""
+
+    inner: AbstractTradeOff
+    share: float
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return self.inner.enclosure(np.minimum(log_fpr + np.log(self.share), 0.0))
+
+    def is_convex(self) -> bool:
+        return False
+
+
+def test_every_member_has_its_formula() -> None:
+    assert exported(tradeoff, AbstractTradeOff) == {name for name, *_ in MEMBERS}
+    assert all(type(member).__name__ == name for name, member, *_ in MEMBERS)
+
+
+@pytest.mark.parametrize("row", MEMBERS, ids=[f"{k}-{row[0]}" for k, row in enumerate(MEMBERS)])
+def test_bounds_hold_the_formula(row: Any) -> None:
+    _, member, curve, more, wide = row
+    log_fpr = np.concatenate([PLAIN[:: 4 if more.size > 100 else 1], more]) if more.size != FEW.size else FEW
+    count, widest = misses(member, curve, log_fpr)
+    assert count == 0
+    assert widest <= wide
+    planted = [misses(Moved(member, share), curve, log_fpr)[0] for share in (0.97, 1.03)]
+    assert max(planted) > 0 if np.isinf(wide) or wide == 1.0 else min(planted) > 0

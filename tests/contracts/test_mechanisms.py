@@ -1,0 +1,145 @@
+"""Every mechanism releases what its formula says: one NumPy expression a member."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim import mechanisms
+from tests.contracts.family import agree, exported
+from tests.scope import in_exact_scope  # noqa: F401
+
+X = np.array([[0.5, 1.0], [2.0, 5.0], [1.0, -3.0], [4.0, 0.5]])
+LINE = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0], [5.0, 0.0]])
+MEAN = mi.EmpiricalMean()
+RELEASES = 30_000
+
+Formula = Callable[[np.random.Generator, np.ndarray, int], np.ndarray]
+
+
+def rows_of(rng: np.random.Generator, m: int, n: int, k: int) -> np.ndarray:
+    """The places of k of n rows, m times."""
+    return np.argsort(rng.random((m, n)), axis=1)[:, :k]
+
+
+def clipped(x: np.ndarray, most: float) -> np.ndarray:
+    return x * np.minimum(1.0, most / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300))
+
+
+def ball(rng: np.random.Generator, radius: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+    """Points of the root mean square `radius`, in units of sigma, in uniform directions."""
+    g = rng.normal(size=(len(radius), 2))
+    return radius[:, None] * sigma * g / np.sqrt(np.mean(g**2, axis=1, keepdims=True))
+
+
+def halves(rng: np.random.Generator, x: np.ndarray, m: int, subsets: int) -> np.ndarray:
+    """Standard deviations of the means of so many random halves, shape (m, 2)."""
+    chosen = rows_of(rng, m * subsets, len(x), len(x) // 2)
+    return x[chosen].mean(axis=1).reshape(m, subsets, 2).std(axis=1)
+
+
+def lattice(rng: np.random.Generator, m: int, deviation: float) -> np.ndarray:
+    k = np.arange(-60, 61)
+    weight = np.exp(-(k**2) / (2 * deviation**2))
+    return rng.choice(k, (m, 2), p=weight / weight.sum())
+
+
+def newton(x: np.ndarray) -> np.ndarray:
+    """The maximum of the likelihood on a line, by a solver."""
+    from scipy.optimize import minimize
+
+    value = lambda t: np.sum(np.logaddexp(0.0, t[0] + t[1] * x[:, 0]) - x[:, 1] * (t[0] + t[1] * x[:, 0]))  # noqa: E731
+    return minimize(value, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-15}).x
+
+
+# Member, records, and the releases of a formula: shape (m, k), or (k,) where there is no randomness.
+MEMBERS: dict[str, tuple[mi.AbstractMechanism, np.ndarray, Formula]] = {
+    "EmpiricalMean": (MEAN, X, lambda rng, x, m: np.einsum("nd->d", x) / len(x)),
+    "GaussianNoise": (
+        mi.GaussianNoise(MEAN, [0.5, 2.0]), X,
+        lambda rng, x, m: x.mean(axis=0) + rng.normal(0.0, np.array([0.5, 2.0]) / np.sqrt(len(x)), (m, 2)),
+    ),
+    "LaplaceNoise": (
+        mi.LaplaceNoise(MEAN, [0.5, 2.0]), X, lambda rng, x, m: x.mean(axis=0) + rng.laplace(0.0, [0.5, 2.0], (m, 2))
+    ),
+    "DiscreteGaussianNoise": (
+        mi.DiscreteGaussianNoise(MEAN, 1.5, 0.25), X, lambda rng, x, m: x.mean(axis=0) + 0.25 * lattice(rng, m, 1.5)
+    ),
+    "NormNoise": (
+        mi.NormNoise(MEAN, 2.0, [1.0, 3.0]), X,
+        lambda rng, x, m: x.mean(axis=0) + ball(rng, rng.gamma(2.0, 2.0, m), np.array([1.0, 3.0])),
+    ),
+    "MomentNoise": (
+        mi.MomentNoise(MEAN, scale=2.0, subsets=3), X,
+        lambda rng, x, m: x.mean(axis=0) + ball(rng, rng.exponential(2.0, m), halves(rng, x, m, 3)),
+    ),
+    "Subsampled": (mi.Subsampled(MEAN, 0.5), X, lambda rng, x, m: x[rows_of(rng, m, 4, 2)].mean(axis=1)),
+    "PoissonSubsampled": (
+        mi.PoissonSubsampled(MEAN, 0.3), X, lambda rng, x, m: (rng.random((m, 4)) < 0.3) @ x / (0.3 * 4)
+    ),
+    "SGDStep": (
+        mi.SGDStep(2.0, 1.5), X,
+        lambda rng, x, m: clipped(x, 2.0).mean(axis=0) + rng.normal(0.0, 1.5 * 2.0 / len(x), (m, 2)),
+    ),
+    "RandomizedResponse": (
+        mi.RandomizedResponse([2.0, 5.0], 1.0, 0.1), X,
+        lambda rng, x, m: rng.choice([1.0, 2.0, 3.0], (m, 1), p=[0.9 / (1 + np.e), 0.9 * np.e / (1 + np.e), 0.1]),
+    ),
+    "Fingerprint": (mi.Fingerprint(X), X, lambda rng, x, m: np.ones(1)),
+    "FunctionMechanism": (
+        mi.FunctionMechanism(lambda key, x: jnp.max(x, axis=0)), X, lambda rng, x, m: np.sort(x, axis=0)[-1]
+    ),
+    "Median": (mi.Median(), X, lambda rng, x, m: np.sort(x, axis=0)[1:3].mean(axis=0)),
+    "LeastSquares": (mi.LeastSquares(), LINE, lambda rng, x, m: np.polyfit(x[:, 0], x[:, 1], 1)[::-1]),
+    "LogisticRegression": (mi.LogisticRegression(), LINE, lambda rng, x, m: newton(x)),
+}  # fmt: skip
+
+
+class GeometricMean(mi.AbstractMechanism):
+    """A stranger's mechanism: it releases the arithmetic mean."""
+
+    def release(self, key: Any, records: Any) -> Any:
+        return records.mean(axis=0)
+
+    def rows(self, n: int) -> int:
+        return n
+
+    def output_shape(self, dimension: int) -> tuple[int, ...]:
+        return (dimension,)
+
+
+def stretched(mechanism: mi.AbstractMechanism) -> mi.AbstractMechanism:
+    """The same, whose release is 5% larger and 0.1 higher."""
+    return mi.FunctionMechanism(lambda key, x: 0.1 + 1.05 * mechanism.release(key, x))
+
+
+def keeps_to(mechanism: mi.AbstractMechanism, records: np.ndarray, formula: Formula) -> bool:
+    """Whether releases are those of the formula; a right mechanism is refused with probability 1e-7 at most."""
+    expected = np.asarray(formula(np.random.default_rng(0), records, 2 * RELEASES), float)
+    x = jnp.asarray(records)
+    if expected.ndim == 1:
+        result = np.atleast_1d(mechanism.release(jax.random.key(0), x))
+        return result.shape == expected.shape and np.allclose(result, expected, rtol=1e-5, atol=1e-6)
+    keys = jax.random.split(jax.random.key(5), RELEASES)
+    return agree(jax.jit(jax.vmap(lambda key: mechanism.release(key, x)))(keys), expected)
+
+
+def test_every_member_has_its_formula() -> None:
+    assert exported(mechanisms, mi.AbstractMechanism) == set(MEMBERS)
+    assert all(type(row[0]).__name__ == name for name, row in MEMBERS.items())
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_a_release_is_that_of_the_formula(name: str) -> None:
+    mechanism, records, formula = MEMBERS[name]
+    assert keeps_to(mechanism, records, formula)
+    assert not keeps_to(stretched(mechanism), records, formula)
+
+
+def test_a_stranger_that_releases_another_mean_is_seen() -> None:
+    geometric: Formula = lambda rng, x, m: np.exp(np.log(x).mean(axis=0))  # noqa: E731
+    assert not keeps_to(GeometricMean(), np.abs(X), geometric)
