@@ -242,7 +242,7 @@ import gc, runpy, signal, sys, threading
 from mipsim import _signals
 
 if {control}:
-    _signals.LeavingOnCtrlC.__enter__ = lambda self: None
+    _signals.LeavingOnCtrlC.__enter__ = lambda self: signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def press(*_):
     handler = signal.getsignal(signal.SIGINT)
