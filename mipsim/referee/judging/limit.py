@@ -36,6 +36,8 @@ from mipsim.tradeoff.base import AbstractTradeOff
 Curve = AbstractTradeOff | Number
 FLOOR = 1 / 50
 """A gap within this share of the tolerance is none; two limits that are farther apart differ."""
+ROUNDING = 1 / 2000
+"""A gap within this share of the tolerance is rounding, and need not shrink."""
 SHRINKS = 3 / 4
 """The gaps of the last third of the sizes are at most this share of those of the third before."""
 LEAST_SIZES, LEAST_SPAN = 6, 32.0
@@ -284,7 +286,7 @@ def limit_verdict(
     The sizes are cut into thirds, evenly in log n. CONFIRMED, which means up to the largest size: at every size of the last third
 
     - the gap with its error is inside the tolerance, and
-    - it shrinks: it is at most 3/4 of the largest gap of the middle third, or at most 1/50 of the tolerance and no larger than before.
+    - it shrinks: it is at most 3/4 of the largest gap of the middle third, or at most 1/50 of the tolerance and, but for 1/2000 of the tolerance, no larger than before.
 
     INCONCLUSIVE otherwise: "not yet within the tolerance" where it shrinks, "no sign of it" where it does not.
 
@@ -329,7 +331,7 @@ def _rule(n: np.ndarray, y: np.ndarray, e: np.ndarray, sure: np.ndarray, toleran
     inside = most <= tolerance
     since = next((float(n[i]) for i in range(n.size) if inside[i:].all()), math.inf)
     largest, seen, before = float(most[late].max()), float(size[late].max()), float(size[middle].max())
-    nothing = seen <= FLOOR * tolerance and seen <= before + LAST_DIGITS
+    nothing = seen <= FLOOR * tolerance and seen <= before + ROUNDING * tolerance
     if nothing or seen <= SHRINKS * before or largest <= SHRINKS * most[middle].max() < math.inf:
         shrinks = f"from {n[late][0]:g} on they are at most {seen:.2g}, before at most {before:.2g}"
         if inside[late].all():
