@@ -19,7 +19,7 @@ from mipsim.audits.clusters import choose_from_clusters
 from mipsim.audits.one_run import SINGLE, OneRun
 from mipsim.audits.result import Audit
 from mipsim.audits.runs import BALANCED, judged_canaries
-from mipsim.audits.scores import Scores, read_scores, scores_of
+from mipsim.audits.scores import Scores, read_scores, refuse_repeated_rows, scores_of
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.comparison_base import NUMERICAL_FLOOR
@@ -68,7 +68,7 @@ def audit(
     - "clustered": scores of the same `cluster` may depend on each other; a single score of each cluster is judged as independent,
       `mipsim.audits.clusters.choose_from_clusters`.
 
-    The order of rows changes nothing. A claim is refuted where what is promised lies below the bound (mu, epsilon), or the curve of the attack below the promised curve.
+    Neither the order of rows nor an increasing map of the scores changes anything: their ranks are judged. A claim is refuted where what is promised lies below the bound (mu, epsilon), or the curve of the attack below the promised curve.
     No claim is confirmed.
 
     Args:
@@ -99,7 +99,7 @@ def audit(
         ValueError: a single sentence that names the argument or the file, and what is allowed.
 
     Warns:
-        UserWarning: where independent coins give such numbers of members with probability 1e-3 or less.
+        UserWarning: where independent coins give such numbers of members with probability 1e-3 or less, or rows repeat scores and worlds.
 
     Source: Mahloujifar, Melis, Chaudhuri (2025) for a single run, in the setting of Steinke, Nasr, Jagielski (2023).
 
@@ -166,13 +166,15 @@ def audit(
         known = scores_of(scores, member, cluster, **how, columns=columns, higher=higher)
     _agrees(known, design, counted, inclusion_probability)
     known = known.in_order()
-    judged, exchange, risk = known, SINGLE, 1.0 - level
+    judged, exchange, risk = known.by_rank(), SINGLE, 1.0 - level
+    if design in ("independent", "one-run"):
+        refuse_repeated_rows(known)
     if design == "clustered":
-        judged = choose_from_clusters(known)
+        judged = choose_from_clusters(judged)
     if design == "runs":
-        judged, exchange = judged_canaries(known)
+        judged, exchange = judged_canaries(judged, coin)
         risk *= 1.0 - BALANCED
-    if exchange != SINGLE and inclusion_probability is not None:
+    if exchange.runs > 1 and inclusion_probability is not None:
         raise ValueError(
             f"inclusion_probability is given, but {exchange.words} are judged, which need no probability of a coin"
         )
@@ -229,13 +231,8 @@ def audit(
         decides=None if curve is None else _decides(curve, promised, at),
         read_as=known.read_as,
         order=known.order,
-        higher_is_in=_higher_is_in(known),
+        higher_is_in=known.higher_is_in,
     )
-
-
-def _higher_is_in(scores: Scores) -> bool:
-    values = scores.values / abs(scores.values).max()  # the sum of the largest numbers would overflow
-    return bool(values[scores.member].mean() >= values[~scores.member].mean())
 
 
 def _relative(source: str) -> str:
@@ -247,8 +244,12 @@ def _relative(source: str) -> str:
 
 
 def _histogram(scores: Scores) -> tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]:
-    edges = np.histogram_bin_edges(scores.values, bins=_BINS)
-    out, inside = (np.histogram(scores.values[scores.member == world], edges)[0] for world in (False, True))
+    values, at = scores.values, np.linspace(0.0, 1.0, _BINS + 1)
+    if np.isinf(values[[0, -1]]).any():
+        values = scores.by_rank().values
+    # A difference of two scores may overflow, and bins may be narrower than float64 tells apart.
+    edges = np.unique((1.0 - at) * values[0] + at * values[-1]).clip(values[0], values[-1])
+    out, inside = (np.histogram(values[scores.member == world], edges)[0] for world in (False, True))
     return tuple(edges.tolist()), tuple(out.tolist()), tuple(inside.tolist())
 
 
@@ -330,6 +331,11 @@ def _agrees(scores: Scores, design: str, counted: int | None, inclusion_probabil
             f'{where}design "independent" needs a training run or game for each score: say {option} if so many were run'
             + ("" if stated is None else f", not {stated:,}")
             + '; for records of a run use "one-run", of several "runs"'
+        )
+    if design == "one-run" and scores.records not in (None, n):
+        raise ValueError(
+            f"{where}{n:,} scores are of {scores.records:,} records, whose coins they share; give a single score a record, such as the mean: "
+            'frame.groupby("record", as_index=False).mean()'
         )
     if design == "one-run" and stated not in (None, 1):
         raise ValueError(

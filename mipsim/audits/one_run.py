@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc
+from scipy.special import betainc, gammaln, xlog1py, xlogy
 
 from mipsim._content_seed import content_generator
 from mipsim._validation import whole
@@ -117,6 +117,24 @@ def _check_coins(member: np.ndarray, probability: float) -> float:
     return p_value
 
 
+def chance_of_the_nearest_number(member: np.ndarray, probability: float) -> float:
+    """The probability of the number of canaries that are in, where it is a nearest whole number to the expected one; else 1. See `OneRun`.
+    >>> round(chance_of_the_nearest_number(np.arange(100) < 50, 0.5), 4), chance_of_the_nearest_number(np.arange(100) < 51, 0.5)
+    (0.0796, 1.0)
+    """
+    n, k = member.size, int(member.sum())
+    if abs(k - n * probability) > 1.0 - 1e-9:
+        return 1.0
+    log = (
+        gammaln(n + 1)
+        - gammaln(k + 1)
+        - gammaln(n - k + 1)
+        + xlogy(k, probability)
+        + xlog1py(n - k, -probability)
+    )
+    return float(np.exp(log)) * (1.0 - _ROUNDING)
+
+
 def _as_by_fair_coins(values: np.ndarray, member: np.ndarray, probability: float) -> np.ndarray:
     """Which canaries remain, so that their coins are fair, shape (n,); see `OneRun`."""
     if probability == 0.5:
@@ -149,6 +167,12 @@ class OneRun:
     mechanism of the remaining coins with the same guarantee, since a guarantee holds for all other records. The drops are
     independent of the scores given the coins, by `mipsim._content_seed.content_generator`.
 
+    A fixed number of canaries, such as exactly half of them, is not decided by independent coins. Where the number is a nearest whole number to
+    n q, both are possible, and the failure probability r is taken times the chance B that independent coins give this number.
+    Theorem. Let the canaries that are in be any set of this size, with equal probability. A bound at r B is wrong with probability r at most.
+    Proof. They are distributed as independent coins given their number. With these it is wrong with probability r B, so that given
+    an event of probability B it is wrong with probability r B / B at most. For independent coins a smaller failure probability refutes less.
+
     Args:
         scores: of canaries, with their coins as `member`.
         risk: failure probability of each bound, in (0, 1).
@@ -176,6 +200,9 @@ class OneRun:
         values, member = scores.values[order], scores.member[order]
         # The audit itself drew which way an exchange is shown.
         self.coin_p_value = None if exchange != SINGLE else _check_coins(member, inclusion_probability)
+        self.chance = (
+            1.0 if exchange != SINGLE else chance_of_the_nearest_number(member, inclusion_probability)
+        )
         remains = _as_by_fair_coins(values, member, inclusion_probability)
         values, member = values[remains], member[remains]
         n, inside = member.size, int(member.sum())
@@ -189,7 +216,11 @@ class OneRun:
         else:
             plan = [_pair(guesses, n)]
         result = np.concatenate([[0], np.cumsum(member)])  # members among the highest 0, 1, 2, ...
-        self.canaries, self.risk, self.exchange = n, (1.0 - _ROUNDING) * risk / len(plan), exchange
+        self.canaries, self.risk, self.exchange = (
+            n,
+            (1.0 - _ROUNDING) * risk * self.chance / len(plan),
+            exchange,
+        )
         self.deciding: dict[str, Guesses] = {}  # those behind the bounds that were computed
         self.guesses = [
             Guesses(high, low, int(result[high] + low - (inside - result[n - low]))) for high, low in plan

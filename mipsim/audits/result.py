@@ -59,7 +59,7 @@ class Audit(Printed):
         advantage_lower_bound: some test has at least this TPR - FPR; None where coins are guessed, which cannot tell: a mechanism that gives
             everything away with probability v, and else nothing, has advantage v and in a single run all guesses right, or none.
         gap_lower_bound: how far the attack passes below a promised curve, in probits; None without such a promise.
-        curve: the trade-off curve with its simultaneous band; None for the design "one-run".
+        curve: the trade-off curve with its simultaneous band, whose thresholds are normal quantiles of ranks; None for the design "one-run".
         guesses: what was guessed about the canaries of a single run; empty for the others.
         deciding_guesses: those behind the bounds of "mu" and "epsilon"; a bound of 0 has none.
         inclusion_probability: with which each canary of a single run was put in; None for the others.
@@ -69,7 +69,7 @@ class Audit(Printed):
         verdict: REFUTED or INCONCLUSIVE, never CONFIRMED: scores cannot confirm a guarantee; None without a claim.
         says: the verdict in a sentence.
         source, digest: file of the scores, from the working folder or by its name alone, and its SHA-256; "" for arrays.
-        histogram: (edges of bins, scores "out" in each, scores "in").
+        histogram: (edges of bins, scores "out" in each, scores "in"), in the unit of the scores; by rank where some are infinite.
         decides: (FPR, FNR) at the threshold that speaks most clearly against the claim, or for a leak; None where coins are guessed.
         read_as: what the file or frame was recognised as, and which columns were read; "" for arrays.
         order: which scores count as "in", and who says so.
@@ -295,7 +295,9 @@ class Audit(Printed):
         total = self.in_scores + self.out_scores
         fewer = "" if self.used == total else f"; {self.used:,} canaries remain, as if by fair coins"
         doubt = ", SO DOUBTFUL" if p_value <= DOUBTFUL_COINS else ""
-        return f"in with probability {probability:g} (p-value {p_value:.2g}{doubt}){fewer}"
+        nearest = abs(self.in_scores - probability * total) < 1.0
+        fixed = "; their number may have been fixed, which is paid for" if nearest else ""
+        return f"in with probability {probability:g} (p-value {p_value:.2g}{doubt}){fewer}{fixed}"
 
     def _guessed(self) -> str:
         number = len(self.guesses)

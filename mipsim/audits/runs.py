@@ -5,19 +5,24 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.fft import irfft, rfft
 from scipy.sparse import csr_array
-from scipy.special import rel_entr
+from scipy.special import gammaln, rel_entr
 
-from mipsim.audits.clusters import by_content
-from mipsim.audits.one_run import Exchange
+from mipsim._content_seed import content_generator
+from mipsim.audits.one_run import LEAST_GUESSES, Exchange
 from mipsim.audits.scores import LEAST_SCORES, Scores
 
 BALANCED = 0.05
 """Share of the failure probability that pays for telling coins of fixed numbers from independent ones by these numbers."""
 _NO_CHANCE = math.log(1e-9)  # of two runs that agree in all coins
+_PATTERN = math.log(1e-6)  # of records that share their coins, and of runs that are shifts of each other
+# Redrawn coins, and of how many the numbers must be less regular, or of how many more irregular: in all `BALANCED` of them.
+_REDRAWN, _REGULAR, _IRREGULAR = 199, 9, 1
+_MANY, _FEWER = 5_000, 39  # scores from which fewer are redrawn, with a single one at either end
 
 
-def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
+def judged_canaries(scores: Scores, coin: float = 0.5) -> tuple[Scores, Exchange]:
     """What guesses are made about: canaries of several runs, or exchanges of coins that leave all fixed numbers as they are.
 
     Let f be the curve of the claim: given all other coins and the outputs of earlier runs, no test distinguishes "out" from "in" of a record
@@ -52,18 +57,22 @@ def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
     Scores are differences, so that the level of a record (pairs of runs, squares) or of a run (pairs of records, squares) cancels.
     Where a run holds the records that another leaves out, or nearly all, these two runs are the only ones that are paired with each other.
 
-    Numbers of records are fixed where all runs hold equally many, and independent coins would so with probability `BALANCED` at most.
-    That share of the failure probability is not spent: an audit that takes independent coins for fixed numbers errs by chance at most so often.
-    Two or three small runs of fixed numbers do not show it.
+    Numbers are taken for fixed where they are too regular, or too irregular, for independent coins: `_numbers_are_fixed`, for runs of any sizes.
+    Exchanges hold for independent coins too, given the numbers. So an audit that takes these for fixed errs only where it would have been wrong
+    otherwise: with a chance of `BALANCED` at most the other test is made, and r + `BALANCED` r is paid for by taking r from 1 - `BALANCED`.
+    Two runs of the same records do not show fixed numbers, unless they are large.
+
+    Choices depend on the names of runs and records and on the coins, never on scores or the order of rows.
 
     All use that a score knows no coin of the judged runs. `calibrated` uses coins of other runs alone; given these the premises still
     hold. Of a single judged run they fail where the others tell its coins, which is refused.
 
     Args:
         scores: with runs and records; each record once in a run.
+        coin: the probability of "in" where no record is in two runs.
 
     Raises:
-        ValueError: if a record is twice in a run, coins are revealed by those of other runs, or there are too few exchanges.
+        ValueError: if a record is twice in a run, coins are revealed by those of other runs or records, or there are too few exchanges.
 
     Source: theorem 2 applies the composition theorem and group privacy of Dong, Roth, Su (2022); exchanges within a record are those of
         Fisher's exact test, squares are the swaps of matrices with fixed sums (Besag and Clifford, 1989).
@@ -75,13 +84,16 @@ def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
         raise ValueError(
             "a record has several scores in a run; give each record once in a run, with a single score"
         )
+    apart = np.unique(scores.record).size == scores.values.size
+    if not apart:
+        _refuse_patterns(scores)
     partner = _complements(scores)
-    runs_fixed, records_fixed = (
-        _equal_numbers(scores.member, group) for group in (scores.run, scores.record)
-    )
-    calibrating = scores.shadow is not None
+    runs_fixed = _numbers_are_fixed(scores, scores.run, None if apart else scores.record, coin)
+    calibrating, records_fixed = scores.shadow is not None, False
     if calibrating:
-        records_fixed |= _revealed_by_numbers(scores)
+        records_fixed = _numbers_are_fixed(scores, scores.record, scores.run, coin) or _revealed_by_numbers(
+            scores
+        )
         scores = calibrated(scores)
     assert scores.run is not None
     assert scores.record is not None
@@ -105,7 +117,7 @@ def judged_canaries(scores: Scores) -> tuple[Scores, Exchange]:
 
 def _matched(scores: Scores, group: np.ndarray) -> Scores:
     """In each group as many disjoint pairs of an "in" and an "out" as there are: the score of the first less that of the second."""
-    order, turn, rng = by_content(scores, group, "pairs")
+    order, turn, rng = _by_names(scores, group, "pairs")
     values, member = scores.values[order], scores.member[order]
     place = np.lexsort((rng.random(order.size), member, turn))
     values, member, turn = values[place], member[place], turn[place]
@@ -114,9 +126,9 @@ def _matched(scores: Scores, group: np.ndarray) -> Scores:
     rank = np.arange(key.size) - (np.cumsum(counts) - counts)[key]
     matched = rank < np.minimum(counts[0::2], counts[1::2])[turn]
     apart = values[matched & member] - values[matched & ~member]
-    if apart.size < LEAST_SCORES // 2:
+    if apart.size < LEAST_GUESSES:
         raise ValueError(
-            f'coins allow {apart.size} exchanges of an "in" and an "out"; an audit needs {LEAST_SCORES // 2} at least'
+            f'coins allow {apart.size} exchanges of an "in" and an "out"; an audit needs {LEAST_GUESSES} at least'
         )
     first = rng.random(apart.size) < 0.5
     return Scores(np.where(first, apart, -apart), first)
@@ -126,9 +138,8 @@ def _between_runs(scores: Scores, partner: dict[int, int]) -> Scores:
     """Runs in random pairs: for each record of exactly one run, its score in the first less that in the second, "in" if the first has it."""
     assert scores.run is not None
     assert scores.record is not None
-    order, turn, rng = by_content(scores, scores.run, "runs in pairs")
-    runs = scores.run[order][np.unique(turn, return_index=True)[1]]  # in the order of their contents
-    free = rng.permutation([run for run in runs if run not in partner])
+    _, _, rng = _by_names(scores, scores.run, "runs in pairs")
+    free = rng.permutation([run for run in np.unique(scores.run).tolist() if run not in partner])
     pairs = [(run, other) for run, other in partner.items() if run < other]
     pairs += list(zip(free[0::2], free[1::2], strict=False))
     pair, second = np.full(int(scores.run.max()) + 1, -1), np.zeros(int(scores.run.max()) + 1, dtype=bool)
@@ -139,7 +150,18 @@ def _between_runs(scores: Scores, partner: dict[int, int]) -> Scores:
     of_both = (record[1:] == record[:-1]) & (number[1:] == number[:-1]) & (number[1:] >= 0)
     at = np.flatnonzero(of_both & (member[1:] != member[:-1]))
     values = scores.values[order]
-    return Scores(values[at] - values[at + 1], member[at], run=number[at])
+    return Scores(values[at] - values[at + 1], member[at], run=number[at], record=record[at])
+
+
+def _by_names(
+    scores: Scores, group: np.ndarray, purpose: str
+) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """(Indices of the rows in the order of groups, runs and records; the group of each from 0; a generator for choices in it)."""
+    assert scores.run is not None
+    assert scores.record is not None
+    order = np.lexsort((scores.record, scores.run, group))
+    names = [x[order] for x in (scores.run, scores.record, scores.member)]
+    return order, np.unique(group[order], return_inverse=True)[1], content_generator(purpose, *names)
 
 
 def _complements(scores: Scores) -> dict[int, int]:
@@ -179,16 +201,102 @@ def _complements(scores: Scores) -> dict[int, int]:
     return result
 
 
-def _equal_numbers(member: np.ndarray, group: np.ndarray) -> bool:
-    """Whether groups of equally many coins have as many of them "in", as independent coins hardly would."""
-    size, inside = np.bincount(group), np.bincount(group, weights=member)
-    if size.size < 2 or np.ptp(size) or np.ptp(inside):
+def _numbers_are_fixed(scores: Scores, group: np.ndarray, within: np.ndarray | None, coin: float) -> bool:
+    """Whether the numbers of "in" in groups, of any sizes, are too regular or too irregular for independent coins.
+
+    The statistic is the sum of squared deviations from the expected numbers, each over its variance. It is compared with that of coins drawn again:
+    shuffled in each part of `within`, under which independent coins that are exchangeable there keep their distribution; or, for None,
+    with probability `coin`. So such coins are taken for fixed numbers with probability `BALANCED` at most, for every size: that is the chance of a rank.
+    """
+    part = np.zeros(group.size, np.int64) if within is None else within
+    order, part, rng = _by_names(scores, part, "coins drawn again")
+    member = scores.member[order].astype(float)
+    own = np.unique(group[order], return_inverse=True)[1]
+    size = np.bincount(part)
+    chance = np.full(size.size, coin) if within is None else np.bincount(part, weights=member) / size
+    mean = np.bincount(own, weights=chance[part])
+    variance = np.bincount(own, weights=(chance * (1.0 - chance))[part])
+    some = variance > 0.0
+    if some.sum() < 2:
         return False
-    n, k = int(size[0]), int(inside[0])
-    # The first group may hold any number: the others hold the same, each with probability C(n, k) q^k (1 - q)^(n - k) at most, q = k / n.
-    log_chance = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    log_chance += sum(part * math.log(part / n) for part in (k, n - k) if part)
-    return (size.size - 1) * log_chance <= math.log(BALANCED)
+
+    def irregular(inside: np.ndarray) -> np.ndarray:
+        return ((inside - mean)[..., some] ** 2 / variance[some]).sum(axis=-1)
+
+    redrawn, regular = (_REDRAWN, _REGULAR) if group.size <= _MANY else (_FEWER, 1)
+    if within is None:
+        drawn = irregular(rng.binomial(np.bincount(own), coin, (redrawn, mean.size)))
+    else:
+        shuffled = (member[np.argsort(part + rng.random(part.size))] for _ in range(redrawn))
+        drawn = np.array([irregular(np.bincount(own, weights=coins)) for coins in shuffled])
+    seen, digits = (
+        irregular(np.bincount(own, weights=member)),
+        1e-9 * (1.0 + drawn),
+    )  # equal but for rounding: a tie
+    return bool(
+        1 + (drawn <= seen + digits).sum() <= regular or 1 + (drawn >= seen - digits).sum() <= _IRREGULAR
+    )
+
+
+def _refuse_patterns(scores: Scores) -> None:
+    """Raise ValueError where records share their coins, in blocks, or a run is a cyclic shift of the first; independent coins do so with probability 1e-6 at most.
+
+    Blocks. Given in how many of its runs a record is, its coins are one of P equally likely sequences where they are exchangeable between runs;
+    with a probability of its own in each run, at most the product of the larger of each two is that of a sequence, and P is one over it.
+    That n records have v of the sequences has probability C(P, v) (v / P)^n at most; a sequence and its opposite count as one. A class
+    is the records of the same runs and the same number, and product (n + 1) pays for all the values of v.
+    Shifts. The records in which a run agrees with a shift of the first are at most as many as binomial ones, and Chernoff's inequality bounds them, for each run and
+    shift. Their mean is the larger of those by the frequencies of runs and of records.
+    Fixed numbers: what has probability p for independent coins has at most p over the chance of the numbers, which is
+    1 / (n + 1) at least for a run of n. Every bound pays that, too.
+    """
+    assert scores.run is not None
+    assert scores.record is not None
+    order, record, rng = _by_names(scores, scores.record, "names of runs")
+    run, member = np.unique(scores.run[order], return_inverse=True)[1], scores.member[order]
+    paid, rate = np.log(np.bincount(run) + 1.0), np.bincount(run, weights=member) / np.bincount(run)
+    n, k = np.bincount(record), np.bincount(record, weights=member)
+    code = rng.integers(2**64, size=rate.size, dtype=np.uint64)
+    starts = np.flatnonzero(np.diff(record, prepend=-1))
+    present, inside = (np.add.reduceat(code[run] * some, starts) for some in (np.ones_like(member), member))
+    keys = np.stack([present, np.minimum(k, n - k).astype(np.uint64), np.minimum(inside, present - inside)])
+    _, first, of_class, records = np.unique(
+        keys[:2], axis=1, return_index=True, return_inverse=True, return_counts=True
+    )
+    held = np.bincount(of_class.ravel()[np.unique(keys, axis=1, return_index=True)[1]])
+    sequences = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) - math.log(2.0) * (2 * k == n)
+    by_rates = np.bincount(record, weights=-np.log(np.maximum(rate, 1.0 - rate))[run])
+    spare = np.maximum(np.minimum(sequences, by_rates)[first] - np.log(held), 0.0)  # log(P / v)
+    choices = held * np.minimum(
+        spare + 1.0, np.exp(np.minimum(spare, 99.0)) * math.log(2.0)
+    )  # log C(P, v) at most
+    rarity = np.maximum(records * spare - choices, 0.0) - np.log(records + 1.0)
+    if rarity.sum() - paid.sum() > -_PATTERN:
+        raise ValueError(
+            "records share their coins in all runs, as fixed blocks or folds do, which no theorem covers; draw a coin for each record"
+        )
+    ends = np.argsort(run, kind="stable"), np.cumsum(np.bincount(run))[:-1]
+    tilt = 2.0 * k / n - 1.0
+
+    def spectra(rows: np.ndarray) -> np.ndarray:
+        coins = np.zeros((3, n.size))
+        at = record[rows]
+        coins[:, at] = np.stack([np.ones(at.size), 2.0 * member[rows] - 1.0, tilt[at]])
+        return rfft(coins)
+
+    runs = np.split(*ends)
+    start = np.conj(spectra(runs[0]))
+    for other, rows in enumerate(runs[1:], 1):
+        both, alike, tilted = irfft(spectra(rows) * start, n.size)[:, 1:]
+        both = np.maximum(both.round(), 0.0)
+        seen = np.clip((both + alike.round()) / 2.0, 0.0, both)
+        by_run = rate[other] * rate[0] + (1.0 - rate[other]) * (1.0 - rate[0])
+        mean = np.minimum(np.maximum(both * by_run, (both + tilted) / 2.0), both)
+        excess = (rel_entr(seen, mean) + rel_entr(both - seen, both - mean)) * (seen > mean)
+        if (excess > math.log(len(runs) * n.size) + paid[other] + paid[0] - _PATTERN).any():
+            raise ValueError(
+                "a run holds a cyclic shift of the records of another, by their names, which no theorem covers; draw a coin for each record"
+            )
 
 
 def _revealed_by_numbers(scores: Scores) -> bool:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import shlex
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri, pdtr
 
 from mipsim._validation import choice, finite_vector, held, score_vector
 from mipsim._words import no_such, printable, quoted
@@ -29,6 +31,7 @@ from mipsim.audits.tables import (
 
 LEAST_SCORES = 100
 """Fewer scores show nothing worth the name of an audit."""
+_REPEATS = 4  # how often equal scores come at most, where scores are hardly rounded
 WORLDS = ("member", "label", "coin")
 """Names of the column that says which world a score is of: 1 in the training set, 0 not; of a `coin` that a fair coin chose it."""
 NAMES = ("cluster", "run", "record")
@@ -60,7 +63,7 @@ _WORDS = {
 class Scores:
     """Scores of an attack, each with the world that it is of."""
 
-    values: np.ndarray  # the scores (higher = "in"), finite, not all equal, shape (n,), n >= 100
+    values: np.ndarray  # the scores (higher = "in"), not all equal, shape (n,), n >= 100
     member: np.ndarray  # whether each is of the world "in", shape (n,), bool, both worlds present
     cluster: np.ndarray | None = None  # a whole number for each, equal within a cluster, shape (n,), or None
     run: np.ndarray | None = None  # a whole number for each, equal within a training run, shape (n,), or None
@@ -77,8 +80,7 @@ class Scores:
     @classmethod
     def of(
         cls,
-        # real, shape (n,), n >= 100, not all equal; where some are infinite, all are replaced by their ranks, which is
-        # all that an audit uses
+        # real, shape (n,), n >= 100, not all equal; they may be infinite, since an audit uses ranks alone
         scores: object,
         member: object,  # 1 or True for the world "in", 0 or False for "out", shape (n,), both present
         cluster: object = None,  # names or numbers of clusters, shape (n,), or None
@@ -100,8 +102,7 @@ class Scores:
         if higher is not None:
             choice("higher", higher, ("in", "out"))
         values = score_vector("scores", scores)
-        if infinite := bool(np.isinf(values).any()):
-            values = np.unique(values, return_inverse=True)[1].astype(np.float64)
+        infinite = bool(np.isinf(values).any())
         if values.size < LEAST_SCORES:
             raise ValueError(f"scores holds {values.size} scores; an audit needs {LEAST_SCORES} at least")
         inside = finite_vector("member", _worlds("member", member), values.size)
@@ -175,6 +176,21 @@ class Scores:
         names = [x for x in (self.run, self.record, self.cluster) if x is not None]
         return self.where(np.lexsort((*names, self.member, self.values)))
 
+    def by_rank(self) -> Scores:
+        """The same rows, each score as the normal quantile of its rank: all that an audit uses, so that increasing maps of scores change nothing.
+        >>> Scores(np.array([-1e308, 7.0, 7.0, np.inf]), np.arange(4) > 1).by_rank().values.round(3).tolist()
+        [-0.842, 0.0, 0.0, 0.842]
+        """
+        _, place, counts = np.unique(self.values, return_inverse=True, return_counts=True)
+        middle = np.cumsum(counts) - 0.5 * (counts - 1)  # of the ranks from 1 of equal scores
+        return replace(self, values=ndtri(middle / (self.values.size + 1))[place])
+
+    @property
+    def higher_is_in(self) -> bool:
+        """Whether members' scores are mostly the higher ones."""
+        values = self.by_rank().values
+        return bool(values[self.member].mean() >= values[~self.member].mean())
+
     @property
     def clusters(self) -> int:
         """How many clusters there are; of independent rows, each its own."""
@@ -189,6 +205,35 @@ class Scores:
     def records(self) -> int | None:
         """How many records are named, None if none is."""
         return None if self.record is None else np.unique(self.record).size
+
+
+def refuse_repeated_rows(scores: Scores) -> None:
+    """Raise ValueError where scores come twice, three or four times as rounding does not make them, and warn where such scores have equal worlds.
+
+    Let V_m scores come m times. Scores that are independent and rounded, from any distribution, fall into cells by Poisson's law, mixed over cells: the
+    mean of V_(m+1) is at least m / (m + 1) times (mean of V_m)^2 / mean of V_(m-1), by the inequality of Cauchy and Schwarz. Fewer with
+    probability 1e-6 are refused; the means of V_m and V_(m-1) are taken as they were counted, less and plus three roots of them. Rows pasted twice have V_1 = V_3 = 0.
+    Else, where scores are hardly rounded and nothing leaks, equal scores all have equal worlds with probability 2^-repeats: 1e-3 warns.
+    """
+    values, place, counts = np.unique(scores.values, return_inverse=True, return_counts=True)
+    inside = np.bincount(place, weights=scores.member)
+    repeats = scores.values.size - values.size
+    if counts.max() > _REPEATS:
+        return
+    line = "frame.drop_duplicates()"
+    came = np.bincount(counts, minlength=_REPEATS + 2).astype(float)
+    for m in range(2, _REPEATS + 1):
+        least = max(came[m] - 3.0 * came[m] ** 0.5, 0.0)
+        mean = m / (m + 1.0) * least**2 / (came[m - 1] + 3.0 * came[m - 1] ** 0.5 + 3.0)
+        if pdtr(came[m + 1], mean) < 1e-6:
+            raise ValueError(
+                f"{repeats:,} rows repeat the score of another, {m} times each as in rows that were pasted twice; drop them: {line}"
+            )
+    if repeats >= 10 and ((inside == 0) | (inside == counts)).all():
+        warnings.warn(
+            f"{repeats:,} rows repeat the score and the world of another; bounds hold if none was pasted twice, else use {line}",
+            stacklevel=3,
+        )
 
 
 def _worlds(name: str, value: Any, place: str = "at index {}", first: int = 0) -> Any:

@@ -2,15 +2,19 @@
 
 import json
 import re
+import warnings
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import binom
 
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim._printed import at_least
 from mipsim.audits.result import _epsilon_of_gdp
+from mipsim.audits.scores import Scores, refuse_repeated_rows
 from mipsim.bands import CurveBand
 from mipsim.bands.family_bound import TabulatedCurve
 from mipsim.tradeoff.compose import ComposedTradeOff
@@ -219,6 +223,61 @@ def test_the_largest_scores_are_ordered_as_others_are() -> None:
     """Their sum would overflow, which is a warning."""
     large, small = (mi.audit(np.exp(SCORES) * unit, COINS, design="one-run") for unit in (1e305, 1.0))
     assert (large.higher_is_in, large.mu_lower_bound) == (small.higher_is_in, small.mu_lower_bound)
+
+
+@pytest.mark.parametrize("design", SETTINGS)
+def test_counts_of_models_are_scores(fewer_draws, design: str) -> None:
+    """As many members as others, with 0 and 1 alone outside and 0, 1, 2 inside, look like labels."""
+    member = np.arange(2000) % 8 < 4
+    counts = np.where(member, np.arange(2000) // 8 % 3, np.arange(2000) // 8 % 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert mi.audit(counts, member, design=design, **SETTINGS[design]).in_scores == 1000  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("design", ["one-run", "independent"])
+@pytest.mark.parametrize("times", [2, 3])
+def test_rows_that_were_pasted_twice_are_refused(design: str, times: int) -> None:
+    """100 canaries that leak nothing, 200 rows: 37 of 200 audits at 95% were wrong. Some of the rows are a warning."""
+    with pytest.raises(
+        ValueError, match=rf"repeat the score of another, {times} times each as in rows that were pasted"
+    ):
+        mi.audit(
+            np.tile(SCORES[:100], times),
+            np.tile(COINS[:100], times),
+            design=design,
+            runs=100 * times if design == "independent" else None,
+        )
+    some = np.r_[:200, :12]
+    with pytest.warns(UserWarning, match="12 rows repeat the score and the world of another"):
+        mi.audit(SCORES[some], COINS[some], design=design, runs=212 if design == "independent" else None)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 2, 3, 4])
+def test_rounded_scores_are_not_taken_for_rows_pasted_twice(digits: int) -> None:
+    """Of any density and number, 1,000 audits in all: none is refused, where 1e-6 of each is stated; warnings where nothing leaks in few."""
+    rng, warned = np.random.default_rng(digits), 0
+    for _ in range(200):
+        n = int(rng.integers(100, 3000))
+        values = np.round(rng.normal(size=n) * rng.choice([0.1, 1.0, 10.0], n), digits) + 0.0
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            refuse_repeated_rows(Scores(values, rng.random(n) < 0.5))
+        warned += len(caught)
+    assert warned <= binom.isf(1e-9, 200, 1e-3)
+
+
+def test_several_scores_of_a_record_in_one_run_are_refused() -> None:
+    """200 records of 2 scores; as canaries they were wrong in 24 of 1,000 audits at 99.9%. The line that settles it does."""
+    frame = pd.DataFrame(
+        {"score": SCORES[:400], "member": np.repeat(COINS[:200], 2), "record": np.repeat(np.arange(200), 2)}
+    )
+    with pytest.raises(
+        ValueError,
+        match=r'400 scores are of 200 records, .*: frame\.groupby\("record", as_index=False\)\.mean',
+    ):
+        mi.audit(frame, design="one-run")
+    assert mi.audit(frame.groupby("record", as_index=False).mean(), design="one-run").used == 200
 
 
 def test_a_run_that_is_named_is_one_run() -> None:

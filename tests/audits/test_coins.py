@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 import mipsim as mi
-from mipsim.audits.one_run import OneRun
+from mipsim.audits.one_run import OneRun, chance_of_the_nearest_number
 from mipsim.audits.scores import Scores
 from mipsim.theory.one_run import p_value
 
@@ -56,18 +56,33 @@ def test_coins_taken_for_fair_would_be_caught() -> None:
     assert false > binom.isf(1e-9, runs, RISK)
 
 
-def test_a_fixed_half_of_canaries_is_no_fair_coin() -> None:
-    """The sentence of docs/audit.md, exactly: of nothing, twice a hypergeometric number of guesses is right where all are guessed."""
+@pytest.mark.parametrize("risk", [0.05, 0.001, 1e-6])
+def test_a_fixed_half_of_canaries_is_judged_at_its_risk(risk: float) -> None:
+    """Exactly, of nothing, where all are guessed and rows may be lost; as fair coins, halves were wrong up to 1.2, 1.3 and 1.4 times as often."""
 
-    def error(n: int) -> float:
-        right = next(r for r in range(n // 2, n) if not p_value(n, n, r, 0.0, 0.0) > RISK)
-        return float(hypergeom.sf((right + 1) // 2 - 1, n, n // 2, n // 2))
+    def error(half: int, lost: int, pays: bool) -> float:
+        n, wrong = 2 * half - lost, 0.0
+        for k in range(half - lost, half + 1):
+            chance = chance_of_the_nearest_number(np.arange(n) < k, 0.5) if pays else 1.0
+            least = int(binom.isf(risk * chance, n, 0.5)) + 1  # right guesses that refute
+            high = np.arange(
+                k + 1
+            )  # members among the upper half: right guesses there, and wrong ones not in the lower half
+            right = high + (n - n // 2) - (k - high)
+            wrong += (
+                hypergeom.pmf(k, 2 * half, half, n) * hypergeom.pmf(high, n, k, n // 2)[right >= least].sum()
+            )
+        return wrong / risk
 
-    assert round(error(30), 3) == 0.072
-    errors = {n: error(n) for n in range(100, 400, 2)}
-    assert max(errors, key=lambda n: errors[n]) == 106
-    assert round(errors[106], 3) == 0.060
-    assert all(binom.sf(49 + k, 100, 0.5) <= RISK for k in range(9, 50))  # the control: fair coins
+    lost = [
+        *((half, 0) for half in range(50, 80, 3)),
+        *((half, 2) for half in range(51, 80, 3)),
+        (60, 10),
+        (500, 10),
+    ]
+    assert max(error(*item, True) for item in lost) <= 1.0
+    worst = max(error(half, 0, False) for half in range(50, 80))
+    assert worst == pytest.approx({0.05: 1.198, 0.001: 1.285, 1e-6: 1.41}[risk], abs=0.02)  # the control
 
 
 @quiet

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 import mipsim as mi
-from mipsim.audits.one_run import OneRun, guess_plan
+from mipsim.audits.one_run import OneRun, chance_of_the_nearest_number, guess_plan
 from mipsim.audits.scores import Scores
 from mipsim.theory.one_run import (
     epsilon_bound,
@@ -62,7 +62,8 @@ def test_both_bounds_reproduce_the_published_figures(shift: int) -> None:
 @pytest.mark.parametrize("shift", [1, 2, 4])
 def test_fixed_numbers_of_guesses_show_more_than_the_published_choice(shift: int) -> None:
     out = ndtri((np.arange(10_000) + 0.5) / 10_000)
-    run = OneRun(Scores.of(np.concatenate([out, out + shift]), np.repeat([0, 1], 10_000)), RISK)
+    scores = Scores.of(np.concatenate([out, out + shift]), np.repeat([0, 1], 10_000))
+    run = OneRun(scores, RISK / chance_of_the_nearest_number(scores.member, 0.5))  # of fair coins, as there
     curve = mi.GaussianTradeOff(run.mu())
     assert PUBLISHED[shift][0] < run.epsilon(1e-6) < float(mi.GaussianTradeOff(shift).epsilon(1e-6))
     assert PUBLISHED[shift][1] < float(curve.epsilon(1e-6)) < float(mi.GaussianTradeOff(shift).epsilon(1e-6))

@@ -3,7 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -184,19 +184,53 @@ def claims_of_nothing(rng: np.random.Generator, case: Case, kind: str, n: int) -
     return sum(case.decided(item, place(rng, item))["verdict"] == "REFUTED" for item, place in items)
 
 
-def test_names_of_runs_and_records_do_not_choose() -> None:
-    rng = np.random.default_rng(1)
-    item = nothing_in_runs(rng, "few values", 990)
-    assert item.run is not None
+MAPS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "exponential": np.exp2,
+    "beside 1": lambda k: 1.0 - (k.max() - k) * 2.0**-53,
+    "large and near": lambda k: 1e15 + k / 8.0,
+    "from end to end": lambda k: (2.0 * k / k.max() - 1.0) * 1.6e308,
+    "to infinity": lambda k: np.where(k == k.max(), np.inf, np.where(k == 0, -np.inf, k)),
+}
+"""Increasing maps of ranks."""
+
+
+@pytest.mark.parametrize("kind", ["continuous", "few values"])
+@pytest.mark.parametrize("name", CASES)
+def test_increasing_maps_of_scores_change_nothing(fewer_draws, only_mu, name: str, kind: str) -> None:
+    """All results are equal to the last bit; the order says that infinite scores count by rank."""
+    case = CASES[name]
+    item = case.draw(np.random.default_rng(len(name)), kind, 330)
+    ranks, place = np.unique(item.values, return_inverse=True)[1] * 1.0, np.arange(item.values.size)
+    first = case.decided(item, place)
+    assert first["verdict"] is not None
+    for how, increasing in MAPS.items():
+        again = case.decided(replace(item, values=increasing(ranks)), place)
+        assert again | {"order": first["order"]} == first, how
+
+
+@pytest.mark.parametrize("how", MAPS)
+def test_a_histogram_counts_all_scores(how: str) -> None:
+    ranks, coins = np.arange(2000.0), np.random.default_rng(0).random(2000) < 0.5
+    if how == "exponential":
+        ranks /= 2.0
+    edges, out, inside = mi.audit(MAPS[how](ranks), coins, design="one-run").histogram
+    assert sum(out) + sum(inside) == 2000
+    assert len(out) == len(edges) - 1 == 40
+    assert (np.diff(edges) > 0.0).all()
+
+
+def test_names_and_coins_alone_choose_pairs() -> None:
+    """Rounded scores are judged in the same pairs, and those of other names in others."""
+    item = nothing_in_runs(np.random.default_rng(1), "continuous", 990)
+    noise = 1e-9 * np.random.default_rng(2).normal(size=item.values.size)
     assert item.record is not None
-    runs, records = rng.permutation(10)[item.run], rng.permutation(99)[item.record]
-    (first, _), (again, _) = (
-        judged_canaries(Scores.of(item.values, item.member, run=a, record=b).in_order())
-        for a, b in ((item.run, item.record), (runs, records))
+    renamed = replace(item, record=np.random.default_rng(3).permutation(99)[item.record])
+    first, rounded, other = (
+        judged_canaries(x)[0] for x in (item, replace(item, values=item.values + noise), renamed)
     )
-    assert sorted(zip(first.values, first.member, strict=True)) == sorted(
-        zip(again.values, again.member, strict=True)
-    )
+    assert (first.member == rounded.member).all()
+    assert np.allclose(first.values, rounded.values, rtol=0.0, atol=1e-6)
+    assert not np.array_equal(first.values, other.values)
 
 
 def test_names_of_clusters_do_not_choose() -> None:
