@@ -85,15 +85,16 @@ def judged_canaries(scores: Scores, coin: float = 0.5) -> tuple[Scores, Exchange
             "a record has several scores in a run; give each record once in a run, with a single score"
         )
     apart = np.unique(scores.record).size == scores.values.size
-    if not apart:
-        _refuse_patterns(scores)
     partner = _complements(scores)
+    if not apart:  # of a run and its rest one alone: their sequences are as few as those of blocks
+        judged = ~np.isin(scores.run, [max(pair) for pair in partner.items()])
+        _refuse_patterns(scores.where(judged if scores.shadow is None else judged & ~scores.shadow))
     runs_fixed = _numbers_are_fixed(scores, scores.run, None if apart else scores.record, coin)
     calibrating, records_fixed = scores.shadow is not None, False
     if calibrating:
-        records_fixed = _numbers_are_fixed(scores, scores.record, scores.run, coin) or _revealed_by_numbers(
-            scores
-        )
+        records_fixed = _numbers_are_fixed(
+            scores, scores.record, scores.run, coin, 1, 0
+        ) or _revealed_by_numbers(scores)
         scores = calibrated(scores)
     assert scores.run is not None
     assert scores.record is not None
@@ -201,7 +202,14 @@ def _complements(scores: Scores) -> dict[int, int]:
     return result
 
 
-def _numbers_are_fixed(scores: Scores, group: np.ndarray, within: np.ndarray | None, coin: float) -> bool:
+def _numbers_are_fixed(
+    scores: Scores,
+    group: np.ndarray,
+    within: np.ndarray | None,
+    coin: float,
+    regular: int = _REGULAR,
+    irregular: int = _IRREGULAR,
+) -> bool:
     """Whether the numbers of "in" in groups, of any sizes, are too regular or too irregular for independent coins.
 
     The statistic is the sum of squared deviations from the expected numbers, each over its variance. It is compared with that of coins drawn again:
@@ -220,17 +228,17 @@ def _numbers_are_fixed(scores: Scores, group: np.ndarray, within: np.ndarray | N
     if some.sum() < 2:
         return False
 
-    def irregular(inside: np.ndarray) -> np.ndarray:
+    def deviation(inside: np.ndarray) -> np.ndarray:
         return ((inside - mean)[..., some] ** 2 / variance[some]).sum(axis=-1)
 
-    redrawn, regular = (_REDRAWN, _REGULAR) if group.size <= _MANY else (_FEWER, 1)
+    redrawn, regular = (_REDRAWN, regular) if group.size <= _MANY else (_FEWER, 1)
     if within is None:
-        drawn = irregular(rng.binomial(np.bincount(own), coin, (redrawn, mean.size)))
+        drawn = deviation(rng.binomial(np.bincount(own), coin, (redrawn, mean.size)))
     else:
         shuffled = (member[np.argsort(part + rng.random(part.size))] for _ in range(redrawn))
-        drawn = np.array([irregular(np.bincount(own, weights=coins)) for coins in shuffled])
+        drawn = np.array([deviation(np.bincount(own, weights=coins)) for coins in shuffled])
     seen, digits = (
-        irregular(np.bincount(own, weights=member)),
+        deviation(np.bincount(own, weights=member)),
         1e-9 * (1.0 + drawn),
     )  # equal but for rounding: a tie
     return bool(
@@ -242,7 +250,7 @@ def _refuse_patterns(scores: Scores) -> None:
     """Raise ValueError where records share their coins, in blocks, or a run is a cyclic shift of the first; independent coins do so with probability 1e-6 at most.
 
     Blocks. Given in how many of its runs a record is, its coins are one of P equally likely sequences where they are exchangeable between runs;
-    with a probability of its own in each run, at most the product of the larger of each two is that of a sequence, and P is one over it.
+    with a probability of its own in each run, a sequence has at most the product of the larger of each two over the class's share, and P is one over it.
     That n records have v of the sequences has probability C(P, v) (v / P)^n at most; a sequence and its opposite count as one. A class
     is the records of the same runs and the same number, and product (n + 1) pays for all the values of v.
     Shifts. The records in which a run agrees with a shift of the first are at most as many as binomial ones, and Chernoff's inequality bounds them, for each run and
@@ -266,14 +274,16 @@ def _refuse_patterns(scores: Scores) -> None:
     held = np.bincount(of_class.ravel()[np.unique(keys, axis=1, return_index=True)[1]])
     sequences = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) - math.log(2.0) * (2 * k == n)
     by_rates = np.bincount(record, weights=-np.log(np.maximum(rate, 1.0 - rate))[run])
-    spare = np.maximum(np.minimum(sequences, by_rates)[first] - np.log(held), 0.0)  # log(P / v)
+    spare = np.maximum(
+        np.minimum(sequences[first], by_rates[first] + np.log(records / n.size)) - np.log(held), 0.0
+    )  # log(P / v)
     choices = held * np.minimum(
         spare + 1.0, np.exp(np.minimum(spare, 99.0)) * math.log(2.0)
     )  # log C(P, v) at most
     rarity = np.maximum(records * spare - choices, 0.0) - np.log(records + 1.0)
     if rarity.sum() - paid.sum() > -_PATTERN:
         raise ValueError(
-            "records share their coins in all runs, as fixed blocks or folds do, which no theorem covers; draw a coin for each record"
+            "records share their coins in all runs, as fixed blocks do, which no theorem covers; draw a coin for each record"
         )
     ends = np.argsort(run, kind="stable"), np.cumsum(np.bincount(run))[:-1]
     tilt = 2.0 * k / n - 1.0
