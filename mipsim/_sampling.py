@@ -31,7 +31,9 @@ class Scheme:
     assumes: str  # beside `ALWAYS`
     neighbours: tuple[str, ...]  # those for which bounds are proven
     step: Step | None = None  # (curve of a release of all records, rate) -> that of a step
-    epochs: Epochs | None = None  # (noise, steps of an epoch, epochs, replace) -> the curve: a record takes part once in each epoch
+    epochs: Epochs | None = (
+        None  # (noise, steps of an epoch, epochs, replace) -> the curve: a record takes part once in each epoch
+    )
 
     def __post_init__(self) -> None:
         """Refuse a way that nothing accounts for."""
@@ -69,7 +71,9 @@ def _random_allocation(noise: float, steps: int, epochs: int, replace: bool) -> 
 
 SCHEMES = {
     "poisson": Scheme(
-        assumes="in each step each record takes part by its own coin", neighbours=NEIGHBOURS[:3], step=_poisson
+        assumes="in each step each record takes part by its own coin",
+        neighbours=NEIGHBOURS[:3],
+        step=_poisson,
     ),
     "fixed_size": Scheme(
         assumes="each step has a sample of fixed size without replacement; a record is replaced by another",

@@ -23,7 +23,19 @@ FORMAT = 3
 """Of a file; others are refused."""
 DRAWS = 3
 """Raised whenever the meaning of a random stream changes, so that no run is resumed across such a change."""
-IDENTITY = ("game", "attack", "seed", "fidelity", "precision", "sampler", "edges", "draws", "versions", "shard", "until")
+IDENTITY = (
+    "game",
+    "attack",
+    "seed",
+    "fidelity",
+    "precision",
+    "sampler",
+    "edges",
+    "draws",
+    "versions",
+    "shard",
+    "until",
+)
 """The parts of a manifest that decide what a run is; the others say how far it has come, and where."""
 MOST_GAMES = 2**63 - 1
 """What an int64 holds; counts are added up as Python's whole numbers, which do not overflow."""

@@ -85,7 +85,8 @@ class RelaxedThreat(AbstractMembershipGame):
         self.precision = users_precision()
         with exact_scope():
             without, again, within = (
-                in_users_precision(query, jnp.asarray(r)) for r in (rows, rows, np.vstack([rows, self.record]))
+                in_users_precision(query, jnp.asarray(r))
+                for r in (rows, rows, np.vstack([rows, self.record]))
             )
         self.known = finite_vector("query(records)", without, noise.dimension)
         if not np.array_equal(self.known, np.asarray(again)):

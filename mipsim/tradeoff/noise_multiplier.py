@@ -172,7 +172,9 @@ def _least_noise(
     shift = GaussianTradeOff.of_noise if noise == "gaussian" else _laplace
     both = neighbours == "add_or_remove"
     way = "remove" if both else neighbours
-    return calibrate(lambda scale: _release(scheme, shift, scale, p, count, way), both_directions=both, **target)
+    return calibrate(
+        lambda scale: _release(scheme, shift, scale, p, count, way), both_directions=both, **target
+    )
 
 
 def find_noise_multiplier_for_advantage(

@@ -85,7 +85,12 @@ def _shared(member: Any, role: str, kind: Callable[..., Any], arguments: tuple[A
         return member
     with exact_scope():
         leaves = tuple(jnp.asarray(number) for number in numbers)
-        key = (users_precision(), template, str(jax.tree.map(jnp.shape, arguments)), str([leaf.aval for leaf in leaves]))
+        key = (
+            users_precision(),
+            template,
+            str(jax.tree.map(jnp.shape, arguments)),
+            str([leaf.aval for leaf in leaves]),
+        )
         result = kind(template, leaves)
         if key not in _TRIED:
             _TRIED[key] = _can_be_traced(member.function, result, role, arguments)
