@@ -16,7 +16,7 @@ from mipsim import referee as rf
 from mipsim.referee import mathml
 from mipsim.referee.reporting.audit_page import report_audit
 from mipsim.referee.reporting.page import page
-from mipsim.referee.reporting.pictures import pictures_of
+from mipsim.referee.reporting.pictures import keep
 from mipsim.referee.reporting.rendering import FOLDER, environment
 from mipsim.referee.result import PointResult
 from tests.faults.hostile_files import hidden
@@ -80,7 +80,7 @@ def harmless(text: str) -> Markup:
     result = Markup(text)
     assert {tag for tag, _ in result.tags} <= TAGS
     assert {name for _, names in result.tags for name in names} <= ATTRIBUTES
-    assert all(re.match(r"#|https://|data:image/png;base64,", link) for link in result.links)
+    assert all(re.match(r"#|https://|data:image/(png|svg\+xml);base64,", link) for link in result.links)
     return result
 
 
@@ -172,9 +172,9 @@ def test_a_page_with_markup_in_every_word_has_the_elements_of_a_page_without(jud
             links={words: (words, f"javascript:{words}"), f"{words} at": (words, f"https://{words}")},
         )  # fmt: skip
         guarded(rf.report(result, tmp_path / "report").read_text("utf-8"))
-        pictures = pictures_of(result[0], "worded")
-        assert pictures.where.startswith("<svg")
-        fromstring(re.sub(r"xlink:href", "href", pictures.where))  # well-formed
+        where = keep(result[0]).where
+        assert where.startswith("<img")
+        fromstring(base64.b64decode(where.partition("base64,")[2]))  # well-formed
         return shown, "".join(single._repr_html_() for single in result)
 
     hostile, plain = written(HOSTILE), written("x" * len(HOSTILE))
@@ -188,7 +188,7 @@ def test_a_picture_that_fails_says_why_in_words(monkeypatch):
         raise ValueError(HOSTILE)
 
     monkeypatch.setattr("mipsim.referee.reporting.pictures.where_map", fails)
-    shown = pictures_of(rf.judge(worded("x")), "worded").where
+    shown = keep(rf.judge(worded("x"))).where
     assert [tag for tag, _ in harmless(shown).tags] == ["p"]
 
 

@@ -79,7 +79,7 @@ def test_the_page_is_whole_and_the_data_are_plain(tmp_path: Path) -> None:
 def test_the_map_is_over_what_matters() -> None:
     hunted = outcomes()[0]
     assert set(list(importance(hunted))[:2]) == {"k", "law"}
-    assert where_map(hunted, "m").startswith("<svg")
+    assert where_map(hunted).startswith("<img")
 
 
 @pytest.mark.evidence

@@ -113,9 +113,9 @@ def _pictures(audit: Audit) -> Iterator[tuple[str, str, str]]:
         parts.append(("Right guesses", caption, lambda figure: _draw_guesses(figure, audit)))
     caption = f"{audit.in_scores:,} scores of members, {audit.out_scores:,} of others, as shares of each."
     parts.append(("Scores of each world", caption, lambda figure: _draw_histogram(figure, audit)))
-    for place, (title, words, draw) in enumerate(parts):
+    for title, words, draw in parts:
         try:
-            yield title, words, to_svg(draw, title, f"p{place}")
+            yield title, words, to_svg(draw, title)
         except MissingPackageError as error:
             yield title, str(error), ""
 

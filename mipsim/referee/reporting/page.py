@@ -16,7 +16,7 @@ from mipsim.referee.gap_words import gap_is
 from mipsim.referee.outcome import Outcome, simplest
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.overview import cells, counts, searched
-from mipsim.referee.reporting.pictures import pictures_of
+from mipsim.referee.reporting.pictures import keep
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.rendering import document
 from mipsim.referee.reporting.where import importance
@@ -157,7 +157,7 @@ def _row(
     """What the page tells of an outcome, beside what the outcome itself holds."""
     from markupsafe import Markup
 
-    pictures, diagnosis = pictures_of(outcome, anchor), diagnose(outcome, correction)
+    pictures, diagnosis = keep(outcome), diagnose(outcome, correction)
     return {
         "outcome": outcome,
         "statement": outcome.statement,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from html import escape
@@ -15,7 +14,7 @@ from mipsim.referee.reporting.where import where_map
 
 
 class Pictures(NamedTuple):
-    """`<svg>` elements, empty where there is nothing to draw."""
+    """`<img>` elements, empty where there is nothing to draw."""
 
     where: str  # the map of where the statement holds
     curve: str  # truth and claim at its worst point
@@ -27,7 +26,7 @@ _PICTURES: WeakKeyDictionary[Outcome, Pictures] = WeakKeyDictionary()
 def keep(outcome: Outcome, pictures: Pictures | None = None) -> Pictures:
     """Draw an outcome's pictures once, or use those of another process."""
     if outcome not in _PICTURES:
-        _PICTURES[outcome] = pictures or _draw(outcome, outcome.statement.name)
+        _PICTURES[outcome] = pictures or _draw(outcome)
     return _PICTURES[outcome]
 
 
@@ -36,23 +35,16 @@ def stored(outcome: Outcome) -> Pictures | None:
     return _PICTURES.get(outcome)
 
 
-def pictures_of(outcome: Outcome, name: str) -> Pictures:
-    """The pictures of an outcome, with ids that begin with `name`: the stored pictures if that is the statement's name."""
-    return keep(outcome) if name == outcome.statement.name else _draw(outcome, name)
+def _draw(outcome: Outcome) -> Pictures:
+    return Pictures(_picture(partial(where_map, outcome)), _curve(outcome))
 
 
-def _draw(outcome: Outcome, name: str) -> Pictures:
-    # An id in an SVG may hold letters, digits, dots and dashes only: it is referred to as url(#id).
-    safe = re.sub(r"[^\w.-]", "-", name, flags=re.ASCII)
-    return Pictures(_picture(partial(where_map, outcome, f"{safe}-map")), _curve(outcome, f"{safe}-curve"))
-
-
-def _curve(outcome: Outcome, name: str) -> str:
+def _curve(outcome: Outcome) -> str:
     worst = outcome.worst
     if worst is None or not plots.drawable(worst.evidence) or worst.evidence is None:
         return ""
     title = f"{outcome.statement.name} at its worst point"
-    return _picture(partial(plots.svg, worst.evidence, worst.verdict, title, name))
+    return _picture(partial(plots.svg, worst.evidence, worst.verdict, title))
 
 
 def _picture(draw: Callable[[], str]) -> str:

@@ -1,17 +1,18 @@
-"""Evidence as small inline SVG: plotted by matplotlib, coloured by the page (so both light and dark work)."""
+"""Evidence as pictures by matplotlib, each an SVG of its own inside the page."""
 
 from __future__ import annotations
 
+import base64
 import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mipsim._extras import optional
 from mipsim._words import visible
-from mipsim.referee.reporting.inline import inline
 from mipsim.referee.reporting.wording import count
 from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
 
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# matplotlib knows no CSS variables: each role is plotted in a colour of its own and renamed in the SVG's text.
 ROLES = {
-    "ink": "#010203",
-    "grid": "#020304",
-    "measured": "#030405",
-    "band": "#040506",
-    "claimed": "#050607",
-    "chance": "#060708",
-    "tolerance": "#070809",
+    "ink": "#1b1d21",
+    "grid": "#e6e8ec",
+    "measured": "#1f5fbf",
+    "band": "#bcd3f5",
+    "claimed": "#c2410c",
+    "chance": "#9aa1ad",
+    "tolerance": "#eef1f5",
 }
+"""On white, in a dark page too."""
 POINTS = 120
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 STYLE: dict[Any, Any] = {
@@ -59,12 +60,11 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str, name: str) -> str:
+def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str) -> str:
     """Draw a single piece of evidence.
     `evidence`: the curve, plotted on linear and on logarithmic axes side by side, or the trend; `verdict`: of the point;
-    stated in the description that a screen reader reads; `title`: what the picture shows, for that description; `name`:
-    unique on the page; it prefixes every id in the SVG. Returns an `<svg>` element that stands alone: no declaration, no
-    external reference.
+    stated in the description that a screen reader reads; `title`: what the picture shows, for that description. Returns an `<img>`
+    element that holds its picture: no external reference.
     """
 
     def draw(figure: Figure) -> None:
@@ -73,23 +73,21 @@ def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str, n
         else:
             _draw_trend(figure, evidence)
 
-    return to_svg(draw, f"{title}: {verdict}", name)
+    return to_svg(draw, f"{title}: {verdict}")
 
 
-def to_svg(
-    draw: Callable[[Figure], None], description: str, name: str, colours: Mapping[str, str] = ROLES
-) -> str:
-    """Return what `draw` puts on an empty figure as an `<svg>` element in the page's colours.
-    `draw`: draws on a matplotlib figure of 7.2 by 3.1 inches; `description`: what a screen reader reads; `name`: unique
-    on the page; `colours`: CSS variable -> the colour that stands for it.
+def to_svg(draw: Callable[[Figure], None], description: str) -> str:
+    """Return what `draw` puts on an empty figure as an `<img>` element.
+    `draw`: draws on a matplotlib figure of 7.2 by 3.1 inches; `description`: what a screen reader reads.
     """
     matplotlib, module = (optional(name, "pictures", "plot") for name in ("matplotlib", "matplotlib.figure"))
     with matplotlib.rc_context(STYLE):
         figure = module.Figure(figsize=(7.2, 3.1))
         draw(figure)
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return inline(buffer.getvalue(), colours, description, name)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    code = base64.b64encode(buffer.getvalue()).decode()
+    return f'<img class="plot" alt="{escape(description)}" src="data:image/svg+xml;base64,{code}">'
 
 
 def drawable(evidence: CurveEvidence | TrendEvidence | None) -> bool:

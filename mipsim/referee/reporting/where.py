@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CELLS = 6
 """Cells of a numeric parameter's range in which means are compared."""
-COLOURS = ROLES | {"yes": "#08090a", "no": "#090a0b", "open": "#0a0b0c"}
+COLOURS = ROLES | {"yes": "#12703c", "no": "#b01c2e", "open": "#7a5200"}
 MOST = 600
 """Points that are plotted: of those that stand, and of those that are broken; of more, every so manieth."""
 
@@ -106,9 +106,9 @@ def _explained(values: np.ndarray, cell: np.ndarray) -> float:
     return float(sum(g.size * (g.mean() - values.mean()) ** 2 for g in groups)) / spread
 
 
-def where_map(outcome: Outcome, name: str) -> str:
-    """Return the map as an `<svg>` element; empty where there is nothing to draw.
-    `outcome`: a statement with its probes or judged points; `name`: unique on the page.
+def where_map(outcome: Outcome) -> str:
+    """Return the map as an `<img>` element; empty where there is nothing to draw.
+    `outcome`: a statement with its probes or judged points.
     """
     axes_names = list(importance(outcome))[:2]
     rows = seen(outcome)
@@ -164,7 +164,7 @@ def where_map(outcome: Outcome, name: str) -> str:
         figure.legend(loc="center left", bbox_to_anchor=(0.8, 0.5))
 
     title = f"Where {outcome.statement.name} holds, over {' and '.join(axes_names)}"
-    return to_svg(draw, title, name, COLOURS)
+    return to_svg(draw, title)
 
 
 def _thinned(rows: JudgedPoints) -> JudgedPoints:
