@@ -32,6 +32,7 @@ from mipsim.referee.kinds import Ceiling, Limit, Rate, ceiling_of, rate_of
 from mipsim.referee.result import PointResult, TrendEvidence, Verdict
 from mipsim.referee.values import Number, Played, Samplers, read
 from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 Curve = AbstractTradeOff | Number
 FLOOR = 1 / 50
@@ -54,10 +55,11 @@ def judge_sequence(
 ) -> PointResult:
     """Judge a limit: by its theorem, if it has one at this point, else up to the largest size."""
     rate, ceiling = rate_of(kind, at), ceiling_of(kind, at)
+    theorem = rate or ceiling
     seen: list[Size] = []
-    claims: list[Curve] = []  # from the start of a ceiling on
-    first = None
+    claims: dict[int, Curve] = {}  # of all sizes for a theorem, else the last
     wrong: list[str] = []  # what contradicts the theorem
+    shares: list[float] = []  # tolerances, where they are shares of a claim that moves
     for n in sizes:
         claimed, truth, optimal = pair(n)
         seen.append(size_of(kind, claimed, truth, optimal, f"{kind.grows} = {n}"))
@@ -75,27 +77,28 @@ def judge_sequence(
             beyond = -passed.low if ceiling.below else passed.high
             if beyond - passed.error > LAST_DIGITS:
                 wrong.append(f"at {kind.grows} = {n} truth passes it")
-        if first is None:
-            first = claimed
-        if ceiling is not None and n >= ceiling.start:
-            claims.append(claimed)
-    theorem = rate or ceiling
-    moves = theorem is not None and not _same(kind, first, claimed)
-    if moves and theorem.claimed is None and not (rate and callable(rate.limit)):
+        claims = {**claims, n: claimed} if theorem else {n: claimed}
+        if isinstance(claimed, GaussianTradeOff) and claimed.mu > 0.0:
+            shares.append(tolerance_of(kind, claimed))
+    claimed = claims[sizes[-1]]
+    fixed = theorem is not None and theorem.claimed is None and not (rate and callable(rate.limit))
+    if fixed and not _same(kind, claims[sizes[0]], claimed):
         wrong.append("the claim changes with the size")
     tolerance = tolerance_of(kind, claimed)
     unit = (claimed.unit or kind.unit) if isinstance(claimed, Number) else "probit"
     result = judge_limit(
         dict(zip(sizes, seen, strict=True)).__getitem__, tolerance, dict(at), sizes=sizes, unit=unit,
         bound=kind.bound, size_name=kind.grows, route=route, along=kind.along,
+        scale=np.array(shares) / tolerance if len(shares) == len(sizes) else 1.0,
     )  # fmt: skip
     if rate is not None:
         wanted = claimed if rate.claimed is None else _read(rate.claimed)
         proven = _by_rate(kind, rate, wanted, sizes[-1], tolerance, unit)
     elif ceiling is not None and sizes[-1] >= ceiling.start:
+        late = [claim for n, claim in claims.items() if n >= ceiling.start]
         if ceiling.claimed is not None:
-            claims.append(_read(ceiling.claimed))
-        proven = _by_ceiling(kind, ceiling, claims, tolerance)
+            late.append(_read(ceiling.claimed))
+        proven = _by_ceiling(kind, ceiling, late, tolerance)
     else:
         return result
     detail = f"{proven.says} {result.detail}"
@@ -195,6 +198,7 @@ def judge_limit(
     size_name: str = "n",  # what grows
     route: str = "exact law",  # how the gaps were computed
     along: str = "",  # which sizes these are, where there are no others
+    scale: np.ndarray | float = 1.0,  # the tolerance at each size, as a share of `tolerance`
 ) -> PointResult:
     """Judge a limit up to its largest size, by the rule of `mipsim.referee.limit_verdict` on the largest gap of each size.
 
@@ -210,7 +214,8 @@ def judge_limit(
     n = _checked(sizes, gaps)
     known = [_interval(item, bound) for item in result]
     sure = np.array([max(low, 0.0 if bound else -high, 0.0) for low, high in known])
-    found = _rule(n, np.maximum(gaps, 0.0) if bound else gaps, errors, sure, tolerance)
+    excess = np.maximum(gaps, 0.0) if bound else gaps
+    found = _rule(n, excess / scale, errors / scale, sure / scale, tolerance)
     verdict, why = Verdict(found.verdict), found.why
     late, middle = _thirds(n)
     # Slack that shrinks may end; where half of it was left, or it ends inside the tolerance, it counts as none that does.
@@ -239,8 +244,13 @@ def judge_limit(
         route=route,
         detail=detail,
         evidence=TrendEvidence(
-            n, gaps, *(np.array([getattr(s, end) for s in result]) for end in ("low", "high")),
-            tolerance, size_name, f"gap ({unit})",
+            n,
+            gaps,
+            np.array([s.low for s in result]),
+            np.array([s.high for s in result]),
+            tolerance,
+            size_name,
+            f"gap ({unit})",
         ),
         tolerance=tolerance,
         headline=headline,
