@@ -1,10 +1,8 @@
 """Judge the register: share out the failure probability, draw points, judge families side by side."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from mipsim._precision import run_in
@@ -21,15 +19,9 @@ SAMPLES = (4, 24, 200)
 """Points that are sampled from a domain at each scale, unless the register says otherwise."""
 GAMES = (100_000, 500_000, 5_000_000)
 """Games per world at each scale, where no exact law is known."""
-SECONDS: dict[str, float] = tomllib.loads(
-    Path(__file__).with_name("seconds.toml").read_text(encoding="utf-8")
-)
-"""Name -> what a statement takes at the default scale: the order and the time left rest on it, no verdict does."""
 MOST_KNOWN = 1000
 """Results of exact laws that are stored for other statements that compare the same: each holds some 10 kB."""
 _KNOWN: dict[Any, PointResult] = {}
-USUAL_SECONDS = 1.0
-"""Of a statement that is not in `SECONDS`."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +37,7 @@ class Setting:
     # name -> games per world at the three scales, where these are not `GAMES`
     games: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     # name -> parts of listed points that are judged at full scale only
-    dear: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    full: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     # whether second routes run at every refuted point, as in the full run, or at the counterexamples that are reported
     again: bool = True
 
@@ -60,8 +52,8 @@ class Setting:
         return self.scale == SCALES[-1]
 
     def listed(self, statement: Statement) -> tuple[Point, ...]:
-        """The statement's own points that are judged at this scale: all of them at full scale, at others those that match no part in `dear`."""
-        parts = () if self.is_full else self.dear.get(statement.name, ())
+        """The statement's own points that are judged at this scale: all of them at full scale, at others those that match no part in `full`."""
+        parts = () if self.is_full else self.full.get(statement.name, ())
         return tuple(point for point in statement.points if not any(matches(point, part) for part in parts))
 
 
@@ -166,21 +158,26 @@ def left_to_full(statements: Iterable[Statement], setting: Setting) -> str:
     return f"Left to --scale full: {expensive}{GAMES[-1]:,} games a world instead of {usual:,}{less}, most sampled points, second routes at points that are not reported."
 
 
-def seconds_of(statements: Iterable[Statement]) -> dict[str, float]:
-    """Name -> seconds that each statement takes about.
-    >>> seconds_of([])
+def costs_of(statements: Iterable[Statement], setting: Setting) -> dict[str, int]:
+    """Name -> points that are judged of each statement: the order and the time left rest on it, no verdict does.
+    >>> costs_of([], Setting("quick", 0.999, 0, 1e-6, {}))
     {}
     """
-    return {item.name: SECONDS.get(item.name, USUAL_SECONDS) for item in statements}
+    return {
+        item.name: max(1, len(setting.listed(item)) + setting.samples.get(item.name, SAMPLES)[setting.place])
+        for item in statements
+    }
 
 
-def in_turn(families: Sequence[Sequence[Statement]], workers: int) -> list[Sequence[Statement]]:
-    """The order in which families are begun: a quick family in each process, which shows a verdict soon, then the longest first.
-    >>> in_turn([], 2)
+def in_turn(
+    families: Sequence[Sequence[Statement]], workers: int, setting: Setting
+) -> list[Sequence[Statement]]:
+    """The order in which families are begun: a small family in each process, which shows a verdict soon, then the largest first.
+    >>> in_turn([], 2, Setting("quick", 0.999, 0, 1e-6, {}))
     []
     """
-    by_time = sorted(families, key=lambda family: sum(seconds_of(family).values()))
-    return [*by_time[:workers], *reversed(by_time[workers:])]
+    by_size = sorted(families, key=lambda family: sum(costs_of(family, setting).values()))
+    return [*by_size[:workers], *reversed(by_size[workers:])]
 
 
 def judge_all(

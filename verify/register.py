@@ -13,7 +13,7 @@ from verify.izzo.statements import MODULES as IZZO
 from verify.kaissis.statements import MODULES as KAISSIS
 from verify.leemann.statements import MODULES as LEEMANN
 from verify.matters import matters_of
-from verify.standalone import formula_of, meanings_of, snippet_of
+from verify.standalone import snippet_of
 
 _PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
 PAPERS: dict[str, str] = {name: item["authors"] for name, item in _PAPERS.items()}
@@ -42,9 +42,7 @@ def _all() -> dict[str, Statement]:
     statements = [
         replace(
             item,
-            formula=formula_of(item.name, item.corrects),
             snippet=snippet_of(item.name),
-            meanings=meanings_of(item.name, item.domain),
             matters_when=matters_of(item),
         )
         for module in MODULES
@@ -70,10 +68,10 @@ GAMES: dict[str, tuple[int, int, int]] = {
     name: counts for module in MODULES for name, counts in getattr(module, "GAMES", {}).items()
 }
 """Name -> games per world at quick, standard and full, where these are not the usual numbers."""
-DEAR: dict[str, list[dict[str, Any]]] = tomllib.loads(
-    Path(__file__).with_name("full.toml").read_text(encoding="utf-8")
-)
-"""Name -> parts of listed points, which are judged at --scale full only; see the file."""
+FULL: dict[str, list[dict[str, Any]]] = {
+    name: parts for module in MODULES for name, parts in getattr(module, "FULL", {}).items()
+}
+"""Name -> values of listed points, each of which costs seconds: points with them are judged at --scale full only."""
 _TOGETHER = {gdp: mean}
 """Module -> the module whose laws it reads once more."""
 FAMILIES: list[list[str]] = [

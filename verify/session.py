@@ -23,13 +23,13 @@ from verify import parallel
 from verify import register as own
 from verify.judge import (
     Setting,
+    costs_of,
     in_turn,
     judge,
     judge_all,
     left_to_full,
     points_of,
     risk_of,
-    seconds_of,
     unseen,
 )
 from verify.report.findings import entries
@@ -56,10 +56,10 @@ def begin(requested: Request, register: Mapping[str, Statement] | None = None) -
         return _suite(requested)
     if register is None:
         known, families, find = own.REGISTER, own.FAMILIES, own.statement_of
-        samples, games, dear = own.SAMPLES, own.GAMES, own.DEAR
+        samples, games, full = own.SAMPLES, own.GAMES, own.FULL
     else:  # other processes cannot find these statements
         known, families, find = register, [[name] for name in register], None
-        samples, games, dear = {}, {}, {}
+        samples, games, full = {}, {}, {}
     statements = select(requested.claims, known)
     requested.check()
     at = requested.points(statements)
@@ -75,9 +75,9 @@ def begin(requested: Request, register: Mapping[str, Statement] | None = None) -
         return _hunt(requested, statements, known, console, find)
     risk = risk_of(requested.confidence, known, samples)
     again = requested.scale == "full" or at is not None
-    dear = dear if at is None else {}
+    full = full if at is None else {}
     setting = Setting(
-        requested.scale, requested.confidence, requested.seed, risk, samples, games, dear, again
+        requested.scale, requested.confidence, requested.seed, risk, samples, games, full, again
     )
     if requested.show:
         return _show(statements, known, setting, console)
@@ -177,13 +177,13 @@ def _judge(
     def outcomes(before: Callable[[Statement, int], None]) -> Iterator[Outcome]:
         if at is None:
             there = find if workers > 1 else None
-            turns = in_turn(families, workers)
+            turns = in_turn(families, workers, setting)
             return judge_all(turns, setting, before, workers, there, draw=folder is not None)
         return iter([judge(statements[0], setting, at, before)])
 
     interrupted = False
     try:
-        with LeavingOnCtrlC(), VerdictTable(console, total, seconds_of(statements), workers) as table:
+        with LeavingOnCtrlC(), VerdictTable(console, total, costs_of(statements, setting), workers) as table:
             for outcome in outcomes(table.start):
                 records.add(outcome)
                 table.add(outcome)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,8 +21,25 @@ DIGITS = 3
 """Significant digits of the numbers that a counterexample is shrunk to, at most."""
 
 
+@dataclass(frozen=True)
 class AbstractParameter(ABC):
-    """A parameter of a statement. A search sees it as a number u in [0, 1], its place in the range."""
+    """A parameter of a statement. A search sees it as a number u in [0, 1], its place in the range.
+
+    `meaning`: what it is and its unit, in a few words, which reports show.
+    """
+
+    meaning: str = field(default="", kw_only=True, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.meaning, str):
+            raise ValueError(f"meaning is {quoted(self.meaning)}; it must be words")
+
+    def means(self, words: str) -> Self:
+        """The same parameter with another meaning."""
+        result = copy(self)
+        object.__setattr__(result, "meaning", words)
+        result.__post_init__()
+        return result
 
     @property
     @abstractmethod
@@ -61,6 +79,7 @@ class _Range(AbstractParameter):
     hunt_to: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("low", "high"):
             self._check(name, getattr(self, name))
         if not self.low < self.high:
@@ -132,6 +151,7 @@ class Real(_Range):
         high: the largest value, or inf.
         log: whether a search spreads evenly over its logarithm.
         hunt_to: for an open end, how far a search goes (below: to -hunt_to).
+        meaning: what it is and its unit, in a few words, which reports show.
 
     Raises:
         ValueError: if the range is empty, an open end has no `hunt_to`, or a logarithmic range touches 0.
@@ -186,6 +206,7 @@ class Whole(_Range):
         high: the largest value, or inf.
         log: whether a search spreads evenly over its logarithm.
         hunt_to: for an open end, how far a search goes (below: to -hunt_to).
+        meaning: what it is and its unit, in a few words, which reports show.
 
     Raises:
         ValueError: as `Real`, or if an end is no whole number.
@@ -258,6 +279,7 @@ class Choice(AbstractParameter):
 
     Args:
         values: at least two, distinct, each a word, a number, a boolean or None.
+        meaning: as of `Real`.
 
     Raises:
         ValueError: if there are fewer than two, two are equal, or any is of another type.
@@ -269,7 +291,7 @@ class Choice(AbstractParameter):
 
     values: tuple[Any, ...]
 
-    def __init__(self, *values: Any) -> None:
+    def __init__(self, *values: Any, meaning: str = "") -> None:
         if len(values) < 2:
             raise ValueError(f"Choice has {len(values)} values; it must have at least two, or take Fixed")
         for value in values:
@@ -277,6 +299,8 @@ class Choice(AbstractParameter):
         if len({(type(value), value) for value in values}) < len(values):
             raise ValueError(f"Choice has values {quoted(values, 80)}; they must be distinct")
         object.__setattr__(self, "values", values)
+        object.__setattr__(self, "meaning", meaning)
+        super().__post_init__()
 
     @property
     def ends(self) -> tuple[Any, ...]:
@@ -324,6 +348,7 @@ class Fixed(AbstractParameter):
 
     Args:
         fixed: a word, a number, a boolean or None.
+        meaning: as of `Real`.
 
     Raises:
         ValueError: if it is anything else.
@@ -336,6 +361,7 @@ class Fixed(AbstractParameter):
     fixed: Any
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check_plain("Fixed", self.fixed)
 
     @property

@@ -102,7 +102,7 @@ class Statement:
         says: the statement in words (Markdown and LaTeX).
         source: the paper and the number.
         kind: `Bound()`, `Equality(...)`, `Ordering()`, `Limit(...)` or `Exists(...)`.
-        domain: the parameters that the wording leaves free, with all values that it allows.
+        domain: the parameters that the wording leaves free, with all values that it allows and their meanings.
         claimed: the claim at a point: a trade-off function or a number (for `Ordering` anything that truth may be).
         truth: the truth at a point: a trade-off function; a number, or a `Number` with its proven error; (game, attack); or a
             pair of samplers (out, in), each called with (generator, games) and returning scores of shape (games,).
@@ -129,7 +129,6 @@ class Statement:
             truth, and counterexamples leave it out. Parameters that are not named matter everywhere.
         restored_by: for a refuted statement, a condition in words ("the data are Gaussian") and as a function of the parameters. All
             points that satisfy it stand, so the defect is that the condition is missing.
-        meanings: name of a parameter -> its meaning and unit, in a few words. Reports show them beside each point.
 
     Raises:
         ValueError: if an argument is not allowed, a function has a parameter that the domain does not have, or a point is outside
@@ -172,7 +171,6 @@ class Statement:
     unreached: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     formula: str = ""
     snippet: str = ""
-    meanings: Mapping[str, str] = field(default_factory=dict)
     matters_when: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     restored_by: tuple[str, Callable[..., bool]] | None = None
     _asks: Mapping[str, frozenset[str] | None] = field(default_factory=dict, init=False, repr=False)
@@ -201,19 +199,6 @@ class Statement:
             if not isinstance(parameter, AbstractParameter):
                 raise ValueError(
                     f"domain of {self._named} has {quoted(parameter)} for {shortened(name, 30)}; it must be Real, Whole, Choice or Fixed"
-                )
-        if not isinstance(self.meanings, Mapping):
-            raise ValueError(
-                f"meanings of {self._named} is {quoted(self.meanings)}; it must map parameters to words"
-            )
-        for name, words in self.meanings.items():
-            if name not in self.domain:
-                raise ValueError(
-                    f"meanings of {self._named} names {quoted(name)}, which is no parameter; its domain has {_listed(self.domain)}"
-                )
-            if not isinstance(words, str) or not words.strip():
-                raise ValueError(
-                    f"meanings of {self._named} has {quoted(words)} for {shortened(name, 30)}; it must be words"
                 )
         if isinstance(self.kind, Limit) and not hasattr(self.domain.get(self.kind.grows), "log"):
             raise ValueError(
@@ -254,6 +239,14 @@ class Statement:
         object.__setattr__(self, "points", points)
         for single in (*points, *(() if self.control is None else (self.control,))):
             self.inside(single.at) if self.defer_where else self.check(single.at)
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """Name of each parameter that has a meaning -> what it is."""
+        known = {name: parameter.meaning for name, parameter in self.domain.items()}
+        if READING in known:
+            known[READING] = known[READING] or "how the words are read"
+        return {name: words for name, words in known.items() if words}
 
     @property
     def _named(self) -> str:
@@ -412,7 +405,7 @@ class Statement:
 
         Args:
             changes: arguments of `Statement`. In `domain` name only the parameters that differ. The default name is the original's
-                with "-corrected" after it. The copy has the original's quotes, restrictions and slip, but not its formula, snippet
+                with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula unless `claimed` changes, but not its snippet
                 and uses. It leaves out points outside the new domain, and a control there or with its own functions.
 
         Raises:
@@ -440,12 +433,18 @@ class Statement:
             "control": None,
             "uses": (),
             "unreached": {},
-            "formula": "",
+            "formula": "" if "claimed" in changes else self.formula,
             "snippet": "",
             "restored_by": None,
         } | changes
         if "domain" in changes:
-            changed["domain"] = {**self.domain, **changes["domain"]}
+            meanings = {name: item.meaning for name, item in self.domain.items()}
+            changed["domain"] = dict(self.domain) | {
+                name: item.means(meanings[name])
+                if meanings.get(name) and not getattr(item, "meaning", "?")
+                else item
+                for name, item in changes["domain"].items()
+            }
         result = replace(self, **changed)
         retained: dict[str, Any] = {}
         deferred = "where" not in changes

@@ -193,7 +193,7 @@ from mipsim import referee as rf
 def broken(x):
     raise ValueError(WORD)
 first = rf.Statement(name="first", says=WORD, source=WORD, kind=rf.Bound(unit=WORD), claimed=lambda: 1.0, truth=lambda x: x,
-    domain={"x": rf.Real(0.0, 2.0), "c": rf.Choice(WORD, "b")}, meanings={"x": WORD}, second_route=lambda: rf.Replication(1.0, 1.0, 1.0, WORD, WORD, claim=0.0))
+    domain={"x": rf.Real(0.0, 2.0, meaning=WORD), "c": rf.Choice(WORD, "b")}, second_route=lambda: rf.Replication(1.0, 1.0, 1.0, WORD, WORD, claim=0.0))
 second = rf.Statement(name="second", says=WORD, source=WORD, kind=rf.Bound(), claimed=lambda: 1.0, truth=broken, domain=first.domain)
 """
 """Statements with a word wherever they hold any; the second cannot be judged."""

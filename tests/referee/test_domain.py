@@ -77,6 +77,7 @@ def test_simpler_values_come_simplest_first() -> None:
         (lambda: rf.Choice("a", "a"), "they must be distinct"),
         (lambda: rf.Choice("a", [1]), "Choice holds [1]; it must hold words, numbers"),
         (lambda: rf.Fixed(math.nan), "Fixed holds nan"),
+        (lambda: rf.Real(0.0, 1.0, meaning=3), "meaning is 3; it must be words"),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_refused_in_a_single_sentence(make, says: str) -> None:

@@ -110,13 +110,12 @@ def worded(words: str) -> rf.Statement:
     quote = rf.Quote(words, words)
     return rf.Statement(
         name="worded", says=f"{words} and $\\text{{{words.replace('$', '')}}}$ {words}", source=words, kind=rf.Bound(unit=words),
-        domain={"x": rf.Real(0.0, 2.0), "choice": rf.Choice(words, f"other {words}"), "reading": rf.Choice(words, f"another {words}"), "fixed": rf.Fixed(words)},
+        domain={"x": rf.Real(0.0, 2.0, meaning=words), "choice": rf.Choice(words, f"other {words}", meaning=words), "reading": rf.Choice(words, f"another {words}"), "fixed": rf.Fixed(words)},
         claimed=lambda: rf.Number(0.5, unit=words), truth=broken,
         points=[rf.Point({"x": 1.0, "choice": words, "reading": words, "fixed": words}, name=words, setting=words)],
         quote=quote, restricted_by=(quote, quote), slip=(quote, quote),
         derivation=f"{words}\n{words} $\\mbox{{{words.replace('$', '')}}}$. (i) {words}",
         second_route=lambda: rf.Replication(1.0, 1.0, 1.0, words, words, claim=0.0), corrects=words, formula=f"\\text{{{words.replace('$', '').replace('{', '')}}}", snippet=words, uses=(words,), not_judged={words: words}, restored_by=(words, lambda: True),
-        meanings={"x": words, "choice": words},
     )  # fmt: skip
 
 
@@ -273,9 +272,9 @@ def test_markdown_of_findings_holds_words_and_no_markup(begin):
 
     hostile = f"{HOSTILE} {begin} ``` $\\text{{<script>alert(4)</script>}}$ [x](javascript:alert(5))"
     statement = rf.Statement(
-        name="refuted", says=hostile, source="x", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0), "c": rf.Choice(hostile, "b")},
+        name="refuted", says=hostile, source="x", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0, meaning=hostile), "c": rf.Choice(hostile, "b", meaning=hostile)},
         claimed=lambda x: x, truth=lambda x: x + 1.0, formula=f"\\text{{{HOSTILE}}}", derivation=hostile, snippet=hostile,
-        meanings={"x": hostile, "c": hostile}, not_judged={hostile: hostile}, uses=(hostile,),
+        not_judged={hostile: hostile}, uses=(hostile,),
         quote=rf.Quote(hostile, hostile), restricted_by=(rf.Quote(hostile, hostile), rf.Quote(begin, "words")),
         slip=(rf.Quote(begin + hostile, "[x] ![x]"), rf.Quote(begin, begin)),
     )  # fmt: skip

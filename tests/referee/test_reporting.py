@@ -153,7 +153,7 @@ def test_formulas_are_plotted(tmp_path):
     assert "<msqrt>" in page
     assert "it costs $5, not $6." in page
     assert "<code>x^</code>" in page
-    assert worded.corrected(says="nothing").formula == ""
+    assert worded.corrected(says="nothing", claimed=lambda: 2.0).formula == ""
 
 
 def test_a_notebook_draws_formulas_and_puts_words_on_the_left():
@@ -202,8 +202,8 @@ def test_a_replay_of_a_point_asks_for_the_claim_and_the_truth():
 
 def test_the_page_says_what_the_parameters_are(tmp_path):
     square = rf.Statement(
-        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
-        claimed=lambda x: x, truth=lambda x: x * x, meanings={"x": "side of a <square>, in metres"},
+        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0, meaning="side of a <square>, in metres")},
+        claimed=lambda x: x, truth=lambda x: x * x,
     )  # fmt: skip
     out = rf.report(rf.judge(square), tmp_path)
     assert "<code>x</code>: side of a &lt;square&gt;, in metres." in out.read_text()

@@ -30,9 +30,6 @@ def parts(**changes):
         ({"domain": {}}, "domain of shift is {}; it must name at least 1 parameter"),
         ({"domain": {"s": (0, 1)}}, "domain of shift has (0, 1) for s; it must be Real, Whole, Choice or Fixed"),
         ({"truth": lambda s, tau: 1.0}, "truth of shift asks for tau, which is no parameter; its domain has s, sigma"),
-        ({"meanings": {"n": "rows"}}, "meanings of shift names 'n', which is no parameter; its domain has s, sigma"),
-        ({"meanings": {"s": ""}}, "meanings of shift has '' for s; it must be words"),
-        ({"meanings": "s"}, "meanings of shift is 's'; it must map parameters to words"),
         ({"where": 3}, "where of shift is 3; it must be a function of the parameters"),
         ({"kind": rf.Limit("n")}, "grows is 'n'; it must be a Real or Whole parameter"),
         ({"points": [{"s": 1.0}]}, "at has no value for sigma"),
@@ -55,7 +52,7 @@ QUOTED = rf.Quote("Words.", "p. 1")
     "changes",
     [
         {"name": LONG + " "}, {"says": [LONG]}, {"kind": LONG}, {"domain": [LONG]}, {"domain": {LONG + " ": rf.Real(0.0, 1.0)}},
-        {"domain": {LONG: LONG}}, {"meanings": LONG}, {"meanings": {"n" * 300: "rows"}}, {"meanings": {LONG: [LONG]}},
+        {"domain": {LONG: LONG}},
         {"kind": rf.Limit("n" * 300)}, {"uses": [LONG]}, {"not_judged": {LONG: "why"}}, {"quote": QUOTED, "not_judged": {"Words.": [LONG]}},
         {"unreached": {LONG: lambda: True}}, {"matters_when": {"n" * 300: lambda: True}}, {"matters_when": {LONG: LONG}},
         {"uses": (LONG,), "unreached": {LONG: LONG}}, {"where": LONG}, {"truth": eval(f"lambda {'t' * 300}: 1.0")},

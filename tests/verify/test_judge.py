@@ -12,13 +12,11 @@ from mipsim import referee as rf
 from mipsim.referee.outcome import is_judged, shown_counterexamples
 from mipsim.referee.reporting import pictures
 from tests.verify.conftest import NASTY
-from verify import judge as verify_judge
 from verify.judge import (
     SAMPLES,
     SCALES,
-    SECONDS,
-    USUAL_SECONDS,
     Setting,
+    costs_of,
     in_turn,
     judge,
     judge_all,
@@ -26,10 +24,9 @@ from verify.judge import (
     matches,
     points_of,
     risk_of,
-    seconds_of,
     unseen,
 )
-from verify.register import DEAR, REGISTER, statement_of
+from verify.register import FULL, REGISTER, statement_of
 
 SETTING = Setting("quick", 0.999, 3, 1e-6, {})
 
@@ -98,13 +95,17 @@ def test_a_quick_run_asks_the_second_route_of_the_counterexample_alone(sound):
     assert requested[0] is quick.worst
 
 
-def test_quick_families_are_begun_first_and_then_the_longest(make, monkeypatch):
+def test_small_families_are_begun_first_and_then_the_largest(make):
     """A verdict is seen soon, and no process is left with a long family at the end."""
     every = {name: make(name) for name in "abcd"}
-    monkeypatch.setattr(verify_judge, "SECONDS", {"a": 2.0, "b": 90.0, "d": 5.0})  # c takes the usual time
+    setting = Setting("quick", 0.999, 0, 1e-6, {"a": (0, 0, 0), "b": (90, 90, 90)})
     families = [[every["a"]], [every["b"]], [every["c"], every["d"]]]
-    assert [[item.name for item in turn] for turn in in_turn(families, 1)] == [["a"], ["b"], ["c", "d"]]
-    assert seconds_of(every.values()) == {"a": 2.0, "b": 90.0, "c": USUAL_SECONDS, "d": 5.0}
+    assert [[item.name for item in turn] for turn in in_turn(families, 1, setting)] == [
+        ["a"],
+        ["b"],
+        ["c", "d"],
+    ]
+    assert costs_of(every.values(), setting) == {"a": 1, "b": 91, "c": 5, "d": 5}
 
 
 def test_the_scale_names_the_statements_that_have_fewer_games(make):
@@ -129,9 +130,9 @@ def test_the_scale_names_the_statements_that_have_fewer_games(make):
 
 def test_dear_points_are_left_to_full_scale_and_the_run_says_which(make):
     item = make("a", points=tuple({"x": x, "law": law} for x in (0.1, 0.2) for law in ("Bernoulli", NASTY)))
-    dear = {"a": [{"x": 0.2, "law": NASTY}]}
+    full = {"a": [{"x": 0.2, "law": NASTY}]}
     for scale in SCALES:
-        setting = Setting(scale, 0.999, 0, 1e-6, {"a": (0, 0, 0)}, dear=dear)
+        setting = Setting(scale, 0.999, 0, 1e-6, {"a": (0, 0, 0)}, full=full)
         outcome = judge(item, setting)
         if scale == "full":
             assert len(outcome.judged) == 4
@@ -146,18 +147,13 @@ def test_dear_points_are_left_to_full_scale_and_the_run_says_which(make):
 
 
 def test_every_part_of_a_dear_point_chooses_some_points_and_leaves_others():
-    for name, parts in DEAR.items():
+    for name, parts in FULL.items():
         points = REGISTER[name].points
         for part in parts:
             chosen = [point for point in points if matches(point, part)]
             assert 0 < len(chosen) <= len(points) / 2, (name, part)
-        listed = Setting("standard", 0.999, 0, 1e-6, {}, dear=DEAR).listed(REGISTER[name])
+        listed = Setting("standard", 0.999, 0, 1e-6, {}, full=FULL).listed(REGISTER[name])
         assert len(listed) > len(points) / 2
-
-
-def test_every_time_is_that_of_a_statement():
-    assert set(SECONDS) <= set(REGISTER)
-    assert all(seconds > 0.0 for seconds in SECONDS.values())
 
 
 def test_an_idle_thread_takes_over_the_last_of_a_family(make):

@@ -32,8 +32,6 @@ COLOURS = {
 LEAST_FIRST = ("kind", "seconds", "games", "points", "interval", "broken at")
 EVERY = 15.0
 """Seconds between two lines of a log that tell how far the run is."""
-PRIOR = 20.0
-"""Seconds for which the recorded times outweigh the pace of this run."""
 # Blanks between two columns.
 GAP = 3
 # Lines of a terminal that are not rows: the frame and head of the table, the status and the prompt.
@@ -43,7 +41,7 @@ FRAME = 8
 class VerdictTable:
     """The table of a run; use it as a context and `add` each result.
     `console`: where it is printed: live on a terminal, else a single line per statement, and now and then a line with the
-    progress; `statements`: how many will be judged; `seconds`: name -> seconds that each takes, to estimate the time
+    progress; `statements`: how many will be judged; `costs`: name -> points of each, to estimate the time
     left; None = show the time passed; `workers`: how many are judged at once.
 
     >>> from rich.console import Console
@@ -55,14 +53,14 @@ class VerdictTable:
         self,
         console: Console,
         statements: int,
-        seconds: Mapping[str, float] | None = None,
+        costs: Mapping[str, float] | None = None,
         workers: int = 1,
     ) -> None:
         from rich.live import Live
 
         self._console = console
         self._statements = statements
-        self._seconds, self._workers = seconds, workers
+        self._costs, self._workers = costs, workers
         self._rows: list[tuple[Outcome, tuple[str, ...]]] = []
         self._now = ""
         self._began = self._reported = time.perf_counter()
@@ -98,7 +96,7 @@ class VerdictTable:
             if len(self._rows) == 1:
                 self._line(COLUMNS)
             self._line(cells)
-            if self._seconds is not None and time.perf_counter() - self._reported > EVERY:
+            if self._costs is not None and time.perf_counter() - self._reported > EVERY:
                 self._reported = time.perf_counter()
                 self._console.print(self.progress(), markup=False, highlight=False, soft_wrap=True)
 
@@ -110,12 +108,10 @@ class VerdictTable:
     def progress(self) -> str:
         """How many of how many, and the time that is left or, where nobody knows it, the time that has passed."""
         done, elapsed = f"judged {self.done} of {self._statements}", time.perf_counter() - self._began
-        if self._seconds is None:
+        if self._costs is None or not self._rows:
             return f"{done}, {duration(elapsed)}"
-        passed = sum(self._seconds[result.statement.name] for result, _ in self._rows) / self._workers
-        # At first what was recorded counts, then the pace of this run.
-        pace = (elapsed + PRIOR) / (passed + PRIOR)
-        left = pace * (sum(self._seconds.values()) / self._workers - passed)
+        passed = sum(self._costs[result.statement.name] for result, _ in self._rows) / self._workers
+        left = elapsed / passed * (sum(self._costs.values()) / self._workers - passed)
         return (
             f"{done}, about {f'{left / 60:.0f} min' if left >= 90 else f'{5 * math.ceil(left / 5)} s'} left"
         )

@@ -97,13 +97,13 @@ def in_tolerances(which: int, **at: Any) -> rf.Number:
 
 PROBLEM = ("C0", "law", "d", "mean", "count", "references", "draw", "problems")
 _SHARED = {
-    "law": rf.Choice(*LAWS),
-    "d": rf.Whole(2, inf, log=True, hunt_to=30),
-    "batch": rf.Whole(2, inf, log=True, hunt_to=100),
-    "count": rf.Whole(2, inf, log=True, hunt_to=100),
-    "mean": rf.Real(0.0, 10.0),
-    "references": rf.Whole(1, inf, log=True, hunt_to=50_000),
-    "draw": rf.Whole(0, 10**6),
+    "law": rf.Choice(*LAWS, meaning="law of a gradient's coordinates"),
+    "d": rf.Whole(2, inf, log=True, hunt_to=30, meaning="coordinates"),
+    "batch": rf.Whole(2, inf, log=True, hunt_to=100, meaning="gradients in a batch"),
+    "count": rf.Whole(2, inf, log=True, hunt_to=100, meaning="candidates"),
+    "mean": rf.Real(0.0, 10.0, meaning="mean of every coordinate of the gradients, in standard deviations"),
+    "references": rf.Whole(1, inf, log=True, hunt_to=50_000, meaning="reference gradients n_r"),
+    "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
 }
 _FEW = {"law": "Gaussian", "d": 20, "batch": 20, "count": 30, "mean": 1.0, "references": 5, "draw": 0}
 _MANY = {"C0": "centred"} | _FEW | {"d": 5, "batch": 5, "references": 2560, "problems": 100}
@@ -117,7 +117,7 @@ OPTIMAL = rf.Quote(
 )
 
 PRINTED = rf.Statement(
-    name="azize-alg-3",
+    name="azize-alg-3", formula=r"\hat{m}_k = (g_k - \hat\mu_0)^T \hat{C}_0^{-1} (g_k - \hat\mu_0)",
     uses=("azize-thm-3.1-power",),
     says="The candidate with the largest estimated Mahalanobis score of its gradient, ||g_k - mu0||^2 in C0^-1 with C0 = (1/n) sum g g', is the "
     "easiest to attack.",
@@ -125,11 +125,11 @@ PRINTED = rf.Statement(
     kind=rf.Ordering(unit="probit", floor=0.01),
     domain={
         "reading": rf.Choice(EASIEST, ATTACKED, REAL),
-        "records": rf.Choice(*real_gradients.RECORDS),
-        "alpha": rf.Real(0.05, 0.5),
-        "C0": rf.Choice("uncentred", EXACT, "centred"),
-        "rare": rf.Real(0.02, 0.9),
-        "value": rf.Real(-0.65, 0.65),
+        "records": rf.Choice(*real_gradients.RECORDS, meaning="real records: digits, a linear network (650 parameters); diabetes, the last of two layers (51)"),
+        "alpha": rf.Real(0.05, 0.5, meaning="FPR at which strengths on real gradients are compared"),
+        "C0": rf.Choice("uncentred", EXACT, "centred", meaning="how the covariance of the reference gradients is estimated"),
+        "rare": rf.Real(0.02, 0.9, meaning="probability of the third value of the gradients"),
+        "value": rf.Real(-0.65, 0.65, meaning="the third value of the gradients, over sqrt 2, the others are -1 and 1"),
     }
     | _SHARED,
     # Gradients on -1, 1 and value sqrt(2), which has no rational relation to them, so that a sum tells how many rows hold each; the candidate
@@ -167,15 +167,16 @@ PRINTED = rf.Statement(
 
 CORRECTED = rf.Statement(
     name="azize-alg-3-corrected",
+    formula=PRINTED.formula,
     says="With mu0 and the centred C0 from n_r gradients independent of the candidates, the candidate that is picked, of any number, has sqrt(m*) within o(1) of the largest, in probability, as "
     "n_r/d -> infinity, if " + BOUNDED + " and m* is bounded; and in the limit of many rows the curve of the covariance attack on every candidate, with known moments, tends to g_sqrt(m*): "
     "the candidate of the largest m* is the easiest for that attack (azize-scalar-product-curves).",
     source="Azize and Basu, algorithm 3",
     # What is left at n_r = 512 d, mean over 100 sampled problems; the limit is by the derivation.
     kind=rf.Equality(0.02, unit="share of the largest sqrt(m*), at most 1 probit"),
-    domain={"C0": rf.Fixed("centred")}
+    domain={"C0": rf.Fixed("centred", meaning="how the covariance of the reference gradients is estimated")}
     | _SHARED
-    | {"d": rf.Whole(2, inf, log=True, hunt_to=8), "references": rf.Whole(1024, inf, log=True, hunt_to=8192), "problems": rf.Fixed(100)},
+    | {"d": rf.Whole(2, inf, log=True, hunt_to=8, meaning="coordinates"), "references": rf.Whole(1024, inf, log=True, hunt_to=8192, meaning="reference gradients n_r"), "problems": rf.Fixed(100, meaning="sampled problems over which is averaged")},
     where=lambda d, references: references >= 512 * d,
     claimed=lambda **at: in_tolerances(0, **at),
     truth=lambda **at: in_tolerances(1, **at),
@@ -199,3 +200,4 @@ CORRECTED = rf.Statement(
 
 STATEMENTS = (PRINTED, CORRECTED)
 """As printed, and with a centred C0 and many references."""
+FULL = {PRINTED.name: [{"records": "digits", "references": 300, "draw": draw} for draw in (1, 2)]}

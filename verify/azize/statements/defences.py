@@ -46,18 +46,18 @@ _SUB_QUOTE = rf.Quote(
 
 _COIN = 0.24**0.5
 NOISE = rf.Statement(
-    name="azize-thm-4.1",
+    name="azize-thm-4.1", formula=r"\mathrm{Pow}_n \to \Phi(\Phi^{-1}(\alpha) + \sqrt{m}), \quad m = \lim \frac{1}{n} \lVert z^* - \mu \rVert^2_{(\Sigma + \Sigma_\gamma)^{-1}}",
     uses=("azize-thm-3.1-power",),
     says=NOISY,
     source="Azize & Basu, theorem 4.1",
     kind=POWER.kind,
     domain={name: DOMAIN[name] for name in ("target", "p", "width", "t", "u", "tau", "n")}
     | {
-        "data": rf.Choice("Bernoulli", "Gaussian"),
+        "data": rf.Choice("Bernoulli", "Gaussian", meaning="law of a coordinate"),
         # Weaker noise makes cells of a tenth of it, more than are at hand.
-        "gamma": rf.Real(0.25, np.inf, log=True, hunt_to=4.0),
+        "gamma": rf.Real(0.25, np.inf, log=True, hunt_to=4.0, meaning="standard deviation of the Gaussian noise on the mean, times sqrt(n)"),
         # gamma_j = 1/j at j = 100, 200, 400, ..., on fair coins with target 1/2.
-        "extra": rf.Choice("none", "faint noise"),
+        "extra": rf.Choice("none", "faint noise", meaning="an extra coordinate, number n: Exponential(1) (spike), Bernoulli(rate / n) (rare value), a coordinate whose sum's parity tells, or noise 1 / n"),
     },
     # The tables of noisy counts at more rows are larger than is at hand.
     where=lambda **at: searched(**at) and (at["data"] == "Gaussian" or MeanProblem.of(at).sizes[-1] <= 12_000),
@@ -149,7 +149,7 @@ _SUBSAMPLED = [
     for rho in shares
 ]
 SUBSAMPLE = rf.Statement(
-    name="azize-thm-4.2",
+    name="azize-thm-4.2", formula=r"\mathrm{Pow}_n \to \Phi(\Phi^{-1}(\alpha) + \sqrt{\rho m^*})",
     uses=("azize-thm-3.1-power",),
     says="Mean of k = rho n rows sampled without replacement: theorem 3.1 with rho m*, i.e. power Phi(z_alpha + sqrt(rho m*)).",
     source="Azize & Basu, theorem 4.2",
@@ -157,11 +157,11 @@ SUBSAMPLE = rf.Statement(
     # What fails for all rows fails for k: the data are those of the correction of theorem 3.1.
     domain=DOMAIN
     | {
-        "rho": rf.Real(0.05, 1.0),
-        "data": rf.Choice("Bernoulli", "Gaussian", "gamma", "mixed"),
-        "target": rf.Choice("typical", "easiest", "hardest"),
-        "extra": rf.Fixed("none"),
-        "rate": rf.Fixed(1.0),
+        "rho": rf.Real(0.05, 1.0, meaning="share of the records that is released"),
+        "data": rf.Choice("Bernoulli", "Gaussian", "gamma", "mixed", meaning="law of a coordinate"),
+        "target": rf.Choice("typical", "easiest", "hardest", meaning="which target: for Bernoulli data sampled (typical), the rarer values (easiest), the likelier values (hardest), or t and u"),
+        "extra": rf.Fixed("none", meaning="an extra coordinate, number n: Exponential(1) (spike), Bernoulli(rate / n) (rare value), a coordinate whose sum's parity tells, or noise 1 / n"),
+        "rate": rf.Fixed(1.0, meaning="of the extra coordinate: see extra"),
     },
     where=lambda rho, **at: rho < 1.0 and searched(**at),
     claimed=lambda **at: formula(True, **at),
@@ -201,6 +201,7 @@ def advantage_of_subsample(n: int, rho: float, **at: Any) -> rf.Number:
 SUBSAMPLE_ADVANTAGE = replace(
     SUBSAMPLE,
     name="azize-thm-4.2-advantage",
+    formula=r"\mathrm{Adv} \to \Phi\left(\frac{\sqrt{\rho m^*}}{2}\right) - \Phi\left(-\frac{\sqrt{\rho m^*}}{2}\right)",
     says="Mean of k = rho n rows sampled without replacement: the optimal advantage tends to Phi(sqrt(rho m*)/2) - Phi(-sqrt(rho m*)/2).",
     kind=replace(SUBSAMPLE.kind, unit="advantage", ceiling=most_advantage),
     claimed=lambda n, rho, **at: azize.advantage(rho * leakage_of_all(n, rho, **at)),
@@ -274,13 +275,13 @@ def always_rejects(t: float, u: float, tau: float, rho: float, alpha: float, wor
 
 _ALWAYS = {"t": 2.0, "u": 2.0, "tau": 1.0, "rho": 0.5, "alpha": 0.5, "world": "level"}
 SUBSAMPLE_THRESHOLD = rf.Statement(
-    name="azize-thm-4.2-threshold",
+    name="azize-thm-4.2-threshold", formula=r"\tau_\alpha = -\frac{\rho m^*}{2} + \sqrt{\rho m^*} \, \Phi^{-1}(1 - \alpha)",
     says="Mean of k = rho n rows sampled without replacement: for every alpha the test {l > tau_alpha}, tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha), "
     "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, in closed form.",
     source="Azize & Basu, theorem 4.2",
     kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows, ceiling=always_rejects),
     domain={name: item for name, item in THRESHOLD.domain.items() if name != "n"}
-    | {"alpha": rf.Real(0.01, 0.99), "rho": rf.Real(0.05, 1.0), "n": rf.Whole(2, np.inf, log=True, hunt_to=860_000)},
+    | {"alpha": rf.Real(0.01, 0.99, meaning="FPR of the test"), "rho": rf.Real(0.05, 1.0, meaning="share of the records that is released"), "n": rf.Whole(2, np.inf, log=True, hunt_to=860_000, meaning="records in the data set")},
     # As of theorem 3.1, with the leakage m*/rho of the sampled rows.
     where=lambda t, u, tau, rho: rho < 1.0 and THRESHOLD.call("where", {"t": t, "u": u, "tau": tau / rho}),
     claimed=lambda **at: rate_promised(True, **at),
@@ -321,6 +322,7 @@ STATEMENTS = (
         says="Mean of k = rho n rows sampled without replacement, rho in (0, 1) fixed as n grows: the optimal power, with ties decided by lot, tends to "
         f"rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha. Where {REGULAR}.",
         kind=replace(SUBSAMPLE.kind, ceiling=None),
+        formula=r"\mathrm{Pow}_n \to \rho \, \Phi(\Phi^{-1}(\alpha) + \sqrt{m^* / \rho}) + (1 - \rho) \alpha",
         claimed=lambda **at: formula(False, **at),
         control=rf.Control(_SUBSAMPLED[-2].at, 0.05),
         derivation=(
@@ -337,6 +339,7 @@ STATEMENTS = (
         says="Mean of k = rho n rows sampled without replacement: under the conditions of azize-thm-4.2-corrected the optimal advantage tends to "
         "rho (Phi(sqrt(m*/rho)/2) - Phi(-sqrt(m*/rho)/2)), which is below rho.",
         kind=replace(SUBSAMPLE_ADVANTAGE.kind, ceiling=None),
+        formula=r"\mathrm{Adv} \to \rho \left[ \Phi\left(\frac{\sqrt{m^* / \rho}}{2}\right) - \Phi\left(-\frac{\sqrt{m^* / \rho}}{2}\right) \right]",
         claimed=lambda n, rho, **at: (
             rho_of(n, rho) * azize.advantage(leakage_of_all(n, rho, **at) / rho_of(n, rho))
         ),
@@ -352,6 +355,7 @@ STATEMENTS = (
         says="Mean of k = rho n rows sampled without replacement: under the conditions of azize-thm-4.2-corrected, and for m* > 0, for every alpha the test "
         "{l > log(1 - rho + rho e^s)}, s = -m*/(2 rho) + sqrt(m*/rho) Phi^-1(1 - alpha), has level alpha and power "
         "rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha in the limit. Judged for Gaussian data, in closed form.",
+        formula=r"\tau_\alpha = \log\left(1 - \rho + \rho \, e^s\right), \quad s = -\frac{m^*}{2 \rho} + \sqrt{m^* / \rho} \, \Phi^{-1}(1 - \alpha)",
         where=lambda t, u, tau, rho: (
             (t != 0.0 or u != 0.0)
             and SUBSAMPLE_THRESHOLD.call("where", {"t": t, "u": u, "tau": tau, "rho": rho})
@@ -371,4 +375,8 @@ STATEMENTS = (
 
 SAMPLES = {item.name: (3, 3, 40) if item.corrects else (0, 0, 0) for item in STATEMENTS} | {
     SUBSAMPLE_THRESHOLD.name: (4, 24, 200)
+}
+FULL = {
+    name: [{"target": "off the support", "gamma": 0.5}]
+    for name in ("azize-thm-4.1", "azize-thm-4.1-corrected")
 }

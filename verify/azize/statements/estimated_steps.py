@@ -88,10 +88,10 @@ PRINTED = rf.Statement(
     source="Azize and Basu, algorithm 4",
     kind=rf.Ordering(),
     domain={"reading": rf.Choice(KNOWN, UNCENTRED, FEW, EPOCH, REAL)}
-    | {"records": rf.Choice(*real_gradients.RECORDS), "rank": rf.Real(0.0, 1.0), "alpha": rf.Real(0.05, 0.5)}
+    | {"records": rf.Choice(*real_gradients.RECORDS, meaning="real records: digits, a linear network (650 parameters); diabetes, the last of two layers (51)"), "rank": rf.Real(0.0, 1.0, meaning="rank of the target's Mahalanobis score among the real records, 1 the largest"), "alpha": rf.Real(0.05, 0.5, meaning="FPR at which strengths on real gradients are compared")}
     | DOMAIN
-    | {"references": rf.Whole(1, inf, log=True, hunt_to=400), "ridge": rf.Real(1e-4, 1.0, log=True)}
-    | {"draw": rf.Whole(0, 10**6)},
+    | {"references": rf.Whole(1, inf, log=True, hunt_to=400, meaning="reference gradients n_r"), "ridge": rf.Real(1e-4, 1.0, log=True, meaning="added to the diagonal of the estimated covariance")}
+    | {"draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled")},
     # Real records: "well estimated", half as many references as gradients that both data sets can give, and laws that are known closely.
     where=lambda **at: bool(np.abs(np.sum(problem(**at)[:2], axis=0)).max() > 1e-9)
     # Where the best score's mu is above 4 no error rate is in sight.
@@ -120,8 +120,14 @@ PRINTED = rf.Statement(
 
 
 _SHARE = {
-    "d": rf.Whole(2, inf, log=True, hunt_to=500),
-    "distance": rf.Real(0.5, inf, log=True, hunt_to=5000.0),  # b m*
+    "d": rf.Whole(2, inf, log=True, hunt_to=500, meaning="coordinates"),
+    "distance": rf.Real(
+        0.5,
+        inf,
+        log=True,
+        hunt_to=5000.0,
+        meaning="squared distance of g* from E g in the norm of Sigma^-1: the batch size times m*",
+    ),  # b m*
 }
 
 CORRECTED = rf.Statement(
@@ -132,7 +138,7 @@ CORRECTED = rf.Statement(
     + ", m* is bounded and b m* bounded away from 0 (b rows in the batch). For Gaussian gradients and n_r > d >= 2 its mean is E sqrt(Beta((n_r - d + 1)/2, (d - 1)/2)) times E cos(delta - e, delta), delta = Sigma^-1/2 (g* - mu), e ~ N(0, I/n_r), of sqrt(m*).",
     source="Azize and Basu, algorithm 4",
     kind=rf.Limit("ratio", sizes=tuple(64 * 4**k for k in range(9)), tolerance=0.01, unit="share of sqrt(m*)"),
-    domain=_SHARE | {"ratio": rf.Whole(2, inf, log=True, hunt_to=64 * 4**8)},
+    domain=_SHARE | {"ratio": rf.Whole(2, inf, log=True, hunt_to=64 * 4**8, meaning="reference gradients for each coordinate, n_r / d")},
     claimed=lambda: 1.0,
     truth=lambda d, distance, ratio: rf.Number(
         mean_share(ratio * d, d, distance), route="exact law (Gaussian), mean over reference sets"
@@ -162,10 +168,10 @@ RANDOM = rf.Statement(
     kind=rf.Equality(0.01, unit="share of sqrt(m*)"),
     domain=_SHARE
     | {
-        "law": rf.Choice(*list(LAWS)[1:]),
-        "d": rf.Whole(2, inf, log=True, hunt_to=10),
-        "ratio": rf.Whole(512, inf, log=True, hunt_to=2048),
-        "draw": rf.Whole(0, 10**6),
+        "law": rf.Choice(*list(LAWS)[1:], meaning="law of a gradient's coordinates"),
+        "d": rf.Whole(2, inf, log=True, hunt_to=10, meaning="coordinates"),
+        "ratio": rf.Whole(512, inf, log=True, hunt_to=2048, meaning="reference gradients for each coordinate, n_r / d"),
+        "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
     },
     claimed=lambda: 1.0,
     truth=lambda law, d, distance, ratio, draw: random_share(law, d, ratio * d, distance, draw),

@@ -13,11 +13,11 @@ _ORDER = (
     "gamma data, whose sums have densities in closed form."
 )
 _DOMAIN = {
-    "data": rf.Choice(GAMMA, NORMAL),
-    "shape": rf.Whole(1, np.inf, hunt_to=8),
-    "t": rf.Real(-np.inf, np.inf, hunt_to=3.0),
-    "x": rf.Real(-np.inf, np.inf, hunt_to=2.5),
-    "n": rf.Whole(100, np.inf, log=True, hunt_to=SIZES[-1]),
+    "data": rf.Choice(GAMMA, NORMAL, meaning="law of a coordinate"),
+    "shape": rf.Whole(1, np.inf, hunt_to=8, meaning="shape of the gamma law"),
+    "t": rf.Real(-np.inf, np.inf, hunt_to=3.0, meaning="the target, in standard deviations from the mean"),
+    "x": rf.Real(-np.inf, np.inf, hunt_to=2.5, meaning="the sum, in its standard deviations from its mean"),
+    "n": rf.Whole(100, np.inf, log=True, hunt_to=SIZES[-1], meaning="records in the data set"),
 }
 _POINTS = [
     *rf.grid({"data": GAMMA, "shape": 1}, t=(-0.5, 2.0), x=(0.0, 2.0)),
@@ -51,7 +51,7 @@ def rate(share: float, data: str, shape: int, t: float, x: float, rho: float = 1
 
 
 C8 = rf.Statement(
-    name="azize-lemma-C.8",
+    name="azize-lemma-C.8", formula=r"\log\frac{d_{n - 1}(\delta_{\mathrm{in}})}{d_n(\delta_{\mathrm{out}})} = \frac{\delta_{\mathrm{out}}^2 - \delta_{\mathrm{in}}^2}{2} + \frac{\lambda_3 (\mu - z)}{n \sigma} R_n + o_p(1 / n)",
     says=_ORDER.format(
         "log(d_{n-1}(delta_in)/d_n(delta_out)) = (delta_out^2 - delta_in^2)/2 + (lambda_3 (mu - z)/(n sigma)) R_n + o_p(1/n), with the skewness "
         "lambda_3 and R_n = delta_out^2 + delta_out delta_in + delta_in^2 - 3:"
@@ -88,7 +88,7 @@ _WHY = (
 C8_CORRECTED = C8.corrected(
     kind=replace(C8.kind, rate=lambda **at: rate(1.0 / 6.0, **at)),
     says=C8.says.replace("(lambda_3 (mu - z)/(n sigma))", "(lambda_3 (mu - z)/(6 n sigma))")
-    + " For a law with four moments and a bounded density of some convolution power, and t fixed.",
+    + " For a law with four moments and a bounded density of some convolution power, and t fixed.", formula=r"\log\frac{d_{n - 1}(\delta_{\mathrm{in}})}{d_n(\delta_{\mathrm{out}})} = \frac{\delta_{\mathrm{out}}^2 - \delta_{\mathrm{in}}^2}{2} + \frac{\lambda_3 (\mu - z)}{6 n \sigma} R_n + o_p(1 / n)",
     truth=lambda **at: expansion_error(share=1.0 / 6.0, **at),
     control=rf.Control(_POINTS[0], truth=lambda factor, **at: expansion_error(share=1.0 / 6.0, factor=factor, **at)),
     derivation=_WHY,
@@ -103,7 +103,7 @@ C11 = rf.Statement(
     ),
     source="Azize & Basu, lemma C.11",
     kind=C8.kind,
-    domain=_DOMAIN | {"rho": rf.Real(0.05, 0.95)},
+    domain=_DOMAIN | {"rho": rf.Real(0.05, 0.95, meaning="share of the rows that is sampled")},
     where=C8.where,
     claimed=C8.claimed,
     truth=C8.truth,

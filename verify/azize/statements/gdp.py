@@ -50,7 +50,7 @@ def delta(n: int, epsilon: float, direction: str, **at: Any) -> rf.Number:
 _EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
 _WAYS = ("in against out", "out against in")
 AUDIT = rf.Statement(
-    name="azize-gdp",
+    name="azize-gdp", formula=r"\delta(\varepsilon) = \Phi\left(-\frac{\varepsilon}{s} + \frac{s}{2}\right) - e^\varepsilon \Phi\left(-\frac{\varepsilon}{s} - \frac{s}{2}\right), \quad s = \sqrt{m^*}",
     uses=("azize-thm-3.1-power",),
     says=STATEMENT,
     source="Azize & Basu, section 3",
@@ -64,7 +64,7 @@ AUDIT = rf.Statement(
             lambda m: float(azize.delta_epsilon(m, epsilon)), **at
         ),
     ),
-    domain=DOMAIN | {"epsilon": rf.Real(0.0, np.inf, hunt_to=4.0), "direction": rf.Choice(*_WAYS)},
+    domain=DOMAIN | {"epsilon": rf.Real(0.0, np.inf, hunt_to=4.0, meaning="privacy parameter"), "direction": rf.Choice(*_WAYS, meaning="which world is the first of delta(epsilon)")},
     where=searched,
     claimed=lambda n, epsilon, **at: float(azize.delta_epsilon(leakage(MeanProblem.of(at), n, n), epsilon)),
     truth=delta,
@@ -118,20 +118,24 @@ def certain(reading: str) -> rf.Ceiling | None:
     return rf.Ceiling(1.0, below=True, source=source) if reading == READING else None
 
 
-_TARGETS = {name: rf.Fixed(PAPER[0].at[name]) for name in DOMAIN if name not in ("target", "p", "tau", "n")}
+_TARGETS = {
+    name: rf.Fixed(PAPER[0].at[name], meaning=item.meaning)
+    for name, item in DOMAIN.items()
+    if name not in ("target", "p", "tau", "n")
+}
 _ROWS = [1.0, 1e-6]
 GUARANTEE = rf.Statement(
-    name="azize-gdp-guarantee",
+    name="azize-gdp-guarantee", formula=r"T(M(D), M(D')) \ge G_{\sqrt{m^*}}",
     uses=("azize-gdp",),
     says="The empirical mean is sqrt(m*)-Gaussian DP: taken as a guarantee of the mechanism.",
     source="Azize & Basu, section 3",
     kind=rf.Limit("n", sizes=lambda reading, **at: sizes(**at) if reading == CONCLUSION else [2 * 4**k for k in range(6)], bound=True, unit="advantage", ceiling=certain),
     domain={
         "reading": rf.Choice(READING, CONCLUSION),
-        "target": rf.Choice("typical", "easiest", "hardest"),
+        "target": rf.Choice("typical", "easiest", "hardest", meaning="which target: for Bernoulli data sampled (typical), the rarer values (easiest), the likelier values (hardest), or t and u"),
         "p": DOMAIN["p"],
         "tau": DOMAIN["tau"],
-        "distance": rf.Real(1e-6, np.inf, log=True, hunt_to=1e3),
+        "distance": rf.Real(1e-6, np.inf, log=True, hunt_to=1e3, meaning="how far the data sets differ, in a single coordinate of a single record"),
         "n": DOMAIN["n"],
     } | _TARGETS,
     where=lambda p, **at: 0.14 <= p <= 0.86 and searched(p=p, **at),
@@ -172,7 +176,7 @@ STATEMENTS = (
     GUARANTEE.corrected(
         says="The mean itself is mu-GDP for no finite mu: two data sets that differ in a single row have different means, and the test that "
         "compares the output with either mean never errs. What the audit computes is a lower bound of mu, for a single target and a single "
-        "data distribution.",
+        "data distribution.", formula=r"T(M(D), M(D')) = 0",
         kind=rf.Equality(1e-9, unit="advantage"),
         # No target and no law of the data has a part in it.
         domain={name: rf.Fixed(PAPER[0].at[name]) for name in ("target", "p", "tau")}
@@ -191,3 +195,4 @@ STATEMENTS = (
 """The audit's conclusion, and the guarantee that it is not."""
 
 SAMPLES = {item.name: (4, 4, 50) if item.name == "azize-gdp-corrected" else (0, 0, 0) for item in STATEMENTS}
+FULL = {"azize-gdp": [{"extra": "parity"}, {"extra": "rare value", "rate": 0.3}]}

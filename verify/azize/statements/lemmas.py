@@ -39,12 +39,12 @@ def y_error(reading: str, q: float, **at: Any) -> rf.Number:
 
 
 _DOMAIN = {
-    "data": rf.Choice(*DATA),
+    "data": rf.Choice(*DATA, meaning="law of a coordinate"),
     # The moments of the rest, and of t larger than 6, approach their limits at more rows than are searched.
-    "p": rf.Real(0.02, 0.98),
-    "df": rf.Real(4.01, np.inf, log=True, hunt_to=50.0),
-    "t": rf.Real(-np.inf, np.inf, hunt_to=6.0),
-    "n": rf.Whole(2, np.inf, log=True, hunt_to=SIZES[-1]),
+    "p": rf.Real(0.02, 0.98, meaning="probability of a 1, of Bernoulli data"),
+    "df": rf.Real(4.01, np.inf, log=True, hunt_to=50.0, meaning="degrees of freedom, of Student data"),
+    "t": rf.Real(-np.inf, np.inf, hunt_to=6.0, meaning="target, in standard deviations from the mean"),
+    "n": rf.Whole(2, np.inf, log=True, hunt_to=SIZES[-1], meaning="records in the data set"),
 }
 _LAWS = [
     {"data": "Bernoulli", "p": 0.3, "df": 9.0},
@@ -78,11 +78,11 @@ def without_variance(data: str, df: float) -> rf.Ceiling | None:
 
 
 C9 = rf.Statement(
-    name="azize-lemma-C.9",
+    name="azize-lemma-C.9", formula=r"E_0[Y] = -\frac{1 + t^2}{2 n}, \quad E_1[Y] = \frac{t^2 - 1}{2 n}, \quad V_0[Y] = V_1[Y] = \frac{t^2}{n}, \quad \text{each} + o(1 / n), \quad t = \frac{z - \mu}{\sigma}",
     says=_Y + ".",
     source="Azize & Basu, lemma C.9",
     kind=rf.Limit("n", sizes=SIZES, tolerance=TOLERANCE, unit="n x error", ceiling=least_error),
-    domain=_DOMAIN | {"q": rf.Real(0.0, 0.5), "reading": rf.Choice(FIXED, GROWING)},
+    domain=_DOMAIN | {"t": _DOMAIN["t"].means("target, in standard deviations from the mean, times n^q where it grows"), "q": rf.Real(0.0, 0.5, meaning="t_j grows as n^q"), "reading": rf.Choice(FIXED, GROWING)},
     claimed=lambda: 0.0,
     truth=y_error,
     points=[
@@ -101,11 +101,11 @@ C9 = rf.Statement(
 )  # fmt: skip
 
 C12 = rf.Statement(
-    name="azize-lemma-C.12",
+    name="azize-lemma-C.12", formula=r"E_0[W] = -\frac{\rho t^2}{2 n}, \quad E_1[W] = \frac{\rho t^2}{2 n}, \quad V_0[W] = V_1[W] = \frac{\rho t^2}{n}, \quad \text{each} + o(1 / n)",
     says=_W + ".",
     source="Azize & Basu, lemma C.12",
     kind=replace(C9.kind, ceiling=without_variance),
-    domain=_DOMAIN | {"rho": rf.Real(0.05, 0.99)},
+    domain=_DOMAIN | {"rho": rf.Real(0.05, 0.99, meaning="share of the records that is released")},
     claimed=C9.claimed,
     truth=lambda **at: rf.Number(*subsample_error(**at), route="exact moments"),
     points=[

@@ -28,17 +28,32 @@ ASYMPTOTIC = rf.Quote(
 RESTRICTED = (ASSUMES, ASYMPTOTIC)
 
 DOMAIN = {
-    "data": rf.Choice(*DATA),
-    "target": rf.Choice(*TARGETS),
-    "p": rf.Real(0.0, 1.0),
-    "width": rf.Real(0.0, 0.5),
-    "shape": rf.Real(0.25, np.inf, log=True, hunt_to=8.0),
-    "t": rf.Real(-np.inf, np.inf, hunt_to=6.0),
-    "u": rf.Real(-np.inf, np.inf, hunt_to=6.0),
-    "tau": rf.Real(1e-6, np.inf, log=True, hunt_to=20.0),
-    "extra": rf.Choice(*EXTRAS[:4]),
-    "rate": rf.Real(0.03, np.inf, log=True, hunt_to=10.0),
-    "n": rf.Whole(2, np.inf, log=True, hunt_to=1e8),
+    "data": rf.Choice(*DATA, meaning="law of a coordinate"),
+    "target": rf.Choice(
+        *TARGETS,
+        meaning="which target: for Bernoulli data sampled (typical), the rarer values (easiest), the likelier values (hardest), or t and u",
+    ),
+    "p": rf.Real(0.0, 1.0, meaning="probability of a 1, or the middle of these probabilities"),
+    "width": rf.Real(0.0, 0.5, meaning="half the range of the probabilities of a 1"),
+    "shape": rf.Real(
+        0.25, np.inf, log=True, hunt_to=8.0, meaning="shape of gamma data, 1 is the exponential law"
+    ),
+    "t": rf.Real(
+        -np.inf,
+        np.inf,
+        hunt_to=6.0,
+        meaning="target in half of the coordinates, in standard deviations from the mean",
+    ),
+    "u": rf.Real(
+        -np.inf, np.inf, hunt_to=6.0, meaning="target in the other half, in standard deviations from the mean"
+    ),
+    "tau": rf.Real(1e-6, np.inf, log=True, hunt_to=20.0, meaning="d / n"),
+    "extra": rf.Choice(
+        *EXTRAS[:4],
+        meaning="an extra coordinate, number n: Exponential(1) (spike), Bernoulli(rate / n) (rare value), a coordinate whose sum's parity tells, or noise 1 / n",
+    ),
+    "rate": rf.Real(0.03, np.inf, log=True, hunt_to=10.0, meaning="of the extra coordinate: see extra"),
+    "n": rf.Whole(2, np.inf, log=True, hunt_to=1e8, meaning="records in the data set"),
 }
 """The data, the targets and the extra coordinate of `verify.azize.laws.mean_families`."""
 
@@ -163,6 +178,7 @@ def least_number(claimed: Any, **at: Any) -> rf.Ceiling | None:
 
 POWER = rf.Statement(
     name="azize-thm-3.1-power",
+    formula=r"\lim_{n \to \infty} \mathrm{Pow}_n(\ell_n, \alpha, z^*) = \Phi(\Phi^{-1}(\alpha) + \sqrt{m^*}), \quad m^* = \lim_{n \to \infty} \frac{1}{n} \lVert z^* - \mu \rVert^2_{\Sigma^{-1}}",
     uses=("azize-lemma-C.6",),
     says="Empirical mean: lim Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)); m* = lim (1/n) ||z* - mu||^2_{Sigma^-1}.",
     source="Azize & Basu, theorem 3.1",
@@ -193,6 +209,7 @@ POWER = rf.Statement(
 
 ADVANTAGE = rf.Statement(
     name="azize-thm-3.1-advantage",
+    formula=r"\mathrm{Adv}_n(\ell_n, z^*) \to \Phi(\sqrt{m^*} / 2) - \Phi(-\sqrt{m^*} / 2)",
     uses=("azize-lemma-C.6",),
     says="Empirical mean: the optimal advantage tends to Phi(sqrt(m*)/2) - Phi(-sqrt(m*)/2).",
     source="Azize & Basu, theorem 3.1",
@@ -224,6 +241,7 @@ ADVANTAGE = rf.Statement(
 # g_sqrt(m) (Le Cam 1986, ch. 3; Torgersen 1991, ch. 7).
 RATIO = rf.Statement(
     name="azize-lemma-C.6",
+    formula=r"\ell_n \Rightarrow N(-m^* / 2, m^*) \text{ under } H_0, \quad \ell_n \Rightarrow N(m^* / 2, m^*) \text{ under } H_1",
     says="Empirical mean: l_n => N(-m*/2, m*) under H0 and N(+m*/2, m*) under H1.",
     source="Azize & Basu, lemma C.6",
     kind=POWER.kind,
@@ -273,7 +291,7 @@ def level_at_the_mean(t: float, u: float, tau: float) -> rf.Ceiling | None:
 
 _AT_THE_MEAN = {"t": 0.0, "u": 0.0, "tau": 2.0, "alpha": 0.05, "world": "level"}
 THRESHOLD = rf.Statement(
-    name="azize-thm-3.1-threshold",
+    name="azize-thm-3.1-threshold", formula=r"\tau_\alpha = -\frac{m^*}{2} + \sqrt{m^*} \, \Phi^{-1}(1 - \alpha)",
     says="Empirical mean: for every alpha the test {l_n > tau_alpha}, tau_alpha = -m*/2 + sqrt(m*) Phi^-1(1 - alpha), has level alpha "
     "and power Phi(Phi^-1(alpha) + sqrt(m*)) in the limit. Judged for Gaussian data, in closed form.",
     source="Azize & Basu, theorem 3.1",
@@ -284,7 +302,7 @@ THRESHOLD = rf.Statement(
         ceiling=level_at_the_mean,
     ),
     domain={name: DOMAIN[name] for name in ("t", "u", "tau")}
-    | {"alpha": rf.Real(1e-4, 1 - 1e-4), "world": rf.Choice("level", "power"), "n": rf.Whole(2, np.inf, log=True, hunt_to=43_000)},
+    | {"alpha": rf.Real(1e-4, 1 - 1e-4, meaning="FPR of the test"), "world": rf.Choice("level", "power", meaning="level: the target is out, power: it is in"), "n": rf.Whole(2, np.inf, log=True, hunt_to=43_000, meaning="records in the data set")},
     # Nearer to the mean, where the ratio has more variance than m, the law needs more rows than are at hand.
     where=lambda t, u, tau: tau >= 0.05 and tau * (t**2 + u**2) / 2 <= 30.0 and (t == u == 0.0 or min(tau, 1.0) * (t**2 + u**2) / 2 >= 0.05),
     claimed=lambda n, t, u, tau, alpha, world: (ndtri(alpha) + (world == "power") * mu_at(n, t, u, tau)) / unit_at(n, t, u, tau),
@@ -306,6 +324,7 @@ KNOWN = ("Bernoulli", "Gaussian", "rarer Bernoulli", "Cantor")
 _WIDE = REGULAR_POINTS[1].at
 SCORE = rf.Statement(
     name="azize-eq-5",
+    formula=r"\ell_n - \left[ (z^* - \mu)^T \Sigma^{-1} (\hat\mu_n - \mu) - \frac{1}{2 n} \lVert z^* - \mu \rVert^2_{\Sigma^{-1}} \right] \to 0",
     says="l_n ~ (z* - mu)' Sigma^-1 (muhat - mu) - (1/2n) ||z* - mu||^2_{Sigma^-1}: the difference vanishes in probability.",
     source="Azize & Basu, equation 5",
     # No transform is needed, and more rows are at hand.
@@ -316,7 +335,16 @@ SCORE = rf.Statement(
         unit="mean square",
         ceiling=lambda **at: least_number(lambda m: 0.0, **at),
     ),
-    domain=DOMAIN | {"data": rf.Choice(*KNOWN), "extra": rf.Choice("none", "rare value", "parity")},
+    domain=DOMAIN
+    | {
+        "data": rf.Choice(*KNOWN, meaning="law of a coordinate"),
+        "extra": rf.Choice(
+            "none",
+            "rare value",
+            "parity",
+            meaning="an extra coordinate, number n: Exponential(1) (spike), Bernoulli(rate / n) (rare value), a coordinate whose sum's parity tells, or noise 1 / n",
+        ),
+    },
     where=searched,
     claimed=lambda: 0.0,
     truth=difference,
@@ -362,3 +390,8 @@ STATEMENTS = (
 SAMPLES = {item.name: (4, 4, 50) if item.corrects else (0, 0, 0) for item in STATEMENTS}
 """Random points at quick, standard and full, each ten exact laws. How many of the printed statements' points are irregular would be
 the share of counterexamples among the laws that are listed here, and no share of the data that the theorem is about."""
+FULL = {
+    name: [{"extra": "parity"}, {"extra": "rare value", "rate": 0.3}]
+    for name in (POWER.name, ADVANTAGE.name, RATIO.name)
+}
+"""Values of listed points that are judged at full scale only: each costs seconds."""

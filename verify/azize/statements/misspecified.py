@@ -72,13 +72,20 @@ def rate(m_of: str, reading: str, data: str, **at: float) -> rf.Rate | None:
 
 
 _DOMAIN = {
-    "data": rf.Choice("Bernoulli", "Gaussian", "exponential", OFF),
-    "p": rf.Real(0.0, 1.0),
-    "share": rf.Real(0.0, 1.0),
-    "aimed": rf.Real(-np.inf, np.inf, hunt_to=4.0),
-    "truth": rf.Real(-np.inf, np.inf, hunt_to=4.0),
-    "tau": rf.Real(0.02, np.inf, log=True, hunt_to=5.0),
-    "n": rf.Whole(2, np.inf, log=True, hunt_to=SIZES[-1]),
+    "data": rf.Choice("Bernoulli", "Gaussian", "exponential", OFF, meaning="law of a coordinate"),
+    "p": rf.Real(0.0, 1.0, meaning="probability of a 1, of Bernoulli data"),
+    "share": rf.Real(0.0, 1.0, meaning="share of ones in the true target, of Bernoulli data"),
+    "aimed": rf.Real(
+        -np.inf,
+        np.inf,
+        hunt_to=4.0,
+        meaning="the value that the attack is built for, in standard deviations from the mean (Bernoulli data: the value 1)",
+    ),
+    "truth": rf.Real(
+        -np.inf, np.inf, hunt_to=4.0, meaning="the true target, in standard deviations from the mean"
+    ),
+    "tau": rf.Real(0.02, np.inf, log=True, hunt_to=5.0, meaning="d / n"),
+    "n": rf.Whole(2, np.inf, log=True, hunt_to=SIZES[-1], meaning="records in the data set"),
 }
 _COINS = {"data": "Bernoulli", "p": 0.3, "share": 1.0, "aimed": 1.0, "truth": 1.0, "tau": 1.0}
 _AIMS = {
@@ -111,7 +118,7 @@ _FORMULA = (
     "Phi(|m_scal|/(2 sqrt(m))) - Phi(-|m_scal|/(2 sqrt(m))), m_scal = (1/n)(z_targ - mu)' Sigma^-1 (z* - mu)"
 )
 THEOREM = rf.Statement(
-    name="azize-thm-4.3",
+    name="azize-thm-4.3", formula=r"\mathrm{Adv} \to \Phi\left(\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right) - \Phi\left(-\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right), \quad m_{\mathrm{scal}} = \frac{1}{n} (z_{\mathrm{targ}} - \mu)^T \Sigma^{-1} (z^* - \mu), \quad m = m_{\mathrm{targ}}",
     uses=("azize-eq-5",),
     says=f"The attack built for z_targ, with true target z*, has advantage {_FORMULA}, m = m_targ.",
     source="Azize & Basu, theorem 4.3",
@@ -165,7 +172,10 @@ TABLE = rf.Statement(
         rate=lambda reading, **at: rate("scal" if reading == STANDS_IN else "targ", BEST, **at),
     ),
     domain=_DOMAIN
-    | {"data": rf.Choice("Bernoulli", "Gaussian", "exponential"), "reading": rf.Choice(STANDS_IN, ENTERS)},
+    | {
+        "data": rf.Choice("Bernoulli", "Gaussian", "exponential", meaning="law of a coordinate"),
+        "reading": rf.Choice(STANDS_IN, ENTERS),
+    },
     where=has_a_score,
     claimed=of_the_table,
     truth=lambda n, data, p, share, aimed, truth, tau: advantage(
@@ -218,6 +228,7 @@ STATEMENTS = (
         "reached at the threshold (m_scal - m_targ)/2, rejecting on the side of the sign of m_scal. For product data whose squared "
         "standardised coordinates are uniformly integrable over all coordinates and sizes (bounded (2 + delta)-th moments suffice), m_targ with a limit > 0 and "
         "m_scal with a limit; any targets.",
+        formula=r"\mathrm{Adv} \to \Phi\left(\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right) - \Phi\left(-\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right), \quad m_{\mathrm{scal}} = \frac{1}{n} (z_{\mathrm{targ}} - \mu)^T \Sigma^{-1} (z^* - \mu), \quad m = m_{\mathrm{targ}}",
         domain={"reading": rf.Fixed(MIDPOINT)},
         truth=score_advantage,
         points=[
@@ -240,6 +251,7 @@ STATEMENTS = (
     ),
     rf.Statement(
         name="azize-thm-4.3-curve",
+        formula=r"\beta(\alpha) \to \Phi\left(\Phi^{-1}(1 - \alpha) - \frac{|m_{\mathrm{scal}}|}{\sqrt{m_{\mathrm{targ}}}}\right)",
         says="The whole curve of the covariance score aimed at z_targ, on its better side, tends to g_{|m_scal|/sqrt(m_targ)}, under the conditions of azize-thm-4.3-corrected.",
         source="Azize & Basu, theorem 4.3",
         kind=rf.Limit("n", sizes=SIZES),
@@ -261,6 +273,7 @@ STATEMENTS = (
     ),
     rf.Statement(
         name="azize-thm-4.3-appendix",
+        formula=r"\mathrm{Adv} \to \Phi\left(\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right) - \Phi\left(-\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right), \quad m_{\mathrm{scal}} = \frac{1}{n} (z_{\mathrm{targ}} - \mu)^T \Sigma^{-1} (z^* - \mu), \quad m = m^*",
         says=f"The attack built for z_targ, with true target z*, has advantage {_FORMULA}, m = m*, as the appendix restates the theorem.",
         source="Azize & Basu, appendix C.6",
         kind=replace(THEOREM.kind, rate=lambda **at: rate("true", BEST, **at)),

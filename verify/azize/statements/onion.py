@@ -64,12 +64,12 @@ PRINTED = rf.Statement(
     kind=rf.Ordering(unit="t^2"),
     domain={
         "reading": rf.Choice(EACH, AVERAGE),
-        "data": rf.Choice(*SYMMETRIC, "gamma", "beta", BALL, VALUES, POINTS),
-        "shape": rf.Real(0.6, 12.0, log=True),
-        "other": rf.Real(0.6, 12.0, log=True),
-        "keep": rf.Real(0.4, 0.995),
-        "d": rf.Whole(1, inf, log=True, hunt_to=200),
-        "draw": rf.Whole(0, 10**6),
+        "data": rf.Choice(*SYMMETRIC, "gamma", "beta", BALL, VALUES, POINTS, meaning="law of a coordinate"),
+        "shape": rf.Real(0.6, 12.0, log=True, meaning="shape of gamma and beta data, 3 less than the degrees of freedom of Student's, of symmetric values the largest sum of squared standardised ones that remains, over d"),
+        "other": rf.Real(0.6, 12.0, log=True, meaning="second shape of beta data"),
+        "keep": rf.Real(0.4, 0.995, meaning="share of the points that remain"),
+        "d": rf.Whole(1, inf, log=True, hunt_to=200, meaning="coordinates, of the laws in d dimensions and of the data set; the others have 1"),
+        "draw": rf.Whole(0, 10**6, meaning="seed of the finite data set"),
     },
     # Where each point of a product is judged its variances are, in proportion to which every t^2 grows.
     where=lambda reading, data, d, shape: (

@@ -58,17 +58,17 @@ def total_variation(**at: Any) -> float:
 
 
 _WORLDS = {
-    "mechanism": rf.Choice(*MECHANISMS),
-    "n": rf.Whole(2, np.inf, hunt_to=10),
-    "kept": rf.Whole(1, np.inf, hunt_to=9),
-    "p": rf.Real(0.0, 1.0),
-    "q": rf.Real(0.0, 1.0),
-    "z": rf.Real(-np.inf, np.inf, hunt_to=2.0),
-    "y": rf.Real(-np.inf, np.inf, hunt_to=2.0),
-    "epsilon": rf.Real(0.0, np.inf, hunt_to=5.0),
-    "outputs": rf.Whole(2, np.inf, hunt_to=12),
-    "spread": rf.Real(0.1, 10.0, log=True),
-    "draw": rf.Whole(0, 10**6),
+    "mechanism": rf.Choice(*MECHANISMS, meaning="what is released"),
+    "n": rf.Whole(2, np.inf, hunt_to=10, meaning="records in the data set"),
+    "kept": rf.Whole(1, np.inf, hunt_to=9, meaning="records that are retained of the n"),
+    "p": rf.Real(0.0, 1.0, meaning="probability of a 1 in the first coordinate"),
+    "q": rf.Real(0.0, 1.0, meaning="probability of a 1 in the second coordinate"),
+    "z": rf.Real(-np.inf, np.inf, hunt_to=2.0, meaning="the target's first coordinate"),
+    "y": rf.Real(-np.inf, np.inf, hunt_to=2.0, meaning="the target's second coordinate"),
+    "epsilon": rf.Real(0.0, np.inf, hunt_to=5.0, meaning="epsilon of randomised response"),
+    "outputs": rf.Whole(2, np.inf, hunt_to=12, meaning="outputs of the sampled laws"),
+    "spread": rf.Real(0.1, 10.0, log=True, meaning="parameter of the Dirichlet law that draws the two laws"),
+    "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
 }
 
 
@@ -102,12 +102,12 @@ _POINTS = [rf.Point(at, name) for name, (at, _) in _CASES.items()]
 _TWO = _CASES["mean, d = 2"][0]
 
 POWER = rf.Statement(
-    name="azize-thm-2.1a",
+    name="azize-thm-2.1a", formula=r"\mathrm{Pow}_n(\ell_n, \alpha, z^*) \ge \mathrm{Pow}_n(s, \alpha, z^*)",
     says="For every alpha, target and score s: Pow_n(l_n, alpha, z*) >= Pow_n(s, alpha, z*), with Pow_n(s, alpha) the largest "
     "1 - beta over the thresholds whose type-I error is at most alpha.",
     source="Azize & Basu, theorem 2.1",
     kind=rf.Bound(unit="power"),
-    domain=_WORLDS | {"alpha": rf.Real(0.0, 1.0), "reading": rf.Choice(THRESHOLDS, RANDOMISED)},
+    domain=_WORLDS | {"alpha": rf.Real(0.0, 1.0, meaning="FPR of the test"), "reading": rf.Choice(THRESHOLDS, RANDOMISED)},
     where=_few,
     claimed=by_thresholds,
     truth=by_all_tests,
@@ -152,6 +152,7 @@ STATEMENTS = (
     ),
     rf.Statement(
         name="azize-thm-2.1b",
+        formula=r"\mathrm{Adv}_n(1\{\ell_n > 0\}, z^*) \ge \mathrm{Adv}_n(A, z^*)",
         says="The attack 1{l_n > 0} has the largest advantage of all attacks, for every target.",
         source="Azize & Basu, theorem 2.1",
         kind=rf.Bound(unit="advantage"),
@@ -168,6 +169,7 @@ STATEMENTS = (
     ),
     rf.Statement(
         name="azize-thm-2.1c",
+        formula=r"\mathrm{Adv}_n(1\{\ell_n > 0\}, z^*) = \mathrm{TV}(p_{\mathrm{out}}, p_{\mathrm{in}})",
         uses=("azize-thm-2.1b",),
         says="The advantage of 1{l_n > 0} is the total variation TV(p_out, p_in).",
         source="Azize & Basu, theorem 2.1",

@@ -11,10 +11,10 @@ from verify.azize.laws.mean_curves import counts, random_target_law
 from verify.azize.laws.moments import mean_square
 
 _BITS = {
-    "n": rf.Whole(2, np.inf, hunt_to=8),
-    "d": rf.Choice(1, 2),
-    "p": rf.Real(0.0, 1.0),
-    "q": rf.Real(0.0, 1.0),
+    "n": rf.Whole(2, np.inf, hunt_to=8, meaning="records in the data set"),
+    "d": rf.Choice(1, 2, meaning="coordinates"),
+    "p": rf.Real(0.0, 1.0, meaning="probability of a 1 in the first coordinate"),
+    "q": rf.Real(0.0, 1.0, meaning="probability of a 1 in the second coordinate"),
 }
 _SETS = [{"d": 1, "p": p, "q": 0.5} for p in (0.5, 0.3, 0.02)] + [
     {"d": 2, "p": p, "q": q} for p, q in ((0.3, 0.6), (0.1, 0.95))
@@ -53,16 +53,16 @@ _TWO = {"n": 3, "d": 2, "p": 0.3, "q": 0.6}
 _COVARIANCE = "covariance score > 0"
 _BASE = {"p": 0.3, "df": 4.5, "scale": 2.0, "reading": ROWS}
 LEAKAGE = rf.Statement(
-    name="azize-mean-leakage",
+    name="azize-mean-leakage", formula=r"E_{z^* \sim D}[m^*] = \tau",
     uses=("azize-thm-3.1-power",),
     says="E_{z* ~ D}[m*] = tau.",
     source="Azize & Basu, section 3",
     kind=rf.Equality(1e-9, unit="relative"),  # to tau
     domain={
-        "data": rf.Choice(*MARGINS, RARER),
-        "p": rf.Real(0.0, 1.0),
-        "df": rf.Real(4.01, np.inf, log=True, hunt_to=50.0),
-        "scale": rf.Real(0.0, np.inf, hunt_to=100.0),
+        "data": rf.Choice(*MARGINS, RARER, meaning="law of a coordinate"),
+        "p": rf.Real(0.0, 1.0, meaning="probability of a 1, of Bernoulli data"),
+        "df": rf.Real(4.01, np.inf, log=True, hunt_to=50.0, meaning="degrees of freedom, of Student data"),
+        "scale": rf.Real(0.0, np.inf, hunt_to=100.0, meaning="scale of the law, in the units of the data"),
         "reading": rf.Choice(ROWS, LIMIT),
     },
     # The other data meet the conditions under which both readings agree.
@@ -94,6 +94,7 @@ LEAKAGE = rf.Statement(
 STATEMENTS = (
     rf.Statement(
         name="azize-eq-11",
+        formula=r"\ell_n = \sum_j z_j \log\frac{\hat\mu_j}{\mu_j} + (1 - z_j) \log\frac{1 - \hat\mu_j}{1 - \mu_j}",
         says="Bernoulli, random target: the exact log-likelihood ratio is "
         "sum_j z_j log(muhat_j/mu_j) + (1 - z_j) log((1 - muhat_j)/(1 - mu_j)).",
         source="Azize & Basu, equation 11",
@@ -113,6 +114,7 @@ STATEMENTS = (
     ),
     rf.Statement(
         name="azize-eq-12-14",
+        formula=r"\Phi^{-1}(1 - \alpha) + \Phi^{-1}(1 - \beta) \sim \sqrt{d / n}",
         uses=("azize-eq-11",),
         says="Bernoulli, random target, mu_j in [a, 1 - a]: the ratio tends to N(-+tau/2, tau), so that "
         "Phi^-1(1 - alpha) + Phi^-1(1 - beta) ~ sqrt(d/n).",
@@ -120,10 +122,12 @@ STATEMENTS = (
         kind=rf.Limit("n", sizes=random_sizes),
         domain={
             # Nearer to 0 and 1 a limit needs more rows than are searched.
-            "p": rf.Real(0.01, 0.99),
-            "q": rf.Real(0.01, 0.99),
-            "tau": rf.Real(0.05, np.inf, log=True, hunt_to=20.0),
-            "n": rf.Whole(2, np.inf, log=True, hunt_to=10**6),
+            "p": rf.Real(
+                0.01, 0.99, meaning="probability of a 1 in the first coordinate, or in half of many"
+            ),
+            "q": rf.Real(0.01, 0.99, meaning="probability of a 1 in the second coordinate"),
+            "tau": rf.Real(0.05, np.inf, log=True, hunt_to=20.0, meaning="d / n"),
+            "n": rf.Whole(2, np.inf, log=True, hunt_to=10**6, meaning="records in the data set"),
         },
         # The ratio's laws tend to N(-+tau/2, tau) if and only if the curve tends to g_sqrt(tau).
         claimed=lambda n, p, q, tau: azize.mean_tradeoff(sum(count for _, count in counts(n, p, q, tau)) / n),
@@ -148,10 +152,15 @@ STATEMENTS = (
     ),
     rf.Statement(
         name="azize-B.3",
+        formula=r"\mathrm{Adv}_n(A) = E_{z^* \sim D}[\mathrm{Adv}_n(A, z^*)]",
         says="The random-target advantage of an attack is the expectation over z* ~ D of its fixed-target advantages.",
         source="Azize & Basu, appendix B.3",
         kind=rf.Equality(1e-9, unit="advantage"),
-        domain=_BITS | {"attack": rf.Choice(_COVARIANCE, "arbitrary randomised"), "draw": rf.Whole(0, 10**6)},
+        domain=_BITS
+        | {
+            "attack": rf.Choice(_COVARIANCE, "arbitrary randomised", meaning="which attack"),
+            "draw": rf.Whole(0, 10**6, meaning="seed of the randomised attack"),
+        },
         where=lambda n, d, p, q: _enumerable(n, d, p, q),
         claimed=expected_advantage,
         truth=lambda n, d, p, q, attack, draw: random_target_advantage(
@@ -176,6 +185,7 @@ STATEMENTS = (
     LEAKAGE,
     LEAKAGE.corrected(
         says="E_{z* ~ D}[(1/n) ||z* - mu||^2_{Sigma^-1}] = d/n for every n and d and all data with positive finite variances, Sigma the diagonal matrix of these.",
+        formula=r"E_{z^* \sim D}\left[\frac{1}{n} \lVert z^* - \mu \rVert^2_{\Sigma^{-1}}\right] = \frac{d}{n}",
         domain={"reading": rf.Fixed(ROWS)},
         control=LEAKAGE.control,
         derivation=(

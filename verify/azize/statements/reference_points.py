@@ -52,7 +52,7 @@ PRINTED = rf.Statement(
     "for small n0: at the setting of figure 6, by less than 0.1 probits.",
     source="Azize and Basu, appendix E.1, figure 6",
     kind=rf.Equality(NEGLIGIBLE, floor=LEAST_RATE),
-    domain={"reading": rf.Choice(*READINGS), "n0": rf.Whole(1, inf, log=True, hunt_to=1000), "draw": rf.Whole(0, 10**6)},
+    domain={"reading": rf.Choice(*READINGS), "n0": rf.Whole(1, inf, log=True, hunt_to=1000, meaning="reference points"), "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled")},
     where=lambda reading, n0: reading != MANY or n0 >= FEW,
     claimed=lambda: GaussianTradeOff(known_leakage() ** 0.5),
     truth=lambda reading, n0, draw: paper_curve(READINGS[reading], n0, draw),
@@ -85,7 +85,7 @@ PRINTED = rf.Statement(
 )  # fmt: skip
 
 CORRECTED = rf.Statement(
-    name="azize-reference-points-corrected",
+    name="azize-reference-points-corrected", formula=r"D_i = 0.56 \, \frac{\sum_j |w_j|^3 E|Z_j - \mu_j|^3}{(w^T \Sigma w)^{3/2} \sqrt{n - i}}, \quad i = 0, 1",
     says="For independent coordinates with positive variances and finite third moments, a single reference set, fixed over the games, and any weights w = w(mu0, C0, z*), Sigma w not 0, the covariance attack has at every n >= 2 a curve within "
     "D_0, D_1 (Berry and Esseen) of beta(alpha) = Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))), mu = w'(z* - mu_D)/sqrt(n w'Sigma w): the normal curve read at "
     "1 - alpha -+ D_0, -+ D_1, with D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Sigma w)^(3/2) sqrt(n - i)) (azize-reference-points-distance). It tends to g_mu where n grows and D_i -> 0, and mu <= sqrt(m*), with equality for z* not mu_D only "
@@ -93,10 +93,10 @@ CORRECTED = rf.Statement(
     source="Azize and Basu, appendix E.1, figure 6",
     kind=rf.Limit("n", sizes=tuple(10**6 * 8**k for k in range(6)), floor=1e-3),
     domain={
-        "estimator": rf.Choice("centred", "ridge", "uncentred"),
-        "n0": rf.Whole(1, inf, log=True, hunt_to=1000),
-        "tau": rf.Real(0.1, 20.0, log=True),
-        "n": rf.Whole(2, inf, log=True, hunt_to=10**6 * 8**5),
+        "estimator": rf.Choice("centred", "ridge", "uncentred", meaning="how the variances are estimated and regularised"),
+        "n0": rf.Whole(1, inf, log=True, hunt_to=1000, meaning="reference points"),
+        "tau": rf.Real(0.1, 20.0, log=True, meaning="d / n"),
+        "n": rf.Whole(2, inf, log=True, hunt_to=10**6 * 8**5, meaning="records in the data set"),
     },
     # A mu near 0 has no scale to be judged on; of a mu above 4 no error rate is in sight.
     where=lambda estimator, n0, tau: 0.02 < growing_curve(estimator, n0, tau, 10**6).mu < 4.0,
@@ -119,15 +119,15 @@ CORRECTED = rf.Statement(
 )  # fmt: skip
 
 DISTANCE = rf.Statement(
-    name="azize-reference-points-distance",
+    name="azize-reference-points-distance", formula=r"D_i = 0.56 \, \frac{\sum_j |w_j|^3 E|Z_j - \mu_j|^3}{(w^T \Sigma w)^{3/2} \sqrt{n - i}}, \quad i = 0, 1",
     says="With a single fixed reference set, the score's distribution functions are within D_0 (out) and D_1 (in) of normal ones at every n >= 2: D_i and conditions as in azize-reference-points-corrected.",
     source="Azize and Basu, appendix E.1, figure 6",
     kind=rf.Bound(unit="distance of distribution functions"),
     domain={
-        "member": rf.Choice(False, True),
-        "n": rf.Whole(2, inf, log=True, hunt_to=30),
-        "d": rf.Whole(1, inf, hunt_to=3),
-        "draw": rf.Whole(0, 10**6),
+        "member": rf.Choice(False, True, meaning="whether the target is in"),
+        "n": rf.Whole(2, inf, log=True, hunt_to=30, meaning="records in the data set"),
+        "d": rf.Whole(1, inf, hunt_to=3, meaning="coordinates"),
+        "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
     },
     # Larger ones are not enumerated.
     where=lambda n, d: (n + 1) ** d <= 10**5,

@@ -81,12 +81,12 @@ def rare_by_games(data: str) -> rf.Replication:
 PROBLEM = ("tau", "kinds", "spread", "draw")
 _REST = {"kinds": 1, "spread": 0.0, "draw": 0}
 DOMAIN = {
-    "data": rf.Choice(*NAMED, RANDOM),
-    "tau": rf.Real(0.01, inf, log=True, hunt_to=20.0),
-    "kinds": rf.Whole(1, 6),
-    "spread": rf.Real(0.0, 2.0),
-    "draw": rf.Whole(0, 10**6),
-    "n": rf.Whole(2, inf, log=True, hunt_to=LARGE[-1]),
+    "data": rf.Choice(*NAMED, RANDOM, meaning="law of a coordinate"),
+    "tau": rf.Real(0.01, inf, log=True, hunt_to=20.0, meaning="d / n"),
+    "kinds": rf.Whole(1, 6, meaning="kinds of coordinates"),
+    "spread": rf.Real(0.0, 2.0, meaning="half the range of the logarithms of the standard deviations"),
+    "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
+    "n": rf.Whole(2, inf, log=True, hunt_to=LARGE[-1], meaning="records in the data set"),
 }
 CASES = [{"data": name, "tau": case.tau} | _REST for name, case in NAMED.items()]
 PROVABLY = rf.Quote(
@@ -118,11 +118,16 @@ RESTRICTED = (
 
 PRINTED = rf.Statement(
     name="azize-scalar-product",
+    formula=r"\mathrm{Pow}(s_{\mathrm{cov}}, \alpha) \ge \mathrm{Pow}\left((z^* - z_{\mathrm{ref}})^T \hat\mu, \alpha\right)",
     uses=("azize-eq-5",),
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE, rate=rare_rate),
-    domain=DOMAIN | {"data": rf.Choice(*NAMED, RANDOM, RARE), "reference": rf.Choice(*REFERENCES, "random")},
+    domain=DOMAIN
+    | {
+        "data": rf.Choice(*NAMED, RANDOM, RARE, meaning="law of a coordinate"),
+        "reference": rf.Choice(*REFERENCES, "random", meaning="the scalar product's reference point"),
+    },
     where=visible,
     claimed=covariance_attack,
     truth=scalar_product,
@@ -143,6 +148,7 @@ CORRECTED = PRINTED.corrected(
     "the scalar-product attack, for every reference point, fixed or sampled apart from the records, if for some delta > 0 the moments E|(Z_j - mu_j)/sigma_j|^(2 + delta) "
     "are bounded by a single number for all coordinates and sizes, all sigma_j > 0: the curves tend to g_mu with mu = w'(z* - mu)/sqrt(n w'Sigma w), uniformly in w "
     "(0 for w = 0, a constant score).",
+    formula=r"\mu(w) = \frac{w^T (z^* - \mu)}{\sqrt{n \, w^T \Sigma w}} \le \sqrt{m^*}",
     domain={"data": DOMAIN["data"]},
     control=PRINTED.control,
     derivation=(
@@ -163,11 +169,20 @@ CORRECTED = PRINTED.corrected(
 
 CURVES = rf.Statement(
     name="azize-scalar-product-curves",
+    formula=r"\mu(w) = \frac{w^T (z^* - \mu)}{\sqrt{n \, w^T \Sigma w}} \le \sqrt{m^*}",
     says="The curve of either attack, and so that of the covariance attack on every candidate, tends to g_mu with mu = w'(z* - mu)/sqrt(n w'Sigma w) as n and d = tau n grow: "
     "the covariance attack has the largest, sqrt(m*). Under the conditions of azize-scalar-product-corrected.",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=LARGE, tolerance=0.001, floor=LEAST_RATE),
-    domain=DOMAIN | {"score": rf.Choice("covariance", *REFERENCES, "random")},
+    domain=DOMAIN
+    | {
+        "score": rf.Choice(
+            "covariance",
+            *REFERENCES,
+            "random",
+            meaning="which score: the covariance score, or the scalar product with this reference point",
+        )
+    },
     where=visible,
     claimed=lambda **at: GaussianTradeOff(curve(**at).mu),
     truth=curve,
@@ -244,16 +259,16 @@ def pair_in_fractions(data: str, n: int, **at: float) -> rf.Replication:
 _SMALL = {"n": 4, "p_1": 0.05, "p_2": 0.1, "target_1": 0.999, "target_2": 0.999, "reference_1": 0.0, "reference_2": 0.0}  # fmt: skip
 
 FINITE = rf.Statement(
-    name="azize-scalar-product-finite",
+    name="azize-scalar-product-finite", formula=r"\mathrm{Pow}(s_{\mathrm{cov}}, \alpha) \ge \mathrm{Pow}\left((z^* - z_{\mathrm{ref}})^T \hat\mu, \alpha\right)",
     says="At every n and d, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     source="Azize and Basu, appendix D.3",
     kind=rf.Ordering(),
     domain={
-        "data": rf.Choice("Bernoulli", "Gaussian"),
-        "n": rf.Whole(2, inf, log=True, hunt_to=50),
-        **{f"p_{j}": rf.Real(0.02, 0.98) for j in (1, 2)},
-        **{f"target_{j}": rf.Real(0.001, 0.999) for j in (1, 2)},  # quantiles
-        **{f"reference_{j}": rf.Real(-1.0, 2.0) for j in (1, 2)},
+        "data": rf.Choice("Bernoulli", "Gaussian", meaning="law of a coordinate"),
+        "n": rf.Whole(2, inf, log=True, hunt_to=50, meaning="records in the data set"),
+        **{f"p_{j}": rf.Real(0.02, 0.98, meaning=f"Bernoulli: probability of a 1 in coordinate {j}, Gaussian: its variance") for j in (1, 2)},
+        **{f"target_{j}": rf.Real(0.001, 0.999, meaning=f"quantile of the target's coordinate {j}") for j in (1, 2)},
+        **{f"reference_{j}": rf.Real(-1.0, 2.0, meaning=f"the reference point's coordinate {j}") for j in (1, 2)},
     },
     where=is_decided,
     claimed=lambda **at: pair_number(1, **at),

@@ -42,12 +42,14 @@ def by_batches(sign: float = -1.0, **at: float) -> rf.Replication:
 
 
 DOMAIN = {
-    "d": rf.Whole(2, inf, log=True, hunt_to=40),
-    "batch": rf.Whole(2, inf, log=True, hunt_to=200),
-    "spread": rf.Real(0.01, 100.0, log=True),
-    "mean": rf.Real(0.0, 100.0),
-    "size": rf.Real(0.01, 100.0, log=True),
-    "angle": rf.Real(0.0, pi),
+    "d": rf.Whole(2, inf, log=True, hunt_to=40, meaning="coordinates"),
+    "batch": rf.Whole(2, inf, log=True, hunt_to=200, meaning="gradients in a batch"),
+    "spread": rf.Real(0.01, 100.0, log=True, meaning="ratio of the largest variance to the least"),
+    "mean": rf.Real(
+        0.0, 100.0, meaning="length of the mean gradient E g, in standard deviations of its first coordinate"
+    ),
+    "size": rf.Real(0.01, 100.0, log=True, meaning="length of g* - E g, in the unit of the mean gradient"),
+    "angle": rf.Real(0.0, pi, meaning="angle between g* - E g and E g, in radians"),
 }
 STUDY = {"d": 10, "batch": 20, "spread": 20.0, "mean": 3.0, "size": 5.0, "angle": 1.0}
 DESCENT = rf.Quote(
@@ -69,6 +71,7 @@ WELL = rf.Quote(
 
 PRINTED = rf.Statement(
     name="azize-alg-4",
+    formula=r"g_{\mathrm{batch}} = \frac{\theta_{t + 1} - \theta_t}{\eta}",
     says="The covariance attack on SGD steps with g_batch = (theta_{t+1} - theta_t)/eta beats the scalar product <g*, g_batch>: a single step, known moments, Gaussian gradients.",
     source="Azize and Basu, algorithm 4",
     kind=rf.Ordering(),
@@ -102,6 +105,7 @@ CORRECTED = PRINTED.corrected(
     says="With g_batch = (theta_t - theta_{t+1})/eta, the mean gradient of the batch, and known moments, the covariance attack on a single step is at least as "
     "strong as the scalar product at every FPR: exactly, at every batch size, for Gaussian gradients and g* neither 0 nor mu (where a score is constant); in the "
     "limit of large batches if " + BOUNDED + " (azize-alg-4-limit).",
+    formula=r"g_{\mathrm{batch}} = \frac{\theta_t - \theta_{t + 1}}{\eta}",
     claimed=lambda **at: mus(1.0, **at)[0],
     truth=lambda **at: mus(1.0, **at)[1],
     control=PRINTED.control,
@@ -121,13 +125,18 @@ CORRECTED = PRINTED.corrected(
 
 LIMIT = rf.Statement(
     name="azize-alg-4-limit",
+    formula=PRINTED.formula,
     uses=("azize-scalar-product-corrected",),
     says="With the sign of descent and known moments, the covariance attack on a single step is in the limit of large batches at least as strong as the scalar product at every FPR, if "
     + BOUNDED
     + ".",
     source="Azize and Basu, algorithm 4",
     kind=scalar_product.PRINTED.kind,
-    domain=scalar_product.DOMAIN | {"reference": rf.Fixed("origin")},
+    domain=scalar_product.DOMAIN
+    | {
+        "n": scalar_product.DOMAIN["n"].means("gradients in a batch"),
+        "reference": rf.Fixed("origin", meaning="the scalar product's reference point"),
+    },
     where=scalar_product.visible,
     claimed=scalar_product.covariance_attack,
     truth=scalar_product.scalar_product,

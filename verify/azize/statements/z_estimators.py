@@ -103,10 +103,10 @@ SIGNED = ("median, skewed", "least squares, slope not 0", RANDOM)
 """Problems in which the sign of V changes the printed score's curve: theta0 is subtracted in both readings."""
 _REST = {"kinds": 1, "root": 1.0, "draw": 0}
 DOMAIN = {
-    "kinds": rf.Whole(1, 4),
-    "root": rf.Real(0.2, 2.5),  # sqrt(m) of a sampled problem
-    "draw": rf.Whole(0, 10**6),
-    "n": rf.Whole(101, inf, log=True, hunt_to=2 * 10**9),
+    "kinds": rf.Whole(1, 4, meaning="kinds of coordinates"),
+    "root": rf.Real(0.2, 2.5, meaning="sqrt(m*) of a sampled problem"),  # sqrt(m) of a sampled problem
+    "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
+    "n": rf.Whole(101, inf, log=True, hunt_to=2 * 10**9, meaning="records in the data set"),
 }
 SCORE = rf.Quote(
     "For the score, the covariance attack becomes (I_θ0(X*) − θ_0)^T V_θ0^{−1} (θ̂_n − θ_0) − (1/2n) ||I_θ0(X*) − θ_0||²_{V_θ0^{−1}}.",
@@ -124,13 +124,13 @@ EXPANSION = rf.Quote(
 )
 
 PRINTED = rf.Statement(
-    name="azize-z-estimators",
+    name="azize-z-estimators", formula=r"(I(x^*) - \theta_0)^T V^{-1} (\hat\theta - \theta_0) - \frac{1}{2 n} \lVert I(x^*) - \theta_0 \rVert^2_{V^{-1}}, \quad I = V^{-1} \psi",
     uses=("azize-eq-5",),
     says="For a Z-estimator with influence function I = V^-1 psi the score (I(x*) - theta0)' V^-1 (thetahat - theta0) - "
     "(1/2n)||I(x*) - theta0||^2_{V^-1} is the covariance attack: asymptotically the likelihood ratio, whose curve is g_sqrt(m), m = (1/n) I' Sigma^-1 I.",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=sizes, along="odd n, n = 100 * 2^k of a wide regression", floor=LEAST_RATE, ceiling=least_power),
-    domain={"reading": rf.Choice(*READINGS), "problem": rf.Choice(*PROBLEMS, RANDOM, TYPICAL, GROWING)} | DOMAIN,
+    domain={"reading": rf.Choice(*READINGS), "problem": rf.Choice(*PROBLEMS, RANDOM, TYPICAL, GROWING, meaning="estimator, data and target")} | DOMAIN,
     claimed=claimed,
     truth=truth,
     points=[
@@ -148,7 +148,7 @@ PRINTED = rf.Statement(
 )  # fmt: skip
 
 CORRECTED = rf.Statement(
-    name="azize-z-estimators-corrected",
+    name="azize-z-estimators-corrected", formula=r"I(x^*)^T \Sigma^{-1} (\hat\theta - \theta_0) - \frac{1}{2 n} I(x^*)^T \Sigma^{-1} I(x^*), \quad I = -V^{-1} \psi, \quad \Sigma = V^{-1} E[\psi \psi^T] V^{-T}",
     says="d = tau n coordinates, of finitely many kinds in fixed shares, each with its own fixed Z-estimator (a block of fixed dimension) and target record, independent of each other. With I(x) = -V^-1 psi(x), "
     "of mean 0, and Sigma = V^-1 E[psi psi'] V^-T the score I(x*)' Sigma^-1 (thetahat - theta0) - (1/2n) I(x*)' Sigma^-1 I(x*) has the curve g_sqrt(m) in the limit, m = (1/n) sum I' Sigma^-1 I > 0, if for "
     "each kind thetahat = theta0 + (1/n) sum I(X_i) + r in both worlds with E_in r - E_out r = o(1/n) and Var r = o(1/n), but for an event of probability o(1/n). Means (second moments), medians of odd n where the density is "
@@ -156,7 +156,7 @@ CORRECTED = rf.Statement(
     "(azize-z-estimators-ratio). Targets at evenly spread quantiles of a density instead: some released median is the target's number with FPR 0 and power 1 - e^-tau in the limit.",
     source="Azize and Basu, section 3",
     kind=replace(PRINTED.kind, ceiling=None),
-    domain={"reading": rf.Choice("corrected", "ratio"), "problem": rf.Choice(*PROBLEMS, *BLOCKS, RANDOM, TYPICAL)} | DOMAIN,
+    domain={"reading": rf.Choice("corrected", "ratio"), "problem": rf.Choice(*PROBLEMS, *BLOCKS, RANDOM, TYPICAL, meaning="estimator, data and target")} | DOMAIN,
     where=lambda reading, problem: reading == "corrected" or problem in RATIOS,
     claimed=lambda **at: matching(1 - exp(-1.0)) if at["problem"] == TYPICAL else claimed(**at),
     truth=truth,
@@ -192,18 +192,18 @@ _SLOPES = [
 ]
 
 LOGISTIC = rf.Statement(
-    name="azize-z-estimators-logistic",
+    name="azize-z-estimators-logistic", formula=r"(I(x^*) - \theta_0)^T V^{-1} (\hat\theta - \theta_0) - \frac{1}{2 n} \lVert I(x^*) - \theta_0 \rVert^2_{V^{-1}}, \quad I = V^{-1} \psi",
     says=PRINTED.says + " Logistic regression on x = +-1, at a billion rows, where the limit is reached to the tolerance.",
     source=PRINTED.source,
     # The proven error falls too slowly for a sequence of sizes; the limit is by the derivation.
     kind=rf.Equality(floor=LEAST_RATE_LOGISTIC),
     domain={
         "reading": rf.Choice(*READINGS),
-        "theta_1": rf.Real(-3.0, 3.0),
-        "theta_2": rf.Real(-3.0, 3.0),
-        "agrees_1": rf.Choice(True, False),
-        "agrees_2": rf.Choice(True, False),
-        "n": rf.Whole(5 * 10**8, 10**9, log=True),
+        "theta_1": rf.Real(-3.0, 3.0, meaning="slope of regressions of the first kind"),
+        "theta_2": rf.Real(-3.0, 3.0, meaning="slope of those of the second kind"),
+        "agrees_1": rf.Choice(True, False, meaning="whether the target's y is 1 exactly where x = 1, in regressions of the first kind"),
+        "agrees_2": rf.Choice(True, False, meaning="the same of the second kind"),
+        "n": rf.Whole(5 * 10**8, 10**9, log=True, meaning="records in the data set"),
     },
     # Of an m above 16 no error rate is in sight.
     where=lambda **at: problem_at(**at).leakage() < 9.0,
@@ -222,6 +222,7 @@ LOGISTIC = rf.Statement(
 
 LOGISTIC_CORRECTED = LOGISTIC.corrected(
     uses=("azize-z-estimators-corrected",),
+    formula=r"I(x^*)^T \Sigma^{-1} (\hat\theta - \theta_0) - \frac{1}{2 n} I(x^*)^T \Sigma^{-1} I(x^*), \quad I = -V^{-1} \psi, \quad \Sigma = V^{-1} E[\psi \psi^T] V^{-T}",
     says="The score and the exact log ratio of azize-z-estimators-corrected have the curve g_sqrt(m), to the tolerance, for two logistic regressions on x = +-1 with slopes in [-3, 3], d = n and m < 9, at half a billion to a billion rows. "
     "(Steeper ones need more rows: at a slope of 20 the rarer answer is expected twice in a billion.)",
     domain={"reading": rf.Choice("corrected", "ratio")},
@@ -237,15 +238,16 @@ LOGISTIC_CORRECTED = LOGISTIC.corrected(
 
 RATIO = rf.Statement(
     name="azize-z-estimators-ratio",
+    formula=PRINTED.formula,
     says="For medians, with fixed quantiles other than 1/2 as targets, and logistic regression on x = +-1 the exact log ratio of the two laws of thetahat tends to N(-m/2, m) out and to N(m/2, m) in; for the "
     "medians of the register (target quantiles in [.1, .9], not in (.25, .8)) and slopes 2 and -1 its distribution function is within .001 at half a billion rows and more.",
     source="Azize and Basu, section 3",
     kind=rf.Equality(0.001, unit="probability"),
     domain={
-        "problem": rf.Choice(*RATIOS, "logistic"),
-        "inside": rf.Choice(False, True),
-        "z": rf.Real(-4.0, 4.0),
-        "n": rf.Whole(5 * 10**8, 10**9 + 1, log=True),
+        "problem": rf.Choice(*RATIOS, "logistic", meaning="estimator, data and target"),
+        "inside": rf.Choice(False, True, meaning="whether the target is in"),
+        "z": rf.Real(-4.0, 4.0, meaning="threshold of the score, in standard deviations of its limit law"),
+        "n": rf.Whole(5 * 10**8, 10**9 + 1, log=True, meaning="records in the data set"),
     },
     where=lambda n: n % 2 == 1,
     claimed=lambda z: float(ndtr(z)),

@@ -13,10 +13,11 @@ def largest_advantage(epsilon: float, delta: float = 0.0) -> float:
 
 YEOM = Statement(
     name="field-yeom",
+    formula=r"\mathrm{Adv} \le e^\varepsilon - 1",
     says="Under $\\varepsilon$-DP the membership advantage is at most $e^\\varepsilon - 1$.",
     source="Yeom, Giacomelli, Fredrikson, Jha (2018), theorem 1",
     kind=Bound(unit="advantage"),
-    domain={"epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0)},
+    domain={"epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0, meaning="epsilon")},
     claimed=lambda epsilon: math.expm1(epsilon),
     truth=largest_advantage,
     points=({"epsilon": 1.0},),
@@ -27,16 +28,17 @@ REPLACED, INDEPENDENT = "one record replaced", "independent of the others"
 _PREMISES = {"neighbours": REPLACED, "records": INDEPENDENT}
 HUMPHRIES = Statement(
     name="field-humphries",
+    formula=r"\mathrm{Adv} \le \frac{e^\varepsilon - 1 + 2 \delta}{e^\varepsilon + 1}",
     says="Under $(\\varepsilon, \\delta)$-DP for data sets that differ by a replaced record, the target and the record in its place sampled "
     "independently of the others, the membership advantage is at most "
     "$(e^\\varepsilon - 1 + 2\\delta)/(e^\\varepsilon + 1)$, and some mechanism attains it.",
     source="Humphries, Oya, Tulloch, Rafuse, Goldberg, Hengartner, Kerschbaum (2023), theorem 3.4",
     kind=Equality(unit="advantage"),
     domain={
-        "epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0),
-        "delta": Real(0.0, 0.9),
-        "neighbours": Fixed(REPLACED),
-        "records": Fixed(INDEPENDENT),
+        "epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0, meaning="epsilon"),
+        "delta": Real(0.0, 0.9, meaning="delta"),
+        "neighbours": Fixed(REPLACED, meaning="which data sets are neighbours"),
+        "records": Fixed(INDEPENDENT, meaning="how the target and the record in its place are sampled"),
     },
     claimed=lambda epsilon, delta: (math.expm1(epsilon) + 2.0 * delta) / (math.exp(epsilon) + 1.0),
     truth=lambda epsilon, delta: largest_advantage(epsilon, delta),

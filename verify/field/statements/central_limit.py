@@ -5,15 +5,16 @@ from verify.field.laws.gaussian_accounting import by_transform, composed_epsilon
 
 CENTRAL_LIMIT = Statement(
     name="field-central-limit",
+    formula=r"\mu = q \sqrt{T (e^{1 / \sigma^2} - 1)}",
     says="$T$ steps of the Gaussian mechanism on Poisson samples of rate $q$ have at most the $\\varepsilon$ of $G_\\mu$ with "
     "$\\mu = q \\sqrt{T (e^{1/\\sigma^2} - 1)}$: the limit for $q \\sqrt{T}$ fixed, used at finite $T$.",
     source="Bu, Dong, Long and Su (2020), section 3, where it is a limit",
     kind=Bound(unit="epsilon"),
     domain={
-        "sigma": Real(0.4, 4.0, log=True),
-        "rate": Real(1e-3, 0.05, log=True),
-        "steps": Whole(10, 10_000, log=True),
-        "log10_delta": Real(-7.0, -3.0),
+        "sigma": Real(0.4, 4.0, log=True, meaning="deviation of the noise, in sensitivities"),
+        "rate": Real(1e-3, 0.05, log=True, meaning="sampling rate q"),
+        "steps": Whole(10, 10_000, log=True, meaning="steps"),
+        "log10_delta": Real(-7.0, -3.0, meaning="log10 of delta"),
     },
     claimed=limit_epsilon,
     truth=composed_epsilon,

@@ -9,11 +9,15 @@ from verify.field.laws.gaussian_accounting import calibrated_by_quadrature, log_
 
 CLASSICAL_GAUSSIAN = Statement(
     name="field-gaussian",
+    formula=r"\sigma = \sqrt{2 \ln(1.25 / \delta)} \, \frac{\Delta}{\varepsilon}",
     says="The Gaussian mechanism with $\\sigma = \\sqrt{2 \\ln(1.25/\\delta)}\\,\\Delta/\\varepsilon$ is "
     "$(\\varepsilon, \\delta)$-DP, for every $\\varepsilon$: as it is used.",
     source="Dwork and Roth (2014), theorem A.1, which is stated for epsilon in (0, 1)",
     kind=Bound(unit="log10 delta"),
-    domain={"epsilon": Real(0.01, math.inf, log=True, hunt_to=50.0), "log10_delta": Real(-12.0, -0.5)},
+    domain={
+        "epsilon": Real(0.01, math.inf, log=True, hunt_to=50.0, meaning="epsilon"),
+        "log10_delta": Real(-12.0, -0.5, meaning="log10 of delta"),
+    },
     claimed=lambda log10_delta: log10_delta,
     truth=lambda epsilon, log10_delta: log_delta(
         epsilon, epsilon / np.sqrt(2.0 * (math.log(1.25) - log10_delta * math.log(10.0)))

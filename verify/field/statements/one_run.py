@@ -17,12 +17,14 @@ ONE_RUN = Statement(
     source="Steinke, Nasr, Jagielski (2023), theorem 5.2; Mahloujifar, Melis, Chaudhuri (2025)",
     kind=Bound(unit="probability"),
     domain={
-        "mu": Real(0.1, 5.0, log=True),
-        "canaries": Whole(10, math.inf, log=True, hunt_to=10_000),
-        "threshold": Real(-1.0, 4.0),
-        "delta": Real(1e-8, 0.01, log=True),
-        "significance": Fixed(0.05),
-        "bound": Choice(APPROXIMATE, FUNCTIONAL),
+        "mu": Real(0.1, 5.0, log=True, meaning="mu of the Gaussian mechanism"),
+        "canaries": Whole(10, math.inf, log=True, hunt_to=10_000, meaning="canaries"),
+        "threshold": Real(
+            -1.0, 4.0, meaning="score from which a canary is guessed a member, in deviations of the noise"
+        ),
+        "delta": Real(1e-8, 0.01, log=True, meaning="delta at which epsilon is bounded"),
+        "significance": Fixed(0.05, meaning="chance of a false alarm that is promised"),
+        "bound": Choice(APPROXIMATE, FUNCTIONAL, meaning="which of the two lower bounds"),
     },
     claimed=lambda significance: significance,
     truth=false_alarms,

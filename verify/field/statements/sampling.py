@@ -5,15 +5,16 @@ from verify.field.laws.gaussian_accounting import ADDED, REPLACED, by_densities,
 
 SAMPLING = Statement(
     name="field-sampling",
+    formula=r"(\varepsilon, \delta) \mapsto \left(\log(1 + q (e^\varepsilon - 1)), q \delta\right)",
     says="If the Gaussian mechanism is $(\\varepsilon, \\delta)$-DP when a record is added or removed, then on a Poisson sample of rate "
     "$q$ it is $(\\log(1 + q (e^\\varepsilon - 1)), q\\delta)$-DP whether a record is added, removed or replaced: as it is used.",
     source="usual practice; Balle, Barthe and Gaboardi (2018), theorem 8, is about records added or removed",
     kind=Bound(unit="log10 delta"),
     domain={
-        "epsilon": Real(0.05, 10.0, log=True),
-        "sigma": Real(0.3, 10.0, log=True),
-        "rate": Real(1e-3, 0.9, log=True),
-        "neighbours": Choice(ADDED, REPLACED),
+        "epsilon": Real(0.05, 10.0, log=True, meaning="epsilon"),
+        "sigma": Real(0.3, 10.0, log=True, meaning="deviation of the noise, in sensitivities"),
+        "rate": Real(1e-3, 0.9, log=True, meaning="sampling rate q"),
+        "neighbours": Choice(ADDED, REPLACED, meaning="which data sets are neighbours"),
     },
     where=lambda epsilon, sigma, rate: (
         sampling_claim(epsilon, sigma, rate).value > -9.0

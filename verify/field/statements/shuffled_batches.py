@@ -9,7 +9,11 @@ SHUFFLED_BATCHES = Statement(
     "used. Judged at the published settings, where a single event shows more.",
     source="usual practice; Chua et al. (2024) show that it fails",
     kind=Ordering(unit="epsilon"),
-    domain={"sigma": Choice(0.5, 0.8), "steps": Fixed(1000), "delta": Fixed(1e-5)},
+    domain={
+        "sigma": Choice(0.5, 0.8, meaning="deviation of the noise, in sensitivities"),
+        "steps": Fixed(1000, meaning="steps"),
+        "delta": Fixed(1e-5, meaning="delta"),
+    },
     claimed=poisson_epsilon,
     truth=lambda **at: Number(shuffled_epsilon(**at), unknown="above", route="one event"),
     points=[

@@ -13,9 +13,9 @@ SHUFFLING = Statement(
     source="Feldman, McMillan, Talwar (2021), theorem 3.1",
     kind=Bound(unit="log10 delta"),
     domain={
-        "n": Whole(20, math.inf, log=True, hunt_to=5000),
-        "local": Real(0.01, math.inf, log=True, hunt_to=6.0),
-        "log10_delta": Real(-10.0, -0.5),
+        "n": Whole(20, math.inf, log=True, hunt_to=5000, meaning="users"),
+        "local": Real(0.01, math.inf, log=True, hunt_to=6.0, meaning="epsilon of a user's report"),
+        "log10_delta": Real(-10.0, -0.5, meaning="log10 of delta"),
     },
     where=lambda n, local, log10_delta: (
         16.0 * (math.log(2.0) - log10_delta * math.log(10.0)) * math.exp(local) <= n

@@ -24,13 +24,15 @@ HALF = rf.Quote(
 )
 SIZES = (2, 4, 6, 8)
 FINITE = {
-    "algorithm": rf.Choice(*ALGORITHMS, RANDOM),
+    "algorithm": rf.Choice(*ALGORITHMS, RANDOM, meaning="the algorithm"),
     # Every half is enumerated, and every attack on at most 8 outputs.
-    "n": rf.Whole(2, np.inf, hunt_to=10),
-    "target": rf.Whole(0, np.inf, hunt_to=9),
-    "outputs": rf.Whole(2, np.inf, hunt_to=8),
-    "concentration": rf.Real(0.03, 30.0, log=True),
-    "draw": rf.Whole(0, 10**6),
+    "n": rf.Whole(2, np.inf, hunt_to=10, meaning="records in D, of which the training set is sampled"),
+    "target": rf.Whole(0, np.inf, hunt_to=9, meaning="which record is attacked"),
+    "outputs": rf.Whole(2, np.inf, hunt_to=8, meaning="outputs of a sampled algorithm"),
+    "concentration": rf.Real(
+        0.03, 30.0, log=True, meaning="parameter of the Dirichlet law that draws an algorithm's output laws"
+    ),
+    "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
 }
 """An algorithm with finitely many outputs: named, or sampled, which may be anything from a lookup table to noise."""
 REST = {"outputs": 5, "concentration": 1.0, "draw": 0}
@@ -61,14 +63,15 @@ _POSTERIOR = REST | {"scale": 1.0, "target": 0, "attack": BEST}
 _COUNT = _POSTERIOR | {"algorithm": "a count", "n": 4}
 PROPOSITION_2 = rf.Statement(
     name="izzo-prop-2",
+    formula=r"\sum_A \max\{P(x^* \in D_{\mathrm{train}} \mid A), P(x^* \notin D_{\mathrm{train}} \mid A)\} \, P(A) \le \frac{1}{2} + \eta",
     says="At k = n/2, A is eta-MIP if and only if, for every x*, sum_A max{P(x* in D_train | A), P(x* not in D_train | A)} P(A) <= 1/2 + eta; the optimal attack guesses the likelier side.",
     source="Izzo et al., proposition 2",
     kind=rf.Equality(1e-9, unit="accuracy"),
     domain=FINITE
     | {
-        "algorithm": rf.Choice(*ALGORITHMS, RANDOM, NOISY),
-        "scale": rf.Real(0.05, 50.0, log=True),
-        "attack": rf.Choice(BEST, STATED),
+        "algorithm": rf.Choice(*ALGORITHMS, RANDOM, NOISY, meaning="the algorithm"),
+        "scale": rf.Real(0.05, 50.0, log=True, meaning="scale of the Laplace noise, in units of the outputs"),
+        "attack": rf.Choice(BEST, STATED, meaning="which attack"),
     },
     # With continuous outputs it is the stated attack whose accuracy is computed, for n <= 6.
     where=lambda algorithm, n, target, attack: (
@@ -106,9 +109,14 @@ THEOREM_3 = rf.Statement(
     kind=rf.Bound(unit="accuracy"),
     domain=FINITE
     | {
-        "f": rf.Choice(ITSELF, RELABELLED, CHANNEL),
-        "labels": rf.Whole(1, np.inf, hunt_to=16),
-        "spread": rf.Real(0.03, 30.0, log=True),
+        "f": rf.Choice(ITSELF, RELABELLED, CHANNEL, meaning="what is done to the output afterwards"),
+        "labels": rf.Whole(1, np.inf, hunt_to=16, meaning="values of the processed output"),
+        "spread": rf.Real(
+            0.03,
+            30.0,
+            log=True,
+            meaning="parameter of the Dirichlet law that draws the rows of a random channel",
+        ),
     },
     where=lambda n, target: n % 2 == 0 and target < n,
     claimed=lambda f, **at: processed_accuracy(f=ITSELF, **at),

@@ -14,7 +14,10 @@ from verify.izzo.laws.subset_enumeration import finite_eta
 from verify.izzo.statements.definition import HALF, SIZES
 
 # Every half is an unknown of the linear program, and e^epsilon a coefficient of it: the solver may give up from about epsilon = 11.5 on.
-_N, _EPSILON = rf.Whole(2, np.inf, hunt_to=8), rf.Real(0.0, np.inf, hunt_to=10)
+_N, _EPSILON = (
+    rf.Whole(2, np.inf, hunt_to=8, meaning="records in D, of which the training set is sampled"),
+    rf.Real(0.0, np.inf, hunt_to=10, meaning="privacy parameter epsilon"),
+)
 ALL = "the largest eta of all algorithms"
 EXAMPLE, SPENT = "eta of the paper's example", "delta of the paper's example"
 ENUMERATED = 12
@@ -39,12 +42,18 @@ def dp_number(part: str, n: int, epsilon: float, delta: float) -> rf.Number:
 
 THEOREM_4 = rf.Statement(
     name="izzo-thm-4",
+    formula=r"\eta = \delta + \frac{1 - \delta}{1 + e^{-\varepsilon}} - \frac{1}{2}",
     uses=("izzo-lemma-12",),
     says="(epsilon, delta)-DP implies eta-MIP with eta = delta + (1 - delta)/(1 + e^-epsilon) - 1/2, and this is tight.",
     source="Izzo et al., theorem 4",
     # The largest eta of all algorithms equals the formula: the bound holds, and it is tight at this n.
     kind=rf.Equality(1e-9, unit="eta"),
-    domain={"part": rf.Choice(ALL, EXAMPLE, SPENT), "n": _N, "epsilon": _EPSILON, "delta": rf.Real(0.0, 1.0)},
+    domain={
+        "part": rf.Choice(ALL, EXAMPLE, SPENT, meaning="what is judged"),
+        "n": _N,
+        "epsilon": _EPSILON,
+        "delta": rf.Real(0.0, 1.0, meaning="privacy parameter delta"),
+    },
     where=lambda n, delta: n % 2 == 0 and delta < 1.0,
     claimed=lambda part, epsilon, delta: delta if part == SPENT else izzo.eta_from_dp(epsilon, delta),
     truth=dp_number,
@@ -86,9 +95,9 @@ THEOREM_5 = rf.Statement(
     source="Izzo et al., theorem 5",
     kind=rf.Bound(unit="times the promised eta"),
     domain={
-        "part": rf.Choice("MIP", "DP"),
-        "eta": rf.Real(1e-300, 0.5, log=True),
-        "epsilon": rf.Real(0.0, np.inf, hunt_to=700),
+        "part": rf.Choice("MIP", "DP", meaning="what is judged"),
+        "eta": rf.Real(1e-300, 0.5, log=True, meaning="promised eta"),
+        "epsilon": rf.Real(0.0, np.inf, hunt_to=700, meaning="privacy parameter epsilon"),
     },
     # "DP": the least delta is 1, so that no delta < 1 does.
     claimed=lambda part: rf.Number(0.0, unit="1 - delta") if part == "DP" else 1.0,
@@ -106,11 +115,16 @@ THEOREM_5 = rf.Statement(
 
 PROPOSITION_6 = rf.Statement(
     name="izzo-prop-6",
+    formula=r"\frac{P(x^* \notin D_{\mathrm{train}} \mid A)}{P(x^* \in D_{\mathrm{train}} \mid A)} \le e^\varepsilon \frac{P(x^* \notin D_{\mathrm{train}})}{P(x^* \in D_{\mathrm{train}})}",
     uses=("izzo-lemma-12",),
     says="If A is (epsilon, 0)-DP, P(x* out | A)/P(x* in | A) <= e^epsilon P(x* out)/P(x* in) for every x* and output.",
     source="Izzo et al., proposition 6",
     kind=rf.Bound(unit="times e^epsilon times the prior odds"),
-    domain={"n": _N, "k": rf.Whole(1, np.inf, hunt_to=7), "epsilon": _EPSILON},
+    domain={
+        "n": _N,
+        "k": rf.Whole(1, np.inf, hunt_to=7, meaning="records in the training set, of n"),
+        "epsilon": _EPSILON,
+    },
     where=lambda n, k: k < n,
     claimed=lambda: 1.0,
     truth=lambda n, k, epsilon: between(
@@ -147,9 +161,9 @@ THEOREM_7 = rf.Statement(
     # Disjoint supports: f = 0, and RDP, CDP and tCDP hold with an infinite bound only.
     kind=rf.Equality(1e-12, unit="least FPR + FNR, or 1/divergence"),
     domain={
-        "n": rf.Whole(2, np.inf, hunt_to=14),
-        "notion": rf.Choice("f-DP", RENYI),
-        "order": rf.Real(0.0, np.inf, hunt_to=1000),
+        "n": rf.Whole(2, np.inf, hunt_to=14, meaning="records in D, of which the training set is sampled"),
+        "notion": rf.Choice("f-DP", RENYI, meaning="notion of privacy"),
+        "order": rf.Real(0.0, np.inf, hunt_to=1000, meaning="order of the Renyi divergence"),
     },
     where=lambda n, order: n % 2 == 0 and order not in (0.0, 1.0),
     claimed=lambda: 0.0,

@@ -42,12 +42,15 @@ _PROOF_SET = rf.Quote(
 )
 DATASET = rf.Statement(
     name="izzo-prop-11-dataset",
+    formula=r"\sigma^2 = O(1), \quad \Delta = \Omega(2^{n/3}), \quad x_{\mathrm{last}} = \binom{n}{n / 2}^{1/2} - \sum_{i \le n / 2 - 2} 2^i",
     says=_SAYS + "C(n, n/2)^(1/2) - sum_{i <= n/2 - 2} 2^i, as section 4 gives the data set.",
     source="Izzo et al., section 4, after proposition 11",
     kind=rf.Bound(),
     domain={
-        "n": rf.Whole(2, np.inf, log=True, hunt_to=1000),
-        "part": rf.Choice(VARIANCE, SENSITIVITY),
+        "n": rf.Whole(
+            2, np.inf, log=True, hunt_to=1000, meaning="records in D, of which the training set is sampled"
+        ),
+        "part": rf.Choice(VARIANCE, SENSITIVITY, meaning="what is judged"),
         "reading": rf.Choice(TEXT, PROOF),
     },
     # O is read as 5, the paper's bound of the variance, and Omega as Delta >= 2^(n/3)/4; from n = 6 on it holds without the 4.
@@ -71,6 +74,7 @@ DATASET = rf.Statement(
 DATASET_CORRECTED = DATASET.corrected(
     says=_SAYS
     + "C(n, m)^(-1/2) - sum_{i <= m - 2} 2^i, m = floor(n/2), for even and odd n >= 2: sigma^2 < 2 and Delta >= 2^(n/3)/4 at every n.",
+    formula=r"\sigma^2 = O(1), \quad \Delta = \Omega(2^{n/3}), \quad x_{\mathrm{last}} = \binom{n}{m}^{-1/2} - \sum_{i \le m - 2} 2^i",
     domain={"reading": rf.Fixed(PROOF)},
     claimed=lambda n, part: promised(n, part, 2.0),
     derivation=(
@@ -86,6 +90,7 @@ DATASET_CORRECTED = DATASET.corrected(
 
 PROPOSITION_11 = rf.Statement(
     name="izzo-prop-11",
+    formula=r"\sigma^2 = O(1), \quad \Delta = \Omega(2^{n/3}), \quad x_{\mathrm{last}} = \binom{n}{m}^{-1/2} - \sum_{i \le m - 2} 2^i",
     says="For every n there is a data set of n numbers such that A(D) = 1/sum(D) over its subsets of floor(n/2) has sigma^2 = O(1) but Delta = Omega(2^(n/3)): "
     "that of the proof has, with sigma^2 < 2 and Delta >= 2^(n/3)/4.",
     source="Izzo et al., proposition 11",
@@ -121,9 +126,11 @@ GROWTH = rf.Statement(
     source="Izzo et al., section 4",
     kind=rf.Bound(),
     domain={
-        "n": rf.Whole(2, np.inf, log=True, hunt_to=1000),
-        "part": rf.Choice(DP_NOISE, MIP_NOISE),
-        "eta": rf.Real(0.01, 0.4999),
+        "n": rf.Whole(
+            2, np.inf, log=True, hunt_to=1000, meaning="records in D, of which the training set is sampled"
+        ),
+        "part": rf.Choice(DP_NOISE, MIP_NOISE, meaning="what is judged"),
+        "eta": rf.Real(0.01, 0.4999, meaning="promised eta"),
     },
     claimed=lambda n, part, eta: (
         rf.Number(1.0, unit="of the bound")
@@ -163,6 +170,7 @@ SIGMAS = ("exact", "sqrt 5")
 _FOR_ALMOST_ALL = {"n": 36, "part": ALMOST, "eta": 0.01, "sigma": "exact"}
 FIGURE_1 = rf.Statement(
     name="izzo-noise",
+    formula=r"\left(\frac{6.16}{\eta}\right)^2 \sigma < \frac{\Delta}{\log\frac{1 + 2 \eta}{1 - 2 \eta}} \text{ for } n \ge 36",
     uses=("izzo-thm-4", "izzo-cor-14", "izzo-prop-11", "izzo-prop-11-dataset"),
     # The caption names the construction of the proof, which is not that of the text.
     unreached={
@@ -175,10 +183,12 @@ FIGURE_1 = rf.Statement(
     kind=rf.Bound(unit="ratio"),
     domain={
         # x_last is that of the proof, for which figure 1 is plotted; the paper does not say which sigma it draws.
-        "n": rf.Whole(2, np.inf, log=True, hunt_to=1000),
-        "part": rf.Choice(ALMOST, LESS, MIP, DP),
-        "eta": rf.Real(0.01, 0.4999),
-        "sigma": rf.Choice(*SIGMAS),
+        "n": rf.Whole(
+            2, np.inf, log=True, hunt_to=1000, meaning="records in D, of which the training set is sampled"
+        ),
+        "part": rf.Choice(ALMOST, LESS, MIP, DP, meaning="what is judged"),
+        "eta": rf.Real(0.01, 0.4999, meaning="promised eta"),
+        "sigma": rf.Choice(*SIGMAS, meaning="the deviation of the outputs, or its printed bound"),
     },
     # That a noise suffices is judged where all halves can be enumerated.
     where=lambda n, part: n >= 36 if part in (ALMOST, LESS) else n % 2 == 0 and n <= 10,

@@ -27,9 +27,9 @@ LEMMA_12 = rf.Statement(
     source="Izzo et al., lemma 12",
     kind=rf.Equality(1e-9, unit="sets"),
     domain={
-        "n": rf.Whole(2, np.inf, hunt_to=13),
-        "k": rf.Whole(1, np.inf, hunt_to=13),
-        "by": rf.Choice(MATCHING, "brackets"),
+        "n": rf.Whole(2, np.inf, hunt_to=13, meaning="records of which the sets are made"),
+        "k": rf.Whole(1, np.inf, hunt_to=13, meaning="size of the sets"),
+        "by": rf.Choice(MATCHING, "brackets", meaning="how the injection is computed"),
     },
     where=lambda n, k: n <= 2 * k <= 2 * n,
     claimed=lambda n, k: float(comb(n - 1, k)),
@@ -52,15 +52,18 @@ _PRINTED = rf.Quote(
 _WORST = {"k": 2.0, "t": 4.0, "sigma": 1.0, "X": WORST}
 LEMMA_13 = rf.Statement(
     name="izzo-lemma-13",
+    formula=r"E \lVert X - E X \rVert^2 \le \sigma^k \Rightarrow P(\lVert X - E X \rVert > t \sigma) \le t^{-k}",
     says="If E||X - EX||^2 <= sigma^k then P(||X - EX|| > t sigma) <= 1/t^k for any t > 0.",
     source="Izzo et al., lemma 13",
     kind=rf.Bound(unit="probability"),
     domain={
         # ||X - EX|| is a number, whatever the norm, and every law on the line is judged.
-        "k": rf.Real(0.1, np.inf, log=True, hunt_to=12),
-        "t": rf.Real(0.1, np.inf, log=True, hunt_to=10),
-        "sigma": rf.Real(0.1, np.inf, log=True, hunt_to=10),
-        "X": rf.Choice(WORST, *CENTRED),
+        "k": rf.Real(0.1, np.inf, log=True, hunt_to=12, meaning="moment order k"),
+        "t": rf.Real(0.1, np.inf, log=True, hunt_to=10, meaning="threshold, in units of sigma"),
+        "sigma": rf.Real(
+            0.1, np.inf, log=True, hunt_to=10, meaning="sigma of the statement, in the unit of X"
+        ),
+        "X": rf.Choice(WORST, *CENTRED, meaning="law of X"),
     },
     # Student's t with 9 degrees of freedom has no more moments.
     where=lambda k, X: "Student" not in X or k < 9.0,
@@ -88,6 +91,7 @@ LEMMA_13 = rf.Statement(
 
 LEMMA_13_CORRECTED = LEMMA_13.corrected(
     says="If EX exists and E||X - EX||^k <= sigma^k then P(||X - EX|| > t sigma) <= 1/t^k for any t > 0, k > 0 and sigma >= 0.",
+    formula=r"E \lVert X - E X \rVert^k \le \sigma^k \Rightarrow P(\lVert X - E X \rVert > t \sigma) \le t^{-k}",
     truth=lambda k, t, sigma, X: tail(X, k, sigma**k, t * sigma),
     derivation=(
         "sigma > 0: ||X - EX||^k >= 0 is a number (a norm is measurable), and Markov's inequality gives P(||X - EX|| > t sigma) <= "

@@ -23,13 +23,18 @@ UNIT = "times the promised eta"
 ABOUT = "About {:.4g} by quadrature, whose error is an estimate."
 DOMAIN = {
     # The others have outputs on the line, where the law of the output with its noise is known in closed form.
-    "algorithm": rf.Choice(EVERY, *OUTPUTS, RANDOM),
-    "n": rf.Whole(2, np.inf, hunt_to=8),
-    "tail": rf.Real(0.0, np.inf, hunt_to=5),
-    "draw": rf.Whole(0, 10**6),
-    "M": rf.Real(2.0, np.inf, log=True, hunt_to=1000),
+    "algorithm": rf.Choice(EVERY, *OUTPUTS, RANDOM, meaning="the algorithm"),
+    "n": rf.Whole(2, np.inf, hunt_to=8, meaning="records in D, of which the training set is sampled"),
+    "tail": rf.Real(
+        0.0,
+        np.inf,
+        hunt_to=5,
+        meaning="sampled outputs are Cauchy numbers to this power: 0 for equal outputs, larger for outputs farther apart",
+    ),
+    "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
+    "M": rf.Real(2.0, np.inf, log=True, hunt_to=1000, meaning="moment order M of the noise scale"),
     # Nothing is claimed from 1/2 on.
-    "eta": rf.Real(1e-6, 0.5, log=True),
+    "eta": rf.Real(1e-6, 0.5, log=True, meaning="promised eta"),
 }
 REST = {"n": 8, "tail": 1.0, "draw": 0}
 LEAST = REST | {"algorithm": "membership", "n": 2, "M": 2.0, "eta": 0.1}
@@ -68,6 +73,7 @@ def points(moments: tuple[float, ...]) -> list[dict[str, object]]:
 
 THEOREM_9 = rf.Statement(
     name="izzo-thm-9",
+    formula=r"p(x) \propto \exp\left(-\frac{\lVert x \rVert}{c \sigma}\right), \quad c = \left(\frac{7.5}{\eta}\right)^{1 + 2 / M}, \quad \sigma^M \ge E \lVert \theta - E \theta \rVert^M",
     uses=("izzo-lemma-13",),
     # The theorem names the M-th moment itself, with which the lemma's bound holds.
     unreached={
@@ -76,7 +82,8 @@ THEOREM_9 = rf.Statement(
     says="theta + X with density of X proportional to exp(-||X||/(c sigma)), c = (7.5/eta)^(1 + 2/M), sigma^M >= E||theta - E theta||^M, is eta-MIP.",
     source="Izzo et al., theorem 9",
     kind=rf.Bound(unit=UNIT),
-    domain=DOMAIN | {"M": rf.Real(0.05, np.inf, log=True, hunt_to=1000)},
+    domain=DOMAIN
+    | {"M": rf.Real(0.05, np.inf, log=True, hunt_to=1000, meaning="moment order M of the noise scale")},
     where=lambda n: n % 2 == 0,
     claimed=lambda: 1.0,
     truth=lambda **at: ratio(izzo.CONSTANT, **at),
@@ -95,6 +102,7 @@ THEOREM_9 = rf.Statement(
 COROLLARY_14 = replace(
     THEOREM_9,
     name="izzo-cor-14",
+    formula=r"c = \left(\frac{6.16}{\eta}\right)^{1 + 2 / M}",
     uses=("izzo-thm-9",),
     unreached={},
     says="For M >= 2, c = (6.16/eta)^(1 + 2/M) suffices in theorem 9.",
@@ -126,16 +134,18 @@ def printed_ratio(algorithm: str, M: float, eta: float, d: int, **at: Any) -> An
 _SAYS = "theta + r U, U = Y/||Y||_{sigma,M}, Y_i ~ GenNormal(0, sigma_i, M), sigma_i^M >= E|theta_i - E theta_i|^M, M >= 2, "
 _LINE = LEAST | {"d": 1}
 _SIDES, _PLAYED = _LINE | {"algorithm": SIDES}, _LINE | {"algorithm": PLAYED}
-_DIMENSION = rf.Whole(1, np.inf, log=True, hunt_to=10_000_000)
+_DIMENSION = rf.Whole(1, np.inf, log=True, hunt_to=10_000_000, meaning="dimension of the output")
 # Where the proven bounds refute M > 2; M = 2 fails from about d = 53,000 on only.
 _FAILS = (3.0, 20_000, 0.4), (4.0, 8000, 0.1), (8.0, 1000, 0.25), (32.0, 200, 0.1), (1000.0, 100, 0.1)
 COROLLARY_10 = rf.Statement(
     name="izzo-cor-10",
+    formula=r"\theta + r \frac{Y}{\lVert Y \rVert_{\sigma, M}}, \quad r \sim \mathrm{Laplace}\left((6.16 / \eta)^{1 + 2 / M}\right)",
     uses=("izzo-thm-9", "izzo-cor-14"),
     says=_SAYS + "r ~ Laplace((6.16/eta)^(1 + 2/M)), is eta-MIP in every dimension.",
     source="Izzo et al., corollary 10",
     kind=rf.Bound(unit=UNIT),
-    domain=DOMAIN | {"algorithm": rf.Choice(SIDES, *OUTPUTS, RANDOM, PLAYED), "d": _DIMENSION},
+    domain=DOMAIN
+    | {"algorithm": rf.Choice(SIDES, *OUTPUTS, RANDOM, PLAYED, meaning="the algorithm"), "d": _DIMENSION},
     # Games draw every coordinate; on the line n records have a half.
     where=lambda algorithm, n, d: d <= 64 if algorithm == PLAYED else n % 2 == 0,
     claimed=lambda algorithm, eta: izzo.mip_tradeoff(eta) if algorithm == PLAYED else 1.0,
@@ -176,6 +186,7 @@ COROLLARY_10_CORRECTED = COROLLARY_10.corrected(
     says=_SAYS
     + "all sigma_i > 0 and finite, r ~ Gamma of shape d and scale (6.16/eta)^(1 + 2/M) independent of U, and (U, r) of theta, is eta-MIP at k = n/2 in "
     "every dimension. (A coordinate with sigma_i = 0 is constant, released as it is, and not counted in d.)",
+    formula=r"\theta + r \frac{Y}{\lVert Y \rVert_{\sigma, M}}, \quad r \sim \mathrm{Gamma}\left(d, (6.16 / \eta)^{1 + 2 / M}\right)",
     # EVERY holds in every dimension; the other algorithms' outputs lie on the line.
     domain=DOMAIN | {"d": rf.Fixed(1)},
     where=lambda n: n % 2 == 0,

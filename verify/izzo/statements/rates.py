@@ -32,17 +32,27 @@ _COUNT = {"algorithm": "a count", "n": 4, "k": 2} | _REST
 _SHARES = ((3, 2, 0.5), (3, 1, 0.5), (5, 2, 0.55), (5, 4, 0.5), (10, 9, 0.5), (10, 7, 0.4), (2, 1, 0.6), (4, 2, 0.6))  # fmt: skip
 THEOREM_8 = rf.Statement(
     name="izzo-thm-8",
+    formula=r"\mathrm{TPR} \le \mathrm{FPR} + \eta",
     says="eta-MIP (k = n/2) implies P(I = 1 | x* in D_train) <= P(I = 1 | x* not in D_train) + eta, TPR <= FPR + eta, for every attack and target; analogues hold for general k.",
     source="Izzo et al., theorem 8",
     kind=rf.Bound(unit="TPR - FPR"),
     domain={
-        "algorithm": rf.Choice(*ALGORITHMS, RANDOM, NAMED),
-        "n": rf.Whole(2, np.inf, log=True, hunt_to=100),
-        "k": rf.Whole(1, np.inf, log=True, hunt_to=99),
-        "keep": rf.Real(0.0, 1.0),
-        "outputs": rf.Whole(2, 7),
-        "concentration": rf.Real(0.03, 30.0, log=True),
-        "draw": rf.Whole(0, 10**6),
+        "algorithm": rf.Choice(*ALGORITHMS, RANDOM, NAMED, meaning="the algorithm"),
+        "n": rf.Whole(
+            2, np.inf, log=True, hunt_to=100, meaning="records in D, of which the training set is sampled"
+        ),
+        "k": rf.Whole(1, np.inf, log=True, hunt_to=99, meaning="records in the training set, of n"),
+        "keep": rf.Real(
+            0.0, 1.0, meaning="probability that the output of the named algorithm is a record left out"
+        ),
+        "outputs": rf.Whole(2, 7, meaning="outputs of a sampled algorithm"),
+        "concentration": rf.Real(
+            0.03,
+            30.0,
+            log=True,
+            meaning="parameter of the Dirichlet law that draws an algorithm's output laws",
+        ),
+        "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
     },
     # The other algorithms are enumerated over all halves.
     where=lambda algorithm, n, k: k < n if algorithm == NAMED else 2 * k == n <= max(SIZES),
@@ -75,6 +85,7 @@ THEOREM_8 = rf.Statement(
 
 THEOREM_8_CORRECTED = THEOREM_8.corrected(
     says="eta-MIP with k = n/2, n even, implies TPR <= FPR + 2 eta for every attack and target; with any 1 <= k < n it implies (k/n) TPR - (1 - k/n) FPR <= max(0, 2k/n - 1) + eta, where TPR - FPR may be large with eta = 0. For the target and the attack that reach the least eta of A these are equalities.",
+    formula=r"\mathrm{TPR} \le \mathrm{FPR} + 2 \eta",
     claimed=lambda **at: 2 * (max(0.0, 2 * at["k"] / at["n"] - 1) + rates_at(**at)[0]),
     truth=lambda **at: gap_at(2, **at),
     control=rf.Control(_COUNT),

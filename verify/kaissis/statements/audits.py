@@ -78,9 +78,18 @@ RECORDS = rf.Statement(
     source="Kaissis et al., figure 3c",
     kind=rf.Ordering(unit="probit"),
     domain={
-        "records": rf.Choice(*real_gradients.RECORDS),
-        "rank": rf.Real(0.0, 1.0),
-        "clip": rf.Real(0.0, 1.0),
+        "records": rf.Choice(
+            *real_gradients.RECORDS,
+            meaning="real records: digits, a linear network (650 parameters); diabetes, the last of two layers (51)",
+        ),
+        "rank": rf.Real(
+            0.0, 1.0, meaning="rank of the length of the audited record's gradient, 1 the longest"
+        ),
+        "clip": rf.Real(
+            0.0,
+            1.0,
+            meaning="rank, among all records, of the gradient whose length is the clip, 1 the longest",
+        ),
         "mu2": MU,
         "z": Z,
     },
@@ -144,7 +153,7 @@ def rates_from(least: float, ratio: float, alpha: float) -> bool:
 
 
 UNIT = "share of j's mu, at most 1 probit"
-_ALPHA = rf.Real(1e-4, 1 - 1e-4)
+_ALPHA = rf.Real(1e-4, 1 - 1e-4, meaning="FPR")
 _COARSE, _FINE = (0.01, 0.05, 0.3, 0.8), (1e-4, 1e-3, 0.9, 0.998)
 LIRA = rf.Statement(
     name="kaissis-audit-lira",
@@ -152,7 +161,11 @@ LIRA = rf.Statement(
     says="A DP-SGD step at Delta/sigma = 1: offline LiRA on logits, whose shadow models are trained without the record, nearly meets j.",
     source="Kaissis et al., figure 3a",
     kind=rf.Equality(0.02, unit=UNIT),
-    domain={"ratio": rf.Real(0.99, 1.01), "shadows": dimensions(2, 4096), "alpha": _ALPHA},
+    domain={
+        "ratio": rf.Real(0.99, 1.01, meaning="Delta / sigma"),
+        "shadows": dimensions(2, 4096, "shadow models"),
+        "alpha": _ALPHA,
+    },
     where=lambda ratio, alpha: rates_from(1e-4, ratio, alpha),
     claimed=lambda ratio, alpha: at_rate(kaissis.FoldedGaussianTradeOff(ratio), ratio, alpha),
     truth=audited,
@@ -199,7 +212,7 @@ LIRA_CORRECTED = LIRA.corrected(
     "on average over them, tends to j (d = 1), for Gaussian noise and a logit that is linear in the released gradient and varies along the "
     "record's own gradient, of norm Delta, alone.",
     kind=rf.Limit("shadows", sizes=tuple(64 * 2**k for k in range(10)), tolerance=0.02, unit=UNIT),
-    domain={"ratio": positive(0.3, 3.0), "shadows": dimensions(2, 32_768)},
+    domain={"ratio": positive(0.3, 3.0), "shadows": dimensions(2, 32_768, "shadow models")},
     points=[
         item for item in points(ratio=(0.5, 1.0, 2.0), alpha=(*_COARSE, *_FINE)) if rates_from(1e-4, **item)
     ],

@@ -31,6 +31,7 @@ _PAIRS = [
 _DELTA, _SIGMA = positive(0.01, 5.0), positive(0.1, 10.0)
 LEMMA_8 = rf.Statement(
     name="kaissis-lemma-8",
+    formula=r"\lambda = \frac{(\Delta_a + \Delta_b)^2}{\sigma_a^2 + \sigma_b^2}",
     uses=("kaissis-thm-2",),
     says="Two non-adaptive Gaussian mechanisms compose by averaging: the curves of the composition are those of chi2_d with "
     "noncentrality (Da + Db)^2/(sa^2 + sb^2).",
@@ -38,10 +39,10 @@ LEMMA_8 = rf.Statement(
     kind=rf.Bound(),
     # The attacker may choose both functions, for example a function and a multiple of it: both shifts have the same unknown direction.
     domain={
-        "delta_a": _DELTA,
-        "delta_b": _DELTA,
-        "sigma_a": _SIGMA,
-        "sigma_b": _SIGMA,
+        "delta_a": _DELTA.means("Delta of the first mechanism"),
+        "delta_b": _DELTA.means("Delta of the second mechanism, in the same unit"),
+        "sigma_a": _SIGMA.means("deviation of the noise of the first mechanism, in the unit of its Delta"),
+        "sigma_b": _SIGMA.means("deviation of the noise of the second mechanism"),
         "d": dimensions(1, 300),
     },
     # Beyond 10 no error rate of 1e-9 is left of the claim.
@@ -72,6 +73,7 @@ LEMMA_8_CORRECTED = LEMMA_8.corrected(
     "za Da/sa^2 + zb Db/sb^2 has at (la, lb) = (Da, Db) the curve of "
     "chi2_d with noncentrality Da^2/sa^2 + Db^2/sb^2; no test has more power there on average over u, and none of the smaller shifts gives it "
     "more. Averaging reaches it where Da/sa^2 = Db/sb^2 only.",
+    formula=r"\lambda = \frac{\Delta_a^2}{\sigma_a^2} + \frac{\Delta_b^2}{\sigma_b^2}",
     kind=rf.Equality(EXACT, unit="probit"),
     domain={"z": Z},
     where=in_sight(weighted),
@@ -113,7 +115,11 @@ BLESSING = rf.Statement(
     says="For fixed mu2, the function j increases with d at every FPR: from d to `higher` dimensions.",
     source="Kaissis et al., section 4, after theorem 3",
     kind=rf.Ordering(floor=1e-9),
-    domain={"mu2": positive(0.01, 10.0), "d": dimensions(1, 5000), "higher": dimensions(2, 20_000)},
+    domain={
+        "mu2": positive(0.01, 10.0, meaning="Delta / sigma, sigma the deviation of the Gaussian noise"),
+        "d": dimensions(1, 5000, "the lower dimension"),
+        "higher": dimensions(2, 20_000, "the higher dimension"),
+    },
     where=lambda d, higher: d < higher,
     claimed=lambda mu2, d: kaissis.gaussian_tradeoff(mu2, d),
     truth=lambda mu2, higher: kaissis.gaussian_tradeoff(mu2, higher),

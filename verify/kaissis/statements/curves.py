@@ -18,10 +18,10 @@ EXACT = 1e-6
 """Probit units: what two exact routes agree to."""
 GRANTED = 1e-9
 """Probit units: what SciPy's incomplete gamma functions and their quantiles are granted."""
-MU = positive(0.01, 30.0)
-Z = rf.Real(-33.0, 6.0)
+MU = positive(0.01, 30.0, "Delta / sigma, sigma the deviation of the Gaussian noise")
+Z = rf.Real(-33.0, 6.0, meaning="probit of the FPR")
 """The probit of the FPR, which runs from 1e-238: a large shift is only hard to see at rare ones."""
-PART = rf.Choice("j", "jinv")
+PART = rf.Choice("j", "jinv", meaning="j, or its inverse")
 
 
 def j_of(noise: str, mu: float, d: int = 1) -> AbstractTradeOff:
@@ -93,12 +93,13 @@ _Z = (-33.0, -12.0, -5.0, -1.6, 0.0, 2.3)
 _MUS = (0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0)
 THEOREM_1 = rf.Statement(
     name="kaissis-thm-1",
+    formula=r"j(\alpha) = \begin{cases} 1 - \alpha \cosh \mu_1 & \alpha \le e^{-\mu_1} \\ e^{-\mu_1} \sinh(-\ln \alpha) & \text{above} \end{cases}",
     uses=("kaissis-lemma-4",),
     says="Laplace: j(a) = 1 - a cosh(mu1) for a <= e^-mu1, e^-mu1 sinh(-ln a) above; jinv(a) = sqrt(a^2 e^{2 mu1} + 1) - a e^mu1 "
     "for a < (1 - e^{-2 mu1})/2, (1 - a)/cosh(mu1) above. Here a = Phi(z).",
     source="Kaissis et al., theorem 1",
     kind=rf.Equality(EXACT, unit="probit"),
-    domain={"mu1": MU, "part": PART, "z": Z},
+    domain={"mu1": MU.means("Delta / b, b the scale of the Laplace noise"), "part": PART, "z": Z},
     where=in_sight(_laplace),
     claimed=lambda **at: probit(_laplace(**at), at["z"]),
     truth=lambda mu1, part, z: probit(
@@ -117,6 +118,7 @@ THEOREM_1 = rf.Statement(
 )
 THEOREM_2 = rf.Statement(
     name="kaissis-thm-2",
+    formula=r"j(\alpha) = F_{\chi^2_d(\mu_2^2)}\left(F^{-1}_{\chi^2_d}(1 - \alpha)\right), \quad j^{-1}(\alpha) = 1 - F_{\chi^2_d}\left(F^{-1}_{\chi^2_d(\mu_2^2)}(\alpha)\right)",
     uses=("kaissis-lemma-4",),
     says="Gaussian, dimension d: j(a) = F_{chi2_d(mu2^2)}(F^-1_{chi2_d}(1 - a)); jinv(a) = 1 - F_{chi2_d}(F^-1_{chi2_d(mu2^2)}(a)). "
     "Here a = Phi(z).",
@@ -143,6 +145,7 @@ THEOREM_2 = rf.Statement(
 )
 COROLLARY_1 = rf.Statement(
     name="kaissis-cor-1",
+    formula=r"j(\alpha) = \Phi(\Phi^{-1}(1 - \alpha / 2) - \mu_2) - \Phi(-\Phi^{-1}(1 - \alpha / 2) - \mu_2)",
     uses=("kaissis-thm-2",),
     says="d = 1: j(a) = Phi(Phi^-1(1 - a/2) - mu2) - Phi(-Phi^-1(1 - a/2) - mu2). Here a = Phi(z).",
     source="Kaissis et al., corollary 1",
@@ -163,12 +166,13 @@ COROLLARY_1 = rf.Statement(
 )
 LEMMA_6 = rf.Statement(
     name="kaissis-lemma-6",
+    formula=r"f' \ge f",
     says="A mechanism that is f-DP is f'-DR with f' >= f: J lies nowhere below the tight f.",
     source="Kaissis et al., lemma 6",
     kind=rf.Ordering(floor=1e-9),
     domain={
-        "noise": rf.Choice("Laplace", "Gaussian"),
-        "mu": positive(0.01, 10.0),
+        "noise": rf.Choice("Laplace", "Gaussian", meaning="law of the noise"),
+        "mu": positive(0.01, 10.0, meaning="Delta / sigma, or Delta / b of Laplace noise"),
         "d": dimensions(1, 1000),
         "rate": RATE,
     },
@@ -211,11 +215,21 @@ LEMMA_7 = rf.Statement(
     source="Kaissis et al., lemma 7",
     kind=rf.Bound(),
     domain={
-        "laws": rf.Choice("Gaussian", "Laplace", FINITE),
-        "outcomes": rf.Whole(4, 60, log=True),
-        "mu": positive(0.05, 6.0),
-        "draw": rf.Whole(0, 10**6),
-        "after": rf.Choice(DIRECT, RANDOM),
+        "laws": rf.Choice(
+            "Gaussian",
+            "Laplace",
+            FINITE,
+            meaning="law of the noise, in cells of the output, or two sampled laws",
+        ),
+        "outcomes": rf.Whole(
+            4,
+            60,
+            log=True,
+            meaning="points of the sampled laws, or a tenth of the cells, and outputs of the random map",
+        ),
+        "mu": positive(0.05, 6.0, meaning="Delta / sigma, or Delta / b of Laplace noise"),
+        "draw": rf.Whole(0, 10**6, meaning="seed of the sampled laws"),
+        "after": rf.Choice(DIRECT, RANDOM, meaning="what is made of the output"),
     },
     claimed=lambda laws, outcomes, mu, draw: best_test(*two_laws(laws, outcomes, mu, draw)),
     truth=processed,
@@ -244,17 +258,18 @@ _READ = _BOTH | {"alpha": (1e-4, 0.3, 0.9)}
 _LAWS = (FINITE, "Gaussian", "Laplace", "magnitude of Gaussian", "magnitude of Laplace")
 LEMMA_9 = rf.Statement(
     name="kaissis-lemma-9",
+    formula=r"T(A, (1 - p) A + p B)(\alpha) = p \, T(A, B)(\alpha) + (1 - p)(1 - \alpha)",
     says="T(A, (1-p)A + pB)(a) = p T(A,B)(a) + (1-p)(1-a) for all laws A and B, and T((1-p)A + pB, A) is its inverse.",
     source="Kaissis et al., lemma 9",
     kind=rf.Equality(ROUNDING, unit="FNR"),
     domain={
-        "laws": rf.Choice(*_LAWS),
-        "outcomes": rf.Whole(4, 200, log=True),
-        "mu": positive(0.05, 10.0),
-        "draw": rf.Whole(0, 10**6),
-        "rate": rf.Real(0.0, 1.0),
+        "laws": rf.Choice(*_LAWS, meaning="the two laws"),
+        "outcomes": rf.Whole(4, 200, log=True, meaning="points of the laws on finitely many points"),
+        "mu": positive(0.05, 10.0, meaning="Delta / sigma, or Delta / b of Laplace noise"),
+        "draw": rf.Whole(0, 10**6, meaning="seed of the sampled laws"),
+        "rate": rf.Real(0.0, 1.0, meaning="probability that the record takes part"),
         "part": PART,
-        "alpha": rf.Real(0.0, 1.0),
+        "alpha": rf.Real(0.0, 1.0, meaning="FPR"),
     },
     claimed=_sampled_claim,
     truth=_sorted,

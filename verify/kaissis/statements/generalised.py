@@ -26,7 +26,7 @@ LEMMA_5 = rf.Statement(
         "noise": NOISES,
         "delta": DELTA,
         "rate": RATE,
-        "nu": rf.Real(-1.0, 1.0),
+        "nu": rf.Real(-1.0, 1.0, meaning="the true shift over Delta"),
         "reading": rf.Choice(COIN, NO_COIN, HALVES),
     },
     # A record that shifts nothing is none.

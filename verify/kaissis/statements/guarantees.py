@@ -31,8 +31,8 @@ from verify.kaissis.statements.lemmas import (
     positive,
 )
 
-MU = positive(0.1, 8.0)
-Z = rf.Real(-4.7, 3.0)
+MU = positive(0.1, 8.0, meaning="Delta / sigma, or Delta / b of Laplace noise")
+Z = rf.Real(-4.7, 3.0, meaning="probit of the FPR")
 """The probit of the FPR: of rarer errors cells and shadow models say little."""
 
 
@@ -70,6 +70,12 @@ _GAUSSIAN_PROOF = (
 _KNOWN = " Where the direction is known the null and the alternative are simple along it, and the curve is f of the DPTM (Neyman and Pearson)."
 
 
+_J = {
+    "Laplace": r"j(\alpha) = \begin{cases} 1 - \alpha \cosh \mu_1 & \alpha \le e^{-\mu_1} \\ e^{-\mu_1} \sinh(-\ln \alpha) & \text{above} \end{cases}",
+    "Gaussian": r"j(\alpha) = F_{\chi^2_d(\mu_2^2)}\left(F^{-1}_{\chi^2_d}(1 - \alpha)\right), \quad j^{-1}(\alpha) = 1 - F_{\chi^2_d}\left(F^{-1}_{\chi^2_d(\mu_2^2)}(\alpha)\right)",
+}
+
+
 def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Statement]:
     """The guarantee as it is given, and where it holds."""
     line = noise == "Laplace"
@@ -77,15 +83,20 @@ def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Stateme
     listed = points(mu=(0.5, 1.0, 3.0), d=(1,) if line else (1, 2, 30), knows=(NOTHING, SIGN), z=zs)
     printed = rf.Statement(
         name=f"kaissis-thm-{number}-guarantee",
+        formula=r"T(P, Q) \ge J = \mathrm{Symm}(j, j^{-1}), \quad " + _J[noise],
         uses=(f"kaissis-thm-{number}",),
         says=f"{noise} noise: no attacker of the relaxed threat model has errors below J = Symm(j, jinv), whatever function q they chose.",
         source=f"Kaissis et al., theorem {number}",
         kind=rf.Bound(unit="probit"),
         domain={
             "mu": MU,
-            "d": rf.Fixed(1) if line else dimensions(1, 100),
+            "d": rf.Fixed(1, meaning="dimension") if line else dimensions(1, 100),
             # What q, chosen by the attacker, lets them know.
-            "knows": rf.Choice(NOTHING, SIGN) if line else rf.Choice(NOTHING, SIGN, LIRA),
+            "knows": rf.Choice(NOTHING, SIGN, meaning="what the attacker knows of the direction of the shift")
+            if line
+            else rf.Choice(
+                NOTHING, SIGN, LIRA, meaning="what the attacker knows of the direction of the shift"
+            ),
             "z": Z,
         },
         # Rarer misses lose their digits.
@@ -114,6 +125,7 @@ def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Stateme
 
 LEMMA_9_GUARANTEE = rf.Statement(
     name="kaissis-lemma-9-guarantee",
+    formula=r"T(P, Q) \ge J_p = \mathrm{Symm}(j_p, j_p^{-1})",
     uses=("kaissis-lemma-3", "kaissis-lemma-9"),
     # A shift against none is all that is tested.
     unreached={
@@ -127,7 +139,7 @@ LEMMA_9_GUARANTEE = rf.Statement(
     domain={
         "mu": MU,
         "d": dimensions(1, 30),
-        "rate": rf.Real(0.01, 1.0),
+        "rate": rf.Real(0.01, 1.0, meaning="probability that the record takes part"),
         # The text defines the mask in {0,1}^d.
         "reading": rf.Choice(RECORD, COORDINATES),
         "z": Z,

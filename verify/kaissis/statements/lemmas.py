@@ -20,26 +20,26 @@ from verify.kaissis.laws.relaxed_tests import (
 )
 
 
-def positive(low: float, hunt_to: float) -> rf.Real:
+def positive(low: float, hunt_to: float, meaning: str = "") -> rf.Real:
     """A real number above 0, which is searched between these."""
-    return rf.Real(low, np.inf, log=True, hunt_to=hunt_to)
+    return rf.Real(low, np.inf, log=True, hunt_to=hunt_to, meaning=meaning)
 
 
-def dimensions(low: int, hunt_to: int) -> rf.Whole:
+def dimensions(low: int, hunt_to: int, meaning: str = "dimension") -> rf.Whole:
     """A whole number from `low` on."""
-    return rf.Whole(low, np.inf, log=True, hunt_to=hunt_to)
+    return rf.Whole(low, np.inf, log=True, hunt_to=hunt_to, meaning=meaning)
 
 
 MARGIN = 1e-6
 """The share of its advantage that a test must lose before it counts as not uniformly most powerful."""
 ROUNDING = 1e-9
-DELTA = positive(0.01, 15.0)
+DELTA = positive(0.01, 15.0, meaning="sensitivity Delta, in scales of the noise")
 """The sensitivity in units of the noise's scale."""
-RATE = rf.Real(0.001, 1.0)
+RATE = rf.Real(0.001, 1.0, meaning="probability that the record takes part")
 """The record takes part with this probability."""
 NOISES, SYMMETRIC = (
-    rf.Choice("Gaussian", "Laplace", "logistic", "Gumbel"),
-    rf.Choice("Gaussian", "Laplace", "logistic"),
+    rf.Choice("Gaussian", "Laplace", "logistic", "Gumbel", meaning="law of the noise"),
+    rf.Choice("Gaussian", "Laplace", "logistic", meaning="law of the noise"),
 )
 
 
@@ -84,7 +84,12 @@ LEMMA_1 = rf.Statement(
     "choice: against two possible shifts, Delta and `second` times Delta, no test has the largest power.",
     source="Kaissis et al., lemma 1",
     kind=rf.Bound(unit="share of the advantage or FNR"),
-    domain={"noise": NOISES, "delta": DELTA, "second": rf.Real(-1.0, 1.0), "alpha": rf.Real(1e-4, 1 - 1e-4)},
+    domain={
+        "noise": NOISES,
+        "delta": DELTA,
+        "second": rf.Real(-1.0, 1.0, meaning="second shift over the first, which is Delta"),
+        "alpha": rf.Real(1e-4, 1 - 1e-4, meaning="FPR"),
+    },
     where=can_be_seen,
     claimed=lambda: -MARGIN,
     truth=share_kept,
@@ -167,11 +172,11 @@ LEMMA_3 = rf.Statement(
     source="Kaissis et al., lemma 3",
     kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
     domain={
-        "mechanism": rf.Choice("Laplace", "Gaussian", "sub-sampled Gaussian"),
+        "mechanism": rf.Choice("Laplace", "Gaussian", "sub-sampled Gaussian", meaning="the mechanism"),
         "delta": DELTA,
         "rate": RATE,
-        "s": rf.Real(-1.0, 1.0),
-        "t": rf.Real(-1.0, 1.0),
+        "s": rf.Real(-1.0, 1.0, meaning="first shift over Delta"),
+        "t": rf.Real(-1.0, 1.0, meaning="second shift over Delta"),
     },
     where=lambda s, t: s < t and s * t >= 0.0,
     claimed=lambda: 0.0,
@@ -237,8 +242,8 @@ LEMMA_4 = rf.Statement(
         "noise": SYMMETRIC,
         "delta": DELTA,
         "rate": RATE,
-        "nu": rf.Real(-1.0, 1.0),
-        "alpha": rf.Real(1e-4, 1 - 1e-4),
+        "nu": rf.Real(-1.0, 1.0, meaning="the true shift over Delta"),
+        "alpha": rf.Real(1e-4, 1 - 1e-4, meaning="FPR"),
     },
     claimed=lambda noise, delta, rate, nu, alpha: float(magnitude(noise, nu * delta, rate).tpr_at(alpha)),
     truth=lambda noise, delta, rate, nu, alpha: (
@@ -271,7 +276,12 @@ LEMMA_4_LARGEST = rf.Statement(
     says="For symmetric noise no shift in [-Delta, Delta] gives the test of the magnitude more power than |shift| = Delta.",
     source="Kaissis et al., lemma 4",
     kind=rf.Ordering(floor=1e-9),
-    domain={"noise": SYMMETRIC, "delta": positive(0.01, 10.0), "rate": RATE, "nu": rf.Real(-1.0, 1.0)},
+    domain={
+        "noise": SYMMETRIC,
+        "delta": positive(0.01, 10.0, meaning="sensitivity Delta, in scales of the noise"),
+        "rate": RATE,
+        "nu": rf.Real(-1.0, 1.0, meaning="the true shift over Delta"),
+    },
     claimed=lambda noise, delta, rate: magnitude(noise, delta, rate),
     truth=lambda noise, delta, rate, nu: magnitude(noise, nu * delta, rate),
     points=[setting | {"nu": nu} for setting in SETTINGS for nu in (-1.0, 0.9, -0.3)],

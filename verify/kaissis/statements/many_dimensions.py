@@ -79,6 +79,7 @@ _STEPS = [
 """N grows alone: L is held, or grows, and mu2 falls."""
 THEOREM_3 = rf.Statement(
     name="kaissis-thm-3",
+    formula=r"j(\alpha) \to \Phi\left( \frac{\Phi^{-1}(1 - \alpha)}{\sqrt{1 + 2 L / d}} - \frac{L}{\sqrt{2 d + 4 L}} \right), \quad j^{-1}(\alpha) \to \Phi\left( \Phi^{-1}(1 - \alpha) - \frac{L}{\sqrt{2 d}} \right), \quad L = N \mu_2^2",
     uses=("kaissis-lemma-8",),
     says="With Delta/sigma << 1, as d and/or the number N of steps grow, j and jinv tend to Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ), "
     "L = N mu2^2, and to Phi(Phi^-1(1-a) - L/sqrt(2d)). Here L = c if d grows, c d^q if both do, c N^(2q) if N does.",
@@ -91,14 +92,14 @@ THEOREM_3 = rf.Statement(
         unit="share of the claim's mu, at most 1 probit",
     ),
     domain={
-        "what": rf.Choice(D, BOTH, N),
-        "size": dimensions(1, 1_000_000),
-        "c": positive(0.1, 3.0),
-        "q": rf.Real(0.0, 0.5),  # beyond the root of d all FNRs vanish
-        "d": dimensions(1, 100),
-        "form": rf.Choice(EQUATION_7, SHORT),
+        "what": rf.Choice(D, BOTH, N, meaning="what grows"),
+        "size": dimensions(1, 1_000_000, "d, or N where N alone grows"),
+        "c": positive(0.1, 3.0, meaning="L = c if d grows, c d^q if both do, c N^(2q) if N does"),
+        "q": rf.Real(0.0, 0.5, meaning="exponent of L: see c"),  # beyond the root of d all FNRs vanish
+        "d": dimensions(1, 100, "dimension where N alone grows"),
+        "form": rf.Choice(EQUATION_7, SHORT, meaning="which of the two formulas"),
         "part": PART,
-        "alpha": rf.Real(1e-4, 1 - 1e-4),
+        "alpha": rf.Real(1e-4, 1 - 1e-4, meaning="FPR"),
     },
     # "Delta_2/sigma << 1": at the most steps no more than the 1/5 of figure 2a; where d grows, so many steps are free to make up L.
     where=lambda what, c, q: what != N or c * STEPS[-1] ** (2 * q - 1) <= 0.2**2,
@@ -172,6 +173,7 @@ def random_curve(part: str, alpha: float) -> rf.Number:
 
 FIGURE_2A = rf.Statement(
     name="kaissis-fig-2a",
+    formula=r"j(\alpha) \to \Phi\left( \frac{\Phi^{-1}(1 - \alpha)}{\sqrt{1 + 2 L / d}} - \frac{L}{\sqrt{2 d + 4 L}} \right), \quad j^{-1}(\alpha) \to \Phi\left( \Phi^{-1}(1 - \alpha) - \frac{L}{\sqrt{2 d}} \right), \quad L = N \mu_2^2",
     uses=("kaissis-thm-3",),
     # L = 6 is held as d grows to 300, which the correction allows.
     unreached={
@@ -183,7 +185,7 @@ FIGURE_2A = rf.Statement(
     source="Kaissis et al., figure 2a",
     # "Match the plot" is stated of a plot, whose accuracy this is.
     kind=rf.Equality(0.01, unit="FNR"),
-    domain={"part": PART, "alpha": rf.Real(1e-4, 1 - 1e-4)},
+    domain={"part": PART, "alpha": rf.Real(1e-4, 1 - 1e-4, meaning="FPR")},
     claimed=lambda alpha: float(ndtr(probits(EQUATION_7, alpha, *FIGURE))),
     truth=random_curve,
     points=[

@@ -27,8 +27,10 @@ POWER = rf.Statement(
     source="Kaissis et al., figure 2",
     kind=rf.Ordering(unit="probit"),
     domain={
-        "ratio": positive(0.01, 10.0),
-        "rate": rf.Real(0.001, 1.0, log=True),  # the paper draws 0.3 and 1
+        "ratio": positive(0.01, 10.0, meaning="Delta / sigma"),
+        "rate": rf.Real(
+            0.001, 1.0, log=True, meaning="probability that the record takes part"
+        ),  # the paper draws 0.3 and 1
     },
     claimed=lambda ratio, rate: power(known_resilience(ratio, rate), Z),
     truth=lambda ratio, rate: rf.Number(power(relaxed("Gaussian", ratio, rate), Z), route="exact curves"),
@@ -122,15 +124,16 @@ RERO_QUOTE = rf.Quote(
 )
 RERO = rf.Statement(
     name="kaissis-rero",
+    formula=r"1 - J(\kappa) \le 1 - f(\kappa)",
     uses=("kaissis-lemma-6",),
     says="1 - J(kappa), the bound of a reconstruction's success in the relaxed threat model, is at most 1 - f(kappa), that in the DPTM.",
     source="Kaissis et al., appendix on reconstruction robustness",
     kind=rf.Bound(unit="probability"),
     domain={
-        "noise": rf.Choice("Gaussian", "Laplace"),
-        "mu": positive(0.01, 6.0),
-        "rate": rf.Real(0.01, 1.0),
-        "kappa": rf.Real(1e-9, 1.0, log=True),
+        "noise": rf.Choice("Gaussian", "Laplace", meaning="law of the noise"),
+        "mu": positive(0.01, 6.0, meaning="Delta / sigma, or Delta / b of Laplace noise"),
+        "rate": rf.Real(0.01, 1.0, meaning="probability that the record takes part"),
+        "kappa": rf.Real(1e-9, 1.0, log=True, meaning="chance of a guess without the output"),
     },
     where=lambda noise, rate: noise == "Gaussian" or rate == 1.0,
     claimed=lambda noise, mu, rate, kappa: float(
@@ -162,16 +165,22 @@ _LENGTHS = (
 )
 RERO_LENGTHS = rf.Statement(
     name="kaissis-rero-lengths",
+    formula=r"P(\text{success}) \le 1 - j(1 / N) \le 1 - J(1 / N)",
     says="Gaussian noise, N equally likely records with shifts of lengths up to Delta: an attacker who may know the lengths, and to whom every "
     "direction of each shift is as likely given all that they know, reconstructs the record with a probability of at most 1 - j(1/N), "
     "which is at most 1 - J(1/N).",
     source="Kaissis et al., appendix on reconstruction robustness",
     kind=rf.Bound(unit="probability"),
     domain={
-        "records": dimensions(2, 50),
-        "nearest": rf.Real(0.0, 1.0),
-        "bend": rf.Real(0.05, 20.0, log=True),
-        "mu": positive(0.01, 6.0),
+        "records": dimensions(2, 50, "records to choose from, equally likely"),
+        "nearest": rf.Real(0.0, 1.0, meaning="length of the shortest shift over the longest"),
+        "bend": rf.Real(
+            0.05,
+            20.0,
+            log=True,
+            meaning="lengths go as the power bend of evenly spaced numbers between nearest and 1",
+        ),
+        "mu": positive(0.01, 6.0, meaning="length of the longest shift, in deviations of the noise"),
         "d": dimensions(1, 100),
     },
     claimed=lambda records, mu, d: float(
@@ -200,13 +209,14 @@ SHIFTS = "the attacker knows the records and q, and so the shift of each"
 
 RERO_GUARANTEE = rf.Statement(
     name="kaissis-rero-guarantee",
+    formula=r"P(\text{success}) \le 1 - J(\kappa)",
     uses=("kaissis-cor-1",),
     says="In the relaxed threat model no reconstruction succeeds with a probability above 1 - J(kappa), kappa the prior success: "
     "two records, equally likely, of shifts mu and -mu on the line.",
     source="Kaissis et al., appendix on reconstruction robustness",
     kind=rf.Bound(unit="probability"),
     domain={
-        "mu": positive(0.01, 5.0),
+        "mu": positive(0.01, 5.0, meaning="Delta / sigma, or Delta / b of Laplace noise"),
         # Reconstruction robustness lets the attacker know the law of the records.
         "reading": rf.Choice(LENGTHS, SHIFTS),
     },

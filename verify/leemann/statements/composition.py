@@ -64,14 +64,16 @@ def endless_at_least(reading: str, size: float, c: float) -> rf.Ceiling | None:
     return rf.Ceiling(value, below=True, start=start, source=source)
 
 
-SHARES = rf.Choice(1.0, 0.5, 0.2, 0.05, 0.01)
+SHARES = rf.Choice(
+    1.0, 0.5, 0.2, 0.05, 0.01, meaning="share of the targets that are exposed, in all steps the same"
+)
 """Of the targets that are exposed, in all steps the same."""
 _OWN = {"reading": EACH, "curve": GAUSSIAN, "share": 1.0}
 _RUNS = rf.rows(_OWN, "size c", (0.3, 0.2), (0.5, 2.0), (0.6, 1.0), (0.3, 6.0), (0.06, 30.0))
 _EXPOSED = {"reading": EACH, "curve": COIN, "size": 0.1, "c": 30.0}
 
 LEMMA_5_1 = rf.Statement(
-    name="leemann-lemma-5.1",
+    name="leemann-lemma-5.1", formula=r"\mu = \sqrt{2} \, c \sqrt{e^{s^2} \Phi(3 s / 2) + 3 \Phi(-s / 2) - 2}, \quad s = \mu_{\mathrm{step}}, \quad c = \lim \frac{n}{N} \sqrt{t}",
     says="If (n/N) sqrt(t) -> c and a step is mu_step-GMIP, noisy SGD is in the limit mu-GMIP with mu = sqrt(2) c sqrt(exp(s^2) Phi(1.5 s) "
     "+ 3 Phi(-0.5 s) - 2), s = mu_step.",
     source="Leemann et al., lemma 5.1",
@@ -79,11 +81,11 @@ LEMMA_5_1 = rf.Statement(
     domain={
         # The lemma speaks of a limit in t and does not say what runs it compares.
         "reading": rf.Choice(EACH, ENDLESS),
-        "curve": rf.Choice(GAUSSIAN, COIN),
-        "size": rf.Real(0.06, np.inf, log=True, hunt_to=2.0),  # mu or epsilon of an exposed target
-        "c": rf.Real(0.05, np.inf, log=True, hunt_to=30.0),
+        "curve": rf.Choice(GAUSSIAN, COIN, meaning="what a step releases of an exposed target"),
+        "size": rf.Real(0.06, np.inf, log=True, hunt_to=2.0, meaning="mu of a step (Gaussian), or epsilon (randomised response), of an exposed target"),  # mu or epsilon of an exposed target
+        "c": rf.Real(0.05, np.inf, log=True, hunt_to=30.0, meaning="limit of (n/N) sqrt(steps)"),
         "share": SHARES,
-        "steps": rf.Whole(64, np.inf, log=True, hunt_to=4**17),
+        "steps": rf.Whole(64, np.inf, log=True, hunt_to=4**17, meaning="steps of the run"),
     },
     # A rate is at most 1; mu beyond 6 is out of sight at error rates of 1e-4, and below .02 nothing is to be seen. Runs of Gaussian steps
     # beyond size .6 approach their limit so slowly that no certified composition is long enough: they are left undecided.
@@ -139,11 +141,15 @@ LEMMA_5_1_CORRECTED = LEMMA_5_1.corrected(
 GAME_LIMIT = replace(
     LEMMA_5_1_CORRECTED,
     name="leemann-lemma-5.1-game",
+    formula=r"\mu = c \sqrt{e^{s^2} - 1}",
     says="In the setting of leemann-lemma-5.1-corrected, where every target's own curve in a batch is g_s, the limit of the game is G_mu with "
     "mu = c sqrt(exp(s^2) - 1), smaller than that of equation 10.",
     source="derived from Leemann et al., lemma 5.1",
     kind=rf.Limit("steps", sizes=run_sizes, floor=1e-3, rate=game_rate),
-    domain={**LEMMA_5_1_CORRECTED.domain, "curve": rf.Fixed(GAUSSIAN)},
+    domain={
+        **LEMMA_5_1_CORRECTED.domain,
+        "curve": rf.Fixed(GAUSSIAN, meaning="what a step releases of an exposed target"),
+    },
     claimed=lambda size, c: GaussianTradeOff(leemann.game_limit_mu(size, c)),
     points=_RUNS[:4],
     control=rf.Control(_RUNS[0], 0.05),
@@ -173,15 +179,15 @@ def released(curve: str, size: float, share: float, k: int) -> AbstractTradeOff:
 _BASE = {"curve": GAUSSIAN, "size": 1.0, "share": 1.0, "k": 2}
 
 APPENDIX_D_3 = rf.Statement(
-    name="leemann-D.3",
+    name="leemann-D.3", formula=r"\mu = \sqrt{k} \, \mu_{\mathrm{step}}",
     says="k independent steps of mu_step-GMIP compose to sqrt(k) mu_step-GMIP.",
     source="Leemann et al., appendix D.3",
     kind=rf.Bound(),
     domain={
-        "curve": rf.Choice(COIN, GAUSSIAN, LAPLACE),
-        "size": rf.Real(0.05, np.inf, log=True, hunt_to=3.5),
+        "curve": rf.Choice(COIN, GAUSSIAN, LAPLACE, meaning="what a step releases of an exposed target"),
+        "size": rf.Real(0.05, np.inf, log=True, hunt_to=3.5, meaning="mu of a step (Gaussian), or epsilon or shift in scales (randomised response, Laplace), of an exposed target"),
         "share": SHARES,
-        "k": rf.Whole(1, np.inf, log=True, hunt_to=60),
+        "k": rf.Whole(1, np.inf, log=True, hunt_to=60, meaning="steps"),
     },
     # Beyond 8 the curve is 0 at every error rate that is judged. mu_step of some exposed is exact for polygons only.
     where=lambda curve, size, share, k: size * k**0.5 <= 8.0 and (curve == COIN or share == 1.0),

@@ -39,14 +39,21 @@ def _run(data: str, mu: float) -> rf.Point:
 _AT = "size rate steps"
 FINITE = rf.Statement(
     name="leemann-lemma-5.1-finite",
+    formula=r"\mu = \sqrt{2} \, c \sqrt{e^{s^2} \Phi(3 s / 2) + 3 \Phi(-s / 2) - 2}, \quad s = \mu_{\mathrm{step}}, \quad c = \lim \frac{n}{N} \sqrt{t}",
     uses=("leemann-lemma-5.1",),
     says="Exactly T steps at rate n/N are mu-GMIP with mu of equation 10 at c = (n/N) sqrt(T), a (loose) bound.",
     source="Leemann et al., section 5.2",
     kind=rf.Bound(floor=1e-7),  # where the composition is certified
     domain={
-        "size": rf.Real(0.06, np.inf, log=True, hunt_to=3.0),  # mu_step
-        "rate": rf.Real(1e-3, 1.0, log=True),
-        "steps": rf.Whole(1, np.inf, log=True, hunt_to=3000),
+        "size": rf.Real(
+            0.06,
+            np.inf,
+            log=True,
+            hunt_to=3.0,
+            meaning="mu of a step (Gaussian), or epsilon (randomised response), of an exposed target",
+        ),  # mu_step
+        "rate": rf.Real(1e-3, 1.0, log=True, meaning="sampling rate n/N"),
+        "steps": rf.Whole(1, np.inf, log=True, hunt_to=3000, meaning="steps of the run"),
     },
     # Curves that can be seen at error rates from 1e-7.
     where=lambda size, rate, steps: 0.02 <= leemann.long_run_mu(size, rate * steps**0.5) <= 6.0,
@@ -75,10 +82,11 @@ _COINS = rf.rows({"curve": COIN}, _AT, (2.0, 0.1, 1), (2.0, 0.1, 10), (1.0, 0.2,
 FINITE_CORRECTED = FINITE.corrected(
     says="T steps that are independent given the target, in each of which it takes part independently with probability p (else they have the "
     "law of the world out), with a curve above f for every target, have at least the T-fold composition of p f + (1 - p) Id, and exactly that where the curves are f (judged for randomised response).",
+    formula=r"(p f + (1 - p) \mathrm{Id})^{\otimes T}",
     kind=rf.Equality(),
     domain={
         # Whose game has a law of its own: Gaussian steps have none but by composition, which is the claim.
-        "curve": rf.Fixed(COIN),
+        "curve": rf.Fixed(COIN, meaning="what a step releases of an exposed target"),
         "rate": rf.Real(0.01, 0.99, log=True),
         "steps": rf.Whole(1, np.inf, log=True, hunt_to=1500),
     },

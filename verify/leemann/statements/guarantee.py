@@ -134,19 +134,19 @@ _SAMPLED = [
 ]
 
 GUARANTEE = rf.Statement(
-    name="leemann-thm-5.1-guarantee",
+    name="leemann-thm-5.1-guarantee", formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} (\theta' - \mu) \rVert^2",
     uses=("leemann-thm-5.1",),
     says="For every law of the gradients with a covariance ('all distributions with finite variance') and n large, a single step is "
     "f-MIP with f of equation 8, K that of the centred gradients.",
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Limit("n", bound=True, sizes=sizes, ceiling=certain),
     domain={
-        "gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, COSET, NOISY, ATOMS, INDEPENDENT, BETWEEN),
-        "leakage": rf.Real(0.0, np.inf, hunt_to=4.5),  # K/n, as far as the chi-square functions reach
-        "values": rf.Whole(2, 6),
-        "rare": rf.Real(1e-3, 0.5, log=True),  # the rows that rarer ones ask for take minutes
-        "draw": rf.Whole(0, 10**6),
-        "n": rf.Whole(10, np.inf, log=True, hunt_to=4 * 10**8),
+        "gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, COSET, NOISY, ATOMS, INDEPENDENT, BETWEEN, meaning="law of the gradients"),
+        "leakage": rf.Real(0.0, np.inf, hunt_to=4.5, meaning="K / n"),  # K/n, as far as the chi-square functions reach
+        "values": rf.Whole(2, 6, meaning="of the sampled law: how many values it has"),
+        "rare": rf.Real(1e-3, 0.5, log=True, meaning="of the sampled law: probability of its odd values, together"),  # the rows that rarer ones ask for take minutes
+        "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
+        "n": rf.Whole(10, np.inf, log=True, hunt_to=4 * 10**8, meaning="records in a batch"),
     },
     # The region of the best test on a line is an interval whose far end has no mass; nearer targets of the smallest n have.
     # With noise the target is no nearer than a gradient: thresholds are then the best tests.
@@ -171,6 +171,7 @@ GUARANTEE = rf.Statement(
 
 GUARANTEE_CORRECTED = GUARANTEE.corrected(
     uses=("leemann-thm-5.1-corrected",),
+    formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} (\theta' - \mu) \rVert^2",
     says="For a single fixed law of the gradients with a regular covariance and fixed d, the curve of a single step tends to equation 8 "
     "(centred K) as n grows, uniformly over all targets, near or as far as sqrt(n) (of a sampled target, given what it is), if (a) some "
     "convolution power of the law has an absolutely continuous part, or (b) the law lies on a single coset a + L of a lattice L, the least lattice for "
@@ -221,8 +222,8 @@ RANDOM = rf.Statement(
     source="Leemann et al., section 6.1",
     kind=rf.Equality(),
     domain={
-        "ratio": rf.Real(1e-3, np.inf, log=True, hunt_to=10.0),  # d/n
-        "n": rf.Whole(2, np.inf, log=True, hunt_to=4096),
+        "ratio": rf.Real(1e-3, np.inf, log=True, hunt_to=10.0, meaning="d / n"),  # d/n
+        "n": rf.Whole(2, np.inf, log=True, hunt_to=4096, meaning="records in a batch"),
     },
     # 2% of a mu of nothing is no tolerance, and in few dimensions the law of the ratio dies out too slowly to be known soon.
     where=lambda ratio, n: leemann.step_mu(*rows_of(ratio, n), rows_of(ratio, n)[0]) >= 0.01
@@ -273,3 +274,7 @@ RANDOM_CORRECTED = RANDOM.corrected(
 STATEMENTS = (GUARANTEE, GUARANTEE_CORRECTED, RANDOM, RANDOM_CORRECTED)
 SAMPLES = {item.name: (0, 0, 0) for item in STATEMENTS} | {GUARANTEE_CORRECTED.name: (2, 6, 24)}
 """Limits, and an equality of which the paper says itself that small sizes are approximated."""
+FULL = {
+    name: [{"gradients": "+-C with noise, C^2 the variance", "leakage": leakage} for leakage in (0.25, 4.0)]
+    for name in (GUARANTEE.name, GUARANTEE_CORRECTED.name)
+}

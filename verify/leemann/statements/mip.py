@@ -45,20 +45,27 @@ _TIGHT = _REST | {"mechanism": RESPONSE, "values": 400}
 
 THEOREM_4_2 = rf.Statement(
     name="leemann-thm-4.2",
+    formula=r"f\text{-DP} \Rightarrow f\text{-MIP}",
     says="An f-DP algorithm is f-MIP.",
     source="Leemann et al., theorem 4.2",
     kind=rf.Bound(),
     domain={
-        "mechanism": rf.Choice(SUM, RESPONSE, *FINITE),
+        "mechanism": rf.Choice(SUM, RESPONSE, *FINITE, meaning="the private mechanism"),
         # n is fixed in the theorem; the example of table 1, S = {} and S' = {10^6}, adds a record.
         "reading": rf.Choice(REPLACE, ADD),
-        "values": rf.Whole(2, np.inf, log=True, hunt_to=1000),
-        "epsilon": rf.Real(0.01, np.inf, log=True, hunt_to=8.0),
-        "n": rf.Whole(1, np.inf, log=True, hunt_to=300),
-        "mu": rf.Real(0.01, np.inf, log=True, hunt_to=8.0),
-        "own": rf.Real(0.0, 1.0),  # probability of the target's value
-        "skew": rf.Real(0.05, 20.0, log=True),
-        "draw": rf.Whole(0, 10**6),
+        "values": rf.Whole(2, np.inf, log=True, hunt_to=1000, meaning="values that a record can have"),
+        "epsilon": rf.Real(0.01, np.inf, log=True, hunt_to=8.0, meaning="epsilon of randomised response"),
+        "n": rf.Whole(1, np.inf, log=True, hunt_to=300, meaning="records in the sum"),
+        "mu": rf.Real(
+            0.01, np.inf, log=True, hunt_to=8.0, meaning="mu of the Gaussian mechanism that releases the sum"
+        ),
+        "own": rf.Real(
+            0.0, 1.0, meaning="probability of the target's value +C, the others are -C"
+        ),  # probability of the target's value
+        "skew": rf.Real(
+            0.05, 20.0, log=True, meaning="parameter of the Dirichlet law that draws the law of the records"
+        ),
+        "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
     },
     # Only the sum is a mechanism for data sets of every size.
     where=lambda mechanism, reading: reading == REPLACE or mechanism == SUM,
@@ -94,6 +101,7 @@ THEOREM_4_2 = rf.Statement(
 THEOREM_4_2_CORRECTED = THEOREM_4_2.corrected(
     says="An algorithm that is f-DP for neighbours that differ by a replaced record is f-MIP. An algorithm that is f-DP both ways for an "
     "added or removed record is (f o (1 - f))-MIP, 2 mu-GMIP for f = G_mu.",
+    formula=r"G_\mu\text{-DP (add or remove)} \Rightarrow 2 \mu\text{-GMIP}",
     claimed=lambda mu, reading, **at: promised(mu=2.0 * mu if reading == ADD else mu, **at),
     derivation=(
         "Fix the target x'. Out the output is a mixture over (X, x) of A(X + x), in it is the same mixture of A(X + x'): "

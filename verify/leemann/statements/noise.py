@@ -50,18 +50,18 @@ _OTHER_SIDE = _SUMS | {"n": 3, "mu": 1.0, "own": 0.0}
 """All other gradients, and the stranger's, at -C, so that the target at +C attains mu-GDP."""
 
 LESS_NOISE = rf.Statement(
-    name="leemann-less-noise",
+    name="leemann-less-noise", formula=r"\tau_{\mathrm{GMIP}}(\mu) \le \tau_{\mathrm{GDP}}(\mu)",
     uses=("leemann-thm-4.2", "leemann-cor-5.1"),
     says="We never need to add more noise for mu-GMIP than for mu-GDP.",
     source="Leemann et al., section 6.2",
     kind=rf.Bound(unit="noise of GMIP / noise of GDP"),
     domain={
         "reading": rf.Choice(LEAST_REPLACED, LEAST_ADDED, BY_EQUATION),
-        "mu": rf.Real(0.01, np.inf, log=True, hunt_to=8.0),  # of a single step
-        "n": rf.Whole(1, np.inf, log=True, hunt_to=300),
-        "own": rf.Real(0.0, 1.0),  # gradients are +-C, the target's with this probability
-        "d": rf.Whole(1, np.inf, log=True, hunt_to=3000),
-        "k_over_d": rf.Real(0.0, np.inf, hunt_to=4.0),
+        "mu": rf.Real(0.01, np.inf, log=True, hunt_to=8.0, meaning="privacy parameter mu of a step"),  # of a single step
+        "n": rf.Whole(1, np.inf, log=True, hunt_to=300, meaning="records in a batch"),
+        "own": rf.Real(0.0, 1.0, meaning="probability of the target's gradient +C, the others are -C"),  # gradients are +-C, the target's with this probability
+        "d": rf.Whole(1, np.inf, log=True, hunt_to=3000, meaning="dimension of the gradients"),
+        "k_over_d": rf.Real(0.0, np.inf, hunt_to=4.0, meaning="K / d"),
     },
     where=lambda reading, n: reading != BY_EQUATION or n >= 2,
     claimed=lambda reading, mu: 1.0 if reading == BY_EQUATION else GaussianTradeOff(mu),
@@ -97,6 +97,7 @@ LESS_NOISE = rf.Statement(
 )  # fmt: skip
 
 LESS_NOISE_CORRECTED = LESS_NOISE.corrected(
+    formula=LESS_NOISE.formula,
     uses=("leemann-thm-4.2-corrected",),
     says="For gradients of norm at most C, of any law, and every n and mu, the noise 2C/(n mu) on the mean, that of mu-GDP for a "
     "replaced record, gives mu-GMIP, so that the least noise for mu-GMIP is never more. For the noise C/(n mu) of an added or "

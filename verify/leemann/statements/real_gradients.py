@@ -45,7 +45,7 @@ def enough(n: int, reading: str, records: str, rank: float) -> bool:
 _PLAIN = {"reading": KNOWN, "records": "diabetes", "references": 150, "draw": 0, "rank": 0.5, "n": 4000}
 
 ALGORITHM_1_REAL = rf.Statement(
-    name="leemann-alg-1-real",
+    name="leemann-alg-1-real", formula=r"S = (n - 1) (m - \theta)^T \Sigma^{-1} (m - \theta), \quad p_{\mathrm{step}} = \log F^{-1}_{\chi^2_d(n K)}(S)",
     uses=("leemann-alg-1",),
     says="GLiR on gradients of networks at real records: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), F_{chi2_d(nK)}(S) is the p-value under H0: S "
     "has the law chi2_d(nK), to a tenth of a probit at levels from .01 to .99, for every target and n. (F^-1, as printed, has no value at S > 1: see "
@@ -54,11 +54,11 @@ ALGORITHM_1_REAL = rf.Statement(
     kind=rf.Equality(TOLERANCE, floor=real_p_values.LEVEL),
     domain={
         "reading": rf.Choice(ESTIMATED, KNOWN),
-        "records": rf.Choice(*real_gradients.RECORDS),
-        "references": rf.Whole(20, 300),
-        "draw": rf.Whole(0, 10**6),
-        "rank": rf.Real(0.0, 1.0),
-        "n": rf.Whole(16, inf, log=True, hunt_to=20_000),
+        "records": rf.Choice(*real_gradients.RECORDS, meaning="real records: digits, a linear network (650 parameters); diabetes, the last of two layers (51)"),
+        "references": rf.Whole(20, 300, meaning="reference gradients that the moments are estimated from"),
+        "draw": rf.Whole(0, 10**6, meaning="seed of the sampled reference gradients"),
+        "rank": rf.Real(0.0, 1.0, meaning="rank of the target's K among the real records, 1 the largest"),
+        "n": rf.Whole(16, inf, log=True, hunt_to=20_000, meaning="records in a batch"),
     },
     defer_where=True,
     claimed=lambda: GaussianTradeOff(0.0),
@@ -89,6 +89,7 @@ ALGORITHM_1_REAL_CORRECTED = ALGORITHM_1_REAL.corrected(
     "F_{chi2_d(nK)}(S), d the number of axes along which gradients vary, is the p-value under H0 to a tenth of a probit at levels from .01 to .99, where n is at least 1,000 and the "
     "first corrections of the central limit are below .05 and .025 probits: n >= (14.7 s)^2 and n >= 93 |E[a'w |w|^2]| / (2K), s the skewness of a'w, a and w the whitened gradients of "
     "the target and of a record.",
+    formula=r"S = n (m - \theta)^T \Sigma^{-1} (m - \theta), \quad p_{\mathrm{step}} = \log F_{\chi^2_d(n K)}(S)",
     domain={"reading": rf.Fixed(KNOWN), "n": rf.Whole(LEAST_ROWS, inf, log=True, hunt_to=400_000)},
     where=enough,
     truth=lambda n, **at: laws(n, n=n, **at),
@@ -116,3 +117,4 @@ SAMPLES = {ALGORITHM_1_REAL.name: (0, 1, 12), ALGORITHM_1_REAL_CORRECTED.name: (
 """By games that draw every record of large batches."""
 GAMES = {ALGORITHM_1_REAL.name: (20_000, 50_000, 5_000_000)}
 """Each takes up to 0.1 ms, and few refute what is off by far more than the tolerance."""
+FULL = {ALGORITHM_1_REAL_CORRECTED.name: [{"records": "digits", "n": 10_000}]}

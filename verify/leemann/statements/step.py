@@ -69,19 +69,19 @@ _MEANT = " For Gaussian gradients, every n >= 2 and d >= 1, and, with noise, a c
 _CORRECTED = _STATEMENT.replace("PRINTED", "||Sigma^-1/2 (theta' - mu)||^2") + _MEANT
 
 THEOREM_5_1 = rf.Statement(
-    name="leemann-thm-5.1",
+    name="leemann-thm-5.1", formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} \theta' \rVert^2",
     says=_STATEMENT.replace("PRINTED", "||Sigma^-1/2 theta'||^2"),
     source="Leemann et al., theorem 5.1",
     kind=rf.Bound(),
     domain={
-        "d": rf.Whole(1, np.inf, log=True, hunt_to=100),
-        "n": rf.Whole(LARGE, np.inf, log=True, hunt_to=2000),
-        "mean": rf.Real(-np.inf, np.inf, hunt_to=2.5),
-        "target": rf.Real(-np.inf, np.inf, hunt_to=2.5),
-        "tau": rf.Real(0.0, np.inf, hunt_to=3.0),
-        "spread": rf.Real(0.01, 1.0, log=True),
-        "evenness": rf.Choice(1.0, 0.1),
-        "spare": rf.Real(1.0, np.inf, hunt_to=2.0),  # K over the target's own
+        "d": rf.Whole(1, np.inf, log=True, hunt_to=100, meaning="dimension of the gradients"),
+        "n": rf.Whole(LARGE, np.inf, log=True, hunt_to=2000, meaning="records in a batch"),
+        "mean": rf.Real(-np.inf, np.inf, hunt_to=2.5, meaning="mean of every coordinate, in sqrt(n/d) of its standard deviations"),
+        "target": rf.Real(-np.inf, np.inf, hunt_to=2.5, meaning="the target's gradient in every coordinate, in sqrt(n/d) of its standard deviations"),
+        "tau": rf.Real(0.0, np.inf, hunt_to=3.0, meaning="noise on the mean, in units of C / sqrt(n)"),
+        "spread": rf.Real(0.01, 1.0, log=True, meaning="largest standard deviation of a coordinate, in units of the clip C"),
+        "evenness": rf.Choice(1.0, 0.1, meaning="least standard deviation of a coordinate over the largest"),
+        "spare": rf.Real(1.0, np.inf, hunt_to=2.0, meaning="the K that is used over the target's own"),  # K over the target's own
     },
     # As far as the chi-square functions reach, for the claim and for the law of gradients with the variances that noise is added to.
     where=lambda n, mean, target, tau, spread, evenness, spare: (
@@ -101,6 +101,7 @@ THEOREM_5_1 = rf.Statement(
 _EVERY = {"n": rf.Whole(2, np.inf, log=True, hunt_to=2000)}
 THEOREM_5_1_CORRECTED = THEOREM_5_1.corrected(
     says=_CORRECTED,
+    formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} (\theta' - \mu) \rVert^2",
     domain=_EVERY,
     points=[*_GRID, *_NOISE],
     claimed=lambda d, n, mean, target, tau, spread, spare: printed(d, n, target - mean, tau, spread, spare),
@@ -120,11 +121,16 @@ THEOREM_5_1_CORRECTED = THEOREM_5_1.corrected(
     ),
 )
 
-_ALONE = {"tau": rf.Fixed(0.0), "spread": rf.Fixed(1.0), "evenness": rf.Fixed(1.0), "spare": rf.Fixed(1.0)}
+_ALONE = {
+    "tau": rf.Fixed(0.0, meaning="noise on the mean, in units of C / sqrt(n)"),
+    "spread": rf.Fixed(1.0, meaning="largest standard deviation of a coordinate, in units of the clip C"),
+    "evenness": rf.Fixed(1.0, meaning="least standard deviation of a coordinate over the largest"),
+    "spare": rf.Fixed(1.0, meaning="the K that is used over the target's own"),
+}
 
 TIGHT = replace(
     THEOREM_5_1,
-    name="leemann-thm-5.1-tight",
+    name="leemann-thm-5.1-tight", formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} \theta' \rVert^2",
     uses=("leemann-thm-5.1",),
     says="Without noise, and with the target's own K = ||Sigma^-1/2 theta'||^2, equation 8 is the trade-off of the best attack: it cannot be "
     "improved.",
@@ -141,6 +147,7 @@ TIGHT = replace(
 
 TIGHT_CORRECTED = TIGHT.corrected(
     uses=("leemann-thm-5.1-corrected",),
+    formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} (\theta' - \mu) \rVert^2",
     says="For Gaussian gradients, without noise, and with the target's own K = ||Sigma^-1/2 (theta' - mu)||^2, equation 8 is the trade-off "
     "of the best attack, for every n >= 2 and d >= 1.",
     domain=_EVERY,
@@ -185,16 +192,16 @@ _GROWTH = rf.rows({}, "ratio power share of", *_PATHS.values())
 _POINTS = [rf.Point(at, name) for at, name in zip(_GROWTH, _PATHS, strict=True)]
 
 NORMAL = rf.Statement(
-    name="leemann-cor-5.1-normal",
+    name="leemann-cor-5.1-normal", formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     says="For large d and n the curve of equation 8 is that of mu_step-GMIP at the same K, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)).",
     source="Leemann et al., corollary 5.1",
     kind=rf.Limit("n", sizes=sizes),
     domain={
-        "n": rf.Whole(4, np.inf, log=True, hunt_to=2**17),
-        "ratio": rf.Real(0.1, 10.0, log=True),
-        "power": rf.Real(0.0, 2.0),
-        "share": rf.Real(0.0, np.inf, hunt_to=10.0),
-        "of": rf.Choice("d", "n"),
+        "n": rf.Whole(4, np.inf, log=True, hunt_to=2**17, meaning="records in a batch, d = ratio n^power"),
+        "ratio": rf.Real(0.1, 10.0, log=True, meaning="d = ratio n^power"),
+        "power": rf.Real(0.0, 2.0, meaning="d = ratio n^power"),
+        "share": rf.Real(0.0, np.inf, hunt_to=10.0, meaning="K = share d, or K = share n"),
+        "of": rf.Choice("d", "n", meaning="whether K grows as d or as n"),
     },
     # d and n grow, or n and K do; d alone does not do (n = 4, K = 0). Slower growth is not seen at sizes that can be computed.
     where=lambda ratio, power, share, of: (power >= 0.4 or (of == "n" and share >= 0.05))
@@ -278,7 +285,7 @@ _CENTRED = [
 ]
 _SQUARE = {"ratio": 1.0, "power": 1.0, "of": "d", "spare": 1.0}
 COROLLARY_5_1 = rf.Statement(
-    name="leemann-cor-5.1",
+    name="leemann-cor-5.1", formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     says="For large d and n a single step is mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)), with K >= ||Sigma^-1/2 theta'||^2 of "
     "theorem 5.1. Judged for Gaussian gradients without noise, r = n.",
     source="Leemann et al., corollary 5.1",
@@ -286,9 +293,9 @@ COROLLARY_5_1 = rf.Statement(
     kind=rf.Limit("n", bound=True, sizes=sizes_of_gradients, ceiling=least_step),
     domain={
         **{name: NORMAL.domain[name] for name in ("n", "ratio", "power", "of")},
-        "mean": rf.Real(-np.inf, np.inf, hunt_to=3.0),
-        "target": rf.Real(-np.inf, np.inf, hunt_to=3.0),
-        "spare": rf.Real(1.0, np.inf, hunt_to=2.0),
+        "mean": rf.Real(-np.inf, np.inf, hunt_to=3.0, meaning="mean of every coordinate, in its standard deviations (times sqrt(n/d) if of = n)"),
+        "target": rf.Real(-np.inf, np.inf, hunt_to=3.0, meaning="the target's gradient in every coordinate, in the same unit"),
+        "spare": rf.Real(1.0, np.inf, hunt_to=2.0, meaning="the K that is used over the K that is defined"),
     },
     where=lambda ratio, power, of, mean, target, spare: (
         power >= 0.4 or (of == "n" and (target - mean) ** 2 >= 0.05)
@@ -313,6 +320,7 @@ COROLLARY_5_1 = rf.Statement(
 )  # fmt: skip
 
 COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
+    formula=COROLLARY_5_1.formula,
     uses=("leemann-thm-5.1-corrected", "leemann-cor-5.1-normal"),
     says="For large d and n a single step on Gaussian gradients without noise is mu_step-GMIP, with K >= ||Sigma^-1/2 (theta' - mu)||^2, in the limit "
     "of d and n (or n and K) growing.",
@@ -328,6 +336,7 @@ COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
 
 AT_FIGURE_2 = rf.Statement(
     name="leemann-cor-5.1-figure-2",
+    formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     uses=("leemann-thm-5.1", "leemann-cor-5.1"),
     # K = d is given, not computed; for the gradients of mean 0 whose K it is, both definitions agree.
     unreached=dict.fromkeys(
@@ -337,7 +346,7 @@ AT_FIGURE_2 = rf.Statement(
     says="At the sizes of figure 2, with K = d, equation 9 is the mu of equation 8, down to error rates of 1e-9.",
     source="Leemann et al., figure 2",
     kind=rf.Equality(floor=1e-9),
-    domain={"d": rf.Choice(*(d for d, _ in PAPER))},
+    domain={"d": rf.Choice(*(d for d, _ in PAPER), meaning="dimension of the gradients")},
     claimed=lambda d: GaussianTradeOff(leemann.step_mu(d, dict(PAPER)[d], d)),
     truth=lambda d: leemann.step_tradeoff(d, dict(PAPER)[d], d),
     points=[rf.Point({"d": d}, f"d = {d}, n = {n}, K = d", "paper") for d, n in PAPER],

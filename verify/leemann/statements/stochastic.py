@@ -64,14 +64,15 @@ _NAMED = {"targets": 2, "draw": 0}
 
 THEOREM_4_1 = rf.Statement(
     name="leemann-thm-4.1",
+    formula=r"\min\left\{ E[h(x)(\bar\alpha(x))] : E[\bar\alpha(x)] = \alpha \right\}",
     says="The stochastic composition min { E[h(x)(abar(x))] : E[abar(x)] = alpha } of trade-off functions is convex, "
     "non-increasing, at most 1 - alpha, and continuous at 0.",
     source="Leemann et al., theorem 4.1",
     kind=rf.Equality(1e-7, unit="FNR"),
     domain={
-        "curves": rf.Choice(RANDOM, WHOLE, *FAMILIES),
-        "targets": rf.Whole(1, np.inf, hunt_to=8),
-        "draw": rf.Whole(0, 10**6),
+        "curves": rf.Choice(RANDOM, WHOLE, *FAMILIES, meaning="trade-off functions that are composed"),
+        "targets": rf.Whole(1, np.inf, hunt_to=8, meaning="targets, equally likely"),
+        "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
     },
     # The named families are what they are.
     where=lambda curves, targets, draw: curves in (RANDOM, WHOLE) or (targets, draw) == (2, 0),

@@ -22,6 +22,7 @@ _COMPONENTS = rf.grid(_HALF, components=COMPONENTS) + rf.grid(_HALF, components=
 
 REMARK_5_1 = rf.Statement(
     name="leemann-rem-5.1",
+    formula=r"K \sim \chi^2_d",
     uses=("leemann-thm-5.1", "leemann-cor-5.1"),
     says="With independent components of Sigma^-1/2 theta', K ~ chi2_d; thus K = O(d) and, without noise, mu_step = "
     "O(sqrt(d/n)).",
@@ -29,10 +30,18 @@ REMARK_5_1 = rf.Statement(
     # Two laws with different standard deviations are two laws.
     kind=rf.Equality(unit="sd(K) / sd(chi2_d)"),
     domain={
-        "components": rf.Choice(*COMPONENTS, BERNOULLI, MIXTURE),
-        "p": rf.Real(0.01, 0.99),
-        "deviation": rf.Real(0.1, np.inf, log=True, hunt_to=5.0),
-        "d": rf.Whole(1, np.inf, log=True, hunt_to=1e6),
+        "components": rf.Choice(
+            *COMPONENTS, BERNOULLI, MIXTURE, meaning="law of the components of Sigma^-1/2 theta'"
+        ),
+        "p": rf.Real(0.01, 0.99, meaning="probability of the Bernoulli value, or of the second normal"),
+        "deviation": rf.Real(
+            0.1,
+            np.inf,
+            log=True,
+            hunt_to=5.0,
+            meaning="standard deviation of the second of the two normals, that of the first is 1",
+        ),
+        "d": rf.Whole(1, np.inf, log=True, hunt_to=1e6, meaning="dimension of the gradients"),
     },
     claimed=lambda: 1.0,
     truth=spread_of_k,
@@ -61,6 +70,7 @@ def mu_of_a_random_k(components: str, p: float, deviation: float, d: int, power:
 
 REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
     uses=("leemann-cor-5.1-corrected",),
+    formula=r"E[K] = d, \quad K / d \to 1",
     says="For every law of the gradients with a regular covariance E[K] = d, K centred. With independent components of Sigma^-1/2 "
     "(theta' - mu) whose squares are uniformly integrable over components and d (bounded kurtoses do), K/d tends to 1 in "
     "probability as d grows, and, without noise, mu_step / sqrt(d/n) to 1 as d and n grow, however they do. K ~ chi2_d if "
@@ -68,8 +78,10 @@ REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
     kind=rf.Limit("d", sizes=tuple(6400 * 4**k for k in range(9)), unit="mu_step / sqrt(d/n)"),
     domain={
         "d": rf.Whole(100, np.inf, log=True, hunt_to=6400 * 4**8),
-        "power": rf.Real(0.3, np.inf, hunt_to=3.0),  # n = d^power
-        "away": rf.Real(-3.0, 3.0),  # K in standard deviations from d
+        "power": rf.Real(0.3, np.inf, hunt_to=3.0, meaning="n = d^power"),  # n = d^power
+        "away": rf.Real(
+            -3.0, 3.0, meaning="how many standard deviations K is from d"
+        ),  # K in standard deviations from d
     },
     claimed=lambda: 1.0,
     truth=mu_of_a_random_k,
@@ -91,16 +103,16 @@ MEAN, TRANSFORM = "E[K] = d, Bernoulli components", "K ~ chi2_d, Gaussian compon
 _MEAN, _TRANSFORM = {"part": MEAN, "at": 1.0}, {"part": TRANSFORM, "d": 1, "draw": 0}
 
 EXPECTED_K = rf.Statement(
-    name="leemann-rem-5.1-mean",
+    name="leemann-rem-5.1-mean", formula=r"E[K] = d",
     says="E[K] = d, K centred, for independent components of any law with positive finite variances; K ~ chi2_d for Gaussian ones (by its Laplace transform, which "
     "determines the law).",
     source="Leemann et al., remark 5.1",
     kind=rf.Equality(1e-8, unit="E[K] / d"),
     domain={
-        "part": rf.Choice(MEAN, TRANSFORM),
-        "d": rf.Whole(1, np.inf, hunt_to=8),
-        "draw": rf.Whole(0, 10**6),
-        "at": rf.Real(0.01, np.inf, log=True, hunt_to=100.0),
+        "part": rf.Choice(MEAN, TRANSFORM, meaning="what is judged"),
+        "d": rf.Whole(1, np.inf, hunt_to=8, meaning="dimension of the gradients"),
+        "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
+        "at": rf.Real(0.01, np.inf, log=True, hunt_to=100.0, meaning="argument of the Laplace transform of K"),
     },
     where=lambda part, d, draw: part == MEAN or (d, draw) == (1, 0),
     claimed=lambda part, at: 1.0 if part == MEAN else rf.Number((1 + 2 * at) ** -0.5, unit="Laplace transform of K"),
@@ -146,17 +158,17 @@ def printed_share(reading: str, d: int, n: int, k: float, level: float) -> rf.Nu
 _SETTINGS = rf.rows({}, "d n k", (1, 10, 1.0), (1, 2, 0.5), (5, 20, 5.0), (650, 500, 650.0), (650, 500, 0.0))
 
 ALGORITHM_1 = rf.Statement(
-    name="leemann-alg-1",
+    name="leemann-alg-1", formula=r"S = (n - 1) (m - \theta)^T \Sigma^{-1} (m - \theta), \quad p_{\mathrm{step}} = \log F^{-1}_{\chi^2_d(n K)}(S)",
     uses=("leemann-thm-5.1",),
     says="GLiR: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
     source="Leemann et al., algorithm 1",
     kind=rf.Equality(1e-8, unit="P0(p <= a)"),
     domain={
         "reading": rf.Choice(PRINTED, MEANT),
-        "d": rf.Whole(1, np.inf, log=True, hunt_to=1e4),
-        "n": rf.Whole(2, np.inf, log=True, hunt_to=1e4),
-        "k": rf.Real(0.0, np.inf, hunt_to=1e4),
-        "level": rf.Real(1e-4, 0.9999),
+        "d": rf.Whole(1, np.inf, log=True, hunt_to=1e4, meaning="dimension of the gradients"),
+        "n": rf.Whole(2, np.inf, log=True, hunt_to=1e4, meaning="records in a batch"),
+        "k": rf.Real(0.0, np.inf, hunt_to=1e4, meaning="susceptibility K of the target's gradient"),
+        "level": rf.Real(1e-4, 0.9999, meaning="level of the test"),
     },
     claimed=lambda reading, level: level if reading == MEANT else rf.Number(0.0, unit="P0(F^-1(S) has no value)"),
     truth=printed_share,
@@ -176,6 +188,7 @@ ALGORITHM_1 = rf.Statement(
 ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
     says="GLiR: with S = n (m - theta)' Sigma^-1 (m - theta), p_step = log F_{chi2_d(nK)}(S) is the log p-value under H0, for Gaussian "
     "gradients with known moments, tau = 0, given the target.",
+    formula=r"S = n (m - \theta)^T \Sigma^{-1} (m - \theta), \quad p_{\mathrm{step}} = \log F_{\chi^2_d(n K)}(S)",
     domain={"reading": rf.Fixed(MEANT)},
     claimed=lambda level: level,
     truth=lambda d, n, k, level: share_below(d, n, k, level, n),
