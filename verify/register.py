@@ -72,6 +72,10 @@ FULL: dict[str, list[dict[str, Any]]] = {
     name: parts for module in MODULES for name, parts in getattr(module, "FULL", {}).items()
 }
 """Name -> values of listed points, each of which costs seconds: points with them are judged at --scale full only."""
+NEEDS: dict[str, dict[str, dict[str, Any]]] = {
+    name: words for module in MODULES for name, words in getattr(module, "NEEDS", {}).items()
+}
+"""Name -> condition in its words -> where it is needed, see `verify.rules.unmet_needs`."""
 _TOGETHER = {gdp: mean}
 """Module -> the module whose laws it reads once more."""
 FAMILIES: list[list[str]] = [

@@ -1,14 +1,10 @@
 """Rules of form that every statement of the register keeps; each function returns the violations, in sentences."""
 
-import inspect
 import re
 import time
-import tomllib
-from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -124,129 +120,43 @@ def _unjudged(item: Statement, register: Mapping[str, Statement]) -> list[str]:
     return result
 
 
-Target = str | Mapping[str, Any]
-CONDITIONS: dict[str, dict[str, Target]] = defaultdict(dict)
-"""Name of a statement -> a condition in its words, or in those that restrict it -> what makes it executable, see `unmet_conditions`."""
-_TABLES = tomllib.loads(Path(__file__).with_name("conditions.toml").read_text(encoding="utf-8"))
-for _names, _conditions in [pair for part in _TABLES.values() for pair in part.items()]:
-    for _name in _names.split(", "):
-        CONDITIONS[_name] |= _conditions
-MARK = re.compile(
-    r"\b(?:if|where|when|under(?! H[01])|without|given|independent(?:ly)?|fixed(?!-target)|bounded|finite|symmetric|known|every|any|each)\b",
-    re.IGNORECASE,
-)
-"""The words that mark a condition."""
-
-
-def unmet_conditions(
-    statement: Statement, conditions: Mapping[str, Target] | None, register: Mapping[str, Statement] = {}
+def unmet_needs(
+    statement: Statement, needs: Mapping[str, Mapping[str, Any]], register: Mapping[str, Statement]
 ) -> list[str]:
-    """Conditions that a statement's words name and that nothing makes executable.
+    """Conditions that a statement's words name, or those by which it is restricted, and that are not needed where it is said.
 
-    A condition has any of these forms:
+    A need has any of these forms:
 
-    - "NAME": a parameter of the domain, which has more than a single value.
-    - "NAME = VALUE": a value that the parameter allows; of a range, how it begins in words ("n = [2, inf)").
-    - {held = {NAME = VALUE, ...}}: a point of the statement, changed so, breaks the condition: it is in the domain, and `where` rejects it.
-    - {added = {NAME = VALUE, ...}}: the same of a correction, and the statement that it corrects accepts the changed point.
-    - {fails = STATEMENT, at = {NAME = VALUE, ...}}: without the condition, at this point, that printed statement is refuted.
-    - "as STATEMENT": the conditions of another statement, which it uses or which corrects the same; its own points meet them.
-    - "in STATEMENT": a part that such a statement says in the same words, with what makes it executable there.
-    - "proof: WORDS": of a correction; it holds at each point, and the derivation uses it in these words.
-    - "by NAME: WORDS": `claimed`, `truth` or `where` call this function or class, which is documented in these words.
-    - "curve": what is claimed is a trade-off function, at every FPR.
-    - "limit": what is claimed is a limit.
-
-    Every word that marks a condition (`MARK`) is in a condition, and so is a part of every sentence by which a printed statement is
-    restricted. A correction has a condition, or "none" with the reason.
+    - {"held": {NAME: VALUE, ...}}: a point of the statement, changed so, breaks the condition: it is in the domain, and `where` rejects it.
+    - {"added": {NAME: VALUE, ...}}: the same of a correction, and the statement that it corrects accepts the changed point.
+    - {"fails": STATEMENT, "at": {NAME: VALUE, ...}}: without the condition, at this point, that printed statement is refuted.
 
     Args:
-        statement: a correction, or what else has conditions.
-        conditions: a condition in its words, or in those of `restricted_by` -> what makes it executable; None if nothing is stated.
-        register: the statements that conditions may refer to.
+        statement: what has the conditions, a correction or another.
+        needs: a condition in its words, or in those of `restricted_by` -> where it is needed.
+        register: the statements that needs may refer to.
 
     Examples:
         >>> from mipsim import referee as rf
         >>> named = rf.Statement(
-        ...     name="named", says="For Gaussian data x <= 1.", source="nobody", kind=rf.Bound(),
-        ...     domain={"x": rf.Real(0.0, 1.0), "data": rf.Choice("uniform", "Bernoulli")}, claimed=lambda: 1.0, truth=lambda x: x,
+        ...     name="named", says="For x >= 1/2, x <= 1.", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+        ...     claimed=lambda: 1.0, truth=lambda x: x, where=lambda x: x >= 0.5, points=[{"x": 0.75}],
         ... )
-        >>> unmet_conditions(named, {"Gaussian data": "data = Gaussian"})
-        ['named: "Gaussian data" is data = Gaussian, which its domain does not hold (uniform or Bernoulli)']
+        >>> unmet_needs(named, {"x >= 1/2": {"held": {"x": 0.25}}}, {})
+        []
+        >>> unmet_needs(named, {"x >= 1/2": {"held": {"x": 0.6}}}, {})
+        ["named: 'x >= 1/2' is {'held': {'x': 0.6}}, which its where accepts"]
     """
-    if statement.corrects and not conditions:
-        return [f"{statement.name} corrects a statement and has no conditions"]
-    conditions = conditions or {}
-    result = [
-        f'{statement.name}: "{words}" {why}'
-        for words, target in conditions.items()
-        if (why := _unmet_condition(statement, words, target, register))
-    ]
-    covered = [
-        range(start, start + len(words))
-        for words in conditions
-        for start in [single.start() for single in re.finditer(re.escape(words), statement.says)]
-    ]
-    for mark in MARK.finditer(statement.says):
-        if not any(mark.start() in span for span in covered):
-            around = statement.says[mark.start() :][:50]
-            result.append(f'{statement.name}: "{around}" tells a condition that nothing makes executable')
-    if not statement.corrects:
-        result += [
-            f'{statement.name} is restricted by "{quote.text[:50]}", which nothing makes executable'
-            for quote in statement.restricted_by
-            if not any(words in quote.text for words in conditions)
-        ]
-    return result
-
-
-def _unmet_condition(
-    statement: Statement, words: str, target: Target, register: Mapping[str, Statement]
-) -> str:
-    """What is wrong with a condition; empty if nothing is."""
-    if words == "none":
-        return "" if len(target) >= 20 else f"has no reason: {target!r}"
-    if not any(
-        words in text for text in (statement.says, *(quote.text for quote in statement.restricted_by))
-    ):
-        return "is not in its words"
-    if not isinstance(target, str):
-        return _unbroken(statement, target, register)
-    if target.startswith("proof: "):
-        proof = " ".join(statement.derivation.split())
-        known = len(target) > 15 and target.removeprefix("proof: ") in proof
-        return "" if known else f"is {target}, which its derivation does not say"
-    if target.startswith("by "):
-        name, _, words = target.removeprefix("by ").partition(": ")
-        texts = [
-            " ".join((item.__doc__ or "").split()) for item in _called(statement) if item.__name__ == name
-        ]
-        if not texts:
-            return f"is by {name}, which neither claim nor truth calls"
-        return (
-            ""
-            if words and any(words in text for text in texts)
-            else f"is {target}, which {name} does not say"
+    said = (statement.says, *(quote.text for quote in statement.restricted_by))
+    return [
+        f"{statement.name}: {words!r} {why}"
+        for words, target in needs.items()
+        if (
+            why := _unbroken(statement, target, register)
+            if any(words in text for text in said)
+            else "is not in its words"
         )
-    if target.startswith(("as ", "in ")):
-        return _unmet_elsewhere(statement, words, target, register)
-    if target == "curve":
-        shown = hasattr(statement.call("claimed", _sized(statement, statement.points[0].at)), "enclosure")
-        return "" if shown else "is a curve, and a number is claimed"
-    if target == "limit":
-        return (
-            ""
-            if isinstance(inner(statement.kind), Limit)
-            else f"is a limit, and its kind is {statement.kind}"
-        )
-    name, _, value = target.partition(" = ")
-    if name not in statement.domain:
-        return f"is {name}, which is no parameter of its domain"
-    parameter = statement.domain[name]
-    if not value:
-        return f"is {name}, which has a single value" if isinstance(parameter, Fixed) else ""
-    held = value in map(str, parameter.ends) or str(parameter).startswith(value)
-    return "" if held else f"is {target}, which its domain does not hold ({parameter})"
+    ]
 
 
 def _unbroken(statement: Statement, target: Mapping[str, Any], register: Mapping[str, Statement]) -> str:
@@ -273,40 +183,6 @@ def _unbroken(statement: Statement, target: Mapping[str, Any], register: Mapping
                 return ""
             why = f"is {target}, which {printed.name} rejects too"
     return why
-
-
-def _unmet_elsewhere(statement: Statement, words: str, target: str, register: Mapping[str, Statement]) -> str:
-    form, _, name = target.partition(" ")
-    other = register.get(name)
-    if other is None or other.name == statement.name:
-        return f"is {target}, which has none"
-    if name not in statement.uses and root_of(other) != root_of(statement):
-        return f"is {target}, which it does not use"
-    if form == "in":
-        return "" if words in other.says else f"is {target}, which does not say it"
-    outside = [item for item in statement.points if not _has_conditions(other, statement, item.at, ())]
-    return f"is {target}, whose conditions {dict(outside[0].at)} does not meet" if outside else ""
-
-
-def _called(statement: Statement) -> list[Any]:
-    """The functions and classes that claim, truth and `where` call, directly or not, of their own package."""
-    todo: list[Any] = [statement.claimed, statement.truth, statement.where]
-    homes = {item.__module__.partition(".")[0] for item in todo if inspect.isfunction(item)}
-    functions: list[Any] = []
-    while todo:
-        item = inspect.unwrap(todo.pop())
-        if item in functions or getattr(item, "__module__", "").partition(".")[0] not in homes:
-            continue
-        functions.append(item)
-        if not inspect.isfunction(item):
-            continue
-        codes = [item.__code__]
-        for code in codes:
-            codes += filter(inspect.iscode, code.co_consts)
-        known = {name: item.__globals__.get(name) for code in codes for name in code.co_names}
-        held = [cell.cell_contents for cell in item.__closure__ or ()]
-        todo += filter(callable, (*known.values(), *held))
-    return functions
 
 
 def listed_defects(page: str) -> dict[str, str]:

@@ -380,3 +380,8 @@ FULL = {
     name: [{"target": "off the support", "gamma": 0.5}]
     for name in ("azize-thm-4.1", "azize-thm-4.1-corrected")
 }
+NEEDS = {
+    "azize-thm-4.2-corrected": {"rho in (0, 1)": {"held": {"rho": 1.0}}},
+    "azize-thm-4.1-corrected": {"gamma_j / sigma_j >= c > 0": {"added": {"extra": "faint noise"}}},
+    "azize-thm-4.2-threshold-corrected": {"m* > 0": {"added": {"t": 0.0, "u": 0.0}}},
+}

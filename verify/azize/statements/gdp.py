@@ -196,3 +196,10 @@ STATEMENTS = (
 
 SAMPLES = {item.name: (4, 4, 50) if item.name == "azize-gdp-corrected" else (0, 0, 0) for item in STATEMENTS}
 FULL = {"azize-gdp": [{"extra": "parity"}, {"extra": "rare value", "rate": 0.3}]}
+NEEDS = {
+    "azize-gdp-corrected": {
+        "with z_j in {0, 1}": {"added": {"data": "Bernoulli", "target": "off the support"}},
+        "max t_j^2/n -> 0": {"added": {"data": "Bernoulli", "extra": "rare value"}},
+        "an N-fold convolution with a density <= B": {"added": {"data": "Cantor"}},
+    },
+}

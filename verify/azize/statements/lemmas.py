@@ -157,3 +157,9 @@ STATEMENTS = (
     ),
 )  # fmt: skip
 """The moment lemmas."""
+NEEDS = {
+    "azize-lemma-C.9-corrected": {
+        "for each coordinate with |t|^3 = o(n)": {"added": {"q": 0.5, "reading": GROWING}}
+    },
+    "azize-lemma-C.12-corrected": {"finite 8th moments": {"added": {"data": "Student t", "df": 6.0}}},
+}

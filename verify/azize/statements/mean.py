@@ -395,3 +395,19 @@ FULL = {
     for name in (POWER.name, ADVANTAGE.name, RATIO.name)
 }
 """Values of listed points that are judged at full scale only: each costs seconds."""
+NEEDS = {
+    **{
+        name: {
+            "with z_j in {0, 1}": {"added": {"data": "Bernoulli", "target": "off the support"}},
+            "max t_j^2/n -> 0": {"added": {"data": "Bernoulli", "extra": "rare value"}},
+            "an N-fold convolution with a density <= B": {"added": {"data": "Cantor"}},
+        }
+        for name in (
+            "azize-thm-3.1-power-corrected",
+            "azize-thm-3.1-advantage-corrected",
+            "azize-lemma-C.6-corrected",
+            "azize-eq-5-corrected",
+        )
+    },
+    "azize-thm-3.1-threshold-corrected": {"m* > 0": {"added": {"t": 0.0, "u": 0.0}}},
+}

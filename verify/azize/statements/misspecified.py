@@ -299,3 +299,6 @@ SAMPLES = {item.name: (4, 4, 50) for item in STATEMENTS} | {
     "azize-thm-4.3": (0, 0, 0),
     "azize-thm-4.3-appendix": (0, 0, 0),
 }
+NEEDS = {
+    "azize-thm-4.3-corrected": {"m_targ with a limit > 0": {"held": {"aimed": 0.0}}},
+}

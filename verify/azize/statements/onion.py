@@ -124,3 +124,10 @@ CORRECTED = PRINTED.corrected(
 
 STATEMENTS = (PRINTED, CORRECTED)
 """Each point, or the average."""
+NEEDS = {
+    "azize-onion-corrected": {
+        "If the law is a product of laws each symmetric about its mean": {
+            "added": {"reading": EACH, "data": "gamma"}
+        }
+    },
+}

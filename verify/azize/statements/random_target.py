@@ -200,3 +200,6 @@ STATEMENTS = (
 """The random-target statements."""
 
 SAMPLES = {"azize-eq-12-14": (4, 4, 50), "azize-mean-leakage": (0, 0, 0)}
+NEEDS = {
+    "azize-mean-leakage-corrected": {"all data with positive finite variances": {"held": {"scale": 0.0}}},
+}

@@ -143,3 +143,15 @@ DISTANCE = rf.Statement(
 STATEMENTS = (PRINTED, CORRECTED, DISTANCE)
 SAMPLES = {PRINTED.name: (0, 0, 0)}
 """Negligible or not, and what the loss is."""
+NEEDS = {
+    "azize-reference-points-corrected": {
+        "where w is a positive multiple": {
+            "fails": "azize-reference-points",
+            "at": {
+                "reading": "one reference set, centred variances, regularised by .01; a small n0 is 1 or more",
+                "n0": 5,
+                "draw": 0,
+            },
+        }
+    },
+}

@@ -306,3 +306,10 @@ FINITE_CORRECTED = FINITE.corrected(
 
 STATEMENTS = (PRINTED, CORRECTED, CURVES, FINITE, FINITE_CORRECTED)
 """In the limit, for moments that are only finite and for bounded ones; at every n."""
+NEEDS = {
+    "azize-scalar-product-finite-corrected": {
+        "z* not the mean and not z_ref (where a score is constant)": {
+            "held": {"target_1": 0.5, "target_2": 0.5}
+        }
+    },
+}

@@ -150,3 +150,10 @@ LIMIT = rf.Statement(
 
 STATEMENTS = (PRINTED, CORRECTED, LIMIT)
 """The sign, and what known moments give."""
+NEEDS = {
+    "azize-alg-4-corrected": {
+        "g* neither 0 nor mu (where a score is constant)": {
+            "held": {"mean": 5.0, "size": 5.0, "angle": 3.141592653589793}
+        }
+    },
+}

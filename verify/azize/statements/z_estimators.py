@@ -269,3 +269,14 @@ SAMPLES = {
     RATIO.name: (4, 12, 40),
 }
 """The matrix, the centre, and the conditions."""
+NEEDS = {
+    "azize-z-estimators-corrected": {
+        "For medians and this logistic regression the exact log ratio": {
+            "added": {"reading": "ratio", "problem": "mean, unequal variances"}
+        }
+    },
+    "azize-z-estimators-logistic": {
+        "where the limit is reached to the tolerance": {"held": {"theta_1": 3.0, "agrees_1": False}}
+    },
+    "azize-z-estimators-logistic-corrected": {"m < 9": {"held": {"theta_1": 3.0, "agrees_1": False}}},
+}

@@ -31,3 +31,10 @@ SHUFFLING = Statement(
 )
 
 STATEMENTS = (SHUFFLING,)
+NEEDS = {
+    "field-shuffling": {
+        r"each $\varepsilon_0$-DP with $\varepsilon_0 \le \log(n / (16 \log(2/\delta)))$": {
+            "held": {"n": 20, "local": 6.0}
+        }
+    },
+}

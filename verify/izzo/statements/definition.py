@@ -139,3 +139,7 @@ THEOREM_3 = rf.Statement(
 )
 
 STATEMENTS = (PROPOSITION_2, THEOREM_3)
+NEEDS = {
+    "izzo-prop-2": {"At k = n/2": {"held": {"n": 3}}, "we will set k = n/2": {"held": {"n": 3}}},
+    "izzo-thm-3": {"we will set k = n/2": {"held": {"n": 3}}},
+}

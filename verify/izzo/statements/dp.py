@@ -180,3 +180,6 @@ THEOREM_7 = rf.Statement(
 )
 
 STATEMENTS = (THEOREM_4, THEOREM_5, PROPOSITION_6, THEOREM_7)
+NEEDS = {
+    "izzo-thm-4": {"we will set k = n/2": {"held": {"n": 3}}},
+}

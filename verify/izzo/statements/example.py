@@ -227,3 +227,9 @@ FIGURE_1 = rf.Statement(
 )
 
 STATEMENTS = (DATASET, DATASET_CORRECTED, PROPOSITION_11, FIGURE_1, GROWTH)
+NEEDS = {
+    "izzo-noise": {
+        "for even small datasets (n >= 36) and for eta >= 0.01": {"held": {"part": ALMOST, "n": 35}},
+        "we will set k = n/2": {"held": {"part": MIP, "n": 3}},
+    },
+}

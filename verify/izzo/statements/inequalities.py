@@ -102,3 +102,9 @@ LEMMA_13_CORRECTED = LEMMA_13.corrected(
 )
 
 STATEMENTS = (LEMMA_12, LEMMA_13, LEMMA_13_CORRECTED)
+NEEDS = {
+    "izzo-lemma-12": {"For k >= n/2": {"held": {"n": 4, "k": 1}}},
+    "izzo-lemma-13-corrected": {
+        "If EX exists and E||X - EX||^k <= sigma^k": {"held": {"X": "Student t, 9 df", "k": 9.5}}
+    },
+}

@@ -213,3 +213,10 @@ COROLLARY_10_CORRECTED = COROLLARY_10.corrected(
 STATEMENTS = (THEOREM_9, COROLLARY_14, COROLLARY_10, COROLLARY_10_CORRECTED)
 GAMES = {COROLLARY_10.name: (50_000, 50_000, 5_000_000)}
 """Each takes up to 0.05 ms, and its points are off by many times what is promised."""
+NEEDS = {
+    "izzo-cor-10-corrected": {"n/2": {"held": {"n": 3}}},
+    **{
+        name: {"we will set k = n/2": {"held": {"n": 3}}}
+        for name in ("izzo-thm-9", "izzo-cor-14", "izzo-cor-10")
+    },
+}

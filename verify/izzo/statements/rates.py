@@ -102,3 +102,16 @@ THEOREM_8_CORRECTED = THEOREM_8.corrected(
 )
 
 STATEMENTS = (THEOREM_8, THEOREM_8_CORRECTED)
+NEEDS = {
+    "izzo-thm-8": {
+        "k = n/2": {"held": {"algorithm": "constant", "n": 4, "k": 1}},
+        "we will set k = n/2": {"held": {"algorithm": "constant", "n": 4, "k": 1}},
+    },
+    "izzo-thm-8-corrected": {
+        "k = n/2, n even": {"held": {"algorithm": "constant", "n": 4, "k": 1}},
+        "where TPR - FPR may be large with eta = 0": {
+            "fails": "izzo-thm-8",
+            "at": {"algorithm": NAMED, "n": 3, "k": 2, "keep": 0.5},
+        },
+    },
+}

@@ -130,3 +130,6 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
 )
 
 STATEMENTS = (ALGORITHM_1, ALGORITHM_1_CORRECTED)
+NEEDS = {
+    "izzo-alg-1": {"we will set k = n/2": {"held": {"n": 5}}},
+}

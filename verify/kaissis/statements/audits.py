@@ -230,3 +230,8 @@ STATEMENTS = (AUDIT, RECORDS, LIRA, LIRA_ENOUGH, LIRA_CORRECTED)
 """A canary meets j; LiRA does with enough shadow models."""
 SAMPLES = {"kaissis-audit-lira": (0, 0, 0)}
 """How many shadow models are used is not stated, so that the share of the numbers that suffice says nothing."""
+NEEDS = {
+    "kaissis-audit-lira-enough": {
+        "with 512 to 4096 at rates from 1e-4": {"added": {"shadows": 256, "alpha": 0.0001}}
+    },
+}

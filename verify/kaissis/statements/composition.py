@@ -148,3 +148,11 @@ BLESSING = rf.Statement(
 STATEMENTS = (LEMMA_8, LEMMA_8_CORRECTED, BLESSING)
 """The formulas; for theorem 3 see `many_dimensions`, for the guarantees `guarantees`."""
 SAMPLES = {"kaissis-lemma-8": (4, 12, 60), "kaissis-blessing": (4, 12, 60)}
+NEEDS = {
+    "kaissis-lemma-8-corrected": {
+        "where Da/sa^2 = Db/sb^2 only": {
+            "fails": "kaissis-lemma-8",
+            "at": {"delta_a": 1.0, "delta_b": 1.0, "sigma_a": 1.0, "sigma_b": 3.0, "d": 1},
+        }
+    },
+}

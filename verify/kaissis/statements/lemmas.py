@@ -295,3 +295,12 @@ STATEMENTS = (LEMMA_1, LEMMA_1_CORRECTED, LEMMA_2, LEMMA_3, LEMMA_3_CORRECTED, L
 SAMPLES = {"kaissis-lemma-1": (0, 0, 0), "kaissis-lemma-3": (64, 128, 512)}
 """Lemma 1: how many shifts are of the same sign is no property of the domain, and the share would say just that. Lemma 3 stands at about
 two of three points, which few points estimate badly; a point costs a millisecond."""
+NEEDS = {
+    "kaissis-lemma-3": {"for shifts s < t on the same side": {"held": {"s": -0.5, "t": 0.5}}},
+    "kaissis-lemma-3-corrected": {
+        "any two shifts s < t": {"held": {"s": 0.5, "t": 0.4}},
+        "where s <= 0 <= t": {
+            "added": {"mechanism": "sub-sampled Gaussian", "rate": 0.5, "s": 0.1, "t": 0.5}
+        },
+    },
+}

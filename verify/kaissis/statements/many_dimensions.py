@@ -208,3 +208,6 @@ FIGURE_2A = rf.Statement(
 
 STATEMENTS = (THEOREM_3, THEOREM_3_CORRECTED, FIGURE_2A)
 """Theorem 3, and how near it is in the paper's own figure."""
+NEEDS = {
+    "kaissis-thm-3": {"With Delta/sigma << 1": {"held": {"what": "N", "c": 1.0, "q": 0.5}}},
+}

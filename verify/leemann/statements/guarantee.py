@@ -278,3 +278,12 @@ FULL = {
     name: [{"gradients": "+-C with noise, C^2 the variance", "leakage": leakage} for leakage in (0.25, 4.0)]
     for name in (GUARANTEE.name, GUARANTEE_CORRECTED.name)
 }
+NEEDS = {
+    "leemann-K-equals-d": {
+        "judged from d = 50 on, and from d = 5 on for up to 12 rows": {"held": {"ratio": 0.5, "n": 40}},
+        "with small values for d, n and different simulated distributions": {"held": {"ratio": 0.5, "n": 40}},
+    },
+    "leemann-K-equals-d-corrected": {
+        "At finite n and d that is no bound": {"fails": "leemann-K-equals-d", "at": {"ratio": 0.5, "n": 10}}
+    },
+}

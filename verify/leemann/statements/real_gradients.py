@@ -118,3 +118,8 @@ SAMPLES = {ALGORITHM_1_REAL.name: (0, 1, 12), ALGORITHM_1_REAL_CORRECTED.name: (
 GAMES = {ALGORITHM_1_REAL.name: (20_000, 50_000, 5_000_000)}
 """Each takes up to 0.1 ms, and few refute what is off by far more than the tolerance."""
 FULL = {ALGORITHM_1_REAL_CORRECTED.name: [{"records": "digits", "n": 10_000}]}
+NEEDS = {
+    "leemann-alg-1-real-corrected": {
+        "n >= (14.7 s)^2 and n >= 93 |E[a'w |w|^2]| / (2K)": {"added": {"rank": 1.0, "n": 1000}}
+    },
+}

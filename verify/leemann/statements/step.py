@@ -371,3 +371,16 @@ STATEMENTS = (
 )
 SAMPLES = {item.name: (4, 24, 200) for item in (THEOREM_5_1, THEOREM_5_1_CORRECTED)}
 SAMPLES |= {single.name: (0, 0, 0) for single in STATEMENTS[4:]}
+NEEDS = {
+    "leemann-cor-5.1-corrected": {
+        "in the limit of d and n (or n and K) growing": {"held": {"power": 0.0, "of": "d"}}
+    },
+    **{
+        name: {
+            "with small values for d, n and different simulated distributions": {
+                "held": {"power": 0.0, "of": "d"}
+            }
+        }
+        for name in ("leemann-cor-5.1", "leemann-cor-5.1-normal")
+    },
+}
