@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim.referee import Choice, Fixed, Limit, Quote, Statement, Verdict, Whole
+from mipsim.referee import Choice, Fixed, Limit, Statement, Verdict, Whole
 from mipsim.referee.defect import Defect
 from mipsim.referee.judging.point import controlled, judge_point, limit_sizes, values_at
 from mipsim.referee.result import PointResult
 from mipsim.referee.statement import READING, inner
 from mipsim.referee.values import Number, Samplers, Value, read
-from verify.register import paper_of
-from verify.sentences import whole
 
 
 def root_of(statement: Statement) -> str:
@@ -82,42 +80,6 @@ def _named(item: Statement, register: Mapping[str, Statement]) -> set[str]:
     """The statements that words and derivation name, but for its own and those of the same correction."""
     names = set(re.findall(r"[a-z]+-[\w.-]*[\w]", f"{item.says} {item.derivation}"))
     return {name for name in names & set(register) if root_of(register[name]) != root_of(item)}
-
-
-def broken_quotes(register: Mapping[str, Statement], texts: Mapping[str, str]) -> list[str]:
-    """What is wrong with the quotations: each is whole sentences of its paper, and says what it leaves to whom.
-    `register`: name -> statement; `texts`: first word of the names of a paper's statements -> its text; quotations of
-    other papers are not looked at.
-
-    >>> broken_quotes({}, {})
-    []
-    """
-    result = [line for item in register.values() for line in _unjudged(item, register)]
-    seen: set[tuple[str, Quote]] = set()
-    for item in register.values():
-        paper = paper_of(item.name)
-        if item.quote is None or paper not in texts:
-            continue
-        for quote in (item.quote, *(item.slip or ()), *item.restricted_by):
-            if (paper, quote) not in seen and (why := whole(texts[paper], quote.text)):
-                result.append(f"a quotation of {item.name} {why}")
-            seen.add((paper, quote))
-    return result
-
-
-def _unjudged(item: Statement, register: Mapping[str, Statement]) -> list[str]:
-    result = []
-    for words, reason in item.not_judged.items():
-        judges = reason.removeprefix("by ").split(", ") if reason.startswith("by ") else []
-        for name in judges:
-            other = register.get(name)
-            if other is None or other.corrects or other.quote is None or words not in other.quote.text:
-                result.append(f"{item.name} leaves {words!r} to {name}, which quotes no such words")
-            elif words in other.not_judged:
-                result.append(f"{item.name} and {name} leave {words!r} to others")
-        if not judges and len(reason) < 20:
-            result.append(f"{item.name} does not judge {words!r} and gives no reason: {reason!r}")
-    return result
 
 
 def unmet_needs(

@@ -1,13 +1,20 @@
-"""Find a quotation in the text of a paper, where mathematics is typed by other hands.
+"""Compare the register with the papers' texts: `python -m verify.papers FOLDER` says what is wrong, for FOLDER/azize.txt and the others.
 
-A quotation is compared word by word. Mathematics of the text (between dollar signs or LaTeX's brackets, and every word with a sign
-that no English word has) matches any words of the quotation, or none: the texts were read by machines, which lost or mangled it. So do
-marks of a type face, white space, hyphens at the end of a line and references in square brackets.
+A quotation is whole sentences of its paper, compared word by word. Mathematics of the text (between dollar signs or LaTeX's brackets, and every
+word with a sign that no English word has) matches any words of the quotation, or none: the texts were read by machines, which lost or mangled
+it. So do marks of a type face, white space, hyphens at the end of a line and references in square brackets. Each number of a paper stands in its
+index, with the statement that judges it or the reason why none does.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
+
+from mipsim.referee import Quote, Statement
+from verify.register import PAPERS, REGISTER, paper_of
 
 MATHEMATICS = ""
 """What stands for mathematics among words."""
@@ -169,3 +176,121 @@ def _closed(words: Sequence[str], starts: frozenset[int], end: int) -> bool:
     while end not in starts and words[end] == MATHEMATICS:
         end += 1
     return end in starts
+
+
+_KINDS = "Theorem|Lemma|Corollary|Proposition|Remark|Definition|Algorithm|Figure|Table"
+_HEAD = re.compile(
+    rf"^[ *_]*({_KINDS}) ([A-F]?\.?\d+(?:\.\d+)*)(?![\d]|\.\d)(?=[*_ ]*[.:(]| [A-Z(])", re.MULTILINE
+)
+_EQUATION = re.compile(
+    r"\\tag\{(\d+)\}|\\quad\s*\((\d+)\)\s*\$\$|\((\d+)\)\s*\$\$|^\s*\((\d+)\)\s*$|\$\s*\((\d+)\)\s*$",
+    re.MULTILINE,
+)
+
+
+def numbered(text: str) -> set[str]:
+    """All that a paper numbers: "lemma C.8", "equation 5".
+    >>> sorted(numbered("Lemma 3 (Small). By Lemma 4 it is."))
+    ['lemma 3']
+    """
+    heads = {f"{kind.lower()} {number}" for kind, number in _HEAD.findall(text)}
+    return heads | {f"equation {next(filter(None, groups))}" for groups in _EQUATION.findall(text)}
+
+
+def index_of(paper: str) -> dict[str, dict[str, str]]:
+    """The index of a paper: "numbered" and "sentences", each from what is asserted to who judges it.
+
+    An entry reads "by NAME, NAME", "not judged: REASON", or both with a semicolon between.
+    """
+    path = Path(__file__).parent / paper / "index.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def broken_index(
+    entries: Mapping[str, Mapping[str, str]], register: Mapping[str, Statement], text: str | None
+) -> list[str]:
+    """What is wrong with the index of a paper: a number that is missing or not in the text, no verdict and no reason.
+    `entries`: as `index_of` returns them; `register`: name -> statement; `text`: of the paper; None where it is not at
+    hand.
+
+    >>> broken_index({"numbered": {"lemma 3": "not judged: soon"}, "sentences": {}}, {}, "Lemma 4. It is.")
+    ['lemma 3: no reason', 'lemma 3 is not in the text', 'lemma 4 is missing']
+    """
+    result = []
+    for place, verdict in (*entries["numbered"].items(), *entries["sentences"].items()):
+        match = re.fullmatch(r"(?:by ([\w., -]+))?(?:; )?(?:not judged: (.+))?", verdict)
+        names, reason = match.groups() if match else (None, None)
+        if (reason is not None and len(reason) < 10) or (names, reason) == (None, None):
+            result.append(f"{place}: no reason")
+        result += [
+            f"{place}: {name} is no printed statement of the register"
+            for name in (names.split(", ") if names else ())
+            if name not in register or register[name].corrects
+        ]
+    if text is not None:
+        there = numbered(text)
+        result += [f"{place} is not in the text" for place in entries["numbered"] if place not in there]
+        result += [f"{place} is missing" for place in sorted(there - set(entries["numbered"]))]
+        result += [why for sentence in entries["sentences"] if (why := whole(text, sentence))]
+    return result
+
+
+def broken_quotes(register: Mapping[str, Statement], texts: Mapping[str, str]) -> list[str]:
+    """What is wrong with the quotations: each is whole sentences of its paper, and says what it leaves to whom.
+    `register`: name -> statement; `texts`: first word of the names of a paper's statements -> its text; quotations of
+    other papers are not looked at.
+
+    >>> broken_quotes({}, {})
+    []
+    """
+    result = [line for item in register.values() for line in _unjudged(item, register)]
+    seen: set[tuple[str, Quote]] = set()
+    for item in register.values():
+        paper = paper_of(item.name)
+        if item.quote is None or paper not in texts:
+            continue
+        for quote in (item.quote, *(item.slip or ()), *item.restricted_by):
+            if (paper, quote) not in seen and (why := whole(texts[paper], quote.text)):
+                result.append(f"a quotation of {item.name} {why}")
+            seen.add((paper, quote))
+    return result
+
+
+def _unjudged(item: Statement, register: Mapping[str, Statement]) -> list[str]:
+    result = []
+    for words, reason in item.not_judged.items():
+        judges = reason.removeprefix("by ").split(", ") if reason.startswith("by ") else []
+        for name in judges:
+            other = register.get(name)
+            if other is None or other.corrects or other.quote is None or words not in other.quote.text:
+                result.append(f"{item.name} leaves {words!r} to {name}, which quotes no such words")
+            elif words in other.not_judged:
+                result.append(f"{item.name} and {name} leave {words!r} to others")
+        if not judges and len(reason) < 20:
+            result.append(f"{item.name} does not judge {words!r} and gives no reason: {reason!r}")
+    return result
+
+
+def violations(register: Mapping[str, Statement], texts: Mapping[str, str]) -> list[str]:
+    """All that is wrong with quotations and indexes.
+    `register`: name -> statement; `texts`: first word of the names of a paper's statements -> its text, of those at hand.
+
+    >>> violations({}, {})[0].startswith("theorem")
+    True
+    """
+    papers = [name for name in PAPERS if name != "field"]
+    result = broken_quotes(register, texts)
+    return result + [
+        line for name in papers for line in broken_index(index_of(name), register, texts.get(name))
+    ]
+
+
+def texts_in(folder: Path) -> dict[str, str]:
+    """First word of the names of a paper's statements -> its text, of those that lie in a folder."""
+    return {name: file.read_text("utf-8") for name in PAPERS if (file := folder / f"{name}.txt").is_file()}
+
+
+if __name__ == "__main__":
+    wrong = violations(REGISTER, texts_in(Path(sys.argv[1])))
+    print("\n".join(wrong) or "Every quotation and every index is in order.")
+    sys.exit(bool(wrong))

@@ -1,4 +1,4 @@
-"""A quotation is whole sentences of its paper, and what of it is not judged says where it is, or why it is nowhere."""
+"""Quotations are whole sentences of their papers, and each number of a paper is judged or has a reason why not."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,16 +6,19 @@ from pathlib import Path
 import pytest
 
 from mipsim import referee as rf
-from verify.register import PAPERS, REGISTER
-from verify.rules import broken_quotes
-from verify.sentences import whole
+from verify.papers import broken_index, broken_quotes, index_of, numbered, texts_in, violations, whole
+from verify.register import PAPERS, REGISTER, paper_of
 
-FOLDER = Path(__file__).parents[3].joinpath("shared", "papers")
-TEXTS = {name: file.read_text("utf-8") for name in PAPERS if (file := FOLDER / f"{name}.txt").is_file()}
+TEXTS = texts_in(Path(__file__).parents[3].joinpath("shared", "papers"))
 needs_papers = pytest.mark.skipif(
     not TEXTS, reason="the papers' texts are not beside the checkout: they may not be passed on"
 )
-
+INDEXED = [name for name in PAPERS if name != "field"]
+TEXT = "Lemma 1 (Small). It is small, and it is fast.\n\n$$x = y. \\tag{2}$$\n\nBy Lemma 1.5 of others it is. All is well."
+INDEX = {
+    "numbered": {"lemma 1": "by izzo-thm-4", "equation 2": "not judged: the definition of x"},
+    "sentences": {"All is well.": "by izzo-thm-4; not judged: what is meant by well"},
+}
 PAPER = """# Title
 
 **Theorem 1**.: _Let \\(\\) be private, i.e. let $x > 0$. Then the mechanism \\mathcal{M} is safe, and the attacker loses._
@@ -27,14 +30,15 @@ $$y = x. \\tag{1}$$
 Proof. It is easy."""
 
 
-def test_the_register_quotes_whole_sentences():
-    assert broken_quotes(REGISTER, {}) == []
+def test_the_register_is_in_order():
+    assert violations(REGISTER, {}) == []
 
 
 @needs_papers
-def test_every_quotation_is_in_its_paper():
+def test_every_quotation_and_number_is_in_its_paper():
     assert set(TEXTS) == {"azize", "leemann", "kaissis", "izzo"}
-    assert broken_quotes(REGISTER, TEXTS) == []
+    assert all(len(numbered(text)) >= 19 for text in TEXTS.values())
+    assert violations(REGISTER, TEXTS) == []
 
 
 @needs_papers
@@ -98,3 +102,41 @@ def test_what_is_left_out_is_judged_by_another_or_has_a_reason():
     assert "gives no reason: 'vague'" in message
     with pytest.raises(ValueError, match="no part of its quote"):
         small("small", not_judged={"it is slow": "x"})
+
+
+def test_every_printed_statement_is_of_a_number_or_quotes_a_sentence():
+    named = {
+        name for paper in INDEXED for part in index_of(paper).values() for verdict in part.values()
+        for name in verdict.removeprefix("by ").partition(";")[0].split(", ")
+    }  # fmt: skip
+    apart = [
+        item.name for item in REGISTER.values()
+        if not item.corrects and paper_of(item.name) != "field" and item.name not in named
+    ]  # fmt: skip
+    # These judge sentences without a number, which they quote.
+    assert set(apart) <= {
+        "azize-B.3", "azize-mean-leakage", "azize-gdp", "azize-gdp-guarantee", "azize-scalar-product", "azize-scalar-product-finite",
+        "azize-z-estimators-logistic", "kaissis-rero", "kaissis-rero-guarantee",
+    }  # fmt: skip
+
+
+def test_numbers_are_read_off_the_text():
+    assert numbered(TEXT) == {"lemma 1", "equation 2"}
+    assert broken_index(INDEX, REGISTER, TEXT) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "why"),
+    [
+        (TEXT + "\n\nLemma 7. It is new.", {}, "lemma 7 is missing"),
+        (TEXT.replace("Lemma 1 (", "Lemma 3 ("), {}, "lemma 1 is not in the text"),
+        (TEXT, {"lemma 1": "by izzo-thm-99"}, "izzo-thm-99 is no printed statement"),
+        (TEXT, {"lemma 1": "by izzo-thm-8-corrected"}, "izzo-thm-8-corrected is no printed statement"),
+        (TEXT, {"lemma 1": ""}, "lemma 1: no reason"),
+        (TEXT, {"lemma 1": "not judged: later"}, "lemma 1: no reason"),
+        (TEXT.replace("All is well", "All is lost"), {}, "is not in the text: All is well."),
+    ],
+)
+def test_a_planted_gap_is_seen(text, changes, why):
+    index = INDEX | {"numbered": INDEX["numbered"] | changes}
+    assert any(why in line for line in broken_index(index, REGISTER, text))
