@@ -12,7 +12,7 @@ from verify.field.statements import MODULES as FIELD
 from verify.izzo.statements import MODULES as IZZO
 from verify.kaissis.statements import MODULES as KAISSIS
 from verify.leemann.statements import MODULES as LEEMANN
-from verify.matters import matters_of
+from verify.matters import Where
 from verify.standalone import snippet_of
 
 _PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
@@ -36,6 +36,28 @@ def paper_of(name: str) -> str:
 def group_of(statement: Statement) -> str:
     """Whose statement it is, as `PAPERS` says; the first word of its name where nobody is named there."""
     return PAPERS.get(paper_of(statement.name), paper_of(statement.name))
+
+
+MATTERS: dict[str, dict[str, Where]] = {
+    title: table for module in MODULES for title, table in getattr(module, "MATTERS", {}).items()
+}
+"""The beginning of a name -> parameter -> where it matters; of several beginnings the longest that names the parameter decides."""
+
+
+def matters_of(statement: Statement) -> dict[str, Where]:
+    """Where the parameters of a statement matter, of those that it varies.
+    >>> sorted(matters_of(REGISTER["leemann-less-noise"]))
+    ['d', 'k_over_d', 'own']
+    """
+    result: dict[str, Where] = {}
+    for title in sorted(MATTERS, key=len):
+        if (
+            statement.name == title
+            or (statement.name.startswith(title) and statement.name[len(title)] in "-abc.")
+            or (title.endswith("-") and statement.name.startswith(title))
+        ):
+            result = {} if not MATTERS[title] else result | dict(MATTERS[title])
+    return {name: where for name, where in result.items() if name in statement.domain}
 
 
 def _all() -> dict[str, Statement]:

@@ -17,6 +17,7 @@ from verify.azize.laws.estimated_moments import (
 )
 from verify.azize.laws.normal_sums import NormalCurve
 from verify.azize.statements.steps import BOUNDED
+from verify.matters import Where, nowhere, where_in
 
 EASIEST = "easiest = largest true m*"
 ATTACKED = "easiest = largest power of the optimal attack"
@@ -203,4 +204,20 @@ STATEMENTS = (PRINTED, CORRECTED)
 FULL = {PRINTED.name: [{"records": "digits", "references": 300, "draw": draw} for draw in (1, 2)]}
 NEEDS = {
     "azize-alg-3-corrected": {"n_r/d -> infinity": {"added": {"d": 8, "references": 1024}}},
+}
+_EASIEST = where_in("reading", EASIEST)
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-alg-3": {
+        "rare": where_in("reading", ATTACKED),
+        "value": nowhere,
+        **dict.fromkeys(("C0", "law", "d", "mean"), _EASIEST),
+        **dict.fromkeys(("count", "references", "draw", "batch"), lambda reading: reading != ATTACKED),
+        **dict.fromkeys(("records", "alpha"), where_in("reading", REAL)),
+        "references": lambda reading, C0: reading == REAL or (reading == EASIEST and C0 != EXACT),
+    },
+    "azize-alg-3-corrected": {
+        "C0": lambda **_: True,
+        "mean": nowhere,
+        **dict.fromkeys(("law", "d", "count", "references", "draw", "batch"), lambda **_: True),
+    },
 }

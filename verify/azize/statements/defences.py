@@ -17,6 +17,7 @@ from verify.azize.statements.conditions import MEAN, REGULAR
 from verify.azize.statements.mean import (
     DOMAIN,
     FAIR,
+    MEAN_MATTERS,
     PAPER,
     POWER,
     REGULAR_POINTS,
@@ -26,6 +27,7 @@ from verify.azize.statements.mean import (
     searched,
     sizes,
 )
+from verify.matters import Where
 
 NOISY = (
     "Noisy mean (1/n) sum Z_i + N(0, Sigma_gamma)/sqrt(n): theorem 3.1 holds with "
@@ -384,4 +386,8 @@ NEEDS = {
     "azize-thm-4.2-corrected": {"rho in (0, 1)": {"held": {"rho": 1.0}}},
     "azize-thm-4.1-corrected": {"gamma_j / sigma_j >= c > 0": {"added": {"extra": "faint noise"}}},
     "azize-thm-4.2-threshold-corrected": {"m* > 0": {"added": {"t": 0.0, "u": 0.0}}},
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    **dict.fromkeys(("azize-thm-4.1", "azize-thm-4.2"), MEAN_MATTERS),
+    "azize-thm-4.2-threshold": {},
 }

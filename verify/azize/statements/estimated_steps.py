@@ -19,6 +19,7 @@ from verify.azize.laws.estimated_moments import (
     step_scores,
 )
 from verify.azize.statements.steps import BOUNDED, DOMAIN, PROVABLY, WELL, problem
+from verify.matters import Where, where_in
 
 KNOWN = "known moments are the best estimate; one step"
 UNCENTRED = "C0 = (1/n_r) sum g g' as printed, known exactly"
@@ -185,3 +186,15 @@ RANDOM = rf.Statement(
 
 STATEMENTS = (PRINTED, CORRECTED, RANDOM)
 """Printed, and with the conditions under which the estimates are as good as the moments."""
+_ALG_4 = (KNOWN, UNCENTRED, FEW)
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-alg-4-estimated": {
+        **dict.fromkeys(("records", "rank", "alpha"), where_in("reading", REAL)),
+        **dict.fromkeys(("mean", "angle"), where_in("reading", *_ALG_4)),
+        "d": lambda reading, spread: reading == FEW or (reading in _ALG_4 and spread != 1.0),
+        **dict.fromkeys(("spread", "size"), lambda reading: reading != REAL),
+        **dict.fromkeys(("references", "draw"), where_in("reading", FEW, REAL)),
+        "ridge": where_in("reading", FEW),
+    },
+    "azize-alg-4-estimated-": {},
+}

@@ -15,6 +15,7 @@ from verify.azize.laws.mean_families import MeanProblem, leakage
 from verify.azize.statements.conditions import MEAN
 from verify.azize.statements.mean import (
     DOMAIN,
+    MEAN_MATTERS,
     PAPER,
     POINTS,
     POWER,
@@ -23,9 +24,11 @@ from verify.azize.statements.mean import (
     law,
     least_number,
     number,
+    off_the_support,
     searched,
     sizes,
 )
+from verify.matters import Where, nowhere
 
 READING = "a guarantee: the mean is sqrt(m*)-GDP for all neighbouring data sets"
 CONCLUSION = "a conclusion about the audited target's game"
@@ -202,4 +205,13 @@ NEEDS = {
         "max t_j^2/n -> 0": {"added": {"data": "Bernoulli", "extra": "rare value"}},
         "an N-fold convolution with a density <= B": {"added": {"data": "Cantor"}},
     },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-gdp": MEAN_MATTERS | {"direction": lambda **at: at["epsilon"] > 0.0 and not off_the_support(**at)},
+    "azize-gdp-guarantee": {
+        "distance": nowhere,
+        # A typical target's leakage is tau.
+        "p": lambda reading, target: reading == CONCLUSION or target != "typical",
+    },
+    "azize-gdp-guarantee-corrected": {"n": nowhere},
 }

@@ -8,6 +8,7 @@ import numpy as np
 from mipsim import referee as rf
 from verify.azize.checks.second_routes import large_variance
 from verify.azize.laws.moments import DATA, by_closed_form, mean_error, subsample_error
+from verify.matters import Where, where_in
 
 SIZES = tuple(1000 * 4**k for k in range(10))
 TOLERANCE = 0.02
@@ -162,4 +163,12 @@ NEEDS = {
         "for each coordinate with |t|^3 = o(n)": {"added": {"q": 0.5, "reading": GROWING}}
     },
     "azize-lemma-C.12-corrected": {"finite 8th moments": {"added": {"data": "Student t", "df": 6.0}}},
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-lemma-C": {
+        "p": where_in("data", "Bernoulli"),
+        "df": where_in("data", "Student t"),
+        "q": where_in("reading", GROWING),
+    },
+    "azize-lemma-C.12": {"rho": lambda data, df: data != "Student t" or df > 8.0},
 }

@@ -14,6 +14,7 @@ from verify.azize.checks.second_routes import level_at_zero
 from verify.azize.laws.mean_curves import InSight, difference, probit_at_threshold, scaled_difference
 from verify.azize.laws.mean_families import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tradeoff
 from verify.azize.statements.conditions import MEAN, REGULAR
+from verify.matters import Where, where_in
 
 ASSUMES = rf.Quote(
     "We suppose that the data-generating distribution is column-wise independent, i.e. D = (x)_j D_j and has a finite (4 + "
@@ -410,4 +411,35 @@ NEEDS = {
         )
     },
     "azize-thm-3.1-threshold-corrected": {"m* > 0": {"added": {"t": 0.0, "u": 0.0}}},
+}
+
+
+def off_the_support(**at: object) -> bool:
+    """Whether the target is no value that Bernoulli data have."""
+    return at["data"] == "Bernoulli" and at.get("target") == "off the support"
+
+
+def _shaped(*data: str) -> Where:
+    return lambda **at: at["data"] in data or off_the_support(**at)
+
+
+MEAN_MATTERS: dict[str, Where] = {
+    "target": where_in("data", "Bernoulli"),
+    "p": where_in("data", "Bernoulli", "mixed"),
+    "width": where_in("data", "Bernoulli", "mixed"),
+    "shape": where_in("data", "gamma", "mixed"),
+    "t": _shaped("Gaussian", "gamma", "mixed"),
+    "u": _shaped("Gaussian", "gamma", "mixed"),
+    "rate": lambda extra: extra != "none",
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    **dict.fromkeys(
+        ("azize-thm-3.1-power", "azize-thm-3.1-advantage", "azize-lemma-C.6"),
+        MEAN_MATTERS | {"p": lambda **at: MEAN_MATTERS["p"](**at) and not off_the_support(**at)},
+    ),
+    "azize-eq-5": MEAN_MATTERS
+    | {
+        "tau": lambda data: data != "Cantor",
+        "target": lambda data, extra: data == "Bernoulli" and extra != "parity",
+    },
 }

@@ -27,6 +27,7 @@ from verify.azize.laws.pooled_scores import (
 )
 from verify.azize.statements.mean import RESTRICTED
 from verify.berry_esseen import SAME_LAW
+from verify.matters import Where, nowhere, where_in
 
 SIZES = tuple(100 * 2**k for k in range(8))
 
@@ -301,4 +302,15 @@ SAMPLES = {item.name: (4, 4, 50) for item in STATEMENTS} | {
 }
 NEEDS = {
     "azize-thm-4.3-corrected": {"m_targ with a limit > 0": {"held": {"aimed": 0.0}}},
+}
+_AIMED: dict[str, Where] = {
+    **dict.fromkeys(("p", "share"), where_in("data", "Bernoulli", OFF)),
+    **dict.fromkeys(("aimed", "truth"), where_in("data", "Gaussian", "exponential")),
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    **dict.fromkeys(("azize-thm-4.3", "azize-table-1-similar"), _AIMED),
+    **{
+        key: {"aimed": nowhere}
+        for key in ("azize-thm-4.3-curve", "azize-thm-4.3-corrected", "azize-table-1-similar-corrected")
+    },
 }

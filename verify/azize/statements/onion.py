@@ -6,6 +6,7 @@ import scipy
 
 from mipsim import referee as rf
 from verify.azize.laws.cut_off_laws import Family, fall_by_draws, kept_part, of_points, on_values, worst_point
+from verify.matters import Where, where_in
 
 EACH, AVERAGE = "each point that remains", "the points that remain, on average"
 SYMMETRIC = ("normal", "laplace", "uniform", "student")
@@ -129,5 +130,14 @@ NEEDS = {
         "If the law is a product of laws each symmetric about its mean": {
             "added": {"reading": EACH, "data": "gamma"}
         }
+    },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-onion": {
+        "shape": where_in("data", "student", "gamma", "beta", VALUES),
+        "other": where_in("data", "beta"),
+        "keep": lambda data: data != VALUES,
+        "d": where_in("data", BALL, VALUES, POINTS),
+        "draw": where_in("data", POINTS),
     },
 }

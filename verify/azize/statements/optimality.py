@@ -13,6 +13,7 @@ from verify.azize.laws.enumeration import (
     roc_vertices,
     subset_sums,
 )
+from verify.matters import Where, where_in
 
 THRESHOLDS = "Pow_n as defined: thresholds only, no randomisation at ties"
 RANDOMISED = "randomised at the threshold (section 2.2 allows randomised adversaries)"
@@ -187,3 +188,16 @@ STATEMENTS = (
     ),
 )
 """Theorem 2.1."""
+_WORLDS: dict[str, Where] = {
+    "n": lambda mechanism: mechanism.startswith("mean"),
+    "p": lambda mechanism: mechanism.startswith("mean"),
+    "z": lambda mechanism: mechanism.startswith("mean"),
+    "q": where_in("mechanism", MECHANISMS[1]),
+    "y": where_in("mechanism", MECHANISMS[1]),
+    "kept": where_in("mechanism", MECHANISMS[2]),
+    "epsilon": where_in("mechanism", MECHANISMS[3]),
+    **dict.fromkeys(("outputs", "spread", "draw"), where_in("mechanism", MECHANISMS[4])),
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-thm-2.1": _WORLDS,
+}

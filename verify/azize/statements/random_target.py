@@ -9,6 +9,7 @@ from verify.azize.laws.enumerated import expected_advantage, formula_error, gues
 from verify.azize.laws.enumeration import random_target_advantage
 from verify.azize.laws.mean_curves import counts, random_target_law
 from verify.azize.laws.moments import mean_square
+from verify.matters import Where, where_in
 
 _BITS = {
     "n": rf.Whole(2, np.inf, hunt_to=8, meaning="records in the data set"),
@@ -202,4 +203,11 @@ STATEMENTS = (
 SAMPLES = {"azize-eq-12-14": (4, 4, 50), "azize-mean-leakage": (0, 0, 0)}
 NEEDS = {
     "azize-mean-leakage-corrected": {"all data with positive finite variances": {"held": {"scale": 0.0}}},
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-mean-leakage": {
+        "p": where_in("data", "Bernoulli"),
+        "df": where_in("data", "Student t"),
+        "scale": lambda data: data not in ("Bernoulli", RARER),
+    },
 }

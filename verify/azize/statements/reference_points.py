@@ -7,6 +7,7 @@ from mipsim import referee as rf
 from mipsim.theory import azize
 from sims.azize_paper import N, reference_data
 from verify.azize.laws.reference_curves import distance_to_normal, growing_curve, paper_curve, scores_by_games
+from verify.matters import Where
 
 NEGLIGIBLE = 0.1
 """Probit units: the loss that counts as negligible, declared before any computation; the paper gives no number."""
@@ -153,5 +154,10 @@ NEEDS = {
                 "draw": 0,
             },
         }
+    },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-reference-points": {
+        "draw": lambda **at: at.get("reading") != OF["redrawn"],
     },
 }

@@ -18,6 +18,7 @@ from verify.azize.laws.linear_problems import (
     two_coordinates,
 )
 from verify.azize.laws.normal_sums import NormalCurve
+from verify.matters import Where, where_in
 
 RANDOM = "random"
 RARE = "two rare coordinates"  # D_j = Bernoulli(.2/n) and Bernoulli(.3/n), where the target is (1, 1); elsewhere it is the mean of N(0, 1)
@@ -312,4 +313,8 @@ NEEDS = {
             "held": {"target_1": 0.5, "target_2": 0.5}
         }
     },
+}
+RANDOM_PROBLEM = dict.fromkeys(("kinds", "root", "spread", "draw"), where_in("data", "random"))
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-scalar-product": RANDOM_PROBLEM | {"tau": lambda data: data != "two rare coordinates"},
 }

@@ -9,6 +9,7 @@ from mipsim.referee.replication import ahead
 from verify.azize.laws.estimated_moments import effective, step_problem, step_scores
 from verify.azize.statements import scalar_product
 from verify.azize.statements.scalar_product import PROVABLY
+from verify.matters import Where
 
 BOUNDED = (
     "independent rows of the same law, Sigma nonsingular, and E(u'Sigma^-1/2 (g - mu))^4 <= h^2 for every unit vector u, with the same h for all sizes "
@@ -156,4 +157,8 @@ NEEDS = {
             "held": {"mean": 5.0, "size": 5.0, "angle": 3.141592653589793}
         }
     },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-alg-4-limit": scalar_product.RANDOM_PROBLEM,
+    "azize-alg-4": {"d": lambda spread: spread != 1.0},
 }

@@ -25,6 +25,7 @@ from verify.azize.laws.z_problems import (
     ratio_below,
     revealing_power,
 )
+from verify.matters import Where, where_in
 
 RANDOM, TYPICAL, GROWING = "random", "median, typical target", "least squares, p = n/2 in one regression"
 READINGS = {
@@ -279,4 +280,13 @@ NEEDS = {
         "where the limit is reached to the tolerance": {"held": {"theta_1": 3.0, "agrees_1": False}}
     },
     "azize-z-estimators-logistic-corrected": {"m < 9": {"held": {"theta_1": 3.0, "agrees_1": False}}},
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "azize-z-estimators": dict.fromkeys(("kinds", "root", "draw"), where_in("problem", "random"))
+    | {"reading": lambda reading, problem: reading not in READINGS or problem in SIGNED},
+    "azize-z-estimators-logistic": {
+        "reading": lambda **_: True,
+        "agrees_1": lambda theta_1: theta_1 != 0.0,
+        "agrees_2": lambda theta_2: theta_2 != 0.0,
+    },
 }

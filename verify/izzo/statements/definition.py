@@ -17,6 +17,7 @@ from verify.izzo.laws.algorithms import (
 )
 from verify.izzo.laws.subset_enumeration import best_of_all_attacks, finite_eta, half_subsets
 from verify.izzo.laws.subset_laplace import laplace_eta, scaled_laplace_eta
+from verify.matters import Where, nowhere, where_in
 
 HALF = rf.Quote(
     "In the remainder of the paper, we will set k = n/2, so that A is eta-MIP if an attacker cannot have average accuracy greater than (1/2 + eta).",
@@ -142,4 +143,15 @@ STATEMENTS = (PROPOSITION_2, THEOREM_3)
 NEEDS = {
     "izzo-prop-2": {"At k = n/2": {"held": {"n": 3}}, "we will set k = n/2": {"held": {"n": 3}}},
     "izzo-thm-3": {"we will set k = n/2": {"held": {"n": 3}}},
+}
+ANY_LAW = dict.fromkeys(("outputs", "concentration", "draw"), where_in("algorithm", RANDOM))
+MATTERS: dict[str, dict[str, Where]] = {
+    "izzo-prop-2": ANY_LAW
+    | {"attack": nowhere, "scale": where_in("algorithm", "sum of 2^0, ..., 2^(n-1) plus Laplace noise")},
+    "izzo-thm-3": ANY_LAW
+    | {
+        "draw": lambda algorithm, f: algorithm == RANDOM or f != ITSELF,
+        "labels": lambda f: f != ITSELF,
+        "spread": where_in("f", CHANNEL),
+    },
 }

@@ -12,6 +12,7 @@ from verify.izzo.laws.finite_divergences import least_delta, renyi_divergence
 from verify.izzo.laws.linear_programs import largest_dp_eta, largest_posterior_odds
 from verify.izzo.laws.subset_enumeration import finite_eta
 from verify.izzo.statements.definition import HALF, SIZES
+from verify.matters import Where, nowhere
 
 # Every half is an unknown of the linear program, and e^epsilon a coefficient of it: the solver may give up from about epsilon = 11.5 on.
 _N, _EPSILON = (
@@ -182,4 +183,7 @@ THEOREM_7 = rf.Statement(
 STATEMENTS = (THEOREM_4, THEOREM_5, PROPOSITION_6, THEOREM_7)
 NEEDS = {
     "izzo-thm-4": {"we will set k = n/2": {"held": {"n": 3}}},
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "izzo-thm-5": {"epsilon": nowhere},
 }

@@ -10,6 +10,7 @@ from verify.izzo.checks.second_routes import literal_sensitivity
 from verify.izzo.laws.algorithms import example
 from verify.izzo.laws.subset_laplace import laplace_eta
 from verify.izzo.statements.definition import HALF
+from verify.matters import Where
 
 TEXT = "x_last = C(n, n/2)^(1/2) - sum 2^i, as in the text"
 PROOF = "x_last = C(n, n/2)^(-1/2) - sum 2^i, as in the proof"
@@ -232,4 +233,7 @@ NEEDS = {
         "for even small datasets (n >= 36) and for eta >= 0.01": {"held": {"part": ALMOST, "n": 35}},
         "we will set k = n/2": {"held": {"part": MIP, "n": 3}},
     },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "izzo-noise": {"eta": lambda part: "share" not in part},
 }

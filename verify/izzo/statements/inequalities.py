@@ -8,6 +8,7 @@ from mipsim import referee as rf
 from verify.izzo.checks.second_routes import three_points
 from verify.izzo.laws.laws_with_moments import CENTRED, WORST, tail
 from verify.izzo.laws.linear_programs import bracket_injection, matching_size
+from verify.matters import Where, nowhere
 
 MATCHING = "a largest matching"
 
@@ -107,4 +108,7 @@ NEEDS = {
     "izzo-lemma-13-corrected": {
         "If EX exists and E||X - EX||^k <= sigma^k": {"held": {"X": "Student t, 9 df", "k": 9.5}}
     },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "izzo-lemma-13-corrected": {"sigma": nowhere},
 }

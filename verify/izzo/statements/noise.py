@@ -17,6 +17,7 @@ from verify.izzo.laws.laws_with_moments import WORST, tail
 from verify.izzo.laws.subset_laplace import laplace_eta
 from verify.izzo.laws.subset_shift import planar_shift_eta
 from verify.izzo.statements.definition import HALF
+from verify.matters import Where, where_in
 
 EVERY = "every algorithm, norm and dimension"
 UNIT = "times the promised eta"
@@ -219,4 +220,12 @@ NEEDS = {
         name: {"we will set k = n/2": {"held": {"n": 3}}}
         for name in ("izzo-thm-9", "izzo-cor-14", "izzo-cor-10")
     },
+}
+_OUTPUTS: dict[str, Where] = {
+    "n": lambda algorithm: algorithm in (*OUTPUTS, RANDOM),
+    **dict.fromkeys(("tail", "draw"), where_in("algorithm", RANDOM)),
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    **dict.fromkeys(("izzo-thm-9", "izzo-cor-14", "izzo-cor-10-corrected"), _OUTPUTS),
+    "izzo-cor-10": _OUTPUTS | {"d": where_in("algorithm", SIDES, PLAYED)},
 }

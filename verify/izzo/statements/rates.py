@@ -8,7 +8,8 @@ from mipsim import referee as rf
 from verify.izzo.checks.second_routes import rates_again
 from verify.izzo.laws.algorithms import ALGORITHMS, NAMED, RANDOM, law_of, named_rates
 from verify.izzo.laws.subset_enumeration import best_of_all_attacks, finite_eta
-from verify.izzo.statements.definition import HALF, SIZES
+from verify.izzo.statements.definition import ANY_LAW, HALF, SIZES
+from verify.matters import Where, where_in
 
 
 def rates_at(algorithm: str, n: int, k: int, keep: float, **at: Any) -> tuple[float, float, float]:
@@ -114,4 +115,7 @@ NEEDS = {
             "at": {"algorithm": NAMED, "n": 3, "k": 2, "keep": 0.5},
         },
     },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "izzo-thm-8": ANY_LAW | {"keep": where_in("algorithm", NAMED)},
 }

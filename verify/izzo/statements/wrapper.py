@@ -19,6 +19,7 @@ from verify.izzo.laws.subset_enumeration import half_subsets
 from verify.izzo.laws.subset_laplace import scaled_laplace_eta
 from verify.izzo.statements.definition import HALF
 from verify.izzo.statements.noise import EVERY, UNIT, laplace_ratio, worst_ratio
+from verify.matters import Where, where_in
 
 LISTING, WHOLE = "B halves of D_train, as listed", "B halves of the data set, as in the text"
 
@@ -132,4 +133,13 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
 STATEMENTS = (ALGORITHM_1, ALGORITHM_1_CORRECTED)
 NEEDS = {
     "izzo-alg-1": {"we will set k = n/2": {"held": {"n": 5}}},
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "izzo-alg-1": {
+        **dict.fromkeys(("spread", "draw"), where_in("records", RANDOM)),
+        # Without the target there is no noise: it is distinguished whatever the other records are.
+        **dict.fromkeys(
+            ("records", "n", "M"), lambda statistic, reading: statistic != MEMBER or reading == WHOLE
+        ),
+    },
 }

@@ -18,6 +18,7 @@ from verify.kaissis.laws.relaxed_tests import (
     single_test_for_both,
     two_sided_power,
 )
+from verify.matters import Where
 
 
 def positive(low: float, hunt_to: float, meaning: str = "") -> rf.Real:
@@ -303,4 +304,8 @@ NEEDS = {
             "added": {"mechanism": "sub-sampled Gaussian", "rate": 0.5, "s": 0.1, "t": 0.5}
         },
     },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "kaissis-lemma-1": dict.fromkeys(("noise", "delta", "alpha"), lambda second: second < 0.0),
+    "kaissis-lemma-3": {"rate": lambda mechanism: mechanism.startswith("sub-sampled")},
 }

@@ -22,6 +22,7 @@ from verify.kaissis.laws.relaxed_steps import (
 )
 from verify.kaissis.statements.curves import PART
 from verify.kaissis.statements.lemmas import dimensions, points, positive
+from verify.matters import Where, where_in
 
 SIZES = tuple(1_000_000 // 2**k for k in range(10, -1, -1))
 """Dimensions; the law of the norm is computed up to 1e6."""
@@ -210,4 +211,7 @@ STATEMENTS = (THEOREM_3, THEOREM_3_CORRECTED, FIGURE_2A)
 """Theorem 3, and how near it is in the paper's own figure."""
 NEEDS = {
     "kaissis-thm-3": {"With Delta/sigma << 1": {"held": {"what": "N", "c": 1.0, "q": 0.5}}},
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "kaissis-thm-3": {"q": lambda what: what != "d", "d": where_in("what", N)},
 }

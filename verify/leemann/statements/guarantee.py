@@ -19,6 +19,7 @@ from verify.leemann.laws.curves import (
 )
 from verify.leemann.laws.problems import ATOMS_OWN, atoms_curve
 from verify.leemann.statements import quotes
+from verify.matters import Where, where_in
 
 EXPONENTIAL, LATTICE = "Exponential(1)", "Bernoulli(0.3), target on the lattice"
 DISCRETE = "a random law on 0, 1, ..., target on them"
@@ -285,5 +286,11 @@ NEEDS = {
     },
     "leemann-K-equals-d-corrected": {
         "At finite n and d that is no bound": {"fails": "leemann-K-equals-d", "at": {"ratio": 0.5, "n": 10}}
+    },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "leemann-thm-5.1-guarantee": {
+        "leakage": lambda gradients: gradients not in (ATOMS, INDEPENDENT),
+        **dict.fromkeys(("values", "rare", "draw"), where_in("gradients", DISCRETE)),
     },
 }

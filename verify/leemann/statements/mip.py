@@ -10,6 +10,7 @@ from verify.leemann.checks.draws import summed
 from verify.leemann.laws.curves import NoisySumTradeOff, polygon_of
 from verify.leemann.laws.problems import FINITE, finite_mechanism
 from verify.leemann.statements import quotes
+from verify.matters import Where, where_in
 
 REPLACE, ADD = "neighbours replace one record (A: D^n -> R^d, n fixed)", "neighbours add or remove one record"
 RESPONSE, SUM = "randomised response", "a noisy sum of n gradients +-C"
@@ -114,3 +115,12 @@ THEOREM_4_2_CORRECTED = THEOREM_4_2.corrected(
 )
 
 STATEMENTS = (THEOREM_4_2, THEOREM_4_2_CORRECTED)
+MATTERS: dict[str, dict[str, Where]] = {
+    "leemann-thm-4.2": {
+        **dict.fromkeys(("values", "epsilon"), where_in("mechanism", RESPONSE)),
+        **dict.fromkeys(("mu", "own", "reading"), where_in("mechanism", SUM)),
+        # Records that are all alike add a constant.
+        "n": lambda mechanism, own: mechanism == SUM and 0.0 < own < 1.0,
+        **dict.fromkeys(("skew", "draw"), where_in("mechanism", *FINITE)),
+    },
+}

@@ -9,6 +9,7 @@ from mipsim.tradeoff import GaussianTradeOff
 from verify.leemann.checks.draws import summed
 from verify.leemann.laws.curves import NoisySumTradeOff
 from verify.leemann.statements import quotes
+from verify.matters import Where, where_in
 
 BY_EQUATION = "the noise for mu-GMIP is what equation 9 asks for at K = d"
 LEAST_REPLACED = "the least noise that gives mu-GMIP; neighbours replace one record"
@@ -115,3 +116,9 @@ LESS_NOISE_CORRECTED = LESS_NOISE.corrected(
 )
 
 STATEMENTS = (LESS_NOISE, LESS_NOISE_CORRECTED)
+MATTERS: dict[str, dict[str, Where]] = {
+    "leemann-less-noise": {
+        "own": lambda reading: reading != BY_EQUATION,
+        **dict.fromkeys(("d", "k_over_d"), where_in("reading", BY_EQUATION)),
+    },
+}

@@ -9,6 +9,7 @@ from verify import real_gradients
 from verify.leemann.checks import real_p_values
 from verify.leemann.checks.real_p_values import Attacked
 from verify.leemann.statements import quotes
+from verify.matters import Where, where_in
 
 ESTIMATED = "moments estimated from reference gradients, shrunk as Ledoit and Wolf do"
 KNOWN = "moments of the law that the records are sampled from"
@@ -122,4 +123,7 @@ NEEDS = {
     "leemann-alg-1-real-corrected": {
         "n >= (14.7 s)^2 and n >= 93 |E[a'w |w|^2]| / (2K)": {"added": {"rank": 1.0, "n": 1000}}
     },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "leemann-alg-1-real": dict.fromkeys(("references", "draw"), where_in("reading", ESTIMATED)),
 }

@@ -13,6 +13,7 @@ from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, PiecewiseLinearT
 from verify.leemann.checks.draws import sampled_means
 from verify.leemann.laws.problems import gradients, step_curve
 from verify.leemann.statements import quotes
+from verify.matters import Where
 
 PAPER = ((650, 500), (2580, 1970), (1026, 790))
 """(d, n) of figure 2: mu_step = 1.14 at K = d."""
@@ -383,4 +384,16 @@ NEEDS = {
         }
         for name in ("leemann-cor-5.1", "leemann-cor-5.1-normal")
     },
+}
+MATTERS: dict[str, dict[str, Where]] = {
+    "leemann-thm-5.1": {
+        "spare": lambda target: target != 0.0,
+        **dict.fromkeys(("spread", "evenness"), lambda tau: tau > 0.0),
+    },
+    "leemann-thm-5.1-corrected": {"spare": lambda target, mean: target != mean},
+    "leemann-cor-5.1": {
+        "of": lambda ratio, power: (ratio, power) != (1.0, 1.0),
+        "spare": lambda target: target != 0.0,
+    },
+    "leemann-cor-5.1-corrected": {"spare": lambda target, mean: target != mean},
 }

@@ -7,6 +7,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.tradeoff import stochastic_composition
 from verify.leemann.laws.problems import FAMILIES, min_plus, random_family, random_polygons
+from verify.matters import Where, where_in
 
 RANDOM, WHOLE = "random", "polygons in whole numbers"
 
@@ -103,3 +104,6 @@ THEOREM_4_1 = rf.Statement(
     ),
 )
 STATEMENTS = (THEOREM_4_1,)
+MATTERS: dict[str, dict[str, Where]] = {
+    "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), where_in("curves", RANDOM, WHOLE)),
+}

@@ -8,6 +8,7 @@ from mipsim.theory import leemann
 from verify.leemann.checks.draws import sampled_k, sampled_p_values
 from verify.leemann.laws.problems import BERNOULLI, COMPONENTS, MIXTURE, kurtosis, mean_of_k, transform_of_k
 from verify.leemann.statements import quotes
+from verify.matters import Where, nowhere, where_in
 
 
 def spread_of_k(components: str, p: float, deviation: float, d: int) -> rf.Number:
@@ -204,3 +205,17 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
 )
 
 STATEMENTS = (REMARK_5_1, REMARK_5_1_CORRECTED, EXPECTED_K, ALGORITHM_1, ALGORITHM_1_CORRECTED)
+MATTERS: dict[str, dict[str, Where]] = {
+    "leemann-rem-5.1": {
+        "p": where_in("components", BERNOULLI, MIXTURE),
+        "deviation": where_in("components", MIXTURE),
+        "d": nowhere,
+    },
+    "leemann-rem-5.1-corrected": {"d": lambda **_: True},
+    "leemann-rem-5.1-mean": {"d": nowhere, "draw": nowhere, "at": where_in("part", TRANSFORM)},
+    "leemann-alg-1-corrected": dict.fromkeys(("d", "n", "k"), nowhere),
+    "leemann-alg-1": {
+        "level": where_in("reading", MEANT),
+        "d": lambda reading, n, k: reading == MEANT or ncx2.sf(n / (n - 1.0), 1, n * k) < 1.0 - 1e-10,
+    },
+}
