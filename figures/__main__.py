@@ -1,7 +1,7 @@
 """`python -m figures [FIGURE ...]`: draw figures of the papers."""
 
 if __name__ == "__main__":
-    from mipsim._signals import begin, ended
+    from mipsim._signals import begin
 
     begin()  # before JAX is imported, which takes seconds
 
@@ -31,7 +31,7 @@ from mipsim._command_line import (
     say,
 )
 from mipsim._extras import MissingPackageError
-from mipsim._signals import ending_on_signals
+from mipsim._signals import ended, ending_on_signals
 from mipsim._words import duration, no_such, plural, printable
 from sims.process import listing
 

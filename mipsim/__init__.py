@@ -13,14 +13,18 @@ Examples:
     1000
 """
 
+from __future__ import annotations
+
 from mipsim._version import __version__ as __version__
 
 TYPE_CHECKING = False  # without `typing`, which takes a third of the time until a command hears Ctrl-C
 if TYPE_CHECKING:
+    from typing import Any
+
     from mipsim._public import *  # noqa: F403
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """A public name, or a package, when it is requested: a command answers `--help` before JAX is imported.
 
     Not by `lazy_loader`, whose list holds every name again, and which takes four times as long to import as this file.

@@ -36,10 +36,11 @@ class Whole(click.IntRange):
     """A whole number, which may be written as 1e6."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number: Any = value
         with suppress(ValueError, OverflowError):
             if isinstance(value, str) and "e" in value.lower() and float(value).is_integer():
-                value = int(float(value))
-        return super().convert(value, param, ctx)
+                number = int(float(value))
+        return super().convert(number, param, ctx)
 
 
 class Number(click.FloatRange):
@@ -99,8 +100,9 @@ def run(
 ) -> int:
     """Run a command; whatever goes wrong is reported in a sentence on stderr."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    out: Any = sys.stdout
     with suppress(AttributeError):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may know fewer characters
+        out.reconfigure(errors="backslashreplace")  # a terminal may know fewer characters
     how: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
     try:
         with LeavingOnCtrlC(), command.make_context(name, given, obj=obj, **how) as context:

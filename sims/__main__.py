@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from mipsim._signals import begin, ended
+    from mipsim._signals import begin
 
     begin()  # before JAX is imported, which takes seconds
 
@@ -17,7 +17,7 @@ import click
 
 from mipsim._command_line import PLACE, VERSION, Number, Whole, examples, run, say
 from mipsim._printed import shown
-from mipsim._signals import ending_on_signals
+from mipsim._signals import ended, ending_on_signals
 from mipsim._words import no_such, printable
 from mipsim.audits.settings import FORMS
 from sims.process import listing, show

@@ -212,7 +212,7 @@ def _same_run(path: Path, mine: Mapping[str, Any], stored: Mapping[str, Any]) ->
     return stored["games"]
 
 
-def _are_sound(edges: np.ndarray, out: np.ndarray, inside: np.ndarray, games: object) -> bool:
+def _are_sound(edges: np.ndarray, out: np.ndarray, inside: np.ndarray, games: Any) -> bool:
     """Whether edges increase, and the counts between them are as many in both worlds, and as many as are stated."""
     return bool(
         edges.size

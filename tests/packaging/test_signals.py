@@ -249,6 +249,7 @@ def press(*_):
     listens = handler is signal.default_int_handler or isinstance(handler, _signals.LeavingOnCtrlC)
     if listens and threading.current_thread() is threading.main_thread():
         gc.callbacks.remove(press)
+        gc.set_threshold(700)
         signal.raise_signal(signal.SIGINT)
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)
