@@ -8,7 +8,6 @@ from math import exp, fsum, log
 
 import numpy as np
 
-from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import EPS, ComplexArray, product_parts
 from mipsim.exact.rows import AbstractRow, Multiples
 
@@ -16,7 +15,8 @@ _SCAN = 64.0  # times the last node: how far an estimate looks
 _WHOLE = 2.0**52  # nodes: beyond, k is no whole number in float64
 _QUIET = -38.5  # log of 2e-17, a tenth of the rounding of 1: a modulus below is negligible
 _LOUD = -50.0  # log of 2e-22: bounds below add nothing to a sum
-_SHARE = 0.7  # of a level that a proof for other tilts must retain, so as not to be made anew
+_SHARE = 0.7  # of a level that the proof without a tilt must retain, so as not to be made anew
+_PLAIN = 0.0, 0.0  # without a tilt
 _FINE, _COARSE = 1.1, 2.0  # growth of the blocks of frequencies that a single bound serves: near and far
 _DOUBLINGS = 900  # blocks: 60 fine ones, and more than enough doublings to 2^52 nodes
 NEAR = 1e-6
@@ -328,26 +328,22 @@ class RowsTransform(AbstractTransform):
         return copies * sum(part.envelope(c, 2.0 * t) - part.envelope(c, t) for part in parts) < -0.65
 
     def _quiet(self, span: tuple[float, float]) -> list[tuple[float, float]]:
-        """(level, frequency up to which |phi| <= exp(-level) is proven), once for all lines.
+        """(level, frequency up to which |phi| <= exp(-level) is proven), once for all lines of a span.
 
-        Under a tilt whose strengths are at least a share of those of a proof, its levels hold to that share.
+        Under a tilt whose strengths are at least a share of those without a tilt, the levels of those hold to that share.
         """
         if span not in self._known:
-            phases = self._row.phases(*span) if self.rows > 1 else None
-            self._known[span] = phases, []
-            if phases is not None:
-                self._known[span] = phases, self._levels(phases)
-        return self._known[span][1]
-
-    def _levels(self, phases: Phases) -> list[tuple[float, float]]:
-        for known, levels in self._known.values():
-            share = 0.0 if known is None or not levels else phases.share_of(known)
+            phases, plain = (self._row.phases(*tilts) if self.rows > 1 else None for tilts in (span, _PLAIN))
+            share = phases.share_of(plain) if phases and plain and span != _PLAIN else 0.0
             if share >= _SHARE:
-                return [(share * level, until) for level, until in levels]
-        return phases.levels(self._row.reach, self.rows - 1)
+                levels = [(share * level, until) for level, until in self._quiet(_PLAIN)]
+            else:
+                levels = phases.levels(self._row.reach, self.rows - 1) if phases else []
+            self._known[span] = levels
+        return self._known[span]
 
     @cached_property
-    def _known(self) -> dict[tuple[float, float], tuple[Phases | None, list[tuple[float, float]]]]:
+    def _known(self) -> dict[tuple[float, float], list[tuple[float, float]]]:
         return {}
 
 

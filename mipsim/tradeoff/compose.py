@@ -233,7 +233,9 @@ class ComposedTradeOff(AbstractTradeOff):
             ends.append([result[k] + (np.log1p(-p) if turned else np.log(p)) for k in (2, 3)])
         low, high = (np.exp(np.min([end[k] for end in ends], axis=0)) for k in (0, 1))
         blind = np.minimum(wanted.ravel(), 1.0 - wanted.ravel())
-        low, high = np.minimum(low * (1.0 - 1e-14), blind), np.minimum(high * (1.0 + 1e-14), blind)
+        # As a concave function of the prior, the risk of a lesser prior is at least that share of the risk at p.
+        low = np.minimum(low * np.minimum(wanted.ravel() / p, 1.0) * (1.0 - 1e-14), blind)
+        high = np.minimum(high * (1.0 + 1e-14), blind)
         return answered(prior, (low.reshape(wanted.shape), high.reshape(wanted.shape)))
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, within
 from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_complement
-from mipsim.tradeoff.sure_mass import SureMass, outward
+from mipsim.tradeoff.sure_mass import SureMass, weighted
 
 
 class MixtureTradeOff(AbstractTradeOff):
@@ -54,8 +54,8 @@ class MixtureTradeOff(AbstractTradeOff):
 
     def _sure_mass(self, *, inside: bool = True) -> SureMass:
         p = self.sampling_rate if inside else float(self.sampling_rate == 1.0)
-        low, high = self.inner._sure_mass(inside=inside) if p else (0.0, 0.0)
-        return (low, high) if p in (0.0, 1.0) else outward(p * low, p * high)
+        mass = self.inner._sure_mass(inside=inside) if p else (0.0, 0.0)
+        return mass if p in (0.0, 1.0) else weighted([(mass, p)])
 
     def is_convex(self) -> bool:
         return self.inner.is_convex()

@@ -10,12 +10,12 @@ import numpy as np
 from mipsim._validation import finite_vector, whole
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
-from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds
+from mipsim.tradeoff.bounds import EPS, CurveBounds
 from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
-from mipsim.tradeoff.sure_mass import SureMass
+from mipsim.tradeoff.sure_mass import SureMass, weighted
 
 
 def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np.ndarray:
@@ -81,10 +81,7 @@ class AveragedTradeOff(AbstractTradeOff):
         if not inside:  # nothing is missed where no curve misses anything
             ends = [mass for mass, w in parts if w > 0.0]
             return min(low for low, _ in ends), min(high for _, high in ends)
-        # Each weight, each product and the sum are right to half a unit.
-        low, high = (math.fsum(w * mass[k] for mass, w in parts) for k in (0, 1))
-        high = min(high * (1.0 + 2.0 * EPS) + TINY, 1.0) if high else 0.0
-        return max(low * (1.0 - 2.0 * EPS) - TINY, 0.0), high
+        return weighted(parts)
 
     def is_convex(self) -> bool:
         return all(curve.is_convex() for curve in self.curves)

@@ -8,6 +8,7 @@ from decimal import Context, Decimal, localcontext
 from functools import reduce
 
 from mipsim._powers import repeated
+from mipsim.tradeoff.bounds import EPS, TINY
 
 SureMass = tuple[float, float]
 """Lower and upper bound, in [0, 1]."""
@@ -21,6 +22,17 @@ def outward(low: float, high: float) -> SureMass:
     """
     ends = zip((low, high), (0.0, 1.0), strict=True)
     return tuple(x if x in (0.0, 1.0) else math.nextafter(x, end) for x, end in ends)  # pyright: ignore[reportReturnType]
+
+
+def weighted(parts: Iterable[tuple[SureMass, float]]) -> SureMass:
+    """Bounds of a weighted sum, whose weights, products and sum are right to half a unit; 0 only where nothing is added.
+    >>> weighted([((1e-300, 1e-300), 1e-300), ((0.0, 0.0), 1.0)])[1] > 0.0
+    True
+    """
+    added = [(mass, weight) for mass, weight in parts if mass[1] > 0.0 < weight]
+    low, high = (math.fsum(weight * mass[k] for mass, weight in added) for k in (0, 1))
+    high = min(high * (1.0 + 2.0 * EPS) + TINY, 1.0) if added else 0.0
+    return max(low * (1.0 - 2.0 * EPS) - TINY, 0.0), high
 
 
 def of_any(masses: Iterable[tuple[SureMass, int]]) -> SureMass:
