@@ -85,7 +85,7 @@ def _named(item: Statement, register: Mapping[str, Statement]) -> set[str]:
 def unmet_needs(
     statement: Statement, needs: Mapping[str, Mapping[str, Any]], register: Mapping[str, Statement]
 ) -> list[str]:
-    """Conditions that a statement's words name, or those by which it is restricted, and that are not needed where it is said.
+    """Conditions that a statement's words name, or those by which it is restricted, and that its page does not need.
 
     A need has any of these forms:
 
@@ -109,13 +109,13 @@ def unmet_needs(
         >>> unmet_needs(named, {"x >= 1/2": {"held": {"x": 0.6}}}, {})
         ["named: 'x >= 1/2' is {'held': {'x': 0.6}}, which its where accepts"]
     """
-    said = (statement.says, *(quote.text for quote in statement.restricted_by))
+    texts = (statement.says, *(quote.text for quote in statement.restricted_by))
     return [
         f"{statement.name}: {words!r} {why}"
         for words, target in needs.items()
         if (
             why := _unbroken(statement, target, register)
-            if any(words in text for text in said)
+            if any(words in text for text in texts)
             else "is not in its words"
         )
     ]

@@ -212,12 +212,12 @@ def _numbers_are_fixed(
 ) -> bool:
     """Whether the numbers of "in" in groups, of any sizes, are too regular or too irregular for independent coins.
 
-    The statistic is the sum of squared deviations from the expected numbers, each over its variance. It is compared with that of coins drawn again:
+    The statistic is the sum of squared deviations from the expected numbers, each over its variance. It is compared with that of coins sampled again:
     shuffled in each part of `within`, under which independent coins that are exchangeable there keep their distribution; or, for None,
     with probability `coin`. So such coins are taken for fixed numbers with probability `BALANCED` at most, for every size: that is the chance of a rank.
     """
     part = np.zeros(group.size, np.int64) if within is None else within
-    order, part, rng = _by_names(scores, part, "coins drawn again")
+    order, part, rng = _by_names(scores, part, "coins sampled again")
     member = scores.member[order].astype(float)
     own = np.unique(group[order], return_inverse=True)[1]
     size = np.bincount(part)
@@ -233,16 +233,16 @@ def _numbers_are_fixed(
 
     redrawn, regular = (_REDRAWN, regular) if group.size <= _MANY else (_FEWER, 1)
     if within is None:
-        drawn = deviation(rng.binomial(np.bincount(own), coin, (redrawn, mean.size)))
+        again = deviation(rng.binomial(np.bincount(own), coin, (redrawn, mean.size)))
     else:
         shuffled = (member[np.argsort(part + rng.random(part.size))] for _ in range(redrawn))
-        drawn = np.array([deviation(np.bincount(own, weights=coins)) for coins in shuffled])
+        again = np.array([deviation(np.bincount(own, weights=coins)) for coins in shuffled])
     seen, digits = (
         deviation(np.bincount(own, weights=member)),
-        1e-9 * (1.0 + drawn),
+        1e-9 * (1.0 + again),
     )  # equal but for rounding: a tie
     return bool(
-        1 + (drawn <= seen + digits).sum() <= regular or 1 + (drawn >= seen - digits).sum() <= _IRREGULAR
+        1 + (again <= seen + digits).sum() <= regular or 1 + (again >= seen - digits).sum() <= _IRREGULAR
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 
+from mipsim._family import is_users
 from mipsim._precision import exact_scope, fixed_key
-
-if TYPE_CHECKING:
-    from mipsim.distributions.base import AbstractDistribution
+from mipsim.distributions.base import AbstractDistribution, AbstractWithCDF
+from mipsim.distributions.by_cdf import cells_of, coordinates_by_law, reach_of
+from mipsim.distributions.transforms import AbstractTransform
 
 Waves = Callable[[np.ndarray], np.ndarray]
 """Frequencies u, shape (m, 1), to E exp(i u (z_j - mean_j)) of the checked coordinates, shape (m, k)."""
@@ -20,23 +22,14 @@ Waves = Callable[[np.ndarray], np.ndarray]
 FAILURE = 1e-9
 """Largest probability with which a distribution is refused whose statements are all true."""
 _LOG = 32.0  # log(4 / risk) of a test: 20,000 of them keep to `FAILURE`
-_RECORDS = (
-    2**18
-)  # that are sampled of a coordinate or two; eight times as many where nothing but records tells
-_COORDINATES, _CELLS = 16, 2**15  # that are checked; of a distribution function
-_WAVES = np.array([0.7, 1.4, 2.8, 5.6])  # frequencies, per standard deviation
+_RECORDS = 2**18  # numbers of a coordinate; twice as many where nothing but records tells
+_COORDINATES, _CELLS = 16, 2**13  # that are checked; of a distribution function
+_WAVES = 0.7 * 2.0 ** np.arange(4)  # frequencies, per standard deviation, each twice the one before
 _STEP = 0.02  # the same, of differences that give the moments
-_ROOM = {
-    1: 1e-6,
-    2: 1e-5,
-    3: 1e-4,
-    4: 1e-3,
-}  # rounding and blur of these, in powers of the standard deviation
-_BLOCKS, _CANTELLI = (
-    75,
-    2.71,
-)  # P(a block's mean is off) <= 1 / (1 + 2.71^2) = .12, P(half of 75 are) <= e^-32
-_ROWS = 3  # of a sum
+_ROOM = {1: 1e-6, 2: 1e-5, 3: 1e-4, 4: 1e-3}  # for rounding and blur, in powers of the standard deviation
+_ROWS, _MANY = 3, 8  # of a sum, by draws and by densities
+_AGREEING: set[tuple[object, ...]] = set()
+"""What was checked before: classes with their parameters."""
 
 
 class DisagreementError(ValueError):
@@ -50,19 +43,52 @@ def check_agreement(data: AbstractDistribution) -> None:
       give mean and central moments to the fourth; what they cannot tell of long tails is left open.
     - Records of `sample` have these waves. Where no law is given, they have the stated moments.
     - Sums of `sum_sampler` have the waves of sums of records, and none of no records is zero.
-    - `sum_ratio` and `tilted` change measure: for all bounded g, E g / (1 + e^-r) without = E g / (1 + e^r) with the target.
+    - `sum_ratio` is the ratio of the densities, or of the probabilities on a lattice, of such sums. Where no law is given, it changes
+      measure, as `tilted` does: for all bounded g, E g / (1 + e^-r) without = E g / (1 + e^r) with the target.
+    - Coordinates that are not of a product have the stated covariances.
     - Coordinates of a product are independent: projections of records are as those of records with exchanged coordinates.
 
     Of more than 16 coordinates as many are checked, a coordinate of each law first. Tests of draws have a seed of their own. The mean of
-    bounded numbers is tested by Maurer's and Pontil's inequality, that of others by the median of 75 means, whose variances are stated.
+    bounded numbers is tested by Maurer's and Pontil's inequality, that of others by Catoni's, with variances that are stated.
 
-    Source: Maurer & Pontil (2009), "Empirical Bernstein bounds and sample variance penalization", theorem 4.
+    Source: Maurer & Pontil (2009), "Empirical Bernstein bounds and sample variance penalization", theorem 4; Catoni (2012), "Challenging
+    the empirical mean and empirical variance", proposition 2.2.
 
     Raises:
         ValueError: with both statements. A true distribution is refused with probability `FAILURE` at most.
     """
-    with exact_scope(), np.errstate(all="ignore"):
-        _Check(data).run()
+    if (key := _key_of(data)) not in _AGREEING:
+        with exact_scope(), np.errstate(all="ignore"):
+            _Check(data).run()
+        _AGREEING.add(key)
+
+
+def check_transformed(
+    data: AbstractDistribution, transform: AbstractTransform, law: AbstractDistribution
+) -> None:
+    """Refuse the distribution of a transformed record that is not that of records which are transformed.
+
+    Raises:
+        ValueError: with both, as for `check_agreement`.
+    """
+    if not (is_users(type(data)) or is_users(type(transform))):
+        return
+    if (key := (*_key_of(data), *_key_of(transform))) not in _AGREEING:
+        with exact_scope(), np.errstate(all="ignore"):
+            check = _Check(law)
+            plain, own = (
+                np.asarray(x.sample(fixed_key(seed), _RECORDS), float) for x, seed in ((data, 1), (law, 2))
+            )
+            plain, own = (
+                (rows - check.mean) / check.sd for rows in (np.asarray(transform.apply(plain)), own)
+            )
+            check.compare(f"{type(data).__name__}.transformed's", own, "sample", plain)
+        _AGREEING.add(key)
+
+
+def _key_of(thing: Any) -> tuple[object, ...]:
+    leaves, form = jax.tree.flatten(thing)
+    return type(thing), str(form), *(np.asarray(leaf).tobytes() for leaf in leaves)
 
 
 class _Check:
@@ -84,9 +110,10 @@ class _Check:
             self._moments(name, waves, room)
         if not np.isfinite(self.variance).all():
             return
-        most = _RECORDS if seen else 8 * _RECORDS
+        most = _RECORDS if seen else 2 * _RECORDS
         count = min(max(64, 4 * most // self.data.dimension), most)
-        records = np.asarray(self.data.sample(fixed_key(0x5EED), count), float)
+        draw = jax.jit(lambda key: self.data.sample(key, count))
+        records = np.asarray(draw(fixed_key(0x5EED)), float)
         if records.shape != (count, self.data.dimension):
             self._refuse("sample", f"shape {records.shape}", f"shape ({count}, {self.data.dimension})")
         standard = (records - self.mean) / self.sd
@@ -99,11 +126,9 @@ class _Check:
             self._refuse("in_support", "False at a record that sample made", "True")
         self._independence(standard)
         self._sums(standard, seen)
-        self._changes_of_measure(records)
+        self._changes_of_measure(records, seen)
 
     def _grouped(self) -> list[np.ndarray]:
-        from mipsim.distributions.by_cdf import coordinates_by_law
-
         by_law = coordinates_by_law(self.data)
         if by_law is None:
             apart = np.unique(
@@ -111,6 +136,15 @@ class _Check:
             )
             return [np.array([j]) for j in apart]
         return [np.flatnonzero(by_law[1] == k) for k in range(min(len(by_law[0]), _COORDINATES))]
+
+    def compare(self, what: str, standard: np.ndarray, name: str, others: np.ndarray) -> None:
+        """Whether two samples have the same waves in each coordinate, and in a sum of all."""
+        weights = np.random.default_rng(1).choice([-1.0, 1.0], self.data.dimension) / math.sqrt(
+            self.data.dimension
+        )
+        for column in (*(lambda x, j=j: x[:, j] for j in self.at), lambda x: x @ weights):
+            other, more = _means(column(others))
+            self._test(what, _means(column(standard)), name, other[:4] + 1j * other[4:], more)
 
     def _refuse(self, what: str, seen: str, wanted: str) -> None:
         raise DisagreementError(f"{self.name}.{what} is {seen}; it must be {wanted}")
@@ -146,6 +180,8 @@ class _Check:
 
     def _moments(self, name: str, waves: Waves, room: float) -> None:
         sd, mean = self.sd[self.at], self.mean[self.at]
+        steps = _STEP / sd * 2.0 ** -np.arange(-1, 3)[:, None]
+        values = waves(steps)
         for order in (1, 2, 3, 4):
             try:
                 stated = (
@@ -153,8 +189,7 @@ class _Check:
                 )
             except Exception:  # a moment that is not stated
                 continue
-            steps = [_STEP / 2**k / sd for k in range(3)]
-            first, second, third = (_difference(waves, h, order) / sd**order for h in steps)
+            first, second, third = _differences(values, steps[1:], order) / sd**order
             turn = (third - second) ** 2 / np.where(second == first, 1.0, (third - second) - (second - first))
             turn = np.where(np.isfinite(turn), turn, 0.0)
             doubt = (
@@ -173,7 +208,7 @@ class _Check:
 
     def _records(self, name: str, waves: Waves, standard: np.ndarray) -> None:
         for k, group in enumerate(self.groups):
-            columns = standard[:, group].ravel() if self.data.is_product else standard[:, group[0]]
+            columns = standard[:, group].ravel()[:_RECORDS] if self.data.is_product else standard[:, group[0]]
             wanted = waves(_WAVES[:, None] / self.sd[group[0]])[:, k]
             self._test("sample", _means(columns), name, wanted)
 
@@ -194,25 +229,43 @@ class _Check:
             self._disagree(wave, value[k], name, both[k])
 
     def _moments_of_records(self, standard: np.ndarray) -> None:
-        size = standard.shape[0] // _BLOCKS
+        power = np.ones_like(standard)
         for order in (1, 2, 3, 4):
+            power *= standard
             try:
                 stated, twice = (self.data.central_moment(r) / self.sd**r for r in (order, 2 * order))
             except Exception:  # moments that are not stated
                 continue
             wanted = stated if order > 1 else np.zeros(self.sd.size)
-            error = _CANTELLI * np.sqrt(np.maximum(twice - wanted**2, 0.0) / size)
-            blocks = (standard[: size * _BLOCKS] ** order).reshape(_BLOCKS, size, -1).mean(axis=1)
-            off = np.abs(np.median(blocks, axis=0) - wanted) - error - 1e-9
-            if size and (np.isfinite(off) & (off > 0)).any():
-                j = int(np.argmax(np.where(np.isfinite(off), off, -1.0)))
-                seen = np.median(blocks, axis=0)[j] * self.sd[j] ** order
-                at = self.mean[j] if order == 1 else 0.0
+            if (off := _is_off(power, wanted, twice)).any():
+                j = int(np.argmax(off * np.abs(power.mean(axis=0) - wanted)))
+                at, unit = self.mean[j] if order == 1 else 0.0, self.sd[j] ** order
                 what = "mean" if order == 1 else f"central_moment({order})"
-                self._disagree(what, at + wanted[j] * self.sd[j] ** order, "sample", at + seen)
+                self._disagree(what, at + wanted[j] * unit, "sample", at + power[:, j].mean() * unit)
+
+    def _covariances(self, standard: np.ndarray) -> None:
+        """Sums and differences of two coordinates have the stated variances."""
+        covariance = np.asarray(self.data.covariance)
+        if covariance.ndim == 1:
+            return
+        try:
+            fourth = (self.data.central_moment(4) / self.sd**4) ** 0.25
+        except Exception:  # it is not stated
+            return
+        for i, j in itertools.combinations(self.at[:6], 2):
+            stated = covariance[i, j] / (self.sd[i] * self.sd[j])
+            both = np.stack([standard[:, i] + standard[:, j], standard[:, i] - standard[:, j]], axis=1) ** 2
+            # Minkowski's inequality bounds the fourth moment of a sum.
+            if _is_off(
+                both, 2.0 + 2.0 * stated * np.array([1.0, -1.0]), np.full(2, (fourth[i] + fourth[j]) ** 4)
+            ).any():
+                seen = float((standard[:, i] * standard[:, j]).mean()) * self.sd[i] * self.sd[j]
+                self._disagree(f"covariance[{i}, {j}]", covariance[i, j], "sample", seen)
 
     def _independence(self, standard: np.ndarray) -> None:
         d, rng = self.data.dimension, np.random.default_rng(0)
+        if not self.data.is_product:
+            self._covariances(standard)
         if not self.data.is_product or d == 1:
             return
         apart = standard.copy()
@@ -226,46 +279,44 @@ class _Check:
                 _means(standard[:half] @ weights),
                 _means((apart[half:] @ weights)[: half - 64 if half > 200 else None]),
             )
-            m = _WAVES.size
-            self._test(
-                "sample along coordinates together",
-                (value, error),
-                "is_product",
-                other[:m] + 1j * other[m:],
-                more,
-            )
+            what = "sample along coordinates together"
+            self._test(what, (value, error), "is_product", other[:4] + 1j * other[4:], more)
 
     def _sums(self, standard: np.ndarray, seen: list[tuple[str, Waves, float]]) -> None:
         draw = self.data.sum_sampler()
         if draw is None:
             return
         d, count = self.data.dimension, max(21, standard.shape[0] // 2)
-        if np.any(np.asarray(draw(fixed_key(1), 0))):
+        ns = np.full(count, _ROWS)
+        ns[0] = 0
+        sums_of = jax.jit(lambda key: jax.vmap(draw)(jax.random.split(key, count), ns))
+        sums = np.asarray(sums_of(fixed_key(0x5EEE)), float)
+        if sums[0].any():
             self._refuse("sum_sampler", "not 0 for n = 0", "0")
-        keys = jax.random.split(fixed_key(0x5EEE), count)
-        sums = np.asarray(jax.jit(jax.vmap(lambda key: draw(key, _ROWS)))(keys), float)
-        sums = (sums - _ROWS * self.mean) / (self.sd * math.sqrt(_ROWS))
-        literal = standard[: standard.shape[0] // _ROWS * _ROWS].reshape(-1, _ROWS, d).sum(
-            axis=1
-        ) / math.sqrt(_ROWS)
-        weights = np.random.default_rng(1).choice([-1.0, 1.0], d) / math.sqrt(d)
-        m = _WAVES.size
-        for column in (*(lambda x, j=j: x[:, j] for j in self.at), lambda x: x @ weights):
-            other, more = _means(column(literal))
-            self._test("sum_sampler", _means(column(sums)), "sample", other[:m] + 1j * other[m:], more)
+        sums = (sums[1:] - _ROWS * self.mean) / (self.sd * math.sqrt(_ROWS))
+        literal = standard[: standard.shape[0] // _ROWS * _ROWS].reshape(-1, _ROWS, d).sum(axis=1)
+        self.compare("sum_sampler", sums, "sample", literal / math.sqrt(_ROWS))
         for name, waves, _ in seen:
             for k, j in enumerate(self.at):
                 wanted = waves(_WAVES[:, None] / (self.sd[j] * math.sqrt(_ROWS)))[:, k] ** _ROWS
                 self._test("sum_sampler", _means(sums[:, j]), name, wanted)
 
-    def _changes_of_measure(self, records: np.ndarray) -> None:
+    def _changes_of_measure(self, records: np.ndarray, seen: list[tuple[str, Waves, float]]) -> None:
         half = records[: records.shape[0] // 2 * 2].reshape(2, -1, self.data.dimension)
         if (ratio := self.data.sum_ratio()) is not None:
-            target = np.asarray(self.data.typical_target(3))
-            out, inside = half[0][: half.shape[1] // 2] + half[0][-(half.shape[1] // 2) :], half[1] + target
             quiet = np.zeros(self.data.dimension)
-            of = jax.jit(jax.vmap(lambda total: ratio(total, 2, target, quiet).sum()))
-            self._change("sum_ratio", "sample", np.asarray(of(out)), np.asarray(of(inside)))
+
+            def of(totals: np.ndarray, n: int, target: np.ndarray) -> np.ndarray:
+                each = jax.jit(jax.vmap(lambda total: ratio(total, n, target, quiet)))
+                return np.asarray(each(totals), float)
+
+            for name, waves, _ in seen[:1]:
+                self._ratio(name, waves, of, records[-1])
+            if not seen:
+                quarter = half.shape[1] // 2
+                out, inside = half[0][:quarter] + half[0][-quarter:], half[1] + records[-1]
+                totals = of(np.concatenate([out, inside]), 2, records[-1]).sum(axis=1)
+                self._change("sum_ratio", "sample", totals[: len(out)], totals[len(out) :])
         try:
             slope = 0.5 / (self.sd * math.sqrt(self.data.dimension))
             law, log_mean = self.data.tilted(slope)
@@ -273,6 +324,38 @@ class _Check:
             return
         tilted = np.asarray(law.sample(fixed_key(0x5EEF), half.shape[1]), float)
         self._change("tilted", "sample", half[0] @ slope - log_mean, tilted @ slope - log_mean)
+
+    def _ratio(self, name: str, waves: Waves, of: Callable[..., np.ndarray], target: np.ndarray) -> None:
+        """`sum_ratio` against densities of 8 records' sums, or their probabilities on a lattice, in two coordinates at most."""
+        at = np.array([-1.5, -0.5, 0.5, 1.5]) * math.sqrt(_MANY)
+        if (grid := self.data.lattice()) is not None:
+            step, least, masses = grid
+            values = np.asarray(least)[:, None] + step * np.arange(masses.shape[1])
+            target = values[np.arange(len(values)), masses.argmax(axis=1)]
+            totals = _MANY * np.asarray(least) + step * np.rint(
+                (_MANY * (self.mean - least) + at[:, None] * self.sd) / step
+            )
+            u = 2.0 * np.pi / step * (np.arange(_MANY * masses.shape[1] + 1) / (_MANY * masses.shape[1] + 1))
+        else:
+            totals = _MANY * self.mean + at[:, None] * self.sd
+            u = np.arange(-160, 161) * 0.15
+        stated = of(totals, _MANY, target)
+        for k, j in list(enumerate(self.at))[:2]:
+            f = u if grid is not None else u / self.sd[j]
+            wave = waves(f[:, None])[:, k]
+            if grid is None and abs(wave[-1]) ** (_MANY - 1) > 1e-7:
+                continue  # a density with jumps
+            away = totals[:, j] - _MANY * self.mean[j]
+            out, inside = (
+                (np.exp(-1j * np.outer(x, f)) @ wave**n).real
+                for x, n in ((away, _MANY), (away - target[j] + self.mean[j], _MANY - 1))
+            )
+            sure = np.minimum(out, inside) > 1e-3 * (np.abs(wave) ** _MANY).sum()
+            wanted = np.log(inside / out)
+            off = np.where(sure, np.abs(stated[:, j] - wanted) - 1e-3, -1.0)
+            if (off > 0.0).any():
+                i = int(np.argmax(off))
+                self._disagree(f"sum_ratio at {totals[i, j]:.6g} of {_MANY}", stated[i, j], name, wanted[i])
 
     def _change(self, what: str, name: str, out: np.ndarray, inside: np.ndarray) -> None:
         from scipy.special import expit
@@ -288,9 +371,6 @@ class _Check:
 
 def _waves_of(data: AbstractDistribution, at: np.ndarray) -> Iterator[tuple[str, Waves, float]]:
     """The waves of coordinates `at`, by each of what gives them."""
-    from mipsim.distributions.base import AbstractWithCDF
-    from mipsim.distributions.by_cdf import cells_of, coordinates_by_law, reach_of
-
     mean, sd = data.mean[at], np.sqrt(data.variance)[at]
     if isinstance(data, AbstractWithCDF) and (by_law := coordinates_by_law(data)) is not None:
         laws = [by_law[0][by_law[1][j]] for j in at]
@@ -334,23 +414,35 @@ def _waves_of(data: AbstractDistribution, at: np.ndarray) -> Iterator[tuple[str,
         yield "lattice", of_lattice, 0.0
 
 
-def _difference(waves: Waves, h: np.ndarray, order: int) -> np.ndarray:
-    """The central moment of that order, shape of h, by differences of waves at h and 2 h."""
-    one, two = (np.diagonal(waves(k * h[:, None])) for k in (1.0, 2.0))
+def _differences(values: np.ndarray, h: np.ndarray, order: int) -> np.ndarray:
+    """The central moment of that order, shape of h, by differences of waves at h and 2 h; values at 2 h_1, h_1, h_2, h_3."""
+    one, two = values[1:], values[:-1]
     if order == 1:
         return one.imag / h
     if order == 2:
         return 2.0 * (1.0 - one.real) / h**2
-    return (
-        -(two.imag - 2.0 * one.imag) / h**3 if order == 3 else 2.0 * (two.real - 4.0 * one.real + 3.0) / h**4
-    )
+    if order == 3:
+        return -(two.imag - 2.0 * one.imag) / h**3
+    return 2.0 * (two.real - 4.0 * one.real + 3.0) / h**4
 
 
 def _means(standard: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means of the waves' real and imaginary parts, and how far each may be off."""
-    turns = [part(u * standard) for part in (np.cos, np.sin) for u in _WAVES]
-    values, errors = zip(*(_bounded_mean(turn, 2.0) for turn in turns), strict=True)
+    turns = [np.exp(1j * _WAVES[0] * standard)]
+    for _ in _WAVES[1:]:
+        turns.append(turns[-1] ** 2)  # twice the frequency
+    parts = [*(turn.real for turn in turns), *(turn.imag for turn in turns)]
+    values, errors = zip(*(_bounded_mean(part, 2.0) for part in parts), strict=True)
     return np.array(values), np.array(errors)
+
+
+def _is_off(values: np.ndarray, mean: np.ndarray, square: np.ndarray) -> np.ndarray:
+    """Of columns with a stated mean and a bound of E values^2: whether the mean is wrong, by Catoni's inequality."""
+    count = values.shape[0]
+    scale = np.sqrt(2.0 * _LOG / (count * np.maximum(square - mean**2, 1e-12)))
+    x = scale * (values - mean)
+    grown = np.sign(x) * np.log1p(np.abs(x) * (1.0 + 0.5 * np.abs(x)))
+    return np.abs(grown.sum(axis=0)) > 2.0 * _LOG
 
 
 def _bounded_mean(values: np.ndarray, width: float) -> tuple[float, float]:

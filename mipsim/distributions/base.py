@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from mipsim._family import AbstractMember
+from mipsim._family import AbstractMember, is_users
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import finite_vector, positive_definite_factor, real_array, whole
 from mipsim.distributions.transforms import AbstractTransform
@@ -19,8 +19,6 @@ Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 Row = Float[Array, " d"]
 Count = int | Float[Array, ""]
 Member = Bool[Array, ""] | Int[Array, ""] | bool
-_AGREEING: set[tuple[type, str, tuple[bytes, ...]]] = set()
-"""Users' own distributions that were found not to contradict themselves."""
 CharacteristicFunction = Callable[[np.ndarray], np.ndarray]
 
 
@@ -48,15 +46,10 @@ class AbstractDistribution(AbstractMember):
 
     def __check_init__(self) -> None:
         """Refuse a user's own distribution that contradicts itself, when it is first made with these parameters."""
-        if type(self).__module__.partition(".")[0] == "mipsim":
-            return
-        leaves, form = jax.tree.flatten(self)
-        key = type(self), str(form), tuple(np.asarray(leaf).tobytes() for leaf in leaves)
-        if key not in _AGREEING:
+        if is_users(type(self)):
             from mipsim.distributions.agreement import check_agreement
 
             check_agreement(self)
-            _AGREEING.add(key)
 
     @property
     @abstractmethod

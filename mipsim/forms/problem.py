@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mipsim.attacks.base import AbstractAttack
+from mipsim.distributions.agreement import check_transformed
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
@@ -47,6 +48,8 @@ def problem_of(game: AbstractGame, attack: AbstractAttack, transform: bool = Tru
     if mean is None:
         return None
     rows = game.data.transformed(mean.transform) if mean.transform is not None and transform else None
+    if rows is not None and mean.transform is not None:
+        check_transformed(game.data, mean.transform, rows)
     if isinstance(game, RandomTarget):
         # The attack is given the target as it was before it was transformed.
         known = rows is game.data

@@ -398,7 +398,7 @@ def companions(sizes: Sequence[int], seed: int) -> tuple[int, ...]:
     """The sizes with their companions: what holds along 100, 200, 400, ... may fail at odd n.
 
     They lie where a limit is decided, in the last third of the range, evenly in log n: next to each listed size there, from the largest
-    down in turn, one that is no multiple of 2, 3 or 5 (it is 1, then 3 modulo 4) and one that is an odd multiple of 30; and two that are drawn at random. One lies next to the last size before.
+    down in turn, one that is no multiple of 2, 3 or 5 (it is 1, then 3 modulo 4) and one that is an odd multiple of 30; and two random sizes. One lies next to the last size before.
 
     `sizes`: listed, growing; `seed`: of the run. Statements that are judged at the same sizes have the same companions.
 

@@ -78,7 +78,7 @@ class PointResult:
     random: bool = False  # whether chance entered the result
     name: str = ""  # of the point, if it has any
     headline: str = ""  # of a limit: how far the verdict reaches
-    # of a limit that no theorem decides: the largest judged size, beyond which nothing is said
+    # of a limit that no theorem decides: the largest judged size, beyond which there is no claim
     up_to: float | None = None
 
     @property

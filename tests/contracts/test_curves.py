@@ -129,21 +129,33 @@ MEMBERS: list[tuple[str, AbstractTradeOff, Curve, np.ndarray, float]] = [
 ]  # fmt: skip
 
 
-def misses(member: AbstractTradeOff, curve: Curve, log_fpr: np.ndarray) -> tuple[int, float]:
-    """At how many FPRs a bound excludes the truth, and the greatest width of all bounds of a logarithm where its rate is > 0."""
-    bounds: CurveBounds = member.enclosure(log_fpr)
-    count, widest = 0, 0.0
-    for k, x in enumerate(log_fpr.tolist()):
+def logarithms(curve: Curve, log_fpr: np.ndarray) -> list[tuple[mpf, mpf]]:
+    """log FNR and log TPR of a formula at each FPR."""
+
+    def log(rate: mpf, other: mpf) -> mpf:
+        return mp.log1p(-other) if other < 0.5 else mp.log(rate) if rate > 0 else mpf("-inf")
+
+    result = []
+    for x in log_fpr.tolist():
         with mp.workdps(60 + (int(-np.log10(-x)) if x > -1.0 else 0)):
             fnr, tpr = curve(mp.exp(mpf(x)), -mp.expm1(mpf(x)))
-            for rate, other, low, high in (
-                (fnr, tpr, bounds.log_fnr_low[k], bounds.log_fnr_high[k]),
-                (tpr, fnr, bounds.log_tpr_low[k], bounds.log_tpr_high[k]),
-            ):
-                truth = mp.log1p(-other) if other < 0.5 else mp.log(rate) if rate > 0 else mpf("-inf")
-                count += not (mpf(low) <= truth <= mpf(high))
-                if np.isfinite(low):
-                    widest = max(widest, (high - low) / max(1.0, abs(low)))
+            result.append((log(fnr, tpr), log(tpr, fnr)))
+    return result
+
+
+def misses(member: AbstractTradeOff, truths: list[tuple[mpf, mpf]], log_fpr: np.ndarray) -> tuple[int, float]:
+    """How many bounds exclude the truth, and the greatest width of all bounds of a logarithm where its rate is > 0."""
+    bounds: CurveBounds = member.enclosure(log_fpr)
+    count, widest = 0, 0.0
+    ends = (
+        (bounds.log_fnr_low, bounds.log_fnr_high),
+        (bounds.log_tpr_low, bounds.log_tpr_high),
+    )
+    for truth, (lows, highs) in zip(zip(*truths, strict=True), ends, strict=True):
+        for value, low, high in zip(truth, lows, highs, strict=True):
+            count += not (mpf(low) <= value <= mpf(high))
+            if np.isfinite(low):
+                widest = max(widest, (high - low) / max(1.0, abs(low)))
     return count, widest
 
 
@@ -169,8 +181,9 @@ def test_every_member_has_its_formula() -> None:
 def test_bounds_hold_the_formula(row: Any) -> None:
     _, member, curve, more, wide = row
     log_fpr = np.concatenate([PLAIN[:: 4 if more.size > 100 else 1], more]) if more.size != FEW.size else FEW
-    count, widest = misses(member, curve, log_fpr)
+    truths = logarithms(curve, log_fpr)
+    count, widest = misses(member, truths, log_fpr)
     assert count == 0
     assert widest <= wide
-    planted = [misses(Moved(member, share), curve, log_fpr)[0] for share in (0.97, 1.03)]
+    planted = [misses(Moved(member, share), truths, log_fpr)[0] for share in (0.97, 1.03)]
     assert max(planted) > 0 if np.isinf(wide) or wide == 1.0 else min(planted) > 0

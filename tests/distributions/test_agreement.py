@@ -1,5 +1,6 @@
 """Each thing that a user states of a distribution, a few per cent wrong: it is refused, or nothing depends on it."""
 
+import contextlib
 from typing import Any
 
 import jax
@@ -50,7 +51,16 @@ def moment(order: int, factor: float) -> Any:
     return lambda self, r: self.law.central_moment(r) * (factor if r == order else 1.0)
 
 
+def known_ratio(law: mi.AbstractDistribution, factor: float) -> dict[str, Any]:
+    """A law's own ratio times a factor, beside what gives its waves."""
+    own: Any = law.sum_ratio()
+    stated = {"characteristic": law.characteristic, "lattice": law.lattice}
+    stated = {name: lambda self, of=of: of() for name, of in stated.items() if of() is not None}
+    return {"sum_ratio": lambda self: lambda *rest: factor * own(*rest), **stated}
+
+
 SD = np.sqrt(1 / 12)
+PAIR = mi.Gaussian(0.0, [[1.0, 0.5], [0.5, 1.0]])
 UNIFORM, NORMAL = mi.Uniform(-0.5, 0.5, 2), mi.Gaussian(0.0, 1 / 12, 2)
 KINDS: dict[str, Any] = {
     "uniform": (
@@ -62,6 +72,11 @@ KINDS: dict[str, Any] = {
     "records": (AbstractProduct, lambda s: mi.Uniform(0 * s, s), {}),
     "normal": (AbstractProduct, lambda s: mi.Gaussian(0 * s, s), {"sum_ratio": ratio(1.0)}),
     "coin": (AbstractProduct, lambda s: mi.Bernoulli(0.3 * s), {}),
+    "pair": (
+        mi.AbstractDistribution,
+        lambda s: PAIR,
+        {"is_product": False, "covariance": property(lambda self: self.law.covariance)},
+    ),
 }
 TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     **{kind: (kind, {}) for kind in KINDS},
@@ -69,6 +84,8 @@ TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     "location and scale": ("uniform", {"location_scale": form(1.0, SD, UNIFORM)}),
     "lattice": ("coin", {"lattice": lambda self: mi.Bernoulli(0.3, 2).lattice()}),
     "tilted": ("normal", {"tilted": lambda self, s: self.law.tilted(s)}),
+    "ratio of densities": ("normal", known_ratio(mi.Gaussian(0.0, 1.0, 2), 1.0)),
+    "ratio on a lattice": ("coin", known_ratio(mi.Bernoulli(0.3, 2), 1.0)),
 }
 WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "standard deviation for the variance": (
@@ -98,6 +115,12 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "family": ("uniform", {"location_scale": form(1.0, SD, NORMAL)}, "by its location_scale's characteristic"),
     "lattice": ("coin", {"lattice": lambda self: mi.Bernoulli(0.309, 2).lattice()}, "by its lattice"),
     "ratio": ("normal", {"sum_ratio": ratio(1.1)}, "sum_ratio's E"),
+    "ratio of densities": ("normal", known_ratio(mi.Gaussian(0.0, 1.0, 2), 1.03), "sum_ratio at .* by its characteristic"),
+    "ratio on a lattice": ("coin", known_ratio(mi.Bernoulli(0.3, 2), 1.03), "sum_ratio at .* by its lattice"),
+    "fourth moment of records": ("records", {"central_moment": moment(4, 1.03)}, "by its sample"),
+    "covariance of a pair": (
+        "pair", {"covariance": property(lambda self: np.array([[1.0, 0.55], [0.55, 1.0]]))}, r"covariance\[0, 1\]"
+    ),
     "tilted": ("normal", {"tilted": lambda self, s: (self.law.tilted(s)[0], self.law.tilted(s)[1] + 0.03)}, "tilted's E"),
     "independence": (
         "records", {"sample": lambda self, k, n: jnp.tile(jax.random.uniform(k, (n, 1)), 2)}, "together"
@@ -135,6 +158,16 @@ def test_what_disagrees_is_refused(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_transformed_record_has_the_stated_distribution() -> None:
+    for p, wrong in ((0.3, False), (0.309, True)):
+        data = mine(
+            "coin", transformed=lambda self, transform, p=p: mi.Bernoulli(p, 2).transformed(transform)
+        )
+        game = mi.FixedTarget(mi.SGDStep(1.5, 0.4), data, n=20, target=[1.0, 1.0])
+        with pytest.raises(ValueError, match=r"Mine\.transformed's E") if wrong else contextlib.nullcontext():
+            game.exact(mi.ScalarProduct([0.3, 0.3]))
+
+
 def played(data: mi.AbstractDistribution) -> list[float]:
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=150, target=[1.0, 0.7])
     attack = mi.ScalarProduct([0.25, 0.5])
@@ -151,5 +184,5 @@ def test_what_is_not_refused_changes_no_bit(name: str) -> None:
 def test_the_tables_name_everything_that_may_be_stated() -> None:
     may = set(mi.AbstractDistribution.OPTIONAL) | mi.AbstractDistribution.__abstractmethods__ | {"cdf"}
     stated = {name for _, body, _ in WRONG.values() for name in body}
-    # Targets are points; transforms and slopes are of a user's mechanism, or of play_rare's plan.
-    assert may - stated == {"is_product", "easiest_target", "hardest_target", "transformed", "greatest_slope"}
+    # Targets are points, slopes are of play_rare's plan; what is transformed has a test of its own.
+    assert may - stated == {"is_product", "easiest_target", "hardest_target", "greatest_slope", "transformed"}

@@ -161,23 +161,3 @@ def test_no_route_is_promised_in_vain(law: mi.AbstractDistribution) -> None:
             ValueError, match=r"the likelihood ratio of EmpiricalMean on .* data is intractable"
         ):
             mi.LikelihoodRatio(mi.EmpiricalMean(), law, 5)
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("u", [0.0, 0.7, -3.0])
-def test_characteristic_functions_by_quadrature(member: Member, u: float) -> None:
-    function = member.law.characteristic()
-    if function is None:
-        return
-    value = np.broadcast_to(function(np.full((1, 1), u)), (1, member.law.dimension))[0]
-    for j, (density, points) in enumerate(member.density):
-        mean = mpmath.mpf(float(member.law.mean[j]))
-
-        def wave(x: Any, f: Callable = density, m: Any = mean) -> Any:
-            return mpmath.expj(u * (x - m)) * f(x)
-
-        exact: Any = mpmath.quad(
-            wave, points, maxdegree=10
-        )  # the default degree is for what does not oscillate
-        assert abs(value[j] - complex(exact)) <= 1e-9
-    assert member.density

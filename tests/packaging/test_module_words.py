@@ -20,7 +20,6 @@ MEANINGS = {
     "games": "membership-inference games",
     "gaussian": "the normal distribution",
     "gradients": "gradients of the loss at single examples",
-    "hunting": "the search for points at which statements break",
     "izzo": "the paper of Izzo et al.",
     "judge": "judging statements at points",
     "kaissis": "the paper of Kaissis et al.",

@@ -272,7 +272,7 @@ class LimitVerdict:
 
     Attributes:
         verdict: CONFIRMED, up to the largest size, or INCONCLUSIVE.
-        up_to: the largest size; nothing is said beyond it.
+        up_to: the largest size; the verdict makes no claim beyond it.
         since: the least judged size from which every gap is surely inside the tolerance; inf if there is none.
         largest: the largest gap of the last third, with its error.
         sign: "" where the verdict is CONFIRMED; what is seen instead: "no sign of it", "not yet within the tolerance"; None where the gaps are not

@@ -117,7 +117,9 @@ def found(n: int, reading: str, distance: float, **at: Any) -> rf.Number | float
 
 def certain(reading: str) -> rf.Ceiling | None:
     """The two outputs are two points."""
-    source = "the means of two data sets that differ in a single row are two different numbers, and nothing is drawn"
+    source = (
+        "the means of two data sets that differ in a single row are two different numbers, without randomness"
+    )
     return rf.Ceiling(1.0, below=True, source=source) if reading == READING else None
 
 
