@@ -24,7 +24,7 @@ from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.comparison_base import NUMERICAL_FLOOR
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
-from mipsim.bands.family_bound import approximate_dp, gdp, lift_at
+from mipsim.bands.family_bound import approximate_dp, gdp
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
@@ -264,9 +264,10 @@ def _decides(
             (curve.false_negatives, curve.in_games),
         )
     )
-    if isinstance(claim, RatePromise):
-        forms = lift_at(claim.fpr).forms
-    elif isinstance(claim, ApproxDPTradeOff):
+    if isinstance(claim, RatePromise):  # the lowest whose FPR is within the promise
+        best = min(int((a > claim.fpr).sum()), a.size - 1)
+        return float(curve.alpha[best]), float(curve.beta[best])
+    if isinstance(claim, ApproxDPTradeOff):
         forms = approximate_dp(delta).forms
     elif claim is None or isinstance(claim, GaussianTradeOff):
         forms = gdp().forms
@@ -371,7 +372,7 @@ def _verdict(
         rate = curve.tpr_lower_bound(claim.fpr)
         refuted, why = (
             rate > claim.tpr,
-            f"the TPR, by lot where no threshold has this FPR, is {at_least(rate)} at FPR {claim.fpr:g}",
+            f"the TPR, equal scores by lot, is {at_least(rate)} at FPR {claim.fpr:g}",
         )
     elif run is not None:
         refuted, why = run.refutes(claim), "guesses about the canaries are right more often than it allows"

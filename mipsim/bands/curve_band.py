@@ -264,12 +264,6 @@ class CurveBand:
         pairs = (self.alpha_high, self.beta_high), (self.beta_high, self.alpha_high)
         return max(0.0, *(float((1.0 - other - ratio * item).max()) for item, other in pairs))
 
-    def lift_lower(self, fpr: float) -> float:
-        """A lower bound of log(TPR / fpr) at this FPR, >= 0: max of log((1 - beta_high) / max(alpha_high, fpr))."""
-        return max(
-            0.0, math.log(max(float(((1.0 - self.beta_high) / np.maximum(self.alpha_high, fpr)).max()), 1.0))
-        )
-
     def eta_lower(self) -> float:
         """A lower bound of eta: some test guesses the world right with probability at least 1/2 + eta."""
         return 0.5 * self.advantage_interval()[0]

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Never, overload
 
 import numpy as np
+from scipy.stats import binom
 
 from mipsim._printed import at_least, shown
 from mipsim._validation import (
@@ -26,6 +27,7 @@ from mipsim._validation import (
 )
 from mipsim.bands.anytime import MixedRates, anytime_band, anytime_bounds, mixed_rates
 from mipsim.bands.auc import PairedGames, pair_games
+from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import Comparison, compare_counts, why_silent
 from mipsim.bands.curve_band import CurveBand, are_single, just_below
 from mipsim.bands.drawing import picture, with_claim
@@ -38,7 +40,6 @@ from mipsim.bands.family_bound import (
     delta_at,
     family_lower_bound,
     gdp,
-    lift_at,
     probit_gap,
     total_variation,
 )
@@ -438,17 +439,37 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return self._lower_bound(delta_at(epsilon), lambda band: band.delta_lower(epsilon))
 
     def tpr_lower_bound(self, fpr: float) -> float:
-        """Some attack has at least this TPR at an FPR of `fpr` in (0, 1), which it may reach by a coin; one-sided.
+        """The attack has at least this TPR at an FPR of `fpr` in (0, 1), equal scores by lot as in the `band`; one-sided, >= 0.
 
-        The threshold is not fixed: the bound pays for all of them.
+        Proof. Let k be the largest count with P(Binomial(out_games, fpr) <= k) <= r / 2, where r is the failure probability. With the scores in
+        order, equal ones by lot, the test "above the (k + 1)-th highest out score" has an FPR above `fpr` with probability at most r / 2. Its
+        threshold does not depend on the "in" scores: their number below it is binomial, and Clopper and Pearson's bound fails with probability
+        at most r / 2. Lots are drawn only among scores that are equal for certain; else the next threshold above stands in, which has
+        no larger TPR. Where games may end because of what they show, the bound is that of the `band`.
 
         Examples:
-            >>> curve = EmpiricalTradeOff.from_counts([0], [1000], 10_000, [1000], 10_000)
+            >>> rng = np.random.default_rng(0)
+            >>> guesses = {"out_scores": rng.random(10_000) < 0.1, "in_scores": rng.random(10_000) < 0.9}
+            >>> curve = EmpiricalTradeOff.from_scores(**guesses)
             >>> round(curve.tpr_lower_bound(0.05), 2)  # half of 0.9 for ever more games
-            0.41
+            0.38
         """
-        lift = self._lower_bound(lift_at(fpr), lambda band: band.lift_lower(fpr))
-        return fpr * math.exp(lift) * (1.0 - 1e-15)
+        q, risk = number("fpr", fpr, 0.0, 1.0, low_open=True, high_open=True), 1.0 - self.confidence
+        if self._mixed is not None:
+            return max(0.0, (1.0 - float(self.curve_band.upper(q))) * (1.0 - 1e-15))
+        most = int(binom.ppf(0.5 * risk * (1.0 - 1e-9), self.out_games, q)) - 1
+        if most < 0:
+            return 0.0
+        x = np.concatenate([[self.out_games], self.false_positives, [0]])
+        y = np.concatenate([[0], self.false_negatives, [self.in_games]])
+        above = int((x > most).sum())  # the first end of a cell with so few
+        missed = int(y[above])
+        if are_single(self.thresholds)[above - 1]:
+            place, tied = most - int(x[above]) + 1, int(x[above - 1] - x[above])
+            cell = slice(above - 1, above + 1)  # the lots of equal counts are equal
+            rng = np.random.default_rng([self.out_games, self.in_games, *x[cell], *y[cell]])
+            missed -= int(rng.binomial(missed - int(y[above - 1]), rng.beta(place, tied + 1 - place)))
+        return max(0.0, 1.0 - float(clopper_pearson([missed], self.in_games, risk)[1][0]))
 
     def gap_lower_bound(self, claim: AbstractTradeOff) -> float:
         """How far below `claim` the curve passes at least, in probits, >= 0; one-sided. Above 0 the claim is no bound on power."""

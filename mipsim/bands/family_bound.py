@@ -162,26 +162,6 @@ def _delta_at(epsilon: float) -> Family:
     return Family(((paid, missed), (missed, paid)))
 
 
-def lift_at(fpr: float) -> Family:
-    """A promise of a TPR t at an FPR q, as theta = log(t / q): theta(a, b) = log((1 - b) / max(a, q)).
-
-    A test with FPR a > q, used with probability q / a only, has the FPR q; a test with a smaller FPR has at most q.
-    """
-    return _lift_at(number("fpr", fpr, 0.0, 1.0, low_open=True, high_open=True))
-
-
-@lru_cache(16)
-def _lift_at(least: float) -> Family:
-    def rare(rate: np.ndarray) -> np.ndarray:
-        return -np.log(np.maximum(rate, least))
-
-    def power(rate: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return np.log1p(-np.minimum(rate, 1.0))
-
-    return Family(((rare, power),))
-
-
 def family_lower_bound(
     false_positives: object,
     out_games: int,
