@@ -182,12 +182,12 @@ def on_ctrl_c(handler: Any) -> Iterator[None]:
     numbers = _ENDING if threading.current_thread() is threading.main_thread() else ()
     before = {number: signal.getsignal(number) for number in numbers}
 
-    def heard(number: int, frame: FrameType | None) -> None:
+    def recorded(number: int, frame: FrameType | None) -> None:
         _last[0] = signal.Signals(number)
         handler(number, frame)
 
     try:
-        _handle(heard if callable(handler) else handler)
+        _handle(recorded if callable(handler) else handler)
         yield
     finally:
         for number, old in before.items():
