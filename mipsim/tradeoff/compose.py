@@ -451,7 +451,7 @@ def compose(
         curve, count = pairs[0]
         return GaussianTradeOff.of_squares([(curve, count)]) if isinstance(curve, GaussianTradeOff) else curve
     for curve, _ in pairs:
-        if (corners := as_polygon(curve)) is not None and corners.tpr[0] == 1.0:
+        if (corners := as_polygon(curve)) is not None and corners.corners[0] == 0.0:
             return curve  # it tells all
     ahead, back = (
         of_any((curve._sure_mass(inside=inside), count) for curve, count in pairs) for inside in (True, False)

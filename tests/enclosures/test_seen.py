@@ -250,7 +250,13 @@ def test_perfect_and_blind() -> None:
 
 @pytest.mark.parametrize(
     ("delta", "copies", "mu"),
-    [(1e-9, 1, 0.1), (1e-12, 10, 0.1), (3e-8, 2, 0.3), (1e-16, 1, 0.5), (0.7, 2, 0.5)],
+    [
+        (1e-9, 1, 0.1),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [(1e-12, 10, 0.1), (3e-8, 2, 0.3), (1e-16, 1, 0.5), (0.7, 2, 0.5)]
+        ),
+    ],
 )
 def test_a_mass_that_surely_reveals_the_world(delta: float, copies: int, mu: float) -> None:
     """It was taken of 1 less itself: epsilon at just less was finite, and delta far out below it or 1."""
@@ -294,6 +300,19 @@ def test_sure_masses_under_every_operation(mass: float) -> None:
                 assert side.epsilon_bounds(math.nextafter(low, 0.0)) == (math.inf, math.inf)
 
 
+def test_a_mass_next_to_1_is_not_1() -> None:
+    """Steps that reveal all but 1e-24 were returned in the place of five of them."""
+    one = mi.convex_hull(mi.compose(mi.ApproxDPTradeOff(0.5, 1 - 1e-12), copies=2), mi.ApproxDPTradeOff(3.0))
+    low, high = mi.compose(one, copies=5).beta_bounds(0.0)
+    assert low <= (1 - Fraction(1 - 1e-12)) ** 10 <= high
+
+
+def exactly(
+    data: mi.Bernoulli, n: int, attack: Callable[[mi.Bernoulli, int], mi.AbstractAttack]
+) -> Callable[[], mi.AbstractTradeOff]:
+    return lambda: mi.FixedTarget(mi.EmpiricalMean(), data, n, np.ones(data.dimension)).exact(attack(data, n))
+
+
 QUESTIONS = {
     "delta": lambda c: c.delta_bounds(np.array([0.0, 1.0, 12.0])),
     "far delta": lambda c: c.delta_bounds(12.0),
@@ -318,6 +337,15 @@ QUESTIONS = {
         lambda: mi.GaussianTradeOff(1.0).subsampled(0.3),
         lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), 100, [3.0]).exact(
             mi.ScalarProduct([0.0])
+        ),
+        # By a bracket, by inversion, and by inversion on a lattice.
+        exactly(mi.Bernoulli(np.linspace(0.25, 0.75, 40)), 60, mi.CovarianceScore),
+        *(
+            pytest.param(exactly(*case), marks=pytest.mark.slow)
+            for case in [
+                (mi.Bernoulli(np.linspace(0.25, 0.75, 200)), 100, mi.CovarianceScore),
+                (mi.Bernoulli([0.3]), 10**7, lambda _data, _n: mi.ScalarProduct([0.3])),
+            ]
         ),
     ],
 )

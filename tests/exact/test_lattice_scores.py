@@ -3,6 +3,7 @@
 from itertools import product
 
 import jax.numpy as jnp
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -109,3 +110,22 @@ def test_a_term_that_is_nan_is_named() -> None:
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=4, target=[1.0, 0.0])
     with pytest.raises(ValueError, match="attack Broken contributes NaN or inf at a sum that can occur"):
         game.exact(Broken())
+
+
+@pytest.mark.parametrize("n", [10, 1000, 10**6, 10**9, 10**12])
+@pytest.mark.parametrize("rate", [1.0, 0.5])
+def test_the_advantage_of_a_count_is_a_binomial_probability(n: int, rate: float) -> None:
+    """(1 - p) P(Binomial(n - 1, p) = floor(n p)): the count of the others says as much as both tails differ by."""
+    p, rows = 0.3, round(rate * n)
+    mechanism = mi.EmpiricalMean() if rate == 1.0 else mi.Subsampled(mi.EmpiricalMean(), rate)
+    game = mi.FixedTarget(mechanism, mi.Bernoulli([p]), n, [1.0])
+    low, high = game.exact(mi.ScalarProduct([p])).advantage_bounds()
+    with mp.workdps(60):
+        q = mp.mpf(p)
+        k = mp.floor(rows * q)
+        choices = mp.loggamma(rows) - mp.loggamma(k + 1) - mp.loggamma(rows - k)
+        truth = rate * mp.exp(choices + k * mp.log(q) + (rows - k) * mp.log1p(-q))
+        assert low <= truth <= high
+        if n <= 1000:
+            assert high - low <= 1e-9 * truth
+            assert not low <= truth * mp.mpf("1.03") <= high
