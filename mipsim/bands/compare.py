@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._printed import at_most, shown_risk
+from mipsim._printed import at_most, ceiling, floor, shown, shown_risk
 from mipsim._validation import choice, class_counts, number
 from mipsim.bands.anytime import MixedRates, anytime_bounds, mixed_rates, mixture_probits
 from mipsim.bands.comparison_base import (
@@ -128,7 +128,7 @@ class Comparison(AbstractComparison):
         where = (
             f"an observed FPR of {low:.3g}"
             if many == 1
-            else f"{many} observed FPRs from {low:.3g} to {high:.3g}"
+            else f"{many} observed FPRs from {floor(low, 3)} to {ceiling(high, 3)}"
         )
         return (
             f"at {where}, this attack "
@@ -148,7 +148,7 @@ class Comparison(AbstractComparison):
         used = f"{self.thresholds_used} of {self.used.size} thresholds"
         rows = [("games", f"{self.out_games:,} out, {self.in_games:,} in")]
         if self.thresholds_used:
-            rows.insert(0, ("FPR range", f"[{low:.3g}, {high:.3g}], {used}"))
+            rows.insert(0, ("FPR range", f"{shown((low, high), 3)}, {used}"))
         elif self.verdict != REFUTED:
             rows.insert(0, ("FPR range", used))
         if self.anytime:

@@ -310,7 +310,9 @@ class AbstractComparison(Printed):
             ("failure probability", shown_risk(self.failure_probability)),
         ]
         if self.finite_size is not None:
-            lines.append(("finite size", f"gaps up to {self.finite_size:.4g} probits are allowed, as stated"))
+            lines.append(
+                ("finite size", f"gaps up to {ceiling(self.finite_size)} probits are allowed, as stated")
+            )
         if self.law_contradicted is not None:
             result = "CONTRADICTED by the games: law or game is wrong" if self.law_contradicted else "agrees"
             lines.append(("exact law of this size", result))

@@ -599,9 +599,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     def _lines(self) -> list[tuple[str, str]]:
         inside = [float(a) for a in self.alpha if 0.0 < a < 1.0]
-        reach = (
-            f"[{min(inside):.3g}, {max(inside):.3g}]" if inside else "no threshold has an FPR inside (0, 1)"
-        )
+        reach = shown((min(inside), max(inside)), 3) if inside else "no threshold has an FPR inside (0, 1)"
         (a_low, a_high), (u_low, u_high) = self._advantage_interval, self._auc_interval()
         silent = max(a_high - a_low, u_high - u_low) > _SILENT
         more = (

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._printed import shown, shown_risk
+from mipsim._printed import at_most, ceiling, floor, shown, shown_risk
 from mipsim._validation import choice, number
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import LEAST_COUNT
@@ -169,8 +169,8 @@ class OrderingComparison(AbstractComparison):
         known = "no estimate" if math.isnan(estimate) else f"{estimate:+.4g} probits"
         low, high = self.alpha_range
         means = (
-            f"at every FPR from {low:.3g} to {high:.3g}, the first attack {DIFFERS.get(self.kind, 'differs from')} the second by at most "
-            f"{self.tolerance:.4g} probits; wrong with probability at most {shown_risk(self.failure_probability)}. Curves are straight between thresholds; other FPRs are not covered"
+            f"at every FPR from {ceiling(low, 3)} to {floor(high, 3)}, the first attack {DIFFERS.get(self.kind, 'differs from')} the second by "
+            f"{at_most(self.tolerance)} probits; wrong with probability at most {shown_risk(self.failure_probability)}. Curves are straight between thresholds; other FPRs are not covered"
         )
         return [
             *([("means", means)] if self.verdict == CONFIRMED else []),
@@ -192,7 +192,7 @@ class OrderingComparison(AbstractComparison):
         return [
             (
                 "FPR range",
-                f"[{low:.3g}, {high:.3g}], curves straight between the thresholds read, {_THRESHOLDS} at most",
+                f"{shown((low, high), 3)}, curves straight between the thresholds read, {_THRESHOLDS} at most",
             ),
             (
                 "games",

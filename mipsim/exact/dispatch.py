@@ -9,6 +9,7 @@ import numpy as np
 
 from mipsim._compiled import prepare
 from mipsim._precision import exact_scope
+from mipsim._printed import ceiling
 from mipsim._signals import interruptible
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
@@ -166,7 +167,7 @@ def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: Abstrac
             "smooth law, and all of them too many for a list"
         )
     return (
-        f"the law of {name_of(attack)} with {type(game.data).__name__} data is proven to {law.error_bound:.2g} only, and "
+        f"the law of {name_of(attack)} with {type(game.data).__name__} data is proven to {ceiling(law.error_bound, 2)} only, and "
         f"{LARGEST_ERROR:g} is needed: {why}"
     )
 

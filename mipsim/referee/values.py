@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._printed import at_least, at_most
+from mipsim._printed import at_least, at_most, ceiling
 from mipsim._validation import UndefinedError, number
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
@@ -63,10 +63,10 @@ class Number:
             raise ValueError(f"unknown is {self.unknown!r}; it must be 'above', 'below' or empty")
 
     def __str__(self) -> str:
-        known = {"above": at_least(self.low, 6), "below": at_most(self.high, 6)}.get(
-            self.unknown, f"{self.value:.6g}"
-        )
-        error = f" +- {self.error:.2g}" if self.error and not self.unknown else ""
+        near = f"{self.value:.6g}"
+        known = {"above": at_least(self.low, 6), "below": at_most(self.high, 6)}.get(self.unknown, near)
+        off = self.error + abs(self.value - float(near)) if math.isfinite(self.value) else self.error
+        error = f" +- {ceiling(off, 2)}" if self.error and not self.unknown else ""
         return (
             f"{known}{error}{f' {self.unit}' if self.unit else ''}{f' ({self.route})' if self.route else ''}"
         )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mipsim._printed import Printed, at_least, at_most, shown
+from mipsim._printed import Printed, at_least, at_most, ceiling, shown
 from mipsim._verdict import READINGS
 
 
@@ -29,16 +29,16 @@ class ExactComparison(Printed):
     def _meaning(self) -> str:
         """What the confirmation states, in words."""
         how = {"upper_bound_on_power": "is nowhere stronger than", "ordering": "is nowhere weaker than"}.get(
-            self.kind, f"differs by at most {self.tolerance:.4g} probits from"
+            self.kind, f"differs by {at_most(self.tolerance)} probits from"
         )
-        return f"at every error rate from {self.least_rate:.2g} to 1 minus this, the exact curve {how} the claim; no games, so no chance enters"
+        return f"at every error rate from {ceiling(self.least_rate, 2)} to 1 minus this, the exact curve {how} the claim; no games, so no chance enters"
 
     def _lines(self) -> list[tuple[str, str]]:
         lines = [
             *([("means", self._meaning())] if self.verdict == "CONFIRMED" else []),
             ("gap", _in_words(self.gap, *self.interval)),
             ("tolerance", f"{self.tolerance:.4g}"),
-            ("error rates", f"from {self.least_rate:.2g} to 1 minus this"),
+            ("error rates", f"from {ceiling(self.least_rate, 2)} to 1 minus this"),
             ("route", f"{self.route}, no games"),
         ]
         return [*lines, ("detail", self.detail)] if self.detail else lines

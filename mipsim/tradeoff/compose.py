@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._printed import ceiling
 from mipsim._validation import number, whole
 from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
@@ -291,7 +292,7 @@ class ComposedTradeOff(AbstractTradeOff):
     def _warn(self, what: str, width: float, accuracy: float) -> None:
         if not width <= 1.001 * accuracy:
             warnings.warn(
-                f"{what} is known to {width:.1g} only, not to {accuracy:.1g}, on {self.losses.places:,} places; both bounds hold",
+                f"{what} is known to {ceiling(width, 1)} only, not to {accuracy:.1g}, on {self.losses.places:,} places; both bounds hold",
                 stacklevel=6,
             )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mipsim._printed import printed, shown
+from mipsim._printed import ceiling, printed, shown
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, log_complement, lowered, raised
 from mipsim.tradeoff.display import PRINTED_FPRS
@@ -53,7 +53,7 @@ class ExactTradeOff(AbstractTradeOff):
 
     def __repr__(self) -> str:
         assumed = f", assumed: {self.assumed}" if self.assumed else ""
-        return f"ExactTradeOff({self.law.kind}, error bound {self.law.error_bound:.2g}{assumed})"
+        return f"ExactTradeOff({self.law.kind}, error bound {ceiling(self.law.error_bound, 2)}{assumed})"
 
     def __str__(self) -> str:
         tpr = [(f"TPR at FPR {fpr:g}", shown(self.tpr_bounds(fpr))) for fpr in PRINTED_FPRS]

@@ -195,10 +195,14 @@ _TPR = find_noise_multiplier_for_tpr_at_fpr, (0.1, 0.01), "TPR at FPR 0.01", 0.1
         (*_TPR, _COMPOSED),
         (*_EPSILON, {"sampling_rate": 0.1, "steps": 1}),
         pytest.param(*_EPSILON, _SHORT, marks=pytest.mark.evidence),
-        pytest.param(
-            *_EPSILON,
-            _COMPOSED | {"neighbours": "replace", "sampling": "fixed_size"},
-            marks=pytest.mark.evidence,
+        *(
+            pytest.param(*target, _COMPOSED | design, marks=pytest.mark.evidence)
+            for target in (_EPSILON, _ADVANTAGE, _TPR)
+            for design in (
+                {"neighbours": "replace", "sampling": "fixed_size"},
+                {"neighbours": "add"},
+                {"neighbours": "remove"},
+            )
         ),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._printed import shown
+from mipsim._printed import ceiling, floor, shown
 from mipsim.bands.compare import LEAST_COUNT, Comparison
 from mipsim.bands.comparison_base import AbstractComparison
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
@@ -166,7 +166,7 @@ def _from_floor(
 
 
 def _covered(
-    result: PointResult, claimed: AbstractTradeOff, comparison: Comparison, inside: np.ndarray, floor: float
+    result: PointResult, claimed: AbstractTradeOff, comparison: Comparison, inside: np.ndarray, least: float
 ) -> PointResult:
     """An equality is not confirmed where a threshold that is judged had too few counts, or where the claim bends between thresholds by
     more than the tolerance: a score with ties is linear there, and its thresholds may all lie on a curve that it is not.
@@ -174,28 +174,28 @@ def _covered(
     if result.verdict is not Verdict.CONFIRMED:
         return result
     alpha = comparison.alpha[comparison.used]
-    floor = floor if floor >= LEAST_RATE else 2.0 * LEAST_RATE
+    least = least if least >= LEAST_RATE else 2.0 * LEAST_RATE
     rates = np.minimum.reduce(
         [comparison.alpha, 1.0 - comparison.alpha, comparison.beta, 1.0 - comparison.beta]
     )
     outside = (comparison.alpha < alpha.min()) | (comparison.alpha > alpha.max())
-    if (inside & outside & (rates > floor)).any():
-        why = f"Error rates from {floor:g} are claimed; thresholds have counts enough at FPR {alpha.min():.2g} to {alpha.max():.2g} only."
+    if (inside & outside & (rates > least)).any():
+        why = f"Error rates from {least:g} are claimed; thresholds have counts enough at FPR {ceiling(alpha.min(), 2)} to {floor(alpha.max(), 2)} only."
         return replace(
             result,
             verdict=Verdict.INCONCLUSIVE,
             smallest_tolerance=math.inf,
             detail=f"{result.detail} {why}",
         )
-    fpr = ndtr(np.linspace(ndtri(floor), -ndtri(floor), 257))
+    fpr = ndtr(np.linspace(ndtri(least), -ndtri(least), 257))
     fnr = np.asarray(claimed.beta(fpr), float)
-    judged = np.minimum(fnr, 1.0 - fnr) >= floor
+    judged = np.minimum(fnr, 1.0 - fnr) >= least
     knots = np.unique(np.concatenate([[0.0], alpha, [1.0]]))
     chord = np.interp(fpr[judged], knots, np.asarray(claimed.beta(knots), float))
     apart = float(np.max(np.abs(ndtri(chord) - ndtri(fnr[judged])), initial=0.0))
     if apart <= (result.tolerance or 0.0):
         return result
-    why = f"Between the {alpha.size} thresholds seen a score with ties may differ by {apart:.2g} probits."
+    why = f"Between the {alpha.size} thresholds seen a score with ties may differ by {ceiling(apart, 2)} probits."
     return replace(
         result, verdict=Verdict.INCONCLUSIVE, smallest_tolerance=apart, detail=f"{result.detail} {why}"
     )
@@ -283,9 +283,7 @@ def _result(
     low, high = comparison.interval
     if comparison.thresholds_used:
         seen = comparison.alpha_range
-        detail = (
-            f"{detail} Judged at FPR {seen[0]:.2g} to {seen[1]:.2g}; range over FPR {shown((low, high), 3)}."
-        )
+        detail = f"{detail} Judged at FPR {ceiling(seen[0], 2)} to {floor(seen[1], 2)}; range over FPR {shown((low, high), 3)}."
     grid = np.geomspace(1e-9 if route.startswith("tilted") else 1e-5, 1.0, 160)
     below, above = curve.band(grid)
     return PointResult(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from mipsim._printed import ceiling
 from mipsim.bands.equality_tolerance import equality_tolerance
 from mipsim.referee.judging.gap import (
     RESOLUTION,
@@ -258,7 +259,7 @@ def _small(kind: Kind, claimed: Number, size: Size, result: PointResult) -> Poin
         not isinstance(kind, Equality) and size.high <= slack and size.error <= DECIDES * scale
     ):
         return result
-    why = f"The gap may be {most:.2g}, which is rounding beside 1 but not beside the claim; give truth a proven error, or judge logarithms."
+    why = f"The gap may be {ceiling(most, 2)}, which is rounding beside 1 but not beside the claim; give truth a proven error, or judge logarithms."
     return replace(result, verdict=Verdict.INCONCLUSIVE, detail=f"{result.detail} {why}".strip())
 
 
@@ -365,9 +366,7 @@ def judge_bound(
         verdict = Verdict.CONFIRMED
     else:
         verdict = Verdict.INCONCLUSIVE
-        detail = (
-            f"{_closed(detail)} The law is known to {error:.2g} only, which decides nothing here.".strip()
-        )
+        detail = f"{_closed(detail)} The law is known to {ceiling(error, 2)} only, which decides nothing here.".strip()
     return PointResult(
         parameters=parameters,
         verdict=verdict,
@@ -409,7 +408,9 @@ def judge_equality(
         verdict = Verdict.CONFIRMED
     else:
         verdict = Verdict.REFUTED if abs(value) - error > tolerance + ROUNDING else Verdict.INCONCLUSIVE
-        known = f"It holds to {most:.3g} {unit}" if most < math.inf else "To what it holds is not known"
+        known = (
+            f"It holds to {ceiling(most, 3)} {unit}" if most < math.inf else "To what it holds is not known"
+        )
         detail = f"{_closed(detail)} {known}; {tolerance:.3g} {unit} was required.".strip()
         ends = ends if verdict is Verdict.REFUTED else either_side(gap)
     return PointResult(

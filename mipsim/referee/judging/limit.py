@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._printed import at_most
+from mipsim._printed import at_most, ceiling, floor, shown
 from mipsim._validation import number
 from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.judging.gap import Size
@@ -137,7 +137,7 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     if math.isfinite(near) and not isinstance(limit, Number):
         near = probits_of(limit, near, kind.floor)
     where = f"within {at_most(near, 2)} {unit} at {kind.grows} = {size:,} and beyond"
-    says = f"Proven rate: at most {rate.constant:g} {kind.grows}^-{rate.power:g} from {rate.start:g} on: {where} ({rate.source})."
+    says = f"Proven rate: {at_most(rate.constant, 6)} {kind.grows}^-{rate.power:g} from {rate.start:g} on: {where} ({rate.source})."
     if not near <= tolerance:
         says = f"{says} It decides nothing: {tolerance:.2g} is required."
         return _Proven(Verdict.INCONCLUSIVE, math.nan, (-math.inf, math.inf), math.inf, says, "")
@@ -145,7 +145,7 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     gap = apart.high if kind.bound else apart.worst
     off = max(gap, 0.0) if kind.bound else abs(gap)
     beyond = apart.above if kind.bound else apart.between
-    says = f"{says} Its limit and the claim are {off:.2g} apart."
+    says = f"{says} Its limit and the claim are {shown((max(off - apart.error, 0.0), off + apart.error + beyond), 2)} apart."
     interval = around(gap, apart.error, beyond)
     if off - apart.error > FLOOR * tolerance:
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, "proven")
@@ -166,7 +166,7 @@ def _by_ceiling(kind: Limit, ceiling: Ceiling, claims: Sequence[Curve], toleranc
     gap = min(item.high for item in against) if ceiling.below else max(item.low for item in against)
     if (gap if ceiling.below else 0.0 if kind.bound else -gap) - error > FLOOR * tolerance:
         interval = (gap - error, math.inf) if ceiling.below else (-math.inf, gap + error)
-        says = f"{says} The claim is {abs(gap):.3g} beyond it at least."
+        says = f"{says} The claim is {floor(max(abs(gap) - error, 0.0), 3)} beyond it at least."
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, words)
     most = max(item.high + item.error + item.above for item in against)
     if kind.bound and not ceiling.below and most <= FLOOR * tolerance:
@@ -343,7 +343,7 @@ def _rule(n: np.ndarray, y: np.ndarray, e: np.ndarray, sure: np.ndarray, toleran
     largest, seen, before = float(most[late].max()), float(size[late].max()), float(size[middle].max())
     nothing = seen <= FLOOR * tolerance and seen <= before + ROUNDING * tolerance
     if nothing or seen <= SHRINKS * before or largest <= SHRINKS * most[middle].max() < math.inf:
-        shrinks = f"from {n[late][0]:g} on they are at most {seen:.2g}, before at most {before:.2g}"
+        shrinks = f"from {n[late][0]:g} on they are {at_most(seen, 2)}, before {at_most(before, 2)}"
         if inside[late].all():
             why = f"From {since:g} on every gap is inside the tolerance, and they shrink: {shrinks}."
             return LimitVerdict("CONFIRMED", float(n[-1]), since, largest, "", why)
@@ -352,7 +352,7 @@ def _rule(n: np.ndarray, y: np.ndarray, e: np.ndarray, sure: np.ndarray, toleran
     else:
         # Where errors leave it open whether they shrink, nothing is seen.
         sign = "no sign of it" if sure[late].max() > SHRINKS * before else None
-        why = f"The gaps do not shrink: from {n[late][0]:g} on up to {seen:.2g}, before up to {before:.2g}."
+        why = f"The gaps do not shrink: from {n[late][0]:g} on up to {ceiling(seen, 2)}, before up to {ceiling(before, 2)}."
     return LimitVerdict("INCONCLUSIVE", float(n[-1]), since, largest, sign, why)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from mipsim._printed import at_most
+from mipsim._printed import at_most, ceiling, floor
 from mipsim._validation import UndefinedError
 from mipsim._words import printable
 from mipsim.attacks.function import as_attack
@@ -336,7 +336,7 @@ def _judged(
     if not isinstance(value, Number) and not isinstance(wanted, Number):
         least = floor_of(kind, wanted, value)
         detail = (
-            f"Judged at error rates from {least:.2g}, to which the law is proven."
+            f"Judged at error rates from {ceiling(least, 2)}, to which the law is proven."
             if least > kind.floor
             else ""
         )
@@ -413,7 +413,9 @@ def _about_all(kind: Kind, result: PointResult, truth: Value, optimal: bool) -> 
     if not about_all or optimal or result.verdict is not Verdict.CONFIRMED:
         return result
     assert isinstance(truth, (Played, Samplers))
-    slack = f"Not refuted by {attack_named(truth)}, slack {-result.gap:.3g}; a stronger attacker may exist."
+    slack = (
+        f"Not refuted by {attack_named(truth)}, slack {floor(-result.gap, 3)}; a stronger attacker may exist."
+    )
     return replace(
         result, verdict=Verdict.INCONCLUSIVE, headline="", detail=f"{result.detail} {slack}".strip()
     )
