@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -81,7 +82,8 @@ def fixed_key(seed: int) -> Array:
 def in_users_precision(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a user's function as its own process would: with float32 arrays and a key of JAX's own where that has no float64.
 
-    What it returns is widened again, which loses nothing. Outside of `exact_scope` it is the call alone.
+    What it returns is widened again, which loses nothing. Barriers keep XLA from compiling it together with what is around it, which would
+    add up its sums in another order. Outside of `exact_scope` it is the call alone.
 
     >>> with exact_scope("float32"):
     ...     result = in_users_precision(lambda x: (x.dtype.name, x / 3), np.ones(1))
@@ -92,8 +94,13 @@ def in_users_precision(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
     given = jax.tree.map(as_given, arguments)
     with jax.enable_x64(False):
-        result = function(*given)
+        result = _apart(function(*_apart(given)))
     return jax.tree.map(partial(_as, _WHOLE), result)
+
+
+def _apart(values: Any) -> Any:
+    arrays, others = eqx.partition(values, eqx.is_array)
+    return eqx.combine(jax.lax.optimization_barrier(arrays), others)
 
 
 def as_given(value: Any) -> Any:

@@ -1,5 +1,7 @@
 """A user's functions run as they do in the user's own process: the same bits, of the same keys, in the same precision."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +15,11 @@ from mipsim.engine.random.keys import counter_keys
 
 POINTS = np.linspace(-1.0, 1.0, 12).reshape(6, 2) ** 3
 NORMAL = mi.Gaussian(np.array([0.1, 3e5]), np.array([1.0, 1e4]))  # a sum of records is rounded
-PLAYED = 300
+PLAYED = 60
+EDGES = [-1e6, -1e3, *np.linspace(-1.0, 4.0, 400), 1e3, 1e6]
+
+
+WIDE = mi.Gaussian(np.array([0.1, 3.0]), 1.0)
 
 
 def rows(key, records):
@@ -22,7 +28,7 @@ def rows(key, records):
 
 
 def mixture(key, records):
-    """Of many operations, on rows and on whole numbers."""
+    """Of many operations, on rows and on whole numbers; the exponential is of small records only."""
     first, second = jax.random.split(key)
     chosen = jax.random.choice(first, records.shape[0], (2,), replace=False)
     loop = jax.lax.fori_loop(0, 3, lambda i, x: jnp.tanh(x + i) + records[i], records[0])
@@ -71,6 +77,8 @@ class OwnScore(mi.AbstractAttack):
 GAME_KINDS = {
     "two inputs": lambda mech: mi.TwoInputs(mech, [[80.1, 0.0], [1.0, 2.0], [0.3, 1.0]], POINTS[:3]),
     "fixed target": lambda mech: mi.FixedTarget(mech, NORMAL, n=7, target=[1.0, 1e5]),
+    "small records": lambda mech: mi.FixedTarget(mech, WIDE, n=7, target=[1.0, 2.0]),
+    "a column": lambda mech: mi.FixedTarget(mech, mi.Gaussian(1.0, 1.0, d=1), n=1000, target=[1.0]),
     "in blocks": lambda mech: mi.FixedTarget(mech, mi.Gaussian(1e4, 1.0, d=64), n=96, target=np.ones(64)),
     "random target": lambda mech: mi.RandomTarget(mech, NORMAL, n=5),
     "subset": lambda mech: mi.Subset(mech, POINTS * 1e3, target=2),
@@ -110,33 +118,44 @@ def same(counts, expected):
     return np.array_equal(counts.out, expected[0]) and np.array_equal(counts.inside, expected[1])
 
 
-@pytest.mark.evidence
+WHOLE = ("two inputs", "subset", "fixed target", "in blocks")  # the others show what these do not
+
+
 @pytest.mark.parametrize(
     ("kind", "mechanism"),
-    [*((kind, rows) for kind in GAME_KINDS), ("fixed target", mixture), ("random target", OwnMechanism)],
+    [
+        *(pytest.param(kind, rows, marks=pytest.mark.evidence) for kind in WHOLE),
+        ("a column", rows),
+        ("small records", mixture),
+        ("random target", OwnMechanism()),
+    ],
 )
 def test_counts_are_those_of_plain_jax(kind, mechanism):
-    build, games = GAME_KINDS[kind], PLAYED
-    own = mechanism() if isinstance(mechanism, type) else mechanism
-    if isinstance(mechanism, type):
-        mechanism = rows
-    game, edges = build(own), [-1e6, -1e3, *np.linspace(-1.0, 4.0, 40), 1e3, 1e6]
-    expected = plain_counts(build, mechanism, remainder, 3, games, edges)
-    attack = OwnScore() if own is not mechanism else remainder
-    settings = {"edges": edges, "progress": False}
-    counts = mi.play(game, attack, games, seed=3, **settings)
+    own = isinstance(mechanism, OwnMechanism)
+    attack = OwnScore() if own else remainder
+    expected = plain_counts(GAME_KINDS[kind], rows if own else mechanism, remainder, 3, PLAYED, EDGES)
+    counts = mi.play(GAME_KINDS[kind](mechanism), attack, PLAYED, seed=3, edges=EDGES, progress=False)
     assert same(counts, expected)
     assert counts.manifest["precision"] == "float32"
-    in_parts = [
-        mi.play(game, attack, part, seed=3, chunk=1, **settings) for part in (range(101), range(101, games))
-    ]
-    assert same(in_parts[0] + in_parts[1], expected)
-    assert same(mi.play_many(game, [lower_sum, attack], games, seed=3, **settings)[1], expected)
-    with_float64 = mi.play(game, attack, games, seed=3, precision="float64", **settings)
-    assert not same(with_float64, expected)  # the test sees the low bits
+
+
+@pytest.mark.evidence
+def test_every_way_of_playing_counts_the_same():
+    game, settings = GAME_KINDS["random target"](rows), {"seed": 3, "edges": EDGES, "progress": False}
+    counts = mi.play(game, remainder, PLAYED, **settings)
+    expected = counts.out, counts.inside
+    first, second = (
+        mi.play(game, remainder, part, chunk=1, **settings) for part in (range(31), range(31, PLAYED))
+    )
+    assert same(first + second, expected)
+    assert same(mi.play_many(game, [lower_sum, remainder], PLAYED, **settings)[1], expected)
+    with ThreadPoolExecutor(2) as executor:
+        assert same(mi.play(game, remainder, PLAYED, executor=executor, **settings), expected)
+    whole = mi.play(game, remainder, PLAYED, precision="float64", **settings)
+    assert not same(whole, expected)  # the test sees the low bits
     with jax.enable_x64(True):
-        assert same(mi.play(game, attack, games, seed=3, **settings), [with_float64.out, with_float64.inside])
-        assert same(mi.play(game, attack, games, seed=3, precision="float32", **settings), expected)
+        assert same(mi.play(game, remainder, PLAYED, **settings), (whole.out, whole.inside))
+        assert same(mi.play(game, remainder, PLAYED, precision="float32", **settings), expected)
 
 
 def lower_sum(target, output):
