@@ -16,6 +16,7 @@ from jaxtyping import Array
 
 import mipsim as mi
 from mipsim import data
+from mipsim._precision import run_in
 from mipsim.engine.executors import Recipe
 from mipsim.engine.options import Options
 from mipsim.engine.run import Column, Run
@@ -185,7 +186,7 @@ def play_together(
     for level in sorted({*(held for _, held in columns), games})[1:]:
         _play(
             [column for column, held in columns if held < level],
-            Options.checked(level, seed, progress=progress),
+            Options.checked(level, seed, progress=progress, precision="float64"),
         )
 
 
@@ -195,5 +196,7 @@ def _play(columns: list[Column], options: Options) -> None:
     targets = np.unique([game.target for game in games], axis=0)
     places = [int(np.flatnonzero((targets == game.target).all(axis=1))[0]) for game in games]
     attacks = tuple(OfTarget(column.attack, place) for column, place in zip(columns, places, strict=True))
-    recipe = Recipe(SameDraws(games[0].mechanism, games[0], targets), attacks, "literal", stacked=True)
-    Run(options, recipe.sampler(), columns, recipe).play()
+    game = SameDraws(games[0].mechanism, games[0], targets)
+    recipe = Recipe(game, attacks, "literal", options.precision, stacked=True)
+    with run_in(options.precision):
+        Run(options, recipe.sampler(), columns, recipe).play()

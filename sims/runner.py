@@ -80,6 +80,7 @@ def run(
         shard=shard,
         executor=executor,
         until=until,
+        precision="float64",  # a study's own classes are reference computations
     )
 
 

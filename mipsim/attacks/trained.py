@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mipsim._extras import optional
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, users_precision
 from mipsim._validation import whole
 from mipsim.attacks.base import AbstractAttack
 
@@ -59,7 +59,12 @@ class TrainedClassifier(AbstractAttack):
 
 
 def trained_attack(
-    game: _Played, games: int = 20_000, seed: int = 0, hidden: tuple[int, ...] = ()
+    game: _Played,
+    games: int = 20_000,
+    seed: int = 0,
+    hidden: tuple[int, ...] = (),
+    *,
+    precision: str | None = None,
 ) -> TrainedClassifier:
     """Train a classifier of a game's outputs: logistic regression, or with `hidden` a small network.
 
@@ -71,6 +76,7 @@ def trained_attack(
         games: in each world, to learn from, from 100 to 1,536,000, the number that training looks at.
         seed: of these games and of the network's start, a whole number in [0, 2^63).
         hidden: width of each hidden layer, >= 1; (32, 32) is a small network.
+        precision: in which your own functions play these games, as in `play`; the network is trained in float32 and scores in float64.
 
     Raises:
         ValueError: naming the argument; or if an output is not finite.
@@ -94,9 +100,10 @@ def trained_attack(
         )
     if seed >= 2**63:
         raise ValueError(f"seed is {seed}; it must be a whole number in [0, 2^63)")
+    precision = users_precision(precision)
     widths = tuple(whole("hidden", width, 1) for width in hidden)
     key = jax.random.fold_in(jax.random.key(seed), LEARNING)
-    outputs, inside = _played(game, games, key)
+    outputs, inside = _played(game, games, key, precision)
     centre, scale = outputs.mean(axis=0), outputs.std(axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
     x, y = (jnp.asarray(a, jnp.float32) for a in ((outputs - centre) / scale, inside))
@@ -128,7 +135,7 @@ def trained_attack(
     return TrainedClassifier(layers, centre, scale)
 
 
-def _played(game: _Played, games: int, key: Array) -> tuple[np.ndarray, np.ndarray]:
+def _played(game: _Played, games: int, key: Array, precision: str) -> tuple[np.ndarray, np.ndarray]:
     """(outputs of shape (2 games, numbers), 1 where the world is "in"), of literal rounds."""
     keys = jax.random.split(jax.random.fold_in(key, 0), 2 * games)
     inside = np.arange(2 * games) % 2
@@ -136,7 +143,7 @@ def _played(game: _Played, games: int, key: Array) -> tuple[np.ndarray, np.ndarr
     def output(key: Array, member: Array) -> Array:
         return jnp.ravel(jnp.asarray(game.play(key, member == 1)[1], float))
 
-    with exact_scope():
+    with exact_scope(precision):
         result = np.asarray(eqx.filter_jit(jax.vmap(output))(keys, jnp.asarray(inside)), float)
     if not np.isfinite(result).all():
         raise ValueError("game has outputs that are not finite; a classifier is trained on finite ones")

@@ -89,7 +89,7 @@ def play_rare(
     dP / dP_theta = exp(K(theta) - theta S) is exact and at most B = exp(K(theta) - theta t) on {S > t}; a game is accepted
     there with probability weight / B, so that the accepted games are Binomial(N, P(S > t) / B). Thresholds and
     tilts are fixed before the run by the saddlepoint approximation: an error of it costs counts, never validity. The "in"
-    world is tilted likewise, up or down, where its rates are rare. A run depends on (game, attack, seed, games) only.
+    world is tilted likewise, up or down, where its rates are rare. All is in float64: no function of yours runs. A run depends on (game, attack, seed, games) only.
 
     Args:
         game: a fixed-target game of a mean, with Gaussian noise or sub-sampling or not.

@@ -106,7 +106,7 @@ def by_games(
     edges = np.arange(outcomes - 1) + 0.5
     half = games // 2
     chosen, judged = (
-        mi.play(game, attack, numbers, seed, edges=edges, progress=False)
+        mi.play(game, attack, numbers, seed, edges=edges, precision="float64", progress=False)
         for numbers in (range(half), range(half, games))
     )
     # Rare outcomes come last whatever their ratio: 1 is added to every count.

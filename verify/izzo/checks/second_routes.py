@@ -103,9 +103,9 @@ def sign_of_the_mean(moment: float, dimension: int, eta: float) -> Replication:
 
 def played_by_the_engine(moment: float, dimension: int, eta: float) -> Replication:
     """The same game with the package's own mechanism and engine."""
-    curve = play(*two_outputs(moment, dimension, eta), 20_000, 12, progress=False).tradeoff(
-        confidence=1 - RISK
-    )
+    curve = play(
+        *two_outputs(moment, dimension, eta), 20_000, 12, precision="float64", progress=False
+    ).tradeoff(confidence=1 - RISK)
     low, high = (0.5 * end for end in curve.advantage_interval())
     return Replication(
         0.5 * (low + high),
