@@ -87,7 +87,7 @@ def in_users_precision(function: Callable[..., Any], *arguments: Any) -> Any:
 
     >>> with exact_scope("float32"):
     ...     result = in_users_precision(lambda x: (x.dtype.name, x / 3), np.ones(1))
-    >>> result[0], result[1].dtype.name, bool(result[1][0] == np.float32(1) / np.float32(3))
+    >>> result[0], result[1].dtype.name, float(np.asarray(result[1])[0]) == float(np.float32(1) / np.float32(3))
     ('float32', 'float64', True)
     """
     if not _has_float64() or users_precision() == "float64":
