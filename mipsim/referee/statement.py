@@ -405,7 +405,7 @@ class Statement:
 
         Args:
             changes: arguments of `Statement`. In `domain` name only the parameters that differ. The default name is the original's
-                with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula unless `claimed` changes, but not its snippet
+                with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula and a limit's ceiling unless `claimed` changes, but not its snippet
                 and uses. It leaves out points outside the new domain, and a control there or with its own functions.
 
         Raises:
@@ -437,6 +437,8 @@ class Statement:
             "snippet": "",
             "restored_by": None,
         } | changes
+        if "claimed" in changes and "kind" not in changes and isinstance(self.kind, Limit):
+            changed["kind"] = replace(self.kind, ceiling=None)  # its proof says what the old claim tends to
         if "domain" in changes:
             meanings = {name: item.meaning for name, item in self.domain.items()}
             changed["domain"] = dict(self.domain) | {
