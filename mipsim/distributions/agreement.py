@@ -105,7 +105,7 @@ class _Check:
             return
         most = _RECORDS if seen else 2 * _RECORDS
         count = min(max(64, 4 * most // self.data.dimension), most)
-        draw = jax.jit(lambda key: self.data.sample(key, count))
+        draw = _compiled(lambda key: self.data.sample(key, count))
         records = np.asarray(draw(fixed_key(0x5EED)), float)
         if records.shape != (count, self.data.dimension):
             self._refuse("sample", f"shape {records.shape}", f"shape ({count}, {self.data.dimension})")
@@ -275,7 +275,7 @@ class _Check:
         apart = standard.copy()
         for j in range(min(d, 64)):
             apart[:, j] = np.roll(apart[:, j], j + 1)
-        for _ in range(4):
+        for _ in range(min(d, 4)):
             weights = rng.choice([-1.0, 1.0], d) * (np.arange(d) < 64) / math.sqrt(min(d, 64))
             # Rolled columns share numbers with neighbouring rows only; of two halves they share hardly any.
             half = standard.shape[0] // 2
@@ -293,7 +293,7 @@ class _Check:
         d, count = self.data.dimension, max(21, standard.shape[0] // 2)
         ns = np.full(count, _ROWS)
         ns[0] = 0
-        sums_of = jax.jit(lambda key: jax.vmap(draw)(jax.random.split(key, count), ns))
+        sums_of = _compiled(lambda key: jax.vmap(draw)(jax.random.split(key, count), ns))
         sums = np.asarray(sums_of(fixed_key(0x5EEE)), float)
         if sums[0].any():
             self._refuse("sum_sampler", "not 0 for n = 0", "0")
@@ -311,7 +311,7 @@ class _Check:
             quiet = np.zeros(self.data.dimension)
 
             def of(totals: np.ndarray, n: int, target: np.ndarray) -> np.ndarray:
-                each = jax.jit(jax.vmap(lambda total: ratio(total, n, target, quiet)))
+                each = _compiled(jax.vmap(lambda total: ratio(total, n, target, quiet)))
                 return np.asarray(each(totals), float)
 
             for name, waves, _ in seen[:1]:
@@ -371,6 +371,11 @@ class _Check:
             )
             if abs(value - other) > error + more:
                 self._disagree(f"{what}'s E g(r) / (1 + e^-r)", value, name, other)
+
+
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled in a hurry: it runs once, and the compiler's optimisation takes longer than that."""
+    return jax.jit(function, compiler_options={"xla_backend_optimization_level": 0})
 
 
 def _waves_of(data: AbstractDistribution, at: np.ndarray) -> Iterator[tuple[str, Waves, float]]:
