@@ -75,14 +75,7 @@ def check_transformed(
         return
     if (key := (*_key_of(data), *_key_of(transform))) not in _AGREEING:
         with exact_scope(), np.errstate(all="ignore"):
-            check = _Check(law)
-            plain, own = (
-                np.asarray(x.sample(fixed_key(seed), _RECORDS), float) for x, seed in ((data, 1), (law, 2))
-            )
-            plain, own = (
-                (rows - check.mean) / check.sd for rows in (np.asarray(transform.apply(plain)), own)
-            )
-            check.compare(f"{type(data).__name__}.transformed's", own, "sample", plain)
+            _Check(law).compare_with(data, transform)
         _AGREEING.add(key)
 
 
@@ -112,13 +105,14 @@ class _Check:
             return
         most = _RECORDS if seen else 2 * _RECORDS
         count = min(max(64, 4 * most // self.data.dimension), most)
-        draw = jax.jit(lambda key: self.data.sample(key, count))
+        draw = _compiled(lambda key: self.data.sample(key, count))
         records = np.asarray(draw(fixed_key(0x5EED)), float)
         if records.shape != (count, self.data.dimension):
             self._refuse("sample", f"shape {records.shape}", f"shape ({count}, {self.data.dimension})")
         standard = (records - self.mean) / self.sd
         for name, waves, _ in seen:
-            self._records(name, waves, standard)
+            self._records("sample", name, waves, standard)
+        self._covariances(standard)
         if not seen:
             self._moments_of_records(standard)
             records, standard = records[:_RECORDS], standard[:_RECORDS]
@@ -137,7 +131,19 @@ class _Check:
             return [np.array([j]) for j in apart]
         return [np.flatnonzero(by_law[1] == k) for k in range(min(len(by_law[0]), _COORDINATES))]
 
-    def compare(self, what: str, standard: np.ndarray, name: str, others: np.ndarray) -> None:
+    def compare_with(self, data: AbstractDistribution, transform: AbstractTransform) -> None:
+        """Whether the records of `data` have this distribution once they are transformed."""
+        self.name, what = type(data).__name__, "transformed's sample"
+        plain, own = (
+            np.asarray(law.sample(fixed_key(seed), _RECORDS), float)
+            for law, seed in ((data, 1), (self.data, 2))
+        )
+        plain, own = ((rows - self.mean) / self.sd for rows in (np.asarray(transform.apply(plain)), own))
+        for name, waves, _ in self._waves():
+            self._records(what, name, waves, plain)
+        self._compare(what, plain, "transformed", own)
+
+    def _compare(self, what: str, standard: np.ndarray, name: str, others: np.ndarray) -> None:
         """Whether two samples have the same waves in each coordinate, and in a sum of all."""
         weights = np.random.default_rng(1).choice([-1.0, 1.0], self.data.dimension) / math.sqrt(
             self.data.dimension
@@ -206,11 +212,11 @@ class _Check:
                     at = mean[j] if order == 1 else 0.0
                     self._disagree(what, at + stated[j] * power, name, at + (third - turn)[j] * power)
 
-    def _records(self, name: str, waves: Waves, standard: np.ndarray) -> None:
+    def _records(self, what: str, name: str, waves: Waves, standard: np.ndarray) -> None:
         for k, group in enumerate(self.groups):
             columns = standard[:, group].ravel()[:_RECORDS] if self.data.is_product else standard[:, group[0]]
             wanted = waves(_WAVES[:, None] / self.sd[group[0]])[:, k]
-            self._test("sample", _means(columns), name, wanted)
+            self._test(what, _means(columns), name, wanted)
 
     def _test(
         self,
@@ -246,7 +252,7 @@ class _Check:
     def _covariances(self, standard: np.ndarray) -> None:
         """Sums and differences of two coordinates have the stated variances."""
         covariance = np.asarray(self.data.covariance)
-        if covariance.ndim == 1:
+        if self.data.is_product or covariance.ndim == 1:
             return
         try:
             fourth = (self.data.central_moment(4) / self.sd**4) ** 0.25
@@ -264,14 +270,12 @@ class _Check:
 
     def _independence(self, standard: np.ndarray) -> None:
         d, rng = self.data.dimension, np.random.default_rng(0)
-        if not self.data.is_product:
-            self._covariances(standard)
         if not self.data.is_product or d == 1:
             return
         apart = standard.copy()
         for j in range(min(d, 64)):
             apart[:, j] = np.roll(apart[:, j], j + 1)
-        for _ in range(4):
+        for _ in range(min(d, 4)):
             weights = rng.choice([-1.0, 1.0], d) * (np.arange(d) < 64) / math.sqrt(min(d, 64))
             # Rolled columns share numbers with neighbouring rows only; of two halves they share hardly any.
             half = standard.shape[0] // 2
@@ -289,13 +293,13 @@ class _Check:
         d, count = self.data.dimension, max(21, standard.shape[0] // 2)
         ns = np.full(count, _ROWS)
         ns[0] = 0
-        sums_of = jax.jit(lambda key: jax.vmap(draw)(jax.random.split(key, count), ns))
+        sums_of = _compiled(lambda key: jax.vmap(draw)(jax.random.split(key, count), ns))
         sums = np.asarray(sums_of(fixed_key(0x5EEE)), float)
         if sums[0].any():
             self._refuse("sum_sampler", "not 0 for n = 0", "0")
         sums = (sums[1:] - _ROWS * self.mean) / (self.sd * math.sqrt(_ROWS))
         literal = standard[: standard.shape[0] // _ROWS * _ROWS].reshape(-1, _ROWS, d).sum(axis=1)
-        self.compare("sum_sampler", sums, "sample", literal / math.sqrt(_ROWS))
+        self._compare("sum_sampler", sums, "sample", literal / math.sqrt(_ROWS))
         for name, waves, _ in seen:
             for k, j in enumerate(self.at):
                 wanted = waves(_WAVES[:, None] / (self.sd[j] * math.sqrt(_ROWS)))[:, k] ** _ROWS
@@ -307,7 +311,7 @@ class _Check:
             quiet = np.zeros(self.data.dimension)
 
             def of(totals: np.ndarray, n: int, target: np.ndarray) -> np.ndarray:
-                each = jax.jit(jax.vmap(lambda total: ratio(total, n, target, quiet)))
+                each = _compiled(jax.vmap(lambda total: ratio(total, n, target, quiet)))
                 return np.asarray(each(totals), float)
 
             for name, waves, _ in seen[:1]:
@@ -367,6 +371,11 @@ class _Check:
             )
             if abs(value - other) > error + more:
                 self._disagree(f"{what}'s E g(r) / (1 + e^-r)", value, name, other)
+
+
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled in a hurry: it runs once, and the compiler's optimisation takes longer than that."""
+    return jax.jit(function, compiler_options={"xla_backend_optimization_level": 0})
 
 
 def _waves_of(data: AbstractDistribution, at: np.ndarray) -> Iterator[tuple[str, Waves, float]]:

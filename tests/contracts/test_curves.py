@@ -124,7 +124,7 @@ MEMBERS: list[tuple[str, AbstractTradeOff, Curve, np.ndarray, float]] = [
         PLAIN[:0], 1.0,
     ),
     ("NoncentralChiSquareTradeOff", mi.NoncentralChiSquareTradeOff(1, 0.0, 4.0), of(Magnitude(2)), FEW, 1e-9),
-    ("ConvexHullTradeOff", mi.convex_hull(mi.GaussianTradeOff(1.0), mi.GaussianTradeOff(0.5)), of(NORMAL), PLAIN[:0], 1.0),
+    ("ConvexHullTradeOff", mi.convex_hull(mi.GaussianTradeOff(1.0), mi.GaussianTradeOff(0.5)), of(NORMAL), -np.geomspace(0.01, 20.0, 12), 1.0),
     ("ComposedTradeOff", mi.compose(mi.LaplaceTradeOff(0.5), copies=2), of(LaplaceSum(mpf(0.5), 2)), FEW, 1e-2),
 ]  # fmt: skip
 

@@ -164,7 +164,11 @@ def test_a_transformed_record_has_the_stated_distribution() -> None:
             "coin", transformed=lambda self, transform, p=p: mi.Bernoulli(p, 2).transformed(transform)
         )
         game = mi.FixedTarget(mi.SGDStep(1.5, 0.4), data, n=20, target=[1.0, 1.0])
-        with pytest.raises(ValueError, match=r"Mine\.transformed's E") if wrong else contextlib.nullcontext():
+        with (
+            pytest.raises(ValueError, match=r"Mine\.transformed's sample's E")
+            if wrong
+            else contextlib.nullcontext()
+        ):
             game.exact(mi.ScalarProduct([0.3, 0.3]))
 
 
