@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._printed import at_most, ceiling, floor, shown
+from mipsim._printed import at_most, ceiling, floor
 from mipsim._validation import number
 from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.judging.gap import Size
@@ -145,7 +145,7 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     gap = apart.high if kind.bound else apart.worst
     off = max(gap, 0.0) if kind.bound else abs(gap)
     beyond = apart.above if kind.bound else apart.between
-    says = f"{says} Its limit and the claim are {shown((max(off - apart.error, 0.0), off + apart.error + beyond), 2)} apart."
+    says = f"{says} Its limit and the claim are {off:.2g} apart."
     interval = around(gap, apart.error, beyond)
     if off - apart.error > FLOOR * tolerance:
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, "proven")
