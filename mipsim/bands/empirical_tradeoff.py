@@ -444,7 +444,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         Proof. Let k be the largest count with P(Binomial(out_games, fpr) <= k) <= r / 2, where r is the failure probability. With the scores in
         order, equal ones by lot, the test "above the (k + 1)-th highest out score" has an FPR above `fpr` with probability at most r / 2. Its
         threshold does not depend on the "in" scores: their number below it is binomial, and Clopper and Pearson's bound fails with probability
-        at most r / 2. Lots are drawn only among scores that are equal for certain; else the next threshold above stands in, which has
+        at most r / 2. Lots decide only among scores that are equal for certain; else the next threshold above stands in, which has
         no larger TPR. Where games may end because of what they show, the bound is that of the `band`.
 
         Examples:
