@@ -103,7 +103,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         >>> curve = EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
         >>> print(curve)
         empirical trade-off at 2 thresholds, confidence 0.999
-          FPR range         [0.159, 0.5]
+          FPR range         [0.158, 0.5]
           games             10,000 out, 10,000 in
           advantage         [0.3091, 0.7089]
           AUC               [0.5722, 0.8793]

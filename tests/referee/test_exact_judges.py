@@ -8,6 +8,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
+from mipsim._printed import ceiling
 from mipsim.referee.judging.gap import FLOOR, Size, curve_gap
 from mipsim.referee.judging.law import judge_bound, judge_equality, number_tolerance, tolerance_of
 from mipsim.referee.judging.limit import judge_limit
@@ -192,7 +193,7 @@ def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, 
     # What refinement may leave: RESOLUTION, or RELATIVE of the gap.
     assert shift - 1e-9 <= result.smallest_tolerance <= shift + max(2e-5, 0.0101 * shift)
     if verdict == "REFUTED":
-        assert f"It holds to {result.smallest_tolerance:.3g} probit" in result.detail
+        assert f"It holds to {ceiling(result.smallest_tolerance, 3)} probit" in result.detail
 
 
 def test_an_equality_of_numbers():

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._printed import at_most, ceiling, floor, shown
+from mipsim._printed import at_most, ceiling, floor
 from mipsim._validation import number
 from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.judging.gap import Size
@@ -145,7 +145,7 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     gap = apart.high if kind.bound else apart.worst
     off = max(gap, 0.0) if kind.bound else abs(gap)
     beyond = apart.above if kind.bound else apart.between
-    says = f"{says} Its limit and the claim are {shown((max(off - apart.error, 0.0), off + apart.error + beyond), 2)} apart."
+    says = f"{says} Its limit and the claim are {off:.2g} apart."
     interval = around(gap, apart.error, beyond)
     if off - apart.error > FLOOR * tolerance:
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, "proven")
@@ -296,7 +296,7 @@ def limit_verdict(
     The sizes are cut into thirds, evenly in log n. CONFIRMED, which means up to the largest size: at every size of the last third
 
     - the gap with its error is inside the tolerance, and
-    - it shrinks: it is at most 3/4 of the largest gap of the middle third, or at most 1/50 of the tolerance and, but for its error and 1/2000 of the tolerance, no larger than before.
+    - it shrinks: it is at most 3/4 of the largest gap of the middle third, or at most 1/50 of the tolerance and, but for 1/2000 of the tolerance, no larger than before.
 
     INCONCLUSIVE otherwise: "not yet within the tolerance" where it shrinks, "no sign of it" where it does not.
 
@@ -341,8 +341,7 @@ def _rule(n: np.ndarray, y: np.ndarray, e: np.ndarray, sure: np.ndarray, toleran
     inside = most <= tolerance
     since = next((float(n[i]) for i in range(n.size) if inside[i:].all()), math.inf)
     largest, seen, before = float(most[late].max()), float(size[late].max()), float(size[middle].max())
-    # What the errors of the gaps leave open is no growth.
-    nothing = seen <= FLOOR * tolerance and sure[late].max() <= before + ROUNDING * tolerance
+    nothing = seen <= FLOOR * tolerance and seen <= before + ROUNDING * tolerance
     if nothing or seen <= SHRINKS * before or largest <= SHRINKS * most[middle].max() < math.inf:
         shrinks = f"from {n[late][0]:g} on they are {at_most(seen, 2)}, before {at_most(before, 2)}"
         if inside[late].all():
