@@ -390,31 +390,27 @@ def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None 
     return tuple(size for size in sizes if size <= high)
 
 
-RANDOM_SIZES = 2
-"""Random sizes that a judge adds."""
-
-
 def companions(sizes: Sequence[int], seed: int) -> tuple[int, ...]:
-    """The sizes with their companions: what holds along 100, 200, 400, ... may fail at odd n.
+    """The sizes with at most three companions: what holds along 100, 200, 400, ... may fail at odd n.
 
-    They lie where a limit is decided, in the last third of the range, evenly in log n: next to each listed size there, from the largest
-    down in turn, one that is no multiple of 2, 3 or 5 (it is 1, then 3 modulo 4) and one that is an odd multiple of 30; and two random sizes. One lies next to the last size before.
+    Two lie in the last third of the range, evenly in log n, where a limit is decided: next to the third largest size one that is no multiple of 2, 3 or
+    5, and at random up to the second largest an odd multiple of 30. One that is no multiple of 2, 3 or 5 lies next to the last size before that third.
+    None lies at the largest sizes, where truth takes longest.
 
     `sizes`: listed, growing; `seed`: of the run. Statements that are judged at the same sizes have the same companions.
 
     >>> companions((100, 200, 400, 800, 1600, 3200), 0)
-    (100, 200, 400, 800, 803, 1600, 1650, 2572, 2883, 3197, 3200)
+    (100, 200, 400, 800, 803, 1470, 1600, 1601, 3200)
     """
     low, high = math.log(sizes[0]), math.log(sizes[-1])
     first = (low + 2.0 * high) / 3.0
-    late = sum(math.log(n) > first - 1e-9 for n in sizes)
-    added = {
-        int(math.exp(x)) for x in np.random.default_rng([seed, *sizes]).uniform(first, high, RANDOM_SIZES)
-    }
-    for place, size in enumerate(sizes[: -late - 2 : -1]):
-        near = (
-            range(size + 1, size + 61) if place else range(size - 1, size - 61, -1)
-        )  # none above the largest
-        odd = (n for n in near if math.gcd(n, 30) == 1 and n % 4 == (place + 1) % 4)
-        added.add(next(n for n in near if n % 60 == 30) if place % 2 else next(odd))
-    return tuple(sorted(n for n in added | set(sizes) if sizes[0] <= n <= sizes[-1]))
+    late = [n for n in sizes if math.log(n) > first - 1e-9]
+    most = math.log(late[-2 if len(late) > 1 else -1])
+    drawn = int(math.exp(np.random.default_rng([seed, *sizes]).uniform(first, most)))
+    before = sizes[-len(late) - 1]
+    added = (
+        next(n for n in itertools.count(before + 1) if math.gcd(n, 30) == 1 and n % 4 == 3),
+        next(n for n in itertools.count((late[:-1][-2:] or late)[0] + 1) if math.gcd(n, 30) == 1 and n % 12 == 5),
+        next(n for n in itertools.count(drawn) if n % 60 == 30),
+    )  # fmt: skip
+    return tuple(sorted({*sizes, *(n for n in added if n < sizes[-1])}))

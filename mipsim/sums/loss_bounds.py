@@ -13,7 +13,7 @@ import numpy as np
 from mipsim.sums.lattice import Measure
 
 LIGHTEST = -600.0  # logarithm of a tilted mass that is left out, and counted as lost
-_FEW_NODES = 16  # of a law that is merged to a single outcome
+_HIDDEN = 4  # a law is merged to a single outcome if that hides so many times the mass that would be missing: of many laws, what is hidden adds up by squares
 _SAME_LOSS = 1e-11  # a difference of losses that counts as rounding
 _ROUNDS = 200  # passes of the repair of concave corners; a few are needed
 
@@ -122,13 +122,17 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
         result = _less_revealing(line)
         if result is not None:
             built[nodes] = result
-        elif (merged := _merged(cells, nodes)) is not None:
-            built[:], (at, weight, off) = 0.0, merged
-            built[at] = math.exp(weight + theta * losses[at - first] - float(scale))
-        else:  # each cell keeps its out mass at its lower node
-            built[:-1] += tilted
+        else:
+            # Either all outcomes are merged, or each cell keeps its out mass at its lower node.
             with np.errstate(divide="ignore"):
-                missing = float(np.logaddexp.reduce((cells.log_out + left + np.log(np.expm1(more)))[full]))
+                lost = float(np.logaddexp.reduce((cells.log_out + left + np.log(np.expm1(more)))[full]))
+            merged = _merged(cells, nodes, _HIDDEN * math.exp(min(lost, 0.0)))
+            if merged is not None:
+                built[:], (at, weight, off) = 0.0, merged
+                built[at] = math.exp(weight + theta * losses[at - first] - float(scale))
+            else:
+                built[:-1] += tilted
+                missing = lost
     below = (
         _total(cells.log_in_below, light.log_in_below, light.log_in_between),
         _total(cells.log_out_below, light.log_out_below, light.log_out_between),
@@ -148,17 +152,20 @@ def _total(*logs: float) -> float:
     return float(np.logaddexp.reduce(logs))
 
 
-def _merged(cells: Cells, nodes: slice) -> tuple[int, float, float] | None:
-    """All outcomes as a single outcome, where few cells hold them and its loss is a node."""
+def _merged(cells: Cells, nodes: slice, most: float) -> tuple[int, float, float] | None:
+    """All outcomes as a single outcome, where its loss is a node and that hides a total variation of at most `most`."""
     held = np.flatnonzero(cells.log_atoms > -np.inf)
-    if nodes.stop - nodes.start > _FEW_NODES or (held < nodes.start).any() or (held >= nodes.stop).any():
+    if (held < nodes.start).any() or (held >= nodes.stop).any():
         return None
     atoms = cells.log_atoms[nodes], cells.offset + cells.step * cells.nodes[nodes]
-    log_out = float(np.logaddexp.reduce(np.concatenate([cells.log_out, atoms[0]])))
-    log_in = float(np.logaddexp.reduce(np.concatenate([cells.log_in, atoms[0] + atoms[1]])))
-    off = np.abs(atoms[1] - (log_in - log_out))
+    log_out = np.concatenate([cells.log_out, atoms[0]])
+    log_in = np.concatenate([cells.log_in, atoms[0] + atoms[1]])
+    if np.maximum(np.exp(log_in) - np.exp(log_out), 0.0).sum() > most:
+        return None
+    total = float(np.logaddexp.reduce(log_out))
+    off = np.abs(atoms[1] - (float(np.logaddexp.reduce(log_in)) - total))
     nearest = int(off.argmin())
-    return (nodes.start + nearest, log_out, float(off[nearest])) if off[nearest] <= _SAME_LOSS else None
+    return (nodes.start + nearest, total, float(off[nearest])) if off[nearest] <= _SAME_LOSS else None
 
 
 def _tilted(cells: Cells, theta: float) -> tuple[np.ndarray, ...]:

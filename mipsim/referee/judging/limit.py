@@ -296,7 +296,8 @@ def limit_verdict(
     The sizes are cut into thirds, evenly in log n. CONFIRMED, which means up to the largest size: at every size of the last third
 
     - the gap with its error is inside the tolerance, and
-    - it shrinks: it is at most 3/4 of the largest gap of the middle third, or at most 1/50 of the tolerance and, but for 1/2000 of the tolerance, no larger than before.
+    - it shrinks: it is at most 3/4 of the largest gap of the middle third, or at most 1/50 of the tolerance and, but for 1/2000 of the tolerance, no larger than before
+      (where it is at most 1/50 even with its error: not surely larger than before).
 
     INCONCLUSIVE otherwise: "not yet within the tolerance" where it shrinks, "no sign of it" where it does not.
 
@@ -341,7 +342,9 @@ def _rule(n: np.ndarray, y: np.ndarray, e: np.ndarray, sure: np.ndarray, toleran
     inside = most <= tolerance
     since = next((float(n[i]) for i in range(n.size) if inside[i:].all()), math.inf)
     largest, seen, before = float(most[late].max()), float(size[late].max()), float(size[middle].max())
-    nothing = seen <= FLOOR * tolerance and seen <= before + ROUNDING * tolerance
+    # Within its error a gap need not be there, so that where all is small only what is sure of it must not grow.
+    grown = float(sure[late].max()) if largest <= FLOOR * tolerance else seen
+    nothing = seen <= FLOOR * tolerance and grown <= before + ROUNDING * tolerance
     if nothing or seen <= SHRINKS * before or largest <= SHRINKS * most[middle].max() < math.inf:
         shrinks = f"from {n[late][0]:g} on they are {at_most(seen, 2)}, before {at_most(before, 2)}"
         if inside[late].all():
