@@ -77,7 +77,8 @@ def audit(
         design: "independent", "one-run", "runs" or "clustered".
         runs: how many training runs or games made the scores, or the name of the run of each, shape (n,). The design "independent" needs
             the first or the second, "runs" the second.
-        records: the name of the record of each score, shape (n,), for the design "runs"; in different runs a record has the same name.
+        records: the name of the record of each score, shape (n,), for the design "runs", where a record has the same name in different runs; for
+            "one-run" they may show that no row was pasted twice.
         rows: of a matrix, also of matrices in an .npz, "records" (its columns are models) or "models".
         shadow: for the design "runs", the names of the runs, or the numbers of the models from 0, which only calibrate the scores of the others
             for each record; fixed before the scores. See `mipsim.audits.runs.calibrated`.
@@ -128,7 +129,7 @@ def audit(
                 f'{name} is given for the design {design!r}; only "one-run" and "runs" guess about coins'
             )
     for name, value in (("records", records), ("rows", rows), ("shadow", shadow)):
-        if value is not None and design != "runs":
+        if value is not None and design not in (_BY_COINS if name == "records" else ("runs",)):
             raise ValueError(f'{name} is given for the design {design!r}; only "runs" has records and models')
     coin = 0.5 if inclusion_probability is None else inclusion_probability
     number("inclusion_probability", coin, 0.0, 1.0, low_open=True, high_open=True)
@@ -167,7 +168,7 @@ def audit(
     _agrees(known, design, counted, inclusion_probability)
     known = known.in_order()
     judged, exchange, risk = known.by_rank(), SINGLE, 1.0 - level
-    if design in ("independent", "one-run"):
+    if design in ("independent", "one-run") and known.values.size not in (known.records, known.runs):
         refuse_repeated_rows(known)
     if design == "clustered":
         judged = choose_from_clusters(judged)

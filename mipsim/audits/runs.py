@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.fft import irfft, rfft
 from scipy.sparse import csr_array
-from scipy.special import gammaln, rel_entr
+from scipy.special import comb, rel_entr
 
 from mipsim._content_seed import content_generator
 from mipsim.audits.one_run import LEAST_GUESSES, Exchange
@@ -16,7 +16,9 @@ from mipsim.audits.scores import LEAST_SCORES, Scores
 BALANCED = 0.05
 """Share of the failure probability that pays for telling coins of fixed numbers from independent ones by these numbers."""
 _NO_CHANCE = math.log(1e-9)  # of two runs that agree in all coins
-_PATTERN = math.log(1e-6)  # of records that share their coins, and of runs that are shifts of each other
+_PATTERN = math.log(
+    5e-7
+)  # of records that share their coins, and as much of runs that are shifts of each other
 # Redrawn coins, and of how many the numbers must be less regular, or of how many more irregular: in all `BALANCED` of them.
 _REDRAWN, _REGULAR, _IRREGULAR = 199, 9, 1
 _MANY, _FEWER = 5_000, 39  # scores from which fewer are redrawn, with a single one at either end
@@ -247,16 +249,21 @@ def _numbers_are_fixed(
 
 
 def _refuse_patterns(scores: Scores) -> None:
-    """Raise ValueError where records share their coins, in blocks, or a run is a cyclic shift of the first; independent coins do so with probability 1e-6 at most.
+    """Raise ValueError where records share their coins, in blocks, or a run is a cyclic shift of the first.
 
-    Blocks. Given in how many of its runs a record is, its coins are one of P equally likely sequences where they are exchangeable between runs;
-    with a probability of its own in each run, a sequence has at most the product of the larger of each two over the class's share, and P is one over it.
-    That n records have v of the sequences has probability C(P, v) (v / P)^n at most; a sequence and its opposite count as one. A class
-    is the records of the same runs and the same number, and product (n + 1) pays for all the values of v.
-    Shifts. The records in which a run agrees with a shift of the first are at most as many as binomial ones, and Chernoff's inequality bounds them, for each run and
-    shift. Their mean is the larger of those by the frequencies of runs and of records.
-    Fixed numbers: what has probability p for independent coins has at most p over the chance of the numbers, which is
-    1 / (n + 1) at least for a run of n. Every bound pays that, too.
+    Coins of either premise have such a pattern with probability 1e-6 at most, given which rows there are; only what is so rare under both is refused.
+    - Pairs of runs, given in how many of its n runs each record is: its coins are one of C(n, k) equally likely sequences. In another run than
+      the first they are "in" with probability (k - coin in the first) / (n - 1), given the coins of the first.
+    - Pairs of records, given how many each run holds. Independent coins with these frequencies give these numbers with probability 1 / (n + 1) at least
+      for a run of n, as the likeliest of n + 1. So what they do with probability p has p product (n + 1) at most.
+
+    Blocks. Sequences and their opposites count as one. N records whose sequences have probability 1 / P at most have v of them or fewer with
+    probability C(P, v) (v / P)^N at most, since the number of different ones is stochastically least for P equally likely ones.
+    A group is the records of the same runs, and of the same number for the first premise; product (N + 1) pays for all the values of v.
+    Shifts. Given the first run, the records in which another agrees with its shift are counted by independent coins, and Chernoff's inequality bounds them, for each run and shift.
+    Where the numbers of both runs and records are fixed, the probability is an estimate.
+
+    Source: Wong and Yue (1973), "A majorization theorem for the number of distinct outcomes in N independent trials".
     """
     assert scores.run is not None
     assert scores.record is not None
@@ -267,41 +274,46 @@ def _refuse_patterns(scores: Scores) -> None:
     code = rng.integers(2**64, size=rate.size, dtype=np.uint64)
     starts = np.flatnonzero(np.diff(record, prepend=-1))
     present, inside = (np.add.reduceat(code[run] * some, starts) for some in (np.ones_like(member), member))
-    keys = np.stack([present, np.minimum(k, n - k).astype(np.uint64), np.minimum(inside, present - inside)])
-    _, first, of_class, records = np.unique(
-        keys[:2], axis=1, return_index=True, return_inverse=True, return_counts=True
-    )
-    held = np.bincount(of_class.ravel()[np.unique(keys, axis=1, return_index=True)[1]])
-    sequences = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) - math.log(2.0) * (2 * k == n)
-    by_rates = np.bincount(record, weights=-np.log(np.maximum(rate, 1.0 - rate))[run])
-    spare = np.maximum(
-        np.minimum(sequences[first], by_rates[first] + np.log(records / n.size)) - np.log(held), 0.0
-    )  # log(P / v)
-    choices = held * np.minimum(
-        spare + 1.0, np.exp(np.minimum(spare, 99.0)) * math.log(2.0)
-    )  # log C(P, v) at most
-    rarity = np.maximum(records * spare - choices, 0.0) - np.log(records + 1.0)
-    if rarity.sum() - paid.sum() > -_PATTERN:
+    fewer, folded = np.minimum(k, n - k).astype(np.uint64), np.minimum(inside, present - inside)
+    with np.errstate(divide="ignore"):
+        aligned, opposite = (
+            np.exp(np.bincount(record, weights=np.log(best(rate, 1.0 - rate))[run]))
+            for best in (np.maximum, np.minimum)
+        )
+
+    def rarity(groups: np.ndarray, sequences: np.ndarray) -> float:
+        """How rare so few sequences are, as minus a log probability."""
+        _, first, of, records = np.unique(
+            groups, axis=1, return_index=True, return_inverse=True, return_counts=True
+        )
+        held = np.bincount(of.ravel()[np.unique([*groups, folded], axis=1, return_index=True)[1]])
+        spare = np.log(np.maximum(np.minimum(sequences[first], 1e13) / held, 1.0))  # log(P / v)
+        choices = held * np.minimum(spare + 1.0, np.exp(spare) * math.log(2.0))  # log C(P, v) at most
+        return float(np.sum(np.maximum(records * spare - choices, 0.0) - np.log(records + 1.0)))
+
+    by_runs = rarity(np.stack([present, fewer]), comb(n, k) / (1 + (2 * k == n)))
+    if min(by_runs, rarity(present[None], np.floor(1.0 / (aligned + opposite))) - paid.sum()) > -_PATTERN:
         raise ValueError(
             "records share their coins in all runs, as fixed blocks do, which no theorem covers; draw a coin for each record"
         )
-    ends = np.argsort(run, kind="stable"), np.cumsum(np.bincount(run))[:-1]
-    tilt = 2.0 * k / n - 1.0
+    runs = np.split(np.argsort(run, kind="stable"), np.cumsum(np.bincount(run))[:-1])
+    n[record[runs[0]]] -= 1  # of the runs but the first
+    k[record[runs[0]]] -= member[runs[0]]
+    tilt = 2.0 * k / np.maximum(n, 1) - 1.0
 
-    def spectra(rows: np.ndarray) -> np.ndarray:
+    def spectra(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         coins = np.zeros((3, n.size))
         at = record[rows]
-        coins[:, at] = np.stack([np.ones(at.size), 2.0 * member[rows] - 1.0, tilt[at]])
+        coins[:, at] = np.stack([np.ones(at.size), 2.0 * member[rows] - 1.0, weights[rows]])
         return rfft(coins)
 
-    runs = np.split(*ends)
-    start = np.conj(spectra(runs[0]))
+    start = np.conj(spectra(runs[0], 2.0 * member - 1.0))
     for other, rows in enumerate(runs[1:], 1):
-        both, alike, tilted = irfft(spectra(rows) * start, n.size)[:, 1:]
+        both, alike, tilted = irfft(spectra(rows, tilt[record]) * start, n.size)[:, 1:]
         both = np.maximum(both.round(), 0.0)
-        seen = np.clip((both + alike.round()) / 2.0, 0.0, both)
-        by_run = rate[other] * rate[0] + (1.0 - rate[other]) * (1.0 - rate[0])
-        mean = np.minimum(np.maximum(both * by_run, (both + tilted) / 2.0), both)
+        seen, by_records = np.clip((both + np.stack([alike.round(), tilted])) / 2.0, 0.0, both)
+        by_runs = both * (rate[other] * rate[0] + (1.0 - rate[other]) * (1.0 - rate[0]))
+        mean = np.minimum(np.maximum(by_runs, by_records), both)
         excess = (rel_entr(seen, mean) + rel_entr(both - seen, both - mean)) * (seen > mean)
         if (excess > math.log(len(runs) * n.size) + paid[other] + paid[0] - _PATTERN).any():
             raise ValueError(

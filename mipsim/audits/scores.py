@@ -208,11 +208,14 @@ class Scores:
 
 
 def refuse_repeated_rows(scores: Scores) -> None:
-    """Raise ValueError where scores come twice, three or four times as rounding does not make them, and warn where such scores have equal worlds.
+    """Raise ValueError where scores come twice, three or four times as rounding hardly makes them, and warn where such scores have equal worlds.
+
+    For rows without names alone: names of records, or of a run for each score, say it without an estimate.
 
     Let V_m scores come m times. Scores that are independent and rounded, from any distribution, fall into cells by Poisson's law, mixed over cells: the
-    mean of V_(m+1) is at least m / (m + 1) times (mean of V_m)^2 / mean of V_(m-1), by the inequality of Cauchy and Schwarz. Fewer with
-    probability 1e-6 are refused; the means of V_m and V_(m-1) are taken as they were counted, less and plus three roots of them. Rows pasted twice have V_1 = V_3 = 0.
+    mean of V_(m+1) is at least m / (m + 1) times (mean of V_m)^2 / mean of V_(m-1), by the inequality of Cauchy and Schwarz. Far fewer are
+    refused. How far is a rule of thumb and no theorem: the means of V_m and V_(m-1) are taken as they were counted, less and plus three roots of
+    them, and V_(m+1) for a Poisson number, of an estimated probability of 1e-6. Rows pasted twice have V_1 = V_3 = 0.
     Else, where scores are hardly rounded and nothing leaks, equal scores all have equal worlds with probability 2^-repeats: 1e-3 warns.
     """
     values, place, counts = np.unique(scores.values, return_inverse=True, return_counts=True)
@@ -227,7 +230,8 @@ def refuse_repeated_rows(scores: Scores) -> None:
         mean = m / (m + 1.0) * least**2 / (came[m - 1] + 3.0 * came[m - 1] ** 0.5 + 3.0)
         if pdtr(came[m + 1], mean) < 1e-6:
             raise ValueError(
-                f"{repeats:,} rows repeat the score of another, {m} times each as in rows that were pasted twice; drop them: {line}"
+                f"{repeats:,} rows repeat the score of another, {m} times each as in rows that were pasted twice; drop them: {line}, "
+                "or name the record or run of each"
             )
     if repeats >= 10 and ((inside == 0) | (inside == counts)).all():
         warnings.warn(

@@ -248,6 +248,10 @@ def test_rows_that_were_pasted_twice_are_refused(design: str, times: int) -> Non
             design=design,
             runs=100 * times if design == "independent" else None,
         )
+    names = {
+        "runs" if design == "independent" else "records": np.arange(100 * times)
+    }  # which overrule the estimate
+    mi.audit(np.tile(SCORES[:100], times), np.tile(COINS[:100], times), design=design, **names)  # type: ignore[arg-type]
     some = np.r_[:200, :12]
     with pytest.warns(UserWarning, match="12 rows repeat the score and the world of another"):
         mi.audit(SCORES[some], COINS[some], design=design, runs=212 if design == "independent" else None)
@@ -255,7 +259,7 @@ def test_rows_that_were_pasted_twice_are_refused(design: str, times: int) -> Non
 
 @pytest.mark.parametrize("digits", [0, 1, 2, 3, 4])
 def test_rounded_scores_are_not_taken_for_rows_pasted_twice(digits: int) -> None:
-    """Of any density and number, 1,000 audits in all: none is refused, where 1e-6 of each is stated; warnings where nothing leaks in few."""
+    """Of any density and number, 1,000 audits in all: none is refused, where 1e-6 of each is estimated; warnings where nothing leaks in few."""
     rng, warned = np.random.default_rng(digits), 0
     for _ in range(200):
         n = int(rng.integers(100, 3000))

@@ -73,10 +73,14 @@ def false(canaries: int, number: int, right: int, risk: float, how: str, exchang
     return refuses_epsilon(canaries, number, right, epsilon, 0.0, risk, records=records, runs=runs)
 
 
-def claims(scores: Scores, how: str) -> bool:
+def claims(scores: Scores, how: str, risk: float = RISK) -> bool:
     """Whether some number of guesses refutes the truth."""
-    canaries, exchange = judged_canaries(scores.in_order().by_rank())
-    run = OneRun(canaries, RISK * (1.0 - BALANCED), exchange=exchange)
+    try:
+        canaries, exchange = judged_canaries(scores.in_order().by_rank())
+    except ValueError as error:  # a single judged run, by chance in 1 of 200
+        assert "judge two runs or more" in str(error)  # noqa: PT017
+        return False
+    run = OneRun(canaries, risk * (1.0 - BALANCED), exchange=exchange)
     return any(false(run.canaries, item.number, item.right, run.risk, how, exchange) for item in run.guesses)
 
 
@@ -153,14 +157,13 @@ LOST = {
         "matrix": (60, 8, "unfair"), "balanced": (60, 8, "balanced"), "halves in a matrix": (80, 8, "halves"), "both numbers": (80, 8, "both"),
         "calibrated": (60, 16, "balanced", 8), "halves, calibrated": (80, 16, "halves", 8), "both, calibrated": (80, 16, "both", 8),
     }.items()
-}  # fmt: skip
+} | {"records in few of 8 runs": lambda rng, how: matrix(rng, 200, 8, how, "balanced", lost=0.7)}  # fmt: skip
 """Rows are lost, and runs unequal; most hold fixed numbers."""
-CELLS = [*product(DESIGNS, MECHANISMS), *product(LOST, NULLS)]
 
 
-def misses(design: str, how: str, runs: int) -> int:
+def misses(design: str, how: str, runs: int, risk: float = RISK) -> int:
     rng = np.random.default_rng([[*DESIGNS, *LOST].index(design), [*MECHANISMS, *NULLS].index(how)])
-    return sum(claims((DESIGNS | LOST)[design](rng, how), how) for _ in range(runs))
+    return sum(claims((DESIGNS | LOST)[design](rng, how), how, risk) for _ in range(runs))
 
 
 @quiet
@@ -178,24 +181,45 @@ def test_true_claims_are_refuted_as_rarely_as_stated(design: str, how: str) -> N
 
 @quiet
 @pytest.mark.slow
-@pytest.mark.parametrize(("design", "how"), CELLS)
+@pytest.mark.parametrize(("design", "how"), product(DESIGNS, MECHANISMS))
 def test_the_whole_table(design: str, how: str) -> None:
-    """2,000 audits a cell, or 500 where rows are lost; all 90 fail with 9e-5 together at the nominal rate."""
-    runs = 500 if design in LOST else 2000
-    missed = misses(design, how, runs)
-    print(f"{design}, {how}: {missed} of {runs} miss")
-    assert missed <= binom.isf(1e-6, runs, RISK)
+    """2,000 audits a cell; all 39 fail with 3.9e-5 together at the nominal rate."""
+    missed = misses(design, how, 2000)
+    print(f"{design}, {how}: {missed} of 2000 miss")
+    assert missed <= binom.isf(1e-6, 2000, RISK)
+
+
+@quiet
+@pytest.mark.slow
+def test_lost_rows_and_unequal_runs_make_no_false_claims_more_often_than_stated() -> None:
+    """500 audits a cell, whose counts the guide has: at the nominal rate one is too large with probability 1e-6, and so is their sum."""
+    counts = {cell: misses(*cell, 500) for cell in product(LOST, NULLS)}
+    table = "\n".join(f"| {name} | {' | '.join(str(counts[name, how]) for how in NULLS)} |" for name in LOST)
+    limit, total = binom.isf(1e-6 / len(counts), 500, RISK), binom.isf(1e-6, 500 * len(counts), RISK)
+    print(
+        f"{table}\n{len(counts)} cells: at most {max(counts.values())} ({limit:g}), {sum(counts.values())} in all ({total:g})"
+    )
+    assert max(counts.values()) <= limit
+    assert sum(counts.values()) <= total
+    assert table in (Path(__file__).parents[2] / "docs/audit-evidence.md").read_text()
+
+
+@quiet
+@pytest.mark.slow
+def test_a_lost_row_keeps_a_small_failure_probability() -> None:
+    """One of two in 150 runs, a row lost, at 0.1%: taken for coins of one run they were wrong in 41 of 2,000 audits; more than 14 have 1e-9."""
+    assert misses("one of two, a row lost", "ranks", 2000, 1e-3) <= binom.isf(1e-9, 2000, 1e-3)
 
 
 def test_runs_taken_for_independent_coins_would_be_caught() -> None:
-    """One of two in 150 runs, a row lost: the ranks in a run are guessed about as if each coin were independent."""
-    rng, runs = np.random.default_rng(8), 300
-    judged = (OneRun(LOST["one of two, a row lost"](rng, "ranks"), RISK) for _ in range(runs))
+    """One of two in 150 runs, a row lost: at 0.1% the ranks in a run are guessed about as if each coin were independent."""
+    rng, runs, risk = np.random.default_rng(8), 1500, 1e-3
+    judged = (OneRun(LOST["one of two, a row lost"](rng, "ranks"), risk) for _ in range(runs))
     missed = sum(
-        any(false(x.canaries, g.number, g.right, x.risk, "nothing", SINGLE) for g in x.guesses)
+        any(false(x.canaries, g.number, g.right, x.risk / x.chance, "nothing", SINGLE) for g in x.guesses)
         for x in judged
     )
-    assert missed > binom.isf(1e-9, runs, RISK)
+    assert missed > binom.isf(1e-9, runs, risk)
 
 
 def calibrated_by_all(rng: np.random.Generator, records: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -209,7 +233,7 @@ def calibrated_by_all(rng: np.random.Generator, records: int, runs: int) -> tupl
 def wrongly(kind: str, rng: np.random.Generator) -> bool:
     """Whether a design used wrongly makes a false claim."""
     if kind == "runs of the same randomness":  # pairs of such runs cancel what hides the record
-        inside = coins(rng, 60, 8, "fair")
+        inside = coins(rng, 60, 16, "fair")
         return claims(Scores.of_matrix(MU * inside + rng.normal(size=(60, 1)), inside, "records"), "gaussian")
     if kind == "the same coins in all runs":  # 4 scores of each canary, averaged, called 4 canaries
         member = rng.random(120) < 0.5
@@ -263,7 +287,10 @@ def test_designs_used_wrongly_would_be_caught(fewer_draws, kind: str, runs: int)
 @quiet
 @pytest.mark.parametrize("how", ["response", "gaussian"])
 def test_a_claim_some_per_cent_too_small_is_refuted(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """5% more leaks than is claimed: 1,600 records in 64 runs show it of randomised response. The theorem is looser for a Gaussian: 80%."""
+    """5% more leaks than is claimed: 1,600 records in 64 runs show it of randomised response. The theorem is looser for a Gaussian: 80%.
+
+    The response alone is the score: noise within its two values would be as large as their distance, by rank.
+    """
     rng, runs = np.random.default_rng(3), 10
     monkeypatch.setitem(
         globals(), "EPSILON" if how == "response" else "MU", 1.05 if how == "response" else 1.8
@@ -271,6 +298,8 @@ def test_a_claim_some_per_cent_too_small_is_refuted(how: str, monkeypatch: pytes
     scores = [matrix(rng, 1600, 64, how, "balanced") for _ in range(runs)]
     monkeypatch.undo()
     false.cache_clear()
+    if how == "response":
+        scores = [replace(item, values=np.floor(item.values)) for item in scores]
     assert sum(claims(item, how) for item in scores) > binom.isf(1e-9, runs, RISK)
 
 
@@ -461,7 +490,7 @@ def test_bad_matrices(arguments: dict, words: str) -> None:
         ({"design": "runs", "runs": np.arange(240) % 6, "records": np.arange(240) // 12}, "a record has several scores in a run"),
         ({"design": "clustered", "cluster": np.arange(240) // 6, "runs": 6}, "6 runs are in 40 clusters, which depend on each other"),
         ({"design": "clustered", "cluster": np.arange(240) // 6, "runs": np.arange(240) % 120}, "120 runs are in 40 clusters"),
-        ({"design": "one-run", "records": np.arange(240)}, "records is given for the design 'one-run'"),
+        ({"design": "clustered", "records": np.arange(240)}, "records is given for the design 'clustered'"),
     ],
 )  # fmt: skip
 def test_flat_scores_say_of_how_many_runs_they_are(arguments: dict, words: str) -> None:
