@@ -18,14 +18,6 @@ def _any(value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
-    ("name", "close"), [("GausianNoise", "GaussianNoise"), ("FixedTraget", "FixedTarget"), ("adit", "audit")]
-)
-def test_a_mistyped_name_gets_the_close_ones(name: str, close: str) -> None:
-    with pytest.raises(AttributeError, match=f"no attribute '{name}'; did you mean .*{close}"):
-        getattr(mi, name)
-
-
 @pytest.mark.parametrize("attack", [mi.CovarianceScore, mi.GaussianLikelihoodRatio])
 def test_an_attack_for_another_number_of_records_is_warned_of(attack: type) -> None:
     with pytest.warns(UserWarning, match="made for a mean of 11 rows, but the game's mechanism averages 10"):

@@ -123,7 +123,7 @@ BAD: Refusals = [
     (lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0]), r"target has shape \(1,\); it must have shape \(3,\)"),
     (lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0, 0.0, np.inf]), "target holds inf at index 2"),
     (lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=-1.0), "record_deviation is -1.0; it must be a finite number in"),
-    (lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=np.nan), "record_deviation is nan; it must be a finite number"),
+    (lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=np.nan), "record_deviation holds nan; every entry must be finite"),
     (lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=[1.0, 1.0]), r"record_deviation has shape \(2,\); it must be a number or"),
     (lambda: mi.CovarianceScore(mi.EstimatedMoments([[0.0, 1.0], [1.0, 1.0]]), N), "covariance is 0.0 at coordinate 1; every variance must be > 0"),
     (lambda: mi.CovarianceScore(mi.EstimatedMoments(REFERENCE[:2], "full"), N),

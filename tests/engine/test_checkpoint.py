@@ -53,7 +53,7 @@ def test_checkpoints_of_a_run_hold_the_same_number_of_games(tmp_path: Path) -> N
     files = [tmp_path / "a.npz", tmp_path / "b.npz"]
 
     def played(games: int, *paths: Path) -> None:
-        recipe = Recipe(GAME, (ATTACK,) * len(paths), "literal", stacked=True)
+        recipe = Recipe(GAME, (ATTACK,) * len(paths), "literal", "float64", stacked=True)
         columns = [Column(GAME, ATTACK, checkpoint=path) for path in paths]
         Run(Options.checked(games, 0, edges=EDGES), recipe.sampler(), columns, recipe).play()
 

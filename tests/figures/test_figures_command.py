@@ -46,7 +46,7 @@ def test_unwritable_out_is_reported_before_any_work(
     ("words", "named"),
     [
         (["--seed", "-1"], "-1"),
-        (["--seed", "x"], "--seed is x"),
+        (["--seed", "x"], "'--seed': 'x' is not a valid integer"),
         (["--scale", "huge"], "huge"),
     ],
 )

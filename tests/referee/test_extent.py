@@ -136,7 +136,7 @@ def test_games_say_what_they_did_not_refute() -> None:
         result
     )
     assert (
-        "5,000 games in each world at a point; family-wise failure probability 0.001 over these points, 0.00017 for each"
+        "5,000 games in each world at a point; family-wise failure probability 0.001 over these points, 0.000167 for each"
         in result.how
     )
     assert "%" not in str(dict(result.lines)["points"])

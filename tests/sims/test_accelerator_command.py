@@ -67,4 +67,4 @@ def test_without_an_accelerator_a_single_sentence_says_what_to_do(tmp_path):
 def test_a_bad_time_limit_is_refused(tmp_path):
     done = command("--out", str(tmp_path), "--minutes", "-1")
     assert done.returncode == 2
-    assert "'--minutes': -1.0 is not in the range 0.0<x<=10000.0" in done.stderr
+    assert "'--minutes': -1.0 is not in the range 0<x<=10000.0" in done.stderr

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-import mipsim.engine.checkpoint as stored
 from mipsim.engine.checkpoint import write_counts
+from mipsim.engine.describe import array_digest
 from sims.__main__ import main
 from sims.merge import merge
 from sims.runner import run, shard_path, store_path
@@ -101,7 +101,7 @@ def test_shards_of_other_runs(tmp_path, three, manifest, message):
 def test_other_edges(tmp_path, three):
     read = mi.Histogram.load(three[1])
     edges = read.edges + 1e-12
-    manifest = {**read.manifest, "edges": {**stored.array_digest(edges), "source": "pilot"}}
+    manifest = {**read.manifest, "edges": {**array_digest(edges), "source": "pilot"}}
     write_counts(tmp_path / "odd.npz", edges, read.out, read.inside, manifest)
     with pytest.raises(ValueError, match="they differ in edges"):
         merge([three[0], tmp_path / "odd.npz", three[2]], tmp_path / "sum.npz")

@@ -145,11 +145,11 @@ def test_the_command_prints_the_table_or_json(capsys) -> None:
     [
         (["--implemented", "shuffled"], "--implemented and --accounted must be given together"),
         (["--implemented", "shuffled", "--accounted", "poisson", "--sampling", "poisson"], "--sampling is given beside"),
-        (["--sampling", "shuffle"], "did you mean shuffled?"),
+        (["--sampling", "shuffle"], "is not one of 'poisson', 'fixed_size', 'shuffled'"),
         (["--sampling-rate", "0.3", "--sampling", "shuffled"], "it must be 1 / T for epochs"),
         (["--neighbours", "replace"], "proven are remove, add, add_or_remove"),
-        (["--noise-multiplier", "0"], "--noise-multiplier is 0; it must be a number in (0, inf)"),
-        (["--nose-multiplier", "1"], "did you mean --noise-multiplier?"),
+        (["--noise-multiplier", "0"], "'--noise-multiplier': 0.0 is not in the range x>0"),
+        (["--nose-multiplier", "1"], "Did you mean '--noise-multiplier'?"),
     ],
 )  # fmt: skip
 def test_bad_input_of_the_command_is_a_single_sentence(capsys, more: list[str], says: str) -> None:

@@ -115,7 +115,7 @@ def test_the_command_prints_the_table(capsys, tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--seed", "x"], "--seed is x"),
+        (["--seed", "x"], "'--seed': 'x' is not a valid integer range"),
         (["azize-*"], "CLAIM is"),
         (["--out", "here"], "--out is here"),
         (["--json", "/proc/nowhere/rows.json"], "--json"),
