@@ -406,11 +406,11 @@ def companions(sizes: Sequence[int], seed: int) -> tuple[int, ...]:
     first = (low + 2.0 * high) / 3.0
     late = [n for n in sizes if math.log(n) > first - 1e-9]
     most = math.log(late[-2 if len(late) > 1 else -1])
-    drawn = int(math.exp(np.random.default_rng([seed, *sizes]).uniform(first, most)))
+    random = int(math.exp(np.random.default_rng([seed, *sizes]).uniform(first, most)))
     before = sizes[-len(late) - 1]
     added = (
         next(n for n in itertools.count(before + 1) if math.gcd(n, 30) == 1 and n % 4 == 3),
         next(n for n in itertools.count((late[:-1][-2:] or late)[0] + 1) if math.gcd(n, 30) == 1 and n % 12 == 5),
-        next(n for n in itertools.count(drawn) if n % 60 == 30),
+        next(n for n in itertools.count(random) if n % 60 == 30),
     )  # fmt: skip
     return tuple(sorted({*sizes, *(n for n in added if n < sizes[-1])}))

@@ -171,7 +171,7 @@ SUBSAMPLE = rf.Statement(
     points=[
         *_SUBSAMPLED,
         # From hunts.
-        FAIR | {"data": "Gaussian", "t": -4.0, "rho": 0.5},
+        FAIR | {"data": "Gaussian", "t": -6.0, "rho": 0.5},
         FAIR | {"rho": 0.05},
     ],
     control=rf.Control(dict(PAPER[2].at) | {"rho": 0.9}),
