@@ -405,8 +405,9 @@ class Statement:
 
         Args:
             changes: arguments of `Statement`. In `domain` name only the parameters that differ. The default name is the original's
-                with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula and a limit's ceiling unless `claimed` changes, but not its snippet
-                and uses. It leaves out points outside the new domain, and a control there or with its own functions.
+                with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula unless `claimed` changes, but not its snippet
+                and uses. It leaves out points outside the new domain, a control there or with its own functions, and, where claim or truth changes, the
+                theorems of the kind: they are about both.
 
         Raises:
             ValueError: as `Statement`; or if the words, the claim and the assumptions are all unchanged.
@@ -437,8 +438,6 @@ class Statement:
             "snippet": "",
             "restored_by": None,
         } | changes
-        if "claimed" in changes and "kind" not in changes and isinstance(self.kind, Limit):
-            changed["kind"] = replace(self.kind, ceiling=None)  # its proof says what the old claim tends to
         if "domain" in changes:
             meanings = {name: item.meaning for name, item in self.domain.items()}
             changed["domain"] = dict(self.domain) | {
@@ -449,6 +448,9 @@ class Statement:
             }
         result = replace(self, **changed)
         retained: dict[str, Any] = {}
+        if "kind" not in changes and {"claimed", "truth"} & set(changes):
+            theorems = {name: None for name in ("rate", "ceiling") if hasattr(self.kind, name)}
+            retained["kind"] = replace(self.kind, **theorems)
         deferred = "where" not in changes
         if "points" not in changes:
             points = self.points

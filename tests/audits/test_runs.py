@@ -157,7 +157,7 @@ LOST = {
         "matrix": (60, 8, "unfair"), "balanced": (60, 8, "balanced"), "halves in a matrix": (80, 8, "halves"), "both numbers": (80, 8, "both"),
         "calibrated": (60, 16, "balanced", 8), "halves, calibrated": (80, 16, "halves", 8), "both, calibrated": (80, 16, "both", 8),
     }.items()
-} | {"records in few of 8 runs": lambda rng, how: matrix(rng, 200, 8, how, "balanced", lost=0.7)}  # fmt: skip
+} | {"records in few of 8 runs": lambda rng, how: matrix(rng, 400, 8, how, "balanced", lost=0.6)}  # fmt: skip
 """Rows are lost, and runs unequal; most hold fixed numbers."""
 
 

@@ -1,11 +1,16 @@
 """What the contracts share: the members of a family, and whether two samples have the same distribution."""
 
 import types
+from functools import partial
 from typing import Any
 
+import jax
 import numpy as np
 
 from tests.law_agreement import SIGMAS, same_law
+
+compiled = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+"""Of what runs once: the compiler's optimisation takes longer than that."""
 
 
 def exported(package: types.ModuleType, root: type) -> set[str]:

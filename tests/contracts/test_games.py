@@ -9,7 +9,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import games
-from tests.contracts.family import agree, exported
+from tests.contracts.family import agree, compiled, exported
 from tests.law_agreement import FAILURE
 from tests.scope import in_exact_scope  # noqa: F401
 
@@ -69,7 +69,7 @@ MEMBERS: dict[str, tuple[mi.AbstractGame, Rules, mi.AbstractAttack | None]] = {
 def played(game: mi.AbstractGame) -> list[np.ndarray]:
     """Outputs of both worlds, the targets before them where these differ."""
 
-    @jax.jit
+    @compiled
     def play(key: jax.Array, member: bool) -> tuple[jax.Array, jax.Array]:
         return jax.vmap(game.play, in_axes=(0, None))(jax.random.split(key, ROUNDS), member)
 

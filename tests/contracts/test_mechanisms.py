@@ -10,7 +10,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import mechanisms
-from tests.contracts.family import agree, exported
+from tests.contracts.family import agree, compiled, exported
 from tests.scope import in_exact_scope  # noqa: F401
 
 X = np.array([[0.5, 1.0], [2.0, 5.0], [1.0, -3.0], [4.0, 0.5]])
@@ -123,7 +123,7 @@ def keeps_to(mechanism: mi.AbstractMechanism, records: np.ndarray, formula: Form
         result = np.atleast_1d(mechanism.release(jax.random.key(0), x))
         assert result.shape == expected.shape
         return [np.allclose(item, expected, rtol=1e-5, atol=1e-6) for item in (result, 0.1 + 1.05 * result)]
-    draw = jax.jit(lambda key: jax.vmap(lambda k: mechanism.release(k, x))(jax.random.split(key, RELEASES)))
+    draw = compiled(lambda key: jax.vmap(lambda k: mechanism.release(k, x))(jax.random.split(key, RELEASES)))
     result = np.asarray(draw(jax.random.key(5)))
     return [agree(item, expected) for item in (result, 0.1 + 1.05 * result)]
 

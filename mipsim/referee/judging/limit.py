@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._printed import at_most, ceiling, floor
+from mipsim._printed import at_most
 from mipsim._validation import number
 from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.judging.gap import Size
@@ -41,6 +41,8 @@ ROUNDING = 1 / 2000
 """A gap within this share of the tolerance is rounding, and need not shrink."""
 SHRINKS = 3 / 4
 """The gaps of the last third of the sizes are at most this share of those of the third before."""
+NO_SIGN = "no sign of it"
+"""What is seen where gaps do not shrink."""
 LEAST_SIZES, LEAST_SPAN = 6, 32.0
 """So many sizes at least, from the least to so many times it at least."""
 
@@ -97,7 +99,9 @@ def judge_sequence(
     elif ceiling is not None and sizes[-1] >= ceiling.start:
         late = [claim for n, claim in claims.items() if n >= ceiling.start]
         if ceiling.claimed is not None:
-            late.append(_read(ceiling.claimed))
+            late.append(goal := _read(ceiling.claimed))
+            if not _approaches(kind, claims, goal, tolerance):
+                wrong.append("the claim does not tend to what the bound says that it tends to")
         proven = _by_ceiling(kind, ceiling, late, tolerance)
     else:
         return result
@@ -137,7 +141,7 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     if math.isfinite(near) and not isinstance(limit, Number):
         near = probits_of(limit, near, kind.floor)
     where = f"within {at_most(near, 2)} {unit} at {kind.grows} = {size:,} and beyond"
-    says = f"Proven rate: {at_most(rate.constant, 6)} {kind.grows}^-{rate.power:g} from {rate.start:g} on: {where} ({rate.source})."
+    says = f"Proven rate: at most {rate.constant:g} {kind.grows}^-{rate.power:g} from {rate.start:g} on: {where} ({rate.source})."
     if not near <= tolerance:
         says = f"{says} It decides nothing: {tolerance:.2g} is required."
         return _Proven(Verdict.INCONCLUSIVE, math.nan, (-math.inf, math.inf), math.inf, says, "")
@@ -166,13 +170,27 @@ def _by_ceiling(kind: Limit, ceiling: Ceiling, claims: Sequence[Curve], toleranc
     gap = min(item.high for item in against) if ceiling.below else max(item.low for item in against)
     if (gap if ceiling.below else 0.0 if kind.bound else -gap) - error > FLOOR * tolerance:
         interval = (gap - error, math.inf) if ceiling.below else (-math.inf, gap + error)
-        says = f"{says} The claim is {floor(max(abs(gap) - error, 0.0), 3)} beyond it at least."
+        says = f"{says} The claim is {abs(gap):.3g} beyond it at least."
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, words)
     most = max(item.high + item.error + item.above for item in against)
     if kind.bound and not ceiling.below and most <= FLOOR * tolerance:
         return _Proven(Verdict.CONFIRMED, gap, (-math.inf, most), max(most, 0.0), says, words)
     says = f"{says} The claim is on its side, so that it decides nothing."
     return _Proven(Verdict.INCONCLUSIVE, gap, (-math.inf, math.inf), math.inf, says, "")
+
+
+def _approaches(kind: Limit, claims: Mapping[int, Curve], goal: Curve, tolerance: float) -> bool:
+    """Whether nothing at these sizes speaks against claims that tend to a number or curve."""
+    apart = [size_of(kind, claim, goal, True, "") for claim in claims.values()]
+    known = [_interval(item, False) for item in apart]
+    found = _rule(
+        np.array(list(claims), float),
+        np.array([item.worst for item in apart]),
+        np.array([item.error + item.between for item in apart]),
+        np.array([max(low, -high, 0.0) for low, high in known]),
+        tolerance,
+    )
+    return found.sign != NO_SIGN
 
 
 def _read(value: object, size: int | None = None) -> Curve:
@@ -346,7 +364,7 @@ def _rule(n: np.ndarray, y: np.ndarray, e: np.ndarray, sure: np.ndarray, toleran
     grown = float(sure[late].max()) if largest <= FLOOR * tolerance else seen
     nothing = seen <= FLOOR * tolerance and grown <= before + ROUNDING * tolerance
     if nothing or seen <= SHRINKS * before or largest <= SHRINKS * most[middle].max() < math.inf:
-        shrinks = f"from {n[late][0]:g} on they are {at_most(seen, 2)}, before {at_most(before, 2)}"
+        shrinks = f"from {n[late][0]:g} on they are at most {seen:.2g}, before at most {before:.2g}"
         if inside[late].all():
             why = f"From {since:g} on every gap is inside the tolerance, and they shrink: {shrinks}."
             return LimitVerdict("CONFIRMED", float(n[-1]), since, largest, "", why)
@@ -354,8 +372,8 @@ def _rule(n: np.ndarray, y: np.ndarray, e: np.ndarray, sure: np.ndarray, toleran
         why = f"The gaps shrink, but are not surely inside the tolerance: {shrinks}."
     else:
         # Where errors leave it open whether they shrink, nothing is seen.
-        sign = "no sign of it" if sure[late].max() > SHRINKS * before else None
-        why = f"The gaps do not shrink: from {n[late][0]:g} on up to {ceiling(seen, 2)}, before up to {ceiling(before, 2)}."
+        sign = NO_SIGN if sure[late].max() > SHRINKS * before else None
+        why = f"The gaps do not shrink: from {n[late][0]:g} on up to {seen:.2g}, before up to {before:.2g}."
     return LimitVerdict("INCONCLUSIVE", float(n[-1]), since, largest, sign, why)
 
 

@@ -245,7 +245,7 @@ def sizes_of_gradients(
 def least_step(
     ratio: float, power: float, of: str, mean: float, target: float, spare: float
 ) -> rf.Ceiling | None:
-    """Where d = ratio n: the projection on the target's own direction, N(0, n) out and N(sqrt K, n - 1) in, has at FPR 1/2 the FNR Phi(-sqrt(K/(n - 1)))."""
+    """Of the printed claim where d = ratio n: the projection on the target's own direction, N(0, n) out and N(sqrt K, n - 1) in, has at FPR 1/2 the FNR Phi(-sqrt(K/(n - 1)))."""
     if of != "d" or power != 1.0 or (own := ratio * (target - mean) ** 2) <= 0.0:
         return None
     fnr = float(ndtr(-(own**0.5)))
