@@ -252,7 +252,8 @@ def test_a_bound_of_a_tpr_is_about_the_curve_whose_tprs_are_printed() -> None:
     cells = np.repeat(np.arange(5.0), 2)
     cells[::2] = np.nextafter(cells[::2], -1.0)
     fpr, games, trials = np.array([0.15, 0.25, 0.4]), 600, 200
-    true = np.interp(fpr, *(np.cumsum([0.0, *masses[::-1]]) for masses in (out, inside)))
+    x, y = (np.cumsum([0.0, *masses[::-1]]) for masses in (out, inside))
+    true = np.interp(fpr, x, y)
     bounds, ends, coin = np.empty((trials, 3)), np.empty((2, trials, 3)), np.empty(trials)
     for k in range(trials):
         x, y = (np.random.default_rng([k, *c]).multinomial(games, m) for c, m in (([0], out), ([1], inside)))
