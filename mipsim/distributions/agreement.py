@@ -16,7 +16,7 @@ from mipsim.distributions.base import AbstractDistribution, AbstractWithCDF
 from mipsim.distributions.by_cdf import cells_of, coordinates_by_law, reach_of
 from mipsim.distributions.transforms import AbstractTransform
 
-Waves = Callable[[np.ndarray], np.ndarray]
+Waves = Callable[[np.ndarray], Any]
 """Frequencies u, shape (m, 1), to E exp(i u (z_j - mean_j)) of the checked coordinates, shape (m, k)."""
 
 FAILURE = 1e-9
@@ -155,7 +155,7 @@ class _Check:
     def _refuse(self, what: str, seen: str, wanted: str) -> None:
         raise DisagreementError(f"{self.name}.{what} is {seen}; it must be {wanted}")
 
-    def _disagree(self, what: str, seen: float, other: str, wanted: float) -> None:
+    def _disagree(self, what: str, seen: Any, other: str, wanted: Any) -> None:
         raise DisagreementError(
             f"{self.name}.{what} is {seen:.6g}, but by its {other} it is {wanted:.6g}; the two must agree"
         )
@@ -223,7 +223,7 @@ class _Check:
         what: str,
         sampled: tuple[np.ndarray, np.ndarray],
         name: str,
-        wanted: np.ndarray,
+        wanted: Any,
         more: Any = 0.0,
     ) -> None:
         value, error = sampled
@@ -287,7 +287,7 @@ class _Check:
             self._test(what, (value, error), "is_product", other[:4] + 1j * other[4:], more)
 
     def _sums(self, standard: np.ndarray, seen: list[tuple[str, Waves, float]]) -> None:
-        draw = self.data.sum_sampler()
+        draw: Any = self.data.sum_sampler()
         if draw is None:
             return
         d, count = self.data.dimension, max(21, standard.shape[0] // 2)
@@ -307,7 +307,8 @@ class _Check:
 
     def _changes_of_measure(self, records: np.ndarray, seen: list[tuple[str, Waves, float]]) -> None:
         half = records[: records.shape[0] // 2 * 2].reshape(2, -1, self.data.dimension)
-        if (ratio := self.data.sum_ratio()) is not None:
+        ratio: Any = self.data.sum_ratio()
+        if ratio is not None:
             quiet = np.zeros(self.data.dimension)
 
             def of(totals: np.ndarray, n: int, target: np.ndarray) -> np.ndarray:
@@ -351,7 +352,7 @@ class _Check:
                 continue  # a density with jumps
             away = totals[:, j] - _MANY * self.mean[j]
             out, inside = (
-                (np.exp(-1j * np.outer(x, f)) @ wave**n).real
+                np.real(np.exp(-1j * np.outer(x, f)) @ wave**n)
                 for x, n in ((away, _MANY), (away - target[j] + self.mean[j], _MANY - 1))
             )
             sure = np.minimum(out, inside) > 1e-3 * (np.abs(wave) ** _MANY).sum()
@@ -423,7 +424,7 @@ def _waves_of(data: AbstractDistribution, at: np.ndarray) -> Iterator[tuple[str,
         yield "lattice", of_lattice, 0.0
 
 
-def _differences(values: np.ndarray, h: np.ndarray, order: int) -> np.ndarray:
+def _differences(values: Any, h: np.ndarray, order: int) -> np.ndarray:
     """The central moment of that order, shape of h, by differences of waves at h and 2 h; values at 2 h_1, h_1, h_2, h_3."""
     one, two = values[1:], values[:-1]
     if order == 1:

@@ -16,7 +16,7 @@ from tests.scope import in_exact_scope  # noqa: F401
 
 RNG = np.random.default_rng(0)
 N, MEAN = 10, np.array([0.5, -1.0])
-COV = np.array([[2.0, 0.6], [0.6, 1.0]])
+COV: Any = np.array([[2.0, 0.6], [0.6, 1.0]])
 FULL, INVERSE = mi.Gaussian(MEAN, COV), np.linalg.inv(COV)
 PAIRS = [(RNG.normal(size=2), RNG.normal(size=2)) for _ in range(8)]
 SHADOWS = RNG.normal(size=(5, 2))
@@ -51,7 +51,7 @@ def glrt(target: np.ndarray, output: np.ndarray) -> float:
     return float(np.max(z * shifts - 0.5 * shifts**2))
 
 
-Formula = Callable[[Any, Any], float]
+Formula = Callable[[Any, Any], Any]
 # Member, formula, and (target, output) to score; rtol where the member is an approximation or the formula a grid.
 MEMBERS: dict[str, tuple[mi.AbstractAttack, Formula, list[tuple[np.ndarray, np.ndarray]], float]] = {
     "CovarianceScore": (mi.CovarianceScore(FULL, N), covariance, PAIRS, 1e-9),
