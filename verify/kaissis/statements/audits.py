@@ -216,7 +216,7 @@ LIRA_CORRECTED = LIRA.corrected(
     points=[
         item for item in points(ratio=(0.5, 1.0, 2.0), alpha=(*_COARSE, *_FINE)) if rates_from(1e-4, **item)
     ],
-    control=rf.Control({"ratio": 1.0, "alpha": 0.3}),
+    control=rf.Control({"ratio": 1.0, "alpha": 0.01}),
     derivation=(
         "Let the logit be a + b x, x the released gradient along the record's own, b not 0 and of unknown sign, x normal with deviation sigma. "
         "(Along another direction the record shifts it by less than Delta, and j is that of the smaller shift.) Over m shadow models the mean "
