@@ -84,7 +84,7 @@ def parity_ratio(rate: float, n: int) -> tuple[np.ndarray, list[np.ndarray]]:
         return np.log(inside) - np.log(out), [out, inside]
 
 
-def by_digits(n: int = 3, digits: int = 4000, games: int = 200) -> Draws:
+def by_digits(n: int = 3, digits: int = 4000, games: int = 1000) -> Draws:
     """Draw Cantor records digit by digit, n rows in a single coordinate, and correlate the sum with the target's digits."""
     rng, result = np.random.default_rng(17), []
     target = _fractions(rng.integers(0, 2, (1, digits)))
