@@ -269,7 +269,13 @@ def test_a_limit_is_hunted_without_what_grows() -> None:
     def truth(s, sigma, n, side):
         return G(1.0 + abs(s) * n**-0.5 + (0.05 if side == "remove" else 0.0))
 
+    def stronger(side):
+        return rf.Ceiling(G(1.05), below=True, source="its formula") if side == "remove" else None
+
     result = hunted(statement(kind=rf.Limit("n"), claimed=lambda: G(1.0), truth=truth), "40 probes")
+    assert str(result.verdict) == "INCONCLUSIVE", "no theorem"
+    kind = rf.Limit("n", ceiling=stronger)
+    result = hunted(statement(kind=kind, claimed=lambda: G(1.0), truth=truth), "40 probes")
     assert str(result.verdict) == "REFUTED"
     assert result.point["side"] == "remove"
     assert "n" not in result.probes[0].at

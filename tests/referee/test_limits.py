@@ -189,6 +189,23 @@ def test_a_theorem_decides_where_it_reaches(theorem: dict[str, Any], limit: floa
     assert says in str(result), result
 
 
+@pytest.mark.parametrize(
+    ("goal", "verdict"), [(1.0, "CONFIRMED"), (0.5, "INCONCLUSIVE"), (0.97, "INCONCLUSIVE")]
+)
+def test_a_ceiling_that_mistakes_what_the_claim_tends_to_decides_nothing(goal: float, verdict: str):
+    """The claim 1 - n^-1/2 and the truth 1 meet in the limit; the floor 1 of truth is right, and beyond the claim at each size."""
+    kind = rf.Limit(
+        "n",
+        sizes=SIZES,
+        tolerance=0.02,
+        ceiling=rf.Ceiling(1.0, below=True, source="its formula", claimed=goal),
+    )
+    item = replace(statement(lambda n: 0.0), kind=kind, claimed=lambda n: 1.0 - n**-0.5)
+    result = rf.judge(item, at={}, progress=False)
+    assert str(result.verdict) == verdict, result
+    assert ("It is refused: the claim does not tend to" in str(result)) == (goal != 1.0)
+
+
 def test_a_walk_of_even_and_odd_steps_and_a_curve_of_two():
     """P(S_n = 0) sqrt(n) is 0 at odd n; G_1 at even n and G_2 at odd n."""
 

@@ -109,6 +109,12 @@ def test_a_correction_overrides_what_differs() -> None:
     assert (right.name, right.corrects, right.quote) == ("shift-corrected", "shift", quote)
     assert [point.at["sigma"] for point in right.points] == [4.0]
     assert right.domain["s"] is printed.domain["s"]
+    theorem = rf.Limit("sigma", rate=rf.Rate(1.0, 1.0, limit=1.0, source="its formula"))
+    limit = rf.Statement(**parts(kind=theorem))
+    assert [
+        limit.corrected(**part).kind.rate for part in ({"claimed": lambda s: s}, {"truth": lambda s: s})
+    ] == [None, None]
+    assert limit.corrected(says="In words of ours.").kind is theorem
     with pytest.raises(ValueError, match="corrected is given 'claim', which is no part of a statement"):
         printed.corrected(claim=1)
     with pytest.raises(ValueError, match="corrected of shift changes nothing"):

@@ -70,6 +70,15 @@ def multiplied_out(terms: Terms, at: np.ndarray) -> np.ndarray:
     return 1 - np.interp(at, alpha, power)
 
 
+@pytest.mark.parametrize("rows", [4800, 4850, 19_200])
+def test_losses_of_about_a_step_are_merged_rather_than_lost(rows: int):
+    """Half of the coordinates tell next to nothing, with losses of about a step of the lattice and a long tail: the curve is that of the others."""
+    groups = [bracketed_terms(gaussian_pair(rows, t, 0.0), rows, rows) for t in (-6.0, 0.0)]
+    wanted = GaussianTradeOff(6.0)
+    gap = curve_gap(product_tradeoff(groups), wanted, "", floor=1e-4, convex=True, resolution=1e-3)
+    assert max(abs(gap.worst) + gap.error, gap.between) < 2e-3
+
+
 def test_bounds_hold_the_curve_that_is_multiplied_out():
     """The ratio is -inf with probability 0.24: from some FPR on the FNR is 0."""
     terms = binomial_terms(4, 0.3, 1, 3)
