@@ -181,7 +181,7 @@ def test_true_claims_are_refuted_as_rarely_as_stated(design: str, how: str) -> N
 
 @quiet
 @pytest.mark.slow
-@pytest.mark.parametrize(("design", "how"), product(DESIGNS, MECHANISMS))
+@pytest.mark.parametrize(("design", "how"), [*product(DESIGNS, MECHANISMS)])
 def test_the_whole_table(design: str, how: str) -> None:
     """2,000 audits a cell; all 39 fail with 3.9e-5 together at the nominal rate."""
     missed = misses(design, how, 2000)
@@ -212,9 +212,9 @@ def test_a_lost_row_keeps_a_small_failure_probability() -> None:
 
 
 def test_runs_taken_for_independent_coins_would_be_caught() -> None:
-    """One of two in 150 runs, a row lost: at 0.1% the ranks in a run are guessed about as if each coin were independent."""
-    rng, runs, risk = np.random.default_rng(8), 1500, 1e-3
-    judged = (OneRun(LOST["one of two, a row lost"](rng, "ranks"), risk) for _ in range(runs))
+    """One of two in 150 runs, a row lost: at 0.1% the ranks in a run are all guessed about as if each coin were independent."""
+    rng, runs, risk = np.random.default_rng(8), 2500, 1e-3
+    judged = (OneRun(LOST["one of two, a row lost"](rng, "ranks"), risk, (149, 150)) for _ in range(runs))
     missed = sum(
         any(false(x.canaries, g.number, g.right, x.risk / x.chance, "nothing", SINGLE) for g in x.guesses)
         for x in judged
@@ -233,8 +233,10 @@ def calibrated_by_all(rng: np.random.Generator, records: int, runs: int) -> tupl
 def wrongly(kind: str, rng: np.random.Generator) -> bool:
     """Whether a design used wrongly makes a false claim."""
     if kind == "runs of the same randomness":  # pairs of such runs cancel what hides the record
-        inside = coins(rng, 60, 16, "fair")
-        return claims(Scores.of_matrix(MU * inside + rng.normal(size=(60, 1)), inside, "records"), "gaussian")
+        inside = coins(rng, 300, 16, "fair")
+        return claims(
+            Scores.of_matrix(MU * inside + rng.normal(size=(300, 1)), inside, "records"), "gaussian"
+        )
     if kind == "the same coins in all runs":  # 4 scores of each canary, averaged, called 4 canaries
         member = rng.random(120) < 0.5
         if abs(int(member.sum()) - 60) > 10:  # the audit refuses four such coins
@@ -287,19 +289,19 @@ def test_designs_used_wrongly_would_be_caught(fewer_draws, kind: str, runs: int)
 @quiet
 @pytest.mark.parametrize("how", ["response", "gaussian"])
 def test_a_claim_some_per_cent_too_small_is_refuted(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """5% more leaks than is claimed: 1,600 records in 64 runs show it of randomised response. The theorem is looser for a Gaussian: 80%.
+    """7% more leaks than is claimed: 1,600 records in 64 runs show it of randomised response. The theorem is looser for a Gaussian: 80%.
 
-    The response alone is the score: noise within its two values would be as large as their distance, by rank.
+    The responses keep their scale: ranks make the noise that breaks their ties as large as their distance, which shows nothing false, but less.
     """
     rng, runs = np.random.default_rng(3), 10
     monkeypatch.setitem(
-        globals(), "EPSILON" if how == "response" else "MU", 1.05 if how == "response" else 1.8
+        globals(), "EPSILON" if how == "response" else "MU", 1.07 if how == "response" else 1.8
     )
     scores = [matrix(rng, 1600, 64, how, "balanced") for _ in range(runs)]
     monkeypatch.undo()
     false.cache_clear()
     if how == "response":
-        scores = [replace(item, values=np.floor(item.values)) for item in scores]
+        monkeypatch.setattr(Scores, "by_rank", lambda item: item)
     assert sum(claims(item, how) for item in scores) > binom.isf(1e-9, runs, RISK)
 
 
