@@ -305,11 +305,11 @@ def _refuse_patterns(scores: Scores) -> None:
         coins = np.zeros((3, n.size))
         at = record[rows]
         coins[:, at] = np.stack([np.ones(at.size), 2.0 * member[rows] - 1.0, weights[rows]])
-        return rfft(coins)
+        return np.asarray(rfft(coins))
 
     start = np.conj(spectra(runs[0], 2.0 * member - 1.0))
     for other, rows in enumerate(runs[1:], 1):
-        both, alike, tilted = irfft(spectra(rows, tilt[record]) * start, n.size)[:, 1:]
+        both, alike, tilted = np.asarray(irfft(spectra(rows, tilt[record]) * start, n.size))[:, 1:]
         both = np.maximum(both.round(), 0.0)
         seen, by_records = np.clip((both + np.stack([alike.round(), tilted])) / 2.0, 0.0, both)
         by_runs = both * (rate[other] * rate[0] + (1.0 - rate[other]) * (1.0 - rate[0]))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Never, overload
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import betaincc
 
 from mipsim._printed import at_least, shown
 from mipsim._validation import (
@@ -457,7 +458,11 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         q, risk = number("fpr", fpr, 0.0, 1.0, low_open=True, high_open=True), 1.0 - self.confidence
         if self._mixed is not None:
             return max(0.0, (1.0 - float(self.curve_band.upper(q))) * (1.0 - 1e-15))
-        most = int(binom.ppf(0.5 * risk * (1.0 - 1e-9), self.out_games, q)) - 1
+        n, least = (
+            self.out_games,
+            0.5 * risk * (1.0 - 1e-9),
+        )  # without scipy.stats, whose import takes half a second
+        most = bisect_left(range(n), True, key=lambda k: bool(betaincc(k + 1, n - k, q) >= least)) - 1
         if most < 0:
             return 0.0
         x = np.concatenate([[self.out_games], self.false_positives, [0]])

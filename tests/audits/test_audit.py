@@ -123,7 +123,9 @@ def test_a_composed_promise_is_evaluated_on_a_single_table(
 
     def counted(curve: ComposedTradeOff, log_fpr: np.ndarray) -> object:
         requested.append(np.size(log_fpr))
-        return known(curve, log_fpr)
+        place, result = len(requested), known(curve, log_fpr)
+        del requested[place:]  # of the parts of the curve
+        return result
 
     monkeypatch.setattr(ComposedTradeOff, "enclosure", counted)
     promised = mi.dpsgd(1.0, 0.01, 1000, neighbours="add_or_remove")

@@ -152,7 +152,7 @@ LOST = {
     "coins in unequal runs": lambda rng, how: disjoint(rng, UNEQUAL, how, "coins", 0.1),
     "coins of the run in unequal runs": lambda rng, how: disjoint(rng, UNEQUAL, how, "runs", 0.1),
 } | {
-    f"{name}, a tenth lost": lambda rng, how, one=one: matrix(rng, *one[:2], how, *one[2:], lost=0.1)
+    f"{name}, a tenth lost": lambda rng, how, one=one: matrix(rng, *one[:2], how, *one[2:], lost=0.1)  # type: ignore[call-arg]
     for name, one in {
         "matrix": (60, 8, "unfair"), "balanced": (60, 8, "balanced"), "halves in a matrix": (80, 8, "halves"), "both numbers": (80, 8, "both"),
         "calibrated": (60, 16, "balanced", 8), "halves, calibrated": (80, 16, "halves", 8), "both, calibrated": (80, 16, "both", 8),
@@ -181,7 +181,7 @@ def test_true_claims_are_refuted_as_rarely_as_stated(design: str, how: str) -> N
 
 @quiet
 @pytest.mark.slow
-@pytest.mark.parametrize(("design", "how"), product(DESIGNS, MECHANISMS))
+@pytest.mark.parametrize(("design", "how"), [*product(DESIGNS, MECHANISMS)])
 def test_the_whole_table(design: str, how: str) -> None:
     """2,000 audits a cell; all 39 fail with 3.9e-5 together at the nominal rate."""
     missed = misses(design, how, 2000)
@@ -212,9 +212,9 @@ def test_a_lost_row_keeps_a_small_failure_probability() -> None:
 
 
 def test_runs_taken_for_independent_coins_would_be_caught() -> None:
-    """One of two in 150 runs, a row lost: at 0.1% the ranks in a run are guessed about as if each coin were independent."""
-    rng, runs, risk = np.random.default_rng(8), 1500, 1e-3
-    judged = (OneRun(LOST["one of two, a row lost"](rng, "ranks"), risk) for _ in range(runs))
+    """One of two in 150 runs, a row lost: at 0.1% the ranks in a run are all guessed about as if each coin were independent."""
+    rng, runs, risk = np.random.default_rng(8), 2500, 1e-3
+    judged = (OneRun(LOST["one of two, a row lost"](rng, "ranks"), risk, (149, 150)) for _ in range(runs))
     missed = sum(
         any(false(x.canaries, g.number, g.right, x.risk / x.chance, "nothing", SINGLE) for g in x.guesses)
         for x in judged
@@ -233,8 +233,10 @@ def calibrated_by_all(rng: np.random.Generator, records: int, runs: int) -> tupl
 def wrongly(kind: str, rng: np.random.Generator) -> bool:
     """Whether a design used wrongly makes a false claim."""
     if kind == "runs of the same randomness":  # pairs of such runs cancel what hides the record
-        inside = coins(rng, 60, 16, "fair")
-        return claims(Scores.of_matrix(MU * inside + rng.normal(size=(60, 1)), inside, "records"), "gaussian")
+        inside = coins(rng, 300, 16, "fair")
+        return claims(
+            Scores.of_matrix(MU * inside + rng.normal(size=(300, 1)), inside, "records"), "gaussian"
+        )
     if kind == "the same coins in all runs":  # 4 scores of each canary, averaged, called 4 canaries
         member = rng.random(120) < 0.5
         if abs(int(member.sum()) - 60) > 10:  # the audit refuses four such coins
@@ -287,19 +289,19 @@ def test_designs_used_wrongly_would_be_caught(fewer_draws, kind: str, runs: int)
 @quiet
 @pytest.mark.parametrize("how", ["response", "gaussian"])
 def test_a_claim_some_per_cent_too_small_is_refuted(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """5% more leaks than is claimed: 1,600 records in 64 runs show it of randomised response. The theorem is looser for a Gaussian: 80%.
+    """7% more leaks than is claimed: 1,600 records in 64 runs show it of randomised response. The theorem is looser for a Gaussian: 80%.
 
-    The response alone is the score: noise within its two values would be as large as their distance, by rank.
+    The responses keep their scale: ranks make the noise that breaks their ties as large as their distance, which shows nothing false, but less.
     """
-    rng, runs = np.random.default_rng(3), 10
+    rng, runs = np.random.default_rng(3), 16
     monkeypatch.setitem(
-        globals(), "EPSILON" if how == "response" else "MU", 1.05 if how == "response" else 1.8
+        globals(), "EPSILON" if how == "response" else "MU", 1.07 if how == "response" else 1.8
     )
     scores = [matrix(rng, 1600, 64, how, "balanced") for _ in range(runs)]
     monkeypatch.undo()
     false.cache_clear()
     if how == "response":
-        scores = [replace(item, values=np.floor(item.values)) for item in scores]
+        monkeypatch.setattr(Scores, "by_rank", lambda item: item)
     assert sum(claims(item, how) for item in scores) > binom.isf(1e-9, runs, RISK)
 
 
@@ -583,7 +585,7 @@ def test_coins_that_shadow_runs_tell_are_refused_where_a_row_or_a_record_hides_i
 @pytest.mark.parametrize("always", [0, 3])
 def test_runs_and_their_rests_are_paired_with_each_other(always: int) -> None:
     """By fair coins, so that the numbers are not fixed: pairs of other runs would be turned together; also beside records of all runs."""
-    inside = np.random.default_rng(0).random((300, 8)) < 0.5
+    inside = np.random.default_rng(1).random((300, 8)) < 0.5
     inside[:, 1::2] = ~inside[:, ::2]
     inside[:always] = True
     run = np.tile(np.arange(8), (300, 1))  # the score says which run it is
