@@ -92,7 +92,7 @@ def in_users_precision(function: Callable[..., Any], *arguments: Any) -> Any:
     """
     if not _has_float64() or users_precision() == "float64":
         return function(*arguments)
-    given = jax.tree.map(as_given, arguments)
+    function, given = arrays_as_given(function), jax.tree.map(as_given, arguments)
     with jax.enable_x64(False):
         result = _apart(function(*_apart(given)))
     return jax.tree.map(partial(_as, _WHOLE), result)
@@ -112,6 +112,13 @@ def as_given(value: Any) -> Any:
             return value
         return jax.random.wrap_key_data(jax.random.bits(value, (2,), jnp.uint32), impl="threefry2x32")
     return _as(_CUT, value)
+
+
+def arrays_as_given(thing: Any) -> Any:
+    """A user's object with JAX's arrays in it as its own process would have them; NumPy's are left to the user's code."""
+    if not _has_float64():
+        return thing
+    return jax.tree.map(lambda x: as_given(x) if isinstance(x, jax.Array) else x, thing)
 
 
 def _as(types: dict[str, str], value: Any) -> Any:

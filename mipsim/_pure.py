@@ -19,7 +19,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
-from mipsim._precision import in_users_precision
+from mipsim._precision import arrays_as_given, in_users_precision
 
 _CHECKED: WeakKeyDictionary[Any, set[Any]] = WeakKeyDictionary()
 """Function -> the shapes for which it proved pure: its trace is not compared again."""
@@ -91,6 +91,8 @@ def call_pure(role: str, function: Callable[..., Any], *arguments: Any) -> Any:
     same operations and constants each time, and lets no traced value out. A deterministic function does so.
     """
 
+    function = arrays_as_given(function)
+
     def watched(*given: Any) -> Any:
         if any(isinstance(x, Tracer) for x in jax.tree.leaves(given)):
             _check(f"{role} {name_of_function(function)}", function, given, takes_key=role == "mechanism")
@@ -110,9 +112,11 @@ def users_method(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def called(self: Any, *arguments: Any, **named: Any) -> Any:
+        own = arrays_as_given(self)
+
         @functools.wraps(method)
         def bound(*given: Any) -> Any:
-            return method(self, *given, **named)
+            return method(own, *given, **named)
 
         return in_users_precision(bound, *arguments) if role is None else call_pure(role, bound, *arguments)
 

@@ -21,7 +21,7 @@ SCORES = RNG.normal(size=200) + COINS
 ROWS = RNG.normal(size=(12, 2))
 LAW = mi.Gaussian(np.zeros(2), 1.0)
 CURVE = mi.GaussianTradeOff(1.0)
-COUNTS = {"false_positives": [9, 1], "out_games": 10, "false_negatives": [1, 9], "in_games": 10}
+COUNTS = {"false_positives": [5000, 1587], "out_games": 10_000, "false_negatives": [1587, 5000], "in_games": 10_000}
 PLAYED = mi.EmpiricalTradeOff.from_counts([0.0, 1.0], **COUNTS)
 NETWORK = nn.linear((2,), 2)
 START = NETWORK.start(0)
@@ -52,7 +52,7 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         {"edges": np.array([0.0, 1.0]), "out": np.array([1, 2, 3]), "inside": np.array([3, 2, 1])},
     ),
     (PLAYED.band, {"alpha": [0.1, 0.2]}),
-    (PLAYED.tpr_interval, {"fpr": [0.1, 0.2]}),
+    (PLAYED.tpr_interval, {"fpr": [0.2, 0.6]}),
     (PLAYED.epsilon_lower_bound, {"delta": 1e-5}),
     (PLAYED.tpr_lower_bound, {"fpr": 0.1}),
     (bands.compare_counts, {**COUNTS, "claim": CURVE, "failure_probability": 0.01, "tolerance": 0.1}),

@@ -31,7 +31,7 @@ class FunctionAttack(AbstractAttack):
         >>> data = mi.Gaussian(0.0, 1.0, d=2)
         >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 2.0])
         >>> game.exact(mi.FunctionAttack(lambda t, o: -jnp.linalg.norm(o - t) ** 2, declared="quadratic")).assumed
-        'the score is quadratic, as declared'
+        'the score is quadratic, as declared, and in real arithmetic'
     """
 
     function: Callable[[Array, Array], Array] = eqx.field(static=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, pdtr
+from scipy.special import gammaincc, ndtri
 
 from mipsim._validation import choice, finite_vector, held, score_vector
 from mipsim._words import no_such, printable, quoted
@@ -228,7 +228,7 @@ def refuse_repeated_rows(scores: Scores) -> None:
     for m in range(2, _REPEATS + 1):
         least = max(came[m] - 3.0 * came[m] ** 0.5, 0.0)
         mean = m / (m + 1.0) * least**2 / (came[m - 1] + 3.0 * came[m - 1] ** 0.5 + 3.0)
-        if pdtr(came[m + 1], mean) < 1e-6:
+        if gammaincc(came[m + 1] + 1.0, mean) < 1e-6:  # the chance of as few for a Poisson number
             raise ValueError(
                 f"{repeats:,} rows repeat the score of another, {m} times each as in rows that were pasted twice; drop them: {line}, "
                 "or name the record or run of each"

@@ -236,6 +236,6 @@ def checked_examples(network: Network, x: object, y: object) -> tuple[np.ndarray
     if wrong.any():
         at = int(np.argmax(wrong))
         raise ValueError(
-            f"y holds {labels[at]} at index {at}; the network has classes 0 to {network.outputs - 1}"
+            f"y holds {labels[at]:g} at index {at}; the network has classes 0 to {network.outputs - 1}"
         )
     return inputs, labels.astype(np.int32)

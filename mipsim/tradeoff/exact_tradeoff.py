@@ -42,7 +42,7 @@ class ExactTradeOff(AbstractTradeOff):
         >>> curve.law.error_bound < 1e-3, curve.law.error_estimate < 1e-12
         (True, True)
         >>> print(curve)
-        ExactTradeOff(InvertedLaw, error bound 8.2e-05)
+        ExactTradeOff(InvertedLaw, error bound 0.00012)
           TPR at FPR 0.001  [0.1118, 0.1119]
           TPR at FPR 0.01   [0.3274, 0.3276]
           TPR at FPR 0.1    [0.7278, 0.728]

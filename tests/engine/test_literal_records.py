@@ -139,7 +139,7 @@ def test_a_random_target_is_a_uniform_row_or_a_fresh_record() -> None:
     law, games = MEMBERS["Gaussian"].law, 32 * GAMES
     game = mi.RandomTarget(all_records, law, n=5)
     targets, records = sampled(game, world=1, games=games)
-    is_target = (records == targets[:, None]).all(axis=2)
+    is_target = (records == targets[:, None].astype(np.float32)).all(axis=2)
     assert (is_target.sum(axis=1) == 1).all()
     assert has_frequencies(is_target.sum(axis=0), np.full(5, 0.2))
     assert follow_their_law("Gaussian", targets)

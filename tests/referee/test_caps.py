@@ -10,6 +10,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
+from mipsim._printed import floor
 from mipsim.referee.reporting.page import report
 from mipsim.tradeoff import PiecewiseLinearTradeOff
 
@@ -40,7 +41,7 @@ def test_a_cap_says_at_least_wherever_it_is_shown(name: str, tmp_path: Path) -> 
     result = rf.hunt(CAPS[name], "40 probes", progress=False)
     assert result.verdict is rf.Verdict.REFUTED
     assert result.interval[1] == math.inf
-    least = f"{result.interval[0]:+.4g}"
+    least = floor(result.interval[0], 4, "+")
     assert f"at least {least} " in str(result)
     assert f"in [{least}" not in str(result)
     assert "gap at least" in repr(result)
@@ -50,7 +51,7 @@ def test_a_cap_says_at_least_wherever_it_is_shown(name: str, tmp_path: Path) -> 
     assert "Gap at least" in page
     data = json.loads((tmp_path / "results.json").read_text())
     text = json.dumps(data)
-    assert f'"gap_is": "at least {result.interval[0]:.6g}"' in text
+    assert f'"gap_is": "at least {floor(result.interval[0], 6)}"' in text
     assert '"gap_is": ""' not in text
 
 

@@ -400,9 +400,12 @@ def test_the_first_probe_by_games_is_short() -> None:
 
 
 def test_ctrl_c_that_a_callback_of_compiled_code_drops_ends_the_search() -> None:
+    presses = iter([signal.SIGINT])
+
     def truth() -> mi.AbstractTradeOff:
         with contextlib.suppress(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+            for press in presses:
+                signal.raise_signal(press)
         return G(0.0)
 
     before = signal.getsignal(signal.SIGINT)

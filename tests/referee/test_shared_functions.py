@@ -64,7 +64,7 @@ def test_games_of_records_share_too() -> None:
 
     def value(bound: float) -> Played:
         game = mi.FixedTarget(
-            lambda key, x: jnp.clip(x, -bound, bound).mean(axis=0), data, n=5, target=[2.0, 2.0]
+            lambda key, x: jnp.clip(x, -1.0, bound).mean(axis=0), data, n=5, target=[2.0, 2.0]
         )
         return Played(game, mi.FunctionAttack(lambda target, output: jnp.dot(target, output)))
 

@@ -185,6 +185,7 @@ TABLE: dict[str, Trusted] = {
     "exp1": Trusted(special.exp1, lambda x: mp.e1(mp.mpf(x)), each(between(1e-9, 700.0, log=True)), ((1e-300,), (700.0,)), 1e-13, "1e-300 to 700"),
     "betaln": Trusted(special.betaln, lambda a, b: mp.log(mp.beta(mp.mpf(a), mp.mpf(b))), each(lambda rng: 0.5, between(4.0, 1e6, log=True)), ((0.5, 0.5), (0.5, 1e7)), 1e-9, "first shape 0.5, second from 4 to 1e7"),
     "poch": Trusted(special.poch, lambda a, m: mp.rf(mp.mpf(a), mp.mpf(m)), each(between(0.1, 1e4, log=True), between(0.05, 1.0)), ((0.5, 1.0), (1e5, 1.0)), 1e-10, "first argument 0.1 to 1e5, second 0.05 to 1"),
+    "comb": Trusted(special.comb, lambda n, k: mp.binomial(int(n), int(k)), lambda rng: trials(1e3)(rng)[1::-1], ((10.0, 0.0), (1000.0, 500.0)), 1e-12, "up to 1e3 in all"),
     "stats.norm.cdf": Trusted(stats.norm.cdf, lambda z: mp.erfc(-mp.mpf(z) / mp.sqrt(2)) / 2, each(ANY), ((-37.5,), (0.0,)), 5e-13, "-37.5 to inf"),
     "stats.gamma.cdf": Trusted(stats.gamma.cdf, lambda x, a: gamma_integral(a, x), lambda rng: near_shape(0.1, 1e3)(rng)[::-1], ((1e-300, 0.5), (1e-10, 1.0)), 1e-11, "shapes 0.1 to 1e4"),
     "stats.binom.pmf": Trusted(stats.binom.pmf, binomial, trials(1e5), ((0.0, 10.0, 1e-9), (5.0, 10.0, 0.5)), 1e-10, "trials up to 1e5"),

@@ -323,5 +323,5 @@ def test_rates_of_a_polygon_in_fractions() -> None:
 
 def test_users_see_the_width() -> None:
     text = Loose(GaussianTradeOff(1.0))._repr_html_()
-    assert "(in [0.38" in text
-    assert "(in [" not in mi.GaussianTradeOff(1.0)._repr_html_()
+    assert "[0.3881, 0.3902] at FPR 0.1" in text
+    assert "[0.3891, 0.3892] at FPR 0.1" in mi.GaussianTradeOff(1.0)._repr_html_()
