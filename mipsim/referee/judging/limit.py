@@ -36,7 +36,7 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 Curve = AbstractTradeOff | Number
 FLOOR = 1 / 50
-"""A gap within this share of the tolerance is none; two limits that are farther apart differ."""
+"""A gap within this share of the tolerance is none; two limits must be known as well to count as equal."""
 ROUNDING = 1 / 2000
 """A gap within this share of the tolerance is rounding, and need not shrink."""
 SHRINKS = 3 / 4
@@ -140,8 +140,8 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     limit, near = _read(rate.limit, size), rate.at(size)
     if math.isfinite(near) and not isinstance(limit, Number):
         near = probits_of(limit, near, kind.floor)
-    where = f"within {at_most(near, 2)} {unit} at {kind.grows} = {size:,} and beyond"
-    says = f"Proven rate: at most {rate.constant:g} {kind.grows}^-{rate.power:g} from {rate.start:g} on: {where} ({rate.source})."
+    where = f"{unit} at {kind.grows} = {size:,} and beyond"
+    says = f"Proven rate: at most {rate.constant:g} {kind.grows}^-{rate.power:g} from {rate.start:g} on: within {at_most(near, 2)} {where} ({rate.source})."
     if not near <= tolerance:
         says = f"{says} It decides nothing: {tolerance:.2g} is required."
         return _Proven(Verdict.INCONCLUSIVE, math.nan, (-math.inf, math.inf), math.inf, says, "")
@@ -151,11 +151,12 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     beyond = apart.above if kind.bound else apart.between
     says = f"{says} Its limit and the claim are {off:.2g} apart."
     interval = around(gap, apart.error, beyond)
-    if off - apart.error > FLOOR * tolerance:
+    if off - apart.error > _last_digits(limit):
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, "proven")
-    equal = off + apart.error + beyond <= FLOOR * tolerance
-    verdict = Verdict.CONFIRMED if equal else Verdict.INCONCLUSIVE
-    return _Proven(verdict, gap, interval, off + apart.error + beyond + near, says, f"proven: {where}")
+    most = off + apart.error + beyond
+    near += 0.0 if rate.claimed is None else near  # a claim that moves is as far from its limit
+    verdict = Verdict.CONFIRMED if most <= FLOOR * tolerance else Verdict.INCONCLUSIVE
+    return _Proven(verdict, gap, interval, near + most, says, f"proven: within {at_most(near + most, 2)} {where}")
 
 
 def _by_ceiling(kind: Limit, ceiling: Ceiling, claims: Sequence[Curve], tolerance: float) -> _Proven:
@@ -164,16 +165,19 @@ def _by_ceiling(kind: Limit, ceiling: Ceiling, claims: Sequence[Curve], toleranc
         f"Proven: from {kind.grows} = {ceiling.start:,g} on truth is {never} than a bound ({ceiling.source})."
     )
     words = f"proven at every {kind.grows} from {ceiling.start:,g} on"
-    against = [size_of(kind, claim, _read(ceiling.value), True, "against the bound") for claim in claims]
+    value = _read(ceiling.value)
+    rounding = _last_digits(value)
+    against = [size_of(kind, claim, value, True, "against the bound") for claim in claims]
     # The claim that is nearest to the bound counts, whether it is that of a size or what they tend to.
     error = max(item.error for item in against)
     gap = min(item.high for item in against) if ceiling.below else max(item.low for item in against)
-    if (gap if ceiling.below else 0.0 if kind.bound else -gap) - error > FLOOR * tolerance:
+    if (gap if ceiling.below else 0.0 if kind.bound else -gap) - error > rounding:
         interval = (gap - error, math.inf) if ceiling.below else (-math.inf, gap + error)
         says = f"{says} The claim is {abs(gap):.3g} beyond it at least."
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, words)
     most = max(item.high + item.error + item.above for item in against)
-    if kind.bound and not ceiling.below and most <= FLOOR * tolerance:
+    over = max(item.high - item.error for item in against) > rounding  # the claim is surely less than the bound
+    if kind.bound and not (ceiling.below or over) and most <= FLOOR * tolerance:
         return _Proven(Verdict.CONFIRMED, gap, (-math.inf, most), max(most, 0.0), says, words)
     says = f"{says} The claim is on its side, so that it decides nothing."
     return _Proven(Verdict.INCONCLUSIVE, gap, (-math.inf, math.inf), math.inf, says, "")
@@ -200,8 +204,12 @@ def _read(value: object, size: int | None = None) -> Curve:
 
 
 def _same(kind: Limit, claimed: Curve, other: Curve) -> bool:
-    scale = max(1.0, abs(other.value)) if isinstance(other, Number) else 1.0
-    return abs(size_of(kind, claimed, other, True, "").worst) <= LAST_DIGITS * scale
+    return abs(size_of(kind, claimed, other, True, "").worst) <= _last_digits(other)
+
+
+def _last_digits(of: Curve) -> float:
+    """What rounding may make of it."""
+    return LAST_DIGITS * (max(1.0, abs(of.value)) if isinstance(of, Number) else 1.0)
 
 
 def judge_limit(
