@@ -90,7 +90,6 @@ def call_pure(role: str, function: Callable[..., Any], *arguments: Any) -> Any:
     Under a trace it is traced twice more by itself, the first time for these shapes: a function of its arguments alone gives the
     same operations and constants each time, and lets no traced value out. A deterministic function does so.
     """
-
     function = arrays_as_given(function)
 
     def watched(*given: Any) -> Any:

@@ -21,7 +21,12 @@ SCORES = RNG.normal(size=200) + COINS
 ROWS = RNG.normal(size=(12, 2))
 LAW = mi.Gaussian(np.zeros(2), 1.0)
 CURVE = mi.GaussianTradeOff(1.0)
-COUNTS = {"false_positives": [5000, 1587], "out_games": 10_000, "false_negatives": [1587, 5000], "in_games": 10_000}
+COUNTS = {
+    "false_positives": [5000, 1587],
+    "out_games": 10_000,
+    "false_negatives": [1587, 5000],
+    "in_games": 10_000,
+}
 PLAYED = mi.EmpiricalTradeOff.from_counts([0.0, 1.0], **COUNTS)
 NETWORK = nn.linear((2,), 2)
 START = NETWORK.start(0)

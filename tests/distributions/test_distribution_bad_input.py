@@ -96,7 +96,9 @@ class Frame(dict[str, list[Any]]):
         return list(self)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        return np.array([np.asarray(column, object) for column in self.values()], object).T.astype(dtype or object)
+        return np.array([np.asarray(column, object) for column in self.values()], object).T.astype(
+            dtype or object
+        )
 
 
 @pytest.mark.parametrize("column", [["Ann", "Bob", "Cyd"], [None, "x", 1.0]])

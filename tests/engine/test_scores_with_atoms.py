@@ -140,7 +140,8 @@ def test_scores_of_few_values_have_the_intervals_of_ties(values: tuple[float, ..
     by_lot = np.interp(at, x[::-1], y[::-1])
     assert (below <= by_lot).all()
     assert (by_lot <= above).all()
-    slope = np.diff(y) / np.diff(x)  # an error of the FPR is one of the TPR by lot, times the steeper chord's slope
+    # An error of the FPR is one of the TPR by lot, times the steeper chord's slope.
+    slope = np.diff(y) / np.diff(x)
     assert (above < below + 0.035 * (1 + np.maximum(slope[:-1], slope[1:]))).all()
     assert "if tied" not in str(curve)
     wide = mi.play(MEAN, steps(values), 20_000, edges=np.clip(values, -5.0, 5.0)[:-1] + 0.01, progress=False)

@@ -150,7 +150,10 @@ def test_the_page_is_well_formed_and_stands_alone(written):
     assert len(ids) == len(set(ids))
     for tag, name, value in reader.attributes:
         if name in ("href", "src", "xlink:href"):  # papers are linked, nothing is fetched
-            known = tag == "a" and value in PAGES, tag == "img" and value.startswith("data:image/svg+xml;base64,")
+            known = (
+                tag == "a" and value in PAGES,
+                tag == "img" and value.startswith("data:image/svg+xml;base64,"),
+            )
             assert value[1:] in ids or any(known), (tag, name, value)
         assert not name.startswith("on")
     for target in re.findall(r"url\(([^)]*)\)", page):

@@ -156,7 +156,9 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     most = off + apart.error + beyond
     near += 0.0 if rate.claimed is None else near  # a claim that moves is as far from its limit
     verdict = Verdict.CONFIRMED if most <= FLOOR * tolerance else Verdict.INCONCLUSIVE
-    return _Proven(verdict, gap, interval, near + most, says, f"proven: within {at_most(near + most, 2)} {where}")
+    return _Proven(
+        verdict, gap, interval, near + most, says, f"proven: within {at_most(near + most, 2)} {where}"
+    )
 
 
 def _by_ceiling(kind: Limit, ceiling: Ceiling, claims: Sequence[Curve], tolerance: float) -> _Proven:
@@ -176,7 +178,8 @@ def _by_ceiling(kind: Limit, ceiling: Ceiling, claims: Sequence[Curve], toleranc
         says = f"{says} The claim is {abs(gap):.3g} beyond it at least."
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, words)
     most = max(item.high + item.error + item.above for item in against)
-    over = max(item.high - item.error for item in against) > rounding  # the claim is surely less than the bound
+    # Whether the claim is surely less than the bound.
+    over = max(item.high - item.error for item in against) > rounding
     if kind.bound and not (ceiling.below or over) and most <= FLOOR * tolerance:
         return _Proven(Verdict.CONFIRMED, gap, (-math.inf, most), max(most, 0.0), says, words)
     says = f"{says} The claim is on its side, so that it decides nothing."
