@@ -147,7 +147,7 @@ def test_bad_input_is_reported() -> None:
     for arguments, words in (
         ({"x": IMAGES[:, 1:]}, r"x has shape \(13, 7, 8, 3\); the network takes \(N, 8, 8, 3\)"),
         ({"y": KINDS[1:]}, r"y has shape \(12,\); it must be \(13,\)"),
-        ({"y": KINDS + 1}, r"y holds 4.0 at index .*classes 0 to 3"),
+        ({"y": KINDS + 1}, r"y holds 4 at index .*classes 0 to 3"),
         ({"x": np.where(np.arange(13)[:, None, None, None] == 2, np.nan, IMAGES)}, "not finite in row 2"),
         ({"batch": 14}, "batch is 14; there are 13 examples"),
         ({"rate": 0.0}, "rate is 0.0"),
