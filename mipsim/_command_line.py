@@ -13,7 +13,7 @@ import click
 
 from mipsim._extras import MissingPackageError
 from mipsim._files import is_full
-from mipsim._signals import INTERRUPTED, LeavingOnCtrlC, last_status
+from mipsim._signals import INTERRUPTED, last_status
 from mipsim._version import __version__
 from mipsim._words import printable, shortened, visible
 
@@ -105,7 +105,7 @@ def run(
         out.reconfigure(errors="backslashreplace")  # a terminal may know fewer characters
     how: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
     try:
-        with LeavingOnCtrlC(), command.make_context(name, given, obj=obj, **how) as context:
+        with command.make_context(name, given, obj=obj, **how) as context:
             status = command.invoke(context)
         sys.stdout.flush()  # while a reader that has gone can be distinguished from a full disk
         return last_status() if status == INTERRUPTED else status or DONE

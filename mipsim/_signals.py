@@ -31,7 +31,7 @@ AGAIN = 0.1
 def begin() -> None:
     """Open closed standard streams, and let signals end the process with a line: the first act of every command, before it imports."""
     open_streams()
-    _handle(_end)
+    _handle(_Ending(lambda: "interrupted"))
 
 
 def open_streams() -> None:
@@ -48,10 +48,17 @@ def open_streams() -> None:
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
 
 
-def _end(number: int, _: FrameType | None) -> None:
-    with suppress(OSError):
-        os.write(2, b"interrupted\n")
-    os._exit(128 + number)
+class _Ending:
+    """A handler that ends the process with a line."""
+
+    def __init__(self, message: Callable[[], str]) -> None:
+        """Keep what to say."""
+        self._message = message
+
+    def __call__(self, number: int, _: FrameType | None) -> None:
+        with suppress(OSError):
+            os.write(2, f"{self._message()}\n".encode())
+        os._exit(128 + number)
 
 
 def ended(status: int) -> int:
@@ -86,12 +93,15 @@ def interruptible(call: Callable[_P, _T]) -> Callable[_P, _T]:
 
 @contextmanager
 def ending_on_signals(message: Callable[[], str]) -> Iterator[None]:
-    """A block that signals leave by a KeyboardInterrupt with this message."""
-    try:
-        with LeavingOnCtrlC():
+    """A block in which signals end the process with this line, where nothing leaves a block of its own by KeyboardInterrupt.
+
+    What a command stores is whole at every moment. A KeyboardInterrupt in an import comes out as another error, or kills the process.
+    """
+    with on_ctrl_c(_Ending(message)):
+        try:
             yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(message()) from None
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(message()) from None
 
 
 class LeavingOnCtrlC:
@@ -169,7 +179,7 @@ _ENTERING_AND_LEAVING = (LeavingOnCtrlC.__enter__.__code__, LeavingOnCtrlC.__exi
 
 def _is_free(number: int, handler: Any) -> bool:
     """Whether a handler is Python's own, or this module's."""
-    own = handler is signal.default_int_handler or handler is _end or isinstance(handler, LeavingOnCtrlC)
+    own = handler is signal.default_int_handler or isinstance(handler, (LeavingOnCtrlC, _Ending))
     return own or (handler is signal.SIG_DFL and number != signal.SIGINT)
 
 
@@ -187,7 +197,7 @@ def on_ctrl_c(handler: Any) -> Iterator[None]:
         handler(number, frame)
 
     try:
-        _handle(remember if callable(handler) else handler)
+        _handle(remember if callable(handler) and not isinstance(handler, _Ending) else handler)
         yield
     finally:
         for number, old in before.items():

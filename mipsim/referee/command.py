@@ -24,7 +24,7 @@ from mipsim._command_line import (
     run,
     say,
 )
-from mipsim._signals import INTERRUPTED
+from mipsim._signals import INTERRUPTED, LeavingOnCtrlC
 from mipsim._words import printable
 from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS, ROWS
 from mipsim.referee import settings
@@ -192,17 +192,18 @@ def _each(
     results: list[Outcome] = []
 
     try:
-        for statement in statements:
-            results.append(act(statement, folder))
-            say(str(results[-1]))
-            if gap is not None:
-                say(f"  {gap_in(results[-1], gap)}")
-            if folder is not None:
-                from mipsim.referee.reporting.page import report
+        with LeavingOnCtrlC():
+            for statement in statements:
+                results.append(act(statement, folder))
+                say(str(results[-1]))
+                if gap is not None:
+                    say(f"  {gap_in(results[-1], gap)}")
+                if folder is not None:
+                    from mipsim.referee.reporting.page import report
 
-                say(f"  report: {printable(report(results, folder))}")
-            if results[-1].interrupted:
-                return INTERRUPTED
+                    say(f"  report: {printable(report(results, folder))}")
+                if results[-1].interrupted:
+                    return INTERRUPTED
     except KeyboardInterrupt:
         where = "" if out is None else f" and stored in {printable(out)}"
         done = f"{len(results)} finished{where}" if results else "nothing was judged"

@@ -97,12 +97,10 @@ def judge_sequence(
         wanted = claimed if rate.claimed is None else _read(rate.claimed)
         proven = _by_rate(kind, rate, wanted, sizes[-1], tolerance, unit)
     elif ceiling is not None and sizes[-1] >= ceiling.start:
-        late = [claim for n, claim in claims.items() if n >= ceiling.start]
-        if ceiling.claimed is not None:
-            late.append(goal := _read(ceiling.claimed))
-            if not _approaches(kind, claims, goal, tolerance):
-                wrong.append("the claim does not tend to what the bound says that it tends to")
-        proven = _by_ceiling(kind, ceiling, late, tolerance)
+        goal = claimed if ceiling.claimed is None else _read(ceiling.claimed)
+        if ceiling.claimed is not None and not _approaches(kind, claims, goal, tolerance):
+            wrong.append("the claim does not tend to what the bound says that it tends to")
+        proven = _by_ceiling(kind, ceiling, goal, tolerance)
     else:
         return result
     detail = f"{proven.says} {result.detail}"
@@ -161,26 +159,28 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     )
 
 
-def _by_ceiling(kind: Limit, ceiling: Ceiling, claims: Sequence[Curve], tolerance: float) -> _Proven:
+def _by_ceiling(kind: Limit, ceiling: Ceiling, claimed: Curve, tolerance: float) -> _Proven:
     never = "never less" if ceiling.below else "never more"
     says = (
         f"Proven: from {kind.grows} = {ceiling.start:,g} on truth is {never} than a bound ({ceiling.source})."
     )
-    words = f"proven at every {kind.grows} from {ceiling.start:,g} on"
+    moves = ceiling.claimed is not None
+    words = "proven in the limit" if moves else f"proven at every {kind.grows} from {ceiling.start:,g} on"
     value = _read(ceiling.value)
     rounding = _last_digits(value)
-    against = [size_of(kind, claim, value, True, "against the bound") for claim in claims]
-    # The claim that is nearest to the bound counts, whether it is that of a size or what they tend to.
-    error = max(item.error for item in against)
-    gap = min(item.high for item in against) if ceiling.below else max(item.low for item in against)
+    apart = size_of(kind, claimed, value, True, "against the bound")
+    gap, error = apart.high if ceiling.below else apart.low, apart.error
     if (gap if ceiling.below else 0.0 if kind.bound else -gap) - error > rounding:
         interval = (gap - error, math.inf) if ceiling.below else (-math.inf, gap + error)
         says = f"{says} The claim is {abs(gap):.3g} beyond it at least."
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, words)
-    most = max(item.high + item.error + item.above for item in against)
-    # Whether the claim is surely less than the bound.
-    over = max(item.high - item.error for item in against) > rounding
-    if kind.bound and not (ceiling.below or over) and most <= FLOOR * tolerance:
+    most = apart.high + error + apart.above
+    if (
+        kind.bound
+        and not ceiling.below
+        and apart.high - error <= rounding  # the claim is not surely less than the bound
+        and most <= FLOOR * tolerance
+    ):
         return _Proven(Verdict.CONFIRMED, gap, (-math.inf, most), max(most, 0.0), says, words)
     says = f"{says} The claim is on its side, so that it decides nothing."
     return _Proven(Verdict.INCONCLUSIVE, gap, (-math.inf, math.inf), math.inf, says, "")
