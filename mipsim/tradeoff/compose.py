@@ -45,6 +45,7 @@ _SAMPLES = 1 << 15  # of a curve that is neither a polygon nor known by name
 _EXACT = 1e-9  # relative error up to which a polygon counts as exact
 _WAYS = {"forward": (False,), "inverse": (True,), "both": (False, True)}  # whether the worlds are exchanged
 _DIGITS = 27.0  # e-folds below a sure mass at which bounds of delta still tell the rest
+_SLACK = 1e-12  # relative: rounding of the logarithms of priors and slopes
 _UNSEEN = 1e-25  # rates whose samples are few
 
 
@@ -241,8 +242,8 @@ class ComposedTradeOff(AbstractTradeOff):
             low, high = (np.exp(np.min([risk[k] for risk in risks], axis=0)) for k in (0, 1))
             # As a concave function of the prior, the risk of a lesser prior is at least that share of the risk at p.
             low *= np.minimum(flat[some] / p, 1.0)
-            ends[0][some] = np.minimum(low * (1.0 - 1e-14), blind[some])
-            ends[1][some] = np.minimum(high * (1.0 + 1e-14), blind[some])
+            ends[0][some] = np.minimum(low * (1.0 - _SLACK), blind[some])
+            ends[1][some] = np.minimum(high * (1.0 + _SLACK), blind[some])
         return answered(prior, tuple(end.reshape(wanted.shape) for end in ends))  # pyright: ignore[reportArgumentType]
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -670,9 +670,7 @@ class LossSum:
             if needs == "delta":
                 low, high = _with_complement(low, high, *bounds[2:4])
             elif needs == "rest":
-                low, high = _with_complement(low, high, *bounds[:2])
-                turned = (end - loss for end in (low, high, *bounds[4:]))
-                low, high = (end + loss for end in _with_complement(*turned))
+                low, high = _with_complement(*_with_complement(low, high, *bounds[:2]), *bounds[4:], loss)
             return low, high
 
         def width(bounds: list[np.ndarray]) -> np.ndarray:
@@ -884,13 +882,17 @@ def _narrowed(
 
 
 def _with_complement(
-    low: np.ndarray, high: np.ndarray, rest_low: np.ndarray, rest_high: np.ndarray
+    low: np.ndarray,
+    high: np.ndarray,
+    rest_low: np.ndarray,
+    rest_high: np.ndarray,
+    total: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of a logarithm, narrowed by those of its complement's."""
-    rest_low, rest_high = np.minimum(rest_low, 0.0), np.minimum(rest_high, 0.0)
+    """Bounds of a logarithm, narrowed by those of the logarithm of the rest; the two masses sum to e^total."""
+    rest_low, rest_high = np.minimum(rest_low - total, 0.0), np.minimum(rest_high - total, 0.0)
     return (
-        np.fmax(low, lowered(log_complement(rest_high), 4.0)),
-        np.fmin(high, raised(log_complement(rest_low), 4.0)),
+        np.fmax(low, total + lowered(log_complement(rest_high), 4.0)),
+        np.fmin(high, total + raised(log_complement(rest_low), 4.0)),
     )
 
 
