@@ -174,7 +174,7 @@ def _sum(first: Table | None, second: Table | None, most: int = 4 * MOST_ATOMS) 
         near,
         first.lost + second.lost + EPS,
         first.relative + second.relative + EPS,
-        max(first.floor, second.floor, 0.0 if _least(first) * _least(second) > _UNDERFLOW else _UNDERFLOW),
+        first.floor + second.floor + (0.0 if _least(first) * _least(second) > _UNDERFLOW else _UNDERFLOW),
         unordered=np.logical_or.outer(*hidden).ravel(),
         terms=np.stack([part.ravel() for part in np.indices((first.values.size, second.values.size))]),
     )

@@ -10,7 +10,13 @@ from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.exact.atoms import MOST_ATOMS, Table, beside, power_of, rounding
-from mipsim.exact.binomial import binomial_error, binomial_probabilities, binomial_relative_error
+from mipsim.exact.binomial import (
+    binomial_error,
+    binomial_probabilities,
+    binomial_relative_error,
+    outside,
+    window,
+)
 from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import (
     EPS,
@@ -146,22 +152,23 @@ class BernoulliRow(AbstractRow):
 
     def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
         step, d = self.step, self.p.size
-        log_span = np.inf if step is None else np.log(rows * np.abs(self.weights).sum() / step + 1)
-        log_atoms = min(log_span, d * np.log(rows + 1.0))
-        if log_atoms + (0.0 if d == 1 else np.log((rows + 1.0) * d)) > np.log(_WORK):
+        low, high = window(rows, self.p)
+        size = int((high - low).max()) + 1
+        log_span = np.inf if step is None else np.log(size * np.abs(self.weights).sum() / step + 1)
+        log_atoms = min(log_span, d * np.log(size))
+        if log_atoms + (0.0 if d == 1 else np.log(size * d)) > np.log(_WORK):
             return None
-        count, low = np.arange(rows + 1.0), np.zeros(d)
-        out = binomial_probabilities(rows, self.p, low, rows + 1)
-        inside = binomial_probabilities(rows - 1, self.p, low, rows)
-        lost = binomial_error(rows, self.p)
+        out, inside = (binomial_probabilities(n, self.p, low, size) for n in (rows, rows - 1))
+        lost = binomial_error(rows, self.p) + outside(rows, self.p)
+        known = binomial_relative_error(rows, self.p)
         result = []
         for j, (a, own) in enumerate(zip(self.weights, target_terms, strict=True)):
-            ones = a * count
+            ones = a * (low[j] + np.arange(size))
             worlds = (
                 (ones, out[j], rounding(ones)),
-                (ones[:-1] + own, inside[j], rounding(np.abs(ones[:-1]) + abs(own))),
+                (ones + own, inside[j], rounding(np.abs(ones) + abs(own))),
             )
-            result.append(beside(*worlds, float(lost[j]), *binomial_relative_error(rows, float(self.p[j]))))
+            result.append(beside(*worlds, float(lost[j]), *known[j]))
         return result
 
     def _tilted(self, c: float) -> np.ndarray:

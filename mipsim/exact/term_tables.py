@@ -14,6 +14,8 @@ from mipsim.exact.binomial import (
     binomial_probabilities,
     binomial_relative_error,
     one_trial_less,
+    outside,
+    window,
 )
 from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.inversion import InvertedLaw
@@ -49,10 +51,8 @@ def table_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     attack, inclusion = problem.attack, problem.mean.inclusion
     assert isinstance(attack, AbstractAdditiveAttack)
     terms, probability, low, each = result
-    rows = problem.mean.rows
-    whole = terms.shape[2] == rows + 1  # else far counts are left out, which no relative bound covers
     assert isinstance(problem.data, Bernoulli)
-    known = [binomial_relative_error(rows, float(p)) if whole else (np.inf, 1.0) for p in problem.data.p]
+    known = binomial_relative_error(problem.mean.rows, problem.data.p)
     law = _few(terms, probability, each, known)
     law = law or InvertedLaw(_transform(terms, probability, low, float(each.sum())))
     target = jnp.asarray(problem.target)
@@ -77,7 +77,7 @@ def _count_tables(problem: FixedProblem) -> Tables | None:
         return None
     if mean.is_noisy or mean.rate < 1.0:
         return None
-    low, high = _window(mean.rows, data.p)
+    low, high = window(mean.rows, data.p)
     count = low[:, None] + np.arange(int((high - low).max()) + 1.0)
     beside = np.minimum(count, mean.rows - 1.0) + problem.row[:, None]
     outputs = np.stack([count, beside], axis=1) / mean.rows
@@ -93,25 +93,7 @@ def _count_tables(problem: FixedProblem) -> Tables | None:
             f"attack {type(attack).__name__} contributes {terms[world, j, k]} at coordinate {j} for the count "
             f"{count[j, k]:g}; contributions must be numbers or -inf"
         )
-    return terms, probability, low, binomial_error(mean.rows, data.p) + _outside(mean.rows, data.p)
-
-
-def _reach(n: int, p: np.ndarray) -> np.ndarray:
-    """Distances from the mean beyond which no count matters: a tail of 1e-308 tilts each of d by 38 / sqrt d deviations."""
-    return (9.5 + 40.0 / np.sqrt(p.size)) * np.sqrt(n * p * (1 - p)) + 30.0
-
-
-def _window(n: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    reach = _reach(n, p)
-    return np.maximum(np.floor(n * p - reach), 0.0), np.minimum(np.ceil(n * p + reach), n)
-
-
-def _outside(n: int, p: np.ndarray) -> np.ndarray:
-    """Twice Bernstein's bound on the probability of counts outside the window, 0 where it holds all; below 1e-17."""
-    low, high = _window(n, p)
-    reach = _reach(n, p) - 2.0  # the mean of n - 1 trials is up to 1 away
-    bound = 4.0 * np.exp(-0.5 * reach**2 / (n * p * (1 - p) + reach / 3.0))
-    return np.where((low <= 0.0) & (high >= n), 0.0, bound)
+    return terms, probability, low, binomial_error(mean.rows, data.p) + outside(mean.rows, data.p)
 
 
 def _few(

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 EPS = float(np.finfo(np.float64).eps)
+LEAST_NORMAL = float(np.finfo(np.float64).tiny)  # below it products have no relative error
 TINY = 1e-322  # some units of float64's least, in which tails below 1e-308 are rounded
 _LOG_HALF = -float(np.log(2.0))
 

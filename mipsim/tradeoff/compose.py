@@ -45,6 +45,7 @@ _SAMPLES = 1 << 15  # of a curve that is neither a polygon nor known by name
 _EXACT = 1e-9  # relative error up to which a polygon counts as exact
 _WAYS = {"forward": (False,), "inverse": (True,), "both": (False, True)}  # whether the worlds are exchanged
 _DIGITS = 27.0  # e-folds below a sure mass at which bounds of delta still tell the rest
+_SLACK = 1e-12  # relative: rounding of the logarithms of priors and slopes
 _UNSEEN = 1e-25  # rates whose samples are few
 
 
@@ -225,19 +226,25 @@ class ComposedTradeOff(AbstractTradeOff):
         if self.losses.is_shared:
             return self._alone().bayes_risk_bounds(prior)
         wanted = rates("prior", prior)
-        p = np.clip(wanted.ravel(), 1e-300, 1.0 - 1e-16)
-        slope = np.log1p(-p) - np.log(p)
-        ends = []
-        for turned in _WAYS[self.direction]:
-            result, _ = self.losses.sticks(-slope if turned else slope, self.accuracy, "rest")
-            # The error of the slope itself moves the risk by as much, relatively.
-            ends.append([result[k] + (np.log1p(-p) if turned else np.log(p)) for k in (2, 3)])
-        low, high = (np.exp(np.min([end[k] for end in ends], axis=0)) for k in (0, 1))
-        blind = np.minimum(wanted.ravel(), 1.0 - wanted.ravel())
-        # As a concave function of the prior, the risk of a lesser prior is at least that share of the risk at p.
-        low = np.minimum(low * np.minimum(wanted.ravel() / p, 1.0) * (1.0 - 1e-14), blind)
-        high = np.minimum(high * (1.0 + 1e-14), blind)
-        return answered(prior, (low.reshape(wanted.shape), high.reshape(wanted.shape)))
+        flat = wanted.ravel()
+        blind = np.minimum(flat, 1.0 - flat)
+        ends = [blind.copy(), blind.copy()]
+        every = np.clip(flat, 1e-300, 1.0 - 1e-16)
+        slopes = np.log1p(-every) - np.log(every)
+        # Beyond the largest losses no test is better than a guess.
+        some = (slopes < self.largest_loss_bounds()[1]) & (-slopes < self.inverse_loss_bounds()[1])
+        if some.any():
+            p, slope, risks = every[some], slopes[some], []
+            for turned in _WAYS[self.direction]:
+                result, _ = self.losses.sticks(-slope if turned else slope, self.accuracy, "rest")
+                # The error of the slope itself moves the risk by as much, relatively.
+                risks.append([result[k] + (np.log1p(-p) if turned else np.log(p)) for k in (2, 3)])
+            low, high = (np.exp(np.min([risk[k] for risk in risks], axis=0)) for k in (0, 1))
+            # As a concave function of the prior, the risk of a lesser prior is at least that share of the risk at p.
+            low *= np.minimum(flat[some] / p, 1.0)
+            ends[0][some] = np.minimum(low * (1.0 - _SLACK), blind[some])
+            ends[1][some] = np.minimum(high * (1.0 + _SLACK), blind[some])
+        return answered(prior, tuple(end.reshape(wanted.shape) for end in ends))  # pyright: ignore[reportArgumentType]
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._alone()._bounded(epsilon, self.accuracy, "delta")

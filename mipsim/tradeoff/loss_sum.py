@@ -664,13 +664,17 @@ class LossSum:
         def ask(band: Band) -> tuple[np.ndarray, ...]:
             return band.sticks(loss)
 
-        def width(bounds: list[np.ndarray]) -> np.ndarray:
-            # The complement determines it too, where the number is near 1.
+        def ends(bounds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+            # 1 less delta is the rest, and so is e^loss less what the other direction has.
             low, high = bounds[part], bounds[part + 1]
             if needs == "delta":
-                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                    low = np.fmax(low, np.log1p(-np.exp(np.minimum(bounds[3], 0.0))))
-                    high = np.fmin(high, np.log1p(-np.exp(np.minimum(bounds[2], 0.0))))
+                low, high = _with_complement(low, high, *bounds[2:4])
+            elif needs == "rest":
+                low, high = _with_complement(*_with_complement(low, high, *bounds[:2]), *bounds[4:], loss)
+            return low, high
+
+        def width(bounds: list[np.ndarray]) -> np.ndarray:
+            low, high = ends(bounds)
             with np.errstate(invalid="ignore"):  # -inf at both ends is known
                 return np.where(high == low, 0.0, high - low)
 
@@ -681,7 +685,9 @@ class LossSum:
         def tilt(i: int) -> float:
             return self._useful(self.tilt_of_loss(float(loss[i])), accuracy)
 
-        return self._refined(ask, known, width, tilt, loss.size, accuracy, needs)
+        result, wide = self._refined(ask, known, width, tilt, loss.size, accuracy, needs)
+        result[part : part + 2] = ends(result)
+        return result, wide
 
     def _useful(self, theta: float, accuracy: float) -> float:
         """The nearest tilt of use: farther out all that is not sure is negligible beside a mass that is."""
@@ -699,12 +705,9 @@ class LossSum:
         """Bounds of log delta of a direction, refined; by delta itself or by its complement."""
         result, _ = self.sticks(-epsilon if turned else epsilon, accuracy, "other" if turned else "delta")
         shift = epsilon if turned else np.zeros(epsilon.shape)
-        rest_low, rest_high = (np.minimum(result[k] + shift, 0.0) for k in (2, 3))
         low, high = (result[k] + shift for k in ((4, 5) if turned else (0, 1)))
-        return (
-            np.fmax(low, lowered(log_complement(rest_high), 4.0)),
-            np.fmin(np.fmin(high, raised(log_complement(rest_low), 4.0)), 0.0),
-        )
+        low, high = _with_complement(low, high, result[2] + shift, result[3] + shift)
+        return low, np.fmin(high, 0.0)
 
     def curve(
         self, log_fpr: np.ndarray, log_tnr: np.ndarray, accuracy: float, turned: bool
@@ -876,6 +879,21 @@ def _narrowed(
             for i, (x, part) in enumerate(zip(known, ask(band), strict=True))
         ]
     return known
+
+
+def _with_complement(
+    low: np.ndarray,
+    high: np.ndarray,
+    rest_low: np.ndarray,
+    rest_high: np.ndarray,
+    total: np.ndarray | float = 0.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of a logarithm, narrowed by those of the logarithm of the rest; the two masses sum to e^total."""
+    rest_low, rest_high = np.minimum(rest_low - total, 0.0), np.minimum(rest_high - total, 0.0)
+    return (
+        np.fmax(low, total + lowered(log_complement(rest_high), 4.0)),
+        np.fmin(high, total + raised(log_complement(rest_low), 4.0)),
+    )
 
 
 def completed(bounds: CurveBounds, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:

@@ -9,7 +9,7 @@ import numpy as np
 from mipsim._powers import repeated
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.bounds import EPS
+from mipsim.tradeoff.bounds import EPS, LEAST_NORMAL
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff, through_corners
@@ -19,7 +19,6 @@ from mipsim.tradeoff.sampled import SampledTradeOff, mixed
 from mipsim.tradeoff.sure_mass import SureMass
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
-_LEAST_NORMAL = float(np.finfo(np.float64).tiny)
 _EQUAL = 1e-14  # losses this near, relative to the largest, are the same atom
 _LEAST = 1e-300  # masses below it lose their digits
 _RARE = 1e-100  # an atom with such a mass in either world is left out if the other is below this
@@ -42,6 +41,8 @@ def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
         case ApproxDPTradeOff(at_epsilon=epsilon, at_delta=delta):
             open_mass = 1.0 - delta
             corner = open_mass / (1.0 + np.exp(epsilon))
+            if 0.0 < corner < LEAST_NORMAL:
+                return None
             rest = (delta + np.exp(epsilon)) / (1.0 + np.exp(epsilon))
             values = (
                 [0.0, corner, open_mass],
@@ -53,7 +54,7 @@ def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
         case MixtureTradeOff(inner=within, sampling_rate=p) if (inner := as_polygon(within)) is not None:
             for rate, other in ((inner.tpr, inner.alpha), (inner.corners, inner.complement)):
                 some = ((rate > 0.0) & (p > 0.0)) | ((other > 0.0) & (p < 1.0))
-                if ((p * rate + (1.0 - p) * other)[some] < _LEAST_NORMAL).any():
+                if ((p * rate + (1.0 - p) * other)[some] < LEAST_NORMAL).any():
                     return None  # such a sum has no relative error: `vertices` has its logarithm
             return mixed(inner, p)
         case _:

@@ -10,7 +10,7 @@ import numpy as np
 from mipsim._validation import finite_vector, whole
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
-from mipsim.tradeoff.bounds import EPS, CurveBounds
+from mipsim.tradeoff.bounds import EPS, LEAST_NORMAL, TINY, CurveBounds
 from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
@@ -147,20 +147,40 @@ def stochastic_composition(
         return used[0][0]
     laws = [(enclosing_laws(curve, count), share) for curve, share in used]
     rounding = max(result[2] for result, _ in laws)
-    lower = _sorted_by_slope([(value[0], share) for value, share in laws], rounding)
-    upper = _sorted_by_slope([(outcome[1], share) for outcome, share in laws], rounding)
+    lower, upper = (
+        _sorted_by_slope([(law[k], share) for law, share in laws], rounding, way)
+        for k, way in ((0, 1.0), (1, -1.0))
+    )
     # The sorted edges of polygons are the curve.
-    return upper if all(low is high for (low, high, _), _ in laws) else BoundedTradeOff(lower, upper)
+    same = all(
+        np.array_equal(getattr(lower, side), getattr(upper, side))
+        for side in ("alpha", "complement", "corners", "tpr")
+    )
+    return upper if same else BoundedTradeOff(lower, upper)
 
 
-def _sorted_by_slope(laws: list[tuple[PrivacyLossDistribution, float]], error: float) -> SampledTradeOff:
+def _sorted_by_slope(
+    laws: list[tuple[PrivacyLossDistribution, float]], error: float, way: float
+) -> SampledTradeOff:
+    """Right to its slack; a corner at which products lost digits to underflow reveals more (`way` 1) or less (-1)."""
     losses = np.concatenate([law.losses for law, _ in laws])
     order = np.argsort(-losses, kind="stable")
-    out = np.concatenate([share * law.out_masses for law, share in laws])[order]
-    inside = np.concatenate([share * law.in_masses for law, share in laws])[order]
-    out_only = sum(share * law.out_only for law, share in laws)
-    in_only = sum(share * law.in_only for law, share in laws)
-    slack = 2.0 * (error + EPS * (8 + out.size))
-    return SampledTradeOff.from_points(
-        *polygon(out, inside, out_only, in_only, 1e-13 + 2.0 * slack), slack=slack
+    parts = [(law.out_masses, law.in_masses, law.out_only, law.in_only) for law, _ in laws]
+    least = np.nextafter(0.0, 1.0)  # of a product, which is not 0
+    out, inside, out_only, in_only = (
+        [
+            np.maximum(share * part[k], least * (part[k] > 0.0))
+            for (_, share), part in zip(laws, parts, strict=True)
+        ]
+        for k in range(4)
     )
+    out, inside = np.concatenate(out)[order], np.concatenate(inside)[order]
+    slack = 2.0 * (error + EPS * (8 + out.size))
+    corners = polygon(out, inside, float(sum(out_only)), float(sum(in_only)), 1e-13 + 2.0 * slack)
+    moved = (
+        np.where(
+            (rate > 0.0) & (rate < LEAST_NORMAL), np.maximum(rate + side * way * TINY * out.size, 0.0), rate
+        )
+        for rate, side in zip(corners, (-1.0, 1.0, -1.0, 1.0), strict=True)
+    )
+    return SampledTradeOff.from_points(*moved, slack=slack)

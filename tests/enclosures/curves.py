@@ -304,9 +304,10 @@ def operated(
     return Case(mi.stochastic_composition([curve, more.curve], shares), split(both, shares), words)
 
 
-def guaranteed(delta: float, copies: int, mu: float, epsilon: float = 0.1) -> Case:
+def guaranteed(delta: float, copies: int, mu: float, epsilon: float = 0.1, accuracy: float = 1e-6) -> Case:
     """Guarantees and a Gaussian mechanism: a sum of losses with a mass that surely reveals the world."""
-    curve = mi.compose(mi.ApproxDPTradeOff(epsilon, delta), mi.GaussianTradeOff(mu), copies=[copies, 1])
+    steps = mi.ApproxDPTradeOff(epsilon, delta), mi.GaussianTradeOff(mu)
+    curve = mi.compose(*steps, copies=[copies, 1], accuracy=accuracy)
     truth = Times(guarantees(epsilon, delta, copies), mu)
     return Case(curve, truth, f"{copies} x ApproxDP({epsilon}, {delta}) x Gaussian({mu})")
 
