@@ -21,7 +21,12 @@ SCORES = RNG.normal(size=200) + COINS
 ROWS = RNG.normal(size=(12, 2))
 LAW = mi.Gaussian(np.zeros(2), 1.0)
 CURVE = mi.GaussianTradeOff(1.0)
-COUNTS = {"false_positives": [5000, 1587], "out_games": 10_000, "false_negatives": [1587, 5000], "in_games": 10_000}
+COUNTS = {
+    "false_positives": [5000, 1587],
+    "out_games": 10_000,
+    "false_negatives": [1587, 5000],
+    "in_games": 10_000,
+}
 PLAYED = mi.EmpiricalTradeOff.from_counts([0.0, 1.0], **COUNTS)
 NETWORK = nn.linear((2,), 2)
 START = NETWORK.start(0)
@@ -41,7 +46,6 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (mi.audit, {"scores": SCORES, "member": COINS, "design": "one-run", "inclusion_probability": 0.5}),
     (RunningAudit, {"claim": "mu=1", "thresholds": [0.0, 1.0], "confidence": 0.95}),
     (RunningAudit("mu=1", thresholds=[0.0]).update, {"scores": [0.1, 0.2], "member": [0, 1]}),
-    (mi.roc, {"member": COINS, "scores": SCORES, "confidence": 0.9}),
     (
         mi.EmpiricalTradeOff.from_scores,
         {"out_scores": SCORES[:9], "in_scores": SCORES[9:], "confidence": 0.9, "thresholds": 64},
