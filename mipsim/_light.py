@@ -3,7 +3,7 @@
 from mipsim import tradeoff
 from mipsim._version import __version__
 from mipsim.audits import Audit, RunningAudit, audit
-from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff, roc
+from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff
 from mipsim.bands.drawing import plot
 from mipsim.tradeoff import *  # noqa: F403
 
@@ -16,6 +16,5 @@ __all__ = [
     "__version__",
     "audit",
     "plot",
-    "roc",
 ]
 __all__ += tradeoff.__all__

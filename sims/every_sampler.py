@@ -64,7 +64,6 @@ def small_games() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
         "noisy-cells": (fixed_many(mi.LaplaceNoise(mean, 1e-4)), mi.CovarianceScore(coins, n=10**6)),
         "clipped-law": (mi.FixedTarget(step, wide, n=8, target=many), mi.CovarianceScore(wide, n=8)),
         "clipped-scores": (mi.FixedTarget(step, tilted, n=8, target=many), mi.CovarianceScore(tilted, n=8)),
-        "clipped-rows": (mi.RandomTarget(step, tilted, n=8), mi.CovarianceScore(tilted, n=8)),
         "covariance": (mi.FixedTarget(mean, coins, n=10, target=[1.0, 0.0]), mi.CovarianceScore(coins, n=10)),
         "ratio": (mi.FixedTarget(noisy, normal, n=8, target=two), mi.LikelihoodRatio(noisy, normal, 8)),
         "gaussian-ratio": (fixed(mean, full), mi.GaussianLikelihoodRatio(full, n=8)),

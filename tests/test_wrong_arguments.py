@@ -46,7 +46,6 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (mi.audit, {"scores": SCORES, "member": COINS, "design": "one-run", "inclusion_probability": 0.5}),
     (RunningAudit, {"claim": "mu=1", "thresholds": [0.0, 1.0], "confidence": 0.95}),
     (RunningAudit("mu=1", thresholds=[0.0]).update, {"scores": [0.1, 0.2], "member": [0, 1]}),
-    (mi.roc, {"member": COINS, "scores": SCORES, "confidence": 0.9}),
     (
         mi.EmpiricalTradeOff.from_scores,
         {"out_scores": SCORES[:9], "in_scores": SCORES[9:], "confidence": 0.9, "thresholds": 64},

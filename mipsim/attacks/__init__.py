@@ -6,7 +6,7 @@ from mipsim.attacks.function import FunctionAttack
 from mipsim.attacks.glir import GLiR, GLiRPValue
 from mipsim.attacks.influence import InfluenceScore
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
-from mipsim.attacks.magnitude import GeneralisedRatio, Magnitude, OfflineLiRA, OneSided
+from mipsim.attacks.magnitude import Magnitude, OfflineLiRA
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.reference import EstimatedMoments
 from mipsim.attacks.scalar_product import ScalarProduct
@@ -24,12 +24,10 @@ __all__ = [
     "GLiR",
     "GLiRPValue",
     "GaussianLikelihoodRatio",
-    "GeneralisedRatio",
     "InfluenceScore",
     "LikelihoodRatio",
     "Magnitude",
     "OfflineLiRA",
-    "OneSided",
     "ScalarProduct",
     "ShrunkMoments",
     "TrainedClassifier",

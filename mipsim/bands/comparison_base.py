@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import ndtri
@@ -74,9 +74,6 @@ class AbstractComparison(Printed):
         law_contradicted: whether some interval excludes the exact law of this size that was given; None if none was.
         precision: of the user's functions that were played; empty if there were none.
     """
-
-    AXIS: ClassVar[str] = "FPR"
-    """What the thresholds run over, in words."""
 
     estimate: np.ndarray
     low: np.ndarray
@@ -286,7 +283,7 @@ class AbstractComparison(Printed):
         if self.thresholds_used:
             lines.append(
                 (
-                    f"range over {self.AXIS}",
+                    "range over FPR",
                     f"gaps of all used thresholds within {shown(self.interval, sign='+')}",
                 )
             )

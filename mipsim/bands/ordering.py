@@ -176,7 +176,7 @@ class OrderingComparison(AbstractComparison):
             *([("means", means)] if self.verdict == CONFIRMED else []),
             ("gap", f"{known} at {self.place(self.deciding)}, which decides"),
             (
-                f"range over {self.AXIS}",
+                "range over FPR",
                 f"all gaps within {shown(self.deciding_interval, sign='+')} probits",
             ),
         ]

@@ -4,10 +4,9 @@ from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.mechanisms.discrete_gaussian_noise import DiscreteGaussianNoise
 from mipsim.mechanisms.function import FunctionMechanism
 from mipsim.mechanisms.mean import EmpiricalMean
-from mipsim.mechanisms.moment_noise import MomentNoise
 from mipsim.mechanisms.noise import GaussianNoise, LaplaceNoise
 from mipsim.mechanisms.norm_noise import NormNoise
-from mipsim.mechanisms.response import Fingerprint, RandomizedResponse
+from mipsim.mechanisms.response import RandomizedResponse
 from mipsim.mechanisms.sgd_step import SGDStep
 from mipsim.mechanisms.subsample import PoissonSubsampled, Subsampled
 from mipsim.mechanisms.z_estimator import AbstractZEstimator, LeastSquares, LogisticRegression, Median
@@ -17,14 +16,12 @@ __all__ = [
     "AbstractZEstimator",
     "DiscreteGaussianNoise",
     "EmpiricalMean",
-    "Fingerprint",
     "FunctionMechanism",
     "GaussianNoise",
     "LaplaceNoise",
     "LeastSquares",
     "LogisticRegression",
     "Median",
-    "MomentNoise",
     "NormNoise",
     "PoissonSubsampled",
     "RandomizedResponse",

@@ -1,4 +1,4 @@
-"""Mechanisms that answer a single question about their records: the extreme examples of Izzo et al. (2024)."""
+"""A mechanism that answers a single question about its records: an extreme example of Izzo et al. (2024)."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim._validation import finite_matrix, finite_vector, number, whole
+from mipsim._validation import finite_vector, number, whole
 from mipsim.mechanisms.base import AbstractMechanism
 
 
@@ -59,38 +59,8 @@ class RandomizedResponse(AbstractMechanism):
         return whole("n", n, 1)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        _fits("point", self.point.shape[0], dimension)
+        if self.point.shape[0] != dimension:
+            raise ValueError(
+                f"point has dimension {self.point.shape[0]}; it must be that of the data, {dimension}"
+            )
         return ()
-
-
-class Fingerprint(AbstractMechanism):
-    """1{the records are exactly D*}: nearly no membership leaks on average, and all of it on a single training set.
-
-    Args:
-        records: D*, shape (k, d), in the order of the data set.
-
-    Source: Izzo, Yoon, Arik, Zou (2024), theorem 5.
-
-    Examples:
-        >>> import jax
-        >>> print(Fingerprint([[1.0], [2.0]]).release(jax.random.key(0), np.array([[1.0], [2.0]])))
-        1.0
-    """
-
-    records: np.ndarray = eqx.field(converter=partial(finite_matrix, "records"))
-
-    def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
-        same = records.shape == self.records.shape and jnp.all(records == self.records)
-        return jnp.asarray(same, dtype=jnp.result_type(float))
-
-    def rows(self, n: int) -> int:
-        return whole("n", n, 1)
-
-    def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        _fits("records", self.records.shape[1], dimension)
-        return ()
-
-
-def _fits(name: str, actual: int, dimension: int) -> None:
-    if actual != dimension:
-        raise ValueError(f"{name} has dimension {actual}; it must be that of the data, {dimension}")

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import rel_entr
 
-from mipsim.bands.binomial_deviance import deviance
 from mipsim.rare.plan import Tilt
 
 _LIMIT = (
@@ -116,4 +116,9 @@ def _common_deviance(x: float, n: int, b: float, y: float, m: int, c: float) -> 
     ceiling = math.log(min(b, c)) - 1e-12
     low, high = min(first, second), min(max(first, second), ceiling)
     grid = np.exp(np.linspace(low, high, 257))
-    return float((deviance(x, n, grid / b) + deviance(y, m, grid / c)).min())
+    return float((_deviance(x, n, grid / b) + _deviance(y, m, grid / c)).min())
+
+
+def _deviance(count: float, games: int, p: np.ndarray) -> np.ndarray:
+    """Twice the log-likelihood ratio of the observed frequency against p."""
+    return np.maximum(2.0 * (rel_entr(count, games * p) + rel_entr(games - count, games * (1.0 - p))), 0.0)

@@ -1,7 +1,7 @@
 """Trade-off functions and their algebra."""
 
 from mipsim.tradeoff.account import Account, AccountComparison, account
-from mipsim.tradeoff.approx_dp import ApproxDPTradeOff, DeltaProfileTradeOff
+from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, bounds_from_rates
@@ -20,7 +20,6 @@ from mipsim.tradeoff.noise_multiplier import (
     find_noise_multiplier_for_advantage,
     find_noise_multiplier_for_epsilon_delta,
     find_noise_multiplier_for_err_rates,
-    find_noise_multiplier_for_eta,
     find_noise_multiplier_for_mu,
     find_noise_multiplier_for_tpr_at_fpr,
 )
@@ -41,7 +40,6 @@ __all__ = [
     "ComposedTradeOff",
     "ConvexHullTradeOff",
     "CurveBounds",
-    "DeltaProfileTradeOff",
     "FoldedLaplaceTradeOff",
     "GaussianTradeOff",
     "InverseFoldedLaplaceTradeOff",
@@ -62,7 +60,6 @@ __all__ = [
     "find_noise_multiplier_for_advantage",
     "find_noise_multiplier_for_epsilon_delta",
     "find_noise_multiplier_for_err_rates",
-    "find_noise_multiplier_for_eta",
     "find_noise_multiplier_for_mu",
     "find_noise_multiplier_for_tpr_at_fpr",
     "mix",

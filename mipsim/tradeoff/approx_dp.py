@@ -1,10 +1,10 @@
-"""The trade-off functions of (epsilon, delta) guarantees: of a single guarantee, and of a whole privacy profile."""
+"""The trade-off function of an (epsilon, delta) guarantee."""
 
 from typing import Any
 
 import numpy as np
 
-from mipsim._validation import finite_vector, number
+from mipsim._validation import number
 from mipsim.tradeoff.base import AbstractTradeOff, answered, rates, scalar
 from mipsim.tradeoff.bounds import (
     CurveBounds,
@@ -107,64 +107,3 @@ class ApproxDPTradeOff(AbstractTradeOff):
             np.where(own, self.at_epsilon if self.at_delta < 1.0 else 0.0, end) for end in (low, high)
         )
         return answered(delta, (low, high))
-
-
-class DeltaProfileTradeOff(AbstractTradeOff):
-    """The curve that follows from (epsilon[k], delta[k])-DP for every k, in both directions. Symmetric.
-
-    f(a) = max over k of max(0, 1 - delta[k] - e^epsilon[k] a, e^-epsilon[k] (1 - delta[k] - a)): from the privacy
-    profile of a mechanism at all epsilons it is the mechanism's own (symmetrised) curve; from a grid it is the
-    largest curve below which the mechanism cannot be, hence safe.
-
-    Args:
-        epsilon: shape (m,), each in [0, 700].
-        delta: shape (m,), each in [0, 1].
-
-    Source: Dong, Roth and Su (2022), proposition 2.12.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> grid = np.linspace(0, 6, 2001)
-        >>> again = DeltaProfileTradeOff(grid, GaussianTradeOff(1.0).delta(grid))
-        >>> round(float(again.beta(0.05)), 6)  # of the Gaussian curve itself: 0.740489
-        0.740489
-    """
-
-    at_epsilon: np.ndarray
-    at_delta: np.ndarray
-
-    def __init__(self, epsilon: object, delta: object) -> None:
-        self.at_epsilon = finite_vector("epsilon", epsilon)
-        self.at_delta = finite_vector("delta", delta, self.at_epsilon.size)
-
-    def __check_init__(self) -> None:
-        for name, values, most in (
-            ("epsilon", self.at_epsilon, _LARGEST),
-            ("delta", self.at_delta, 1.0),
-        ):
-            if (bad := (values < 0.0) | (values > most)).any():
-                raise ValueError(f"{name} holds {values[bad][0]:g}; every entry must lie in [0, {most:g}]")
-
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        return at_nudged(self._logs, log_fpr)
-
-    def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        fnr, tpr = np.full(log_fpr.shape, -np.inf), np.zeros(log_fpr.shape)
-        for eps, delta in zip(self.at_epsilon.tolist(), self.at_delta.tolist(), strict=True):
-            missed, caught = _line(log_fpr, eps, delta)
-            fnr, tpr = np.maximum(fnr, missed), np.minimum(tpr, caught)
-        return fnr, tpr
-
-    def is_convex(self) -> bool:
-        return True
-
-    def inverse(self) -> AbstractTradeOff:
-        return self
-
-    def _sure_mass(self, *, inside: bool = True) -> SureMass:
-        return float(self.at_delta.min()), float(self.at_delta.min())
-
-    def largest_loss_bounds(self) -> tuple[float, float]:
-        pure = self.at_epsilon[self.at_delta == 0.0]
-        least = float(pure.min()) if pure.size else 0.0
-        return (least, least) if pure.size else (0.0, np.inf)

@@ -211,26 +211,6 @@ def find_noise_multiplier_for_advantage(
     return _least_noise(unnamed, noise, sampling_rate, steps, neighbours, sampling, advantage=advantage)
 
 
-def find_noise_multiplier_for_eta(
-    eta: float,
-    *unnamed: Never,
-    sampling_rate: float = 1.0,
-    steps: int = 1,
-    noise: str = "gaussian",
-    neighbours: str = "add_or_remove",
-    sampling: str = "poisson",
-) -> float:
-    """The least noise for which no attack guesses the world with probability above 1/2 + `eta`; in (0, 1/2).
-
-    The other arguments and errors are those of `find_noise_multiplier_for_advantage`.
-
-    Examples:
-        >>> round(find_noise_multiplier_for_eta(0.191462461274), 6)
-        1.0
-    """
-    return _least_noise(unnamed, noise, sampling_rate, steps, neighbours, sampling, eta=eta)
-
-
 def find_noise_multiplier_for_mu(
     mu: float,
     *unnamed: Never,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy.special import betainccinv, ndtri
+from scipy.special import betainccinv, ndtri, rel_entr
 from scipy.stats import binom, laplace, norm
 
 from mipsim.bands import approximate_dp, family_bound, family_lower_bound, gdp, total_variation
@@ -206,14 +206,16 @@ def rivals(out: np.ndarray, inside: np.ndarray, risk: float) -> dict[str, float]
 
 def by_deviance(x: int, y: int, n: int, risk: float) -> float:
     """The least mu whose profile deviance is at most the chi-square quantile; approximate, and a rival at its best."""
-    from mipsim.bands import deviance
+
+    def deviance(count: int, p: np.ndarray) -> np.ndarray:
+        return 2.0 * (rel_entr(count, n * p) + rel_entr(n - count, n * (1.0 - p)))
 
     a, b = (x + 0.5) / (n + 1), (y + 0.5) / (n + 1)
     z = -ndtri(a) + np.linspace(-1.5, 1.5, 301)
     low, high = 0.0, max(0.0, float(-ndtri(a) - ndtri(b)))
     for _ in range(30):
         mu = 0.5 * (low + high)
-        least = (deviance(x, n, norm.sf(z)) + deviance(y, n, norm.cdf(z - mu))).min()
+        least = (deviance(x, norm.sf(z)) + deviance(y, norm.cdf(z - mu))).min()
         low, high = (mu, high) if least > ndtri(risk) ** 2 else (low, mu)
     return low
 

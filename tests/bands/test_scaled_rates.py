@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from mipsim.bands import ScaledRates, compare_counts, compare_rates, rates_band
+from mipsim.bands import ScaledRates, compare_counts, rates_band
+from mipsim.bands.compare import compare_rates
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
 from mipsim.tradeoff import GaussianTradeOff
 

@@ -62,16 +62,6 @@ def straight(a: mpf, c: mpf) -> tuple[mpf, mpf]:
     return polygon([0.0, 0.1, 0.4, 1.0], [1.0, 0.5, 0.2, 0.0])(a, c)
 
 
-def of_profile(epsilon: list[float], delta: list[float]) -> Curve:
-    guarantees = [dp(e, d) for e, d in zip(epsilon, delta, strict=True)]
-
-    def curve(a: mpf, c: mpf) -> tuple[mpf, mpf]:
-        fnr = max(item(a, c)[0] for item in guarantees)
-        return fnr, 1 - fnr
-
-    return curve
-
-
 def where_probits_cancel(mu: float, count: int = 120) -> np.ndarray:
     """log FPRs whose probit is near -mu, so that it and mu leave hardly more than their rounding."""
     from scipy.special import log_ndtr
@@ -104,10 +94,6 @@ MEMBERS: list[tuple[str, AbstractTradeOff, Curve, np.ndarray, float]] = [
     ),
     ("ApproxDPTradeOff", mi.ApproxDPTradeOff(1.1, 0.1), dp(1.1, 0.1), np.log([0.9, 0.2245]), 1e-11),
     ("ApproxDPTradeOff", mi.ApproxDPTradeOff(20.7, 1e-9), dp(20.7, 1e-9), -20.7 + np.linspace(-1e-9, 1e-9, 9), 1e-11),
-    (
-        "DeltaProfileTradeOff", mi.DeltaProfileTradeOff([0.5, 1.0, 2.0], [0.2, 0.1, 0.01]),
-        of_profile([0.5, 1.0, 2.0], [0.2, 0.1, 0.01]), PLAIN[:0], 1e-11,
-    ),
     (
         "PiecewiseLinearTradeOff", mi.PiecewiseLinearTradeOff([0, 0.25, 1], [1, 0.25, 0]),
         polygon([0.0, 0.25, 1.0], [1.0, 0.25, 0.0]), np.log([0.25]), 1e-11,

@@ -36,12 +36,6 @@ def ball(rng: np.random.Generator, radius: np.ndarray, sigma: np.ndarray) -> np.
     return radius[:, None] * sigma * g / np.sqrt(np.mean(g**2, axis=1, keepdims=True))
 
 
-def halves(rng: np.random.Generator, x: np.ndarray, m: int, subsets: int) -> np.ndarray:
-    """Standard deviations of the means of so many random halves, shape (m, 2)."""
-    chosen = rows_of(rng, m * subsets, len(x), len(x) // 2)
-    return x[chosen].mean(axis=1).reshape(m, subsets, 2).std(axis=1)
-
-
 def lattice(rng: np.random.Generator, m: int, deviation: float) -> np.ndarray:
     k = np.arange(-60, 61)
     weight = np.exp(-(k**2) / (2 * deviation**2))
@@ -73,10 +67,6 @@ MEMBERS: dict[str, tuple[mi.AbstractMechanism, np.ndarray, Formula]] = {
         mi.NormNoise(MEAN, 2.0, [1.0, 3.0]), X,
         lambda rng, x, m: x.mean(axis=0) + ball(rng, rng.gamma(2.0, 2.0, m), np.array([1.0, 3.0])),
     ),
-    "MomentNoise": (
-        mi.MomentNoise(MEAN, scale=2.0, subsets=3), X,
-        lambda rng, x, m: x.mean(axis=0) + ball(rng, rng.exponential(2.0, m), halves(rng, x, m, 3)),
-    ),
     "Subsampled": (mi.Subsampled(MEAN, 0.5), X, lambda rng, x, m: x[rows_of(rng, m, 4, 2)].mean(axis=1)),
     "PoissonSubsampled": (
         mi.PoissonSubsampled(MEAN, 0.3), X, lambda rng, x, m: (rng.random((m, 4)) < 0.3) @ x / (0.3 * 4)
@@ -89,7 +79,6 @@ MEMBERS: dict[str, tuple[mi.AbstractMechanism, np.ndarray, Formula]] = {
         mi.RandomizedResponse([2.0, 5.0], 1.0, 0.1), X,
         lambda rng, x, m: rng.choice([1.0, 2.0, 3.0], (m, 1), p=[0.9 / (1 + np.e), 0.9 * np.e / (1 + np.e), 0.1]),
     ),
-    "Fingerprint": (mi.Fingerprint(X), X, lambda rng, x, m: np.ones(1)),
     "FunctionMechanism": (
         mi.FunctionMechanism(lambda key, x: jnp.max(x, axis=0)), X, lambda rng, x, m: np.sort(x, axis=0)[-1]
     ),

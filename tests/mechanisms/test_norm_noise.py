@@ -97,42 +97,12 @@ def test_responses_have_their_law():
     assert silent.tolist() == mi.RandomizedResponse([0.0], epsilon=0.0).law(False).tolist()
 
 
-def test_the_fingerprint_knows_its_set_only():
-    mechanism = mi.Fingerprint([[1.0], [2.0]])
-    key = jax.random.key(0)
-    result = [
-        float(mechanism.release(key, jnp.asarray(rows))) for rows in ([[1.0], [2.0]], [[1.0], [3.0]], [[1.0]])
-    ]
-    assert result == [1.0, 0.0, 0.0]
-
-
-@pytest.mark.evidence
-def test_the_wrapper_scales_by_the_moment_of_halves():
-    """Halves of {0, 1} are single records: sigma is near 1/2, so that |noise| ~ Exponential(c sigma)."""
-    mechanism = mi.MomentNoise(lambda key, rows: rows.mean(axis=0), scale=3.0, subsets=256)
-    rows = np.array([[0.0], [1.0]])
-    keys = jax.random.split(jax.random.key(2), 2500)
-    x = np.asarray(jax.jit(jax.vmap(lambda key: mechanism.release(key, jnp.asarray(rows))))(keys)) - 0.5
-    assert follows(np.abs(x[:, 0]), stats.expon(scale=1.5).cdf)
-    assert not follows(1.3 * np.abs(x[:, 0]), stats.expon(scale=1.5).cdf)
-
-
-@pytest.mark.evidence
-def test_the_wrapper_is_silent_where_its_halves_agree_and_not_with_the_population():
-    rows = np.array([[1.0], [1.0]])
-    for population, silent in ((None, True), (np.array([[1.0], [1.0], [5.0], [9.0]]), False)):
-        mechanism = mi.MomentNoise(mi.EmpiricalMean(), scale=10.0, subsets=16, population=population)
-        assert bool(mechanism.release(jax.random.key(0), jnp.asarray(rows))[0] == 1.0) is silent
-
-
 BAD = [
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 0.0), "scale is 0"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 0.0]), "coordinate_scale is"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, moment=0.0), "moment is 0"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, radius="cauchy"), "radius is 'cauchy'"),
     (lambda: mi.Subset(mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 2.0]), [[0.0], [1.0]], 0), r"coordinate_scale has shape \(2,\)"),
-    (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=1), "subsets is 1"),
-    (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=4, moment=0.5), "moment is 0.5"),
     (lambda: mi.RandomizedResponse([0.0], epsilon=-1.0), "epsilon is -1"),
     (lambda: mi.RandomizedResponse([0.0], epsilon=1.0, delta=1.5), "delta is 1.5"),
 ]  # fmt: skip

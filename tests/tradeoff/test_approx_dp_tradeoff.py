@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mipsim.tradeoff import ApproxDPTradeOff, DeltaProfileTradeOff, GaussianTradeOff
+from mipsim.tradeoff import ApproxDPTradeOff
 
 
 def test_it_is_the_curve_of_randomised_response_that_sometimes_tells_all() -> None:
@@ -24,16 +24,6 @@ def test_delta_and_epsilon_come_back() -> None:
     assert float(curve.epsilon(0.069)) == np.inf
 
 
-def test_a_profile_gives_back_its_curve_and_never_more() -> None:
-    true, alpha = GaussianTradeOff(1.5), np.geomspace(1e-6, 0.999, 50)
-    grid = np.linspace(0.0, 12.0, 3001)
-    again = DeltaProfileTradeOff(grid, true.delta(grid)).beta(alpha)
-    assert (again <= true.beta(alpha) + 1e-14).all()
-    assert np.allclose(again, true.beta(alpha), atol=1e-6)  # cells of 0.004: second order
-    coarse = DeltaProfileTradeOff([0.0, 1.0], true.delta([0.0, 1.0])).beta(alpha)
-    assert (coarse < again).any()
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -46,12 +36,3 @@ def test_a_profile_gives_back_its_curve_and_never_more() -> None:
 def test_bad_input(arguments: tuple, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         ApproxDPTradeOff(*arguments)
-
-
-def test_bad_profiles() -> None:
-    with pytest.raises(ValueError, match="epsilon holds -1"):
-        DeltaProfileTradeOff([-1.0], [0.1])
-    with pytest.raises(ValueError, match="delta holds 2"):
-        DeltaProfileTradeOff([1.0], [2.0])
-    with pytest.raises(ValueError, match="delta has shape"):
-        DeltaProfileTradeOff([1.0, 2.0], [0.1])

@@ -16,7 +16,6 @@ from mipsim.tradeoff import (
     find_noise_multiplier_for_advantage,
     find_noise_multiplier_for_epsilon_delta,
     find_noise_multiplier_for_err_rates,
-    find_noise_multiplier_for_eta,
     find_noise_multiplier_for_mu,
     find_noise_multiplier_for_tpr_at_fpr,
 )
@@ -28,7 +27,6 @@ def test_gaussian_noise_in_closed_form(steps: int) -> None:
     assert find_noise_multiplier_for_mu(0.3, steps=steps) == pytest.approx(root / 0.3, rel=1e-10)
     mu = 2 * ndtri(0.5 * (1 + 0.2))
     assert find_noise_multiplier_for_advantage(0.2, steps=steps) == pytest.approx(root / mu, rel=1e-10)
-    assert find_noise_multiplier_for_eta(0.1, steps=steps) == pytest.approx(root / mu, rel=1e-10)
     shift = ndtri(0.05) - ndtri(1e-3)
     assert find_noise_multiplier_for_tpr_at_fpr(0.05, 1e-3, steps=steps) == pytest.approx(
         root / shift, rel=1e-10
@@ -187,7 +185,6 @@ _TPR = find_noise_multiplier_for_tpr_at_fpr, (0.1, 0.01), "TPR at FPR 0.01", 0.1
         (*_EPSILON, _CLOSED),
         (*_ADVANTAGE, _CLOSED),
         (*_TPR, _CLOSED),
-        (find_noise_multiplier_for_eta, (0.1,), "advantage", 0.2, _CLOSED),
         (find_noise_multiplier_for_mu, (0.7,), "least mu of mu-GDP", 0.7, _CLOSED),
         (find_noise_multiplier_for_err_rates, (0.01, 0.9), "TPR at FPR 0.01", 0.1, _CLOSED),
         (*_EPSILON, _COMPOSED),

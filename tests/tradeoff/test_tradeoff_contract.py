@@ -11,7 +11,6 @@ from mipsim.tradeoff import (
     BoundedTradeOff,
     ComposedTradeOff,
     ConvexHullTradeOff,
-    DeltaProfileTradeOff,
     FoldedLaplaceTradeOff,
     GaussianTradeOff,
     InverseFoldedLaplaceTradeOff,
@@ -43,7 +42,6 @@ MEMBERS = [
     ApproxDPTradeOff(0.0, 0.0),
     ApproxDPTradeOff(1.0, 0.1),
     ApproxDPTradeOff(1.0, 1.0),
-    DeltaProfileTradeOff([0.5, 1.0, 2.0], [0.2, 0.1, 0.01]),
     AveragedTradeOff([GaussianTradeOff(1.0), ApproxDPTradeOff(0.5, 0.1)], [0.75, 0.25]),
     SampledTradeOff([0.1, 0.4, 0.8], [0.5, 0.2, 0.02]),
     InverseTradeOff(GaussianTradeOff(1.0)),
@@ -56,7 +54,7 @@ MEMBERS = [
     stochastic_composition([GaussianTradeOff(0.5), GaussianTradeOff(2.0)], points=2048),
 ]
 SOLVED = InverseTradeOff, ConvexHullTradeOff, NoncentralChiSquareTradeOff
-CORNERED = ApproxDPTradeOff, DeltaProfileTradeOff, AveragedTradeOff, SampledTradeOff, BoundedTradeOff
+CORNERED = ApproxDPTradeOff, AveragedTradeOff, SampledTradeOff, BoundedTradeOff
 members = pytest.mark.parametrize(
     "member", MEMBERS, ids=[f"{i}-{type(member).__name__}" for i, member in enumerate(MEMBERS)]
 )

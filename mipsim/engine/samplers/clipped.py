@@ -1,6 +1,5 @@
-"""Means of clipped records: linear scores sampled from their own distribution, or every record sampled, clipped and added."""
+"""Linear scores of means of clipped records: sampled from their own distribution, or with every record."""
 
-from functools import partial
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -11,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
 from numpy.polynomial.chebyshev import chebinterpolate, chebval
 from scipy.special import gammainccinv, gammaincinv, ndtr
 
-from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.transforms import NormClip
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
@@ -22,7 +21,7 @@ from mipsim.engine.samplers.base import AbstractSampler, block_games
 from mipsim.forms.problem import FixedProblem, Problem
 from mipsim.forms.score import weights_at
 
-_TARGET_ROW, _NOISE_ROW, _COIN_ROW = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+_NOISE_ROW, _COIN_ROW = 0xFFFFFFFE, 0xFFFFFFFD
 """Rows that no batch has: they number the draws that are not records of it."""
 
 _BLOCK = 4096  # games of a few numbers each: 32 kB an array, which stays in the L1 cache
@@ -32,7 +31,6 @@ _LEAST_DIMENSION = 16  # four groups of four coordinates: fewer are not worth th
 _FARTHEST = 64.0  # in standard deviations: beyond it float32 records lose more than 6 of their 24 bits
 _LANES = 2**13  # records sampled side by side: their sums, 16 bytes each, stay in the L2 cache
 _GROUPS = 64  # of four coordinates that are summed in float32 before the float64 sum takes over
-_NUMBERS = 2**15  # float32 numbers sampled at a time: 128 kB, which stay in the L2 cache
 
 
 def words(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, ...]:
@@ -86,10 +84,12 @@ def clipped(gradient: Float[Array, " d"], clip: Array) -> Float[Array, " d"]:
     return gradient * clip_factor(jnp.linalg.norm(gradient), clip)
 
 
-class AbstractStep(AbstractSampler):
-    """The score of a mean of clipped rows.
+class AbstractLinearStep(AbstractSampler):
+    """The score of a mean of clipped rows under a linear attack, for a fixed target.
 
     Attributes:
+        attack: its score is link(weights . output).
+        target: z*, shape (d,).
         clip: the largest norm of a row.
         inclusion: as in `Release`.
         variance: of the noise, in every output coordinate, shape (d,).
@@ -97,22 +97,12 @@ class AbstractStep(AbstractSampler):
     """
 
     name: ClassVar[str] = "clipped"
+    attack: AbstractLinearAttack
+    target: Float[Array, " d"]
     clip: Float[Array, ""]
     variance: Float[Array, " d"]
     inclusion: Float[Array, ""]
     rows: int | Int[Array, ""]
-
-
-class AbstractLinearStep(AbstractStep):
-    """The same under a linear attack, for a fixed target.
-
-    Attributes:
-        attack: its score is link(weights . output).
-        target: z*, shape (d,).
-    """
-
-    attack: AbstractLinearAttack
-    target: Float[Array, " d"]
 
     def finished(self, weights: Array, others: Array, inside: Array, draws: Draws) -> Float[Array, " G"]:
         """The scores, from the sum of weights . clipped record over the records besides the target."""
@@ -124,13 +114,15 @@ class AbstractLinearStep(AbstractStep):
 
 
 def _fields_of(problem: Problem) -> dict[str, Any] | None:
-    """The fields of an `AbstractStep`, without its block; None where rows are not clipped, or some are left out by coins."""
-    mean = problem.mean
+    """The fields of an `AbstractLinearStep`, without its block; None where it does not apply."""
+    mean, attack = problem.mean, problem.attack
+    if not isinstance(problem, FixedProblem) or not isinstance(attack, AbstractLinearAttack):
+        return None
     if not isinstance(mean.transform, NormClip) or mean.rate != 1.0 or mean.noises:
         return None
     return {
-        "attack": problem.attack,
-        "target": jnp.asarray(problem.target) if isinstance(problem, FixedProblem) else None,
+        "attack": attack,
+        "target": jnp.asarray(problem.target),
         "clip": jnp.asarray(mean.transform.bound),
         "variance": jnp.asarray(np.broadcast_to(mean.variance, (problem.data.dimension,))),
         "inclusion": jnp.asarray(mean.inclusion),
@@ -186,16 +178,14 @@ def clipped_law_sampler(problem: Problem) -> ClippedLaw | None:
     It applies to a fixed target with a clipped step, Gaussian records of a common variance without correlations, and a
     linear attack. Must be called inside `exact_scope`.
     """
-    step, data, attack = _fields_of(problem), problem.data, problem.attack
-    if step is None or not isinstance(problem, FixedProblem) or not isinstance(attack, AbstractLinearAttack):
-        return None
-    if not isinstance(data, Gaussian):
+    step, data = _fields_of(problem), problem.data
+    if step is None or not isinstance(data, Gaussian):
         return None
     d, variance = data.dimension, data.variance
     same = bool((variance == variance[0]).all())
     if not same or not (data.is_product or np.array_equal(data.cov, np.diag(variance))):
         return None
-    weights = weights_at(attack, problem.target)
+    weights = weights_at(step["attack"], np.asarray(step["target"]))
     size = np.abs(weights).max()
     # A score without weights is constant, whichever direction stands for theirs.
     unit = weights / size if size > 0.0 else np.eye(1, d)[0]
@@ -247,7 +237,7 @@ class GaussianRows(eqx.Module):
     """The law of the records in units of its largest standard deviation, as float32, with what that rounds away.
 
     Coordinates stand in groups of four, padded with zeros: group g holds 2g, 2g + 1, half + 2g and half + 2g + 1, half
-    being half of the padded dimension. Then two halves of a 128-bit number are two contiguous stretches of a record.
+    being half of the padded dimension.
     """
 
     # location, factor: means and standard deviations of the groups, float32, shape (4, groups)
@@ -269,10 +259,6 @@ class GaussianRows(eqx.Module):
         """A vector's entries as the groups hold them."""
         first, second = jnp.split(jnp.pad(vector, (0, 4 * self.groups - self.dimension)), 2)
         return jnp.stack([first[0::2], first[1::2], second[0::2], second[1::2]])
-
-    def joined(self, halves: tuple[Array, Array]) -> Float[Array, " d"]:
-        """Two stretches of coordinates as a single vector, float64."""
-        return jnp.concatenate(halves).astype(jnp.float64)[: self.dimension]
 
 
 def gaussian_rows(data: object) -> GaussianRows | None:
@@ -354,106 +340,16 @@ class ClippedScores(AbstractLinearStep):
         return self.finished(weights, total, inside, draws)
 
 
-class ClippedRows(AbstractStep):
-    """Releases the output: a block of records is sampled, clipped and added while the next is sampled."""
+def clipped_sampler(problem: Problem) -> ClippedScores | None:
+    """The literal sampler of a linear score of a clipped step at a fixed target, or None where it does not apply: records are sampled as
+    float32, a few coordinates at a time, since the score needs two numbers of each.
 
-    fidelity: ClassVar[str] = "literal"
-    attack: AbstractAttack
-    target: Float[Array, " d"] | None  # z*, shape (d,); None where it is random
-    records: GaussianRows  # the law of the records
-    rows_at_once: int = eqx.field(static=True)  # how many are in a block of rows
-
-    @property
-    def numbers(self) -> int:
-        return 16 * self.rows_at_once * self.records.groups
-
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
-        def score(game: Array) -> Array:
-            own = draws._replace(games=game)
-            target = self._target(own)
-            output = self._release(target, own)
-            return jnp.asarray(self.attack.score(target, output)).astype(jnp.float64)
-
-        # A single game at a time stays in the cache of a core; an accelerator wants many in flight.
-        in_turn, together = partial(jax.lax.map, score), jax.vmap(score)
-        return jax.lax.platform_dependent(draws.games, cpu=in_turn, default=together)
-
-    def _target(self, draws: Draws) -> Float[Array, " d"]:
-        if self.target is not None:
-            return self.target
-        law = self.records
-        group = jnp.arange(law.groups, dtype=jnp.uint32)[None, :]
-        first, second = _halves(_packed(law.draw(group, starts(_TARGET_ROW, draws))))
-        return law.unit * (law.joined((first[0], second[0])) + law.lost)
-
-    def _release(self, target: Array, draws: Draws) -> Array:
-        law, at_once, clip = self.records, self.rows_at_once, self.clip / self.records.unit
-        group = jnp.arange(law.groups, dtype=jnp.uint32)[None, :]
-        inside = is_in(self.inclusion, draws)
-        others = self.rows - inside.astype(jnp.int64)  # the target stands in the last row
-
-        def begin(block: Array | int) -> Array:
-            return starts((block * at_once + jnp.arange(at_once))[:, None], draws)
-
-        def add(block: Array | int, total: Array, count: Array, packed: Array) -> tuple[Array, Array]:
-            first, second = _halves(packed)
-            square = jnp.sum(first * first, axis=1) + jnp.sum(second * second, axis=1)
-            retained = clip_factor(jnp.sqrt(square.astype(jnp.float64) + law.lost_square), clip)
-            row = block * at_once + jnp.arange(at_once)
-            retained = jnp.where((row >= 0) & (row < others), retained, 0.0)
-            short = retained.astype(jnp.float32)
-            added = [jnp.dot(short, half, precision=jax.lax.Precision.HIGHEST) for half in (first, second)]
-            return total + law.joined((added[0], added[1])), count + jnp.sum(retained)
-
-        def step(block: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
-            *added, start = state
-            return *add(block, *added), _packed(law.draw(group, start)), begin(block + 2)
-
-        # Records are sampled into the loop's state, a block ahead: else XLA draws them once for each use. So the loop
-        # begins with a block before the first, which holds no records.
-        last = -(-self.rows // at_once) - 1
-        none = jnp.zeros((at_once, law.groups), jnp.complex128)
-        state = jnp.zeros(law.dimension), jnp.zeros(()), none, begin(0)
-        total, count, packed, _ = jax.lax.fori_loop(-1, last, step, state)
-        total, count = add(last, total, count, packed)
-        total = law.unit * (total + count * law.lost) + jnp.where(inside, clipped(target, self.clip), 0.0)
-        pair = jnp.arange(-(-law.dimension // 2), dtype=jnp.uint32)
-        noise = jnp.concatenate(row_normals(pair, _NOISE_ROW, draws))
-        return total / self.rows + noise[: law.dimension] * jnp.sqrt(self.variance)
-
-
-def clipped_sampler(problem: Problem) -> AbstractStep | None:
-    """The literal sampler of a clipped step, or None where it does not apply: records are sampled as float32, a few coordinates
-    at a time.
-
-    It applies to data that `gaussian_rows` takes; others are played in float64 by the general literal sampler. Of a record a linear attack
-    on a fixed target needs two numbers; any other needs the record. Must be called inside `exact_scope`.
+    It applies to data that `gaussian_rows` takes; others are played in float64 by the general literal sampler. Must be called inside
+    `exact_scope`.
 
     `problem`: read without looking for the distribution of a clipped record.
     """
     step, law = _fields_of(problem), gaussian_rows(problem.data)
     if step is None or law is None:
         return None
-    if isinstance(problem, FixedProblem) and isinstance(problem.attack, AbstractLinearAttack):
-        return ClippedScores(**step, records=law, block=block_games(step["rows"], budget=_LANES, most=1024))
-    width, rows = 4 * law.groups, step["rows"]
-    # At least two blocks: XLA unrolls a loop of a single block, and then draws the records once for each use.
-    at_once = max(1, min((rows + 1) // 2, _NUMBERS // width))
-    block = block_games(rows * width, budget=2**21, most=1024)
-    return ClippedRows(**step, records=law, block=block, rows_at_once=at_once)
-
-
-def _packed(four: tuple[Array, ...]) -> Array:
-    """Four float32 arrays as a single array of 128-bit numbers, which a single loop fills."""
-    pairs = (jnp.stack(pair, axis=-1) for pair in (four[:2], four[2:]))
-    low, high = (jax.lax.bitcast_convert_type(pair, jnp.float64) for pair in pairs)
-    return jax.lax.complex(low, high)
-
-
-def _halves(packed: Array) -> tuple[Array, Array]:
-    """The numbers of a row's groups as its two stretches of coordinates, each (rows, 2 groups)."""
-    first, second = (
-        jax.lax.bitcast_convert_type(part, jnp.float32).reshape(packed.shape[0], -1)
-        for part in (jnp.real(packed), jnp.imag(packed))
-    )
-    return first, second
+    return ClippedScores(**step, records=law, block=block_games(step["rows"], budget=_LANES, most=1024))
