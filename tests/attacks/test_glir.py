@@ -44,8 +44,3 @@ def test_literal_games_agree_with_the_exact_law():
         curve.alpha
     )
     assert not ((low <= uncentred) & (uncentred <= high)).all()
-
-
-def test_bad_input():
-    with pytest.raises(ValueError, match="n is 1"):
-        mi.GLiR(mi.Gaussian(0.0, 1.0), n=1)

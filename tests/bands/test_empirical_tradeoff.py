@@ -152,38 +152,6 @@ def test_a_single_game() -> None:
     assert "no threshold" in str(c)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"thresholds": [0.0, 0.0]}, "thresholds falls or stays at index 1"),
-        ({"thresholds": [0.0, np.inf]}, "thresholds holds inf"),
-        ({"thresholds": [0.0]}, "false_positives has 2 entries; it must have an entry per threshold, 1"),
-        ({"false_positives": [1, 2]}, "false_positives rise with the threshold"),
-        ({"false_positives": [11, 2]}, "false_positives holds 11; .* from 0 to out_games = 10"),
-        ({"false_positives": [2.5, 2]}, "false_positives holds 2.5"),
-        ({"false_negatives": [2, 1]}, "false_negatives fall as the threshold rises"),
-        ({"false_negatives": [-1, 1]}, "false_negatives holds -1"),
-        ({"false_negatives": [1]}, "false_negatives has 1 entries"),
-        ({"false_negatives": ["a", "b"]}, "false_negatives holds text"),
-        ({"out_games": 0}, "out_games is 0"),
-        ({"in_games": np.nan}, "in_games is nan"),
-        ({"confidence": 0.0}, "confidence is 0.0"),
-        ({"confidence": 1.0}, "confidence is 1.0"),
-        ({"confidence": 99.9}, "confidence is 99.9"),
-    ],
-)
-def test_bad_input(change: dict, words: str) -> None:
-    good = {"thresholds": [0.0, 1.0], "false_positives": [5, 2], "out_games": 10, "false_negatives": [2, 5]}
-    good |= {"in_games": 10, "confidence": 0.99}
-    with pytest.raises(ValueError, match=words):
-        EmpiricalTradeOff.from_counts(**(good | change))
-
-
-def test_bad_rates_of_the_band() -> None:
-    with pytest.raises(ValueError, match=r"alpha is 1.5; it must lie in \[0, 1\]"):
-        curve().band([0.5, 1.5])
-
-
 def test_no_interval_is_0_to_1_without_a_reason() -> None:
     """Thresholds that separate nothing, and games that are too few."""
     nothing = EmpiricalTradeOff.from_counts([0.0, 1.0], [1000, 0], 1000, [0, 1000], 1000)

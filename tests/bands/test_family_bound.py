@@ -263,22 +263,3 @@ def test_equal_counts_give_equal_bounds_and_few_thresholds_are_no_fault() -> Non
     assert family_lower_bound(*many, gdp(), 0.05) == family_lower_bound(*many, gdp(), 0.05)
     few = many[0][::100], many[1], many[2][::100], many[3]
     assert 0 < family_lower_bound(*few, gdp(), 0.05) <= family_lower_bound(*many, gdp(), 0.05)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (([1], 10, [1, 2], 10, gdp(), 0.05), "false_negatives has 2 entries; it must have 1"),
-        (([11], 10, [1], 10, gdp(), 0.05), "false_positives holds 11"),
-        (([1], 10, [1], 10, gdp(), 1e-5), "failure_probability is 1e-05"),
-        (([1], 10, [1], 10, gdp(), 1.0), "failure_probability is 1.0"),
-    ],
-)
-def test_bad_input(arguments: tuple, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        family_lower_bound(*arguments)
-
-
-def test_bad_delta() -> None:
-    with pytest.raises(ValueError, match=r"delta is 1\.5"):
-        approximate_dp(1.5)

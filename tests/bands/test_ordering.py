@@ -421,12 +421,6 @@ def test_false_refutations_stay_below_the_failure_probability(draw_counts, repli
     assert refuted <= binom.isf(1e-9, replicates, risk)
 
 
-@pytest.mark.parametrize("name", ["failure_probability", "tolerance"])
-def test_bad_input(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} is 0.0"):
-        compare_curves(curve(1.0), curve(1.0), **{name: 0.0})  # pyright: ignore[reportArgumentType]
-
-
 @pytest.mark.evidence
 def test_a_curve_is_compared_with_that_of_another_attack() -> None:
     strong, weak = curve(1.5), curve(1.0)

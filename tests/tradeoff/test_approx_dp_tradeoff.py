@@ -32,26 +32,3 @@ def test_a_profile_gives_back_its_curve_and_never_more() -> None:
     assert np.allclose(again, true.beta(alpha), atol=1e-6)  # cells of 0.004: second order
     coarse = DeltaProfileTradeOff([0.0, 1.0], true.delta([0.0, 1.0])).beta(alpha)
     assert (coarse < again).any()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((-0.1, 0.0), "epsilon is -0.1"),
-        ((1.0, 1.1), r"delta is 1.1; it must be a finite number in \[0, 1\]"),
-        ((1.0, -0.1), "delta is -0.1"),
-        ((np.nan, 0.1), "epsilon is nan"),
-    ],
-)
-def test_bad_input(arguments: tuple, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        ApproxDPTradeOff(*arguments)
-
-
-def test_bad_profiles() -> None:
-    with pytest.raises(ValueError, match="epsilon holds -1"):
-        DeltaProfileTradeOff([-1.0], [0.1])
-    with pytest.raises(ValueError, match="delta holds 2"):
-        DeltaProfileTradeOff([1.0], [2.0])
-    with pytest.raises(ValueError, match="delta has shape"):
-        DeltaProfileTradeOff([1.0, 2.0], [0.1])

@@ -193,28 +193,6 @@ def test_the_masses_that_reveal_the_world() -> None:
     assert float(result.inverse().tpr_at(0.0)) == pytest.approx(1 - 0.8**7, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"copies": 0}, "copies is 0; it must be a whole number >= 1"),
-        ({"copies": 1.5}, "copies is 1.5"),
-        ({"copies": [1, 2]}, "copies has 2 entries; it must have an entry per curve, 1"),
-        ({"accuracy": 0.5}, r"accuracy is 0.5; it must be a finite number in \[1e-09, 0.1\]"),
-        ({"epsilon_accuracy": 0.0}, "epsilon_accuracy is 0"),
-    ],
-)
-def test_bad_input(arguments: dict, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        compose(GaussianTradeOff(1.0), **arguments)
-
-
-def test_no_curves() -> None:
-    with pytest.raises(ValueError, match="curves is empty"):
-        compose()
-    with pytest.raises(ValueError, match="curves holds float"):
-        compose(1.0)  # type: ignore[arg-type]
-
-
 def test_the_limit_of_dong_roth_and_su() -> None:
     # p sqrt(T) -> c: the curve tends to G_mu, mu = c sqrt(2) sqrt(e^(1/s^2) Phi(3/2s) + 3 Phi(-1/2s) - 2), symmetrised;
     # in a single direction mu = c sqrt(e^(1/s^2) - 1).

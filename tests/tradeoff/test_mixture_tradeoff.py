@@ -48,11 +48,6 @@ def test_bad_rho(rho: object) -> None:
         MixtureTradeOff(GaussianTradeOff(1.0), rho)  # type: ignore[arg-type]
 
 
-def test_bad_inner() -> None:
-    with pytest.raises(ValueError, match="inner is float; it must be a trade-off function"):
-        MixtureTradeOff(1.0, 0.5)  # type: ignore[arg-type]
-
-
 def test_samples_of_a_mixture_whose_inner_curve_falls_to_zero_in_float64() -> None:
     """At a shift of 50 no FNR is left at FPRs above 1e-300: the mixture is the line (1 - rho)(1 - alpha)."""
     chords = sample(MixtureTradeOff(GaussianTradeOff(50.0), 0.3), 64)

@@ -196,30 +196,6 @@ def test_hulls_of_polygons_are_exact() -> None:
     assert np.allclose(both.beta([0.0, 0.05, 0.1, 0.4, 0.7]), [0.7, 0.4, 0.1, 0.05, 0.0], atol=1e-14)
 
 
-def test_bad_hulls() -> None:
-    with pytest.raises(ValueError, match="curves is empty"):
-        convex_hull()
-    with pytest.raises(ValueError, match="curves holds float"):
-        convex_hull(0.5)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("alpha", "beta", "words"),
-    [
-        ([0.1, 0.5], [0.5, 0.6], "at most 1 - alpha"),
-        ([0.5, 0.1], [0.5, 0.6], "increase strictly"),
-        ([0.2, 0.4], [0.5, 0.55], "must not increase"),
-        ([0.2, 0.4, 0.6], [0.75, 0.58, 0.1], "must be convex"),
-        ([0.2, 1.4], [0.5, 0.1], r"alpha is 1.4; it must lie in \[0, 1\]"),
-        ([0.2, 0.4], [0.5, -0.1], r"beta is -0.1; it must lie in \[0, 1\]"),
-        ([0.2, 0.4], [0.5, np.nan], "beta holds nan"),
-    ],
-)
-def test_samples_of_no_trade_off_function(alpha: list, beta: list, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        SampledTradeOff(alpha, beta)
-
-
 def test_the_samples_enclose_the_curve() -> None:
     claim, alpha = GaussianTradeOff(1.0), np.linspace(0.05, 0.95, 19)
     chords = SampledTradeOff(alpha, claim.beta(alpha))

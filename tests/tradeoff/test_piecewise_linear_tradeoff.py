@@ -41,30 +41,6 @@ def test_a_fine_polygon_is_its_curve() -> None:
     assert curve.advantage() == pytest.approx(GaussianTradeOff(1.0).advantage(), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("alpha", "beta", "words"),
-    [
-        ([0.1, 1], [0.9, 0], "alpha runs from 0.1 to 1; it must run from 0 to 1"),
-        ([0, 0.9], [1, 0], "alpha runs from 0 to 0.9"),
-        ([0], [1], "alpha runs from 0 to 0"),
-        ([0, 0.5, 0.5, 1], [1, 0.4, 0.3, 0], "alpha holds 0.5 after 0.5; it must increase strictly"),
-        ([0, 0.5, 1], [1, 0.5], r"beta has shape \(2,\); it must have shape \(3,\)"),
-        ([0, 0.5, 1], [1, 0.6, 0], "beta holds 0.6 at alpha 0.5; it must be at most 1 - alpha"),
-        ([0, 0.5, 1], [1, 0.2, 0.1], "beta holds 0.1 at alpha 1"),
-        ([0, 0.2, 0.4, 1], [0.5, 0.1, 0.2, 0], "beta rises after alpha 0.2; it must not increase"),
-        ([0, 0.2, 0.4, 1], [0.5, 0.45, 0.1, 0], "beta lies above the chord at alpha 0.2; it must be convex"),
-        ([0, 0.5, 1], [1, -0.1, 0], "beta is -0.1"),
-        ([0, 0.5, 1], [1, np.nan, 0], "beta holds nan"),
-        ([0, np.nan, 1], [1, 0.2, 0], "alpha holds nan"),
-        ([[0, 1]], [[1, 0]], r"alpha has shape \(1, 2\)"),
-        ("abc", [1, 0], "alpha is str"),
-    ],
-)
-def test_bad_corners(alpha: object, beta: object, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        PiecewiseLinearTradeOff(alpha, beta)
-
-
 def test_rounding_is_forgiven() -> None:
     PiecewiseLinearTradeOff([0, 0.5, 1], [1, 0.5 + 5e-13, 0])
 

@@ -142,23 +142,3 @@ def test_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ModuleNotFoundError, match="to_dataframe needs pandas, which is not installed"):
         played(1.0).to_dataframe()
-
-
-@pytest.mark.parametrize(
-    ("curves", "message"),
-    [
-        (3, "curves is int; it must be a trade-off curve, a list of them, or a dictionary"),
-        ([], "curves is empty; it must hold at least 1 trade-off curve"),
-        ([mi.GaussianTradeOff(1.0), 0.5], "curves holds float as '0.5'; every entry must be a trade-off curve"),
-    ],
-)  # fmt: skip
-def test_bad_curves(curves: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        mi.plot(curves)
-
-
-def test_bad_scales() -> None:
-    with pytest.raises(ValueError, match="log is True and scale is 'log'; give either"):
-        mi.plot(mi.GaussianTradeOff(1.0), log=True, scale="log")
-    with pytest.raises(ValueError, match="scale is 'loglog'; allowed: linear, log, probit"):
-        mi.plot(mi.GaussianTradeOff(1.0), scale="loglog")
