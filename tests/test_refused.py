@@ -83,6 +83,7 @@ COINS = np.random.default_rng(0).random(2000) < 0.5
 AUDITED = np.random.default_rng(1).normal(size=2000) + 2.0 * COINS
 CLUSTERS = {"cluster": np.arange(2000) // 4}
 GROWING, SHORT = tuple(100 * 2**k for k in range(8)), 100 * 2.0 ** np.arange(7)
+IMAGE_NET, IMAGES, KINDS = nn.linear((8, 8, 3), 4), np.ones((13, 8, 8, 3), np.float32), np.arange(13) % 4
 NAN = Size(math.nan, math.nan)
 STUDIED = {
     "name": "x",
@@ -383,8 +384,36 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: numbers("half", 1.0, uses=("b",), unreached={"b": lambda y: True}), r"asks for y"),
     (lambda: block_piece(3, 1.0, 1.0).worlds(9), "n is 9; it must be at least 10"),
     (lambda: choose_from_clusters(Scores.of(np.arange(300.0), np.tile([0, 1], 150), np.repeat(np.arange(10), 30))), "cluster names 10 clusters; an audit needs 100 at least"),
+    (lambda: rf.report([], "nowhere"), "results is empty"),
+    (lambda: rf.report([3], "nowhere"), "results holds int"),
+    (lambda: bands.compare_counts(**COUNTED).games_to_confirm(0.0), "tolerance is"),
+    (lambda: bands.compare_counts(**COUNTED).games_to_confirm(-1.0), "tolerance is"),
+    (lambda: nn.per_example_gradients(IMAGE_NET, IMAGE_NET.start(0), IMAGES, KINDS, part="first"), "part is 'first'; allowed: trained, last"),
+    (lambda: nn.convolutional((12, 8, 3)), "divisible by 8"),
+    (lambda: nn.residual((12, 8, 3)), "divisible by 8"),
+    (lambda: nn.residual(widths=(8, 16)), r"widths is \(8, 16\); it must have four numbers"),
+    *((lambda c=c: c(-1.0), "mu is -1.0; it must be a finite number in") for c in (mi.GaussianTradeOff, mi.LaplaceTradeOff, mi.FoldedLaplaceTradeOff, tradeoff.InverseFoldedLaplaceTradeOff)),
+    *((lambda r=r: bands.duembgen_wellner([1], 10, r), "failure_probability is") for r in (0.0, 1e-10, 1.0)),
+    *((lambda r=r: tradeoff.MixtureTradeOff(mi.GaussianTradeOff(1.0), r), r"it must be a finite number in \[0, 1\]") for r in (-0.1, 1.1)),
+    *((lambda d=d: bands.CurveBand.from_counts([5], 10, [5], 10, 1e-3).epsilon_lower(d), "delta is") for d in (-0.1, 1.1)),
+    *((lambda d=d: mi.GaussianTradeOff(1.0).epsilon(d), "delta is") for d in (-0.1, 1.1)),
+    *((lambda p=p: mi.GaussianTradeOff(1.0).bayes_risk([0.5, p]), "prior is") for p in (-0.1, 1.1)),
+    *(
+        (lambda n=n, s=s: mi.dpsgd(1.0, 0.1, 10, neighbours=n, sampling=s), f"neighbours is '{n}' with sampling '{s}'; proven are")
+        for n, s in (("replace", "poisson"), ("remove", "fixed_size"), ("replace", "random_allocation"))
+    ),
+    (lambda: mi.play(mi.FixedTarget(mi.EmpiricalMean(), DATA, n=4, target=[0.5, 1.0, 0.0]), mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, n=4), 10, progress=False), "LikelihoodRatio contributes nan at coordinate 0"),
 ]  # fmt: skip
 CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
+    (lambda a: nn.train(**{"network": IMAGE_NET, "x": IMAGES, "y": KINDS, "epochs": 1, "rate": 0.1, "batch": 4} | a), [
+        ({"x": IMAGES[:, 1:]}, r"x has shape \(13, 7, 8, 3\); the network takes \(N, 8, 8, 3\)"),
+        ({"y": KINDS[1:]}, r"y has shape \(12,\); it must be \(13,\)"),
+        ({"y": KINDS + 1}, r"y holds 4 at index .*classes 0 to 3"),
+        ({"x": np.where(np.arange(13)[:, None, None, None] == 2, np.nan, IMAGES)}, "not finite in row 2"),
+        ({"batch": 14}, "batch is 14; there are 13 examples"),
+        ({"rate": 0.0}, "rate is 0.0"),
+        ({"optimiser": "adagrad"}, "optimiser is 'adagrad'; allowed: sgd, adam"),
+    ]),
     (lambda a: mi.play(**PLAYED | a), [
         ({"games": 0}, "games is 0; it must be a whole number >= 1"),
         ({"games": -5}, "games is -5"),

@@ -39,12 +39,6 @@ def test_mu_may_be_any_real_scalar(mu: object) -> None:
     assert str(claim) == "GaussianTradeOff(mu=2.0)"
 
 
-@pytest.mark.parametrize("mu", [-0.1, np.nan, np.inf, "1", None, True, [1.0, 2.0]])
-def test_bad_mu(mu: object) -> None:
-    with pytest.raises(ValueError, match=r"mu is .*; it must be a finite number in"):
-        GaussianTradeOff(mu)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_a_composition_holds_its_mu_in_rational_numbers(seed: int):
     """The sum of squares is exact: many small terms are not lost beside a large term, and the root is known to its rounding."""
