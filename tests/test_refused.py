@@ -403,6 +403,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
         for n, s in (("replace", "poisson"), ("remove", "fixed_size"), ("replace", "random_allocation"))
     ),
     (lambda: mi.play(mi.FixedTarget(mi.EmpiricalMean(), DATA, n=4, target=[0.5, 1.0, 0.0]), mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, n=4), 10, progress=False), "LikelihoodRatio contributes nan at coordinate 0"),
+    *((lambda r=r: mi.GaussianTradeOff(1.0).subsampled(r), "sampling_rate is") for r in (-0.1, 1.1)),
 ]  # fmt: skip
 CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
     (lambda a: nn.train(**{"network": IMAGE_NET, "x": IMAGES, "y": KINDS, "epochs": 1, "rate": 0.1, "batch": 4} | a), [
