@@ -104,6 +104,10 @@ def summed(rows: Any) -> Any:
     return rows.sum(axis=0)
 
 
+def scaled(size: int) -> Any:
+    return bands.ScaledRates(np.full(size, 5), np.full(size, 10), np.ones(size), np.zeros(size, bool))
+
+
 def shifted(key: Any, x: Any) -> Any:
     return x
 
@@ -404,6 +408,9 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: mi.play(mi.FixedTarget(mi.EmpiricalMean(), DATA, n=4, target=[0.5, 1.0, 0.0]), mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, n=4), 10, progress=False), "LikelihoodRatio contributes nan at coordinate 0"),
     *((lambda r=r: mi.GaussianTradeOff(1.0).subsampled(r), "sampling_rate is") for r in (-0.1, 1.1)),
+    (lambda: bands.compare_rates(scaled(1), scaled(2), mi.GaussianTradeOff(1.0)), "inside has 2 rates; it must have 1, like out"),
+    (lambda: bands.compare_rates(scaled(1), scaled(1), 1.0), "claim is float; it must be a trade-off function"),
+    (lambda: bands.compare_rates(scaled(1), scaled(1), mi.GaussianTradeOff(1.0), tolerance=0), "tolerance is 0"),
 ]  # fmt: skip
 CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
     (lambda a: nn.train(**{"network": IMAGE_NET, "x": IMAGES, "y": KINDS, "epochs": 1, "rate": 0.1, "batch": 4} | a), [

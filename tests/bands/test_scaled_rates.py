@@ -83,16 +83,3 @@ def test_too_few_counts_are_not_used() -> None:
     assert result.used.tolist() == [False, True]
     assert (result.low <= result.high).all()
     assert np.isfinite(result.half_width).all()
-
-
-def test_bad_comparisons() -> None:
-    item, two = (
-        rates([5], [10], [1.0], [False]),
-        rates([5, 6], [10, 10], [1.0, 1.0], [False, False]),
-    )
-    with pytest.raises(ValueError, match=r"inside has 2 rates; it must have 1, like out"):
-        compare_rates(item, two, GaussianTradeOff(1.0))
-    with pytest.raises(ValueError, match=r"claim is float; it must be a trade-off function"):
-        compare_rates(item, item, 1.0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"tolerance is 0"):
-        compare_rates(item, item, GaussianTradeOff(1.0), tolerance=0)

@@ -2,13 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from mipsim.special import noncentral_chi_square as law
 
-freedom = st.floats(1.0, 1e6)
-centres = st.one_of(st.just(0.0), st.floats(1e-6, 1e8))
 LEVELS = np.concatenate(
     [10.0 ** -np.arange(300, 0, -23.0), np.linspace(0.05, 0.95, 7), 1 - 10.0 ** -np.arange(2, 16, 3.0)]
 )
@@ -57,27 +53,3 @@ def test_random_levels_agree_with_the_tails() -> None:
     centre = 10.0 ** rng.uniform(-3, 8, size)
     x = law.isf(q, d, centre)
     assert np.allclose(law.sf(x, d, centre), q, rtol=3e-11, atol=0)
-
-
-@settings(max_examples=40)
-@given(freedom, centres, st.lists(st.floats(-700.0, -1e-3), min_size=2, max_size=20, unique=True))
-def test_quantiles_are_ordered(d: float, centre: float, log_levels: list[float]) -> None:
-    levels = np.sort(log_levels)
-    low, high = law.logppf(levels, d, centre), law.logisf(levels, d, centre)
-    # Levels that differ by less than a tail's error, 1e-11, may come out in either order.
-    assert (np.diff(low) >= -1e-10 * low[1:]).all()
-    assert (np.diff(high) <= 1e-10 * high[1:]).all()
-
-
-@settings(max_examples=40)
-@given(freedom, centres, st.lists(st.floats(-30.0, 30.0), min_size=2, max_size=20, unique=True))
-def test_tails_are_monotone(d: float, centre: float, sizes: list[float]) -> None:
-    x = np.sort(np.maximum(d + centre + np.array(sizes) * np.sqrt(2 * d + 4 * centre), 0.0))
-    lower, upper = law.logcdf(x, d, centre), law.logsf(x, d, centre)
-    slack = 1e-12 + 1e-14 * np.abs(np.where(np.isfinite(lower), lower, 0)) + 1e-14 * np.abs(upper)
-    with np.errstate(invalid="ignore"):
-        assert (np.nan_to_num(np.diff(lower)) >= -slack[1:]).all()
-    assert (np.diff(upper) <= slack[1:]).all()
-    # More noncentrality, or more degrees of freedom, moves the law up.
-    assert (law.logsf(x, d, min(centre + 1.0, 1e8)) >= upper - slack).all()
-    assert (law.logsf(x, min(d + 1.0, 1e6), centre) >= upper - slack).all()

@@ -48,27 +48,11 @@ def test_laplace_noise_in_closed_form() -> None:
     assert find_noise_multiplier_for_epsilon_delta(1.0, 0.0, noise="laplace") == pytest.approx(1.0, rel=1e-9)
 
 
-def test_a_sub_sampled_step() -> None:
-    p = 0.25  # the advantage of a subsampled step is p times that of the full step
-    result = find_noise_multiplier_for_advantage(0.1, sampling_rate=p)
-    assert result == pytest.approx(1 / (2 * ndtri(0.5 * (1 + 0.4))), rel=1e-9)
-    eps, delta = 0.3, 1e-4
-    result = find_noise_multiplier_for_epsilon_delta(eps, delta, sampling_rate=p)
-    inner = np.log1p(np.expm1(eps) / p)  # amplification by sub-sampling, of the direction that is worse
-    assert p * float(GaussianTradeOff(1 / result).delta(inner)) == pytest.approx(delta, rel=1e-8)
-
-
 def test_it_errs_on_the_private_side() -> None:
     result = calibrate(lambda scale: LaplaceTradeOff(1 / scale), advantage=0.1)
     assert LaplaceTradeOff(1 / result).advantage() <= 0.1
     assert LaplaceTradeOff(1.001 / result).advantage() > 0.1
     assert calibrate(lambda scale: GaussianTradeOff(0.01), advantage=0.1, least=0.5) == 0.5
-
-
-@pytest.mark.slow
-def test_sub_sampled_steps() -> None:
-    result = find_noise_multiplier_for_advantage(0.2, sampling_rate=0.1, steps=20)
-    assert dpsgd(result, 0.1, 20).advantage() == pytest.approx(0.2, abs=1e-5)
 
 
 @pytest.mark.parametrize("rate", [0.3, 1.0])
