@@ -78,13 +78,3 @@ def test_the_curve_counts_what_it_says():
 def test_thresholds_do_not_depend_on_counts():
     few, many = play(0, 100), play(1, 5_000)
     np.testing.assert_array_equal(few.tradeoff().thresholds, many.tradeoff().thresholds)
-
-
-def test_how_it_shows():
-    histogram = play()
-    assert repr(histogram) == "Histogram(500 games per world, 41 edges from -6 to 6)"
-    shown = histogram._repr_html_()
-    assert "CovarianceScore" in shown
-    assert "<script" not in shown
-    sly = mi.Histogram(EDGES, histogram.out, histogram.inside, {"fidelity": "<script>"})
-    assert "<script" not in sly._repr_html_()
