@@ -54,8 +54,3 @@ def test_it_plays_and_tells_in_from_out():
     result = mi.play(game, attack, games=400, seed=3, edges=np.linspace(-4.0, 4.0, 81), progress=False)
     middle = np.concatenate([[-4.05], (result.edges[1:] + result.edges[:-1]) / 2, [4.05]])
     assert (result.inside - result.out) @ middle / 400 == pytest.approx(1.0, abs=0.45)
-
-
-def test_another_word_for_the_reading_is_refused():
-    with pytest.raises(ValueError, match="reading"):
-        InfluenceScore(median_expansion([0.0], [1.0]), 5, "wrong")  # pyright: ignore[reportArgumentType]

@@ -71,9 +71,3 @@ def test_a_rare_world_is_not_lost() -> None:
     assert abs(int(choose_from_clusters(scores).member.sum()) - 100) <= 6.5 * np.sqrt(
         50
     )  # all seeds but a share of 1e-10
-
-
-def test_too_few_clusters() -> None:
-    scores = Scores.of(np.arange(300.0), np.tile([0, 1], 150), np.repeat(np.arange(10), 30))
-    with pytest.raises(ValueError, match="cluster names 10 clusters; an audit needs 100 at least"):
-        choose_from_clusters(scores)

@@ -235,21 +235,6 @@ def test_the_recursion_by_hand() -> None:
     assert not refuses_curve(1, 1, 1, lambda tpr: tpr / 2.0, 0.6)
 
 
-@pytest.mark.parametrize(
-    ("guesses", "words"),
-    [
-        ((0, 0), r"guesses is \(0, 0\); together they must be from 1 to the 100 canaries"),
-        ((80, 30), r"guesses is \(80, 30\)"),
-        ((-1, 30), r"guesses\[0\] is -1"),
-        (5, "guesses is 5; it must be a pair"),
-    ],
-)
-def test_bad_guesses(guesses, words: str) -> None:
-    scores = Scores.of(np.arange(100.0), np.tile([0, 1], 50))
-    with pytest.raises(ValueError, match=words):
-        OneRun(scores, RISK, guesses)
-
-
 def test_an_audit_prints_the_guesses_behind_each_bound() -> None:
     """All 1,000 of the outer guesses are right, and of all 2,000 fewer: the first give epsilon."""
     rng = np.random.default_rng(0)

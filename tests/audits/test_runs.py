@@ -460,49 +460,6 @@ def test_models_as_rows_are_the_same() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"design": "independent"}, 'scores has shape (40, 6); a matrix of records and models is for design "runs"'),
-        ({"design": "runs"}, 'say what a row is of: rows="records" or rows="models"'),
-        ({"design": "runs", "rows": "columns"}, "rows is 'columns'; allowed: records, models"),
-        ({"design": "runs", "rows": "records", "runs": np.zeros(240)}, "is given beside a matrix"),
-        ({"design": "runs", "rows": "records", "runs": 7}, "runs is 7, and 6 are named"),
-        ({"design": "runs", "rows": "records", "shadow": [7]}, "7 is no name of a run"),
-        ({"design": "runs", "rows": "records", "shadow": range(5)}, "scores of judged runs to calibrate"),
-        ({"design": "runs", "rows": "records", "inclusion_probability": 0.5}, "which need no probability of a coin"),
-    ],
-)  # fmt: skip
-def test_bad_matrices(arguments: dict, words: str) -> None:
-    rng = np.random.default_rng(0)
-    with pytest.raises(ValueError) as error:  # noqa: PT011
-        mi.audit(rng.normal(size=(40, 6)), rng.random((40, 6)) < 0.5, **arguments)
-    assert words in str(error.value)
-    assert len(str(error.value)) < 200
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"design": "independent"}, 'say runs=240 if so many were run; for records of a run use "one-run", of several "runs"'),
-        ({"design": "independent", "runs": 6}, "say runs=240 if so many were run, not 6; for"),
-        ({"design": "independent", "runs": np.arange(240) % 6}, "not 6; for"),
-        ({"design": "one-run", "runs": 6}, '6 runs are stated for design "one-run"; design "runs" is for several'),
-        ({"design": "runs", "runs": 6}, 'design "runs" needs the name of the run and of the record of each score'),
-        ({"design": "runs", "runs": np.arange(240) % 6, "records": np.arange(240) // 12}, "a record has several scores in a run"),
-        ({"design": "clustered", "cluster": np.arange(240) // 6, "runs": 6}, "6 runs are in 40 clusters, which depend on each other"),
-        ({"design": "clustered", "cluster": np.arange(240) // 6, "runs": np.arange(240) % 120}, "120 runs are in 40 clusters"),
-        ({"design": "clustered", "records": np.arange(240)}, "records is given for the design 'clustered'"),
-    ],
-)  # fmt: skip
-def test_flat_scores_say_of_how_many_runs_they_are(arguments: dict, words: str) -> None:
-    rng = np.random.default_rng(0)
-    with pytest.raises(ValueError) as error:  # noqa: PT011
-        mi.audit(rng.normal(size=240), rng.random(240) < 0.5, **arguments)
-    assert words in str(error.value)
-    assert len(str(error.value)) < 200
-
-
 def test_a_single_judged_run_whose_coins_the_shadow_runs_tell_is_refused() -> None:
     """Scores of nothing that are rarely 1: calibrated by three runs they refuted mu = 0.01 in 18 of 18 audits of each record in half of four."""
     rng = np.random.default_rng(0)

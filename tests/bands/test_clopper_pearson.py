@@ -54,20 +54,3 @@ def test_the_failure_probability_is_shared_by_the_thresholds() -> None:
     item = clopper_pearson([5], 100, 0.001)
     shared = clopper_pearson([5], 100, 0.064, thresholds=64)
     assert np.allclose(item, shared, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (([1.5], 10, 0.05), "count holds 1.5; it must hold whole numbers from 0 to games = 10"),
-        (([11], 10, 0.05), "count holds 11"),
-        (([-1], 10, 0.05), "count holds -1"),
-        (([1], 0, 0.05), "games is 0"),
-        (([1], 10, 0.0), "failure_probability is 0.0"),
-        (([1], 10, 1.0), "failure_probability is 1.0"),
-        (([np.nan], 10, 0.05), "count holds nan"),
-    ],
-)
-def test_bad_input(arguments: tuple, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        clopper_pearson(*arguments)

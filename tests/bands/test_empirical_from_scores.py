@@ -84,32 +84,6 @@ def test_tied_scores_give_bounds() -> None:
     assert curve.auc_interval()[0] < 0.8 < curve.auc_interval()[1]
 
 
-def test_constant_scores_are_refused() -> None:
-    with pytest.raises(
-        ValueError, match="out_scores and in_scores all equal 2; a constant score has no threshold"
-    ):
-        curve_of([2.0, 2.0], [2.0])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (([], [1.0]), "out_scores has shape"),
-        (([1.0], [np.nan]), "in_scores holds NaN"),
-        (([1.0], [2.0], 1.0), "confidence is 1.0"),
-        (([1.0], [2.0], 0.0), "confidence is 0.0"),
-    ],
-)
-def test_bad_input(arguments: tuple, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        curve_of(*arguments)
-
-
-def test_bad_number_of_thresholds() -> None:
-    with pytest.raises(ValueError, match="thresholds is 1"):
-        curve_of([1.0], [2.0], thresholds=1)
-
-
 @pytest.mark.parametrize("given", [2, 1, 0])
 def test_labels_and_scores_in_the_order_of_other_libraries_are_refused(given: int) -> None:
     """They gave mu >= 2.34 for 1.65: all labels below all scores of members."""

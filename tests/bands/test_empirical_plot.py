@@ -1,7 +1,4 @@
-import base64
 import io
-import re
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -18,19 +15,6 @@ pytestmark = pytest.mark.usefixtures("no_screen")
 def curve() -> EmpiricalTradeOff:
     t, n = np.linspace(-2, 5, 24), 10_000
     return EmpiricalTradeOff.from_counts(t, np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1)), n)
-
-
-def test_a_figure_with_two_panels_and_a_caption(curve: EmpiricalTradeOff, tmp_path) -> None:
-    figure: Any = curve.plot(GaussianTradeOff(1.0))
-    left, right = figure.axes
-    assert left.get_xscale() == "linear"
-    assert (right.get_xscale(), right.get_yscale()) == ("log", "log")
-    caption = figure._supxlabel.get_text()
-    assert "10,000 games in each world" in caption
-    assert "99.9% simultaneous band" in caption
-    assert "GaussianTradeOff(mu=1.0)" in caption
-    for suffix in ("png", "svg", "pdf"):
-        figure.savefig(tmp_path / f"curve.{suffix}")
 
 
 def test_the_plotted_band_is_the_band(curve: EmpiricalTradeOff) -> None:
@@ -52,19 +36,6 @@ def test_drawing_leaves_the_settings_alone(curve: EmpiricalTradeOff) -> None:
     before = dict(mpl.rcParams)
     curve.plot()
     assert dict(mpl.rcParams) == before
-
-
-def test_the_notebook_form_is_a_table_and_a_small_picture(curve: EmpiricalTradeOff) -> None:
-    from matplotlib import pyplot
-
-    html = curve._repr_html_()
-    result = re.search(r"data:image/png;base64,([^\"]+)", html)
-    assert result
-    picture = base64.b64decode(result[1])
-    assert picture.startswith(b"\x89PNG")
-    assert len(picture) < 100_000
-    assert "<table>" in html
-    assert pyplot.get_fignums() == []
 
 
 @pytest.mark.parametrize(("x", "y"), [([0], [0]), ([10], [10]), ([10], [0]), ([0], [10])])

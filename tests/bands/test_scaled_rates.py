@@ -1,8 +1,5 @@
 """Rates that are a known multiple of a binomial probability: against brute force, plain counts and their own law."""
 
-import re
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -87,32 +84,3 @@ def test_too_few_counts_are_not_used() -> None:
     assert result.used.tolist() == [False, True]
     assert (result.low <= result.high).all()
     assert np.isfinite(result.half_width).all()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"count": [11.0]}, "count is 11 of 10 games; it must be whole and at most as many"),
-        ({"count": [-1.0]}, "count is -1 of 10 games"),
-        ({"count": [0.5]}, "count is 0.5 of 10 games"),
-        ({"scale": [0.0]}, "scale holds 0; every scale must be > 0"),
-        ({"games": [10.0, 10.0]}, "they must be vectors of the same length"),
-    ],
-)
-def test_bad_rates(change: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"count": [5.0], "games": [10.0], "scale": [1.0], "complement": [False]} | change
-    with pytest.raises(ValueError, match=re.escape(message)):
-        rates(**given)
-
-
-def test_bad_comparisons() -> None:
-    item, two = (
-        rates([5], [10], [1.0], [False]),
-        rates([5, 6], [10, 10], [1.0, 1.0], [False, False]),
-    )
-    with pytest.raises(ValueError, match=r"inside has 2 rates; it must have 1, like out"):
-        compare_rates(item, two, GaussianTradeOff(1.0))
-    with pytest.raises(ValueError, match=r"claim is float; it must be a trade-off function"):
-        compare_rates(item, item, 1.0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"tolerance is 0"):
-        compare_rates(item, item, GaussianTradeOff(1.0), tolerance=0)

@@ -26,7 +26,6 @@ from tests.enclosures.truth import (
     mpf,
 )
 
-RNG = np.random.default_rng(0)
 PLAIN = np.concatenate([-np.geomspace(1e-12, 200.0, 13), [-0.7, -0.3, -1.5]])
 FEW = np.log([1e-3, 0.1])  # where a truth takes seconds
 Curve = Callable[[mpf, mpf], tuple[mpf, mpf]]
@@ -83,6 +82,16 @@ MEMBERS: list[tuple[str, AbstractTradeOff, Curve, np.ndarray, float]] = [
     *(
         ("GaussianTradeOff", mi.GaussianTradeOff(mu), of(Gaussian(mu)), where_probits_cancel(mu), 1e-9)
         for mu in (7.3, 36.9)
+    ),
+    *(
+        row
+        for mu in (0.005, 0.5, 80.0)
+        for row in (
+            ("GaussianTradeOff", mi.GaussianTradeOff(mu), of(Gaussian(mu)), PLAIN[:0], 1e-8),
+            ("LaplaceTradeOff", mi.LaplaceTradeOff(mu), of(Laplace(mu)), PLAIN[:0], 1e-10),
+            ("FoldedLaplaceTradeOff", mi.FoldedLaplaceTradeOff(mu), of(FoldedLaplace(mu)), PLAIN[:0], 1e-10),
+            ("MixtureTradeOff", mi.tradeoff.MixtureTradeOff(mi.GaussianTradeOff(mu), 0.3), of(Mixed(Gaussian(mu), 0.3)), PLAIN[:0], 1e-8),
+        )
     ),
     ("LaplaceTradeOff", mi.LaplaceTradeOff(1.1), of(Laplace(1.1)), where_losses_cancel(1.1), 1e-12),
     ("LaplaceTradeOff", mi.LaplaceTradeOff(30.3), of(Laplace(30.3)), where_losses_cancel(30.3), 1e-12),

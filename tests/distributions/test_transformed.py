@@ -138,12 +138,3 @@ def test_a_transform_of_a_users_own_has_its_distribution_too():
     law = THREE.transformed(Threshold())
     assert isinstance(law, mi.Discrete)
     assert np.allclose(law.probabilities, [[0.5, 0.5], [0.9, 0.1]])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [((1.0, 1.0), "high is 1.0"), ((np.nan, 1.0), "low is nan"), (("0", 1.0), "low is '0'")],
-)
-def test_bad_bounds(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        CoordinateClip(*arguments)

@@ -129,27 +129,6 @@ def test_neither_convex_nor_stated_to_be() -> None:
     assert curve.tpr_at(0.2) < 0.051 < 0.28 < curve.convexified().tpr_bounds(0.2)[0]
 
 
-def test_a_noncentral_t_is_not_what_it_is_not() -> None:
-    """Undefined stays undefined: a curve with NaN gives no number, and no verdict."""
-
-    class Undefined(mi.AbstractTradeOff):
-        def enclosure(self, log_fpr: np.ndarray) -> mi.tradeoff.CurveBounds:
-            result = mi.GaussianTradeOff(1.0).enclosure(log_fpr)
-            return result._replace(log_fnr_high=np.where(log_fpr < -3.0, np.nan, result.log_fnr_high))
-
-    for number in (
-        lambda c: c.advantage(),
-        lambda c: c.epsilon(1e-5),
-        lambda c: c.least_mu(),
-        lambda c: c.auc(),
-    ):
-        with pytest.raises(ValueError, match="undefined"):
-            number(Undefined())
-    assert (
-        Undefined().compare(mi.GaussianTradeOff(0.5), kind="upper_bound_on_power").verdict == "INCONCLUSIVE"
-    )
-
-
 def test_a_question_that_is_repeated_is_answered_no_wider() -> None:
     """A band that an answer rests on stays when bands are made for its other losses; here it tells 1e-12 for 1e-8."""
     curve = mi.compose(Hidden(mi.GaussianTradeOff(0.0788840833984183)), copies=3880).inverse()

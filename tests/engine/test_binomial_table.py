@@ -51,22 +51,6 @@ def test_bits_grow_with_the_window():
     assert binomial_table(3, [0.5], bits=5).entries.shape == (1, 32)
 
 
-@pytest.mark.parametrize(
-    ("n", "p", "bits", "message"),
-    [
-        (0, [0.5], None, "n is 0"),
-        (5, [0.0, 0.5], None, "p holds 0"),
-        (5, [1.0], None, "p holds 1"),
-        (5, [[0.5]], None, "p has shape"),
-        (1000, [0.5], 5, "needs 2"),
-        (10**9, [0.5], None, "needs 2"),
-    ],
-)
-def test_bad_input(n, p, bits, message):
-    with pytest.raises(ValueError, match=message):
-        binomial_table(n, p, bits)
-
-
 @pytest.mark.parametrize("n", [1, 2, 5, 30, 999, 1000, 10**5, 10**8])
 def test_tables_begin_and_end_where_the_quantiles_of_scipy_do(n):
     """To the count: a table that began elsewhere would draw other games from the same words."""

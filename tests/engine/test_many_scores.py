@@ -9,7 +9,7 @@ from scipy import stats
 
 import mipsim as mi
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.engine.play_many import ManyHistogram, play_many, play_targets
+from mipsim.engine.play_many import play_many, play_targets
 from tests.engine.two_sample import FAILURE, two_sample_p
 from tests.law_agreement import has_frequencies
 
@@ -190,40 +190,6 @@ def test_gaussian_scores_are_exactly_normal():
             assert has_frequencies(counts, np.diff(law.cdf([-np.inf, *part.edges, np.inf])))
             wrong = stats.norm(mean, np.sqrt(size * (rows / 36 + 0.49 / 36)))
             assert not has_frequencies(counts, np.diff(wrong.cdf([-np.inf, *part.edges, np.inf])))
-
-
-ANYTHING: dict[str, Any] = {"game": "game", "attacks": ATTACK, "nothing": [], "numbered": {1: ATTACK}}
-STEP = mi.SGDStep(1.0, 1.0)
-EMPIRICAL = mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical([[0.0], [1.0], [3.0]]), n=4, target=[1.0])
-BAD = [
-    (lambda: play_many(ANYTHING["game"], [ATTACK], 10), "game is str; it must be a game"),
-    (lambda: play_many(game(), ANYTHING["attacks"], 10), "attacks is CovarianceScore; it must be a sequence"),
-    (lambda: play_many(game(), ANYTHING["nothing"], 10), "attacks is empty; it must be a sequence of at least 1"),
-    (lambda: play_many(game(), {}, 10), "at least 1 attack, or a dict from names to attacks"),
-    (lambda: play_many(game(), ANYTHING["numbered"], 10), "attacks has the name 1; a name must be a string"),
-    (lambda: play_many(game(), [ATTACK], 0), "games is 0; it must be a whole number >= 1"),
-    (lambda: play_many(game(), [ATTACK], 10, -1), "seed is -1; it must be"),
-    (lambda: play_many(game(), [ATTACK], 10, edges=[1.0, 0.0]), "edges falls or stays at index 1"),
-    (lambda: play_many(game(), [ATTACK], 10, fidelity="exact"), "fidelity is 'exact'; allowed: "),
-    (lambda: play_many(game(mechanism=STEP), [ATTACK], 10, fidelity="sufficient"),
-     "fidelity is 'sufficient', but SGDStep of Bernoulli data has no exact law"),
-    (lambda: play_targets(EMPIRICAL, mi.ScalarProduct([0.0]), [[1.0]], 10, fidelity="sufficient"),
-     "fidelity is 'sufficient', but sums of Empirical data have no exact law"),
-    (lambda: play_many(game(), [ATTACK, lambda t, o: jnp.sum(o) * jnp.nan], 10, progress=False), "gave NaN for .* games"),
-    (lambda: play_targets(ANYTHING["game"], ATTACK, TARGETS, 10), "game is str; many targets are played by FixedTarget"),
-    (lambda: play_targets(game(), ATTACK, TARGETS[0], 10), r"targets has shape \(6,\); it must be a matrix"),
-    (lambda: play_targets(game(), ATTACK, TARGETS[:, :2], 10), "targets has 2 columns; it must have 6"),
-    (lambda: play_targets(game(mechanism=STEP), ATTACK, TARGETS, 10), "mechanism is SGDStep; many targets share"),
-    (lambda: ManyHistogram(()), "histograms is empty"),
-    (lambda: ManyHistogram(tuple(mi.Histogram(np.zeros(1), np.array([g, 0]), np.array([0, g])) for g in (1, 2))), r"histograms hold \[1, 2\] games"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("build", "message"), BAD, ids=[message[:40] for _, message in BAD])
-def test_message(build, message):
-    with pytest.raises(ValueError, match=message) as caught:
-        build()
-    assert "\n" not in str(caught.value)
 
 
 def test_attacks_may_have_names():

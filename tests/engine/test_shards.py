@@ -60,25 +60,6 @@ def test_other_versions_do_not_add_up():
         _ = old + play(range(100, 200))
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"games": range(0, 10, 2)}, "step 1"),
-        ({"games": range(-1, 10)}, "begin at 0"),
-        ({"games": 0}, "games is 0"),
-        ({"shard": (2, 2)}, "i must be below k"),
-        ({"shard": 3}, "it must be a pair"),
-        ({"shard": (0, 0)}, "k of shard is 0"),
-        ({"devices": 0}, "devices is 0"),
-        ({"devices": 99}, "devices is 99; this process has"),
-        ({"devices": 1.5}, "devices is 1.5"),
-    ],
-)
-def test_bad_shares_and_devices(settings, message):
-    with pytest.raises(ValueError, match=message):
-        play(**{"games": 10, **settings})
-
-
 def test_what_cannot_be_read_is_not_called_corrupt(tmp_path):
     with pytest.raises(OSError, match="cannot be read: Is a directory"):
         read_counts(tmp_path)

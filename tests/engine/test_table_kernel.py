@@ -1,7 +1,9 @@
-"""The table kernel against the exact law of the score, enumerated."""
+"""The table kernel against the exact law of the score, enumerated over targets and counts; a law 3% off is rejected."""
 
 from itertools import product
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -9,154 +11,144 @@ from scipy import stats
 
 import mipsim as mi
 from mipsim._precision import exact_scope
+from mipsim.distributions.binomial_table import binomial_table
 from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, Reach
-from mipsim.engine.samplers.table import table_sampler
+from mipsim.engine.samplers.table import pair_law, table_sampler
 from tests.engine.kinds import problem
 from tests.law_agreement import has_frequencies
 
-P = np.array([0.3, 0.55, 0.7])
-DATA = mi.Bernoulli(P)
-GAMES = 200_000
+P, GAMMA = np.array([0.3, 0.55, 0.7]), np.array([0.4, 0.0, 1.0])
+DATA, MEAN, GAMES = mi.Bernoulli(P), mi.EmpiricalMean(), 200_000
+HALF = mi.Subsampled(MEAN, 0.5)
+MECHANISMS = {
+    "mean": MEAN,
+    "coin": HALF,
+    "noise": mi.GaussianNoise(MEAN, GAMMA),
+    "noise after coin": mi.GaussianNoise(HALF, GAMMA),
+    "coin after noise": mi.Subsampled(mi.GaussianNoise(MEAN, GAMMA), 0.5),
+}
+TARGETS = {"corner": np.array([1.0, 0.0, 0.0]), "anywhere": np.array([0.3, -2.5, 7.1]), "random": None}
+CASES = [
+    *((n, "mean", attack, target) for n in (2, 5) for attack in ("covariance", "ratio", "product") for target in TARGETS if (attack, target) != ("ratio", "anywhere")),
+    *((4, kind, "covariance", target) for kind in ("coin", "noise", "noise after coin") for target in ("corner", "random")),
+    *((4, "coin", "ratio", target) for target in ("corner", "random")),
+    (4, "coin after noise", "covariance", "corner"),
+]  # fmt: skip
 
 
-def score_law(attack, target, rows, member):
-    """Every possible score of the mean of `rows` records, with its probability."""
-    sample = rows - 1 if member else rows
-    totals = [np.arange(sample + 1) + (z if member else 0) for z in target]
-    masses = [stats.binom.pmf(np.arange(sample + 1), sample, p) for p in P]
+def build(attack: str, kind: str, n: int, target: Any) -> Any:
+    if attack == "ratio":
+        return mi.LikelihoodRatio(MECHANISMS[kind], DATA, n=n, target=target)
+    return mi.CovarianceScore(DATA, n=n) if attack == "covariance" else mi.ScalarProduct([0.5, -1.0, 2.0])
+
+
+def score_law(attack: Any, target: Any, rows: int, member: bool, p: np.ndarray = P) -> list[np.ndarray]:
+    """Every possible (target, counts): its score, its probability, and the variance of unit noise through the target's weights."""
+    result, sample = [], rows - 1 if member else rows
+    counts = np.array(list(product(range(sample + 1), repeat=3)))
     with exact_scope():
-        points = np.array(list(product(*totals))) / rows
-        scores = np.array([float(attack.score(jnp.asarray(target), jnp.asarray(x))) for x in points])
-    return scores, np.array([np.prod(m) for m in product(*masses)])
+        score = jax.jit(jax.vmap(attack.score, (None, 0)))
+        for z in product((0.0, 1.0), repeat=3) if target is None else [target]:
+            of_target = np.prod(np.where(np.array(z) == 1, p, 1 - p)) if target is None else 1.0
+            scores = np.asarray(score(jnp.asarray(z), jnp.asarray((counts + member * np.array(z)) / rows)))
+            spread = np.sum(((z - P) / (P * (1 - P)) * GAMMA) ** 2)
+            masses = of_target * stats.binom.pmf(counts, sample, p).prod(axis=1)
+            result.append([scores, masses, np.full(scores.size, spread)])
+    return [np.concatenate(parts) for parts in zip(*result, strict=True)]
 
 
-def edges_between(scores):
+def edges_between(scores: np.ndarray) -> np.ndarray:
     """Thresholds midway between the possible scores, so that rounding cannot matter."""
     values = np.unique(scores[np.isfinite(scores)])
     values = values[np.concatenate([[True], np.diff(values) > 1e-9])]
     return (values[1:] + values[:-1]) / 2
 
 
-def expected(scores, masses, edges):
-    return np.bincount(np.searchsorted(edges, scores), weights=masses, minlength=edges.size + 1)
-
-
-TARGETS = {"corner": np.array([1.0, 0.0, 0.0]), "anywhere": np.array([0.3, -2.5, 7.1])}
-CASES = [
-    (n, attack, target)
-    for n in (2, 5)
-    for attack in ("covariance", "ratio", "product")
-    for target in TARGETS
-    if (attack, target) != ("ratio", "anywhere")
-]
-
-
-def build(attack, mechanism, n, target):
-    if attack == "ratio":
-        return mi.LikelihoodRatio(mechanism, DATA, n=n, target=target)
-    if attack == "covariance":
-        return mi.CovarianceScore(DATA, n=n)
-    return mi.ScalarProduct(np.array([0.5, -1.0, 2.0]))
+def cells(law: list[np.ndarray], edges: np.ndarray, noise: int | None) -> np.ndarray:
+    """Probabilities between the edges; with noise, that of a mean of so many records."""
+    scores, masses, spread = law
+    if noise is None:
+        return np.bincount(np.searchsorted(edges, scores), weights=masses, minlength=edges.size + 1)
+    cdf = (stats.norm.cdf((edges[:, None] - scores) / np.sqrt(spread / noise)) * masses).sum(axis=1)
+    return np.diff(np.concatenate([[0.0], cdf, [1.0]]))
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize(("n", "attack", "target"), CASES)
-def test_it_draws_the_exact_law(n, attack, target):
-    point = TARGETS[target]
-    game = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=n, target=point)
-    known = build(attack, game.mechanism, n, point)
-    laws = [score_law(known, point, n, member) for member in (False, True)]
-    edges = edges_between(np.concatenate([s for s, _ in laws]))
-    histogram = mi.play(game, known, GAMES, edges=edges, progress=False)
-    assert histogram.manifest["sampler"] == "table"
-    for counts, law in zip((histogram.out, histogram.inside), laws, strict=True):
-        assert has_frequencies(counts, expected(*law, edges))
+@pytest.mark.parametrize(("n", "kind", "attack", "target"), CASES)
+def test_it_draws_the_exact_law(n: int, kind: str, attack: str, target: str) -> None:
+    point, mechanism = TARGETS[target], MECHANISMS[kind]
+    rows, share = (n // 2, 0.5) if "coin" in kind else (n, 1.0)
+    noise = None if "noise" not in kind else 2 if kind == "coin after noise" else n
+    known = build(attack, kind, n, point)
+    out, inside = (score_law(known, point, rows, member) for member in (False, True))
+    edges = (
+        edges_between(np.concatenate([out[0], inside[0]]))
+        if noise is None
+        else np.linspace(out[0].min() - 2.0, inside[0].max() + 2.0, 200)
+    )
+    game = (
+        mi.RandomTarget(mechanism, DATA, n=n)
+        if point is None
+        else mi.FixedTarget(mechanism, DATA, n=n, target=point)
+    )
+    played = mi.play(game, known, GAMES, edges=edges, progress=False)
+    assert (played.manifest["sampler"], played.manifest["fidelity"]) == ("table", "sufficient")
+    low, high = (cells(law, edges, noise) for law in (out, inside))
+    assert has_frequencies(played.out, low)
+    assert has_frequencies(played.inside, share * high + (1 - share) * low)
+    # The controls: the other world, probabilities 3% off, the coin and the noise left out.
+    assert not has_frequencies(played.out, high)
+    assert not has_frequencies(played.inside, low)
+    assert not has_frequencies(
+        played.out, cells(score_law(known, point, rows, False, 1.03 * P), edges, noise)
+    )
+    assert share == 1 or not has_frequencies(played.inside, high)
+    assert noise is None or not has_frequencies(played.out, cells(out, edges, 2 * noise))
 
 
-def test_a_wrong_law_is_refused():
-    game = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=5, target=TARGETS["corner"])
-    attack = mi.CovarianceScore(DATA, n=5)
-    law = score_law(attack, game.target, 5, member=False)
-    edges = edges_between(law[0])
-    histogram = mi.play(game, attack, GAMES, edges=edges, progress=False)
-    assert not has_frequencies(histogram.inside, expected(*law, edges))
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("kind", ["coin", "coin and ratio", "noise", "noise after coin", "coin after noise"])
-def test_sub_sampling_and_noise(kind):
-    n, rho, gamma, point = 4, 0.5, np.array([0.4, 0.0, 1.0]), TARGETS["corner"]
-    mean = mi.EmpiricalMean()
-    mechanism, rows, scale = {
-        "coin": (mi.Subsampled(mean, rho), 2, None),
-        "coin and ratio": (mi.Subsampled(mean, rho), 2, None),
-        "noise": (mi.GaussianNoise(mean, gamma), 4, 4),
-        "noise after coin": (mi.GaussianNoise(mi.Subsampled(mean, rho), gamma), 2, 4),
-        "coin after noise": (mi.Subsampled(mi.GaussianNoise(mean, gamma), rho), 2, 2),
-    }[kind]
-    game = mi.FixedTarget(mechanism, DATA, n=n, target=point)
-    attack = build("ratio" if "ratio" in kind else "covariance", mechanism, n, point)
-    sample = rho if "coin" in kind else 1.0
-    out, inside = (score_law(attack, point, rows, member) for member in (False, True))
-    if scale is None:
-        edges = edges_between(np.concatenate([out[0], inside[0]]))
-        laws = [expected(*law, edges) for law in (out, inside)]
-    else:
-        with exact_scope():
-            assert isinstance(attack, mi.CovarianceScore)
-            weights = np.asarray(attack.weights(jnp.asarray(point)))
-        sd = np.sqrt(np.sum(weights**2 * gamma**2) / scale)
-        edges = np.linspace(out[0].min() - 2 * sd, inside[0].max() + 2 * sd, 200)
-        laws = []
-        for scores, masses in (out, inside):
-            cdf = (stats.norm.cdf((edges[:, None] - scores) / sd) * masses).sum(axis=1)
-            laws.append(np.diff(np.concatenate([[0.0], cdf, [1.0]])))
-    histogram = mi.play(game, attack, GAMES, edges=edges, progress=False)
-    assert histogram.manifest["sampler"] == "table"
-    assert has_frequencies(histogram.out, laws[0])
-    assert has_frequencies(histogram.inside, (1 - sample) * laws[0] + sample * laws[1])
-    if sample < 1:
-        assert not has_frequencies(histogram.inside, laws[1])
-
-
-def test_ties_stay_ties():
-    # Equal p make the covariance score a lattice: no score may fall between its points (the fixed point rounds the
-    # lattice's step by less than 1e-8 of it).
+@pytest.mark.parametrize("random", [False, True])
+def test_ties_stay_ties(random: bool) -> None:
+    """Scores on a lattice: none may fall between its points (the fixed point rounds the lattice's step by less than 1e-8 of it)."""
     data = mi.Bernoulli(0.4, d=9)
-    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=6, target=data.easiest_target())
-    attack = mi.CovarianceScore(data, n=6)
-    step = 1 / (0.4 * 6)  # (1 - p) / (p (1 - p)) / n
-    with exact_scope():
-        lowest = float(attack.score(jnp.asarray(game.target), jnp.zeros(9)))
-    lattice = lowest + step * np.arange(55)
+    if random:  # the number of ones in the columns of the target's ones, over n
+        lattice, attack = np.arange(55) / 6, mi.ScalarProduct(np.zeros(9))
+        game = mi.RandomTarget(MEAN, data, n=6)
+    else:
+        game, attack = (
+            mi.FixedTarget(MEAN, data, n=6, target=data.easiest_target()),
+            mi.CovarianceScore(data, n=6),
+        )
+        with exact_scope():
+            lowest = float(attack.score(jnp.asarray(game.target), jnp.zeros(9)))
+        lattice = lowest + np.arange(55) / (0.4 * 6)  # (1 - p) / (p (1 - p)) / n
     edges = np.sort(np.concatenate([lattice - 1e-6, lattice + 1e-6]))
-    histogram = mi.play(game, attack, 50_000, edges=edges, progress=False)
-    assert histogram.out[::2].sum() == 0
-    assert histogram.inside[::2].sum() == 0
+    played = mi.play(game, attack, 50_000, edges=edges, progress=False)
+    assert played.manifest["sampler"] == "table"
+    assert played.out[::2].sum() == played.inside[::2].sum() == 0
 
 
 @pytest.mark.evidence
-def test_the_score_equals_the_attack_at_every_count():
+def test_the_score_equals_the_attack_at_every_count() -> None:
     rng = np.random.default_rng(1)
     for d, n in ((1, 2), (6, 30), (11, 1000)):
         data = mi.Bernoulli(rng.uniform(0.05, 0.95, d))
-        for attack in (mi.CovarianceScore(data, n=n), mi.LikelihoodRatio(mi.EmpiricalMean(), data, n=n)):
-            game = mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=data.typical_target())
+        for attack in (mi.CovarianceScore(data, n=n), mi.LikelihoodRatio(MEAN, data, n=n)):
+            game = mi.FixedTarget(MEAN, data, n=n, target=data.typical_target())
             with exact_scope():
-                sampler = table_sampler(problem(game, attack))
-                assert sampler is not None
-                low = np.asarray(_low(data.p, n))
+                sampler: Any = table_sampler(problem(game, attack))
+                low = np.asarray(binomial_table(n, data.p).low)
                 column = np.rint(n * data.p).astype(int) - low  # the likeliest count: surely tabulated
-                total = _total(sampler, column)
                 mean = jnp.asarray((low + column) / n)
-                fast = float(sampler.attack.link(sampler.target, sampler.base + sampler.unit * total))
+                fast = float(
+                    sampler.attack.link(sampler.target, sampler.base + sampler.unit * total(sampler, column))
+                )
                 slow = float(attack.score(jnp.asarray(game.target), mean))
             spread = float(np.sqrt(np.sum((np.asarray(mean) - data.mean) ** 2))) + 1.0
             assert fast == pytest.approx(slow, abs=1e-5 * spread)
 
 
-def _total(sampler, columns):
+def total(sampler: Any, columns: np.ndarray) -> Any:
     """The fixed-point total of these counts without the target, modulo 2^32, or -inf."""
     width = 1 << sampler.bits
     reach = Reach(width, 0, width, jnp.uint32(0))
@@ -170,36 +162,56 @@ def _total(sampler, columns):
     return np.int64(start + sum(shares)).astype(np.uint32).astype(np.int32)
 
 
-def _low(p, n):
-    from mipsim.distributions.binomial_table import binomial_table
+def test_pairs_have_their_law_at_any_size() -> None:
+    """Each side against SciPy's binomials, to the units 2^-32 in which the tables store masses."""
+    for rows, p in ((2, [0.5]), (7, [0.01, 0.99]), (1000, [0.25, 0.4, 0.75]), (100_000, [1e-4, 0.3])):
+        low, law = pair_law(rows, np.array(p))
+        assert np.allclose(law.sum(axis=(2, 3)), 1.0, rtol=0, atol=1e-12)
+        for j, q in enumerate(p):
+            sums = low[j] + np.arange(law.shape[3])
+            for bit, of_bit in ((0, 1 - q), (1, q)):
+                out, inside = stats.binom.pmf(sums, rows, q), stats.binom.pmf(sums - bit, rows - 1, q)
+                assert np.abs(law[j, 0, bit] - of_bit * out).max() < 1e-9
+                assert np.abs(law[j, 1, bit] - of_bit * inside).max() < 1e-9
 
-    return binomial_table(n, p).low
+
+class Own(mi.AbstractLinearAttack):
+    def weights(self, target):
+        return target[::-1]
+
+    def offset(self, target):
+        return jnp.zeros(())
 
 
-def test_where_it_does_not_apply():
-    point = DATA.easiest_target()
-    mean, n = mi.EmpiricalMean(), 10
-    fixed = mi.FixedTarget(mean, DATA, n=n, target=point)
-    linear, ratio = mi.CovarianceScore(DATA, n=n), mi.LikelihoodRatio(mean, DATA, n=n)
-    noisy = mi.FixedTarget(mi.GaussianNoise(mean, 0.5), DATA, n=n, target=point)
-    laplace = mi.FixedTarget(mi.LaplaceNoise(mean, 0.5), DATA, n=n, target=point)
-    gaussian = mi.FixedTarget(mean, mi.Gaussian(np.zeros(3), np.ones(3)), n=n, target=point)
+def test_where_it_applies_and_where_it_does_not() -> None:
+    point, n = DATA.easiest_target(), 10
+    fixed, random = mi.FixedTarget(MEAN, DATA, n=n, target=point), mi.RandomTarget(MEAN, DATA, n=n)
+    linear, ratio = mi.CovarianceScore(DATA, n=n), mi.LikelihoodRatio(MEAN, DATA, n=n)
+    noisy, many = mi.GaussianNoise(MEAN, 0.5), mi.Discrete([0.0, 1.0], [0.5, 0.5], d=3)
     with exact_scope():
-        assert table_sampler(problem(fixed, ratio)) is not None
-        assert table_sampler(problem(noisy, linear)) is not None
-        for game, attack in (
-            (noisy, ratio),
-            (laplace, linear),
-            (gaussian, linear),
-            (mi.RandomTarget(mean, mi.Discrete([0.0, 1.0], [0.5, 0.5], d=3), n=n), linear),
-            (fixed, mi.FunctionAttack(lambda target, output: output.sum())),
-        ):
-            assert build_sampler(game, attack, "sufficient").name in ("columns", "exact draw")
-    assert mi.Subsampled(mi.Subsampled(mean, 0.5), 0.5).plain_mean(8) is not None
+        for game, attack, names in (
+            (fixed, ratio, ("table",)),
+            (mi.FixedTarget(noisy, DATA, n=n, target=point), linear, ("table",)),
+            (random, build("product", "mean", n, None), ("table",)),
+            (mi.FixedTarget(noisy, DATA, n=n, target=point), ratio, ("columns", "exact draw")),
+            (mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.5), DATA, n=n, target=point), linear, ("columns", "exact draw")),
+            (mi.FixedTarget(MEAN, mi.Gaussian(np.zeros(3), np.ones(3)), n=n, target=point), linear, ("columns", "exact draw")),
+            (mi.RandomTarget(MEAN, many, n=n), linear, ("columns", "exact draw")),
+            (fixed, mi.FunctionAttack(lambda target, output: output.sum()), ("columns", "exact draw")),
+            (random, mi.CovarianceScore(mi.Gaussian(P, np.eye(3) + 0.5), n=n), ("columns",)),
+            (random, Own(), ("columns",)),
+            (mi.RandomTarget(noisy, DATA, n=n), ratio, ("columns",)),
+        ):  # fmt: skip
+            assert build_sampler(game, attack, "sufficient").name in names
+    assert mi.Subsampled(HALF, 0.5).plain_mean(8) is not None
 
 
-def test_a_contribution_that_is_not_a_number_is_named():
-    game = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=4, target=[0.5, 1.0, 0.0])
-    attack = mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, n=4)
-    with pytest.raises(ValueError, match=r"LikelihoodRatio contributes nan at coordinate 0"):
-        mi.play(game, attack, 10, progress=False)
+def test_counts_do_not_depend_on_the_chunk() -> None:
+    game, attack = mi.RandomTarget(HALF, DATA, n=10), mi.CovarianceScore(DATA, n=5)
+    how: Any = {"seed": 3, "edges": np.linspace(-3.0, 3.0, 50), "progress": False}
+    whole = mi.play(game, attack, 40_000, workers=1, **how)
+    first, rest = (
+        mi.play(game, attack, part, chunk=1, workers=2, **how) for part in (range(777), range(777, 40_000))
+    )
+    assert np.array_equal(whole.out, (first + rest).out)
+    assert np.array_equal(whole.inside, (first + rest).inside)

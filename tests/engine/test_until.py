@@ -177,19 +177,6 @@ def test_scores_with_ties_and_worlds_that_differ() -> None:
     assert result.out_games < 300_000
 
 
-@pytest.mark.parametrize(
-    ("how", "error"),
-    [
-        ({"until": 1.0}, "until is float; it must be"),
-        ({"until": mi.GaussianTradeOff(0.0)}, "tolerance is None, but 2% of the claim's own mu"),
-        ({"until": WRONG, "shard": (0, 2)}, r"shard is \(0, 2\) beside until; it must be None then"),
-    ],
-)
-def test_what_it_cannot_judge_is_refused_before_any_game(how, error) -> None:
-    with pytest.raises(ValueError, match=error):
-        mi.play(GAME, ATTACK, 10**12, **how)
-
-
 def test_ranges_are_looked_at_from_their_own_beginning() -> None:
     counts = played(range(1000, 301_000))
     assert counts.manifest["runs"][0][1] == 1000

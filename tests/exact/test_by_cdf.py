@@ -152,24 +152,6 @@ def test_another_distribution_function_is_distinguished_from_the_truth():
     assert (high < true).any()
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("no distribution function", r"^Known.cdf is 1.\d+ at .*; it must be in \[0, 1\]"),
-        ("falling", r"^Known.cdf falls between"),
-    ],
-)
-def test_a_wrong_distribution_function_is_refused(name, words):
-    with pytest.raises(ValueError, match=words):
-        Known(name)
-
-
-def test_too_few_terms_are_refused():
-    game = mi.FixedTarget(mi.EmpiricalMean(), Known("uniform"), n=2, target=[1.0])
-    with pytest.raises(ValueError, match="n d = 2 terms are too few"):
-        game.exact(mi.ScalarProduct([0.0]))
-
-
 def test_coordinates_with_equal_parameters_share_a_distribution():
     result = coordinates_by_law(Known("normal", [1.0, 2.0, 1.0]))
     assert result is not None

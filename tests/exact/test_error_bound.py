@@ -94,15 +94,6 @@ PLACES = st.lists(st.floats(-0.1, 1.1), min_size=1, max_size=3)
 
 
 @pytest.mark.slow
-@FAST
-@given(noisy_rows(), PLACES)
-def test_the_bound_of_inversion_is_honoured(
-    case: tuple[RowsTransform, np.ndarray, np.ndarray, list[Noise]], where: list[float]
-) -> None:
-    judge(InvertedLaw(case[0]), *case[1:], where)
-
-
-@pytest.mark.slow
 @MANY
 @given(noisy_rows(), PLACES)
 def test_the_bound_of_inversion_is_honoured_in_thousands_of_games(

@@ -45,17 +45,3 @@ def test_it_is_shown_like_a_comparison_of_games():
     assert "exact law, no games" in result._repr_html_()
     assert len(repr(result)) < 120
     assert EXACT.compare(mi.GaussianTradeOff(MU), tolerance=1e-4).verdict == "REFUTED"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"claim": 1.0}, "claim is float; it must be a trade-off function"),
-        ({"kind": "limit"}, "kind is 'limit'; allowed: equality, upper_bound_on_power, ordering"),
-        ({"tolerance": 0.0}, "tolerance is 0.0"),
-        ({"tolerance": 0.1, "kind": "ordering"}, "tolerance is 0.1; a bound judged by an exact curve has none"),
-    ],
-)  # fmt: skip
-def test_bad_input(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        EXACT.compare(**({"claim": mi.GaussianTradeOff(MU)} | arguments))

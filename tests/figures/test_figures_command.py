@@ -86,18 +86,6 @@ def test_the_command_says_how_long_it_takes_and_writes_a_page(
     assert str(tmp_path) not in page
 
 
-def test_times_are_stated_where_all_are_measured(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(command, "SECONDS", {"izzo_table1": {"quick": 11}, "azize_table1": {"quick": 114}})
-    assert command.main(["izzo_table1", "azize_table1", "--scale", "quick", "--out", str(tmp_path)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "2 figures at quick, about 2 minutes of processor time."
-    assert lines[1].startswith("izzo_table1 (1 of 2; about 114 seconds left): ")
-    assert command._about(["izzo_table1", "izzo_fig1"], "quick") == "more than 11 seconds"
-    assert command._about(["izzo_fig1"], "quick") == ""
-
-
 def test_times_are_those_of_figures_that_exist() -> None:
     assert set(command.SECONDS) <= set(command.FIGURES)
     assert all(set(seconds) <= set(command.SCALES) for seconds in command.SECONDS.values())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from figures import __main__ as command
-from figures import kaissis_fig4, study_counts
+from figures import kaissis_fig4
 from mipsim import data
 from mipsim.data.published import PUBLISHED
 from sims import kaissis_utility, leemann_utility
@@ -99,44 +99,6 @@ def test_bars_of_two_threat_models(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert {row["panel"] for row in rows} == {"a"}
 
 
-def test_single_changes_of_the_first_panel_are_stated_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """At scale standard; their rows are of panels of their own, so that no mean of panel a has them."""
-    values = {"standard": 0.1, "longer": 0.2, "wider": 0.3, "sharper": 0.4, "augmented": 0.5}
-    monkeypatch.setattr(kaissis_fig4, "needed", lambda task, name: NOISES)
-    monkeypatch.setattr(
-        kaissis_fig4, "accuracy", lambda task, name, noise, seed, store: values[name] - 0.01 * noise
-    )
-    monkeypatch.setenv(data.DIRECTORY, str(tmp_path))
-    assert command.main(["kaissis_fig4", "--scale", "standard", "--out", str(tmp_path)]) == 0
-    progress = capsys.readouterr().err
-    assert "kaissis_fig4: CIFAR-10, standard, DPTM, seed 0; " in progress
-    assert "; 23 of 23 trainings done\n" in progress, "nothing was trained, so that no time is known"
-    caption, rows = read(tmp_path / "kaissis_fig4.csv")
-    for stated in (
-        "nothing 0.085, 0.095, 0.100",
-        "twice the steps 0.185, 0.195, 0.200",
-        "32 x 32 0.385, 0.395, 0.400",
-        "shifted views of each image 0.485, 0.495, 0.500",
-    ):
-        assert stated in caption
-    assert [row["panel"] for row in rows] == [*(name for name in values for _ in range(3)), *"a" * 10]
-    scales = kaissis_utility.TASKS["a"].scales
-    for name, field in (
-        ("longer", "steps"),
-        ("wider", "widths"),
-        ("sharper", "halvings"),
-        ("augmented", "views"),
-    ):
-        changed = [
-            item
-            for item in ("widths", "halvings", "records", "batch", "steps", "rate", "clip", "views")
-            if getattr(scales[name], item) != getattr(scales["standard"], item)
-        ]
-        assert changed == [field]
-
-
 @pytest.mark.evidence
 @pytest.mark.usefixtures("plotted_quickly")
 @pytest.mark.parametrize("there", ["b", "bc"])
@@ -223,19 +185,3 @@ def test_missing_data_and_states_of_other_trainings_are_reported_in_a_sentence(
     monkeypatch.setattr(kaissis_fig4, "accuracy", belongs_elsewhere)
     assert command.main(["kaissis_fig4", "--out", str(tmp_path)]) == 2
     assert "belongs to another training" in capsys.readouterr().err
-
-
-def test_the_time_left_is_that_of_trainings_and_not_of_files(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    clock = iter([0.0, *(0.0, 0.1), *(0.1, 100.0), *(100.0, 200.0)])
-    monkeypatch.setattr(study_counts.time, "perf_counter", lambda: next(clock))
-    trainings = study_counts.Trainings("figure", 5)
-    for _ in range(3):
-        with trainings.counted("seed 0"):
-            pass
-    assert capsys.readouterr().err.splitlines() == [
-        "figure: seed 0; 1 of 5 trainings done",
-        "figure: seed 0; 2 of 5 trainings done, about 5 minutes left",
-        "figure: seed 0; 3 of 5 trainings done, about 3 minutes left",
-    ]

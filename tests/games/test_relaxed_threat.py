@@ -134,34 +134,6 @@ def test_the_exact_law_is_theorem_2_and_none_is_invented():
     assert not game().has_exact_law
 
 
-@pytest.mark.parametrize(
-    ("call", "named"),
-    [
-        (lambda: game(sampling_rate=0.0), "sampling_rate"),
-        (lambda: game(shadows=-1), "shadows"),
-        (lambda: mi.RelaxedThreat("sum", [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1)), "query"),  # pyright: ignore[reportArgumentType]
-        (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0, 1.0], mi.Gaussian(0.0, 1.0, d=1)), "record"),
-        (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=2)), "query"),
-        (lambda: mi.RelaxedThreat(summed, 1.0, [2.0], mi.Gaussian(0.0, 1.0, d=1)), r"records has shape \(\)"),
-        (
-            lambda: mi.RelaxedThreat(summed, [1.0, 2.0], [2.0], mi.Gaussian(0.0, 1.0, d=1)),
-            r"records has shape \(2,\)",
-        ),
-        (
-            lambda: mi.RelaxedThreat(summed, np.ones((3, 1)), [2.0], mi.Gaussian(0.0, 1.0, d=1)),
-            "records has the constant",
-        ),
-        (
-            lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], 1.0),  # pyright: ignore[reportArgumentType]
-            "noise is float; it must be a distribution",
-        ),
-    ],
-)
-def test_bad_input_is_named(call, named):
-    with pytest.raises(ValueError, match=named):
-        call()
-
-
 def test_a_query_with_noise_of_its_own_is_refused():
     generator = np.random.default_rng(0)
     with pytest.raises(

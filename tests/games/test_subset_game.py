@@ -1,7 +1,5 @@
 """The subset game: who is sampled, what is refused, and its outputs against enumeration."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -47,35 +45,6 @@ def test_equal_rows_are_different_records():
     assert set(played(game, False, 300)[1].ravel()) == {1.0, 2.0, 3.0}
 
 
-BAD: list[tuple[Any, str]] = [
-    (lambda: mi.Subset(mi.EmpiricalMean(), RECORDS[:5], 0), "records has 5 rows; their number must be even"),
-    (lambda: mi.Subset(mi.EmpiricalMean(), RECORDS[:0], 0), "records has shape"),
-    (lambda: mi.Subset(mi.EmpiricalMean(), RECORDS, 6), "target is 6; it must be the index of a record"),
-    (lambda: mi.Subset(mi.EmpiricalMean(), RECORDS, -1), "target is -1"),
-    (lambda: mi.Subset(mi.EmpiricalMean(), [[0.0], [np.nan]], 0), "records holds nan"),
-    (lambda: mi.Subset(mi.RandomizedResponse([0.0], 1.0), RECORDS, 0), "point has dimension 1"),
-    (lambda: mi.Subset(mi.Subsampled(mi.EmpiricalMean(), 0.5), RECORDS, 0), "sampling_rate n = 0.5 x 3"),
-]
-
-
-@pytest.mark.parametrize(("build", "message"), BAD)
-def test_bad_input_is_a_single_sentence(build, message):
-    with pytest.raises(ValueError, match=message) as caught:
-        build()
-    assert "\n" not in str(caught.value)
-
-
-def test_there_is_no_law_to_draw_from():
-    game = mi.Subset(mi.EmpiricalMean(), RECORDS, 0)
-    assert not game.has_exact_law
-    with pytest.raises(
-        ValueError, match="fidelity is 'sufficient', but EmpiricalMean of Empirical data has no exact law"
-    ):
-        mi.play(
-            game, mi.ScalarProduct(np.zeros(game.data.dimension)), 10, fidelity="sufficient", progress=False
-        )
-
-
 def test_games_find_the_enumerated_eta():
     """Randomised response about the target: bands at 1e-9 hold the exact eta, and not the eta of another epsilon."""
     records = np.arange(4.0)[:, None]
@@ -90,9 +59,3 @@ def test_games_find_the_enumerated_eta():
     wrong = mi.RandomizedResponse([0.0], epsilon=3.0, delta=0.1)
     law = np.array([wrong.law(bool(flags[0])) for flags in half_subsets(4)])
     assert not low <= 2 * finite_eta(law, 4)[0] <= high
-
-
-def test_no_exact_law_takes_a_subset_for_independent_draws() -> None:
-    game = mi.Subset(mi.EmpiricalMean(), [[1.0], [2.0], [4.0], [8.0]], target=3)
-    with pytest.raises(ValueError, match="has no known exact distribution in Subset with EmpiricalMean"):
-        game.exact(mi.ScalarProduct([0.0]))

@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from scipy.stats import binom, laplace
 
 import mipsim as mi
@@ -50,26 +49,3 @@ def test_the_attacker_knows_the_second_input() -> None:
     )
     assert counts.out.tolist() == [100, 0]
     assert counts.inside.tolist() == [0, 100]
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "says"),
-    [
-        ([0.0], [0.0, 1.0], "b has shape"),
-        ([np.nan], [0.0], "a holds nan"),
-        (None, [0.0], "a is NoneType"),
-    ],
-)
-def test_inputs_that_are_none_are_refused(a, b, says) -> None:
-    with pytest.raises(ValueError, match=says):
-        mi.TwoInputs(noisy, a, b)
-
-
-def test_what_two_inputs_do_not_have_is_refused() -> None:
-    game = mi.TwoInputs(noisy, [0.0], [1.0])
-    with pytest.raises(ValueError, match="always played literally"):
-        mi.play(game, lambda target, output: output[0], games=10, fidelity="projected", progress=False)
-    with pytest.raises(ValueError, match=r"no known exact distribution in TwoInputs.*gives a band instead$"):
-        game.exact(mi.FunctionAttack(lambda target, output: output[0]))
-    with pytest.raises(ValueError, match="game is TwoInputs"):
-        mi.play_rare(game, mi.ScalarProduct([0.0]), games=1000, false_positive_rates=[1e-3])  # pyright: ignore[reportArgumentType]

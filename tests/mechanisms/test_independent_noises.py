@@ -180,18 +180,3 @@ def pooled(sampled, values, pmf):
     expected = np.array([pmf[cells == k].sum() for k in range(-8, 9)]) * sampled.size
     counts = np.array([(np.clip(sampled, -8, 8) == k).sum() for k in range(-8, 9)])
     return counts, expected
-
-
-def test_bad_input_is_named():
-    with pytest.raises(
-        ValueError, match=r"^deviation is 0.001; it must be a finite number in \[0.03, 10000\]$"
-    ):
-        mi.DiscreteGaussianNoise(MEAN, deviation=0.001, step=1.0)
-    with pytest.raises(ValueError, match=r"^step is 0.0; "):
-        mi.DiscreteGaussianNoise(MEAN, deviation=1.0, step=0.0)
-    with pytest.raises(
-        ValueError, match=r"^law is a Uniform of dimension 2; the law of a noise has dimension 1$"
-    ):
-        NoiseLaw(mi.Uniform(-1.0, 1.0, d=2), 1.0)
-    with pytest.raises(ValueError, match=r"^scale is -1; noise must be >= 0$"):
-        NoiseLaw(mi.Uniform(-1.0, 1.0), -1.0)

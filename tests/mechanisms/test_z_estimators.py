@@ -8,7 +8,6 @@ from scipy.optimize import minimize
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.mechanisms.expansion import (
-    Expansion,
     least_squares_expansion,
     logistic_expansion,
     mean_expansion,
@@ -85,17 +84,3 @@ def test_the_leakage_of_the_median_is_the_same_for_every_target():
     expansion = median_expansion([0.0, 1.0], [0.3, 2.0])
     assert expansion.leakage([5.0, -1.0], 10) == pytest.approx(0.2)
     assert expansion.leakage([1e-3, 1.1], 10) == pytest.approx(0.2)
-
-
-def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="steps"):
-        LogisticRegression(steps=0)
-    with pytest.raises(ValueError, match="records have dimension 1"):
-        mi.FixedTarget(LeastSquares(), mi.Gaussian([0.0], [1.0]), 5, [0.0])
-    with pytest.raises(ValueError, match="density"):
-        median_expansion([0.0], [0.0])
-    with pytest.raises(ValueError, match="separable"):
-        logistic_expansion([[-1.0, 0.0], [1.0, 1.0], [2.0, 1.0], [-2.0, 0.0]])
-    with pytest.raises(ValueError, match="derivative is singular"):
-        Expansion([0.0], [[0.0]], [[1.0]], lambda record: record)
-    assert not Median().has_exact_law

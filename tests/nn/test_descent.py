@@ -260,38 +260,6 @@ def descent(**changes: Any) -> nn.Descent:
     return nn.Descent(softmax, begin, images.x, images.y, **how)
 
 
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        (lambda: descent(batch=0), "batch is 0; it must be a whole number >= 1"),
-        (lambda: descent(rate=0.0), "rate is 0"),
-        (lambda: descent(sampling="cyclic"), "sampling is 'cyclic'"),
-        (lambda: descent(noise_multiplier=1.0), "noise_multiplier is 1 with clip = inf"),
-        (lambda: descent(clip=-1.0), "clip is -1"),
-        (lambda: descent(part="first"), "part is 'first'"),
-        (lambda: descent(releases="loss"), "releases is 'loss'"),
-        (lambda: descent().records([0, 1797]), "rows holds 1797; records of Descent are row numbers of its data set, 0 to 1796"),
-        (lambda: mi.FixedTarget(descent(), descent().records(), 8, [1797]), "target holds 1797"),
-        (lambda: mi.FixedTarget(descent(), descent().records(), 8, [-1]), "target holds -1"),
-        (lambda: mi.FixedTarget(descent(), descent().records(), 8, [2.5]), "target holds 2.5"),
-        (lambda: mi.FixedTarget(descent(), mi.Empirical([[0.0], [2000.0]]), 8, [1]), "data holds 2000"),
-        (lambda: mi.RandomTarget(descent(), mi.Empirical([[0.5], [2.0]]), 8), "data holds 0.5"),
-        (lambda: mi.FixedTarget(mi.Subsampled(descent(), 0.5), descent().records(), 8, [1797]), "target holds 1797"),
-        (lambda: mi.FixedTarget(descent(), descent().records(), 3, [1]), "n is 3; it must be at least the batch of 4 records"),
-        (lambda: mi.FixedTarget(descent(), mi.Gaussian(0.0, 1.0), 8, [1]), "data is Gaussian; records of Descent are row numbers"),
-        (lambda: mi.RandomTarget(mi.Subsampled(descent(), 0.5), mi.Uniform(0.0, 9.0, d=1), 8), "data is Uniform; records of Descent are row numbers"),
-        (lambda: mi.RandomTarget(descent(), mi.Gaussian(0.0, 1.0, d=2), 8), "data has 2 coordinates; records of Descent are row numbers"),
-        (lambda: nn.SummedOverSteps(descent(releases="parameters"), mi.ScalarProduct(np.zeros(650))), "descent releases 'parameters'"),
-        (lambda: nn.SummedOverSteps(descent(), lambda g, m: g @ m), "attack is function"),  # pyright: ignore[reportArgumentType]
-    ],
-)  # fmt: skip
-def test_bad_input_is_a_single_sentence(make: Any, says: str) -> None:
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the sentence is compared below
-        make()
-    assert str(caught.value).startswith(says)
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.parametrize(("n", "outputs"), [(9, 4), (9, 2), (33, 4)])
 @pytest.mark.parametrize("sampling", [pytest.param("shuffled", marks=pytest.mark.evidence), "fixed"])
 def test_a_linear_classifier_takes_the_steps_of_any_network(

@@ -1,7 +1,6 @@
 """Attacks on a trained model by what it says of the target, against the same in NumPy; shadow models; canaries."""
 
 from functools import cache
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -168,29 +167,3 @@ def test_canaries() -> None:
     )
     assert np.linalg.norm(nn.dirac_canary(650, 3.0, 4)) == 3.0
     assert not np.allclose(nn.random_canary(650, 3.0, 1), nn.random_canary(650, 3.0, 2))
-
-
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        (lambda: nn.LossThreshold(NETWORK), "descent is Network; it must be a Descent"),  # pyright: ignore[reportArgumentType]
-        (lambda: nn.LiRA(nn.Descent(NETWORK, START, DIGITS.x, LABELS, batch=2, steps=1, rate=1.0), np.zeros((2, 650))), "descent releases 'steps'"),
-        (lambda: nn.LiRA(DESCENT, np.zeros((2, 649))), "outside has 649 columns; it must have 650"),
-        (lambda: nn.LiRA(DESCENT, np.zeros((1, 650))), "outside has 1 model; a law is fitted to at least 2"),
-        (lambda: nn.LiRA(DESCENT, np.zeros((2, 650)), np.full((2, 650), np.nan)), "inside holds nan"),
-        (lambda: nn.RMIA(DESCENT, [1797], np.zeros((2, 650))), "population holds 1797"),
-        (lambda: nn.RMIA(DESCENT, [1], np.zeros((2, 650)), gamma=0.5), "gamma is 0.5"),
-        (lambda: nn.shadow_models(mi.RandomTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), 4), 3), "descent is EmpiricalMean"),
-        (lambda: nn.shadow_models(game(5), 1), "count is 1; it must be a whole number >= 2"),
-        (lambda: nn.shadow_models(mi.RandomTarget(DESCENT, DESCENT.records(), 48), 3, member=True), "member is True; models with the target"),
-        (lambda: nn.dirac_canary(3, 1.0, 3), "coordinate is 3; it must be a whole number from 0 to 2"),
-        (lambda: nn.mislabelled([0, 10], 10), "y holds 10; it must hold classes 0 to 9"),
-        (lambda: nn.random_canary(3, 0.0), "norm is 0"),
-        (lambda: nn.blank((0,)), "shape is 0"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_a_single_sentence(make: Any, says: str) -> None:
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the sentence is compared below
-        make()
-    assert str(caught.value).startswith(says)
-    assert "\n" not in str(caught.value)

@@ -142,38 +142,6 @@ def test_plain_sgd_is_the_mean_of_the_gradients() -> None:
     assert np.allclose(moved, -0.5 * mean, rtol=0, atol=2e-6)
 
 
-def test_bad_input_is_reported() -> None:
-    network = NETWORKS["linear"]
-    for arguments, words in (
-        ({"x": IMAGES[:, 1:]}, r"x has shape \(13, 7, 8, 3\); the network takes \(N, 8, 8, 3\)"),
-        ({"y": KINDS[1:]}, r"y has shape \(12,\); it must be \(13,\)"),
-        ({"y": KINDS + 1}, r"y holds 4 at index .*classes 0 to 3"),
-        ({"x": np.where(np.arange(13)[:, None, None, None] == 2, np.nan, IMAGES)}, "not finite in row 2"),
-        ({"batch": 14}, "batch is 14; there are 13 examples"),
-        ({"rate": 0.0}, "rate is 0.0"),
-        ({"optimiser": "adagrad"}, "optimiser is 'adagrad'; allowed: sgd, adam"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            nn.train(
-                **{
-                    "network": network,
-                    "x": IMAGES,
-                    "y": KINDS,
-                    "epochs": 1,
-                    "rate": 0.1,
-                    "batch": 4,
-                    **arguments,
-                }
-            )
-    with pytest.raises(ValueError, match="part is 'first'; allowed: trained, last"):
-        nn.per_example_gradients(network, network.start(0), IMAGES, KINDS, part="first")
-    for make in (nn.convolutional, nn.residual):
-        with pytest.raises(ValueError, match="divisible by 8"):
-            make((12, 8, 3))
-    with pytest.raises(ValueError, match=r"widths is \(8, 16\); it must have four numbers"):
-        nn.residual(widths=(8, 16))
-
-
 def test_a_training_that_overflows_stops_and_keeps_its_last_good_state(tmp_path: Path) -> None:
     network, path = NETWORKS["linear"], tmp_path / "state.npz"
     arguments = {"network": network, "x": IMAGES, "y": KINDS, "batch": 4, "optimiser": "sgd"}

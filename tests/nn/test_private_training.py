@@ -216,19 +216,3 @@ def test_it_goes_on_with_the_bits_of_one_run(sampling: str, tmp_path: Path) -> N
     ):
         with pytest.raises(ValueError, match="belongs to another training"):
             moved(epochs=4, checkpoint=path, **{**settings, **other})
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"clip": 0.0}, "clip is 0"),
-        ({"clip": -1.0}, "clip is -1"),
-        ({"clip": float("nan")}, "clip is nan"),
-        ({"noise_multiplier": 1.0}, "noise_multiplier is 1 with clip = inf"),
-        ({"clip": 1.0, "noise_multiplier": -1.0}, "noise_multiplier is -1"),
-        ({"sampling": "all"}, "sampling is 'all'; allowed: shuffled, fixed, poisson"),
-    ],
-)
-def test_bad_input_is_reported(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        moved(**settings)

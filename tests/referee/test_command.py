@@ -119,12 +119,6 @@ def test_arguments_that_the_parser_refuses(capsys) -> None:
     assert "--seed" in text
 
 
-@pytest.mark.parametrize("words", [[], ["account"]])
-def test_who_looks_for_a_noise_is_shown_the_function(words: list[str], capsys) -> None:
-    assert main([*words, "--help"]) == 0
-    assert "mi.find_noise_multiplier_for_advantage(0.1, sampling_rate=0.01" in capsys.readouterr().out
-
-
 def test_a_statement_that_cannot_be_judged_is_exit_code_1(file: Path, capsys) -> None:
     Path("raises.py").write_text(
         FILE.replace("truth=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu)", "truth=lambda: 1 / 0")

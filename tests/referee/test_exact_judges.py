@@ -100,30 +100,6 @@ def test_the_bracket_of_a_law_is_the_error_of_its_gap():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: curve_gap(lambda a: a * np.nan, GaussianTradeOff(1.0), "here"), r"is undefined \(NaN\) at FPR"),
-        (lambda: curve_gap(lambda a: np.array(0.5), GaussianTradeOff(1.0)), "must return an FNR for each alpha"),
-        (lambda: curve_gap(GaussianTradeOff(1.0), np.zeros_like, "here"), "the claimed FNR of here runs from 0 to 0"),
-        (lambda: curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(1.0), floor=0.5), r"floor is 0.5; it must lie in \(0, 0.5\)"),
-        (lambda: tolerance_of(Equality(), Number(0.0)), "claimed is 0; it must be finite and not 0, or an absolute"),
-        (lambda: tolerance_of(Equality(), GaussianTradeOff(0.0)), "tolerance"),
-        (lambda: judge_equality(NAN, {}, tolerance=0.02), "gap is NaN"),
-        (lambda: judge_equality(Size(0.0, 0.0), {}, tolerance=-1.0), "tolerance is -1"),
-        (lambda: judge_equality(Size(0.0, 0.0), {}, tolerance=math.inf), "tolerance is inf"),
-        (lambda: judge_bound(NAN, {}), "gap is NaN"),
-        (lambda: judge_bound(Size(0.0, 0.0, error=-1.0), {}), "error is -1; it must be finite and >= 0"),
-        (lambda: judge_bound(Size(0.0, 0.0, error=math.inf), {}), "error is inf"),
-        (lambda: judge_limit(lambda n: Size(0, 0), 0.02, {}, sizes=(100,)), "sizes has 1 entries; a limit is judged by at least 6"),
-        (lambda: judge_limit(lambda n: Size(math.nan, 0), 0.02, {}, sizes=GROWING), r"gaps\[0\], at size 100, is NaN"),
-    ],
-)  # fmt: skip
-def test_bad_input(call, words: str):
-    with pytest.raises(ValueError, match=words):
-        call()
-
-
-@pytest.mark.parametrize(
     ("gap", "error", "verdict"),
     [
         (0.0, 0.0, "CONFIRMED"),
@@ -209,7 +185,6 @@ def test_an_equality_of_numbers():
 
 
 GROWING = tuple(100 * 2**k for k in range(8))
-NAN = Size(math.nan, math.nan)
 
 
 def at(slope: float, limit: float, n: int) -> Size:

@@ -181,16 +181,6 @@ def test_the_default_answers_within_a_minute() -> None:
     assert 2 * GAMES_SECONDS + budget_of(AFTER_JUDGING).seconds <= 50.0
 
 
-def test_a_judge_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mipsim.referee.judging.judge.QUIET", 0.0)
-    lines: list[str] = []
-    rf.judge(statement({"x": rf.Whole(0, 1)}, lambda x: float(x)), progress=lines.append)
-    assert lines == ["x: judging point 1 of 2", "x: 2 points judged"]
-    monkeypatch.setattr("mipsim.referee.judging.judge.QUIET", 60.0)
-    rf.judge(statement({"x": rf.Whole(0, 1)}, lambda x: float(x)), progress=lines.append)
-    assert len(lines) == 2
-
-
 CURVES = """
 import mipsim as mi
 from mipsim import referee as rf

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import mipsim as mi
@@ -14,7 +13,6 @@ from mipsim.referee import limit_verdict
 from mipsim.referee.kinds import companions
 
 SIZES = tuple(100 * 2**k for k in range(10))
-LAST = SIZES[-1]
 G = mi.GaussianTradeOff
 Gap = Callable[[float], float]
 TRUE: dict[str, Gap] = {
@@ -257,29 +255,3 @@ def test_errors_count_against_the_limit():
     assert limit_verdict(SIZES, gaps, 0.02, errors=0.01).verdict == "CONFIRMED"
     wide = limit_verdict(SIZES, gaps, 0.02, errors=0.03)
     assert (wide.verdict, wide.sign, wide.since) == ("INCONCLUSIVE", None, math.inf)
-
-
-SHORT = 100 * 2.0 ** np.arange(7)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((SHORT[:5], SHORT[:5], 0.02), "sizes has 5 entries; a limit is judged by at least 6"),
-        ((SHORT, SHORT[:6], 0.02), "gaps has 6 entries; it must have an entry for each of the 7 sizes"),
-        ((np.arange(10.0, 16), np.zeros(6), 0.02), "sizes run from 10 to 15; they must reach 32 times the first"),
-        ((SHORT[::-1], np.zeros(7), 0.02), "sizes holds 3200 after 6400; they must grow"),
-        ((-SHORT, SHORT, 0.02), "sizes holds -100; each must be finite and > 0"),
-        ((SHORT, np.where(SHORT == 400, np.nan, 0), 0.02), r"gaps\[2\], at size 400, is NaN"),
-        ((SHORT, SHORT, 0.0), "tolerance"),
-        ((SHORT, SHORT, math.nan), "tolerance"),
-        ((SHORT, SHORT, 0.02, -1.0), "errors holds -1; each must be finite and >= 0"),
-        ((SHORT, SHORT, 0.02, np.zeros(3)), r"errors has shape \(3,\)"),
-        ((SHORT, SHORT, 0.02, np.full(7, np.nan)), "errors holds nan"),
-        (("n", SHORT, 0.02), "sizes is 'n'; it must be a sequence of numbers"),
-        ((SHORT, np.zeros((7, 2)), 0.02), "gaps has 2 dimensions"),
-    ],
-)  # fmt: skip
-def test_bad_input(arguments: tuple, words: str):
-    with pytest.raises(ValueError, match=words):
-        limit_verdict(*arguments)

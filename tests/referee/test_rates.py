@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 import mipsim as mi
 from mipsim import referee as rf
 
@@ -100,17 +98,3 @@ def test_a_rate_of_curves_decides_an_equality() -> None:
     assert verdict(statement, at) == "CONFIRMED"
     assert verdict(replace(statement, claimed=lambda: G(1.05)), at) == "REFUTED"
     assert verdict(replace(statement, kind=rf.Equality(0.02, floor=0.01)), at) == "INCONCLUSIVE"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ({"constant": 0.0}, "constant is 0"),
-        ({"power": -1.0}, "power is -1"),
-        ({"source": " "}, "source is ' '; it must name the theorem"),
-        ({"start": 0.0}, "start is 0"),
-    ],
-)
-def test_a_rate_that_is_none_is_refused(arguments: dict[str, Any], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        rf.Rate(**{"constant": 1.0, "power": 0.5, "limit": 0.0, "source": "school"} | arguments)

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.where import importance, where_map
 
 G = mi.GaussianTradeOff
@@ -83,22 +81,6 @@ def test_the_map_is_over_what_matters() -> None:
 
 
 @pytest.mark.evidence
-def test_results_show_themselves() -> None:
-    for item in outcomes():
-        html = item._repr_html_()
-        Checked().feed(html)
-        assert str(item.verdict) in html
-        assert str(item.verdict) in str(item)
-        assert item.statement.name in repr(item)
-
-
-@pytest.mark.parametrize(("results", "says"), [([], "results is empty"), ([3], "results holds int")])
-def test_bad_results_are_refused(results, says: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=says):
-        rf.report(results, tmp_path)
-
-
-@pytest.mark.evidence
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="it must be a folder that can be written"):
@@ -167,45 +149,3 @@ def test_a_notebook_draws_formulas_and_puts_words_on_the_left():
     assert "if x &lt; 1." in shown
     assert shown.count('<td style="text-align:left">') == shown.count("<td")
     assert "1 point judged" in str(outcome)
-
-
-PROOF = (
-    "Two steps; a < b. (i) First, by (ii), with $y^2$ and "
-    + "many words " * 20
-    + "at its end. (ii) Two.\nThe rest."
-)
-
-
-def test_a_derivation_is_printed_in_paragraphs(tmp_path):
-    square = rf.Statement(
-        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
-        claimed=lambda x: x, truth=lambda x: x * x,
-    )  # fmt: skip
-    right = square.corrected(domain={"x": rf.Real(0.0, 1.0)}, says="for x at most 1", derivation=PROOF)
-    judged = [rf.judge(item) for item in (square, right)]
-    page = rf.report(judged, tmp_path).read_text("utf-8")
-    report = re.findall(r'<div class="derivation">(.*?)</div>', page)
-    (paragraphs,) = (re.findall(r"<p>(.*?)</p>", single) for single in report)
-    assert [text[:9] for text in paragraphs] == ["Two steps", "(i) First", "(ii) Two.", "The rest."]
-    assert "a &lt; b" in paragraphs[0]
-    assert "<math" in paragraphs[1]
-
-
-def test_a_replay_of_a_point_asks_for_the_claim_and_the_truth():
-    square = rf.Statement(
-        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
-        claimed=lambda x: x, truth=lambda x: x * x,
-    )  # fmt: skip
-    assert rf.judge(square).replay.python.endswith('print("truth:", statement.call("truth", at))')
-    assert replay_of(square, None, 0.999, 0, 1000).python.endswith("print(result)")
-
-
-def test_the_page_says_what_the_parameters_are(tmp_path):
-    square = rf.Statement(
-        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0, meaning="side of a <square>, in metres")},
-        claimed=lambda x: x, truth=lambda x: x * x,
-    )  # fmt: skip
-    out = rf.report(rf.judge(square), tmp_path)
-    assert "<code>x</code>: side of a &lt;square&gt;, in metres." in out.read_text()
-    assert json.loads((tmp_path / "results.json").read_text())[0]["statement"]["meanings"] == square.meanings
-    assert square.corrected(domain={"x": rf.Real(0.0, 1.0)}).meanings == square.meanings

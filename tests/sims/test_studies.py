@@ -7,7 +7,6 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.fidelity import build_sampler, check_shapes
 from sims.studies import STUDIES, D, N, reference_data
-from sims.study import Study
 
 NAMES = [
     *(f"azize_fig2_{kind}" for kind in ("easy", "medium", "hard")),
@@ -51,26 +50,6 @@ def test_reference_points_are_nested():
     item, two = (built(f"azize_fig6_n0_{n0}")[1].mean for n0 in (1, 2))
     assert set(np.unique(item)) == {0.0, 1.0}
     assert np.isin(2 * two - item, (0.0, 1.0)).all()
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"name": "a/b"}, "name is 'a/b'"),
-        ({"name": ""}, "name is ''"),
-        ({"games": {"quick": 1}}, "games is"),
-        ({"games": {"quick": 0, "standard": 1, "full": 1}}, "games is"),
-    ],
-)
-def test_bad_studies(changed, message):
-    good = {
-        "name": "x",
-        "description": "",
-        "build": STUDIES[NAMES[0]].build,
-        "games": STUDIES[NAMES[0]].games,
-    }
-    with pytest.raises(ValueError, match=message):
-        Study(**{**good, **changed})
 
 
 @pytest.mark.evidence

@@ -2,13 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from mipsim.special import noncentral_chi_square as law
 
-freedom = st.floats(1.0, 1e6)
-centres = st.one_of(st.just(0.0), st.floats(1e-6, 1e8))
 LEVELS = np.concatenate(
     [10.0 ** -np.arange(300, 0, -23.0), np.linspace(0.05, 0.95, 7), 1 - 10.0 ** -np.arange(2, 16, 3.0)]
 )
@@ -57,54 +53,3 @@ def test_random_levels_agree_with_the_tails() -> None:
     centre = 10.0 ** rng.uniform(-3, 8, size)
     x = law.isf(q, d, centre)
     assert np.allclose(law.sf(x, d, centre), q, rtol=3e-11, atol=0)
-
-
-@settings(max_examples=40)
-@given(freedom, centres, st.lists(st.floats(-700.0, -1e-3), min_size=2, max_size=20, unique=True))
-def test_quantiles_are_ordered(d: float, centre: float, log_levels: list[float]) -> None:
-    levels = np.sort(log_levels)
-    low, high = law.logppf(levels, d, centre), law.logisf(levels, d, centre)
-    # Levels that differ by less than a tail's error, 1e-11, may come out in either order.
-    assert (np.diff(low) >= -1e-10 * low[1:]).all()
-    assert (np.diff(high) <= 1e-10 * high[1:]).all()
-
-
-@settings(max_examples=40)
-@given(freedom, centres, st.lists(st.floats(-30.0, 30.0), min_size=2, max_size=20, unique=True))
-def test_tails_are_monotone(d: float, centre: float, sizes: list[float]) -> None:
-    x = np.sort(np.maximum(d + centre + np.array(sizes) * np.sqrt(2 * d + 4 * centre), 0.0))
-    lower, upper = law.logcdf(x, d, centre), law.logsf(x, d, centre)
-    slack = 1e-12 + 1e-14 * np.abs(np.where(np.isfinite(lower), lower, 0)) + 1e-14 * np.abs(upper)
-    with np.errstate(invalid="ignore"):
-        assert (np.nan_to_num(np.diff(lower)) >= -slack[1:]).all()
-    assert (np.diff(upper) <= slack[1:]).all()
-    # More noncentrality, or more degrees of freedom, moves the law up.
-    assert (law.logsf(x, d, min(centre + 1.0, 1e8)) >= upper - slack).all()
-    assert (law.logsf(x, min(d + 1.0, 1e6), centre) >= upper - slack).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: law.cdf(1.0, 0.5, 1.0), r"d is 0\.5; it must lie in \[1, 1e\+06\]"),
-        (lambda: law.cdf(1.0, 2e6, 1.0), r"d is 2e\+06; it must lie in \[1, 1e\+06\]"),
-        (lambda: law.sf(1.0, 3, -1.0), r"noncentrality is -1; it must lie in \[0, 1e\+08\]"),
-        (lambda: law.logsf(1.0, 3, [1.0, np.nan]), r"noncentrality holds nan at index 1"),
-        (lambda: law.logcdf(1.0, 3, 2e8), r"noncentrality is 2e\+08; it must lie in \[0, 1e\+08\]"),
-        (lambda: law.logpdf(np.nan, 3, 2.0), r"x holds nan"),
-        (lambda: law.cdf("1", 3, 2.0), r"x is str; it must be an array of real numbers"),
-        (lambda: law.cdf(None, 3, 2.0), r"x is NoneType; it must be an array of real numbers"),
-        (lambda: law.cdf([[1.0], [2.0, 3.0]], 3, 2.0), r"x is list; it must be an array of real numbers"),
-        (lambda: law.cdf(np.ones(2), np.ones(3), 2.0), r"they must broadcast together"),
-        (lambda: law.ppf(0.0, 3, 2.0), r"q is 0; a level must lie in \(0, 1\)"),
-        (lambda: law.isf([0.5, 1.0], 3, 2.0), r"q is 1; a level must lie in \(0, 1\)"),
-        (lambda: law.isf(np.nan, 3, 2.0), r"q holds nan"),
-        (lambda: law.logppf(0.0, 3, 2.0), r"log_q is 0; the log of a level must be negative"),
-        (lambda: law.logisf([-1.0, 2.0], 3, 2.0), r"log_q is 2; the log of a level must be negative"),
-        (lambda: law.logisf(-np.inf, 3, 2.0), r"log_q holds -inf"),
-        (lambda: law.ppf(0.5, np.inf, 2.0), r"d holds inf"),
-    ],
-)
-def test_what_is_refused(call: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()  # type: ignore[operator]

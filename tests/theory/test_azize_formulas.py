@@ -1,6 +1,5 @@
 """Every formula against an independent route: quadrature, mpmath, simulation or enumeration."""
 
-import mpmath
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
@@ -24,12 +23,6 @@ def test_advantage_and_delta_are_integrals(leakage):
         )[0]
         assert float(azize.delta_epsilon(leakage, epsilon)) == pytest.approx(excess, abs=1e-7)
     assert azize.advantage(leakage) == pytest.approx(float(azize.delta_epsilon(leakage, 0.0)), abs=1e-14)
-
-
-def test_delta_keeps_its_digits_far_out():
-    s, epsilon = mpmath.mpf(1), mpmath.mpf(12)
-    exact = mpmath.ncdf(-epsilon / s + s / 2) - mpmath.e**epsilon * mpmath.ncdf(-epsilon / s - s / 2)
-    assert float(azize.delta_epsilon(1.0, 12.0)) == pytest.approx(float(exact), rel=1e-9)
 
 
 def test_power_is_reached_at_the_threshold():
@@ -105,40 +98,3 @@ def test_infinite_moments_stay_infinite():
     table = azize_moments.standardised_sum_moments(central, 10)
     assert np.isfinite(table[:5]).all()
     assert np.isinf(table[8])
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: azize.advantage(-1.0), "leakage is -1"),
-        (lambda: azize.subsampled_tradeoff_corrected(1.0, 0.0), "sampling_rate is 0"),
-        (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0, 2.0], 10), "target has shape"),
-        (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0], 1), "n is 1"),
-        (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0], 10, record_deviation=-0.5), "record_deviation is -0.5"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_a_single_sentence(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: azize.power(1.5, 1.0), "alpha is 1.5; it must lie in"),
-        (lambda: azize.threshold([0.1, -0.1], 1.0), "alpha is -0.1; it must lie in"),
-        (lambda: azize.threshold(0.1, -1.0), "leakage is -1.0; it must be"),
-        (lambda: azize.advantage(-1.0), "leakage is -1.0; it must be"),
-        (lambda: azize.subsampled_tradeoff_printed(-4.0, 0.5), "leakage is -4.0; it must be"),
-        (lambda: azize.subsampled_tradeoff_corrected(-4.0, 0.5), "leakage is -4.0; it must be"),
-        (lambda: azize.subsampled_tradeoff_corrected(4.0, 0.0), "sampling_rate is 0.0; it must be"),
-        (lambda: azize.misspecified_advantage(np.nan, 1.0), "scalar is nan; it must be"),
-        (lambda: azize.misspecified_advantage(1.0, 0.0), "under_the_root is 0.0; it must be"),
-        (lambda: azize.delta_epsilon(1.0, np.inf), "epsilon holds inf; every entry must be finite"),
-        (lambda: azize.effective_mu([0.0], mi.Bernoulli([0.5]), [1.0], 10), "weights is zero everywhere"),
-    ],
-)
-def test_bad_arguments_are_a_single_sentence(call, message):
-    with pytest.raises(ValueError, match=message) as caught:
-        call()
-    assert "\n" not in str(caught.value)

@@ -142,21 +142,3 @@ def test_it_is_exact_at_the_lowest_rates() -> None:
     assert curve.tpr_at([0.0, 5e-324, 1.0]).tolist()[::2] == [0.0, 1.0]
     assert curve.tpr_at(5e-324) > 1e-315
     assert curve.beta(np.zeros((2, 3))).shape == (2, 3)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((0.5, 0.0, 1.0), r"d is 0\.5"),
-        ((3, -1.0, 1.0), r"out_noncentrality is -1\.0"),
-        ((3, 0.0, 1e9), r"in_noncentrality is 1000000000\.0"),
-        ((3, 0.0, 1.0, 0.0), r"out_scale is 0\.0"),
-        ((3, 0.0, 1.0, 1.0, -2.0), r"in_scale is -2\.0"),
-        ((3, 0.0, 1.0, 1.0, 1.0, "both"), r"rejects is 'both'; allowed: large, small"),
-    ],
-)
-def test_what_is_refused(arguments: tuple, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        NoncentralChiSquareTradeOff(*arguments)
-    with pytest.raises(ValueError, match="alpha is 2"):
-        NoncentralChiSquareTradeOff(3, 0.0, 1.0).beta(2.0)

@@ -3,96 +3,26 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 import mipsim as mi
 from mipsim.tradeoff import (
     AbstractTradeOff,
-    ApproxDPTradeOff,
     CurveBounds,
     FoldedLaplaceTradeOff,
     GaussianTradeOff,
-    InverseTradeOff,
     LaplaceTradeOff,
     MixtureTradeOff,
-    PiecewiseLinearTradeOff,
     PrivacyLossDistribution,
     SampledTradeOff,
     bounds_from_rates,
-    convex_hull,
 )
-
-ALPHA = np.concatenate([np.geomspace(1e-12, 1e-2, 21), np.linspace(0.01, 0.99, 99)])
-mus = st.floats(0.05, 6.0)
-shares = st.floats(0.01, 0.99)
-
-
-@st.composite
-def polygons(draw: st.DrawFn) -> SampledTradeOff:
-    """A random discrete pair of laws, as the polygon of its sorted likelihood ratios."""
-    size = draw(st.integers(2, 6))
-    out = np.array(draw(st.lists(st.integers(1, 50), min_size=size, max_size=size)), float)
-    inside = np.array(draw(st.lists(st.integers(1, 50), min_size=size, max_size=size)), float)
-    out, inside = out / out.sum(), inside / inside.sum()
-    order = np.argsort(-inside / out, kind="stable")
-    alpha, tpr = np.cumsum(out[order])[:-1], np.cumsum(inside[order])[:-1]
-    return SampledTradeOff(alpha, np.clip(1.0 - tpr, 0.0, 1.0 - alpha), None)
-
-
-@given(polygons())
-@settings(max_examples=60)
-def test_the_inverse_of_a_polygon_is_an_involution(curve: SampledTradeOff) -> None:
-    again = curve.inverse().inverse()
-    assert np.allclose(again.beta(ALPHA), curve.beta(ALPHA), atol=1e-14)
-    # f(f^-1(x)) = x wherever the curve is not flat.
-    assert np.allclose(curve.beta(curve.inverse().beta(ALPHA)), ALPHA, atol=1e-12)
-
-
-@pytest.mark.evidence
-@given(mus, shares)
-@settings(max_examples=20)
-def test_the_inverse_of_a_mixture(mu: float, rho: float) -> None:
-    curve = MixtureTradeOff(LaplaceTradeOff(mu), rho)
-    turned = curve.inverse()
-    assert np.allclose(turned.beta(curve.beta(ALPHA)), ALPHA, atol=1e-9)
-    assert np.allclose(curve.beta(turned.beta(ALPHA)), ALPHA, rtol=1e-9, atol=1e-14)
-    assert turned.inverse() is curve
-
-
-def test_the_numerical_inverse_is_the_closed_form() -> None:
-    for curve in (GaussianTradeOff(1.3), FoldedLaplaceTradeOff(2.0), ApproxDPTradeOff(1.0, 0.1)):
-        assert np.allclose(InverseTradeOff(curve).beta(ALPHA), curve.inverse().beta(ALPHA), atol=1e-13)
-        assert np.allclose(InverseTradeOff(curve).tpr_at(ALPHA), curve.inverse().tpr_at(ALPHA), atol=1e-13)
 
 
 def test_rare_rates_of_the_inverse_of_a_mixture() -> None:
     # Near alpha = 1 the mixture is (1 - rho)(1 - alpha) but for a term that is smaller by ten decades.
     turned = MixtureTradeOff(GaussianTradeOff(1.0), 0.25).inverse()
     assert float(turned.tpr_at(1e-200)) == pytest.approx(1e-200 / 0.75, rel=1e-9)
-
-
-def test_inf_of_the_inverse() -> None:
-    # f^-1(x) = inf{t : f(t) <= x}: a curve that starts at 0.9 and is 0 from 0.8 on.
-    curve = PiecewiseLinearTradeOff([0, 0.8, 1], [0.9, 0, 0])
-    for turned in (curve.inverse(), InverseTradeOff(curve)):
-        assert turned.beta([0.0, 0.45, 0.9, 1.0]).tolist() == pytest.approx([0.8, 0.4, 0.0, 0.0], abs=1e-12)
-
-
-@pytest.mark.evidence
-@given(mus)
-@settings(max_examples=12)
-def test_symmetrised_is_symmetric_convex_and_below_both(mu: float) -> None:
-    curve = FoldedLaplaceTradeOff(mu)
-    both = curve.symmetrized()
-    beta = both.beta(ALPHA)
-    assert (beta <= curve.beta(ALPHA) + 1e-12).all()
-    assert (beta <= curve.inverse().beta(ALPHA) + 1e-12).all()
-    assert np.allclose(both.beta(both.beta(ALPHA)), ALPHA, atol=1e-7)
-    share = (ALPHA[1:-1] - ALPHA[:-2]) / (ALPHA[2:] - ALPHA[:-2])
-    assert (beta[1:-1] <= (1 - share) * beta[:-2] + share * beta[2:] + 1e-12).all()
-    assert both.symmetrized() is both
 
 
 @pytest.mark.evidence
@@ -144,24 +74,6 @@ def test_sub_sampling_has_the_closed_form_of_dong_roth_and_su() -> None:
     )
 
 
-@given(shares, shares)
-@settings(max_examples=6)
-def test_more_sampling_is_less_private(first: float, other: float) -> None:
-    low, high = sorted((first, other))
-    alpha = np.linspace(0.01, 0.99, 25)
-    curve = ApproxDPTradeOff(1.5, 0.02)
-    assert (curve.subsampled(high).beta(alpha) <= curve.subsampled(low).beta(alpha) + 1e-12).all()
-
-
-def test_the_ends_of_sub_sampling() -> None:
-    curve = FoldedLaplaceTradeOff(1.0)
-    assert np.allclose(curve.subsampled(0.0).beta(ALPHA), 1 - ALPHA, atol=1e-15)
-    assert np.allclose(curve.subsampled(1.0).beta(ALPHA), curve.symmetrized().beta(ALPHA), atol=1e-15)
-    for bad in (-0.1, 1.1, np.nan):
-        with pytest.raises(ValueError, match="sampling_rate is"):
-            curve.subsampled(bad)
-
-
 class OneSided(AbstractTradeOff):
     """An attack that rejects below the threshold, against N(0, 1) and N(0, 4): not its own best test."""
 
@@ -188,36 +100,6 @@ def test_an_attack_that_is_not_the_best_is_convexified() -> None:
     assert least - 1e-9 <= largest <= most + 1e-12  # the grid misses the maximum by less than 1e-9
     assert most - least < 1e-4
     assert GaussianTradeOff(1.0).convexified() == GaussianTradeOff(1.0)
-
-
-def test_hulls_of_polygons_are_exact() -> None:
-    both = convex_hull(ApproxDPTradeOff(0.0, 0.3), ApproxDPTradeOff(np.log(9.0), 0.0))
-    # Corners (0, 0.7), (0.1, 0.1), (0.7, 0); from (0, 1) none.
-    assert np.allclose(both.beta([0.0, 0.05, 0.1, 0.4, 0.7]), [0.7, 0.4, 0.1, 0.05, 0.0], atol=1e-14)
-
-
-def test_bad_hulls() -> None:
-    with pytest.raises(ValueError, match="curves is empty"):
-        convex_hull()
-    with pytest.raises(ValueError, match="curves holds float"):
-        convex_hull(0.5)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("alpha", "beta", "words"),
-    [
-        ([0.1, 0.5], [0.5, 0.6], "at most 1 - alpha"),
-        ([0.5, 0.1], [0.5, 0.6], "increase strictly"),
-        ([0.2, 0.4], [0.5, 0.55], "must not increase"),
-        ([0.2, 0.4, 0.6], [0.75, 0.58, 0.1], "must be convex"),
-        ([0.2, 1.4], [0.5, 0.1], r"alpha is 1.4; it must lie in \[0, 1\]"),
-        ([0.2, 0.4], [0.5, -0.1], r"beta is -0.1; it must lie in \[0, 1\]"),
-        ([0.2, 0.4], [0.5, np.nan], "beta holds nan"),
-    ],
-)
-def test_samples_of_no_trade_off_function(alpha: list, beta: list, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        SampledTradeOff(alpha, beta)
 
 
 def test_the_samples_enclose_the_curve() -> None:

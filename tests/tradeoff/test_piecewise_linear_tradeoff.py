@@ -3,66 +3,8 @@ from math import fsum
 import numpy as np
 import pytest
 
-from mipsim.tradeoff import GaussianTradeOff, PiecewiseLinearTradeOff
+from mipsim.tradeoff import PiecewiseLinearTradeOff
 from mipsim.tradeoff.points import hull_corners
-
-
-def test_it_walks_the_edges() -> None:
-    curve = PiecewiseLinearTradeOff([0, 0.25, 1], [1, 0.25, 0])
-    low, high = curve.beta_bounds(np.array([0, 0.125, 0.25, 0.625, 1]))
-    truth = np.array([1, 0.625, 0.25, 0.125, 0])
-    assert (low <= truth).all()
-    assert (truth <= high).all()
-    assert (high - low < 1e-13).all()
-    least, most = curve.tpr_bounds(0.125)
-    assert least <= 0.375 <= most < least + 1e-13
-
-
-def test_randomised_response_is_epsilon_dp() -> None:
-    """Flip a bit with probability 1 / (1 + e^eps): delta(epsilon) is 0 and delta below it is not."""
-    for epsilon in (0.1, 1.0, 5.0):
-        flip = 1 / (1 + np.exp(epsilon))
-        curve = PiecewiseLinearTradeOff([0, flip, 1], [1, flip, 0])
-        assert float(curve.delta(epsilon)) == pytest.approx(0.0, abs=1e-13)
-        assert float(curve.delta(0.9 * epsilon)) > 1e-3
-        assert curve.advantage() == pytest.approx(1 - 2 * flip)
-
-
-def test_approximate_dp_has_its_delta() -> None:
-    curve = PiecewiseLinearTradeOff([0, 0.99, 1], [0.99, 0, 0])
-    assert curve.delta([0.0, 3.0, 500.0, 1e6]) == pytest.approx([0.01] * 4)
-
-
-def test_a_fine_polygon_is_its_curve() -> None:
-    alpha = np.unique(np.concatenate([[0, 1], np.geomspace(1e-9, 1, 3000), np.linspace(0, 1, 3000)]))
-    curve = PiecewiseLinearTradeOff(alpha, GaussianTradeOff(1.0).beta(alpha))
-    between = (alpha[1:] + alpha[:-1]) / 2
-    assert np.allclose(curve.beta(between), GaussianTradeOff(1.0).beta(between), atol=1e-5)
-    assert curve.advantage() == pytest.approx(GaussianTradeOff(1.0).advantage(), abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("alpha", "beta", "words"),
-    [
-        ([0.1, 1], [0.9, 0], "alpha runs from 0.1 to 1; it must run from 0 to 1"),
-        ([0, 0.9], [1, 0], "alpha runs from 0 to 0.9"),
-        ([0], [1], "alpha runs from 0 to 0"),
-        ([0, 0.5, 0.5, 1], [1, 0.4, 0.3, 0], "alpha holds 0.5 after 0.5; it must increase strictly"),
-        ([0, 0.5, 1], [1, 0.5], r"beta has shape \(2,\); it must have shape \(3,\)"),
-        ([0, 0.5, 1], [1, 0.6, 0], "beta holds 0.6 at alpha 0.5; it must be at most 1 - alpha"),
-        ([0, 0.5, 1], [1, 0.2, 0.1], "beta holds 0.1 at alpha 1"),
-        ([0, 0.2, 0.4, 1], [0.5, 0.1, 0.2, 0], "beta rises after alpha 0.2; it must not increase"),
-        ([0, 0.2, 0.4, 1], [0.5, 0.45, 0.1, 0], "beta lies above the chord at alpha 0.2; it must be convex"),
-        ([0, 0.5, 1], [1, -0.1, 0], "beta is -0.1"),
-        ([0, 0.5, 1], [1, np.nan, 0], "beta holds nan"),
-        ([0, np.nan, 1], [1, 0.2, 0], "alpha holds nan"),
-        ([[0, 1]], [[1, 0]], r"alpha has shape \(1, 2\)"),
-        ("abc", [1, 0], "alpha is str"),
-    ],
-)
-def test_bad_corners(alpha: object, beta: object, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        PiecewiseLinearTradeOff(alpha, beta)
 
 
 def test_rounding_is_forgiven() -> None:
@@ -78,3 +20,23 @@ def test_a_corner_of_a_hull_does_not_depend_on_how_many_points_lie_within(share:
     steep = 0.1 * fsum(inside) / fsum(out) * (1.0 + share)
     retained = hull_corners(np.append(out, 0.1), np.append(inside, steep))
     assert retained == ([0, out.size + 1] if share > 0.0 else [0, out.size, out.size + 1])
+
+
+def test_the_auc_of_many_corners() -> None:
+    """Forty thousand random steps."""
+    rng = np.random.default_rng(0)
+    slopes = -np.sort(-rng.exponential(size=40_000))
+    alpha = np.r_[0.0, np.sort(rng.uniform(size=39_999)), 1.0]
+    beta = 1.0 - np.r_[0.0, np.cumsum(slopes * np.diff(alpha))] / (slopes * np.diff(alpha)).sum()
+    low, high = PiecewiseLinearTradeOff(alpha, np.maximum(beta, 0.0)).auc_bounds()
+    assert low <= 1.0 - np.trapezoid(beta, alpha) <= high < low + 1e-9
+
+
+@pytest.mark.parametrize("last", [1.0 - 2e-16, 1.0 + 2e-16, 1.0 - 1e-13])
+def test_a_last_corner_moved_by_rounding_is_1(last: float) -> None:
+    """The sum of ten tenths is 1 - 1e-16."""
+    curve = PiecewiseLinearTradeOff([0.0, 0.5, last], [1.0, 0.25, 0.0])
+    assert curve.alpha[-1] == 1.0
+    assert curve.beta(0.75) == PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0]).beta(0.75)
+    with pytest.raises(ValueError, match="it must run from 0 to 1"):
+        PiecewiseLinearTradeOff([0.0, 0.5, 1.0 - 1e-9], [1.0, 0.25, 0.0])

@@ -126,21 +126,6 @@ def test_both_directions_are_the_worse_after_composition() -> None:
     assert (high - low <= 1e-4 * np.maximum(high, 1e-3))[common].all()
 
 
-@pytest.mark.parametrize(
-    ("neighbours", "sampling"),
-    [
-        ("replace", "poisson"),
-        ("remove", "fixed_size"),
-        ("replace", "random_allocation"),
-    ],
-)
-def test_what_has_no_proven_pair_is_refused(neighbours: str, sampling: str) -> None:
-    with pytest.raises(
-        ValueError, match=f"neighbours is '{neighbours}' with sampling '{sampling}'; proven are"
-    ):
-        dpsgd(1.0, 0.1, 10, neighbours=neighbours, sampling=sampling)
-
-
 def test_samples_of_a_fixed_size_are_the_symmetrised_step() -> None:
     """A single step has the curve of Dong, Roth and Su, theorem 4.2; two are between it and a composition of coarse polygons."""
     item = dpsgd(1.0, 0.2, neighbours="replace", sampling="fixed_size")

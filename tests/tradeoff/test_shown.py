@@ -86,49 +86,6 @@ def test_a_gaussian_curve_is_straight_in_probits() -> None:
     assert np.abs(y + x + 3.0)[seen].max() < 1e-6
 
 
-def test_thousands_of_thresholds_are_a_line_without_marks() -> None:
-    rng = np.random.default_rng(0)
-    free = mi.EmpiricalTradeOff.from_scores(
-        out_scores=rng.normal(size=500), in_scores=rng.normal(1.0, size=500)
-    )
-    marks = [mi.plot(curve, log=True).axes[0].lines[0].get_marker() for curve in (played(1.0), free)]
-    assert marks == ["o", "None"]
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("log", [True, None])
-def test_captions_and_ticks_have_room(log: bool | None) -> None:
-    figure = mi.plot(
-        {
-            "a curve with a long name": played(3.0),
-            "the other": played(2.5),
-            "claim": mi.GaussianTradeOff(3.0),
-        },
-        log=log,
-    )
-    figure.draw_without_rendering()
-    (caption,) = (text for text in figure.texts if "games in each world" in text.get_text())
-    box = caption.get_window_extent()
-    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
-    (ax,) = mi.plot(mi.GaussianTradeOff(3.0), scale="probit").axes
-    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-        assert np.diff(np.sort(axis.get_ticklocs())).min() > 0.08 * (high - low)
-        assert len(axis.get_ticklocs()) >= 5
-
-
-def test_a_strong_attack_is_plotted_in_probits() -> None:
-    assert mi.plot(played(3.0)).axes[0].get_xlim()[0] < 0.0
-    assert mi.plot(played(1.0)).axes[0].get_xlim() == (0.0, 1.0)
-
-
-def test_axes_of_the_caller_are_used() -> None:
-    from matplotlib import pyplot
-
-    _, ax = pyplot.subplots()
-    assert mi.GaussianTradeOff(1.0).plot(ax=ax) is ax
-    assert ax.get_xscale() == "linear"
-
-
 def test_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
     from types import SimpleNamespace
@@ -142,23 +99,3 @@ def test_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ModuleNotFoundError, match="to_dataframe needs pandas, which is not installed"):
         played(1.0).to_dataframe()
-
-
-@pytest.mark.parametrize(
-    ("curves", "message"),
-    [
-        (3, "curves is int; it must be a trade-off curve, a list of them, or a dictionary"),
-        ([], "curves is empty; it must hold at least 1 trade-off curve"),
-        ([mi.GaussianTradeOff(1.0), 0.5], "curves holds float as '0.5'; every entry must be a trade-off curve"),
-    ],
-)  # fmt: skip
-def test_bad_curves(curves: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        mi.plot(curves)
-
-
-def test_bad_scales() -> None:
-    with pytest.raises(ValueError, match="log is True and scale is 'log'; give either"):
-        mi.plot(mi.GaussianTradeOff(1.0), log=True, scale="log")
-    with pytest.raises(ValueError, match="scale is 'loglog'; allowed: linear, log, probit"):
-        mi.plot(mi.GaussianTradeOff(1.0), scale="loglog")

@@ -18,22 +18,11 @@ from verify.azize.laws.linear_problems import linear_problem, pair_powers, sampl
 from verify.azize.laws.reference_curves import scores_by_games
 from verify.azize.laws.z_problems import GrowingCurve, by_literal_match, revealing_power
 from verify.azize.statements import (
-    canaries,
-    estimated_steps,
-    onion,
     reference_points,
-    scalar_product,
-    steps,
-    z_estimators,
 )
 from verify.register import REGISTER
 
 D = 20
-STATEMENTS = {
-    item.name: item
-    for module in (canaries, estimated_steps, onion, reference_points, scalar_product, steps, z_estimators)
-    for item in module.STATEMENTS
-}
 
 
 def test_the_median_is_the_target_with_probability_1_in_n():
@@ -138,67 +127,6 @@ def test_the_score_with_few_reference_points_loses_in_literal_games():
     seen = scores_by_games("centred", 5, 0).power(0.1)
     assert seen.low <= exact <= seen.high < seen.low + 0.3
     assert exact < 0.6 < float(azize.power(0.1, reference_points.known_leakage()))
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("name", STATEMENTS)
-def test_a_false_twin_is_refuted(name):
-    false = rf.controlled(STATEMENTS[name])
-    assert rf.judge(false, at=false.points).verdict is rf.Verdict.REFUTED
-
-
-CONFIRMED = [name for name, single in STATEMENTS.items() if single.corrects]
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("name", sorted(CONFIRMED))
-def test_corrections_stand(name):
-    statement = STATEMENTS[name]
-    result = rf.judge(statement, at=statement.points[:: max(1, len(statement.points) // 6)])
-    assert result.verdict is rf.Verdict.CONFIRMED
-    assert not result.failures
-
-
-REFUTED = {
-    "azize-scalar-product": [-1],
-    "azize-scalar-product-finite": [0],
-    "azize-reference-points": [3, 7, 13, -1],
-    "azize-onion": [12],
-    "azize-z-estimators": [2, 8, 16, -2, -1],
-    "azize-z-estimators-logistic": [2],
-    "azize-alg-3": [0, 1, 2, -5],
-    "azize-alg-4": [0],
-    "azize-alg-4-estimated": [2, 3, 5, 6],
-}
-"""The decisive points: each is refuted, and by a second route."""
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("name", REFUTED)
-def test_the_decisive_points_are_refuted_by_two_routes(name):
-    statement = STATEMENTS[name]
-    result = rf.judge(statement, at=[statement.points[k] for k in REFUTED[name]])
-    for point in result.judged:
-        assert point.verdict is rf.Verdict.REFUTED, point.parameters
-        assert point.second_route is not None
-        assert "failed" not in point.second_route.how
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    ("name", "reading", "verdict"),
-    [
-        ("azize-onion", onion.EACH, rf.Verdict.REFUTED),
-        ("azize-onion", onion.AVERAGE, rf.Verdict.CONFIRMED),
-        ("azize-reference-points", reference_points.MANY, rf.Verdict.CONFIRMED),
-        ("azize-alg-4-estimated", estimated_steps.KNOWN, rf.Verdict.CONFIRMED),
-        ("azize-alg-4-estimated", estimated_steps.REAL, rf.Verdict.CONFIRMED),
-    ],
-)
-def test_verdicts_by_reading(name, reading, verdict):
-    statement = STATEMENTS[name]
-    at = [point for point in statement.points if point.at["reading"] == reading]
-    assert rf.judge(statement, at=at).verdict is verdict
 
 
 @pytest.mark.parametrize(

@@ -191,28 +191,6 @@ def test_the_live_table_holds_every_statement(sound):
         assert "…" not in shown
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-def test_a_run_says_how_many_of_how_many_and_the_time_left(sound, monkeypatch, terminal):
-    from rich.console import Console
-
-    from verify.report import progress_table
-
-    monkeypatch.setattr(progress_table, "EVERY", 0.0)
-    seconds, left = dict.fromkeys(sound, 48.0), ""
-    console = Console(file=StringIO(), force_terminal=terminal, width=140)
-    with progress_table.VerdictTable(console, len(sound), seconds, workers=2) as table:
-        for outcome in judge_all([list(sound.values())], Setting("quick", 0.999, 0, 1e-6, {}), table.start):
-            table.add(outcome)
-            left = table.progress()
-            assert left.startswith(f"judged {table.done} of {len(sound)}, about ")
-    assert left.endswith("about 0 s left")
-    assert isinstance(console.file, StringIO)
-    assert f" of {len(sound)}, about " in console.file.getvalue()
-    fresh = progress_table.VerdictTable(console, len(sound), seconds, workers=2)
-    assert fresh.progress().startswith(f"judged 0 of {len(sound)}, 0.0")
-    assert progress_table.VerdictTable(console, 3).progress().startswith("judged 0 of 3, 0.0")
-
-
 def test_an_entry_is_shown_alone(sound, capsys):
     """As FINDINGS.md has it, with the verdict of the correction."""
     assert main(["--show", "azize-false", "azize-true", "--scale", "quick"], sound) == 0

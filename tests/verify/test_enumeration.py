@@ -47,13 +47,6 @@ def test_enumeration_agrees_with_itself():
     np.testing.assert_allclose(shift, (Z - P) * (2 / 3) / 2, atol=1e-12)
 
 
-def test_sizes_beyond_enumeration_are_refused():
-    with pytest.raises(ValueError, match="n d = 40"):
-        bernoulli_data_sets(np.full(4, 0.5), 10)
-    with pytest.raises(ValueError, match="30 outputs"):
-        best_deterministic_power(np.full(30, 1 / 30), np.full(30, 1 / 30), np.array([0.1]))
-
-
 def test_the_best_of_all_tests_is_that_of_neyman_and_pearson():
     rng = np.random.default_rng(2)
     for m in (2, 7, 12):

@@ -31,8 +31,6 @@ from verify.leemann.statements import (
     MODULES,
     composition,
     finite_run,
-    guarantee,
-    mip,
     noise,
     step,
     stochastic,
@@ -53,40 +51,6 @@ def strictly(statement, **changes):
     """The verdict on the control with a factor in the place of the few per cent that it is."""
     false = replace(statement, control=replace(statement.control, **changes))
     return rf.judge(rf.controlled(false), at=[statement.control.at]).verdict
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    ("name", "at"),
-    [
-        ("leemann-thm-4.2", {"reading": mip.ADD, "n": 1}),
-        ("leemann-thm-4.2", {"reading": mip.ADD, "n": 5}),
-        ("leemann-thm-5.1", {"n": 100, "mean": 1.0, "target": 0.0}),
-        ("leemann-cor-5.1", {"mean": 1.0, "target": 0.0}),
-        ("leemann-thm-5.1-tight", {"n": 100, "mean": 1.0, "target": 1.0}),
-        ("leemann-thm-5.1-guarantee", {"gradients": guarantee.INDEPENDENT}),
-        ("leemann-thm-5.1-guarantee", {"gradients": guarantee.ATOMS}),
-        ("leemann-K-equals-d", {"ratio": 0.5, "n": 10}),
-        ("leemann-rem-5.1", {"components": "Bernoulli", "p": 0.5, "d": 5}),
-        ("leemann-alg-1", {"reading": susceptibility.PRINTED, "d": 5}),
-        ("leemann-alg-1", {"reading": susceptibility.MEANT, "d": 5, "level": 0.1}),
-        ("leemann-lemma-5.1", {"reading": composition.EACH, "share": 0.2}),
-        ("leemann-lemma-5.1-finite", {"size": 2.0, "steps": 1}),
-        ("leemann-D.3", {"share": 0.5, "k": 4}),
-        ("leemann-D.3", {"share": 0.5, "k": 16}),
-        ("leemann-less-noise", {"reading": noise.BY_EQUATION, "mu": 1.0, "d": 650}),
-        ("leemann-less-noise", {"reading": noise.LEAST_ADDED, "n": 1}),
-    ],
-)
-def test_what_is_wrong_as_printed(name, at):
-    statement = STATEMENTS[name]
-    result = judged(statement, **at)
-    assert result.verdict is rf.Verdict.REFUTED
-    assert result.second_route is not None
-    assert result.second_route.excludes, result.second_route
-    corrected = STATEMENTS[f"{name}-corrected"]
-    if corrected.holds_point(result.parameters) and not isinstance(corrected.kind, rf.Limit):
-        assert rf.judge(corrected, at=[result.parameters]).verdict is rf.Verdict.CONFIRMED
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

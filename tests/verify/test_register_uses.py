@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from mipsim import referee as rf
 from verify.register import REGISTER
 from verify.rules import broken_uses, contradicted
@@ -73,12 +71,3 @@ def test_corollary_5_1_of_leemann_is_judged_with_the_printed_k():
         "leemann-cor-5.1 uses leemann-thm-5.1" in message
         for message in broken_uses(others | {centred.name: centred})
     )
-
-
-def test_arguments_are_checked():
-    with pytest.raises(ValueError, match=r"uses of half is 'half'"):
-        numbers("half", 1.0, uses="half")
-    with pytest.raises(ValueError, match=r"unreached of half names 'b'"):
-        numbers("half", 1.0, unreached={"b": lambda x: True})
-    with pytest.raises(ValueError, match=r"asks for y"):
-        numbers("half", 1.0, uses=("b",), unreached={"b": lambda y: True})

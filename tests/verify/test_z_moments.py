@@ -86,11 +86,6 @@ def test_the_spreads_of_a_regression_are_bounds(n, distance):
     assert mass @ variance**2 - (mass @ variance) ** 2 <= room * inside.variance_spread
 
 
-def test_a_regression_of_too_few_rows_is_refused():
-    with pytest.raises(ValueError, match="n is 9; it must be at least 10"):
-        block_piece(3, 1.0, 1.0).worlds(9)
-
-
 @pytest.mark.parametrize(("n", "theta"), [(10, -7.6), (177, -9.3), (17, 7.0), (3000, -6.0)])
 def test_what_the_moments_of_a_rare_count_leave_out_is_counted(n, theta):
     p = float(expit(theta))

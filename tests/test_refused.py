@@ -1,0 +1,810 @@
+"""What is refused: each call of the tables, in one short sentence that names the argument, the value and what is allowed."""
+
+import math
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mipsim
+from mipsim import bands as public_bands
+from mipsim import nn as public_nn
+from mipsim import referee, theory
+from mipsim import tradeoff as public_tradeoff
+from mipsim.attacks.influence import InfluenceScore
+from mipsim.audits.claims import read_claim
+from mipsim.audits.clusters import choose_from_clusters
+from mipsim.audits.one_run import OneRun
+from mipsim.audits.scores import Scores
+from mipsim.distributions.binomial_table import binomial_table
+from mipsim.distributions.transforms import CoordinateClip
+from mipsim.engine.play_many import ManyHistogram, play_many, play_targets
+from mipsim.mechanisms.expansion import Expansion, logistic_expansion, median_expansion
+from mipsim.mechanisms.release import NoiseLaw
+from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression
+from mipsim.referee import limit_verdict
+from mipsim.referee.judging.gap import Size, curve_gap
+from mipsim.referee.judging.law import judge_bound, judge_equality, tolerance_of
+from mipsim.referee.judging.limit import judge_limit
+from mipsim.referee.kinds import Equality
+from mipsim.referee.values import Number
+from mipsim.special import noncentral_chi_square
+from mipsim.theory import izzo_example
+from mipsim.tradeoff.epochs import random_allocation, shuffled
+from sims.studies import STUDIES
+from sims.study import Study
+from tests.exact.test_by_cdf import Known
+from tests.nn import test_loss_attacks as trained
+from tests.nn.test_descent import descent
+from tests.nn.test_private_training import moved
+from tests.referee.test_judge import statement
+from tests.referee.test_statement import parts
+from tests.verify.test_register_uses import numbers
+from verify.azize.laws.enumeration import bernoulli_data_sets, best_deterministic_power
+from verify.azize.laws.z_moments import block_piece
+from verify.izzo.laws.linear_programs import bracket_injection, largest_dp_eta, largest_posterior_odds
+from verify.izzo.laws.subset_enumeration import finite_eta, half, half_subsets, subsets
+from verify.izzo.laws.subset_laplace import scaled_laplace_eta
+from verify.izzo.laws.subset_shift import euclidean_shift_eta
+
+# A type checker would refuse most calls before Python does.
+mi: Any = mipsim
+bands: Any = public_bands
+nn: Any = public_nn
+tradeoff: Any = public_tradeoff
+rf: Any = referee
+azize: Any = theory.azize
+izzo: Any = theory.izzo
+kaissis: Any = theory.kaissis
+leemann: Any = theory.leemann
+ncx2: Any = noncentral_chi_square
+
+DATA = mi.Bernoulli([0.3, 0.6, 0.4])
+GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=DATA.easiest_target())
+MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, n=10, target=GAME.target)
+ATTACK = mi.CovarianceScore(DATA, n=10)
+PLAYED = {"game": GAME, "attack": ATTACK, "games": 10, "progress": False}
+EDGES, TARGETS, ROWS = np.linspace(-6, 6, 41), np.eye(3), np.arange(12.0).reshape(6, 2)
+COUNTED = {"false_positives": [50], "out_games": 100, "false_negatives": [50], "in_games": 100}
+COUNTED |= {"claim": mi.GaussianTradeOff(1.0)}
+THRESHOLDED = {
+    "thresholds": [0.0, 1.0],
+    "false_positives": [5, 2],
+    "out_games": 10,
+    "false_negatives": [2, 5],
+}
+THRESHOLDED |= {"in_games": 10, "confidence": 0.99}
+PAIR = mi.EmpiricalTradeOff.from_counts([0.0, 1.0], [5000, 1600], 10_000, [1600, 5000], 10_000)
+COINS = np.random.default_rng(0).random(2000) < 0.5
+AUDITED = np.random.default_rng(1).normal(size=2000) + 2.0 * COINS
+CLUSTERS = {"cluster": np.arange(2000) // 4}
+GROWING, SHORT = tuple(100 * 2**k for k in range(8)), 100 * 2.0 ** np.arange(7)
+IMAGE_NET, IMAGES, KINDS = nn.linear((8, 8, 3), 4), np.ones((13, 8, 8, 3), np.float32), np.arange(13) % 4
+NAN = Size(math.nan, math.nan)
+STUDIED = {
+    "name": "x",
+    "description": "",
+    **{k: vars(next(iter(STUDIES.values())))[k] for k in ("build", "games")},
+}
+
+
+def counted(seed: int = 0, games: int = 500, **changes: Any) -> Any:
+    return mi.play(**PLAYED | {"games": games, "seed": seed, "edges": EDGES} | changes)
+
+
+def stepped() -> Any:
+    return mi.FixedTarget(mi.SGDStep(1.0, 1.0), DATA, n=10, target=np.ones(3))
+
+
+def summed(rows: Any) -> Any:
+    return rows.sum(axis=0)
+
+
+def scaled(size: int) -> Any:
+    return bands.ScaledRates(np.full(size, 5), np.full(size, 10), np.ones(size), np.zeros(size, bool))
+
+
+def shifted(key: Any, x: Any) -> Any:
+    return x
+
+
+def relaxed(**options: Any) -> Any:
+    return mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1), **options)
+
+
+def curve_of(out: Any, inside: Any, confidence: float = 0.999, **how: Any) -> Any:
+    return mi.EmpiricalTradeOff.from_scores(out_scores=out, in_scores=inside, confidence=confidence, **how)
+
+
+@cache
+def exact() -> Any:
+    data = mi.Gaussian(0.0, 1.0, d=2)
+    return mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=np.ones(2)).exact(
+        mi.CovarianceScore(data, n=10)
+    )
+
+
+CALLS: list[tuple[Callable[[], object], str]] = [
+    (lambda: play_many("game", [ATTACK], 10), "game is str; it must be a game"),
+    (lambda: play_many(GAME, ATTACK, 10), "attacks is CovarianceScore; it must be a sequence"),
+    (lambda: play_many(GAME, [], 10), "attacks is empty; it must be a sequence of at least 1"),
+    (lambda: play_many(GAME, {}, 10), "at least 1 attack, or a dict from names to attacks"),
+    (lambda: play_many(GAME, {1: ATTACK}, 10), "attacks has the name 1; a name must be a string"),
+    (lambda: play_many(GAME, [ATTACK], 0), "games is 0; it must be a whole number >= 1"),
+    (lambda: play_many(GAME, [ATTACK], 10, -1), "seed is -1; it must be"),
+    (lambda: play_many(GAME, [ATTACK], 10, edges=[1.0, 0.0]), "edges falls or stays at index 1"),
+    (lambda: play_many(GAME, [ATTACK], 10, fidelity="exact"), "fidelity is 'exact'; allowed: "),
+    (lambda: play_many(stepped(), [ATTACK], 10, fidelity="sufficient"), "fidelity is 'sufficient', but SGDStep of Bernoulli data has no exact law"),
+    (lambda: play_targets(mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical([[0.0], [1.0], [3.0]]), 4, [1.0]), mi.ScalarProduct([0.0]), [[1.0]], 10, fidelity="sufficient"), "fidelity is 'sufficient', but sums of Empirical data have no exact law"),
+    (lambda: play_many(GAME, [ATTACK, lambda t, o: jnp.sum(o) * jnp.nan], 10, progress=False), "gave NaN for .* games"),
+    (lambda: play_targets("game", ATTACK, TARGETS, 10), "game is str; many targets are played by FixedTarget"),
+    (lambda: play_targets(GAME, ATTACK, TARGETS[0], 10), r"targets has shape \(3,\); it must be a matrix"),
+    (lambda: play_targets(GAME, ATTACK, TARGETS[:, :2], 10), "targets has 2 columns; it must have 3"),
+    (lambda: play_targets(stepped(), ATTACK, TARGETS, 10), "mechanism is SGDStep; many targets share"),
+    (lambda: ManyHistogram(()), "histograms is empty"),
+    (lambda: ManyHistogram(tuple(mi.Histogram(np.zeros(1), np.array([g, 0]), np.array([0, g])) for g in (1, 2))), r"histograms hold \[1, 2\] games"),
+    (lambda: relaxed(sampling_rate=0.0), "sampling_rate"),
+    (lambda: relaxed(shadows=-1), "shadows"),
+    (lambda: mi.RelaxedThreat("sum", [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1)), "query"),
+    (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0, 1.0], mi.Gaussian(0.0, 1.0, d=1)), "record"),
+    (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=2)), "query"),
+    (lambda: mi.RelaxedThreat(summed, 1.0, [2.0], mi.Gaussian(0.0, 1.0, d=1)), r"records has shape \(\)"),
+    (lambda: mi.RelaxedThreat(summed, [1.0, 2.0], [2.0], mi.Gaussian(0.0, 1.0, d=1)), r"records has shape \(2,\)"),
+    (lambda: mi.RelaxedThreat(summed, np.ones((3, 1)), [2.0], mi.Gaussian(0.0, 1.0, d=1)), "records has the constant"),
+    (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], 1.0), "noise is float; it must be a distribution"),
+    (lambda: mi.GeneralisedRatio("cauchy", scale=1.0, sensitivity=1.0), "noise"),
+    (lambda: mi.GeneralisedRatio("laplace", scale=0.0, sensitivity=1.0), "scale"),
+    (lambda: mi.play(mi.TwoInputs(shifted, [0.0], [1.0]), lambda target, output: output[0], games=10, fidelity="projected", progress=False), "always played literally"),
+    (lambda: mi.TwoInputs(shifted, [0.0], [1.0]).exact(mi.FunctionAttack(lambda target, output: output[0])), r"no known exact distribution in TwoInputs.*gives a band instead$"),
+    (lambda: mi.play_rare(mi.TwoInputs(shifted, [0.0], [1.0]), mi.ScalarProduct([0.0]), games=1000, false_positive_rates=[1e-3]), "game is TwoInputs"),
+    (lambda: mi.Subset(mi.EmpiricalMean(), ROWS[:5], 0), "records has 5 rows; their number must be even"),
+    (lambda: mi.Subset(mi.EmpiricalMean(), ROWS[:0], 0), "records has shape"),
+    (lambda: mi.Subset(mi.EmpiricalMean(), ROWS, 6), "target is 6; it must be the index of a record"),
+    (lambda: mi.Subset(mi.EmpiricalMean(), ROWS, -1), "target is -1"),
+    (lambda: mi.Subset(mi.EmpiricalMean(), [[0.0], [np.nan]], 0), "records holds nan"),
+    (lambda: mi.Subset(mi.RandomizedResponse([0.0], 1.0), ROWS, 0), "point has dimension 1"),
+    (lambda: mi.Subset(mi.Subsampled(mi.EmpiricalMean(), 0.5), ROWS, 0), "sampling_rate n = 0.5 x 3"),
+    (lambda: mi.play(mi.Subset(mi.EmpiricalMean(), ROWS, 0), mi.ScalarProduct(np.zeros(2)), 10, fidelity="sufficient", progress=False), "fidelity is 'sufficient', but EmpiricalMean of Empirical data has no exact law"),
+    (lambda: mi.Subset(mi.EmpiricalMean(), [[1.0], [2.0], [4.0], [8.0]], target=3).exact(mi.ScalarProduct([0.0])), "has no known exact distribution in Subset with EmpiricalMean"),
+    (lambda: mi.GLiR(mi.Gaussian(0.0, 1.0), n=1), "n is 1"),
+    (lambda: InfluenceScore(median_expansion([0.0], [1.0]), 5, "wrong"), "reading"),
+    (lambda: mi.NormNoise(mi.EmpiricalMean(), 0.0), "scale is 0"),
+    (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 0.0]), "coordinate_scale is"),
+    (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, moment=0.0), "moment is 0"),
+    (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, radius="cauchy"), "radius is 'cauchy'"),
+    (lambda: mi.Subset(mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 2.0]), [[0.0], [1.0]], 0), r"coordinate_scale has shape \(2,\)"),
+    (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=1), "subsets is 1"),
+    (lambda: mi.MomentNoise(mi.EmpiricalMean(), 1.0, subsets=4, moment=0.5), "moment is 0.5"),
+    (lambda: mi.RandomizedResponse([0.0], epsilon=-1.0), "epsilon is -1"),
+    (lambda: mi.RandomizedResponse([0.0], epsilon=1.0, delta=1.5), "delta is 1.5"),
+    (lambda: LogisticRegression(steps=0), "steps"),
+    (lambda: mi.FixedTarget(LeastSquares(), mi.Gaussian([0.0], [1.0]), 5, [0.0]), "records have dimension 1"),
+    (lambda: median_expansion([0.0], [0.0]), "density"),
+    (lambda: logistic_expansion([[-1.0, 0.0], [1.0, 1.0], [2.0, 1.0], [-2.0, 0.0]]), "separable"),
+    (lambda: Expansion([0.0], [[0.0]], [[1.0]], lambda record: record), "derivative is singular"),
+    (lambda: mi.DiscreteGaussianNoise(mi.EmpiricalMean(), deviation=0.001, step=1.0), r"^deviation is 0.001; it must be a finite number in \[0.03, 10000\]$"),
+    (lambda: mi.DiscreteGaussianNoise(mi.EmpiricalMean(), deviation=1.0, step=0.0), r"^step is 0.0; "),
+    (lambda: NoiseLaw(mi.Uniform(-1.0, 1.0, d=2), 1.0), r"^law is a Uniform of dimension 2; the law of a noise has dimension 1$"),
+    (lambda: NoiseLaw(mi.Uniform(-1.0, 1.0), -1.0), r"^scale is -1; noise must be >= 0$"),
+    (lambda: descent(batch=0), "batch is 0; it must be a whole number >= 1"),
+    (lambda: descent(rate=0.0), "rate is 0"),
+    (lambda: descent(sampling="cyclic"), "sampling is 'cyclic'"),
+    (lambda: descent(noise_multiplier=1.0), "noise_multiplier is 1 with clip = inf"),
+    (lambda: descent(clip=-1.0), "clip is -1"),
+    (lambda: descent(part="first"), "part is 'first'"),
+    (lambda: descent(releases="loss"), "releases is 'loss'"),
+    (lambda: descent().records([0, 1797]), "rows holds 1797; records of Descent are row numbers of its data set, 0 to 1796"),
+    (lambda: mi.FixedTarget(descent(), descent().records(), 8, [1797]), "target holds 1797"),
+    (lambda: mi.FixedTarget(descent(), descent().records(), 8, [-1]), "target holds -1"),
+    (lambda: mi.FixedTarget(descent(), descent().records(), 8, [2.5]), "target holds 2.5"),
+    (lambda: mi.FixedTarget(descent(), mi.Empirical([[0.0], [2000.0]]), 8, [1]), "data holds 2000"),
+    (lambda: mi.RandomTarget(descent(), mi.Empirical([[0.5], [2.0]]), 8), "data holds 0.5"),
+    (lambda: mi.FixedTarget(mi.Subsampled(descent(), 0.5), descent().records(), 8, [1797]), "target holds 1797"),
+    (lambda: mi.FixedTarget(descent(), descent().records(), 3, [1]), "n is 3; it must be at least the batch of 4 records"),
+    (lambda: mi.FixedTarget(descent(), mi.Gaussian(0.0, 1.0), 8, [1]), "data is Gaussian; records of Descent are row numbers"),
+    (lambda: mi.RandomTarget(mi.Subsampled(descent(), 0.5), mi.Uniform(0.0, 9.0, d=1), 8), "data is Uniform; records of Descent are row numbers"),
+    (lambda: mi.RandomTarget(descent(), mi.Gaussian(0.0, 1.0, d=2), 8), "data has 2 coordinates; records of Descent are row numbers"),
+    (lambda: nn.SummedOverSteps(descent(releases="parameters"), mi.ScalarProduct(np.zeros(650))), "descent releases 'parameters'"),
+    (lambda: nn.SummedOverSteps(descent(), lambda g, m: g @ m), "attack is function"),
+    (lambda: nn.LossThreshold(trained.NETWORK), "descent is Network; it must be a Descent"),
+    (lambda: nn.LiRA(nn.Descent(trained.NETWORK, trained.START, trained.DIGITS.x, trained.LABELS, batch=2, steps=1, rate=1.0), np.zeros((2, 650))), "descent releases 'steps'"),
+    (lambda: nn.LiRA(trained.DESCENT, np.zeros((2, 649))), "outside has 649 columns; it must have 650"),
+    (lambda: nn.LiRA(trained.DESCENT, np.zeros((1, 650))), "outside has 1 model; a law is fitted to at least 2"),
+    (lambda: nn.LiRA(trained.DESCENT, np.zeros((2, 650)), np.full((2, 650), np.nan)), "inside holds nan"),
+    (lambda: nn.RMIA(trained.DESCENT, [1797], np.zeros((2, 650))), "population holds 1797"),
+    (lambda: nn.RMIA(trained.DESCENT, [1], np.zeros((2, 650)), gamma=0.5), "gamma is 0.5"),
+    (lambda: nn.shadow_models(mi.RandomTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), 4), 3), "descent is EmpiricalMean"),
+    (lambda: nn.shadow_models(trained.game(5), 1), "count is 1; it must be a whole number >= 2"),
+    (lambda: nn.shadow_models(mi.RandomTarget(trained.DESCENT, trained.DESCENT.records(), 48), 3, member=True), "member is True; models with the target"),
+    (lambda: nn.dirac_canary(3, 1.0, 3), "coordinate is 3; it must be a whole number from 0 to 2"),
+    (lambda: nn.mislabelled([0, 10], 10), "y holds 10; it must hold classes 0 to 9"),
+    (lambda: nn.random_canary(3, 0.0), "norm is 0"),
+    (lambda: nn.blank((0,)), "shape is 0"),
+    (lambda: bands.approximate_dp(1.5), r"delta is 1\.5"),
+    (lambda: curve_of([1.0], [2.0], thresholds=1), "thresholds is 1"),
+    (lambda: curve_of([2.0, 2.0], [2.0]), "out_scores and in_scores all equal 2; a constant score has no threshold"),
+    (lambda: PAIR.band([0.5, 1.5]), r"alpha is 1.5; it must lie in \[0, 1\]"),
+    (lambda: mi.FixedTarget(mi.EmpiricalMean(), Known("uniform"), n=2, target=[1.0]).exact(mi.ScalarProduct([0.0])), "n d = 2 terms are too few"),
+    (lambda: mi.account(-1.0), "noise_multiplier is -1.0"),
+    (lambda: mi.account(1.0, delta=2.0), "delta is 2.0"),
+    (lambda: mi.account(1.0, epsilon=-1.0), "epsilon is -1.0"),
+    (lambda: mi.account(1.0, fpr=[0.5, 1.5]), "fpr is 1.5"),
+    (lambda: mi.account(1.0, delta="1e-5"), "delta is '1e-5'"),
+    (lambda: mi.account(1.0, fpr=np.array(1.5)), "fpr is .*1.5"),
+    (lambda: mi.account(1.0, 1e-320, sampling="shuffled"), "sampling_rate is 9.99989e-321"),
+    (lambda: mi.account(1e-9, 0.5), "noise_multiplier is 1e-09"),
+    (lambda: mi.account(5e-324, 0.01, 100, sampling="shuffled"), "noise_multiplier is 5e-324"),
+    (lambda: mi.account(1e-300, 0.01, 100, sampling="shuffled"), "noise_multiplier is 1e-300"),
+    (lambda: mi.account(1e-300), "noise_multiplier is 1e-300"),
+    (lambda: mi.account(1e300, 0.5), "noise_multiplier is 1e.300"),
+    (lambda: mi.account(1.0, sampling="poison"), "sampling is 'poison'; allowed: poisson"),
+    (lambda: mi.account(1.0).compare("poisson"), "accounted is str"),
+    (lambda: mi.account(1.0, delta=1e-5, epsilon=[], fpr=[]).compare("x"), "it must be an Account"),
+    (lambda: tradeoff.DeltaProfileTradeOff([-1.0], [0.1]), "epsilon holds -1"),
+    (lambda: tradeoff.DeltaProfileTradeOff([1.0], [2.0]), "delta holds 2"),
+    (lambda: tradeoff.DeltaProfileTradeOff([1.0, 2.0], [0.1]), "delta has shape"),
+    (lambda: tradeoff.calibrate(lambda s: s, mu=1.0), r"curve_of_noise gives float at the noise 1; it must give a trade-off"),
+    (lambda: tradeoff.calibrate(5, mu=1.0), "curve_of_noise is int; it must be a function from a noise"),
+    (lambda: mi.find_noise_multiplier_for_mu(1.0, noise="cauchy"), "noise is 'cauchy'; allowed: gaussian, laplace"),
+    (lambda: mi.find_noise_multiplier_for_mu(1.0, sampling_rate=1.5), r"sampling_rate is 1.5"),
+    (lambda: mi.find_noise_multiplier_for_mu(1.0, sampling_rate=0.0), "sampling_rate is 0; a record that never takes part"),
+    (lambda: mi.dpsgd(1.0, steps=0), "steps is 0"),
+    (lambda: mi.dpsgd(0.0), "noise_multiplier is 0"),
+    (lambda: mi.find_noise_multiplier_for_epsilon_delta(1.0, 1e-5, neighbours="replace"), "neighbours is 'replace' with sampling 'poisson'; proven are"),
+    (lambda: mi.find_noise_multiplier_for_epsilon_delta(1.0, 1e-5, neighbours="all"), "neighbours is 'all'"),
+    (lambda: mi.compose(), "curves is empty"),
+    (lambda: mi.compose(1.0), "curves holds float"),
+    (lambda: random_allocation(0.01, 5), "noise_multiplier is 0.01; it must be a finite number in"),
+    (lambda: random_allocation(1.0, 0), "steps is 0; it must"),
+    (lambda: random_allocation(1.0, 10**7), "steps is 10000000; an epoch of random allocation"),
+    (lambda: shuffled(0.0, 5), "noise_multiplier is 0.0"),
+    (lambda: shuffled(1.0, 5, 0), "epochs is 0"),
+    (lambda: mi.dpsgd(1.0, 0.0, 5, sampling="shuffled"), "sampling_rate is 0; with sampling 'shuffled'"),
+    (lambda: mi.dpsgd(1.0, 0.3, 5, sampling="random_allocation"), "it must be 1 / T for epochs of T"),
+    (lambda: mi.dpsgd(1.0, 0.1, 5, sampling="random_allocation"), "steps is 5; .* a multiple of 10"),
+    (lambda: mi.dpsgd(1.0, 0.1, 10, neighbours="replace", sampling="random_allocation"), "proven are"),
+    (lambda: mi.find_noise_multiplier_for_mu(1.0, sampling="shuffled"), "noise is computed for poisson"),
+    (lambda: tradeoff.MixtureTradeOff(1.0, 0.5), "inner is float; it must be a trade-off function"),
+    (lambda: tradeoff.convex_hull(), "curves is empty"),
+    (lambda: tradeoff.convex_hull(0.5), "curves holds float"),
+    (lambda: mi.plot(mi.GaussianTradeOff(1.0), log=True, scale="log"), "log is True and scale is 'log'; give either"),
+    (lambda: mi.plot(mi.GaussianTradeOff(1.0), scale="loglog"), "scale is 'loglog'; allowed: linear, log, probit"),
+    (lambda: azize.advantage(-1.0), "leakage is -1"),
+    (lambda: azize.subsampled_tradeoff_corrected(1.0, 0.0), "sampling_rate is 0"),
+    (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0, 2.0], 10), "target has shape"),
+    (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0], 1), "n is 1"),
+    (lambda: azize.leakage_score(mi.Bernoulli([0.5]), [1.0], 10, record_deviation=-0.5), "record_deviation is -0.5"),
+    (lambda: azize.power(1.5, 1.0), "alpha is 1.5; it must lie in"),
+    (lambda: azize.threshold([0.1, -0.1], 1.0), "alpha is -0.1; it must lie in"),
+    (lambda: azize.threshold(0.1, -1.0), "leakage is -1.0; it must be"),
+    (lambda: azize.advantage(-1.0), "leakage is -1.0; it must be"),
+    (lambda: azize.subsampled_tradeoff_printed(-4.0, 0.5), "leakage is -4.0; it must be"),
+    (lambda: azize.subsampled_tradeoff_corrected(-4.0, 0.5), "leakage is -4.0; it must be"),
+    (lambda: azize.subsampled_tradeoff_corrected(4.0, 0.0), "sampling_rate is 0.0; it must be"),
+    (lambda: azize.misspecified_advantage(np.nan, 1.0), "scalar is nan; it must be"),
+    (lambda: azize.misspecified_advantage(1.0, 0.0), "under_the_root is 0.0; it must be"),
+    (lambda: azize.delta_epsilon(1.0, np.inf), "epsilon holds inf; every entry must be finite"),
+    (lambda: azize.effective_mu([0.0], mi.Bernoulli([0.5]), [1.0], 10), "weights is zero everywhere"),
+    (lambda: izzo.eta_from_dp(-1.0), "epsilon is -1"),
+    (lambda: izzo.eta_from_dp(1.0, 2.0), "delta is 2"),
+    (lambda: izzo.noise_constant(0.0, 2.0), "eta is 0"),
+    (lambda: izzo.noise_constant(0.1, 0.0), "moment is 0"),
+    (lambda: izzo.epsilon_from_eta(0.5), "eta is 0.5"),
+    (lambda: izzo.corollary_10_eta(1.0, 0), "dimension is 0"),
+    (lambda: izzo_example.sensitivity(1), "n is 1"),
+    (lambda: izzo_example.sensitivity(1001), "n is 1001"),
+    (lambda: izzo_example.special_sum(4, "maybe"), "reading is 'maybe'"),
+    (lambda: kaissis.averaged_noncentrality([1.0, -1.0], [1.0, 1.0]), "sensitivities"),
+    (lambda: kaissis.weighted_noncentrality([1.0], [0.0]), "deviations"),
+    (lambda: kaissis.limit_beta(0.5, 0.5, 1.0), "d is"),
+    (lambda: kaissis.FoldedGaussianTradeOff(-1.0), "mu is"),
+    (lambda: kaissis.reconstruction_bound(kaissis.gaussian_dptm(1.0), 1.5), "1.5"),
+    (lambda: kaissis.symmetrised(tradeoff.PiecewiseLinearTradeOff([0.0, 0.31234567, 1.0], [1.0, 0.2, 0.0])), r"use j\.symmetrized"),
+    (lambda: leemann.effective_rows(100, 0.1, math.inf), "clip is inf"),
+    (lambda: leemann.effective_rows(100, 0.1, 0.0), "clip"),
+    (lambda: leemann.effective_rows(1, 0.1, 1.0), "n is 1"),
+    (lambda: leemann.step_mu(0.5, 10, 1.0), "d is 0.5"),
+    (lambda: leemann.step_mu(5, 10, -1.0), "susceptibility is -1"),
+    (lambda: leemann.step_tradeoff(5, 1.0, 1.0), "rows is 1"),
+    (lambda: leemann.long_run_mu(-0.1, 1.0), "step is -0.1"),
+    (lambda: leemann.game_limit_mu(1.0, -1.0), "c is -1"),
+    (lambda: leemann.step_for_long_run_mu(0.0, 1.0), "mu is 0"),
+    (lambda: leemann.step_for_long_run_mu(1.0, 0.0), "c is 0"),
+    (lambda: leemann.step_for_long_run_mu(1e200, 1.0), "equation 10 gives at most"),
+    (lambda: leemann.composed_mu(1.0, 0), "steps is 0"),
+    (lambda: leemann.noise_for_step_mu(0.0, 5, 10, 1.0, 1.0), "mu is 0"),
+    (lambda: ncx2.cdf(1.0, 0.5, 1.0), r"d is 0\.5; it must lie in \[1, 1e\+06\]"),
+    (lambda: ncx2.cdf(1.0, 2e6, 1.0), r"d is 2e\+06; it must lie in \[1, 1e\+06\]"),
+    (lambda: ncx2.sf(1.0, 3, -1.0), r"noncentrality is -1; it must lie in \[0, 1e\+08\]"),
+    (lambda: ncx2.logsf(1.0, 3, [1.0, np.nan]), r"noncentrality holds nan at index 1"),
+    (lambda: ncx2.logcdf(1.0, 3, 2e8), r"noncentrality is 2e\+08; it must lie in \[0, 1e\+08\]"),
+    (lambda: ncx2.logpdf(np.nan, 3, 2.0), r"x holds nan"),
+    (lambda: ncx2.cdf("1", 3, 2.0), r"x is str; it must be an array of real numbers"),
+    (lambda: ncx2.cdf(None, 3, 2.0), r"x is NoneType; it must be an array of real numbers"),
+    (lambda: ncx2.cdf([[1.0], [2.0, 3.0]], 3, 2.0), r"x is list; it must be an array of real numbers"),
+    (lambda: ncx2.cdf(np.ones(2), np.ones(3), 2.0), r"they must broadcast together"),
+    (lambda: ncx2.ppf(0.0, 3, 2.0), r"q is 0; a level must lie in \(0, 1\)"),
+    (lambda: ncx2.isf([0.5, 1.0], 3, 2.0), r"q is 1; a level must lie in \(0, 1\)"),
+    (lambda: ncx2.isf(np.nan, 3, 2.0), r"q holds nan"),
+    (lambda: ncx2.logppf(0.0, 3, 2.0), r"log_q is 0; the log of a level must be negative"),
+    (lambda: ncx2.logisf([-1.0, 2.0], 3, 2.0), r"log_q is 2; the log of a level must be negative"),
+    (lambda: ncx2.logisf(-np.inf, 3, 2.0), r"log_q holds -inf"),
+    (lambda: ncx2.ppf(0.5, np.inf, 2.0), r"d holds inf"),
+    (lambda: rf.Real(2.0, 1.0), "low is 2.0 and high is 1.0; low must be below high"),
+    (lambda: rf.Real(1.0, 1.0), "low must be below high, or take Fixed"),
+    (lambda: rf.Real(math.nan, 1.0), "low is nan; it must be a finite number"),
+    (lambda: rf.Real(0.0, math.inf), "hunt_to is missing; it must say how far a search goes"),
+    (lambda: rf.Real(0.0, 1.0, hunt_to=0.5), "hunt_to is 0.5, but neither end is open"),
+    (lambda: rf.Real(5.0, math.inf, hunt_to=2.0), "hunt_to is 2.0, which leaves"),
+    (lambda: rf.Real(0.0, 1.0, log=True), "log is True with low = 0; a logarithmic range must begin above 0"),
+    (lambda: rf.Whole(0.5, 2), "low is 0.5; it must be a whole number"),
+    (lambda: rf.Choice(), "Choice has 0 values; it must have at least two"),
+    (lambda: rf.Choice("a", "a"), "they must be distinct"),
+    (lambda: rf.Choice("a", [1]), "Choice holds [1]; it must hold words, numbers"),
+    (lambda: rf.Fixed(math.nan), "Fixed holds nan"),
+    (lambda: rf.Real(0.0, 1.0, meaning=3), "meaning is 3; it must be words"),
+    (lambda: curve_gap(lambda a: a * np.nan, mi.GaussianTradeOff(1.0), "here"), r"is undefined \(NaN\) at FPR"),
+    (lambda: curve_gap(lambda a: np.array(0.5), mi.GaussianTradeOff(1.0)), "must return an FNR for each alpha"),
+    (lambda: curve_gap(mi.GaussianTradeOff(1.0), np.zeros_like, "here"), "the claimed FNR of here runs from 0 to 0"),
+    (lambda: curve_gap(mi.GaussianTradeOff(1.0), mi.GaussianTradeOff(1.0), floor=0.5), r"floor is 0.5; it must lie in \(0, 0.5\)"),
+    (lambda: tolerance_of(Equality(), Number(0.0)), "claimed is 0; it must be finite and not 0, or an absolute"),
+    (lambda: tolerance_of(Equality(), mi.GaussianTradeOff(0.0)), "tolerance"),
+    (lambda: judge_equality(NAN, {}, tolerance=0.02), "gap is NaN"),
+    (lambda: judge_equality(Size(0.0, 0.0), {}, tolerance=-1.0), "tolerance is -1"),
+    (lambda: judge_equality(Size(0.0, 0.0), {}, tolerance=math.inf), "tolerance is inf"),
+    (lambda: judge_bound(NAN, {}), "gap is NaN"),
+    (lambda: judge_bound(Size(0.0, 0.0, error=-1.0), {}), "error is -1; it must be finite and >= 0"),
+    (lambda: judge_bound(Size(0.0, 0.0, error=math.inf), {}), "error is inf"),
+    (lambda: judge_limit(lambda n: Size(0, 0), 0.02, {}, sizes=(100,)), "sizes has 1 entries; a limit is judged by at least 6"),
+    (lambda: judge_limit(lambda n: Size(math.nan, 0), 0.02, {}, sizes=GROWING), r"gaps\[0\], at size 100, is NaN"),
+    (lambda: rf.Equality(0.0), "tolerance is 0.0"),
+    (lambda: rf.Equality(0.1, relative=0.1), "give either"),
+    (lambda: rf.Bound(floor=0.7), "floor is 0.7"),
+    (lambda: rf.Limit("n", sizes=(1, 2, 4)), "sizes has 3 entries; it must have at least 6"),
+    (lambda: rf.Limit("n", sizes=(10, 20, 30, 60, 120, 240)), "each must be at least twice the previous"),
+    (lambda: rf.Exists(rf.Limit("n")), "it must be Bound(), Equality(...) or Ordering()"),
+    (lambda: rf.Control({}, shift=0.5), "shift is 0.5"),
+    (lambda: rf.Number(1.0, error=-1.0), "error is -1.0"),
+    (lambda: rf.Number(float("nan")), "value is NaN"),
+    (lambda: bernoulli_data_sets(np.full(4, 0.5), 10), "n d = 40"),
+    (lambda: best_deterministic_power(np.full(30, 1 / 30), np.full(30, 1 / 30), np.array([0.1])), "30 outputs"),
+    (lambda: half(5), "n is 5; it must be even"),
+    (lambda: half_subsets(0), "n is 0"),
+    (lambda: half_subsets(24), "n is 24; its 2704156 subsets"),
+    (lambda: subsets(3, 4), "k is 4"),
+    (lambda: finite_eta([[0.5, 0.5]], 2), "law has 1 rows"),
+    (lambda: finite_eta([[0.5, 0.4], [0.5, 0.5]], 2), "law holds a row"),
+    (lambda: largest_dp_eta(3, 1.0, 0.0), "n is 3"),
+    (lambda: largest_posterior_odds(3, 3, 1.0), "k is 3"),
+    (lambda: bracket_injection(6, 2), "k is 2"),
+    (lambda: euclidean_shift_eta(1.0, 1.0, 2, "uniform"), "radius is 'uniform'"),
+    (lambda: scaled_laplace_eta([1.0, 0.0], [-1.0, 1.0], 2), "scales is -1"),
+    (lambda: numbers("half", 1.0, uses="half"), r"uses of half is 'half'"),
+    (lambda: numbers("half", 1.0, unreached={"b": lambda x: True}), r"unreached of half names 'b'"),
+    (lambda: numbers("half", 1.0, uses=("b",), unreached={"b": lambda y: True}), r"asks for y"),
+    (lambda: block_piece(3, 1.0, 1.0).worlds(9), "n is 9; it must be at least 10"),
+    (lambda: choose_from_clusters(Scores.of(np.arange(300.0), np.tile([0, 1], 150), np.repeat(np.arange(10), 30))), "cluster names 10 clusters; an audit needs 100 at least"),
+    (lambda: rf.report([], "nowhere"), "results is empty"),
+    (lambda: rf.report([3], "nowhere"), "results holds int"),
+    (lambda: bands.compare_counts(**COUNTED).games_to_confirm(0.0), "tolerance is"),
+    (lambda: bands.compare_counts(**COUNTED).games_to_confirm(-1.0), "tolerance is"),
+    (lambda: nn.per_example_gradients(IMAGE_NET, IMAGE_NET.start(0), IMAGES, KINDS, part="first"), "part is 'first'; allowed: trained, last"),
+    (lambda: nn.convolutional((12, 8, 3)), "divisible by 8"),
+    (lambda: nn.residual((12, 8, 3)), "divisible by 8"),
+    (lambda: nn.residual(widths=(8, 16)), r"widths is \(8, 16\); it must have four numbers"),
+    *((lambda c=c: c(-1.0), "mu is -1.0; it must be a finite number in") for c in (mi.GaussianTradeOff, mi.LaplaceTradeOff, mi.FoldedLaplaceTradeOff, tradeoff.InverseFoldedLaplaceTradeOff)),
+    *((lambda r=r: bands.duembgen_wellner([1], 10, r), "failure_probability is") for r in (0.0, 1e-10, 1.0)),
+    *((lambda r=r: tradeoff.MixtureTradeOff(mi.GaussianTradeOff(1.0), r), r"it must be a finite number in \[0, 1\]") for r in (-0.1, 1.1)),
+    *((lambda d=d: bands.CurveBand.from_counts([5], 10, [5], 10, 1e-3).epsilon_lower(d), "delta is") for d in (-0.1, 1.1)),
+    *((lambda d=d: mi.GaussianTradeOff(1.0).epsilon(d), "delta is") for d in (-0.1, 1.1)),
+    *((lambda p=p: mi.GaussianTradeOff(1.0).bayes_risk([0.5, p]), "prior is") for p in (-0.1, 1.1)),
+    *(
+        (lambda n=n, s=s: mi.dpsgd(1.0, 0.1, 10, neighbours=n, sampling=s), f"neighbours is '{n}' with sampling '{s}'; proven are")
+        for n, s in (("replace", "poisson"), ("remove", "fixed_size"), ("replace", "random_allocation"))
+    ),
+    (lambda: mi.play(mi.FixedTarget(mi.EmpiricalMean(), DATA, n=4, target=[0.5, 1.0, 0.0]), mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, n=4), 10, progress=False), "LikelihoodRatio contributes nan at coordinate 0"),
+    *((lambda r=r: mi.GaussianTradeOff(1.0).subsampled(r), "sampling_rate is") for r in (-0.1, 1.1)),
+    (lambda: bands.compare_rates(scaled(1), scaled(2), mi.GaussianTradeOff(1.0)), "inside has 2 rates; it must have 1, like out"),
+    (lambda: bands.compare_rates(scaled(1), scaled(1), 1.0), "claim is float; it must be a trade-off function"),
+    (lambda: bands.compare_rates(scaled(1), scaled(1), mi.GaussianTradeOff(1.0), tolerance=0), "tolerance is 0"),
+]  # fmt: skip
+CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
+    (lambda a: nn.train(**{"network": IMAGE_NET, "x": IMAGES, "y": KINDS, "epochs": 1, "rate": 0.1, "batch": 4} | a), [
+        ({"x": IMAGES[:, 1:]}, r"x has shape \(13, 7, 8, 3\); the network takes \(N, 8, 8, 3\)"),
+        ({"y": KINDS[1:]}, r"y has shape \(12,\); it must be \(13,\)"),
+        ({"y": KINDS + 1}, r"y holds 4 at index .*classes 0 to 3"),
+        ({"x": np.where(np.arange(13)[:, None, None, None] == 2, np.nan, IMAGES)}, "not finite in row 2"),
+        ({"batch": 14}, "batch is 14; there are 13 examples"),
+        ({"rate": 0.0}, "rate is 0.0"),
+        ({"optimiser": "adagrad"}, "optimiser is 'adagrad'; allowed: sgd, adam"),
+    ]),
+    (lambda a: mi.play(**PLAYED | a), [
+        ({"games": 0}, "games is 0; it must be a whole number >= 1"),
+        ({"games": -5}, "games is -5"),
+        ({"games": 2.5}, "games is 2.5"),
+        ({"games": "many"}, "games is 'many'"),
+        ({"games": float("nan")}, "games is nan"),
+        ({"games": True}, "games is True"),
+        ({"seed": -1}, "seed is -1"),
+        ({"seed": 0.5}, "seed is 0.5"),
+        ({"seed": 2**64}, "seed is 18446744073709551616"),
+        ({"chunk": 0}, "chunk is 0"),
+        ({"checkpoint": 5}, "checkpoint is int; it must be the path of a file"),
+        ({"workers": 0}, "workers is 0"),
+        ({"fidelity": "magic"}, "fidelity is 'magic'; allowed: auto, literal, sufficient, projected, exact"),
+        ({"fidelity": "exact"}, r"fidelity is 'exact', which plays no games; .* call game\.exact\(attack\)"),
+        ({"game": MEDIAN, "fidelity": "sufficient"}, "FunctionMechanism of Bernoulli data has no exact law"),
+        ({"game": "a game"}, "game is str"),
+        ({"attack": 3.0}, "attack is float; it must be callable"),
+        ({"edges": [0.0, np.nan]}, "edges holds nan at index 1"),
+        ({"edges": [0.0, np.inf]}, "edges holds inf"),
+        ({"edges": [0.0, 0.0]}, "edges falls or stays at index 1"),
+        ({"edges": [1.0, 2.0, 0.0]}, "edges falls or stays at index 2"),
+        ({"edges": []}, "edges has shape"),
+        ({"edges": [[0.0]]}, "edges has shape"),
+        ({"edges": "fine"}, "edges is str"),
+        ({"attack": mi.CovarianceScore(mi.Bernoulli([0.5]), n=10)}, "CovarianceScore does not fit the game"),
+        ({"attack": mi.CovarianceScore(mi.Bernoulli([0.5] * 4), n=10)}, "CovarianceScore does not fit the game"),
+        ({"attack": mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Bernoulli([0.5]), n=10)}, "LikelihoodRatio knows data of dimension 1; the game's is 3"),
+        ({"attack": lambda t, o: o}, r"shape \(3,\) and dtype float64; the score must be a real scalar"),
+        ({"attack": lambda t, o: o[0] * 1j}, "the score must be a real scalar"),
+        ({"attack": lambda t, o: (o[0], o[1])}, "returns several arrays; the score must be a real scalar"),
+        ({"attack": lambda t, o: o @ jnp.ones(4)}, "does not fit the game, whose target has shape"),
+        ({"attack": lambda t: 0.0}, r"takes \(t\); it is called as attack\(target, output\)"),
+        ({"game": mi.FixedTarget(lambda key, r: r @ jnp.ones(5), DATA, n=10, target=GAME.target)}, "mechanism <lambda> cannot be played"),
+        ({"games": range(0, 10, 2)}, "step 1"),
+        ({"games": range(-1, 10)}, "begin at 0"),
+        ({"games": 0}, "games is 0"),
+        ({"shard": (2, 2)}, "i must be below k"),
+        ({"shard": 3}, "it must be a pair"),
+        ({"shard": (0, 0)}, "k of shard is 0"),
+        ({"devices": 0}, "devices is 0"),
+        ({"devices": 99}, "devices is 99; this process has"),
+        ({"devices": 1.5}, "devices is 1.5"),
+    ]),
+    (lambda a: mi.play(**PLAYED | {"games": 10**12} | a), [
+        ({"until": 1.0}, "until is float; it must be"),
+        ({"until": mi.GaussianTradeOff(0.0)}, "tolerance is None, but 2% of the claim's own mu"),
+        ({"until": mi.GaussianTradeOff(1.0), "shard": (0, 2)}, r"shard is \(0, 2\) beside until; it must be None then"),
+    ]),
+    (lambda a: mi.Histogram(*map(np.array, a)), [
+        (([0.0, 0.0], [1, 0, 0], [1, 0, 0]), "edges"),
+        (([], [1], [1]), "edges"),
+        (([np.nan], [1, 0], [1, 0]), "edges"),
+        (([0.0], [1, 0, 0], [1, 0]), "out has shape"),
+        (([0.0], [1, 0], [1]), "inside has shape"),
+        (([0.0], [1.0, 0.5], [1, 0]), "out has dtype"),
+        (([0.0], [2, -1], [1, 0]), "out has dtype"),
+        (([0.0], [1, 1], [1, 0]), "as many"),
+    ]),
+    (lambda f: counted(0) + f(), [
+        (lambda: counted(0, 200), "both histograms hold game 0 of seed 0"),
+        (lambda: counted(1, edges=EDGES[1:]), "different edges"),
+        (lambda: counted(1, edges=EDGES + 1e-12), "different edges"),
+        (lambda: counted(1, fidelity="literal"), "differ in their fidelity"),
+        (lambda: counted(1, attack=mi.ScalarProduct(np.zeros(3))), "differ in their attack"),
+        (lambda: counted(1, game=mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=np.ones(3))), "differ in their game"),
+        (lambda: mi.Histogram(EDGES, counted().out, counted().inside), "differ in their game"),
+    ]),
+    (lambda a: binomial_table(*a), [
+        ((0, [0.5], None), "n is 0"),
+        ((5, [0.0, 0.5], None), "p holds 0"),
+        ((5, [1.0], None), "p holds 1"),
+        ((5, [[0.5]], None), "p has shape"),
+        ((1000, [0.5], 5), "needs 2"),
+        ((10**9, [0.5], None), "needs 2"),
+    ]),
+    (lambda a: mi.TwoInputs(shifted, *a), [
+        (([0.0], [0.0, 1.0]), "b has shape"),
+        (([np.nan], [0.0]), "a holds nan"),
+        ((None, [0.0]), "a is NoneType"),
+    ]),
+    (lambda a: mi.trained_attack(mi.TwoInputs(shifted, [0.0], [1.0]), **a), [
+        ({"games": 10}, "games is 10; it must be a whole number >= 100"),
+        ({"games": 1e30}, r"games is 1e\+30; training looks at 1,536,000 games"),
+        ({"seed": -1}, "seed is -1"),
+        ({"seed": 2**63}, r"seed is 9223372036854775808; it must be a whole number in \[0, 2\^63\)"),
+        ({"hidden": (0,)}, "hidden is 0"),
+    ]),
+    (lambda a: CoordinateClip(*a), [
+        ((1.0, 1.0), "high is 1.0"),
+        ((np.nan, 1.0), "low is nan"),
+        (("0", 1.0), "low is '0'"),
+    ]),
+    (lambda a: moved(**a), [
+        ({"clip": 0.0}, "clip is 0"),
+        ({"clip": -1.0}, "clip is -1"),
+        ({"clip": float("nan")}, "clip is nan"),
+        ({"noise_multiplier": 1.0}, "noise_multiplier is 1 with clip = inf"),
+        ({"clip": 1.0, "noise_multiplier": -1.0}, "noise_multiplier is -1"),
+        ({"sampling": "all"}, "sampling is 'all'; allowed: shuffled, fixed, poisson"),
+    ]),
+    (lambda a: bands.compare_counts(**COUNTED | a), [
+        ({"false_positives": [1.5]}, "false_positives holds 1.5; it must hold whole numbers"),
+        ({"false_positives": [101]}, "false_positives holds 101; .* from 0 to out_games = 100"),
+        ({"false_negatives": [-1]}, "false_negatives holds -1"),
+        ({"false_negatives": [1, 2]}, "false_negatives has 2 entries; it must have 1"),
+        ({"out_games": 0}, "out_games is 0"),
+        ({"in_games": 2.5}, "in_games is 2.5"),
+        ({"failure_probability": 0.0}, "failure_probability is 0.0"),
+        ({"failure_probability": 1.0}, "failure_probability is 1.0"),
+        ({"tolerance": 0.0}, "tolerance is 0.0"),
+        ({"tolerance": math.inf}, "tolerance is inf"),
+        ({"least_rate": 0.5}, "least_rate is 0.5"),
+        ({"claim": 1.0}, "claim is float; it must be a trade-off function"),
+    ]),
+    (lambda a: bands.compare_counts(**COUNTED, finite_size=a), [
+        (-0.1, "finite_size is -0.1"),
+        ("big", "finite_size is str; it must be a trade-off function"),
+        ((mi.GaussianTradeOff(1.0),), "finite_size has 1 entries"),
+        ((mi.GaussianTradeOff(0.9), mi.GaussianTradeOff(1.0)), "its low curve is above its high curve"),
+    ]),
+    (lambda a: bands.compare_curves(PAIR, PAIR, **{a: 0.0}), [
+        ("failure_probability", "failure_probability is 0.0"),
+        ("tolerance", "tolerance is 0.0"),
+    ]),
+    (lambda a: bands.family_lower_bound(*a), [
+        (([1], 10, [1, 2], 10, bands.gdp(), 0.05), "false_negatives has 2 entries; it must have 1"),
+        (([11], 10, [1], 10, bands.gdp(), 0.05), "false_positives holds 11"),
+        (([1], 10, [1], 10, bands.gdp(), 1e-5), "failure_probability is 1e-05"),
+        (([1], 10, [1], 10, bands.gdp(), 1.0), "failure_probability is 1.0"),
+    ]),
+    (lambda a: bands.clopper_pearson(*a), [
+        (([1.5], 10, 0.05), "count holds 1.5; it must hold whole numbers from 0 to games = 10"),
+        (([11], 10, 0.05), "count holds 11"),
+        (([-1], 10, 0.05), "count holds -1"),
+        (([1], 0, 0.05), "games is 0"),
+        (([1], 10, 0.0), "failure_probability is 0.0"),
+        (([1], 10, 1.0), "failure_probability is 1.0"),
+        (([np.nan], 10, 0.05), "count holds nan"),
+    ]),
+    (lambda a: curve_of(*a), [
+        (([], [1.0]), "out_scores has shape"),
+        (([1.0], [np.nan]), "in_scores holds NaN"),
+        (([1.0], [2.0], 1.0), "confidence is 1.0"),
+        (([1.0], [2.0], 0.0), "confidence is 0.0"),
+    ]),
+    (lambda a: mi.EmpiricalTradeOff.from_counts(**THRESHOLDED | a), [
+        ({"thresholds": [0.0, 0.0]}, "thresholds falls or stays at index 1"),
+        ({"thresholds": [0.0, np.inf]}, "thresholds holds inf"),
+        ({"thresholds": [0.0]}, "false_positives has 2 entries; it must have an entry per threshold, 1"),
+        ({"false_positives": [1, 2]}, "false_positives rise with the threshold"),
+        ({"false_positives": [11, 2]}, "false_positives holds 11; .* from 0 to out_games = 10"),
+        ({"false_positives": [2.5, 2]}, "false_positives holds 2.5"),
+        ({"false_negatives": [2, 1]}, "false_negatives fall as the threshold rises"),
+        ({"false_negatives": [-1, 1]}, "false_negatives holds -1"),
+        ({"false_negatives": [1]}, "false_negatives has 1 entries"),
+        ({"false_negatives": ["a", "b"]}, "false_negatives holds text"),
+        ({"out_games": 0}, "out_games is 0"),
+        ({"in_games": np.nan}, "in_games is nan"),
+        ({"confidence": 0.0}, "confidence is 0.0"),
+        ({"confidence": 1.0}, "confidence is 1.0"),
+        ({"confidence": 99.9}, "confidence is 99.9"),
+    ]),
+    (lambda a: bands.ScaledRates(*map(np.asarray, ({"count": [5.0], "games": [10.0], "scale": [1.0], "complement": [False]} | a).values())), [
+        ({"count": [11.0]}, "count is 11 of 10 games; it must be whole and at most as many"),
+        ({"count": [-1.0]}, "count is -1 of 10 games"),
+        ({"count": [0.5]}, "count is 0.5 of 10 games"),
+        ({"scale": [0.0]}, "scale holds 0; every scale must be > 0"),
+        ({"games": [10.0, 10.0]}, "they must be vectors of the same length"),
+    ]),
+    (lambda a: exact().compare(**{"claim": mi.GaussianTradeOff(0.1)} | a), [
+        ({"claim": 1.0}, "claim is float; it must be a trade-off function"),
+        ({"kind": "limit"}, "kind is 'limit'; allowed: equality, upper_bound_on_power, ordering"),
+        ({"tolerance": 0.0}, "tolerance is 0.0"),
+        ({"tolerance": 0.1, "kind": "ordering"}, "tolerance is 0.1; a bound judged by an exact curve has none"),
+    ]),
+    (lambda a: Known(a), [
+        ("no distribution function", r"^Known.cdf is 1.\d+ at .*; it must be in \[0, 1\]"),
+        ("falling", r"^Known.cdf falls between"),
+    ]),
+    (lambda a: mi.ApproxDPTradeOff(*a), [
+        ((-0.1, 0.0), "epsilon is -0.1"),
+        ((1.0, 1.1), r"delta is 1.1; it must be a finite number in \[0, 1\]"),
+        ((1.0, -0.1), "delta is -0.1"),
+        ((np.nan, 0.1), "epsilon is nan"),
+    ]),
+    (lambda a: tradeoff.calibrate(lambda sigma: mi.GaussianTradeOff(1 / sigma), **a), [
+        ({}, "the targets given are none; give exactly one"),
+        ({"advantage": 0.1, "mu": 1.0}, "the targets given are advantage, mu; give exactly one"),
+        ({"tpr": 0.1}, "tpr and fpr must be given together"),
+        ({"epsilon": 1.0}, "epsilon and delta must be given together"),
+        ({"advantage": 0.0}, r"advantage is 0.0; it must be a finite number in \(0, 1\)"),
+        ({"advantage": 1.0}, "advantage is 1.0"),
+        ({"eta": 0.5}, "eta is 0.5"),
+        ({"mu": 0.0}, "mu is 0.0"),
+        ({"tpr": 0.01, "fpr": 0.05}, r"tpr is 0.01; it must be a finite number in \(0.05, 1\)"),
+        ({"epsilon": -1.0, "delta": 0.1}, "epsilon is -1.0"),
+        ({"epsilon": 1.0, "delta": 1.0}, r"delta is 1.0; it must be a finite number in \[0, 1\)"),
+        ({"epsilon": 1.0, "delta": 0.0}, r"no noise up to 1e\+06 reaches \(1, 0\)-DP"),
+        ({"mu": 1e-9}, r"no noise up to 1e\+06 reaches mu <= 1e-09"),
+    ]),
+    (lambda a: mi.compose(mi.GaussianTradeOff(1.0), **a), [
+        ({"copies": 0}, "copies is 0; it must be a whole number >= 1"),
+        ({"copies": 1.5}, "copies is 1.5"),
+        ({"copies": [1, 2]}, "copies has 2 entries; it must have an entry per curve, 1"),
+        ({"accuracy": 0.5}, r"accuracy is 0.5; it must be a finite number in \[1e-09, 0.1\]"),
+        ({"epsilon_accuracy": 0.0}, "epsilon_accuracy is 0"),
+    ]),
+    (lambda a: tradeoff.NoncentralChiSquareTradeOff(*a), [
+        ((0.5, 0.0, 1.0), r"d is 0\.5"),
+        ((3, -1.0, 1.0), r"out_noncentrality is -1\.0"),
+        ((3, 0.0, 1e9), r"in_noncentrality is 1000000000\.0"),
+        ((3, 0.0, 1.0, 0.0), r"out_scale is 0\.0"),
+        ((3, 0.0, 1.0, 1.0, -2.0), r"in_scale is -2\.0"),
+        ((3, 0.0, 1.0, 1.0, 1.0, "both"), r"rejects is 'both'; allowed: large, small"),
+    ]),
+    (lambda a: tradeoff.SampledTradeOff(*a), [
+        (([0.1, 0.5], [0.5, 0.6]), "at most 1 - alpha"),
+        (([0.5, 0.1], [0.5, 0.6]), "increase strictly"),
+        (([0.2, 0.4], [0.5, 0.55]), "must not increase"),
+        (([0.2, 0.4, 0.6], [0.75, 0.58, 0.1]), "must be convex"),
+        (([0.2, 1.4], [0.5, 0.1]), r"alpha is 1.4; it must lie in \[0, 1\]"),
+        (([0.2, 0.4], [0.5, -0.1]), r"beta is -0.1; it must lie in \[0, 1\]"),
+        (([0.2, 0.4], [0.5, np.nan]), "beta holds nan"),
+    ]),
+    (lambda a: tradeoff.PiecewiseLinearTradeOff(*a), [
+        (([0.1, 1], [0.9, 0]), "alpha runs from 0.1 to 1; it must run from 0 to 1"),
+        (([0, 0.9], [1, 0]), "alpha runs from 0 to 0.9"),
+        (([0], [1]), "alpha runs from 0 to 0"),
+        (([0, 0.5, 0.5, 1], [1, 0.4, 0.3, 0]), "alpha holds 0.5 after 0.5; it must increase strictly"),
+        (([0, 0.5, 1], [1, 0.5]), r"beta has shape \(2,\); it must have shape \(3,\)"),
+        (([0, 0.5, 1], [1, 0.6, 0]), "beta holds 0.6 at alpha 0.5; it must be at most 1 - alpha"),
+        (([0, 0.5, 1], [1, 0.2, 0.1]), "beta holds 0.1 at alpha 1"),
+        (([0, 0.2, 0.4, 1], [0.5, 0.1, 0.2, 0]), "beta rises after alpha 0.2; it must not increase"),
+        (([0, 0.2, 0.4, 1], [0.5, 0.45, 0.1, 0]), "beta lies above the chord at alpha 0.2; it must be convex"),
+        (([0, 0.5, 1], [1, -0.1, 0]), "beta is -0.1"),
+        (([0, 0.5, 1], [1, np.nan, 0]), "beta holds nan"),
+        (([0, np.nan, 1], [1, 0.2, 0]), "alpha holds nan"),
+        (([[0, 1]], [[1, 0]]), r"alpha has shape \(1, 2\)"),
+        (("abc", [1, 0]), "alpha is str"),
+    ]),
+    (lambda a: mi.plot(a), [
+        (3, "curves is int; it must be a trade-off curve, a list of them, or a dictionary"),
+        ([], "curves is empty; it must hold at least 1 trade-off curve"),
+        ([mi.GaussianTradeOff(1.0), 0.5], "curves holds float as '0.5'; every entry must be a trade-off curve"),
+    ]),
+    (lambda a: limit_verdict(*a), [
+        ((SHORT[:5], SHORT[:5], 0.02), "sizes has 5 entries; a limit is judged by at least 6"),
+        ((SHORT, SHORT[:6], 0.02), "gaps has 6 entries; it must have an entry for each of the 7 sizes"),
+        ((np.arange(10.0, 16), np.zeros(6), 0.02), "sizes run from 10 to 15; they must reach 32 times the first"),
+        ((SHORT[::-1], np.zeros(7), 0.02), "sizes holds 3200 after 6400; they must grow"),
+        ((-SHORT, SHORT, 0.02), "sizes holds -100; each must be finite and > 0"),
+        ((SHORT, np.where(SHORT == 400, np.nan, 0), 0.02), r"gaps\[2\], at size 400, is NaN"),
+        ((SHORT, SHORT, 0.0), "tolerance"),
+        ((SHORT, SHORT, math.nan), "tolerance"),
+        ((SHORT, SHORT, 0.02, -1.0), "errors holds -1; each must be finite and >= 0"),
+        ((SHORT, SHORT, 0.02, np.zeros(3)), r"errors has shape \(3,\)"),
+        ((SHORT, SHORT, 0.02, np.full(7, np.nan)), "errors holds nan"),
+        (("n", SHORT, 0.02), "sizes is 'n'; it must be a sequence of numbers"),
+        ((SHORT, np.zeros((7, 2)), 0.02), "gaps has 2 dimensions"),
+    ]),
+    (lambda a: rf.Rate(**{"constant": 1.0, "power": 0.5, "limit": 0.0, "source": "school"} | a), [
+        ({"constant": 0.0}, "constant is 0"),
+        ({"power": -1.0}, "power is -1"),
+        ({"source": " "}, "source is ' '; it must name the theorem"),
+        ({"start": 0.0}, "start is 0"),
+    ]),
+    (lambda a: rf.Statement(**parts(**a)), [
+        ({"name": ""}, "name is ''; it must be words"),
+        ({"name": "a b"}, "name is 'a b'; it must be letters"),
+        ({"kind": "bound"}, "kind of shift is 'bound'; it must be Bound()"),
+        ({"domain": {}}, "domain of shift is {}; it must name at least 1 parameter"),
+        ({"domain": {"s": (0, 1)}}, "domain of shift has (0, 1) for s; it must be Real, Whole, Choice or Fixed"),
+        ({"truth": lambda s, tau: 1.0}, "truth of shift asks for tau, which is no parameter; its domain has s, sigma"),
+        ({"where": 3}, "where of shift is 3; it must be a function of the parameters"),
+        ({"kind": rf.Limit("n")}, "grows is 'n'; it must be a Real or Whole parameter"),
+        ({"points": [{"s": 1.0}]}, "at has no value for sigma"),
+        ({"points": [{"s": 1.0, "sigma": 1.0, "n": 2}]}, "at names 'n', which is no parameter of shift"),
+        ({"points": [{"s": 3.0, "sigma": 1.0}]}, "s is 3.0; shift allows [0.1, 2]"),
+        ({"points": [{"s": 1.0, "sigma": 1.0}], "where": lambda s, sigma: s < sigma}, "where of shift excludes {'s': 1.0, 'sigma': 1.0}"),
+    ]),
+    (lambda a: rf.judge(statement(rf.Bound(), lambda mu: 1.0, lambda mu: 1.0), **a), [
+        ({"at": {"nu": 1.0}}, "at names 'nu', which is no parameter of s; it has mu"),
+        ({"at": {"mu": 30.0}}, "mu is 30.0; s allows [0.1, 3]"),
+        ({"at": []}, "at is empty"),
+        ({"at": 3}, "at is 3; it must be a point or a sequence of points"),
+        ({"at": [3]}, "at holds 3; a point must be a mapping"),
+        ({"confidence": 1.0}, "confidence is 1.0"),
+        ({"games": 10}, "games is 10"),
+        ({"seed": -1}, "seed is -1"),
+    ]),
+    (lambda a: Study(**STUDIED | a), [
+        ({"name": "a/b"}, "name is 'a/b'"),
+        ({"name": ""}, "name is ''"),
+        ({"games": {"quick": 1}}, "games is"),
+        ({"games": {"quick": 0, "standard": 1, "full": 1}}, "games is"),
+    ]),
+    (lambda a: read_claim(a), [
+        ("mu=-1", "mu is -1"),
+        ("gdp=x", "claim is 'gdp=x'; it must be like mu=1"),
+        ("epsilon=2,epsilon=3", "claim is 'epsilon=2,epsilon=3'; it must be like"),
+        ("rho=0", "rho is 0"),
+        ("rho=1e15", "rho is 1000000000000000"),
+        ("x" * 1000, "claim is 'xxx"),
+        ("advantage=2", "advantage is 2"),
+        ("sigma=1,rate=2", "rate is 2"),
+        ("sigma=1,steps=1.5", "steps is 1.5"),
+        ("rate=0.1,steps=10", "claim is 'rate=0.1,steps=10'; it must be like"),
+    ]),
+    (lambda a: OneRun(Scores.of(np.arange(100.0), np.tile([0, 1], 50)), 0.05, a), [
+        ((0, 0), r"guesses is \(0, 0\); together they must be from 1 to the 100 canaries"),
+        ((80, 30), r"guesses is \(80, 30\)"),
+        ((-1, 30), r"guesses\[0\] is -1"),
+        (5, "guesses is 5; it must be a pair"),
+    ]),
+    (lambda a: mi.audit(AUDITED, COINS, **a), [
+        ({"design": "guess"}, "design is 'guess'; allowed: independent, one-run, runs, clustered"),
+        ({"design": "g" * 5000}, "design is 'ggg"),
+        ({"design": "one-run", "guesses": "g" * 5000}, "guesses is 'ggg"),
+        ({"design": "one-run", "guesses": (10**5000, 1)}, "guesses is <tuple>; together"),
+        ({"design": "one-run", "delta": 10**400}, "delta is 1000"),
+        ({"design": "one-run", "confidence": "\x1b" * 300}, r"confidence is '\x1b"),
+        ({"design": "one-run", "claim": type("\x1b" * 500, (), {})()}, r"claim is \x1b"),
+        ({"design": "independent", **CLUSTERS}, '2,000 scores are in 500 clusters, which design "independent" contradicts'),
+        ({"design": "one-run", **CLUSTERS}, 'which design "one-run" contradicts'),
+        ({"design": "clustered"}, 'it has no cluster; design "clustered" needs to know'),
+        ({"design": "independent", "guesses": (1, 1)}, "guesses is given for the design 'independent'"),
+        ({"design": "independent", "claim": 1.0}, "claim is float; it must be a trade-off function known by a formula or an exact law, or text"),
+        ({"design": "independent", "claim": "rate=1"}, "claim is 'rate=1'"),
+        ({"design": "independent", "confidence": 1.0}, "confidence is 1.0"),
+        ({"design": "independent", "confidence": 0.05}, "confidence is 0.05; it must be a finite number in [0.5, 1)"),
+        ({"design": "one-run", "confidence": 0.05}, "confidence is 0.05; it must be a finite number in [0.5, 1)"),
+        ({"design": "clustered", "confidence": 1 - 1e-10}, "confidence is 0.9999999999; the design 'clustered' allows 1 - 2e-09 at most"),
+        ({"design": "independent", "delta": 2.0}, "delta is 2.0"),
+        ({"design": "independent", "delta": 0.1, "claim": "epsilon=1,delta=0"}, "delta is 0.1 and the claim's is 0"),
+    ]),
+    (lambda a: mi.audit(AUDITED[:240].reshape(40, 6), COINS[:240].reshape(40, 6), **a), [
+        ({"design": "independent"}, 'scores has shape (40, 6); a matrix of records and models is for design "runs"'),
+        ({"design": "runs"}, 'say what a row is of: rows="records" or rows="models"'),
+        ({"design": "runs", "rows": "columns"}, "rows is 'columns'; allowed: records, models"),
+        ({"design": "runs", "rows": "records", "runs": np.zeros(240)}, "is given beside a matrix"),
+        ({"design": "runs", "rows": "records", "runs": 7}, "runs is 7, and 6 are named"),
+        ({"design": "runs", "rows": "records", "shadow": [7]}, "7 is no name of a run"),
+        ({"design": "runs", "rows": "records", "shadow": range(5)}, "scores of judged runs to calibrate"),
+        ({"design": "runs", "rows": "records", "inclusion_probability": 0.5}, "which need no probability of a coin"),
+    ]),
+    (lambda a: mi.audit(AUDITED[:240], COINS[:240], **a), [
+        ({"design": "independent"}, 'say runs=240 if so many were run; for records of a run use "one-run", of several "runs"'),
+        ({"design": "independent", "runs": 6}, "say runs=240 if so many were run, not 6; for"),
+        ({"design": "independent", "runs": np.arange(240) % 6}, "not 6; for"),
+        ({"design": "one-run", "runs": 6}, '6 runs are stated for design "one-run"; design "runs" is for several'),
+        ({"design": "runs", "runs": 6}, 'design "runs" needs the name of the run and of the record of each score'),
+        ({"design": "runs", "runs": np.arange(240) % 6, "records": np.arange(240) // 12}, "a record has several scores in a run"),
+        ({"design": "clustered", "cluster": np.arange(240) // 6, "runs": 6}, "6 runs are in 40 clusters, which depend on each other"),
+        ({"design": "clustered", "cluster": np.arange(240) // 6, "runs": np.arange(240) % 120}, "120 runs are in 40 clusters"),
+        ({"design": "clustered", "records": np.arange(240)}, "records is given for the design 'clustered'"),
+    ]),
+    (lambda a: mi.audit(np.arange(1000.0), np.arange(1000) < 40, **{"inclusion_probability": 0.5} | a), [
+        ({"design": "independent"}, "inclusion_probability is given for the design 'independent'"),
+        ({"design": "one-run", "inclusion_probability": 1.0}, "inclusion_probability is 1.0; it must be a finite number in (0, 1)"),
+        ({"design": "one-run", "inclusion_probability": "half"}, "inclusion_probability is 'half'"),
+        ({"design": "one-run", "inclusion_probability": 0.04}, "inclusion_probability is 0.04; as if by fair coins"),
+    ]),
+]  # fmt: skip
+
+
+def check(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the sentence is compared below
+        call()
+    text = str(caught.value)
+    assert words in text or re.search(words, text)
+    assert "\n" not in text
+    assert len(text) < 250
+
+
+@pytest.mark.parametrize(("call", "words"), CALLS, ids=[words[:40] for _, words in CALLS])
+def test_a_call_is_refused(call: Callable[[], object], words: str) -> None:
+    check(call, words)
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong", "words"),
+    [pytest.param(call, *row, id=row[1][:40]) for call, rows in CHANGED for row in rows],
+)
+def test_an_argument_is_refused(call: Callable[[Any], object], wrong: Any, words: str) -> None:
+    check(lambda: call(wrong), words)
