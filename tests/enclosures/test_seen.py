@@ -5,6 +5,7 @@ import math
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import mipsim as mi
 from .composed import SubsampledSteps, Transformed, subsampled_gaussian
 from .curves import SURE_MASSES, Between, Hidden, Walk, guaranteed
 from .enclosed import Queries, hold, misses
-from .truth import Atoms, Gaussian, Laplace, Mixed, mp, mpf, response
+from .truth import Atoms, Gaussian, Laplace, Mixed, Times, mp, mpf, response
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*both bounds hold")
 
@@ -238,6 +239,7 @@ def test_perfect_and_blind() -> None:
 def test_a_mass_that_surely_reveals_the_world(delta: float, copies: int, mu: float, accuracy: float) -> None:
     """It was taken of 1 less itself: epsilon at just less was finite, and delta far out below it or 1."""
     curve, truth, _ = guaranteed(delta, copies, mu, accuracy=accuracy)
+    assert isinstance(truth, Times)
     low, high = curve.tpr_bounds(0.0)
     assert low <= truth.only[1] <= high <= low * (1 + 1e-15)
     assert curve.epsilon_bounds(math.nextafter(low, 0.0)) == (math.inf, math.inf)
@@ -302,14 +304,14 @@ QUESTIONS = {
 }
 
 
-def composed(steps: int, **how: float) -> list[Callable[[], mi.AbstractTradeOff]]:
+def composed(steps: int, **how: Any) -> list[Callable[[], mi.AbstractTradeOff]]:
     """Curves that are refined at each question, and curves of them."""
-    step = mi.MixtureTradeOff(mi.GaussianTradeOff(1.0), 0.01)
+    step, half = (mi.MixtureTradeOff(mi.GaussianTradeOff(mu), p) for mu, p in ((1.0, 0.01), (0.5, 0.5)))
     return [
         lambda: mi.compose(mi.ApproxDPTradeOff(0.1, 1e-9), mi.GaussianTradeOff(0.1), **how),
         lambda: mi.compose(step, copies=steps, **how),
         lambda: mi.compose(step, copies=steps, **how).inverse(),
-        lambda: mi.compose(mi.ApproxDPTradeOff(0.1, 1e-9), step, **how).symmetrized(),
+        lambda: mi.compose(mi.ApproxDPTradeOff(0.1, 1e-9), half, **how).symmetrized(),
         lambda: mi.MixtureTradeOff(mi.compose(mi.LaplaceTradeOff(0.2), copies=steps // 2, **how), 0.5),
     ]
 
