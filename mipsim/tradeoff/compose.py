@@ -323,7 +323,7 @@ class ComposedTradeOff(AbstractTradeOff):
             sure = float(np.log(self._sure_mass()[0]))
         if log_delta < lowered(sure, 2.0):
             return math.inf, math.inf
-        left = float(log_difference(np.float64(log_delta), np.float64(min(sure, log_delta))))
+        left = float(log_difference(np.asarray(log_delta), np.asarray(min(sure, log_delta))))
         at, slope = self.losses.epsilon_guess(max(left, sure - _DIGITS) if sure > -math.inf else log_delta)
         _, most = self.largest_loss_bounds()
         at = self._nearby(log_delta, min(max(at, 0.0), most), slope, most)

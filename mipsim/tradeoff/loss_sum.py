@@ -670,7 +670,8 @@ class LossSum:
             if needs == "delta":
                 low, high = _with_complement(low, high, *bounds[2:4])
             elif needs == "rest":
-                low, high = _with_complement(*_with_complement(low, high, *bounds[:2]), *bounds[4:], loss)
+                low, high = _with_complement(low, high, *bounds[:2])
+                low, high = _with_complement(low, high, bounds[4], bounds[5], loss)
             return low, high
 
         def width(bounds: list[np.ndarray]) -> np.ndarray:

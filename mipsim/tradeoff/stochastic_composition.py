@@ -147,10 +147,8 @@ def stochastic_composition(
         return used[0][0]
     laws = [(enclosing_laws(curve, count), share) for curve, share in used]
     rounding = max(result[2] for result, _ in laws)
-    lower, upper = (
-        _sorted_by_slope([(law[k], share) for law, share in laws], rounding, way)
-        for k, way in ((0, 1.0), (1, -1.0))
-    )
+    lower = _sorted_by_slope([(law[0], share) for law, share in laws], rounding, 1.0)
+    upper = _sorted_by_slope([(law[1], share) for law, share in laws], rounding, -1.0)
     # The sorted edges of polygons are the curve.
     same = all(
         np.array_equal(getattr(lower, side), getattr(upper, side))
