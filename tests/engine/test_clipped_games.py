@@ -166,7 +166,7 @@ def test_scores_are_those_of_the_records_in_float64():
         assert sampler is not None
         law, place = sampler.records, jnp.int64(0)
         draws = Draws(jnp.array([0, 5], jnp.uint32), place, place, jnp.arange(40, dtype=jnp.uint64))
-        scores = eqx.filter_jit(sampler.scores)(draws)
+        scores = np.asarray(eqx.filter_jit(sampler.scores)(draws))
         start = jax.vmap(lambda g: starts(jnp.arange(90), draws._replace(games=g)))(draws.games)[..., None]
         four = np.array(law.draw(jnp.arange(law.groups, dtype=jnp.uint32), start), np.float64)
         records = float(law.unit) * (four + np.asarray(law.grouped(law.lost))[:, None, None])

@@ -114,12 +114,12 @@ GAMES_OF: dict[str, tuple[mi.AbstractGame, mi.AbstractAttack, str]] = {
     "records, clipped": (mi.FixedTarget(mi.SGDStep(2.0, 1.5), RECORDS, n=N, target=3 * RECORDS.records[3]), mi.CovarianceScore(RECORDS, N),
          "RecordSumSampler"),
     "records, a Poisson sample": (mi.FixedTarget(mi.PoissonSubsampled(MEAN, 0.4), RECORDS, n=N, target=RECORDS.records[3]), SHIFT,
-         "CountedRecordsSampler"),
+         "RecordSumSampler"),
     "records, a clipped step on a Poisson sample": (mi.FixedTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N, target=TARGET),
-         SHIFT, "CountedRecordsSampler"),
-    "random target, records": (mi.RandomTarget(NOISY_HALF, RECORDS, n=N), mi.CovarianceScore(RECORDS, N), "CountedRecordsSampler"),
+         SHIFT, "RecordSumSampler"),
+    "random target, records": (mi.RandomTarget(NOISY_HALF, RECORDS, n=N), mi.CovarianceScore(RECORDS, N), "RecordSumSampler"),
     "random target, records, a clipped step on a Poisson sample": (mi.RandomTarget(mi.PoissonSubsampled(mi.SGDStep(2.0, 1.5), 0.4), RECORDS, n=N),
-         SHIFT, "CountedRecordsSampler"),
+         SHIFT, "RecordSumSampler"),
     "records, a point that is none": (mi.FixedTarget(MEAN, RECORDS, n=N, target=TARGET), mi.CovarianceScore(RECORDS, N), "RecordSumSampler"),
 }  # fmt: skip
 

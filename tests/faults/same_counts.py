@@ -5,7 +5,7 @@ import hashlib
 import mipsim as mi
 from sims.every_sampler import small_games
 
-# Not "clipped-scores" and "clipped-rows": their rows are float32, and a pilot's thresholds move with rounding of 1e-7.
+# Not "clipped-scores": its rows are float32, and a pilot's thresholds move with rounding of 1e-7.
 RUNS = (
     *(
         "normal",

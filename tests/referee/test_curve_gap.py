@@ -7,11 +7,11 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
+from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.judging.gap import Size, bounds_of, curve_gap, gap_ends, may_be_convex
 from mipsim.referee.judging.law import judge_size, size_of
 from mipsim.referee.judging.limit import judge_sequence
 from mipsim.referee.judging.point import judge_point
-from mipsim.referee.reporting.wording import gap
 from mipsim.referee.result import Verdict
 from mipsim.tradeoff import (
     AbstractTradeOff,
@@ -104,13 +104,13 @@ def test_a_gap_where_the_error_rate_may_be_zero_has_no_upper_end(known: float, m
         assert result.verdict is Verdict.REFUTED
         # Phi^-1(claimed FNR) - Phi^-1(known), at the FPR that makes it largest, which is near 1e-4 or 1 - 1e-4.
         assert 3.0 < result.interval[0] == result.gap < result.interval[1] == math.inf
-        assert gap(result.gap, result.interval).startswith("at least")
+        assert lone_gap(result.gap, result.interval).startswith("at least")
     for bound in (False, True):
         kind = rf.Limit("n", bound=bound, tolerance=0.02, sizes=SIZES)
         result = judge_sequence(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
         assert result.headline.startswith("no sign of it")
         assert 3.0 < result.interval[0] == result.gap < result.interval[1] == math.inf
-        assert gap(result.gap, result.interval).startswith("at least")
+        assert lone_gap(result.gap, result.interval).startswith("at least")
 
 
 def test_a_gap_from_a_claim_out_of_sight_has_a_single_bound():

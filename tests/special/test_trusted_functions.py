@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from mipsim.special import noncentral_t
+from verify.kaissis.laws import noncentral_t
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "special-functions.md"
@@ -195,7 +195,7 @@ TABLE: dict[str, Trusted] = {
 }  # fmt: skip
 
 NOT_TRUSTED = {
-    "stats.nct": "NaN in places and off by factors in tails below 1e-14; replaced by mipsim.special.noncentral_t",
+    "stats.nct": "NaN in places and off by factors in tails below 1e-14; replaced by verify.kaissis.laws.noncentral_t",
     "stats.ncx2": "off in far tails; replaced by mipsim.special.noncentral_chi_square, and used in benchmarks only",
     "stats.qmc": "points of a search; no distribution",
     "stats.f": "a quantile of the rule of limits, at a fixed probability; its error is that of betainccinv",

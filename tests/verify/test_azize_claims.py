@@ -7,9 +7,9 @@ import pytest
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee import Verdict
+from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.reporting.overview import cells
 from mipsim.referee.reporting.page import report
-from mipsim.referee.reporting.wording import gap
 from verify.azize.statements import MODULES, gdp, optimality
 from verify.report.progress_table import row
 
@@ -23,7 +23,7 @@ def test_where_worlds_are_singular_the_gap_is_at_least_what_is_printed(name: str
     outcome = rf.judge(STATEMENTS[name], at=[point])
     result = outcome.judged[0]
     assert result.verdict is Verdict.REFUTED
-    assert gap(result.gap, result.interval) == "at least 6.98"
+    assert lone_gap(result.gap, result.interval) == "at least 6.98"
     # A log's row, the page's table and its sections say it too, not the number alone.
     assert "at least 6.98 (probit)" in row(outcome)
     assert "at least 6.98 probit" in [text for _, text in cells(outcome)]

@@ -26,47 +26,11 @@ _TARGET = 0x80000000  # the Philox words of a game that choose its target
 
 
 class RecordSumSampler(AbstractSampler):
-    """A linear score of records sampled from a finite list: every record is projected once, a game sums n numbers.
+    """A linear score of records sampled from a finite list: every record is projected once, a game sums some n numbers.
 
     The numbers are whole multiples of `unit`, so that their sum does not depend on its order. An index is the upper part
-    of a 32-bit word times N: each record comes up with probability 1/N to within 2^-32.
-    """
-
-    fidelity: ClassVar[str] = "projected"
-    name: ClassVar[str] = "projected"
-    values: Int[Array, " N"]  # what each record adds to the score, in units of `unit`, int64, shape (N,)
-    target_value: Int[Array, ""]  # what the target adds
-    # unit, offset: the score is offset + unit x sum
-    unit: Float[Array, ""]
-    offset: Float[Array, ""]
-    noise: Float[Array, ""]  # standard deviation of Gaussian noise in the score
-    coin: Coin  # as in `NormalSampler`
-    rows: Int[Array, ""]  # how many records are summed
-    has_noise: bool = eqx.field(static=True)
-
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
-        side = self.coin.side(draws)
-
-        def values_of(places: list[Array]) -> list[Array]:
-            return [_at(self.values, place) for place in places]
-
-        def add(group: Array, total: Array, places: list[Array]) -> Array:
-            return total + sum(values_of(places))
-
-        groups, left = (self.rows - 1) // 4, (self.rows - 1) % 4
-        total, places = _over_groups(groups, add, draws, self.values.shape[0])
-        # The last 1 to 4 records: of them the final record gives way to the target.
-        values = values_of(places)
-        values = [jnp.where((side == 1) & (left == i), self.target_value, v) for i, v in enumerate(values)]
-        total = sum((jnp.where(left >= i, value, 0) for i, value in enumerate(values)), total)
-        score = self.offset + scaled(self.unit, total)
-        return score + self.noise * normals(draws) if self.has_noise else score
-
-
-class CountedRecordsSampler(AbstractSampler):
-    """The same where the number of records differs between games, or what they add: by a Poisson sample, or by a random target.
-
-    A random target is itself a record of the list: there is a table of what each record adds for each target.
+    of a 32-bit word times N: each record comes up with probability 1/N to within 2^-32. The number of records differs between
+    games of a Poisson sample. A random target is itself a record of the list: there is a table of what each record adds for each target.
     """
 
     fidelity: ClassVar[str] = "projected"
@@ -98,7 +62,7 @@ class CountedRecordsSampler(AbstractSampler):
             return total
 
         # As many turns as the game with most records in the block takes: what a game adds does not depend on it.
-        total, _ = _over_groups((records.max() + 3) // 4, add, draws, length)
+        total = _over_groups((records.max() + 3) // 4, add, draws, length)
         total = total + jnp.where(side == 1, _at(self.target_values, target), 0)
         score = _at(self.offsets, target) + scaled(self.unit, total)
         return score + _at(self.noises, target) * normals(draws) if self.has_noise else score
@@ -106,8 +70,8 @@ class CountedRecordsSampler(AbstractSampler):
 
 def _over_groups(
     groups: Array, add: Callable[[Array, Array, list[Array]], Array], draws: Draws, count: int
-) -> tuple[Array, list[Array]]:
-    """(what is added up over so many groups of four records of a list of `count`, the places of the group after them).
+) -> Array:
+    """What is added up over so many groups of four records of a list of `count`.
 
     The places of a group are computed a turn before they are looked up, and packed: a loop that looks up has no vectors, and
     XLA would make the words in it. With a list of up to 2^16 records that is twice as fast on a CPU.
@@ -122,17 +86,14 @@ def _over_groups(
         ]
         return [reduce(jnp.bitwise_or, chosen[first : first + per_word]) for first in range(0, 4, per_word)]
 
-    def places(stored: list[Array]) -> list[Array]:
-        return [
-            ((x >> jnp.uint64(bits * i)) & mask).astype(jnp.uint32) for x in stored for i in range(per_word)
-        ]
-
     def turn(group: Array, state: tuple[Array, list[Array]]) -> tuple[Array, list[Array]]:
-        return add(group, state[0], places(state[1])), packed(group + 1)
+        places = [
+            ((x >> jnp.uint64(bits * i)) & mask).astype(jnp.uint32) for x in state[1] for i in range(per_word)
+        ]
+        return add(group, state[0], places), packed(group + 1)
 
     start = jnp.zeros(draws.games.shape, jnp.int64), packed(jnp.zeros_like(groups))
-    total, retained = jax.lax.fori_loop(0, groups, turn, start)
-    return total, places(retained)
+    return jax.lax.fori_loop(0, groups, turn, start)[0]
 
 
 def _place(word: Array, count: int) -> Array:
@@ -170,20 +131,8 @@ def _fixed(
     unit = _unit(release.rows, values, np.array(own))
     numbers, share = np.rint(values / unit).astype(np.int64), round(own / unit)
     offset = offset + float(weights @ middle)
-    if release.rate < 1.0:
-        lines = np.array([share]), unit, np.array([offset]), np.array([noise])
-        return _counted(release, numbers, *lines)
-    return RecordSumSampler(
-        values=jnp.asarray(numbers),
-        target_value=jnp.asarray(share, jnp.int64),
-        unit=jnp.asarray(unit),
-        offset=jnp.asarray(offset),
-        noise=jnp.asarray(noise),
-        coin=Coin(release.inclusion),
-        rows=jnp.asarray(release.rows),
-        has_noise=noise > 0,
-        block=BLOCK // 4,
-    )
+    lines = np.array([share]), unit, np.array([offset]), np.array([noise])
+    return _counted(release, numbers, *lines)
 
 
 def _random(release: Release, records: np.ndarray, attack: AbstractLinearAttack) -> AbstractSampler | None:
@@ -209,12 +158,12 @@ def _counted(
     unit: float,
     offsets: np.ndarray,
     noises: np.ndarray,
-) -> CountedRecordsSampler | None:
+) -> RecordSumSampler | None:
     whole = release.rate == 1.0
     count = None if whole else row_count(release.rows, release.rate)
     if count is None and not whole:
         return None
-    return CountedRecordsSampler(
+    return RecordSumSampler(
         values=jnp.asarray(values),
         target_values=jnp.asarray(target_values),
         unit=jnp.asarray(unit),

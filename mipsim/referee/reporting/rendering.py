@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mipsim._words import plural
 from mipsim.referee import mathml
 from mipsim.referee.defect import Defect
+from mipsim.referee.gap_words import lone_gap, three_digits
 from mipsim.referee.reporting import wording
 from mipsim.referee.reporting.plain import plain
 
@@ -41,11 +42,12 @@ def environment() -> Environment:
     )
     result.filters |= {
         name: getattr(wording, name)
-        for name in ("count", "duration", "interval", "lone_gap", "paragraphs", "point_anchor", "reached")
+        for name in ("count", "duration", "interval", "paragraphs", "point_anchor", "reached")
     }
     result.filters |= {
         "plural": plural,
-        "three_digits": wording.three_digits,
+        "lone_gap": lone_gap,
+        "three_digits": three_digits,
         "parameters": lambda point: wording.parameters(plain(point)),
         "meaning": lambda standing: Defect(standing.partition(": ")[2]).meaning,
         "words": lambda text: Markup(mathml.words(text)),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mipsim._printed import ceiling, floor
-from mipsim.referee.gap_words import lone_gap, three_digits
+from mipsim.referee.gap_words import three_digits
 from mipsim.referee.reporting.plain import plain
 
 _STEP = re.compile(r"(?<=[.:;]) +(?=\((?:[ivx]{1,4}|[A-Z]|[0-9]{1,2})\) )")
@@ -33,14 +33,6 @@ def interval(ends: Sequence[float]) -> str:
     if math.isnan(ends[0]) and math.isnan(ends[1]):
         return "–"
     return f"[{three_digits(ends[0], floor)}, {three_digits(ends[1], ceiling)}]"
-
-
-def gap(value: float, ends: Sequence[float]) -> str:
-    """Write a gap with its interval."""
-    known, where = lone_gap(value, ends), interval(ends)
-    if known != three_digits(value):
-        return known
-    return f"{known} ({where})" if where == "exact" else f"{known} in {where}"
 
 
 def count(value: float) -> str:

@@ -11,7 +11,6 @@ import scipy
 from scipy.special import gammainc, gammaincc, gammainccinv, ndtr, ndtri
 
 from mipsim.special import noncentral_chi_square as chi_square
-from mipsim.special import noncentral_t
 from mipsim.tradeoff import (
     AbstractTradeOff,
     CurveBounds,
@@ -20,6 +19,7 @@ from mipsim.tradeoff import (
     PiecewiseLinearTradeOff,
     bounds_from_rates,
 )
+from verify.kaissis.laws import noncentral_t
 
 Pair = tuple[np.ndarray, np.ndarray]
 
