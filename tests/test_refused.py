@@ -130,11 +130,11 @@ def exact() -> Any:
 
 
 CALLS: list[tuple[Callable[[], object], str]] = [
-    (lambda: play_many("game", [ATTACK], 10), "game is str; it must be a game"),
+    (lambda: play_many("game", [ATTACK], 10), "game is str; it must be a game"),  # pyright: ignore[reportArgumentType]
     (lambda: play_many(GAME, ATTACK, 10), "attacks is CovarianceScore; it must be a sequence"),
     (lambda: play_many(GAME, [], 10), "attacks is empty; it must be a sequence of at least 1"),
     (lambda: play_many(GAME, {}, 10), "at least 1 attack, or a dict from names to attacks"),
-    (lambda: play_many(GAME, {1: ATTACK}, 10), "attacks has the name 1; a name must be a string"),
+    (lambda: play_many(GAME, {1: ATTACK}, 10), "attacks has the name 1; a name must be a string"),  # pyright: ignore[reportArgumentType]
     (lambda: play_many(GAME, [ATTACK], 0), "games is 0; it must be a whole number >= 1"),
     (lambda: play_many(GAME, [ATTACK], 10, -1), "seed is -1; it must be"),
     (lambda: play_many(GAME, [ATTACK], 10, edges=[1.0, 0.0]), "edges falls or stays at index 1"),
@@ -142,7 +142,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: play_many(stepped(), [ATTACK], 10, fidelity="sufficient"), "fidelity is 'sufficient', but SGDStep of Bernoulli data has no exact law"),
     (lambda: play_targets(mi.FixedTarget(mi.EmpiricalMean(), mi.Empirical([[0.0], [1.0], [3.0]]), 4, [1.0]), mi.ScalarProduct([0.0]), [[1.0]], 10, fidelity="sufficient"), "fidelity is 'sufficient', but sums of Empirical data have no exact law"),
     (lambda: play_many(GAME, [ATTACK, lambda t, o: jnp.sum(o) * jnp.nan], 10, progress=False), "gave NaN for .* games"),
-    (lambda: play_targets("game", ATTACK, TARGETS, 10), "game is str; many targets are played by FixedTarget"),
+    (lambda: play_targets("game", ATTACK, TARGETS, 10), "game is str; many targets are played by FixedTarget"),  # pyright: ignore[reportArgumentType]
     (lambda: play_targets(GAME, ATTACK, TARGETS[0], 10), r"targets has shape \(3,\); it must be a matrix"),
     (lambda: play_targets(GAME, ATTACK, TARGETS[:, :2], 10), "targets has 2 columns; it must have 3"),
     (lambda: play_targets(stepped(), ATTACK, TARGETS, 10), "mechanism is SGDStep; many targets share"),
@@ -170,7 +170,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.play(mi.Subset(mi.EmpiricalMean(), ROWS, 0), mi.ScalarProduct(np.zeros(2)), 10, fidelity="sufficient", progress=False), "fidelity is 'sufficient', but EmpiricalMean of Empirical data has no exact law"),
     (lambda: mi.Subset(mi.EmpiricalMean(), [[1.0], [2.0], [4.0], [8.0]], target=3).exact(mi.ScalarProduct([0.0])), "has no known exact distribution in Subset with EmpiricalMean"),
     (lambda: mi.GLiR(mi.Gaussian(0.0, 1.0), n=1), "n is 1"),
-    (lambda: InfluenceScore(median_expansion([0.0], [1.0]), 5, "wrong"), "reading"),
+    (lambda: InfluenceScore(median_expansion([0.0], [1.0]), 5, "wrong"), "reading"),  # pyright: ignore[reportArgumentType]
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 0.0), "scale is 0"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 0.0]), "coordinate_scale is"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, moment=0.0), "moment is 0"),
@@ -395,7 +395,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.play(mi.FixedTarget(mi.EmpiricalMean(), DATA, n=4, target=[0.5, 1.0, 0.0]), mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, n=4), 10, progress=False), "LikelihoodRatio contributes nan at coordinate 0"),
     *((lambda r=r: mi.GaussianTradeOff(1.0).subsampled(r), "sampling_rate is") for r in (-0.1, 1.1)),
     (lambda: compare_rates(scaled(1), scaled(2), mi.GaussianTradeOff(1.0)), "inside has 2 rates; it must have 1, like out"),
-    (lambda: compare_rates(scaled(1), scaled(1), 1.0), "claim is float; it must be a trade-off function"),
+    (lambda: compare_rates(scaled(1), scaled(1), 1.0), "claim is float; it must be a trade-off function"),  # pyright: ignore[reportArgumentType]
     (lambda: compare_rates(scaled(1), scaled(1), mi.GaussianTradeOff(1.0), tolerance=0), "tolerance is 0"),
 ]  # fmt: skip
 CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [

@@ -139,7 +139,9 @@ class Reading:
         known: dict[Any, Value] = dict(zip(names, (*consts, *arguments), strict=True))
 
         def value_of(name: Any) -> Value:
-            return np.asarray(name.val, name.aval.dtype) if isinstance(name, Literal) else known[name]
+            if not isinstance(name, Literal):
+                return known[name]
+            return np.asarray(name.val, name.aval.dtype)  # pyright: ignore[reportAttributeAccessIssue]
 
         for equation in program.eqns:
             operands = [value_of(name) for name in equation.invars]

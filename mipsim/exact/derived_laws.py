@@ -86,15 +86,15 @@ class MixedLaw(AbstractScoreLaw):
 
     def log_ratios(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Means over the laws; that of the "out" law to itself is 1."""
-        parts = [law.log_ratios(low, high) for law in self.laws]
+        parts = [part for law in self.laws if (part := law.log_ratios(low, high)) is not None]
+        if len(parts) < len(self.laws):
+            return None
         logs = [log(w) for w in self.weights]
         if (rest := 1.0 - fsum(self.weights)) > 0.0:
             parts, logs = [*parts, (np.zeros(np.shape(low)), np.zeros(np.shape(low)))], [*logs, log(rest)]
-        if any(part is None for part in parts):
-            return None
         ends = [
             np.logaddexp.reduce([w + part[k] for w, part in zip(logs, parts, strict=True)]) for k in (0, 1)
-        ]  # pyright: ignore[reportOptionalSubscript]
+        ]
         return ends[0] - _ROUNDING, ends[1] + _ROUNDING
 
     def auc_bounds(self) -> tuple[float, float] | None:

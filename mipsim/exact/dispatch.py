@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from dataclasses import replace
 
 import numpy as np
@@ -45,7 +46,7 @@ LARGEST_ERROR = 1e-3
 
 
 @interruptible
-def exact_law(game: AbstractGame, attack: AbstractAttack) -> AbstractScoreLaw:
+def exact_law(game: AbstractGame, attack: AbstractAttack | Callable[..., Any]) -> AbstractScoreLaw:
     """The exact law of the attack's score in both worlds, without games.
 
     The law's `cdf(thresholds, inside=...)` and `sf` are right at any thresholds, such as the edges of a histogram, to

@@ -1,7 +1,8 @@
 """What every membership-inference game provides."""
 
 from abc import abstractmethod
-from typing import ClassVar, Protocol
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
 
 import equinox as eqx
 import numpy as np
@@ -89,7 +90,7 @@ class AbstractGame(AbstractMember):
         """Whether a round can be played without its records: see `exact_round`."""
         return self.exact_round() is not None
 
-    def exact(self, attack: AbstractAttack | None = None) -> ExactTradeOff:
+    def exact(self, attack: AbstractAttack | Callable[..., Any] | None = None) -> ExactTradeOff:
         """The exact trade-off curve of an attack, without games; `curve.law` is the distribution of its score.
 
         The distribution is known for a fixed target and a mean, with or without noise or sub-sampling, of

@@ -51,7 +51,7 @@ class DisplayedCurve(ABC):
         """
         from mipsim.bands.drawing import plot, with_claim
 
-        return plot(with_claim(self, claim), log=log, scale=scale, ax=ax)
+        return plot(with_claim(self, claim), log=log, scale=scale, ax=ax)  # pyright: ignore[reportArgumentType]
 
     def to_dict(self) -> dict[str, Any]:
         """The curve as plain data, for JSON: what it is, and lists of the same length.

@@ -113,7 +113,7 @@ def test_scores_of_few_values_have_the_intervals_of_ties(values: tuple[float, ..
 
     def curve(games: int, confidence: float, **settings: int) -> EmpiricalTradeOff:
         played = [rng.choice(values, games, p=p) for p in (out, inside)]
-        return curve_of(*played, confidence, **settings)
+        return curve_of(*played, confidence, **settings)  # pyright: ignore[reportCallIssue]
 
     for _ in range(runs):
         item = curve(400, 0.9)

@@ -58,7 +58,7 @@ MEMBERS: dict[str, tuple[mi.AbstractGame, Rules, mi.AbstractAttack | None]] = {
     "Subset": (mi.Subset(MEAN, RECORDS, 2), subset, None),
     "RelaxedThreat": (
         mi.RelaxedThreat(lambda rows: rows.sum(axis=0), RECORDS, TARGET, mi.Gaussian(0.0, 1.0, d=2), sampling_rate=0.5),
-        relaxed, mi.FunctionAttack(lambda known, output: TARGET @ (output - known)),
+        relaxed, mi.FunctionAttack(lambda known, output: jnp.dot(TARGET, output - known)),
     ),
     "TwoInputs": (
         mi.TwoInputs(lambda key, x: x + jax.random.laplace(key, x.shape), np.zeros(2), TARGET), inputs, None

@@ -357,7 +357,7 @@ def test_weights_that_sum_to_nearly_1(off: float) -> None:
 
 @pytest.mark.parametrize("weight", [1e-5, 1e-15, 1e-18, 1e-100])
 def test_products_below_the_least_normal_number(weight: float) -> None:
-    """Shares of rates of 1e-304 had lost their digits, which nothing said."""
+    """Shares of rates of 1e-304 had lost their digits without a sign of it."""
     curve = mi.stochastic_composition(
         [mi.ApproxDPTradeOff(700.0), mi.GaussianTradeOff(0.0)], [weight, 1 - weight]
     )

@@ -182,7 +182,7 @@ def test_a_claim_that_float32_breaks_is_refuted(mechanism, a, b, attack, epsilon
 
 
 @pytest.mark.parametrize(
-    "given", [[1, 0], [1.0, 0.0], [True, False], np.float32([0.1, 0.0]), np.int8([1, 0])]
+    "given", [[1, 0], [1.0, 0.0], [True, False], np.array([0.1, 0.0], np.float32), np.array([1, 0], np.int8)]
 )
 def test_inputs_are_what_jnp_asarray_makes_of_them(given):
     seen = []

@@ -90,7 +90,8 @@ def test_a_correction_overrides_what_differs() -> None:
     theorem = rf.Limit("sigma", rate=rf.Rate(1.0, 1.0, limit=1.0, source="its formula"))
     limit = rf.Statement(**parts(kind=theorem))
     assert [
-        limit.corrected(**part).kind.rate for part in ({"claimed": lambda s: s}, {"truth": lambda s: s})
+        limit.corrected(**part).kind.rate  # pyright: ignore[reportAttributeAccessIssue]
+        for part in ({"claimed": lambda s: s}, {"truth": lambda s: s})
     ] == [None, None]
     assert limit.corrected(says="In words of ours.").kind is theorem
     with pytest.raises(ValueError, match="corrected is given 'claim', which is no part of a statement"):

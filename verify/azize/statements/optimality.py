@@ -58,7 +58,7 @@ def total_variation(**at: Any) -> float:
     return 0.5 * float(np.abs(inside - out).sum())
 
 
-_WORLDS = {
+_WORLDS: dict[str, Any] = {
     "mechanism": rf.Choice(*MECHANISMS, meaning="what is released"),
     "n": rf.Whole(2, np.inf, hunt_to=10, meaning="records in the data set"),
     "kept": rf.Whole(1, np.inf, hunt_to=9, meaning="records that are retained of the n"),
@@ -188,7 +188,7 @@ STATEMENTS = (
     ),
 )
 """Theorem 2.1."""
-_WORLDS: dict[str, Where] = {
+_MATTERING: dict[str, Where] = {
     "n": lambda mechanism: mechanism.startswith("mean"),
     "p": lambda mechanism: mechanism.startswith("mean"),
     "z": lambda mechanism: mechanism.startswith("mean"),
@@ -199,5 +199,5 @@ _WORLDS: dict[str, Where] = {
     **dict.fromkeys(("outputs", "spread", "draw"), where_in("mechanism", MECHANISMS[4])),
 }
 MATTERS: dict[str, dict[str, Where]] = {
-    "azize-thm-2.1": _WORLDS,
+    "azize-thm-2.1": _MATTERING,
 }

@@ -159,6 +159,6 @@ NEEDS = {
     },
 }
 MATTERS: dict[str, dict[str, Where]] = {
-    "azize-alg-4-limit": scalar_product.RANDOM_PROBLEM,
+    "azize-alg-4-limit": {**scalar_product.RANDOM_PROBLEM},
     "azize-alg-4": {"d": lambda spread: spread != 1.0},
 }

@@ -216,6 +216,6 @@ MATTERS: dict[str, dict[str, Where]] = {
     "leemann-alg-1-corrected": dict.fromkeys(("d", "n", "k"), nowhere),
     "leemann-alg-1": {
         "level": where_in("reading", MEANT),
-        "d": lambda reading, n, k: reading == MEANT or ncx2.sf(n / (n - 1.0), 1, n * k) < 1.0 - 1e-10,
+        "d": lambda reading, n, k: reading == MEANT or bool(ncx2.sf(n / (n - 1.0), 1, n * k) < 1.0 - 1e-10),
     },
 }
