@@ -192,7 +192,7 @@ FALSE: dict[str, tuple[Callable[..., list], Callable[[Pair], bool], float, float
 @pytest.mark.evidence
 @pytest.mark.parametrize("many", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", FALSE)
-def test_what_is_false_is_said_as_rarely_as_stated(draw_counts, name: str, many: bool) -> None:
+def test_false_claims_pass_as_rarely_as_stated(draw_counts, name: str, many: bool) -> None:
     """Below the 1e-9 quantile of the stated binomial; at a boundary above the 1e-6 quantile of a fifth of it, without which nothing would be known."""
     build, wrong, risk, least, few, all_ = FALSE[name]
     runs = all_ if many else few
