@@ -266,7 +266,7 @@ def test_ctrl_c_while_garbage_is_collected_ends_a_command(tmp_path, module):
     (tmp_path / "true.py").write_text(STATEMENT)
     out = ["--out", str(tmp_path / "report")]
     words = {
-        "verify": ["azize-thm-4.2", "--scale", "quick", *out],
+        "verify": ["izzo-thm-8", "--scale", "quick", *out],
         "mipsim": ["judge", str(tmp_path / "true.py"), "--budget", "20 probes", *out],
     }[module]
     ended = program(COLLECTING, module=module, words=words, control=False)
