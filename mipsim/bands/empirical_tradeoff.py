@@ -458,10 +458,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         q, risk = number("fpr", fpr, 0.0, 1.0, low_open=True, high_open=True), 1.0 - self.confidence
         if self._mixed is not None:
             return max(0.0, (1.0 - float(self.curve_band.upper(q))) * (1.0 - 1e-15))
-        n, least = (
-            self.out_games,
-            0.5 * risk * (1.0 - 1e-9),
-        )  # without scipy.stats, whose import takes half a second
+        # The binomial quantile without scipy.stats, whose import takes half a second.
+        n, least = self.out_games, 0.5 * risk * (1.0 - 1e-9)
         most = bisect_left(range(n), True, key=lambda k: bool(betaincc(k + 1, n - k, q) >= least)) - 1
         if most < 0:
             return 0.0

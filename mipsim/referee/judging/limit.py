@@ -152,7 +152,8 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     if off - apart.error > _last_digits(limit):
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, "proven")
     most = off + apart.error + beyond
-    near += 0.0 if rate.claimed is None else near  # a claim that moves is as far from its limit
+    if rate.claimed is not None:  # a claim that moves is as far from its limit as truth
+        near *= 2.0
     verdict = Verdict.CONFIRMED if most <= FLOOR * tolerance else Verdict.INCONCLUSIVE
     return _Proven(
         verdict, gap, interval, near + most, says, f"proven: within {at_most(near + most, 2)} {where}"
