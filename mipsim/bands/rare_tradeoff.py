@@ -96,7 +96,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
         kind: str | None = None,
         finite_size: object = None,
     ) -> Comparison:
-        """Compare the curve with a claimed curve at all thresholds; see `mipsim.bands.compare_rates`.
+        """Compare the curve with a claimed curve at all thresholds; see `mipsim.bands.compare.compare_rates`.
 
         Args:
             claim: the claimed trade-off function.

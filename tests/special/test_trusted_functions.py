@@ -198,7 +198,6 @@ NOT_TRUSTED = {
     "stats.nct": "NaN in places and off by factors in tails below 1e-14; replaced by verify.kaissis.laws.noncentral_t",
     "stats.ncx2": "off in far tails; replaced by mipsim.special.noncentral_chi_square, and used in benchmarks only",
     "stats.qmc": "points of a search; no distribution",
-    "stats.f": "a quantile of the rule of limits, at a fixed probability; its error is that of betainccinv",
 }
 QUANTILES = {
     name for name, row in TABLE.items() if "inv" in name or name in ("ndtri", "ndtri_exp", "stats.t.isf")
