@@ -116,17 +116,18 @@ def hunt(
         if checkpoint is not None:
             search.resume(checkpoint)
         try:
-            with LeavingOnCtrlC():
-                first = next(draws(statement, seed), None)
-                if first is not None and not first.error:
-                    check_repeatable(statement, first.at)
-                _search(search)
-        except KeyboardInterrupt:
-            interrupted = True
+            try:
+                with LeavingOnCtrlC():
+                    first = next(draws(statement, seed), None)
+                    if first is not None and not first.error:
+                        check_repeatable(statement, first.at)
+                    _search(search)
+            except KeyboardInterrupt:
+                interrupted = True
+            search.rest()
+            return _judged(search, confidence, games, interrupted)
         finally:
             search.say(last=True)
-        search.rest()
-        return _judged(search, confidence, games, interrupted)
 
 
 @interruptible
