@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from mipsim._printed import shown
 from mipsim.bands import Comparison, EmpiricalTradeOff, compare_counts
 from mipsim.tradeoff import (
     BoundedTradeOff,
@@ -351,7 +352,7 @@ def test_no_interval_beside_a_verdict_contradicts_it(kind: str, mu: float) -> No
         if result.verdict == "CONFIRMED":
             assert kind == "ordering" or high <= result.tolerance
             assert kind == "upper_bound_on_power" or low >= -result.tolerance
-        assert f"[{low:+.4g}, {high:+.4g}]" in str(result)
+        assert shown((low, high), sign="+") in str(result)
     crossing = compare_counts(*expected(1.0, 10**7), LaplaceTradeOff(1.15))
     assert crossing.verdict == "REFUTED"
     assert crossing.interval[0] < 0 < crossing.interval[1]

@@ -1,6 +1,6 @@
 """Rounds played a block of records at a time: of the same records, with the same sums, and only where a round does no more than to add up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +9,7 @@ import pytest
 from jaxtyping import Array
 
 import mipsim as mi
+from mipsim._precision import exact_scope
 from mipsim.engine.counting import Counter
 from mipsim.engine.random.counter import run_draws
 from mipsim.engine.random.keys import COUNTER, counter_keys
@@ -17,10 +18,16 @@ from mipsim.engine.row_reading import InseparableError
 from mipsim.engine.samplers.literal import LiteralSampler
 from tests.distributions.members import MEMBERS
 from tests.engine.test_literal_records import literal_sampler
-from tests.scope import in_exact_scope  # noqa: F401
 
 N, BLOCK = 23, 5  # the last block has rows that are no records
 Mechanism = Callable[[Array, Array], Array]
+
+
+@pytest.fixture(autouse=True)
+def in_float64() -> Iterator[None]:
+    """In float32 a user's function is given all its records at once."""
+    with exact_scope("float64"):
+        yield
 
 
 def clipped(key: Array, r: Array) -> Array:

@@ -59,7 +59,9 @@ def test_the_page_is_whole_and_the_data_are_plain(tmp_path: Path) -> None:
     parser = Checked()
     parser.feed(text)
     assert parser.open == []
-    assert all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in parser.links)  # nothing is fetched
+    assert all(
+        link.startswith(("#", "data:image/svg+xml;base64,")) for link in parser.links
+    )  # nothing is fetched
     assert len(parser.ids) == len(set(parser.ids))
     assert "prefers-color-scheme: dark" in text
     assert "<k mu" not in text
