@@ -128,13 +128,7 @@ def _check(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
             raise ValueError("another version")
         shape, _, dtype = np.lib.format.read_array_header_1_0(member, _MOST_HEADER)
         # What no plain array has: objects, fields, entries of no bytes, and dozens of sides.
-        if (
-            dtype.hasobject
-            or dtype.names
-            or dtype.subdtype
-            or not dtype.itemsize
-            or min(shape, default=0) < 0
-        ):
+        if dtype.hasobject or dtype.names or dtype.subdtype or not dtype.itemsize or len(shape) > 32:
             raise ValueError("no plain array")
         size = math.prod(shape) * dtype.itemsize
         if (

@@ -27,7 +27,7 @@ _USERS: Any = jax.make_user_context(None)
 """The precision of the user's functions, inside `exact_scope`; JAX keeps traces by it."""
 _CUT = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
 """What JAX makes of numbers where it has no float64."""
-_WHOLE = {short: long for long, short in _CUT.items()}
+WIDER = {short: long for long, short in _CUT.items()}
 
 
 def users_precision(precision: object = None) -> str:
@@ -95,7 +95,7 @@ def in_users_precision(function: Callable[..., Any], *arguments: Any) -> Any:
     function, given = arrays_as_given(function), jax.tree.map(as_given, arguments)
     with jax.enable_x64(False):
         result = _apart(function(*_apart(given)))
-    return jax.tree.map(partial(_as, _WHOLE), result)
+    return jax.tree.map(partial(_as, WIDER), result)
 
 
 def _apart(values: Any) -> Any:
@@ -147,7 +147,7 @@ def in_float64(method: Callable[..., Any]) -> Callable[..., Any]:
             if _USERS.value is None:
                 return method(*args, **kwargs)
             with jax.enable_x64(True):  # a user's function of a game asks
-                own_args, own_kwargs = jax.tree.map(partial(_as, _WHOLE), (args, kwargs))
+                own_args, own_kwargs = jax.tree.map(partial(_as, WIDER), (args, kwargs))
                 return jax.tree.map(partial(_as, _CUT), method(*own_args, **own_kwargs))
         with exact_scope():
             return jax.tree.map(

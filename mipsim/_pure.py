@@ -19,7 +19,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
-from mipsim._precision import arrays_as_given, in_users_precision
+from mipsim._precision import WIDER, arrays_as_given, in_users_precision
 
 _CHECKED: WeakKeyDictionary[Any, set[Any]] = WeakKeyDictionary()
 """Function -> the shapes for which it proved pure: its trace is not compared again."""
@@ -87,7 +87,7 @@ def takes(role: str, function: Callable[..., Any], names: tuple[str, str]) -> No
 def call_pure(role: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a user's function in the user's precision, and see on the way that what JAX traces is what the function says.
 
-    Under a trace it is traced twice more by itself, the first time for these shapes: a function of its arguments alone gives the
+    Under a trace it is traced by itself, twice in each precision, the first time for these shapes: a function of its arguments alone gives the
     same operations and constants each time, and lets no traced value out. A deterministic function does so.
     """
     function = arrays_as_given(function)
@@ -138,7 +138,7 @@ def _check(who: str, function: Callable[..., Any], arguments: tuple[Any, ...], t
         raise ImpureFunctionError(
             f"{who} draws from {sample} while it is traced, once for all games; {remedy}"
         )
-    if list(_facts(first)) != list(_facts(second)):
+    if list(_facts(first)) != list(_facts(second)) or _differ_in_float64(function, arguments):
         raise ImpureFunctionError(
             f"{who} gives other constants each time it is traced, such as a clock's; {remedy}"
         )
@@ -181,6 +181,24 @@ def _traced(
         if remedy is None:
             raise
         raise ImpureFunctionError(f"{who}{_line(function, error)} {remedy}") from error
+
+
+def _differ_in_float64(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
+    """Whether two traces differ by less than float32 tells apart, as a clock's seconds do."""
+    if jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
+        return False
+    with jax.enable_x64(True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shapes = jax.tree.map(
+            lambda x: jax.ShapeDtypeStruct(np.shape(x), WIDER.get(str(x.dtype), x.dtype)), arguments
+        )
+        try:
+            first, second = (
+                list(_facts(_traced("", function, shapes, guarded))) for guarded in (False, True)
+            )
+        except Exception:  # what is written for float32 alone
+            return False
+    return first != second
 
 
 def _line(function: Callable[..., Any], error: Exception) -> str:

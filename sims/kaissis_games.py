@@ -10,6 +10,7 @@ import numpy as np
 
 import mipsim as mi
 from mipsim import data
+from mipsim._precision import exact_scope
 from mipsim.theory import kaissis
 from sims.study import Study
 
@@ -40,7 +41,8 @@ def _game(d: int, ratio: float, shadows: int = 0) -> mi.RelaxedThreat:
     direction = np.ones(1) if d == 1 else rng.normal(size=d)
     canary = np.append(4.0 * CLIP * direction / np.linalg.norm(direction), 1.0)
     noise = mi.Gaussian(np.zeros(d), np.full(d, (CLIP / ratio) ** 2))
-    return mi.RelaxedThreat(clipped_gradients, records, canary, noise, shadows=shadows)
+    with exact_scope("float64"):  # in which a study is played
+        return mi.RelaxedThreat(clipped_gradients, records, canary, noise, shadows=shadows)
 
 
 def canary_logit(release: Array) -> Array:

@@ -9,6 +9,6 @@ from mipsim._precision import exact_scope
 
 @pytest.fixture(autouse=True)
 def in_exact_scope() -> Iterator[None]:
-    """Float64, and the same meaning of random keys, for every test of the importing module."""
-    with exact_scope():
+    """Float64, in users' functions too, and the same meaning of random keys, for every test of the importing module."""
+    with exact_scope("float64"):
         yield

@@ -52,7 +52,7 @@ def sampled(
     game: mi.FixedTarget | mi.RandomTarget, world: int, games: int = GAMES
 ) -> tuple[np.ndarray, np.ndarray]:
     """Targets (games, d) and records (games, n, d) of the first games of a world."""
-    with exact_scope():
+    with exact_scope("float64"):
         sampler = literal_sampler(game)
         result = []
         for first in range(0, games, sampler.block):
@@ -92,7 +92,7 @@ def follow_their_law(name: str, sample: np.ndarray, tilt: float = 0.0) -> bool:
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", LAWS)
 def test_records_follow_their_law(name: str) -> None:
-    with exact_scope():
+    with exact_scope("float64"):
         sampler = literal_sampler(fixed(LAWS[name]))
         assert 1 < sampler.together < sampler.block  # games are played a few at a time
     _, records = sampled(fixed(LAWS[name]), world=0)
@@ -139,7 +139,7 @@ def test_a_random_target_is_a_uniform_row_or_a_fresh_record() -> None:
     law, games = MEMBERS["Gaussian"].law, 32 * GAMES
     game = mi.RandomTarget(all_records, law, n=5)
     targets, records = sampled(game, world=1, games=games)
-    is_target = (records == targets[:, None].astype(np.float32)).all(axis=2)
+    is_target = (records == targets[:, None]).all(axis=2)
     assert (is_target.sum(axis=1) == 1).all()
     assert has_frequencies(is_target.sum(axis=0), np.full(5, 0.2))
     assert follow_their_law("Gaussian", targets)
@@ -186,7 +186,7 @@ def test_counts_do_not_depend_on_how_games_are_played(name: str, kind: str) -> N
 @pytest.mark.evidence
 @pytest.mark.parametrize("shape", [(), (7,), (3, 5), (2, 3, 4)])
 def test_numbers_of_any_shape_are_the_words_of_a_single_sequence(shape: tuple[int, ...]) -> None:
-    with exact_scope():
+    with exact_scope("float64"):
         key = counter_keys(run_draws(7, 0)._replace(games=jnp.arange(1, dtype=jnp.uint64)))[0]
         a, b, c, e = (int(x) for x in jax.random.key_data(key))
         start, crossed = (jnp.asarray((high << 32) | low, jnp.uint64) for high, low in ((a, b), (c, e)))
@@ -204,7 +204,7 @@ def test_a_large_game_holds_its_records_once(name: str) -> None:
     )
     # A game that needs all of its records at once: others are played by blocks of them.
     game = mi.FixedTarget(lambda key, records: records.var(axis=0), law, n=n, target=np.ones(d))
-    with exact_scope():
+    with exact_scope("float64"):
         assert Counter(literal_sampler(game), [np.zeros(1)], 0).needs() < 1.5 * 8 * n * d
 
 

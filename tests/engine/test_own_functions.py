@@ -279,7 +279,7 @@ def test_a_key_that_a_function_holds_is_part_of_what_was_played(tmp_path):
         play(held(4), checkpoint=tmp_path / "counts.npz")
 
 
-def test_watching_costs_two_traces_once():
+def test_watching_costs_four_traces_once():
     calls = []
 
     def counted(key, records):
@@ -289,9 +289,9 @@ def test_watching_costs_two_traces_once():
     key, records = jax.random.key(0), jnp.zeros((3, 2))
     for _ in range(3):
         jax.make_jaxpr(lambda k, r: call_pure("mechanism", counted, k, r))(key, records)
-    assert len(calls) == 2 + 3
+    assert len(calls) == 4 + 3  # two in float32, two in float64
     call_pure("mechanism", counted, key, records)  # without a trace there is nothing to watch
-    assert len(calls) == 6
+    assert len(calls) == 8
 
 
 @pytest.mark.evidence
