@@ -28,8 +28,8 @@ from mipsim.mechanisms.expansion import Expansion, logistic_expansion, median_ex
 from mipsim.mechanisms.release import NoiseLaw
 from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression
 from mipsim.referee import limit_verdict
-from mipsim.referee.judging.gap import Size, curve_gap
-from mipsim.referee.judging.law import judge_bound, judge_equality, tolerance_of
+from mipsim.referee.judging.gap import Gap, curve_gap
+from mipsim.referee.judging.law import judge_gap, tolerance_of
 from mipsim.referee.judging.limit import judge_limit
 from mipsim.referee.kinds import Equality
 from mipsim.referee.values import Number
@@ -85,7 +85,7 @@ AUDITED = np.random.default_rng(1).normal(size=2000) + 2.0 * COINS
 CLUSTERS = {"cluster": np.arange(2000) // 4}
 GROWING, SHORT = tuple(100 * 2**k for k in range(8)), 100 * 2.0 ** np.arange(7)
 IMAGE_NET, IMAGES, KINDS = nn.linear((8, 8, 3), 4), np.ones((13, 8, 8, 3), np.float32), np.arange(13) % 4
-NAN = Size(math.nan, math.nan)
+NAN = Gap.near(math.nan, math.nan)
 STUDIED = {
     "name": "x",
     "description": "",
@@ -339,14 +339,11 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: curve_gap(mi.GaussianTradeOff(1.0), mi.GaussianTradeOff(1.0), floor=0.5), r"floor is 0.5; it must lie in \(0, 0.5\)"),
     (lambda: tolerance_of(Equality(), Number(0.0)), "claimed is 0; it must be finite and not 0, or an absolute"),
     (lambda: tolerance_of(Equality(), mi.GaussianTradeOff(0.0)), "tolerance"),
-    (lambda: judge_equality(NAN, {}, tolerance=0.02), "gap is NaN"),
-    (lambda: judge_equality(Size(0.0, 0.0), {}, tolerance=-1.0), "tolerance is -1"),
-    (lambda: judge_equality(Size(0.0, 0.0), {}, tolerance=math.inf), "tolerance is inf"),
-    (lambda: judge_bound(NAN, {}), "gap is NaN"),
-    (lambda: judge_bound(Size(0.0, 0.0, error=-1.0), {}), "error is -1; it must be finite and >= 0"),
-    (lambda: judge_bound(Size(0.0, 0.0, error=math.inf), {}), "error is inf"),
-    (lambda: judge_limit(lambda n: Size(0, 0), 0.02, {}, sizes=(100,)), "sizes has 1 entries; a limit is judged by at least 6"),
-    (lambda: judge_limit(lambda n: Size(math.nan, 0), 0.02, {}, sizes=GROWING), r"gaps\[0\], at size 100, is NaN"),
+    (lambda: judge_gap(Equality(), mi.GaussianTradeOff(1.0), NAN, {}), "gap is NaN"),
+    (lambda: judge_gap(rf.Bound(), mi.GaussianTradeOff(1.0), NAN, {}), "gap is NaN"),
+    (lambda: Gap.near(0.0, 0.0, -1.0), "error is -1; it must be >= 0"),
+    (lambda: judge_limit(lambda n: Gap.near(0, 0), 0.02, {}, sizes=(100,)), "sizes has 1 entries; a limit is judged by at least 6"),
+    (lambda: judge_limit(lambda n: Gap.near(math.nan, 0), 0.02, {}, sizes=GROWING), r"gaps\[0\], at size 100, is NaN"),
     (lambda: rf.Equality(0.0), "tolerance is 0.0"),
     (lambda: rf.Equality(0.1, relative=0.1), "give either"),
     (lambda: rf.Bound(floor=0.7), "floor is 0.7"),

@@ -8,8 +8,8 @@ from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
 from mipsim.referee.gap_words import lone_gap
-from mipsim.referee.judging.gap import Size, bounds_of, curve_gap, gap_ends, may_be_convex
-from mipsim.referee.judging.law import judge_size, size_of
+from mipsim.referee.judging.gap import Gap, bounds_of, curve_gap, gap_ends, may_be_convex
+from mipsim.referee.judging.law import gap_between, judge_gap
 from mipsim.referee.judging.limit import judge_sequence
 from mipsim.referee.judging.point import judge_point
 from mipsim.referee.result import Verdict
@@ -30,9 +30,9 @@ def test_a_curve_that_is_known_worse_from_below_is_stated_in_its_bracket():
     """The mean of the two FNRs is no mean of probits: the interval of the gap is that of the bounds, and no wider."""
     wide = BoundedTradeOff(GaussianTradeOff(1.5), GaussianTradeOff(0.5))
     result = curve_gap(wide, GaussianTradeOff(1.0))
-    assert result.high - result.error == pytest.approx(-0.5, abs=1e-6)
-    assert result.high + result.error + result.above == pytest.approx(0.5, abs=0.01)
-    assert result.low - result.error <= -0.5 + 1e-6
+    assert result.largest == pytest.approx((-0.5, 0.5), abs=0.01)
+    assert result.largest[0] == pytest.approx(-0.5, abs=1e-6)
+    assert result.least[0] <= -0.5 + 1e-6
 
 
 def test_the_judged_range_ends_where_the_claim_leaves_it():
@@ -68,15 +68,17 @@ def test_a_curve_is_taken_as_convex_unless_it_is_surely_not():
 
 @pytest.mark.parametrize("mu", [0.0015, 0.1])
 def test_little_is_left_between_two_points_of_an_equality(mu):
-    size = size_of(rf.Equality(), GaussianTradeOff(mu), GaussianTradeOff(1.01 * mu), True, "")
-    assert size.between <= max(0.001 * mu, 0.01 * abs(size.worst)) + 1e-12
-    assert size.worst == pytest.approx(0.01 * mu, rel=1e-6)
+    size = gap_between(rf.Equality(), GaussianTradeOff(mu), GaussianTradeOff(1.01 * mu), True, "")
+    worst, _, (_, most) = size.counted(one_sided=False)
+    assert most - abs(worst) <= max(0.001 * mu, 0.01 * abs(worst)) + 1e-9
+    assert worst == pytest.approx(0.01 * mu, rel=1e-6)
 
 
 def test_the_value_of_a_curve_lies_in_its_bracket_where_the_true_positive_rate_is_rounded():
     """1 - beta of an end next to 1 has fewer digits than the curve's own TPR: the error came out negative, and nothing was judged."""
     level = NormalCurve(0.0, 1.0)  # of a constant score: g_0 itself, with a bracket of no width
-    assert curve_gap(level, GaussianTradeOff(0.0), floor=1e-4).error >= 0.0
+    gap = curve_gap(level, GaussianTradeOff(0.0), floor=1e-4)
+    assert gap.largest[0] <= gap.high <= gap.largest[1]
     alpha = np.geomspace(1e-4, 0.5, 2000)
     low, high = gap_ends(alpha, *(bounds_of(curve, "", alpha) for curve in (GaussianTradeOff(0.0), level)))
     assert (low <= 0.0).all()
@@ -100,7 +102,7 @@ def test_a_gap_where_the_error_rate_may_be_zero_has_no_upper_end(known: float, m
     """A bound of a rate is no end of the interval of its gap: the worlds may be mutually singular, and the gap infinite."""
     claim, truth = GaussianTradeOff(mu), Singular(known)
     for kind in (rf.Equality(), rf.Bound()):
-        result = judge_size(kind, claim, size_of(kind, claim, truth, True, ""), {}, "exact curve")
+        result = judge_gap(kind, claim, gap_between(kind, claim, truth, True, ""), {}, "exact curve")
         assert result.verdict is Verdict.REFUTED
         # Phi^-1(claimed FNR) - Phi^-1(known), at the FPR that makes it largest, which is near 1e-4 or 1 - 1e-4.
         assert 3.0 < result.interval[0] == result.gap < result.interval[1] == math.inf
@@ -117,28 +119,28 @@ def test_a_gap_from_a_claim_out_of_sight_has_a_single_bound():
     """Rates below the floor count as the floor for the verdict; the interval holds the gap of the curves themselves."""
     perfect, weak = GaussianTradeOff(60.0), GaussianTradeOff(0.5)
     for kind in (rf.Equality(0.02), rf.Bound()):
-        result = judge_size(kind, perfect, size_of(kind, perfect, weak, True, ""), {}, "exact curve")
+        result = judge_gap(kind, perfect, gap_between(kind, perfect, weak, True, ""), {}, "exact curve")
         assert str(result.verdict) == ("CONFIRMED" if kind.one_sided else "REFUTED")
         assert result.interval[0] == -math.inf
         assert result.interval[1] >= -59.5
-    both = size_of(rf.Bound(), perfect, GaussianTradeOff(50.0), True, "")
-    result = judge_size(rf.Bound(), perfect, both, {}, "exact curve")
+    both = gap_between(rf.Bound(), perfect, GaussianTradeOff(50.0), True, "")
+    result = judge_gap(rf.Bound(), perfect, both, {}, "exact curve")
     assert result.interval[0] == -math.inf  # the gap is -10, of which nothing is seen
 
 
 def test_a_bracket_out_of_sight_decides_nothing_by_its_middle():
     """The truth is anything between G_60, which is the claim, and blind guessing."""
     wide = BoundedTradeOff(GaussianTradeOff(60.0), GaussianTradeOff(0.0))
-    size = size_of(rf.Equality(0.02), GaussianTradeOff(60.0), wide, True, "")
-    result = judge_size(rf.Equality(0.02), GaussianTradeOff(60.0), size, {}, "exact curve")
+    size = gap_between(rf.Equality(0.02), GaussianTradeOff(60.0), wide, True, "")
+    result = judge_gap(rf.Equality(0.02), GaussianTradeOff(60.0), size, {}, "exact curve")
     assert result.verdict is Verdict.INCONCLUSIVE
     assert result.interval[0] == -math.inf
     assert result.interval[1] >= 0.0
 
 
 def test_what_a_law_does_not_know_is_no_end_of_an_interval():
-    unknown = judge_size(
-        rf.Equality(0.02), GaussianTradeOff(1.0), Size(0.1, 0.1, error=math.inf), {}, "exact law"
+    unknown = judge_gap(
+        rf.Equality(0.02), GaussianTradeOff(1.0), Gap.near(0.1, 0.1, math.inf), {}, "exact law"
     )
     assert (unknown.verdict, unknown.interval) == (Verdict.INCONCLUSIVE, (-math.inf, math.inf))
 
@@ -173,14 +175,15 @@ def test_a_certain_gap_elsewhere_leaves_the_interval_of_the_largest_open():
 
 
 @pytest.mark.parametrize("limit", [False, True])
-def test_the_interval_of_an_undecided_equality_holds_gaps_of_either_sign(limit: bool):
-    """At rare rates the truth may be G_0 or G_5: the gap of largest size is -1 or 4."""
+def test_the_interval_is_that_of_the_gap_that_is_surely_there(limit: bool):
+    """At rare rates the truth may be G_0 or G_5, elsewhere it is G_.9: the least gap is -1 to -.1, the largest may be 4 or less than 0."""
     truth, claim = Rough(*(GaussianTradeOff(mu) for mu in (5.0, 0.0, 0.9))), GaussianTradeOff(1.0)
     kind = rf.Limit("n", tolerance=0.02, sizes=SIZES) if limit else rf.Equality(0.02)
     if isinstance(kind, rf.Limit):
         result = judge_sequence(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
+        assert result.headline.startswith("no sign of it")
     else:
-        result = judge_size(kind, claim, size_of(kind, claim, truth, True, ""), {}, "exact curve")
-    assert result.verdict is Verdict.INCONCLUSIVE
+        result = judge_gap(kind, claim, gap_between(kind, claim, truth, True, ""), {}, "exact curve")
+        assert result.verdict is Verdict.REFUTED
     assert result.interval[0] <= -1.0 + 1e-6
-    assert result.interval[1] >= 4.0 - 1e-6
+    assert result.interval[1] == pytest.approx(-0.1, abs=1e-6)

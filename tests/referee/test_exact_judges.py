@@ -9,11 +9,11 @@ from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
 from mipsim._printed import ceiling
-from mipsim.referee.judging.gap import FLOOR, Size, curve_gap
-from mipsim.referee.judging.law import judge_bound, judge_equality, number_tolerance, tolerance_of
+from mipsim.referee.judging.gap import FLOOR, Gap, curve_gap
+from mipsim.referee.judging.law import judge_gap, number_tolerance, tolerance_of
 from mipsim.referee.judging.limit import judge_limit
-from mipsim.referee.kinds import Equality
-from mipsim.referee.result import Verdict
+from mipsim.referee.kinds import Bound, Equality
+from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.values import Number
 from mipsim.tradeoff import (
     ApproxDPTradeOff,
@@ -23,6 +23,15 @@ from mipsim.tradeoff import (
     PiecewiseLinearTradeOff,
     compose,
 )
+
+
+def bound(gap: Gap, detail: str = "") -> PointResult:
+    return judge_gap(Bound(), GaussianTradeOff(1.0), gap, {}, detail=detail)
+
+
+def equality(gap: Gap, tolerance: float, detail: str = "") -> PointResult:
+    return judge_gap(Equality(tolerance), GaussianTradeOff(1.0), gap, {}, detail=detail)
+
 
 FINE = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 200_001))
 CURVES = {
@@ -46,12 +55,16 @@ def test_the_gap_is_that_of_a_far_finer_grid(exact: str, claimed: str):
     with np.errstate(invalid="ignore"):
         gap = (ndtri(promised) - ndtri(truth))[retained]
     # Half of the grid's own step in probits, 7.4 / 200,000, is what the finer grid may miss.
-    for ours, theirs in ((result.high, gap.max()), (-result.low, -gap.min())):
-        assert ours >= theirs - result.between - 4e-5 or ours == theirs
+    for ours, theirs, most in (
+        (result.high, gap.max(), result.largest[1]),
+        (-result.low, -gap.min(), -result.least[0]),
+    ):
+        assert most >= theirs - 4e-5
         assert ours <= theirs + 2e-3 or math.isinf(theirs) or not np.isfinite(ours)
-    assert result.between <= max(2e-5, 0.01 * max(abs(result.low), abs(result.high))) or math.isinf(
-        result.worst
-    )
+        left = most - ours if most < math.inf else 0.0
+        assert left <= max(3e-5, 0.011 * max(abs(result.low), abs(result.high))) or math.isinf(
+            result.counted(False)[0]
+        )
 
 
 def test_a_peak_between_the_points_of_a_grid_is_detected():
@@ -74,8 +87,8 @@ def test_a_peak_between_the_points_of_a_grid_is_detected():
 
 def test_a_gap_is_infinite_where_it_is():
     blind = GaussianTradeOff(1.0)
-    assert curve_gap(np.zeros_like, blind).worst == math.inf
-    assert curve_gap(np.ones_like, blind).worst == -math.inf
+    assert curve_gap(np.zeros_like, blind).counted(False)[0] == math.inf
+    assert curve_gap(np.ones_like, blind).counted(False)[0] == -math.inf
     assert curve_gap(PiecewiseLinearTradeOff([0, 0.5, 1], [1, 0, 0]), blind).high == math.inf
 
 
@@ -94,9 +107,10 @@ def test_the_bracket_of_a_law_is_the_error_of_its_gap():
     law = Bracketed()
     wide, bare = curve_gap(law, GaussianTradeOff(1.0)), curve_gap(law.beta, GaussianTradeOff(1.0))
     # 1e-5 is largest in probits where the FNR is 1e-4 from an end.
-    assert 0 < wide.error <= ndtri(1.1e-4) - ndtri(0.9e-4)
-    assert bare.error == wide.error
-    assert curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(1.0)).error < 1e-10
+    low, high = wide.largest
+    assert 0 < high - low <= 2.0 * (ndtri(1.1e-4) - ndtri(0.9e-4)) + 2e-5  # the last is left between points
+    assert bare.largest == wide.largest
+    assert np.ptp(curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(1.0)).largest) < 2e-5
 
 
 @pytest.mark.parametrize(
@@ -116,20 +130,20 @@ def test_the_bracket_of_a_law_is_the_error_of_its_gap():
     ],
 )
 def test_a_bound_has_no_tolerance(gap: float, error: float, verdict: str):
-    result = judge_bound(Size(gap, gap, error=error), {})
+    result = bound(Gap.near(gap, gap, error))
     assert (result.verdict, result.tolerance) == (verdict, 0.0)
     assert result.exact
 
 
 def test_a_bound_that_touches_and_a_bound_exceeded_by_a_little():
     truth = GaussianTradeOff(1.0)
-    assert judge_bound(curve_gap(truth, GaussianTradeOff(1.0)), {}).verdict is Verdict.CONFIRMED
-    assert judge_bound(curve_gap(truth, GaussianTradeOff(1.0 - 1e-6)), {}).verdict is Verdict.REFUTED
+    assert bound(curve_gap(truth, GaussianTradeOff(1.0))).verdict is Verdict.CONFIRMED
+    assert bound(curve_gap(truth, GaussianTradeOff(1.0 - 1e-6))).verdict is Verdict.REFUTED
     # The polygon of randomised response touches its best Gaussian bound at two vertices, between any grid's points.
     response = ApproxDPTradeOff(2.0, 0.0)
     mu = response.least_mu()
-    assert judge_bound(curve_gap(response, GaussianTradeOff(mu)), {}).verdict is Verdict.CONFIRMED
-    assert judge_bound(curve_gap(response, GaussianTradeOff(0.999 * mu)), {}).verdict is Verdict.REFUTED
+    assert bound(curve_gap(response, GaussianTradeOff(mu))).verdict is Verdict.CONFIRMED
+    assert bound(curve_gap(response, GaussianTradeOff(0.999 * mu))).verdict is Verdict.REFUTED
 
 
 def test_what_holds_on_average_over_targets_does_not_compose():
@@ -163,7 +177,7 @@ def test_what_holds_on_average_over_targets_does_not_compose():
 def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, verdict: str):
     claimed = GaussianTradeOff(mu)
     tolerance = tolerance_of(Equality(), claimed)
-    result = judge_equality(curve_gap(GaussianTradeOff(mu + shift), claimed), {}, tolerance=tolerance)
+    result = judge_gap(Equality(), claimed, curve_gap(GaussianTradeOff(mu + shift), claimed), {})
     assert result.verdict == verdict
     assert result.tolerance == tolerance == pytest.approx(min(0.02, 0.02 * mu))
     # What refinement may leave: RESOLUTION, or RELATIVE of the gap.
@@ -174,21 +188,20 @@ def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, 
 
 def test_an_equality_of_numbers():
     def judged(gap: float, claimed: float, error: float = 0.0) -> Verdict:
-        tolerance = tolerance_of(Equality(), Number(claimed))
-        return judge_equality(Size(gap, gap, error=error), {}, tolerance=tolerance, unit="m*").verdict
+        return judge_gap(Equality(), Number(claimed), Gap.near(gap, gap, error), {}).verdict
 
     assert judged(0.1, 5.1) is Verdict.CONFIRMED
     assert judged(0.11, -5.1) is Verdict.REFUTED
     assert judged(0.1, 5.1, error=0.1) is Verdict.INCONCLUSIVE
-    assert judge_equality(Size(1e-7, 1e-7), {}, tolerance=1e-6).verdict is Verdict.CONFIRMED
+    assert equality(Gap.near(1e-7, 1e-7), tolerance=1e-6).verdict is Verdict.CONFIRMED
     assert (tolerance_of(Equality(), GaussianTradeOff(3.0)), number_tolerance(-2.0)) == (0.02, 0.04)
 
 
 GROWING = tuple(100 * 2**k for k in range(8))
 
 
-def at(slope: float, limit: float, n: int) -> Size:
-    return Size(-slope / n, limit + slope / n**0.5)
+def at(slope: float, limit: float, n: int) -> Gap:
+    return Gap.near(-slope / n, limit + slope / n**0.5)
 
 
 def test_a_limit_is_judged_on_both_sides():
@@ -197,10 +210,10 @@ def test_a_limit_is_judged_on_both_sides():
     assert (true.verdict, true.tolerance) == ("CONFIRMED", 0.02)
     false = judge(partial(at, 0.5, 0.03), 0.02, {})
     assert (false.verdict, false.headline) == (Verdict.INCONCLUSIVE, "no sign of it up to n = 12,800")
-    negative = judge(lambda n: Size(-0.03 - 1 / n, 0.0), 0.02, {})
+    negative = judge(lambda n: Gap.near(-0.03 - 1 / n, 0.0), 0.02, {})
     assert negative.verdict is Verdict.INCONCLUSIVE
-    assert judge(lambda n: Size(-0.03 - 1 / n, 0.0), 0.02, {}, bound=True).verdict is Verdict.CONFIRMED
-    slow = judge(lambda n: Size(0.0, 0.1 / math.log(n)), 0.02, {})
+    assert judge(lambda n: Gap.near(-0.03 - 1 / n, 0.0), 0.02, {}, bound=True).verdict is Verdict.CONFIRMED
+    slow = judge(lambda n: Gap.near(0.0, 0.1 / math.log(n)), 0.02, {})
     assert slow.verdict is Verdict.INCONCLUSIVE
     assert slow.smallest_tolerance > 0.02
 
@@ -247,7 +260,7 @@ def test_a_limit_of_truths_with_a_single_bound(side, value, bound, verdict):
 )
 def test_a_bound_whose_slack_shrinks_to_below_zero_beyond_the_judged_sizes_is_not_confirmed(gap, confirmed):
     sizes = tuple(100 * 2**k for k in range(7))
-    result = judge_limit(lambda n: Size(gap(n), gap(n)), 0.02, {}, sizes=sizes, bound=True)
+    result = judge_limit(lambda n: Gap.near(gap(n), gap(n)), 0.02, {}, sizes=sizes, bound=True)
     assert (result.verdict is Verdict.CONFIRMED) is confirmed
     assert result.verdict is not Verdict.REFUTED
 
@@ -255,27 +268,26 @@ def test_a_bound_whose_slack_shrinks_to_below_zero_beyond_the_judged_sizes_is_no
 def test_the_interval_beside_a_refutation_is_that_of_the_largest_gap():
     """A claim that is too strong at some FPRs and too weak at others: its range over FPR holds 0, the interval that decides does not."""
     for low, high in ((-0.05, 0.2), (-0.2, 0.05)):
-        result = judge_equality(Size(low, high, error=0.001, below=0.002, above=0.003), {}, tolerance=0.1)
+        gap = Gap(low, high, (low - 0.003, low + 0.001), (high - 0.001, high + 0.004))
+        result = equality(gap, tolerance=0.1)
         assert str(result.verdict) == "REFUTED"
-        assert result.interval == pytest.approx((0.199, 0.204) if high > 0.1 else (-0.204, -0.199))
+        assert result.interval == pytest.approx((0.199, 0.204) if high > 0.1 else (-0.203, -0.199))
 
 
 def test_a_bound_that_is_attained_says_to_what_it_was_seen_to_hold():
     """Within the law's error of the bound nothing speaks against it; how far above the truth may lie is stated beside the verdict."""
-    result = judge_bound(Size(0.0009, 0.0009, error=0.00095), {})
+    result = bound(Gap.near(0.0009, 0.0009, 0.00095))
     assert result.verdict is Verdict.CONFIRMED
     assert result.smallest_tolerance == result.interval[1] == pytest.approx(0.00185)
-    assert judge_bound(Size(0.00097, 0.00097, error=0.00095), {}).verdict is Verdict.REFUTED
-    assert judge_bound(Size(0.0009, 0.0009, error=0.0011), {}).verdict is Verdict.INCONCLUSIVE
+    assert bound(Gap.near(0.00097, 0.00097, 0.00095)).verdict is Verdict.REFUTED
+    assert bound(Gap.near(0.0009, 0.0009, 0.0011)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_what_a_judge_adds_to_a_detail_begins_a_sentence():
     """A detail is a sentence of whoever judges; a detail without its full stop ran on into the next."""
-    assert judge_equality(Size(0.5, 0.5), {}, tolerance=0.1, detail="Of all n").detail.startswith(
+    assert equality(Gap.near(0.5, 0.5), tolerance=0.1, detail="Of all n").detail.startswith(
         "Of all n. It holds to"
     )
-    assert judge_equality(Size(0.5, 0.5), {}, tolerance=0.1).detail.startswith("It holds to")
-    assert judge_bound(Size(0.0009, 0.0009, error=0.0011), {}, detail="At z.").detail.startswith(
-        "At z. The law is"
-    )
-    assert judge_bound(Size(-0.5, -0.5), {}, detail="At z").detail == "At z."
+    assert equality(Gap.near(0.5, 0.5), tolerance=0.1).detail.startswith("It holds to")
+    assert bound(Gap.near(0.0009, 0.0009, 0.0011), detail="At z.").detail.startswith("At z. The law is")
+    assert bound(Gap.near(-0.5, -0.5), detail="At z").detail == "At z."

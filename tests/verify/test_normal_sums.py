@@ -50,7 +50,7 @@ def test_the_gap_of_normal_curves_is_their_difference_in_mu():
     result = curve_gap(sum_curve(law, moved), GaussianTradeOff(1.0), floor=1e-3)
     assert result.low == pytest.approx(0.2 * 50**0.5 - 1.0)
     assert result.high == pytest.approx(result.low)
-    assert result.error == pytest.approx(0.0, abs=1e-12)
+    assert np.ptp(result.largest) < 0.0201 * result.high  # what refinement leaves of a gap
 
 
 def test_the_three_ways_to_write_a_rate_agree():

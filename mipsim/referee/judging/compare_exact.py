@@ -5,7 +5,7 @@ from __future__ import annotations
 from mipsim._signals import interruptible
 from mipsim._validation import UndefinedError, choice, number
 from mipsim.bands.equality_tolerance import check_claim
-from mipsim.referee.judging.law import exact_route, floor_of, judge_size, size_of
+from mipsim.referee.judging.law import exact_route, floor_of, gap_between, judge_gap
 from mipsim.referee.judging.point import undefined
 from mipsim.referee.kinds import Bound, Equality
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -38,7 +38,7 @@ def compare_exact(
     route, least = exact_route(curve), floor_of(judged, claimed, truth)
     convex = claimed.is_convex() and truth.is_convex()
     try:
-        result = judge_size(judged, claimed, size_of(judged, claimed, truth, convex, ""), {}, route)
+        result = judge_gap(judged, claimed, gap_between(judged, claimed, truth, convex, ""), {}, route)
     except UndefinedError as error:
         result = undefined({}, judged, str(error))
     turned, (low, high) = requested == "ordering", result.interval

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,7 +30,7 @@ RELATIVE = 0.01
 """Of a gap larger than RESOLUTION / RELATIVE this share may be left: its third digit decides nothing."""
 
 MOST_POINTS = 20_000
-"""Points at which refinement ends; what may then still lie between them is `Size.between`."""
+"""Points at which refinement ends; what may then still lie between them widens the ends."""
 
 ROUNDED = 8
 """Roundings, each of float64's relative 2e-16 of 1, that a rate may have suffered where nothing is known of its curve."""
@@ -58,31 +58,57 @@ class Curve(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Size:
-    """What a single size shows: the least and the largest signed gap, and the curves if there are any."""
+Ends = tuple[float, float]
+"""Between what a gap lies, proven."""
 
-    # low, high: the least and the largest computed gap; positive where the attacker is stronger than claimed. Infinite
-    # where exactly one of both curves is 0 or 1
+
+@dataclass(frozen=True)
+class Gap:
+    """What is known of the least and of the largest signed gap of truth and claim; positive where the attacker is stronger than claimed.
+
+    >>> Gap.near(-0.25, 0.125, error=0.125).counted(one_sided=False)
+    (-0.25, (-0.375, -0.125), (0.125, 0.375))
+    """
+
+    # as computed; infinite where exactly one of both curves is 0 or 1
     low: float
     high: float
-    evidence: CurveEvidence | None = None
-    # proven bound on the error of `low` and `high` that comes from the exact distribution; 0 for a closed form
-    error: float = 0.0
-    # below, above: how far the gap may pass `low` and `high`, error included, between the points that were compared, and
-    # at points where the distribution is known worse
-    below: float = 0.0
-    above: float = 0.0
+    least: Ends
+    largest: Ends
+    evidence: CurveEvidence | None = None  # the curves, if there are any
+
+    @classmethod
+    def near(cls, low: float, high: float, error: float = 0.0) -> Gap:
+        """Gaps that are known to an error."""
+        if not error >= 0.0:
+            raise ValueError(f"error is {error:g}; it must be >= 0")
+        return cls(low, high, (low - error, low + error), (high - error, high + error))
+
+    def widened(self, by: float) -> Gap:
+        """The gap to something that is so near to this truth."""
+        least, largest = ((low - by, high + by) for low, high in (self.least, self.largest))
+        return replace(self, least=least, largest=largest)
+
+    def at_least(self, sure: float, seen: float) -> Gap:
+        """What is known with a gap that is surely at least this at a place, of its sign, and was seen there."""
+        if sure > 0.0:
+            return replace(self, high=seen, largest=(max(sure, self.largest[0]), max(seen, self.largest[1])))
+        return replace(self, low=seen, least=(min(seen, self.least[0]), min(sure, self.least[1])))
+
+    def counted(self, one_sided: bool) -> tuple[float, Ends, Ends]:
+        """The gap that counts, between what it lies, and between what lies its size: the highest; or that of largest absolute value."""
+        if one_sided:
+            return self.high, self.largest, self.largest
+        sure = self.largest[0], -self.least[1]
+        size = max(*sure, 0.0), max(self.largest[1], -self.least[0])
+        # What is surely there goes before what is largest as computed.
+        pair = sure if size[0] > 0.0 else (abs(self.high), abs(self.low))
+        return (self.low, self.least, size) if pair[1] > pair[0] else (self.high, self.largest, size)
 
     @property
-    def between(self) -> float:
-        """The larger of `below` and `above`."""
-        return max(self.below, self.above)
-
-    @property
-    def worst(self) -> float:
-        """The signed gap of largest absolute value."""
-        return self.low if abs(self.low) > abs(self.high) else self.high
+    def everywhere(self) -> Ends:
+        """Between what all gaps lie."""
+        return self.least[0], self.largest[1]
 
 
 def curve_gap(
@@ -97,7 +123,7 @@ def curve_gap(
     convex: bool = True,
     # in probits, what may be left between two points (or 1% of the gap, if that is more)
     resolution: float = RESOLUTION,
-) -> Size:
+) -> Gap:
     """Return the extremes over alpha of Phi^-1(claimed FNR) - Phi^-1(exact FNR), an error in the local mu.
 
     The whole curve is judged where the FPR and the claimed FNR are in [floor, 1 - floor]: first at a grid and at the
@@ -138,24 +164,11 @@ def curve_gap(
     empty = np.zeros(0)
     evidence = CurveEvidence(alpha, lower[0], empty, empty, empty, alpha, upper[0], "exact law", label)
     least, most = gap_ends(alpha, wanted, result)
-    high, error, beyond = _extreme(gap, least, most)
-    low, other, before = _extreme(-gap, -most, -least)
-    # An extreme of which nothing is known must not take what is known of the other. Where all gaps surely have the same sign,
-    # the nearest to 0 is known from that side, and the interval is open to the other.
-    if math.isinf(other) and math.isfinite(error):
-        sure = min(float(np.nanmin(least)), high)
-        low, other, before = (-sure, 0.0, 0.0) if sure >= 0.0 else (-high, 0.0, math.inf)
-    elif math.isinf(error) and math.isfinite(other):
-        sure = max(float(np.nanmax(most)), -low)
-        high, error, beyond = (sure, 0.0, 0.0) if sure <= 0.0 else (-low, 0.0, math.inf)
-    return Size(
-        -low,
-        high,
-        evidence,
-        max(error, other),
-        max(before, float(np.max(below, initial=0.0))),
-        max(beyond, float(np.max(above, initial=0.0))),
-    )
+    high, (first_end, last_end) = _extreme(gap, least, most)
+    low, (nearest, farthest) = _extreme(-gap, -most, -least)
+    # What may lie between the points is told of the computed gaps: the error of the curves is beside it.
+    over, under = float(np.max(above, initial=0.0)), float(np.max(below, initial=0.0))
+    return Gap(-low, high, (-farthest - under, -nearest), (first_end, last_end + over), evidence)
 
 
 def may_be_convex(alpha: np.ndarray, bounds: np.ndarray) -> bool:
@@ -166,23 +179,16 @@ def may_be_convex(alpha: np.ndarray, bounds: np.ndarray) -> bool:
     return bool((low[1:-1] <= chord + CONVEX).all() and (low[1:] <= high[:-1] + CONVEX).all())
 
 
-def _extreme(gap: np.ndarray, least: np.ndarray, most: np.ndarray) -> tuple[float, float, float]:
-    """The largest gap, its error, and how far the gap may pass it, error included, where the distribution is known worse.
+def _extreme(gap: np.ndarray, least: np.ndarray, most: np.ndarray) -> tuple[float, Ends]:
+    """The largest gap, and between what it lies.
 
     A gap that may be infinite, because a curve is 0 or 1 to its error, counts as what is sure of it.
     """
-    gap = np.where(np.isposinf(most), least, np.where(np.isneginf(gap), most, gap))
-    value = float(gap.max())
+    value = float(np.where(np.isposinf(most), least, np.where(np.isneginf(gap), most, gap)).max())
     if not math.isfinite(value):
-        return value, 0.0, 0.0
-    least_of_it, most_of_it = float(least.max()), float(np.nanmax(most))
-    error = value - least_of_it
-    if math.isfinite(most_of_it) and value + error > most_of_it:
-        # Known worse from below than from above: the middle of what it may be.
-        return 0.5 * (least_of_it + most_of_it), 0.5 * (most_of_it - least_of_it), 0.0
-    with np.errstate(invalid="ignore"):
-        beyond = most_of_it - (value + error)
-    return value, error, 0.0 if math.isnan(beyond) else max(beyond, 0.0)
+        return value, (value, value)
+    low, high = float(least.max()), float(np.nanmax(most))
+    return float(np.clip(value, low, high)), (low, high)
 
 
 def gap_ends(alpha: np.ndarray, wanted: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

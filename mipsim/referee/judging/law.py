@@ -14,7 +14,8 @@ from mipsim._printed import ceiling
 from mipsim.bands.equality_tolerance import equality_tolerance
 from mipsim.referee.judging.gap import (
     RESOLUTION,
-    Size,
+    Ends,
+    Gap,
     bounds_of,
     curve_gap,
     gap_of,
@@ -124,14 +125,14 @@ def tolerance_of(kind: Kind, claimed: AbstractTradeOff | Number) -> float:
     return equality_tolerance(claimed)
 
 
-def size_of(
+def gap_between(
     kind: Kind,  # gives the floor
     claimed: AbstractTradeOff | Number,
     truth: AbstractTradeOff | Number,  # the truth; of the same sort
     optimal: bool,  # whether the truth is the best attacker's, so that its curve is convex
     label: str,  # what the picture is called
-) -> Size:
-    """The signed gaps, truth against claim, with their proven errors, over the whole curve.
+) -> Gap:
+    """The signed gaps, truth against claim, over the whole curve.
     Raises ValueError if either is a curve and the other a number.
     """
     if isinstance(claimed, Number) or isinstance(truth, Number):
@@ -149,7 +150,7 @@ def size_of(
 
 def _gap_in_sight(
     kind: Kind, claimed: AbstractTradeOff, truth: AbstractTradeOff, floor: float, label: str
-) -> Size:
+) -> Gap:
     """The gaps where the claimed FNR is outside [floor, 1 - floor]: rates beyond count as its ends, so that a gap is at least what is seen."""
     alpha = ndtr(np.linspace(ndtri(floor), -ndtri(floor), NODES))
     wanted, actual = (
@@ -157,40 +158,33 @@ def _gap_in_sight(
     )
     least, most = gap_of(wanted[[0, 3]], actual[[1, 2]]), gap_of(wanted[[1, 2]], actual[[0, 3]])
     # Two curves that are both out of sight are not seen to be equal, nor in order where they seem to be out of it there.
-    unseen = not (least.any() or most.any()) and (not kind.one_sided or _passed_below(claimed, truth, alpha))
-    high, above, error = _seen(float(least.max()), float(most.max()))
-    deep, _, other = _seen(-float(most.min()), -float(least.min()))
-    low = 0.0 - deep
-    if kind.one_sided or (math.isinf(other) and high > 0.0):
-        low, other = high, error
-    elif math.isinf(error) and low < 0.0:
-        high, error = low, other
+    if not (least.any() or most.any()) and (not kind.one_sided or _passed_below(claimed, truth, alpha)):
+        return Gap(0.0, 0.0, ANYTHING, ANYTHING)
+    high, largest = _seen(float(least.max()), float(most.max()))
+    low, (nearest, _) = _seen(-float(most.min()), -float(least.min()))
     # The claim is out of sight throughout, so that every gap may be less than what is seen of it.
-    return Size(low, high, error=math.inf if unseen else max(error, other), below=math.inf, above=above)
+    return Gap(0.0 - low, high, (-math.inf, -nearest), largest)
 
 
-def _seen(sure: float, possible: float) -> tuple[float, float, float]:
-    """The largest gap that was seen, how far the gap may pass it, and its error: nothing is known where only its bracket is above 0."""
+def _seen(sure: float, possible: float) -> tuple[float, Ends]:
+    """The largest gap that was seen, and between what it lies: nothing is known where only its bracket is above 0."""
     if sure > 0.0:
-        return sure, math.inf, 0.0
-    return (possible, 0.0, 0.0) if possible <= ROUNDING else (0.0, math.inf, math.inf)
+        return sure, (sure, math.inf)
+    return (possible, (-math.inf, possible)) if possible <= ROUNDING else (0.0, ANYTHING)
 
 
-def _gap_of_numbers(claimed: Number, truth: Number) -> Size:
-    """What is known of truth less claim; where a side is open, its known end, if that end decides anything."""
-    gap = 0.0 if truth.value == claimed.value else truth.value - claimed.value
+def _gap_of_numbers(claimed: Number, truth: Number) -> Gap:
+    """What is known of truth less claim; where a side is open, its known end stands for it."""
+    value = 0.0 if truth.value == claimed.value else truth.value - claimed.value
     error = claimed.error + truth.error
-    above, below = (
-        math.inf if truth.unknown == side or claimed.unknown == other else 0.0
-        for side, other in (("above", "below"), ("below", "above"))
-    )
-    if not above and not below:
-        return Size(gap, gap, error=error)
-    # A gap of at least this much speaks against the claim if it is positive, a gap of at most this much for it if it is not.
-    end, decides = (gap - error, gap - error > 0.0) if above else (gap + error, gap + error <= ROUNDING)
-    return Size(
-        end, end, error=0.0 if decides and not (above and below) else math.inf, below=below, above=above
-    )
+    low = -math.inf if "below" in (truth.unknown, _OTHER[claimed.unknown]) else value - error
+    high = math.inf if "above" in (truth.unknown, _OTHER[claimed.unknown]) else value + error
+    if math.isinf(high) != math.isinf(low):
+        value = low if math.isinf(high) else high
+    return Gap(value, value, (low, high), (low, high))
+
+
+_OTHER = {"above": "below", "below": "above", "": ""}
 
 
 def _nothing_between(claimed: AbstractTradeOff, floor: float) -> bool:
@@ -205,62 +199,75 @@ def _passed_below(claimed: AbstractTradeOff, truth: AbstractTradeOff, alpha: np.
         return bool((wanted - result > ROUNDING * (1.0 + np.abs(wanted))).any())
 
 
-def judge_size(
+def judge_gap(
     kind: Kind,
     claimed: AbstractTradeOff | Number,
-    size: Size,
+    gap: Gap,
     at: Mapping[str, Any],
-    route: str,
-    detail: str = "",
+    route: str = "exact law",  # how the gap was computed
+    detail: str = "",  # a sentence for the reader
 ) -> PointResult:
-    """Judge gaps that are known to a proven error, by the rule of the kind.
+    """Judge by an exact distribution, whatever is judged by one: the only rule.
 
-    An error that is too large to be of use makes the verdict INCONCLUSIVE.
+    REFUTED: the gap is surely outside of what is allowed: the tolerance of an equality, for a bound nothing but the rounding of float64.
+    CONFIRMED: it is surely inside; or it is a bound that may be attained, is not surely passed, and is known to `DECIDES`: `interval` and
+    `smallest_tolerance` say how far above zero its gap reaches. INCONCLUSIVE: neither.
+
+    A gap that is nothing beside 1 confirms nothing where the claimed number is itself as small: it may be a true excess.
+
+    Raises ValueError if the gap is NaN.
     """
-    is_number = isinstance(claimed, Number)
-    unit = (claimed.unit or kind.unit) if isinstance(claimed, Number) else "probit"
-    known = math.isfinite(size.error)
-    size = size if known else replace(size, error=0.0)
-    if isinstance(kind, Equality):
-        result = judge_equality(
-            size, dict(at), tolerance=tolerance_of(kind, claimed), unit=unit, route=route, detail=detail
+    tolerance = tolerance_of(kind, claimed) if isinstance(kind, Equality) else 0.0
+    value, interval, ends = gap.counted(kind.one_sided)
+    if math.isnan(value) or any(map(math.isnan, ends)):
+        raise ValueError("gap is NaN; it must be a number")
+    size = value if kind.one_sided else abs(value)
+    error = 0.0 if ends[1] == size else ends[1] - size
+    scale, unit = 1.0, "probit"
+    if isinstance(claimed, Number):
+        unit = claimed.unit or kind.unit
+        scale = abs(claimed.value) if math.isfinite(claimed.value) else 1.0
+    rounding, small = ROUNDING * (max(1.0, scale) if kind.one_sided else 1.0), min(1.0, scale)
+    slack = tolerance + ROUNDING * small
+    verdict = decide(ends, tolerance + rounding, slack)
+    attained = kind.one_sided and error <= DECIDES * small
+    if verdict is Verdict.INCONCLUSIVE and attained and (value <= slack or not isinstance(claimed, Number)):
+        verdict = Verdict.CONFIRMED
+    detail = _closed(detail)
+    if verdict is Verdict.INCONCLUSIVE and math.isinf(ends[1]):
+        detail = f"{detail} {ONE_SIDED if isinstance(claimed, Number) else UNKNOWN}"
+    elif verdict is not Verdict.CONFIRMED and not kind.one_sided:
+        known = (
+            f"It holds to {ceiling(ends[1], 3)} {unit}"
+            if ends[1] < math.inf
+            else "To what it holds is not known"
         )
-    else:
-        scale = claimed.value if is_number and math.isfinite(claimed.value) else 1.0
-        result = judge_bound(size, dict(at), unit=unit, scale=scale, route=route, detail=detail)
-    one_sided = is_number and bool(size.below or size.above)
-    if one_sided:
-        ends = (
-            -math.inf if size.below else size.low - size.error,
-            math.inf if size.above else size.high + size.error,
-        )
-        result = replace(result, interval=ends)
-    elif not known:
-        result = replace(result, interval=(-math.inf, math.inf))
-    if known and is_number and result.verdict is Verdict.CONFIRMED:
-        return _small(kind, claimed, size, result)
-    if known:
-        return result
-    why = ONE_SIDED if one_sided else UNKNOWN
-    return replace(
-        result,
-        verdict=Verdict.INCONCLUSIVE,
-        smallest_tolerance=math.inf,
-        detail=f"{detail} {why}".strip(),
+        detail = f"{detail} {known}; {tolerance:.3g} {unit} was required."
+    elif verdict is Verdict.INCONCLUSIVE:
+        detail = f"{detail} The law is known to {ceiling(error, 2)} only, which decides nothing here."
+    if verdict is Verdict.INCONCLUSIVE and not kind.one_sided:
+        interval = gap.everywhere  # it may be the least or the largest
+    return PointResult(
+        parameters=dict(at),
+        verdict=verdict,
+        games=0,
+        gap=value,
+        interval=interval,
+        smallest_tolerance=max(ends[1], 0.0),
+        detectable_gap=tolerance + rounding + error,
+        unit=unit,
+        route=route,
+        detail=detail.strip(),
+        evidence=_one_sided(gap.evidence) if kind.one_sided else gap.evidence,
+        tolerance=tolerance,
     )
 
 
-def _small(kind: Kind, claimed: Number, size: Size, result: PointResult) -> PointResult:
-    """A gap that is nothing beside 1 decides nothing where the claimed number is itself as small: it may be a true excess."""
-    scale = min(1.0, abs(claimed.value))
-    most = (abs(size.worst) if isinstance(kind, Equality) else size.high) + size.error
-    slack = ROUNDING * scale + (tolerance_of(kind, claimed) if isinstance(kind, Equality) else 0.0)
-    if most <= slack or (
-        not isinstance(kind, Equality) and size.high <= slack and size.error <= DECIDES * scale
-    ):
-        return result
-    why = f"The gap may be {ceiling(most, 2)}, which is rounding beside 1 but not beside the claim; give truth a proven error, or judge logarithms."
-    return replace(result, verdict=Verdict.INCONCLUSIVE, detail=f"{result.detail} {why}".strip())
+def decide(gap: Ends, allowed: float, confirmed: float) -> Verdict:
+    """What two proven ends of a gap decide: REFUTED surely above what is allowed, else CONFIRMED surely up to `confirmed`."""
+    if gap[0] > allowed:
+        return Verdict.REFUTED
+    return Verdict.CONFIRMED if gap[1] <= confirmed else Verdict.INCONCLUSIVE
 
 
 def quick_look(
@@ -272,10 +279,13 @@ def quick_look(
     its unit; for equalities the gap in tolerances, less 1. Positive: broken.
     """
     if isinstance(claimed, Number) or isinstance(truth, Number):
-        size = size_of(kind, claimed, truth, True, "")
+        size = gap_between(kind, claimed, truth, True, "")
         assert isinstance(claimed, Number)
         scale = abs(claimed.value) if math.isfinite(claimed.value) else 1.0
-        gap, error = np.array([size.high]), np.array([size.error + 1e-9 * max(1.0, scale)])
+        value, _, (sure, _) = size.counted(kind.one_sided)
+        largest = value if kind.one_sided else abs(value)
+        unsure = 0.0 if largest == sure else largest - sure
+        gap, error = np.array([value]), np.array([unsure + 1e-9 * max(1.0, scale)])
     else:
         floor = floor_of(kind, claimed, truth)
         alpha = _nodes(claimed, truth, floor)
@@ -327,6 +337,8 @@ ONE_SIDED = "Truth is known from one side only, which decides nothing here."
 DECIDES = 1e-3
 """A distribution whose proven error exceeds this (in the unit of the gap) cannot confirm a bound that it nearly attains."""
 
+ANYTHING = (-math.inf, math.inf)
+
 
 def number_tolerance(claimed: float) -> float:
     """Return what counts as equal for a claimed number: 2% of it.
@@ -337,115 +349,6 @@ def number_tolerance(claimed: float) -> float:
             f"claimed is {claimed:g}; it must be finite and not 0, or an absolute tolerance must be given"
         )
     return SHARE * abs(claimed)
-
-
-def judge_bound(
-    gap: Size,  # truth less bound (positive: the bound is passed), of which `high` counts, with its proven error
-    parameters: dict[str, Any],
-    *,
-    unit: str = "probit",
-    scale: float = 1.0,  # size of the numbers whose difference the gap is, in which float64 rounds
-    route: str = "exact law",  # how the gap was computed
-    detail: str = "",  # a sentence for the reader
-) -> PointResult:
-    """Judge a bound by an exact distribution: there is no tolerance, only the distribution's own proven error and float64 rounding.
-
-    REFUTED: the bound is passed by more than the error. CONFIRMED: it is not, and the distribution is known to `DECIDES` or certain not to
-    pass it: a bound that is attained can be seen to hold to the distribution's error only, and `interval` and `smallest_tolerance`
-    say how far above zero that reaches. INCONCLUSIVE: the error is too large for either.
-
-    Raises ValueError if the gap is NaN or the error is not >= 0.
-    """
-    value, error = gap.high, _proven(gap.high, gap.error)
-    rounding = ROUNDING * max(1.0, abs(scale))
-    # Where nothing is known below the least gap, a highest gap that is not positive is known from above only.
-    low = -math.inf if math.isinf(gap.below) and value - error <= 0.0 else value - error
-    if value - error > rounding:
-        verdict = Verdict.REFUTED
-    elif value + error + gap.above <= rounding or error + gap.above <= DECIDES:
-        verdict = Verdict.CONFIRMED
-    else:
-        verdict = Verdict.INCONCLUSIVE
-        detail = f"{_closed(detail)} The law is known to {ceiling(error, 2)} only, which decides nothing here.".strip()
-    return PointResult(
-        parameters=parameters,
-        verdict=verdict,
-        games=0,
-        gap=value,
-        interval=(low, value + error + gap.above),
-        smallest_tolerance=max(value + error + gap.above, 0.0),
-        detectable_gap=error + rounding,
-        unit=unit,
-        route=route,
-        detail=_closed(detail),
-        evidence=_one_sided(gap.evidence),
-        tolerance=0.0,
-    )
-
-
-def judge_equality(
-    gap: Size,  # truth less claim, with its proven error
-    parameters: dict[str, Any],
-    *,
-    tolerance: float,  # >= 0, in `unit`
-    unit: str = "probit",
-    route: str = "exact law",  # how the gap was computed
-    detail: str = "",  # a sentence for the reader
-) -> PointResult:
-    """Judge an approximate equality by an exact distribution.
-
-    CONFIRMED: the gap with its error is inside the tolerance. REFUTED: it is outside by more than its error. Otherwise
-    INCONCLUSIVE. Where it is not confirmed, `smallest_tolerance` and `detail` say to what it holds.
-
-    Raises ValueError if the gap is NaN or the tolerance is not finite and >= 0.
-    """
-    if not 0.0 <= tolerance < math.inf:
-        raise ValueError(f"tolerance is {tolerance}; it must be finite and >= 0")
-    value, error = gap.worst, _proven(gap.worst, gap.error)
-    most = abs(value) + error + gap.between
-    ends = around(value, error, gap.between)
-    if most <= tolerance + ROUNDING:
-        verdict = Verdict.CONFIRMED
-    else:
-        verdict = Verdict.REFUTED if abs(value) - error > tolerance + ROUNDING else Verdict.INCONCLUSIVE
-        known = (
-            f"It holds to {ceiling(most, 3)} {unit}" if most < math.inf else "To what it holds is not known"
-        )
-        detail = f"{_closed(detail)} {known}; {tolerance:.3g} {unit} was required.".strip()
-        ends = ends if verdict is Verdict.REFUTED else either_side(gap)
-    return PointResult(
-        parameters=parameters,
-        verdict=verdict,
-        games=0,
-        gap=value,
-        interval=ends,
-        smallest_tolerance=most,
-        detectable_gap=tolerance + error,
-        unit=unit,
-        route=route,
-        detail=_closed(detail),
-        evidence=gap.evidence,
-        tolerance=tolerance,
-    )
-
-
-def around(value: float, error: float, beyond: float) -> tuple[float, float]:
-    """Interval of the largest gap: a gap larger by `beyond` may lie on the same side between the points."""
-    low, high = (0.0, beyond) if value >= 0.0 else (beyond, 0.0)
-    return value - error - low, value + error + high
-
-
-def either_side(gap: Size) -> tuple[float, float]:
-    """Where the gap that is largest in size lies, where it may be the least or the largest."""
-    return gap.low - gap.error - gap.below, gap.high + gap.error + gap.above
-
-
-def _proven(gap: float, error: float) -> float:
-    if math.isnan(gap):
-        raise ValueError("gap is NaN; it must be a number")
-    if not 0.0 <= error < math.inf:
-        raise ValueError(f"error is {error:g}; it must be finite and >= 0")
-    return error
 
 
 def _one_sided(evidence: CurveEvidence | None) -> CurveEvidence | None:

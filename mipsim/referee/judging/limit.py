@@ -16,15 +16,14 @@ import numpy as np
 from mipsim._printed import at_most
 from mipsim._validation import number
 from mipsim.referee.gap_words import lone_gap
-from mipsim.referee.judging.gap import Size
+from mipsim.referee.judging.gap import Gap
 from mipsim.referee.judging.law import (
     ONE_SIDED,
     UNKNOWN,
-    around,
     contradicts,
-    either_side,
+    decide,
+    gap_between,
     probits_of,
-    size_of,
     tolerance_of,
 )
 from mipsim.referee.judging.law import ROUNDING as LAST_DIGITS
@@ -58,13 +57,13 @@ def judge_sequence(
     """Judge a limit: by its theorem, if it has one at this point, else up to the largest size."""
     rate, ceiling = rate_of(kind, at), ceiling_of(kind, at)
     theorem = rate or ceiling
-    seen: list[Size] = []
+    seen: list[Gap] = []
     claims: dict[int, Curve] = {}  # of all sizes for a theorem, else the last
     wrong: list[str] = []  # what contradicts the theorem
     shares: list[float] = []  # tolerances, where they are shares of a claim that moves
     for n in sizes:
         claimed, truth, optimal = pair(n)
-        seen.append(size_of(kind, claimed, truth, optimal, f"{kind.grows} = {n}"))
+        seen.append(gap_between(kind, claimed, truth, optimal, f"{kind.grows} = {n}"))
         if rate is not None:
             if contradicts(_read(rate.limit, n), truth, rate.at(n)):
                 wrong.append(f"at {kind.grows} = {n} truth is farther from its limit than {rate.at(n):.3g}")
@@ -75,9 +74,8 @@ def judge_sequence(
                     f"at {kind.grows} = {n} the claim is farther from its limit than {rate.at(n):.3g}"
                 )
         elif ceiling is not None and n >= ceiling.start:
-            passed = size_of(kind, _read(ceiling.value), truth, optimal, "")
-            beyond = -passed.low if ceiling.below else passed.high
-            if beyond - passed.error > LAST_DIGITS:
+            passed = gap_between(kind, _read(ceiling.value), truth, optimal, "")
+            if (-passed.least[1] if ceiling.below else passed.largest[0]) > LAST_DIGITS:
                 wrong.append(f"at {kind.grows} = {n} truth passes it")
         claims = {**claims, n: claimed} if theorem else {n: claimed}
         if isinstance(claimed, GaussianTradeOff) and claimed.mu > 0.0:
@@ -143,21 +141,16 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     if not near <= tolerance:
         says = f"{says} It decides nothing: {tolerance:.2g} is required."
         return _Proven(Verdict.INCONCLUSIVE, math.nan, (-math.inf, math.inf), math.inf, says, "")
-    apart = size_of(kind, claimed, limit, True, "in the limit")
-    gap = apart.high if kind.bound else apart.worst
-    off = max(gap, 0.0) if kind.bound else abs(gap)
-    beyond = apart.above if kind.bound else apart.between
-    says = f"{says} Its limit and the claim are {off:.2g} apart."
-    interval = around(gap, apart.error, beyond)
-    if off - apart.error > _last_digits(limit):
-        return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, "proven")
-    most = off + apart.error + beyond
+    apart = gap_between(kind, claimed, limit, True, "in the limit")
+    gap, interval, ends = apart.counted(kind.bound)
+    verdict = decide(ends, _last_digits(limit), FLOOR * tolerance)
+    says = f"{says} Its limit and the claim are {max(gap, 0.0) if kind.bound else abs(gap):.2g} apart."
+    if verdict is Verdict.REFUTED:
+        return _Proven(verdict, gap, interval, math.inf, says, "proven")
     if rate.claimed is not None:  # a claim that moves is as far from its limit as truth
         near *= 2.0
-    verdict = Verdict.CONFIRMED if most <= FLOOR * tolerance else Verdict.INCONCLUSIVE
-    return _Proven(
-        verdict, gap, interval, near + most, says, f"proven: within {at_most(near + most, 2)} {where}"
-    )
+    near += max(ends[1], 0.0)
+    return _Proven(verdict, gap, interval, near, says, f"proven: within {at_most(near, 2)} {where}")
 
 
 def _by_ceiling(kind: Limit, ceiling: Ceiling, claimed: Curve, tolerance: float) -> _Proven:
@@ -169,19 +162,21 @@ def _by_ceiling(kind: Limit, ceiling: Ceiling, claimed: Curve, tolerance: float)
     words = "proven in the limit" if moves else f"proven at every {kind.grows} from {ceiling.start:,g} on"
     value = _read(ceiling.value)
     rounding = _last_digits(value)
-    apart = size_of(kind, claimed, value, True, "against the bound")
-    gap, error = apart.high if ceiling.below else apart.low, apart.error
-    if (gap if ceiling.below else 0.0 if kind.bound else -gap) - error > rounding:
-        interval = (gap - error, math.inf) if ceiling.below else (-math.inf, gap + error)
+    apart = gap_between(kind, claimed, value, True, "against the bound")
+    gap, ends = (apart.high, apart.largest) if ceiling.below else (apart.low, apart.least)
+    # Below a ceiling an equality fails where the claim is above it, above a floor where truth is.
+    surely = ends[0] if ceiling.below else 0.0 if kind.bound else -ends[1]
+    if decide((surely, math.inf), rounding, 0.0) is Verdict.REFUTED:
+        interval = (ends[0], math.inf) if ceiling.below else (-math.inf, ends[1])
         says = f"{says} The claim is {abs(gap):.3g} beyond it at least."
         return _Proven(Verdict.REFUTED, gap, interval, math.inf, says, words)
-    most = apart.high + error + apart.above
+    # Confirmed where the claim is not surely less than the bound.
     if (
         kind.bound
         and not ceiling.below
-        and apart.high - error <= rounding  # the claim is not surely less than the bound
-        and most <= FLOOR * tolerance
+        and decide(apart.largest, rounding, FLOOR * tolerance) is Verdict.CONFIRMED
     ):
+        most = apart.largest[1]
         return _Proven(Verdict.CONFIRMED, gap, (-math.inf, most), max(most, 0.0), says, words)
     says = f"{says} The claim is on its side, so that it decides nothing."
     return _Proven(Verdict.INCONCLUSIVE, gap, (-math.inf, math.inf), math.inf, says, "")
@@ -189,16 +184,10 @@ def _by_ceiling(kind: Limit, ceiling: Ceiling, claimed: Curve, tolerance: float)
 
 def _approaches(kind: Limit, claims: Mapping[int, Curve], goal: Curve, tolerance: float) -> bool:
     """Whether nothing at these sizes speaks against claims that tend to a number or curve."""
-    apart = [size_of(kind, claim, goal, True, "") for claim in claims.values()]
-    known = [_interval(item, False) for item in apart]
-    found = _rule(
-        np.array(list(claims), float),
-        np.array([item.worst for item in apart]),
-        np.array([item.error + item.between for item in apart]),
-        np.array([max(low, -high, 0.0) for low, high in known]),
-        tolerance,
-    )
-    return found.sign != NO_SIGN
+    apart = [gap_between(kind, claim, goal, True, "") for claim in claims.values()]
+    gaps = np.array([item.counted(False)[0] for item in apart])
+    sure, most = np.array([item.counted(False)[2] for item in apart]).T
+    return _rule(np.array(list(claims), float), gaps, sure, most, tolerance).sign != NO_SIGN
 
 
 def _read(value: object, size: int | None = None) -> Curve:
@@ -208,7 +197,7 @@ def _read(value: object, size: int | None = None) -> Curve:
 
 
 def _same(kind: Limit, claimed: Curve, other: Curve) -> bool:
-    return abs(size_of(kind, claimed, other, True, "").worst) <= _last_digits(other)
+    return abs(gap_between(kind, claimed, other, True, "").counted(False)[0]) <= _last_digits(other)
 
 
 def _last_digits(of: Curve) -> float:
@@ -217,7 +206,7 @@ def _last_digits(of: Curve) -> float:
 
 
 def judge_limit(
-    at: Callable[[int], Size],  # the gaps at a size, with their errors
+    at: Callable[[int], Gap],  # the gaps at a size, with their errors
     tolerance: float,  # what counts as equal to the limit, > 0, in `unit`
     parameters: dict[str, Any],
     *,
@@ -236,16 +225,18 @@ def judge_limit(
     """
     result = [at(n) for n in sizes]
     last = result[-1]
+    counted = [item.counted(bound) for item in result]
     gaps = np.array(
-        [math.nan if math.isnan(s.low + s.high) else s.high if bound else s.worst for s in result]
+        [
+            math.nan if math.isnan(item.low + item.high) else gap
+            for item, (gap, *_) in zip(result, counted, strict=True)
+        ]
     )
-    errors = np.array([s.error + (s.above if bound else s.between) for s in result])
+    sure, most = np.array([np.maximum(ends, 0.0) for *_, ends in counted]).T
     number("tolerance", tolerance, 0.0, low_open=True)
     n = _checked(sizes, gaps)
-    known = [_interval(item, bound) for item in result]
-    sure = np.array([max(low, 0.0 if bound else -high, 0.0) for low, high in known])
     excess = np.maximum(gaps, 0.0) if bound else gaps
-    found = _rule(n, excess / scale, errors / scale, sure / scale, tolerance)
+    found = _rule(n, excess / scale, sure / scale, most / scale, tolerance)
     verdict, why = Verdict(found.verdict), found.why
     late, middle = _thirds(n)
     # Slack that shrinks may end; where half of it was left, or it ends inside the tolerance, it counts as none that does.
@@ -253,13 +244,13 @@ def judge_limit(
     if bound and verdict is Verdict.CONFIRMED and slack > tolerance and slack < SHRINKS * before < math.inf:
         verdict = Verdict.INCONCLUSIVE
         why = f"The bound holds up to {size_name} = {sizes[-1]:,}, but its slack shrinks, perhaps to below zero."
-    texts = [lone_gap(gap, ends, 2, "+") for gap, ends in zip(gaps, known, strict=True)]
+    texts = [lone_gap(gap, ends, 2, "+") for gap, ends, _ in counted]
     detail = f"{why} Gaps {', '.join(texts)} at {size_name} = {', '.join(map(str, sizes))}."
     reach = f"{f'along {along} ' if along else ''}up to {size_name} = {sizes[-1]:,}"
     headline = f"{found.sign} {reach}".strip() if found.sign is not None else ""
-    if np.isinf(errors[late]).any() and verdict is Verdict.INCONCLUSIVE:
+    if np.isinf(most[late]).any() and verdict is Verdict.INCONCLUSIVE:
         headline = "" if not found.sign else headline
-        detail += f" {ONE_SIDED if any(math.isinf(item.between) for item in result) else UNKNOWN}"
+        detail += f" {ONE_SIDED if any(np.isinf(item.everywhere).sum() == 1 for item in result) else UNKNOWN}"
     # What is surely there has a sign; else it may be the least or the largest gap.
     undecided = not bound and verdict is Verdict.INCONCLUSIVE and not found.sign
     return PointResult(
@@ -267,9 +258,9 @@ def judge_limit(
         verdict=verdict,
         games=0,
         gap=float(gaps[-1]),
-        interval=either_side(last) if undecided else known[-1],
+        interval=last.everywhere if undecided else counted[-1][1],
         smallest_tolerance=found.largest if verdict is Verdict.CONFIRMED else math.inf,
-        detectable_gap=float(errors[-1]),
+        detectable_gap=float(most[-1] - abs(excess[-1])) if math.isfinite(most[-1]) else math.inf,
         unit=unit,
         route=route,
         detail=detail,
@@ -286,14 +277,6 @@ def judge_limit(
         headline=headline,
         up_to=float(sizes[-1]),
     )  # fmt: skip
-
-
-def _interval(last: Size, bound: bool) -> tuple[float, float]:
-    """Of the gap that counts at a size: the largest gap, for a bound the highest gap."""
-    if not bound:
-        return around(last.worst, last.error, last.between)
-    low = -math.inf if math.isinf(last.below) else last.high - last.error
-    return low, last.high + last.error + last.above
 
 
 @dataclass(frozen=True)
@@ -361,13 +344,12 @@ def limit_verdict(
     e = np.broadcast_to(e, n.shape)
     if not (e >= 0).all() or np.isinf(e).any():
         raise ValueError(f"errors holds {e[~((e >= 0) & np.isfinite(e))][0]:g}; each must be finite and >= 0")
-    return _rule(n, y, e, np.maximum(np.abs(y) - e, 0.0), tolerance)
+    return _rule(n, y, np.maximum(np.abs(y) - e, 0.0), np.abs(y) + e, tolerance)
 
 
-def _rule(n: np.ndarray, y: np.ndarray, e: np.ndarray, sure: np.ndarray, tolerance: float) -> LimitVerdict:
-    """The rule; an infinite error is one of which nothing is known. `sure`: what the sizes of the gaps are at least."""
+def _rule(n: np.ndarray, y: np.ndarray, sure: np.ndarray, most: np.ndarray, tolerance: float) -> LimitVerdict:
+    """The rule. `sure`, `most`: between what the sizes of the gaps y lie; an infinite end is one of which nothing is known."""
     size = np.abs(y)
-    most = size + e
     late, middle = _thirds(n)
     inside = most <= tolerance
     since = next((float(n[i]) for i in range(n.size) if inside[i:].all()), math.inf)

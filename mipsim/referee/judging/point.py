@@ -28,16 +28,16 @@ from mipsim.referee.judging.games import (
     judge_games,
     judge_order,
 )
-from mipsim.referee.judging.gap import FLOOR, Size
+from mipsim.referee.judging.gap import FLOOR
 from mipsim.referee.judging.law import (
     contradicts,
     exact_route,
     floor_of,
-    judge_size,
+    gap_between,
+    judge_gap,
     law_of,
     probits_of,
     quick_look,
-    size_of,
     tolerance_of,
 )
 from mipsim.referee.judging.limit import judge_sequence
@@ -340,18 +340,15 @@ def _judged(
             if least > kind.floor
             else ""
         )
-    result = judge_size(kind, wanted, size_of(kind, wanted, value, optimal, ""), at, route, detail)
+    gap = gap_between(kind, wanted, value, optimal, "")
+    result = judge_gap(kind, wanted, gap, at, route, detail)
     if result.verdict is Verdict.INCONCLUSIVE:
-        strain, gap = quick_look(kind, wanted, value)
+        strain, seen = quick_look(kind, wanted, value)
         if strain > 0.0:
             # The largest gap is where the law is known badly; a smaller gap elsewhere is certain.
             sure = strain if kind.one_sided else (1.0 + strain) * tolerance_of(kind, wanted)
-            far = result.interval
-            result = judge_size(kind, wanted, Size(gap, gap, error=abs(gap) - sure), at, route, detail)
-            # What is certain here is an end of the interval; the other is that of the whole curve.
-            low, high = result.interval
-            result = replace(
-                result, interval=(low, max(high, far[1])) if gap > 0.0 else (min(low, far[0]), high)
+            result = judge_gap(
+                kind, wanted, gap.at_least(sure if seen > 0.0 else -sure, seen), at, route, detail
             )
     if isinstance(kind, Equality) and (rate := rate_of(kind, at)) is not None:
         result = _known_by_rate(kind, result, wanted, value, rate)
@@ -381,12 +378,11 @@ def _known_by_rate(
         undecided = Verdict.INCONCLUSIVE if result.verdict is Verdict.CONFIRMED else result.verdict
         why = f"{rate_text} It is refused: truth is farther from its limit."
         return replace(result, verdict=undecided, detail=f"{why} {result.detail}")
-    apart = size_of(kind, claimed, limit, True, "")
     near = bound if isinstance(limit, Number) else probits_of(limit, bound, kind.floor)
-    if result.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(near + apart.error):
+    if result.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(near):
         return result
-    wider = replace(apart, error=apart.error + near)
-    known = judge_size(kind, claimed, wider, result.parameters, f"{result.route}, proven rate", rate_text)
+    wider = gap_between(kind, claimed, limit, True, "").widened(near)
+    known = judge_gap(kind, claimed, wider, result.parameters, f"{result.route}, proven rate", rate_text)
     if known.smallest_tolerance > result.smallest_tolerance:
         return result
     return replace(known, evidence=result.evidence)
