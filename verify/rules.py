@@ -12,10 +12,11 @@ from scipy.special import ndtr
 
 from mipsim.referee import Choice, Fixed, Limit, Statement, Verdict, Whole
 from mipsim.referee.defect import Defect
-from mipsim.referee.judging.point import controlled, judge_point, limit_sizes, values_at
+from mipsim.referee.judging.point import controlled, judge_point
+from mipsim.referee.judging.prepared import limit_sizes, prepare
 from mipsim.referee.result import PointResult
 from mipsim.referee.statement import READING, inner
-from mipsim.referee.values import Number, Samplers, Value, read
+from mipsim.referee.values import Number, Samplers, Value
 
 
 def root_of(statement: Statement) -> str:
@@ -346,13 +347,12 @@ def _seen(statement: Statement, at: Mapping[str, Any], sized: Mapping[str, Any])
     kind = inner(statement.kind)
     try:
         if not isinstance(kind, Limit):
-            return [_rounded(value) for value in values_at(statement, at)]
+            point = prepare(statement, at)
+            return [_rounded(point.claimed), _rounded(point.truth)]
         sizes = limit_sizes(statement, kind, sized)
         first, last = ({**at, kind.grows: size} for size in (sizes[0], sizes[-1]))
-        return [
-            _rounded(value)
-            for value in (*values_at(statement, first), read("claimed", statement.call("claimed", last)))
-        ]
+        point = prepare(statement, first)
+        return [_rounded(value) for value in (point.claimed, point.truth, prepare(statement, last).claimed)]
     except Exception as error:
         return [f"{type(error).__name__}: {error}"]
 

@@ -80,6 +80,7 @@ class PointResult:
     headline: str = ""  # of a limit: how far the verdict reaches
     # of a limit that no theorem decides: the largest judged size, beyond which there is no claim
     up_to: float | None = None
+    finding: str = ""  # why the claimed curve is no trade-off function; empty if it is
 
     @property
     def exact(self) -> bool:

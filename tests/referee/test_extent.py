@@ -13,7 +13,7 @@ from mipsim import referee as rf
 from mipsim.referee.command import main
 from mipsim.referee.hunting.hunt import judge_then_hunt
 from mipsim.referee.hunting.search import budget_of
-from mipsim.referee.judging.point import GAMES_SECONDS, LEAST_GAMES, affordable_games
+from mipsim.referee.judging.prepared import GAMES_SECONDS, LEAST_GAMES, affordable_games
 from mipsim.referee.point_sampling import covered
 from mipsim.referee.settings import AFTER_JUDGING, GAMES
 from mipsim.referee.values import Samplers

@@ -19,13 +19,8 @@ from mipsim._words import plural
 from mipsim.referee.domain import Choice, Fixed, Whole
 from mipsim.referee.hunting.search import Search, budget_of
 from mipsim.referee.judging.judge import chance_in, check, judge
-from mipsim.referee.judging.point import (
-    affordable_games,
-    check_repeatable,
-    judge_point,
-    played_at,
-    point_seed,
-)
+from mipsim.referee.judging.point import judge_point, point_seed
+from mipsim.referee.judging.prepared import affordable_games, check_repeatable, tried
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
 from mipsim.referee.point_sampling import SampledPoint, covered, draws
@@ -120,7 +115,7 @@ def hunt(
                 with LeavingOnCtrlC():
                     first = next(draws(statement, seed), None)
                     if first is not None and not first.error:
-                        check_repeatable(statement, first.at)
+                        check_repeatable(tried(statement, first.at))
                     _search(search)
             except KeyboardInterrupt:
                 interrupted = True
@@ -213,7 +208,8 @@ def _judged(search: Search, confidence: float, games: int | None, interrupted: b
     finalists = _finalists(search.probes)
     if games is None:
         unsure = [probe for probe in finalists if not probe.definite]
-        games = affordable_games(played_at(statement, unsure[0].at) if unsure else None, len(finalists))
+        point = tried(statement, unsure[0].at) if unsure else None
+        games = affordable_games(None if point is None else point.played, len(finalists))
     risk = (1.0 - confidence) / 2.0
     wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
     judged: list[PointResult] = []

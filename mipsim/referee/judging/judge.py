@@ -14,23 +14,14 @@ from mipsim._progress import ProgressLine
 from mipsim._signals import interruptible
 from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
-from mipsim.referee.judging.point import (
-    affordable_games,
-    check_repeatable,
-    judge_point,
-    judged_again,
-    limit_sizes,
-    played_at,
-    point_seed,
-)
-from mipsim.referee.kinds import Limit
+from mipsim.referee.judging.point import judge_point, judged_again, point_seed
+from mipsim.referee.judging.prepared import Prepared, affordable_games, check_repeatable, tried
 from mipsim.referee.outcome import Failure, Finding, Outcome, shown_counterexamples, speaks, verdict_on
 from mipsim.referee.point_sampling import corners, covered, draws, every_point
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult
 from mipsim.referee.settings import CONFIDENCE
 from mipsim.referee.statement import READING, Point, Statement
-from mipsim.referee.values import Number, Played, Samplers, no_tradeoff, read
 
 SAMPLES = 64
 """Points that fill the domain, beside its corners."""
@@ -97,16 +88,15 @@ def judge(
     games = None if games is None else whole("games", games, 1000)
     samples = None if samples is None else whole("samples", samples, 0)
     if at is None:
-        points, counts, failures, played = _points(statement, seed, samples)
+        points, counts, failures, first = _points(statement, seed, samples)
     else:
         points, counts, failures = _listed(statement, at), (0, 0), []
-        played = played_at(statement, points[0].at) if points and games is None else None
+        first = tried(statement, points[0].at) if points else None
     if not points and not failures:
         raise ValueError(f"at is empty; {statement.name} must be judged at 1 point at least")
-    if points:
-        check_repeatable(statement, points[0].at)
+    check_repeatable(first)
     if games is None:
-        games = affordable_games(played, len(points))
+        games = affordable_games(None if first is None else first.played, len(points))
     risk = (1.0 - confidence) / max(1, len(points))
 
     line = ProgressLine(progress, QUIET)
@@ -125,6 +115,7 @@ def judge(
         games=games,
         failures=failures,
         before=before,
+        first=first,
         which="as listed" if at is not None else which_points(len(statement.points), len(points), *counts),
     )
     if line.written:
@@ -149,6 +140,7 @@ def judge_points(
     # of the largest gap
     again: bool = True,
     known: dict[Any, PointResult] | None = None,  # as for `judge_point`
+    first: Prepared | None = None,  # a point that was prepared before
     which: str = "",  # what points they are, in words
 ) -> Outcome:
     """Judge a statement at checked points."""
@@ -171,13 +163,15 @@ def judge_points(
                 run=seed,
                 again=again,
                 known=known,
+                prepared=first if first is not None and first.at == point.at else None,
             )
         except Exception as error:  # a bad point must not cost the verdicts of the others
             failed.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
             continue
         report = {"setting": point.setting, "name": point.name, "sampled": place >= len(points) - sampled}
         judged.append(replace(result, **report, reading=str(point.at.get(READING, ""))))
-        findings += _findings(statement, point.at)
+        if result.finding:
+            findings.append(Finding(dict(result.parameters), result.finding))
     verdict = verdict_on(statement, judged, bool(failed))
     worst = speaks(statement, judged)
     if not again:
@@ -247,23 +241,23 @@ def _listed(statement: Statement, at: Any) -> list[Point]:
 
 def _points(
     statement: Statement, seed: int, samples: int | None
-) -> tuple[list[Point], tuple[int, int], list[Failure], Played | Samplers | None]:
+) -> tuple[list[Point], tuple[int, int], list[Failure], Prepared | None]:
     """The points, how many of them are corners and how many of the last points are spread, those whose assumptions could not be
-    evaluated, and what is played at the first.
+    evaluated, and one of them, prepared.
     """
     own = [_checked(statement, single) for single in statement.points]
     listed = every_point(statement, SAMPLES) if samples is None else None
     spread, failures = spread_points(statement, SAMPLES if samples is None else samples, seed)
-    first = next(iter([*own, *spread]), None)
-    played = None if first is None else played_at(statement, first.at)
-    if listed and (played is None or len(listed) <= PLAYED_SAMPLES):
+    first = next((tried(statement, point.at) for point in (*own, *spread)), None)
+    played = first is not None and first.played is not None
+    if listed and (not played or len(listed) <= PLAYED_SAMPLES):
         known = [dict(point.at) for point in own]
-        return [*own, *(Point(at) for at in listed if at not in known)], (0, 0), [], played
-    if played is not None:
+        return [*own, *(Point(at) for at in listed if at not in known)], (0, 0), [], first
+    if played:
         spread = spread[:PLAYED_SAMPLES] if samples is None else spread
-        return [*own, *spread], (0, len(spread)), failures, played
+        return [*own, *spread], (0, len(spread)), failures, first
     ends = [Point(corner) for corner in corners(statement, seed)]
-    return [*own, *ends, *spread], (len(ends), len(spread)), failures, None
+    return [*own, *ends, *spread], (len(ends), len(spread)), failures, first
 
 
 def spread_points(statement: Statement, count: int, seed: int) -> tuple[list[Point], list[Failure]]:
@@ -283,12 +277,3 @@ def spread_points(statement: Statement, count: int, seed: int) -> tuple[list[Poi
 def _checked(statement: Statement, item: Any) -> Point:
     point = item if isinstance(item, Point) else Point(item)
     return replace(point, at=statement.check(point.at))
-
-
-def _findings(statement: Statement, at: Mapping[str, Any]) -> list[Finding]:
-    if isinstance(statement.kind, Limit):
-        at = dict(at) | {statement.kind.grows: limit_sizes(statement, statement.kind, at)[-1]}
-    claimed = read("claimed", statement.call("claimed", at))
-    if isinstance(claimed, (Number, Played, Samplers)) or not (what := no_tradeoff(claimed)):
-        return []
-    return [Finding(dict(at), what)]

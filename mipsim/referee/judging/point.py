@@ -5,25 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from mipsim._printed import at_most, ceiling, floor
 from mipsim._validation import UndefinedError
-from mipsim._words import printable
 from mipsim.attacks.function import as_attack
-from mipsim.engine.describe import describe
 from mipsim.forms.polynomial import how_to_declare
 from mipsim.referee.judging.games import (
     attack_named,
     can_be_tilted,
-    empirical,
     estimated,
     judge_games,
     judge_order,
@@ -35,18 +30,17 @@ from mipsim.referee.judging.law import (
     floor_of,
     gap_between,
     judge_gap,
-    law_of,
     probits_of,
     quick_look,
     tolerance_of,
 )
 from mipsim.referee.judging.limit import judge_sequence
-from mipsim.referee.kinds import Bound, Equality, Exists, Kind, Limit, Rate, companions, rate_of, sizes_of
+from mipsim.referee.judging.prepared import Prepared, lawful, limit_sizes, prepare
+from mipsim.referee.kinds import Bound, Equality, Exists, Kind, Limit, Rate, rate_of
 from mipsim.referee.replication import Replication, replicate
 from mipsim.referee.result import PointResult, Verdict
-from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Control, Statement, inner
-from mipsim.referee.values import Number, Played, Samplers, Shifted, Value, mu_of, no_tradeoff, read
+from mipsim.referee.values import Number, Played, Samplers, Shifted, Value, mu_of, read
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
@@ -54,10 +48,7 @@ PROBE_GAMES = 20_000
 """Games in each world of a quick look where no exact distribution is known: they resolve about a tenth of a probit."""
 FIRST_GAMES = 2_000
 """The same for the first probe of a hunt, so that its reader sees something after some seconds."""
-LEAST_GAMES = 2_000
-"""In each world, the fewest that a point is judged by, and by which the time of a game is taken."""
-GAMES_SECONDS = 15.0
-"""Of the games of all points, unless their number is given: with what is compiled for them an answer comes within a minute."""
+NO_LAW = "no exact distribution is known here; a limit needs exact curves or numbers"
 PENALTY = 4.0
 """Standard errors that are taken off what a quick look by games sees, so that it does not run after noise: with 64 thresholds,
 two rates and two signs, a true claim seems to be broken at fewer than 1 of 100 points."""
@@ -81,92 +72,6 @@ def point_seed(seed: int, name: str, at: Mapping[str, Any], what: str = "judge")
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 2
 
 
-def values_at(statement: Statement, at: Mapping[str, Any]) -> tuple[Value, Value]:
-    """(claimed, truth) at a point."""
-    return read("claimed", statement.call("claimed", at)), read("truth", statement.call("truth", at))
-
-
-def check_repeatable(statement: Statement, at: Mapping[str, Any]) -> None:
-    """Call the functions of a statement twice at a single point, and compare bits: a verdict about values that change applies
-    to none of them.
-
-    Curves are compared at nine FPRs, samplers by 16 draws from generators of the same seed. What a function raises is for the
-    judge to record.
-
-    Raises ValueError if `claimed` or `truth` returned another value the second time.
-    """
-    kind = inner(statement.kind)
-    for role in ("claimed", "truth"):
-        full = dict(at)
-        try:
-            if isinstance(kind, Limit):
-                full[kind.grows] = limit_sizes(statement, kind, at)[0]
-            first, again = (_bits(read(role, statement.call(role, full))) for _ in range(2))
-        except Exception:
-            continue
-        if first != again:
-            raise ValueError(
-                f"{role} of {statement.name} returned two values at {printable(full)}; it must return the same value at each call: fix its seed"
-            )
-
-
-def _bits(value: Value) -> object:
-    """What is equal for two values only if they are the same."""
-    if isinstance(value, Number):
-        return repr(value)
-    if isinstance(value, Played):
-        return describe((value.game, value.attack))
-    if isinstance(value, Samplers):
-        return [value.draw(inside, (0,), 16).tobytes() for inside in (False, True)]
-    return np.asarray(value.probit_beta(ndtr(np.linspace(-3.0, 3.0, 9))), float).tobytes()
-
-
-def played_at(statement: Statement, at: Mapping[str, Any]) -> Played | Samplers | None:
-    """What is played at a point that is judged by games; None where distributions are known, and where a function raises, which is for the judge
-    to record.
-    """
-    if isinstance(inner(statement.kind), Limit):
-        return None  # judged by laws alone
-    try:
-        for value in reversed(values_at(statement, at)):
-            if isinstance(value, (Played, Samplers)) and lawful(value)[0] is None:
-                return value
-    except Exception:
-        pass
-    return None
-
-
-def affordable_games(value: Played | Samplers | None, points: int, seconds: float = GAMES_SECONDS) -> int:
-    """How many games in each world can be played at so many points in a time, `GAMES` at most and `LEAST_GAMES` at least.
-
-    A number that rests on the clock makes no verdict unsound: it is fixed before any game that counts, by games that do not.
-
-    `value`: what is played at any of the points; None: nothing; `seconds`: for all of them.
-    """
-    if value is None:
-        return GAMES
-    spent = []
-    for _ in range(2):  # the first may compile
-        began = time.perf_counter()
-        try:
-            empirical(value, LEAST_GAMES, 0, 0.5)
-        except Exception:
-            return GAMES
-        spent.append(time.perf_counter() - began)
-    affordable = seconds / points / (spent[-1] / LEAST_GAMES)
-    if affordable >= GAMES:
-        return GAMES
-    digit = 10.0 ** math.floor(math.log10(max(affordable, 1.0)))
-    return max(LEAST_GAMES, int(affordable // digit * digit))
-
-
-def lawful(value: Value) -> tuple[AbstractTradeOff | Number | None, bool]:
-    """The curve or number that a value is, or whose exact distribution is known, and whether it is the best attacker's."""
-    if isinstance(value, Played):
-        return law_of(value), value.is_optimal
-    return (None, False) if isinstance(value, Samplers) else (value, True)
-
-
 def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PROBE_GAMES) -> Look:
     """Estimate the gap at a point quickly, by exact distributions on a coarse grid, or else by a few games.
     `at`: a point of its domain; `seed`: of the games, if any; `games`: in each world, where no exact distribution is
@@ -177,37 +82,34 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PR
     if isinstance(kind, Limit):
         full[kind.grows] = limit_sizes(statement, kind, at)[-1]
     try:
-        claimed, truth = values_at(statement, full)
-        return _looked(statement, kind, claimed, truth, seed, games)
+        return _looked(prepare(statement, full), seed, games)
     except UndefinedError:  # the judge says what
         return Look(-math.inf, 0.0, False, "")
 
 
-def _looked(statement: Statement, kind: Kind, claimed: Value, truth: Value, seed: int, games: int) -> Look:
-    finding = no_tradeoff(claimed) if not isinstance(claimed, (Number, Played, Samplers)) else ""
-    wanted, (result, _) = lawful(claimed)[0], lawful(truth)
-    definite = wanted is not None and result is not None
-    if wanted is not None and result is not None:
-        strain, gap = quick_look(kind, wanted, result)
+def _looked(point: Prepared, seed: int, games: int) -> Look:
+    kind, wanted, known = point.kind, point.wanted, point.known
+    definite = wanted is not None and known is not None
+    if wanted is not None and known is not None:
+        strain, gap = quick_look(kind, wanted, known)
         definite = not isinstance(kind, Limit)
     else:
-        strain, gap = _look_by_games(kind, claimed, wanted, truth, seed, games)
+        strain, gap = _look_by_games(point, seed, games)
     if math.isnan(strain):
         raise ValueError("the gap is NaN; the curves must be comparable somewhere")
-    if isinstance(statement.kind, Exists) and strain != -math.inf:
+    if isinstance(point.statement.kind, Exists) and strain != -math.inf:
         # Of an equality less than -1 is left only where proven errors exceed every gap: nothing is known to be satisfied.
         strain = -strain if kind.one_sided or strain >= -1.001 else -math.inf
-    return Look(strain, gap, definite, finding)
+    return Look(strain, gap, definite, point.finding)
 
 
-def _look_by_games(
-    kind: Kind, claimed: Value, wanted: AbstractTradeOff | Number | None, truth: Value, seed: int, games: int
-) -> tuple[float, float]:
+def _look_by_games(point: Prepared, seed: int, games: int) -> tuple[float, float]:
+    kind, wanted = point.kind, point.wanted
     if isinstance(kind, Limit):
-        raise ValueError("no exact distribution is known here; a limit needs exact curves or numbers")
-    played = _played(truth)
+        raise ValueError(NO_LAW)
+    played = _played(point.truth)
     if wanted is None:
-        result = judge_order(_played(claimed), played, {}, games, seed, 0.5)
+        result = judge_order(_played(point.claimed), played, {}, games, seed, 0.5)
         # What is not refuted has an upper end only. To rank points, the gap stands as far above the lower end.
         mirrored = 2.0 * result.gap - result.smallest_tolerance
         return float(np.nanmax([result.interval[0], mirrored])), result.gap
@@ -248,6 +150,7 @@ def judge_point(
     # results by exact distributions of statements that compare the same two functions, stored here and read from here;
     # only for functions that return the same at every call
     known: dict[Any, PointResult] | None = None,
+    prepared: Prepared | None = None,  # the point, if it was prepared before
 ) -> PointResult:
     """Judge a statement at a single point.
 
@@ -259,10 +162,15 @@ def judge_point(
     key = None if known is None else _compared(statement, at, run)
     result = None if known is None or key is None else known.get(key)
     if result is None:
+        kind = inner(statement.kind)
         try:
-            result = _judged(statement, at, risk, games, seed, run)
+            if isinstance(kind, Limit):
+                result = _judge_at_sizes(statement, kind, at, run)
+            else:
+                point = prepared or prepare(statement, at)
+                result = replace(_judged(point, risk, games, seed), finding=point.finding)
         except UndefinedError as error:
-            result = undefined(dict(at), inner(statement.kind), str(error))
+            result = undefined(dict(at), kind, str(error))
         if known is not None and key is not None and not result.random:
             known[key] = result
     return judged_again(statement, result) if again else result
@@ -311,24 +219,18 @@ def judged_again(statement: Statement, result: PointResult) -> PointResult:
     return replace(result, second_route=second)
 
 
-def _judged(
-    statement: Statement, at: Mapping[str, Any], risk: float, games: int, seed: int, run: int
-) -> PointResult:
-    kind = inner(statement.kind)
-    if isinstance(kind, Limit):
-        return _judge_at_sizes(statement, kind, at, run)
-    claimed, truth = values_at(statement, at)
-    (wanted, _), (value, optimal) = lawful(claimed), lawful(truth)
+def _judged(point: Prepared, risk: float, games: int, seed: int) -> PointResult:
+    kind, at, wanted, value, optimal = point.kind, point.at, point.wanted, point.known, point.optimal
     if wanted is None:
-        return judge_order(_played(claimed), _played(truth), at, games, seed, risk)
+        return judge_order(_played(point.claimed), _played(point.truth), at, games, seed, risk)
     if value is None:
-        played = _played(truth)
+        played = _played(point.truth)
         how = how_to_declare(as_attack(played.attack)) if isinstance(played, Played) else ""
         why = f"No exact law is known{how}."
         result = judge_games(kind, _curve(wanted), played, at, games, seed, risk, why)
         if result.verdict is Verdict.REFUTED:  # games have decided: no law would say more
             result = replace(result, detail=result.detail.replace(why, "").strip())
-        return _about_all(kind, result, truth, optimal)
+        return _about_all(kind, result, point)
     if isinstance(value, Number):
         route, detail = value.route or "number", value.detail
     else:
@@ -354,10 +256,10 @@ def _judged(
         result = _known_by_rate(kind, result, wanted, value, rate)
     error = value.law.error_bound if isinstance(value, ExactTradeOff) else 0.0
     if result.verdict is not Verdict.REFUTED and error > SMALL_ERROR and kind.floor < FLOOR:
-        rare = _rare(kind, _curve(wanted), truth, at, games, seed, risk)
+        rare = _rare(kind, _curve(wanted), point.truth, at, games, seed, risk)
         if rare is not None and rare.verdict is Verdict.REFUTED:
             return rare
-    return _about_all(kind, result, truth, optimal)
+    return _about_all(kind, result, point)
 
 
 def _known_by_rate(
@@ -403,56 +305,36 @@ def _rare(
     return judge_games(kind, claimed, truth, at, games, seed, risk, detail, plain=False)
 
 
-def _about_all(kind: Kind, result: PointResult, truth: Value, optimal: bool) -> PointResult:
+def _about_all(kind: Kind, result: PointResult, point: Prepared) -> PointResult:
     """What a single attacker does not break is not confirmed for all."""
     about_all = isinstance(kind, Bound) or (isinstance(kind, Limit) and kind.bound)
-    if not about_all or optimal or result.verdict is not Verdict.CONFIRMED:
+    if not about_all or point.optimal or result.verdict is not Verdict.CONFIRMED:
         return result
-    assert isinstance(truth, (Played, Samplers))
-    slack = (
-        f"Not refuted by {attack_named(truth)}, slack {floor(-result.gap, 3)}; a stronger attacker may exist."
-    )
+    slack = f"Not refuted by {attack_named(_played(point.truth))}, slack {floor(-result.gap, 3)}; a stronger attacker may exist."
     return replace(
         result, verdict=Verdict.INCONCLUSIVE, headline="", detail=f"{result.detail} {slack}".strip()
     )
 
 
-def limit_sizes(
-    statement: Statement, kind: Limit, at: Mapping[str, Any], run: int | None = None
-) -> tuple[int, ...]:
-    """The sizes at which a limit is judged at a point: those that satisfy the assumptions.
-
-    `run`: the seed of the run, for the companions of the listed sizes; None: without them.
-    """
-    low, high = statement.domain[kind.grows].ends
-    sizes = sizes_of(kind, low, high, at)
-    if run is not None and not kind.along:
-        sizes = companions(sizes, run)
-    if statement.where is None:
-        return sizes
-    return tuple(n for n in sizes if statement.call("where", dict(at) | {kind.grows: n}))
-
-
 def _judge_at_sizes(statement: Statement, kind: Limit, at: Mapping[str, Any], run: int) -> PointResult:
     @lru_cache(maxsize=1)  # the judge comes back to the size that it saw last, and a law may be large
-    def values(n: int) -> tuple[Value, Value]:
-        return values_at(statement, dict(at) | {kind.grows: n})
+    def prepared(n: int) -> Prepared:
+        return prepare(statement, dict(at) | {kind.grows: n})
 
-    @lru_cache(maxsize=1)
     def pair(n: int) -> tuple[AbstractTradeOff | Number, AbstractTradeOff | Number, bool]:
-        claimed, truth = values(n)
-        (wanted, _), (result, optimal) = lawful(claimed), lawful(truth)
-        if wanted is None or result is None:
-            raise ValueError("no exact distribution is known here; a limit needs exact curves or numbers")
-        return wanted, result, optimal
+        point = prepared(n)
+        if point.wanted is None or point.known is None:
+            raise ValueError(NO_LAW)
+        return point.wanted, point.known, point.optimal
 
     sizes = limit_sizes(statement, kind, at, run)
     result = judge_sequence(kind, pair, at, sizes, "exact laws at growing sizes")
-    truth = values(sizes[-1])[1]
-    if isinstance(truth, Number):
-        report = f"{result.detail} {truth.detail}".strip()
-        return replace(result, route=truth.route or result.route, detail=report)
-    return _about_all(kind, result, truth, lawful(truth)[1])
+    last = prepared(sizes[-1])
+    result = replace(result, finding=last.finding)
+    if isinstance(last.truth, Number):
+        report = f"{result.detail} {last.truth.detail}".strip()
+        return replace(result, route=last.truth.route or result.route, detail=report)
+    return _about_all(kind, result, last)
 
 
 def controlled(statement: Statement) -> Statement:
@@ -489,7 +371,7 @@ def controlled(statement: Statement) -> Statement:
         claimed = read("claimed", statement.call("claimed", at))
         if isinstance(claimed, Number):
             return replace(claimed, value=claimed.value - control.shift * abs(claimed.value))
-        known = _curve(lawful(claimed)[0] or Number(0.0))
+        known = _curve(lawful(claimed) or Number(0.0))
         return Shifted(known, -control.shift * mu_of(known))
 
     truth = (lambda **at: statement.call("claimed", at)) if control.attained else statement.truth

@@ -1,0 +1,171 @@
+"""A point of a statement, prepared: its functions called once, and what is claimed and true there with their exact distributions."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from mipsim._words import printable
+from mipsim.engine.describe import describe
+from mipsim.referee.judging.games import empirical
+from mipsim.referee.judging.law import law_of
+from mipsim.referee.kinds import Kind, Limit, companions, sizes_of
+from mipsim.referee.settings import GAMES
+from mipsim.referee.statement import Statement, inner
+from mipsim.referee.values import Number, Played, Samplers, Value, no_tradeoff, read
+from mipsim.tradeoff.base import AbstractTradeOff
+
+LEAST_GAMES = 2_000
+"""In each world, the fewest that a point is judged by, and by which the time of a game is taken."""
+GAMES_SECONDS = 15.0
+"""Of the games of all points, unless their number is given: with what is compiled for them an answer comes within a minute."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a statement's functions say at a point, of a limit at a single size."""
+
+    statement: Statement
+    at: dict[str, Any]
+    claimed: Value
+    truth: Value
+
+    @property
+    def kind(self) -> Kind:
+        """That of the statement, of `Exists` the inner one."""
+        return inner(self.statement.kind)
+
+    @cached_property
+    def wanted(self) -> AbstractTradeOff | Number | None:
+        """The claim, if a curve or number is known."""
+        return lawful(self.claimed)
+
+    @cached_property
+    def known(self) -> AbstractTradeOff | Number | None:
+        """The truth, if a curve or number is known."""
+        return lawful(self.truth)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the truth is the best attacker's."""
+        return (
+            self.truth.is_optimal if isinstance(self.truth, Played) else not isinstance(self.truth, Samplers)
+        )
+
+    @property
+    def played(self) -> Played | Samplers | None:
+        """What is played, where distributions are not known; a limit is judged by these alone."""
+        if not isinstance(self.kind, Limit):
+            for value, law in ((self.truth, self.known), (self.claimed, self.wanted)):
+                if isinstance(value, (Played, Samplers)) and law is None:
+                    return value
+        return None
+
+    @property
+    def finding(self) -> str:
+        """Why the claimed curve is no trade-off function; empty if it is."""
+        return "" if isinstance(self.claimed, (Number, Played, Samplers)) else no_tradeoff(self.claimed)
+
+
+def prepare(statement: Statement, at: Mapping[str, Any]) -> Prepared:
+    """Call the functions of a statement at a point; of a limit with a size. Raises Exception: whatever they raise."""
+    claimed, truth = (read(role, statement.call(role, at)) for role in ("claimed", "truth"))
+    return Prepared(statement, dict(at), claimed, truth)
+
+
+def tried(statement: Statement, at: Mapping[str, Any]) -> Prepared | None:
+    """The point, of a limit at its first size; None where a function raises, which is for the judge to record."""
+    kind = inner(statement.kind)
+    try:
+        if isinstance(kind, Limit):
+            at = dict(at) | {kind.grows: limit_sizes(statement, kind, at)[0]}
+        return prepare(statement, at)
+    except Exception:
+        return None
+
+
+def check_repeatable(first: Prepared | None) -> None:
+    """Call the functions of a statement again at a single point, and compare bits: a verdict about values that change applies
+    to none of them.
+
+    Curves are compared at nine FPRs, samplers by 16 draws from generators of the same seed.
+
+    Raises ValueError if `claimed` or `truth` returned another value the second time.
+    """
+    second = None if first is None else tried(first.statement, first.at)
+    if first is None or second is None:
+        return
+    for role in ("claimed", "truth"):
+        try:
+            same = _bits(getattr(first, role)) == _bits(getattr(second, role))
+        except Exception:
+            continue
+        if not same:
+            raise ValueError(
+                f"{role} of {first.statement.name} returned two values at {printable(first.at)}; it must return the same value at each call: fix its seed"
+            )
+
+
+def _bits(value: Value) -> object:
+    """What is equal for two values only if they are the same."""
+    if isinstance(value, Number):
+        return repr(value)
+    if isinstance(value, Played):
+        return describe((value.game, value.attack))
+    if isinstance(value, Samplers):
+        return [value.draw(inside, (0,), 16).tobytes() for inside in (False, True)]
+    return np.asarray(value.probit_beta(ndtr(np.linspace(-3.0, 3.0, 9))), float).tobytes()
+
+
+def affordable_games(value: Played | Samplers | None, points: int, seconds: float = GAMES_SECONDS) -> int:
+    """How many games in each world can be played at so many points in a time, `GAMES` at most and `LEAST_GAMES` at least.
+
+    A number that rests on the clock makes no verdict unsound: it is fixed before any game that counts, by games that do not.
+
+    `value`: what is played at any of the points; None: nothing; `seconds`: for all of them.
+    """
+    if value is None:
+        return GAMES
+    spent = []
+    for _ in range(2):  # the first may compile
+        began = time.perf_counter()
+        try:
+            empirical(value, LEAST_GAMES, 0, 0.5)
+        except Exception:
+            return GAMES
+        spent.append(time.perf_counter() - began)
+    affordable = seconds / points / (spent[-1] / LEAST_GAMES)
+    if affordable >= GAMES:
+        return GAMES
+    digit = 10.0 ** math.floor(math.log10(max(affordable, 1.0)))
+    return max(LEAST_GAMES, int(affordable // digit * digit))
+
+
+def lawful(value: Value) -> AbstractTradeOff | Number | None:
+    """The curve or number that a value is, or whose exact distribution is known."""
+    if isinstance(value, Played):
+        return law_of(value)
+    return None if isinstance(value, Samplers) else value
+
+
+def limit_sizes(
+    statement: Statement, kind: Limit, at: Mapping[str, Any], run: int | None = None
+) -> tuple[int, ...]:
+    """The sizes at which a limit is judged at a point: those that satisfy the assumptions.
+
+    `run`: the seed of the run, for the companions of the listed sizes; None: without them.
+    """
+    low, high = statement.domain[kind.grows].ends
+    sizes = sizes_of(kind, low, high, at)
+    if run is not None and not kind.along:
+        sizes = companions(sizes, run)
+    if statement.where is None:
+        return sizes
+    return tuple(n for n in sizes if statement.call("where", dict(at) | {kind.grows: n}))
