@@ -300,6 +300,8 @@ def test_points_that_fail_are_recorded_and_stop_nothing() -> None:
     assert not nan.failures
     assert str(nan.verdict) == "INCONCLUSIVE"
     assert "Truth is undefined (NaN)" in nan.judged[0].detail
+    claim = statement(rf.Bound(), lambda mu: math.nan, lambda mu: 1.0)
+    assert "Claimed is undefined (NaN)" in rf.judge(claim, at={"mu": 1.0}).judged[0].detail
     for value, says in (
         (None, "truth returned None"),
         ("x", "truth returned 'x'"),
