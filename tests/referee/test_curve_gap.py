@@ -128,6 +128,19 @@ def test_a_gap_from_a_claim_out_of_sight_has_a_single_bound():
     assert result.interval[0] == -math.inf  # the gap is -10, of which nothing is seen
 
 
+@pytest.mark.parametrize("mu", [50.0, 5.0])
+def test_a_bound_that_may_be_passed_out_of_sight_is_not_confirmed(mu: float):
+    """Of a truth between G_61 and G_mu all that is seen at the floor is that it may be weaker than the claim."""
+    wide = BoundedTradeOff(GaussianTradeOff(61.0), GaussianTradeOff(mu))
+    result = judge_gap(
+        rf.Bound(),
+        GaussianTradeOff(60.0),
+        gap_between(rf.Bound(), GaussianTradeOff(60.0), wide, True, ""),
+        {},
+    )
+    assert (result.verdict, result.interval[1]) == (Verdict.INCONCLUSIVE, math.inf)
+
+
 def test_a_bracket_out_of_sight_decides_nothing_by_its_middle():
     """The truth is anything between G_60, which is the claim, and blind guessing."""
     wide = BoundedTradeOff(GaussianTradeOff(60.0), GaussianTradeOff(0.0))

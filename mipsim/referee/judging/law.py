@@ -157,10 +157,12 @@ def _gap_in_sight(
         np.clip(bounds_of(curve, label, alpha), floor, 1.0 - floor) for curve in (claimed, truth)
     )
     least, most = gap_of(wanted[[0, 3]], actual[[1, 2]]), gap_of(wanted[[1, 2]], actual[[0, 3]])
-    # Two curves that are both out of sight are not seen to be equal, nor in order where they seem to be out of it there.
-    if not (least.any() or most.any()) and (not kind.one_sided or _passed_below(claimed, truth, alpha)):
+    # Two curves that are both out of sight are not seen to be equal, nor in order where the truth may pass the claim there.
+    if not (kind.one_sided or least.any() or most.any()):
         return Gap(0.0, 0.0, ANYTHING, ANYTHING)
     high, largest = _seen(float(least.max()), float(most.max()))
+    if _may_pass(claimed, truth, alpha):
+        largest = largest[0], math.inf
     low, (nearest, _) = _seen(-float(most.min()), -float(least.min()))
     # The claim is out of sight throughout, so that every gap may be less than what is seen of it.
     return Gap(0.0 - low, high, (-math.inf, -nearest), largest)
@@ -192,9 +194,9 @@ def _nothing_between(claimed: AbstractTradeOff, floor: float) -> bool:
     return bool(ends[0] <= floor or ends[1] >= 1.0 - floor)
 
 
-def _passed_below(claimed: AbstractTradeOff, truth: AbstractTradeOff, alpha: np.ndarray) -> bool:
-    """Whether the claim seems to be passed at FNRs below the floor."""
-    wanted, result = (np.asarray(curve.probit_beta(alpha), float) for curve in (claimed, truth))
+def _may_pass(claimed: AbstractTradeOff, truth: AbstractTradeOff, alpha: np.ndarray) -> bool:
+    """Whether the claim may be passed at some of these FPRs, also by FNRs below the floor."""
+    wanted, result = claimed.probit_beta_bounds(alpha)[1], truth.probit_beta_bounds(alpha)[0]
     with np.errstate(invalid="ignore"):
         return bool((wanted - result > ROUNDING * (1.0 + np.abs(wanted))).any())
 
