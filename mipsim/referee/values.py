@@ -156,9 +156,7 @@ def read(role: str, value: Any) -> Value:
         ...
     ValueError: truth returned None; it must return a trade-off function, a number, (game, attack) or a pair of samplers
     """
-    if isinstance(value, Number):
-        return value
-    if all(callable(getattr(value, part, None)) for part in ("beta", "tpr_at", "probit_beta")):
+    if isinstance(value, (Number, AbstractTradeOff)):
         return value
     if isinstance(value, (tuple, list)) and len(value) == 2:
         first, second = value
