@@ -44,7 +44,6 @@ from tests.nn.test_descent import descent
 from tests.nn.test_private_training import moved
 from tests.referee.test_judge import statement
 from tests.referee.test_statement import parts
-from tests.verify.test_register_uses import numbers
 from verify.azize.laws.enumeration import bernoulli_data_sets, best_deterministic_power
 from verify.azize.laws.z_moments import block_piece
 from verify.izzo.laws.linear_programs import bracket_injection, largest_dp_eta, largest_posterior_odds
@@ -366,9 +365,6 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: bracket_injection(6, 2), "k is 2"),
     (lambda: euclidean_shift_eta(1.0, 1.0, 2, "uniform"), "radius is 'uniform'"),
     (lambda: scaled_laplace_eta([1.0, 0.0], [-1.0, 1.0], 2), "scales is -1"),
-    (lambda: numbers("half", 1.0, uses="half"), r"uses of half is 'half'"),
-    (lambda: numbers("half", 1.0, unreached={"b": lambda x: True}), r"unreached of half names 'b'"),
-    (lambda: numbers("half", 1.0, uses=("b",), unreached={"b": lambda y: True}), r"asks for y"),
     (lambda: block_piece(3, 1.0, 1.0).worlds(9), "n is 9; it must be at least 10"),
     (lambda: choose_from_clusters(Scores.of(np.arange(300.0), np.tile([0, 1], 150), np.repeat(np.arange(10), 30))), "cluster names 10 clusters; an audit needs 100 at least"),
     (lambda: rf.report([], "nowhere"), "results is empty"),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mipsim._command_line import CONFIDENCE_LEVEL, PLACE, POINT, VERSION, Whole, examples, run
 from mipsim._signals import ending_on_signals
-from verify.request import BEFORE, BUDGET, DEFAULT_OUT, SCALES, Request
 
 if TYPE_CHECKING:  # --help need not wait for JAX
     from mipsim.referee import Statement
@@ -39,7 +37,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
 @click.argument("claims", nargs=-1, metavar="[CLAIM]...")
 @click.option(
     "--scale",
-    type=click.Choice(SCALES),
+    type=click.Choice(("quick", "standard", "full")),
     default="standard",
     help="how many points and games (default: standard)",
 )
@@ -51,7 +49,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
     help="family-wise over every point of the whole register; with --hunt, of each hunt; in [0.5, 1) (default: 0.999)",
 )
 @click.option("--seed", type=Whole(0, 2**64 - 1), default=0, metavar="S", help="a whole number (default: 0)")
-@click.option("--out", type=PLACE, metavar="DIR", help=f"folder of the report (default: {DEFAULT_OUT})")
+@click.option("--out", type=PLACE, metavar="DIR", help="folder of the report (default: results/verify)")
 @click.option(
     "--at",
     type=POINT,
@@ -66,7 +64,10 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
     help="write the data alone, as in verdicts.json, to FILE, or to standard output for -; a report only with --out",
 )
 @click.option(
-    "--list", is_flag=True, help="list the statements, or with CLAIM their domains, and judge nothing"
+    "--list",
+    "domains",
+    is_flag=True,
+    help="list the statements, or with CLAIM their domains, and judge nothing",
 )
 @click.option(
     "--show",
@@ -74,7 +75,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
     help="judge each CLAIM with its correction, and print its entry of FINDINGS.md alone",
 )
 @click.option("--hunt", is_flag=True, help="search the domains for where the statements break")
-@click.option("--budget", metavar="T", help=f"of each hunt: 45s, 2m, 500 probes (default: {BUDGET})")
+@click.option("--budget", metavar="T", help="of each hunt: 45s, 2m, 500 probes (default: 2m)")
 @click.option(
     "--suite",
     type=click.Choice(["broken-mechanisms", "tools"]),
@@ -87,8 +88,6 @@ def verify(register: Mapping[str, Statement] | None, /, **given: Any) -> int:
 
     CLAIM is the name of a statement, or a glob such as "azize-thm-4*"; all are judged if none is given.
     """
-    out = given.pop("out")
-    requested = Request(out=None if out is None else Path(out), **given)
-    with ending_on_signals(lambda: BEFORE):
+    with ending_on_signals(lambda: "Interrupted before the first statement: nothing was written."):
         from verify import session
-    return session.begin(requested, register)
+    return session.begin(register, **given)

@@ -259,6 +259,8 @@ def broken_quotes(register: Mapping[str, Statement], texts: Mapping[str, str]) -
 def _unjudged(item: Statement, register: Mapping[str, Statement]) -> list[str]:
     result = []
     for words, reason in item.not_judged.items():
+        if item.quote is None or words not in item.quote.text:
+            result.append(f"{item.name} does not judge {words!r}, which it does not quote")
         judges = reason.removeprefix("by ").split(", ") if reason.startswith("by ") else []
         for name in judges:
             other = register.get(name)

@@ -73,7 +73,7 @@ def _unmet(item: Statement, name: str, refuted: Collection[str]) -> list[str]:
     return [
         f"{item.name} uses {name}, whose defect reaches it at {dict(point.at)}"
         for point in item.points
-        if not item.call(name, point.at)
+        if not item.ask(item.unreached[name], point.at)
     ]
 
 

@@ -2,222 +2,277 @@
 
 from __future__ import annotations
 
+import fnmatch
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from mipsim._command_line import DONE, FAILED
-from mipsim._files import replace_file, writable_folder
+from mipsim._files import writable_folder
+from mipsim._precision import run_in
 from mipsim._signals import INTERRUPTED, LeavingOnCtrlC, interruptible, on_ctrl_c
-from mipsim._words import plural, printable, visible
-from mipsim.engine.devices import cores
+from mipsim._words import no_such, plural, printable, visible
 from mipsim.referee import Outcome, Point, Statement, Verdict
 from mipsim.referee.defect import correction_of
 from mipsim.referee.gap_words import three_digits
-from mipsim.referee.outcome import is_judged
-from mipsim.referee.reporting.overview import counts
-from mipsim.referee.reporting.page import page, report
+from mipsim.referee.hunting.hunt import hunt
+from mipsim.referee.hunting.search import budget_of
+from mipsim.referee.outcome import Failure, is_judged
+from mipsim.referee.replay import replay_of
+from mipsim.referee.reporting.overview import cells, counts
+from mipsim.referee.reporting.page import report
+from mipsim.referee.reporting.wording import duration
+from mipsim.referee.settings import GAMES
 from sims.process import show
 from verify import parallel
 from verify import register as own
-from verify.judge import (
-    Setting,
-    costs_of,
-    in_turn,
-    judge,
-    judge_all,
-    left_to_full,
-    points_of,
-    risk_of,
-    unseen,
-)
+from verify.judge import Setting, judge, left_to_full, points_of, risk_of, unseen
 from verify.report.findings import entries
-from verify.report.folder import Records, ReportFolder, checked_json
-from verify.report.progress_table import VerdictTable
+from verify.report.folder import ReportFolder
 from verify.report.versions import versions
-from verify.request import BUDGET, DEFAULT_OUT, Request, select
 
-if TYPE_CHECKING:
-    from rich.console import Console
+Find = Callable[[str], Statement] | None
+"""Looks up a statement by its name in another process; None: no other process can."""
+DEFAULT_OUT = "results/verify"
+WIDTHS = {
+    "statement": 38, "verdict": 12, "broken at": 10, "gap": 30, "interval": 22, "points": 7, "seconds": 7,
+}  # fmt: skip
+"""Column of the table -> its width."""
+EVERY = 15.0
+"""Seconds between two lines that tell how far the run is."""
 
-WORKERS = 2
-"""Statements judged or hunted at once; the games of a single statement use every core."""
-HUNTS = "hunts"
-"""Folder, in that of the report, of the probes of hunts and of their own report."""
 
-
-def begin(requested: Request, register: Mapping[str, Statement] | None = None) -> int:
-    """Do what is requested.
-    `requested`: what the command read; `register`: the statements; `verify.register.REGISTER` if None. Raises ValueError
-    if something that is requested cannot be; before any work; OSError if the report cannot be written.
+def begin(
+    register: Mapping[str, Statement] | None,  # the statements; `verify.register.REGISTER` if None
+    *,
+    claims: tuple[str, ...],  # names and globs
+    scale: str,  # a member of `verify.judge.SCALES`
+    confidence: float,  # in [0.5, 1)
+    seed: int,  # in [0, 2^64)
+    out: str | None,  # folder of the report
+    at: tuple[Any, ...],  # points as JSON holds them
+    json: str | None,  # file of the data, "-" for standard output
+    domains: bool,  # whether the statements, or with `claims` their domains, are listed alone
+    show: bool,  # whether the entries of their findings are printed alone
+    hunt: bool,  # whether they are hunted
+    budget: str | None,  # of each hunt, as written
+    suite: str | None,  # name of a suite to judge instead
+) -> int:
+    """Do what is requested, and return the exit status.
+    Raises ValueError if something that is requested cannot be, or two options exclude each other; before any work; OSError
+    if the report cannot be written.
     """
-    if requested.suite is not None:
-        return _suite(requested)
-    if register is None:
-        known, families, find = own.REGISTER, own.FAMILIES, own.statement_of
-        samples, games, full = own.SAMPLES, own.GAMES, own.FULL
-    else:  # other processes cannot find these statements
-        known, families, find = register, [[name] for name in register], None
-        samples, games, full = {}, {}, {}
-    statements = select(requested.claims, known)
-    requested.check()
-    at = requested.points(statements)
-    # Where the data go to standard output nothing else does.
-    console = _console(to_stderr=requested.json == "-")
-    if requested.list:
-        if requested.claims:
-            _domains(statements, console)
-        else:
-            show(f"{item.name:<38}  {_kind(item):<8}  {' '.join(item.says.split())}" for item in statements)
+    if suite is not None:
+        return _suite(suite, seed, json, {"CLAIM": claims, "--out": out, "--at": at, "--hunt": hunt})
+    known = own.REGISTER if register is None else register
+    families = own.FAMILIES if register is None else [[name] for name in known]
+    find = own.statement_of if register is None else None
+    statements = select(claims, known)
+    if budget and not hunt:
+        raise ValueError("--budget is given without --hunt; it must go with it")
+    if show and (at or json or hunt or not claims):
+        raise ValueError(
+            "--show is given without CLAIM, or beside --at, --json or --hunt; it judges each CLAIM and its correction"
+        )
+    if hunt and (at or json):
+        raise ValueError("--hunt is given beside --at or --json; its data are in the report's folder")
+    budget_of(budget or "2m")
+    points = _points(statements, at)
+    if domains:
+        _list(statements, bool(claims))
         return DONE
-    if requested.hunt:
-        return _hunt(requested, statements, known, console, find)
-    risk = risk_of(requested.confidence, known, samples)
-    again = requested.scale == "full" or at is not None
-    full = full if at is None else {}
-    setting = Setting(
-        requested.scale, requested.confidence, requested.seed, risk, samples, games, full, again
-    )
-    if requested.show:
-        return _show(statements, known, setting, console)
-    chosen = {single.name: single for single in statements}
-    kin = [[chosen[name] for name in family if name in chosen] for family in families]
-    return _judge(
-        requested, statements, at, known, setting, [family for family in kin if family], console, find
-    )
+    if hunt:
+        return _hunt(statements, budget or "2m", confidence, seed, Path(out or DEFAULT_OUT), find)
+    setting = Setting(scale, confidence, seed, risk_of(confidence, known.values()))
+    if show:
+        return _show(statements, known, setting)
+    names = {item.name for item in statements}
+    kin = [[known[name] for name in family if name in names] for family in families]
+    # The largest first, so that no process is left with a long family at the end.
+    kin = sorted(filter(None, kin), key=lambda family: -points_of(family, scale))
+    folder = None if not out and (at or json is not None) else Path(out or DEFAULT_OUT)
+    return _judge(kin, points, known, setting, folder, json, find)
 
 
-def _console(to_stderr: bool) -> Console:
-    from rich.console import Console
+def select(patterns: Sequence[str], register: Mapping[str, Statement]) -> tuple[Statement, ...]:
+    """Return the statements whose names match any pattern, in the register's order; all if there is none.
+    `patterns`: full names or globs such as "azize-thm-4*"; `register`: the statements by name. Raises ValueError if a
+    pattern matches nothing; it lists the close names.
 
-    class BrokenPipeConsole(Console):
-        """Tells of a reader that has gone, where rich would end the process with status 1."""
+    >>> select(["azize-*"], {})
+    Traceback (most recent call last):
+        ...
+    ValueError: CLAIM is 'azize-*'; it must be a statement of the register or a glob that some match (see --list)
+    """
+    chosen: set[str] = set()
+    for pattern in patterns:
+        # Of a long pattern fnmatch looks at every bracket's every end.
+        matches = fnmatch.filter(register, pattern) if len(pattern) <= 500 else []
+        if not matches:
+            allowed = "a statement of the register or a glob that some match (see --list)"
+            raise ValueError(no_such("CLAIM", pattern, register, allowed))
+        chosen.update(matches)
+    return tuple(item for name, item in register.items() if not patterns or name in chosen)
 
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
 
-    return BrokenPipeConsole(stderr=to_stderr)
+def _points(statements: Sequence[Statement], at: Sequence[Any]) -> tuple[Point, ...] | None:
+    """The points of --at, or None: then they are those of the register. A listed point keeps its name."""
+    if not at:
+        return None
+    if len(statements) != 1:
+        raise ValueError(f"--at is given for {len(statements)} statements; it must go with exactly 1 CLAIM")
+    (statement,) = statements
+    listed = {repr(dict(item.at)): item for item in statement.points}
+    places = [statement.check(single) for single in at]
+    return tuple(listed.get(repr(single), Point(single)) for single in places)
 
 
-def _kind(statement: Statement) -> str:
-    return type(statement.kind).__name__.lower()
-
-
-def _suite(requested: Request) -> int:
+def _suite(name: str, seed: int, json: str | None, beside: Mapping[str, Any]) -> int:
     """A suite beside the register, which takes a seed and a file for its rows, and nothing else."""
-    for name, given in (
-        ("CLAIM", requested.claims),
-        ("--out", requested.out),
-        ("--at", requested.at),
-        ("--hunt", requested.hunt),
-    ):
+    for option, given in beside.items():
         if given:
-            raise ValueError(f"{name} is {given} beside --suite, which goes with --seed and --json only")
-    if requested.suite == "tools":
+            raise ValueError(f"{option} is {given} beside --suite, which goes with --seed and --json only")
+    if name == "tools":
         from verify.tools.trials import show as show_suite
     else:
         from verify.tools.suite import show as show_suite
-    show_suite(requested.json, requested.seed)
+    show_suite(json, seed)
     return DONE
 
 
-def _show(
-    statements: Sequence[Statement], known: Mapping[str, Statement], setting: Setting, console: Console
-) -> int:
+def _list(statements: Sequence[Statement], whole: bool) -> None:
+    """Print a line for each statement, or its parameters with all that it allows."""
+    for item in statements:
+        says = " ".join(item.says.split())
+        if not whole:
+            show([f"{item.name:<38}  {type(item.kind).__name__.lower():<8}  {says}"])
+            continue
+        _say(f"{item.name}: {says}")
+        _say(f"  {item.source}; {item.kind}; {plural(len(item.points), 'point')} of its own")
+        width = max(map(len, item.domain))
+        for name, parameter in item.domain.items():
+            meaning = f"  ({item.meanings[name]})" if name in item.meanings else ""
+            _say(f"  {name:<{width}}  {parameter}{meaning}")
+        if item.where is not None:
+            _say("  Further assumptions tie them together.")
+
+
+def _show(statements: Sequence[Statement], known: Mapping[str, Statement], setting: Setting) -> int:
     """Judge statements with their corrections, and print what is found, or that nothing is."""
     twins = [correction_of(item, known.values()) for item in statements]
     wanted = {item.name: item for item in (*statements, *filter(None, twins))}
     outcomes = {name: judge(item, setting) for name, item in wanted.items()}
     found = entries(list(outcomes.values()), setting.scale, tuple(known.values()))
     for item in statements:
-        text = found.get(item.name, f"{item.name}: {outcomes[item.name].verdict}; no finding.")
-        console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
+        print(visible(found.get(item.name, f"{item.name}: {outcomes[item.name].verdict}; no finding.")))
     return DONE if all(is_judged(item) for item in outcomes.values()) else FAILED
 
 
-def _say(console: Console, line: str) -> None:
-    console.print(visible(line, single_line=True), markup=False, highlight=False, soft_wrap=True)
+def _say(line: str, to_stderr: bool = False) -> None:
+    print(visible(line, single_line=True), file=sys.stderr if to_stderr else sys.stdout, flush=True)
 
 
-def _domains(statements: Iterable[Statement], console: Console) -> None:
-    """Print what each statement is about: its parameters with all that it allows."""
-    for item in statements:
-        _say(console, f"{item.name}: {' '.join(item.says.split())}")
-        _say(console, f"  {item.source}; {item.kind}; {plural(len(item.points), 'point')} of its own")
-        width = max(map(len, item.domain))
-        for name, parameter in item.domain.items():
-            text = f"  ({item.meanings[name]})" if name in item.meanings else ""
-            _say(console, f"  {name:<{width}}  {parameter}{text}")
-        if item.where is not None:
-            _say(console, "  Further assumptions tie them together.")
+def row(outcome: Outcome) -> tuple[str, ...]:
+    """A line of the table, in the order of its columns; the numbers are those of the page's table."""
+    verdict = str(outcome.verdict) if is_judged(outcome) else "not judged"
+    return (outcome.statement.name, verdict, *(text for _, text in cells(outcome)))
+
+
+def finished(
+    statements: Sequence[Statement],
+    come: Iterator[Outcome],  # what comes of them
+    costs: Callable[[Statement], float],  # shares of the time that is left
+    say: Callable[[str], object],
+) -> Iterator[Outcome]:
+    """Yield outcomes as they come, with a line for each, and now and then a line that tells how far the run is."""
+    began = reported = time.perf_counter()
+    total, done = sum(map(costs, statements)), 0.0
+
+    def line(texts: Sequence[str]) -> None:
+        say(
+            "  ".join(f"{text:<{width}}" for text, width in zip(texts, WIDTHS.values(), strict=True)).rstrip()
+        )
+
+    for number, outcome in enumerate(come, 1):
+        yield outcome
+        done += costs(outcome.statement)
+        if number == 1:
+            line(tuple(WIDTHS))
+        line(row(outcome))
+        now = time.perf_counter()
+        if now - reported > EVERY and number < len(statements):
+            reported = now
+            left = duration(round((now - began) * (total - done) / done))
+            say(f"{number} of {plural(len(statements), 'statement')}, about {left} left")
+
+
+def _failed(statement: Statement, why: str, confidence: float, seed: int) -> Outcome:
+    """The outcome of what could not be judged or hunted."""
+    return Outcome(
+        statement=statement,
+        verdict=Verdict.INCONCLUSIVE,
+        worst=None,
+        judged=(),
+        replay=replay_of(statement, None, confidence, seed, GAMES),
+        confidence=confidence,
+        seed=seed,
+        seconds=0.0,
+        how="nothing came of it",
+        failures=(Failure({}, why),),
+    )
 
 
 @interruptible
 def _judge(
-    requested: Request,
-    statements: Sequence[Statement],
-    at: Sequence[Point] | None,
-    register: Mapping[str, Statement],
-    setting: Setting,
     families: Sequence[Sequence[Statement]],
-    console: Console,
-    find: Callable[[str], Statement] | None,
+    at: Sequence[Point] | None,
+    known: Mapping[str, Statement],
+    setting: Setting,
+    out: Path | None,
+    json: str | None,
+    find: Find,
 ) -> int:
-    records = Records(register, setting.scale)
-    total, points = len(statements), points_of(register, setting.samples)
-    if requested.json is not None:
-        checked_json(requested.json)
-    folder = (
-        None if requested.folder is None else ReportFolder(requested.folder, records, setting, total, points)
-    )
-
-    workers = min(WORKERS, len(families))
-
-    def outcomes(before: Callable[[Statement, int], None]) -> Iterator[Outcome]:
-        if at is None:
-            there = find if workers > 1 else None
-            turns = in_turn(families, workers, setting)
-            return judge_all(turns, setting, before, workers, there, draw=folder is not None)
-        return iter([judge(statements[0], setting, at, before)])
-
+    # Where the data go to standard output nothing else does.
+    say = partial(_say, to_stderr=json == "-")
+    statements = [item for family in families for item in family]
+    report = ReportFolder(out, json, known, setting, len(statements))
+    act = partial(judge, setting=setting, at=at, draw=out is not None)
+    failed = partial(_failed, confidence=setting.confidence, seed=setting.seed)
     interrupted = False
     try:
-        with LeavingOnCtrlC(), VerdictTable(console, total, costs_of(statements, setting), workers) as table:
-            for outcome in outcomes(table.start):
-                records.add(outcome)
-                table.add(outcome)
-                if folder is not None:
-                    folder.add()
+        with LeavingOnCtrlC():
+            come = parallel.outcomes(families, act, failed, find)
+            for outcome in finished(statements, come, lambda item: points_of([item], setting.scale), say):
+                report.add(outcome)
     except KeyboardInterrupt:
         interrupted = True
     with on_ctrl_c(signal.SIG_IGN):  # an impatient second Ctrl-C must not cost the report
-        if folder is not None:
-            folder.finish(interrupted)
-        if requested.json is not None:
-            records.write(requested.json)
-        for line in _lines(records.outcomes, points_too=folder is None):
-            _say(console, line)
-        text = sentence(records.outcomes, tuple(register.values()))
-        where = "" if folder is None else f" Report: {printable(folder.page)}"
-        done = len(records.outcomes)
+        report.finish(interrupted)
+        for line in _lines(report.outcomes, points_too=out is None):
+            say(line)
+        text = sentence(report.outcomes, tuple(known.values()))
+        where = "" if out is None else f" Report: {printable(out / 'index.html')}"
+        done, of = len(report.outcomes), plural(len(statements), "statement")
         if interrupted:
             tally = f": {text}" if done else ""
-            _say(
-                console,
-                f"Interrupted: {done} of {plural(total, 'statement')} finished and stored{tally}.{where}",
-            )
+            say(f"Interrupted: {done} of {of} finished and stored{tally}.{where}")
             return INTERRUPTED
-        _say(console, f"Judged {plural(done, 'statement')}: {text}.{where}")
-        family = f"Family-wise failure probability {three_digits(1 - requested.confidence)}"
-        _say(console, f"{family} over all {plural(points, 'point')} of the register at full scale.")
-        if left := left_to_full(statements, setting):
-            _say(console, left)
-    sound = all(is_judged(item) and not unseen(item) for item in records.outcomes)
+        say(f"Judged {of}: {text}.{where}")
+        points = plural(points_of(known.values()), "point")
+        family = f"Family-wise failure probability {three_digits(1 - setting.confidence)}"
+        say(f"{family} over all {points} of the register at full scale.")
+        if at is None and (left := left_to_full(statements, setting.scale)):
+            say(left)
+    sound = all(is_judged(item) and not unseen(item) for item in report.outcomes)
     return DONE if sound else FAILED
 
 
-def _lines(outcomes: Iterable[Outcome], points_too: bool) -> Iterator[str]:
+def _lines(outcomes: Sequence[Outcome], points_too: bool) -> Iterator[str]:
     """What failed and, where no report says so, what came of each point."""
     for outcome in outcomes:
         name = outcome.statement.name
@@ -256,49 +311,43 @@ def when(hunts: Sequence[Outcome]) -> str:
     return f"{datetime.now(UTC):%Y-%m-%d}, revision {revision}, {plural(made, 'probe')}"
 
 
+def hunted(statement: Statement, budget: str, confidence: float, seed: int, folder: Path) -> Outcome:
+    """Hunt a statement, which stores its probes in a folder, and goes on where it was."""
+    checkpoint = folder / f"{statement.name}-{seed}.jsonl"
+    with run_in("float64"):  # as it is judged
+        return hunt(statement, budget, confidence, seed, checkpoint=checkpoint, progress=False)
+
+
 @interruptible
 def _hunt(
-    requested: Request,
-    statements: Sequence[Statement],
-    register: Mapping[str, Statement],
-    console: Console,
-    find: Callable[[str], Statement] | None,
+    statements: Sequence[Statement], budget: str, confidence: float, seed: int, out: Path, find: Find
 ) -> int:
-    folder = writable_folder("--out", requested.out or DEFAULT_OUT) / HUNTS
+    folder = writable_folder("--out", out) / "hunts"
     folder.mkdir(exist_ok=True)
-    budget = requested.budget or BUDGET
-    settings = (budget, requested.confidence, requested.seed, folder)
+    act = partial(hunted, budget=budget, confidence=confidence, seed=seed, folder=folder)
+    failed = partial(_failed, confidence=confidence, seed=seed)
     result: list[Outcome] = []
     interrupted = False
     try:
-        with LeavingOnCtrlC(), VerdictTable(console, len(statements)) as table:
-            for outcome in parallel.hunt_all(
-                statements, *settings, table.say, min(WORKERS, cores(), len(statements)), find
-            ):
-                result.append(outcome)
-                table.add(outcome)
+        with LeavingOnCtrlC():
+            come = parallel.outcomes([[item] for item in statements], act, failed, find)
+            result.extend(finished(statements, come, lambda _: 1.0, _say))
     except KeyboardInterrupt:
         interrupted = True
     with on_ctrl_c(signal.SIG_IGN):
-        order = list(register)
-        result.sort(key=lambda each: order.index(each.statement.name))
-        missed = [single for single in result if single.how == parallel.NOT_HUNTED]
+        result.sort(key=lambda each: statements.index(each.statement))
+        missed = [single for single in result if single.worst is None]
         for each in missed:
-            _say(console, f"Not hunted: {each.statement.name}: {each.failures[0].error}.")
+            why = next((failure.error for failure in each.failures), each.how)
+            _say(f"Not hunted: {each.statement.name}: {why}.")
         broken = sum(each.verdict is Verdict.REFUTED for each in result)
-        done = (
-            f"{len(result) - len(missed)} of {plural(len(statements), 'statement')} hunted, {broken} broken."
-        )
+        of = plural(len(statements), "statement")
+        done = f"{len(result) - len(missed)} of {of} hunted, {broken} broken."
         where = ""
         if result:
-            page_file = report(result, folder)
-            replace_file(page_file, page(result, facts={"hunted": when(result)}))
-            where = f" Report: {printable(page_file)}"
-        _say(console, f"{'Interrupted: ' if interrupted else ''}{done}{where}")
-    if interrupted:
-        if any(folder.glob("*.jsonl")):
-            _say(
-                console, f"The probes are stored in {printable(folder)}: the same command resumes from them."
-            )
-        return INTERRUPTED
-    return DONE if all(each.worst is not None for each in result) else FAILED
+            where = f" Report: {printable(report(result, folder, facts={'hunted': when(result)}))}"
+        _say(f"{'Interrupted: ' if interrupted else ''}{done}{where}")
+        if interrupted:
+            _say(f"The probes are stored in {printable(folder)}: the same command resumes from them.")
+            return INTERRUPTED
+    return FAILED if missed else DONE

@@ -204,23 +204,6 @@ class Statement:
             raise ValueError(
                 f"grows is {quoted(self.kind.grows)}; it must be a Real or Whole parameter of the domain of {self._named}"
             )
-        if not isinstance(self.uses, tuple) or not all(isinstance(name, str) for name in self.uses):
-            raise ValueError(
-                f"uses of {self._named} is {quoted(self.uses)}; it must be a tuple of names of statements"
-            )
-        for words, reason in self.not_judged.items():
-            if self.quote is None or words not in self.quote.text:
-                raise ValueError(
-                    f"not_judged of {self._named} has {quoted(words)}, which is no part of its quote"
-                )
-            if not isinstance(reason, str) or not reason.strip():
-                raise ValueError(
-                    f"not_judged of {self._named} has {quoted(reason)} for {quoted(words)}; it must be a reason"
-                )
-        if strangers := sorted(set(self.unreached) - set(self.uses)):
-            raise ValueError(
-                f"unreached of {self._named} names {quoted(strangers[0])}, which is not in its uses"
-            )
         roles = {role: getattr(self, role) for role in ("where", "claimed", "truth", "second_route")}
         if unknown := [name for name in self.matters_when if name not in self.domain]:
             raise ValueError(
@@ -228,12 +211,7 @@ class Statement:
             )
         for name, function in self.matters_when.items():
             self._parameters_of(f"matters_when[{quoted(name)}]", function)
-        if self.restored_by is not None:
-            self._parameters_of("restored_by", self.restored_by[1])
-        asks = {
-            role: self._parameters_of(role, function)
-            for role, function in (roles | {**self.unreached}).items()
-        }
+        asks = {role: self._parameters_of(role, function) for role, function in roles.items()}
         object.__setattr__(self, "_asks", asks)
         points = tuple(item if isinstance(item, Point) else Point(dict(item)) for item in self.points)
         object.__setattr__(self, "points", points)
@@ -276,10 +254,8 @@ class Statement:
         return frozenset(named & set(self.domain))
 
     def call(self, role: str, at: Mapping[str, Any]) -> Any:
-        """Return what `where`, `claimed`, `truth`, `second_route` or a function of `unreached` says at a point."""
-        requested = self._asks[role]
-        function = self.unreached[role] if role in self.unreached else getattr(self, role)
-        return function(**(at if requested is None else {name: at[name] for name in at if name in requested}))
+        """Return what `where`, `claimed`, `truth` or `second_route` says at a point."""
+        return self._called(getattr(self, role), self._asks[role], at)
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -288,8 +264,11 @@ class Statement:
 
     def ask(self, function: Callable[..., Any], at: Mapping[str, Any]) -> Any:
         """Call a function with those parameters of a point that it names."""
-        requested = self._parameters_of("a function", function)
-        return function(**(at if requested is None else {name: at[name] for name in at if name in requested}))
+        return self._called(function, self._parameters_of("a function", function), at)
+
+    @staticmethod
+    def _called(function: Callable[..., Any], asks: frozenset[str] | None, at: Mapping[str, Any]) -> Any:
+        return function(**(at if asks is None else {name: at[name] for name in at if name in asks}))
 
     def mattering(self, at: Mapping[str, Any]) -> dict[str, Any]:
         """The part of a point that matters there: what a counterexample tells.

@@ -96,14 +96,11 @@ def test_no_public_name_is_called_like_a_file_beside_it(package: str) -> None:
 
 @pytest.mark.system
 @pytest.mark.parametrize(
-    ("words", "statuses"),
-    # The list of statements is printed by Rich, which says 1 from its version 14 on.
-    [(("figures", "--list"), {141}), (("sims", "list"), {141}), (("verify", "--list"), {1, 141})],
+    "words",
+    [("figures", "--list"), ("sims", "list"), ("verify", "--list")],
     ids=("figures", "sims", "verify"),
 )
-def test_a_reader_that_leaves_ends_a_list_without_a_word(
-    root: Path, words: tuple[str, ...], statuses: set[int]
-) -> None:
+def test_a_reader_that_leaves_ends_a_list_without_a_word(root: Path, words: tuple[str, ...]) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", *words], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
@@ -111,7 +108,7 @@ def test_a_reader_that_leaves_ends_a_list_without_a_word(
         assert running.stderr is not None
         running.stdout.close()  # before a line is written, as `| head -0`
         text = running.stderr.read()
-        assert running.wait(timeout=120) in statuses
+        assert running.wait(timeout=120) == 141
         assert text == ""
 
 

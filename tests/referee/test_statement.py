@@ -23,7 +23,6 @@ def parts(**changes):
 
 LONG = "p" * 300
 TWO = {LONG: rf.Real(0.0, 1.0), "q" * 300: rf.Real(0.0, 1.0)}
-QUOTED = rf.Quote("Words.", "p. 1")
 
 
 @pytest.mark.parametrize(
@@ -31,10 +30,9 @@ QUOTED = rf.Quote("Words.", "p. 1")
     [
         {"name": LONG + " "}, {"says": [LONG]}, {"kind": LONG}, {"domain": [LONG]}, {"domain": {LONG + " ": rf.Real(0.0, 1.0)}},
         {"domain": {LONG: LONG}},
-        {"kind": rf.Limit("n" * 300)}, {"uses": [LONG]}, {"not_judged": {LONG: "why"}}, {"quote": QUOTED, "not_judged": {"Words.": [LONG]}},
-        {"unreached": {LONG: lambda: True}}, {"matters_when": {"n" * 300: lambda: True}}, {"matters_when": {LONG: LONG}},
-        {"uses": (LONG,), "unreached": {LONG: LONG}}, {"where": LONG}, {"truth": eval(f"lambda {'t' * 300}: 1.0")},
-        {"uses": (LONG,), "unreached": {LONG: eval(f"lambda {'t' * 300}: 1.0")}}, {"points": [{}]}, {"points": [{LONG: 0.5, "n" * 300: 1}]},
+        {"kind": rf.Limit("n" * 300)}, {"matters_when": {"n" * 300: lambda: True}}, {"matters_when": {LONG: LONG}},
+        {"where": LONG}, {"truth": eval(f"lambda {'t' * 300}: 1.0")},
+        {"points": [{}]}, {"points": [{LONG: 0.5, "n" * 300: 1}]},
         {"points": [{LONG: LONG, "q" * 300: 1.0}]}, {"points": [dict.fromkeys(TWO, 0.5)], "where": lambda: False},
         {"domain": TWO | {LONG: rf.Choice(LONG, "a")}, "points": [{LONG: "n" * 300, "q" * 300: 1.0}]},
     ],

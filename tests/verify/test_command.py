@@ -9,17 +9,16 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from mipsim import referee as rf
-from verify import parallel
+from verify import session
 from verify.command import main, verify
-from verify.judge import SAMPLES, Setting, judge_all
+from verify.judge import SAMPLES
 from verify.register import REGISTER
-from verify.request import select
+from verify.session import select
 
 ROOT = Path(__file__).parents[2]
 
@@ -163,32 +162,13 @@ def test_data_alone_go_to_standard_output(sound, capsys, monkeypatch, tmp_path):
 def test_a_full_disk_is_a_single_sentence(sound, tmp_path, monkeypatch, capsys):
     from verify.report.folder import ReportFolder
 
-    def full(self):
+    def full(self, outcome):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(ReportFolder, "add", full)
     assert main(["--out", str(tmp_path), "--scale", "quick"], sound) == 1
     text = capsys.readouterr().err
     assert text.strip() == "python -m verify: the report cannot be written any more: No space left on device"
-
-
-@pytest.mark.system
-def test_the_live_table_holds_every_statement(sound):
-    from rich.console import Console
-
-    from verify.report.progress_table import VerdictTable
-
-    setting = Setting("quick", 0.999, 0, 1e-6, {})
-    for width in (60, 80, 140):
-        console = Console(file=StringIO(), force_terminal=True, width=width, height=12)
-        with VerdictTable(console, len(sound)) as table:
-            for outcome in judge_all([list(sound.values())], setting, table.start):
-                table.add(outcome)
-        assert isinstance(console.file, StringIO)
-        shown = console.file.getvalue()
-        for word in (*sound, "CONFIRMED", "REFUTED", "INCONCLUSIVE", "broken" if width == 140 else "gap"):
-            assert word in shown
-        assert "…" not in shown
 
 
 def test_an_entry_is_shown_alone(sound, capsys):
@@ -284,7 +264,7 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept, kind):
                 f"the slow statement was not reached: {lines} {process.stderr and process.stderr.read()}"
             )
         give_up = time.monotonic() + 300
-        while kept and not (tmp_path / "out/verdicts.json").exists():  # the other thread's instant statement
+        while kept and not (tmp_path / "out/verdicts.json").exists():  # the instant statement
             assert process.poll() is None
             assert time.monotonic() < give_up
             time.sleep(0.02)
@@ -313,7 +293,7 @@ def test_ctrl_c_in_a_hunt_keeps_its_counterexamples(sound, tmp_path, monkeypatch
         outcome = rf.hunt(statement, "32 probes", progress=False)
         return replace(outcome, interrupted=True)
 
-    monkeypatch.setattr(parallel, "hunt", interrupted)
+    monkeypatch.setattr(session, "hunt", interrupted)
     assert main(["--hunt", "--out", str(tmp_path)], sound) == 130
     assert "Interrupted: 1 of 5 statements hunted" in capsys.readouterr().out
     assert (tmp_path / "hunts/index.html").exists()

@@ -1,7 +1,6 @@
-"""Judging the register: shares, points that are sampled, threads, processes, an interruption."""
+"""Judging the register: shares, points that are sampled, processes, an interruption."""
 
 import os
-import threading
 from dataclasses import replace
 from functools import partial
 
@@ -9,18 +8,17 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.referee.outcome import is_judged, shown_counterexamples
+from mipsim.referee.outcome import Failure, is_judged, shown_counterexamples
 from mipsim.referee.reporting import pictures
 from tests.verify.conftest import NASTY
+from verify import parallel, register
 from verify.judge import (
     SAMPLES,
     SCALES,
     Setting,
-    costs_of,
-    in_turn,
     judge,
-    judge_all,
     left_to_full,
+    listed,
     matches,
     points_of,
     risk_of,
@@ -28,22 +26,25 @@ from verify.judge import (
 )
 from verify.register import FULL, REGISTER, statement_of
 
-SETTING = Setting("quick", 0.999, 3, 1e-6, {})
+SETTING = Setting("quick", 0.999, 3, 1e-6)
 
 
-def test_the_share_is_that_of_the_whole_register_at_full_scale(sound):
+def test_the_share_is_that_of_the_whole_register_at_full_scale(sound, monkeypatch):
     total = sum(len(item.points) for item in sound.values()) + 5 * SAMPLES[-1]
-    assert points_of(sound, {}) == total
-    assert risk_of(0.999, sound, {}) == pytest.approx(1e-3 / total)
-    assert points_of(sound, {"azize-true": (1, 2, 3)}) == total - SAMPLES[-1] + 3
+    assert points_of(sound.values()) == total
+    assert risk_of(0.999, sound.values()) == pytest.approx(1e-3 / total)
     for place, scale in enumerate(SCALES):
-        outcome = judge(sound["azize-false"], Setting(scale, 0.999, 0, 1e-6, {}))
+        outcome = judge(sound["azize-false"], Setting(scale, 0.999, 0, 1e-6))
         assert len(outcome.judged) == 2 + SAMPLES[place]  # never more points than the share pays for
+    monkeypatch.setitem(register.SAMPLES, "azize-true", (1, 2, 3))
+    assert points_of(sound.values()) == total - SAMPLES[-1] + 3
+    assert points_of([sound["azize-true"]], "standard") == 3
 
 
-def test_a_larger_scale_extends_a_smaller_scale(sound):
+def test_a_larger_scale_extends_a_smaller_scale(sound, monkeypatch):
     def sampled(name: str, count: int, seed: int) -> list[dict]:
-        setting = Setting("quick", 0.999, seed, 1e-6, {name: (count, count, count)})
+        monkeypatch.setitem(register.SAMPLES, name, (count, count, count))
+        setting = Setting("quick", 0.999, seed, 1e-6)
         return [item.parameters for item in judge(sound[name], setting).judged if item.sampled]
 
     few, many = (sampled("azize-false", count, 5) for count in (4, 9))
@@ -86,33 +87,21 @@ def test_a_deferred_assumption_is_evaluated_at_listed_points(make):
 
 
 def test_a_quick_run_asks_the_second_route_of_the_counterexample_alone(sound):
-    full = judge(sound["azize-false"], SETTING)
-    quick = judge(sound["azize-false"], replace(SETTING, again=False))
-    assert [item.verdict for item in quick.judged] == [single.verdict for single in full.judged]
-    assert quick.worst == full.worst
+    false = sound["azize-false"]
+    full, quick = judge(false, replace(SETTING, scale="full")), judge(false, SETTING)
+    refuted = [item for item in full.judged if item.verdict is rf.Verdict.REFUTED]
+    assert all(item.second_route for item in refuted)
     requested = [point for point in quick.judged if point.second_route]
-    assert len(requested) == 1
+    assert len(requested) == 1 < len(refuted)
     assert requested[0] is quick.worst
+    every = [rf.Point({"x": x, "law": "Bernoulli"}) for x in (0.7, 0.75)]
+    assert all(item.second_route for item in judge(false, SETTING, every).judged)  # requested by --at
 
 
-def test_small_families_are_begun_first_and_then_the_largest(make):
-    """A verdict is seen soon, and no process is left with a long family at the end."""
-    every = {name: make(name) for name in "abcd"}
-    setting = Setting("quick", 0.999, 0, 1e-6, {"a": (0, 0, 0), "b": (90, 90, 90)})
-    families = [[every["a"]], [every["b"]], [every["c"], every["d"]]]
-    assert [[item.name for item in turn] for turn in in_turn(families, 1, setting)] == [
-        ["a"],
-        ["b"],
-        ["c", "d"],
-    ]
-    assert costs_of(every.values(), setting) == {"a": 1, "b": 91, "c": 5, "d": 5}
-
-
-def test_the_scale_names_the_statements_that_have_fewer_games(make):
-    few = {"a": (1000, 2000, 5_000_000), "b": (1000, 500_000, 5_000_000)}
-    report = [
-        left_to_full([make("a"), make("b")], Setting(scale, 0.999, 0, 1e-6, {}, few)) for scale in SCALES
-    ]
+def test_the_scale_names_the_statements_that_have_fewer_games(make, monkeypatch):
+    for name, usual in (("a", 2000), ("b", 500_000)):
+        monkeypatch.setitem(register.GAMES, name, (1000, usual, 5_000_000))
+    report = [left_to_full([make("a"), make("b")], scale) for scale in SCALES]
     assert report[1] == (
         "Left to --scale full: 5,000,000 games a world instead of 500,000 (2,000 of a), most sampled points, second routes at points that are not reported."
     )
@@ -123,26 +112,24 @@ def test_the_scale_names_the_statements_that_have_fewer_games(make):
         truth=lambda x, law: (lambda g, n: g.standard_normal(n),) * 2,
         claimed=lambda x: mi.GaussianTradeOff(1.0),
     )
-    assert [
-        item.games for item in judge(coin, Setting("quick", 0.999, 0, 1e-6, {}, few), coin.points).judged
-    ] == [1000]
+    assert [item.games for item in judge(coin, SETTING, coin.points).judged] == [1000]
 
 
-def test_dear_points_are_left_to_full_scale_and_the_run_says_which(make):
+def test_dear_points_are_left_to_full_scale_and_the_run_says_which(make, monkeypatch):
     item = make("a", points=tuple({"x": x, "law": law} for x in (0.1, 0.2) for law in ("Bernoulli", NASTY)))
-    full = {"a": [{"x": 0.2, "law": NASTY}]}
+    monkeypatch.setitem(register.FULL, "a", [{"x": 0.2, "law": NASTY}])
+    monkeypatch.setitem(register.SAMPLES, "a", (0, 0, 0))
     for scale in SCALES:
-        setting = Setting(scale, 0.999, 0, 1e-6, {"a": (0, 0, 0)}, full=full)
+        setting = Setting(scale, 0.999, 0, 1e-6)
         outcome = judge(item, setting)
         if scale == "full":
             assert len(outcome.judged) == 4
-            assert left_to_full([item], setting) == ""
+            assert left_to_full([item], scale) == ""
         else:
             assert [point.parameters["law"] for point in outcome.judged] == ["Bernoulli", NASTY, "Bernoulli"]
             assert "3 points judged, 3 of its own; 1 more of its own at --scale full; " in outcome.how
-            assert "Left to --scale full: 1 expensive point of 1 statement (a 1), " in left_to_full(
-                [item], setting
-            )
+            left = left_to_full([item], scale)
+            assert "Left to --scale full: 1 expensive point of 1 statement (a 1), " in left
         assert len(judge(item, setting, item.points).judged) == 4  # requested by --at
 
 
@@ -152,52 +139,31 @@ def test_every_part_of_a_dear_point_chooses_some_points_and_leaves_others():
         for part in parts:
             chosen = [point for point in points if matches(point, part)]
             assert 0 < len(chosen) <= len(points) / 2, (name, part)
-        listed = Setting("standard", 0.999, 0, 1e-6, {}, full=FULL).listed(REGISTER[name])
-        assert len(listed) > len(points) / 2
+        assert len(listed(name, points, "standard")) > len(points) / 2
 
 
-def test_an_idle_thread_takes_over_the_last_of_a_family(make):
-    waiting = threading.Barrier(2)
-    met: list[str] = []
-
-    def truth(x: float, name: str) -> float:
-        if name not in met:
-            met.append(name)
-            if name in ("a", "c"):
-                waiting.wait(timeout=60)
-        return x
-
-    family = [make(name, truth=partial(truth, name=name)) for name in "abc"]
-    result = [outcome.statement.name for outcome in judge_all([family], SETTING, workers=2)]
-    assert set(met[:2]) == {"a", "c"}
-    assert sorted(result) == ["a", "b", "c"]
-
-
-def test_the_outcomes_are_those_of_a_single_thread(sound):
-    alone = {name: judge(item, SETTING).gap for name, item in sound.items()}
-    for workers in (1, 3):
-        result = judge_all([[single] for single in sound.values()], SETTING, workers=workers)
-        assert {outcome.statement.name: outcome.gap for outcome in result} == pytest.approx(
-            alone, nan_ok=True
-        )
+def failed(statement: rf.Statement, why: str) -> rf.Outcome:
+    outcome = judge(statement, SETTING, [])
+    return replace(outcome, failures=(Failure({}, why),))
 
 
 @pytest.mark.evidence
 def test_the_outcomes_of_processes_are_those_of_this_process():
     """So are the pictures. A lost process costs the statement that it judged, which is reported, and no other."""
     names = ["kaissis-lemma-9", "leemann-rem-5.1-mean"]
+    act = partial(judge, setting=SETTING, draw=True)
     for find in (statement_of, lose_lemma_9):
-        result = judge_all([[REGISTER[name]] for name in names], SETTING, workers=2, find=find, draw=True)
-        gaps = {outcome.statement.name: outcome for outcome in result}
+        result = parallel.outcomes([[REGISTER[name]] for name in names], act, failed, find)
+        by_name = {outcome.statement.name: outcome for outcome in result}
+        assert set(by_name) == set(names)
         for name in names:
             if find is lose_lemma_9 and name == names[0]:
-                assert "was lost" in gaps[name].failures[0].error
-                assert not is_judged(gaps[name])
-                assert pictures.stored(gaps[name]) is None
+                assert by_name[name].failures[0].error == parallel.LOST
+                assert not is_judged(by_name[name])
             else:
                 here = judge(REGISTER[name], SETTING)
-                assert gaps[name].gap == here.gap
-                assert pictures.stored(gaps[name]) == pictures.keep(here)
+                assert by_name[name].gap == here.gap
+                assert pictures.stored(by_name[name]) == pictures.keep(here)
                 assert any(pictures.keep(here))
 
 
@@ -213,7 +179,7 @@ def test_an_interruption_inside_a_statement_reaches_the_reader(make):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(judge_all([[make("c", truth=interrupted)]], SETTING, workers=2))
+        list(parallel.outcomes([[make("c", truth=interrupted)]], partial(judge, setting=SETTING), failed))
 
 
 @pytest.mark.evidence
@@ -227,10 +193,10 @@ def test_games_have_the_seed_of_the_run_and_the_share_of_a_single_point(make):
         truth=lambda shift: (lambda g, n: g.standard_normal(n), lambda g, n: shift + g.standard_normal(n)),
     )
     at = coin.points
-    first, again, other = (judge(coin, Setting("quick", 0.999, seed, 1e-6, {}), at) for seed in (1, 1, 2))
+    first, again, other = (judge(coin, Setting("quick", 0.999, seed, 1e-6), at) for seed in (1, 1, 2))
     assert first.judged[0].games == 100_000
     assert first.gap == again.gap != other.gap
-    wide = judge(coin, Setting("quick", 0.999, 1, 1e-12, {}), at)
+    wide = judge(coin, Setting("quick", 0.999, 1, 1e-12), at)
     assert wide.interval[1] > first.interval[1]
 
 

@@ -12,20 +12,25 @@ import pytest
 from verify import parallel
 
 JUDGES = """
-import os, sys, threading, time
+import os, time
 from types import SimpleNamespace
 from verify import parallel
 
 def find(name):
     if name == "false":
         raise LookupError("no such statement")
+    if name == "lost":
+        os._exit(9)
     print(os.getpid(), os.environ["OPENBLAS_NUM_THREADS"], flush=True)
     time.sleep(3600)
 
+def failed(statement, why):
+    return f"{statement.name} {why}"
+
 if __name__ == "__main__":
-    process_judge = parallel.ProcessJudge(find, None, lambda statement, why: print(statement.name, why, flush=True))
-    process_judge(SimpleNamespace(name="false"), None)
-    process_judge(SimpleNamespace(name="endless"), None)
+    false, lost, endless = (SimpleNamespace(name=name) for name in ("false", "lost", "endless"))
+    for line in parallel.outcomes([[false, lost, false, endless], [false]], print, failed, find):
+        print(line, flush=True)
 """
 
 
@@ -41,8 +46,12 @@ def test_a_process_tells_what_was_raised_and_ends_with_its_reader(tmp_path) -> N
     )  # fmt: skip
     assert reader.stdout is not None
     try:
-        assert reader.stdout.readline() == "false LookupError: no such statement\n"
-        judge, threads = map(int, reader.stdout.readline().split())
+        raised = "false LookupError: no such statement\n"
+        lines = [reader.stdout.readline() for _ in range(5)]
+        judge, threads = next(map(int, line.split()) for line in lines if line[0].isdigit())
+        assert sorted(line for line in lines if not line[0].isdigit()) == [raised] * 3 + [
+            f"lost {parallel.LOST}\n"
+        ]
         assert threads == 1
         reader.send_signal(signal.SIGKILL)
         give_up = time.monotonic() + 300

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from collections.abc import Sequence
 from textwrap import TextWrapper
 from typing import Any
@@ -17,7 +19,6 @@ from mipsim.referee.reporting.wording import paragraphs
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
 from verify.register import group_of
-from verify.report.record import command_of
 
 HEAD = """# Findings
 
@@ -103,12 +104,12 @@ def _finding(
     if worst is not None:
         first = simplest(statement, outcome.judged)
         if first is not None and first.parameters != worst.parameters:
-            lines += _example(statement, "A simple counterexample", first, _command(outcome, scale, first))
+            lines += _example(statement, "A simple counterexample", first, command_of(outcome, scale, first))
             # Of equalities gaps are compared in tolerances, which are shares of what is claimed.
             title = "The largest gap" + " in tolerances" * (abs(worst.gap) < abs(first.gap))
-            lines += _example(statement, title, worst, _command(outcome, scale, worst))
+            lines += _example(statement, title, worst, command_of(outcome, scale, worst))
         else:
-            lines += _example(statement, "Counterexample", worst, _command(outcome, scale, worst))
+            lines += _example(statement, "Counterexample", worst, command_of(outcome, scale, worst))
     if statement.snippet and worst is not None:
         fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", statement.snippet)), 0)
         code = [f"{fence}python", statement.snippet.strip(), fence]
@@ -127,8 +128,13 @@ def _finding(
     return "\n".join(lines)
 
 
-def _command(outcome: Outcome, scale: str, point: PointResult) -> str:
-    return f"uv run {command_of(outcome, scale, point)}"
+def command_of(outcome: Outcome, scale: str, point: PointResult) -> str:
+    """The command that judges a point of a statement again, with the same games."""
+    at = json.dumps(outcome.statement.essential(point.parameters))
+    return (
+        f"python -m verify {shlex.quote(outcome.statement.name)} --at {shlex.quote(at)} --scale {scale}"
+        f" --confidence {outcome.confidence!r} --seed {outcome.seed}"
+    )
 
 
 def _proof(text: str) -> list[str]:
@@ -153,7 +159,7 @@ def _example(statement: Statement, title: str, point: PointResult, command: str)
     lines += [f"Computed by {_line(route)}. {_line(point.detail)}".rstrip(), ""]
     if point.second_route:
         lines += [f"Second route: {_line(str(point.second_route))}", ""]
-    return [*lines, f"    {command}", ""]
+    return [*lines, f"    uv run {command}", ""]
 
 
 def _quoted(quote: Quote) -> str:

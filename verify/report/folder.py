@@ -1,22 +1,29 @@
-"""The report's folder: verdicts.json, whole after every statement, and index.html and FINDINGS.md at the end."""
+"""The report's folder: verdicts.json, whole after every statement, and index.html and FINDINGS.md at the end.
+
+JSON has no infinities: they are written as the strings "inf" and "-inf" (so that float(x) reads every number
+back), and NaN, a number that does not exist, as null. A statement that could not be judged has the verdict null.
+"""
 
 import json
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from mipsim._files import part_of, replace_file, writable_folder
 from mipsim._words import plural, printable
-from mipsim.referee import Outcome, Statement
+from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.defect import correction_of
 from mipsim.referee.gap_words import three_digits
-from mipsim.referee.reporting.page import page
+from mipsim.referee.outcome import is_judged, simplest
+from mipsim.referee.reporting.page import page, record
+from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.wording import count, duration
-from verify.judge import Setting, left_to_full
-from verify.register import TITLES, group_of
-from verify.report.findings import findings
-from verify.report.record import command_of, record_of
+from mipsim.referee.result import PointResult
+from verify.judge import Setting, left_to_full, points_of
+from verify.register import TITLES, group_of, paper_of
+from verify.report.findings import command_of, findings
 from verify.report.versions import versions
 
 TITLE = "Verdicts on privacy theorems"
@@ -30,11 +37,94 @@ LEAD = (
 )
 
 
-def checked_json(where: str) -> None:
-    """Say before any work is done if the data cannot be written there.
-    `where`: path of a file, or "-" for standard output. Raises ValueError if the folder of the file cannot be written, or
-    the file cannot be in it.
-    """
+SAME = (
+    "verdict", "defect", "share", "readings", "corrected_by", "failures", "findings", "importance", "seconds",
+)  # fmt: skip
+"""What an entry of verdicts.json holds as the referee's own report does."""
+
+
+class ReportFolder:
+    """Where a run's report lies: `add` each outcome, then `finish`. Entries have the order of the register, whatever order they come in."""
+
+    def __init__(
+        self,
+        folder: Path | None,  # made if need be; None: no report
+        data: str | None,  # a further file of the data, or "-" for standard output
+        register: Mapping[
+            str, Statement
+        ],  # its order is that of the entries; corrections are looked up in it
+        setting: Setting,
+        statements: int,  # how many are requested
+    ) -> None:
+        """Raise ValueError if nothing can be written there."""
+        if data is not None:
+            _check_file(data)
+        self._folder = folder and writable_folder("--out", folder)
+        self._data, self._setting, self._statements = data, setting, statements
+        self._order, self._known = list(register), tuple(register.values())
+        self._began = datetime.now(UTC)
+        self.outcomes: list[Outcome] = []
+        self._texts: dict[str, str] = {}
+
+    def add(self, outcome: Outcome) -> None:
+        """Add what came of a statement; it is encoded once, however often the file is written."""
+        entry = record_of(outcome, correction_of(outcome.statement, self._known), self._setting.scale)
+        text = json.dumps(entry, indent=1, ensure_ascii=False, allow_nan=False)
+        self._texts[outcome.statement.name] = text
+        self.outcomes.append(outcome)
+        self.outcomes.sort(key=lambda item: self._order.index(item.statement.name))
+        if self._folder is not None:
+            replace_file(self._folder / "verdicts.json", self._text)
+
+    @property
+    def _text(self) -> str:
+        return "[\n" + ",\n".join(self._texts[item.statement.name] for item in self.outcomes) + "\n]\n"
+
+    def finish(self, interrupted: bool = False) -> None:
+        """Write all files, saying on the page whether the run was interrupted."""
+        if self._data == "-":
+            sys.stdout.write(self._text)
+        elif self._data is not None:
+            replace_file(Path(self._data), self._text)
+        if self._folder is None:
+            return
+        scale, of = self._setting.scale, plural(self._statements, "statement")
+        note = f"The run was interrupted: {len(self.outcomes)} of {of} finished."
+        html = page(
+            self.outcomes,
+            known=self._known,
+            title=TITLE,
+            lead=LEAD,
+            facts=self._facts(),
+            note=note if interrupted else "",
+            data="verdicts.json",
+            commands=lambda outcome, point: command_of(outcome, scale, point),
+            groups=group_of,
+            links=TITLES,
+        )
+        replace_file(self._folder / "verdicts.json", self._text)
+        replace_file(self._folder / "index.html", html)
+        replace_file(self._folder / "FINDINGS.md", findings(self.outcomes, scale, self._known))
+
+    def _facts(self) -> dict[str, str]:
+        outcomes, setting = self.outcomes, self._setting
+        judged = [point for item in outcomes for point in item.judged]
+        left = left_to_full([item.statement for item in outcomes], setting.scale).partition(": ")[2]
+        return {
+            "family-wise failure probability": f"{three_digits(1 - setting.confidence)} over all {plural(points_of(self._known), 'point')} of "
+            f"the register at full scale, each {three_digits(setting.risk)}; exact laws use none of it",
+            "judged here": f"{plural(len(outcomes), 'statement')}, {plural(len(judged), 'point')}, "
+            f"{count(sum(point.games for point in judged))} games per world",
+            "scale and seed": f"{setting.scale}, seed {setting.seed}",
+            "time, summed over statements": duration(sum(each.seconds for each in outcomes)),
+            "date": self._began.strftime("%Y-%m-%d %H:%M %Z"),
+            **({"left to --scale full": left} if left else {}),
+            "versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
+        }
+
+
+def _check_file(where: str) -> None:
+    """Say before any work is done if the data cannot be written there."""
     if where == "-":
         return
     file = Path(where)
@@ -48,91 +138,34 @@ def checked_json(where: str) -> None:
         raise ValueError(f"--json is {printable(repr(where))} ({why}); it must be a file that can be written")
 
 
-class Records:
-    """The data of a run: an entry for each outcome, in the order of the register.
-    `register`: its order is that of the entries; corrections are looked up in it; `scale`: of the run.
+def record_of(outcome: Outcome, correction: Statement | None, scale: str) -> dict[str, Any]:
+    """Return a statement's entry, see the module's first lines for what JSON cannot hold.
+    `outcome`: what came of judging it; `correction`: the corrected statement, if there is a correction; `scale`: of the run.
     """
+    whole, statement = record(outcome, correction), outcome.statement.record()
+    worst = outcome.worst if outcome.verdict is Verdict.REFUTED else None
+    first = simplest(outcome.statement, outcome.judged) if worst else None
 
-    def __init__(self, register: Mapping[str, Statement], scale: str) -> None:
-        self._order = {name: place for place, name in enumerate(register)}
-        self.known, self._scale = tuple(register.values()), scale
-        self.outcomes: list[Outcome] = []
-        self._texts: dict[str, str] = {}
+    def shown(point: PointResult) -> dict[str, Any]:
+        return _point(point) | {"command": command_of(outcome, scale, point)}
 
-    def add(self, outcome: Outcome) -> None:
-        """Add what came of a statement; it is encoded once, however often the file is written."""
-        name = outcome.statement.name
-        record = record_of(outcome, correction_of(outcome.statement, self.known), self._scale)
-        self._texts[name] = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
-        self.outcomes = sorted([*self.outcomes, outcome], key=lambda each: self._order[each.statement.name])
-
-    @property
-    def text(self) -> str:
-        """The entries as JSON."""
-        return "[\n" + ",\n".join(self._texts[item.statement.name] for item in self.outcomes) + "\n]\n"
-
-    def write(self, where: str) -> None:
-        """Write the entries to a file, or to standard output for "-"."""
-        if where == "-":
-            sys.stdout.write(self.text)
-        else:
-            replace_file(Path(where), self.text)
-
-
-class ReportFolder:
-    """Where a run's report lies: `add` after each outcome that the records got, then `finish`.
-    `folder`: made if need be; `statements`: how many are requested; `points`: of the register at full scale, over which
-    the failure probability is shared. Raises ValueError if nothing can be written there.
-    """
-
-    def __init__(
-        self, folder: Path, records: Records, setting: Setting, statements: int, points: int
-    ) -> None:
-        self.page = writable_folder("--out", folder) / "index.html"
-        self._folder, self._records, self._setting = folder, records, setting
-        self._statements, self._points = statements, points
-        self._began = datetime.now(UTC)
-
-    def add(self) -> None:
-        """Write verdicts.json."""
-        replace_file(self._folder / "verdicts.json", self._records.text)
-
-    def finish(self, interrupted: bool = False) -> None:
-        """Write all files, saying on the page whether the run was interrupted."""
-        self.add()
-        outcomes = self._records.outcomes
-        note = (
-            f"The run was interrupted: {len(outcomes)} of {plural(self._statements, 'statement')} finished."
-        )
-        html = page(
-            outcomes,
-            known=self._records.known,
-            title=TITLE,
-            lead=LEAD,
-            facts=self._facts(),
-            note=note if interrupted else "",
-            data="verdicts.json",
-            commands=lambda outcome, point: command_of(outcome, self._setting.scale, point),
-            groups=group_of,
-            links=TITLES,
-        )
-        replace_file(self.page, html)
-        replace_file(
-            self._folder / "FINDINGS.md", findings(outcomes, self._setting.scale, self._records.known)
-        )
-
-    def _facts(self) -> dict[str, str]:
-        outcomes, setting = self._records.outcomes, self._setting
-        games = sum(point.games for item in outcomes for point in item.judged)
-        left = left_to_full([item.statement for item in outcomes], setting).partition(": ")[2]
-        return {
-            "family-wise failure probability": f"{three_digits(1 - setting.confidence)} over all {plural(self._points, 'point')} of the "
-            f"register at full scale, each {three_digits(setting.risk)}; exact laws use none of it",
-            "judged here": f"{plural(len(outcomes), 'statement')}, {plural(sum(len(single.judged) for single in outcomes), 'point')}, "
-            f"{count(games)} games per world",
-            "scale and seed": f"{setting.scale}, seed {setting.seed}",
-            "time, summed over statements": duration(sum(each.seconds for each in outcomes)),
-            "date": self._began.strftime("%Y-%m-%d %H:%M %Z"),
-            **({"left to --scale full": left} if left else {}),
-            "versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
+    return plain(
+        {
+            "claim": statement.pop("name"),
+            "paper": paper_of(outcome.statement.name),
+            "statement": statement.pop("says"),
+            **{key: whole[key] for key in SAME},
+            "extent": outcome.extent if is_judged(outcome) else "",
+            **statement,
+            "verdict": outcome.verdict if is_judged(outcome) else None,
+            "corrects": outcome.statement.corrects or None,
+            "same_formula": correction is not None and correction.claimed is outcome.statement.claimed,
+            "counterexample": worst and shown(worst),
+            "simple_counterexample": first and shown(first),
+            "points": [_point(item) for item in outcome.judged],
         }
+    )
+
+
+def _point(point: PointResult) -> dict[str, Any]:
+    return point.record() | {"exact": point.exact}

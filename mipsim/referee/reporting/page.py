@@ -37,12 +37,18 @@ LEAD = (
 )
 
 
-def report(results: Outcome | Sequence[Outcome], folder: str | os.PathLike[str]) -> Path:
+def report(
+    results: Outcome | Sequence[Outcome],
+    folder: str | os.PathLike[str],
+    *,
+    facts: Mapping[str, str] | None = None,
+) -> Path:
     """Write `index.html` and `results.json` into a folder; the page needs nothing beside it.
 
     Args:
         results: what `judge` and `hunt` returned.
         folder: created if it does not exist.
+        facts: names and values that the page shows below its head, such as when it was made.
 
     Returns:
         The path of the page.
@@ -75,7 +81,7 @@ def report(results: Outcome | Sequence[Outcome], folder: str | os.PathLike[str])
         allow_nan=False,
     )
     replace_file(where / "results.json", data + "\n")
-    replace_file(where / "index.html", page(several))
+    replace_file(where / "index.html", page(several, facts=facts))
     return where / "index.html"
 
 
