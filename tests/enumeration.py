@@ -1,9 +1,11 @@
-"""The literal game by enumeration of all records, places and sub-samples: the gold standard."""
+"""Games by enumeration: of all records, places and sub-samples, the gold standard; and of all sums, in fractions."""
 
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -57,3 +59,83 @@ def random_target_sums(p: Sequence[float], n: int, member: bool) -> Law:
 def total_variation(first: Law, second: Law) -> float:
     """Half the sum of the absolute differences."""
     return 0.5 * sum(abs(first.get(k, 0.0) - second.get(k, 0.0)) for k in set(first) | set(second))
+
+
+ZERO, UNIT = Fraction(0), Fraction(1)
+Masses = dict[Fraction, Fraction]
+Tests = list[tuple[Fraction, Fraction]]
+"""(FPR, TPR) of every threshold test, from (0, 0) on."""
+
+
+def as_fraction(value: float) -> Fraction:
+    return Fraction(float(value))
+
+
+def coin(p: float | Fraction) -> Masses:
+    return {ZERO: 1 - Fraction(p), UNIT: Fraction(p)}
+
+
+def linear(weights: Sequence[float | Fraction]) -> Callable[[list[Fraction]], Fraction]:
+    exact = [Fraction(w) for w in weights]
+    return lambda point: sum((w * x for w, x in zip(exact, point, strict=True)), ZERO)
+
+
+def sums(record: Masses, rows: int, start: Fraction) -> Masses:
+    """The law of start + a sum of `rows` records of a single coordinate."""
+    total = {start: UNIT}
+    for _ in range(rows):
+        new: Masses = {}
+        for (x, p), (y, q) in itertools.product(total.items(), record.items()):
+            new[x + y] = new.get(x + y, ZERO) + p * q
+        total = new
+    return total
+
+
+def masses_of(
+    record: Sequence[Masses],
+    n: int,
+    target: Sequence[float | Fraction],
+    score: Callable[[list[Fraction]], Fraction] | None,
+) -> dict[Any, list[Fraction]]:
+    """Score, a function of the sums, -> its probabilities in both worlds; without a score that of the likelihood ratio itself."""
+    worlds = [
+        [sums(law, n - k, Fraction(z) if k else ZERO) for law, z in zip(record, target, strict=True)]
+        for k in (0, 1)
+    ]
+    masses: dict[Any, list[Fraction]] = {}
+    for world in (0, 1):
+        for outcome in itertools.product(*(law.items() for law in worlds[world])):
+            point, own = [x for x, _ in outcome], math.prod((p for _, p in outcome), start=UNIT)
+            if score is not None:
+                key: Any = score(point)
+            else:
+                out, inside = (
+                    math.prod((law.get(x, ZERO) for law, x in zip(laws, point, strict=True)), start=UNIT)
+                    for laws in worlds
+                )
+                key = (0, inside / out) if out else (1, ZERO)
+            masses.setdefault(key, [ZERO, ZERO])[world] += own
+    return masses
+
+
+def threshold_tests(masses: dict[Any, list[Fraction]]) -> Tests:
+    """Every threshold test of the score, from the highest threshold on."""
+    result = [(ZERO, ZERO)]
+    for key in sorted(masses, reverse=True):
+        result.append((result[-1][0] + masses[key][0], result[-1][1] + masses[key][1]))
+    return result
+
+
+def best_tests(tests: Tests) -> Tests:
+    """At every FPR the test of the largest TPR."""
+    return list(dict(tests).items())
+
+
+def fnr_between(tests: Tests, alpha: Fraction) -> Fraction:
+    """On the segment of two neighbours; the least at the FPR of a test."""
+    last = max(i for i, (fpr, _) in enumerate(tests) if fpr <= alpha)
+    fpr, tpr = tests[last]
+    if fpr < alpha:
+        above, more = tests[last + 1]
+        tpr += (alpha - fpr) / (above - fpr) * (more - tpr)
+    return 1 - tpr

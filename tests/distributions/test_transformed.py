@@ -1,4 +1,4 @@
-"""The distribution of a clipped record: of the records themselves, and of the games that are played with it."""
+"""The distribution of a clipped record, against transformed records."""
 
 import jax
 import numpy as np
@@ -9,7 +9,7 @@ from mipsim._precision import exact_scope
 from mipsim.distributions.transforms import AbstractTransform, CoordinateClip, NormClip
 from mipsim.forms.problem import problem_of
 from tests.engine.kinds import kind_of
-from tests.engine.two_sample import FAILURE, two_sample_p
+from tests.law_agreement import FAILURE, two_sample_p
 
 THREE = mi.Discrete([-2.0, 0.0, 3.0], [[0.2, 0.3, 0.5], [0.5, 0.4, 0.1]])
 COINS = mi.Bernoulli([0.3, 0.6])
@@ -75,41 +75,6 @@ def test_what_fixes_every_record_changes_nothing(data, transform):
 )
 def test_what_has_no_known_distribution_has_none(data, transform):
     assert data.transformed(transform) is None
-
-
-TARGET = np.array([1.0, 1.0])
-GAMES = {
-    "within the clip": (mi.SGDStep(1.5, 0.4), COINS, TARGET, "TableSampler"),
-    "a target that is clipped": (mi.SGDStep(1.5, 0.4), COINS, 3.0 * TARGET, "TableSampler"),
-    "half of the rows": (mi.Subsampled(mi.SGDStep(4.5, 0.4), 0.5), THREE, TARGET, "LatticeColumns"),
-    "a Poisson sample": (mi.PoissonSubsampled(mi.SGDStep(1.5, 0.0), 0.5), COINS, 3.0 * TARGET, "PoissonColumns"),
-    "normal rows, no clip": (mi.SGDStep(np.inf, 0.0), mi.Gaussian(0.1, 1.0, d=2), TARGET, "NormalSampler"),
-}  # fmt: skip
-
-
-BY_DEFAULT = ("a target that is clipped", "half of the rows")
-
-
-@pytest.mark.parametrize(
-    "name", [item if item in BY_DEFAULT else pytest.param(item, marks=pytest.mark.evidence) for item in GAMES]
-)
-def test_fast_games_are_those_with_every_record_and_of_the_exact_law(name):
-    mechanism, data, target, kind = GAMES[name]
-    game = mi.FixedTarget(mechanism, data, n=20, target=target)
-    attack = mi.ScalarProduct([0.1, -0.7])
-    assert kind_of(game, attack) == kind
-    # Not the weights' own grid, whose points are atoms of the score.
-    edges = np.linspace(-3.0, 9.0, 400) + 1e-4 * np.sqrt(2.0)
-    literal = mi.play(game, attack, 10_000, seed=1, edges=edges, fidelity="literal", progress=False)
-    fast = mi.play(game, attack, 100_000, seed=2, edges=edges, progress=False)
-    law = game.exact(attack).law
-    reach = np.sqrt(np.log(2 / FAILURE) / (2 * fast.games)) + law.error_bound  # Dvoretzky, Kiefer & Wolfowitz
-    for inside, few, many in ((False, literal.out, fast.out), (True, literal.inside, fast.inside)):
-        assert two_sample_p(few, many)[1] >= FAILURE
-        away = np.abs(np.cumsum(many)[:-1] / fast.games - law.cdf(edges, inside=inside)).max()
-        assert away < reach
-    wrong = np.abs(np.cumsum(fast.inside)[:-1] / fast.games - law.cdf(edges, inside=False)).max()
-    assert wrong > reach
 
 
 def test_a_random_target_is_scored_as_it_was_before_it_was_clipped():

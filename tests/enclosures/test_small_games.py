@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -15,12 +15,21 @@ import pytest
 import mipsim as mi
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.tradeoff.score_law import AbstractScoreLaw
+from tests.enumeration import (
+    UNIT,
+    ZERO,
+    Masses,
+    Tests,
+    as_fraction,
+    best_tests,
+    coin,
+    fnr_between,
+    linear,
+    masses_of,
+    threshold_tests,
+)
 
 MEAN = mi.EmpiricalMean()
-ZERO, UNIT = Fraction(0), Fraction(1)
-Law = dict[Fraction, Fraction]
-Tests = list[tuple[Fraction, Fraction]]
-"""(FPR, TPR) of every threshold test, from (0, 0) on."""
 MOST_OUTCOMES = 1500
 
 
@@ -29,7 +38,7 @@ class Game(NamedTuple):
 
     game: mi.FixedTarget
     attack: mi.AbstractAttack
-    record: list[Law]
+    record: list[Masses]
     target: list[Fraction]
     n: int
     score: Callable[[list[Fraction]], Fraction] | None
@@ -47,59 +56,12 @@ class Weighted(mi.AbstractLinearAttack):
         return self.moved
 
 
-def sums(record: Law, rows: int, start: Fraction) -> Law:
-    """The law of start + a sum of `rows` records of a single coordinate."""
-    total = {start: UNIT}
-    for _ in range(rows):
-        new: Law = {}
-        for (x, p), (y, q) in product(total.items(), record.items()):
-            new[x + y] = new.get(x + y, ZERO) + p * q
-        total = new
-    return total
-
-
-def masses_of(made: Game) -> dict[Any, list[Fraction]]:
-    """Score -> its probabilities in both worlds; without a score that of the likelihood ratio itself."""
-    worlds = [
-        [
-            sums(law, made.n - member, z if member else ZERO)
-            for law, z in zip(made.record, made.target, strict=True)
-        ]
-        for member in (0, 1)
-    ]
-    masses: dict[Any, list[Fraction]] = {}
-    for world in (0, 1):
-        for outcome in product(*(law.items() for law in worlds[world])):
-            point = [x for x, _ in outcome]
-            chances = [UNIT, UNIT]
-            for each in (0, 1):
-                for law, x in zip(worlds[each], point, strict=True):
-                    chances[each] *= law.get(x, ZERO)
-            if made.score is not None:
-                key: Any = made.score(point)
-            else:
-                key = (0, chances[1] / chances[0]) if chances[0] else (1, ZERO)
-            masses.setdefault(key, [ZERO, ZERO])[world] += chances[world]
-    return masses
+def masses(made: Game) -> dict[Any, list[Fraction]]:
+    return masses_of(made.record, made.n, made.target, made.score)
 
 
 def enumerated(made: Game) -> Tests:
-    """Every threshold test of the score."""
-    masses = masses_of(made)
-    result = [(ZERO, ZERO)]
-    for key in sorted(masses, reverse=True):
-        result.append((result[-1][0] + masses[key][0], result[-1][1] + masses[key][1]))
-    return result
-
-
-def fnr_between(tests: Tests, alpha: Fraction) -> Fraction:
-    """On the segment of two neighbours; the least at the FPR of a test."""
-    last = max(i for i, (fpr, _) in enumerate(tests) if fpr <= alpha)
-    fpr, tpr = tests[last]
-    if fpr < alpha:
-        above, more = tests[last + 1]
-        tpr += (alpha - fpr) / (above - fpr) * (more - tpr)
-    return 1 - tpr
+    return threshold_tests(masses(made))
 
 
 def above_its_hull(tests: Tests) -> Fraction:
@@ -109,7 +71,7 @@ def above_its_hull(tests: Tests) -> Fraction:
         while len(hull) > 1 and turn(hull[-2], hull[-1], point) >= 0:
             hull.pop()
         hull.append(point)
-    corners = list(dict(hull).items())  # of those at the same FPR the last, which has the largest TPR
+    corners = best_tests(hull)
     return max(fnr_between(tests, fpr) - fnr_between(corners, fpr) for fpr, _ in tests)
 
 
@@ -159,10 +121,6 @@ def bounds_of(curve: mi.AbstractTradeOff) -> dict[str, tuple[float, float]]:
     }
 
 
-def as_fraction(value: float) -> Fraction:
-    return Fraction(float(value))
-
-
 def random_game(rng: np.random.Generator) -> Game | None:
     """Bernoulli or Discrete records, n from 2 to 5, d from 1 to 3; None where there are too many outcomes."""
     n, d = int(rng.integers(2, 6)), int(rng.integers(1, 4))
@@ -176,7 +134,7 @@ def random_game(rng: np.random.Generator) -> Game | None:
         )
         p = np.full(d, sample[0]) if rng.random() < 0.2 else sample
         data: Any = mi.Bernoulli(p)
-        record = [{ZERO: 1 - as_fraction(x), UNIT: as_fraction(x)} for x in p]
+        record = [coin(float(x)) for x in p]
         support = np.array([0.0, 1.0])
     else:
         size = int(rng.integers(2, 4))
@@ -215,13 +173,10 @@ def random_game(rng: np.random.Generator) -> Game | None:
     if weights is not None and not any(weights):
         return None
 
-    def score(point: list[Fraction]) -> Fraction:
-        assert weights is not None
-        return sum((a * x for a, x in zip(weights, point, strict=True)), ZERO)
-
+    score = None if weights is None else linear(weights)
     game = mi.FixedTarget(MEAN, data, n, target)
     words = f"{data!r}, n = {n}, target {target.tolist()}, {kind}, weights {None if weights is None else [float(a) for a in weights]}"
-    return Game(game, attack, record, goal, n, None if weights is None else score, words)
+    return Game(game, attack, record, goal, n, score, words)
 
 
 def check(made: Game, rng: np.random.Generator, width: float = 1e-9) -> bool:
@@ -230,7 +185,7 @@ def check(made: Game, rng: np.random.Generator, width: float = 1e-9) -> bool:
     curve = made.game.exact(made.attack)
     at = np.concatenate([rng.uniform(size=4), [1e-6, 0.1, 0.5], rng.choice([float(f) for f, _ in tests], 2)])
     low, high = curve.beta_bounds(np.clip(at, 0.0, 1.0))
-    best = sorted({fpr: max(t for f, t in tests if f == fpr) for fpr, _ in tests}.items())
+    best = best_tests(tests)
     for alpha, least, most in zip(at, low, high, strict=True):
         alpha = as_fraction(min(max(alpha, 0.0), 1.0))
         assert as_fraction(least) <= fnr_between(best, alpha), (
@@ -286,7 +241,7 @@ def tie_on_paper(made: Game) -> bool:
     """
     if made.score is None:
         return False
-    scores = sorted(masses_of(made))
+    scores = sorted(masses(made))
     least = Fraction(1, 10**12) * max(map(abs, scores))
     return any(above - below < least for below, above in pairwise(scores))
 
@@ -353,22 +308,11 @@ def weighted(
     p: list[float], n: int, weights: list[Fraction], attack: mi.AbstractAttack | None = None
 ) -> Game:
     """A game of Bernoulli records with all of the target 1, by default with these weights in float64."""
-    record = [{ZERO: 1 - as_fraction(x), UNIT: as_fraction(x)} for x in p]
+    record = [coin(float(x)) for x in p]
     game = mi.FixedTarget(MEAN, mi.Bernoulli(p), n, np.ones(len(p)))
-
-    def score(point: list[Fraction]) -> Fraction:
-        return sum((w * x for w, x in zip(weights, point, strict=True)), ZERO)
-
     w = np.array([float(x) for x in weights])
-    return Game(
-        game,
-        attack or Weighted(w),
-        record,
-        [UNIT] * len(p),
-        n,
-        score,
-        f"p = {p}, n = {n}, weights {w.tolist()}",
-    )
+    words = f"p = {p}, n = {n}, weights {w.tolist()}"
+    return Game(game, attack or Weighted(w), record, [UNIT] * len(p), n, linear(weights), words)
 
 
 @pytest.mark.parametrize(
@@ -402,16 +346,7 @@ def test_a_wrong_law_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: the enumeration of a target that is off by a millionth of a record's probability contradicts the bounds."""
     data = mi.Bernoulli([0.3, 0.6])
     game = mi.FixedTarget(MEAN, data, 3, [1.0, 0.0])
-    off = [{ZERO: 1 - p, UNIT: p} for p in (Fraction(3, 10) + Fraction(1, 10**6), Fraction(6, 10))]
-    weights = [Fraction(1), Fraction(-1)]
-    built = Game(
-        game,
-        Weighted([1.0, -1.0]),
-        off,
-        [UNIT, ZERO],
-        3,
-        lambda x: weights[0] * x[0] + weights[1] * x[1],
-        "off",
-    )
+    off = [coin(p) for p in (Fraction(3, 10) + Fraction(1, 10**6), Fraction(6, 10))]
+    built = Game(game, Weighted([1.0, -1.0]), off, [UNIT, ZERO], 3, linear([1, -1]), "off")
     with pytest.raises(AssertionError, match="off"):
         check(built, np.random.default_rng(0))

@@ -8,7 +8,7 @@ from scipy import stats
 
 from mipsim._precision import exact_scope
 from mipsim.engine.random.counter import Draws, chi_square, normals, words_of
-from tests.engine.two_sample import FAILURE
+from tests.law_agreement import FAILURE
 
 GAMES = 2**20
 

@@ -10,8 +10,8 @@ from scipy import stats
 import mipsim as mi
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.engine.play_many import play_many, play_targets
-from tests.engine.two_sample import FAILURE, two_sample_p
-from tests.law_agreement import has_frequencies
+from tests.law_agreement import FAILURE
+from tests.sampler_laws import Law, Mixture, exchanged, has_law
 
 N, D = 8, 6
 P = np.linspace(0.25, 0.75, D)
@@ -95,9 +95,7 @@ def test_each_target_has_the_law_of_its_own_games(name, attack):
         for z, mine in zip(TARGETS, many, strict=True)
     ]
     for mine, other in zip(many, alone, strict=True):
-        assert two_sample_p(mine.out, other.out)[1] >= FAILURE
-        assert two_sample_p(mine.inside, other.inside)[1] >= FAILURE
-        assert two_sample_p(mine.inside, other.out)[1] < FAILURE
+        has_law(mine, other, exchanged(other))
     assert many.pooled is not None
     assert many.pooled.games == games
 
@@ -108,16 +106,13 @@ def test_the_pooled_curve_is_that_of_a_random_target():
     many = play_targets(game(), ATTACK, TARGETS, 60_000, seed=3, edges=edges, progress=False)
     # Other games, so that the two samples are independent; each target's share of them is its own.
     fresh = play_targets(game(), ATTACK, TARGETS, 60_000, seed=4, edges=edges, progress=False)
-    rng = np.random.default_rng(0)
+    rng, mixed = np.random.default_rng(0), []
     for world in ("out", "inside"):
-        picks = rng.multinomial(60_000, np.full(3, 1 / 3))
-        shares = [
-            rng.multivariate_hypergeometric(getattr(part, world), k)
-            for part, k in zip(fresh, picks, strict=True)
-        ]
-        mixed = np.sum(shares, axis=0)
-        assert two_sample_p(getattr(many.pooled, world), mixed)[1] >= FAILURE
-        assert two_sample_p(getattr(many.pooled, world), getattr(fresh[0], world))[1] < FAILURE
+        picks = rng.multinomial(60_000, np.full(3, 1 / 3)).tolist()
+        parts = zip(fresh, picks, strict=True)
+        mixed.append(sum(rng.multivariate_hypergeometric(getattr(part, world), k) for part, k in parts))
+    assert many.pooled is not None
+    has_law(many.pooled, mi.Histogram(edges, *mixed), fresh[0])
 
 
 @pytest.mark.evidence
@@ -185,11 +180,14 @@ def test_gaussian_scores_are_exactly_normal():
     many = play_targets(base, mi.ScalarProduct(np.zeros(3)), z, 200_000, progress=False)
     for part, target in zip(many, z, strict=True):
         size = target @ target
-        for counts, mean, rows in ((part.out, 0.0, 6), (part.inside, size / 6, 5)):
-            law = stats.norm(mean, np.sqrt(size * (rows / 36 + 0.49 / 6)))
-            assert has_frequencies(counts, np.diff(law.cdf([-np.inf, *part.edges, np.inf])))
-            wrong = stats.norm(mean, np.sqrt(size * (rows / 36 + 0.49 / 36)))
-            assert not has_frequencies(counts, np.diff(wrong.cdf([-np.inf, *part.edges, np.inf])))
+
+        def law(noise: float, size: float = size) -> Law:
+            normals = (
+                Mixture(m, 1.0, np.sqrt(size * (k / 36 + noise))) for m, k in ((0.0, 6), (size / 6, 5))
+            )
+            return Law(*normals)
+
+        has_law(part, law(0.49 / 6), law(0.49 / 36))
 
 
 def test_attacks_may_have_names():

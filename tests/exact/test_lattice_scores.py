@@ -1,13 +1,12 @@
 """Scores that are no line of a mean of discrete data: the bracket against every single data set."""
 
-from itertools import product
-
 import jax.numpy as jnp
 import mpmath as mp
 import numpy as np
 import pytest
 
 import mipsim as mi
+from tests.enumeration import as_fraction, masses_of
 
 
 class Distance(mi.AbstractAdditiveAttack):
@@ -21,30 +20,20 @@ class Distance(mi.AbstractAdditiveAttack):
 
 
 def enumerated(
-    data: mi.Discrete, n: int, target: np.ndarray, size: int, skew: float = 1.0
-) -> dict[bool, tuple[np.ndarray, np.ndarray]]:
-    """Scores and probabilities in both worlds, coordinate by coordinate; `skew` plants an error in the first probability."""
+    data: mi.Discrete, target: list[float], size: int, share: float, skew: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Every score and its probabilities in both worlds, in fractions; `skew` plants an error in the first probability."""
     law = data.probabilities.copy()
     law[:, 0] *= skew
-    law /= law.sum(axis=1, keepdims=True)
-    result = {}
-    for inside in (False, True):
-        score, mass = np.zeros(1), np.ones(1)
-        for j in range(data.dimension):
-            rows = size - inside
-            terms, p = [], []
-            for sample in product(range(data.values.size), repeat=rows):
-                mean = (data.values[list(sample)].sum() + inside * target[j]) / size
-                terms.append(-((mean - target[j]) ** 2))
-                p.append(law[j, list(sample)].prod())
-            score = np.add.outer(score, terms).ravel()
-            mass = np.multiply.outer(mass, p).ravel()
-        result[inside] = (2.0 * score, mass)
-    if size < n:
-        (s0, p0), (s1, p1) = result[False], result[True]
-        share = size / n
-        result[True] = (np.concatenate([s0, s1]), np.concatenate([(1 - share) * p0, share * p1]))
-    return result
+    record = [
+        {as_fraction(v): as_fraction(q) / sum(map(as_fraction, row)) for v, q in zip(data.values, row, strict=True)}
+        for row in law
+    ]  # fmt: skip
+    goal = [as_fraction(z) for z in target]
+    distance = lambda point: -2 * sum((x / size - z) ** 2 for x, z in zip(point, goal, strict=True))  # noqa: E731
+    scores, masses = zip(*masses_of(record, size, goal, distance).items(), strict=True)
+    out, inside = np.array(masses, float).T
+    return np.array(scores, float), np.stack([out, (1 - share) * out + share * inside])
 
 
 CASES = [
@@ -60,16 +49,16 @@ def test_the_law_is_that_of_every_data_set(data, n, target, rate) -> None:
     mechanism = mi.EmpiricalMean() if rate == 1.0 else mi.Subsampled(mi.EmpiricalMean(), rate)
     game = mi.FixedTarget(mechanism, data, n=n, target=target)
     law = game.exact(Distance()).law
-    retained = round(rate * n)
-    right, planted = (enumerated(data, n, np.array(target), retained, skew) for skew in (1.0, 1.05))
-    atoms = np.unique(np.round(np.concatenate([s for s, _ in right.values()]), 12))
+    (scores, right), (_, planted) = (
+        enumerated(data, target, round(rate * n), rate, skew) for skew in (1.0, 1.05)
+    )
+    atoms = np.unique(np.round(scores, 12))
     between = 0.5 * (atoms[1:] + atoms[:-1])  # on an atom rounding decides
     between = between[np.diff(atoms) > 1e-9]
     seen = 0.0
     for inside in (False, True):
         exact, wrong = (
-            np.array([result[inside][1][result[inside][0] > x].sum() for x in between])
-            for result in (right, planted)
+            (mass[int(inside)] * (scores > between[:, None])).sum(axis=1) for mass in (right, planted)
         )
         error = np.abs(law.sf(between, inside=inside) - exact).max()
         assert error <= law.error_bound + 1e-15

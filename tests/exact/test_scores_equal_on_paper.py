@@ -2,39 +2,19 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
-from math import comb
 
 import numpy as np
 
 import mipsim as mi
+from tests.enumeration import coin, linear, masses_of, threshold_tests
 
 ROWS, ON_PAPER = 4, (Fraction(3, 10), Fraction(9, 10))
 
 
-def rates(p: Sequence[Fraction] = ON_PAPER) -> list[tuple[Fraction, Fraction]]:
-    """(FPR, TPR) at every threshold of the covariance score with target (1, 1), in rational arithmetic."""
-
-    def pmf(count: int, trials: int, q: Fraction) -> Fraction:
-        return (
-            comb(trials, count) * q**count * (1 - q) ** (trials - count)
-            if 0 <= count <= trials
-            else Fraction(0)
-        )
-
-    masses: dict[Fraction, tuple[Fraction, Fraction]] = {}
-    for counts in product(range(ROWS + 1), repeat=2):
-        score, out, inside = Fraction(0), Fraction(1), Fraction(1)
-        for count, q in zip(counts, p, strict=True):
-            score += (Fraction(count, ROWS) - q) / q
-            out *= pmf(count, ROWS, q)
-            inside *= pmf(count - 1, ROWS - 1, q)
-        before = masses.get(score, (Fraction(0), Fraction(0)))
-        masses[score] = before[0] + out, before[1] + inside
-    result = [(Fraction(0), Fraction(0))]
-    for score in sorted(masses, reverse=True):
-        result.append((result[-1][0] + masses[score][0], result[-1][1] + masses[score][1]))
-    return result
+def rates(p: Sequence[Fraction] = ON_PAPER) -> np.ndarray:
+    """FPRs and TPRs at every threshold of the covariance score with target (1, 1), in rational arithmetic."""
+    tests = threshold_tests(masses_of([coin(q) for q in p], ROWS, [1, 1], linear([1 / q for q in p])))
+    return np.array(tests, float).T
 
 
 def test_the_curve_is_that_on_paper():
@@ -43,15 +23,14 @@ def test_the_curve_is_that_on_paper():
     data, target = mi.Bernoulli(p), np.ones(2)
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=ROWS, target=target)
     law = game.exact(mi.CovarianceScore(data, n=ROWS, target=target))
-    known = np.array([[float(rate) for rate in pair] for pair in rates()])
     alphas = np.linspace(0.0, 1.0, 1001)
-    truth = np.interp(alphas, *known.T)
+    truth = np.interp(alphas, *rates())
     low, high = law.tpr_bounds(alphas)
     rounded = 1e-14  # the probabilities are 0.3 and 0.9 to 2^-53 only
     assert ((low - rounded <= truth) & (truth <= high + rounded)).all()
     assert (high - low).max() < 1e-12
     # The control: scores that float64 holds apart, of counts that differ by a factor of three, give another curve.
-    apart = np.interp(alphas, *np.array(rates(p=[Fraction(float(single)) for single in ON_PAPER]), float).T)
+    apart = np.interp(alphas, *rates([Fraction(float(single)) for single in ON_PAPER]))
     assert ((apart < low - rounded) | (apart > high + rounded)).any()
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import product
-from math import comb, prod
+from math import comb
 from typing import Any
 
 import equinox as eqx
@@ -19,10 +18,10 @@ from mipsim.exact.linear import linear_law
 from mipsim.forms.problem import FixedProblem
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.score_law import AbstractScoreLaw
+from tests.enumeration import Tests, best_tests, coin, fnr_between, linear, masses_of, threshold_tests
 
 MEAN = mi.EmpiricalMean()
 ALPHAS = np.concatenate([np.linspace(0.025, 1.0, 40), [0.1, 0.3, 1e-3]])
-Vertices = list[tuple[Fraction, Fraction]]
 
 
 class Weighted(mi.AbstractLinearAttack):
@@ -35,40 +34,18 @@ class Weighted(mi.AbstractLinearAttack):
         return 0.0
 
 
-def rates_of(p: list[float], n: int, target: list[float], w: list[float]) -> Vertices:
-    """(FPR, FNR) of every threshold test, from the highest threshold on; without rounding."""
-    rates, goal, weights = ([Fraction(x) for x in given] for given in (p, target, w))
-    masses: dict[Fraction, list[Fraction]] = {}
-    for world, rows in enumerate((n, n - 1)):
-        for counts in product(range(rows + 1), repeat=len(p)):
-            own = goal if world else [Fraction(0)] * len(p)
-            score = sum(a * (c + z) for a, c, z in zip(weights, counts, own, strict=True)) or Fraction(0)
-            chance = prod(
-                comb(rows, c) * q**c * (1 - q) ** (rows - c) for c, q in zip(counts, rates, strict=True)
-            )
-            masses.setdefault(score, [Fraction(0), Fraction(0)])[world] += chance
-    result = [(Fraction(0), Fraction(1))]
-    for score in sorted(masses, reverse=True):
-        result.append((result[-1][0] + masses[score][0], result[-1][1] - masses[score][1]))
-    return result
+def coins(p: list[float], n: int, target: list[float], w: list[float]) -> Tests:
+    return threshold_tests(masses_of([coin(x) for x in p], n, target, linear(w)))
 
 
-def vertices(p: list[float], n: int, target: list[float], w: list[float]) -> Vertices:
-    """(FPR, least FNR) of all threshold tests at every FPR that any of them has."""
-    return sorted(dict(rates_of(p, n, target, w)).items())
-
-
-def between(known: Vertices, alphas: np.ndarray) -> np.ndarray:
+def between(tests: Tests, alphas: np.ndarray) -> np.ndarray:
     """The FNR on the segment of two neighbouring tests that holds each FPR; the least at the FPR of a test. In float64."""
-    result = []
-    for alpha in (Fraction(float(x)) for x in alphas):
-        last = max(i for i, (fpr, _) in enumerate(known) if fpr <= alpha)
-        fpr, fnr = known[last]
-        if fpr < alpha:
-            above, less = known[last + 1]
-            fnr += (alpha - fpr) / (above - fpr) * (less - fnr)
-        result.append(float(fnr))
-    return np.array(result)
+    return np.array([float(fnr_between(tests, Fraction(float(alpha)))) for alpha in alphas])
+
+
+def ends(*game: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Between the best tests of every FPR, and between all of them."""
+    return between(best_tests(coins(*game)), ALPHAS), between(coins(*game), ALPHAS)
 
 
 def problem(
@@ -130,25 +107,25 @@ def test_every_route_gives_the_same_curve(route: Callable[..., AbstractScoreLaw 
             assert route is by_inversion  # a target off the lattice
             return
         low, high = ExactTradeOff(law).beta_bounds(ALPHAS)
-    thresholds, coins = (between(of(p, n, target, w), ALPHAS) for of in (vertices, rates_of))
-    assert ((low <= thresholds + 1e-14) & (thresholds <= coins) & (coins <= high + 1e-14)).all()
+    best, every = ends(p, n, target, w)
+    assert ((low <= best + 1e-14) & (best <= every) & (every <= high + 1e-14)).all()
     if law.error_bound < 1e-11:
-        np.testing.assert_allclose(low, thresholds, atol=1e-9)
+        np.testing.assert_allclose(low, best, atol=1e-9)
 
 
 def test_the_curve_of_ties_that_are_split_is_another() -> None:
     """The control: a coin at a tie, where only the "out" world has a score, leaves the FNR where it is."""
-    known = vertices(*GAMES["between the vertices"])
-    assert known == [
-        (0, 1),
-        (Fraction(1, 8), Fraction(3, 4)),
-        (Fraction(1, 2), Fraction(1, 4)),
-        (Fraction(7, 8), 0),
-        (1, 0),
+    every, at = coins(*GAMES["between the vertices"]), np.array([0.3])
+    quarter, eighth = Fraction(1, 4), Fraction(1, 8)
+    assert best_tests(every) == [
+        (0, 0),
+        (eighth, quarter),
+        (4 * eighth, 3 * quarter),
+        (7 * eighth, 1),
+        (1, 1),
     ]
-    at = np.array([0.3])
-    assert between(known, at) == pytest.approx(0.75 - 0.5 * 0.175 / 0.375)
-    assert between(rates_of(*GAMES["between the vertices"]), at) == 0.75
+    assert between(best_tests(every), at) == pytest.approx(0.75 - 0.5 * 0.175 / 0.375)
+    assert between(every, at) == 0.75
 
 
 @pytest.mark.evidence
@@ -158,10 +135,10 @@ def test_a_score_without_mass_does_not_say_which_others_are_equal(target: list[f
     p, n, w = [1e-15, 0.5, 0.4], 10, [big, 0.0, 0.63]
     game = mi.FixedTarget(MEAN, mi.Bernoulli(p), n, target)
     low, high = game.exact(Weighted(w)).beta_bounds(ALPHAS)
-    thresholds, coins = (between(of(p, n, target, w), ALPHAS) for of in (vertices, rates_of))
-    assert ((low <= thresholds) & (coins <= high)).all()
-    np.testing.assert_allclose(low[:-1], thresholds[:-1], atol=1e-11)
-    np.testing.assert_allclose(high[:-1], coins[:-1], atol=1e-11)
+    best, every = ends(p, n, target, w)
+    assert ((low <= best) & (every <= high)).all()
+    np.testing.assert_allclose(low[:-1], best[:-1], atol=1e-11)
+    np.testing.assert_allclose(high[:-1], every[:-1], atol=1e-11)
 
 
 def test_random_games_by_all_routes() -> None:
@@ -172,7 +149,7 @@ def test_random_games_by_all_routes() -> None:
         p = [float(x) for x in rng.choice([1e-12, 0.1, 0.5, 0.75, 1 - 1e-9], d)]
         target = [float(x) for x in rng.choice([0.0, 1.0, 0.5, 2.0, -1.0], d)]
         w = [float(x) for x in rng.choice([1.0, 2.0, -1.0, 0.5, 3.0], d)]
-        thresholds, coins = (between(of(p, n, target, w), ALPHAS) for of in (vertices, rates_of))
+        best, every = ends(p, n, target, w)
         for route in ROUTES:
             with exact_scope():
                 law = route(mi.Bernoulli(p), n, target, w)
@@ -182,7 +159,7 @@ def test_random_games_by_all_routes() -> None:
                     continue  # nothing to invert: a single atom has nearly all of the mass
                 seen += 1
                 low, high = ExactTradeOff(law).beta_bounds(ALPHAS)
-            inside = (low <= thresholds + 1e-14) & (thresholds <= coins) & (coins <= high + 1e-14)
+            inside = (low <= best + 1e-14) & (best <= every) & (every <= high + 1e-14)
             assert inside.all(), f"{route.__name__}: {p}, {n}, {target}, {w}"
     assert seen > 100
 

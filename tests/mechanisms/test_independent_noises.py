@@ -10,7 +10,6 @@ import mipsim as mi
 from mipsim.mechanisms.function import as_mechanism
 from mipsim.mechanisms.noise import AbstractIndependentNoise
 from mipsim.mechanisms.release import NoiseLaw
-from tests.engine.two_sample import FAILURE, two_sample_p
 from tests.scope import in_exact_scope  # noqa: F401
 
 MEAN = mi.EmpiricalMean()
@@ -107,51 +106,6 @@ def test_a_sigma_three_per_cent_off_is_seen():
     wrong = discrete_gaussian_pmf(1.5 * 1.03, STEP)
     off = np.abs(law.sf(thresholds(), inside=False) - direct_sum(wrong, 0, thresholds()))
     assert off.max() > law.error_bound + 1e-12
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if name in ("uniform", "finer discrete Gaussian") else name
-        for name in EVERY
-    ],
-)
-def test_fast_games_agree_with_literal_ones_and_with_the_exact_law(name):
-    game = mi.FixedTarget(EVERY[name], COINS, n=N, target=TARGET)
-    literal = mi.play(game, ATTACK, 20_000, seed=1, fidelity="literal", progress=False)
-    fast = mi.play(game, ATTACK, 100_000, seed=2, edges=literal.edges, progress=False)
-    assert (literal.manifest["sampler"], fast.manifest["sampler"]) == (
-        "literal",
-        "columns",
-    )
-    for a, b in ((literal.out, fast.out), (literal.inside, fast.inside)):
-        assert two_sample_p(a, b)[1] >= FAILURE
-    assert two_sample_p(fast.out, fast.inside)[1] < FAILURE
-    # DKW: the largest distance of an empirical distribution function is above this with probability FAILURE.
-    reach = np.sqrt(np.log(2 / FAILURE) / (2 * fast.games))
-    law = game.exact(ATTACK).law
-    for inside, counts in ((False, fast.out), (True, fast.inside)):
-        # An edge in the last digit of an atom says nothing: two neighbours of every edge bound it.
-        seen = np.cumsum(counts)[:-1] / fast.games
-        low, high = (law.cdf(fast.edges + side * 1e-9, inside=inside) for side in (-1.0, 1.0))
-        assert (seen >= low - reach - law.error_bound).all()
-        assert (seen <= high + reach + law.error_bound).all()
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("name", EVERY)
-def test_bits_depend_on_neither_chunk_nor_threads(name):
-    game = mi.RandomTarget(EVERY[name], COINS, n=N)
-    edges = np.linspace(-2.0, 2.0, 99)
-
-    def play(**how):
-        return mi.play(game, ATTACK, 9_000, seed=5, edges=edges, progress=False, **how)
-
-    whole = play(workers=1)
-    for other in (play(chunk=1, workers=2), play(chunk=4_000)):
-        np.testing.assert_array_equal(whole.out, other.out)
-        np.testing.assert_array_equal(whole.inside, other.inside)
 
 
 @pytest.mark.evidence

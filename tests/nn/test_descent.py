@@ -17,7 +17,8 @@ from mipsim.engine.random.counter import run_draws
 from mipsim.engine.samplers.literal import literal_sampler
 from mipsim.nn.network import Parameters
 from mipsim.nn.private import longest_batch
-from tests.engine.two_sample import FAILURE, two_sample_p
+from tests.law_agreement import FAILURE
+from tests.sampler_laws import has_law, moved
 
 TINY = 1e-30  # a rate that moves nothing, so that every step sees the same gradients
 
@@ -204,9 +205,7 @@ def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
         edges=played.edges / steps,
         progress=False,
     )
-    for a, b in ((played.out, projected.out), (played.inside, projected.inside)):
-        assert two_sample_p(a, b)[1] >= FAILURE
-    assert two_sample_p(played.out, np.roll(projected.out, 40))[1] < FAILURE
+    has_law(played, projected, moved(projected))
 
 
 @pytest.mark.evidence

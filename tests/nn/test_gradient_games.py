@@ -20,7 +20,7 @@ from mipsim.engine import checkpoint, run
 from sims import gradient_epochs, runner
 from sims.gradient_epochs import EPOCH_STUDIES, AtRecord, epoch_game
 from sims.gradients import ATTACKS, TARGETS, VICTIMS, Victim, attacked, victim
-from tests.engine.two_sample import FAILURE, two_sample_p
+from tests.sampler_laws import has_law, moved
 
 N = 60
 
@@ -58,9 +58,7 @@ def test_the_projected_game_has_the_law_of_the_literal_game(name: str) -> None:
     literal = mi.play(game, attack, 4_000, seed=1, fidelity="literal", progress=False)
     projected = mi.play(game, attack, 100_000, seed=2, edges=literal.edges, progress=False)
     assert projected.manifest["fidelity"] == "projected"
-    for a, b in ((literal.out, projected.out), (literal.inside, projected.inside)):
-        assert two_sample_p(a, b)[1] >= FAILURE
-    assert two_sample_p(literal.out, np.roll(projected.out, 40))[1] < FAILURE
+    has_law(literal, projected, moved(projected))
 
 
 @pytest.mark.evidence
