@@ -1,9 +1,12 @@
 """Settings of the whole test run, made before anything imports JAX or matplotlib."""
 
+import ctypes
+import gc
 import importlib
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -33,6 +36,8 @@ if _MADE is not None:
 for _name, _usual in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
     if (_signal := getattr(signal, _name, None)) and signal.getsignal(_signal) is signal.SIG_IGN:
         signal.signal(_signal, _usual)
+
+_MOST_MEMORY = 2**30
 
 # Property tests draw the same examples each time, and no clock fails a test on a slow machine.
 settings.register_profile(
@@ -79,6 +84,26 @@ def sixty_digits() -> Iterator[None]:
     """Every test starts with 60 digits in mpmath, whatever another test in its process has set."""
     with mpmath.workdps(60):
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_for_the_next_module() -> Iterator[None]:
+    """What a module compiled is let go where a worker has grown large: JAX keeps it for ever; what is needed again is read from the disk."""
+    yield
+    if (jax := sys.modules.get("jax")) is not None and resident() > _MOST_MEMORY:
+        jax.clear_caches()
+        gc.collect()
+        if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+            libc.malloc_trim(0)  # what is free in the heap goes back to the system
+
+
+def resident() -> int:
+    """Bytes of this process in memory; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from mipsim._precision import exact_scope
 from mipsim.exact import exact_law
 from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.contours import LEAST_LOG
-from mipsim.exact.density_rows import LaplaceRow, NormalRow, UniformRow
 from mipsim.exact.discrete_rows import BernoulliRow, common_step
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.phases import Phases
 from mipsim.exact.transform import RowsTransform
+from tests.exact.test_relative_tails import exponentials
 
 MEAN = mi.EmpiricalMean()
 
@@ -122,49 +122,16 @@ def test_far_thresholds_get_lines_of_their_own_without_a_seam() -> None:
     np.testing.assert_allclose(law.threshold_at(alpha), whole.threshold_at(alpha), rtol=1e-10)
 
 
-def gamma_tail(shape: int, x: float) -> float:
-    with mp.workdps(60):
-        return float(mp.log(mp.gammainc(shape, mp.mpf(x), regularized=True)))
-
-
 @pytest.mark.parametrize("x", [1.0, 5.0, 20.0, 42.0, 44.0, 100.0, 400.0])
-def test_exponential_sums_are_gamma(x: float) -> None:
+def test_a_game_of_exponential_records_is_their_sum(x: float) -> None:
+    """Whose tails are gamma tails, to eleven digits."""
     data, n = mi.Exponential(1.0, d=2), 21
     law = exact_law(mi.FixedTarget(MEAN, data, n, [0.5, 0.5]), mi.ScalarProduct(np.zeros(2)))
-    score = 0.5 * x / n
-    assert float(law.logsf(score, inside=False)) == pytest.approx(gamma_tail(2 * n, x), rel=1e-11, abs=1e-11)
-    inside = gamma_tail(2 * n - 2, x - 1.0) if x > 1.0 else 0.0
-    assert float(law.logsf(score, inside=True)) == pytest.approx(inside, rel=1e-11, abs=1e-11)
-    with mp.workdps(60):
-        below = float(mp.log(mp.gammainc(2 * n, 0, mp.mpf(x), regularized=True)))
-    assert float(law.logcdf(score, inside=False)) == pytest.approx(below, rel=1e-11, abs=1e-11)
-
-
-@pytest.mark.parametrize("x", [3.0, 9.9, 10.0, 14.0, 19.0])
-def test_uniform_sums_are_irwin_hall(x: float) -> None:
-    n = 20
-    transform = RowsTransform(UniformRow(np.array([0.5])), n, 0.5, 0.0, 0.0)
-    with mp.workdps(60):
-        terms = [(-1) ** k * mp.binomial(n, k) * (mp.mpf(x) - k) ** n for k in range(int(x) + 1)]
-        below = mp.fsum(terms) / mp.factorial(n)
-    law = InvertedLaw(transform)
-    assert float(law.logcdf(x, inside=False)) == pytest.approx(float(mp.log(below)), rel=1e-10, abs=1e-11)
-    assert float(law.logsf(x, inside=False)) == pytest.approx(float(mp.log(1 - below)), rel=1e-10, abs=1e-11)
-
-
-@pytest.mark.parametrize("x", [0.5, 4.0, 30.0])
-def test_laplace_noise_on_a_normal_mean(x: float) -> None:
-    """A normal plus a Laplace has a closed tail; the transform is their product."""
-    law = InvertedLaw(RowsTransform(NormalRow(0.25), 4, 0.0, 0.0, 0.0, (LaplaceRow(np.array([0.5])),)))
-    with mp.workdps(60):
-        s, b = mp.mpf(1), mp.mpf(1) / 2
-        y = mp.mpf(x)
-
-        def half(sign: int) -> mp.mpf:
-            return mp.exp(s * s / (2 * b * b) - sign * y / b) * mp.ncdf((sign * y - s * s / b) / s)
-
-        exact = float(mp.log(mp.ncdf(-y / s) + (half(1) - half(-1)) / 2))
-    assert float(law.logsf(x, inside=False)) == pytest.approx(exact, rel=1e-11, abs=1e-11)
+    tail = exponentials(n, 2, 1.0, 1.0)[1]
+    for inside, upper in ((False, True), (True, True), (False, False)):
+        exact = float(mp.log(tail(x, inside, upper)))
+        result = law.log_tail(np.asarray(0.5 * x / n), inside=inside, upper=upper)
+        assert float(result) == pytest.approx(exact, rel=1e-11, abs=1e-11)
 
 
 @pytest.mark.evidence

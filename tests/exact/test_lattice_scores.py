@@ -1,5 +1,7 @@
 """Scores that are no line of a mean of discrete data: the bracket against every single data set."""
 
+from fractions import Fraction
+
 import jax.numpy as jnp
 import mpmath as mp
 import numpy as np
@@ -30,7 +32,10 @@ def enumerated(
         for row in law
     ]  # fmt: skip
     goal = [as_fraction(z) for z in target]
-    distance = lambda point: -2 * sum((x / size - z) ** 2 for x, z in zip(point, goal, strict=True))  # noqa: E731
+
+    def distance(point: list[Fraction]) -> Fraction:
+        return -2 * sum(((x / size - z) ** 2 for x, z in zip(point, goal, strict=True)), Fraction(0))
+
     scores, masses = zip(*masses_of(record, size, goal, distance).items(), strict=True)
     out, inside = np.array(masses, float).T
     return np.array(scores, float), np.stack([out, (1 - share) * out + share * inside])

@@ -7,6 +7,7 @@ The truths are closed forms in 340 digits: sums of exponentials and of uniforms,
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportOperatorIssue=false
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -29,13 +30,12 @@ SLACK = 1e-12  # of the logarithm of an FPR that is rounded to float64
 
 
 def gamma_sum(rng: np.random.Generator) -> tuple[RowsTransform, Tail]:
-    n, d, scale, target = (
-        int(rng.integers(2, 60)),
-        int(rng.integers(1, 6)),
-        rng.uniform(0.3, 3),
-        rng.uniform(0, 4),
+    return exponentials(
+        int(rng.integers(2, 60)), int(rng.integers(1, 6)), rng.uniform(0.3, 3), rng.uniform(0, 4)
     )
 
+
+def exponentials(n: int, d: int, scale: float, target: float) -> tuple[RowsTransform, Tail]:
     def tail(x: float, inside: bool, upper: bool) -> Any:
         y = (mp.mpf(x) - (mp.mpf(target) if inside else 0)) / mp.mpf(scale)
         ends = (y, mp.inf) if upper else (0, y)
@@ -45,8 +45,10 @@ def gamma_sum(rng: np.random.Generator) -> tuple[RowsTransform, Tail]:
 
 
 def uniform_sum(rng: np.random.Generator) -> tuple[RowsTransform, Tail]:
-    n, target = int(rng.integers(6, 40)), rng.uniform(-0.5, 0.5)
+    return uniforms(int(rng.integers(6, 40)), rng.uniform(-0.5, 0.5))
 
+
+def uniforms(n: int, target: float) -> tuple[RowsTransform, Tail]:
     def tail(x: float, inside: bool, upper: bool) -> Any:
         m = n - inside
         y = mp.mpf(x) - (mp.mpf(target) if inside else 0) + mp.mpf(m) / 2
@@ -83,8 +85,10 @@ def noisy_coins(rng: np.random.Generator) -> tuple[RowsTransform, Tail]:
 
 
 def normal_and_laplace(rng: np.random.Generator) -> tuple[RowsTransform, Tail]:
-    n, variance, b, target = int(rng.integers(2, 50)), rng.uniform(0.1, 2), 2.0 ** rng.integers(-2, 3), 1.0
+    return normal_with_laplace(int(rng.integers(2, 50)), rng.uniform(0.1, 2), 2.0 ** rng.integers(-2, 3), 1.0)
 
+
+def normal_with_laplace(n: int, variance: float, b: float, target: float) -> tuple[RowsTransform, Tail]:
     def tail(x: float, inside: bool, upper: bool) -> Any:
         s = mp.sqrt(mp.mpf(variance) * (n - inside))
         y = (mp.mpf(x) - inside * mp.mpf(target)) * (1 if upper else -1)
@@ -152,6 +156,23 @@ def test_more_tails_lie_within_their_bounds(seed: int) -> None:
     missed, worst, _ = held(np.random.default_rng(seed), 60)
     assert missed == []
     assert worst > 0.01
+
+
+@pytest.mark.parametrize(
+    ("game", "places"),
+    [
+        (uniforms(20, 0.0), [-7.0, -0.1, 0.0, 4.0, 9.0]),
+        (normal_with_laplace(4, 0.25, 0.5, 0.0), [0.5, 4.0, 30.0]),
+    ],
+    ids=["Irwin-Hall", "normal with Laplace"],
+)
+def test_tails_to_eleven_digits(game: tuple[RowsTransform, Tail], places: list[float]) -> None:
+    law, tail = InvertedLaw(game[0]), game[1]
+    for x, inside, upper in product(places, (False, True), (False, True)):
+        truth = tail(x, inside, upper)
+        exact = float(mp.log(truth)) if truth > 0 else -np.inf
+        result = float(law.log_tail(np.asarray(x), inside=inside, upper=upper))
+        assert result == pytest.approx(exact, rel=1e-11, abs=1e-11)
 
 
 def test_the_reference_game_is_known_relatively_at_1e_minus_100() -> None:
