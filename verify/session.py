@@ -93,8 +93,9 @@ def begin(
         return _show(statements, known, setting)
     names = {item.name for item in statements}
     kin = [[known[name] for name in family if name in names] for family in families]
-    # The largest first, so that no process is left with a long family at the end.
-    kin = sorted(filter(None, kin), key=lambda family: -points_of(family, scale))
+    kin = sorted(filter(None, kin), key=lambda family: points_of(family, scale))
+    # Small ones first, which show a verdict soon; then the largest, so that no process is left with a long family at the end.
+    kin = [*kin[: parallel.WORKERS], *reversed(kin[parallel.WORKERS :])]
     folder = None if not out and (at or json is not None) else Path(out or DEFAULT_OUT)
     return _judge(kin, points, known, setting, folder, json, find)
 
@@ -198,11 +199,11 @@ def finished(
             "  ".join(f"{text:<{width}}" for text, width in zip(texts, WIDTHS.values(), strict=True)).rstrip()
         )
 
+    say(f"{plural(len(statements), 'statement')}; each gets a line when it is finished")
+    line(tuple(WIDTHS))
     for number, outcome in enumerate(come, 1):
         yield outcome
         done += costs(outcome.statement)
-        if number == 1:
-            line(tuple(WIDTHS))
         line(row(outcome))
         now = time.perf_counter()
         if now - reported > EVERY and number < len(statements):
