@@ -154,7 +154,7 @@ MANY, SIX = 10**6, np.array([0.5, 0.3, 0.71, 0.02, 0.44, 0.9])  # cells of 16, 8
 
 
 def rows_of_cells() -> dict[str, Row]:
-    """Sums of 10^6 records, drawn from cells of several counts."""
+    """Sums of 10^6 records, sampled by cells of several counts."""
     n, p, data = MANY, SIX, mi.Bernoulli(SIX)
     corner, half, noisy = data.easiest_target(), mi.Subsampled(MEAN, 0.5), mi.GaussianNoise(MEAN, 0.5)
     covariance, plain = mi.CovarianceScore(data, n=n), fixed(MEAN, data, n, corner)
@@ -449,7 +449,7 @@ def rows_of_noises() -> dict[str, Row]:
 
 
 def numpy_games(sample: Any, release: Any, target: Any, score: Any, n: int, games: int, seed: int) -> Scores:
-    """Scores of literal games with plain arrays; a target that is None is drawn in each game."""
+    """Scores of literal games with plain arrays; a target that is None is sampled in each game."""
     worlds = []
     for member in (False, True):
         rng = np.random.default_rng([seed, member])

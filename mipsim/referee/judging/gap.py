@@ -166,7 +166,7 @@ def curve_gap(
     least, most = gap_ends(alpha, wanted, result)
     high, (first_end, last_end) = _extreme(gap, least, most)
     low, (nearest, farthest) = _extreme(-gap, -most, -least)
-    # What may lie between the points is told of the computed gaps: the error of the curves is beside it.
+    # What may lie between the points is that of the computed gaps, without the error of the curves.
     over, under = float(np.max(above, initial=0.0)), float(np.max(below, initial=0.0))
     return Gap(-low, high, (-farthest - under, -nearest), (first_end, last_end + over), evidence)
 
