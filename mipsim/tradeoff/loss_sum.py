@@ -424,6 +424,11 @@ class LossSum:
                 break
         return 0.5 * (low + high)
 
+    def _common(self, theta: float) -> float:
+        """A tilt whose mean is within a quarter of a standard deviation: nearby questions share it, and so its bands."""
+        apart = 2.0 ** math.floor(math.log2(0.5 / math.sqrt(max(self.cumulants(theta)[2], 1e-24))))
+        return apart * round(theta / apart)
+
     def tilt_of_loss(self, loss: float) -> float:
         """The tilt with that mean."""
         return self._root(lambda theta: self.cumulants(theta)[1] >= loss)
@@ -524,7 +529,7 @@ class LossSum:
         weight = _weight(theta, spread, needs)
         levels, burden, low, high, shifts = self._plan(theta)
         step = self.step(theta, accuracy, needs) if step is None else step
-        step = self._fitting(max(step, self.floor(theta)))
+        step = max(step, self.floor(theta))
         low, high = low - (32 + self.total * 1e-3) * step, high + (32 + self.total * 1e-3) * step
         # Chords over blocks err by about as much as cells; where the plan was off, both are refined.
         block = max(min(math.sqrt(0.3 * accuracy / weight), step * math.sqrt(0.15 * burden)), step)
@@ -533,7 +538,13 @@ class LossSum:
         stride = max(1, math.ceil((high - low) / (step * blocks)))
         while blocks > 1024 and (high - low) / step <= blocks // 2:
             blocks //= 2
-        stride = int(scipy.fft.next_fast_len(stride, real=True))  # pyright: ignore[reportArgumentType]
+        while True:
+            stride = int(scipy.fft.next_fast_len(stride, real=True))  # pyright: ignore[reportArgumentType]
+            fitted = self._fitting(step, stride)
+            if high - low <= fitted * blocks * stride:
+                break
+            stride += 1
+        step = fitted
         rounded: tuple[list[tuple[Rounded, int]], list[tuple[Rounded, int]]] = ([], [])
         for (law, count), level in zip(self.laws, levels, strict=True):
             nodes = _nodes(level, law.fixed, step)
@@ -544,19 +555,24 @@ class LossSum:
         sides = []
         for side in rounded:
             offset = sum(count * law.measure.offset for law, count in side)
-            first = math.floor((0.5 * (low + high) - offset) / step) - blocks * stride // 2
+            first = math.floor((0.5 * (low + high) - offset) / (step * stride)) - blocks // 2
+            first *= stride
             power = Power(
                 [(law.measure, count) for law, count in side], Circle(first, blocks * stride, blocks), shifts
             )
             sides.append(_Side(power, side, units, -1.0 if sides else 1.0))
         return Band.between(step, spread, mean, sides[0], sides[1], units)
 
-    def _fitting(self, step: float) -> float:
-        """A step of at most this, which divides the range of the losses where there is a single distribution of a finite range."""
+    def _fitting(self, step: float, stride: int) -> float:
+        """A step of at most this. A multiple of so many make the range of losses of a single distribution: the sums of its ends,
+        where atoms lie, are then ends of blocks.
+        """
         if len(self.laws) == 1:
             low, high = self.laws[0][0].ends
             if math.isfinite(high - low) and high > low:
-                return (high - low) / math.ceil((high - low) / step)
+                parts = (high - low) / step
+                alike = stride if stride < parts / 32.0 else 1
+                return (high - low) / (alike * math.ceil(parts / alike))
         return step
 
     def _levels(self, i: int, theta: float, spread: float) -> _Levels:
@@ -825,6 +841,7 @@ class LossSum:
                     theta = self.tilt_of_loss(0.5 * (mean + end))
                 else:
                     ends, theta = [first], self.tilt_of_loss(mean + reach)
+            theta = self._common(theta)
             if not plain[ends].any():
                 theta = self._eased(theta)
             _, mean, variance = self.cumulants(theta)
@@ -844,11 +861,10 @@ class LossSum:
             if near:
                 finest = min(b.step for b in near)
                 plan = self.step(theta, accuracy, needs)
-                step = (
-                    plan
-                    if plan < 0.7 * finest
-                    else finest * min(0.6, max(0.1, math.sqrt(0.6 * accuracy / worst)))
-                )
+                step = plan
+                if plan >= 0.7 * finest:
+                    finer = min(0.6, max(0.1, math.sqrt(0.6 * accuracy / worst)))
+                    step = finest * 2.0 ** (math.floor(2.0 * math.log2(finer)) / 2.0)
                 if self.floor(theta) > 0.95 * finest:
                     fail(ends)
                     continue

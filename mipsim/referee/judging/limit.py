@@ -74,7 +74,8 @@ def judge_sequence(
                     f"at {kind.grows} = {n} the claim is farther from its limit than {rate.at(n):.3g}"
                 )
         elif ceiling is not None and n >= ceiling.start:
-            passed = gap_between(kind, _read(ceiling.value), truth, optimal, "")
+            bound = _read(ceiling.value)
+            passed = seen[-1] if bound == claimed else gap_between(kind, bound, truth, optimal, "")
             if (-passed.least[1] if ceiling.below else passed.largest[0]) > LAST_DIGITS:
                 wrong.append(f"at {kind.grows} = {n} truth passes it")
         claims = {**claims, n: claimed} if theorem else {n: claimed}
