@@ -70,21 +70,28 @@ RATES = ndtr(np.linspace(-5.0, 5.0, 401))
 """FPRs at which a proven rate is held against two curves."""
 
 
-def contradicts(claimed: AbstractTradeOff | Number, truth: AbstractTradeOff | Number, bound: float) -> bool:
-    """Whether claim and truth are surely farther apart than a proven rate allows; see `mipsim.referee.Rate`."""
+def contradicts(
+    claimed: AbstractTradeOff | Number,
+    truth: AbstractTradeOff | Number,
+    bound: float,
+    sides: tuple[bool, bool] = (True, True),  # whether a truth that is stronger, or weaker, contradicts
+) -> bool:
+    """Whether claim and truth are surely farther apart than a theorem allows; see `mipsim.referee.Rate`."""
     if math.isinf(bound):
         return False
     if isinstance(claimed, Number) or isinstance(truth, Number):
         assert isinstance(claimed, Number)
         assert isinstance(truth, Number)
         slack = bound + ROUNDING * max(1.0, abs(claimed.value))
-        return truth.low - claimed.high > slack or claimed.low - truth.high > slack
+        seen = truth.low - claimed.high > slack, claimed.low - truth.high > slack
+        return any(np.logical_and(seen, sides))
     low, high = bounds_of(truth, "truth", RATES)[:2]
     least = np.where(
         RATES + bound < 1.0, bounds_of(claimed, "claimed", np.minimum(RATES + bound, 1.0))[0], 0.0
     )
     most = np.where(bound < RATES, bounds_of(claimed, "claimed", np.maximum(RATES - bound, 0.0))[1], 1.0)
-    return bool((high < least - bound - ROUNDING).any() or (low > most + bound + ROUNDING).any())
+    seen = (high < least - bound - ROUNDING).any(), (low > most + bound + ROUNDING).any()
+    return any(np.logical_and(seen, sides))
 
 
 def probits_of(claimed: AbstractTradeOff, bound: float, floor: float) -> float:

@@ -73,11 +73,12 @@ def judge_sequence(
                 wrong.append(
                     f"at {kind.grows} = {n} the claim is farther from its limit than {rate.at(n):.3g}"
                 )
-        elif ceiling is not None and n >= ceiling.start:
-            bound = _read(ceiling.value)
-            passed = seen[-1] if bound == claimed else gap_between(kind, bound, truth, optimal, "")
-            if (-passed.least[1] if ceiling.below else passed.largest[0]) > LAST_DIGITS:
-                wrong.append(f"at {kind.grows} = {n} truth passes it")
+        elif (
+            ceiling is not None
+            and n >= ceiling.start
+            and contradicts(_read(ceiling.value), truth, 0.0, (not ceiling.below, ceiling.below))
+        ):
+            wrong.append(f"at {kind.grows} = {n} truth passes it")
         claims = {**claims, n: claimed} if theorem else {n: claimed}
         if isinstance(claimed, GaussianTradeOff) and claimed.mu > 0.0:
             shares.append(tolerance_of(kind, claimed))
