@@ -164,7 +164,7 @@ def cell(n: int, mu: float, runs: int) -> dict[str, Ordered]:
     [(100, 2.0), *(pytest.param(*item, marks=pytest.mark.slow) for item in ((100, 0.0), (1000, 1.0)))],
 )
 def test_misses_counted_in_order_are_those_of_all_bounds(fewer_draws, n: int, mu: float) -> None:
-    runs, right = 100, truth(mu)
+    runs, right = 30, truth(mu)
     bounds = [bounds_of(curve_of(*played(n, mu, run))) for run in range(runs)]
     for name, ordered in cell(n, mu, runs).items():
         result = np.array([bound[name] for bound in bounds])
@@ -237,7 +237,7 @@ def test_a_promised_curve_is_refuted_where_it_is_false_alone(fewer_draws, claim:
         "LaplaceTradeOff": mi.LaplaceTradeOff(1.05),
         "ApproxDPTradeOff": mi.ApproxDPTradeOff(0.525, 0.105),
     }[type(claim).__name__]  # fmt: skip
-    rng, runs, n = np.random.default_rng(2), 40, 20_000
+    rng, runs, n = np.random.default_rng(2), 12, 20_000
     refuted = [
         sum(curve_of(*sampled(rng, truth_, n)).gap_lower_bound(claim) > 0.0 for _ in range(runs))
         for truth_ in (claim, worse)
