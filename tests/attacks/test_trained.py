@@ -32,7 +32,9 @@ def power(game: mi.TwoInputs, attack: mi.AbstractAttack, alpha: float) -> tuple[
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("hidden", [(), (16, 16)], ids=["logistic", "network"])
+@pytest.mark.parametrize(
+    "hidden", [pytest.param((), id="logistic"), pytest.param((16, 16), id="network", marks=pytest.mark.slow)]
+)
 def test_it_reaches_the_law_that_is_known(hidden):
     """N(x, I) at (0, 0) and (1, 1) is G_mu with mu = sqrt 2; a score within 10% of its direction and slope loses .02 of mu at most."""
     game = mi.TwoInputs(shifted, [0.0, 0.0], [1.0, 1.0])

@@ -179,7 +179,7 @@ def test_known_vectors_give_the_scores_of_gradients_written_out(attack: str, of_
         assert np.abs(scores(off) - expected).max() > 1e-3 * away
 
 
-@pytest.mark.evidence
+@pytest.mark.slow
 def test_games_played_together_are_stored_as_games_played_alone(
     of_digits: Victim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
