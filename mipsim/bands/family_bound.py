@@ -343,6 +343,7 @@ class _RareMinimum:
             *(_order_quantile(rank, n, ndtr(far), ndtr(-far)) for rank, n in ((i, n0), (j, n1)))
         )
         self.least, self.most = np.clip([extremes[1].min(), extremes[0].max()], -_MOST, _MOST).tolist()
+        self.tails = cache(self._tails)  # searches for levels begin alike
 
     def _theta(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """theta(a, b), rounded down."""
@@ -371,14 +372,14 @@ class _RareMinimum:
         low, high = self.least, self.most
         while True:
             middle = 0.5 * (low + high)
-            result = float((self.masses * self._tails(middle)).sum())
+            result = float((self.masses * self.tails(middle)).sum())
             if 0.5 * total <= result <= total or high - low < _APART:
                 return middle, result
             low, high = (middle, high) if result < total else (low, middle)
 
     def draw(self, rng: np.random.Generator, proposals: int, level: float) -> np.ndarray:
         """The accepted draws of theta*, rounded down, of so many proposals."""
-        tails = self._tails(level)
+        tails = self.tails(level)
         shares = np.cumsum((self.masses * tails).ravel())
         parts = [
             self._accepted(rng, min(_CHUNK, proposals - start), level, tails, shares / shares[-1])
