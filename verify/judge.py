@@ -7,7 +7,7 @@ from typing import Any
 from mipsim._precision import run_in
 from mipsim._words import plural
 from mipsim.referee import Outcome, Point, Statement, Verdict
-from mipsim.referee.judging.judge import judge_points, spread_points, which_points
+from mipsim.referee.judging.judge import Plan, judge_points, spread_points, which_points
 from mipsim.referee.outcome import Failure, shown_counterexamples
 from mipsim.referee.reporting import pictures
 from mipsim.referee.result import PointResult
@@ -31,11 +31,6 @@ class Setting:
     confidence: float  # family-wise over the whole register, in [0.5, 1)
     seed: int  # of the sampled points and of the games
     risk: float  # failure probability of a single point, see `risk_of`
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it is the largest scale."""
-        return self.scale == SCALES[-1]
 
 
 def listed(name: str, points: Sequence[Point], scale: str) -> tuple[Point, ...]:
@@ -95,29 +90,21 @@ def judge(
     draw: bool = False,  # whether its pictures are plotted and stored immediately
 ) -> Outcome:
     """Judge a statement at its own points and at sampled ones, or at the points `at` alone."""
-    own, sample, failures, which = at or (), list[Point](), list[Failure](), ""
+    own, sample, failures = at or (), list[Point](), list[Failure]()
     if at is None:
         spread, failures = spread_points(statement, sampled(statement.name, setting.scale), setting.seed)
         sample = [replace(point, name=f"sampled {k}") for k, point in enumerate(spread, 1)]
         own = listed(statement.name, statement.points, setting.scale)
-        if left := len(statement.points) - len(own):
-            judged = which_points(len(own), len(own) + len(sample), 0, len(sample))
-            which = f"{judged}; {left} more of its own at --scale full"
+    which = which_points(len(own), len(own) + len(sample), 0, len(sample))
+    if at is None and (left := len(statement.points) - len(own)):
+        which = f"{which}; {left} more of its own at --scale full"
     with run_in("float64"):  # the register is about real numbers
-        result = judge_points(
-            statement,
-            (*own, *sample),
-            len(sample),
-            setting.risk,
-            confidence=setting.confidence,
-            seed=setting.seed,
-            games=games(statement.name, setting.scale),
-            failures=failures,
-            again=setting.is_full or at is not None,
-            known=_KNOWN,
+        plan = Plan(
+            (*own, *sample), which, setting.risk, setting.confidence, setting.seed,
+            games(statement.name, setting.scale), failures, len(sample),
             purpose="register",  # other games than those by which a hunt reached a point
-            which=which,
-        )
+        )  # fmt: skip
+        result = judge_points(statement, plan, known=_KNOWN)
     if len(_KNOWN) > MOST_KNOWN:
         _KNOWN.clear()
     if draw:
@@ -136,7 +123,7 @@ def unseen(outcome: Outcome) -> list[PointResult]:
 def left_to_full(statements: Iterable[Statement], scale: str) -> str:
     """What a run at a smaller scale leaves out; "" at full scale.
     >>> left_to_full([], "quick")
-    'Left to --scale full: 5,000,000 games a world instead of 100,000, most sampled points, second routes at points that are not reported.'
+    'Left to --scale full: 5,000,000 games a world instead of 100,000, most sampled points.'
     """
     if scale == SCALES[-1]:
         return ""
@@ -148,4 +135,4 @@ def left_to_full(statements: Iterable[Statement], scale: str) -> str:
     among = [f"{name} {count}" for name, count in left.items() if count]
     names = f"{plural(len(among), 'statement')} ({', '.join(among)})"
     expensive = f"{plural(sum(left.values()), 'expensive point')} of {names}, " if among else ""
-    return f"Left to --scale full: {expensive}{GAMES[-1]:,} games a world instead of {usual:,}{less}, most sampled points, second routes at points that are not reported."
+    return f"Left to --scale full: {expensive}{GAMES[-1]:,} games a world instead of {usual:,}{less}, most sampled points."

@@ -116,7 +116,7 @@ class Statement:
         restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
         slip: for a slip of the pen, the wrong place and the right place of the same paper.
         derivation: for a correction: every condition, and a proof or a theorem for each step.
-        second_route: a function that computes the same quantity by other code, at refuted points only. It returns a `Replication` or
+        second_route: a function that computes the same quantity by other code, at the counterexamples that a report shows. It returns a `Replication` or
             `Draws`, whose interval must exclude the claim.
         corrects: the name of the statement that this statement corrects.
         uses: the names of the statements that it depends on. If such a statement is refuted as printed, this statement is judged with

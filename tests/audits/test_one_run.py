@@ -44,9 +44,7 @@ PUBLISHED = {1: (1.13346, 2.164749), 2: (2.311945, 4.7218075), 4: (4.395568, 9.1
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize(
-    "shift", [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow), 4]
-)
+@pytest.mark.parametrize("shift", [1, *(pytest.param(shift, marks=pytest.mark.slow) for shift in (2, 4))])
 def test_both_bounds_reproduce_the_published_figures(shift: int) -> None:
     """Of a public implementation, delta = 1e-6: all thresholds of the hull share the significance of .05, as they do there."""
     count, thresholds = hull(shift)

@@ -265,8 +265,8 @@ def test_a_promise_of_a_single_rate() -> None:
 
 @pytest.mark.evidence
 def test_bounds_of_a_rate_and_of_delta_are_wrong_as_seldom_as_stated() -> None:
-    """The truth is passed in at most 5% of 200 audits, but for a chance of 1e-9; a number that is too small is passed more often."""
-    curve, trials = mi.GaussianTradeOff(1.0), 200
+    """The truth is passed in at most 5% of 60 audits, but for a chance of 1e-9; a number that is too small is passed more often."""
+    curve, trials = mi.GaussianTradeOff(1.0), 60
     truth = np.array([float(curve.tpr_at(0.05)), float(curve.delta(0.5))])
     bounds = np.empty((trials, 2))
     for i in range(trials):

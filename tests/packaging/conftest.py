@@ -37,10 +37,3 @@ def python_blocks(page: Path) -> list[str]:
     text = page.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
     return [re.sub(r"\bgames=[\d_]+", "games=1_000", block) for block in blocks]
-
-
-@pytest.fixture(scope="session")
-def documented_blocks() -> dict[str, list[str]]:
-    """The Python of each page of the documentation that has any."""
-    pages = sorted((ROOT / "docs").glob("*.md"))
-    return {page.name: blocks for page in pages if (blocks := python_blocks(page))}

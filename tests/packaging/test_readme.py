@@ -5,34 +5,41 @@ import importlib
 import io
 import pkgutil
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.packaging.conftest import ROOT, python_blocks
+
 
 @pytest.mark.evidence
-def test_every_python_block_runs(
-    readme_blocks: list[str], documented_blocks: dict[str, list[str]], monkeypatch, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("no_screen")
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", *(page.name for page in sorted((ROOT / "docs").glob("*.md")) if python_blocks(page))],
+)
+def test_every_python_block_runs(page: str, monkeypatch, tmp_path: Path) -> None:
+    """A page goes on from the README."""
     monkeypatch.chdir(tmp_path)
-    import matplotlib
+    scope = dict(scope_of_readme())
+    if page != "README.md":
+        for block in python_blocks(ROOT / "docs" / page):
+            exec(compile(block, page, "exec"), scope)
 
-    matplotlib.use("agg")
-    assert len(readme_blocks) >= 2
-    assert any("games=1_000," in block for block in readme_blocks)  # the games, with fewer of them
+
+@cache
+def scope_of_readme() -> dict[str, object]:
+    """What the README's blocks define; they print a verdict."""
+    blocks, printed = python_blocks(ROOT / "README.md"), io.StringIO()
+    assert len(blocks) >= 2
+    assert any("games=1_000," in block for block in blocks)  # the games, with fewer of them
     scope: dict[str, object] = {"__name__": "readme"}
-    printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        for number, block in enumerate(readme_blocks):
-            exec(compile(block, f"README.md, block {number + 1}", "exec"), scope)
-        for page, blocks in documented_blocks.items():  # a page goes on from the README
-            own = dict(scope)
-            for number, block in enumerate(blocks):
-                exec(compile(block, f"{page}, block {number + 1}", "exec"), own)
+        for block in blocks:
+            exec(compile(block, "README.md", "exec"), scope)
     assert any(word in printed.getvalue() for word in ("CONFIRMED", "REFUTED", "INCONCLUSIVE"))
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
+    return scope
 
 
 def test_own_mechanism_takes_ten_lines(readme_blocks: list[str]) -> None:

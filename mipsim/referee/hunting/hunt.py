@@ -19,7 +19,7 @@ from mipsim._words import plural
 from mipsim.referee.domain import Choice, Fixed, Whole
 from mipsim.referee.hunting.search import Search, budget_of
 from mipsim.referee.judging.judge import chance_in, check, judge
-from mipsim.referee.judging.point import judge_point, point_seed
+from mipsim.referee.judging.point import judge_point, judged_again, point_seed
 from mipsim.referee.judging.prepared import affordable_games, check_repeatable, tried
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
@@ -275,7 +275,8 @@ def _judge(search: Search, at: dict[str, Any], risk: float, games: int) -> Point
     # The seed of `judge`, so that the replay plays the same games; no probe has used it.
     seed = point_seed(search.seed, search.statement.name, search.statement.mattering(at))
     try:
-        return judge_point(search.statement, at, risk=risk, games=games, seed=seed, run=search.seed)
+        result = judge_point(search.statement, at, risk=risk, games=games, seed=seed, run=search.seed)
+        return judged_again(search.statement, result)
     except Exception as error:  # recorded as every other failure
         search.failures.append(Failure(dict(at), f"{type(error).__name__}: {error}"))
         return None

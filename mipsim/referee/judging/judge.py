@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mipsim._printed import shown_risk
@@ -105,50 +105,54 @@ def judge(
         if line.due():
             line.say(f"{statement.name}: judging point {place + 1} of {len(points)}")
 
-    result = judge_points(
-        statement,
-        points,
-        counts[1],
-        risk,
-        confidence=confidence,
-        seed=seed,
-        games=games,
-        failures=failures,
-        before=before,
-        first=first,
-        which="as listed" if at is not None else which_points(len(statement.points), len(points), *counts),
-    )
+    which = "as listed" if at is not None else which_points(len(statement.points), len(points), *counts)
+    plan = Plan(points, which, risk, confidence, seed, games, failures, spread=counts[1])
+    result = judge_points(statement, plan, before, first=first)
     if line.written:
         line.say(f"{statement.name}: {plural(len(points), 'point')} judged", last=True)
     return result
 
 
+@dataclass(frozen=True)
+class Plan:
+    """At which points a statement is judged, and how.
+
+    Attributes:
+        points: each lies in its domain.
+        which: what points they are, in words.
+        risk: failure probability of each point.
+        confidence: family-wise; stated with the result.
+        seed: of the games.
+        games: in each world, where games are played.
+        failures: points whose functions raised an error.
+        spread: how many of the last points were spread over the domain.
+        purpose: sets the games apart from those of other judges with the same seed.
+    """
+
+    points: Sequence[Point]
+    which: str
+    risk: float
+    confidence: float
+    seed: int
+    games: int
+    failures: Sequence[Failure] = ()
+    spread: int = 0
+    purpose: str = "judge"
+
+
 def judge_points(
     statement: Statement,
-    points: Sequence[Point],  # each lies in its domain
-    sampled: int,  # how many of the last points were spread over the domain
-    risk: float,  # failure probability of each point
-    *,
-    confidence: float,  # family-wise; stated with the result
-    seed: int,
-    games: int,  # in each world
-    failures: Sequence[Failure] = (),  # points whose functions raised an error
+    plan: Plan,
     # called with its place before each point is judged; what it raises ends the judging
     before: Callable[[int], None] | None = None,
-    purpose: str = "judge",  # sets the games apart from those of other judges with the same seed
-    # whether the second route runs at every refuted point, or only at the two that a report shows: the simplest, and that
-    # of the largest gap
-    again: bool = True,
     known: dict[Any, PointResult] | None = None,  # as for `judge_point`
     first: Prepared | None = None,  # a point that was prepared before
-    which: str = "",  # what points they are, in words
 ) -> Outcome:
-    """Judge a statement at checked points."""
+    """Judge a statement as planned; its second route runs at the counterexamples that a report shows."""
     began = time.perf_counter()
     judged: list[PointResult] = []
-    findings: list[Finding] = []
-    failed = list(failures)
-    for place, point in enumerate(points):
+    failed = list(plan.failures)
+    for place, point in enumerate(plan.points):
         if before is not None:
             before(place)
         try:
@@ -157,43 +161,41 @@ def judge_points(
             result = judge_point(
                 statement,
                 point.at,
-                risk=risk,
-                games=games,
-                seed=point_seed(seed, statement.name, statement.mattering(point.at), purpose),
-                run=seed,
-                again=again,
+                risk=plan.risk,
+                games=plan.games,
+                seed=point_seed(plan.seed, statement.name, statement.mattering(point.at), plan.purpose),
+                run=plan.seed,
                 known=known,
                 prepared=first if first is not None and first.at == point.at else None,
             )
         except Exception as error:  # a bad point must not cost the verdicts of the others
             failed.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
             continue
-        report = {"setting": point.setting, "name": point.name, "sampled": place >= len(points) - sampled}
-        judged.append(replace(result, **report, reading=str(point.at.get(READING, ""))))
-        if result.finding:
-            findings.append(Finding(dict(result.parameters), result.finding))
+        sampled = place >= len(plan.points) - plan.spread
+        reading = str(point.at.get(READING, ""))
+        judged.append(
+            replace(result, setting=point.setting, name=point.name, sampled=sampled, reading=reading)
+        )
     verdict = verdict_on(statement, judged, bool(failed))
+    shown = shown_counterexamples(statement, judged)
+    judged = [
+        judged_again(statement, item) if any(item is other for other in shown) else item for item in judged
+    ]
     worst = speaks(statement, judged)
-    if not again:
-        report = shown_counterexamples(statement, judged)
-        judged = [
-            judged_again(statement, item) if any(item is shown for shown in report) else item
-            for item in judged
-        ]
-        worst = speaks(statement, judged)
-    which = which or which_points(len(points) - sampled, len(points), 0, sampled)
     return Outcome(
         statement=statement,
         verdict=verdict,
         worst=worst,
         judged=tuple(judged),
-        replay=replay_of(statement, None if worst is None else worst.parameters, confidence, seed, games),
-        confidence=confidence,
-        seed=seed,
+        replay=replay_of(
+            statement, None if worst is None else worst.parameters, plan.confidence, plan.seed, plan.games
+        ),
+        confidence=plan.confidence,
+        seed=plan.seed,
         seconds=time.perf_counter() - began,
-        how=f"{plural(len(judged), 'point')} judged, {which}; {chance_in(judged, confidence, risk)}",
+        how=f"{plural(len(judged), 'point')} judged, {plan.which}; {chance_in(judged, plan.confidence, plan.risk)}",
         failures=tuple(failed),
-        findings=tuple(findings),
+        findings=tuple(Finding(dict(item.parameters), item.finding) for item in judged if item.finding),
         whole=covered(statement, (item.parameters for item in judged)),
     )
 

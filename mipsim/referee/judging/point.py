@@ -146,7 +146,6 @@ def judge_point(
     games: int,  # in each world, where games are played
     seed: int,  # in [0, 2^62)
     run: int = 0,  # seed of the run, which draws sizes of limits
-    again: bool = True,  # whether to run the second route, if any, where the statement is refuted
     # results by exact distributions of statements that compare the same two functions, stored here and read from here;
     # only for functions that return the same at every call
     known: dict[Any, PointResult] | None = None,
@@ -173,7 +172,7 @@ def judge_point(
             result = undefined(dict(at), kind, str(error))
         if known is not None and key is not None and not result.random:
             known[key] = result
-    return judged_again(statement, result) if again else result
+    return result
 
 
 def _compared(statement: Statement, at: Mapping[str, Any], run: int) -> Any:
