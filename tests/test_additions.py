@@ -1,7 +1,6 @@
 """What the documentation says of additions is true: each is its own few lines, and the rest of the library serves it as any member."""
 
 import inspect
-import re
 from pathlib import Path
 
 import jax.numpy as jnp
