@@ -1,0 +1,322 @@
+"""What a lattice of a given step says of a sum of privacy losses near one of its tilts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mipsim.sums.lattice import Power
+from mipsim.sums.loss_bounds import Rounded
+from mipsim.tradeoff.bounds import TINY, CurveBounds, log_complement
+
+_LARGEST = 1e307  # about the largest float64
+
+
+class Side:
+    """Bounds of the masses above and below places of the lattice, in both worlds, as (low, high) in units of the band."""
+
+    def __init__(
+        self, power: Power, rounded: Sequence[tuple[Rounded, int]], units: tuple[float, float], sign: float
+    ) -> None:
+        theta = power.theta
+        self.losses = power.losses
+        slack = 3.0 * math.expm1(min(sum(count * law.rounding for law, count in rounded), 50.0))
+        # Slopes are e^(loss - centre), right to as many roundings as that is large.
+        reach = min(float(np.abs(power.losses - power.centre).max()), 700.0)
+        slack += (
+            8.0 * 2.0**-53 * (abs(power.log_scale) + (1.0 + abs(theta)) * abs(power.centre) + reach + 4.0)
+        )
+        own_in, own_out = (
+            (1.0 - theta) * power.centre + power.log_scale,
+            -theta * power.centre + power.log_scale,
+        )
+
+        def bounds(value: np.ndarray, error: np.ndarray, log_unit: float) -> tuple[np.ndarray, np.ndarray]:
+            if abs(log_unit) > 600.0:  # the plan was far off: nothing is known
+                return np.zeros(value.shape), np.full(value.shape, np.inf)
+            scale = math.exp(log_unit)
+            with np.errstate(invalid="ignore", over="ignore"):
+                low = np.maximum(value - error, 0.0) * (scale * (1.0 - slack))
+                high = (value + error) * (scale * (1.0 + slack))
+            return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
+
+        def at_all(masses: list[tuple[float, int]], log_unit: float, sign: float) -> float:
+            """Probability that any of the masses, given by logarithms, occurs; in units."""
+            rare = _log_total(masses)
+            if rare > -30.0:
+                retained = sum(count * float(log_complement(log)) for log, count in masses)
+                rare = math.log(-math.expm1(retained)) if retained < 0.0 else -math.inf
+            if sign > 0.0 and rare - log_unit > 705.0:  # no float64 is above it
+                return math.inf
+            return math.exp(min(rare - log_unit, 705.0)) * (1.0 + sign * (slack + 1e-12))
+
+        def beyond(masses: list[tuple[float, int]], log_unit: float) -> float:
+            """A bound on what additional masses of each term add to the sum; in units."""
+            more = _log_total(masses)
+            if more > -30.0:
+                more = math.log(math.expm1(math.exp(more))) if more < 6.0 else math.inf
+            return math.exp(more - log_unit) * (1.0 + slack + 1e-12) if more - log_unit < 705.0 else math.inf
+
+        self.out_up = bounds(*power.up(-theta), own_out - units[1])
+        self.out_down = bounds(*power.down(-theta), own_out - units[1])
+        self.in_up = bounds(*power.up(1.0 - theta), own_in - units[0])
+        self.in_down = bounds(*power.down(1.0 - theta), own_in - units[0])
+        self.in_only = at_all([(law.log_in_only, count) for law, count in rounded], units[0], sign)
+        self.out_only = at_all([(law.log_out_only, count) for law, count in rounded], units[1], sign)
+        missing, rejected = [(law.log_in_missing, count) for law, count in rounded], []
+        for k in range(max(len(law.lost) for law, _ in rounded)):
+            accept, reject = ([(law.lost[k][i], count) for law, count in rounded] for i in (0, 1))
+            # What matters less beside the FNR or the FPR there; the rate whose tail is not small is about 1.
+            beside_fnr = _log_total(accept) - (units[0] if theta < 1.0 else 0.0)
+            beside_fpr = _log_total(reject) - (units[1] if theta > 0.0 else 0.0)
+            if beside_fnr <= beside_fpr:
+                missing += accept
+            else:
+                rejected += reject
+        self.in_missing = at_all(missing, units[0], 1.0)
+        self.out_missing = at_all(rejected, units[1], 1.0)
+        self.in_surplus = beyond([(law.log_in_surplus, count) for law, count in rounded], units[0])
+        self.out_surplus = beyond([(law.log_out_surplus, count) for law, count in rounded], units[1])
+
+
+def _log_total(masses: list[tuple[float, int]]) -> float:
+    """Log of the sum of masses that are given by logarithms and counts."""
+    most = max((log for log, _ in masses), default=-math.inf)
+    if most == -math.inf:
+        return most
+    return math.log(sum(count * math.exp(log - most) for log, count in masses)) + most
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Bounds around a single loss.
+
+    All masses are in units: e^log_in in the world "in", e^log_out in the world "out"; slopes are in e^centre.
+    """
+
+    # step, spread, centre: step of the lattice, standard deviation of the tilted sum, its mean
+    step: float
+    spread: float
+    centre: float
+    # log_in, log_out: logarithms of the units
+    log_in: float
+    log_out: float
+    places: np.ndarray  # increasing losses at which the next three are given, shape (m,)
+    # slope, delta, rest, other: e^place; upper bounds of delta, lower bounds of 1 - delta, and upper bounds of e^place
+    # times the delta of the other direction, at these places; each is linear in the slope, or safe so, in between
+    slope: np.ndarray
+    delta: np.ndarray
+    rest: np.ndarray
+    other: np.ndarray
+    less: np.ndarray
+    # fpr, tnr, fnr, tpr: corners on or above the curve, by falling FPR: upper bounds of the first and the third, lower
+    # ones of the others
+    fpr: np.ndarray
+    tnr: np.ndarray
+    fnr: np.ndarray
+    tpr: np.ndarray
+
+    @classmethod
+    def between(
+        cls,
+        step: float,
+        spread: float,
+        centre: float,
+        worse: Side,
+        better: Side,
+        units: tuple[float, float],
+    ) -> Band:
+        """From the tails of a distribution that reveals more and another that reveals less."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = np.exp(np.clip(worse.losses - centre, -700.0, 700.0))
+            far = np.abs(worse.losses - centre) > 700.0
+            delta = worse.in_only + worse.in_up[1] - slope * worse.out_up[0]
+            surplus = np.minimum(worse.in_surplus, slope * worse.out_surplus)
+            rest = np.maximum(worse.in_down[0] + slope * worse.out_up[0] - surplus, 0.0)
+            other = slope * (worse.out_down[1] + worse.out_only) - worse.in_down[0]
+            delta, rest, other = (
+                np.where(far, np.inf, delta),
+                np.where(far, 0.0, rest),
+                np.where(far, np.inf, other),
+            )
+            corners = (
+                better.out_up[1] + better.out_missing,
+                better.out_down[0] + better.out_only,
+                better.in_down[1] + better.in_missing,
+                better.in_up[0] + better.in_only,
+            )
+
+        def sound(values: np.ndarray) -> np.ndarray:
+            return np.maximum(np.nan_to_num(values, nan=np.inf, posinf=np.inf), 0.0)
+
+        return cls(
+            step,
+            spread,
+            centre,
+            units[0],
+            units[1],
+            worse.losses,
+            slope,
+            # All three are monotone in the loss.
+            np.minimum.accumulate(sound(delta)),
+            np.maximum.accumulate(np.nan_to_num(rest, nan=0.0, posinf=0.0)),
+            np.minimum.accumulate(sound(other)[::-1])[::-1],
+            better.losses,
+            *corners,
+        )
+
+    def turned(self) -> Band:
+        """The worlds exchanged."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = 1.0 / self.slope
+            delta, rest, other = (
+                np.nan_to_num(part * slope, nan=np.inf, posinf=np.inf)
+                for part in (self.other, self.rest, self.delta)
+            )
+        rest = np.where(np.isinf(rest), 0.0, rest)
+        back = slice(None, None, -1)
+        return Band(
+            self.step,
+            self.spread,
+            -self.centre,
+            self.log_out,
+            self.log_in,
+            -self.places[back],
+            slope[back],
+            delta[back],
+            rest[back],
+            other[back],
+            -self.less[back],
+            self.fnr[back],
+            self.tpr[back],
+            self.fpr[back],
+            self.tnr[back],
+        )
+
+    def sticks(self, loss: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Logs of (low, high) of delta at losses, of 1 - delta, and of e^loss times the other direction's delta at -loss."""
+        slope = np.exp(np.clip(loss - self.centre, -700.0, 700.0))
+        far = np.abs(loss - self.centre) > 700.0
+        at = np.clip(np.searchsorted(self.places, loss, side="right") - 1, 0, self.places.size - 2)
+        left, right = self.slope[at], self.slope[at + 1]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            share = np.clip((slope - left) / (right - left), 0.0, 1.0)
+            below, above = loss < self.places[0], loss > self.places[-1]
+
+            # The last two are 0 at the slope 0: below the first place the chord to it bounds them too.
+            start = slope / self.slope[0]
+
+            def chord(ends: np.ndarray, before: np.ndarray | float, after: float) -> np.ndarray:
+                value = (1.0 - share) * ends[at] + share * ends[at + 1]
+                value = np.where(np.isnan(value), 0.0 if ends is self.rest else np.inf, value)
+                return np.log(np.where(below, before, np.where(above, after, value)))
+
+            highs = (
+                chord(self.delta, np.inf, self.delta[-1]),
+                chord(self.other, self.other[0] * start * (1.0 + 1e-12), np.inf),
+            )
+            rest_low = chord(
+                self.rest, np.where(far, 0.0, self.rest[0] * start * (1.0 - 1e-12)), self.rest[-1]
+            )
+            near = np.clip(np.searchsorted(self.less, loss), 1, self.less.size - 1)
+            delta, other = np.zeros(loss.shape), np.zeros(loss.shape)
+            rest = np.full(loss.shape, np.inf)
+            for k in (near - 1, near):
+                delta = np.fmax(delta, np.where(far, 0.0, self.tpr[k] - slope * self.fpr[k]))
+                rest = np.fmin(rest, np.where(far, np.inf, self.fnr[k] + slope * self.fpr[k]))
+                turned = np.minimum(slope * self.tnr[k], _LARGEST)
+                other = np.fmax(other, np.where(far, 0.0, turned - self.fnr[k]))
+            lows = np.log(delta), np.log(other)
+            rest_high = np.log(rest)
+        u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in))
+        return (
+            lows[0] + (u - edge),
+            highs[0] + (u + edge),
+            rest_low + (u - edge),
+            rest_high + (u + edge),
+            lows[1] + (u - edge),
+            highs[1] + (u + edge),
+        )
+
+    def threshold(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> np.ndarray:
+        """About the losses at which FPRs are reached."""
+        with np.errstate(over="ignore"):
+            fpr, tnr = (np.exp(np.minimum(rate - self.log_out, 700.0)) for rate in (log_fpr, log_tnr))
+        by_fpr, by_tnr = np.searchsorted(-self.fpr, -fpr), np.searchsorted(self.tnr, tnr)
+        return self.less[np.clip(np.where(log_fpr < log_tnr, by_fpr, by_tnr), 0, self.less.size - 1)]
+
+    @cached_property
+    def _by_fpr(self) -> np.ndarray:
+        """The FPRs of the corners with the sign changed, rising."""
+        return np.maximum.accumulate(np.nan_to_num(-self.fpr, nan=-np.inf, posinf=np.inf))
+
+    @cached_property
+    def _by_tnr(self) -> np.ndarray:
+        return np.maximum.accumulate(np.nan_to_num(self.tnr, nan=-np.inf, posinf=np.inf))
+
+    def curve(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Logs of (FNR low, FNR high, TPR low, TPR high) at FPRs."""
+        u, unit = self.log_in, 2.0**-53
+        edge = 8.0 * unit * (4.0 + abs(self.log_in) + abs(self.log_out))
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            logs = [rate - self.log_out for rate in (log_fpr, log_tnr)]
+            # Relative errors of the rates in units of the band; a rate that underflows is up to the least float.
+            off = [
+                8.0 * unit * (8.0 + np.abs(np.where(np.isinf(x), 0.0, x)) + abs(self.log_out)) for x in logs
+            ]
+            least = [np.exp(np.minimum(x, 700.0)) * (1.0 - m) for x, m in zip(logs, off, strict=True)]
+            most = [
+                np.where(np.isneginf(x), 0.0, np.exp(np.where(x > 700.0, np.inf, x)) * (1.0 + m) + TINY)
+                for x, m in zip(logs, off, strict=True)
+            ]
+            low, high = np.zeros(log_fpr.shape), np.full(log_fpr.shape, np.inf)
+            fnr, tpr = np.full(log_fpr.shape, np.inf), np.zeros(log_fpr.shape)
+            last = self.slope.size - 1
+            # Chords are read at a smaller FPR.
+            for rate, corners, sign, ordered in (
+                (least[0], self.fpr, -1.0, self._by_fpr),
+                (most[1], self.tnr, 1.0, self._by_tnr),
+            ):
+                at = np.clip(np.searchsorted(ordered, sign * rate) - 1, 0, corners.size - 2)
+                start, end = corners[at], corners[at + 1]
+                share = (rate - start) / (end - start)
+                fine = (share >= 0.0) & (share <= 1.0)  # not where it is no number
+                # A corner of no larger FPR bounds the FNR too.
+                passed = [sign * corners[k] >= sign * rate for k in (at, at + 1)]
+                for ends, way in ((self.fnr, 1.0), (self.tpr, -1.0)):
+                    value = (1.0 - share) * ends[at] + share * ends[at + 1]
+                    value = value + way * (8.0 * unit * np.maximum(ends[at], ends[at + 1]) + TINY)
+                    none, better = (np.inf, np.fmin) if way > 0.0 else (0.0, np.fmax)
+                    value = np.where(fine, value, none)
+                    for k, below in zip((at, at + 1), passed, strict=True):
+                        value = better(value, np.where(below, ends[k], none))
+                    if way > 0.0:
+                        fnr = np.fmin(fnr, value)
+                    else:
+                        tpr = np.fmax(tpr, value)
+                middle = np.searchsorted(self.places, self.less[at])
+                for shift in (-1, 0, 1, 2):
+                    k = np.clip(middle + shift, 0, last)
+                    slope = self.slope[k]
+                    far = np.abs(self.places[k] - self.centre) > 690.0
+                    less, more = 1.0 - 8.0 * unit, 1.0 + 8.0 * unit
+                    below = self.rest[k] * less - slope * most[0] * more - TINY
+                    # A lower bound that overflows is cut off, lest it were infinite.
+                    other = np.minimum(slope * least[1], _LARGEST) * less - self.other[k] * more - TINY
+                    low = np.fmax(low, np.where(far, 0.0, np.fmax(below, other)))
+                    above = (self.delta[k] + slope * most[0]) * more + TINY
+                    high = np.fmin(high, np.where(far, np.inf, above))
+            logs = [np.log(value) + u for value in (low, fnr, tpr, high)]
+            result = CurveBounds(
+                *(
+                    np.minimum(
+                        end + way * (edge + 4.0 * unit * np.abs(np.where(np.isinf(end), 0.0, end))), 0.0
+                    )
+                    for end, way in zip(logs, (-1.0, 1.0, -1.0, 1.0), strict=True)
+                )
+            )
+        return tuple(result.tightened())
