@@ -124,7 +124,7 @@ def test_compositions(seed: int) -> None:
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("seed", seeds(2, 100))
+@pytest.mark.parametrize("seed", seeds(1, 100))
 def test_inverses_of_compositions(seed: int) -> None:
     rng = rng_of(1000 + seed)
     curve, truth, words = compositions(rng)
