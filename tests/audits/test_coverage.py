@@ -171,3 +171,17 @@ def test_misses_counted_in_order_are_those_of_all_bounds(fewer_draws, n: int, mu
         wrong = float(np.quantile(result, 0.8))
         assert ordered.misses(wrong) == (result > wrong).sum()
         assert ordered.median() == pytest.approx(np.median(result), rel=0.05, abs=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mu", [0.0, 0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("n", [100, 1000, 10_000])
+def test_medians_are_at_most_three_per_cent_below_those_of_rivals(n: int, mu: float) -> None:
+    others = [rivals(*played(n, mu, run)) for run in range(200)]
+    for name, ordered in cell(n, mu, 200).items():
+        median, rival = (
+            ordered.median(),
+            float(np.median([other[name] for other in others], axis=0).max()),
+        )
+        print(f"{n} {mu:g} {name}: median {median:.4g}, best rival {rival:.4g}")
+        assert median >= 0.97 * rival, name

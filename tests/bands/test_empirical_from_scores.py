@@ -27,7 +27,7 @@ def test_counts_are_those_of_the_scores() -> None:
     assert (curve.out_games, curve.in_games) == (4, 2)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_band_holds_the_truth_everywhere(seed: int) -> None:
     # At confidence 1 - 1e-9 a red test is a defect.
     curve = curve_of(*scores(20_000, seed), confidence=1 - 2e-9)
