@@ -67,9 +67,17 @@ def band_of_a_gaussian(rng: Rng) -> Any:
     band, careless = CurveBand.from_counts(*counts, RISK), CurveBand.from_counts(*counts, 12 * RISK)
     (low, high), values, advantage = band.at(GRID), truth.beta(GRID), truth.advantage()
     (a, b), (u, v), epsilon = band.advantage_interval(), band.auc_interval(), band.epsilon_lower(1e-3)
-    ends = (careless.alpha_low, careless.alpha_high), (careless.beta_low, careless.beta_high)
+
+    def leaves(item: CurveBand) -> bool:
+        alpha, beta = rates
+        return bool(
+            ((item.alpha_low > alpha) | (alpha > item.alpha_high)).any()
+            or ((item.beta_low > beta) | (beta > item.beta_high)).any()
+        )
+
     return (
         [
+            leaves(band),
             ((low > values) | (values > high)).any(),
             not a <= advantage <= b,
             not u <= ndtr(1.0 / 2**0.5) <= v,
@@ -77,7 +85,7 @@ def band_of_a_gaussian(rng: Rng) -> Any:
             epsilon > 0 and float(truth.delta(epsilon)) < 1e-3,
             band.eta_lower() > advantage / 2,
         ],
-        any(((low > rate) | (rate > high)).any() for (low, high), rate in zip(ends, rates, strict=True)),
+        leaves(careless),
     )
 
 
