@@ -27,20 +27,21 @@ def holds(
 
 
 class Tail(NamedTuple):
-    """P(score > x) of a world, what is wrong, and how well the truth itself is known."""
+    """P(score > x) of a world, what is wrong, how well the truth itself is known, and whether the lower tail is read too."""
 
     inside: bool
     x: Any
     truth: Any
     wrong: Sequence[Any] = ()
     slack: Any = 3e-12  # SciPy's own
+    both: bool = False
 
 
 def law_holds(law: Any, tails: Sequence[Tail], most: float = np.inf, name: Any = "") -> None:
-    """Tails of a law, of either side, are right to the error that it states, which is at most so much."""
+    """Tails of a law are right to the error that it states, which is at most so much."""
     assert law.error_bound <= most, name
-    for inside, x, truth, wrong, slack in tails:
-        for value in (law.sf(x, inside=inside), 1.0 - law.cdf(x, inside=inside)):
-            holds(
-                (value - law.error_bound, value + law.error_bound), truth, *wrong, slack=slack + 2e-16, name=name
-            )  # fmt: skip
+    for inside, x, truth, wrong, slack, both in tails:
+        values = [law.sf(x, inside=inside), *([1.0 - law.cdf(x, inside=inside)] if both else [])]
+        for value in values:
+            ends = value - law.error_bound, value + law.error_bound
+            holds(ends, truth, *wrong, slack=slack + 2e-16, name=name)

@@ -265,7 +265,7 @@ def inverted(case: Case, where: Sequence[float]) -> Built:
         x = atoms.min() + np.array(where) * np.ptp(atoms)
         if not noises:
             x = x[np.abs(x[:, None] - atoms).min(axis=1) > 1e-5 * np.abs(weights).max()]
-        tails.append(Tail(member, x, noisy_sf(atoms, mass, noises, x)))
+        tails.append(Tail(member, x, noisy_sf(atoms, mass, noises, x), both=True))
     return lambda: InvertedLaw(transform), tails, 1.0
 
 
