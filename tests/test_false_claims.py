@@ -516,7 +516,7 @@ def rows() -> dict[str, Row]:
         "ties of a world": Row(ties_of_a_world, RISK, 3000),
         "advantage of play": Row(each(advantage_of_play), 0.1, 400),
         "TPR by lot": Row(each(tpr_by_lot), 0.1, 200),
-        "TPR and delta": Row(each(rate_and_delta), RISK, 200, marks=EVIDENCE),
+        "TPR and delta": Row(each(rate_and_delta), RISK, 60, marks=EVIDENCE),
         "two values, one infinite": Row(few_values((-np.inf, 0.1, 0.2), [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]), 0.1, 60),
         "two values": Row(few_values((0.3, 0.7), [0.6, 0.4], [0.45, 0.55]), 0.1, 60, marks=EVIDENCE),
         "three values": Row(few_values((-1.0, 0.0, np.inf), [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]), 0.1, 60, marks=EVIDENCE),
