@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 from scipy.special import betaincc, ndtri
-from scipy.stats import binom
 
 import mipsim as mi
 from mipsim.bands import CurveBand, approximate_dp, clopper_pearson, family_bound, gdp, total_variation
@@ -174,79 +173,15 @@ def test_misses_counted_in_order_are_those_of_all_bounds(fewer_draws, n: int, mu
         assert ordered.median() == pytest.approx(np.median(result), rel=0.05, abs=0.01)
 
 
-@pytest.mark.evidence
-@pytest.mark.parametrize(("n", "mu"), [(100, 0.0), (100, 2.0), (1000, 1.0)])
-def test_bounds_of_independent_scores_are_wrong_as_rarely_as_stated(fewer_draws, n: int, mu: float) -> None:
-    """Misses of 100 audits stay below the 1e-9 quantile of the nominal binomial, for scores of nothing too."""
-    runs, right = 100, truth(mu)
-    for name, ordered in cell(n, mu, runs).items():
-        assert ordered.misses(right[name]) <= binom.isf(1e-9, runs, RISK), name
-        # At 100 scores a bound may say little, but most say something where mu is 1 or more.
-        assert (ordered.median() > 0.0) == (mu > 0.0), name
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("mu", [0.0, 0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("n", [100, 1000, 10_000])
-def test_the_whole_table(n: int, mu: float) -> None:
-    """2,000 audits a cell: misses below the 1e-6 quantile of the nominal binomial, so that at the nominal rate all 45 counts fail with
-    4.5e-5 together; medians within 3% of every rival's, of which 200 audits are made."""
-    right, others = truth(mu), [rivals(*played(n, mu, run)) for run in range(200)]
-    for name, ordered in cell(n, mu, 2000).items():
-        missed, median = ordered.misses(right[name]), ordered.median()
-        rival = float(np.median([other[name] for other in others], axis=0).max())
-        print(f"{n} {mu:g} {name}: {missed} of 2000 miss, median {median:.4g}, best rival {rival:.4g}")
-        assert missed <= binom.isf(1e-6, 2000, RISK), name
+def test_medians_are_at_most_three_per_cent_below_those_of_rivals(n: int, mu: float) -> None:
+    others = [rivals(*played(n, mu, run)) for run in range(200)]
+    for name, ordered in cell(n, mu, 200).items():
+        median, rival = (
+            ordered.median(),
+            float(np.median([other[name] for other in others], axis=0).max()),
+        )
+        print(f"{n} {mu:g} {name}: median {median:.4g}, best rival {rival:.4g}")
         assert median >= 0.97 * rival, name
-
-
-@pytest.mark.parametrize("name", ["mu", "advantage"])
-def test_a_truth_five_per_cent_too_small_would_be_caught(fewer_draws, name: str) -> None:
-    """The same count with 20,000 scores; of an epsilon at 1e-5 so few show a third."""
-    runs = 40
-    wrong = 0.95 * truth(2.0)[name]
-    assert cell(20_000, 2.0, runs)[name].misses(wrong) > binom.isf(1e-9, runs, RISK)
-
-
-@pytest.mark.parametrize("name", ["epsilon", "advantage"])
-def test_thresholds_that_are_not_paid_for_would_be_caught(name: str) -> None:
-    """The same statistic without its calibration, as if the best threshold were fixed in advance, is wrong far more often."""
-    rng, runs, n = np.random.default_rng(1), 150, 300
-    values = family_bound._Values(FAMILIES[name], n, n, float(-ndtri(RISK)))
-    missed = 0
-    for _ in range(runs):
-        curve = curve_of(rng.normal(size=n), rng.normal(size=n))  # of nothing: every bound above 0 is wrong
-        missed += values.largest(curve.false_positives, curve.false_negatives) > 0.0
-    assert missed > binom.isf(1e-9, runs, RISK)
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    "claim",
-    [
-        pytest.param(mi.GaussianTradeOff(1.0), marks=pytest.mark.slow),
-        pytest.param(mi.LaplaceTradeOff(1.0), marks=pytest.mark.slow),
-        mi.ApproxDPTradeOff(0.5, 0.1),
-    ],
-    ids=str,
-)
-def test_a_promised_curve_is_refuted_where_it_is_false_alone(fewer_draws, claim: mi.AbstractTradeOff) -> None:
-    """Scores at the promise itself: refuted as rarely as stated. At a promise 5% more private, with 20,000 scores: nearly always."""
-    worse = {
-        "GaussianTradeOff": mi.GaussianTradeOff(1.05),
-        "LaplaceTradeOff": mi.LaplaceTradeOff(1.05),
-        "ApproxDPTradeOff": mi.ApproxDPTradeOff(0.525, 0.105),
-    }[type(claim).__name__]  # fmt: skip
-    rng, runs, n = np.random.default_rng(2), 12, 20_000
-    refuted = [
-        sum(curve_of(*sampled(rng, truth_, n)).gap_lower_bound(claim) > 0.0 for _ in range(runs))
-        for truth_ in (claim, worse)
-    ]
-    assert refuted[0] <= binom.isf(1e-9, runs, RISK)
-    assert refuted[1] > binom.isf(1e-9, runs, RISK)
-
-
-def sampled(rng: np.random.Generator, curve: mi.AbstractTradeOff, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Scores whose trade-off function is this: out uniform, in with the density -f'(1 - score) by inversion of its TPR."""
-    inverse = curve.inverse()
-    return rng.random(n), 1.0 - np.asarray(inverse.beta(1.0 - rng.random(n)))

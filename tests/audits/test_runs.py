@@ -17,6 +17,7 @@ from mipsim.audits.runs import BALANCED, judged_canaries
 from mipsim.audits.scores import Scores
 from mipsim.referee.command import main
 from mipsim.theory.one_run import refuses_epsilon, refuses_gdp
+from tests.false_claims import most
 
 RISK, EPSILON, MU = 0.05, 1.0, 1.0
 
@@ -168,15 +169,20 @@ def misses(design: str, how: str, runs: int, risk: float = RISK) -> int:
 
 @quiet
 @pytest.mark.parametrize(
-    ("design", "how"),
+    ("design", "hows"),
     [
-        *product(DESIGNS, MECHANISMS),
-        *(pytest.param(name, "ranks", marks=[pytest.mark.evidence] * (k > 5)) for k, name in enumerate(LOST)),
+        *((design, MECHANISMS) for design in DESIGNS),
+        *(
+            pytest.param(name, ("ranks",), marks=[pytest.mark.evidence] * (k > 5))
+            for k, name in enumerate(LOST)
+        ),
     ],
 )
-def test_true_claims_are_refuted_as_rarely_as_stated(design: str, how: str) -> None:
-    """40 audits a cell stay below the 1e-9 quantile; all 56 fail with 5.6e-8 together at the nominal rate."""
-    assert misses(design, how, 40) <= binom.isf(1e-9, 40, RISK)
+def test_true_claims_are_refuted_as_rarely_as_stated(design: str, hows: tuple[str, ...]) -> None:
+    """15 audits of each mechanism, and all of a design together, stay below the 1e-9 quantile of the nominal binomial."""
+    counts = [misses(design, how, 15) for how in hows]
+    assert max(counts) <= most(15, RISK)
+    assert sum(counts) <= most(15 * len(hows), RISK)
 
 
 @quiet
@@ -293,7 +299,7 @@ def test_a_claim_some_per_cent_too_small_is_refuted(how: str, monkeypatch: pytes
 
     The responses keep their scale: ranks make the noise that breaks their ties as large as their distance, which shows nothing false, but less.
     """
-    rng, runs = np.random.default_rng(3), 16
+    rng, runs = np.random.default_rng(3), 7  # all of them, or none would be shown
     monkeypatch.setitem(
         globals(), "EPSILON" if how == "response" else "MU", 1.07 if how == "response" else 1.8
     )

@@ -1,23 +1,11 @@
 """The calibrated lower bounds: exact miscoverage by enumeration, laws of every kind, and the rivals they must beat."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from scipy.special import ndtri
-from scipy.stats import binom, laplace, norm
+from scipy.stats import binom
 
 from mipsim.bands import approximate_dp, family_bound, family_lower_bound, gdp, total_variation
-
-Sampler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
-
-
-def counts(out: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, int, np.ndarray, int]:
-    """Counts at every score, which is a threshold chosen after the scores."""
-    t = np.unique(np.concatenate([out, inside]))
-    above = out.size - np.searchsorted(np.sort(out), t, side="right")
-    return above, out.size, np.searchsorted(np.sort(inside), t, side="right"), inside.size
-
+from tests.false_claims import counted
 
 FAMILIES = [gdp(), total_variation(), approximate_dp(0.01)]
 
@@ -67,72 +55,6 @@ def test_the_exact_miscoverage_of_a_binary_score(family, risk: float) -> None:
         assert law[bounds > max(theta, 0.0)].sum() <= risk
 
 
-def mu_of(a: np.ndarray, b: np.ndarray) -> float:
-    """The least mu of which the curve through these rates is the worst: the largest Phi^-1(1 - a) - Phi^-1(b)."""
-    inner = (a > 0) & (a < 1) & (b > 0) & (b < 1)
-    return float((-ndtri(a[inner]) - ndtri(b[inner])).max())
-
-
-def laws() -> dict[str, tuple[Sampler, float]]:
-    t, k = np.linspace(-30, 30, 60_001), np.arange(-1, 21)
-
-    def spread(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-        return rng.laplace(size=n), rng.laplace(1.5, size=n)
-
-    def coins(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-        return rng.binomial(20, 0.4, n), rng.binomial(20, 0.55, n)
-
-    def rounded(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-        return np.round(rng.normal(size=n)), np.round(rng.normal(1.0, size=n))
-
-    def rare(
-        rng: np.random.Generator, n: int
-    ) -> tuple[np.ndarray, np.ndarray]:  # strong on a tenth of the scores
-        return rng.normal(size=n), np.where(rng.random(n) < 0.1, 3.0, 0.0) + rng.normal(size=n)
-
-    def answers(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-        return (rng.random(n) < 0.25) * 1.0, (rng.random(n) < 0.75) * 1.0
-
-    half = np.arange(-8, 9) + 0.5
-    return {
-        "Gaussian": (lambda rng, n: (rng.normal(size=n), rng.normal(1.0, size=n)), 1.0),
-        "Laplace": (spread, mu_of(laplace.sf(t), laplace.cdf(t - 1.5))),
-        "binomial": (coins, mu_of(binom.sf(k, 20, 0.4), binom.cdf(k, 20, 0.55))),
-        "rounded": (rounded, mu_of(norm.sf(half), norm.cdf(half - 1.0))),
-        "rare": (rare, mu_of(norm.sf(t), 0.9 * norm.cdf(t) + 0.1 * norm.cdf(t - 3.0))),
-        "randomised response": (answers, 2 * float(ndtri(0.75))),
-    }
-
-
-SMOOTH = ("Gaussian", "Laplace")
-"""The kindest laws, run by name."""
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    "name", [pytest.param(item, marks=pytest.mark.slow) if item in SMOOTH else item for item in laws()]
-)
-def test_the_bound_holds_for_scores_of_any_law(name: str) -> None:
-    """Misses of 50 runs stay below the 1e-9 quantile of the nominal binomial, and the bound is not trivial."""
-    sampler, mu = laws()[name]
-    rng, runs, risk = np.random.default_rng(11), 50, 0.05
-    result = [family_lower_bound(*counts(*sampler(rng, 300)), gdp(), risk) for _ in range(runs)]
-    assert sum(bound > mu for bound in result) <= binom.isf(1e-9, runs, risk)
-    # The largest mu of the rare law is that of rates of 1e-6, which 300 games do not see.
-    assert np.median(result) > (0.0 if name == "rare" else 0.4 * mu)
-
-
-def test_the_best_threshold_without_calibration_would_be_caught() -> None:
-    """The same statistic, taken as a bound as it stands at its own level, misses far more often than stated."""
-    rng, runs, risk, n = np.random.default_rng(12), 150, 0.05, 300
-    values = family_bound._Values(gdp(), n, n, float(-ndtri(risk)))
-    missed = 0
-    for _ in range(runs):
-        x, _, y, _ = counts(rng.normal(size=n), rng.normal(1.0, size=n))
-        missed += values.largest(x, y) > 1.0
-    assert missed > binom.isf(1e-9, runs, risk)
-
-
 @pytest.mark.parametrize("family", FAMILIES, ids=["mu", "v", "epsilon"])
 def test_rounding_leaves_out_no_pair(family, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of equal values some lie below the statistic by rounding: here by errors of the rates as large as are allowed for."""
@@ -157,21 +79,6 @@ def test_rounding_leaves_out_no_pair(family, monkeypatch: pytest.MonkeyPatch) ->
                 assert (result[values >= level[i]] >= other).all()
 
 
-@pytest.mark.evidence
-def test_a_truth_five_per_cent_larger_is_distinguished() -> None:
-    """At 20,000 games the bound of scores of mu = 2.1 passes 2 in nearly all runs, and that of mu = 2 in few."""
-    rng, runs, risk, n = np.random.default_rng(13), 15, 0.05, 20_000
-    passed = [
-        sum(
-            family_lower_bound(*counts(rng.normal(size=n), rng.normal(mu, size=n)), gdp(), risk) > 2.0
-            for _ in range(runs)
-        )
-        for mu in (2.0, 2.1)
-    ]
-    assert passed[0] <= binom.isf(1e-9, runs, risk)
-    assert passed[1] >= binom.ppf(1e-9, runs, 0.9)
-
-
 def test_swapped_or_perfect_scores() -> None:
     assert family_lower_bound([10, 5, 0], 10, [0, 5, 10], 10, gdp(), 0.05) == 0.0
     perfect = family_lower_bound([0], 1000, [0], 1000, gdp(), 0.05)
@@ -181,7 +88,7 @@ def test_swapped_or_perfect_scores() -> None:
 
 
 def test_equal_counts_give_equal_bounds_and_few_thresholds_are_no_fault() -> None:
-    many = counts(*(np.random.default_rng(1).normal(m, size=500) for m in (0.0, 1.0)))
+    many = counted(*(np.random.default_rng(1).normal(m, size=500) for m in (0.0, 1.0)))
     assert family_lower_bound(*many, gdp(), 0.05) == family_lower_bound(*many, gdp(), 0.05)
     few = many[0][::100], many[1], many[2][::100], many[3]
     assert 0 < family_lower_bound(*few, gdp(), 0.05) <= family_lower_bound(*many, gdp(), 0.05)

@@ -1,12 +1,10 @@
 import math
 import re
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
-from scipy.stats import binom
 
 from mipsim.bands import EmpiricalTradeOff, compare_curves, ordering
 
@@ -96,108 +94,6 @@ def test_few_games_are_inconclusive() -> None:
     assert result.verdict == "INCONCLUSIVE"
     assert math.isnan(result.gap)
     assert result.detectable_gap == math.inf
-
-
-def mirrored(
-    rng: np.random.Generator, first: np.ndarray, second: np.ndarray, n: int, replicates: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Counts of uniform numbers below the first rates, and of 1 minus the same numbers below the second ones."""
-    cuts = np.unique(np.concatenate([[0.0], first, 1.0 - second, [1.0]]))
-    below = np.cumsum(rng.multinomial(n, np.diff(cuts), size=replicates), axis=1)
-    below = np.concatenate([np.zeros((replicates, 1), int), below], axis=1)
-    return below[:, np.searchsorted(cuts, first)], n - below[:, np.searchsorted(cuts, 1.0 - second)]
-
-
-Pair = tuple[EmpiricalTradeOff, EmpiricalTradeOff]
-FINE, COARSE, PEAK = np.linspace(-4.0, 5.0, 32), np.linspace(-1.5, 2.5, 16), np.linspace(-2.0, 2.0, 33)
-BUMP = 0.3 * np.minimum(1.0, np.abs(PEAK))
-
-
-def sampled(rng: np.random.Generator, draw, rates: list, n: int, runs: int) -> list[EmpiricalTradeOff]:
-    """Curves of n games with these FPRs and FNRs, whose thresholds have no meaning."""
-    x, y = (rng.binomial(n, r, (runs, 1)) if len(r) == 1 else draw(rng, np.array(r), n, runs) for r in rates)
-    return [EmpiricalTradeOff.from_counts(np.arange(len(a)), a, n, b, n) for a, b in zip(x, y, strict=True)]
-
-
-def shifted(*mus: float, n: int, at: np.ndarray, apart: float = 0.0) -> Callable[..., list]:
-    """Two runs of Gaussian scores, the thresholds of the second moved."""
-    places = (at, at + apart)
-    return lambda rng, draw, runs: [
-        sampled(rng, draw, [ndtr(-t), ndtr(t - mu)], n, runs) for mu, t in zip(mus, places, strict=True)
-    ]
-
-
-def peak(rng: np.random.Generator, draw, runs: int, n: int = 10**5, mirror: bool = False) -> list:
-    """Two runs whose gap has a peak of 0.3 probits at FPR 1/2 and is smaller elsewhere: what a single FPR shows decides.
-
-    Mirrored, the second has the first's games: errors of the two curves add up.
-    """
-    rates = [[ndtr(PEAK), ndtr(PEAK - mu)] for mu in (0.3 - BUMP, BUMP)]
-    if not mirror:
-        counts = [[draw(rng, rate, n, runs) for rate in run] for run in rates]
-    else:
-        pairs = [mirrored(rng, item, two, n, runs) for item, two in zip(*rates, strict=True)]
-        counts = [list(run) for run in zip(*pairs, strict=True)]
-    return [
-        [EmpiricalTradeOff.from_counts(PEAK, n - x, n, y, n) for x, y in zip(*run, strict=True)]
-        for run in counts
-    ]
-
-
-def corner(rng: np.random.Generator, draw, runs: int) -> list:
-    """The first run stands where the steps of the second allow it to be at best: the claim holds."""
-    rates = ([[0.3], [0.4]], [[0.6, 0.3], [0.4, 0.6]])
-    return [sampled(rng, draw, pair, 10**5, runs) for pair in rates]
-
-
-def has(verdict: str, risk: float, **how) -> Callable[[Pair], bool]:
-    return lambda pair: compare_curves(*pair, failure_probability=risk, **how).verdict == verdict
-
-
-def leaves_the_polygons(pair: Pair) -> bool:
-    """By the true rates at the thresholds, joined by lines, at all FPRs at once."""
-    result = compare_curves(*pair, failure_probability=0.05)
-    alpha = result.alpha[result.used]
-    assert result.used.sum() > 100
-    item, other = (
-        ndtri(np.interp(alpha, ndtr(-at)[::-1], ndtr(at - mu)[::-1]))
-        for mu, at in ((1.0, FINE), (1.3, FINE + 0.1))
-    )
-    low, high = result.interval
-    return not (low <= (other - item).min() and (other - item).max() <= high)
-
-
-def ends_below(independent: bool) -> Callable[[Pair], bool]:
-    return lambda pair: (
-        compare_curves(*pair, failure_probability=0.2, independent=independent).interval[1] < 0.3
-    )
-
-
-# Two runs, what is wrong about them, its stated probability and the least at the boundary, replicates by default and in all.
-FALSE: dict[str, tuple[Callable[..., list], Callable[[Pair], bool], float, float, int, int]] = {
-    **{
-        f"CONFIRMED {kind} 1% beyond the tolerance": (
-            shifted(1.0, 1.1515, n=3 * 10**5, at=FINE), has("CONFIRMED", 0.05, kind=kind, tolerance=0.15), 0.05, 0.0, 20, 200,
-        )
-        for kind in ("equality", "ordering")
-    },
-    "REFUTED order of equal curves": (shifted(1.0, 1.0, n=2000, at=COARSE), has("REFUTED", 0.05), 0.05, 0.0, 40, 500),
-    "an interval without the gap": (shifted(1.0, 1.3, n=10**5, at=FINE, apart=0.1), leaves_the_polygons, 0.1, 0.0, 20, 200),
-    "an end below the gap": (peak, ends_below(True), 0.2, 0.04, 30, 400),
-    "an end below the gap of dependent runs": (partial(peak, mirror=True), ends_below(False), 0.2, 0.04, 30, 400),
-    "REFUTED at a corner": (corner, has("REFUTED", 0.4, kind="upper_bound_on_power", independent=True), 0.4, 0.08, 30, 400),
-}  # fmt: skip
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("many", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", FALSE)
-def test_false_claims_pass_as_rarely_as_stated(draw_counts, name: str, many: bool) -> None:
-    """Below the 1e-9 quantile of the stated binomial; at a boundary above the 1e-6 quantile of a fifth of it, without which nothing would be known."""
-    build, wrong, risk, least, few, all_ = FALSE[name]
-    runs = all_ if many else few
-    count = sum(map(wrong, zip(*build(np.random.default_rng(11), draw_counts, runs), strict=True)))
-    assert binom.ppf(1e-6, runs, least) <= count <= binom.isf(1e-6 if least else 1e-9, runs, risk)
 
 
 N = 10**5
@@ -316,10 +212,11 @@ def test_refutations_at_a_thousandth_are_at_most_as_frequent_as_stated_and_at_le
 
 
 def test_an_equality_is_not_read_from_the_comparison_of_an_order() -> None:
-    order = compare_curves(curve(1.0), curve(1.0))
+    few = curve(1.0, t=T[::8])
+    order = compare_curves(few, few)
     with pytest.raises(ValueError, match="kind is 'equality', but this comparison is of 'ordering'"):
         order.verdict_for("equality")
-    assert compare_curves(curve(1.0), curve(1.0), kind="equality").verdict_for("ordering") == order.verdict
+    assert compare_curves(few, few, kind="equality").verdict_for("ordering") == order.verdict
 
 
 def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
@@ -332,25 +229,6 @@ def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
     assert (
         result.low[middle] <= -float(ndtri(result.alpha[middle])) - float(ndtri(beta)) <= result.high[middle]
     )
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    ("kind", "replicates"),
-    [
-        ("equality", 12),
-        *(pytest.param(kind, 40, marks=pytest.mark.slow) for kind in ("equality", "upper_bound_on_power")),
-    ],
-)
-def test_the_detectable_gap_is_detected(draw_counts, kind: str, replicates: int) -> None:
-    """Refuted with probability 0.9, so above the 1e-6 quantile; at half the gap, which is the control, below it."""
-    n, rng, t = 10**5, np.random.default_rng(13), np.linspace(-1.5, 2.5, 9)
-    plan = compare_curves(curve(1.0, n, t), curve(1.0, n, t), kind=kind)
-    refuted = []
-    for gap in (plan.detectable_gap, 0.5 * plan.detectable_gap):
-        pairs = zip(*shifted(1.0 + gap, 1.0, n=n, at=t)(rng, draw_counts, replicates), strict=True)
-        refuted.append(sum(compare_curves(*pair, kind=kind).verdict == "REFUTED" for pair in pairs))
-    assert refuted[0] >= binom.ppf(1e-6, replicates, 0.9) > refuted[1]
 
 
 @pytest.mark.evidence

@@ -7,7 +7,6 @@ from scipy.special import ndtr, ndtri
 
 from mipsim.bands import ScaledRates, compare_counts, rates_band
 from mipsim.bands.compare import compare_rates
-from mipsim.bands.gap_interval import critical_probits, gap_bounds
 from mipsim.tradeoff import GaussianTradeOff
 
 
@@ -43,25 +42,6 @@ def test_the_tests_are_the_binomial_ones_and_the_limits_invert_them() -> None:
     low, high = some.bounds(4 * ndtr(-2.5))
     assert ndtr(some.limit(-2.5, small=True)) == pytest.approx(high, rel=1e-9)
     assert ndtr(some.limit(-2.5, small=False)) == pytest.approx(low, rel=1e-9)
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("z", [4.75, 2.33])
-def test_true_claims_are_refuted_as_seldom_as_stated(z: float) -> None:
-    """200 replicates of a single threshold: intervals without zero at most Binomial(200, 0.05) often, cut off at 1e-9."""
-    rng, runs, n = np.random.default_rng(5), 200, 3000
-    alpha, tpr = ndtr(-z), ndtr(2.0 - z)
-    b0, b1 = alpha / 0.08, tpr / 0.2
-    games, item = np.full(runs, n), np.ones(runs)
-    out = rates(rng.binomial(n, alpha / b0, runs), games, b0 * item, item == 0)
-    inside = rates(rng.binomial(n, tpr / b1, runs), games, b1 * item, item == 1)
-    probits = critical_probits(0.05, 1, 2)
-    low, high = gap_bounds(out, inside, GaussianTradeOff(2.0), probits)
-    assert ((low > 0) | (high < 0)).sum() <= stats.binom.isf(1e-9, runs, 0.05)
-    # A gap of 0.4 is ten standard errors or more at every threshold.
-    assert (gap_bounds(out, inside, GaussianTradeOff(2.4), probits)[1] < 0).all()
-    low, high = out.bounds(1e-6)
-    assert ((low <= alpha) & (alpha <= high)).all()
 
 
 def test_the_band_holds_the_curve() -> None:

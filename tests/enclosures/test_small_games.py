@@ -237,7 +237,7 @@ def test_bounds_hold_in_ten_thousand_small_games(seed: int) -> None:
 def tie_on_paper(made: Game) -> bool:
     """Whether scores are apart by no more than rounding: three times 20/3 and five times 4 are a single score to float64, and two here.
 
-    `tests/exact/test_scores_equal_on_paper.py` is about those.
+    `tests/exact/test_numbers_hold.py` is about those.
     """
     if made.score is None:
         return False

@@ -13,6 +13,7 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.exact import AbstractScoreLaw, exact_law
 from mipsim.exact.contours import Contour
+from tests.exact.test_laws_hold import Distance
 from verify.azize.laws.enumeration import mean_game, roc_vertices
 
 stats: Any = scipy.stats
@@ -189,6 +190,7 @@ def test_sub_sampling_is_the_mixture() -> None:
         (mi.RandomTarget(MEAN, mi.Bernoulli(P), 4), mi.ScalarProduct(np.zeros(2))),
         (mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z), mi.FunctionAttack(lambda z, o: o.max())),
         (mi.FixedTarget(MEAN, mi.Gaussian(0.0, 1.0, d=2), 4, Z), mi.FunctionAttack(lambda z, o: abs(o).max())),
+        (mi.FixedTarget(MEAN, mi.Discrete([0.0, 1.0, 2**0.5], [0.2, 0.5, 0.3], d=2), 4, Z), Distance()),  # on no lattice
     ],
 )  # fmt: skip
 def test_scores_without_an_exact_law_are_refused(
@@ -200,10 +202,21 @@ def test_scores_without_an_exact_law_are_refused(
     assert "allowed are" in str(error.value)
 
 
+class Broken(mi.AbstractAdditiveAttack):
+    def contributions(self, target: Any, output: Any) -> Any:
+        return jnp.where(output > 1.0, jnp.nan, output)
+
+    def link(self, target: Any, total: Any) -> Any:
+        return total
+
+
 def test_other_bad_input_is_refused() -> None:
     data = mi.Exponential(1.0, d=1)
     with pytest.raises(ValueError, match="n d = 2 terms are too few"):
         mi.FixedTarget(MEAN, data, 2, [1.0]).exact(mi.ScalarProduct([0.0]))
+    game = mi.FixedTarget(MEAN, mi.Discrete([0.0, 1.0, 2.0], [0.2, 0.5, 0.3], d=2), 4, Z)
+    with pytest.raises(ValueError, match="attack Broken contributes NaN or inf at a sum that can occur"):
+        game.exact(Broken())
     with pytest.raises(ValueError, match="weights 0 only"):
         mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z).exact(mi.ScalarProduct(Z))
     curve = mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z).exact(mi.ScalarProduct([0.0, 0.5]))

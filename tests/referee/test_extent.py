@@ -163,7 +163,7 @@ def test_a_number_of_games_that_the_clock_picked_is_replayed(monkeypatch: pytest
     """Else the replay would play other games than those that decided. Judge and hunt pick each their own number."""
     monkeypatch.setattr("mipsim.referee.judging.judge.affordable_games", lambda *_: 5_000)
     monkeypatch.setattr("mipsim.referee.hunting.hunt.affordable_games", lambda *_: 7_000)
-    noise = statement({"s": rf.Real(0.1, 1.0)}, noisy_truth, claimed=lambda s: mi.LaplaceTradeOff(s))
+    noise = statement({"s": rf.Choice(0.4, 0.8)}, noisy_truth, claimed=lambda s: mi.LaplaceTradeOff(s))
     judged = rf.judge(noise, progress=False)
     assert "5,000 games in each world" in judged.how
     assert judged.replay.shell.endswith(" --games 5000")

@@ -120,7 +120,7 @@ def test_a_bound_in_the_limit_is_not_confirmed_by_a_single_weak_attacker() -> No
         assert "stronger attacker may exist" in result.worst.detail
 
 
-@pytest.mark.parametrize(("floor", "expected"), [(0.05, "CONFIRMED"), (0.01, "REFUTED"), (0.001, "REFUTED")])
+@pytest.mark.parametrize(("floor", "expected"), [(0.05, "CONFIRMED"), (0.01, "REFUTED")])
 def test_games_below_the_floor_of_a_claim_do_not_judge_it(floor: float, expected: str) -> None:
     """Members never exceed the 98% quantile by much: the attack is weaker than claimed at FPRs below 0.02 only."""
     top = ndtri(0.98)

@@ -22,14 +22,14 @@ def test_every_pair_is_reported_by_its_curve_or_refused(sampling: str, neighbour
     how: Any = {"sampling": sampling, "neighbours": neighbours}
     if neighbours not in SCHEMES[sampling].neighbours:
         with pytest.raises(ValueError, match="proven are"):
-            mi.account(1.0, 0.25, 4, **how)
+            mi.account(1.0, 0.5, 2, **how)
         return
-    result = mi.account(1.0, 0.25, 4, **how, epsilon=0.5, fpr=[0.01])
+    result = mi.account(1.0, 0.5, 2, **how, epsilon=0.5, fpr=[0.01])
     assert list(result.numbers) == [
         "epsilon at delta 1e-05", "delta at epsilon 0.5", "advantage", "TPR at FPR 0.01", "least mu of mu-GDP"
     ]  # fmt: skip
     assert all(0.0 < low <= high < math.inf for low, high in result.numbers.values())
-    curve = mi.dpsgd(1.0, 0.25, 4, **how)
+    curve = mi.dpsgd(1.0, 0.5, 2, **how)
     for name, ends in (
         ("epsilon at delta 1e-05", curve.epsilon_bounds(1e-5)),
         ("delta at epsilon 0.5", curve.delta_bounds(0.5)),

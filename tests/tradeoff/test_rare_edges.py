@@ -27,15 +27,6 @@ def test_the_rarest_edge_of_a_long_composition_keeps_its_slope(epsilon: float, c
         assert high[0] >= epsilon * copies - 1e-6  # less than the rarest output reveals
 
 
-def test_a_long_composition_of_mixtures_keeps_its_slope() -> None:
-    p, epsilon, copies = 0.25, 0.01, 1800
-    curve = mi.compose(mi.MixtureTradeOff(mi.ApproxDPTradeOff(epsilon), p), copies=copies)
-    largest = copies * float(np.log1p(p * np.expm1(epsilon)))
-    low, high = curve.epsilon_bounds(0.0)
-    assert low <= largest <= high < low + 1e-9
-    assert float(curve.enclosure(np.array([-1e6])).log_tpr_high[0]) >= -1e6 + largest - 1e-4
-
-
 def test_rare_edges_pass_through_further_operations() -> None:
     single = mi.compose(mi.ApproxDPTradeOff(0.01), copies=1500)
     assert isinstance(single, SampledTradeOff)
@@ -47,10 +38,3 @@ def test_rare_edges_pass_through_further_operations() -> None:
     ):
         low, high = curve.epsilon_bounds(0.0)
         assert low <= largest <= high < low + 1e-9, curve
-
-
-def test_an_atom_that_is_rare_in_a_single_world_is_not_left_out() -> None:
-    """Output "yes" of all has probability 0.73^1000 in the first world and e^-1313 in the second: float64 holds the first alone."""
-    curve = mi.compose(mi.ApproxDPTradeOff(1.0), copies=1000)
-    low, high = curve.epsilon_bounds(0.0)
-    assert low <= 1000.0 <= high < low + 1e-9
