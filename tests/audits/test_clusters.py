@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import mipsim as mi
-from mipsim.audits.clusters import choose_from_clusters
+from mipsim.audits.designs import choose_from_clusters
 from mipsim.audits.scores import Scores
 
 RISK = 0.05
