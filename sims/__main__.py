@@ -19,7 +19,7 @@ from mipsim._command_line import PLACE, VERSION, Number, Whole, examples, run, s
 from mipsim._printed import shown
 from mipsim._signals import ended, ending_on_signals
 from mipsim._words import no_such, printable
-from mipsim.audits.settings import FORMS
+from mipsim.audits.claims import FORMS
 from sims.process import listing, show
 
 if TYPE_CHECKING:

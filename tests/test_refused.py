@@ -17,7 +17,7 @@ from mipsim import referee, theory
 from mipsim import tradeoff as public_tradeoff
 from mipsim.attacks.influence import InfluenceScore
 from mipsim.audits.claims import read_claim
-from mipsim.audits.clusters import choose_from_clusters
+from mipsim.audits.designs import choose_from_clusters
 from mipsim.audits.one_run import OneRun
 from mipsim.audits.scores import Scores
 from mipsim.bands.compare import compare_rates
@@ -366,6 +366,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: euclidean_shift_eta(1.0, 1.0, 2, "uniform"), "radius is 'uniform'"),
     (lambda: scaled_laplace_eta([1.0, 0.0], [-1.0, 1.0], 2), "scales is -1"),
     (lambda: block_piece(3, 1.0, 1.0).worlds(9), "n is 9; it must be at least 10"),
+    (lambda: mi.audit({"score": 0.5, "member": 1}, design="one-run"), "scores: score has shape (); it must be a vector of shape (n,), or a matrix"),
     (lambda: choose_from_clusters(Scores.of(np.arange(300.0), np.tile([0, 1], 150), np.repeat(np.arange(10), 30))), "cluster names 10 clusters; an audit needs 100 at least"),
     (lambda: rf.report([], "nowhere"), "results is empty"),
     (lambda: rf.report([3], "nowhere"), "results holds int"),

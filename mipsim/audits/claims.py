@@ -10,8 +10,8 @@ import numpy as np
 
 from mipsim._validation import number, whole
 from mipsim._words import printable
-from mipsim.audits.settings import FORMS
-from mipsim.audits.tables import content_of, parsed_numbers, text_table
+from mipsim.audits.scores import parsed_numbers
+from mipsim.audits.tables import content_of, text_table
 from mipsim.tradeoff import (
     ApproxDPTradeOff,
     GaussianTradeOff,
@@ -24,6 +24,11 @@ from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.compose import ComposedTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
+FORMS = (
+    "mu=1 (or gdp=1), epsilon=2,delta=1e-5, rho=0.5, advantage=0.1, tpr=0.2,fpr=0.01, sigma=1,rate=0.1,steps=90 "
+    "or a .csv file with alpha and beta"
+)
+"""How a promised guarantee is written."""
 _LONGEST = 80  # characters of a curve that is named by what makes it
 _NEIGHBOURS = {"both": "add_or_remove", "forward": "remove", "inverse": "add"}  # of a direction of steps
 _ROUNDING = 1e-9  # of printed rates: beta may pass 1 - alpha by so much

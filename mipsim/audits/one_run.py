@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,10 +88,9 @@ def tie_free_split(values: np.ndarray, number: int) -> tuple[int, int]:
     n, high = values.size, np.arange(number + 1)
     low_at = n - number + high  # where the guesses "out" begin
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1], [True]]))
-    above = (
-        high - starts[np.searchsorted(starts, high, side="right") - 1]
-    )  # guesses "in" about a separated score
-    below = starts[np.searchsorted(starts, low_at, side="left")] - low_at  # and guesses "out"
+    # Guesses "in" and "out" about a score that is separated.
+    above = high - starts[np.searchsorted(starts, high, side="right") - 1]
+    below = starts[np.searchsorted(starts, low_at, side="left")] - low_at
     best = int(np.lexsort((abs(2 * high - number), above + below))[0])
     return best, number - best
 
@@ -125,13 +125,8 @@ def chance_of_the_nearest_number(member: np.ndarray, probability: float) -> floa
     n, k = member.size, int(member.sum())
     if abs(k - n * probability) > 1.0 - 1e-9:
         return 1.0
-    log = (
-        gammaln(n + 1)
-        - gammaln(k + 1)
-        - gammaln(n - k + 1)
-        + xlogy(k, probability)
-        + xlog1py(n - k, -probability)
-    )
+    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    log = ways + xlogy(k, probability) + xlog1py(n - k, -probability)
     return float(np.exp(log)) * (1.0 - _ROUNDING)
 
 
@@ -194,15 +189,13 @@ class OneRun:
         *,
         exchange: Exchange = SINGLE,
     ) -> None:
-        order = np.lexsort(
-            (scores.member, -scores.values)
-        )  # against the claim: "out" first among equal scores
+        # Against the claim: "out" first among equal scores.
+        order = np.lexsort((scores.member, -scores.values))
         values, member = scores.values[order], scores.member[order]
-        # The audit itself drew which way an exchange is shown.
-        self.coin_p_value = None if exchange != SINGLE else _check_coins(member, inclusion_probability)
-        self.chance = (
-            1.0 if exchange != SINGLE else chance_of_the_nearest_number(member, inclusion_probability)
-        )
+        self.coin_p_value, self.chance = None, 1.0
+        if exchange == SINGLE:  # else the audit itself drew which way an exchange is shown
+            self.coin_p_value = _check_coins(member, inclusion_probability)
+            self.chance = chance_of_the_nearest_number(member, inclusion_probability)
         remains = _as_by_fair_coins(values, member, inclusion_probability)
         values, member = values[remains], member[remains]
         n, inside = member.size, int(member.sum())
@@ -216,11 +209,8 @@ class OneRun:
         else:
             plan = [_pair(guesses, n)]
         result = np.concatenate([[0], np.cumsum(member)])  # members among the highest 0, 1, 2, ...
-        self.canaries, self.risk, self.exchange = (
-            n,
-            (1.0 - _ROUNDING) * risk * self.chance / len(plan),
-            exchange,
-        )
+        self.canaries, self.exchange = n, exchange
+        self.risk = (1.0 - _ROUNDING) * risk * self.chance / len(plan)
         self.deciding: dict[str, Guesses] = {}  # those behind the bounds that were computed
         self.guesses = [
             Guesses(high, low, int(result[high] + low - (inside - result[n - low]))) for high, low in plan
@@ -232,33 +222,30 @@ class OneRun:
         By the curve of (epsilon, delta)-DP: a smaller epsilon has a higher curve, so that it is refuted as well. Theorem 5.2 of Steinke
         et al., `mipsim.theory.one_run.epsilon_bound`, shows hardly more at delta = 0 and pays 2 canaries delta of the failure probability.
         """
-        best, exchange = 0.0, self.exchange
-        for item in self.guesses:
-            counts = (self.canaries, item.number, item.right)
-            least, best = (
-                best,
-                largest_refused(
-                    lambda epsilon, counts=counts: refuses_epsilon(
-                        *counts, epsilon, delta, self.risk, records=exchange.records, runs=exchange.runs
-                    ),
-                    best,
-                    700.0 / (exchange.records * exchange.runs),
-                ),
-            )
-            if best > least:
-                self.deciding["epsilon"] = item
-        return best
+        turn = {"records": self.exchange.records, "runs": self.exchange.runs}
+        return self._bound(
+            "epsilon",
+            lambda counts, least: largest_refused(
+                lambda epsilon: refuses_epsilon(*counts, epsilon, delta, self.risk, **turn),
+                least,
+                700.0 / (turn["records"] * turn["runs"]),
+            ),
+        )
 
     def mu(self) -> float:
         """No mu-GDP for any mu below this, >= 0."""
-        best = 0.0
-        for item in self.guesses:
-            least, best = best, mu_bound(self.canaries, item.number, item.right, self.risk, best)
-            if best > least:
-                self.deciding["mu"] = item
+        best = self._bound("mu", lambda counts, least: mu_bound(*counts, self.risk, least))
         # Two steps between neighbours have 2 mu; G_mu (x) G_mu is G of sqrt(2) mu.
         several = self.exchange.records * self.exchange.runs**0.5
         return best if several == 1.0 else best / several * (1.0 - 1e-15)
+
+    def _bound(self, name: str, above: Callable[[tuple[int, int, int], float], float]) -> float:
+        """The largest bound that any number of guesses shows, each above that of those before; its guesses decide."""
+        best = 0.0
+        for item in self.guesses:
+            if (bound := above((self.canaries, item.number, item.right), best)) > best:
+                best, self.deciding[name] = bound, item
+        return best
 
     def refutes(self, claim: AbstractTradeOff) -> bool:
         """Whether some number of guesses is right too often for a promised curve, of which its symmetric part is felt here."""

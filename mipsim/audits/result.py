@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from scipy.special import log_ndtr
 
 from mipsim._printed import Printed, at_least, shown
 from mipsim._verdict import Verdict
 from mipsim._version import __version__
+from mipsim.audits.designs import DESIGNS
 from mipsim.audits.one_run import DOUBTFUL_COINS, Guesses
-from mipsim.audits.settings import DESIGNS
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
@@ -26,12 +23,27 @@ if TYPE_CHECKING:
 
 FPRS = (1e-4, 1e-3, 0.01, 0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 10)))
 """At which the band is written as data."""
-_EPS = float(np.finfo(np.float64).eps)
 _NOT_FAR_BELOW = (
     0.1  # share of the failure probability from which canaries x delta weakens the bound of epsilon
 )
+_KEYS = (
+    *("design", "assumes", "confidence", "holds", "scores", "clusters", "runs", "records", "shadow_runs"),
+    *("judged", "mu_lower_bound", "epsilon_lower_bound", "delta", "delta_lower_bound", "epsilon"),
+    *("epsilon_if_gdp", "why_no_epsilon_if_gdp", "advantage_lower_bound", "eta_lower_bound"),
+    *("gap_lower_bound", "band", "tpr", "guesses", "inclusion_probability", "coin_p_value", "claim"),
+    *("verdict", "says", "decides", "version", "higher_is_in", "order", "read_as", "source", "sha256"),
+)
+"""Of an audit as plain data."""
 EACH = "each bound, and the verdict, by itself at this confidence; several together fail with at most the sum of their failure probabilities"
 """What the confidence is of."""
+_OTHER_SIGN = (
+    'BUT scores of the world "in" mostly speak for "out": does higher= say what is true? A sign chosen after the scores '
+    "were seen makes two audits, each at half of the failure probability"
+)
+_FEWER = (
+    "(canaries x delta = {:.2g} is not far below the failure probability {:.2g}: fewer canaries, "
+    "or a smaller delta, may show a larger epsilon)"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,34 +101,34 @@ class Audit(Printed):
     delta: float
     in_scores: int
     out_scores: int
-    clusters: int | None
-    runs: int | None
-    records: int | None
-    shadow_runs: int
-    judged: str
     used: int
     mu_lower_bound: float
     epsilon_lower_bound: float
-    epsilon: float | None
-    delta_lower_bound: float | None
-    advantage_lower_bound: float | None
-    gap_lower_bound: float | None
-    curve: EmpiricalTradeOff | None
-    guesses: tuple[Guesses, ...]
-    deciding_guesses: dict[str, Guesses]
-    inclusion_probability: float | None
-    coin_p_value: float | None
-    claim: AbstractTradeOff | None
-    promise: str
-    verdict: Verdict | None
-    says: str
-    source: str
-    digest: str
     histogram: tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]
-    decides: tuple[float, float] | None
-    read_as: str
-    order: str
     higher_is_in: bool
+    order: str
+    source: str = ""
+    digest: str = ""
+    read_as: str = ""
+    clusters: int | None = None
+    runs: int | None = None
+    records: int | None = None
+    shadow_runs: int = 0
+    judged: str = "scores"
+    epsilon: float | None = None
+    delta_lower_bound: float | None = None
+    advantage_lower_bound: float | None = None
+    gap_lower_bound: float | None = None
+    curve: EmpiricalTradeOff | None = None
+    guesses: tuple[Guesses, ...] = ()
+    deciding_guesses: dict[str, Guesses] = field(default_factory=dict)
+    inclusion_probability: float | None = None
+    coin_p_value: float | None = None
+    claim: AbstractTradeOff | None = None
+    promise: str = ""
+    verdict: Verdict | None = None
+    says: str = ""
+    decides: tuple[float, float] | None = None
 
     @property
     def eta_lower_bound(self) -> float | None:
@@ -129,7 +141,9 @@ class Audit(Printed):
 
         None at delta = 0, where no G_mu but G_0 has an epsilon.
         """
-        return _epsilon_of_gdp(self.mu_lower_bound, self.delta) if self.delta > 0.0 else None
+        if self.delta == 0.0:
+            return None
+        return min(float(GaussianTradeOff(self.mu_lower_bound).epsilon_bounds(self.delta)[0]), 700.0)
 
     def tpr_intervals(self, fprs: Sequence[float] = (1e-3, 0.01, 0.1)) -> list[tuple[float, float, float]]:
         """(FPR, lower, upper end of this attack's TPR there): all intervals of the band hold at once with `confidence`.
@@ -137,10 +151,13 @@ class Audit(Printed):
         Raises:
             ValueError: for the design "one-run", which has no band.
         """
-        if self.curve is None:
-            raise ValueError('design is "one-run", whose scores are not independent; it has no TPR at an FPR')
-        low, high = self.curve.band(list(fprs))
+        low, high = self._independent("it has no TPR at an FPR").band(list(fprs))
         return [(fpr, 1.0 - float(b), 1.0 - float(a)) for fpr, a, b in zip(fprs, low, high, strict=True)]
+
+    def _independent(self, lacks: str) -> EmpiricalTradeOff:
+        if self.curve is None:
+            raise ValueError(f'design is "{self.design}", whose scores are not independent; {lacks}')
+        return self.curve
 
     def plot(self) -> Figure:
         """Plot the curve with its band, and a promised curve dashed; returns the new figure.
@@ -148,11 +165,7 @@ class Audit(Printed):
         Raises:
             ValueError: for the design "one-run", whose canaries are not independent: there is no band.
         """
-        if self.curve is None:
-            raise ValueError(
-                'design is "one-run", whose scores are not independent; there is no band to draw'
-            )
-        return self.curve.plot(self.claim)
+        return self._independent("there is no band to draw").plot(self.claim)
 
     def report(self, folder: str | os.PathLike[str], about: Mapping[str, str] | None = None) -> Path:
         """Write a page and a JSON file that say all of this to a reader who was not there; returns the path of the page.
@@ -176,63 +189,40 @@ class Audit(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, numbers, text, lists and None; of the curve its simultaneous band at `FPRS`."""
-        low, high = (None, None) if self.curve is None else self.curve.band(FPRS)
-        return {
-            "design": self.design,
-            "assumes": DESIGNS[self.design],
-            "confidence": self.confidence,
+        verdict, decides = self.verdict, self.decides
+        made: dict[str, Any] = {
+            "assumes": DESIGNS[self.design].assumes,
             "holds": EACH,
             "scores": {"in": self.in_scores, "out": self.out_scores, "used": self.used},
-            "clusters": self.clusters,
-            "runs": self.runs,
-            "records": self.records,
-            "shadow_runs": self.shadow_runs,
-            "judged": self.judged,
-            "mu_lower_bound": self.mu_lower_bound,
-            "epsilon_lower_bound": self.epsilon_lower_bound,
-            "delta": self.delta,
-            "delta_lower_bound": self.delta_lower_bound,
-            "epsilon": self.epsilon,
-            "epsilon_if_gdp": self.epsilon_if_gdp,
             "why_no_epsilon_if_gdp": None if self.delta > 0.0 else "no Gaussian mechanism is (epsilon, 0)-DP",
-            "advantage_lower_bound": self.advantage_lower_bound,
-            "eta_lower_bound": self.eta_lower_bound,
-            "gap_lower_bound": self.gap_lower_bound,
-            "band": None
-            if low is None or high is None
-            else {"fpr": list(FPRS), "fnr_low": low.tolist(), "fnr_high": high.tolist()},
-            "tpr": None
-            if self.curve is None
-            else [{"fpr": fpr, "low": low, "high": high} for fpr, low, high in self.tpr_intervals()],
-            "guesses": [
-                {"in": item.inside, "out": item.outside, "right": item.right} for item in self.guesses
-            ],
-            "inclusion_probability": self.inclusion_probability,
-            "coin_p_value": self.coin_p_value,
+            "band": None,
+            "tpr": None,
+            "guesses": [{"in": x.inside, "out": x.outside, "right": x.right} for x in self.guesses],
             "claim": self.promise or None,
-            "verdict": None if self.verdict is None else str(self.verdict),
+            "verdict": None if verdict is None else str(verdict),
             "says": self.says or None,
-            "decides": None if self.decides is None else {"fpr": self.decides[0], "fnr": self.decides[1]},
+            "decides": None if decides is None else dict(zip(("fpr", "fnr"), decides, strict=True)),
             "version": __version__,
-            "higher_is_in": self.higher_is_in,
-            "order": self.order,
             "read_as": self.read_as or None,
             "source": self.source or None,
             "sha256": self.digest or None,
         }
+        if self.curve is not None:
+            low, high = (end.tolist() for end in self.curve.band(FPRS))
+            made["band"] = {"fpr": list(FPRS), "fnr_low": low, "fnr_high": high}
+            made["tpr"] = [{"fpr": fpr, "low": low, "high": high} for fpr, low, high in self.tpr_intervals()]
+        return {key: made[key] if key in made else getattr(self, key) for key in _KEYS}
 
     def _title(self) -> str:
         judged = "" if self.verdict is None else f"{self.verdict}: {self.promise}, by an "
         return f"{judged}audit of {self.in_scores + self.out_scores:,} scores, design {self.design}, confidence {self.confidence:.9g}"
 
     def _lines(self) -> list[tuple[str, str]]:
-        lines = [
-            ("assumes", DESIGNS[self.design]),
-            ("holds", EACH),
-            ("scores", f"{self.in_scores:,} of members (in), {self.out_scores:,} of non-members (out)"),
-            *([("read as", self.read_as)] if self.read_as else []),
-            ("order", self.order),
-        ]
+        total = f"{self.in_scores:,} of members (in), {self.out_scores:,} of non-members (out)"
+        lines = [("assumes", DESIGNS[self.design].assumes), ("holds", EACH), ("scores", total)]
+        if self.read_as:
+            lines.append(("read as", self.read_as))
+        lines.append(("order", self.order))
         if self.records is not None:
             lines.append(("runs", self._runs(self.records)))
         elif self.runs is not None:
@@ -240,51 +230,30 @@ class Audit(Printed):
         if self.clusters is not None:
             lines.append(("clusters", f"{self.clusters:,}; a single score of each is judged"))
         if not self.higher_is_in:
-            lines.append(
-                (
-                    "",
-                    'BUT scores of the world "in" mostly speak for "out": does higher= say what is true? A sign chosen after the scores '
-                    "were seen makes two audits, each at half of the failure probability",
-                )
-            )
+            lines.append(("", _OTHER_SIGN))
         if self.inclusion_probability is not None and self.coin_p_value is not None:
             lines.append(("coins", self._coins(self.inclusion_probability, self.coin_p_value)))
         if self.guesses:
-            lines.append(("guesses", self._guessed()))
-        lines += [
-            ("mu", f"{at_least(self.mu_lower_bound)}{self._by('mu')}"),
-            (
-                "epsilon",
-                f"{at_least(self.epsilon_lower_bound)} at delta = {self.delta:g}{self._by('epsilon')}",
-            ),
-        ]
+            tried = f"{len(self.guesses)} numbers of guesses were tried and paid for"
+            lines.append(("guesses", tried if len(self.guesses) > 1 else "their number was fixed beforehand"))
+        epsilon = f"{at_least(self.epsilon_lower_bound)} at delta = {self.delta:g}{self._by('epsilon')}"
+        lines += [("mu", f"{at_least(self.mu_lower_bound)}{self._by('mu')}"), ("epsilon", epsilon)]
         if (gaussian := self.epsilon_if_gdp) is not None:
             lines.append(("", f"(if the mechanism's curve is Gaussian, {at_least(gaussian)})"))
         if self.delta_lower_bound is not None:
             lines.append(("delta", f"{at_least(self.delta_lower_bound, 3)} at epsilon = {self.epsilon:g}"))
-        if self.guesses and (paid := self.used * self.delta) > _NOT_FAR_BELOW * (1.0 - self.confidence):
-            lines.append(
-                (
-                    "",
-                    f"(canaries x delta = {paid:.2g} is not far below the failure probability {1.0 - self.confidence:.2g}: fewer canaries, "
-                    "or a smaller delta, may show a larger epsilon)",
-                )
-            )
-        if self.advantage_lower_bound is not None and self.eta_lower_bound is not None:
+        risk = 1.0 - self.confidence
+        if self.guesses and (paid := self.used * self.delta) > _NOT_FAR_BELOW * risk:
+            lines.append(("", _FEWER.format(paid, risk)))
+        if self.curve is not None and self.advantage_lower_bound is not None:
             lines.append(("advantage", f"{at_least(self.advantage_lower_bound)}"))
-            lines.append(("eta", f"{at_least(self.eta_lower_bound)}"))
-        if self.curve is not None:
-            lines += [
-                (
-                    f"TPR at FPR {fpr:g}",
-                    f"{shown((low, high))}, equal scores by lot; these intervals hold together",
-                )
-                for fpr, low, high in self.tpr_intervals()
-            ]
+            lines.append(("eta", f"{at_least(0.5 * self.advantage_lower_bound)}"))
+            for fpr, low, high in self.tpr_intervals():
+                tpr = f"{shown((low, high))}, equal scores by lot; these intervals hold together"
+                lines.append((f"TPR at FPR {fpr:g}", tpr))
             lines.append(("AUC", f"{shown(self.curve.auc_interval())}, by itself at this confidence"))
         if self.verdict is not None:
-            lines.append(("promised", self.promise))
-            lines.append(("verdict", f"{self.verdict}: {self.says}"))
+            lines += [("promised", self.promise), ("verdict", f"{self.verdict}: {self.says}")]
         return lines
 
     def _runs(self, records: int) -> str:
@@ -298,14 +267,6 @@ class Audit(Printed):
         nearest = abs(self.in_scores - probability * total) < 1.0
         fixed = "; their number may have been fixed, which is paid for" if nearest else ""
         return f"in with probability {probability:g} (p-value {p_value:.2g}{doubt}){fewer}{fixed}"
-
-    def _guessed(self) -> str:
-        number = len(self.guesses)
-        return (
-            "their number was fixed beforehand"
-            if number == 1
-            else f"{number} numbers of guesses were tried and paid for"
-        )
 
     def _by(self, bound: str) -> str:
         """The guesses behind a bound."""
@@ -326,29 +287,3 @@ class Audit(Printed):
         if self.curve is None:
             return ""
         return picture(with_claim(self.curve, self.claim), "trade-off curve with its band")
-
-
-def _epsilon_of_gdp(mu: float, delta: float) -> float:
-    """The epsilon of mu-GDP at delta > 0, rounded down: it is lowered until its own delta, with all rounding taken off, reaches the requested delta.
-
-    It is at most 700.
-    """
-    if mu == 0.0:
-        return 0.0
-    result = float(GaussianTradeOff(mu).epsilon(delta))
-    for step in 2.0 ** np.arange(-50, 0):
-        low = result - float(step) * max(1.0, result)
-        if low <= 0.0:
-            break
-        if _least_delta(mu, low) >= delta:
-            return low
-    return 0.0
-
-
-def _least_delta(mu: float, epsilon: float) -> float:
-    """Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) rounded down: the slope of log Phi is below 1 - min(z, 0)."""
-    z = np.array([0.5, -0.5]) * mu - epsilon / mu
-    log = log_ndtr(z)
-    off = 8.0 * _EPS * (1.0 + (1.0 - np.minimum(z, 0.0)) * (mu + epsilon / mu) + np.abs(log) + epsilon)
-    caught, paid = np.exp(log + np.array([0.0, epsilon]) + np.array([-1.0, 1.0]) * off)
-    return float(caught - paid) * (1.0 - 8.0 * _EPS)

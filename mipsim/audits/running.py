@@ -11,7 +11,7 @@ from mipsim._printed import Printed
 from mipsim._validation import confidence_level, increasing_vector, real_array, whole
 from mipsim._verdict import Verdict
 from mipsim.audits.claims import RatePromise, read_claim, words
-from mipsim.audits.settings import CONFIDENCE
+from mipsim.audits.designs import CONFIDENCE
 from mipsim.bands.anytime import mixed_rates, next_look, refutes_bound
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.equality_tolerance import check_claim

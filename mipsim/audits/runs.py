@@ -79,8 +79,6 @@ def judged_canaries(scores: Scores, coin: float = 0.5) -> tuple[Scores, Exchange
     Source: theorem 2 applies the composition theorem and group privacy of Dong, Roth, Su (2022); exchanges within a record are those of
         Fisher's exact test, squares are the swaps of matrices with fixed sums (Besag and Clifford, 1989).
     """
-    assert scores.run is not None
-    assert scores.record is not None
     places = np.stack([scores.record, scores.run])
     if np.unique(places, axis=1).shape[1] < scores.values.size:
         raise ValueError(
@@ -90,16 +88,14 @@ def judged_canaries(scores: Scores, coin: float = 0.5) -> tuple[Scores, Exchange
     partner = _complements(scores)
     if not apart:  # of a run and its rest one alone: their sequences are as few as those of blocks
         judged = ~np.isin(scores.run, [max(pair) for pair in partner.items()])
-        _refuse_patterns(scores.where(judged if scores.shadow is None else judged & ~scores.shadow))
+        _refuse_patterns(scores.where(judged & ~scores.shadow if scores.shadow.size else judged))
     runs_fixed = _numbers_are_fixed(scores, scores.run, None if apart else scores.record, coin)
-    calibrating, records_fixed = scores.shadow is not None, False
+    calibrating, records_fixed = bool(scores.shadow.any()), False
     if calibrating:
         records_fixed = _numbers_are_fixed(
             scores, scores.record, scores.run, coin, 1, 0
         ) or _revealed_by_numbers(scores)
         scores = calibrated(scores)
-    assert scores.run is not None
-    assert scores.record is not None
     once = np.unique(scores.record).size == scores.values.size
     if once and calibrating and records_fixed:
         raise ValueError(
@@ -111,7 +107,6 @@ def judged_canaries(scores: Scores, coin: float = 0.5) -> tuple[Scores, Exchange
         return _matched(scores, scores.run), Exchange(records=2)
     if runs_fixed:
         squares = _between_runs(scores, partner)
-        assert squares.run is not None
         return _matched(squares, squares.run), Exchange(records=2, runs=2)
     block = np.array([min(run, partner.get(run, -1)) for run in range(int(scores.run.max()) + 1)])
     groups = np.unique(np.stack([scores.record, block[scores.run]]), axis=1, return_inverse=True)[1]
@@ -139,8 +134,6 @@ def _matched(scores: Scores, group: np.ndarray) -> Scores:
 
 def _between_runs(scores: Scores, partner: dict[int, int]) -> Scores:
     """Runs in random pairs: for each record of exactly one run, its score in the first less that in the second, "in" if the first has it."""
-    assert scores.run is not None
-    assert scores.record is not None
     _, _, rng = _by_names(scores, scores.run, "runs in pairs")
     free = rng.permutation([run for run in np.unique(scores.run).tolist() if run not in partner])
     pairs = [(run, other) for run, other in partner.items() if run < other]
@@ -160,8 +153,6 @@ def _by_names(
     scores: Scores, group: np.ndarray, purpose: str
 ) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
     """(Indices of the rows in the order of groups, runs and records; the group of each from 0; a generator for choices in it)."""
-    assert scores.run is not None
-    assert scores.record is not None
     order = np.lexsort((scores.record, scores.run, group))
     names = [x[order] for x in (scores.run, scores.record, scores.member)]
     return order, np.unique(group[order], return_inverse=True)[1], content_generator(purpose, *names)
@@ -174,8 +165,6 @@ def _complements(scores: Scores) -> dict[int, int]:
     runs, and all others with 2 k (n - k) / n^2 at least, if each run has a complement. The chance of a number beyond both is bounded
     by Chernoff's inequality.
     """
-    assert scores.run is not None
-    assert scores.record is not None
     of, own = scores.record, np.unique(scores.run, return_inverse=True)[1]
     n, k = np.bincount(of).astype(float), np.bincount(of, weights=scores.member)
     least = 2.0 * k * (n - k) / np.maximum(n, 1.0) ** 2
@@ -189,8 +178,7 @@ def _complements(scores: Scores) -> dict[int, int]:
     mean = np.clip(different, low, np.minimum(high, common))
     excess = rel_entr(different, mean) + rel_entr(common - different, common - mean)  # of a binomial number
     judged = np.ones(common.shape[0], dtype=bool)
-    if scores.shadow is not None:
-        judged[own[scores.shadow]] = False
+    judged[own[scores.shadow.nonzero()]] = False
     unlikely = np.triu(excess > 2.0 * math.log(len(judged)) - _NO_CHANCE, 1) & (judged[:, None] | judged)
     result: dict[int, int] = {}
     for run, other in sorted(np.argwhere(unlikely).tolist(), key=lambda pair: different[*pair] > mean[*pair]):
@@ -265,8 +253,6 @@ def _refuse_patterns(scores: Scores) -> None:
 
     Source: Wong and Yue (1973), "A majorization theorem for the number of distinct outcomes in N independent trials".
     """
-    assert scores.run is not None
-    assert scores.record is not None
     order, record, rng = _by_names(scores, scores.record, "names of runs")
     run, member = np.unique(scores.run[order], return_inverse=True)[1], scores.member[order]
     paid, rate = np.log(np.bincount(run) + 1.0), np.bincount(run, weights=member) / np.bincount(run)
@@ -328,9 +314,6 @@ def _revealed_by_numbers(scores: Scores) -> bool:
     under any common probability at most exp(-excess), its likelihood ratio, and there are product (size + 1) outcomes: the chance of an
     excess that is refused is 1e-9 at most for each judged run.
     """
-    assert scores.run is not None
-    assert scores.record is not None
-    assert scores.shadow is not None
     n, known = int(scores.record.max()) + 1, scores.shadow
     many = np.bincount(scores.record[known], minlength=n)
     inside = np.bincount(scores.record[known], weights=scores.member[known], minlength=n)
@@ -359,12 +342,10 @@ def calibrated(scores: Scores) -> Scores:
 
     >>> rng = np.random.default_rng(0)
     >>> coins = rng.random((60, 20)) < 0.5
-    >>> whole = Scores.of_matrix(rng.normal(size=(60, 20)) + coins, coins, "records", shadow=range(16))
+    >>> whole = Scores.of(rng.normal(size=(60, 20)) + coins, coins, rows="records", shadow=range(16))
     >>> calibrated(whole).values.size
     240
     """
-    assert scores.record is not None
-    assert scores.shadow is not None
     key, n = 2 * scores.record + scores.member, int(scores.record.max()) + 1
     known, shown = key[scores.shadow], scores.values[scores.shadow]
     counts = np.bincount(known, minlength=2 * n)
@@ -376,9 +357,6 @@ def calibrated(scores: Scores) -> Scores:
         raise ValueError(
             f"shadow leaves {rest.values.size:,} scores of judged runs to calibrate; an audit needs {LEAST_SCORES} at least"
         )
-    assert rest.record is not None
     out, inside = means.reshape(n, 2)[rest.record].T
     ratio = (inside - out) * (rest.values - 0.5 * (inside + out)) / variance
-    return Scores(
-        ratio, rest.member, run=rest.run, record=rest.record, source=rest.source, digest=rest.digest
-    )
+    return Scores(ratio, rest.member, run=rest.run, record=rest.record)

@@ -7,8 +7,8 @@ import os
 import re
 import shlex
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,11 @@ from scipy.special import gammaincc, ndtri
 
 from mipsim._validation import choice, finite_vector, held, score_vector
 from mipsim._words import no_such, printable, quoted
-from mipsim.audits.settings import ROWS
 from mipsim.audits.tables import (
-    Column,
     Table,
     content_of,
     frame_table,
     is_number,
-    parsed_numbers,
     table_of,
 )
 
@@ -36,6 +33,8 @@ WORLDS = ("member", "label", "coin")
 """Names of the column that says which world a score is of: 1 in the training set, 0 not; of a `coin` that a fair coin chose it."""
 NAMES = ("cluster", "run", "record")
 """Columns that name what a score is of."""
+ROWS = ("records", "models")
+"""What a row of a matrix of scores may be of."""
 _SYNONYMS = {"model": "run"}
 ROLES = ("score", *WORLDS, *NAMES, "members", "non_members")
 """What a column may be named as: `members` and `non_members` hold the scores of the two worlds."""
@@ -59,18 +58,20 @@ _WORDS = {
 """Words for the two worlds, in lower case."""
 
 
+def _none() -> np.ndarray:
+    return np.zeros(0, np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of an attack, each with the world that it is of."""
+    """Scores of an attack, each with the world that it is of; names are whole numbers, and no array where nothing is named."""
 
     values: np.ndarray  # the scores (higher = "in"), not all equal, shape (n,), n >= 100
     member: np.ndarray  # whether each is of the world "in", shape (n,), bool, both worlds present
-    cluster: np.ndarray | None = None  # a whole number for each, equal within a cluster, shape (n,), or None
-    run: np.ndarray | None = None  # a whole number for each, equal within a training run, shape (n,), or None
-    # a whole number for each, equal for the same record, shape (n,), or None
-    record: np.ndarray | None = None
-    # whether each is of a run that only calibrates, shape (n,), bool, or None
-    shadow: np.ndarray | None = None
+    cluster: np.ndarray = field(default_factory=_none)  # equal within a cluster, shape (n,) or (0,)
+    run: np.ndarray = field(default_factory=_none)  # equal within a training run, shape (n,) or (0,)
+    record: np.ndarray = field(default_factory=_none)  # equal for the same record, shape (n,) or (0,)
+    shadow: np.ndarray = field(default_factory=_none)  # whether its run only calibrates, shape (n,) or (0,)
     column: str = ""  # which of `WORLDS`, or "members", says the world; "" for arrays
     source: str = ""  # the file, or "" for arrays
     digest: str = ""  # SHA-256 of the file, or ""
@@ -80,18 +81,22 @@ class Scores:
     @classmethod
     def of(
         cls,
-        # real, shape (n,), n >= 100, not all equal; they may be infinite, since an audit uses ranks alone
+        # real, not all equal, shape (n,), n >= 100, or an array of records and models; they may be infinite, since an audit
+        # uses ranks alone
         scores: object,
-        member: object,  # 1 or True for the world "in", 0 or False for "out", shape (n,), both present
+        member: object,  # 1 or True for the world "in", 0 or False for "out", of the shape of `scores`, both present
         cluster: object = None,  # names or numbers of clusters, shape (n,), or None
         *,
         run: object = None,  # the same of training runs
         record: object = None,  # the same of records
         shadow: object = None,  # the names of the runs that only calibrate, or None
+        rows: str | None = None,  # what a row of such an array is of, an entry of `ROWS`
         # "in" or "out", the world that higher scores indicate; None takes "in" and says that it was assumed. Scores for
         # "out", such as losses, are negated
         higher: str | None = None,
-        **where: str,  # `column`, `source`, `digest`, `read_as` and `order`
+        # what the scores and the worlds are called where cells of a text may hold them; rows are then counted from 1
+        called: tuple[str, str] | None = None,
+        **where: Any,  # `column`, `source`, `digest`, `read_as` and `order`
     ) -> Scores:
         """Check arrays of the same length.
         >>> Scores.of([1.0, 2.0], [0, 1])
@@ -101,79 +106,58 @@ class Scores:
         """
         if higher is not None:
             choice("higher", higher, ("in", "out"))
-        values = score_vector("scores", scores)
-        infinite = bool(np.isinf(values).any())
+        names: dict[str, object] = {"cluster": cluster, "run": run, "record": record}
+        if isinstance(scores, np.ndarray) and scores.ndim > 1:
+            if any(x is not None for x in names.values()):
+                raise ValueError(
+                    "cluster, runs or records is given beside a matrix; its rows and columns are these"
+                )
+            names |= _places(scores, member, rows, "--rows {}" if "source" in where else 'rows="{}"')
+            run, scores, member = names["run"], scores.ravel(), np.ravel(member)  # type: ignore[arg-type]
+        elif rows is not None:
+            raise ValueError(
+                f"rows is {printable(repr(rows), 20)} beside scores that are no matrix; name the run and the record of each score"
+            )
+        name, world = called or ("scores", "member")
+        counted = ("in data row {}", 1) if called else ("at index {}", 0)
+        values = score_vector(name, parsed_numbers(name, scores) if called else scores, *counted)
         if values.size < LEAST_SCORES:
             raise ValueError(f"scores holds {values.size} scores; an audit needs {LEAST_SCORES} at least")
-        inside = finite_vector("member", _worlds("member", member), values.size)
+        inside = finite_vector("member", _worlds(world, member, *counted), values.size)
         if (inside == inside[0]).all():
-            world = "in" if inside[0] else "out"
+            only = "in" if inside[0] else "out"
             raise ValueError(
-                f'member is {inside[0]:g} throughout: all scores are of the world "{world}"; both are needed'
+                f'member is {inside[0]:g} throughout: all scores are of the world "{only}"; both are needed'
             )
         if (values == values[0]).all():
             raise ValueError(
                 f"scores all equal {values[0]:g}; a constant score tells nothing about any world"
             )
-        numbered = [
-            None if value is None else _numbered(name, value, values.size)
-            for name, value in (("cluster", cluster), ("run", run), ("record", record))
-        ]
-        calibrating = None if shadow is None else _shadow(shadow, run)
         stated = (
             f'higher = "{higher}", as stated'
             if higher
             else 'higher = "in", which was assumed; higher="out" is for losses'
         )
         where = {"order": stated} | where
-        if infinite:
+        if np.isinf(values).any():
             where["order"] += "; some are infinite, so that all are taken by rank"
+        where |= {name: _numbered(name, x, values.size) for name, x in names.items() if x is not None}
+        if shadow is not None:
+            where["shadow"] = _shadow(shadow, run)
         values = -values if higher == "out" else values
-        # -0.0 becomes 0.0, which equals it
-        return cls(values + 0.0, inside == 1.0, *numbered, shadow=calibrating, **where)
-
-    @classmethod
-    def of_matrix(
-        cls,
-        scores: np.ndarray,  # real, shape (records, models) or (models, records)
-        member: object,  # 1 where the record was in the training set of the model, 0 elsewhere, of the same shape
-        rows: str | None,  # "records" or "models", which cannot be inferred
-        *,
-        shadow: object = None,  # the numbers of the models, from 0, that only calibrate, or None
-        higher: str | None = None,  # as in `of`
-        **where: str,  # as in `of`
-    ) -> Scores:
-        """Check a matrix of a score for each record and each model, its training run.
-        >>> Scores.of_matrix(np.arange(200.0).reshape(50, 4), np.tile([0, 1], (50, 2)), "records").records
-        50
-        """
-        if rows is None:
-            options = (
-                "--rows records or --rows models" if "source" in where else 'rows="records" or rows="models"'
-            )
-            raise ValueError(f"scores has shape {scores.shape}; say what a row is of: {options}")
-        inside = held("member", member)
-        if scores.ndim != 2 or inside.shape != scores.shape:
-            raise ValueError(
-                f"scores has shape {scores.shape} and member {inside.shape}; they must be vectors, or matrices of the same shape"
-            )
-        first, second = (index.ravel() for index in np.indices(scores.shape))
-        record, run = (first, second) if choice("rows", rows, ROWS) == "records" else (second, first)
-        names = {"run": run, "record": record, "shadow": shadow}
-        return cls.of(scores.ravel(), inside.ravel(), **names, higher=higher, **where)
+        return cls(values + 0.0, inside == 1.0, **where)  # -0.0 becomes 0.0, which equals it
 
     def where(self, chosen: np.ndarray) -> Scores:
         """The chosen rows, by a mask or indices; numbers of clusters, runs and records stay."""
-        rows = ("values", "member", "cluster", "run", "record", "shadow")
-        parts = {name: getattr(self, name) for name in rows}
-        return replace(self, **{name: None if x is None else x[chosen] for name, x in parts.items()})
+        parts = {name: getattr(self, name) for name in ("values", "member", *NAMES, "shadow")}
+        return replace(self, **{name: x[chosen] for name, x in parts.items() if x.size})
 
     def in_order(self) -> Scores:
         """The same rows, sorted by score, world and cluster: what is computed from them does not depend on the order of rows.
         >>> Scores(np.array([2.0, 1.0]), np.array([True, False])).in_order().values.tolist()
         [1.0, 2.0]
         """
-        names = [x for x in (self.run, self.record, self.cluster) if x is not None]
+        names = [x for x in (self.run, self.record, self.cluster) if x.size]
         return self.where(np.lexsort((*names, self.member, self.values)))
 
     def by_rank(self) -> Scores:
@@ -191,20 +175,66 @@ class Scores:
         values = self.by_rank().values
         return bool(values[self.member].mean() >= values[~self.member].mean())
 
+    def shown(self) -> dict[str, Any]:
+        """What an audit says of the scores themselves, by the names of its results."""
+        return {
+            "in_scores": int(self.member.sum()),
+            "out_scores": int((~self.member).sum()),
+            "shadow_runs": np.unique(self.run[self.shadow.nonzero()]).size,
+            "source": _relative(self.source),
+            "digest": self.digest,
+            "histogram": self._histogram(),
+            "read_as": self.read_as,
+            "order": self.order,
+            "higher_is_in": self.higher_is_in,
+        }
+
+    def _histogram(self, bins: int = 40) -> tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]:
+        values, at = self.values, np.linspace(0.0, 1.0, bins + 1)
+        if np.isinf(values[[0, -1]]).any():
+            values = self.by_rank().values
+        # A difference of two scores may overflow, and bins may be narrower than float64 tells apart.
+        edges = np.unique((1.0 - at) * values[0] + at * values[-1]).clip(values[0], values[-1])
+        out, inside = (np.histogram(values[self.member == world], edges)[0] for world in (False, True))
+        return tuple(edges.tolist()), tuple(out.tolist()), tuple(inside.tolist())
+
     @property
     def clusters(self) -> int:
         """How many clusters there are; of independent rows, each its own."""
-        return self.values.size if self.cluster is None else int(self.cluster.max()) + 1
+        return int(self.cluster.max()) + 1 if self.cluster.size else self.values.size
 
     @property
-    def runs(self) -> int | None:
-        """How many training runs are named, None if none is."""
-        return None if self.run is None else np.unique(self.run).size
+    def runs(self) -> int:
+        """How many training runs are named."""
+        return np.unique(self.run).size
 
     @property
-    def records(self) -> int | None:
-        """How many records are named, None if none is."""
-        return None if self.record is None else np.unique(self.record).size
+    def records(self) -> int:
+        """How many records are named."""
+        return np.unique(self.record).size
+
+
+def _relative(source: str) -> str:
+    """A file's path from the working folder, or its name alone where it lies elsewhere: a report tells nobody's folders."""
+    if not source:
+        return ""
+    path, here = Path(source).absolute(), Path.cwd()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
+
+
+def _places(scores: np.ndarray, member: object, rows: str | None, option: str) -> dict[str, np.ndarray]:
+    """The number of the run and of the record of each cell of a matrix."""
+    if rows is None:
+        allowed = " or ".join(map(option.format, ROWS))
+        raise ValueError(f"scores has shape {scores.shape}; say what a row is of: {allowed}")
+    shape = held("member", member).shape
+    if scores.ndim != 2 or shape != scores.shape:
+        raise ValueError(
+            f"scores has shape {scores.shape} and member {shape}; they must be vectors, or matrices of the same shape"
+        )
+    first, second = (index.ravel() for index in np.indices(scores.shape))
+    by_records = choice("rows", rows, ROWS) == "records"
+    return {"run": second if by_records else first, "record": first if by_records else second}
 
 
 def refuse_repeated_rows(scores: Scores) -> None:
@@ -236,7 +266,7 @@ def refuse_repeated_rows(scores: Scores) -> None:
     if repeats >= 10 and ((inside == 0) | (inside == counts)).all():
         warnings.warn(
             f"{repeats:,} rows repeat the score and the world of another; bounds hold if none was pasted twice, else use {line}",
-            stacklevel=3,
+            stacklevel=6,
         )
 
 
@@ -265,12 +295,7 @@ def _world(entry: object) -> float:
     """1 or 0, or NaN where an entry says neither."""
     if isinstance(entry, str):
         word = entry.strip().lower()
-        if word in _WORDS:
-            return _WORDS[word]
-        try:
-            entry = float(word)
-        except ValueError:
-            return np.nan
+        entry = _WORDS.get(word, float(word) if is_number(word) else None)
     return float(entry) if isinstance(entry, (Real, np.bool_)) and entry in (0, 1) else np.nan
 
 
@@ -320,8 +345,13 @@ def _shadow(shadow: object, run: object) -> np.ndarray:
 
 
 def read_scores(
-    path: str | os.PathLike[str],
+    # the path of a file; a data frame or a dictionary of arrays; or a vector, or a matrix of records and models
+    scores: Any,
+    member: object = None,  # as `mipsim.audit` takes it; None where `scores` holds it, as the next three
+    cluster: object = None,
     *,
+    run: object = None,  # the name of the run of each score, or None
+    record: object = None,
     # which column is which of `ROLES`, such as {"score": "loss", "member": "is_member"} or "score=loss,member=is_member"
     columns: Mapping[str, str] | str | None = None,
     # "in" or "out", the world that higher scores indicate. None takes "in", but refuses a score that is named as a loss
@@ -329,13 +359,11 @@ def read_scores(
     # of the cells of a text, a single character or its name; None reads it off the header
     separator: str | None = None,
     shadow: object = None,  # the names of the runs that only calibrate, or None
-    # where the arrays of an .npz are matrices of records and models, what a row is of, an entry of
-    # `mipsim.audits.settings.ROWS`
-    rows: str | None = None,
+    rows: str | None = None,  # where the scores are a matrix, what a row is of, an entry of `ROWS`
 ) -> Scores:
-    """Read scores from a file.
+    """Read scores from a file, a frame or arrays.
 
-    Its ending says how it is written: text with a header and any separator (.csv, .tsv, .txt), .json, .jsonl, .parquet or .npz.
+    The ending of a file says how it is written: text with a header and any separator (.csv, .tsv, .txt), .json, .jsonl, .parquet or .npz.
     The columns, or arrays, are `score` and exactly one of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters,
     `run` (or `model`) and `record` if there are several runs; or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is
     recognised by its names. Other names need `columns`.
@@ -343,60 +371,36 @@ def read_scores(
     Raises ValueError if the file is missing, cut off, of unknown columns, or of scores that no audit can use. What is unclear is
     refused with the option that says it.
     """
-    file = Path(path)
-    roles = _given_roles(columns)
-    content = content_of(file)
-    where = {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
-    try:
-        return scores_of_table(table_of(file, content, separator), roles, higher, shadow, rows, **where)
-    except ValueError as error:
-        raise ValueError(f"{printable(file)}: {error}") from None
-
-
-def scores_of(
-    # a vector; or a matrix, where `rows` says what its rows are of; or a frame, whose columns are named and chosen as
-    # those of a file, see `read_scores`
-    scores: Any,
-    member: object,  # as `mipsim.audit` takes it; None for a frame
-    cluster: object,
-    *,
-    run: object = None,  # the name of the run of each score, or None; a matrix has it
-    record: object = None,
-    rows: str | None = None,  # of a matrix
-    shadow: object = None,  # the names of the runs that only calibrate, or None
-    columns: Mapping[str, str] | str | None,
-    higher: str | None,  # see `read_scores`
-) -> Scores:
-    """Scores of arrays, of series of pandas, or of a data frame or a dictionary that holds all."""
-    if (table := frame_table(scores)) is not None:
-        if any(x is not None for x in (member, cluster, run, record)):
-            raise ValueError(
-                "member, cluster, runs or records is given beside a frame of scores; the frame must hold them"
-            )
+    file = Path(scores) if isinstance(scores, (str, os.PathLike)) else None
+    table, how = frame_table(scores), dict[str, Any](shadow=shadow, rows=rows, higher=higher)
+    others = {"member": member, "cluster": cluster, "runs": run, "records": record}
+    if (file or table) and any(x is not None for x in others.values()):
+        kind = "file" if file else "frame"
+        raise ValueError(
+            f"member, cluster, runs or records is given beside a {kind} of scores; the {kind} must hold them"
+        )
+    if file is None and separator is not None:
+        raise ValueError("separator is given beside scores that are no file; only text has a separator")
+    if file or table:
+        roles, content = _given_roles(columns), content_of(file) if file else b""
         try:
-            return scores_of_table(table, _given_roles(columns), higher, shadow, rows)
+            if file:
+                table = table_of(file, content, separator)
+                how |= {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
+            assert table is not None
+            return _scores_of_table(table, roles, **how)
         except ValueError as error:
-            raise ValueError(f"scores: {error}") from None
+            raise ValueError(f"{printable(file or 'scores')}: {error}") from None
     if columns is not None:
         raise ValueError("columns is given beside arrays; only a file or a frame has columns")
-    for name, other in (("member", member), ("cluster", cluster), ("runs", run), ("records", record)):
+    for name, other in others.items():
         ours, theirs = getattr(scores, "index", None), getattr(other, "index", None)
         if hasattr(ours, "equals") and hasattr(theirs, "equals") and not ours.equals(theirs):  # type: ignore[union-attr]
             raise ValueError(
                 f"{name} has another index than scores; rows would be paired wrongly: align them first"
             )
     _refuse_loss(str(getattr(scores, "name", None) or ""), higher, in_memory=True)
-    if isinstance(scores, np.ndarray) and scores.ndim > 1:
-        if any(x is not None for x in (cluster, run, record)):
-            raise ValueError(
-                "cluster, runs or records is given beside a matrix; its rows and columns are these"
-            )
-        return Scores.of_matrix(scores, member, rows, shadow=shadow, higher=higher)
-    if rows is not None:
-        raise ValueError(
-            f"rows is {rows!r} beside scores that are no matrix; name runs= and records= of each score"
-        )
-    return Scores.of(scores, member, cluster, run=run, record=record, shadow=shadow, higher=higher)
+    return Scores.of(scores, member, cluster, run=run, record=record, **how)
 
 
 def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | None:
@@ -420,79 +424,58 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
     return roles
 
 
-def scores_of_table(
-    table: Table,  # of a file or a frame
-    roles: Mapping[str, str] | None,  # the column of each of `ROLES`; None where the names must tell
-    higher: str | None,  # see `read_scores`
-    shadow: object = None,  # the names of the runs that only calibrate, or None
-    rows: str | None = None,  # see `read_scores`
-    **where: str,  # `source` and `digest`
-) -> Scores:
-    """The scores of a table, by the columns that a user names or a tool is known by.
-    >>> rows = {"signal_values": list(range(100)), "true_labels": [0, 1] * 50, "roc_auc": [0.5]}
-    >>> result = scores_of_table(Table.of("JSON", "name", rows), None, None)
-    >>> result.read_as, result.order
-    ('LeakPro JSON: score from signal_values, member from true_labels', 'higher = "in", as LeakPro documents')
-    """
-    tool = ""
-    if roles is None:
-        tool, roles = _recognised(table)
-    by_name = {name.strip().lower(): name for name in table.names}
-    if lacking := [
-        name for name in roles.values() if name not in table.names and name.lower() not in by_name
-    ]:
+def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> Scores:
+    """The scores of a file or a frame, by the columns that a user names or a tool is known by."""
+    tool, roles = _recognised(table) if given is None else ("", given)
+    by_name = {name.strip().lower(): name for name in table.names} | {name: name for name in table.names}
+    if lacking := [name for name in roles.values() if not by_name.keys() & {name, name.lower()}]:
         raise ValueError(
             f"it has no {table.noun} {printable(repr(lacking[0]), 40)}; it has {_listed(table.names)}"
         )
-    chosen = {role: name if name in table.names else by_name[name.lower()] for role, name in roles.items()}
-    worlds = [role for role in chosen if role in WORLDS]
-    two = {"members", "non_members"}
-    if set(chosen) != two and ("score" not in chosen or len(worlds) != 1 or two & set(chosen)):
+    chosen = {role: by_name[name if name in by_name else name.lower()] for role, name in roles.items()}
+    if not _settles(chosen):
         raise ValueError(
             f"columns names {', '.join(chosen)}; it must name score and member (or label, coin), as "
             f"{_suggestion(table)}; it has {_listed(table.names)}"
         )
     if not tool:
-        _refuse_loss(chosen.get("score", chosen.get("members", "")), higher, table.in_memory)
-    held = table.read(tuple(chosen.values()))
-    values = held[chosen["score"]] if "score" in chosen else None
-    shape = values.shape if isinstance(values, np.ndarray) and values.ndim == 2 else None
-    if rows is not None and shape is None:
-        raise ValueError(
-            f"rows is {printable(repr(rows), 20)} and it holds no matrix; columns run and record name the model and the record of each score"
-        )
-    if shape is not None:
-        if any(np.shape(array) != shape for array in held.values()) or chosen.keys() & set(NAMES):
+        _refuse_loss(chosen.get("score", chosen.get("members", "")), how["higher"], table.in_memory)
+    cells = table.read(tuple(chosen.values()))
+    for name, array in cells.items():
+        if isinstance(array, np.ndarray) and array.ndim not in (1, 2):
             raise ValueError(
-                f"{printable(chosen['score'], 40)} is a matrix of shape {shape}; beside it only the worlds are read, of the same shape"
+                f"{printable(name, 40)} has shape {printable(array.shape, 40)}; it must be a vector of shape (n,), or a matrix"
             )
-        held = {name: np.asarray(array).ravel() for name, array in held.items()}
-    parts = {role: _column(f"{table.noun} {quoted(name)}", role, held[name]) for role, name in chosen.items()}
-    left = [name for name in table.names if name.strip().lower() in _INDEX and name not in chosen.values()]
-    where["read_as"] = (
-        f"{tool} {table.kind}".strip()
-        + ": "
-        + ", ".join(
-            f"{role} from {printable(name, 30)}{_meanings(held[name]) if role in WORLDS else ''}"
-            for role, name in chosen.items()
-        )
-    ) + ("; without the numbers of its rows" if left else "")
-    if shape is not None:
-        where["read_as"] += f"; matrices of {' x '.join(ROWS if rows != ROWS[1] else ROWS[::-1])}"
-    if tool and higher is None:
-        where["order"] = f'higher = "in", as {tool} documents'
-    if "members" in parts:
-        worlds = [np.asarray(parts[role]) for role in ("members", "non_members")]
-        inside = np.repeat([1.0, 0.0], [world.size for world in worlds])
-        return Scores.of(np.concatenate(worlds), inside, higher=higher, column="members", **where)
-    (world,) = worlds
-    if shape is not None:
-        cells, worlds = (np.reshape(parts[role], shape) for role in ("score", world))
-        return Scores.of_matrix(cells, worlds, rows, shadow=shadow, higher=higher, column=world, **where)
-    names: dict[str, Any] = {role: parts.get(role) for role in NAMES}
-    return Scores.of(
-        parts["score"], parts[world], **names, shadow=shadow, higher=higher, column=world, **where
+    how["read_as"] = f"{tool} {table.kind}: ".lstrip() + ", ".join(
+        f"{role} from {printable(name, 30)}{_meanings(cells[name]) if role in WORLDS else ''}"
+        for role, name in chosen.items()
     )
+    if any(name.strip().lower() in _INDEX and name not in chosen.values() for name in table.names):
+        how["read_as"] += "; without the numbers of its rows"
+    values = cells.get(chosen.get("score", ""))
+    if isinstance(values, np.ndarray) and values.ndim == 2:
+        how["read_as"] += f"; matrices of {' x '.join(ROWS if how['rows'] == ROWS[0] else ROWS[::-1])}"
+    label = {role: f"{table.noun} {quoted(name)}" for role, name in chosen.items()}
+    if tool and how["higher"] is None:
+        how["order"] = f'higher = "in", as {tool} documents'
+    if values is None:
+        both = [
+            score_vector(label[role], parsed_numbers(label[role], cells[chosen[role]]), "in data row {}", 1)
+            for role in ("members", "non_members")
+        ]
+        inside = np.repeat([1.0, 0.0], [len(world) for world in both])
+        return Scores.of(np.concatenate(both), inside, column="members", **how)
+    (world,) = chosen.keys() & set(WORLDS)
+    names = {role: cells[chosen[role]] for role in NAMES if role in chosen}
+    names = {role: x if isinstance(x, np.ndarray) else np.asarray(x, dtype=str) for role, x in names.items()}
+    how |= {"column": world, "called": (label["score"], label[world])}
+    return Scores.of(values, cells[chosen[world]], **names, **how)
+
+
+def _settles(roles: Collection[str]) -> bool:
+    """Whether columns of these roles say what each score is, and its world, in a single way."""
+    two, worlds = {"members", "non_members"} & set(roles), set(WORLDS) & set(roles)
+    return len(roles) == 2 == len(two) or ("score" in roles and len(worlds) == 1 and not two)
 
 
 def _recognised(table: Table) -> tuple[str, dict[str, str]]:
@@ -503,25 +486,16 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
             f"its {table.noun}s {_listed(table.names)} hold a name twice, apart from capitals; name them, as {_suggestion(table)}"
         )
     tools = [tool for tool, known in _TOOLS.items() if known.keys() <= names.keys()]
-    own = {
-        name: name
-        if name in ("members", "non_members") and "non_members" in names
-        else _SYNONYMS.get(name.removesuffix("s"), name.removesuffix("s"))
-        for name in names
-    }
+    both = names.keys() & {"members", "non_members"} if "non_members" in names else set()
+    own = {name: _SYNONYMS.get(one := name.removesuffix("s"), one) for name in names}
+    own |= {name: name for name in both}
     ours = {name: role for name, role in own.items() if role in ROLES}
     if len(tools) == 1 and ours.keys() <= _TOOLS[tools[0]].keys():
         return tools[0], {role: names[name] for name, role in _TOOLS[tools[0]].items()}
     roles = {role: names[name] for name, role in ours.items()}
-    worlds = [role for role in roles if role in WORLDS]
-    two = set(roles) == {"members", "non_members"}
-    single = "score" in roles and len(worlds) == 1 and not {"members", "non_members"} & set(roles)
     rest = names.keys() - ours.keys() - set(_INDEX)
-    if tools or rest or not (two or single) or len(roles) < len(ours):
-        what, option = (
-            table.hint or f"which of its {table.noun}s is what is not clear",
-            _suggestion(table),
-        )
+    if tools or rest or not _settles(roles) or len(roles) < len(ours):
+        what, option = table.hint or f"which of its {table.noun}s is what is not clear", _suggestion(table)
         listed = _listed(table.names, max(20, 170 - len(what) - len(option)))
         raise ValueError(f"{what}: {listed}; name them, as {option}")
     return "", roles
@@ -537,20 +511,13 @@ def _suggestion(table: Table) -> str:
         some = [name for name in some if name.lower() in ROLES] or some
         return printable(some[0], 80) if len(some) == 1 else "NAME"
 
-    if {"members", "non_members"} <= {name.lower() for name in table.names}:
-        text = "members=members,non_members=non_members"
-        return f"columns={text!r}" if table.in_memory else f"--columns {text}"
-    score, member = (
-        first("score|loss|signal|logit|stat", 1),
-        first("member|label|coin|is_in|train", 2),
-    )
-    text = f"score={score},member={member}"
-    higher = []
-    if _LOSSES.search(score.lower()):  # what `_refuse_loss` would ask for next
-        higher = [_higher_out(table.in_memory)]
-    if table.in_memory:
-        return ", ".join([f"columns={text!r}", *higher])
-    return " ".join([f"--columns {shlex.quote(text)}", *higher])
+    two = {"members", "non_members"} <= {name.lower() for name in table.names}
+    score, member = first("score|loss|signal|logit|stat", 1), first("member|label|coin|is_in|train", 2)
+    text = "members=members,non_members=non_members" if two else f"score={score},member={member}"
+    options = [f"columns={text!r}" if table.in_memory else f"--columns {shlex.quote(text)}"]
+    if not two and _LOSSES.search(score.lower()):  # what `_refuse_loss` would ask for next
+        options.append(_higher_out(table.in_memory))
+    return (", " if table.in_memory else " ").join(options)
 
 
 def _higher_out(in_memory: bool) -> str:
@@ -569,12 +536,21 @@ def _listed(names: Sequence[str], most: int = 60) -> str:
     return printable(", ".join(map(repr, names)) or "none", min(most, 60))
 
 
-def _column(name: str, role: str, cells: Column) -> Column:
-    """What a column holds for its role, where cells of a text are numbers or worlds."""
-    if role in NAMES:
-        return cells if isinstance(cells, np.ndarray) else np.asarray(cells, dtype=str)
-    if role in WORLDS:
-        return _worlds(name, cells, "in data row {}", 1)
-    if len(cells) and all(isinstance(cell, str) for cell in cells):
-        cells = parsed_numbers(name, cells)
-    return score_vector(name, cells, "in data row {}", 1)
+def parsed_numbers(name: str, cells: Any) -> Any:
+    """Cells of a text as float64, or the first that is no number; rows count from 1, without the header. Other cells as they are."""
+    if not len(cells) or not all(isinstance(cell, str) for cell in cells):
+        return cells
+    result = np.empty(len(cells))
+    for i, cell in enumerate(cells):
+        try:
+            result[i] = float(str(cell).replace("_", "x"))  # 1_0 is a number to Python alone
+        except ValueError:
+            comma = re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", str(cell))
+            text = str(cell).strip()
+            allowed = f"numbers with a decimal point, {text.replace(',', '.')}" if comma else "numbers"
+            if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):  # a thousand, perhaps
+                allowed = f"numbers without commas, {text.replace(',', '')} or {text.replace(',', '.')}"
+            raise ValueError(
+                f"{name} holds {quoted(str(cell))} in data row {i + 1}; it must hold {printable(allowed, 80)}"
+            ) from None
+    return result

@@ -29,7 +29,6 @@ LONGEST_ROW = 2**20
 """Characters of a row of a text: no scores need as many, and a file of a single row would be held many times over."""
 _AMPLIFIED = 8  # of JSON an eighth of the limit is read, since Python's objects take that much more room
 _TEXTS = (".csv", ".tsv", ".txt")
-_IN_MEMORY = ("a dictionary", "a data frame")
 ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
 """Of files that are read."""
 
@@ -44,16 +43,7 @@ class Table:
     # the columns of some names, all of the same length unless `noun` says that they are arrays
     read: Callable[[Sequence[str]], dict[str, Column]]
     hint: str = ""  # text beside the names where they identify nothing, or ""
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether it was given in Python, where options are arguments."""
-        return self.kind in _IN_MEMORY
-
-    @classmethod
-    def of(cls, kind: str, noun: str, columns: Mapping[str, Column], hint: str = "") -> Table:
-        """A table of columns that are in memory."""
-        return cls(kind, noun, tuple(columns), lambda names: {name: columns[name] for name in names}, hint)
+    in_memory: bool = False  # whether it was given in Python, where options are arguments
 
 
 def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
@@ -74,19 +64,19 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
         )
     if ending in _TEXTS:
         return text_table(content, separator)
-    if ending in (".json", ".jsonl"):
-        return _json_table(content, lines=ending == ".jsonl")
-    if ending == ".parquet":
-        return _parquet_table(content)
-    if ending == ".npz":
-        return _archive_table(content)
     if ending == ".npy":
         raise ValueError(
             "a .npy holds a single array; store scores and worlds together: np.savez('scores.npz', score=..., member=...)"
         )
-    raise ValueError(
-        f"it ends in {printable(repr(ending), 20)}; scores are read from {', '.join(ENDINGS)}, and from arrays in Python"
-    )
+    if ending not in ENDINGS:
+        raise ValueError(
+            f"it ends in {printable(repr(ending), 20)}; scores are read from {', '.join(ENDINGS)}, and from arrays in Python"
+        )
+    if ending == ".parquet":
+        return _parquet_table(content)
+    if ending == ".npz":
+        return Table("NPZ", "array", names_of(content), lambda names: dict(arrays_of(content, names)))
+    return _json_table(content, lines=ending == ".jsonl")
 
 
 def content_of(file: Path) -> bytes:
@@ -145,7 +135,8 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
     named = {mark: name for name, mark in SEPARATORS.items()}.get(mark, repr(mark))
     kind = "CSV" if mark == "," else f"text separated by {named}{'' if named.startswith(chr(39)) else 's'}"
     hint = "its first line holds numbers and no names" if unnamed else ""
-    return Table.of(kind, "column", dict(zip(header, columns, strict=True)), hint)
+    held = dict(zip(header, columns, strict=True))
+    return Table(kind, "column", tuple(held), lambda names: {name: held[name] for name in names}, hint)
 
 
 def _why_uneven(header: Sequence[str], row: Sequence[str], mark: str) -> str:
@@ -225,29 +216,23 @@ def _json_table(content: bytes, lines: bool) -> Table:
     except (ValueError, RecursionError):  # of bytes that are no UTF-8, too
         raise ValueError(f"it is no {kind}, or gives a name twice; it may be cut off") from None
     if isinstance(held, list):
-        rows: list[Any] = held
-        if not rows or not all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows):
+        if not held or not all(isinstance(row, dict) and row.keys() == held[0].keys() for row in held):
             raise ValueError(
                 "it is no list of objects with the same names; it must hold an object for each score"
             )
-        return Table.of(kind, "name", {name: [row[name] for row in rows] for name in rows[0]})
-    if not isinstance(held, dict):
+        held = {name: [row[name] for row in held] for name in held[0]}
+    elif not isinstance(held, dict):
         raise ValueError("it is no object; it must hold lists by their names")
     columns = {name: value for name, value in held.items() if isinstance(value, (list, dict))}
 
     def read(names: Sequence[str]) -> dict[str, Column]:
-        first = next((columns[name] for name in names if isinstance(columns[name], dict)), None)
+        rows = next((list(columns[name]) for name in names if isinstance(columns[name], dict)), None)
         for name in names:  # as pandas writes a frame: the labels of rows stand in each column
-            if first is not None and not (
-                isinstance(columns[name], dict) and list(columns[name]) == list(first)
-            ):
+            if rows is not None and not (isinstance(columns[name], dict) and list(columns[name]) == rows):
                 raise ValueError(
                     f"{printable(name, 40)} has other rows; each name must hold the same ones in the same order"
                 )
-        return {
-            name: list(value.values()) if isinstance(value := columns[name], dict) else value
-            for name in names
-        }
+        return {name: list(x.values()) if isinstance(x := columns[name], dict) else x for name in names}
 
     return Table(kind, "name", tuple(columns), read)
 
@@ -290,19 +275,6 @@ def _parquet_table(content: bytes) -> Table:
     return Table("parquet", "column", names, read)
 
 
-def _archive_table(content: bytes) -> Table:
-    def read(names: Sequence[str]) -> dict[str, Column]:
-        result = arrays_of(content, names)
-        for name, array in result.items():
-            if array.ndim not in (1, 2):
-                raise ValueError(
-                    f"{printable(name, 40)} has shape {printable(array.shape, 40)}; it must be a vector of shape (n,), or a matrix"
-                )
-        return dict(result)
-
-    return Table("NPZ", "array", names_of(content), read)
-
-
 def frame_table(frame: Any) -> Table | None:
     """The columns of a data frame of pandas or polars, or of a dictionary of arrays; None where it is none of these.
     >>> frame_table({"score": [0.5], "member": [1]}).names
@@ -310,38 +282,15 @@ def frame_table(frame: Any) -> Table | None:
     >>> frame_table(np.zeros(3)) is None
     True
     """
-    if isinstance(frame, Mapping):
-        columns = {str(name): value for name, value in frame.items()}
-        return Table(
-            _IN_MEMORY[0],
-            "key",
-            tuple(columns),
-            lambda names: {name: held(name, columns[name]) for name in names},
-        )
-    if isinstance(frame, np.ndarray) or not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
+    mapping = isinstance(frame, Mapping)
+    if not (mapping or (hasattr(frame, "columns") and hasattr(frame, "__getitem__"))):
         return None
-    by_name = {str(name): name for name in frame.columns}
+    kind, noun = ("a dictionary", "key") if mapping else ("a data frame", "column")
+    names = {str(name): name for name in (frame if mapping else frame.columns)}
     return Table(
-        _IN_MEMORY[1],
-        "column",
-        tuple(by_name),
-        lambda names: {name: held(name, frame[by_name[name]]) for name in names},
+        kind,
+        noun,
+        tuple(names),
+        lambda chosen: {name: held(name, frame[names[name]]) for name in chosen},
+        in_memory=True,
     )
-
-
-def parsed_numbers(name: str, cells: Column) -> np.ndarray:
-    """Cells of a text as float64, or the first that is no number; rows count from 1, without the header."""
-    result = np.empty(len(cells))
-    for i, cell in enumerate(cells):
-        try:
-            result[i] = float(str(cell).replace("_", "x"))  # 1_0 is a number to Python alone
-        except ValueError:
-            comma = re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", str(cell))
-            text = str(cell).strip()
-            allowed = f"numbers with a decimal point, {text.replace(',', '.')}" if comma else "numbers"
-            if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):  # a thousand, perhaps
-                allowed = f"numbers without commas, {text.replace(',', '')} or {text.replace(',', '.')}"
-            raise ValueError(
-                f"{name} holds {quoted(str(cell))} in data row {i + 1}; it must hold {printable(allowed, 80)}"
-            ) from None
-    return result

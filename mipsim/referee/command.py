@@ -26,7 +26,9 @@ from mipsim._command_line import (
 )
 from mipsim._signals import INTERRUPTED, LeavingOnCtrlC
 from mipsim._words import printable
-from mipsim.audits.settings import CONFIDENCE, DELTA, DESIGNS, FORMS, ROWS
+from mipsim.audits.claims import FORMS
+from mipsim.audits.designs import CONFIDENCE, DELTA, DESIGNS
+from mipsim.audits.scores import ROWS
 from mipsim.referee import settings
 from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
 
@@ -215,7 +217,7 @@ def _each(
     epilog=examples(
         "mipsim audit scores.csv --design independent --runs 2000 --claim epsilon=2,delta=1e-5",
         "mipsim audit canaries.npz --design one-run --inclusion-probability 0.5 --out report",
-        after="Designs. " + " ".join(f"{name}: {what}." for name, what in DESIGNS.items()),
+        after="Designs. " + " ".join(f"{name}: {design.assumes}." for name, design in DESIGNS.items()),
     ),
 )
 @click.argument("scores", metavar="SCORES")

@@ -4,7 +4,6 @@ import json
 import re
 import warnings
 
-import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +12,6 @@ from scipy.stats import binom
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim._printed import at_least
-from mipsim.audits.result import _epsilon_of_gdp
 from mipsim.audits.scores import Scores, refuse_repeated_rows
 from mipsim.bands import CurveBand
 from mipsim.bands.family_bound import TabulatedCurve
@@ -297,18 +295,3 @@ def test_the_least_and_the_largest_confidence(fewer_draws, confidence: float) ->
             ).mu_lower_bound
             < 3.0
         )  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("mu", [1e-3, 0.1, 1.0, 5.0, 25.0, 45.0])
-@pytest.mark.parametrize("delta", [1e-30, 1e-10, 1e-5, 0.01, 0.3])
-def test_the_epsilon_of_a_lower_bound_of_mu_is_rounded_down(mu: float, delta: float) -> None:
-    """Against 50 digits: mu-GDP has at least the requested delta there, and a smaller delta 1e-9 above."""
-    result = _epsilon_of_gdp(mu, delta)
-
-    def exact(epsilon: float) -> mpmath.mpf:
-        e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
-        return mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
-
-    with mpmath.workdps(50):
-        assert result == 0.0 or exact(result) >= delta
-        assert result > 699.99 or exact(result + 1e-9 * max(1.0, result)) < delta

@@ -43,7 +43,7 @@ def test_arrays(tmp_path: Path, arrays, save) -> None:
     save(tmp_path / "s.npz", **arrays)
     result = read_scores(tmp_path / "s.npz")
     assert same(result)
-    assert (result.cluster is None) == ("clusters" not in arrays)
+    assert bool(result.cluster.size) == ("clusters" in arrays)
     assert len(result.digest) == 64
 
 
@@ -144,7 +144,7 @@ def test_the_option_that_names_unclear_columns_can_be_pasted(tmp_path: Path, sco
         ({"scores": VALUES}, "not clear: 'scores'; name them, as --columns score=scores,member=NAME"),
         ({"members": VALUES, "non_members": VALUES, "extra": VALUES}, "name them, as --columns members=members,non_members=non_members"),
         ({"scores": VALUES, "labels": MEMBER[:5]}, "member has shape (5,); it must have shape (120,)"),
-        ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores is a matrix of shape (60, 2)"),
+        ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores has shape (60, 2)"),
         ({"scores": VALUES, "labels": MEMBER + 1}, "array 'labels' holds 2 in data row 2"),
         ({"scores": np.array(["a"] * 120), "labels": MEMBER}, "array 'scores' holds 'a' in data row 1; it must hold numbers"),
         ({"scores": VALUES, "labels": MEMBER, "clusters": np.ones((120, 2))}, "cluster has shape (120, 2)"),

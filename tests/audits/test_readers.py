@@ -14,7 +14,7 @@ import pytest
 import mipsim as mi
 from mipsim._extras import MissingPackageError
 from mipsim.audits.claims import RatePromise, read_claim
-from mipsim.audits.scores import read_scores, scores_of
+from mipsim.audits.scores import read_scores
 from mipsim.referee.command import main
 from tests.audits.test_files import MEMBER, PLAIN, VALUES, rows, same
 
@@ -49,7 +49,7 @@ def test_output_of_tools_is_recognised_by_its_names(tmp_path: Path, name, conten
     assert "read as" in str(mi.audit(file, design="independent", runs=VALUES.size))
     assert same(read_scores(file, higher="in"))
     if name.endswith("json"):
-        assert same(scores_of(content, None, None, columns=None, higher=None))  # the same as a dictionary
+        assert same(read_scores(content))  # the same as a dictionary
 
 
 def _saved(frame: pd.DataFrame, file: Path, how: str) -> Path:

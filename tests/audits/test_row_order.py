@@ -13,11 +13,10 @@ from scipy.stats import binom, norm
 
 import mipsim as mi
 from mipsim import audits
-from mipsim.audits.clusters import choose_from_clusters
+from mipsim.audits.designs import DESIGNS, choose_from_clusters
 from mipsim.audits.one_run import OneRun, guess_plan, tie_free_split
 from mipsim.audits.runs import judged_canaries
 from mipsim.audits.scores import Scores
-from mipsim.audits.settings import DESIGNS
 from mipsim.theory.one_run import p_value
 
 RISK, SIZES = 0.05, (100, 330, 990, 2100)
@@ -71,7 +70,7 @@ def nothing_in_runs(rng: np.random.Generator, kind: str, n: int) -> Scores:
             coins = rng.random((records, 10)) < rng.uniform(0.3, 0.7, (records, 1))
         values = np.round(SCORES[kind](rng, coins.size), 1).reshape(coins.shape)
         if np.ptp(values[:, 3:]) > 0.0 and 0 < coins.sum() < coins.size:
-            return Scores.of_matrix(values, coins, "records")
+            return Scores.of(values, coins, rows="records")
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class Case:
     def decided(self, scores: Scores, place: np.ndarray) -> dict[str, object]:
         """All that the audit says of the rows in an order, or why it says nothing."""
         names = {"cluster": scores.cluster, "runs": scores.run, "records": scores.record}
-        given: dict[str, Any] = {k: x[place] for k, x in names.items() if x is not None}
+        given: dict[str, Any] = {k: x[place] for k, x in names.items() if x.size}
         if self.design == "independent":
             given["runs"] = scores.values.size
         with warnings.catch_warnings():
@@ -223,7 +222,6 @@ def test_names_and_coins_alone_choose_pairs() -> None:
     """Rounded scores are judged in the same pairs, and those of other names in others."""
     item = nothing_in_runs(np.random.default_rng(1), "continuous", 990)
     noise = 1e-9 * np.random.default_rng(2).normal(size=item.values.size)
-    assert item.record is not None
     renamed = replace(item, record=np.random.default_rng(3).permutation(99)[item.record])
     first, rounded, other = (
         judged_canaries(x)[0] for x in (item, replace(item, values=item.values + noise), renamed)
@@ -235,7 +233,6 @@ def test_names_and_coins_alone_choose_pairs() -> None:
 
 def test_names_of_clusters_do_not_choose() -> None:
     item = nothing_in_clusters(np.random.default_rng(0), "continuous", 330)
-    assert item.cluster is not None
     renamed = Scores.of(item.values, item.member, np.random.default_rng(1).permutation(330)[item.cluster])
     assert sorted(choose_from_clusters(item).values) == sorted(choose_from_clusters(renamed).values)
 
@@ -317,7 +314,6 @@ def test_worlds_chosen_by_the_number_of_clusters_alone_would_be_caught(fewer_dra
     rng, false = np.random.default_rng(1), 0
     for _ in range(12):
         scores = in_order_of_score(rng, 330)
-        assert scores.cluster is not None
         chosen = np.lexsort((scores.member != wanted[scores.cluster], scores.cluster))[::4]
         false += leaks(Scores.of(scores.values[chosen], scores.member[chosen]))
     assert false > binom.isf(1e-9, 12, RISK)

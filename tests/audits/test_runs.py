@@ -116,7 +116,7 @@ def matrix(
     values = sampled_scores(rng, inside, how) + 3.0 * (how in ("nothing", "gaussian")) * rng.normal(
         size=(records, 1)
     )
-    item = Scores.of_matrix(values, inside, "records", shadow=range(shadow) if shadow else None)
+    item = Scores.of(values, inside, rows="records", shadow=range(shadow) if shadow else None)
     return item.where(rng.random(values.size) >= lost)
 
 
@@ -240,9 +240,7 @@ def wrongly(kind: str, rng: np.random.Generator) -> bool:
     """Whether a design used wrongly makes a false claim."""
     if kind == "runs of the same randomness":  # pairs of such runs cancel what hides the record
         inside = coins(rng, 300, 16, "fair")
-        return claims(
-            Scores.of_matrix(MU * inside + rng.normal(size=(300, 1)), inside, "records"), "gaussian"
-        )
+        return claims(Scores.of(MU * inside + rng.normal(size=(300, 1)), inside, rows="records"), "gaussian")
     if kind == "the same coins in all runs":  # 4 scores of each canary, averaged, called 4 canaries
         member = rng.random(120) < 0.5
         if abs(int(member.sum()) - 60) > 10:  # the audit refuses four such coins
@@ -398,9 +396,9 @@ def test_the_command_takes_runs_that_calibrate(form: str, tmp_path: Path, capsys
     [
         ({}, {}, "scores has shape (40, 6); say what a row is of: --rows records or --rows models"),
         ({}, {"design": "independent", "runs": 240}, "(40, 6); say what a row is of"),
-        ({"member": np.ones(240)}, {"rows": "records"}, "score is a matrix of shape (40, 6); beside it only the worlds"),
-        ({"run": np.arange(6)}, {"rows": "records"}, "score is a matrix of shape (40, 6); beside it only the worlds"),
-        ({"score": np.arange(240.0), "member": np.arange(240) % 2}, {"rows": "records"}, "rows is 'records' and it holds no matrix"),
+        ({"member": np.ones(240)}, {"rows": "records"}, "scores has shape (40, 6) and member (240,); they must be vectors, or matrices of the same shape"),
+        ({"run": np.arange(6)}, {"rows": "records"}, "cluster, runs or records is given beside a matrix; its rows and columns are these"),
+        ({"score": np.arange(240.0), "member": np.arange(240) % 2}, {"rows": "records"}, "rows is 'records' beside scores that are no matrix; name the run and the record of each score"),
         ({"score": np.zeros((4, 6, 10))}, {"rows": "records"}, "it must be a vector of shape (n,), or a matrix"),
     ],
 )  # fmt: skip
@@ -448,7 +446,7 @@ def test_coins_in_a_pattern_are_refused(pattern: str, lost: float) -> None:
 def test_coins_of_very_unequal_probabilities_are_no_pattern() -> None:
     rng = np.random.default_rng(2)
     for q in (np.sort(rng.uniform(0.05, 0.95, (300, 1)), axis=0), rng.uniform(0.3, 0.7, (1, 16))):
-        judged_canaries(Scores.of_matrix(rng.normal(size=(300, 16)), rng.random((300, 16)) < q, "records"))
+        judged_canaries(Scores.of(rng.normal(size=(300, 16)), rng.random((300, 16)) < q, rows="records"))
 
 
 def test_models_as_rows_are_the_same() -> None:
@@ -552,7 +550,7 @@ def test_runs_and_their_rests_are_paired_with_each_other(always: int) -> None:
     inside[:, 1::2] = ~inside[:, ::2]
     inside[:always] = True
     run = np.tile(np.arange(8), (300, 1))  # the score says which run it is
-    pairs, exchange = judged_canaries(Scores.of_matrix(2.0**run, inside, "records").in_order())
+    pairs, exchange = judged_canaries(Scores.of(2.0**run, inside, rows="records").in_order())
     assert exchange == Exchange(runs=2)
     assert pairs.values.size == 4 * (300 - always)
     assert set(abs(pairs.values)) == {2.0**k for k in (0, 2, 4, 6)}

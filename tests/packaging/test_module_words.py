@@ -39,7 +39,6 @@ MEANINGS = {
     "result": "what came of a judgement or an audit",
     "scalar_product": "the scalar-product attack",
     "second_routes": "numbers of the laws of the paper by other code",
-    "settings": "what the command takes by default",
     "statements": "the statements of the paper",
 }
 """Word -> what it means, for every word that names modules or packages in two or more places."""
