@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binom, laplace, norm
 
 import mipsim as mi
-from mipsim.audits.clusters import choose_from_clusters
+from mipsim.audits.designs import choose_from_clusters
 from mipsim.audits.one_run import OneRun
 from mipsim.audits.scores import Scores
 from mipsim.bands import (
