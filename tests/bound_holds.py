@@ -1,4 +1,4 @@
-"""A stated bound holds: the one comparison of laws, curves and numbers with their truth; what is a few per cent off must leave it."""
+"""A stated bound holds: the comparison of laws, curves and numbers with their truth; what is a few per cent off must leave it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 def holds(
     bounds: Any, truth: Any, *wrong: Any, slack: Any = 0.0, width: float = np.inf, name: Any = ""
 ) -> None:
-    """Truths, or pairs of numbers between which they are, lie within their bounds but for `slack`; each wrong one leaves them somewhere."""
+    """Truths, or pairs of numbers between which they are, lie within their bounds but for `slack`; each wrong value leaves them somewhere."""
 
     def outside(value: Any) -> np.ndarray:
         least, most = value if isinstance(value, tuple) else (value, value)

@@ -1,4 +1,4 @@
-"""False claims are at most as frequent as stated: the one count of all intervals, bands, bounds and audits.
+"""False claims are at most as frequent as stated: the count of all intervals, bands, bounds and audits.
 
 A claim whose rate is the stated one passes but for a chance of FAILURE. Each has a planted error, which must be wrong more often.
 """
@@ -39,7 +39,7 @@ class Row:
 
 
 def each(trial: Callable[[Rng], tuple[Any, Any]]) -> Counts:
-    """Trials one by one; a trial says which claims are wrong, and which with a planted error."""
+    """Single trials in turn; a trial says which claims are wrong, and which with a planted error."""
 
     def counts(rng: Rng, runs: int) -> tuple[Any, Any]:
         result = [trial(rng) for _ in range(runs)]

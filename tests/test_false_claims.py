@@ -47,7 +47,7 @@ def curve_of(
     return EmpiricalTradeOff.from_scores(out_scores=out, in_scores=inside, confidence=confidence, **how)
 
 
-def drawn(
+def sampled_counts(
     rng: Rng, alpha: np.ndarray, beta: np.ndarray, games: int
 ) -> tuple[np.ndarray, int, np.ndarray, int]:
     """Counts of a run with these rates."""
@@ -63,7 +63,7 @@ GRID = np.concatenate([np.geomspace(1e-5, 0.1, 60), np.linspace(0.1, 1.0, 60)])
 def band_of_a_gaussian(rng: Rng) -> Any:
     """Planted: the whole failure probability at each of 12 thresholds."""
     truth, rates = G(1.0), (ndtr(-T), ndtr(T - 1.0))
-    counts = drawn(rng, *rates, 2000)
+    counts = sampled_counts(rng, *rates, 2000)
     band, careless = CurveBand.from_counts(*counts, RISK), CurveBand.from_counts(*counts, 12 * RISK)
     (low, high), values, advantage = band.at(GRID), truth.beta(GRID), truth.advantage()
     (a, b), (u, v), epsilon = band.advantage_interval(), band.auc_interval(), band.epsilon_lower(1e-3)
@@ -104,7 +104,7 @@ def best_of_coins(p: float) -> tuple[np.ndarray, np.ndarray]:
 def band_of_coins(rng: Rng) -> Any:
     """Sums of 20 coins, p = 0.4 out and 0.5 in. Planted: p = 0.45 out."""
     rates = [np.cumsum(mass)[2:16] for mass in COINS]
-    band = CurveBand.from_counts(*drawn(rng, 1.0 - rates[0], rates[1], 1000), RISK)
+    band = CurveBand.from_counts(*sampled_counts(rng, 1.0 - rates[0], rates[1], 1000), RISK)
     misses = []
     for p in (0.4, 0.45):
         grid, values = best_of_coins(p)
@@ -118,7 +118,7 @@ def band_of_ties(rng: Rng) -> Any:
     """Four values, each in a cell of its own. Planted: the curve of tests without a lot."""
     alpha, beta, grid = np.array([0.9, 0.5, 0.2]), np.array([0.05, 0.2, 0.6]), np.linspace(0.0, 1.0, 201)
     x, y = np.concatenate([[1.0], alpha, [0.0]]), np.concatenate([[0.0], beta, [1.0]])
-    b = CurveBand.from_counts(*drawn(rng, alpha, beta, 4000), RISK)
+    b = CurveBand.from_counts(*sampled_counts(rng, alpha, beta, 4000), RISK)
     low, high = CurveBand(b.alpha_low, b.alpha_high, b.beta_low, b.beta_high, np.ones(4, bool)).at(grid)
     truths = np.interp(grid, x[::-1], y[::-1]), np.array([y[x <= a].min() for a in grid])
     return tuple(bool(((low > truth) | (truth > high)).any()) for truth in truths)
@@ -278,7 +278,7 @@ def mu_of(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def scores_of_any_law() -> dict[str, tuple[Draw, float]]:
-    """How scores are drawn, and their mu; "rare" ones are strong on a tenth of the scores."""
+    """How scores are sampled, and their mu; "rare" ones are strong on a tenth of the scores."""
     t, k, half = np.linspace(-30, 30, 60_001), np.arange(-1, 21), np.arange(-8, 9) + 0.5
     rare = 0.9 * norm.cdf(t) + 0.1 * norm.cdf(t - 3.0)
     return {
@@ -365,7 +365,7 @@ def epsilon_of(mu: float) -> float:
     return float(G(mu).epsilon(1e-5))
 
 
-def one_run(n: int, mu: float) -> Counts:
+def single_run(n: int, mu: float) -> Counts:
     """mu, and epsilon at 1e-5; of Gaussian canaries, some of which leak nothing."""
 
     def trial(rng: Rng) -> Any:
@@ -517,7 +517,7 @@ def rows() -> dict[str, Row]:
         "advantage of play": Row(each(advantage_of_play), 0.1, 400),
         "TPR by lot": Row(each(tpr_by_lot), 0.1, 200),
         "TPR and delta": Row(each(rate_and_delta), RISK, 60, marks=EVIDENCE),
-        "two values, one infinite": Row(few_values((-np.inf, 0.1, 0.2), [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]), 0.1, 60),
+        "two values, an infinite": Row(few_values((-np.inf, 0.1, 0.2), [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]), 0.1, 60),
         "two values": Row(few_values((0.3, 0.7), [0.6, 0.4], [0.45, 0.55]), 0.1, 60, marks=EVIDENCE),
         "three values": Row(few_values((-1.0, 0.0, np.inf), [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]), 0.1, 60, marks=EVIDENCE),
         **{f"AUC, {law}, {n:,}": Row(auc(law, n), RISK, 200, 4000, RISK / 5 * (law not in pairs), () if n == 100 else EVIDENCE if n == 1000 and law in ("mu = 1", "hardest", "dice") else SLOW) for law, n in product(LAWS, (100, 1000, 10_000))},
@@ -533,7 +533,7 @@ def rows() -> dict[str, Row]:
         "promise, Gaussian": Row(promised(G(1.0), G(1.05)), RISK, 12, marks=SLOW),
         "promise, Laplace": Row(promised(mi.LaplaceTradeOff(1.0), mi.LaplaceTradeOff(1.05)), RISK, 12, marks=SLOW),
         "promise, DP": Row(promised(mi.ApproxDPTradeOff(0.5, 0.1), mi.ApproxDPTradeOff(0.525, 0.105)), RISK, 12, marks=EVIDENCE),
-        **{f"one run, {n}, {mu}": Row(one_run(n, mu), RISK, 200, 2000, marks=() if (n, mu) in ((200, 0.0), (2000, 0.0), (1000, 1.0)) else SLOW) for n, mu in ((200, 0.0), (2000, 0.0), *product((100, 1000, 10_000), (0.0, 0.5, 1.0, 2.0, 4.0)))},
+        **{f"a run, {n}, {mu}": Row(single_run(n, mu), RISK, 200, 2000, marks=() if (n, mu) in ((200, 0.0), (2000, 0.0), (1000, 1.0)) else SLOW) for n, mu in ((200, 0.0), (2000, 0.0), *product((100, 1000, 10_000), (0.0, 0.5, 1.0, 2.0, 4.0)))},
         **{f"response, {a} and {b} guesses": Row(each(lambda rng, a=a, b=b: (fixed_guesses(rng, 1000, 1.0, (a, b)), ())), RISK, 2000, least=RISK / 2, marks=EVIDENCE) for a, b in ((500, 500), (400, 0))},
         "response, 5% more": Row(each(lambda rng: tuple(fixed_guesses(rng, 20_000, e, (5000, 5000)) for e in (1.0, 1.05))), RISK, 20),
         "guesses chosen for free": Row(each(free_choice), RISK, 400),
@@ -598,7 +598,9 @@ def test_a_per_cent_of_mu_takes_the_planned_games() -> None:
 def test_whole_comparisons_agree(mu: float, verdict: str) -> None:
     """The public route on real draws; at 2e7 games an error of 2% is seven detectable gaps away."""
     rng, how = np.random.default_rng(9), {"failure_probability": 1e-9, "tolerance": 0.2}
-    result = [compare_counts(*drawn(rng, *gaussian(mu), 20_000_000), G(1.0), **how) for _ in range(5)]  # type: ignore[arg-type]
+    result = [
+        compare_counts(*sampled_counts(rng, *gaussian(mu), 20_000_000), G(1.0), **how) for _ in range(5)
+    ]  # type: ignore[arg-type]
     assert {c.verdict for c in result} == {verdict}
 
 
@@ -629,7 +631,7 @@ def test_intervals_narrow_with_the_games() -> None:
 
 
 def test_a_wrong_rate_fails_the_count() -> None:
-    """The harness itself: a rate of 3 times the stated one, at 400 trials, and a control that is never wrong."""
+    """The harness itself: a rate of 3 times the stated rate, at 400 trials, and a control that is never wrong."""
     often = Row(lambda rng, runs: (rng.binomial(runs, 0.15), ()), RISK, 400)
     with pytest.raises(AssertionError):
         as_rare_as_stated(often, 400)

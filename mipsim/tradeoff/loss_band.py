@@ -1,4 +1,4 @@
-"""What a lattice of a given step says of a sum of privacy losses near one of its tilts."""
+"""What a lattice of a given step says of a sum of privacy losses near a tilt."""
 
 from __future__ import annotations
 

@@ -141,11 +141,11 @@ def test_an_account_of_the_found_noise_prints_no_end_above_the_target(
 ) -> None:
     """Control: 0.1% less noise, and it does."""
     noise = find(*target, **how)
-    asked: dict[str, Any] = {"delta": [], "epsilon": [], "fpr": []}
-    asked |= (
+    requested: dict[str, Any] = {"delta": [], "epsilon": [], "fpr": []}
+    requested |= (
         {"epsilon": 2.0, "delta": 1e-5} if number == _EPSILON[2] else {"fpr": 0.01} if "TPR" in number else {}
     )
-    ends = [mi.account(s, **how, **asked).numbers for s in (noise, 0.999 * noise)]
+    ends = [mi.account(s, **how, **requested).numbers for s in (noise, 0.999 * noise)]
     assert ends[0][number][1] <= most < ends[1][number][1]
     if number == _EPSILON[2]:
         assert ends[0]["delta at epsilon 2"][1] <= target[1]
