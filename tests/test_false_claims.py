@@ -42,7 +42,7 @@ RISK = 0.05
 
 
 def curve_of(
-    out: np.ndarray, inside: np.ndarray, confidence: float = 1.0 - RISK, **how: Any
+    out: np.ndarray, inside: np.ndarray, *, confidence: float = 1.0 - RISK, **how: Any
 ) -> EmpiricalTradeOff:
     return EmpiricalTradeOff.from_scores(out_scores=out, in_scores=inside, confidence=confidence, **how)
 
@@ -140,7 +140,7 @@ def played(rng: Rng, n: int) -> tuple[float, float]:
     edges, few = np.linspace(-4.0, 5.0, 300), np.arange(0, 300, 20)
     scores = rng.normal([[0.0], [1.0]], size=(2, n))
     scores[rng.random((2, n)) < 0.25] = 0.517
-    x, _, y, _ = counted(*scores, edges)
+    x, _, y, _ = counted(*scores, at=edges)
     curve = EmpiricalTradeOff.from_counts(edges[few], x[few], n, y[few], n, 0.9, finer_counts=(edges, x, y))
     return curve.advantage_interval()
 
@@ -157,7 +157,8 @@ def tpr_by_lot(rng: Rng) -> Any:
     out, inside = np.array([0.5, 0.2, 0.1, 0.1, 0.1]), np.array([0.05, 0.55, 0.02, 0.33, 0.05])
     cells, fpr, n = np.repeat(np.arange(5.0), 2), np.array([0.15, 0.25, 0.4]), 600
     cells[::2] = np.nextafter(cells[::2], -1.0)
-    true = np.interp(fpr, *(np.cumsum([0.0, *masses[::-1]]) for masses in (out, inside)))
+    xs, ys = (np.cumsum([0.0, *masses[::-1]]) for masses in (out, inside))
+    true = np.interp(fpr, xs, ys)
     below = [np.repeat(np.cumsum([0, *rng.multinomial(n, m)]), 2)[1:-1] for m in (out, inside)]
     curve = EmpiricalTradeOff.from_counts(cells, n - below[0], n, below[1], n, 0.9)
     bounds, (low, high), band = (
@@ -175,7 +176,7 @@ def few_values(values: tuple[float, ...], out: list[float], inside: list[float])
     fpr, tpr = (1.0 - np.cumsum(p)[:-1] for p in (out, inside))
 
     def trial(rng: Rng) -> Any:
-        curve = curve_of(*(rng.choice(values, 400, p=p) for p in (out, inside)), 0.9)
+        curve = curve_of(*(rng.choice(values, 400, p=p) for p in (out, inside)), confidence=0.9)
         (low, high), (below, above) = curve.advantage_interval(), curve.tpr_interval(fpr + 1e-9)
         wrong = not (low <= (tpr - fpr).max() <= high and (below <= tpr).all() and (tpr <= above).all())
         return wrong, not low <= 3.0 * (tpr - fpr).max() <= high
@@ -535,7 +536,7 @@ def rows() -> dict[str, Row]:
         "promise, DP": Row(promised(mi.ApproxDPTradeOff(0.5, 0.1), mi.ApproxDPTradeOff(0.525, 0.105)), RISK, 12, marks=EVIDENCE),
         **{f"a run, {n}, {mu}": Row(single_run(n, mu), RISK, 200, 2000, marks=() if (n, mu) in ((200, 0.0), (2000, 0.0), (1000, 1.0)) else SLOW) for n, mu in ((200, 0.0), (2000, 0.0), *product((100, 1000, 10_000), (0.0, 0.5, 1.0, 2.0, 4.0)))},
         **{f"response, {a} and {b} guesses": Row(each(lambda rng, a=a, b=b: (fixed_guesses(rng, 1000, 1.0, (a, b)), ())), RISK, 2000, least=RISK / 2, marks=EVIDENCE) for a, b in ((500, 500), (400, 0))},
-        "response, 5% more": Row(each(lambda rng: tuple(fixed_guesses(rng, 20_000, e, (5000, 5000)) for e in (1.0, 1.05))), RISK, 20),
+        "response, 5% more": Row(each(lambda rng: (fixed_guesses(rng, 20_000, 1.0, (5000, 5000)), fixed_guesses(rng, 20_000, 1.05, (5000, 5000)))), RISK, 20),
         "guesses chosen for free": Row(each(free_choice), RISK, 400),
         **{f"coins of {q}, epsilon {e}": Row(each(lambda rng, q=q, e=e: (claims(response(rng, 2000, e, q), q, e), ())), RISK, 60, 300, marks=EVIDENCE) for q, e in product((0.1, 0.3, 0.52, 0.55, 0.9), (0.0, 1.0))},
         "coins taken for fair": Row(each(taken_for_fair), RISK, 100),
@@ -597,10 +598,11 @@ def test_a_per_cent_of_mu_takes_the_planned_games() -> None:
 @pytest.mark.parametrize(("mu", "verdict"), [(1.02, "REFUTED"), (1.0, "CONFIRMED")])
 def test_whole_comparisons_agree(mu: float, verdict: str) -> None:
     """The public route on real draws; at 2e7 games an error of 2% is seven detectable gaps away."""
-    rng, how = np.random.default_rng(9), {"failure_probability": 1e-9, "tolerance": 0.2}
+    rng = np.random.default_rng(9)
+    how: dict[str, Any] = {"failure_probability": 1e-9, "tolerance": 0.2}
     result = [
         compare_counts(*sampled_counts(rng, *gaussian(mu), 20_000_000), G(1.0), **how) for _ in range(5)
-    ]  # type: ignore[arg-type]
+    ]
     assert {c.verdict for c in result} == {verdict}
 
 
@@ -624,7 +626,7 @@ def test_intervals_narrow_with_the_games() -> None:
     assert many < 0.3 + few / 5.0
     scores = [rng.choice([0.1, 0.2, 0.3], 20_000, p=p) for p in ([0.5, 0.3, 0.2], [0.3, 0.3, 0.4])]
     (low, high), (least, most_) = (
-        curve_of(*scores, 0.999, **how).advantage_interval() for how in ({}, {"thresholds": 3})
+        curve_of(*scores, confidence=0.999, **how).advantage_interval() for how in ({}, {"thresholds": 3})
     )
     assert low < 0.2 < high < low + 0.08
     assert least < 0.2 < 0.3 < most_

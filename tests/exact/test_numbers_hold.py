@@ -30,7 +30,8 @@ def true_fnr(p: float, alpha: float) -> float:
     scores = np.add.outer(count / N, STEP * k).ravel()
     worlds, order = (stats.binom.pmf(count, N, p), stats.binom.pmf(count - 1, N - 1, p)), np.argsort(-scores)
     masses = [np.multiply.outer(world, noise / noise.sum()).ravel()[order] for world in worlds]
-    return 1.0 - float(np.interp(alpha, *(np.concatenate([[0.0], np.cumsum(mass)]) for mass in masses)))
+    fpr, tpr = (np.concatenate([[0.0], np.cumsum(mass)]) for mass in masses)
+    return 1.0 - float(np.interp(alpha, fpr, tpr))
 
 
 @pytest.mark.parametrize("p", [1e-3, 1e-8, 1e-11, 4e-12, 1e-12, 2e-13])
