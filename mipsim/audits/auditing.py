@@ -85,7 +85,7 @@ def audit(
         guesses: for the designs "one-run" and "runs", how many of the highest scores are guessed "in" and of the lowest "out", fixed before
             the scores; by default `mipsim.audits.one_run.guess_plan`.
         inclusion_probability: for canaries that are in a single run each, the probability with which each canary was put in, in (0, 1), as it was set before the
-            run; by default 0.5. Other designs need no coins: their bounds hold given the worlds of the scores.
+            run; by default 0.5, refused where so few or so many are in with probability 1e-3 at most. Other designs need no coins: their bounds hold given the worlds of the scores.
         epsilon: at which delta is bounded, in [0, 700], but where coins are guessed; by default that of the claim, if it has an epsilon.
         columns: of a file or a frame, which column is which, such as {"score": "loss", "member": "is_member"}.
         higher: "in" or "out", the world that higher scores indicate; "in" is assumed, and the result says so.
@@ -158,7 +158,9 @@ def audit(
                 f"inclusion_probability is given, but {exchange.words} are judged, which need no probability of a coin"
             )
         risk = (1.0 - level) * kind.share
-        shown = _by_guesses(OneRun(judged, risk, guesses, coin, exchange=exchange), exchange, promised, at)
+        stated = inclusion_probability is not None
+        run = OneRun(judged, risk, guesses, coin, exchange=exchange, stated=stated)
+        shown = _by_guesses(run, exchange, promised, at)
     return Audit(
         design=design,
         confidence=level,

@@ -25,8 +25,8 @@ _ROUNDING = (
 )
 _LAST_DIGITS = 1e-15  # by which a promised curve may have been rounded up between two points of a table
 DOUBTFUL_COINS = 1e-3
-"""A p-value of the coins from which an audit warns."""
-_IMPOSSIBLE_COINS = 1e-9  # from which it refuses
+"""A p-value of the coins from which an audit warns, or refuses where nobody said that they were fair."""
+_IMPOSSIBLE_COINS = 1e-9  # from which it refuses always
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def tie_free_split(values: np.ndarray, number: int) -> tuple[int, int]:
     return best, number - best
 
 
-def _check_coins(member: np.ndarray, probability: float) -> float:
+def _check_coins(member: np.ndarray, probability: float, stated: bool) -> float:
     """The exact two-sided p-value of the number of canaries that are in, twice the smaller tail."""
     n, inside = member.size, int(member.sum())
     # Not by `bdtr`: SciPy's is off by 0.3% at 10^7 trials and by a fifth at 10^8.
@@ -106,9 +106,9 @@ def _check_coins(member: np.ndarray, probability: float) -> float:
     seen = (
         f"{inside:,} of {n:,} canaries are in; {fair} give a number as far off with probability {p_value:.2g}"
     )
-    if p_value < _IMPOSSIBLE_COINS:
+    if p_value < (_IMPOSSIBLE_COINS if stated else DOUBTFUL_COINS):
         raise ValueError(
-            f"{seen}, so they were not such coins: give inclusion_probability=, as it was set before the run"
+            f"{seen}, which speaks against such coins: give inclusion_probability=, as it was set before the run"
         )
     if p_value <= DOUBTFUL_COINS:
         warnings.warn(
@@ -173,6 +173,7 @@ class OneRun:
         risk: failure probability of each bound, in (0, 1).
         guesses: the only pair ("in", "out") to judge, fixed before the scores; None tries `guess_plan`.
         inclusion_probability: q, the probability that a canary is in, in (0, 1), fixed before the coins.
+        stated: whether somebody said so; what is only assumed is refused sooner.
         exchange: what each canary is, see `mipsim.audits.runs.judged_canaries`; guarantees are those of a single record in a single run.
 
     Raises:
@@ -188,13 +189,14 @@ class OneRun:
         inclusion_probability: float = 0.5,
         *,
         exchange: Exchange = SINGLE,
+        stated: bool = True,
     ) -> None:
         # Against the claim: "out" first among equal scores.
         order = np.lexsort((scores.member, -scores.values))
         values, member = scores.values[order], scores.member[order]
         self.coin_p_value, self.chance = None, 1.0
         if exchange == SINGLE:  # else the audit itself drew which way an exchange is shown
-            self.coin_p_value = _check_coins(member, inclusion_probability)
+            self.coin_p_value = _check_coins(member, inclusion_probability, stated)
             self.chance = chance_of_the_nearest_number(member, inclusion_probability)
         remains = _as_by_fair_coins(values, member, inclusion_probability)
         values, member = values[remains], member[remains]

@@ -233,11 +233,12 @@ def test_one_run_needs_coins_or_what_they_were(tmp_path: Path) -> None:
     np.savez(file, in_canary_scores=VALUES[:60], out_canary_scores=VALUES[60:])
     with pytest.raises(ValueError, match=r"if a fair coin put each canary in .* --inclusion-probability 0.5"):
         mi.audit(file, design="one-run")
-    assert mi.audit(file, design="one-run", inclusion_probability=0.5).used == 120
+    how: dict[str, Any] = {"design": "one-run", "inclusion_probability": 0.5}
+    assert mi.audit(file, **how).used == 120
     (tmp_path / "s.csv").write_text(PLAIN.replace("member", "coin_"), encoding="utf-8")
     assert len(rows("a", [1])) == 4
     with pytest.warns(UserWarning, match="80 of 120 canaries are in"):
-        assert mi.audit(tmp_path / "s.csv", design="one-run", columns="score=score,coin=coin_").used == 120
+        assert mi.audit(tmp_path / "s.csv", columns="score=score,coin=coin_", **how).used == 120
 
 
 def test_a_promise_of_a_single_rate() -> None:
