@@ -25,7 +25,7 @@ _ROUNDING = (
 )
 _LAST_DIGITS = 1e-15  # by which a promised curve may have been rounded up between two points of a table
 DOUBTFUL_COINS = 1e-3
-"""A p-value of the coins from which an audit warns, or refuses where nobody said that they were fair."""
+"""A p-value of the coins from which an audit warns, or refuses where nobody stated that they were fair."""
 _IMPOSSIBLE_COINS = 1e-9  # from which it refuses always
 
 
@@ -173,7 +173,7 @@ class OneRun:
         risk: failure probability of each bound, in (0, 1).
         guesses: the only pair ("in", "out") to judge, fixed before the scores; None tries `guess_plan`.
         inclusion_probability: q, the probability that a canary is in, in (0, 1), fixed before the coins.
-        stated: whether somebody said so; what is only assumed is refused sooner.
+        stated: whether somebody stated it; what is only assumed is refused sooner.
         exchange: what each canary is, see `mipsim.audits.runs.judged_canaries`; guarantees are those of a single record in a single run.
 
     Raises:
