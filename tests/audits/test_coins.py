@@ -77,11 +77,11 @@ def test_doubtful_coins_are_a_warning_and_impossible_ones_an_error() -> None:
     assert "DOUBTFUL" in str(result)
     assert result.coin_p_value == pytest.approx(2 * binom.cdf(445, 1000, 0.5))
     assert "p-value 0.00056" not in str(mi.audit(values, np.arange(1000) < 480, design="one-run"))
-    for inside, stated in ((445, {}), (100, {}), (100, {"inclusion_probability": 0.5})):
+    for inside, stated in ((445, None), (100, None), (100, 0.5)):
         with pytest.raises(
             ValueError, match=f"{inside} of 1,000 canaries are in; fair coins give a number as far off"
         ) as error:
-            mi.audit(values, np.arange(1000) < inside, design="one-run", **stated)
+            mi.audit(values, np.arange(1000) < inside, design="one-run", inclusion_probability=stated)
         assert "give inclusion_probability=" in str(error.value)
         assert len(str(error.value)) <= 200
     result = mi.audit(values, np.arange(1000) < 100, design="one-run", inclusion_probability=0.1)
