@@ -73,6 +73,7 @@ def lines_of(source: str) -> int:
 
 
 def test_the_counts_in_the_documentation_are_those_of_real_additions():
+    assert (PAGE.parent / "additions.md").read_text(encoding="utf-8").count("```python\n") == 6
     noise = Path(inspect.getfile(mi.DiscreteGaussianNoise)).read_text(encoding="utf-8")
     code = noise[noise.index("class ") :]
     code = code[: code.index('    """base')] + code[code.index("    base: Abs") :]

@@ -245,9 +245,10 @@ class Audit(Printed):
         risk = 1.0 - self.confidence
         if self.guesses and (paid := self.used * self.delta) > _NOT_FAR_BELOW * risk:
             lines.append(("", _FEWER.format(paid, risk)))
-        if self.curve is not None and self.advantage_lower_bound is not None:
-            lines.append(("advantage", f"{at_least(self.advantage_lower_bound)}"))
-            lines.append(("eta", f"{at_least(0.5 * self.advantage_lower_bound)}"))
+        advantage, eta = self.advantage_lower_bound, self.eta_lower_bound
+        if self.curve is not None and advantage is not None and eta is not None:
+            lines.append(("advantage", at_least(advantage)))
+            lines.append(("eta", at_least(eta)))
             for fpr, low, high in self.tpr_intervals():
                 tpr = f"{shown((low, high))}, equal scores by lot; these intervals hold together"
                 lines.append((f"TPR at FPR {fpr:g}", tpr))
