@@ -260,10 +260,15 @@ def _size(value: float, position: object = None) -> str:
 
 
 def _sizes(axes: Axes, sizes: np.ndarray) -> None:
-    """Name the sizes that were played rather than powers of ten."""
+    """Name the sizes that were played rather than powers of ten, where there is room between their names."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    axes.xaxis.set_major_locator(FixedLocator(sizes.tolist()))
+    *others, last = sorted(sizes.tolist())
+    named, room = [last], (last / others[0]) ** (1.0 / 11.0)
+    for size in reversed(others):
+        if named[-1] / size >= room:
+            named.append(size)
+    axes.xaxis.set_major_locator(FixedLocator(named))
     axes.xaxis.set_major_formatter(FuncFormatter(_size))
     axes.xaxis.set_minor_locator(NullLocator())
 
