@@ -590,6 +590,9 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
     def symmetrized(self) -> "AbstractTradeOff":
         """The largest symmetric convex function below f and f^-1, the convex hull of min(f, f^-1).
 
+        It stands for the worse of two directions, the target added or removed, and `compose` keeps these apart: of any two
+        neighbours all parts have the same direction, so that the worse of both is taken of the whole.
+
         Examples:
             >>> from mipsim.tradeoff import FoldedLaplaceTradeOff
             >>> j = FoldedLaplaceTradeOff(1.0)
@@ -599,6 +602,10 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
         from mipsim.tradeoff.convex_hull import symmetrized
 
         return symmetrized(self)
+
+    def _one_way(self) -> "AbstractTradeOff | None":
+        """Of a curve that is `symmetrized` the curve that it was made of; None for others."""
+        return None
 
     def convexified(self) -> "AbstractTradeOff":
         """The convex hull of the curve, for the curve of an attack that is not the best attack; else the curve itself.
@@ -614,6 +621,10 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
 
     def subsampled(self, sampling_rate: float) -> "AbstractTradeOff":
         """C_p(f), the symmetrised p f + (1 - p) Id: the target takes part with probability p = `sampling_rate` in [0, 1].
+
+        `compose` keeps its two directions apart, as Poisson sampling does where the target is added or removed. Theorem 4.2
+        is of samples of a fixed size, a record of which is replaced, where each step may have the worse direction: such steps
+        are `dpsgd(..., neighbours="replace", sampling="fixed_size")`, and in general `convex_hull(f_p, f_p.inverse())`.
 
         Source: Dong, Roth and Su (2022), definition 4.1 and theorem 4.2.
 

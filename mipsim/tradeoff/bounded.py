@@ -94,3 +94,7 @@ class BoundedTradeOff(AbstractTradeOff):
         if self.rounding or self.sideways:
             return super().symmetrized()
         return BoundedTradeOff(self.lower.symmetrized(), self.upper.symmetrized())
+
+    def _one_way(self) -> AbstractTradeOff | None:
+        lower, upper = self.lower._one_way(), self.upper._one_way()
+        return None if lower is None or upper is None else BoundedTradeOff(lower, upper)

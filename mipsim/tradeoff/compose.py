@@ -15,7 +15,7 @@ from mipsim._validation import number, whole
 from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
 from mipsim.tradeoff.bounds import CurveBounds, log_complement, log_difference, lowered, raised
-from mipsim.tradeoff.convex_hull import ConvexHullTradeOff
+from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
@@ -186,6 +186,9 @@ class ComposedTradeOff(AbstractTradeOff):
             True
         """
         return self._in_direction("both")
+
+    def _one_way(self) -> AbstractTradeOff | None:
+        return self._in_direction("forward") if self.direction == "both" else None
 
     def _in_direction(self, direction: str) -> ComposedTradeOff:
         return ComposedTradeOff(
@@ -421,6 +424,9 @@ def compose(
 ) -> AbstractTradeOff:
     """The trade-off function of the product of the mechanisms behind the curves, f_1 (x) f_2 (x) ...
 
+    Of curves that are the worse of two directions (`symmetrized`, `subsampled`, `dpsgd`) the directions are composed apart,
+    and the worse is taken of the results: the mechanisms see the same two neighbours.
+
     Gaussian curves compose in closed form, G_mu with mu^2 = sum mu_i^2; polygons with few distinct losses (such as
     (epsilon, delta)) atom by atom. All else is the distribution of a sum of privacy losses, between two distributions on a lattice, which is
     refined at each request until the bounds agree; both worlds are stored, so that the inverse is as narrow.
@@ -454,7 +460,11 @@ def compose(
             raise ValueError(
                 f"curves holds {type(curve).__name__}, which is not known to be convex; compose its `convexified()`"
             )
-    pairs = _without_blind(_gaussians_together(_flat(list(zip(curves, counts, strict=True)))))
+    pairs = list(zip(curves, counts, strict=True))
+    ways = [curve._one_way() for curve in curves]
+    if any(way is not None for way in ways) and (len(pairs) > 1 or counts[0] > 1):
+        return _both_ways(pairs, ways, relative, absolute)
+    pairs = _without_blind(_gaussians_together(_flat(pairs)))
     if len(pairs) == 1 and (pairs[0][1] == 1 or isinstance(pairs[0][0], GaussianTradeOff)):
         curve, count = pairs[0]
         return GaussianTradeOff.of_squares([(curve, count)]) if isinstance(curve, GaussianTradeOff) else curve
@@ -478,11 +488,29 @@ def compose(
     )
 
 
+def _both_ways(
+    pairs: Pairs, ways: list[AbstractTradeOff | None], accuracy: float, epsilon_accuracy: float
+) -> AbstractTradeOff:
+    """The worse of two compositions, each of a single direction of the curves that stand for two; `ways`: the first of each."""
+
+    def together(turned: bool) -> AbstractTradeOff:
+        parts = [
+            curve if way is None else way.inverse() if turned else way
+            for (curve, _), way in zip(pairs, ways, strict=True)
+        ]
+        counts = [count for _, count in pairs]
+        return compose(*parts, copies=counts, accuracy=accuracy, epsilon_accuracy=epsilon_accuracy)
+
+    if all(way is not None or curve.inverse() is curve for (curve, _), way in zip(pairs, ways, strict=True)):
+        return together(False).symmetrized()
+    return convex_hull(together(False), together(True))
+
+
 def _flat(pairs: Pairs) -> Pairs:
     """Compositions taken apart."""
     built: Pairs = []
     for curve, count in pairs:
-        if isinstance(curve, ComposedTradeOff) and curve.direction != "both":
+        if isinstance(curve, ComposedTradeOff):
             parts = curve.curves if curve.direction == "forward" else [c.inverse() for c in curve.curves]
             built += [(part, count * n) for part, n in zip(parts, curve.copies, strict=True)]
         else:
@@ -505,7 +533,7 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
     inner, rate = (curve.inner, curve.sampling_rate) if isinstance(curve, MixtureTradeOff) else (curve, 1.0)
     if isinstance(inner, GaussianTradeOff) and inner.mu and rate:
         return MixedGaussian(inner.mu, rate)
-    if isinstance(inner, LaplaceTradeOff) and inner.mu and rate == 1.0:
+    if isinstance(inner, LaplaceTradeOff) and inner.mu and rate:
         return MixedLaplace(inner.mu, rate)
     lower, upper, rounding = enclosing_laws(curve, _SAMPLES, _UNSEEN)
     below, above = (

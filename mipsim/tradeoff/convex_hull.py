@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ class ConvexHullTradeOff(AbstractTradeOff):
     Attributes:
         curves: the curves below which it lies, at least 1.
         symmetric: whether it is its own inverse.
+        two_way: whether it stands for the worse of two directions, those of its two curves.
 
     Examples:
         >>> from mipsim.tradeoff import FoldedLaplaceTradeOff
@@ -56,21 +57,42 @@ class ConvexHullTradeOff(AbstractTradeOff):
     """
 
     curves: Curves
-    upper: SampledTradeOff
-    lower: SampledTradeOff
-    outlines: tuple[SampledTradeOff, ...]
-    tangents: np.ndarray
     symmetric: bool
+    two_way: bool
 
-    def __init__(self, curves: Curves, *, symmetric: bool) -> None:
-        self.curves, self.symmetric = curves, symmetric
-        outlines = [_outline(curve) for curve in curves]
-        self.lower = _polygon([safe for safe, _ in outlines], _OUTWARD)
-        self.outlines = tuple(_polygon([safe], _OUTWARD) for safe, _ in outlines)
-        slopes = [_common_slope(curves, pair, ends) for pair, ends in self._bridges()]
-        touched = [_touching(curve, slope) for slope in slopes for curve in curves]
-        self.upper = _polygon([*(sure for _, sure in outlines), *touched], -_OUTWARD)
-        self.tangents = np.array([(slope, *_tangent(curves, slope)) for slope in slopes]).reshape(-1, 3)
+    def __init__(self, curves: Curves, *, two_way: bool) -> None:
+        self.curves, self.two_way = curves, two_way
+        self.symmetric = two_way or (len(curves) == 2 and curves[1] == curves[0].inverse())
+
+    @cached_property
+    def _corners(self) -> list[tuple[Corners, Corners]]:
+        return [_outline(curve) for curve in self.curves]
+
+    @cached_property
+    def lower(self) -> SampledTradeOff:
+        """A polygon below the hull."""
+        return _polygon([safe for safe, _ in self._corners], _OUTWARD)
+
+    @cached_property
+    def outlines(self) -> tuple[SampledTradeOff, ...]:
+        """A polygon below each curve."""
+        return tuple(_polygon([safe], _OUTWARD) for safe, _ in self._corners)
+
+    @cached_property
+    def _common(self) -> list[float]:
+        return [_common_slope(self.curves, pair, ends) for pair, ends in self._bridges()]
+
+    @cached_property
+    def upper(self) -> SampledTradeOff:
+        """A polygon above the hull."""
+        touched = [_touching(curve, slope) for slope in self._common for curve in self.curves]
+        return _polygon([*(sure for _, sure in self._corners), *touched], -_OUTWARD)
+
+    @cached_property
+    def tangents(self) -> np.ndarray:
+        """Lines below all curves that touch two: logarithms of slope and of both intercepts; shape (m, 3)."""
+        lines = [(slope, *_tangent(self.curves, slope)) for slope in self._common]
+        return np.array(lines).reshape(-1, 3)
 
     def _bridges(self) -> list[tuple[tuple[int, int], tuple[float, float]]]:
         """Pairs of curves that change places, by falling slope, with two slopes between which they do; logarithms."""
@@ -139,26 +161,35 @@ class ConvexHullTradeOff(AbstractTradeOff):
     def inverse(self) -> AbstractTradeOff:
         return self if self.symmetric else convex_hull(*(c.inverse() for c in self.curves))
 
+    def _one_way(self) -> AbstractTradeOff | None:
+        return self.curves[0] if self.two_way else None
+
     def largest_loss_bounds(self) -> tuple[float, float]:
-        ends = [curve.largest_loss_bounds() for curve in self.curves]
-        return max(low for low, _ in ends), max(high for _, high in ends)
+        return self._most([curve.largest_loss_bounds() for curve in self.curves])
 
     def inverse_loss_bounds(self) -> tuple[float, float]:
-        ends = [curve.inverse_loss_bounds() for curve in self.curves]
-        return max(low for low, _ in ends), max(high for _, high in ends)
+        return self._most([curve.inverse_loss_bounds() for curve in self.curves])
 
     def _sure_mass(self, *, inside: bool = True) -> SureMass:
-        ends = [curve._sure_mass(inside=inside) for curve in self.curves]
-        return max(low for low, _ in ends), max(high for _, high in ends)
+        return self._most([curve._sure_mass(inside=inside) for curve in self.curves])
+
+    def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._most([curve._log_delta(epsilon) for curve in self.curves])
+
+    def _epsilon(self, log_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._most([curve._epsilon(log_delta) for curve in self.curves])
+
+    @staticmethod
+    def _most(ends: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Bounds of the largest of several numbers, from those of each."""
+        return tuple(np.max([end[k] for end in ends], axis=0)[()] for k in (0, 1))  # pyright: ignore[reportReturnType]
 
     def _supremum(self, objective: Any, queries: int, enough: Any) -> tuple[np.ndarray, np.ndarray]:
         """What rises with leakage and is quasi-convex is largest on some curve."""
-        ends = [curve._supremum(objective, queries, enough) for curve in self.curves]
-        return np.max([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+        return self._most([curve._supremum(objective, queries, enough) for curve in self.curves])
 
     def least_mu_bounds(self) -> tuple[float, float]:
-        ends = [curve.least_mu_bounds() for curve in self.curves]
-        return max(low for low, _ in ends), max(high for _, high in ends)
+        return self._most([curve.least_mu_bounds() for curve in self.curves])
 
     def mu_ceiling(self) -> float:
         return max(curve.mu_ceiling() for curve in self.curves)
@@ -366,7 +397,7 @@ def convex_hull(*curves: AbstractTradeOff) -> AbstractTradeOff:
     if len(curves) == 1 and curves[0].is_convex():
         return curves[0]
     if len(polygons) < len(curves):
-        return ConvexHullTradeOff(tuple(curves), symmetric=False)
+        return ConvexHullTradeOff(tuple(curves), two_way=False)
     return _hull_of_polygons(polygons)
 
 
@@ -380,8 +411,8 @@ def symmetrized(curve: AbstractTradeOff) -> AbstractTradeOff:
     if turned is curve:
         return curve
     if (corners := as_polygon(curve)) is not None:
-        return _hull_of_polygons([corners, turned_over(corners)])
-    return ConvexHullTradeOff((curve, turned), symmetric=True)
+        return _hull_of_polygons([corners, turned_over(corners)]).as_worse_of(curve)
+    return ConvexHullTradeOff((curve, turned), two_way=True)
 
 
 def convexified(curve: AbstractTradeOff) -> AbstractTradeOff:

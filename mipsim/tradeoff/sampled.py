@@ -64,6 +64,8 @@ class SampledTradeOff(AbstractTradeOff):
     """The largest and the least privacy loss of the edges that are lost."""
     sure: tuple[SureMass, SureMass] | None = None
     """The masses that reveal "in" and "out", where they are known to more digits than the corners."""
+    way: AbstractTradeOff | None = None
+    """Of a hull of both directions the curve of the first; see `symmetrized`."""
 
     def __init__(self, alpha: object, beta: object, tpr: object = None) -> None:
         a = rates("alpha", finite_vector("alpha", alpha))
@@ -76,7 +78,7 @@ class SampledTradeOff(AbstractTradeOff):
         self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
         self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
         self.complement = 1.0 - self.alpha
-        self.slack, self.lost, self.steepest, self.flattest, self.sure = 0.0, 0.0, -np.inf, np.inf, None
+        self.slack, self.lost, self.steepest, self.flattest = 0.0, 0.0, -np.inf, np.inf
         checked_corners(self.alpha, np.clip(self.corners, 0.0, 1.0))
 
     @classmethod
@@ -153,7 +155,23 @@ class SampledTradeOff(AbstractTradeOff):
         return True
 
     def inverse(self) -> AbstractTradeOff:
-        return turned_over(self)
+        return self if self.way is not None else turned_over(self)
+
+    def as_worse_of(self, way: AbstractTradeOff) -> SampledTradeOff:
+        """The same curve, known to be the hull of another and its inverse.
+
+        Examples:
+            >>> from mipsim.tradeoff import ApproxDPTradeOff
+            >>> both = ApproxDPTradeOff(1.0).subsampled(0.5)
+            >>> both.inverse() is both
+            True
+        """
+        built = object.__new__(SampledTradeOff)
+        vars(built).update(vars(self), way=way)
+        return built
+
+    def _one_way(self) -> AbstractTradeOff | None:
+        return self.way
 
     def _sure_mass(self, *, inside: bool = True) -> SureMass:
         if self.sure is not None:

@@ -48,7 +48,10 @@ def _poisson(release: AbstractTradeOff, rate: float) -> AbstractTradeOff:
 
 
 def _fixed_size(release: AbstractTradeOff, rate: float) -> AbstractTradeOff:
-    return release.subsampled(rate)
+    from mipsim.tradeoff.convex_hull import convex_hull
+
+    part = _poisson(release, rate)
+    return convex_hull(part, part.inverse())
 
 
 def _shuffled(noise: float, steps: int, epochs: int, replace: bool) -> AbstractTradeOff:

@@ -40,8 +40,9 @@ def test_long_run_mu_is_the_limit_of_compositions():
     # within some per cent, and 10 per cent away from each other's mu.
     step, c, steps = 0.7, 0.6, 4096
     alpha = np.array([0.05, 0.3, 0.7])
-    both_ways = compose(GaussianTradeOff(step).subsampled(c / steps**0.5), copies=steps).beta(alpha)
-    direct = compose(mi.MixtureTradeOff(GaussianTradeOff(step), c / steps**0.5), copies=steps).beta(alpha)
+    way = mi.MixtureTradeOff(GaussianTradeOff(step), c / steps**0.5)
+    both_ways = compose(mi.convex_hull(way, way.inverse()), copies=steps).beta(alpha)
+    direct = compose(way, copies=steps).beta(alpha)
     large, small = leemann.long_run_mu(step, c), leemann.game_limit_mu(step, c)
     assert large > 1.1 * small
     np.testing.assert_allclose(both_ways, GaussianTradeOff(large).beta(alpha), atol=0.01)

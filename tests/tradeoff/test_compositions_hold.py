@@ -10,6 +10,7 @@ import pytest
 from mipsim.tradeoff import (
     AbstractTradeOff,
     ApproxDPTradeOff,
+    GaussianTradeOff,
     LaplaceTradeOff,
     MixtureTradeOff,
     compose,
@@ -43,6 +44,13 @@ NUMBERS: dict[str, tuple[Callable[[], AbstractTradeOff], Ask, float, float, floa
     "an atom rare in a single world": (lambda: compose(ApproxDPTradeOff(1.0), copies=1000), lambda c: c.epsilon_bounds(0.0), 1000.0, 0.0, 1e-9),
     "mixtures keep their slope": (lambda: compose(MixtureTradeOff(ApproxDPTradeOff(0.01), 0.25), copies=1800), lambda c: c.epsilon_bounds(0.0), 1800 * float(np.log1p(0.25 * np.expm1(0.01))), 0.0, 1e-9),
     "and it at the rarest rates": (lambda: compose(MixtureTradeOff(ApproxDPTradeOff(0.01), 0.25), copies=1800), lambda c: tuple(end[0] for end in c.enclosure(np.array([-1e6]))[2:4]), 1800 * float(np.log1p(0.25 * np.expm1(0.01))) - 1e6, 1e-4, np.inf),
+    # Composed apart, the directions are those of dp-accounting (Poisson samples) to its grid; their hull composed would have 4.7056.
+    "two phases, both directions": (lambda: compose(dpsgd(1.0, 0.01, 10), dpsgd(1.5, 0.02, 10)), lambda c: c.epsilon_bounds(1e-5), 0.4042, 2e-5, 1e-4),
+    "two longer phases": (lambda: compose(dpsgd(1.0, 0.01, 500), dpsgd(1.5, 0.02, 500)), lambda c: c.epsilon_bounds(1e-5), 1.89747, 2e-5, 1e-4),
+    "sampled Laplace steps": (lambda: compose(LaplaceTradeOff(1.0).subsampled(0.1), copies=100), lambda c: c.epsilon_bounds(1e-5), 4.1523, 5e-5, 1e-4),
+    "a release and sampled steps": (lambda: compose(GaussianTradeOff(0.6325), dpsgd(2.0, 0.1, 100)), lambda c: c.epsilon_bounds(1e-5), 3.60482, 2e-5, 1e-4),
+    "sampled coins": (lambda: compose(ApproxDPTradeOff(1.0).subsampled(0.1), copies=100), lambda c: c.epsilon_bounds(1e-5), 4.73235464, 1e-7, 1e-8),
+    "beside a step of one direction": (lambda: compose(ApproxDPTradeOff(1.0).subsampled(0.1), MixtureTradeOff(GaussianTradeOff(1.0), 0.1), copies=3), lambda c: c.epsilon_bounds(1e-5), 2.17689, 3e-5, 1e-4),
 }  # fmt: skip
 
 
