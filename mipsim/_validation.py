@@ -212,13 +212,18 @@ def _first_column_of_others(value: Any) -> str | None:
 _NO_SCALARS = bool, np.timedelta64  # which are whole numbers to Python and NumPy
 
 
-def whole(name: str, value: object, least: int) -> int:
-    """Return `value` as an int of at least `least`."""
+def whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return `value` as an int from `least` to `most`."""
+    allowed = f">= {least}" if most is None else f"from {least} to {most:,}"
     if isinstance(value, _NO_SCALARS) or not isinstance(value, (int, np.integer, float, np.floating)):
-        raise ValueError(f"{name} is {quoted(value)}; it must be a whole number >= {least}")
-    if not (isinstance(value, int) or math.isfinite(value)) or value != int(value) or value < least:
+        raise ValueError(f"{name} is {quoted(value)}; it must be a whole number {allowed}")
+    if (
+        not (isinstance(value, int) or math.isfinite(value))
+        or not least <= value == int(value)
+        or (most is not None and value > most)
+    ):
         raise ValueError(
-            f"{name} is {quoted(value) if isinstance(value, int) else value}; it must be a whole number >= {least}"
+            f"{name} is {quoted(value) if isinstance(value, int) else value}; it must be a whole number {allowed}"
         )
     return int(value)
 

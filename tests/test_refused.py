@@ -252,7 +252,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.compose(1.0), "curves holds float"),
     (lambda: random_allocation(0.01, 5), "noise_multiplier is 0.01; it must be a finite number in"),
     (lambda: random_allocation(1.0, 0), "steps is 0; it must"),
-    (lambda: random_allocation(1.0, 10**7), "steps is 10000000; an epoch of random allocation"),
+    (lambda: random_allocation(1.0, 10**7), "steps is 10000000; it must be a whole number from 1 to 1,000,000"),
     (lambda: shuffled(0.0, 5), "noise_multiplier is 0.0"),
     (lambda: shuffled(1.0, 5, 0), "epochs is 0"),
     (lambda: mi.dpsgd(1.0, 0.0, 5, sampling="shuffled"), "sampling_rate is 0; with sampling 'shuffled'"),
@@ -600,7 +600,7 @@ CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
         ({"mu": 1e-9}, r"no noise up to 1e\+06 reaches mu <= 1e-09"),
     ]),
     (lambda a: mi.compose(mi.GaussianTradeOff(1.0), **a), [
-        ({"copies": 0}, "copies is 0; it must be a whole number >= 1"),
+        ({"copies": 0}, "copies is 0; it must be a whole number from 1 to 1,000,000,000"),
         ({"copies": 1.5}, "copies is 1.5"),
         ({"copies": [1, 2]}, "copies has 2 entries; it must have an entry per curve, 1"),
         ({"accuracy": 0.5}, r"accuracy is 0.5; it must be a finite number in \[1e-09, 0.1\]"),

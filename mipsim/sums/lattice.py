@@ -159,9 +159,9 @@ class Power:
 
     def _sides(self, slope: float) -> tuple[np.ndarray, np.ndarray, float, float, float]:
         relative, whole = self.losses - self.centre, float(self.stride)
-        if slope:
-            whole = abs(math.expm1(slope * self.step * whole) / math.expm1(slope * self.step))
         with np.errstate(over="ignore", invalid="ignore"):
+            if slope:
+                whole = abs(float(np.expm1(slope * self.step * whole)) / math.expm1(slope * self.step))
             tilt = np.exp(slope * relative)
             sums, off, norm = self._blocks(slope)
             return tilt, sums * tilt[:-1], off + self._neglected * whole, norm, self._neglected * whole

@@ -6,7 +6,7 @@ Source: Doroshenko et al. (2022), "Connect the dots: tighter discrete approximat
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -103,6 +103,7 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
     piecewise linear. Its values at the nodes are lowered until the chords between them lie below it; where that makes a
     corner concave the corner is left out, which lowers the chords again.
     """
+    cells = _through_bulk(cells, theta)
     left, _, tilted, more, _, scale = _tilted(cells, theta)
     built, missing, off = _atoms(cells, theta, scale), -math.inf, 0.0
     light = _Light.of(cells, tilted, built)
@@ -145,6 +146,44 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
         log_in_missing=missing,
         lost=(below, above),
         rounding=cells.rounding + off + 64.0 * 2.0**-53,
+    )
+
+
+def bulk(cells: Cells, theta: float) -> tuple[int, float]:
+    """The cell with a large part of the tilted mass, and how far above its lower node its mean loss is; 0 if there is none.
+
+    A lattice through that loss has no chords over so much mass, which would lie too high for the little beside it.
+    """
+    _, width, tilted, more, _, _ = _tilted(cells, theta)
+    k = int(tilted.argmax())
+    alone = tilted[k] > 0.1 * tilted.sum() and not (cells.log_atoms > -np.inf).any()
+    return k, float(more[k]) if alone and more[k] < width[k] else 0.0
+
+
+def _through_bulk(cells: Cells, theta: float) -> Cells:
+    """The same outcomes, each cell merged to one, on a lattice through that of the `bulk`."""
+    k, shift = bulk(cells, theta)
+    if shift == 0.0:
+        return cells
+    left, width, _, more, _, _ = _tilted(cells, theta)
+    nodes = np.concatenate([cells.nodes[:1] - math.ceil(width[k] / cells.step), cells.nodes])
+    offset = cells.offset + shift
+    at = np.searchsorted(offset + cells.step * nodes, left + more, side="right") - 1
+    logs = np.full((2, nodes.size - 1), -np.inf)
+    for total, masses in zip(logs, (cells.log_out, cells.log_in), strict=True):
+        np.logaddexp.at(total, np.delete(at, k), np.delete(masses, k))
+    atoms = np.full(nodes.size, -np.inf)
+    atoms[k + 1] = cells.log_out[k]
+    loss = offset + cells.step * float(nodes[k + 1])
+    off = abs(loss - float(cells.log_in[k] - cells.log_out[k])) + 4.0 * 2.0**-53 * (1.0 + abs(loss))
+    return replace(
+        cells,
+        nodes=nodes,
+        log_out=logs[0],
+        log_in=logs[1],
+        log_atoms=atoms,
+        offset=offset,
+        rounding=cells.rounding + off,
     )
 
 

@@ -398,6 +398,10 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
         """Bounds of log delta for checked epsilons; a member with a closed form has its own."""
         return conversions.log_delta(self, epsilon)
 
+    def _log_delta_of_inverse(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """The same of the inverse, where a closed form is known."""
+        return None
+
     def epsilon(self, delta: object = None, *, log_delta: object = None) -> Any:
         """The least epsilon >= 0 for which the curve is (epsilon, delta)-DP in the direction out -> in; inf if none.
 

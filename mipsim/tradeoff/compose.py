@@ -36,6 +36,7 @@ from mipsim.tradeoff.sure_mass import SureMass, of_any
 
 Pairs = list[tuple[AbstractTradeOff, int]]
 ACCURACY, EPSILON_ACCURACY = 1e-6, 1e-4
+MOST_STEPS = 10**9
 _ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better direction
 _RATES = 10.0  # times the accuracy of delta is that of an FNR or a TPR, relative
 _RATE_PLACES = 1 << 20  # places of a lattice for rates: a fifth of a second for each stretch of them
@@ -57,7 +58,7 @@ class ComposedTradeOff(AbstractTradeOff):
         copies: how often each takes part.
         direction: "forward", "inverse" (the worlds exchanged), or "both" (the worse of the two at each delta or epsilon).
         accuracy: relative width of delta that is aimed at.
-        epsilon_accuracy: width of epsilon that is aimed at.
+        epsilon_accuracy: width of epsilon that is aimed at; of one above 10 it is a tenth of that, relative.
 
     Examples:
         >>> from mipsim.tradeoff import LaplaceTradeOff
@@ -77,7 +78,7 @@ class ComposedTradeOff(AbstractTradeOff):
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         if self.rates.is_shared:
-            return self._alone().enclosure(log_fpr)
+            return self._alone(np.size(log_fpr)).enclosure(log_fpr)
         flat = np.asarray(log_fpr, np.float64).ravel()
         log_tnr = log_complement(flat)
         if self.direction == "both":
@@ -165,10 +166,10 @@ class ComposedTradeOff(AbstractTradeOff):
             self.curves, self.copies, self.direction, accuracy, own, self.losses, self.rates
         )
 
-    def _alone(self) -> ComposedTradeOff:
-        """The same curve for a single question."""
+    def _alone(self, values: int = 1) -> ComposedTradeOff:
+        """The same curve for a single question of so many values."""
         parts = self.curves, self.copies, self.direction, self.accuracy, self.epsilon_accuracy
-        return ComposedTradeOff(*parts, self.losses.alone(), self.rates.alone())
+        return ComposedTradeOff(*parts, self.losses.alone(values), self.rates.alone(values))
 
     def _sure_mass(self, *, inside: bool = True) -> SureMass:
         ahead, back = self.losses.sure_masses
@@ -227,7 +228,7 @@ class ComposedTradeOff(AbstractTradeOff):
 
     def bayes_risk_bounds(self, prior: object) -> tuple[Any, Any]:
         if self.losses.is_shared:
-            return self._alone().bayes_risk_bounds(prior)
+            return self._alone(np.size(prior)).bayes_risk_bounds(prior)
         wanted = rates("prior", prior)
         flat = wanted.ravel()
         blind = np.minimum(flat, 1.0 - flat)
@@ -250,7 +251,7 @@ class ComposedTradeOff(AbstractTradeOff):
         return answered(prior, tuple(end.reshape(wanted.shape) for end in ends))  # pyright: ignore[reportArgumentType]
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._alone()._bounded(epsilon, self.accuracy, "delta")
+        return self._alone(np.size(epsilon))._bounded(epsilon, self.accuracy, "delta")
 
     def _bounded(
         self, epsilon: np.ndarray, accuracy: float, what: str | None
@@ -307,12 +308,14 @@ class ComposedTradeOff(AbstractTradeOff):
             )
 
     def _epsilon(self, log_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        flat, alone = np.asarray(log_delta, np.float64).ravel(), self._alone()
-        ends = np.array([alone._epsilon_at(float(log)) for log in flat]).reshape(-1, 2).T
+        flat = np.asarray(log_delta, np.float64).ravel()
+        ends = np.array([self._alone()._epsilon_at(float(log)) for log in flat]).reshape(-1, 2).T
         low, high = (end.reshape(np.shape(log_delta)) for end in ends)
         with np.errstate(invalid="ignore"):
-            width = np.where(high == low, 0.0, high - low)
-        self._warn("epsilon", float(width.max(initial=0.0)), self.epsilon_accuracy)
+            width = np.where(high == low, 0.0, high - low).ravel()
+        aims = self.epsilon_accuracy * np.maximum(1.0, low / 10.0).ravel()
+        for k in np.argsort(width / aims)[-1:]:
+            self._warn("epsilon", float(width[k]), float(aims[k]))
         return low, high
 
     def _epsilon_at(self, log_delta: float) -> tuple[float, float]:
@@ -336,7 +339,8 @@ class ComposedTradeOff(AbstractTradeOff):
             at = min(max(at, 0.0), most)
             self._bounded(np.array([at]), accuracy, None)
             low, high = self._root(log_delta, at, 0), self._root(log_delta, at, 1)
-            if high - low <= self.epsilon_accuracy or accuracy < 1e-10:
+            aim = self.epsilon_accuracy * max(1.0, low / 10.0)
+            if high - low <= aim or accuracy < 1e-10:
                 break
             narrower = math.isfinite(high) and not high - low > 0.9 * (best[1] - best[0])
             stalled = 0 if narrower else stalled + 1
@@ -345,15 +349,15 @@ class ComposedTradeOff(AbstractTradeOff):
             best = max(low, best[0]), min(high, best[1])
             if math.isfinite(high):
                 shift, at = abs(0.5 * (low + high) - at), 0.5 * (low + high)
-                if shift < 0.1 * self.epsilon_accuracy or accuracy == 0.5:
+                if shift < 0.1 * aim or accuracy == 0.5:
                     slope = self._steepness(at)
-                    accuracy = min(0.3 * accuracy, max(0.5 * self.epsilon_accuracy * slope, 1e-10))
+                    accuracy = min(0.3 * accuracy, max(0.5 * aim * slope, 1e-10))
             elif at < most:
                 at, step = max(at, low) + step, 2.0 * step
             else:
                 break
         low, high = max(low, best[0]), min(high, best[1], most)
-        if high - low > self.epsilon_accuracy:
+        if high - low > self.epsilon_accuracy * max(1.0, low / 10.0):
             least = max(epsilon_of(tests, log_delta) for tests in self._any_step(_WAYS[self.direction]))
             low = min(max(low, least), high)
         return low, high
@@ -372,9 +376,9 @@ class ComposedTradeOff(AbstractTradeOff):
             if high - low <= 1e-3 * max(1.0, low):
                 return high
             # Bounds far beyond the place may cost much more than near it.
-            step = min(factor * (last - log_delta) / slope, at + 1.0) if low == at else math.inf
-            near = step < 0.5 * (high - low)
-            at, factor = (low + step, 2.0 * factor) if near else (0.5 * (low + high), factor)
+            step = min(factor * (last - log_delta) / slope, at + 1.0)
+            near = abs(step) < 0.5 * (high - low) and low < at + step < high
+            at, factor = (at + step, 2.0 * factor) if near else (0.5 * (low + high), factor)
         return at
 
     def _steepness(self, at: float) -> float:
@@ -433,9 +437,9 @@ def compose(
 
     Args:
         *curves: at least 1, convex; they need not be symmetric.
-        copies: how often each is composed, a number for all or a number for each, >= 1.
+        copies: how often each is composed, a number for all or a number for each, from 1 to 10^9.
         accuracy: relative width of delta at which refining ends, in [1e-9, 0.1].
-        epsilon_accuracy: width of epsilon at which it ends, in [1e-7, 1].
+        epsilon_accuracy: width of epsilon at which it ends, in [1e-7, 1]; of an epsilon above 10 that times a tenth of it.
 
     Returns:
         A `GaussianTradeOff`, a `SampledTradeOff` (exact but for rounding), or a `ComposedTradeOff`. A width that its lattice
@@ -546,8 +550,8 @@ def _counts(copies: int | Sequence[int], size: int) -> list[int]:
     if isinstance(copies, (Sequence, np.ndarray)) and not isinstance(copies, (str, bytes)):
         if len(copies) != size:
             raise ValueError(f"copies has {len(copies)} entries; it must have an entry per curve, {size}")
-        return [whole("copies", c, 1) for c in copies]
-    return [whole("copies", copies, 1)] * size
+        return [whole("copies", c, 1, MOST_STEPS) for c in copies]
+    return [whole("copies", copies, 1, MOST_STEPS)] * size
 
 
 def _gaussians_together(pairs: Pairs) -> Pairs:

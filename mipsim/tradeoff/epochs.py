@@ -93,9 +93,7 @@ def random_allocation(noise_multiplier: float, steps: int) -> BoundedTradeOff:
     for subsampling and random allocation"; Chua et al. (2025), "Balls-and-bins sampling for DP-SGD".
     """
     sigma = number("noise_multiplier", noise_multiplier, *_NOISES)
-    if whole("steps", steps, 1) > _MOST_STEPS:
-        raise ValueError(f"steps is {steps}; an epoch of random allocation must have at most {_MOST_STEPS:,}")
-    more, less = _laws(1.0 / sigma, int(steps))
+    more, less = _laws(1.0 / sigma, whole("steps", steps, 1, _MOST_STEPS))
     return BoundedTradeOff(more.tradeoff(), less.tradeoff())
 
 

@@ -90,6 +90,9 @@ class InverseTradeOff(AbstractTradeOff):
         """Over the points of f, with both rates exchanged."""
         return self.inner._supremum(lambda points, up: objective(exchanged(points), up), queries, enough)
 
+    def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.inner._log_delta_of_inverse(epsilon) or super()._log_delta(epsilon)
+
     def _sure_mass(self, *, inside: bool = True) -> SureMass:
         return self.inner._sure_mass(inside=not inside)
 

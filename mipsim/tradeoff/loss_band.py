@@ -13,6 +13,7 @@ from mipsim.sums.lattice import Power
 from mipsim.sums.loss_bounds import Rounded
 from mipsim.tradeoff.bounds import TINY, CurveBounds, log_complement
 
+_BEYOND = 8.0  # nats above a loss at which the TPR bounds delta where slopes are of no use
 _LARGEST = 1e307  # about the largest float64
 
 
@@ -79,6 +80,9 @@ class Side:
                 rejected += reject
         self.in_missing = at_all(missing, units[0], 1.0)
         self.out_missing = at_all(rejected, units[1], 1.0)
+        self.log_in_missing, self.log_out_missing = (
+            _log_total(masses) + slack + 1e-12 for masses in (missing, rejected)
+        )
         self.in_surplus = beyond([(law.log_in_surplus, count) for law, count in rounded], units[0])
         self.out_surplus = beyond([(law.log_out_surplus, count) for law, count in rounded], units[1])
 
@@ -119,6 +123,8 @@ class Band:
     tnr: np.ndarray
     fnr: np.ndarray
     tpr: np.ndarray
+    # log_missing: logarithms of bounds on the masses of "out" that each FPR, and of "in" that each FNR, has beyond its corner's
+    log_missing: tuple[float, float]
 
     @classmethod
     def between(
@@ -139,7 +145,7 @@ class Band:
             rest = np.maximum(worse.in_down[0] + slope * worse.out_up[0] - surplus, 0.0)
             other = slope * (worse.out_down[1] + worse.out_only) - worse.in_down[0]
             delta, rest, other = (
-                np.where(far, np.inf, delta),
+                np.where(far, worse.in_only + worse.in_up[1], delta),
                 np.where(far, 0.0, rest),
                 np.where(far, np.inf, other),
             )
@@ -167,6 +173,7 @@ class Band:
             np.minimum.accumulate(sound(other)[::-1])[::-1],
             better.losses,
             *corners,
+            (better.log_out_missing, better.log_in_missing),
         )
 
     def turned(self) -> Band:
@@ -195,6 +202,7 @@ class Band:
             self.tpr[back],
             self.fpr[back],
             self.tnr[back],
+            (self.log_missing[1], self.log_missing[0]),
         )
 
     def sticks(self, loss: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -215,8 +223,10 @@ class Band:
                 value = np.where(np.isnan(value), 0.0 if ends is self.rest else np.inf, value)
                 return np.log(np.where(below, before, np.where(above, after, value)))
 
+            # Slopes that no float64 holds have no chords: delta falls.
+            step_down = np.where(far & ~below, self.delta[at], np.inf)
             highs = (
-                chord(self.delta, np.inf, self.delta[-1]),
+                np.fmin(chord(self.delta, np.inf, self.delta[-1]), np.log(step_down)),
                 chord(self.other, self.other[0] * start * (1.0 + 1e-12), np.inf),
             )
             rest_low = chord(
@@ -225,11 +235,18 @@ class Band:
             near = np.clip(np.searchsorted(self.less, loss), 1, self.less.size - 1)
             delta, other = np.zeros(loss.shape), np.zeros(loss.shape)
             rest = np.full(loss.shape, np.inf)
+            late = loss - self.centre > 700.0  # of an earlier loss the slope is at most that
             for k in (near - 1, near):
-                delta = np.fmax(delta, np.where(far, 0.0, self.tpr[k] - slope * self.fpr[k]))
-                rest = np.fmin(rest, np.where(far, np.inf, self.fnr[k] + slope * self.fpr[k]))
+                delta = np.fmax(delta, np.where(late, 0.0, self.tpr[k] - slope * self.fpr[k]))
+                rest = np.fmin(rest, np.where(late, np.inf, self.fnr[k] + slope * self.fpr[k]))
                 turned = np.minimum(slope * self.tnr[k], _LARGEST)
                 other = np.fmax(other, np.where(far, 0.0, turned - self.fnr[k]))
+            # Beyond a loss that is larger by d the FPR is at most e^-(loss + d) times the TPR, and what is missing.
+            k = np.clip(np.searchsorted(self.less, loss + _BEYOND), 0, self.less.size - 1)
+            gap = self.less[k] - loss
+            paid = np.exp(np.minimum(loss + self.log_missing[0] - self.log_in, 700.0))
+            beyond = self._beyond[k] * -np.expm1(-gap) - paid
+            delta = np.where(late & (gap > 0.0), np.fmax(delta, beyond), delta)
             lows = np.log(delta), np.log(other)
             rest_high = np.log(rest)
         u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in))
@@ -248,6 +265,11 @@ class Band:
             fpr, tnr = (np.exp(np.minimum(rate - self.log_out, 700.0)) for rate in (log_fpr, log_tnr))
         by_fpr, by_tnr = np.searchsorted(-self.fpr, -fpr), np.searchsorted(self.tnr, tnr)
         return self.less[np.clip(np.where(log_fpr < log_tnr, by_fpr, by_tnr), 0, self.less.size - 1)]
+
+    @cached_property
+    def _beyond(self) -> np.ndarray:
+        """The largest of the TPRs from each corner on: it falls with the loss, and is known best in the midst."""
+        return np.maximum.accumulate(np.nan_to_num(self.tpr, nan=0.0)[::-1])[::-1]
 
     @cached_property
     def _by_fpr(self) -> np.ndarray:

@@ -12,7 +12,7 @@ import scipy
 from scipy.special import log_ndtr
 
 from mipsim.sums.lattice import Circle, Power
-from mipsim.sums.loss_bounds import LIGHTEST, Rounded, optimistic, pessimistic
+from mipsim.sums.loss_bounds import LIGHTEST, Rounded, bulk, optimistic, pessimistic
 from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.loss_band import Band, Side
 from mipsim.tradeoff.step_laws import AbstractStepLaw
@@ -21,12 +21,14 @@ from mipsim.tradeoff.sure_mass import SureMass
 _EASE = 2.0  # e-folds of accuracy that are as good as a circle of e times the length
 _TAIL = 34.0  # e^-34 of the tilted mass may lie off the circle at either side
 _REACH = 5.0  # standard deviations on either side of its tilt that a band is requested
-_MOST_PLACES = 1 << 24  # of a circle: 128 MiB an array
+_MOST_PLACES = 1 << 23  # of a circle: 64 MiB an array, some 1 GiB in all
+_BUDGET = 1 << 25  # places of all circles of a question: some ten seconds of a core
 _MOST_BLOCKS = 1 << 18
 _TRIES = 60  # bands that a single query may make
 _HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
 _LARGEST_TILT = 1e6
 _RETAINED = 1 << 21  # places of the bands that are retained for equal requests, some 70 bytes each
+_PLAIN = -25.0  # logarithm of a delta that the world "in" tells without a tilt
 _BESIDE = 1e-2  # of the accuracy: what is so small beside a sure mass is not looked at
 _MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider cells would cost more places than they save cells
 _MOST_DECAY = 1e6  # tilt times range of a single loss, of which each e-fold takes a cell or two
@@ -69,16 +71,19 @@ class LossSum:
         self.outlines = [(law.outline, count) for law, count in laws]
         self.total = sum(count for _, count in laws)
         self.bands: list[Band] = []
-        self.is_shared = True
+        self.is_shared, self._left = True, _BUDGET
         self._bands: dict[tuple[float, float, str, float | None], Band] = {}
         self._limits: dict[float, tuple[float, float]] = {}
+        self._nothing: dict[float, tuple[float, float]] = {}
         self._cumulants: dict[float, tuple[float, float, float]] = {}
         self._plans: dict[float, tuple[list[_Levels], float, float, float, tuple[float, float]]] = {}
 
-    def alone(self) -> LossSum:
-        """The same sum without bands: what a question refines is its own, so that no answer depends on earlier questions."""
+    def alone(self, values: int = 1) -> LossSum:
+        """The same sum without bands, for a question of so many values: what it refines is its own, so that no answer depends on
+        earlier questions.
+        """
         built = copy(self)
-        built.bands, built.is_shared = [], False
+        built.bands, built.is_shared, built._left = [], False, values * _BUDGET
         return built
 
     # -- plans, which need not be exact --
@@ -185,7 +190,7 @@ class LossSum:
         def cost(tilt: float) -> float:
             slack = self.cumulants(tilt)[0] - value + (theta - tilt) * mean  # of Chernoff's bound at the mean
             _, _, low, high, _ = self._plan(tilt)
-            return (high - low) * math.exp(min(slack / _EASE, 700.0))
+            return (high - low) * math.exp(min(slack / _EASE, 600.0))
 
         best, least = theta, cost(theta)
         for share in (0.75, 0.5, 0.25, 0.0):
@@ -216,6 +221,15 @@ class LossSum:
             self._bands[key] = built
         return self._bands[key]
 
+    def _pays(self, theta: float, accuracy: float, needs: str, step: float | None) -> bool:
+        """Take a band's places from what is left for the question, where they are; equal questions have equal bands."""
+        _, _, low, high, _ = self._plan(theta)
+        step = max(self.step(theta, accuracy, needs) if step is None else step, self.floor(theta))
+        if (places := int((high - low) / step)) > self._left:
+            return False
+        self._left -= places
+        return True
+
     def _built(self, theta: float, accuracy: float, needs: str, step: float | None) -> Band:
         value, mean, variance = self.cumulants(theta)
         spread = math.sqrt(max(variance, 1e-24))
@@ -242,6 +256,10 @@ class LossSum:
         for (law, count), level in zip(self.laws, levels, strict=True):
             nodes = _nodes(level, law.fixed, step)
             below, above = law.cells(nodes, law.fixed, step)
+            at, shift = bulk(below, theta)
+            if shift > 0.0:
+                nodes = np.concatenate([nodes[:1] - (nodes[at + 1] - nodes[at]), nodes])
+                below, _ = law.cells(nodes, law.fixed + shift, step)
             rounded[0].append((pessimistic(below, theta), count))
             rounded[1].append((optimistic(above, theta), count))
         units = (value + (1.0 - theta) * mean, value - theta * mean)
@@ -393,11 +411,23 @@ class LossSum:
         known[0], known[4] = np.full(loss.size, ahead), loss + back
 
         def tilt(i: int) -> float:
-            return self._useful(self.tilt_of_loss(float(loss[i])), accuracy)
+            theta = self._useful(self.tilt_of_loss(float(loss[i])), accuracy)
+            # Where the rest is nothing beside the accuracy, a delta is 1, which a nearer tilt tells too.
+            if needs == "delta":
+                return max(theta, self._ends(accuracy)[0])
+            return min(theta, self._ends(accuracy)[1]) if needs == "other" else theta
 
         result, wide = self._refined(ask, known, width, tilt, loss.size, accuracy, needs)
         result[part : part + 2] = ends(result)
         return result, wide
+
+    def _ends(self, accuracy: float) -> tuple[float, float]:
+        """Tilts at which the FNR, and at which the FPR, are negligible beside 1."""
+        if accuracy not in self._nothing:
+            small = _BESIDE * min(accuracy, 0.1)
+            logs = math.log(small), math.log1p(-small)
+            self._nothing[accuracy] = self.tilt_of_fnr(*logs), self.tilt_of_rate(*logs)
+        return self._nothing[accuracy]
 
     def _useful(self, theta: float, accuracy: float) -> float:
         """The nearest tilt of use: farther out all that is not sure is negligible beside a mass that is."""
@@ -473,7 +503,15 @@ class LossSum:
     def epsilon_guess(self, log_delta: float) -> tuple[float, float]:
         """About the epsilon of a delta, and the slope of -log delta there."""
         theta = self._tilt_of_delta(log_delta)
-        return self.cumulants(theta)[1], max(theta - 1.0, 1e-3)
+        guess = self.cumulants(theta)[1], max(theta - 1.0, 1e-3)
+        if log_delta < _PLAIN or not self.reached(1.0):
+            return guess
+        # Of a sum with two modes, as that of rare and large losses, no tilt has a mean in between: the world "in" itself knows.
+        band = self.band(1.0, 0.5, "delta")
+        losses = band.places[band.places >= 0.0]
+        _, high, *_ = band.sticks(losses)
+        at = int(np.searchsorted(-high, -log_delta))
+        return (min(float(losses[at]), guess[0]), guess[1]) if at < losses.size else guess
 
     def _tilt_of_delta(self, log_delta: float, *, turned: bool = False) -> float:
         """The tilt whose mean is about the loss of that delta, which no sure mass counts to; or that of the other direction's."""
@@ -485,6 +523,8 @@ class LossSum:
             log_height = log_density - math.log(_weight(theta, spread, "other" if turned else "delta"))
             return log_height - mean >= log_delta if turned else log_height <= log_delta
 
+        if not turned and log_delta < -1.0:  # the mean of the world "in" is exceeded too often
+            return max(1.0, self._root(lambda theta: theta >= 1.0 and above(theta)))
         return self._root(above)
 
     def tilt_of_fnr(self, log_fnr: float, log_tpr: float) -> float:
@@ -562,6 +602,9 @@ class LossSum:
                     fail(ends)
                     continue
                 step = max(step, self.floor(theta))
+            if not self._pays(theta, accuracy, needs, step):
+                fail(ends)
+                continue
             band = self.band(theta, accuracy if first == last else 0.5 * accuracy, needs, step)
             self.bands.append(band)
             result = _narrowed([band], ask, result)

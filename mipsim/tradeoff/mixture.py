@@ -1,9 +1,11 @@
 """The trade-off function when the target takes part only with some probability."""
 
+import math
+
 import numpy as np
 
 from mipsim.tradeoff.base import AbstractTradeOff, inner_curve, within
-from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_complement
+from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_complement, lowered, raised
 from mipsim.tradeoff.sure_mass import SureMass, weighted
 
 
@@ -94,3 +96,42 @@ class MixtureTradeOff(AbstractTradeOff):
 
     def inverse(self) -> AbstractTradeOff:
         return super().inverse() if self.sampling_rate else self
+
+    def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The delta of f, p times, at the epsilon whose mixture this is: no digit is lost at rare rates."""
+        if (p := self.sampling_rate) == 0.0:
+            return np.full(epsilon.shape, -np.inf), np.full(epsilon.shape, -np.inf)
+        with np.errstate(over="ignore"):
+            far = epsilon - math.log(p) + np.log1p((p - 1.0) * np.exp(-epsilon))
+            at = np.where(epsilon < 1.0, np.log1p(np.expm1(epsilon) / p), far)
+        return self._scaled(self.inner, epsilon, (at, at), (np.log(p), np.log(p)))
+
+    def _log_delta_of_inverse(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """The attacker of the other direction pays (1 - p) e^epsilon for what both worlds share, and is left the rest for f^-1."""
+        if (p := self.sampling_rate) == 0.0:
+            return None
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            paid = (1.0 - p) * np.expm1(epsilon) if p < 1.0 else np.zeros(epsilon.shape)
+            left, off = p - paid, np.where(epsilon > 0.0, 8.0 * EPS * (p + paid), 0.0)
+            least, most = (np.log(np.maximum(end, 0.0)) for end in (left - off, left + off))
+            at = epsilon + math.log(p) - most, epsilon + math.log(p) - least
+        return self._scaled(self.inner.inverse(), epsilon, at, (least, most))
+
+    @staticmethod
+    def _scaled(
+        curve: AbstractTradeOff,
+        epsilon: np.ndarray,
+        at: tuple[np.ndarray, np.ndarray],
+        shares: tuple[np.ndarray, np.ndarray],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Logs of a share times a curve's delta `at` an epsilon, both between bounds; at epsilon 0 it is 0 exactly."""
+        low, high = np.full(epsilon.shape, -np.inf), np.full(epsilon.shape, -np.inf)
+        for end, result, sign in ((0, high, -1.0), (1, low, 1.0)):
+            # Farther out the curve reveals less.
+            slack = np.where(epsilon > 0.0, 16.0 * EPS * (1.0 + epsilon + np.abs(at[end])), 0.0)
+            with np.errstate(invalid="ignore"):
+                place = np.maximum(at[end] + sign * slack, 0.0)
+            some = np.isfinite(place)
+            known = curve._log_delta(place[some])[1 - end]
+            result[some] = known + np.broadcast_to(shares[1 - end], epsilon.shape)[some]
+        return lowered(low), raised(high)

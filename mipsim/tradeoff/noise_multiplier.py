@@ -10,12 +10,13 @@ from mipsim._validation import choice, number, whole
 from mipsim._words import plural, quoted
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import calibrate
-from mipsim.tradeoff.compose import compose
+from mipsim.tradeoff.compose import MOST_STEPS, compose
 from mipsim.tradeoff.epochs import SQUARABLE
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES, Scheme
 
+_LEAST_RATE = 1e-100  # below it the losses of a step have too few digits
 _NOISES = (1e-3, 1e9)  # where records are sampled in each step
 
 
@@ -46,7 +47,7 @@ def dpsgd(
         noise_multiplier: the standard deviation s of the noise over the clipping norm, in [1e-100, 1e100]; where 0 < p < 1 in [1e-3, 1e9], and
             for random allocation in [1/30, 1e4].
         sampling_rate: p, the probability that a record takes part in a step, in [0, 1]; of a fixed size, size over records.
-        steps: >= 1; whole epochs where a record takes part once in each.
+        steps: from 1 to 10^9; whole epochs where a record takes part once in each.
         neighbours: "add_or_remove", "remove", "add" or "replace".
         sampling: "poisson", "fixed_size", "shuffled" or "random_allocation".
 
@@ -143,7 +144,10 @@ def _laplace(shift: float, scale: float) -> AbstractTradeOff:
 
 
 def _sampling(sampling_rate: float, steps: int) -> tuple[float, int]:
-    return number("sampling_rate", sampling_rate, 0.0, 1.0), whole("steps", steps, 1)
+    p = number("sampling_rate", sampling_rate, 0.0, 1.0)
+    if 0.0 < p < _LEAST_RATE:
+        raise ValueError(f"sampling_rate is {p:g}; it must be 0 or in [{_LEAST_RATE:g}, 1]")
+    return p, whole("steps", steps, 1, MOST_STEPS)
 
 
 def _least_noise(

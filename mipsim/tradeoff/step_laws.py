@@ -13,7 +13,6 @@ from mipsim.sums.loss_bounds import Cells
 
 _UNIT = 2.0**-53
 _FURTHEST = 150.0  # standard deviations that a Gaussian is followed to: rates of e^-11,000
-_PLAIN = 0.05  # a remainder that is so large is right to its rounding
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _NARROW, _WIDE = (
     0.09,
@@ -30,6 +29,12 @@ class Outline:
     log_in: np.ndarray
     widest: np.ndarray
     """The widest cell that is sensible at each loss."""
+
+    def rising(self) -> Outline:
+        """Cells whose losses are equal to rounding as a single cell."""
+        starts = np.flatnonzero(np.append(True, np.diff(self.losses) > 1e-14))
+        log_out, log_in = (np.logaddexp.reduceat(log, starts) for log in (self.log_out, self.log_in))
+        return Outline(self.losses[starts], log_out, log_in, np.maximum.reduceat(self.widest, starts))
 
     def turned(self) -> Outline:
         """The worlds exchanged."""
@@ -93,6 +98,16 @@ class MixedGaussian(AbstractStepLaw):
                 inner = np.where(np.isnan(inner), -np.inf, inner)
         return inner / self.mu + 0.5 * self.mu
 
+    @property
+    def log_rest(self) -> float:
+        """Log of what neither direction tells: 1 less the masses of losses above 0, here and with the worlds exchanged.
+
+        With a = P(N(0, 1) > mu / 2) these are a and (1 - p) a + p (1 - a), so that (1 - p) (1 - 2 a) is left.
+        """
+        return (
+            math.log1p(-self.p) + math.log(math.erf(self.mu / math.sqrt(8.0))) if self.p < 1.0 else -math.inf
+        )
+
     @cached_property
     def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
         fine, coarse = max(min(0.05, 1.0 / (self.mu + 1.0)), (34.0 + self.mu) / 5000.0), 0.25
@@ -106,9 +121,8 @@ class MixedGaussian(AbstractStepLaw):
         y, width = 0.5 * (borders[1:] + borders[:-1]), np.diff(borders)
         log_out = -0.5 * y * y + np.log(width) - 0.5 * math.log(2.0 * math.pi)
         losses = self.loss(y)
-        rising = np.append(np.diff(losses) > 1e-14, True)
         gap = np.maximum(np.abs(np.gradient(losses)) / width, 1e-12) * min(0.2, 0.5 / (self.mu + 5.0) * 10.0)
-        return Outline(losses[rising], log_out[rising], (log_out + losses)[rising], gap[rising])
+        return Outline(losses, log_out, log_out + losses, gap).rising()
 
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
         borders = self.outcome(offset + step * nodes)
@@ -121,7 +135,8 @@ class MixedGaussian(AbstractStepLaw):
         inner = borders[1:]
         edges = np.concatenate([even, inner])
         edges.sort(kind="stable")  # two runs
-        edges = edges[np.append(True, np.diff(edges) > 0.0) & (edges >= lowest) & (edges <= highest)]
+        edges = edges[(edges >= lowest) & (edges <= highest)]
+        edges = edges[np.append(True, np.diff(edges) > 0.0)]
         middle, half = 0.5 * (edges[1:] + edges[:-1]), 0.5 * np.diff(edges)
         out, shifted = (_log_integrals(middle - shift, half) for shift in (0.0, self.mu))
         root = 0.5 * math.log(2.0 * math.pi)
@@ -239,10 +254,9 @@ class MixedLaplace(AbstractStepLaw):
         log_out = np.concatenate([atoms[:1], out, atoms[1:]])
         log_inside = np.concatenate([atoms[1:], inside, atoms[:1]])
         losses = np.concatenate([[self.ends[0]], losses, [self.ends[1]]])
-        rising = np.append(np.diff(losses) > 1e-14, True)
         log_in = self._mixed(log_out, log_inside)
         widest = np.full(losses.size, max(self.ends[1] - self.ends[0], 1e-12) / 64.0)
-        return Outline(losses[rising], log_out[rising], log_in[rising], widest[rising])
+        return Outline(losses, log_out, log_in, widest).rising()
 
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
         losses = offset + step * nodes
@@ -343,7 +357,7 @@ class Symmetrized(AbstractStepLaw):
     Source: Dong, Roth and Su (2022), proposition A.1 of the hull, theorem 4.2 of sub-sampling.
     """
 
-    def __init__(self, ahead: AbstractStepLaw) -> None:
+    def __init__(self, ahead: MixedGaussian) -> None:
         self.ahead = ahead
         self.ends = (-ahead.ends[1], ahead.ends[1])
         self.is_gaussian = ahead.is_gaussian
@@ -354,8 +368,7 @@ class Symmetrized(AbstractStepLaw):
         up = line.losses > 0.0
         above = Outline(line.losses[up], line.log_out[up], line.log_in[up], line.widest[up])
         below = above.turned()
-        rest = 1.0 - float(np.exp(above.log_out).sum() + np.exp(below.log_out).sum())
-        middle = np.array([_log(max(rest, 1e-300))])
+        middle = np.array([self.ahead.log_rest])
         parts = [
             np.concatenate([low, at, high])
             for low, at, high in (
@@ -386,16 +399,7 @@ class Symmetrized(AbstractStepLaw):
     def _joined(self, halves: tuple[Cells, Cells], zero: int) -> Cells:
         low, high = halves
         atoms = np.concatenate([low.log_atoms, high.log_atoms[1:]])
-        parts = (low.log_out, high.log_out, low.log_atoms[:-1], high.log_atoms[1:])
-        outer = [low.log_out_below, high.log_out_above, low.log_out_only, high.log_out_only]
-        taken = math.fsum(np.exp(np.concatenate([*parts, outer])).tolist())
-        rest, error = 1.0 - taken, 4.0 * max(low.rounding, high.rounding) + 2.0 * _UNIT
-        unsure = -math.inf
-        if rest > _PLAIN:
-            error /= rest
-        else:  # what is unsure may reveal the world, or not count
-            rest, unsure, error = rest - error, _log(2.0 * error), 0.0
-        atoms[zero] = _log(rest)
+        atoms[zero] = self.ahead.log_rest
         return Cells(
             np.concatenate([low.nodes, high.nodes[1:]]),
             np.concatenate([low.log_out, high.log_out]),
@@ -407,9 +411,9 @@ class Symmetrized(AbstractStepLaw):
             log_out_only=low.log_out_only,
             log_in_below=low.log_in_below,
             log_out_below=low.log_out_below,
-            log_in_above=float(np.logaddexp(high.log_in_above, unsure)),
-            log_out_above=float(np.logaddexp(high.log_out_above, unsure)),
-            rounding=max(low.rounding, high.rounding, error),
+            log_in_above=high.log_in_above,
+            log_out_above=high.log_out_above,
+            rounding=max(low.rounding, high.rounding, 16.0 * _UNIT),
         )
 
 
