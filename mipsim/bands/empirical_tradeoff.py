@@ -29,11 +29,11 @@ from mipsim._validation import (
 from mipsim.bands.anytime import MixedRates, anytime_band, anytime_bounds, mixed_rates
 from mipsim.bands.auc import PairedGames, pair_games
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.compare import Comparison, compare_counts, why_silent
+from mipsim.bands.compare import LARGEST, check_claim, compare_counts
+from mipsim.bands.comparison import BETWEEN_CURVES, Comparison, OrderingComparison, why_silent
 from mipsim.bands.curve_band import CurveBand, are_single, just_below
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.duembgen_wellner import duembgen_wellner
-from mipsim.bands.equality_tolerance import LARGEST, check_claim
 from mipsim.bands.family_bound import (
     LEAST_RISK,
     Family,
@@ -45,8 +45,7 @@ from mipsim.bands.family_bound import (
     total_variation,
 )
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
-from mipsim.bands.ordering import KINDS as ORDERINGS
-from mipsim.bands.ordering import OrderingComparison, compare_curves
+from mipsim.bands.ordering import compare_curves
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -576,7 +575,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 )
             if finite_size is not None:
                 raise ValueError("finite_size is given, but claim is a played curve; it must be None then")
-            requested = "ordering" if kind is None else choice("kind", kind, tuple(ORDERINGS))
+            requested = "ordering" if kind is None else choice("kind", kind, tuple(BETWEEN_CURVES))
             margin = LARGEST if tolerance is None else tolerance
             result = compare_curves(
                 self, claim, kind=requested, tolerance=margin, least_rate=least_rate, independent=independent

@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._printed import at_most, ceiling, floor, shown, shown_risk
 from mipsim._validation import choice, number
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.compare import LEAST_COUNT
-from mipsim.bands.comparison_base import (
-    CONFIRMED,
-    DIFFERS,
-    INCONCLUSIVE,
-    NUMERICAL_FLOOR,
-    POWER,
-    REFUTED,
-    AbstractComparison,
-)
+from mipsim.bands.comparison import BETWEEN_CURVES, LEAST_COUNT, POWER, THRESHOLDS_READ, OrderingComparison
 from mipsim.bands.gap_interval import gap_end, probit_variance
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
-KINDS = {
-    "ordering": "the first curve has at most the FNR of the second at every FPR",
-    "upper_bound_on_power": "the first curve has at least the FNR of the second at every FPR",
-    "equality": "the two curves are equal at every FPR",
-}
-"""What may be claimed of two played curves."""
-_THRESHOLDS = 256  # that are read of each curve; a chord over dz bends by mu dz^2 / 8 probits
 _TESTED = (
-    64  # of them, where the curve is held against the steps of the other; all share the failure probability
+    64  # thresholds where a curve is held against the steps of the other; all share the failure probability
 )
 _CELLS, _PARTS = 512, 16  # of FPRs, and of a cell where a chord is bounded
 _LEVELS = 64  # at which the errors of two independent curves are weighed against each other
@@ -67,139 +48,6 @@ class CountedCurve(Protocol):
     def confidence(self) -> float:
         """1 minus the failure probability, in (0, 1)."""
         ...
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class OrderingComparison(AbstractComparison):
-    """The gap Phi^-1(second FNR) - Phi^-1(first FNR) at the same FPR, positive where the first attack is stronger.
-
-    The intervals are those of `compare_curves`. At the tested thresholds they are simultaneous and have a single end. At the
-    cells each end fails with the failure probability at its own cell: neither both ends of a cell nor the ends of two cells
-    hold at once with it. What holds for all used cells is this. For a number T that was fixed before the games, the outermost
-    end is within T with at most the failure probability if some gap of the range is beyond T. So the outermost end bounds all
-    gaps of a range that was fixed before the games, with the same probability; the range that is used ends where an estimated
-    FNR is too small.
-
-    Attributes:
-        detectable: of a tested threshold; inf at the cells, since they refute nothing.
-        alpha: FPRs, shape (M,): first the observed FPRs of the tested thresholds, then the middles of the cells of FPRs that a
-            confirmation is about.
-        tested: which of them are tested thresholds, shape (M,), bool: they alone can refute.
-        independent: whether the games of the two curves were declared independent.
-        requested_kind: the kind of claim, an entry of `KINDS`.
-    """
-
-    alpha: np.ndarray
-    tested: np.ndarray
-    independent: bool = False
-    requested_kind: str = "ordering"
-
-    @property
-    def kind(self) -> str:
-        return self.requested_kind
-
-    def place(self, k: int) -> str:
-        return f"FPR {self.alpha[k]:.3g}"
-
-    def _title(self) -> str:
-        return f"{self.verdict}: {self.claim}"
-
-    def _beyond(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
-        """(how far the gap lies outside of the claim at least, at most), shape (M,)."""
-        return {
-            "ordering": (-self.high, -self.low),
-            "upper_bound_on_power": (self.low, self.high),
-        }.get(kind, (np.fmax(self.low, -self.high), np.fmax(self.high, -self.low)))
-
-    def verdict_for(self, kind: str) -> str:
-        """REFUTED where the gap at a tested threshold is outside of the claim; CONFIRMED where it is within the tolerance in all used cells.
-
-        Raises:
-            ValueError: for an equality where an order was claimed: the ends at the thresholds are those of a single direction.
-        """
-        least, most = self._beyond(choice("kind", kind, tuple(KINDS)))
-        if kind == "equality" != self.requested_kind:
-            raise ValueError(
-                f"kind is 'equality', but this comparison is of {self.requested_kind!r}; it must be made for an equality"
-            )
-        if (least[self.tested] > NUMERICAL_FLOOR).any():
-            return REFUTED
-        return (
-            CONFIRMED if self.used.any() and bool((most[self.used] <= self.tolerance).all()) else INCONCLUSIVE
-        )
-
-    @cached_property
-    def deciding(self) -> int | None:
-        least, most = self._beyond(self.kind)
-        if self.verdict == REFUTED:
-            return int(np.argmax(np.where(self.tested, least, -np.inf)))
-        return int(np.argmax(np.where(self.used, most, -np.inf))) if self.thresholds_used else None
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The outermost ends over the used cells. Each alone has the failure probability; (-inf, inf) if no cell is used."""
-        return super().interval
-
-    @property
-    def deciding_interval(self) -> tuple[float, float]:
-        """What holds of the gap with the failure probability, ends that the claim does not need being infinite.
-
-        Where the claim is refuted it is about the threshold that decides; else about all used cells at once. For an equality it is
-        symmetric: the larger of two ends that each have the failure probability bounds the absolute value with the same probability.
-        """
-        if self.verdict == REFUTED:
-            return super().deciding_interval
-        low, high = self.interval
-        either = max(-low, high)
-        return {"ordering": (low, math.inf), "upper_bound_on_power": (-math.inf, high)}.get(
-            self.kind, (-either, either)
-        )
-
-    @property
-    def detectable_gaps(self) -> np.ndarray:
-        """Per threshold, the gap that refutes the claim with probability 0.9, shape (M,); inf where it cannot."""
-        end = {"ordering": self.high, "upper_bound_on_power": self.low}.get(self.kind)
-        refutes = self.tested if end is None else self.tested & np.isfinite(end)
-        return np.where(refutes, self.detectable, np.inf)
-
-    def _gap_lines(self) -> list[tuple[str, str]]:
-        if self.deciding is None or self.verdict == REFUTED:
-            return super()._gap_lines()[:1]
-        estimate = self.estimate[self.deciding]
-        known = "no estimate" if math.isnan(estimate) else f"{estimate:+.4g} probits"
-        low, high = self.alpha_range
-        means = (
-            f"at every FPR from {ceiling(low, 3)} to {floor(high, 3)}, the first attack {DIFFERS.get(self.kind, 'differs from')} the second by "
-            f"{at_most(self.tolerance)} probits; wrong with probability at most {shown_risk(self.failure_probability)}. Curves are straight between thresholds; other FPRs are not covered"
-        )
-        return [
-            *([("means", means)] if self.verdict == CONFIRMED else []),
-            ("gap", f"{known} at {self.place(self.deciding)}, which decides"),
-            (
-                "range over FPR",
-                f"all gaps within {shown(self.deciding_interval, sign='+')} probits",
-            ),
-        ]
-
-    @property
-    def alpha_range(self) -> tuple[float, float]:
-        """Least and largest FPR that a confirmation is about; (nan, nan) if there is none."""
-        seen = self.alpha[self.used]
-        return (float(seen.min()), float(seen.max())) if seen.size else (math.nan, math.nan)
-
-    def rows(self) -> list[tuple[str, str]]:
-        low, high = self.alpha_range
-        return [
-            (
-                "FPR range",
-                f"{shown((low, high), 3)}, curves straight between the thresholds read, {_THRESHOLDS} at most",
-            ),
-            (
-                "games",
-                f"at least {self.games:,} per world; the two runs "
-                + ("are independent, as stated" if self.independent else "may depend on each other"),
-            ),
-        ]
 
 
 def compare_curves(
@@ -250,7 +98,7 @@ def compare_curves(
     Args:
         first: a played curve, thresholds fixed before the games.
         second: another, at any thresholds.
-        kind: what is claimed, an entry of `KINDS`: "ordering" (the first attack is no weaker), "upper_bound_on_power" (it is no stronger)
+        kind: what is claimed, an entry of `BETWEEN_CURVES`: "ordering" (the first attack is no weaker), "upper_bound_on_power" (it is no stronger)
             or "equality".
         failure_probability: of either verdict, in (0, 1); by default the larger of the two curves' 1 - confidence.
         tolerance: how far, in probits, the claim may fail and still count as holding, > 0; declared before the games.
@@ -270,7 +118,7 @@ def compare_curves(
         >>> compare_curves(curve(2.0), curve(1.0)).verdict, compare_curves(curve(1.0), curve(2.0)).verdict
         ('CONFIRMED', 'REFUTED')
     """
-    choice("kind", kind, tuple(KINDS))
+    choice("kind", kind, tuple(BETWEEN_CURVES))
     if failure_probability is None:
         failure_probability = max(1.0 - first.confidence, 1.0 - second.confidence)
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
@@ -341,7 +189,7 @@ def compare_curves(
         detectable=np.where(np.isnan(detectable), np.inf, detectable),
         failure_probability=risk,
         tolerance=margin,
-        claim=KINDS[kind],
+        claim=BETWEEN_CURVES[kind],
         alpha=alpha,
         tested=tested,
         independent=independent,
@@ -376,7 +224,7 @@ class _Points:
     def __init__(self, curve: CountedCurve):
         above, below = curve.finest_counts
         total = above.size
-        chosen = np.unique(np.linspace(0, total - 1, min(total, _THRESHOLDS)).astype(np.int64))[::-1]
+        chosen = np.unique(np.linspace(0, total - 1, min(total, THRESHOLDS_READ)).astype(np.int64))[::-1]
         self.x, self.y = above[chosen], below[chosen]
         self.n0, self.n1 = curve.out_games, curve.in_games
 

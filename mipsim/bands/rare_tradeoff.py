@@ -9,7 +9,8 @@ import numpy as np
 
 from mipsim._printed import shown
 from mipsim._validation import confidence_level, increasing_vector
-from mipsim.bands.compare import Comparison, compare_rates
+from mipsim.bands.compare import compare_rates
+from mipsim.bands.comparison import Comparison
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.bands.scaled_rates import ScaledRates, rates_band

@@ -11,8 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._printed import ceiling, floor, shown
-from mipsim.bands.compare import LEAST_COUNT, Comparison
-from mipsim.bands.comparison_base import AbstractComparison
+from mipsim.bands.comparison import LEAST_COUNT, AbstractComparison, Comparison
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.gap_interval import gap_standard_error
 from mipsim.bands.ordering import compare_curves
