@@ -9,7 +9,7 @@ from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.family_bound import approximate_dp, family_lower_bound, gdp, probit_gap, total_variation
 from mipsim.bands.ordering import compare_curves
-from mipsim.bands.rare_tradeoff import RareTradeOff
+from mipsim.bands.played import RareTradeOff
 from mipsim.bands.scaled_rates import ScaledRates, rates_band
 
 __all__ = [

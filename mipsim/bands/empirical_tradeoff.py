@@ -6,9 +6,9 @@ import math
 import warnings
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Never, overload
+from typing import Any, Never, overload
 
 import numpy as np
 from scipy.special import betaincc
@@ -18,7 +18,6 @@ from mipsim._validation import (
     choice,
     class_counts,
     confidence_level,
-    finite_vector,
     increasing_vector,
     number,
     refuse_labels,
@@ -29,7 +28,7 @@ from mipsim._validation import (
 from mipsim.bands.anytime import MixedRates, anytime_band, anytime_bounds, mixed_rates
 from mipsim.bands.auc import PairedGames, pair_games
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.compare import LARGEST, check_claim, compare_counts
+from mipsim.bands.compare import LARGEST, check_claim, compare_rates
 from mipsim.bands.comparison import BETWEEN_CURVES, Comparison, OrderingComparison, why_silent
 from mipsim.bands.curve_band import CurveBand, are_single, just_below
 from mipsim.bands.drawing import picture, with_claim
@@ -57,6 +56,7 @@ _NAMED = {
     "upper_bound_on_power": "this curve has at least the FNR of the other at every FPR",
     "equality": "this curve and the other are equal at every FPR",
 }
+_FREE = "the thresholds were chosen after the scores; compare needs thresholds fixed beforehand"
 _FEW = 64
 """Values of raw scores that have a cell of their own."""
 _WIDE = 0.5  # width of an interval of a TPR from which it says little
@@ -96,6 +96,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             because of what they showed (`mipsim.bands.anytime_bounds`): what earlier, independent games counted at each threshold, false positives and
             true negatives, false negatives and true positives, shape (4, K), which makes the intervals narrower; zeros if there were none.
         precision: of the user's functions that were played, "float32" or "float64"; empty if there were none.
+        out, inside: the FPRs and the FNRs at the thresholds, made of the counts.
 
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
@@ -125,6 +126,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     earlier_counts: np.ndarray | None = None
     precision: str = ""
+    out: ScaledRates = field(init=False)
+    inside: ScaledRates = field(init=False)
 
     def __post_init__(self) -> None:
         thresholds = increasing_vector("thresholds", self.thresholds)
@@ -137,7 +140,6 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                     f"{name} has {counts.size} entries; it must have an entry per threshold, {k}"
                 )
         _monotone(x, y)
-        level = confidence_level(self.confidence)
         finer = self.finer_counts
         if finer is not None:
             more, above, below = finer
@@ -150,32 +152,29 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             if len(set(sizes)) > 1:
                 raise ValueError(f"finer_counts have {sizes} entries; they must have as many")
             _monotone(*finer[1:])
-        earlier = self.earlier_counts
-        if mixed_rates(x, n0, y, n1, earlier) is not None and self.free_thresholds:
+        if mixed_rates(x, n0, y, n1, self.earlier_counts) is not None and self.free_thresholds:
             raise ValueError("earlier_counts is given for free_thresholds; it must be None for these")
-        checked = (
-            thresholds,
-            x,
-            n0,
-            y,
-            n1,
-            level,
-            bool(self.free_thresholds),
-            bool(self.tied),
-            finer,
-            earlier,
-            self.precision,
-        )
-        for name, value in zip(self.__dataclass_fields__, checked, strict=True):
+        checked = {
+            "thresholds": thresholds,
+            "false_positives": x,
+            "out_games": n0,
+            "false_negatives": y,
+            "in_games": n1,
+            "confidence": confidence_level(self.confidence),
+            "finer_counts": finer,
+            "out": ScaledRates.plain(x, n0),
+            "inside": ScaledRates.plain(y, n1),
+        }
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     @classmethod
     def from_counts(
         cls,
-        thresholds: object,
-        false_positives: object,
+        thresholds: Any,
+        false_positives: Any,
         out_games: int,
-        false_negatives: object,
+        false_negatives: Any,
         in_games: int,
         confidence: float = 0.999,
         *,
@@ -191,12 +190,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             ...
             ValueError: false_negatives holds 20; it must hold whole numbers from 0 to in_games = 10
         """
-        x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
-        y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
+        counts = false_positives, out_games, false_negatives, in_games
         more = {"finer_counts": finer_counts, "earlier_counts": earlier_counts}
-        return cls(
-            finite_vector("thresholds", thresholds), x, n0, y, n1, confidence, **more, precision=precision
-        )
+        return cls(thresholds, *counts, confidence, **more, precision=precision)
 
     @property
     def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -267,28 +263,37 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         below = np.searchsorted(inside, places, side="right")
         return cls(places, above, out.size, below, inside.size, confidence, free_thresholds=True, tied=tied)
 
-    @property
-    def alpha(self) -> np.ndarray:
-        return self.false_positives / self.out_games
+    def fixed_rates(self) -> tuple[ScaledRates, ScaledRates]:
+        """(FPRs, FNRs) at all thresholds that are known.
+
+        Raises:
+            ValueError: unless the thresholds and the numbers of games were fixed before the games.
+        """
+        if self.free_thresholds:
+            raise ValueError(_FREE)
+        if self.earlier_counts is not None:
+            raise ValueError(
+                "a curve's games may have been ended by what they showed; compare needs two curves of numbers of games fixed beforehand"
+            )
+        above, below = self.finest_counts
+        return ScaledRates.plain(above, self.out_games), ScaledRates.plain(below, self.in_games)
 
     @property
-    def beta(self) -> np.ndarray:
-        return self.false_negatives / self.in_games
+    def _counts(self) -> tuple[np.ndarray, int, np.ndarray, int]:
+        return self.false_positives, self.out_games, self.false_negatives, self.in_games
 
     @cached_property
     def _mixed(self) -> tuple[MixedRates, MixedRates] | None:
-        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
-        return mixed_rates(*counts, self.earlier_counts)
+        return mixed_rates(*self._counts, self.earlier_counts)
 
     def _band(self) -> CurveBand:
         """The band, simultaneous over both worlds and all thresholds: Clopper-Pearson, or free of thresholds."""
         risk = 1.0 - self.confidence
-        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
         single = are_single(self.thresholds)
         if self._mixed is not None:
             return replace(anytime_band(*self._mixed, risk), single=single)
         if not self.free_thresholds:
-            return CurveBand.from_counts(*counts, risk, single)
+            return CurveBand.from_counts(*self._counts, risk, single)
         out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
         return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2), single)
 
@@ -327,9 +332,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
                 math.log(8.0 / risk) / (2.0 * games)
             )  # fails in a world with probability risk / 4
             ends += [np.maximum(count / games - away, 0.0), np.minimum(count / games + away, 1.0)]
-        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
         bands = (
-            CurveBand.from_counts(*counts, risk / 2.0, are_single(self.thresholds)),
+            CurveBand.from_counts(*self._counts, risk / 2.0, are_single(self.thresholds)),
             CurveBand(*ends, single=are_single(finer[0])),
         )
         lows, highs = zip(*(band.advantage_interval() for band in bands), strict=True)
@@ -413,10 +417,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         blind = GaussianTradeOff(0.0)
         if self._mixed is not None:
             return max(0.0, float(anytime_bounds(*self._mixed, blind, 1.0 - self.confidence)[0].max()))
-        out = ScaledRates.plain(self.false_positives, self.out_games)
-        inside = ScaledRates.plain(self.false_negatives, self.in_games)
         probits = critical_probits(1.0 - self.confidence, self.thresholds.size, 1)
-        return max(0.0, float(gap_bounds(out, inside, blind, probits)[0].max()))
+        return max(0.0, float(gap_bounds(self.out, self.inside, blind, probits)[0].max()))
 
     def epsilon_lower_bound(self, delta: float) -> float:
         """The mechanism is not (epsilon, delta)-DP for any epsilon below this, >= 0; `delta` in [0, 1]; one-sided.
@@ -487,16 +489,14 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         risk = 1.0 - self.confidence
         if not self.free_thresholds or risk < 0.999 * LEAST_RISK:
             return from_band(self._upper_band)
-        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
-        return family_lower_bound(*counts, family, risk)
+        return family_lower_bound(*self._counts, family, risk)
 
     @cached_property
     def _upper_band(self) -> CurveBand:
         if self._mixed is not None:
             return self.curve_band
-        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
-        free = self.free_thresholds
-        return CurveBand.upper_from_counts(*counts, 1.0 - self.confidence, free_thresholds=free)
+        risk, free = 1.0 - self.confidence, self.free_thresholds
+        return CurveBand.upper_from_counts(*self._counts, risk, free_thresholds=free)
 
     @overload
     def compare(
@@ -564,15 +564,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
               games                1,000,000 out, 1,000,000 in
               failure probability  0.001
         """
-        if self.free_thresholds or (isinstance(claim, EmpiricalTradeOff) and claim.free_thresholds):
-            raise ValueError(
-                "the thresholds were chosen after the scores; compare needs thresholds fixed beforehand"
-            )
         if isinstance(claim, EmpiricalTradeOff):
-            if self.earlier_counts is not None or claim.earlier_counts is not None:
-                raise ValueError(
-                    "a curve's games may have been ended by what they showed; compare needs two curves of numbers of games fixed beforehand"
-                )
             if finite_size is not None:
                 raise ValueError("finite_size is given, but claim is a played curve; it must be None then")
             requested = "ordering" if kind is None else choice("kind", kind, tuple(BETWEEN_CURVES))
@@ -584,18 +576,18 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             return replace(result, claim=_NAMED[requested], precision=both)
         if independent:
             raise ValueError("independent is True, but claim is no played curve; it must be False then")
-        result = compare_counts(
-            self.false_positives,
-            self.out_games,
-            self.false_negatives,
-            self.in_games,
+        if self.free_thresholds:
+            raise ValueError(_FREE)
+        result = compare_rates(
+            self.out,
+            self.inside,
             claim,
             failure_probability=1.0 - self.confidence,
             tolerance=tolerance,
             least_rate=least_rate,
             finite_size=finite_size,
             kind=kind,
-            earlier_counts=self.earlier_counts,
+            mixed=self._mixed,
         )
         return replace(result, precision=self.precision)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._validation import choice, number
-from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.comparison import BETWEEN_CURVES, LEAST_COUNT, POWER, THRESHOLDS_READ, OrderingComparison
 from mipsim.bands.gap_interval import gap_end, probit_variance
 from mipsim.bands.scaled_rates import ScaledRates
@@ -26,33 +27,22 @@ _TAILS = 0.04  # share of what is left for the far errors of either of two indep
 _FINENESS = 96  # cells of `gap_end`
 
 
-class CountedCurve(Protocol):
-    """What is read of a played curve: its counts at thresholds that were fixed before the games."""
-
-    @property
-    def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """(false positives, false negatives) at all thresholds that are known."""
-        ...
-
-    @property
-    def out_games(self) -> int:
-        """Games played out."""
-        ...
-
-    @property
-    def in_games(self) -> int:
-        """Games played in."""
-        ...
+class FixedCurve(Protocol):
+    """What is read of a played curve."""
 
     @property
     def confidence(self) -> float:
-        """1 minus the failure probability, in (0, 1)."""
+        """1 minus the failure probability of its own band."""
+        ...
+
+    def fixed_rates(self) -> tuple[ScaledRates, ScaledRates]:
+        """(FPRs, FNRs) at all thresholds that are known; ValueError unless these and the numbers of games were fixed before the games."""
         ...
 
 
 def compare_curves(
-    first: CountedCurve,
-    second: CountedCurve,
+    first: FixedCurve,
+    second: FixedCurve,
     *,
     kind: str = "ordering",
     failure_probability: float | None = None,
@@ -128,10 +118,8 @@ def compare_curves(
         raise ValueError(f"independent is {independent!r}; it must be True or False")
     if independent and first is second:
         raise ValueError("independent is True, but both curves are of the same games; it must be False then")
-    item, two = _Points(first), _Points(second)
-    places = [
-        np.unique(np.linspace(0, c.x.size - 1, min(c.x.size, _TESTED)).astype(int)) for c in (item, two)
-    ]
+    item, two = _Points.read(first), _Points.read(second)
+    places = [_evenly(c.out.count.size, _TESTED) for c in (item, two)]
     weights = _angle(item, two) if independent else None
     levels = _levels(risk, weights)
     directions = 2.0 if kind == "equality" else 1.0
@@ -156,7 +144,7 @@ def compare_curves(
     nowhere = np.full(low_steps.size, np.inf), np.full(high_steps.size, -np.inf)
     low, high = np.concatenate([low_steps, nowhere[1], low]), np.concatenate([nowhere[0], high_steps, high])
     low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
-    seen = [points.x[p] / points.n0 for points, p in zip((item, two), places, strict=True)]
+    seen = [points.out.rate[p] for points, p in zip((item, two), places, strict=True)]
     alpha = np.concatenate([*seen, ndtr(0.5 * (edges[1:] + edges[:-1]))])
     tested = np.arange(alpha.size) < alpha.size - _CELLS
 
@@ -218,48 +206,61 @@ def _levels(risk: float, angle: float | None) -> np.ndarray:
     return np.stack([slices[1:], (z - cosine * slices[:-1]) / sine])
 
 
-class _Points:
-    """Thresholds of a played curve in rising order of the FPR."""
+def _evenly(total: int, most: int) -> np.ndarray:
+    """Indices of at most so many of `total` thresholds, evenly spread, increasing."""
+    return np.unique(np.linspace(0, total - 1, min(total, most)).astype(np.int64))
 
-    def __init__(self, curve: CountedCurve):
-        above, below = curve.finest_counts
-        total = above.size
-        chosen = np.unique(np.linspace(0, total - 1, min(total, THRESHOLDS_READ)).astype(np.int64))[::-1]
-        self.x, self.y = above[chosen], below[chosen]
-        self.n0, self.n1 = curve.out_games, curve.in_games
+
+@dataclass(frozen=True)
+class _Points:
+    """FPRs and FNRs of a played curve in rising order of the FPR."""
+
+    out: ScaledRates
+    inside: ScaledRates
+
+    @classmethod
+    def read(cls, curve: FixedCurve) -> _Points:
+        rates = curve.fixed_rates()
+        chosen = _evenly(rates[0].count.size, THRESHOLDS_READ)[::-1]
+        return cls(*(rate[chosen] for rate in rates))
 
     @property
+    def n0(self) -> int:
+        return int(self.out.games[0])
+
+    @property
+    def n1(self) -> int:
+        return int(self.inside.games[0])
+
+    @cached_property
     def enough(self) -> np.ndarray:
         """Which thresholds have counts enough."""
-        x, y = self.x, self.y
-        return np.minimum(np.minimum(x, self.n0 - x), np.minimum(y, self.n1 - y)) >= LEAST_COUNT
+        return np.minimum(self.out.rarest_cell, self.inside.rarest_cell) >= LEAST_COUNT
 
     @property
     def counted(self) -> tuple[float, float]:
         """Least and largest observed FPR of a threshold with counts enough; (inf, -inf) if there is none."""
-        alpha = self.x[self.enough] / self.n0
+        alpha = self.out.rate[self.enough]
         return alpha.min(initial=math.inf), alpha.max(initial=-math.inf)
 
     def estimate(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The FNR of the polygon through thresholds with counts enough, and whether it exists; each of the shape of alpha."""
         a, b = (
-            np.concatenate([[0.0], self.x[self.enough] / self.n0, [1.0]]),
-            np.concatenate([[1.0], self.y[self.enough] / self.n1, [0.0]]),
+            np.concatenate([[0.0], self.out.rate[self.enough], [1.0]]),
+            np.concatenate([[1.0], self.inside.rate[self.enough], [0.0]]),
         )
         return np.interp(alpha, a, b), np.full(alpha.size, bool(self.enough.any()))
 
     def limits(self, unit: float) -> tuple[np.ndarray, np.ndarray]:
         """Limits of Phi^-1(FPR), each of which fails with probability `unit`, with those of (0, 1) and (1, 0) at the ends."""
-        ends = clopper_pearson(self.x, self.n0, 2.0 * unit)
-        left, right = (np.concatenate([[-np.inf], ndtri(end), [np.inf]]) for end in ends)
+        left, right = (np.concatenate([[-np.inf], ndtri(end), [np.inf]]) for end in self.out.limits(unit))
         return left, right
 
     def ends(self, levels: np.ndarray, unit: float, *, lower: bool, corners: bool = False) -> np.ndarray:
         """An end of the local mu of each threshold, or of the corner below each two neighbours, at these levels."""
-        x, y = (self.x[:-1], self.y[1:]) if corners else (self.x, self.y)
-        if not x.size:
+        rates = (self.out[:-1], self.inside[1:]) if corners else (self.out, self.inside)
+        if not rates[0].count.size:
             return np.empty((levels.size, 0))
-        rates = ScaledRates.plain(x, self.n0), ScaledRates.plain(y, self.n1)
         return gap_end(
             *rates, GaussianTradeOff(0.0), levels, -float(ndtri(unit)), lower=lower, cells=_FINENESS
         )
@@ -271,14 +272,13 @@ class _Points:
         `other`: the curve of steps; `places`: the thresholds that are tested; `levels`: (of this curve, of the other);
         `unit`: the failure probability of each limit.
         """
-        own = _Points.__new__(_Points)
-        own.x, own.y, own.n0, own.n1 = self.x[places], self.y[places], self.n0, self.n1
+        own = _Points(self.out[places], self.inside[places])
         nearest, farthest = (end[1:-1] for end in own.limits(unit))
         left, right = other.limits(unit)
         begin = np.searchsorted(right, nearest, side="right") - 1
         stop = np.minimum(np.searchsorted(left, farthest, side="right"), left.size - 1)
-        lowest = np.concatenate([clopper_pearson(other.y, other.n1, 2.0 * unit)[0], [0.0]])  # of b_(j+1)
-        highest = clopper_pearson(own.y, own.n1, 2.0 * unit)[1]
+        lowest = np.concatenate([other.inside.limits(unit)[0], [0.0]])  # of b_(j+1)
+        highest = own.inside.limits(unit)[1]
         begin = np.minimum(np.maximum(begin, np.searchsorted(-lowest, -highest, side="left")), stop - 1)
         weakest = own.ends(levels[0], unit, lower=True)
         inner = other.ends(levels[1], unit, lower=False, corners=True)
