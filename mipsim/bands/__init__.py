@@ -10,7 +10,7 @@ from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.family_bound import approximate_dp, family_lower_bound, gdp, probit_gap, total_variation
 from mipsim.bands.ordering import compare_curves
 from mipsim.bands.played import RareTradeOff
-from mipsim.bands.scaled_rates import ScaledRates, rates_band
+from mipsim.bands.scaled_rates import ScaledRates
 
 __all__ = [
     "Comparison",
@@ -29,6 +29,5 @@ __all__ = [
     "family_lower_bound",
     "gdp",
     "probit_gap",
-    "rates_band",
     "total_variation",
 ]

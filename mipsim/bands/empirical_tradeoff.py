@@ -64,6 +64,8 @@ _TIMES = 10.0  # the same of an upper end over the lower end, or over the FPR, w
 _RARE = 0.02  # FPRs below this are those of `mi.play_rare`
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
+_STEPS = 0.1
+"""What the steps of a curve add to the interval of its advantage where its score takes few values; hundreds of thresholds add less."""
 
 
 def _monotone(false_positives: np.ndarray, false_negatives: np.ndarray) -> None:
@@ -293,7 +295,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         if self._mixed is not None:
             return replace(anytime_band(*self._mixed, risk), single=single)
         if not self.free_thresholds:
-            return CurveBand.from_counts(*self._counts, risk, single)
+            return CurveBand.of(self.out, self.inside, risk, single)
         out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
         return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2), single)
 
@@ -333,7 +335,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             )  # fails in a world with probability risk / 4
             ends += [np.maximum(count / games - away, 0.0), np.minimum(count / games + away, 1.0)]
         bands = (
-            CurveBand.from_counts(*self._counts, risk / 2.0, are_single(self.thresholds)),
+            CurveBand.of(self.out, self.inside, risk / 2.0, are_single(self.thresholds)),
             CurveBand(*ends, single=are_single(finer[0])),
         )
         lows, highs = zip(*(band.advantage_interval() for band in bands), strict=True)
@@ -493,10 +495,24 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @cached_property
     def _upper_band(self) -> CurveBand:
+        """Upper bounds of both rates with the whole risk on that side, for lower bounds of what leaks; lower ones are 0.
+
+        At fixed thresholds: one-sided Clopper-Pearson, risk / (2 K) each. At free ones: the upper ends of the
+        Duembgen-Wellner bands at the full risk in each world. Proof: let p be the chance that a given side of
+        such a band fails somewhere. Failing above rises and failing below falls in each independent score, so by
+        Harris' inequality both happen with chance at most p^2, and risk >= 2 p - p^2 gives 1 - p >= sqrt(1 - risk); the
+        worlds are independent: both sides hold with chance at least 1 - risk.
+        """
+        risk = 1.0 - self.confidence
         if self._mixed is not None:
             return self.curve_band
-        risk, free = 1.0 - self.confidence, self.free_thresholds
-        return CurveBand.upper_from_counts(*self._counts, risk, free_thresholds=free)
+        if self.free_thresholds:
+            _, fpr = duembgen_wellner(self.false_positives, self.out_games, risk)
+            _, fnr = duembgen_wellner(self.false_negatives, self.in_games, risk)
+        else:  # the upper end of a two-sided interval at this risk fails with half of it
+            (_, fpr), (_, fnr) = self.out.bounds(risk), self.inside.bounds(risk)
+        nothing = np.zeros_like(fpr)
+        return CurveBand(nothing, fpr, nothing, fnr)
 
     @overload
     def compare(
@@ -595,12 +611,15 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         inside = [float(a) for a in self.alpha if 0.0 < a < 1.0]
         reach = shown((min(inside), max(inside)), 3) if inside else "no threshold has an FPR inside (0, 1)"
         (a_low, a_high), (u_low, u_high) = self._advantage_interval, self._auc_interval()
-        silent = max(a_high - a_low, u_high - u_low) > _SILENT
-        more = (
-            [("why [0, 1]", self._silence)]
-            if silent
-            else self.curve_band.lines_of_ties((a_low, a_high), self._auc_interval(tied=True))
-        )
+        tied, _ = self.curve_band.intervals_of_ties()
+        more: list[tuple[str, str]] = []
+        if max(a_high - a_low, u_high - u_low) > _SILENT:
+            more = [("why [0, 1]", self._silence)]
+        elif _STEPS < a_high - tied[1] < 1.0:
+            text = f"advantage {shown(tied)}, AUC {shown(self._auc_interval(tied=True))}"
+            more = [
+                ("if tied", f"{text}: scores between two thresholds may lie in any order, unless they tie")
+            ]
         return [
             ("FPR range", reach),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),

@@ -15,7 +15,7 @@ from mipsim._validation import confidence_level, increasing_vector
 from mipsim.bands.compare import compare_rates
 from mipsim.bands.comparison import Comparison
 from mipsim.bands.curve_band import CurveBand
-from mipsim.bands.scaled_rates import ScaledRates, rates_band
+from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import AbstractTradeOff, answered, rates
 from mipsim.tradeoff.display import PRINTED_FPRS, DisplayedCurve
 
@@ -198,7 +198,7 @@ class RareTradeOff(AbstractPlayedTradeOff):
 
     def _band(self) -> CurveBand:
         """The scaled Clopper-Pearson band, simultaneous over both worlds and all thresholds."""
-        return rates_band(self.out, self.inside, 1.0 - self.confidence)
+        return CurveBand.of(self.out, self.inside, 1.0 - self.confidence)
 
     def compare(
         self,

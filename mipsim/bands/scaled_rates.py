@@ -1,4 +1,4 @@
-"""Error rates that are a known multiple of a binomial probability: their exact tests, their limits and their band."""
+"""Error rates that are a known multiple of a binomial probability: their exact tests and their limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from scipy.special import betainc, betaincc, ndtr, ndtri
 from mipsim._roots import outer_root
 from mipsim._validation import number, real_array
 from mipsim.bands.clopper_pearson import one_sided_limits
-from mipsim.bands.curve_band import CurveBand
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,9 +170,3 @@ class ScaledRates:
     def _probit(self, q: np.ndarray) -> np.ndarray:
         z = ndtri(np.minimum(self.scale * q, 1.0))
         return np.where(self.complement, -z, z)
-
-
-def rates_band(out: ScaledRates, inside: ScaledRates, failure_probability: float) -> CurveBand:
-    """The simultaneous band of the curve through the FPRs `out` and the FNRs `inside`, half of the risk to each."""
-    risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
-    return CurveBand(*out.bounds(risk / 2), *inside.bounds(risk / 2))
