@@ -208,7 +208,16 @@ def compare_rates(
     estimate[enough] = ndtri(claimed) - inside.probit[enough]
     error = gap_standard_error(out, inside, claim)
     probit = critical_probits(risk, k, 2)[0] if mixed is None else mixture_probits(*mixed, risk)
-    half_width, detectable = _widths_and_detectable(probit, error, low, estimate, high, cells)
+    with np.errstate(invalid="ignore"):
+        planned, power = (
+            probit * error,
+            float(ndtri(POWER)),
+        )  # the first is the width where there is no interval
+        longer = np.fmax(planned, np.fmax(high - estimate, estimate - low))
+        half_width = np.where(np.isfinite(low) | np.isfinite(high), longer, planned)
+        # With probability 1 - POWER the rarest cell holds z_p sqrt(m) of its m counts fewer, and every width is larger by this share.
+        share = power / (2.0 * np.sqrt(np.maximum(cells, 1)))
+        detectable = (half_width + power * error) * (1.0 + share)
     allowance, law = _finite_size(finite_size)
     contradicted = None
     if law is not None:
@@ -237,27 +246,6 @@ def compare_rates(
         requested_kind=requested_kind,
         anytime=mixed is not None,
     )
-
-
-def _widths_and_detectable(
-    probit: float | np.ndarray,
-    error: np.ndarray,
-    low: np.ndarray,
-    estimate: np.ndarray,
-    high: np.ndarray,
-    rarest: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Half-widths, z se or the longer side of the interval, and detectable gaps, (half-width + z_p se) (1 + e).
-
-    e = z_p / (2 sqrt m) for the rarest of the four cells, m counts: with probability 1 - POWER it holds z_p sqrt(m)
-    fewer, and every width is then larger by the share e. Where there is no interval, z se is the plan.
-    """
-    power = float(ndtri(POWER))
-    with np.errstate(invalid="ignore"):
-        longer = np.fmax(high - estimate, estimate - low)
-        half = np.where(np.isfinite(low) | np.isfinite(high), np.fmax(probit * error, longer), probit * error)
-        result = (half + power * error) * (1.0 + power / (2.0 * np.sqrt(np.maximum(rarest, 1))))
-    return half, result
 
 
 def _finite_size(stated: Any) -> tuple[float | None, tuple[AbstractTradeOff, AbstractTradeOff] | None]:

@@ -68,11 +68,47 @@ _STEPS = 0.1
 """What the steps of a curve add to the interval of its advantage where its score takes few values; hundreds of thresholds add less."""
 
 
-def _monotone(false_positives: np.ndarray, false_negatives: np.ndarray) -> None:
-    if (np.diff(false_positives) > 0).any():
-        raise ValueError("false_positives rise with the threshold; they must not increase")
-    if (np.diff(false_negatives) < 0).any():
-        raise ValueError("false_negatives fall as the threshold rises; they must not decrease")
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """What games counted at K thresholds: the first five fields of `EmpiricalTradeOff`, checked once for whatever thresholds.
+
+    Examples:
+        >>> counts = Counts(np.array([0, 1]), np.array([5, 2]), 10, np.array([1, 6]), 12)
+        >>> counts.out.rate.tolist(), counts.inside.rate.round(2).tolist()
+        ([0.5, 0.2], [0.08, 0.5])
+    """
+
+    thresholds: np.ndarray
+    false_positives: np.ndarray
+    out_games: int
+    false_negatives: np.ndarray
+    in_games: int
+
+    def __post_init__(self) -> None:
+        thresholds = increasing_vector("thresholds", self.thresholds)
+        x, n0 = class_counts("false_positives", self.false_positives, "out_games", self.out_games)
+        y, n1 = class_counts("false_negatives", self.false_negatives, "in_games", self.in_games)
+        for name, counts in (("false_positives", x), ("false_negatives", y)):
+            if counts.size != thresholds.size:
+                raise ValueError(
+                    f"{name} has {counts.size} entries; it must have an entry per threshold, {thresholds.size}"
+                )
+        if (np.diff(x) > 0).any():
+            raise ValueError("false_positives rise with the threshold; they must not increase")
+        if (np.diff(y) < 0).any():
+            raise ValueError("false_negatives fall as the threshold rises; they must not decrease")
+        for name, value in zip(self.__dataclass_fields__, (thresholds, x, n0, y, n1), strict=True):
+            object.__setattr__(self, name, value)
+
+    @property
+    def out(self) -> ScaledRates:
+        """The FPRs."""
+        return ScaledRates.plain(self.false_positives, self.out_games)
+
+    @property
+    def inside(self) -> ScaledRates:
+        """The FNRs."""
+        return ScaledRates.plain(self.false_negatives, self.in_games)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,6 +135,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             true negatives, false negatives and true positives, shape (4, K), which makes the intervals narrower; zeros if there were none.
         precision: of the user's functions that were played, "float32" or "float64"; empty if there were none.
         out, inside: the FPRs and the FNRs at the thresholds, made of the counts.
+        finest: the counts at the most thresholds that are known.
 
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
@@ -130,45 +167,21 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     precision: str = ""
     out: ScaledRates = field(init=False)
     inside: ScaledRates = field(init=False)
+    finest: Counts = field(init=False)
 
     def __post_init__(self) -> None:
-        thresholds = increasing_vector("thresholds", self.thresholds)
-        x, n0 = class_counts("false_positives", self.false_positives, "out_games", self.out_games)
-        y, n1 = class_counts("false_negatives", self.false_negatives, "in_games", self.in_games)
-        k = thresholds.size
-        for name, counts in (("false_positives", x), ("false_negatives", y)):
-            if counts.size != k:
-                raise ValueError(
-                    f"{name} has {counts.size} entries; it must have an entry per threshold, {k}"
-                )
-        _monotone(x, y)
-        finer = self.finer_counts
-        if finer is not None:
-            more, above, below = finer
-            finer = (
-                increasing_vector("finer_counts[0]", more),
-                class_counts("finer_counts[1]", above, "out_games", n0)[0],
-                class_counts("finer_counts[2]", below, "in_games", n1)[0],
-            )
-            sizes = [part.size for part in finer]
-            if len(set(sizes)) > 1:
-                raise ValueError(f"finer_counts have {sizes} entries; they must have as many")
-            _monotone(*finer[1:])
-        if mixed_rates(x, n0, y, n1, self.earlier_counts) is not None and self.free_thresholds:
-            raise ValueError("earlier_counts is given for free_thresholds; it must be None for these")
-        checked = {
-            "thresholds": thresholds,
-            "false_positives": x,
-            "out_games": n0,
-            "false_negatives": y,
-            "in_games": n1,
-            "confidence": confidence_level(self.confidence),
-            "finer_counts": finer,
-            "out": ScaledRates.plain(x, n0),
-            "inside": ScaledRates.plain(y, n1),
-        }
-        for name, value in checked.items():
+        own = finest = Counts(
+            self.thresholds, self.false_positives, self.out_games, self.false_negatives, self.in_games
+        )
+        if self.finer_counts is not None:
+            thresholds, above, below = self.finer_counts
+            finest = Counts(thresholds, above, own.out_games, below, own.in_games)
+        rates = {"out": own.out, "inside": own.inside, "finest": finest}
+        level = confidence_level(self.confidence)
+        for name, value in {**vars(own), **rates, "confidence": level}.items():
             object.__setattr__(self, name, value)
+        if self._mixed is not None and self.free_thresholds:
+            raise ValueError("earlier_counts is given for free_thresholds; it must be None for these")
 
     @classmethod
     def from_counts(
@@ -195,11 +208,6 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         counts = false_positives, out_games, false_negatives, in_games
         more = {"finer_counts": finer_counts, "earlier_counts": earlier_counts}
         return cls(thresholds, *counts, confidence, **more, precision=precision)
-
-    @property
-    def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """(false positives, false negatives) at the most thresholds that are known."""
-        return self.finer_counts[1:] if self.finer_counts else (self.false_positives, self.false_negatives)
 
     @classmethod
     def from_scores(
@@ -277,8 +285,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             raise ValueError(
                 "a curve's games may have been ended by what they showed; compare needs two curves of numbers of games fixed beforehand"
             )
-        above, below = self.finest_counts
-        return ScaledRates.plain(above, self.out_games), ScaledRates.plain(below, self.in_games)
+        return self.finest.out, self.finest.inside
 
     @property
     def _counts(self) -> tuple[np.ndarray, int, np.ndarray, int]:
@@ -325,18 +332,18 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @cached_property
     def _advantage_interval(self) -> tuple[float, float]:
-        finer, risk = self.finer_counts, 1.0 - self.confidence
-        if finer is None or self._mixed is not None or finer[0].size <= self.thresholds.size:
+        finest, risk = self.finest, 1.0 - self.confidence
+        if self._mixed is not None or finest.thresholds.size <= self.thresholds.size:
             return self.curve_band.advantage_interval()
         ends: list[np.ndarray] = []
-        for count, games in ((finer[1], self.out_games), (finer[2], self.in_games)):
+        for rate, games in ((finest.out.rate, self.out_games), (finest.inside.rate, self.in_games)):
             away = math.sqrt(
                 math.log(8.0 / risk) / (2.0 * games)
             )  # fails in a world with probability risk / 4
-            ends += [np.maximum(count / games - away, 0.0), np.minimum(count / games + away, 1.0)]
+            ends += [np.maximum(rate - away, 0.0), np.minimum(rate + away, 1.0)]
         bands = (
             CurveBand.of(self.out, self.inside, risk / 2.0, are_single(self.thresholds)),
-            CurveBand(*ends, single=are_single(finer[0])),
+            CurveBand(*ends, single=are_single(finest.thresholds)),
         )
         lows, highs = zip(*(band.advantage_interval() for band in bands), strict=True)
         low, high = sorted((max(lows), min(highs)))  # they may cross, with a probability below `risk`
@@ -371,11 +378,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return self._pairs(all_tied=self.tied)
 
     def _pairs(self, *, all_tied: bool) -> PairedGames | None:
-        above, below = self.finest_counts
-        chosen = self.thresholds if self.free_thresholds else None
-        finest = self.finer_counts[0] if self.finer_counts else self.thresholds
-        tied = are_single(finest) | all_tied
-        return pair_games(above, self.out_games, below, self.in_games, chosen, tied)
+        chosen, finest = self.thresholds if self.free_thresholds else None, self.finest
+        counts = finest.false_positives, finest.out_games, finest.false_negatives, finest.in_games
+        return pair_games(*counts, chosen, are_single(finest.thresholds) | all_tied)
 
     def _checked(self, interval: tuple[float, float]) -> tuple[float, float]:
         if interval[1] - interval[0] > _SILENT:
