@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mipsim._validation import choice, class_counts, number, refuse_class
-from mipsim.bands.anytime import MixedRates, anytime_bounds, mixed_rates, mixture_probits
+from mipsim.bands.anytime import MixedRates, anytime_bounds, mixture_probits
 from mipsim.bands.comparison import KINDS, LEAST_COUNT, NUMERICAL_FLOOR, POWER, Comparison
 from mipsim.bands.gap_interval import critical_probits, gap_bounds, gap_standard_error
 from mipsim.bands.scaled_rates import ScaledRates
@@ -80,7 +80,6 @@ def compare_counts(
     least_rate: float = 0.0,
     finite_size: object = None,
     kind: str | None = None,
-    earlier_counts: np.ndarray | None = None,
 ) -> Comparison:
     """Compare counts at K thresholds, fixed before the games, with a claimed trade-off function.
 
@@ -104,8 +103,6 @@ def compare_counts(
         kind: what the claim says, an entry of `mipsim.bands.comparison.KINDS`: "equality", "equivalence" (equal to the
             tolerance), "limit", "upper_bound_on_power" (no attacker is stronger) or "ordering" (this attacker is no weaker); by default "equality", or "limit" with a
             `finite_size`. A true bound is refuted as an equality wherever the attacker is weaker.
-        earlier_counts: if given, the intervals hold at every number of games at once, see `mipsim.bands.anytime_bounds`: what
-            earlier, independent games counted, false positives and true negatives, false negatives and true positives, shape (4, K); zeros if there were none.
 
     Raises:
         ValueError: if counts are not whole or exceed the games, another argument is outside its range, or the
@@ -142,7 +139,6 @@ def compare_counts(
         least_rate=least_rate,
         finite_size=finite_size,
         kind=kind,
-        mixed=mixed_rates(x, n0, y, n1, earlier_counts),
     )
 
 
