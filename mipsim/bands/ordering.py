@@ -96,6 +96,9 @@ def compare_curves(
         independent: whether the games of the two curves are independent of each other, as runs of different seeds are; two attacks on
             the same games are not.
 
+    Raises:
+        ValueError: on bad arguments, or if thresholds or numbers of games of a curve were not fixed before the games.
+
     Source: Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24 (1982), for intersection-union tests;
         Stouffer et al. (1949); Clopper and Pearson (1934); Berger and Boos, JASA 89 (1994).
 

@@ -250,6 +250,18 @@ def test_what_is_printed_holds_with_the_failure_probability() -> None:
     assert "range over FPR" not in str(refuted)
 
 
+def test_thresholds_or_games_that_what_was_seen_chose_are_refused() -> None:
+    free = EmpiricalTradeOff.from_scores(out_scores=[0.0, 1.0, 2.0], in_scores=[1.0, 2.0, 3.0])
+    ended = EmpiricalTradeOff.from_counts([0.0], [5], 10, [5], 10, earlier_counts=np.zeros((4, 1)))
+    for wrong, words in (
+        (free, "thresholds were chosen after the scores"),
+        (ended, "ended by what they showed"),
+    ):
+        for pair in ((wrong, curve(1.0)), (curve(1.0), wrong)):
+            with pytest.raises(ValueError, match=words):
+                compare_curves(*pair)
+
+
 def test_one_run_is_not_independent_of_itself() -> None:
     with pytest.raises(ValueError, match="independent is True, but both curves are of the same games"):
         (same := curve(1.0)).compare(same, independent=True)
