@@ -27,7 +27,7 @@ from mipsim.bands import (
     gdp,
 )
 from mipsim.bands.auc import PairedGames, pair_games
-from mipsim.bands.comparison_base import NUMERICAL_FLOOR
+from mipsim.bands.comparison import NUMERICAL_FLOOR
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
 from mipsim.theory.one_run import p_value, refuses_epsilon, refuses_gdp
 from tests.audits import test_coverage as coverage

@@ -19,7 +19,7 @@ from mipsim.audits.one_run import SINGLE, Exchange, OneRun
 from mipsim.audits.result import Audit
 from mipsim.audits.scores import Scores, read_scores
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.comparison_base import NUMERICAL_FLOOR
+from mipsim.bands.comparison import NUMERICAL_FLOOR
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.family_bound import approximate_dp, gdp
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff

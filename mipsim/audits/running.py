@@ -13,8 +13,8 @@ from mipsim._verdict import Verdict
 from mipsim.audits.claims import RatePromise, read_claim, words
 from mipsim.audits.designs import CONFIDENCE
 from mipsim.bands.anytime import mixed_rates, next_look, refutes_bound
+from mipsim.bands.compare import check_claim
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
-from mipsim.bands.equality_tolerance import check_claim
 from mipsim.tradeoff.base import AbstractTradeOff
 
 _FIRST, _PARTS = 32, 16  # looks: every second score at first, then 3 to 6% apart

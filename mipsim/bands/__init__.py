@@ -1,16 +1,15 @@
 """Counts of games as trade-off curves with simultaneous bands, and their comparison with claims."""
 
-from mipsim._verdict import Verdict
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.compare import Comparison, compare_counts
+from mipsim.bands.compare import compare_counts
+from mipsim.bands.comparison import Comparison, OrderingComparison
 from mipsim.bands.curve_band import CurveBand
 from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
-from mipsim.bands.equality_tolerance import equality_tolerance
-from mipsim.bands.family_bound import approximate_dp, family_lower_bound, gdp, probit_gap, total_variation
-from mipsim.bands.ordering import OrderingComparison, compare_curves
-from mipsim.bands.rare_tradeoff import RareTradeOff
-from mipsim.bands.scaled_rates import ScaledRates, rates_band
+from mipsim.bands.family_bound import approximate_dp, family_lower_bound, gdp, total_variation
+from mipsim.bands.ordering import compare_curves
+from mipsim.bands.played import RareTradeOff
+from mipsim.bands.scaled_rates import ScaledRates
 
 __all__ = [
     "Comparison",
@@ -19,16 +18,12 @@ __all__ = [
     "OrderingComparison",
     "RareTradeOff",
     "ScaledRates",
-    "Verdict",
     "approximate_dp",
     "clopper_pearson",
     "compare_counts",
     "compare_curves",
     "duembgen_wellner",
-    "equality_tolerance",
     "family_lower_bound",
     "gdp",
-    "probit_gap",
-    "rates_band",
     "total_variation",
 ]

@@ -21,7 +21,7 @@ from scipy.special import betaln, ndtr, ndtri, xlogy
 
 from mipsim._roots import outer_root
 from mipsim._validation import real_array
-from mipsim.bands.comparison_base import NUMERICAL_FLOOR
+from mipsim.bands.comparison import NUMERICAL_FLOOR
 from mipsim.bands.curve_band import CurveBand
 from mipsim.tradeoff.base import AbstractTradeOff
 

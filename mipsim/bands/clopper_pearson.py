@@ -30,10 +30,18 @@ def clopper_pearson(
     """
     x, n = class_counts("count", count, "games", games)
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
-    side = 0.5 * risk / whole("thresholds", thresholds, 1)
+    return one_sided_limits(x, n, 0.5 * risk / whole("thresholds", thresholds, 1))
+
+
+def one_sided_limits(x: np.ndarray, n: np.ndarray | int, risk: float) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high) of `x` counts of `n` games, float64 of the shape of x: each fails with probability at most `risk`.
+    >>> low, high = one_sided_limits(np.array([0, 5]), np.array([5, 10]), 0.025)
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.0, 0.1871], [0.5218, 0.8129])
+    """
     # The inverse is not defined at an end: stand in a valid count there and overwrite the result. The upper
     # end comes from the complementary inverse: 1 - BetaInv would lose an end of 1e-12 to rounding.
     inner_low, inner_high = np.maximum(x, 1), np.minimum(x, n - 1)
-    low = np.where(x == 0, 0.0, betaincinv(inner_low, n - inner_low + 1.0, side))
-    high = np.where(x == n, 1.0, betainccinv(inner_high + 1.0, np.maximum(n - inner_high, 1), side))
+    low = np.where(x == 0, 0.0, betaincinv(inner_low, n - inner_low + 1.0, risk))
+    high = np.where(x == n, 1.0, betainccinv(inner_high + 1.0, np.maximum(n - inner_high, 1), risk))
     return low, high

@@ -1,164 +1,71 @@
-"""The verdict test: counts at fixed thresholds against a claimed trade-off function."""
+"""Counts at fixed thresholds held against a claimed trade-off function, and how sharply an equality is judged."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._printed import at_most, ceiling, floor, shown, shown_risk
-from mipsim._validation import choice, class_counts, number
-from mipsim.bands.anytime import MixedRates, anytime_bounds, mixed_rates, mixture_probits
-from mipsim.bands.comparison_base import (
-    CONFIRMED,
-    DIFFERS,
-    KINDS,
-    NUMERICAL_FLOOR,
-    READINGS,
-    REFUTED,
-    AbstractComparison,
-    widths_and_detectable,
-)
-from mipsim.bands.equality_tolerance import check_claim, equality_tolerance
+from mipsim._validation import choice, class_counts, number, refuse_class
+from mipsim.bands.anytime import MixedRates, anytime_bounds, mixture_probits
+from mipsim.bands.comparison import KINDS, LEAST_COUNT, NUMERICAL_FLOOR, POWER, Comparison
 from mipsim.bands.gap_interval import critical_probits, gap_bounds, gap_standard_error
 from mipsim.bands.scaled_rates import ScaledRates
-from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
-LEAST_COUNT = 25
-"""Counts that each of the four cells of a threshold needs for a confirmation to speak about it.
-
-The intervals hold for every count, so that rarer thresholds can refute; they are only too wide to confirm anything."""
-
-UNSEPARATED = "no threshold has scores of the same world on both sides; give edges between the values that the score takes"
+LARGEST, SHARE = 0.02, 0.02
+"""The default tolerance is the smaller of 0.02 probits and 2% of the claim's own mu."""
+_LEAST_MU = 1e-3  # below it 2% of mu is 2e-5 probits, which 1e10 games would not resolve
 
 
-def some_separate(*rates: np.ndarray) -> bool:
-    """Whether some threshold has scores of the same world on both of its sides, by each world's rates; if none has, more games
-    show nothing.
-    """
-    return any(bool(((rate > 0.0) & (rate < 1.0)).any()) for rate in rates)
+def check_claim(name: str, claim: Any) -> None:
+    """Raise ValueError unless `claim` is a trade-off function without chance."""
+    refuse_class(name, claim, "a trade-off function")
+    if not all(callable(getattr(claim, part, None)) for part in ("beta", "tpr_at", "probit_beta")):
+        raise ValueError(
+            f"{name} is {type(claim).__name__}; it must be {KNOWN}, e.g. GaussianTradeOff(1){_remedy(claim)}"
+        )
 
 
-def why_silent(alpha: np.ndarray, beta: np.ndarray, out_games: int, in_games: int) -> str:
-    """Why counts say nothing, where they say nothing: there are hardly any, or no threshold separates any.
-    >>> why_silent(np.array([0.5]), np.array([0.5]), 10, 10)
-    '10 and 10 games are too few for 1 thresholds'
-    """
-    if min(out_games, in_games) >= LEAST_COUNT and not some_separate(alpha, beta):
-        return UNSEPARATED
-    return f"{out_games:,} and {in_games:,} games are too few for {alpha.size} thresholds"
+def _remedy(claim: object) -> str:
+    """What to write where the claim is played counts, or their curve."""
+    if callable(getattr(claim, "tradeoff", None)):
+        return "; counts are turned into a curve by counts.tradeoff(), and curve.compare(other) compares"
+    if callable(getattr(claim, "compare", None)):
+        return "; call the method of the played curve: played.compare(other)"
+    return ""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Comparison(AbstractComparison):
-    """An empirical trade-off curve compared with a claimed curve, threshold by threshold.
+def equality_tolerance(claim: AbstractTradeOff) -> float:
+    """The default tolerance of an equality, in probits: min(0.02, 2% of the claim's mu).
 
-    The gap is c = Phi^-1(g(a)) - Phi^-1(b) at the same FPR a, with g the claimed curve and b the true FNR:
-    an error in the local mu, positive where the attacker is stronger than claimed.
+    The mu of a curve is that of the Gaussian trade-off function with the same advantage v, 2 Phi^-1((1 + v) / 2).
 
-    Attributes:
-        alpha, beta: observed FPR and FNR at the thresholds, shape (K,).
-        out_games, in_games: games played in each world.
-        requested_kind: the kind of claim that was requested, or None for what follows from `finite_size`.
-        anytime: whether the intervals hold at every number of games at once.
+    Args:
+        claim: the claimed trade-off function.
+
+    Raises:
+        ValueError: if its mu is below 0.001: 2% of nothing is no tolerance, and an absolute tolerance must be given.
 
     Examples:
         >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> counts = [50000, 15866], 10**5, [15866, 50000], 10**5
-        >>> result = compare_counts(*counts, GaussianTradeOff(1.0), tolerance=0.05)
-        >>> result.verdict, [round(end, 2) for end in result.interval]
-        ('CONFIRMED', [-0.03, 0.03])
+        >>> [round(equality_tolerance(GaussianTradeOff(mu)), 6) for mu in (0.1, 1.0, 4.0)]
+        [0.002, 0.02, 0.02]
+        >>> equality_tolerance(GaussianTradeOff(0.0))
+        Traceback (most recent call last):
+        ...
+        ValueError: tolerance is None, but 2% of the claim's own mu = 0 is no tolerance; give a tolerance in probits, > 0
     """
-
-    alpha: np.ndarray
-    beta: np.ndarray
-    out_games: int
-    in_games: int
-    requested_kind: str | None = None
-    anytime: bool = False
-
-    @property
-    def kind(self) -> str:
-        """The requested kind; else a limit if something was stated about the games' finite size, else an equality."""
-        if self.requested_kind is not None:
-            return self.requested_kind
-        stated = self.finite_size is not None or self.law_contradicted is not None
-        return "limit" if stated else "equality"
-
-    @property
-    def alpha_range(self) -> tuple[float, float]:
-        """Least and largest observed FPR that the used thresholds cover; (nan, nan) if none is used."""
-        seen = self.alpha[self.used]
-        return (float(seen.min()), float(seen.max())) if seen.size else (math.nan, math.nan)
-
-    def detectable_gap_at(self, alpha: float) -> float:
-        """The gap that is detected with probability 0.9 at the FPR `alpha`; inf outside `alpha_range`."""
-        a = number("alpha", alpha, 0.0, 1.0)
-        low, high = self.alpha_range
-        if not low <= a <= high:
-            return math.inf
-        order = np.argsort(self.alpha[self.used], kind="stable")
-        at = ndtri(self.alpha[self.used])[order]
-        return float(np.interp(ndtri(a), at, self.detectable_gaps[self.used][order]))
-
-    @property
-    def separates(self) -> bool:
-        """Whether some threshold has scores of the same world on either side of it."""
-        return some_separate(self.alpha, self.beta)
-
-    def games_to_confirm(self, tolerance: float | None = None) -> int | None:
-        """As for every comparison; None also where no threshold separates any scores."""
-        return super().games_to_confirm(tolerance) if self.separates else None
-
-    def place(self, k: int) -> str:
-        return f"FPR {self.alpha[k]:.3g}"
-
-    def _meaning(self, kind: str) -> str:
-        """What a confirmation of this kind states, in words."""
-        low, high = self.alpha_range
-        most = self.tolerance
-        if kind in DIFFERS:
-            most = max(most, self.finite_size or 0.0)
-        size = ", at this size" if kind == "limit" else ""
-        many = self.thresholds_used
-        where = (
-            f"an observed FPR of {low:.3g}"
-            if many == 1
-            else f"{many} observed FPRs from {floor(low, 3)} to {ceiling(high, 3)}"
+    mu = 2.0 * float(ndtri(0.5 + 0.5 * min(1.0, float(claim.advantage()))))
+    if not mu >= _LEAST_MU:
+        raise ValueError(
+            f"tolerance is None, but 2% of the claim's own mu = {max(mu, 0.0):.3g} is no tolerance; "
+            "give a tolerance in probits, > 0"
         )
-        return (
-            f"at {where}, this attack "
-            f"{DIFFERS.get(kind, 'differs from')} the claim by {at_most(most)} probits{size}; "
-            f"wrong with probability at most {shown_risk(self.failure_probability)}. Other FPRs and other attacks are not covered"
-        )
-
-    def _gap_lines(self) -> list[tuple[str, str]]:
-        lines = super()._gap_lines()
-        return [("means", self._meaning(self.kind)), *lines] if self.verdict == CONFIRMED else lines
-
-    def rows(self) -> list[tuple[str, str]]:
-        low, high = self.alpha_range
-        few = min(self.out_games, self.in_games) < 2 * LEAST_COUNT  # than the four cells of a threshold need
-        if not self.thresholds_used and (few or not self.separates):
-            return [("why", why_silent(self.alpha, self.beta, self.out_games, self.in_games))]
-        used = f"{self.thresholds_used} of {self.used.size} thresholds"
-        rows = [("games", f"{self.out_games:,} out, {self.in_games:,} in")]
-        if self.thresholds_used:
-            rows.insert(0, ("FPR range", f"{shown((low, high), 3)}, {used}"))
-        elif self.verdict != REFUTED:
-            rows.insert(0, ("FPR range", used))
-        if self.anytime:
-            rows.append(("holds", "at every number of games at once"))
-        if self.kind == "equality" and self.verdict == REFUTED:
-            bound = "upper_bound_on_power"
-            verdict = self.verdict_for(bound)
-            means = f": {self._meaning(bound)}" if verdict == CONFIRMED else ""
-            rows.append(("as a bound", f"{verdict} {READINGS[bound]}{means}"))
-        return rows
+    return min(LARGEST, SHARE * mu) if math.isfinite(mu) else LARGEST
 
 
 def compare_counts(
@@ -173,7 +80,6 @@ def compare_counts(
     least_rate: float = 0.0,
     finite_size: object = None,
     kind: str | None = None,
-    earlier_counts: np.ndarray | None = None,
 ) -> Comparison:
     """Compare counts at K thresholds, fixed before the games, with a claimed trade-off function.
 
@@ -194,11 +100,9 @@ def compare_counts(
         finite_size: for a claim about n -> infinity, what is *proven* about the law at the n that was played: a number
             h with |gap| <= h, in probits; or the exact law at this n, a trade-off function or a pair (low, high)
             that brackets it. It separates errors of finite n from those of finitely many games.
-        kind: what the claim says, an entry of `mipsim.bands.comparison_base.KINDS`: "equality", "equivalence" (equal to the
+        kind: what the claim says, an entry of `mipsim.bands.comparison.KINDS`: "equality", "equivalence" (equal to the
             tolerance), "limit", "upper_bound_on_power" (no attacker is stronger) or "ordering" (this attacker is no weaker); by default "equality", or "limit" with a
             `finite_size`. A true bound is refuted as an equality wherever the attacker is weaker.
-        earlier_counts: if given, the intervals hold at every number of games at once, see `mipsim.bands.anytime_bounds`: what
-            earlier, independent games counted, false positives and true negatives, false negatives and true positives, shape (4, K); zeros if there were none.
 
     Raises:
         ValueError: if counts are not whole or exceed the games, another argument is outside its range, or the
@@ -235,7 +139,6 @@ def compare_counts(
         least_rate=least_rate,
         finite_size=finite_size,
         kind=kind,
-        mixed=mixed_rates(x, n0, y, n1, earlier_counts),
     )
 
 
@@ -301,7 +204,16 @@ def compare_rates(
     estimate[enough] = ndtri(claimed) - inside.probit[enough]
     error = gap_standard_error(out, inside, claim)
     probit = critical_probits(risk, k, 2)[0] if mixed is None else mixture_probits(*mixed, risk)
-    half_width, detectable = widths_and_detectable(probit, error, low, estimate, high, cells)
+    with np.errstate(invalid="ignore"):
+        planned, power = (
+            probit * error,
+            float(ndtri(POWER)),
+        )  # the first is the width where there is no interval
+        longer = np.fmax(planned, np.fmax(high - estimate, estimate - low))
+        half_width = np.where(np.isfinite(low) | np.isfinite(high), longer, planned)
+        # With probability 1 - POWER the rarest cell holds z_p sqrt(m) of its m counts fewer, and every width is larger by this share.
+        share = power / (2.0 * np.sqrt(np.maximum(cells, 1)))
+        detectable = (half_width + power * error) * (1.0 + share)
     allowance, law = _finite_size(finite_size)
     contradicted = None
     if law is not None:
@@ -311,6 +223,7 @@ def compare_rates(
         estimate=estimate,
         low=low,
         high=high,
+        tested=np.ones(k, dtype=bool),
         used=used,
         standard_error=error,
         half_width=half_width,

@@ -8,15 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._printed import shown
-from mipsim._validation import number, real_array
-from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.duembgen_wellner import duembgen_wellner
+from mipsim._validation import class_counts, number, real_array
+from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import AbstractTradeOff
 
 _LEAST = float(np.finfo(np.float64).tiny)
-_STEPS = 0.1
-"""What the steps of a curve add to the interval of its advantage where its score takes few values; hundreds of thresholds add less."""
 
 
 def just_below(value: np.ndarray) -> np.ndarray:
@@ -81,6 +77,18 @@ class CurveBand:
             object.__setattr__(self, name, walked)
 
     @classmethod
+    def of(
+        cls,
+        out: ScaledRates,
+        inside: ScaledRates,
+        failure_probability: float,
+        single: np.ndarray | None = None,
+    ) -> CurveBand:
+        """Clopper-Pearson's band of the FPRs `out` and the FNRs `inside` at K thresholds that were fixed before the games; half of the risk to each."""
+        risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
+        return cls(*out.bounds(risk / 2), *inside.bounds(risk / 2), single)
+
+    @classmethod
     def from_counts(
         cls,
         false_positives: object,
@@ -90,47 +98,10 @@ class CurveBand:
         failure_probability: float,
         single: np.ndarray | None = None,
     ) -> CurveBand:
-        """Clopper-Pearson at K thresholds that were fixed before the games; half of the risk to each class."""
-        risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
-        k = max(1, np.asarray(false_positives).size)
-        out = clopper_pearson(false_positives, out_games, risk / 2, thresholds=k)
-        inside = clopper_pearson(false_negatives, in_games, risk / 2, thresholds=k)
-        return cls(*out, *inside, single)
-
-    @classmethod
-    def upper_from_counts(
-        cls,
-        false_positives: object,
-        out_games: int,
-        false_negatives: object,
-        in_games: int,
-        failure_probability: float,
-        *,
-        free_thresholds: bool = False,
-    ) -> CurveBand:
-        """Upper bounds of both rates with the whole risk on that side, for lower bounds of what leaks; lower ones are 0.
-
-        At fixed thresholds: one-sided Clopper-Pearson, risk / (2 K) each. At free ones: the upper ends of the
-        Duembgen-Wellner bands at the full risk in each world. Proof: let p be the chance that a given side of
-        such a band fails somewhere. Failing above rises and failing below falls in each independent score, so by
-        Harris' inequality both happen with chance at most p^2, and risk >= 2 p - p^2 gives 1 - p >= sqrt(1 - risk); the
-        worlds are independent: both sides hold with chance at least 1 - risk.
-
-        Examples:
-            >>> counts = [900, 500, 100], 1000, [200, 500, 800], 1000
-            >>> upper, both = CurveBand.upper_from_counts(*counts, 0.01), CurveBand.from_counts(*counts, 0.01)
-            >>> [band.alpha_high.round(4).tolist() for band in (upper, both)]
-            [[0.9259, 0.5468, 0.1308], [0.9275, 0.5501, 0.1331]]
-        """
-        risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
-        worlds = (false_positives, out_games), (false_negatives, in_games)
-        if free_thresholds:
-            high = [duembgen_wellner(*world, risk)[1] for world in worlds]
-        else:  # the upper end of a two-sided interval at risk r fails with r / 2
-            sizes = [max(1, np.asarray(counts).size) for counts, _ in worlds]
-            high = [clopper_pearson(*w, risk, thresholds=k)[1] for w, k in zip(worlds, sizes, strict=True)]
-        nothing = np.zeros_like(high[0])
-        return cls(nothing, high[0], nothing, high[1])
+        """The band of plain games, from their counts at each threshold."""
+        out = class_counts("false_positives", false_positives, "out_games", out_games)
+        inside = class_counts("false_negatives", false_negatives, "in_games", in_games)
+        return cls.of(ScaledRates.plain(*out), ScaledRates.plain(*inside), failure_probability, single)
 
     def lower(self, alpha: object) -> np.ndarray:
         """A lower bound of the FNR at each FPR, any shape: the points (alpha_low, beta_low) joined as `_joined` says."""
@@ -208,26 +179,6 @@ class CurveBand:
 
         least, most = numbers(self.alpha_high, self.beta_high), numbers(self.alpha_low, self.beta_low)
         return (least[0], most[0]), (least[1], most[1])
-
-    def lines_of_ties(
-        self, advantage: tuple[float, float], auc: tuple[float, float]
-    ) -> list[tuple[str, str]]:
-        """The report of ties, as named lines; none where the steps of the curve add little to the interval of its advantage.
-
-        Args:
-            advantage: its interval, whatever the order of scores between two neighbouring thresholds.
-            auc: interval of the AUC where scores between two neighbouring thresholds are equal.
-
-        Examples:
-            >>> band = CurveBand.from_counts(range(9000, 0, -10), 9000, range(10, 9001, 10), 9000, 0.001)
-            >>> band.lines_of_ties(band.advantage_interval(), (0.5, 0.6))
-            []
-        """
-        tied = self.intervals_of_ties()[0]
-        if not _STEPS < advantage[1] - tied[1] < 1.0:
-            return []
-        text = f"advantage {shown(tied)}, AUC {shown(auc)}"
-        return [("if tied", f"{text}: scores between two thresholds may lie in any order, unless they tie")]
 
     def mu_lower(self) -> float:
         """A lower bound of mu: max Phi^-1(1 - alpha_high) - Phi^-1(beta_high), at least 0.

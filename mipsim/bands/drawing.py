@@ -229,29 +229,25 @@ def _probit_axes(ax: Axes, start: float, floor: float) -> None:
     ax.tick_params(axis="x", labelrotation=45)
 
 
-def inline_png(curves: object) -> str:
-    """The figure of `plot` as a base64 PNG of some tens of kilobytes, without touching pyplot's state."""
-    agg, module = (
-        optional(f"matplotlib.{name}", "pictures", "plot") for name in ("backends.backend_agg", "figure")
-    )
-    figure = module.Figure()
-    agg.FigureCanvasAgg(figure)
-    fill(figure, _named(curves))
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=100)
-    return base64.b64encode(buffer.getvalue()).decode("ascii")
-
-
 def picture(curves: object, alt: str) -> str:
-    """The figure of `plot` as an `<img>` element; where matplotlib is not installed, a sentence that says what installs it.
+    """The figure of `plot` as an `<img>` element of some tens of kilobytes, made without touching pyplot's state; where matplotlib is
+    not installed, a sentence that says what installs it.
     >>> from mipsim.tradeoff import GaussianTradeOff
     >>> picture(GaussianTradeOff(1.0), "a curve")[:49]
     '<img alt="a curve" src="data:image/png;base64,iVB'
     """
     try:
-        return f'<img alt="{escape(alt)}" src="data:image/png;base64,{inline_png(curves)}">'
+        agg, module = (
+            optional(f"matplotlib.{name}", "pictures", "plot") for name in ("backends.backend_agg", "figure")
+        )
     except MissingPackageError as error:
         return f"<p>{escape(str(error), quote=False)}</p>"
+    figure, buffer = module.Figure(), io.BytesIO()
+    agg.FigureCanvasAgg(figure)
+    fill(figure, _named(curves))
+    figure.savefig(buffer, format="png", dpi=100)
+    png = base64.b64encode(buffer.getvalue()).decode("ascii")
+    return f'<img alt="{escape(alt)}" src="data:image/png;base64,{png}">'
 
 
 def with_claim(curve: Curve, claim: AbstractTradeOff | None) -> dict[str, Curve]:

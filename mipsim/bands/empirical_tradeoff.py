@@ -6,9 +6,9 @@ import math
 import warnings
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Never, overload
+from typing import Any, Never, overload
 
 import numpy as np
 from scipy.special import betaincc
@@ -18,7 +18,6 @@ from mipsim._validation import (
     choice,
     class_counts,
     confidence_level,
-    finite_vector,
     increasing_vector,
     number,
     refuse_labels,
@@ -29,11 +28,11 @@ from mipsim._validation import (
 from mipsim.bands.anytime import MixedRates, anytime_band, anytime_bounds, mixed_rates
 from mipsim.bands.auc import PairedGames, pair_games
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.compare import Comparison, compare_counts, why_silent
+from mipsim.bands.compare import LARGEST, check_claim, compare_rates
+from mipsim.bands.comparison import BETWEEN_CURVES, Comparison, OrderingComparison, why_silent
 from mipsim.bands.curve_band import CurveBand, are_single, just_below
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.duembgen_wellner import duembgen_wellner
-from mipsim.bands.equality_tolerance import LARGEST, check_claim
 from mipsim.bands.family_bound import (
     LEAST_RISK,
     Family,
@@ -45,8 +44,7 @@ from mipsim.bands.family_bound import (
     total_variation,
 )
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
-from mipsim.bands.ordering import KINDS as ORDERINGS
-from mipsim.bands.ordering import OrderingComparison, compare_curves
+from mipsim.bands.ordering import compare_curves
 from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -58,6 +56,7 @@ _NAMED = {
     "upper_bound_on_power": "this curve has at least the FNR of the other at every FPR",
     "equality": "this curve and the other are equal at every FPR",
 }
+_FREE = "the thresholds were chosen after the scores; compare needs thresholds fixed beforehand"
 _FEW = 64
 """Values of raw scores that have a cell of their own."""
 _WIDE = 0.5  # width of an interval of a TPR from which it says little
@@ -65,13 +64,51 @@ _TIMES = 10.0  # the same of an upper end over the lower end, or over the FPR, w
 _RARE = 0.02  # FPRs below this are those of `mi.play_rare`
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
+_STEPS = 0.1
+"""What the steps of a curve add to the interval of its advantage where its score takes few values; hundreds of thresholds add less."""
 
 
-def _monotone(false_positives: np.ndarray, false_negatives: np.ndarray) -> None:
-    if (np.diff(false_positives) > 0).any():
-        raise ValueError("false_positives rise with the threshold; they must not increase")
-    if (np.diff(false_negatives) < 0).any():
-        raise ValueError("false_negatives fall as the threshold rises; they must not decrease")
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """What games counted at K thresholds: the first five fields of `EmpiricalTradeOff`, checked once for whatever thresholds.
+
+    Examples:
+        >>> counts = Counts(np.array([0, 1]), np.array([5, 2]), 10, np.array([1, 6]), 12)
+        >>> counts.out.rate.tolist(), counts.inside.rate.round(2).tolist()
+        ([0.5, 0.2], [0.08, 0.5])
+    """
+
+    thresholds: np.ndarray
+    false_positives: np.ndarray
+    out_games: int
+    false_negatives: np.ndarray
+    in_games: int
+
+    def __post_init__(self) -> None:
+        thresholds = increasing_vector("thresholds", self.thresholds)
+        x, n0 = class_counts("false_positives", self.false_positives, "out_games", self.out_games)
+        y, n1 = class_counts("false_negatives", self.false_negatives, "in_games", self.in_games)
+        for name, counts in (("false_positives", x), ("false_negatives", y)):
+            if counts.size != thresholds.size:
+                raise ValueError(
+                    f"{name} has {counts.size} entries; it must have an entry per threshold, {thresholds.size}"
+                )
+        if (np.diff(x) > 0).any():
+            raise ValueError("false_positives rise with the threshold; they must not increase")
+        if (np.diff(y) < 0).any():
+            raise ValueError("false_negatives fall as the threshold rises; they must not decrease")
+        for name, value in zip(self.__dataclass_fields__, (thresholds, x, n0, y, n1), strict=True):
+            object.__setattr__(self, name, value)
+
+    @property
+    def out(self) -> ScaledRates:
+        """The FPRs."""
+        return ScaledRates.plain(self.false_positives, self.out_games)
+
+    @property
+    def inside(self) -> ScaledRates:
+        """The FNRs."""
+        return ScaledRates.plain(self.false_negatives, self.in_games)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,6 +134,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             because of what they showed (`mipsim.bands.anytime_bounds`): what earlier, independent games counted at each threshold, false positives and
             true negatives, false negatives and true positives, shape (4, K), which makes the intervals narrower; zeros if there were none.
         precision: of the user's functions that were played, "float32" or "float64"; empty if there were none.
+        out, inside: the FPRs and the FNRs at the thresholds, made of the counts.
+        finest: the counts at the most thresholds that are known.
 
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
@@ -126,57 +165,31 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     earlier_counts: np.ndarray | None = None
     precision: str = ""
+    out: ScaledRates = field(init=False)
+    inside: ScaledRates = field(init=False)
+    finest: Counts = field(init=False)
 
     def __post_init__(self) -> None:
-        thresholds = increasing_vector("thresholds", self.thresholds)
-        x, n0 = class_counts("false_positives", self.false_positives, "out_games", self.out_games)
-        y, n1 = class_counts("false_negatives", self.false_negatives, "in_games", self.in_games)
-        k = thresholds.size
-        for name, counts in (("false_positives", x), ("false_negatives", y)):
-            if counts.size != k:
-                raise ValueError(
-                    f"{name} has {counts.size} entries; it must have an entry per threshold, {k}"
-                )
-        _monotone(x, y)
-        level = confidence_level(self.confidence)
-        finer = self.finer_counts
-        if finer is not None:
-            more, above, below = finer
-            finer = (
-                increasing_vector("finer_counts[0]", more),
-                class_counts("finer_counts[1]", above, "out_games", n0)[0],
-                class_counts("finer_counts[2]", below, "in_games", n1)[0],
-            )
-            sizes = [part.size for part in finer]
-            if len(set(sizes)) > 1:
-                raise ValueError(f"finer_counts have {sizes} entries; they must have as many")
-            _monotone(*finer[1:])
-        earlier = self.earlier_counts
-        if mixed_rates(x, n0, y, n1, earlier) is not None and self.free_thresholds:
-            raise ValueError("earlier_counts is given for free_thresholds; it must be None for these")
-        checked = (
-            thresholds,
-            x,
-            n0,
-            y,
-            n1,
-            level,
-            bool(self.free_thresholds),
-            bool(self.tied),
-            finer,
-            earlier,
-            self.precision,
+        own = finest = Counts(
+            self.thresholds, self.false_positives, self.out_games, self.false_negatives, self.in_games
         )
-        for name, value in zip(self.__dataclass_fields__, checked, strict=True):
+        if self.finer_counts is not None:
+            thresholds, above, below = self.finer_counts
+            finest = Counts(thresholds, above, own.out_games, below, own.in_games)
+        rates = {"out": own.out, "inside": own.inside, "finest": finest}
+        level = confidence_level(self.confidence)
+        for name, value in {**vars(own), **rates, "confidence": level}.items():
             object.__setattr__(self, name, value)
+        if self._mixed is not None and self.free_thresholds:
+            raise ValueError("earlier_counts is given for free_thresholds; it must be None for these")
 
     @classmethod
     def from_counts(
         cls,
-        thresholds: object,
-        false_positives: object,
+        thresholds: Any,
+        false_positives: Any,
         out_games: int,
-        false_negatives: object,
+        false_negatives: Any,
         in_games: int,
         confidence: float = 0.999,
         *,
@@ -192,17 +205,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             ...
             ValueError: false_negatives holds 20; it must hold whole numbers from 0 to in_games = 10
         """
-        x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
-        y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
+        counts = false_positives, out_games, false_negatives, in_games
         more = {"finer_counts": finer_counts, "earlier_counts": earlier_counts}
-        return cls(
-            finite_vector("thresholds", thresholds), x, n0, y, n1, confidence, **more, precision=precision
-        )
-
-    @property
-    def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """(false positives, false negatives) at the most thresholds that are known."""
-        return self.finer_counts[1:] if self.finer_counts else (self.false_positives, self.false_negatives)
+        return cls(thresholds, *counts, confidence, **more, precision=precision)
 
     @classmethod
     def from_scores(
@@ -268,28 +273,36 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         below = np.searchsorted(inside, places, side="right")
         return cls(places, above, out.size, below, inside.size, confidence, free_thresholds=True, tied=tied)
 
-    @property
-    def alpha(self) -> np.ndarray:
-        return self.false_positives / self.out_games
+    def fixed_rates(self) -> tuple[ScaledRates, ScaledRates]:
+        """(FPRs, FNRs) at all thresholds that are known.
+
+        Raises:
+            ValueError: unless the thresholds and the numbers of games were fixed before the games.
+        """
+        if self.free_thresholds:
+            raise ValueError(_FREE)
+        if self.earlier_counts is not None:
+            raise ValueError(
+                "a curve's games may have been ended by what they showed; compare needs two curves of numbers of games fixed beforehand"
+            )
+        return self.finest.out, self.finest.inside
 
     @property
-    def beta(self) -> np.ndarray:
-        return self.false_negatives / self.in_games
+    def _counts(self) -> tuple[np.ndarray, int, np.ndarray, int]:
+        return self.false_positives, self.out_games, self.false_negatives, self.in_games
 
     @cached_property
     def _mixed(self) -> tuple[MixedRates, MixedRates] | None:
-        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
-        return mixed_rates(*counts, self.earlier_counts)
+        return mixed_rates(*self._counts, self.earlier_counts)
 
     def _band(self) -> CurveBand:
         """The band, simultaneous over both worlds and all thresholds: Clopper-Pearson, or free of thresholds."""
         risk = 1.0 - self.confidence
-        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
         single = are_single(self.thresholds)
         if self._mixed is not None:
             return replace(anytime_band(*self._mixed, risk), single=single)
         if not self.free_thresholds:
-            return CurveBand.from_counts(*counts, risk, single)
+            return CurveBand.of(self.out, self.inside, risk, single)
         out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
         return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2), single)
 
@@ -319,19 +332,18 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
 
     @cached_property
     def _advantage_interval(self) -> tuple[float, float]:
-        finer, risk = self.finer_counts, 1.0 - self.confidence
-        if finer is None or self._mixed is not None or finer[0].size <= self.thresholds.size:
+        finest, risk = self.finest, 1.0 - self.confidence
+        if self._mixed is not None or finest.thresholds.size <= self.thresholds.size:
             return self.curve_band.advantage_interval()
         ends: list[np.ndarray] = []
-        for count, games in ((finer[1], self.out_games), (finer[2], self.in_games)):
+        for rate, games in ((finest.out.rate, self.out_games), (finest.inside.rate, self.in_games)):
             away = math.sqrt(
                 math.log(8.0 / risk) / (2.0 * games)
             )  # fails in a world with probability risk / 4
-            ends += [np.maximum(count / games - away, 0.0), np.minimum(count / games + away, 1.0)]
-        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
+            ends += [np.maximum(rate - away, 0.0), np.minimum(rate + away, 1.0)]
         bands = (
-            CurveBand.from_counts(*counts, risk / 2.0, are_single(self.thresholds)),
-            CurveBand(*ends, single=are_single(finer[0])),
+            CurveBand.of(self.out, self.inside, risk / 2.0, are_single(self.thresholds)),
+            CurveBand(*ends, single=are_single(finest.thresholds)),
         )
         lows, highs = zip(*(band.advantage_interval() for band in bands), strict=True)
         low, high = sorted((max(lows), min(highs)))  # they may cross, with a probability below `risk`
@@ -366,11 +378,9 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         return self._pairs(all_tied=self.tied)
 
     def _pairs(self, *, all_tied: bool) -> PairedGames | None:
-        above, below = self.finest_counts
-        chosen = self.thresholds if self.free_thresholds else None
-        finest = self.finer_counts[0] if self.finer_counts else self.thresholds
-        tied = are_single(finest) | all_tied
-        return pair_games(above, self.out_games, below, self.in_games, chosen, tied)
+        chosen, finest = self.thresholds if self.free_thresholds else None, self.finest
+        counts = finest.false_positives, finest.out_games, finest.false_negatives, finest.in_games
+        return pair_games(*counts, chosen, are_single(finest.thresholds) | all_tied)
 
     def _checked(self, interval: tuple[float, float]) -> tuple[float, float]:
         if interval[1] - interval[0] > _SILENT:
@@ -414,10 +424,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         blind = GaussianTradeOff(0.0)
         if self._mixed is not None:
             return max(0.0, float(anytime_bounds(*self._mixed, blind, 1.0 - self.confidence)[0].max()))
-        out = ScaledRates.plain(self.false_positives, self.out_games)
-        inside = ScaledRates.plain(self.false_negatives, self.in_games)
         probits = critical_probits(1.0 - self.confidence, self.thresholds.size, 1)
-        return max(0.0, float(gap_bounds(out, inside, blind, probits)[0].max()))
+        return max(0.0, float(gap_bounds(self.out, self.inside, blind, probits)[0].max()))
 
     def epsilon_lower_bound(self, delta: float) -> float:
         """The mechanism is not (epsilon, delta)-DP for any epsilon below this, >= 0; `delta` in [0, 1]; one-sided.
@@ -488,16 +496,28 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         risk = 1.0 - self.confidence
         if not self.free_thresholds or risk < 0.999 * LEAST_RISK:
             return from_band(self._upper_band)
-        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
-        return family_lower_bound(*counts, family, risk)
+        return family_lower_bound(*self._counts, family, risk)
 
     @cached_property
     def _upper_band(self) -> CurveBand:
+        """Upper bounds of both rates with the whole risk on that side, for lower bounds of what leaks; lower ones are 0.
+
+        At fixed thresholds: one-sided Clopper-Pearson, risk / (2 K) each. At free ones: the upper ends of the
+        Duembgen-Wellner bands at the full risk in each world. Proof: let p be the chance that a given side of
+        such a band fails somewhere. Failing above rises and failing below falls in each independent score, so by
+        Harris' inequality both happen with chance at most p^2, and risk >= 2 p - p^2 gives 1 - p >= sqrt(1 - risk); the
+        worlds are independent: both sides hold with chance at least 1 - risk.
+        """
+        risk = 1.0 - self.confidence
         if self._mixed is not None:
             return self.curve_band
-        counts = self.false_positives, self.out_games, self.false_negatives, self.in_games
-        free = self.free_thresholds
-        return CurveBand.upper_from_counts(*counts, 1.0 - self.confidence, free_thresholds=free)
+        if self.free_thresholds:
+            _, fpr = duembgen_wellner(self.false_positives, self.out_games, risk)
+            _, fnr = duembgen_wellner(self.false_negatives, self.in_games, risk)
+        else:  # the upper end of a two-sided interval at this risk fails with half of it
+            (_, fpr), (_, fnr) = self.out.bounds(risk), self.inside.bounds(risk)
+        nothing = np.zeros_like(fpr)
+        return CurveBand(nothing, fpr, nothing, fnr)
 
     @overload
     def compare(
@@ -565,18 +585,10 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
               games                1,000,000 out, 1,000,000 in
               failure probability  0.001
         """
-        if self.free_thresholds or (isinstance(claim, EmpiricalTradeOff) and claim.free_thresholds):
-            raise ValueError(
-                "the thresholds were chosen after the scores; compare needs thresholds fixed beforehand"
-            )
         if isinstance(claim, EmpiricalTradeOff):
-            if self.earlier_counts is not None or claim.earlier_counts is not None:
-                raise ValueError(
-                    "a curve's games may have been ended by what they showed; compare needs two curves of numbers of games fixed beforehand"
-                )
             if finite_size is not None:
                 raise ValueError("finite_size is given, but claim is a played curve; it must be None then")
-            requested = "ordering" if kind is None else choice("kind", kind, tuple(ORDERINGS))
+            requested = "ordering" if kind is None else choice("kind", kind, tuple(BETWEEN_CURVES))
             margin = LARGEST if tolerance is None else tolerance
             result = compare_curves(
                 self, claim, kind=requested, tolerance=margin, least_rate=least_rate, independent=independent
@@ -585,18 +597,18 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             return replace(result, claim=_NAMED[requested], precision=both)
         if independent:
             raise ValueError("independent is True, but claim is no played curve; it must be False then")
-        result = compare_counts(
-            self.false_positives,
-            self.out_games,
-            self.false_negatives,
-            self.in_games,
+        if self.free_thresholds:
+            raise ValueError(_FREE)
+        result = compare_rates(
+            self.out,
+            self.inside,
             claim,
             failure_probability=1.0 - self.confidence,
             tolerance=tolerance,
             least_rate=least_rate,
             finite_size=finite_size,
             kind=kind,
-            earlier_counts=self.earlier_counts,
+            mixed=self._mixed,
         )
         return replace(result, precision=self.precision)
 
@@ -604,12 +616,15 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         inside = [float(a) for a in self.alpha if 0.0 < a < 1.0]
         reach = shown((min(inside), max(inside)), 3) if inside else "no threshold has an FPR inside (0, 1)"
         (a_low, a_high), (u_low, u_high) = self._advantage_interval, self._auc_interval()
-        silent = max(a_high - a_low, u_high - u_low) > _SILENT
-        more = (
-            [("why [0, 1]", self._silence)]
-            if silent
-            else self.curve_band.lines_of_ties((a_low, a_high), self._auc_interval(tied=True))
-        )
+        tied, _ = self.curve_band.intervals_of_ties()
+        more: list[tuple[str, str]] = []
+        if max(a_high - a_low, u_high - u_low) > _SILENT:
+            more = [("why [0, 1]", self._silence)]
+        elif _STEPS < a_high - tied[1] < 1.0:
+            text = f"advantage {shown(tied)}, AUC {shown(self._auc_interval(tied=True))}"
+            more = [
+                ("if tied", f"{text}: scores between two thresholds may lie in any order, unless they tie")
+            ]
         return [
             ("FPR range", reach),
             ("games", f"{self.out_games:,} out, {self.in_games:,} in"),

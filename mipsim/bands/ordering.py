@@ -10,32 +10,14 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._printed import at_most, ceiling, floor, shown, shown_risk
 from mipsim._validation import choice, number
-from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.compare import LEAST_COUNT
-from mipsim.bands.comparison_base import (
-    CONFIRMED,
-    DIFFERS,
-    INCONCLUSIVE,
-    NUMERICAL_FLOOR,
-    POWER,
-    REFUTED,
-    AbstractComparison,
-)
+from mipsim.bands.comparison import BETWEEN_CURVES, LEAST_COUNT, POWER, THRESHOLDS_READ, OrderingComparison
 from mipsim.bands.gap_interval import gap_end, probit_variance
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
-KINDS = {
-    "ordering": "the first curve has at most the FNR of the second at every FPR",
-    "upper_bound_on_power": "the first curve has at least the FNR of the second at every FPR",
-    "equality": "the two curves are equal at every FPR",
-}
-"""What may be claimed of two played curves."""
-_THRESHOLDS = 256  # that are read of each curve; a chord over dz bends by mu dz^2 / 8 probits
 _TESTED = (
-    64  # of them, where the curve is held against the steps of the other; all share the failure probability
+    64  # thresholds where a curve is held against the steps of the other; all share the failure probability
 )
 _CELLS, _PARTS = 512, 16  # of FPRs, and of a cell where a chord is bounded
 _LEVELS = 64  # at which the errors of two independent curves are weighed against each other
@@ -45,166 +27,22 @@ _TAILS = 0.04  # share of what is left for the far errors of either of two indep
 _FINENESS = 96  # cells of `gap_end`
 
 
-class CountedCurve(Protocol):
-    """What is read of a played curve: its counts at thresholds that were fixed before the games."""
-
-    @property
-    def finest_counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """(false positives, false negatives) at all thresholds that are known."""
-        ...
-
-    @property
-    def out_games(self) -> int:
-        """Games played out."""
-        ...
-
-    @property
-    def in_games(self) -> int:
-        """Games played in."""
-        ...
+class FixedCurve(Protocol):
+    """What is read of a played curve."""
 
     @property
     def confidence(self) -> float:
-        """1 minus the failure probability, in (0, 1)."""
+        """1 minus the failure probability of its own band."""
+        ...
+
+    def fixed_rates(self) -> tuple[ScaledRates, ScaledRates]:
+        """(FPRs, FNRs) at all thresholds that are known; ValueError unless these and the numbers of games were fixed before the games."""
         ...
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class OrderingComparison(AbstractComparison):
-    """The gap Phi^-1(second FNR) - Phi^-1(first FNR) at the same FPR, positive where the first attack is stronger.
-
-    The intervals are those of `compare_curves`. At the tested thresholds they are simultaneous and have a single end. At the
-    cells each end fails with the failure probability at its own cell: neither both ends of a cell nor the ends of two cells
-    hold at once with it. What holds for all used cells is this. For a number T that was fixed before the games, the outermost
-    end is within T with at most the failure probability if some gap of the range is beyond T. So the outermost end bounds all
-    gaps of a range that was fixed before the games, with the same probability; the range that is used ends where an estimated
-    FNR is too small.
-
-    Attributes:
-        detectable: of a tested threshold; inf at the cells, since they refute nothing.
-        alpha: FPRs, shape (M,): first the observed FPRs of the tested thresholds, then the middles of the cells of FPRs that a
-            confirmation is about.
-        tested: which of them are tested thresholds, shape (M,), bool: they alone can refute.
-        independent: whether the games of the two curves were declared independent.
-        requested_kind: the kind of claim, an entry of `KINDS`.
-    """
-
-    alpha: np.ndarray
-    tested: np.ndarray
-    independent: bool = False
-    requested_kind: str = "ordering"
-
-    @property
-    def kind(self) -> str:
-        return self.requested_kind
-
-    def place(self, k: int) -> str:
-        return f"FPR {self.alpha[k]:.3g}"
-
-    def _title(self) -> str:
-        return f"{self.verdict}: {self.claim}"
-
-    def _beyond(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
-        """(how far the gap lies outside of the claim at least, at most), shape (M,)."""
-        return {
-            "ordering": (-self.high, -self.low),
-            "upper_bound_on_power": (self.low, self.high),
-        }.get(kind, (np.fmax(self.low, -self.high), np.fmax(self.high, -self.low)))
-
-    def verdict_for(self, kind: str) -> str:
-        """REFUTED where the gap at a tested threshold is outside of the claim; CONFIRMED where it is within the tolerance in all used cells.
-
-        Raises:
-            ValueError: for an equality where an order was claimed: the ends at the thresholds are those of a single direction.
-        """
-        least, most = self._beyond(choice("kind", kind, tuple(KINDS)))
-        if kind == "equality" != self.requested_kind:
-            raise ValueError(
-                f"kind is 'equality', but this comparison is of {self.requested_kind!r}; it must be made for an equality"
-            )
-        if (least[self.tested] > NUMERICAL_FLOOR).any():
-            return REFUTED
-        return (
-            CONFIRMED if self.used.any() and bool((most[self.used] <= self.tolerance).all()) else INCONCLUSIVE
-        )
-
-    @cached_property
-    def deciding(self) -> int | None:
-        least, most = self._beyond(self.kind)
-        if self.verdict == REFUTED:
-            return int(np.argmax(np.where(self.tested, least, -np.inf)))
-        return int(np.argmax(np.where(self.used, most, -np.inf))) if self.thresholds_used else None
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The outermost ends over the used cells. Each alone has the failure probability; (-inf, inf) if no cell is used."""
-        return super().interval
-
-    @property
-    def deciding_interval(self) -> tuple[float, float]:
-        """What holds of the gap with the failure probability, ends that the claim does not need being infinite.
-
-        Where the claim is refuted it is about the threshold that decides; else about all used cells at once. For an equality it is
-        symmetric: the larger of two ends that each have the failure probability bounds the absolute value with the same probability.
-        """
-        if self.verdict == REFUTED:
-            return super().deciding_interval
-        low, high = self.interval
-        either = max(-low, high)
-        return {"ordering": (low, math.inf), "upper_bound_on_power": (-math.inf, high)}.get(
-            self.kind, (-either, either)
-        )
-
-    @property
-    def detectable_gaps(self) -> np.ndarray:
-        """Per threshold, the gap that refutes the claim with probability 0.9, shape (M,); inf where it cannot."""
-        end = {"ordering": self.high, "upper_bound_on_power": self.low}.get(self.kind)
-        refutes = self.tested if end is None else self.tested & np.isfinite(end)
-        return np.where(refutes, self.detectable, np.inf)
-
-    def _gap_lines(self) -> list[tuple[str, str]]:
-        if self.deciding is None or self.verdict == REFUTED:
-            return super()._gap_lines()[:1]
-        estimate = self.estimate[self.deciding]
-        known = "no estimate" if math.isnan(estimate) else f"{estimate:+.4g} probits"
-        low, high = self.alpha_range
-        means = (
-            f"at every FPR from {ceiling(low, 3)} to {floor(high, 3)}, the first attack {DIFFERS.get(self.kind, 'differs from')} the second by "
-            f"{at_most(self.tolerance)} probits; wrong with probability at most {shown_risk(self.failure_probability)}. Curves are straight between thresholds; other FPRs are not covered"
-        )
-        return [
-            *([("means", means)] if self.verdict == CONFIRMED else []),
-            ("gap", f"{known} at {self.place(self.deciding)}, which decides"),
-            (
-                "range over FPR",
-                f"all gaps within {shown(self.deciding_interval, sign='+')} probits",
-            ),
-        ]
-
-    @property
-    def alpha_range(self) -> tuple[float, float]:
-        """Least and largest FPR that a confirmation is about; (nan, nan) if there is none."""
-        seen = self.alpha[self.used]
-        return (float(seen.min()), float(seen.max())) if seen.size else (math.nan, math.nan)
-
-    def rows(self) -> list[tuple[str, str]]:
-        low, high = self.alpha_range
-        return [
-            (
-                "FPR range",
-                f"{shown((low, high), 3)}, curves straight between the thresholds read, {_THRESHOLDS} at most",
-            ),
-            (
-                "games",
-                f"at least {self.games:,} per world; the two runs "
-                + ("are independent, as stated" if self.independent else "may depend on each other"),
-            ),
-        ]
-
-
 def compare_curves(
-    first: CountedCurve,
-    second: CountedCurve,
+    first: FixedCurve,
+    second: FixedCurve,
     *,
     kind: str = "ordering",
     failure_probability: float | None = None,
@@ -250,13 +88,16 @@ def compare_curves(
     Args:
         first: a played curve, thresholds fixed before the games.
         second: another, at any thresholds.
-        kind: what is claimed, an entry of `KINDS`: "ordering" (the first attack is no weaker), "upper_bound_on_power" (it is no stronger)
+        kind: what is claimed, an entry of `BETWEEN_CURVES`: "ordering" (the first attack is no weaker), "upper_bound_on_power" (it is no stronger)
             or "equality".
         failure_probability: of either verdict, in (0, 1); by default the larger of the two curves' 1 - confidence.
         tolerance: how far, in probits, the claim may fail and still count as holding, > 0; declared before the games.
         least_rate: the range that a confirmation is about, in [0, 0.5); rarer rates can only refute.
         independent: whether the games of the two curves are independent of each other, as runs of different seeds are; two attacks on
             the same games are not.
+
+    Raises:
+        ValueError: on bad arguments, or if thresholds or numbers of games of a curve were not fixed before the games.
 
     Source: Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24 (1982), for intersection-union tests;
         Stouffer et al. (1949); Clopper and Pearson (1934); Berger and Boos, JASA 89 (1994).
@@ -270,7 +111,7 @@ def compare_curves(
         >>> compare_curves(curve(2.0), curve(1.0)).verdict, compare_curves(curve(1.0), curve(2.0)).verdict
         ('CONFIRMED', 'REFUTED')
     """
-    choice("kind", kind, tuple(KINDS))
+    choice("kind", kind, tuple(BETWEEN_CURVES))
     if failure_probability is None:
         failure_probability = max(1.0 - first.confidence, 1.0 - second.confidence)
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
@@ -280,10 +121,8 @@ def compare_curves(
         raise ValueError(f"independent is {independent!r}; it must be True or False")
     if independent and first is second:
         raise ValueError("independent is True, but both curves are of the same games; it must be False then")
-    item, two = _Points(first), _Points(second)
-    places = [
-        np.unique(np.linspace(0, c.x.size - 1, min(c.x.size, _TESTED)).astype(int)) for c in (item, two)
-    ]
+    item, two = _Points.read(first), _Points.read(second)
+    places = [_evenly(c.out.count.size, _TESTED) for c in (item, two)]
     weights = _angle(item, two) if independent else None
     levels = _levels(risk, weights)
     directions = 2.0 if kind == "equality" else 1.0
@@ -308,7 +147,7 @@ def compare_curves(
     nowhere = np.full(low_steps.size, np.inf), np.full(high_steps.size, -np.inf)
     low, high = np.concatenate([low_steps, nowhere[1], low]), np.concatenate([nowhere[0], high_steps, high])
     low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
-    seen = [points.x[p] / points.n0 for points, p in zip((item, two), places, strict=True)]
+    seen = [points.out.rate[p] for points, p in zip((item, two), places, strict=True)]
     alpha = np.concatenate([*seen, ndtr(0.5 * (edges[1:] + edges[:-1]))])
     tested = np.arange(alpha.size) < alpha.size - _CELLS
 
@@ -341,7 +180,7 @@ def compare_curves(
         detectable=np.where(np.isnan(detectable), np.inf, detectable),
         failure_probability=risk,
         tolerance=margin,
-        claim=KINDS[kind],
+        claim=BETWEEN_CURVES[kind],
         alpha=alpha,
         tested=tested,
         independent=independent,
@@ -370,48 +209,61 @@ def _levels(risk: float, angle: float | None) -> np.ndarray:
     return np.stack([slices[1:], (z - cosine * slices[:-1]) / sine])
 
 
-class _Points:
-    """Thresholds of a played curve in rising order of the FPR."""
+def _evenly(total: int, most: int) -> np.ndarray:
+    """Indices of at most so many of `total` thresholds, evenly spread, increasing."""
+    return np.unique(np.linspace(0, total - 1, min(total, most)).astype(np.int64))
 
-    def __init__(self, curve: CountedCurve):
-        above, below = curve.finest_counts
-        total = above.size
-        chosen = np.unique(np.linspace(0, total - 1, min(total, _THRESHOLDS)).astype(np.int64))[::-1]
-        self.x, self.y = above[chosen], below[chosen]
-        self.n0, self.n1 = curve.out_games, curve.in_games
+
+@dataclass(frozen=True)
+class _Points:
+    """FPRs and FNRs of a played curve in rising order of the FPR."""
+
+    out: ScaledRates
+    inside: ScaledRates
+
+    @classmethod
+    def read(cls, curve: FixedCurve) -> _Points:
+        rates = curve.fixed_rates()
+        chosen = _evenly(rates[0].count.size, THRESHOLDS_READ)[::-1]
+        return cls(*(rate[chosen] for rate in rates))
 
     @property
+    def n0(self) -> int:
+        return int(self.out.games[0])
+
+    @property
+    def n1(self) -> int:
+        return int(self.inside.games[0])
+
+    @cached_property
     def enough(self) -> np.ndarray:
         """Which thresholds have counts enough."""
-        x, y = self.x, self.y
-        return np.minimum(np.minimum(x, self.n0 - x), np.minimum(y, self.n1 - y)) >= LEAST_COUNT
+        return np.minimum(self.out.rarest_cell, self.inside.rarest_cell) >= LEAST_COUNT
 
     @property
     def counted(self) -> tuple[float, float]:
         """Least and largest observed FPR of a threshold with counts enough; (inf, -inf) if there is none."""
-        alpha = self.x[self.enough] / self.n0
+        alpha = self.out.rate[self.enough]
         return alpha.min(initial=math.inf), alpha.max(initial=-math.inf)
 
     def estimate(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The FNR of the polygon through thresholds with counts enough, and whether it exists; each of the shape of alpha."""
         a, b = (
-            np.concatenate([[0.0], self.x[self.enough] / self.n0, [1.0]]),
-            np.concatenate([[1.0], self.y[self.enough] / self.n1, [0.0]]),
+            np.concatenate([[0.0], self.out.rate[self.enough], [1.0]]),
+            np.concatenate([[1.0], self.inside.rate[self.enough], [0.0]]),
         )
         return np.interp(alpha, a, b), np.full(alpha.size, bool(self.enough.any()))
 
     def limits(self, unit: float) -> tuple[np.ndarray, np.ndarray]:
         """Limits of Phi^-1(FPR), each of which fails with probability `unit`, with those of (0, 1) and (1, 0) at the ends."""
-        ends = clopper_pearson(self.x, self.n0, 2.0 * unit)
-        left, right = (np.concatenate([[-np.inf], ndtri(end), [np.inf]]) for end in ends)
+        left, right = (np.concatenate([[-np.inf], ndtri(end), [np.inf]]) for end in self.out.limits(unit))
         return left, right
 
     def ends(self, levels: np.ndarray, unit: float, *, lower: bool, corners: bool = False) -> np.ndarray:
         """An end of the local mu of each threshold, or of the corner below each two neighbours, at these levels."""
-        x, y = (self.x[:-1], self.y[1:]) if corners else (self.x, self.y)
-        if not x.size:
+        rates = (self.out[:-1], self.inside[1:]) if corners else (self.out, self.inside)
+        if not rates[0].count.size:
             return np.empty((levels.size, 0))
-        rates = ScaledRates.plain(x, self.n0), ScaledRates.plain(y, self.n1)
         return gap_end(
             *rates, GaussianTradeOff(0.0), levels, -float(ndtri(unit)), lower=lower, cells=_FINENESS
         )
@@ -423,14 +275,13 @@ class _Points:
         `other`: the curve of steps; `places`: the thresholds that are tested; `levels`: (of this curve, of the other);
         `unit`: the failure probability of each limit.
         """
-        own = _Points.__new__(_Points)
-        own.x, own.y, own.n0, own.n1 = self.x[places], self.y[places], self.n0, self.n1
+        own = _Points(self.out[places], self.inside[places])
         nearest, farthest = (end[1:-1] for end in own.limits(unit))
         left, right = other.limits(unit)
         begin = np.searchsorted(right, nearest, side="right") - 1
         stop = np.minimum(np.searchsorted(left, farthest, side="right"), left.size - 1)
-        lowest = np.concatenate([clopper_pearson(other.y, other.n1, 2.0 * unit)[0], [0.0]])  # of b_(j+1)
-        highest = clopper_pearson(own.y, own.n1, 2.0 * unit)[1]
+        lowest = np.concatenate([other.inside.limits(unit)[0], [0.0]])  # of b_(j+1)
+        highest = own.inside.limits(unit)[1]
         begin = np.minimum(np.maximum(begin, np.searchsorted(-lowest, -highest, side="left")), stop - 1)
         weakest = own.ends(levels[0], unit, lower=True)
         inner = other.ends(levels[1], unit, lower=False, corners=True)

@@ -1,4 +1,4 @@
-"""Error rates that are a known multiple of a binomial probability: their exact tests, their limits and their band."""
+"""Error rates that are a known multiple of a binomial probability: their exact tests and their limits."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from scipy.special import betainc, betaincc, ndtr, ndtri
 
 from mipsim._roots import outer_root
 from mipsim._validation import number, real_array
-from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.curve_band import CurveBand
+from mipsim.bands.clopper_pearson import one_sided_limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +78,13 @@ class ScaledRates:
             >>> low.round(8).tolist(), high.round(8).tolist()
             ([3.73e-06], [6.54e-06])
         """
-        k, pairs = self.count.size, zip(self.count, self.games, strict=True)
-        ends = [clopper_pearson([x], int(n), failure_probability, thresholds=k) for x, n in pairs]
-        low, high = np.minimum(self.scale * np.array(ends).reshape(-1, 2).T, 1.0)
+        risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
+        return self.limits(0.5 * risk / self.count.size)
+
+    def limits(self, failure_probability: float) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high), each of shape (K,): the limits of which each fails with this probability at most."""
+        ends = one_sided_limits(self.count, self.games, failure_probability)
+        low, high = np.minimum(self.scale * np.array(ends), 1.0)
         return np.where(self.complement, 1.0 - high, low), np.where(self.complement, 1.0 - low, high)
 
     @classmethod
@@ -90,7 +93,7 @@ class ScaledRates:
         item = np.ones(count.size)
         return cls(count, games * item, item, item == 0)
 
-    def __getitem__(self, chosen: np.ndarray) -> ScaledRates:
+    def __getitem__(self, chosen: np.ndarray | slice) -> ScaledRates:
         """The rates at some of the thresholds."""
         return ScaledRates(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
@@ -167,9 +170,3 @@ class ScaledRates:
     def _probit(self, q: np.ndarray) -> np.ndarray:
         z = ndtri(np.minimum(self.scale * q, 1.0))
         return np.where(self.complement, -z, z)
-
-
-def rates_band(out: ScaledRates, inside: ScaledRates, failure_probability: float) -> CurveBand:
-    """The simultaneous band of the curve through the FPRs `out` and the FNRs `inside`, half of the risk to each."""
-    risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
-    return CurveBand(*out.bounds(risk / 2), *inside.bounds(risk / 2))

@@ -8,7 +8,7 @@ from mipsim._precision import exact_scope, run_in
 from mipsim._signals import interruptible
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
-from mipsim.bands.compare import Comparison
+from mipsim.bands.comparison import Comparison
 from mipsim.engine.executors import Recipe
 from mipsim.engine.fidelity import check_game, check_shapes
 from mipsim.engine.histogram import Histogram

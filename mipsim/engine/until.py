@@ -11,8 +11,8 @@ from scipy.special import ndtr
 from mipsim._validation import choice, confidence_level, number, whole
 from mipsim._verdict import READINGS, Verdict
 from mipsim.bands.anytime import next_look
-from mipsim.bands.compare import Comparison
-from mipsim.bands.equality_tolerance import check_claim, equality_tolerance
+from mipsim.bands.compare import check_claim, equality_tolerance
+from mipsim.bands.comparison import Comparison
 from mipsim.engine.histogram import Histogram
 from mipsim.tradeoff.base import AbstractTradeOff
 

@@ -15,7 +15,7 @@ from mipsim._validation import confidence_level, finite_vector, refuse_class, wh
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
-from mipsim.bands.rare_tradeoff import RareTradeOff
+from mipsim.bands.played import RareTradeOff
 from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.engine.checkpoint import DRAWS

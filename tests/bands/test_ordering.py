@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from mipsim.bands import EmpiricalTradeOff, compare_curves, ordering
+from mipsim.bands import EmpiricalTradeOff, ScaledRates, compare_curves, ordering
 
 T = np.linspace(-2.0, 4.0, 129)
 
@@ -110,11 +110,10 @@ def ends_at_a_threshold(counts: np.ndarray, risk: float, *, independent: bool, r
         independent: whether the two curves are.
         refuting: whether lower ends of a tested threshold are wanted, else upper ones of the curves.
     """
-    curves = []
-    for x, y in (counts[:2], counts[2:]):
-        item = ordering._Points.__new__(ordering._Points)
-        item.x, item.y, item.n0, item.n1 = x, y, N, N
-        curves.append(item)
+    curves = [
+        ordering._Points(ScaledRates.plain(x, N), ScaledRates.plain(y, N))
+        for x, y in (counts[:2], counts[2:])
+    ]
     levels = ordering._levels(risk, ordering._angle(*curves) if independent else None)
     unit = ordering._ASIDE * risk / (40.0 if refuting else 20.0)
     first, second = (
@@ -249,6 +248,18 @@ def test_what_is_printed_holds_with_the_failure_probability() -> None:
     assert refuted.deciding_interval[0] > 0.8
     assert refuted.deciding_interval[1] == math.inf
     assert "range over FPR" not in str(refuted)
+
+
+def test_thresholds_or_games_that_what_was_seen_chose_are_refused() -> None:
+    free = EmpiricalTradeOff.from_scores(out_scores=[0.0, 1.0, 2.0], in_scores=[1.0, 2.0, 3.0])
+    ended = EmpiricalTradeOff.from_counts([0.0], [5], 10, [5], 10, earlier_counts=np.zeros((4, 1)))
+    for wrong, words in (
+        (free, "thresholds were chosen after the scores"),
+        (ended, "ended by what they showed"),
+    ):
+        for pair in ((wrong, curve(1.0)), (curve(1.0), wrong)):
+            with pytest.raises(ValueError, match=words):
+                compare_curves(*pair)
 
 
 def test_one_run_is_not_independent_of_itself() -> None:

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from mipsim.bands import ScaledRates, compare_counts, rates_band
+from mipsim.bands import CurveBand, ScaledRates, compare_counts
 from mipsim.bands.compare import compare_rates
 from mipsim.tradeoff import GaussianTradeOff
 
@@ -48,7 +48,7 @@ def test_the_band_holds_the_curve() -> None:
     z = np.array([2.0, 3.0, 4.0])
     out = rates(np.full(3, 1000), np.full(3, 10_000), 10 * ndtr(-z), np.zeros(3, bool))
     inside = rates(np.full(3, 1000), np.full(3, 10_000), 10 * ndtr(2 - z), np.ones(3, bool))
-    band = rates_band(out, inside, 1e-3)
+    band = CurveBand.of(out, inside, 1e-3)
     grid = ndtr(-np.linspace(2.1, 3.9, 50))
     low, high = band.at(grid)
     true = ndtr(-ndtri(grid) - 2.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mipsim._signals import interruptible
 from mipsim._validation import UndefinedError, choice, number
-from mipsim.bands.equality_tolerance import check_claim
+from mipsim.bands.compare import check_claim
 from mipsim.referee.judging.law import exact_route, floor_of, gap_between, judge_gap
 from mipsim.referee.judging.point import undefined
 from mipsim.referee.kinds import Bound, Equality

@@ -11,12 +11,11 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._printed import ceiling, floor, shown
-from mipsim.bands.compare import LEAST_COUNT, Comparison
-from mipsim.bands.comparison_base import AbstractComparison
+from mipsim.bands.comparison import LEAST_COUNT, AbstractComparison, Comparison
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.gap_interval import gap_standard_error
 from mipsim.bands.ordering import compare_curves
-from mipsim.bands.scaled_rates import ScaledRates
+from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.engine.play import play
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractMembershipGame
@@ -77,10 +76,7 @@ def estimated(
     True
     """
     curve = empirical(value, games, seed, 0.5)
-    out, inside = (
-        ScaledRates.plain(count.astype(float), games)
-        for count in (curve.false_positives, curve.false_negatives)
-    )
+    out, inside = curve.out, curve.inside
     with np.errstate(invalid="ignore"):
         gap = claimed.probit_beta(out.rate) - inside.probit
         away = errors * gap_standard_error(out, inside, claimed)
@@ -116,9 +112,7 @@ def judge_games(
     if plain:
         curve = empirical(value, games, seed, confidence)
         outcome = curve.compare(claimed, tolerance, kind=_reading(kind), least_rate=LEAST_RATE)
-        out = ScaledRates.plain(curve.false_positives, curve.out_games)
-        missed = ScaledRates.plain(curve.false_negatives, curve.in_games)
-        judged, inside = _from_floor(outcome, claimed, out, missed, kind, share / 2)
+        judged, inside = _from_floor(outcome, claimed, curve, kind, share / 2)
         how = f"games{_precision(curve)}" if isinstance(value, Played) else "draws of the samplers"
         result = _result(kind, claimed, curve, judged, at, games, seed, how, detail)
         results.append(result if kind.one_sided else _covered(result, claimed, judged, inside, kind.floor))
@@ -129,7 +123,7 @@ def judge_games(
             value.game, value.attack, games, seed, false_positive_rates=RARE, confidence=confidence
         )
         outcome = tilted.compare(claimed, tolerance, kind=_reading(kind))
-        judged, _ = _from_floor(outcome, claimed, tilted.out, tilted.inside, kind, share / 2)
+        judged, _ = _from_floor(outcome, claimed, tilted, kind, share / 2)
         results.append(_result(kind, claimed, tilted, judged, at, games, seed, "tilted games", detail))
     order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
     return max(
@@ -144,8 +138,7 @@ def _everywhere(kind: Kind) -> bool:
 def _from_floor(
     comparison: Comparison,
     claimed: AbstractTradeOff,
-    out: ScaledRates,
-    inside: ScaledRates,
+    curve: AbstractPlayedTradeOff,
     kind: Kind,
     risk: float,
 ) -> tuple[Comparison, np.ndarray]:
@@ -157,7 +150,7 @@ def _from_floor(
     if _everywhere(kind):
         return comparison, np.ones(comparison.alpha.size, bool)
     least, most = kind.floor, 1.0 - kind.floor
-    fpr, fnr = out.bounds(risk / 2), inside.bounds(risk / 2)
+    fpr, fnr = curve.out.bounds(risk / 2), curve.inside.bounds(risk / 2)
     seen = [(end >= least) & (end <= most) for end in fpr]
     weak, strong = (np.asarray(claimed.beta(end), float) for end in fpr)
     weaker = seen[0] & (weak <= most) & (np.maximum(weak, fnr[0]) >= least)

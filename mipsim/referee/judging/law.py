@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._printed import ceiling
-from mipsim.bands.equality_tolerance import equality_tolerance
+from mipsim.bands.compare import equality_tolerance
 from mipsim.referee.judging.gap import (
     RESOLUTION,
     Ends,
