@@ -175,7 +175,9 @@ def check_ends(
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("risk", [0.2, 0.001, *(pytest.param(r, marks=pytest.mark.slow) for r in (0.05, 0.01))])
+@pytest.mark.parametrize(
+    "risk", [0.2, 0.001, *(pytest.param(r, marks=pytest.mark.slow) for r in (0.05, 0.01))]
+)
 @pytest.mark.parametrize("independent", [True, False])
 def test_ends_at_a_single_threshold_miss_at_most_as_stated_and_at_least_a_fifth_as_often(
     independent: bool, risk: float

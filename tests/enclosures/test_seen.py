@@ -320,7 +320,10 @@ def composed(steps: int, **how: Any) -> list[Callable[[], mi.AbstractTradeOff]]:
     "make",
     [
         *composed(4, accuracy=0.1, epsilon_accuracy=1.0),
-        *(pytest.param(make, marks=(pytest.mark.slow, pytest.mark.evidence)[k in (2, 4)]) for k, make in enumerate(composed(100))),
+        *(
+            pytest.param(make, marks=(pytest.mark.slow, pytest.mark.evidence)[k in (2, 4)])
+            for k, make in enumerate(composed(100))
+        ),
         lambda: mi.mix(mi.GaussianTradeOff(1.0), mi.LaplaceTradeOff(1.0), weights=[0.5, 0.5]),
         lambda: mi.stochastic_composition([mi.GaussianTradeOff(1.0), mi.LaplaceTradeOff(1.0)], points=256),
         lambda: mi.GaussianTradeOff(1.0).subsampled(0.3),

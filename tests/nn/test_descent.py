@@ -330,7 +330,7 @@ TRAININGS: dict[str, tuple[nn.Network, dict[str, Any]]] = {
     "name",
     [
         "linear",
-        "convolutional",
+        pytest.param("convolutional", marks=pytest.mark.evidence),
         pytest.param("linear, all records in each step", marks=pytest.mark.evidence),
         pytest.param("Poisson batches with noise", marks=pytest.mark.evidence),
     ],
