@@ -433,7 +433,8 @@ def _laplace(name: str, too_small: float) -> rf.Statement:
 
 
 @pytest.mark.parametrize(
-    "too_small", [*(pytest.param(by, marks=pytest.mark.evidence) for by in (0.5, 0.05)), 1e-6]
+    "too_small",
+    [pytest.param(0.5, marks=pytest.mark.evidence), pytest.param(0.05, marks=pytest.mark.slow), 1e-6],
 )
 def test_a_hole_is_detected_however_little_noise_is_left(too_small):
     outcome = rf.hunt(_laplace("hole", too_small), "150 probes", progress=False)
