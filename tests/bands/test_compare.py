@@ -139,12 +139,6 @@ def test_the_direction_of_one_sided_claims(mu: float, bound: str, ordering: str,
     assert result.verdict_for("limit") == limit
 
 
-def test_an_unknown_kind_is_named() -> None:
-    result = compare_counts(*expected(1.0, 1000), GaussianTradeOff(1.0))
-    with pytest.raises(ValueError, match="kind is 'same'; allowed: equality, equivalence"):
-        result.verdict_for("same")
-
-
 @pytest.mark.parametrize(
     ("mu", "verdict"), [(0.8, "REFUTED"), (0.92, "INCONCLUSIVE"), (1.08, "INCONCLUSIVE"), (1.2, "REFUTED")]
 )

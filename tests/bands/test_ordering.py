@@ -252,11 +252,6 @@ def test_what_is_printed_holds_with_the_failure_probability() -> None:
     assert "range over FPR" not in str(refuted)
 
 
-def test_one_run_is_not_independent_of_itself() -> None:
-    with pytest.raises(ValueError, match="independent is True, but both curves are of the same games"):
-        (same := curve(1.0)).compare(same, independent=True)
-
-
 @pytest.mark.evidence
 def test_independent_runs_need_fewer_games() -> None:
     item, other = (compare_curves(curve(1.0), curve(1.0), independent=text) for text in (True, False))
