@@ -53,7 +53,7 @@ def test_the_interval_is_that_of_all_allowed_rates(claim, earlier, x, n0, y, n1)
     """On a grid of rates the extrema lie inside, and by no more than 4% of the width where the grid resolves it."""
     out, inside = rates([x], n0, [y], n1, earlier)
     low, high = (end[0] for end in anytime_bounds(out, inside, claim, 0.05))
-    z = np.linspace(-6.0, 6.0, 4001)
+    z = np.linspace(-6.0, 6.0, 2001)
     mixed = out.log_mixture(z[None, :]).T + inside.log_mixture(z[None, :])
     allowed = mixed < np.log(20.0)
     gap = claim.probit_beta(ndtr(z))[:, None] - z[None, :]
@@ -61,7 +61,7 @@ def test_the_interval_is_that_of_all_allowed_rates(claim, earlier, x, n0, y, n1)
     assert low <= seen.min()
     assert seen.max() <= high
     if np.isfinite([low, high]).all() and not allowed[[0, -1]].any() and not allowed[:, [0, -1]].any():
-        assert (seen.min() - low) + (high - seen.max()) <= 0.04 * (high - low) + 0.012
+        assert (seen.min() - low) + (high - seen.max()) <= 0.04 * (high - low) + 0.018
 
 
 @pytest.mark.parametrize("earlier", EARLIER, ids=["none", "likely", "contradicted"])
