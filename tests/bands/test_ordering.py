@@ -34,8 +34,8 @@ def test_equal_curves_are_confirmed_once_there_are_games_enough() -> None:
     fine = np.linspace(-3.0, 4.0, 65)
     many, few = curve(1.0, 10**8, fine), curve(1.0)
     assert few.compare(few, kind="equality").verdict == "INCONCLUSIVE"
-    assert (said := few.compare(few, 0.001)).verdict == "INCONCLUSIVE"
-    assert "means" not in str(said)
+    assert (unsure := few.compare(few, 0.001)).verdict == "INCONCLUSIVE"
+    assert "means" not in str(unsure)
     for kind, words in (
         ("ordering", "is weaker than"),
         ("upper_bound_on_power", "is stronger than"),
