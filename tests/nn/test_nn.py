@@ -98,8 +98,7 @@ def _last_layer(name: str) -> tuple[nn.Network, Any, np.ndarray, nn.Network, Any
     """(a network, its start, its features of the images, a linear network on them, with the weights of the last layer)."""
     network = NETWORKS[name]
     start = network.start(2)
-    parts = 13 if name == "residual" else 5  # of the deep network a single pass is compiled
-    seen = nn.features(network, start, IMAGES, memory=parts * example_bytes(network))
+    seen = nn.features(network, start, IMAGES, memory=5 * example_bytes(network))
     head = nn.linear(seen.shape[1:], 4)
     return network, start, seen, head, head.with_flat(head.start(0), network.flat(start, "last"))
 
