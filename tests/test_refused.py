@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -28,10 +29,12 @@ from mipsim.mechanisms.expansion import Expansion, logistic_expansion, median_ex
 from mipsim.mechanisms.release import NoiseLaw
 from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression
 from mipsim.referee import limit_verdict
+from mipsim.referee.hunting.search import budget_of
 from mipsim.referee.judging.gap import Gap, curve_gap
 from mipsim.referee.judging.law import judge_gap, tolerance_of
 from mipsim.referee.judging.limit import judge_limit
 from mipsim.referee.kinds import Equality
+from mipsim.referee.reporting.audit_page import report_audit
 from mipsim.referee.values import Number
 from mipsim.special import noncentral_chi_square
 from mipsim.theory import izzo_example
@@ -67,6 +70,7 @@ DATA = mi.Bernoulli([0.3, 0.6, 0.4])
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=DATA.easiest_target())
 MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, n=10, target=GAME.target)
 ATTACK = mi.CovarianceScore(DATA, n=10)
+WHITE = mi.Gaussian(np.zeros(2), np.ones(2))
 PLAYED = {"game": GAME, "attack": ATTACK, "games": 10, "progress": False}
 EDGES, TARGETS, ROWS = np.linspace(-6, 6, 41), np.eye(3), np.arange(12.0).reshape(6, 2)
 COUNTED = {"false_positives": [50], "out_games": 100, "false_negatives": [50], "in_games": 100}
@@ -116,6 +120,10 @@ def relaxed(**options: Any) -> Any:
     return mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1), **options)
 
 
+def nowhere() -> Any:
+    return statement(rf.Bound(), lambda mu: 1.0, lambda mu: 1.0, where=lambda mu: mu > 5)
+
+
 def curve_of(out: Any, inside: Any, confidence: float = 0.999, **how: Any) -> Any:
     return mi.EmpiricalTradeOff.from_scores(out_scores=out, in_scores=inside, confidence=confidence, **how)
 
@@ -128,7 +136,36 @@ def exact() -> Any:
     )
 
 
+def with_noise() -> Any:
+    generator = np.random.default_rng(0)
+    noisy = lambda rows: summed(rows) + generator.normal()  # noqa: E731
+    return mi.RelaxedThreat(noisy, [[0.0], [1.0]], [2.0], mi.Gaussian(0.0, 1.0, d=1))
+
+
 CALLS: list[tuple[Callable[[], object], str]] = [
+    (with_noise, "query gives two answers for the same records; it must be deterministic"),
+    (lambda: PAIR.compare(PAIR, independent=True), "independent is True, but both curves are of the same games; it must be False then"),
+    (lambda: bands.compare_counts(**COUNTED).verdict_for("same"), "kind is 'same'; allowed: equality, equivalence"),
+    (lambda: mi.play(**PLAYED, precision="float16"), "precision is 'float16'; allowed: float32, float64"),
+    (lambda: report_audit("a", "folder"), "audit is str; it must be what"),  # pyright: ignore[reportArgumentType]
+    (lambda: rf.judge(3), "statement is int; it must be a Statement"),
+    (lambda: rf.hunt("gaussian"), "statement is str; it must be a Statement"),
+    (lambda: rf.judge(nowhere()), "where of s excludes all of 20,000 points of its domain"),
+    (lambda: rf.hunt(nowhere(), "20s", progress=False), "where of s excludes all of 20,000 points of its domain"),
+    (lambda: mi.audit(COINS, AUDITED, design="independent"), r"member holds .* at index 0; it must hold 1/0, .*; scores come first"),
+    (lambda: mi.audit(AUDITED, design="independent"), "member is NoneType"),
+    (lambda: mi.audit("scores.csv", COINS, design="independent"), "beside a file of scores"),
+    (lambda: mi.audit(AUDITED, COINS, design="one-run", claim="x" * 5000 + ".csv"), r"^claim: x+ \.\.\. x+\.csv cannot be read: File name too long$"),
+    (lambda: mi.GLiRPValue(WHITE, 10, np.ones((3, 2))), "axes has columns that are not orthonormal"),
+    (lambda: mi.GLiRPValue(WHITE, 10, np.eye(3)), "axes has 3 columns; their number must divide the 2"),
+    (lambda: mi.GLiRPValue(mi.Gaussian(np.zeros(6), np.ones(6)), 10, axes=[[1.0], [0.0]]).score(np.ones(2), np.ones(2)), r"target has shape \(1,\) along axes; it must have \(6,\), as data has"),
+    *((lambda seed=seed: mi.ShrunkMoments(np.random.default_rng(seed).normal(size=(2, 5))), r"varies along 1 of them only: its covariance is singular; give ridge > 0$") for seed in range(8)),
+    # Labels and scores in the order of other libraries gave mu >= 2.34 for 1.65: all labels below all scores of members.
+    *((lambda given=given: mi.EmpiricalTradeOff.from_scores(*(COINS, AUDITED)[:given]), r"by name; .*from_scores\(out_scores=s\[y == 0\], in_scores=s\[y == 1\]\)") for given in (2, 1, 0)),
+    *((lambda n=n: mi.FixedTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n, [3.0]).exact(mi.ScalarProduct([0.0])), "it must be at most 9007199254740992") for n in (2**53 + 1, 10**300)),
+    *((lambda n=n: mi.RandomTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n).exact(mi.ScalarProduct([0.0])), "it must be at most 9007199254740992") for n in (2**53 + 1, 10**300)),
+    *((lambda bad=bad: budget_of(bad), f"budget is {bad!r}; it must be seconds > 0") for bad in (0, -1, "0s", "soon", "", "2 weeks", None, True, math.inf, "1..2s", "0 probes")),
+    *((lambda bad=bad: mi.play(**PLAYED, executor=bad), f"executor is {bad!r}; it must have a method submit") for bad in (3, "dask", ThreadPoolExecutor)),
     (lambda: play_many("game", [ATTACK], 10), "game is str; it must be a game"),  # pyright: ignore[reportArgumentType]
     (lambda: play_many(GAME, ATTACK, 10), "attacks is CovarianceScore; it must be a sequence"),
     (lambda: play_many(GAME, [], 10), "attacks is empty; it must be a sequence of at least 1"),
@@ -691,6 +728,13 @@ CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
         ({"games": {"quick": 0, "standard": 1, "full": 1}}, "games is"),
     ]),
     (lambda a: read_claim(a), [
+        *((text, r"it must be like mu=1 .*epsilon=2,delta=1e-5.*\.csv file with") for text in ("mu", "mu=a", "mu=1,delta=0", "delta=1", "epsilon=1,delta=1,mu=2", "", "mu==1", "mu=1,mu=1,")),
+        *((text, "it must be") for text in ("mu=1,mu=2", "epsilon=1,delta=1e-5,epsilon=9")),
+        ("mu=nan", "mu is "),
+        ("epsilon=-1,delta=0", "epsilon is "),
+        ("epsilon=inf,delta=0", "epsilon is "),
+        ("epsilon=1,delta=2", "delta is "),
+        ("no.csv", "is no file"),
         ("mu=-1", "mu is -1"),
         ("gdp=x", "claim is 'gdp=x'; it must be like mu=1"),
         ("epsilon=2,epsilon=3", "claim is 'epsilon=2,epsilon=3'; it must be like"),

@@ -227,9 +227,9 @@ class ComposedTradeOff(AbstractTradeOff):
         return super().least_mu_bounds()
 
     def bayes_risk_bounds(self, prior: object) -> tuple[Any, Any]:
-        if self.losses.is_shared:
-            return self._alone(np.size(prior)).bayes_risk_bounds(prior)
         wanted = rates("prior", prior)
+        if self.losses.is_shared:
+            return self._alone(wanted.size).bayes_risk_bounds(prior)
         flat = wanted.ravel()
         blind = np.minimum(flat, 1.0 - flat)
         ends = [blind.copy(), blind.copy()]

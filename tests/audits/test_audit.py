@@ -264,22 +264,6 @@ def test_the_epsilon_of_a_gaussian_is_left_out_where_it_is_infinite(delta: float
     assert "inf" not in shown
 
 
-def test_scores_and_worlds_in_the_wrong_order() -> None:
-    with pytest.raises(
-        ValueError, match=r"member holds .* at index 0; it must hold 1/0, .*; scores come first"
-    ):
-        mi.audit(COINS, SCORES, design="independent")
-    with pytest.raises(ValueError, match="member is NoneType"):
-        mi.audit(SCORES, design="independent")
-    with pytest.raises(ValueError, match="beside a file of scores"):
-        mi.audit("scores.csv", COINS, design="independent")
-
-
-def test_a_promise_in_a_file_of_too_long_a_name() -> None:
-    with pytest.raises(ValueError, match=r"^claim: x+ \.\.\. x+\.csv cannot be read: File name too long$"):
-        mi.audit(SCORES, COINS, design="one-run", claim="x" * 5000 + ".csv")
-
-
 def test_members_as_objects_are_taken_where_they_are_numbers(fewer_draws) -> None:
     again = mi.audit(SCORES, COINS.astype(object), design="one-run", confidence=0.95)
     assert again.mu_lower_bound == audited("one-run").mu_lower_bound

@@ -163,7 +163,7 @@ def cell(n: int, mu: float, runs: int) -> dict[str, Ordered]:
     [(100, 2.0), *(pytest.param(*item, marks=pytest.mark.slow) for item in ((100, 0.0), (1000, 1.0)))],
 )
 def test_misses_counted_in_order_are_those_of_all_bounds(fewer_draws, n: int, mu: float) -> None:
-    runs, right = 30, truth(mu)
+    runs, right = 10, truth(mu)
     bounds = [bounds_of(curve_of(*played(n, mu, run))) for run in range(runs)]
     for name, ordered in cell(n, mu, runs).items():
         result = np.array([bound[name] for bound in bounds])

@@ -257,28 +257,6 @@ def test_bad_curves(tmp_path: Path, text: str, words: str) -> None:
     assert words in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "text", ["mu", "mu=a", "mu=1,delta=0", "delta=1", "epsilon=1,delta=1,mu=2", "", "mu==1", "mu=1,mu=1,"]
-)
-def test_what_is_no_claim(text: str) -> None:
-    with pytest.raises(ValueError, match=r"it must be like mu=1 .*epsilon=2,delta=1e-5.*\.csv file with"):
-        read_claim(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["mu=-1", "mu=nan", "epsilon=-1,delta=0", "epsilon=1,delta=2", "epsilon=inf,delta=0", "no.csv"]
-)
-def test_claims_out_of_range(text: str) -> None:
-    with pytest.raises(ValueError, match=r"mu is|epsilon is|delta is|is no file"):
-        read_claim(text)
-
-
-@pytest.mark.parametrize("text", ["mu=1,mu=2", "epsilon=1,delta=1e-5,epsilon=9"])
-def test_a_claim_with_two_values_of_a_name_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="it must be"):
-        read_claim(text)
-
-
 def test_an_array_under_the_name_of_an_archive_is_refused_in_a_single_sentence(tmp_path) -> None:
     file = tmp_path / "scores.npz"
     with file.open("wb") as out:

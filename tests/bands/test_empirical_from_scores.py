@@ -83,18 +83,6 @@ def test_tied_scores_give_bounds() -> None:
     assert curve.auc_interval()[0] < 0.8 < curve.auc_interval()[1]
 
 
-@pytest.mark.parametrize("given", [2, 1, 0])
-def test_labels_and_scores_in_the_order_of_other_libraries_are_refused(given: int) -> None:
-    """They gave mu >= 2.34 for 1.65: all labels below all scores of members."""
-    rng = np.random.default_rng(0)
-    labels = rng.integers(0, 2, 1000)
-    both = labels, labels + rng.normal(size=1000)
-    with pytest.raises(
-        ValueError, match=r"by name; .*from_scores\(out_scores=s\[y == 0\], in_scores=s\[y == 1\]\)"
-    ):
-        EmpiricalTradeOff.from_scores(*both[:given])  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_a_warning_of_a_wide_interval_rounds_it_outwards(seed: int) -> None:
     curve = curve_of(*scores(200, seed, 3.0))

@@ -35,7 +35,7 @@ def chance_of_a_miss(n0: int, n1: int, a: float, claim, probits) -> tuple[float,
     return float(mass[low > 0].sum()), float(mass[high < 0].sum())
 
 
-CASES = [(50, 50, 0.3), (40, 60, 0.02), (30, 30, 0.97), (60, 25, 0.5)]
+CASES = [(30, 30, 0.3), (40, 60, 0.02), (30, 30, 0.97), (40, 17, 0.5)]
 
 
 @pytest.mark.evidence

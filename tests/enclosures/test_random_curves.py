@@ -116,8 +116,11 @@ def test_a_single_operation_on_a_gaussian(
         assert (ours.log_tpr_low <= theirs.log_tpr_high).all()
 
 
+# Of each kind a quick one; a mass that surely reveals the world, which takes minutes at random, is in `test_seen`.
 @pytest.mark.evidence
-@pytest.mark.parametrize("seed", seeds(4, 100))
+@pytest.mark.parametrize(
+    "seed", [1, 6, 11, *(pytest.param(k, marks=pytest.mark.slow) for k in range(100) if k not in (1, 6, 11))]
+)
 def test_compositions(seed: int) -> None:
     rng = rng_of(seed)
     nothing_missed(compositions(rng), Queries.sampled(rng, 2, numbers=TRANSFORMS))

@@ -209,11 +209,6 @@ def test_whole_numbers_that_int32_cannot_hold_are_refused():
     assert mi.play(game, lower_sum, 10, precision="float64", edges=[0.0], progress=False).games == 10
 
 
-def test_a_precision_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="precision is 'float16'; allowed: float32, float64"):
-        mi.play(mi.TwoInputs(textbook, [0.0], [1.0]), is_on_grid, 10, precision="float16")
-
-
 def test_a_checkpoint_of_another_precision_is_refused(tmp_path):
     game = mi.TwoInputs(textbook, [0.0], [1.0])
     file = tmp_path / "counts.npz"

@@ -318,12 +318,3 @@ def test_coordinates_of_equal_curves_are_summed_once(scale: float) -> None:
         for k, at in enumerate(s):
             assert abs(mp.mpc(complex(value[world, k])) - exact(world, complex(at))) <= error[k]
             assert abs(mp.mpc(complex(value[world, k])) - exact(world, complex(at), 1.01)) > error[k]
-
-
-@pytest.mark.parametrize("n", [2**53 + 1, 10**300])
-@pytest.mark.parametrize("kind", [mi.FixedTarget, mi.RandomTarget])
-def test_more_records_than_float64_counts_have_no_law(n, kind):
-    target = {"target": [3.0]} if kind is mi.FixedTarget else {}
-    game = kind(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n=n, **target)
-    with pytest.raises(ValueError, match="it must be at most 9007199254740992"):
-        game.exact(mi.ScalarProduct([0.0]))

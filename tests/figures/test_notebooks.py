@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +85,8 @@ def _shown(scope: dict[str, Any]) -> tuple[float, str]:
     return float(re.search(r"TPR at FPR [\d.e-]+: ([\d.e-]+)", text)[1]), re.findall("[A-Z]{7,}", text)[-1]  # pyright: ignore[reportOptionalSubscript]
 
 
-def test_the_sliders_of_a_mean_show_the_exact_curve() -> None:
+def _a_mean_is_exact(scope: dict[str, Any]) -> None:
     """The shown rate is that of the mixture of guessing and of the game on the sampled rows, which is computed without sampling."""
-    pytest.importorskip("ipywidgets")
-    scope = _scope("explore_a_mean")
     controls = scope["controls"]
     pictures = {scope["shown"].value}
     for n, d, target, noise, share, formula, fpr, verdict in (
@@ -114,9 +113,7 @@ def test_the_sliders_of_a_mean_show_the_exact_curve() -> None:
     assert len(pictures) == 4  # another formula is another dashed curve
 
 
-def test_the_sliders_of_dpsgd_show_the_exact_curve() -> None:
-    pytest.importorskip("ipywidgets")
-    scope = _scope("explore_dpsgd")
+def _dpsgd_is_exact(scope: dict[str, Any]) -> None:
     for sigma, q, steps, fpr in ((2.0, 0.01, 300, 1e-2), (0.8, 0.05, 100, 1e-3)):
         scope["controls"]["sigma"].value, scope["controls"]["q"].value = sigma, q
         scope["controls"]["steps"].value, scope["at"].value = steps, fpr
@@ -129,8 +126,12 @@ def test_the_sliders_of_dpsgd_show_the_exact_curve() -> None:
         assert verdict == "REFUTED"
 
 
-@pytest.mark.parametrize("name", ["explore_a_mean", "explore_dpsgd"])
-def test_a_move_compiles_nothing_and_draws_no_figure_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "is_exact"), [("explore_a_mean", _a_mean_is_exact), ("explore_dpsgd", _dpsgd_is_exact)]
+)
+def test_a_move_shows_the_exact_curve_and_compiles_nothing(
+    name: str, is_exact: Callable[[dict[str, Any]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a move of a slider costs, without a clock: no compilation, no new figure, and of the false positive rate no new curve."""
     pytest.importorskip("ipywidgets")
     from jax import monitoring
@@ -147,7 +148,7 @@ def test_a_move_compiles_nothing_and_draws_no_figure_anew(name: str, monkeypatch
     monkeypatch.setattr(Figure, "draw", refuse)
     for control in scope["controls"].values():
         first = control.value
-        for value in (*control.options, first):
+        for value in (control.options[0], control.options[-1], first):
             control.value = value
     assert not [event for event in done if "compile" in event]
     curves = scope["answer"].cache_info().misses
@@ -156,3 +157,4 @@ def test_a_move_compiles_nothing_and_draws_no_figure_anew(name: str, monkeypatch
     assert scope["answer"].cache_info().misses == curves
     jax.jit(lambda x: x + 1.0)(1.0)
     assert [event for event in done if "compile" in event], "a compilation would be seen"
+    is_exact(scope)

@@ -132,16 +132,3 @@ def test_the_exact_law_is_theorem_2_and_none_is_invented():
     with pytest.raises(ValueError, match="RelaxedThreat"):
         game(shadows=3).exact(mi.OfflineLiRA(first))
     assert not game().has_exact_law
-
-
-def test_a_query_with_noise_of_its_own_is_refused():
-    generator = np.random.default_rng(0)
-    with pytest.raises(
-        ValueError, match="query gives two answers for the same records; it must be deterministic"
-    ):
-        mi.RelaxedThreat(
-            lambda rows: rows.sum(axis=0) + generator.normal(),
-            [[0.0], [1.0]],
-            [2.0],
-            mi.Gaussian(0.0, 1.0, d=1),
-        )

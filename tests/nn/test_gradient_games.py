@@ -92,7 +92,7 @@ def test_a_study_has_the_same_bits_on_any_number_of_threads_of_blas() -> None:
     built = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
-            built.append(victim("digits", digits(), convolutions=False, part="trained", references=200))
+            built.append(studied())
     assert built[0].scores.tobytes() == built[1].scores.tobytes()
     assert built[0].mahalanobis.tobytes() == built[1].mahalanobis.tobytes()
 
@@ -121,9 +121,23 @@ def test_a_study_has_the_same_bits_on_a_single_core_and_on_all() -> None:
     assert len(built[0].stdout.split()) == 1
 
 
-def test_algorithm_3_orders_targets_on_real_gradients() -> None:
+def studied() -> Victim:
+    return victim("digits", digits(), convolutions=False, part="trained", references=200)
+
+
+@pytest.fixture(scope="module")
+def of_digits() -> Victim:
+    return studied()
+
+
+@pytest.fixture(scope="module")
+def attacked_digits() -> Any:
+    return attacked(digits(), convolutions=False, part="trained", references=200)
+
+
+def test_algorithm_3_orders_targets_on_real_gradients(of_digits: Victim) -> None:
     """Targets, scores and Mahalanobis distances of a victim are those of its gradients, computed here all at once."""
-    result = victim("digits", digits(), convolutions=False, part="trained", references=200)
+    result = of_digits
     assert result.scores.shape == (1597, 3, 2)
     easy, medium, hard = result.mahalanobis[list(result.targets)]
     assert easy == result.mahalanobis.max() > medium > hard == result.mahalanobis.min()
@@ -134,26 +148,23 @@ def test_algorithm_3_orders_targets_on_real_gradients() -> None:
 
 
 @pytest.mark.evidence
-def test_a_literal_epoch_of_a_victim_is_attacked_at_every_step() -> None:
+def test_a_literal_epoch_of_a_victim_is_attacked_at_every_step(
+    of_digits: Victim, attacked_digits: Any
+) -> None:
     """The covariance attack on the easiest target sees its membership in an epoch that trains the network, by bounds at 1 - 1e-9; on shuffled worlds it does not."""
-    result = attacked(digits(), convolutions=False, part="trained", references=200)
-    easiest = victim("digits", digits(), convolutions=False, part="trained", references=200).targets[0]
-    game, attack = epoch_game(result, easiest, "covariance", steps=4, batch=8)
+    game, attack = epoch_game(attacked_digits, of_digits.targets[0], "covariance", steps=4, batch=8)
     played = mi.play(game, attack, 1_000, seed=1, progress=False)
     assert played.tradeoff(1 - 1e-9).auc_interval()[0] > 0.5
     mixed = mi.Histogram(played.edges, played.out, played.out, played.manifest)
     assert mixed.tradeoff(1 - 1e-9).auc_interval()[0] <= 0.5
 
 
-@pytest.fixture(scope="module")
-def of_digits() -> Victim:
-    return victim("digits", digits(), convolutions=False, part="trained", references=200)
-
-
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_known_vectors_give_the_scores_of_gradients_written_out(attack: str, of_digits: Victim) -> None:
+def test_known_vectors_give_the_scores_of_gradients_written_out(
+    attack: str, of_digits: Victim, attacked_digits: Any
+) -> None:
     """On the releases of games of either world, to the rounding of float32 gradients; vectors or offsets 3% off are seen."""
-    of = attacked(digits(), convolutions=False, part="trained", references=200)
+    of = attacked_digits
     game, quick = epoch_game(of, of_digits.targets[1], attack, steps=5, batch=16)
     assert isinstance(quick, AtRecord)
     assert isinstance(game.mechanism, nn.Descent)
@@ -181,12 +192,12 @@ def test_known_vectors_give_the_scores_of_gradients_written_out(attack: str, of_
 
 @pytest.mark.slow
 def test_games_played_together_are_stored_as_games_played_alone(
-    of_digits: Victim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    of_digits: Victim, attacked_digits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counts, thresholds and manifests of each study are those of a run of its own, which goes on from them; another target's counts differ.
     A run that is stopped goes on to the same.
     """
-    of = attacked(digits(), convolutions=False, part="trained", references=200)
+    of = attacked_digits
     monkeypatch.setattr(gradient_epochs, "of", lambda _: of)
     monkeypatch.setitem(VICTIMS, "fashion", lambda: of_digits)
     monkeypatch.setattr(gradient_epochs, "EPOCH", 2 * 64)

@@ -13,7 +13,6 @@ import pytest
 
 import mipsim as mi
 from mipsim.referee.command import main
-from mipsim.referee.reporting.audit_page import report_audit
 
 RNG = np.random.default_rng(0)
 MEMBER = np.tile([0, 1], 300)
@@ -207,8 +206,3 @@ def test_the_threshold_that_decides_is_where_the_leak_is(sign: float) -> None:
     fpr, fnr = made.decides
     right = (0.0, 0.95) if sign > 0 else (0.95, 0.0)
     assert (fpr, fnr) == pytest.approx(right, abs=0.02)
-
-
-def test_what_is_no_audit(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="audit is str; it must be what"):
-        report_audit("a", tmp_path)  # type: ignore[arg-type]

@@ -18,7 +18,6 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim._files import locked
 from mipsim.referee.hunting import hunt as hunting
-from mipsim.referee.hunting.search import budget_of
 from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES
 
 G = mi.GaussianTradeOff
@@ -348,21 +347,6 @@ def test_its_replay_shows_the_same(tmp_path) -> None:
     assert (again.verdict, again.gap) == (result.verdict, result.gap)
 
 
-@pytest.mark.parametrize(
-    "budget", [0, -1, "0s", "soon", "", "2 weeks", None, True, math.inf, "1..2s", "0 probes"]
-)
-def test_bad_budgets_are_refused(budget) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"budget is {budget!r}; it must be seconds > 0")):
-        budget_of(budget)
-
-
-def test_a_domain_that_no_point_satisfies_is_refused() -> None:
-    with pytest.raises(ValueError, match="where of gaussian excludes all of 20,000 points of its domain"):
-        hunted(statement(where=lambda s: s > 7))
-    with pytest.raises(ValueError, match="statement is str; it must be a Statement"):
-        rf.hunt("gaussian")  # type: ignore[arg-type]
-
-
 def test_a_finite_domain_is_searched_whole() -> None:
     small = rf.Statement(
         name="small", says="x y <= 12", source="here", kind=rf.Bound(),
@@ -433,7 +417,8 @@ def _laplace(name: str, too_small: float) -> rf.Statement:
 
 
 @pytest.mark.parametrize(
-    "too_small", [*(pytest.param(by, marks=pytest.mark.evidence) for by in (0.5, 0.05)), 1e-6]
+    "too_small",
+    [pytest.param(0.5, marks=pytest.mark.evidence), pytest.param(0.05, marks=pytest.mark.slow), 1e-6],
 )
 def test_a_hole_is_detected_however_little_noise_is_left(too_small):
     outcome = rf.hunt(_laplace("hole", too_small), "150 probes", progress=False)

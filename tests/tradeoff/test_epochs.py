@@ -16,7 +16,7 @@ POINTS, WEIGHTS = np.polynomial.legendre.leggauss(40)
 FAILURE = 1e-9  # of each interval by simulation
 
 
-def integral(f, low: float, high: float, parts: int = 300) -> float:
+def integral(f, low: float, high: float, parts: int = 100) -> float:
     edges = np.linspace(low, high, parts + 1)
     middle, half = 0.5 * (edges[1:] + edges[:-1]), 0.5 * np.diff(edges)
     return float((half[:, None] * WEIGHTS * f(middle[:, None] + half[:, None] * POINTS)).sum())
