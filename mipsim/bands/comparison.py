@@ -183,8 +183,10 @@ class AbstractComparison(Printed):
         | limit, nothing stated | c tends to 0; here abs(c) <= T | an interval is outside +-T (says: at this size) | as an equality: an interval that excludes 0 is INCONCLUSIVE, since it is a finite-size error or a false limit |
         | limit, h stated | abs(c) <= h at this size, proven | an interval is outside +-h | all used intervals inside +-T, none outside +-h |
         | limit, exact law stated | the law of this size is known; abs(c) <= T | an interval is outside +-T | all used intervals inside +-T; a gap that the law explains does not count against it |
-        | upper_bound_on_power | c <= h: no attacker is stronger | a lower end, one-sided, above h | no upper end, one-sided, above max(T, h), at used thresholds; about the attack that played (about all only if it is optimal) |
-        | ordering | c >= -h: not weaker | an upper end, one-sided, below -h | no lower end, one-sided, below -max(T, h) |
+        | upper_bound_on_power | c <= h: no attacker is stronger | a lower end above h | no upper end above max(T, h), at used thresholds; about the attack that played (about all only if it is optimal) |
+        | ordering | c >= -h: not weaker | an upper end below -h | no lower end below -max(T, h) |
+
+        Ends of orders are one-sided, each with the whole failure probability.
 
         Games that contradict the exact law of their own size (`law_contradicted`) decide nothing: INCONCLUSIVE.
         """

@@ -161,7 +161,7 @@ def bulk(cells: Cells, theta: float) -> tuple[int, float]:
 
 
 def _through_bulk(cells: Cells, theta: float) -> Cells:
-    """The same outcomes, each cell merged to one, on a lattice through that of the `bulk`."""
+    """The same outcomes, those of each cell merged, on a lattice through that of the `bulk`."""
     k, shift = bulk(cells, theta)
     if shift == 0.0:
         return cells

@@ -58,7 +58,7 @@ class ComposedTradeOff(AbstractTradeOff):
         copies: how often each takes part.
         direction: "forward", "inverse" (the worlds exchanged), or "both" (the worse of the two at each delta or epsilon).
         accuracy: relative width of delta that is aimed at.
-        epsilon_accuracy: width of epsilon that is aimed at; of one above 10 it is a tenth of that, relative.
+        epsilon_accuracy: width of epsilon that is aimed at; above an epsilon of 10 times a tenth of it.
 
     Examples:
         >>> from mipsim.tradeoff import LaplaceTradeOff

@@ -31,7 +31,7 @@ def test_a_true_order_is_confirmed_and_its_converse_refuted() -> None:
 
 @pytest.mark.evidence
 def test_equal_curves_are_confirmed_once_there_are_games_enough() -> None:
-    fine = np.linspace(-3.0, 4.0, 65)
+    fine = np.linspace(-3.0, 4.0, 257)
     many, few = curve(1.0, 10**8, fine), curve(1.0)
     assert few.compare(few, kind="equality").verdict == "INCONCLUSIVE"
     assert (unsure := few.compare(few, 0.001)).verdict == "INCONCLUSIVE"
@@ -51,7 +51,7 @@ def test_equal_curves_are_confirmed_once_there_are_games_enough() -> None:
 
 @pytest.mark.evidence
 def test_curves_five_per_cent_apart_are_refuted_as_equal_and_confirmed_as_ordered() -> None:
-    fine = np.linspace(-3.0, 4.0, 65)
+    fine = np.linspace(-3.0, 4.0, 257)
     weak, strong = curve(1.0, 10**8, fine), curve(1.05, 10**8, fine + 0.004)
     assert (
         weak.compare(strong, kind="equality").verdict
@@ -246,7 +246,7 @@ def test_what_is_printed_holds_with_the_failure_probability() -> None:
     assert stronger.deciding_interval == (-math.inf, high)
     assert weaker.deciding_interval == (low, math.inf)
     refuted = curve(2.0).compare(item, kind="upper_bound_on_power")
-    assert refuted.deciding_interval[0] > 0.8
+    assert refuted.deciding_interval[0] > 0.75
     assert refuted.deciding_interval[1] == math.inf
     assert "range over FPR" not in str(refuted)
 

@@ -48,10 +48,10 @@ def test_bits_of_neighbouring_draws_are_independent():
         )
     pairs, sums = np.zeros((64, 64)), np.zeros(64)
     for words in zip(np.split(first, 16), np.split(second, 16), strict=True):  # a gigabyte all at once
-        one, two = (
+        left, right = (
             np.unpackbits(word.view(np.uint8).reshape(-1, 8), axis=1).astype(np.float32) * 2 - 1
             for word in words
         )
-        pairs, sums = pairs + one.T @ two, sums + one.sum(0)
+        pairs, sums = pairs + left.T @ right, sums + left.sum(0)
     assert np.abs(pairs).max() < stats.norm.isf(3e-16) * 2**10
     assert np.abs(sums).max() < stats.norm.isf(3e-16) * 2**10

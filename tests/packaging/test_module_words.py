@@ -12,6 +12,7 @@ MEANINGS = {
     "canaries": "records that an auditor puts in, to see whether their membership shows",
     "checks": "second, independent routes to what the laws of the paper say",
     "command": "the command of the package",
+    "comparison": "a curve held against a claim or another curve",
     "composition": "several releases together",
     "curves": "trade-off curves of mechanisms of the paper",
     "executors": "what plays shards of games",
