@@ -1,6 +1,6 @@
 """False claims are at most as frequent as stated: the count of all intervals, bands, bounds and audits.
 
-A claim whose rate is the stated one passes but for a chance of FAILURE. Each has a planted error, which must be wrong more often.
+A claim whose rate is as stated passes but for a chance of FAILURE. Each has a planted error, which must be wrong more often.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Counts of games have a law, and none of the wrong laws beside it: the one comparison of all samplers.
+"""Counts of games have a law, and none of the wrong laws beside it: the comparison of all samplers.
 
 A law is `Histogram`s of other games, plain `Scores`, or anything with `cdf(x, inside=)`. Each comparison fails with probability <= FAILURE.
 """
