@@ -25,7 +25,7 @@ from mipsim._command_line import (
     say,
 )
 from mipsim._signals import INTERRUPTED, LeavingOnCtrlC
-from mipsim._words import printable
+from mipsim._words import printable, quoted
 from mipsim.audits.claims import FORMS
 from mipsim.audits.designs import CONFIDENCE, DELTA, DESIGNS
 from mipsim.audits.scores import ROWS
@@ -333,6 +333,26 @@ def _repeated(name: str, metavar: str, words: str) -> Callable[[Any], Any]:
     return click.option(name, multiple=True, type=Number(), metavar=metavar, help=words)
 
 
+class _Phase(click.ParamType):
+    """noise=S,rate=P,steps=N."""
+
+    name = "phase"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        named = dict(part.split("=", 1) for part in str(value).split(",") if "=" in part)
+        try:
+            phase = float(named["noise"]), float(named.get("rate", 1.0)), int(named.get("steps", 1))
+        except (KeyError, ValueError):
+            phase = None
+        if (
+            phase is None
+            or named.keys() - {"noise", "rate", "steps"}
+            or str(value).count(",") + 1 != len(named)
+        ):
+            self.fail(f"is {quoted(value)}; it must be such as noise=1,rate=0.01,steps=500", param, ctx)
+        return phase
+
+
 def _sampled(name: str, what: str) -> Callable[..., Any]:
     return click.option(name, type=click.Choice(tuple(SCHEMES)), help=what)
 
@@ -342,13 +362,13 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
         "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000",
         "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --sampling random_allocation --delta 1e-6",
         "mipsim account --noise-multiplier 0.5 --sampling-rate 0.001 --steps 1000 --implemented shuffled --accounted poisson",
+        "mipsim account --phase noise=1,rate=0.01,steps=500 --phase noise=1.5,rate=0.02,steps=500",
         after=FIND_NOISE
         + "Every number is shown with two proven ends, rounded outwards. What no theorem covers is refused in a sentence.",
     ),
 )
 @click.option(
     "--noise-multiplier",
-    required=True,
     type=Number(0, min_open=True),
     metavar="S",
     help="the standard deviation of the noise over the clipping norm",
@@ -361,6 +381,14 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
     help="the probability that a record takes part in a step; 1 / T for epochs of T steps (default: 1)",
 )
 @click.option("--steps", default=1, type=Whole(1), metavar="N", help="steps in all (default: 1)")
+@click.option(
+    "--phase",
+    "phases",
+    multiple=True,
+    type=_Phase(),
+    metavar="noise=S,rate=P,steps=N",
+    help="instead of these three, a part of a training that changes them on its way; repeated for each part",
+)
 @click.option(
     "--neighbours",
     default="add_or_remove",

@@ -12,14 +12,16 @@ import numpy as np
 
 from mipsim._printed import DIGITS, Bounds, Printed, ceiling, floor, shown
 from mipsim._validation import number, real_array
-from mipsim._words import plural
+from mipsim._words import plural, quoted
 from mipsim.tradeoff.calibration import FINE, worse_tpr
-from mipsim.tradeoff.compose import ComposedTradeOff
+from mipsim.tradeoff.compose import ComposedTradeOff, compose
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
 from mipsim.tradeoff.schemes import ALWAYS, SCHEMES
 
 DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
 """At which `account` tells epsilon, delta and TPR."""
+Phase = tuple[float, float, int]
+_PHASE = "noise_multiplier", "sampling_rate", "steps"
 _CLOSED = 1e-14  # relative: rounding of a mu in closed form
 
 
@@ -28,7 +30,8 @@ class Account(Printed):
     """What DP-SGD leaks: epsilon at delta, delta at epsilon, mu, advantage, and TPR at FPR, each as (low, high).
 
     Attributes:
-        noise_multiplier, sampling_rate, steps, neighbours, sampling: as of `mipsim.dpsgd`.
+        phases: (noise multiplier, sampling rate, steps) of each, as of `mipsim.dpsgd`.
+        neighbours, sampling: as of `mipsim.dpsgd`.
         numbers: name, such as "epsilon at delta 1e-05", to proven bounds. Of "add_or_remove" it is the worse direction at each number.
             "least mu of mu-GDP" is the least mu for which G_mu lies below the curve at every FPR; at the rarest, a step that is hardly
             ever sampled counts in full.
@@ -48,9 +51,7 @@ class Account(Printed):
           and                     a release is a sum of clipped contributions and Gaussian noise; all releases are seen, and later steps may use them
     """
 
-    noise_multiplier: float
-    sampling_rate: float
-    steps: int
+    phases: tuple[Phase, ...]
     neighbours: str
     sampling: str
     numbers: dict[str, Bounds]
@@ -82,9 +83,7 @@ class Account(Printed):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; an infinite end is the text "inf"."""
         return {
-            "noise_multiplier": self.noise_multiplier,
-            "sampling_rate": self.sampling_rate,
-            "steps": self.steps,
+            "phases": [dict(zip(_PHASE, phase, strict=True)) for phase in self.phases],
             "neighbours": self.neighbours,
             "sampling": self.sampling,
             "assumes": [SCHEMES[self.sampling].assumes, ALWAYS],
@@ -92,10 +91,11 @@ class Account(Printed):
         }
 
     def _title(self) -> str:
-        return (
-            f"DP-SGD: noise {self.noise_multiplier:.6g}, rate {self.sampling_rate:.6g}, {plural(self.steps, 'step')}, "
-            f"{self.sampling}, {self.neighbours}"
+        phases = "; then ".join(
+            f"noise {noise:.6g}, rate {rate:.6g}, {plural(steps, 'step')}"
+            for noise, rate, steps in self.phases
         )
+        return f"DP-SGD: {phases}, {self.sampling}, {self.neighbours}"
 
     def _lines(self) -> list[tuple[str, str]]:
         return [
@@ -174,10 +174,11 @@ class AccountComparison(Printed):
 
 
 def account(
-    noise_multiplier: float,
+    noise_multiplier: float | None = None,
     sampling_rate: float = 1.0,
     steps: int = 1,
     *,
+    phases: Iterable[Phase] | None = None,
     neighbours: str = "add_or_remove",
     sampling: str = "poisson",
     delta: float | Iterable[float] = DELTAS,
@@ -189,7 +190,8 @@ def account(
     Args:
         noise_multiplier: the standard deviation of the noise over the clipping norm, > 0.
         sampling_rate: the probability that a record takes part in a step, in [0, 1]; 1 / T where it takes part once in T steps.
-        steps: all of them, >= 1.
+        steps: all of them, from 1 to 10^9.
+        phases: instead of these three, such a triple for each part of a training that changes them on its way.
         neighbours: "add_or_remove", "remove", "add" or "replace".
         sampling: "poisson", "fixed_size", "shuffled" or "random_allocation" (balls in bins).
         delta: a value or several, in [0, 1], at which epsilon is reported.
@@ -205,6 +207,9 @@ def account(
         >>> result = account(0.7, 0.5, 2, sampling="random_allocation", epsilon=[0.1, 1])
         >>> [f"{end:.3f}" for name in ("delta at epsilon 0.1", "delta at epsilon 1") for end in result.numbers[name]]
         ['0.405', '0.405', '0.190', '0.190']
+        >>> two = account(phases=[(1.0, 0.01, 500), (1.5, 0.02, 500)])
+        >>> [f"{end:.4f}" for end in two.numbers["epsilon at delta 1e-05"]]
+        ['1.8975', '1.8975']
         >>> account(1.0, 0.3, 10, sampling="shuffled")
         Traceback (most recent call last):
         ...
@@ -214,10 +219,10 @@ def account(
         [number(name, value, 0.0, high) for value in _several(name, given)]
         for name, given, high in (("delta", delta, 1.0), ("epsilon", epsilon, math.inf), ("fpr", fpr, 1.0))
     )
+    parts = _phases(noise_multiplier, sampling_rate, steps, phases)
     both = neighbours == "add_or_remove"
-    first = dpsgd(
-        noise_multiplier, sampling_rate, steps, neighbours="remove" if both else neighbours, sampling=sampling
-    )
+    way = "remove" if both else neighbours
+    first = compose(*(dpsgd(*part, neighbours=way, sampling=sampling) for part in parts))
     if SCHEMES[sampling].epochs is None and isinstance(first, ComposedTradeOff):
         first = first.at_accuracy(FINE, FINE)
     whole = first.symmetrized() if both else first
@@ -229,21 +234,49 @@ def account(
         numbers["advantage"] = whole.advantage_bounds()
         numbers |= {f"TPR at FPR {_named(at)}": worse_tpr(first, at, both) for at in fprs}
         numbers["least mu of mu-GDP"] = (
-            _mu_of_epochs(noise_multiplier, sampling_rate, steps, neighbours, sampling)
+            _mu_of_epochs(parts, neighbours, sampling)
             if SCHEMES[sampling].epochs is not None
             else first.least_mu_bounds()
         )
-    return Account(float(noise_multiplier), float(sampling_rate), int(steps), neighbours, sampling, numbers)
+    known = tuple((float(noise), float(rate), int(count)) for noise, rate, count in parts)
+    return Account(known, neighbours, sampling, numbers)
 
 
-def _mu_of_epochs(noise: float, rate: float, steps: int, neighbours: str, sampling: str) -> Bounds:
+def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase] | None) -> list[Phase]:
+    if (noise is None) == (phases is None):
+        raise ValueError(
+            f"noise_multiplier and phases are {'both missing' if noise is None else 'both given'}; give exactly 1 of them"
+        )
+    if noise is not None:
+        return [(noise, rate, steps)]
+    for name, value in (("sampling_rate", rate), ("steps", steps)):
+        if value != 1:
+            raise ValueError(
+                f"{name} is {quoted(value)} beside phases; it must be left out, since each phase has its own"
+            )
+    if not isinstance(phases, Iterable) or isinstance(phases, (str, bytes)):
+        raise ValueError(
+            f"phases is {quoted(phases)}; it must hold (noise multiplier, sampling rate, steps) of each phase"
+        )
+    parts = [tuple(part) if isinstance(part, Iterable) else (part,) for part in phases]
+    wrong = [part for part in parts if len(part) != len(_PHASE)]
+    if wrong or not parts:
+        what = f"holds {quoted(wrong[0])}" if wrong else "is empty"
+        raise ValueError(
+            f"phases {what}; it must hold (noise multiplier, sampling rate, steps) of each phase"
+        )
+    return parts  # pyright: ignore[reportReturnType]
+
+
+def _mu_of_epochs(phases: list[Phase], neighbours: str, sampling: str) -> Bounds:
     """The mu of a single Gaussian release an epoch, of T steps each.
 
     It is enough, since an attacker who knows the steps of the target sees no more than that. Less is not: at a single step of each of E
     epochs the target takes part with probability T^-E > 0, so that the test of these has the TPR of the Gaussian releases times
     T^-E, which at rarer and rarer FPRs shifts no probit. Of shuffled records both worlds have this factor.
     """
-    mu = math.sqrt(epochs_of(rate, steps, sampling)[1]) * (2.0 if neighbours == "replace" else 1.0) / noise
+    squares = [epochs_of(rate, steps, sampling)[1] / noise**2 for noise, rate, steps in phases]
+    mu = math.sqrt(math.fsum(squares)) * (2.0 if neighbours == "replace" else 1.0)
     return mu * (1.0 - _CLOSED), mu * (1.0 + _CLOSED)
 
 
