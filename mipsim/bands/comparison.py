@@ -260,7 +260,8 @@ class AbstractComparison(Printed):
 
     def _html_title(self) -> str:
         colour = {CONFIRMED: "#1b7837", REFUTED: "#b2182b", INCONCLUSIVE: "#7f6000"}[self.verdict]
-        return f'<b style="color:{colour}">{self.verdict}</b> {READINGS[self.kind]}: {escape(self.claim)}'
+        rest = escape(self._title().removeprefix(str(self.verdict)))
+        return f'<b style="color:{colour}">{self.verdict}</b>{rest}'
 
     def _gap_at(self, ends: str, unknown: str = "") -> tuple[str, str]:
         """The line of the gap where it decides; `ends` tells what is known of it, `unknown` that it has no estimate."""

@@ -249,6 +249,7 @@ def test_what_is_printed_holds_with_the_failure_probability() -> None:
     assert refuted.deciding_interval[0] > 0.75
     assert refuted.deciding_interval[1] == math.inf
     assert "range over FPR" not in str(refuted)
+    assert "</b>: this curve has" in refuted._repr_html_()  # no words of a claimed curve
 
 
 def test_thresholds_or_games_that_what_was_seen_chose_are_refused() -> None:
