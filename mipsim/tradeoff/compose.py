@@ -443,7 +443,7 @@ def compose(
 
     Returns:
         A `GaussianTradeOff`, a `SampledTradeOff` (exact but for rounding), or a `ComposedTradeOff`. A width that its lattice
-        does not allow is warned of; the bounds hold all the same.
+        does not allow, or the budget of a question (some ten seconds of a core), is warned of; the bounds hold all the same.
 
     Source: Dong, Roth and Su (2022), definition 3.1, corollary 3.3; Doroshenko et al. (2022), "Connect the dots".
 
