@@ -14,7 +14,7 @@ from scipy.stats import binom
 from verify.command import main
 from verify.tools.estimators import CONTROLS, MIPSIM, WRONG_USES
 from verify.tools.trial import Enclosed, Simulated, Trial, installed, judge
-from verify.tools.trials import PROGRAMS, RESULTS, TRIALS, quotes, table
+from verify.tools.trials import PROGRAMS, TRIALS, quotes, read_rows, table
 
 RUNS = 300
 """Enough for the controls: the valid bound is wrong in 1%, the other in 90% of its uses."""
@@ -39,14 +39,17 @@ def _slow(trial: Trial) -> Any:
 @pytest.mark.parametrize("trial", [_slow(trial) for trial in (*MIPSIM, *WRONG_USES)])
 def test_each_design_of_an_audit_holds_and_its_wrong_use_is_refuted(trial: Trial) -> None:
     """Counts of 40 uses are within the quantiles of 1e-9 of the stored rate's interval; all 19 leave them with 4e-8 together."""
-    (row,), (earlier,) = judge([quick(trial, 40)]), [row for row in stored() if row["name"] == trial.name]
-    assert (earlier["verdict"] == "REFUTED") == trial.planted
-    for now, then in zip(row.outcomes, earlier["outcomes"], strict=True):
-        low, high = then["rate"]
+    (row,), (earlier,) = (
+        judge([quick(trial, 40)]),
+        [row for row in read_rows() if row.trial.name == trial.name],
+    )
+    assert (earlier.verdict == "REFUTED") == trial.planted
+    for now, then in zip(row.outcomes, earlier.outcomes, strict=True):
+        low, high = then.rate
         assert binom.ppf(1e-9, 40, low) <= now.wrong <= binom.isf(1e-9, 40, high)
     if not trial.planted:
         assert isinstance(trial.evidence, Simulated)
-        assert all(item["runs"] == trial.evidence.runs >= 2000 for item in earlier["outcomes"])
+        assert all(item.runs == trial.evidence.runs >= 2000 for item in earlier.outcomes)
 
 
 def test_an_estimate_that_promises_nothing_has_no_verdict() -> None:
@@ -98,15 +101,11 @@ def test_names_are_unique() -> None:
     assert len({trial.name for trial in TRIALS}) == len(TRIALS)
 
 
-def stored() -> list[dict[str, Any]]:
-    return json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
-
-
 def test_the_page_shows_what_is_stored() -> None:
     page = (Path(__file__).parents[2] / "docs" / "tools.md").read_text(encoding="utf-8")
-    assert table(stored()) in page
-    assert quotes(stored()) in page
-    verdicts = [row["verdict"] for row in stored() if not row["planted"]]
+    assert table(read_rows()) in page
+    assert quotes(TRIALS) in page
+    verdicts = [row.verdict for row in read_rows() if not row.trial.planted]
     assert all(
         f"{verdicts.count(name)} are {name or 'not judged'}" in page.replace(" is ", " are ")
         for name in ("CONFIRMED", "REFUTED", "INCONCLUSIVE", "")
@@ -114,19 +113,16 @@ def test_the_page_shows_what_is_stored() -> None:
 
 
 def test_the_stored_rows_are_of_the_register() -> None:
-    assert [row["name"] for row in stored()] == [trial.name for trial in TRIALS]
-    for row, trial in zip(stored(), TRIALS, strict=True):
-        assert [item["case"] for item in row["outcomes"]] == list(trial.evidence.cases)
-        assert all(
-            row[key] == getattr(trial, key) for key in ("claim", "place", "restricted_by", "repaired", "call")
-        )
-    tried = [row for row in stored() if not row["planted"]]
+    assert tuple(row.trial for row in read_rows()) == TRIALS
+    for row in read_rows():
+        assert [item.case for item in row.outcomes] == list(row.trial.evidence.cases)
+    tried = [trial for trial in TRIALS if not trial.planted]
     assert len(tried) >= 25
-    assert len({row["tool"] for row in tried}) >= 12
+    assert len({trial.tool for trial in tried}) >= 12
 
 
 def test_each_refutation_has_a_program_and_each_program_a_refutation() -> None:
-    refuted = {row["name"] for row in stored() if row["verdict"] == "REFUTED" and not row["planted"]}
+    refuted = {row.trial.name for row in read_rows() if row.verdict == "REFUTED" and not row.trial.planted}
     assert refuted == {path.stem.replace("_", "-") for path in PROGRAMS.glob("*.py")}
 
 
@@ -164,4 +160,4 @@ def test_an_accountant_has_its_stored_verdict(trial) -> None:
     (row,) = judge([trial])
     if row.skipped:
         pytest.skip(row.skipped)
-    assert row.verdict == next(item["verdict"] for item in stored() if item["name"] == trial.name)
+    assert row.verdict == next(item.verdict for item in read_rows() if item.trial == trial)

@@ -88,18 +88,8 @@ class Outcome:
 class Row:
     """The judgement of a trial."""
 
-    # name, tool, version, call, claim, place, restricted_by, repaired, by_formula, planted: of the trial; the version is
-    # that installed
-    name: str
-    tool: str
-    version: str
-    call: str
-    claim: str
-    place: str
-    restricted_by: str
-    repaired: str
-    by_formula: bool
-    planted: bool
+    trial: Trial
+    version: str  # of the tool, as installed
     # REFUTED, CONFIRMED (in these cases) or INCONCLUSIVE; "" where it was not judged, as a tool that is missing or an
     # estimate
     verdict: str
@@ -213,33 +203,14 @@ def judge(trials: Sequence[Trial], seed: int = 0, say: Callable[[Row], None] = l
                 else enclose(trial.evidence)
             )
             verdict = verdict if trial.promises else ""
-        taken = (
-            "name",
-            "tool",
-            "call",
-            "claim",
-            "place",
-            "restricted_by",
-            "repaired",
-            "by_formula",
-            "planted",
-        )
-        rows.append(
-            Row(
-                version=version,
-                verdict=verdict,
-                skipped=missing,
-                outcomes=outcomes,
-                **{key: getattr(trial, key) for key in taken},
-            )
-        )
+        rows.append(Row(trial, version, verdict, missing, outcomes))
         say(rows[-1])
-    return [_with_tightness(row, trial, rows) for row, trial in zip(rows, trials, strict=True)]
+    return [_with_tightness(row, rows) for row in rows]
 
 
-def _with_tightness(row: Row, trial: Trial, rows: Sequence[Row]) -> Row:
+def _with_tightness(row: Row, rows: Sequence[Row]) -> Row:
     """The row with its tightness: of simulations against the largest median of a confirmed row in the same case."""
-    ratios = []
+    ratios, trial = [], row.trial
     for item in row.outcomes:
         best = item.truth
         if isinstance(trial.evidence, Simulated):
