@@ -267,6 +267,8 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.account(phases=[]), "phases is empty; it must hold (noise multiplier, sampling rate, steps) of each phase"),
     (lambda: mi.account(phases=[(1.0, 0.1)]), "phases holds (1.0, 0.1); it must hold"),
     (lambda: mi.account(phases=1.0), "phases is 1.0; it must hold"),
+    (lambda: mi.account(phases=[{2.0, 0.5, 1}]), "phases holds .*; it must hold"),
+    (lambda: mi.account(phases={(1.0, 0.1, 5): 1}), "phases is .*; it must hold"),
     (lambda: mi.account(phases=[(1.0, 0.1, 5)], steps=5), "steps is 5 beside phases; it must be left out"),
     (lambda: mi.account(phases=[(1.0, 2.0, 5)]), "sampling_rate is 2.0"),
     (lambda: mi.account(1.0, 0.1, 2**63), "steps is 9223372036854775808; it must be a whole number from 1 to 1,000,000,000"),

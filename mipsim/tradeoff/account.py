@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -254,11 +254,11 @@ def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase
             raise ValueError(
                 f"{name} is {quoted(value)} beside phases; it must be left out, since each phase has its own"
             )
-    if not isinstance(phases, Iterable) or isinstance(phases, (str, bytes)):
+    if not isinstance(phases, Iterable) or isinstance(phases, (str, bytes, Mapping, Set)):
         raise ValueError(
             f"phases is {quoted(phases)}; it must hold (noise multiplier, sampling rate, steps) of each phase"
         )
-    parts = [tuple(part) if isinstance(part, Iterable) else (part,) for part in phases]
+    parts = [tuple(part) if isinstance(part, (tuple, list, np.ndarray)) else (part,) for part in phases]
     wrong = [part for part in parts if len(part) != len(_PHASE)]
     if wrong or not parts:
         what = f"holds {quoted(wrong[0])}" if wrong else "is empty"

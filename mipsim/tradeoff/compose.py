@@ -466,8 +466,8 @@ def compose(
             )
     pairs = list(zip(curves, counts, strict=True))
     ways = [curve._one_way() for curve in curves]
-    if any(way is not None for way in ways) and (len(pairs) > 1 or counts[0] > 1):
-        return _both_ways(pairs, ways, relative, absolute)
+    if any(way is not None for way in ways):
+        return curves[0] if pairs == [(curves[0], 1)] else _both_ways(pairs, ways, relative, absolute)
     pairs = _without_blind(_gaussians_together(_flat(pairs)))
     if len(pairs) == 1 and (pairs[0][1] == 1 or isinstance(pairs[0][0], GaussianTradeOff)):
         curve, count = pairs[0]
@@ -511,10 +511,12 @@ def _both_ways(
 
 
 def _flat(pairs: Pairs) -> Pairs:
-    """Compositions taken apart."""
+    """Compositions taken apart, and mixtures of which all or nothing takes part."""
     built: Pairs = []
     for curve, count in pairs:
-        if isinstance(curve, ComposedTradeOff):
+        if isinstance(curve, MixtureTradeOff) and curve.sampling_rate in (0.0, 1.0):
+            built += _flat([(curve.inner if curve.sampling_rate else GaussianTradeOff(0.0), count)])
+        elif isinstance(curve, ComposedTradeOff):
             parts = curve.curves if curve.direction == "forward" else [c.inverse() for c in curve.curves]
             built += [(part, count * n) for part, n in zip(parts, curve.copies, strict=True)]
         else:
@@ -530,6 +532,7 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
         isinstance(curve, ConvexHullTradeOff)
         and curve.symmetric
         and isinstance(curve.curves[0], MixtureTradeOff)
+        and curve.curves[0].sampling_rate < 1.0
     ):
         ahead = step_law(curve.curves[0])
         if isinstance(ahead, MixedGaussian):  # the cells of others do not end at the loss 0

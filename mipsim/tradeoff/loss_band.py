@@ -224,9 +224,9 @@ class Band:
                 return np.log(np.where(below, before, np.where(above, after, value)))
 
             # Slopes that no float64 holds have no chords: delta falls.
-            step_down = np.where(far & ~below, self.delta[at], np.inf)
+            steep = ~below & (far | (self.places[at + 1] - self.centre > 700.0))
             highs = (
-                np.fmin(chord(self.delta, np.inf, self.delta[-1]), np.log(step_down)),
+                np.where(steep, np.log(self.delta[at]), chord(self.delta, np.inf, self.delta[-1])),
                 chord(self.other, self.other[0] * start * (1.0 + 1e-12), np.inf),
             )
             rest_low = chord(

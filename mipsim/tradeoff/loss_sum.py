@@ -209,7 +209,10 @@ class LossSum:
         """The step that about gives a relative accuracy."""
         spread = math.sqrt(max(self.cumulants(theta)[2], 1e-24))
         burden = self._plan(theta)[1]
-        return min(math.sqrt(2.0 * accuracy / (burden * _weight(theta, spread, needs))), spread / 16.0)
+        widest = 1.0 / max(1.0, abs(theta), abs(1.0 - theta))  # over wider cells a tilt says nothing
+        return min(
+            math.sqrt(2.0 * accuracy / (burden * _weight(theta, spread, needs))), spread / 16.0, widest
+        )
 
     def band(self, theta: float, accuracy: float, needs: str, step: float | None = None) -> Band:
         """A band around the mean of a tilt, with a step for the relative accuracy, or the given step; as fine as its circle may be."""
@@ -584,7 +587,7 @@ class LossSum:
                     while not enough(theta) and abs(theta - 0.5) > 1e-3:
                         theta = 0.5 + 0.8 * (theta - 0.5)
                     mean = self.cumulants(theta)[1]
-                    if not any(abs(b.centre - mean) < b.spread for b in self.bands):
+                    if self.reached(theta) and not any(abs(b.centre - mean) < b.spread for b in self.bands):
                         self.bands.append(self.band(theta, accuracy, needs))
                 result = _narrowed(self.bands, ask, known)
                 continue

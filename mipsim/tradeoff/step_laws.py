@@ -126,10 +126,8 @@ class MixedGaussian(AbstractStepLaw):
 
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
         borders = self.outcome(offset + step * nodes)
-        lowest = float(borders[0])
-        if not math.isfinite(lowest):  # the least loss lies in the first cell: all outcomes below it do
-            lowest = -_FURTHEST
-        highest = float(borders[-1])
+        # The least loss may lie in the first cell, and all outcomes below it do. What lies beyond counts as outside of the nodes.
+        lowest, highest = max(float(borders[0]), -_FURTHEST), min(float(borders[-1]), _FURTHEST + self.mu)
         reach = max(abs(lowest), abs(highest)) + self.mu
         even = np.linspace(lowest, highest, 2 + int((highest - lowest) / min(0.15, _WIDE / (reach + 8.0))))
         inner = borders[1:]
@@ -140,7 +138,7 @@ class MixedGaussian(AbstractStepLaw):
         middle, half = 0.5 * (edges[1:] + edges[:-1]), 0.5 * np.diff(edges)
         out, shifted = (_log_integrals(middle - shift, half) for shift in (0.0, self.mu))
         root = 0.5 * math.log(2.0 * math.pi)
-        starts = np.concatenate([[0], np.searchsorted(edges, inner[:-1])])
+        starts = np.minimum(np.concatenate([[0], np.searchsorted(edges, inner[:-1])]), middle.size)
         log_out, log_shifted = (_added(masses - root, starts) for masses in (out, shifted))
         if self.p == 1.0:
             log_in = log_shifted

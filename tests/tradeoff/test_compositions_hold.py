@@ -50,6 +50,8 @@ NUMBERS: dict[str, tuple[Callable[[], AbstractTradeOff], Ask, float, float, floa
     "sampled Laplace steps": (lambda: compose(LaplaceTradeOff(1.0).subsampled(0.1), copies=100), lambda c: c.epsilon_bounds(1e-5), 4.1523, 5e-5, 1e-4),
     "a release and sampled steps": (lambda: compose(GaussianTradeOff(0.6325), dpsgd(2.0, 0.1, 100)), lambda c: c.epsilon_bounds(1e-5), 3.60482, 2e-5, 1e-4),
     "sampled coins": (lambda: compose(ApproxDPTradeOff(1.0).subsampled(0.1), copies=100), lambda c: c.epsilon_bounds(1e-5), 4.73235464, 1e-7, 1e-8),
+    "both directions by themselves": (lambda: compose(dpsgd(1.0, 0.1, 3)), lambda c: c.delta_bounds(1.0), 9.28393e-4, 1e-9, 1e-9),
+    "steps in which all take part": (lambda: compose(MixtureTradeOff(GaussianTradeOff(30.0), 1.0), copies=10**9), lambda c: c.epsilon_bounds(0.5), 30.0**2 * 1e9 / 2.0, 1e3, 1e4),
     "beside a step of a single direction": (lambda: compose(ApproxDPTradeOff(1.0).subsampled(0.1), MixtureTradeOff(GaussianTradeOff(1.0), 0.1), copies=3), lambda c: c.epsilon_bounds(1e-5), 2.17689, 3e-5, 1e-4),
 }  # fmt: skip
 
