@@ -156,7 +156,8 @@ def bulk(cells: Cells, theta: float) -> tuple[int, float]:
     """
     _, width, tilted, more, _, _ = _tilted(cells, theta)
     k = int(tilted.argmax())
-    alone = tilted[k] > 0.1 * tilted.sum() and not (cells.log_atoms > -np.inf).any()
+    beside = np.concatenate([[0.0], tilted, [0.0]])[[k, k + 2]]  # what lies around a node is there already
+    alone = tilted[k] > max(0.1 * tilted.sum(), 10.0 * beside.max()) and not (cells.log_atoms > -np.inf).any()
     return k, float(more[k]) if alone and more[k] < width[k] else 0.0
 
 
