@@ -103,8 +103,12 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
     piecewise linear. Its values at the nodes are lowered until the chords between them lie below it; where that makes a
     corner concave the corner is left out, which lowers the chords again.
     """
-    cells = _through_bulk(cells, theta)
-    left, _, tilted, more, _, scale = _tilted(cells, theta)
+    parts = _tilted(cells, theta)
+    k, shift = _bulk(cells, parts)
+    if shift > 0.0:
+        cells = _through_bulk(cells, k, shift, parts)
+        parts = _tilted(cells, theta)
+    left, _, tilted, more, _, scale = parts
     built, missing, off = _atoms(cells, theta, scale), -math.inf, 0.0
     light = _Light.of(cells, tilted, built)
     full = np.flatnonzero(tilted > 0.0)
@@ -154,19 +158,20 @@ def bulk(cells: Cells, theta: float) -> tuple[int, float]:
 
     A lattice through that loss has no chords over so much mass, which would lie too high for the little beside it.
     """
-    _, width, tilted, more, _, _ = _tilted(cells, theta)
+    return _bulk(cells, _tilted(cells, theta))
+
+
+def _bulk(cells: Cells, parts: tuple[np.ndarray, ...]) -> tuple[int, float]:
+    _, width, tilted, more, _, _ = parts
     k = int(tilted.argmax())
     beside = np.concatenate([[0.0], tilted, [0.0]])[[k, k + 2]]  # what lies around a node is there already
     alone = tilted[k] > max(0.1 * tilted.sum(), 10.0 * beside.max()) and not (cells.log_atoms > -np.inf).any()
     return k, float(more[k]) if alone and more[k] < width[k] else 0.0
 
 
-def _through_bulk(cells: Cells, theta: float) -> Cells:
+def _through_bulk(cells: Cells, k: int, shift: float, parts: tuple[np.ndarray, ...]) -> Cells:
     """The same outcomes, those of each cell merged, on a lattice through that of the `bulk`."""
-    k, shift = bulk(cells, theta)
-    if shift == 0.0:
-        return cells
-    left, width, _, more, _, _ = _tilted(cells, theta)
+    left, width, _, more, _, _ = parts
     nodes = np.concatenate([cells.nodes[:1] - math.ceil(width[k] / cells.step), cells.nodes])
     offset = cells.offset + shift
     at = np.searchsorted(offset + cells.step * nodes, left + more, side="right") - 1

@@ -222,7 +222,8 @@ def account(
     parts = _phases(noise_multiplier, sampling_rate, steps, phases)
     both = neighbours == "add_or_remove"
     way = "remove" if both else neighbours
-    first = compose(*(dpsgd(*part, neighbours=way, sampling=sampling) for part in parts))
+    curves = [dpsgd(*part, neighbours=way, sampling=sampling) for part in parts]
+    first = curves[0] if len(curves) == 1 else compose(*curves)
     if SCHEMES[sampling].epochs is None and isinstance(first, ComposedTradeOff):
         first = first.at_accuracy(FINE, FINE)
     whole = first.symmetrized() if both else first
@@ -255,13 +256,12 @@ def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase
                 f"{name} is {quoted(value)} beside phases; it must be left out, since each phase has its own"
             )
     if not isinstance(phases, Iterable) or isinstance(phases, (str, bytes, Mapping, Set)):
-        raise ValueError(
-            f"phases is {quoted(phases)}; it must hold (noise multiplier, sampling rate, steps) of each phase"
-        )
-    parts = [tuple(part) if isinstance(part, (tuple, list, np.ndarray)) else (part,) for part in phases]
-    wrong = [part for part in parts if len(part) != len(_PHASE)]
-    if wrong or not parts:
-        what = f"holds {quoted(wrong[0])}" if wrong else "is empty"
+        what, parts = f"is {quoted(phases)}", []
+    else:
+        parts = [tuple(part) if isinstance(part, (tuple, list, np.ndarray)) else (part,) for part in phases]
+        wrong = [part for part in parts if len(part) != len(_PHASE)]
+        what = f"holds {quoted(wrong[0])}" if wrong else "" if parts else "is empty"
+    if what:
         raise ValueError(
             f"phases {what}; it must hold (noise multiplier, sampling rate, steps) of each phase"
         )

@@ -58,7 +58,7 @@ class ComposedTradeOff(AbstractTradeOff):
         copies: how often each takes part.
         direction: "forward", "inverse" (the worlds exchanged), or "both" (the worse of the two at each delta or epsilon).
         accuracy: relative width of delta that is aimed at.
-        epsilon_accuracy: width of epsilon that is aimed at; above an epsilon of 10 times a tenth of it.
+        epsilon_accuracy: width of epsilon that is aimed at; of an epsilon above 10 that times epsilon / 10.
 
     Examples:
         >>> from mipsim.tradeoff import LaplaceTradeOff
@@ -311,12 +311,15 @@ class ComposedTradeOff(AbstractTradeOff):
         flat = np.asarray(log_delta, np.float64).ravel()
         ends = np.array([self._alone()._epsilon_at(float(log)) for log in flat]).reshape(-1, 2).T
         low, high = (end.reshape(np.shape(log_delta)) for end in ends)
-        with np.errstate(invalid="ignore"):
-            width = np.where(high == low, 0.0, high - low).ravel()
-        aims = self.epsilon_accuracy * np.maximum(1.0, low / 10.0).ravel()
-        for k in np.argsort(width / aims)[-1:]:
-            self._warn("epsilon", float(width[k]), float(aims[k]))
+        wide = ends[:, ends[0] < ends[1]].T.tolist()
+        if wide:
+            least, most = max(wide, key=lambda pair: (pair[1] - pair[0]) / self._aim(pair[0]))
+            self._warn("epsilon", most - least, self._aim(least))
         return low, high
+
+    def _aim(self, epsilon: float) -> float:
+        """The width at which an epsilon is narrow."""
+        return self.epsilon_accuracy * max(1.0, epsilon / 10.0)
 
     def _epsilon_at(self, log_delta: float) -> tuple[float, float]:
         """The roots of both bounds of delta: bisected among what is known, which is refined where they end up."""
@@ -339,7 +342,7 @@ class ComposedTradeOff(AbstractTradeOff):
             at = min(max(at, 0.0), most)
             self._bounded(np.array([at]), accuracy, None)
             low, high = self._root(log_delta, at, 0), self._root(log_delta, at, 1)
-            aim = self.epsilon_accuracy * max(1.0, low / 10.0)
+            aim = self._aim(low)
             if high - low <= aim or accuracy < 1e-10:
                 break
             narrower = math.isfinite(high) and not high - low > 0.9 * (best[1] - best[0])
@@ -357,7 +360,7 @@ class ComposedTradeOff(AbstractTradeOff):
             else:
                 break
         low, high = max(low, best[0]), min(high, best[1], most)
-        if high - low > self.epsilon_accuracy * max(1.0, low / 10.0):
+        if high - low > self._aim(low):
             least = max(epsilon_of(tests, log_delta) for tests in self._any_step(_WAYS[self.direction]))
             low = min(max(low, least), high)
         return low, high
@@ -439,7 +442,7 @@ def compose(
         *curves: at least 1, convex; they need not be symmetric.
         copies: how often each is composed, a number for all or a number for each, from 1 to 10^9.
         accuracy: relative width of delta at which refining ends, in [1e-9, 0.1].
-        epsilon_accuracy: width of epsilon at which it ends, in [1e-7, 1]; of an epsilon above 10 that times a tenth of it.
+        epsilon_accuracy: width of epsilon at which it ends, in [1e-7, 1]; of an epsilon above 10 that times epsilon / 10.
 
     Returns:
         A `GaussianTradeOff`, a `SampledTradeOff` (exact but for rounding), or a `ComposedTradeOff`. A width that its lattice
