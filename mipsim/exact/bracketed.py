@@ -16,8 +16,10 @@ import numpy as np
 from mipsim._powers import convolution_error, repeated
 from mipsim._roots import least_float, least_whole
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
+from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.exact.atoms import AtomsLaw, alike
+from mipsim.exact.binomial import binomial_relative_error
 from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
 from mipsim.exact.independent import (
     Heavy,
@@ -34,10 +36,12 @@ from mipsim.exact.rounding import UNIT
 from mipsim.exact.rows import row_of
 from mipsim.exact.selberg import tail_bounds
 from mipsim.exact.term_tables import count_tables
+from mipsim.exact.tilted import TiltedBrackets
 from mipsim.forms.polynomial import ReadParabolas
 from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import line_at, terms_at
-from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
+from mipsim.tradeoff.bounds import CurveBounds
+from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds, within
 
 # Frequencies: with the first the bracket of a density is some 3e-4 wide, in tens of milliseconds. More only where it is too wide:
 # noise much finer than the atoms it smooths.
@@ -52,6 +56,19 @@ _LIGHTEST = 1e-11  # a rest so light is counted as an error
 _WIDE = 5e-4  # a bracket wider than twice its usual width has ties in it
 _TIES = 1e-13  # outcomes lighter than this are left to the bracket
 _WORK = 2.0**23  # additions of a single step of the search for ties
+_RARE = 256.0  # times the error of the bracket of the whole: of smaller tails a tilted bracket knows more
+_UNDERFLOW = 1e-290  # probability that powers of a table may lose
+
+
+@dataclass(frozen=True)
+class Read:
+    """A score as a sum of independent terms, and how well its tables are known."""
+
+    total: Independent
+    error: float  # a bound on the distance of the tables from the truth in total variation, in either world
+    relative: float  # a bound on the |log| of what the probability of any outcome of the tables is off by
+    lost: float  # a bound on the probability of outcomes that are in no table
+    below: np.ndarray  # the probability of a score of -inf, shape (2,)
 
 
 @dataclass(frozen=True)
@@ -237,9 +254,52 @@ class BracketLaw(AbstractScoreLaw):
 
     bounds: LawBracket  # of P(score > x) in both worlds
     guess: AbstractScoreLaw | None = None  # a law that is likely to be right, but not proven to be
+    tails: TiltedBrackets | None = None  # what is known of small tails
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)
+        result = self._log_tail(x, inside=inside, upper=upper)
+        if self.tails is None:
+            return result
+        other = self._log_tail(x, inside=inside, upper=not upper)
+        small = (np.minimum(result, other) < self._rare) & np.isfinite(x)
+        if small.any():
+            middle, width = self.tails.estimate(x[small], inside, upper=upper)
+            result = np.array(result)
+            result[small] = np.where(width <= self.error_bound, middle, result[small])
+        return result
+
+    @cached_property
+    def _rare(self) -> float:
+        """The log of a tail below which the bracket of the whole knows a tail to a few per cent only."""
+        return float(np.log(min(_RARE * self.bounds.error_bound, 0.5)))
+
+    def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
+        x = np.asarray(threshold, float)
+        tails = (self._log_tail(x, inside=inside, upper=upper) for upper in (False, True))
+        whole = within(next(tails), next(tails), self.error_bound)
+        if self.tails is None:
+            return whole
+        near = self.tails.tail_bounds(x, inside)
+        nearer = (np.maximum, np.minimum, np.maximum, np.minimum)
+        return CurveBounds(*(take(*ends) for take, *ends in zip(nearer, whole, near, strict=True)))
+
+    def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        if self.tails is None:
+            return None
+        result = np.full((3, log_fpr.size), np.nan)
+        rare = np.minimum(log_fpr, log_rest) < self._rare
+        if rare.any():
+            result[:, rare] = self.tails.around(log_fpr[rare], log_rest[rare])
+        return tuple(result)
+
+    def whole(self) -> BracketLaw:
+        return replace(self, tails=None)
+
+    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray:
+        return np.zeros(np.shape(low)) if self.tails is None else self.tails.others(low, high, inside)
+
+    def _log_tail(self, x: np.ndarray, *, inside: bool, upper: bool) -> np.ndarray:
         with np.errstate(all="ignore"):
             if self.guess is None:
                 above = self.bounds.estimate(x, int(inside))
@@ -262,6 +322,10 @@ class BracketLaw(AbstractScoreLaw):
                 likely = self.guess.threshold_at(flat)
                 same = np.abs(self.sf(likely, inside=False) - flat) <= 1e-9 * flat
             result = np.where(same | (flat <= 0.0), likely, np.nan)
+        with np.errstate(divide="ignore"):
+            small = (np.log(np.minimum(flat, 1.0 - flat)) < self._rare) & (flat > 0.0) & (flat < 1.0)
+        if self.tails is not None and (rare := np.isnan(result) & small).any():
+            result[rare] = self.tails.around(np.log(flat[rare]), np.log1p(-flat[rare]))[0]
         left = np.isnan(result)
         if left.any():
             result[left] = self._search(flat[left])
@@ -322,10 +386,10 @@ def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) 
     read = _linear(problem, attack) if isinstance(attack, AbstractLinearAttack) else _table(problem)
     if read is None:
         return None
-    total, error = read
+    total = read.total
     result: LawBracket | None = None
     for nodes in _NODES:
-        tried = bracket(total, nodes, below=1.0 - total.finite, error=error)
+        tried = bracket(total, nodes, below=read.below, error=read.error)
         result = tried if result is None or tried.error_bound < result.error_bound else result
         if result.error_bound <= _ENOUGH or nodes * sum(s.values.size for s in total.stacks) > 2**26:
             break
@@ -335,7 +399,10 @@ def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) 
     while isinstance(guess, LinkedLaw) or (isinstance(guess, MixedLaw) and len(guess.laws) == 1):
         guess = guess.base if isinstance(guess, LinkedLaw) else guess.laws[0]
     inverted = guess if isinstance(guess, InvertedLaw) and not result.atoms.size else None
-    law = mixed_with_out(BracketLaw(result, inverted), mean.inclusion)
+    tails = None
+    if not total.noise.parts and total.variance.min() > 0.0:
+        tails = TiltedBrackets(total, bracket, read.relative, read.lost, read.below)
+    law = mixed_with_out(BracketLaw(result, inverted, tails), mean.inclusion)
     return _scored(problem, attack, law)
 
 
@@ -354,7 +421,7 @@ def _as_atoms(law: LawBracket) -> AtomsLaw:
     return AtomsLaw(score, out, inside, law.slack, float(law.error.max()))
 
 
-def _linear(problem: FixedProblem, attack: AbstractLinearAttack) -> tuple[Independent, float] | None:
+def _linear(problem: FixedProblem, attack: AbstractLinearAttack) -> Read | None:
     """Weights . output: a table for each coordinate of a row, as often as there are rows; noise of atoms beside them."""
     mean = problem.mean
     weights, offset = line_at(attack, problem.target)
@@ -366,7 +433,7 @@ def _linear(problem: FixedProblem, attack: AbstractLinearAttack) -> tuple[Indepe
     tables = [result for part in noise.parts if (result := part.atoms) is not None]
     stacks = tuple(_stack(*value, 1, 1) for value in tables)
     # Each probability is rounded once or twice: 1 - p, or a share of the records.
-    error = noise.error + 2.0**-51 * sum(values.shape[0] for values, _ in tables)
+    relative = 2.0**-51 * sum(values.shape[0] for values, _ in tables)
     offset += noise.smooth.mean
     own = float(row_weights @ problem.row)
     if mean.rate < 1.0:
@@ -375,7 +442,11 @@ def _linear(problem: FixedProblem, attack: AbstractLinearAttack) -> tuple[Indepe
     else:
         result = (_stack(*atoms, mean.rows, mean.rows - 1),), 2.0**-51 * mean.rows * atoms[0].shape[0]
         ends = offset + np.array([0.0, own])
-    return result and (Independent((*result[0], *stacks), ends, noise.smooth), error + result[1])
+    if result is None:
+        return None
+    relative += result[1]
+    total = Independent((*result[0], *stacks), ends, noise.smooth)
+    return Read(total, noise.error + relative, relative, noise.error, np.zeros(2))
 
 
 def _stack(values: np.ndarray, p: np.ndarray, out: int, inside: int) -> Stack:
@@ -400,7 +471,7 @@ def _by_coins(
     return (others, own), 2.0**-51 * rows * (values.shape[0] + 2.0)
 
 
-def _table(problem: FixedProblem) -> tuple[Independent, float] | None:
+def _table(problem: FixedProblem) -> Read | None:
     """A table of terms for each coordinate, over the values that its sum can take."""
     result = count_tables(problem)
     if result is None:
@@ -414,10 +485,12 @@ def _table(problem: FixedProblem) -> tuple[Independent, float] | None:
         probability = np.stack([low[0], np.where(item, high[1], low[1])])
     else:
         values, probability = _side_by_side(terms, p)
-    return _once_each(values, probability), float(each.sum())
+    assert isinstance(problem.data, Bernoulli)
+    relative, lost = np.sum(binomial_relative_error(problem.mean.rows, problem.data.p), axis=0).tolist()
+    return _once_each(values, probability, float(each.sum()), relative, lost)
 
 
-def _lattice_table(problem: FixedProblem) -> tuple[Independent, float] | None:
+def _lattice_table(problem: FixedProblem) -> Read | None:
     """The same for `Discrete` data whose values are multiples of a common step, over all sums of the rows.
 
     Each probability of a sum is off by `convolution_error`, relative, and by what the normalisation of a row's probabilities
@@ -456,7 +529,9 @@ def _lattice_table(problem: FixedProblem) -> tuple[Independent, float] | None:
         # What is all but impossible has no say in which scores count as equal.
         likely = p.swapaxes(0, 1) >= UNIT
         near = float(np.where(likely, attack.rounding(outputs), 0.0).max(axis=(1, 2)).sum())
-    return replace(_once_each(*_side_by_side(terms, p)), near=near), each * p.shape[1]
+    error = each * p.shape[1]
+    read = _once_each(*_side_by_side(terms, p), error, error, _UNDERFLOW * p.shape[1])
+    return replace(read, total=replace(read.total, near=near))
 
 
 def _side_by_side(terms: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -466,14 +541,19 @@ def _side_by_side(terms: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndar
     return np.concatenate(list(terms), axis=1), probability
 
 
-def _once_each(values: np.ndarray, probability: np.ndarray) -> Independent:
+def _once_each(
+    values: np.ndarray, probability: np.ndarray, error: float, relative: float, lost: float
+) -> Read:
     """A single term of each table; the probability of infinite values is left out."""
     finite = np.isfinite(values)
     copies = np.ones((2, values.shape[0]), int)
+    missed = np.where(finite, 0.0, probability).sum(axis=2)
     if not finite.all():
         values, probability = np.where(finite, values, 0.0), np.where(finite, probability, 0.0)
-    stack = Stack(values, probability, copies)
-    return Independent((_grouped(stack),), np.zeros(2))
+    total = Independent((_grouped(Stack(values, probability, copies)),), np.zeros(2))
+    with np.errstate(divide="ignore"):
+        below = -np.expm1(np.log1p(-np.minimum(missed, 1.0)).sum(axis=1))
+    return Read(total, error, relative, lost, below)
 
 
 def _grouped(stack: Stack) -> Stack:

@@ -1,7 +1,7 @@
 """Laws made from other laws: a target that takes part with some probability, and an increasing function of the score."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, log
 
 import jax
@@ -66,6 +66,17 @@ class MixedLaw(AbstractScoreLaw):
         if any(law.around(log_fpr[:0], log_rest[:0]) is None for law in self.laws):
             return None
         return self.laws[0].around(log_fpr, log_rest)
+
+    def whole(self) -> AbstractScoreLaw:
+        return replace(self, laws=tuple(law.whole() for law in self.laws))
+
+    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray:
+        """A mixture has at most the likeliest of its parts: they share the values."""
+        parts = [
+            self.laws[0].others(low, high, inside=False),
+            *(law.others(low, high, inside=inside) for law in self.laws),
+        ]
+        return np.max(parts, axis=0)
 
     def bends(
         self, low: np.ndarray, high: np.ndarray, *, inside: bool
@@ -158,6 +169,12 @@ class _LawOfBase(AbstractScoreLaw):
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         return self.base.around(log_fpr, log_rest)
 
+    def whole(self) -> AbstractScoreLaw:
+        return replace(self, base=self.base.whole())
+
+    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray:
+        return self.base.others(low, high, inside=inside)
+
     def bends(
         self, low: np.ndarray, high: np.ndarray, *, inside: bool
     ) -> tuple[np.ndarray, np.ndarray] | None:
@@ -245,6 +262,9 @@ class LinkedLaw(_LawOfBase):
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         result = self.base.around(log_fpr, log_rest)
         return None if result is None else tuple(self.link(x) for x in result)
+
+    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray:
+        return self.base.others(self.unlink(low), self.unlink(high), inside=inside)
 
     def unordered(self, threshold: Thresholds) -> np.ndarray:
         return self.base.unordered(self.unlink(np.asarray(threshold, float)))

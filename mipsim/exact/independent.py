@@ -16,8 +16,10 @@ from mipsim.exact.atoms import ties
 from mipsim.exact.noise_transform import NO_NOISE, ScoreNoise
 from mipsim.exact.rounding import UNIT, Bounded, ComplexArray
 
-_NOTHING = 1e-17  # a modulus below is negligible: a tenth of the rounding of 1
+_NOTHING = 1e-10  # a smaller modulus counts as an error: bounds of tails are 1e-5 apart at best
 _ATOMS = 2**12  # atoms of a batch of coordinates; its waves have to fit into the cache
+_FIRST = 4  # coordinates of the first batch
+_SPARSE = 16  # frequencies of the product of waves to each that is wanted: fewer are computed by themselves
 _PHI = 2**21  # values of the transforms of a batch: 32 MiB
 _LARGEST_POWER = 2**13  # values of a table that stands for many, about
 _MOMENTS = 30  # 0.7^30 / 30! < 1e-36 is left out
@@ -192,10 +194,12 @@ class Independent:
     def _batches(self, nodes: int):  # pyright: ignore[reportMissingParameterType]
         for stack in self.stacks:
             g, size = stack.values.shape
-            step = max(1, min(_ATOMS // size, _PHI // (nodes + 1)))
-            for start in range(0, g, step):
+            most = max(1, min(_ATOMS // size, _PHI // (nodes + 1)))
+            start, step = 0, min(_FIRST, most)  # a few coordinates leave few frequencies for the others
+            while start < g:
                 part = slice(start, start + step)
                 yield stack.values[part], stack.probability[:, part], stack.copies[:, part]
+                start, step = start + step, min(2 * step, most)
 
 
 def _by_moments(v: np.ndarray, probability: np.ndarray, t: np.ndarray) -> list[Bounded] | None:
@@ -238,17 +242,21 @@ def by_waves(v: np.ndarray, probability: np.ndarray, spacing: float, nodes: np.n
     last = int(nodes.max())
     fine = 2 ** int(np.ceil(np.log2(last + 1.0) / 2))
     rows, row = np.unique(nodes // fine, return_inverse=True)
+    t = spacing * nodes
+    if _SPARSE * nodes.size < rows.size * fine:
+        waves = np.exp(1j * (v[:, :, None] * t))
+        return [((p[:, None, :] @ waves)[:, 0], _wave_error(v, p, t)) for p in probability]
     smooth, rough = _waves(v, spacing, fine), _waves(v, spacing * fine, last // fine + 1)
     rough = np.ascontiguousarray(rough[:, :, rows].swapaxes(1, 2))
-    t = spacing * nodes
-    result = []
-    for p in probability:
-        phi = ((p[:, None, :] * rough) @ smooth)[:, row, nodes % fine]
-        mass, first = p.sum(1), (p * np.abs(v)).sum(1)
-        # Sums of 2 K products of a cosine or sine each; 14 waves of 8 units; their angles.
-        flaw = UNIT * ((3.0 * v.shape[1] + 140.0) * mass[:, None] + 4.0 * first[:, None] * t)
-        result.append((phi, flaw))
-    return result
+    return [
+        (((p[:, None, :] * rough) @ smooth)[:, row, nodes % fine], _wave_error(v, p, t)) for p in probability
+    ]
+
+
+def _wave_error(v: np.ndarray, p: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Of sums of 2 K products of a cosine or sine each; of 14 waves of 8 units; of their angles."""
+    mass, first = p.sum(1), (p * np.abs(v)).sum(1)
+    return UNIT * ((3.0 * v.shape[1] + 140.0) * mass[:, None] + 4.0 * first[:, None] * t)
 
 
 def _waves(v: np.ndarray, spacing: float, count: int) -> ComplexArray:
@@ -298,12 +306,17 @@ def without_faint(stacks: Sequence[Stack]) -> tuple[tuple[Stack, ...], np.ndarra
         np.put_along_axis(drop, order, small, 1)
         lost += (np.where(drop, s.probability, 0.0).sum(axis=2) * s.copies).sum(axis=1)
         p = np.where(drop, 0.0, s.probability)
-        retained = np.asarray(~drop.all(axis=0))
-        if not retained.any():
-            retained[0] = True
-        # A value that is left out in a single row only is replaced by a retained value: it must not widen anything.
-        centre = np.take_along_axis(s.values, order[:, -1:], 1)
-        result.append(Stack(np.where(drop, centre, s.values)[:, retained], p[:, :, retained], s.copies))
+        # What is left out of any coordinate closes ranks; a place that is empty gets a retained value, so that it widens nothing.
+        size = max(1, int((~drop).sum(axis=1).max()))
+        front = np.argsort(drop, axis=1, kind="stable")[:, :size]
+        values = np.where(drop, np.take_along_axis(s.values, order[:, -1:], 1), s.values)
+        result.append(
+            Stack(
+                np.take_along_axis(values, front, 1),
+                np.take_along_axis(p, np.broadcast_to(front, (2, *front.shape)), 2),
+                s.copies,
+            )
+        )
     return tuple(result), lost
 
 

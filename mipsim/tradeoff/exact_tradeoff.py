@@ -16,6 +16,7 @@ from mipsim.tradeoff.threshold_partition import ThresholdPartition
 _WIDE = 1e-5  # of an AUC: areas of the curve are as good
 _RARE = -680.0  # the log of a rate, below which no law knows more than that it is positive
 _RELATIVE = 0.01  # a larger relative error is of no use
+_ROUNDING = 2.0**-48  # of a share
 
 
 class ExactTradeOff(AbstractTradeOff):
@@ -110,7 +111,8 @@ class ExactTradeOff(AbstractTradeOff):
         "S > a" has at most the FPR, so that the curve's TPR is at least P_in(S > a). A randomised test of this FPR mixes
         thresholds whose FPRs f and g are neighbours, f <= FPR <= g. So g <= P_out(S > b) < P_out(S > c), and every threshold of FPR
         g is above c: its TPR, and with it the mixture's, is at most P_in(S > c). A rate and its complement are compared
-        by either logarithm, each right to a few units in its last place.
+        by either logarithm, each right to a few units in its last place. Where S has a single likely value between b and a, the mixture
+        is about that of its two neighbours: see `_on_chord`.
         """
         shape = log_fpr.shape
         x, rest = log_fpr.ravel(), log_rest.ravel()
@@ -118,7 +120,7 @@ class ExactTradeOff(AbstractTradeOff):
         if result is None:
             return CurveBounds(*(end.reshape(shape) for end in otherwise(np.ones(shape, bool))))
         at_most, above, beyond = _bounds_at(self.law, result, inside=False)
-        caught, most = _bounds_at(self.law, (result[0], result[2]), inside=True)
+        caught, before, most = _bounds_at(self.law, result, inside=True)
         sure = (at_most.log_tpr_high <= lowered(x)) | (at_most.log_fnr_low >= raised(rest))
         reached = (above.log_tpr_low >= raised(x)) | (above.log_fnr_high <= lowered(rest))
         apart = (beyond.log_tpr_low > above.log_tpr_high) | (beyond.log_fnr_high < above.log_fnr_low)
@@ -129,6 +131,10 @@ class ExactTradeOff(AbstractTradeOff):
             np.where(sure, caught.log_tpr_low, np.where(rare, -np.inf, np.nan)),
             np.where(safe, most.log_tpr_high, np.where(common, 0.0, np.nan)),
         )
+        chord = self._on_chord(x, result, (at_most, above), (caught, before))
+        met = sure & reached & (x <= rest)
+        nearer = (np.fmax, np.fmin, np.fmax, np.fmin)
+        ends = [np.where(met, take(*pair), pair[0]) for take, *pair in zip(nearer, ends, chord, strict=True)]
         bounds = CurveBounds(*(end.reshape(shape) for end in ends))
         if (missing := bounds.undefined()).any():
             rest_of = otherwise(missing)
@@ -136,6 +142,39 @@ class ExactTradeOff(AbstractTradeOff):
                 end[missing] = np.where(np.isnan(end[missing]), other.ravel(), end[missing])
         whole = CurveBounds(*(np.full(shape, end) for end in (-np.inf, -np.inf, 0.0, 0.0)))
         return whole.where(log_fpr == 0.0, bounds)
+
+    def _on_chord(
+        self,
+        log_fpr: np.ndarray,
+        thresholds: tuple[np.ndarray, ...],
+        out: tuple[CurveBounds, CurveBounds],
+        inside: tuple[CurveBounds, CurveBounds],
+    ) -> CurveBounds:
+        """Bounds where a single value y of the score lies between thresholds b and a, but for others of probability e in each world.
+
+        Let F and T be P(S > .) in the worlds. All tests between b and a lie on a path from (F_a, T_a) to (F_b, T_b) that consists of y's
+        chord, of slope at most (T_b - T_a) / (F_b - F_a - e_out) and at least (T_b - T_a - e_in) / (F_b - F_a), and of rises of e_out
+        and e_in in all. Knowing nothing is from 0 to 1.
+        """
+        e_out, e_in = (self.law.others(thresholds[1], thresholds[0], inside=world) for world in (False, True))
+        with np.errstate(all="ignore"):
+            f, e, missed = np.exp(log_fpr), np.exp(e_out), np.exp(e_in)
+            (a_low, a_high), (b_low, b_high) = (np.exp([end.log_tpr_low, end.log_tpr_high]) for end in out)
+            least = np.clip((f - a_high - e) / (b_high - a_high) * (1.0 - _ROUNDING), 0.0, 1.0)
+            width = b_low - a_low - e
+            most = np.where(width > 0.0, np.clip((f - a_low) / width * (1.0 + _ROUNDING), 0.0, 1.0), 1.0)
+            least = np.nan_to_num(least, nan=0.0)
+            a, b = (np.exp(np.stack(end)) for end in inside)
+            fnr = (1.0 - most) * a[0] + most * b[0] - missed, (1.0 - least) * a[1] + least * b[1] + missed
+            tpr = (1.0 - least) * a[2] + least * b[2] - missed, (1.0 - most) * a[3] + most * b[3] + missed
+            ends = (np.log(np.clip(end, 0.0, 1.0)) for end in (*fnr, *tpr))
+            low, high, least, most = ends
+        return CurveBounds(
+            lowered(low, 64.0),
+            np.minimum(raised(high, 64.0), 0.0),
+            lowered(least, 64.0),
+            np.minimum(raised(most, 64.0), 0.0),
+        )
 
     def _nudged(self, log_fpr: np.ndarray) -> CurveBounds:
         """The bounds of `_within` at FPRs given by their logarithms."""
@@ -158,7 +197,11 @@ class ExactTradeOff(AbstractTradeOff):
         return self.law.bends(none, none, inside=True) is not None and self.law.around(none, none) is not None
 
     def _partition(self) -> Partition:
-        return ThresholdPartition(self, self.law) if self._is_smooth() else Partition(self)
+        return (
+            ThresholdPartition(self, self.law)
+            if self._is_smooth()
+            else Partition(ExactTradeOff(self.law.whole()))
+        )
 
     def _within(self, fpr: np.ndarray) -> CurveBounds:
         """Both error rates of every threshold test, randomised on ties or not, are right to e, the distribution's error bound.

@@ -5,6 +5,7 @@ The truth is a finite sum; a proven bracket holds in every case, so that no fail
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,14 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr, ndtr, ndtri
 
 import mipsim.exact.bracketed as bracket_module
+import mipsim.exact.tilted as tilted_module
 from mipsim.exact.bracketed import BracketLaw, bracket
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
 from mipsim.exact.independent import Independent, Stack, _product
 from mipsim.exact.noise_transform import ScoreNoise
 from mipsim.exact.selberg import tail_bounds
+from mipsim.exact.tilted import TiltedBrackets
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 Tables = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
@@ -213,6 +217,115 @@ def test_a_planted_fault_leaves_the_bracket(fault: str, route: str, monkeypatch:
 
     collect()
     assert max(result) > 1e-6
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A random sum of some ten tables, all its outcomes, and the law of brackets."""
+
+    law: BracketLaw
+    values: np.ndarray  # of all outcomes, rising, in the worlds, shape (2, A)
+    masses: np.ndarray
+
+    def above(self, x: np.ndarray, world: int) -> np.ndarray:
+        beyond = np.append(np.cumsum(self.masses[world, ::-1])[::-1], 0.0)
+        return beyond[np.searchsorted(self.values[world], x, side="right")]
+
+    def below(self, x: np.ndarray, world: int) -> np.ndarray:
+        return np.append(0.0, np.cumsum(self.masses[world]))[
+            np.searchsorted(self.values[world], x, side="right")
+        ]
+
+
+DRAWN = ("likelihood ratio", "ties", "far values", "likely values", "plain")
+
+
+def drawn(kind: str, seed: int) -> Drawn:
+    rng = np.random.default_rng(seed)
+    d, size = 11, 3
+    v = rng.normal(size=(d, size)) * rng.uniform(0.2, 3.0)
+    p = rng.dirichlet(np.full(size, 0.3 if kind == "far values" else 1.0), d)
+    if kind == "likely values":
+        v, p = v * [0.1, 1.0, 3.0], np.tile([0.9, 0.08, 0.02], (d, 1))
+    if kind == "ties":
+        v = np.round(v, 1)
+    if kind == "far values":
+        v[:, -1] *= 6.0
+    q = p * np.exp(rng.uniform(0.0, 0.5) * v)
+    q /= q.sum(axis=1, keepdims=True)
+    if kind == "likelihood ratio":
+        v = np.log(q / p)
+    offset = np.array([0.0, 0.0 if kind == "likelihood ratio" else 0.3])
+    tables = [(v[j], np.stack([p[j], q[j]]), np.ones(2)) for j in range(d)]
+    values, masses = outcomes(tables, offset)
+    order = np.argsort(values, axis=1)
+    total = Independent((Stack(v, np.stack([p, q]), np.ones((2, d), int)),), offset)
+    tails = TiltedBrackets(total, bracket, 1e-13, 0.0, np.zeros(2))
+    law = BracketLaw(bracket(total), None, tails)
+    return Drawn(law, np.take_along_axis(values, order, 1), np.take_along_axis(masses, order, 1))
+
+
+def missed(case: Drawn, rng: np.random.Generator) -> float:
+    """How far, in the logarithm, the truth leaves the relative bounds of both tails at random thresholds; at most 0."""
+    tails, worst = case.law.tails, -1.0
+    assert tails is not None
+    spread, scale = np.sqrt(tails.total.variance[0]), 1e-8  # nearer scores may be equal
+    x = np.concatenate(
+        [rng.choice(case.values[0], 20), tails.total.mean[0] + 4.0 * spread * rng.normal(size=20)]
+    )
+    for world in (0, 1):
+        known = tails.tail_bounds(x, bool(world))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for low, high, truth, sign in (
+                (known.log_tpr_low, known.log_tpr_high, case.above, 1.0),
+                (known.log_fnr_low, known.log_fnr_high, case.below, -1.0),
+            ):
+                most, least = (np.log(truth(x - side * sign * scale, world)) for side in (1.0, -1.0))
+                gaps = np.stack([low - most, least - high])
+                worst = max(worst, float(np.nan_to_num(gaps, nan=-1.0, neginf=-1.0).max()))
+    return worst - 1e-11  # the truth is a float64 sum as well
+
+
+@pytest.fixture
+def unlisted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only values of a probability of 2^-17 are listed: with few outcomes all would be."""
+    monkeypatch.setattr(bracket_module, "_ENUMERATED", 1.0)
+    monkeypatch.setattr(tilted_module, "_NODES", 2**12 - 1)
+
+
+@pytest.mark.parametrize(
+    "kind", [DRAWN[0], *(pytest.param(kind, marks=pytest.mark.evidence) for kind in DRAWN[1:])]
+)
+@pytest.mark.usefixtures("unlisted")
+def test_small_tails_lie_in_relative_bounds_that_see_a_law_a_little_off(kind: str) -> None:
+    case, rng = drawn(kind, 1), np.random.default_rng(7)
+    assert missed(case, rng) <= 0.0
+    # Probabilities of a hundredth more for the largest value of each table: the tails no longer hold.
+    tails = case.law.tails
+    assert tails is not None
+    (stack,) = tails.total.stacks
+    largest = stack.values == stack.values.max(axis=1, keepdims=True)
+    off = stack.probability * np.where(largest, 1.02, 1.0)
+    wrong = replace(tails.total, stacks=(replace(stack, probability=off / off.sum(axis=2, keepdims=True)),))
+    changed = TiltedBrackets(wrong, tails.bracket, tails.relative, tails.lost, tails.below)
+    assert missed(replace(case, law=replace(case.law, tails=changed)), rng) > 1e-3
+
+
+@pytest.mark.parametrize("kind", [*DRAWN[:4], pytest.param("plain", marks=pytest.mark.evidence)])
+@pytest.mark.usefixtures("unlisted")
+def test_curves_at_rare_rates_hold_the_truth_to_a_per_cent(kind: str) -> None:
+    case = drawn(kind, 2)
+    curve, rates = ExactTradeOff(case.law), np.array([1e-2, 1e-4, 1e-6, 1e-8])
+    key = np.unique(np.round(case.values, 8))
+    at = [np.searchsorted(key, np.round(case.values[world], 8)) for world in (0, 1)]
+    fpr, tpr = (np.append(0.0, np.cumsum(np.bincount(at[w], case.masses[w], key.size)[::-1])) for w in (0, 1))
+    known = (rates > fpr[fpr > 0.0][0]) & (np.log(rates) < case.law._rare)
+    assert known.any()
+    truth = np.interp(rates[known], fpr, tpr)
+    low, high = curve.tpr_bounds(rates[known])
+    assert (low <= truth * (1 + 1e-11)).all()
+    assert (truth <= high * (1 + 1e-11)).all()
+    assert (high <= 1.01 * low).all()
 
 
 def test_no_score_is_infinite_but_where_the_terms_are() -> None:
