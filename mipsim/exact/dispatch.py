@@ -61,7 +61,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack | Callable[..., Any]) -
 
     In the relaxed threat model with Gaussian noise it exists for linear and quadratic scores. A law with
     small errors in both tails is taken where its bound is proven: few individual atoms, closed forms, inversion. Else the law
-    is bracketed (`mipsim.exact.bracketed`): proven bounds of P(score > x) some 3e-4 apart, which say nothing of smaller tails.
+    is bracketed (`mipsim.exact.bracketed`): proven bounds of P(score > x) some 3e-4 apart, and relative bounds of smaller tails where there is no noise.
 
     Args:
         game: the game.
