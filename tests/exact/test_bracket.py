@@ -220,7 +220,7 @@ def test_a_planted_fault_leaves_the_bracket(fault: str, route: str, monkeypatch:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Sampled:
     """A random sum of some ten tables, all its outcomes, and the law of brackets."""
 
     law: BracketLaw
@@ -237,10 +237,10 @@ class Drawn:
         ]
 
 
-DRAWN = ("likelihood ratio", "ties", "far values", "likely values", "plain")
+KINDS = ("likelihood ratio", "ties", "far values", "likely values", "plain")
 
 
-def drawn(kind: str, seed: int) -> Drawn:
+def sampled(kind: str, seed: int) -> Sampled:
     rng = np.random.default_rng(seed)
     d, size = 11, 3
     v = rng.normal(size=(d, size)) * rng.uniform(0.2, 3.0)
@@ -262,10 +262,10 @@ def drawn(kind: str, seed: int) -> Drawn:
     total = Independent((Stack(v, np.stack([p, q]), np.ones((2, d), int)),), offset)
     tails = TiltedBrackets(total, bracket, 1e-13, 0.0, np.zeros(2))
     law = BracketLaw(bracket(total), None, tails)
-    return Drawn(law, np.take_along_axis(values, order, 1), np.take_along_axis(masses, order, 1))
+    return Sampled(law, np.take_along_axis(values, order, 1), np.take_along_axis(masses, order, 1))
 
 
-def missed(case: Drawn, rng: np.random.Generator) -> float:
+def missed(case: Sampled, rng: np.random.Generator) -> float:
     """How far, in the logarithm, the truth leaves the relative bounds of both tails at random thresholds; at most 0."""
     tails, worst = case.law.tails, -1.0
     assert tails is not None
@@ -294,11 +294,11 @@ def unlisted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [DRAWN[0], *(pytest.param(kind, marks=pytest.mark.evidence) for kind in DRAWN[1:])]
+    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.evidence) for kind in KINDS[1:])]
 )
 @pytest.mark.usefixtures("unlisted")
 def test_small_tails_lie_in_relative_bounds_that_see_a_law_a_little_off(kind: str) -> None:
-    case, rng = drawn(kind, 1), np.random.default_rng(7)
+    case, rng = sampled(kind, 1), np.random.default_rng(7)
     assert missed(case, rng) <= 0.0
     # Probabilities of a hundredth more for the largest value of each table: the tails no longer hold.
     tails = case.law.tails
@@ -311,10 +311,10 @@ def test_small_tails_lie_in_relative_bounds_that_see_a_law_a_little_off(kind: st
     assert missed(replace(case, law=replace(case.law, tails=changed)), rng) > 1e-3
 
 
-@pytest.mark.parametrize("kind", [*DRAWN[:4], pytest.param("plain", marks=pytest.mark.evidence)])
+@pytest.mark.parametrize("kind", [*KINDS[:4], pytest.param("plain", marks=pytest.mark.evidence)])
 @pytest.mark.usefixtures("unlisted")
 def test_curves_at_rare_rates_hold_the_truth_to_a_per_cent(kind: str) -> None:
-    case = drawn(kind, 2)
+    case = sampled(kind, 2)
     curve, rates = ExactTradeOff(case.law), np.array([1e-2, 1e-4, 1e-6, 1e-8])
     key = np.unique(np.round(case.values, 8))
     at = [np.searchsorted(key, np.round(case.values[world], 8)) for world in (0, 1)]
