@@ -35,15 +35,18 @@ NAMES = ("cluster", "run", "record")
 """Columns that name what a score is of."""
 ROWS = ("records", "models")
 """What a row of a matrix of scores may be of."""
-_SYNONYMS = {"model": "run"}
+_SYNONYMS = {"model": "run"} | dict.fromkeys(("loss", "losses"), "score")
+_SYNONYMS |= dict.fromkeys(("is_member", "membership", "split"), "member")
+"""Names that say a role as well, where no column bears the role's own name."""
 ROLES = ("score", *WORLDS, *NAMES, "members", "non_members")
 """What a column may be named as: `members` and `non_members` hold the scores of the two worlds."""
-_TOOLS = {
-    "ml_privacy_meter": {"scores": "score", "memberships": "member"},
-    "LeakPro": {"signal_values": "score", "true_labels": "member"},
-    "jax_privacy": {"in_canary_scores": "members", "out_canary_scores": "non_members"},
-    "PrivacyGuard": {"scores_train": "members", "scores_test": "non_members"},
-}
+_TOOLS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("ml_privacy_meter", {"scores": "score", "memberships": "member"}),
+    ("LeakPro", {"signal_values": "score", "true_labels": "member"}),
+    ("LeakPro", {"risk_score": "score", "is_member": "member"}),
+    ("jax_privacy", {"in_canary_scores": "members", "out_canary_scores": "non_members"}),
+    ("PrivacyGuard", {"scores_train": "members", "scores_test": "non_members"}),
+)
 """Names by which the output of a tool is recognised, and what they are here; each tool says that higher scores are for members."""
 _INDEX = ("", "index", "unnamed: 0", "__index_level_0__")
 """Names that data frames give to the numbers of their rows."""
@@ -354,7 +357,7 @@ def read_scores(
     record: object = None,
     # which column is which of `ROLES`, such as {"score": "loss", "member": "is_member"} or "score=loss,member=is_member"
     columns: Mapping[str, str] | str | None = None,
-    # "in" or "out", the world that higher scores indicate. None takes "in", but refuses a score that is named as a loss
+    # "in" or "out", the world that higher scores indicate. None takes "in", and "out" for a score that is named as a loss
     higher: str | None = None,
     # of the cells of a text, a single character or its name; None reads it off the header
     separator: str | None = None,
@@ -366,7 +369,7 @@ def read_scores(
     The ending of a file says how it is written: text with a header and any separator (.csv, .tsv, .txt), .json, .jsonl, .parquet or .npz.
     The columns, or arrays, are `score` and exactly one of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters,
     `run` (or `model`) and `record` if there are several runs; or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is
-    recognised by its names. Other names need `columns`.
+    recognised by its names. Further columns are ignored, as `read_as` tells; other names need `columns`.
 
     Raises ValueError if the file is missing, cut off, of unknown columns, or of scores that no audit can use. What is unclear is
     refused with the option that says it.
@@ -399,7 +402,7 @@ def read_scores(
             raise ValueError(
                 f"{name} has another index than scores; rows would be paired wrongly: align them first"
             )
-    _refuse_loss(str(getattr(scores, "name", None) or ""), higher, in_memory=True)
+    how |= _turned(str(getattr(scores, "name", None) or ""), higher)
     return Scores.of(scores, member, cluster, run=run, record=record, **how)
 
 
@@ -439,8 +442,8 @@ def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> 
             f"{_suggestion(table)}; it has {_listed(table.names)}"
         )
     if not tool:
-        _refuse_loss(chosen.get("score", chosen.get("members", "")), how["higher"], table.in_memory)
-    cells = table.read(tuple(chosen.values()))
+        how |= _turned(chosen.get("score", chosen.get("members", "")), how["higher"])
+    cells = {name: _flat(column) for name, column in table.read(tuple(chosen.values())).items()}
     for name, array in cells.items():
         if isinstance(array, np.ndarray) and array.ndim not in (1, 2):
             raise ValueError(
@@ -450,8 +453,11 @@ def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> 
         f"{role} from {printable(name, 30)}{_meanings(cells[name]) if role in WORLDS else ''}"
         for role, name in chosen.items()
     )
-    if any(name.strip().lower() in _INDEX and name not in chosen.values() for name in table.names):
+    others = [name for name in table.names if name not in chosen.values()]
+    if any(name.strip().lower() in _INDEX for name in others):
         how["read_as"] += "; without the numbers of its rows"
+    if not tool and (ignored := [name for name in others if name.strip().lower() not in _INDEX]):
+        how["read_as"] += f"; {_listed(ignored)} ignored"
     values = cells.get(chosen.get("score", ""))
     if isinstance(values, np.ndarray) and values.ndim == 2:
         how["read_as"] += f"; matrices of {' x '.join(ROWS if how['rows'] == ROWS[0] else ROWS[::-1])}"
@@ -485,20 +491,29 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
         raise ValueError(
             f"its {table.noun}s {_listed(table.names)} hold a name twice, apart from capitals; name them, as {_suggestion(table)}"
         )
-    tools = [tool for tool, known in _TOOLS.items() if known.keys() <= names.keys()]
-    both = names.keys() & {"members", "non_members"} if "non_members" in names else set()
-    own = {name: _SYNONYMS.get(one := name.removesuffix("s"), one) for name in names}
-    own |= {name: name for name in both}
-    ours = {name: role for name, role in own.items() if role in ROLES}
-    if len(tools) == 1 and ours.keys() <= _TOOLS[tools[0]].keys():
-        return tools[0], {role: names[name] for name, role in _TOOLS[tools[0]].items()}
-    roles = {role: names[name] for name, role in ours.items()}
-    rest = names.keys() - ours.keys() - set(_INDEX)
-    if tools or rest or not _settles(roles) or len(roles) < len(ours):
-        what, option = table.hint or f"which of its {table.noun}s is what is not clear", _suggestion(table)
-        listed = _listed(table.names, max(20, 170 - len(what) - len(option)))
-        raise ValueError(f"{what}: {listed}; name them, as {option}")
-    return "", roles
+    tools = [(tool, known) for tool, known in _TOOLS if known.keys() <= names.keys()]
+    singulars = {name: name.removesuffix("s") for name in names}
+    if "non_members" in names:
+        singulars |= {name: name for name in names.keys() & {"members", "non_members"}}
+    roles = {role: names[name] for name, role in singulars.items() if role in ROLES}
+    once = len(roles) == sum(role in ROLES for role in singulars.values())
+    if "member" in roles:
+        roles.pop("label", None)  # a class, or the same
+    for name, singular in singulars.items():
+        role = _SYNONYMS.get(name, _SYNONYMS.get(singular, ""))
+        taken = (role in WORLDS and roles.keys() & set(WORLDS)) or "members" in roles
+        if role and role not in roles and not taken:
+            roles[role] = names[name]
+    if len(tools) == 1:
+        tool, known = tools[0]
+        ours = {role: name for role, name in roles.items() if name.strip().lower() not in known}
+        if ours.keys() <= set(NAMES):
+            return tool, {role: names[name] for name, role in known.items()} | ours
+    elif not tools and once and _settles(roles):
+        return "", roles
+    what, option = table.hint or f"which of its {table.noun}s is what is not clear", _suggestion(table)
+    listed = _listed(table.names, max(20, 170 - len(what) - len(option)))
+    raise ValueError(f"{what}: {listed}; name them, as {option}")
 
 
 def _suggestion(table: Table) -> str:
@@ -512,24 +527,28 @@ def _suggestion(table: Table) -> str:
         return printable(some[0], 80) if len(some) == 1 else "NAME"
 
     two = {"members", "non_members"} <= {name.lower() for name in table.names}
-    score, member = first("score|loss|signal|logit|stat", 1), first("member|label|coin|is_in|train", 2)
+    score, member = (
+        first("score|loss|signal|logit|stat|risk", 1),
+        first("member|label|coin|is_in|train|split", 2),
+    )
     text = "members=members,non_members=non_members" if two else f"score={score},member={member}"
-    options = [f"columns={text!r}" if table.in_memory else f"--columns {shlex.quote(text)}"]
-    if not two and _LOSSES.search(score.lower()):  # what `_refuse_loss` would ask for next
-        options.append(_higher_out(table.in_memory))
-    return (", " if table.in_memory else " ").join(options)
+    return f"columns={text!r}" if table.in_memory else f"--columns {shlex.quote(text)}"
 
 
-def _higher_out(in_memory: bool) -> str:
-    return 'higher="out"' if in_memory else "--higher out"
+def _turned(name: str, higher: str | None) -> dict[str, str]:
+    """The direction of scores that are named as a loss, and who says so; nothing for others, and where the user states it."""
+    if higher is not None or not _LOSSES.search(name.lower()):
+        return {}
+    named = printable(repr(name), 40)
+    return {"higher": "out", "order": f'higher = "out", since the scores are named as a loss, {named}'}
 
 
-def _refuse_loss(name: str, higher: str | None, in_memory: bool = False) -> None:
-    if higher is None and _LOSSES.search(name.lower()):
-        raise ValueError(
-            f"the scores are named {printable(repr(name), 40)}, and a loss is lower for members; say for which world higher ones are, as "
-            + _higher_out(in_memory)
-        )
+def _flat(column: Any) -> Any:
+    """A column of rows of a single number as these numbers."""
+    if isinstance(column, np.ndarray):
+        return column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column
+    alone = bool(len(column)) and all(isinstance(row, list) and len(row) == 1 for row in column)
+    return [row[0] for row in column] if alone else column
 
 
 def _listed(names: Sequence[str], most: int = 60) -> str:

@@ -89,9 +89,8 @@ PLAIN = rows("score,member", VALUES, MEMBER)
         (PLAIN + "0.1,maybe\n", "column 'member' holds 'maybe' in data row 121; it must hold 1/0, True/False, yes/no"),
         (PLAIN + "0.1,2\n", "column 'member' holds '2' in data row 121"),
         (rows("score,member,cluster", VALUES, MEMBER, ["a"] * 7 + [""] + ["b"] * 112), "cluster is empty at index 7"),
-        (PLAIN.replace("score", "loss"), "which of its columns is what is not clear: 'loss', 'member'; name them, as --columns score=loss,member=member"),
-        (rows("score,member,epoch", VALUES, MEMBER, MEMBER), "'epoch'; name them, as --columns score=score,member=member"),
-        (rows("score,member,label", VALUES, MEMBER, MEMBER), "'label'; name them, as --columns score=score,member=NAME"),
+        (rows("score,label,coin", VALUES, MEMBER, MEMBER), "'coin'; name them, as --columns score=score,member=NAME"),
+        (rows("score,scores,member", VALUES, VALUES, MEMBER), "'member'; name them, as --columns score=score,member=member"),
         (rows("score,score", VALUES, MEMBER), "its header score, score names a column twice"),
         (rows("score,member", VALUES[:60], MEMBER[:60]), "scores holds 60 scores; an audit needs 100 at least"),
         (rows("score,member", VALUES, MEMBER * 0), 'member is 0 throughout: all scores are of the world "out"'),
@@ -142,7 +141,7 @@ def test_the_option_that_names_unclear_columns_can_be_pasted(tmp_path: Path, sco
     ("arrays", "words"),
     [
         ({"scores": VALUES}, "not clear: 'scores'; name them, as --columns score=scores,member=NAME"),
-        ({"members": VALUES, "non_members": VALUES, "extra": VALUES}, "name them, as --columns members=members,non_members=non_members"),
+        ({"members": VALUES, "non_members": VALUES, "score": VALUES}, "name them, as --columns members=members,non_members=non_members"),
         ({"scores": VALUES, "labels": MEMBER[:5]}, "member has shape (5,); it must have shape (120,)"),
         ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores has shape (60, 2)"),
         ({"scores": VALUES, "labels": MEMBER + 1}, "array 'labels' holds 2 in data row 2"),
@@ -275,12 +274,30 @@ def test_members_and_non_members_are_columns_of_a_csv_too(tmp_path):
     assert (result.in_scores, result.out_scores) == (200, 200)
 
 
+@pytest.mark.parametrize(
+    ("names", "read_as"),
+    [
+        ("id,member,score", "CSV: member from member, score from score; 'id' ignored"),
+        ("id,split,loss", "CSV: member from split, score from loss; 'id' ignored"),
+        ("rank,is_member,risk_score", "LeakPro CSV: score from risk_score, member from is_member"),
+        ("label,member,score", "CSV: member from member, score from score; 'label' ignored"),
+    ],
+)
+def test_files_of_usual_names_are_read_at_the_first_attempt(tmp_path: Path, names: str, read_as: str) -> None:
+    (tmp_path / "s.csv").write_text(rows(names, MEMBER, MEMBER, VALUES), encoding="utf-8")
+    result = read_scores(tmp_path / "s.csv")
+    assert set(result.read_as.split(": ", 1)[1].replace("; ", ", ").split(", ")) == set(
+        read_as.split(": ", 1)[1].replace("; ", ", ").split(", ")
+    )
+    sign = -1.0 if "loss" in names else 1.0
+    assert same(replace(result, values=sign * result.values))
+
+
 def test_a_loss_whose_columns_are_unclear_is_read_at_the_second_attempt(tmp_path: Path) -> None:
-    """The first message names every option that is needed."""
-    text = rows("my loss,is member", VALUES, MEMBER)
-    (tmp_path / "s.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"'score=my loss,member=is member' --higher out$") as error:
+    """The message names the option that is needed, and the loss is turned."""
+    (tmp_path / "s.csv").write_text(rows("my loss,is member", VALUES, MEMBER), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"'score=my loss,member=is member'$") as error:
         read_scores(tmp_path / "s.csv")
-    _, columns, _, higher = shlex.split(str(error.value).partition("name them, as ")[2])
-    result = read_scores(tmp_path / "s.csv", columns=columns, higher=higher)
+    _, columns = shlex.split(str(error.value).partition("name them, as ")[2])
+    result = read_scores(tmp_path / "s.csv", columns=columns)
     assert same(replace(result, values=-result.values))

@@ -75,15 +75,17 @@ def test_frames_of_pandas_in_every_form(tmp_path: Path, how: str) -> None:
     )
     other = pd.DataFrame({" Loss": np.sort(-VALUES), "Split": ["train"] * 60 + ["test"] * 60, "epoch": 3})
     file = _saved(other, tmp_path / "t", how)
-    with pytest.raises(ValueError, match=r"not clear: .*' ?Loss', 'Split', 'epoch'; name them, as --columns"):
-        read_scores(file)
-    loss = " Loss" if how in ("lines", "records", "columns", "parquet") else "loss"
-    columns = {"score": loss, "member": "Split"}
-    with pytest.raises(ValueError, match="a loss is lower for members; say for which world"):
-        read_scores(file, columns=columns)
-    result = read_scores(file, columns=columns, higher="out")
-    assert result.order == 'higher = "out", as stated'
+    result = read_scores(file)
+    assert (
+        "member from Split ('train' = member, 'test' = non-member); 'epoch' ignored"
+        in result.read_as.replace("without the numbers of its rows; ", "")
+    )
+    assert result.order.startswith('higher = "out", since the scores are named as a loss')
     assert result.values[result.member].min() > result.values[~result.member].max()
+    loss = " Loss" if how in ("lines", "records", "columns", "parquet") else "loss"
+    stated = read_scores(file, columns={"score": loss, "member": "Split"}, higher="out")
+    assert stated.order == 'higher = "out", as stated'
+    assert np.array_equal(stated.values, result.values)
 
 
 def test_another_separator_and_what_is_no_header(tmp_path: Path) -> None:
@@ -196,19 +198,22 @@ def test_frames_and_series_in_memory() -> None:
         ValueError, match="member has another index than scores; rows would be paired wrongly"
     ):
         mi.audit(frame["score"], frame["member"].sample(frac=1.0, random_state=0), design="independent")
+    whole_frame = mi.audit(frame, design="independent", runs=VALUES.size)
+    assert whole_frame.read_as == "a data frame: score from score, member from member; 'trial' ignored"
+    assert whole_frame.mu_lower_bound == series["mu_lower_bound"]
     with pytest.raises(
         ValueError,
-        match="scores: which of its columns is what is not clear: 'score', 'member', 'trial'; name them, as columns='score=score,",
+        match="which of its keys is what is not clear: 'score', 'coin', 'member'; name them, as columns='score=score,member=NAME'",
     ):
-        mi.audit(frame, design="independent")
-    with pytest.raises(ValueError, match=r"name them, as columns='members=members,non_members=non_members'$"):
-        mi.audit({"members": VALUES, "non_members": VALUES, "trial": VALUES}, design="independent")
-    with pytest.raises(ValueError, match=r'a loss is lower for members; .*as higher="out"$'):
-        mi.audit({"loss": VALUES, "member": MEMBER}, design="independent", columns="score=loss,member=member")
+        mi.audit({"score": VALUES, "coin": MEMBER, "member": MEMBER}, design="independent")
+    for loss in ({"loss": VALUES, "member": MEMBER}, {"val_loss": VALUES, "is_member": MEMBER}):
+        columns = ",".join(f"{role}={name}" for role, name in zip(("score", "member"), loss, strict=True))
+        turned = mi.audit(loss, design="independent", columns=columns, runs=VALUES.size)
+        assert turned.order.startswith('higher = "out", since the scores are named as a loss')
     with pytest.raises(ValueError, match="columns is given beside arrays"):
         mi.audit(VALUES, MEMBER, design="independent", columns="score=a,member=b")
-    with pytest.raises(ValueError, match=r'a loss is lower for members; .*as higher="out"$'):
-        mi.audit(pd.Series(VALUES, name="val_loss"), MEMBER, design="independent", runs=VALUES.size)
+    named = mi.audit(pd.Series(VALUES, name="val_loss"), MEMBER, design="independent", runs=VALUES.size)
+    assert named.order == "higher = \"out\", since the scores are named as a loss, 'val_loss'"
     clustered = frame.assign(cluster=np.arange(120).astype(str)).drop(columns="trial")
     assert mi.audit(clustered, design="clustered").clusters == 120
 
