@@ -117,7 +117,7 @@ def _listed() -> list[str]:
     "--check",
     "checks",
     is_flag=True,
-    help="plot nothing: compare the figures in --out with the papers' numbers, and write check.json there",
+    help="plot nothing: compare the figures that an earlier run left in --out with the papers' numbers, and write check.json there",
 )
 @listing(_listed, "list the figures and exit")
 @VERSION
@@ -201,6 +201,12 @@ def _check(folder: Path, chosen: Sequence[str]) -> int:
     from mipsim._files import replace_file
 
     rows = check(folder, chosen)
+    if all(row.verdict == "NO RESULT" for row in rows):
+        named = "" if len(chosen) == len(FIGURES) else f" {' '.join(chosen)}"
+        complain(
+            f"{printable(folder)} has none of these figures; plot them first: python -m figures{named} --out {folder}"
+        )
+        return BAD_ARGUMENTS
     for row in rows:
         panel = f"{row.figure}{f' ({row.panel})' if row.panel else ''}"
         say(f"{row.verdict:<9} {panel:<18} {row.what}{f': {row.says}' if row.says else ''}")

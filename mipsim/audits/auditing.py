@@ -219,7 +219,8 @@ def _by_thresholds(
     out, inside = judged.values[~judged.member], judged.values[judged.member]
     curve = EmpiricalTradeOff.from_scores(out_scores=out, in_scores=inside, confidence=level)
     mu, epsilon, gap = curve.mu_lower_bound(), curve.epsilon_lower_bound(delta), None
-    against = _by_number(promised, mu, epsilon)
+    advantage = curve.advantage_lower_bound()
+    against = _by_number(promised, mu, epsilon, advantage)
     if isinstance(promised, RatePromise):
         rate, at = curve.tpr_lower_bound(promised.fpr), f"at FPR {promised.fpr:g}"
         against = rate > promised.tpr, f"the TPR, equal scores by lot, is {at_least(rate)} {at}"
@@ -232,19 +233,23 @@ def _by_thresholds(
         "used": judged.values.size,
         "epsilon": spent,
         "delta_lower_bound": None if spent is None else curve.delta_lower_bound(spent),
-        "advantage_lower_bound": curve.advantage_lower_bound(),
+        "advantage_lower_bound": advantage,
         "gap_lower_bound": gap,
         "curve": curve,
         "decides": _decides(curve, promised, delta),
     }
 
 
-def _by_number(promised: Promise, mu: float, epsilon: float) -> tuple[bool, str] | None:
+def _by_number(
+    promised: Promise, mu: float, epsilon: float, advantage: float = 0.0
+) -> tuple[bool, str] | None:
     """Whether a bound passes the number that is promised, with a sentence; None where no number is."""
     if isinstance(promised, GaussianTradeOff):
         return mu > promised.mu, f"mu is {at_least(mu)}"
     if isinstance(promised, ApproxDPTradeOff):
         why = f"epsilon is {at_least(epsilon)} at delta = {promised.at_delta:g}"
+        if promised.at_epsilon == 0.0 and advantage > promised.at_delta:  # a promised advantage
+            why = f"the advantage is {at_least(advantage)}"
         return epsilon > promised.at_epsilon, why
     return None
 

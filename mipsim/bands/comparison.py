@@ -105,6 +105,11 @@ class AbstractComparison(Printed):
     law_contradicted: bool | None = None
     precision: str = ""
 
+    @property
+    def _silence(self) -> str:
+        """Why no threshold says anything; empty where that is not known."""
+        return ""
+
     @abstractmethod
     def _rows(self) -> list[tuple[str, str]]:
         """Name and value of what `print` shows below the verdict, beyond the gap and the tolerance."""
@@ -276,7 +281,8 @@ class AbstractComparison(Printed):
     def _gap_lines(self) -> list[tuple[str, str]]:
         """The gap where it decides, and over all thresholds: the second may hold 0 where the first does not."""
         if self.deciding is None:
-            return [("gap", "no threshold has games enough to say anything")]
+            why = f": {self._silence}" if self._silence else ""
+            return [("gap", f"no threshold has games enough to say anything{why}")]
         ends = "one-sided ends" if self.kind in _DIFFERS else "interval"
         lines = [self._gap_at(f"{ends} {shown(self.deciding_interval, sign='+')} probits")]
         if self.thresholds_used:
@@ -399,10 +405,16 @@ class Comparison(AbstractComparison):
         lines = super()._gap_lines()
         return [("means", self._meaning(self.kind)), *lines] if self.verdict == CONFIRMED else lines
 
-    def _rows(self) -> list[tuple[str, str]]:
+    @property
+    def _silence(self) -> str:
         few = min(self.out_games, self.in_games) < 2 * LEAST_COUNT  # than the four cells of a threshold need
-        if not self.thresholds_used and (few or not self._separates):
-            return [("why", why_silent(self.alpha, self.beta, self.out_games, self.in_games))]
+        if self.thresholds_used or not (few or not self._separates):
+            return ""
+        return why_silent(self.alpha, self.beta, self.out_games, self.in_games)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        if self._silence:
+            return []
         used = f"{self.thresholds_used} of {self.used.size} thresholds"
         rows = [("games", f"{self.out_games:,} out, {self.in_games:,} in")]
         if self.thresholds_used:

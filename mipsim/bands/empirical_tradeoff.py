@@ -632,6 +632,11 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             *([] if self._mixed is None else [("holds", "at every number of games at once")]),
             ("advantage", shown((a_low, a_high))),
             ("AUC", shown((u_low, u_high))),
+            *(
+                [("", 'scores are mostly lower in the world "in": is their sign right?')]
+                if u_high < 0.5
+                else []
+            ),
             *more,
             *self._tpr_lines(),
             ("mu", at_least(self.mu_lower_bound())),

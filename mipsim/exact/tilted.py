@@ -25,7 +25,7 @@ from mipsim.tradeoff.bounds import CurveBounds, complement_bounds, log_differenc
 _RETAINED = 2.0  # deviations on either side of its point in which a tilted law's bounds are retained
 _FAR = 60  # points on either side: beyond lies no rate that float64 knows
 _NODES, _MOST_NODES = 2**14 - 1, 2**18 - 1  # frequencies of a bracket: at first, and at most
-_NARROW = 3e-3  # the bounds of a TPR are then at most some 1% apart
+_NARROW = 2e-3  # the bounds of a TPR are then at most some 1% apart
 _THIN = 1e-3  # deviations fall by no more from a point to the next
 _TRIES = 6  # points at which the thresholds of a rate are sought
 _NEWTON = 50  # steps at most; five, but at the end of what is possible
@@ -34,7 +34,7 @@ _STEEPEST = 80.0  # tilts, in inverse deviations
 _STEPS = 2**12  # of a grid where every value is listed
 _ROUNDED = 1e-11  # of sums over a grid, absolute, under the tilted law
 _LARGEST = 600.0  # exponents
-_MARGIN = 0.3  # of the distance of two bounds
+_MARGIN = 0.2  # of the distance of two bounds
 
 
 @dataclass(frozen=True)
