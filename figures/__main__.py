@@ -212,12 +212,13 @@ def _check(folder: Path, chosen: Sequence[str]) -> int:
         say(f"{row.verdict:<9} {panel:<18} {row.what}{f': {row.says}' if row.says else ''}")
         if row.reason:
             say(f"{'':<28} {row.reason}")
-    counts = Counter(row.verdict for row in rows if row.compares)
-    say(
-        f"{counts['AGREES']} of {plural(counts.total(), 'comparison')} agree, {counts['DIFFERS']} differ, "
-        f"{counts['STAND-IN']} use a stand-in, {counts['NO RESULT']} are not plotted in {printable(folder)}; "
-        f"{len(rows) - counts.total()} further rows have no number to compare."
-    )
+    for against in dict.fromkeys(row.against for row in rows if row.compares):
+        counts = Counter(row.verdict for row in rows if row.compares and row.against == against)
+        say(
+            f"against {against}: {counts['AGREES']} of {plural(counts.total(), 'comparison')} agree, {counts['DIFFERS']} differ, "
+            f"{counts['STAND-IN']} use a stand-in, {counts['NO RESULT']} are not plotted in {printable(folder)}"
+        )
+    say(f"{sum(not row.compares for row in rows)} further rows have no number to compare.")
     replace_file(
         folder / "check.json", (json.dumps([row.record() for row in rows], indent=1) + "\n").encode()
     )

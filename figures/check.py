@@ -7,6 +7,8 @@ Each row of `reported.toml` is a panel and how it is compared:
 - "number": a single cell, the mean or the least of a column, or the mean area under curves, against a number that the paper prints or that
   was read off its figure;
 - "distance": the largest distance between two plotted curves, against what a plot shows;
+- "order": TPRs at a single FPR, which the paper says rise from curve to curve;
+- "loss": the gap of two curves in a panel, which the paper says is larger than in another panel;
 - "drawing": nothing to compare.
 
 A row with `stand_in` has other data or a smaller size than the paper: its numbers are shown and not judged.
@@ -17,6 +19,7 @@ import gzip
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -26,6 +29,8 @@ from scipy.stats import chi2, ncx2, norm
 
 Cells = dict[str, str]
 EXACT = 1e-6
+NUMBER, SENTENCE, OWN = "the authors' number", "the authors' sentence", "our second computation"
+AGAINST = {"number": NUMBER, "distance": SENTENCE, "order": SENTENCE, "loss": SENTENCE}
 REPORTED: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("reported.toml").read_text("utf-8"))[
     "row"
 ]
@@ -44,6 +49,8 @@ class Checked:
     reason: str  # why it differs, or what may explain it ("unsettled"); of a stand-in, in what
     source: str
     compares: bool  # whether there is a number or a curve to compare; a sketch or a table of words has none
+    # "the authors' number", "the authors' sentence", or, for a formula or a theory that is computed here, "our second computation"
+    against: str
 
     @property
     def unexplained(self) -> bool:
@@ -76,7 +83,15 @@ def _checked(row: dict[str, Any], file: Path) -> Checked:
         verdict = "NO RESULT" if not cells else "STAND-IN" if stand_in else "AGREES" if agrees else "DIFFERS"
     reason = {"STAND-IN": stand_in, "DIFFERS": row.get("reason", "")}.get(verdict, "")
     return Checked(
-        row["figure"], panel, row["what"], verdict, says, reason, row["source"], row["how"] != "drawing"
+        row["figure"],
+        panel,
+        row["what"],
+        verdict,
+        says,
+        reason,
+        row["source"],
+        row["how"] != "drawing",
+        AGAINST.get(row["how"], OWN),
     )
 
 
@@ -166,11 +181,35 @@ def _distance(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
     return gap <= row["accuracy"], f"at most {gap:.2g} apart, to {row['accuracy']:g}"
 
 
+def _order(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
+    at = {cell["curve"]: cell for cell in cells if abs(float(cell["fpr"]) / row["fpr"] - 1.0) < 0.02}
+    some = [at[name] for name in row["curves"]]
+    # A fall is one that bands do not explain.
+    falls = any(float(b["band_high"]) < float(a["band_low"]) for a, b in pairwise(some))
+    numbers = ", ".join(f"{float(cell['tpr']):.3g}" for cell in some)
+    return not falls, f"TPR at FPR {row['fpr']:g}: {numbers}"
+
+
+def _loss(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
+    def gaps(panel: str) -> dict[str, float]:
+        above, below = (
+            {cell["x"]: float(cell["y"]) for cell in cells if (cell["panel"], cell["curve"]) == (panel, name)}
+            for name in row["curves"]
+        )
+        return {x: above[x] - below[x] for x in above}
+
+    least, most = (gaps(panel) for panel in row["panels"])
+    smaller = [x for x in least if most[x] < least[x]]
+    return not smaller, f"larger at {len(least) - len(smaller)} of {len(least)} noises, smaller at the others"
+
+
 _WAYS: dict[str, Callable[[dict[str, Any], list[Cells]], tuple[bool, str]]] = {
     "formula": _formula,
     "band": _band,
     "number": _number,
     "distance": _distance,
+    "order": _order,
+    "loss": _loss,
 }
 
 

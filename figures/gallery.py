@@ -55,7 +55,7 @@ def _figure(folder: Path, name: str, checks: Sequence["Checked"]) -> str:
         f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in _cells(row))}</tr>" for row in checks
     )
     table = (
-        f"<div><table><tr><th>panel<th>against the paper<th>what<th>numbers<th>source</tr>{compared}</table></div>"
+        f"<div><table><tr><th>panel<th>verdict<th>against<th>what<th>numbers<th>source</tr>{compared}</table></div>"
         if checks
         else ""
     )
@@ -66,6 +66,7 @@ def _cells(row: "Checked") -> tuple[str, ...]:
     return (
         row.panel,
         row.verdict,
+        row.against if row.compares else "",
         row.what,
         f"{row.says}. {row.reason}" if row.reason else row.says,
         row.source,

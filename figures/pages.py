@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from figures.__main__ import DATA, FIGURES, SCALES, SECONDS, description
-from figures.check import Checked, check, opened
+from figures.check import NUMBER, OWN, SENTENCE, Checked, check, opened
 from mipsim._files import replace_file
-from mipsim._words import duration, plural
+from mipsim._words import duration
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "figures"
@@ -31,6 +31,11 @@ PAPERS = {
 }
 STRIP = ("azize_fig2", "leemann_fig1", "kaissis_fig3", "izzo_fig1")
 """What README shows."""
+AGAINST_TITLES = {
+    "Numbers that the authors report": (NUMBER,),
+    "Sentences of theirs that a figure shows": (SENTENCE,),
+    "Plots against a second computation of ours": (OWN,),
+}
 EXPERIMENTS = {"azize_fig3": "azize_fig3_starts", "leemann_fig2b": "leemann_fig2b_choices"}
 """Figure -> the stored table of `figures.differences` that its reasons quote."""
 _MARKS = "<!-- gallery -->\n", "<!-- end of gallery -->\n"
@@ -73,16 +78,25 @@ def texts(stored: Path = STORED) -> dict[Path, str]:
 
 
 def counted(rows: Sequence[Checked]) -> str:
-    """How many comparisons agree, and what becomes of the others."""
-    counts = Counter(row.verdict for row in rows if row.compares)
+    """How many comparisons agree and what becomes of the others: those with what the authors report, and those with our own."""
+    compared = [row for row in rows if row.compares]
+    sentences = [
+        f"{title}: {_counted(some)}"
+        for title, kinds in AGAINST_TITLES.items()
+        if (some := [row for row in compared if row.against in kinds])
+    ]
+    return ". ".join(sentences)
+
+
+def _counted(rows: Sequence[Checked]) -> str:
+    counts = Counter(row.verdict for row in rows)
     words = {
         "DIFFERS": ("differs", "differ"),
         "STAND-IN": ("uses other data or a smaller network", "use other data or a smaller network"),
         "NO RESULT": ("has no stored result", "have no stored result"),
     }
     rest = [f"{n} {words[verdict][n > 1]}" for verdict in words if (n := counts[verdict])]
-    total = plural(counts.total(), "comparison")
-    return f"{counts['AGREES']} of {total} {'agrees' if counts.total() == 1 else 'agree'}" + "".join(
+    return f"{counts['AGREES']} of {counts.total()} {'agrees' if counts.total() == 1 else 'agree'}" + "".join(
         f"{', ' if text is not rest[-1] or len(rest) == 1 else ' and '}{text}" for text in rest
     )
 
@@ -97,17 +111,17 @@ def _strip(rows: Sequence[Checked]) -> str:
 
 
 def _index(rows: Sequence[Checked]) -> str:
-    verdicts = ("AGREES", "DIFFERS", "STAND-IN", "NO RESULT", "DRAWING")
-    table = [f"| paper | {' | '.join(verdicts)} |", f"|{'---|' * (len(verdicts) + 1)}"]
+    kinds = (NUMBER, SENTENCE, OWN)
+    table = [f"| paper | {' | '.join(kinds)} | no number to compare |", f"|{'---|' * (len(kinds) + 2)}"]
     for paper, title in PAPERS.items():
-        own = (row for row in rows if _paper(row.figure) == paper)
-        counts = Counter(row.verdict for row in own if row.compares or row.verdict == "DRAWING")
+        own = [row for row in rows if _paper(row.figure) == paper]
+        cells = [_counted(some) if (some := _of(own, kind)) else "-" for kind in kinds]
         table.append(
-            f"| [{title}]({paper}.md) | {' | '.join(str(counts[verdict]) for verdict in verdicts)} |"
+            f"| [{title}]({paper}.md) | {' | '.join(cells)} | {sum(not row.compares for row in own)} |"
         )
     return (
         f"{_NOTE}# Figures of the papers\n\n`python -m figures` draws {len(FIGURES)} figures and tables of the four papers. "
-        f"Each panel with numbers is compared with what the paper prints or plots. Where a page says so, a corrected statement takes its place. {counted(rows)}.\n\n"
+        f"Each panel is compared with what the paper reports, where it reports a number, and with a second computation of ours. Where a page says so, a corrected statement takes the place of the paper's. {counted(rows)}.\n\n"
         + "\n".join(table)
         + "\n\n"
         "- AGREES: within the simultaneous interval of the games, within the accuracy of a printed number, or, for a formula, within 1e-6 of a "
@@ -121,6 +135,10 @@ def _index(rows: Sequence[Checked]) -> str:
         "Times are processor seconds (user and system), measured at the scales that a page names.\n\n"
         "```{toctree}\n:maxdepth: 1\n\n" + "\n".join(PAPERS) + "\n```\n"
     )
+
+
+def _of(rows: Sequence[Checked], against: str) -> list[Checked]:
+    return [row for row in rows if row.compares and row.against == against]
 
 
 def _page(stored: Path, paper: str, rows: Sequence[Checked]) -> str:
@@ -146,9 +164,12 @@ def _figure(stored: Path, name: str, rows: Sequence[Checked]) -> str:
             parts.append(f"```text\n{words}\n```")
     else:
         parts.append("No result of this figure is stored, since it trains networks; the command draws it.")
-    lines = ["| panel | compared | numbers | verdict | in the paper |", "|---|---|---|---|---|"]
+    lines = [
+        "| panel | compared | against | numbers | verdict | in the paper |",
+        "|---|---|---|---|---|---|",
+    ]
     lines += [
-        f"| {row.panel} | {_escaped(row.what)} | {_escaped(row.says)} | {row.verdict}{': ' if row.reason else ''}{_escaped(row.reason)} "
+        f"| {row.panel} | {_escaped(row.what)} | {row.against if row.compares else ''} | {_escaped(row.says)} | {row.verdict}{': ' if row.reason else ''}{_escaped(row.reason)} "
         f"| {_escaped(row.source)} |"
         for row in rows
     ]

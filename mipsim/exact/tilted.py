@@ -206,22 +206,31 @@ class TiltedBrackets:
         wanted = log_fpr
         if not self._at(k)[0].upper:  # compared where the tail is small: P(S <= x) rises with x
             low, high, wanted = -missed_high, -missed_low, -log_rest
-        # Both fall in x. The margin is for the point's next bracket, which is nearly as narrow.
-        with np.errstate(invalid="ignore"):
-            width = np.nan_to_num(_MARGIN * (high - low), nan=np.inf, posinf=np.inf)
-        sure = np.minimum.accumulate(high + width)  # a bound that falls as well
-        reached = np.maximum.accumulate((low - width)[::-1])[::-1]
-        a = np.searchsorted(-sure, -wanted, side="left")  # the first that is sure
-        b = np.searchsorted(-reached, -wanted, side="right") - 1  # the last that is reached
-        result = np.full((3, wanted.size), np.nan)
-        ok = (a < x.size) & (b >= 0)
-        result[0, ok], result[1, ok] = x[a[ok]], x[b[ok]]
-        c = np.searchsorted(-reached, -sure[np.maximum(b, 0)], side="left") - 1
-        ok &= c >= 0
-        result[2, ok] = x[c[ok]]
+        # All of these fall in x.
+        high, low = np.minimum.accumulate(high), np.maximum.accumulate(low[::-1])[::-1]
+
+        def three(margin: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            """The thresholds, so many widths of the bounds beyond where these say so, and the places of the first two."""
+            with np.errstate(invalid="ignore"):
+                room = np.nan_to_num(margin * (high - low), nan=np.inf, posinf=np.inf)
+            sure = np.minimum.accumulate(high + room)
+            reached = np.maximum.accumulate((low - room)[::-1])[::-1]
+            a = np.searchsorted(-sure, -wanted, side="left")  # the first that is sure
+            b = np.searchsorted(-reached, -wanted, side="right") - 1  # the last that is reached
+            c = np.searchsorted(-reached, -sure[np.maximum(b, 0)], side="left") - 1
+            places = np.stack([a, b, c])
+            inside = (a < x.size) & (b >= 0) & (c >= 0)
+            return np.where(inside, x[np.clip(places, 0, x.size - 1)], np.nan), a, b
+
+        result, a, b = three(_MARGIN)
         owner = np.where(a >= x.size, min(k + 1, _FAR), np.where(b < 0, max(k - 1, -_FAR), k))
-        owner[ok] = self._nearest(result[0, ok])
-        return result, owner
+        known = np.flatnonzero(~np.isnan(result[0]))
+        near = self._nearest(result[:, known].ravel()).reshape(3, -1)
+        owner[known] = near[0]
+        # Where another point's bounds hold at a threshold, these may be wider.
+        far = np.ones(wanted.size, bool)
+        far[known] = (near != k).any(axis=0)
+        return np.where(far, three(1.0 + _MARGIN)[0], result), owner
 
     def _candidates(self, k: int) -> np.ndarray:
         side = self._at(k)[0]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from figures import __main__ as command
+from figures import check as checks
 from figures.check import FORMULAS, REPORTED, check
 
 TABLES = ("izzo_fig1", "leemann_table5")
@@ -27,7 +28,9 @@ def test_every_figure_has_a_row_and_every_row_a_source() -> None:
 
 def test_formula_panels_agree(plotted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--check", *TABLES, "--out", str(plotted)]) == 0
-    assert "5 of 5 comparisons agree, 0 differ" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "against our second computation: 4 of 4 comparisons agree, 0 differ" in printed
+    assert "against the authors' number: 1 of 1 comparison agree, 0 differ" in printed
     rows = json.loads((plotted / "check.json").read_text("utf-8"))
     assert [row["verdict"] for row in rows] == ["AGREES"] * 5
     assert (plotted / "index.html").read_text("utf-8").count("<td>AGREES</td>") == 5
@@ -44,6 +47,24 @@ def test_a_per_cent_off_differs(plotted: Path, tmp_path: Path, capsys: pytest.Ca
     assert [row.verdict for row in check(tmp_path, ["izzo_fig1"])] == ["DIFFERS"]
     assert command.main(["--check", "izzo_fig1", "--out", str(tmp_path)]) == 1
     assert "0 of 1 comparison agree, 1 differ" in capsys.readouterr().out
+
+
+def test_sentences_on_an_order_or_a_loss_are_judged_both_ways() -> None:
+    def cell(curve: str, tpr: float) -> dict[str, str]:
+        ends = {"band_low": str(tpr - 0.01), "band_high": str(tpr + 0.01)}
+        return {"curve": curve, "fpr": "0.01", "tpr": str(tpr)} | ends
+
+    row, rising = {"curves": ["a", "b"], "fpr": 0.01}, [cell("a", 0.1), cell("b", 0.2)]
+    assert checks._order(row, rising) == (True, "TPR at FPR 0.01: 0.1, 0.2")
+    assert checks._order(row, [cell("a", 0.205), cell("b", 0.2)])[0]  # the bands explain that
+    assert not checks._order(row, [cell("a", 0.23), cell("b", 0.2)])[0]
+    heights = {("b", "f"): 0.5, ("b", "j"): 0.2, ("c", "f"): 0.4}
+    for below, holds in ((0.05, True), (0.12, False)):
+        cells = [
+            {"panel": panel, "curve": curve, "x": "1", "y": str(y)}
+            for (panel, curve), y in (heights | {("c", "j"): below}).items()
+        ]
+        assert checks._loss({"curves": ["f", "j"], "panels": ["b", "c"]}, cells)[0] is holds
 
 
 def test_what_is_not_plotted_is_stated(tmp_path: Path) -> None:
