@@ -143,7 +143,7 @@ STATEMENT = mi.referee.Statement(
         lambda c: mi.RunningAudit("mu=1", confidence=c),
         lambda c: mi.Until(mi.GaussianTradeOff(1.0), confidence=c),
         lambda c: mi.play_rare(GAME, mi.CovarianceScore(DATA, n=10, target=GAME.target), 1000, confidence=c),
-        lambda c: mi.referee.judge(STATEMENT, confidence=c),
+        lambda c: mi.referee.judge(STATEMENT, confidence=c, budget=0),
         lambda c: mi.referee.hunt(STATEMENT, confidence=c),
         lambda c: mi.ManyHistogram((COUNTS, COUNTS)).tradeoffs(c),
     ],

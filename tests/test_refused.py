@@ -148,9 +148,9 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: bands.compare_counts(**COUNTED).verdict_for("same"), "kind is 'same'; allowed: equality, equivalence"),
     (lambda: mi.play(**PLAYED, precision="float16"), "precision is 'float16'; allowed: float32, float64"),
     (lambda: report_audit("a", "folder"), "audit is str; it must be what"),  # pyright: ignore[reportArgumentType]
-    (lambda: rf.judge(3), "statement is int; it must be a Statement"),
+    (lambda: rf.judge(3, budget=0), "statement is int; it must be a Statement"),
     (lambda: rf.hunt("gaussian"), "statement is str; it must be a Statement"),
-    (lambda: rf.judge(nowhere()), "where of s excludes all of 20,000 points of its domain"),
+    (lambda: rf.judge(nowhere(), budget=0), "where of s excludes all of 20,000 points of its domain"),
     (lambda: rf.hunt(nowhere(), "20s", progress=False), "where of s excludes all of 20,000 points of its domain"),
     (lambda: mi.audit(COINS, AUDITED, design="independent"), r"member holds .* at index 0; it must hold 1/0, .*; scores come first"),
     (lambda: mi.audit(AUDITED, design="independent"), "member is NoneType"),

@@ -4,7 +4,7 @@ from .domain import Real as Real
 from .domain import Whole as Whole
 from .gap_units import gap_in as gap_in
 from .hunting.hunt import hunt as hunt
-from .judging.judge import judge as judge
+from .hunting.hunt import judge as judge
 from .judging.limit import LimitVerdict as LimitVerdict
 from .judging.limit import limit_verdict as limit_verdict
 from .judging.point import controlled as controlled

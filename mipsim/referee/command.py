@@ -130,19 +130,14 @@ def judge(file: str, out: str | None, gap: str | None, at: tuple[Any, ...], budg
 
     FILE.py is a Python file that defines statements; NAME is the name of a statement, or the variable that holds it.
     """
-    from mipsim.referee.hunting.hunt import judge_then_hunt
-    from mipsim.referee.hunting.search import budget_of
-    from mipsim.referee.judging.judge import judge as judged
+    from mipsim.referee.hunting.hunt import judge as judged
 
-    if at or budget.strip() in ("0", "0s"):
-        return _each(file, out, gap, lambda statement, _: judged(statement, list(at) or None, **how))
-    budget_of(budget)
     return _each(
         file,
         out,
         gap,
-        lambda statement, folder: judge_then_hunt(
-            statement, budget, checkpoint=_probes(statement, folder, how), **how
+        lambda statement, folder: judged(
+            statement, list(at) or None, budget=budget, checkpoint=_probes(statement, folder, how), **how
         ),
     )
 

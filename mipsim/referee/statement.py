@@ -398,7 +398,7 @@ class Statement:
             ...     claimed=lambda x: x * x, truth=lambda x: x,
             ... )
             >>> right = printed.corrected(says="x <= x^2 for x >= 1", where=lambda x: x >= 1)
-            >>> right.name, right.corrects, str(rf.judge(right).verdict)
+            >>> right.name, right.corrects, str(rf.judge(right, budget=0).verdict)
             ('square-corrected', 'square', 'CONFIRMED')
         """
         known = {item.name for item in fields(self) if item.init}

@@ -171,6 +171,7 @@ def test_a_score_of_unknown_form_is_played_and_the_verdict_says_how_to_declare()
             truth=lambda x: (game, mi.FunctionAttack(lambda t, o: -jnp.linalg.norm(o - t))),
         ),
         games=2000,
+        budget=0,
     )
     assert result.worst is not None, result.failures
     assert 'declared="quadratic"' in result.worst.detail

@@ -20,7 +20,7 @@ def statement(level: float = 0.9, points: tuple = ({"x": 0.1}, {"x": 0.95}), **m
 
 
 def defect(printed: rf.Statement, correction: rf.Statement | None = None) -> Defect | None:
-    return defect_of(rf.judge(printed), correction)
+    return defect_of(rf.judge(printed, budget=0), correction)
 
 
 def test_a_missing_condition_is_stated_by_the_correction_that_claims_the_same():
@@ -73,7 +73,7 @@ def test_a_limit_from_both_sides_with_a_condition_shows_that_it_is_missing_from_
 def test_the_class_is_what_restores_it_whatever_share_is_refuted_at_whichever_setting(level: float):
     printed = statement(level, points=(rf.Point({"x": 0.02}), rf.Point({"x": 0.95}, setting="paper")))
     assert defect(printed) is Defect.FORMULA
-    result = diagnose(rf.judge(replace(printed, restored_by=("x is small", lambda x: x <= level))))
+    result = diagnose(rf.judge(replace(printed, restored_by=("x is small", lambda x: x <= level)), budget=0))
     assert result is not None
     assert result.defect is Defect.CONDITION
     assert "where x is small stand" in result.reason
@@ -99,7 +99,7 @@ def test_a_reading_that_stands_is_reported():
         claimed=lambda reading: 0.5 if reading == "strict" else 1.0,
         points=(),
     )
-    outcome = rf.judge(two)
+    outcome = rf.judge(two, budget=0)
     assert {name: str(verdict) for name, verdict in readings_of(outcome).items()} == {
         "strict": "REFUTED",
         "loose": "CONFIRMED",

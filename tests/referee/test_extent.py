@@ -11,7 +11,6 @@ import pytest
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee.command import main
-from mipsim.referee.hunting.hunt import judge_then_hunt
 from mipsim.referee.hunting.search import budget_of
 from mipsim.referee.judging.prepared import GAMES_SECONDS, LEAST_GAMES, affordable_games
 from mipsim.referee.point_sampling import covered
@@ -39,8 +38,11 @@ def pocket() -> rf.Statement:
     return space["pocket"]
 
 
-def test_a_pocket_that_no_point_meets_is_not_plainly_confirmed(pocket: rf.Statement) -> None:
-    result = rf.judge(pocket)
+def test_a_pocket_that_no_point_meets_is_hunted_for_or_not_plainly_confirmed(pocket: rf.Statement) -> None:
+    assert (
+        rf.judge(pocket, progress=False).verdict is rf.Verdict.REFUTED
+    )  # in some hundred probes, not in all of its seconds
+    result = rf.judge(pocket, budget=0)
     assert str(result.verdict) == "CONFIRMED"  # at these points, which is what it says:
     assert str(result).startswith("CONFIRMED (held at 68 points, not searched): pocket\n")
     assert "68 points judged, 4 at corners of the domain, 64 spread over it" in result.how
@@ -73,7 +75,7 @@ def test_the_command_hunts_what_it_has_judged(tmp_path, monkeypatch, capsys) -> 
 
 
 def test_a_hunt_without_a_counterexample_says_what_it_looked_at() -> None:
-    result = judge_then_hunt(statement({"x": rf.Real(0.0, 1.0)}, lambda x: x), "200 probes", progress=False)
+    result = rf.judge(statement({"x": rf.Real(0.0, 1.0)}, lambda x: x), budget="200 probes", progress=False)
     assert re.match(
         r"CONFIRMED \(held at \d+ points; a search looked at \d+ more and broke none\): x\n", str(result)
     )
@@ -94,12 +96,12 @@ def test_a_hunt_without_a_counterexample_says_what_it_looked_at() -> None:
     ],
 )
 def test_a_finite_domain_that_is_judged_whole_is_confirmed(domain, says) -> None:
-    assert rf.judge(statement(domain, lambda x: float(x))).extent == says
+    assert rf.judge(statement(domain, lambda x: float(x)), budget=0).extent == says
 
 
 def test_a_point_that_assumptions_exclude_is_no_hole() -> None:
     whole = statement({"x": rf.Whole(0, 3)}, lambda x: float(x), where=lambda x: x < 2)
-    assert rf.judge(whole).extent == "held at each of the 2 points of its domain"
+    assert rf.judge(whole, budget=0).extent == "held at each of the 2 points of its domain"
     assert not covered(whole, [{"x": 0}])
     assert covered(whole, [{"x": 1}, {"x": 0}])
 
@@ -130,6 +132,7 @@ def test_games_say_what_they_did_not_refute() -> None:
         statement({"s": rf.Real(0.1, 1.0)}, noisy_truth, claimed=lambda s: mi.LaplaceTradeOff(s)),
         games=5_000,
         progress=lines.append,
+        budget=0,
     )
     assert str(result.verdict) == "INCONCLUSIVE"
     assert "not refuted by this attack at 6 of 6 judged points; broken at 0 of 6 evenly spread points" in str(
@@ -164,11 +167,11 @@ def test_a_number_of_games_that_the_clock_picked_is_replayed(monkeypatch: pytest
     monkeypatch.setattr("mipsim.referee.judging.judge.affordable_games", lambda *_: 5_000)
     monkeypatch.setattr("mipsim.referee.hunting.hunt.affordable_games", lambda *_: 7_000)
     noise = statement({"s": rf.Choice(0.4, 0.8)}, noisy_truth, claimed=lambda s: mi.LaplaceTradeOff(s))
-    judged = rf.judge(noise, progress=False)
+    judged = rf.judge(noise, progress=False, budget=0)
     assert "5,000 games in each world" in judged.how
     assert judged.replay.shell.endswith(" --games 5000")
     assert "games=5000" in judged.replay.python
-    both = judge_then_hunt(noise, "4 probes", progress=False)
+    both = rf.judge(noise, budget="4 probes", progress=False)
     assert both.worst is not None
     assert both.worst.games in (5_000, 7_000)
     assert both.replay.shell.endswith(f" --games {both.worst.games}")
@@ -219,7 +222,7 @@ def test_curves_are_judged_and_hunted_too() -> None:
         lambda mu: mi.GaussianTradeOff(mu),
         claimed=lambda mu: mi.GaussianTradeOff(mu),
     )
-    result = judge_then_hunt(item, "100 probes", progress=False)
+    result = rf.judge(item, budget="100 probes", progress=False)
     assert str(result.verdict) == "CONFIRMED"
     assert result.point is not None
     assert len(result.probes) == 100

@@ -162,7 +162,9 @@ def test_a_page_with_markup_in_every_word_has_the_elements_of_a_page_without(jud
         statement = worded(words)
         twin = replace(statement, name="twin", corrects="worded", derivation=words)
         result = [
-            all_worded(rf.judge(item) if judged else rf.hunt(item, "64 probes", progress=False), words)
+            all_worded(
+                rf.judge(item, budget=0) if judged else rf.hunt(item, "64 probes", progress=False), words
+            )
             for item in (statement, twin)
         ]
         shown = page(
@@ -187,7 +189,7 @@ def test_a_picture_that_fails_says_why_in_words(monkeypatch):
         raise ValueError(HOSTILE)
 
     monkeypatch.setattr("mipsim.referee.reporting.pictures.where_map", fails)
-    shown = keep(rf.judge(worded("x"))).where
+    shown = keep(rf.judge(worded("x"), budget=0)).where
     assert [tag for tag, _ in harmless(shown).tags] == ["p"]
 
 
@@ -255,7 +257,7 @@ def test_honest_text_comes_out_as_it_was_written():
 
 
 def test_a_page_of_the_figures_and_of_the_register_has_the_policy_too(tmp_path):
-    outcome = rf.judge(worded("x"))
+    outcome = rf.judge(worded("x"), budget=0)
     assert guarded(page([outcome])).raw["script"] == []
     assert len(guarded(page([outcome, outcome])).raw["script"]) == 1
     assert Path(rf.report(outcome, tmp_path)).is_file()
@@ -278,7 +280,7 @@ def test_markdown_of_findings_holds_words_and_no_markup(begin):
         quote=rf.Quote(hostile, hostile), restricted_by=(rf.Quote(hostile, hostile), rf.Quote(begin, "words")),
         slip=(rf.Quote(begin + hostile, "[x] ![x]"), rf.Quote(begin, begin)),
     )  # fmt: skip
-    text = findings([rf.judge(statement, progress=False)], "quick")
+    text = findings([rf.judge(statement, progress=False, budget=0)], "quick")
 
     def tags(markdown: str) -> set[str]:
         return {tag for tag, _ in Markup(MarkdownIt("commonmark").render(markdown)).tags}

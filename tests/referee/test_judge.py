@@ -280,7 +280,7 @@ def test_the_control_of_a_loose_bound_puts_the_claim_in_the_place_of_the_truth()
     loose = statement(
         rf.Bound(), lambda mu: G(mu), lambda mu: G(mu / 2), control=rf.Control({"mu": 1.0}, attained=True)
     )
-    assert str(rf.judge(rf.controlled(loose)).verdict) == "REFUTED"
+    assert str(rf.judge(rf.controlled(loose), budget=0).verdict) == "REFUTED"
     with pytest.raises(ValueError, match="s has no control"):
         rf.controlled(statement(rf.Bound(), lambda mu: 1.0, lambda mu: 1.0))
 
@@ -328,7 +328,7 @@ def test_a_function_that_returns_another_value_at_each_call_is_refused(value: st
     steady = {"claimed": lambda mu: G(mu), "truth": lambda mu: G(mu)}
     item = statement(rf.Bound(), **steady | {role: RESTLESS[value]})
     for begin in (
-        lambda: rf.judge(item),
+        lambda: rf.judge(item, budget=0),
         lambda: rf.judge(item, at={"mu": 1.0}),
         lambda: rf.hunt(item, "2 probes"),
     ):
@@ -372,7 +372,9 @@ def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:
 
 def test_the_domain_is_filled_with_all_its_corners() -> None:
     domain = {"mu": rf.Real(0.1, 3.0), "side": rf.Choice("add", "remove"), "n": rf.Whole(1, 9)}
-    result = rf.judge(statement(rf.Bound(), lambda mu: mu, lambda mu: mu, domain=domain), samples=32)
+    result = rf.judge(
+        statement(rf.Bound(), lambda mu: mu, lambda mu: mu, domain=domain), samples=32, budget=0
+    )
     points = [item.parameters for item in result.judged]
     assert len(points) == 8 + 32
     assert {(p["mu"], p["side"], p["n"]) for p in points} >= {

@@ -46,7 +46,7 @@ def outcomes():
     )
     return [
         rf.hunt(item, "300 probes", progress=False),
-        rf.judge(item, samples=16),
+        rf.judge(item, samples=16, budget=0),
         rf.hunt(failing, "64 probes", progress=False),
     ]
 
@@ -101,7 +101,7 @@ def judged_in_two_units(values: tuple[float, ...]) -> rf.Outcome:
         truth=lambda x, big: rf.Number(100.0 * x if big else x),
         points=[{"x": x, "big": big} for x in values for big in (False, True)],
     )
-    return rf.judge(mixed, samples=0)
+    return rf.judge(mixed, samples=0, budget=0)
 
 
 def test_gaps_of_two_units_are_never_compared(tmp_path):
@@ -131,7 +131,7 @@ def test_formulas_are_plotted(tmp_path):
         domain={"x": rf.Real(0.0, 1.0)}, claimed=lambda x: 1.0, truth=lambda x: x, formula=r"x^2 \le 1",
     )  # fmt: skip
     broken = replace(worded, name="broken", formula="x^")
-    out = rf.report([rf.judge(item) for item in (worded, broken)], tmp_path)
+    out = rf.report([rf.judge(item, budget=0) for item in (worded, broken)], tmp_path)
     page = out.read_text()
     assert page.count('display="block"') == 1
     assert "<msqrt>" in page

@@ -63,7 +63,7 @@ def test_expensive_assumptions_are_evaluated_when_a_point_is_judged() -> None:
     assert not defer_where.holds_point({"s": 1.0, "sigma": 1.0})
     assert not defer_where.corrected(where=lambda s: s < 0.5).points, "assumptions of its own are evaluated"
     with pytest.raises(ValueError, match="where of shift excludes"):
-        rf.judge(defer_where, samples=0)
+        rf.judge(defer_where, samples=0, budget=0)
     with pytest.raises(ValueError, match=re.escape("s is 3.0; shift allows [0.1, 2]")):
         rf.Statement(**parts(where=where, defer_where=True, points=[{"s": 3.0, "sigma": 1.0}]))
 

@@ -29,7 +29,7 @@ def test_the_register_uses_statements_as_they_are_printed():
 
 def test_a_confirmed_statement_may_not_use_a_refuted_statement():
     stands = numbers("stands", 1.0, uses=("half",))
-    assert str(rf.judge(stands).verdict) == "CONFIRMED"
+    assert str(rf.judge(stands, budget=0).verdict) == "CONFIRMED"
     (message,) = planted(HALF, WHOLE, stands)
     assert "stands uses half, which is refuted as printed" in message
     assert planted(HALF, WHOLE, replace(stands, uses=(WHOLE.name,))) == []

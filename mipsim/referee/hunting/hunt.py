@@ -18,7 +18,7 @@ from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
 from mipsim.referee.domain import Choice, Fixed, Whole
 from mipsim.referee.hunting.search import Search, budget_of
-from mipsim.referee.judging.judge import chance_in, check, judge
+from mipsim.referee.judging.judge import chance_in, check, judge_at
 from mipsim.referee.judging.point import judge_point, judged_again, point_seed
 from mipsim.referee.judging.prepared import affordable_games, check_repeatable, tried
 from mipsim.referee.kinds import Exists
@@ -126,24 +126,70 @@ def hunt(
 
 
 @interruptible
-def judge_then_hunt(
+def judge(
     statement: Statement,
-    budget: float | str = AFTER_JUDGING,  # of the hunt, as for `hunt`
-    confidence: float = CONFIDENCE,  # family-wise over both, in [0.5, 1)
-    seed: int = 0,  # of both
+    at: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
     *,
-    games: int | None = None,  # in each world, as for `judge` and `hunt`
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+    games: int | None = None,
+    budget: float | str = AFTER_JUDGING,
+    samples: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: bool | Callable[[str], object] = True,  # as for both
+    progress: bool | Callable[[str], object] = True,
 ) -> Outcome:
-    """Judge a statement over its domain, then hunt it, unless the judged points decide it: each has half of the failure probability.
-    Raises ValueError as both; OSError if the checkpoint cannot be written.
+    """Judge a statement over its domain and then search between the judged points, or judge it at the listed points alone.
+
+    Without `at` it is judged at a space-filling set with all corners of its domain, and then hunted for the seconds of `budget`,
+    unless the judged points decide it: they refute it, or are all of a finite domain. Judging and hunting have half of the
+    failure probability each. `Outcome.extent` says at how many points it held and how many a search looked at, and is printed beside
+    the verdict. Listed points are judged alone, and nothing is searched.
+
+    By exact distributions if they are known; otherwise by games, which are tilted for rare rates. The failure
+    probability 1 - confidence is split over all points before any is judged.
+
+    Args:
+        statement: the statement to judge.
+        at: points, each with a value for every parameter. None: the statement's own points, up to 128 corners of its
+            domain (none where games are played), and `samples` points spread over it.
+        confidence: family-wise, in [0.5, 1).
+        seed: of the games and of the spread points, a whole number >= 0.
+        games: in each world, if games are played, >= 1000. None: 200,000, or as many as take about 15 seconds in all; a few games at
+            the first point measure this, without their scores. `how` says how many.
+        budget: of the search between the judged points: seconds, or text such as "45s", "2m" or "500 probes"; 0 for none.
+        samples: how many points are spread, >= 0; a power of 2 spreads best. None: 64, or 6 where games are played.
+        checkpoint: a file that stores every probe of the search, as for `hunt`.
+        progress: whether to print the current point on stderr, after two seconds; or a function to call with that line.
+
+    Raises:
+        ValueError: on bad arguments, a parameter that the statement does not have, a domain that no point satisfies, or a
+            function that returns another value when it is called again at the first point. Errors of the statement's own functions
+            are recorded in `failures`.
+
+    Source: Bonferroni's inequality for the split; Owen (1998) for the points.
+
+    Examples:
+        >>> import mipsim as mi
+        >>> from mipsim import referee as rf
+        >>> statement = rf.Statement(
+        ...     name="rounded", says="mu is about 1.", source="nobody", kind=rf.Equality(), domain={"mu": rf.Real(0.5, 2.0)},
+        ...     claimed=lambda: mi.GaussianTradeOff(1.0), truth=lambda mu: mi.GaussianTradeOff(mu),
+        ... )
+        >>> [str(rf.judge(statement, at={"mu": mu}).verdict) for mu in (1.01, 1.1)]
+        ['CONFIRMED', 'REFUTED']
+        >>> rf.judge(statement, at={"nu": 1.0})
+        Traceback (most recent call last):
+            ...
+        ValueError: at names 'nu', which is no parameter of rounded; it has mu
     """
-    spend = budget_of(budget)
-    half = 0.5 + 0.5 * confidence_level(confidence)
-    judged = judge(statement, confidence=half, seed=seed, games=games, progress=progress)
+    alone = at is not None or str(budget).strip() in ("0", "0s", "0.0")
+    spend = None if alone else budget_of(budget)
+    half = confidence if spend is None else 0.5 + 0.5 * confidence_level(confidence)
+    judged = judge_at(
+        statement, at, confidence=half, seed=seed, games=games, samples=samples, progress=progress
+    )
     wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
-    if judged.verdict is wanted or judged.whole:
+    if spend is None or judged.verdict is wanted or judged.whole:
         return judged
     hunted = hunt(statement, spend.text, half, seed, games=games, checkpoint=checkpoint, progress=progress)
     points = (*judged.judged, *hunted.judged)

@@ -11,7 +11,6 @@ from typing import Any
 
 from mipsim._printed import shown_risk
 from mipsim._progress import ProgressLine
-from mipsim._signals import interruptible
 from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
 from mipsim.referee.judging.point import judge_point, judged_again, point_seed
@@ -31,10 +30,11 @@ QUIET = 2.0
 """Seconds before a judge says how far it is."""
 
 
-@interruptible
-def judge(
+def judge_at(
     statement: Statement,
-    at: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+    at: Sequence[Mapping[str, Any]]
+    | Mapping[str, Any]
+    | None = None,  # all of these are as for `mipsim.referee.judge`
     *,
     confidence: float = CONFIDENCE,
     seed: int = 0,
@@ -42,45 +42,8 @@ def judge(
     samples: int | None = None,
     progress: bool | Callable[[str], object] = True,
 ) -> Outcome:
-    """Judge a statement at the listed points, or at a space-filling set with all corners of its domain.
-
-    Points that are judged are not searched: what lies between them is left open, unless the domain is finite and all of it was
-    judged. `Outcome.extent` says which, and is printed beside the verdict; `hunt` searches.
-
-    By exact distributions if they are known; otherwise by games, which are tilted for rare rates. The failure
-    probability 1 - confidence is split over all points before any is judged.
-
-    Args:
-        statement: the statement to judge.
-        at: points, each with a value for every parameter. None: the statement's own points, up to 128 corners of its
-            domain (none where games are played), and `samples` points spread over it.
-        confidence: family-wise, in [0.5, 1).
-        seed: of the games and of the spread points, a whole number >= 0.
-        games: in each world, if games are played, >= 1000. None: 200,000, or as many as take about 15 seconds in all; a few games at
-            the first point measure this, without their scores. `how` says how many.
-        samples: how many points are spread, >= 0; a power of 2 spreads best. None: 64, or 6 where games are played.
-        progress: whether to print the current point on stderr, after two seconds; or a function to call with that line.
-
-    Raises:
-        ValueError: on bad arguments, a parameter that the statement does not have, a domain that no point satisfies, or a
-            function that returns another value when it is called again at the first point. Errors of the statement's own functions
-            are recorded in `failures`.
-
-    Source: Bonferroni's inequality for the split; Owen (1998) for the points.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> from mipsim import referee as rf
-        >>> statement = rf.Statement(
-        ...     name="rounded", says="mu is about 1.", source="nobody", kind=rf.Equality(), domain={"mu": rf.Real(0.5, 2.0)},
-        ...     claimed=lambda: mi.GaussianTradeOff(1.0), truth=lambda mu: mi.GaussianTradeOff(mu),
-        ... )
-        >>> [str(rf.judge(statement, at={"mu": mu}).verdict) for mu in (1.01, 1.1)]
-        ['CONFIRMED', 'REFUTED']
-        >>> rf.judge(statement, at={"nu": 1.0})
-        Traceback (most recent call last):
-            ...
-        ValueError: at names 'nu', which is no parameter of rounded; it has mu
+    """Judge a statement at the listed points, or at those that fill its domain; what lies between them is not searched.
+    Raises ValueError as `mipsim.referee.judge`.
     """
     check(statement)
     confidence_level(confidence)

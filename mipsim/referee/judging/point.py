@@ -348,7 +348,7 @@ def controlled(statement: Statement) -> Statement:
         ...     name="square", says="x^2 = x x", source="school", kind=rf.Equality(), domain={"x": rf.Real(1.0, 2.0)},
         ...     claimed=lambda x: x * x, truth=lambda x: x**2, control=rf.Control({"x": 1.5}),
         ... )
-        >>> str(rf.judge(controlled(square)).verdict), str(rf.judge(square).verdict)
+        >>> str(rf.judge(controlled(square)).verdict), str(rf.judge(square, budget=0).verdict)
         ('REFUTED', 'CONFIRMED')
     """
     control: Control | None = statement.control
