@@ -7,8 +7,11 @@ from mipsim.referee import Bound, Control, Equality, Fixed, Real, Statement
 
 
 def largest_advantage(epsilon: float, delta: float = 0.0) -> float:
-    """The advantage of the best attacker against the least private (epsilon, delta)-DP mechanism."""
-    return float(mi.ApproxDPTradeOff(epsilon, delta).advantage())
+    """The advantage of the best attacker against the least private (epsilon, delta)-DP mechanism.
+
+    It grows with epsilon, and from 700 on it is 1 but for 1e-303, which no float64 near 1 tells.
+    """
+    return float(mi.ApproxDPTradeOff(min(epsilon, 700.0), delta).advantage())
 
 
 YEOM = Statement(
@@ -18,9 +21,10 @@ YEOM = Statement(
     source="Yeom, Giacomelli, Fredrikson, Jha (2018), theorem 1",
     kind=Bound(unit="advantage"),
     domain={"epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0, meaning="epsilon")},
-    claimed=lambda epsilon: math.expm1(epsilon),
+    # Above 1 it says nothing of an advantage; e^800 is no float64.
+    claimed=lambda epsilon: math.expm1(min(epsilon, 700.0)),
     truth=largest_advantage,
-    points=({"epsilon": 1.0},),
+    points=({"epsilon": 1.0}, {"epsilon": 800.0}),
     control=Control({"epsilon": 1.0}, attained=True),
 )
 
@@ -40,9 +44,11 @@ HUMPHRIES = Statement(
         "neighbours": Fixed(REPLACED, meaning="which data sets are neighbours"),
         "records": Fixed(INDEPENDENT, meaning="how the target and the record in its place are sampled"),
     },
-    claimed=lambda epsilon, delta: (math.expm1(epsilon) + 2.0 * delta) / (math.exp(epsilon) + 1.0),
+    claimed=lambda epsilon, delta: (
+        (2.0 * delta * math.exp(-epsilon) - math.expm1(-epsilon)) / (1.0 + math.exp(-epsilon))
+    ),
     truth=lambda epsilon, delta: largest_advantage(epsilon, delta),
-    points=({"epsilon": 1.0, "delta": 0.01} | _PREMISES,),
+    points=({"epsilon": 1.0, "delta": 0.01} | _PREMISES, {"epsilon": 800.0, "delta": 0.01} | _PREMISES),
     control=Control({"epsilon": 1.0, "delta": 0.01} | _PREMISES, shift=0.03),
 )
 

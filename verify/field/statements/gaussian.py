@@ -25,7 +25,7 @@ CLASSICAL_GAUSSIAN = Statement(
     points=[
         Point({"epsilon": 1.0, "log10_delta": -5.0}, "epsilon 1"),
         Point({"epsilon": 8.3, "log10_delta": -5.0}, "epsilon 8.3"),
-        Point({"epsilon": 8.5, "log10_delta": -5.0}, "epsilon 8.5"),
+        Point({"epsilon": 8.5, "log10_delta": -5.0}, "epsilon 8.5", setting="lead"),
         # From hunts.
         {"epsilon": 50.0, "log10_delta": -1.0},
     ],
