@@ -21,5 +21,7 @@ delta = 1e-5
 for epsilon in (8.4, 8.5, 12.0):
     sigma = np.sqrt(2.0 * np.log(1.25 / delta)) / epsilon
     shown = true_delta(epsilon, sigma)
-    print(f"epsilon = {epsilon:g}, sigma = {sigma:.4f}: delta is claimed to be {delta:g}, and it is {shown:.4g}.")
+    print(
+        f"epsilon = {epsilon:g}, sigma = {sigma:.4f}: delta is claimed to be {delta:g}, and it is {shown:.4g}."
+    )
     assert (shown > delta) == (epsilon > 8.4)

@@ -8,7 +8,7 @@ from verify.register import FAMILIES, GAMES, MODULES, PAPERS, REGISTER, SAMPLES,
 NUMBERED = {
     "azize": (
         "thm-2.1a", "thm-2.1b", "thm-2.1c", "thm-3.1-advantage", "thm-3.1-power", "lemma-C.6", "eq-5", "lemma-C.8", "lemma-C.9", "lemma-C.11",
-        "eq-11", "eq-12-14", "B.3", "mean-leakage", "table-1-similar", "thm-4.1", "thm-4.2", "lemma-C.12", "thm-4.3", "gdp",
+        "eq-11", "eq-12-14", "B.3", "mean-leakage", "table-1-similar", "thm-4.1", "thm-4.2", "lemma-C.12", "thm-4.3", "thm-4.3-threshold", "gdp",
         "scalar-product", "reference-points", "onion", "z-estimators", "alg-3", "alg-4",
     ),
     "leemann": (
