@@ -228,7 +228,7 @@ def test_whole_number_polygons_are_distinguished_from_polygons_above_the_line():
 @pytest.mark.parametrize("draw", range(20))
 def test_no_random_mechanism_breaks_theorem_4_2(draw):
     for mechanism in problems.FINITE:
-        promised, result = problems.finite_mechanism(mechanism, 1.0, draw)
+        promised, result, _ = problems.finite_mechanism(mechanism, 1.0, draw)
         alpha = np.unique(np.concatenate([promised.alpha, np.linspace(0, 1, 501)]))
         assert (promised.beta(alpha) <= result.beta(alpha) + 1e-12).all()
 

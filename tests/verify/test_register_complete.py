@@ -12,11 +12,11 @@ NUMBERED = {
         "scalar-product", "reference-points", "onion", "z-estimators", "alg-3", "alg-4",
     ),
     "leemann": (
-        "thm-4.1", "thm-4.2", "thm-5.1", "cor-5.1", "cor-5.1-normal", "rem-5.1", "lemma-5.1", "D.3", "alg-1", "less-noise",
+        "thm-4.1", "thm-4.2", "most-powerful", "strictly-stronger", "thm-5.1", "cor-5.1", "cor-5.1-normal", "rem-5.1", "lemma-5.1", "D.3", "alg-1", "less-noise",
     ),
     "kaissis": (
         "lemma-1", "lemma-2", "lemma-3", "lemma-4", "lemma-5", "lemma-6", "lemma-7", "thm-1", "thm-2", "cor-1", "lemma-8", "thm-3",
-        "blessing", "lemma-9", "power", "power-loss", "audit", "rero",
+        "blessing", "lemma-9", "power", "power-loss", "audit", "audit-symmetric", "rero",
     ),
     "izzo": (
         "prop-2", "thm-3", "thm-4", "thm-5", "prop-6", "thm-7", "thm-8", "thm-9", "cor-10", "cor-14", "prop-11", "prop-11-dataset", "noise-growth",

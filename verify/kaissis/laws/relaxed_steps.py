@@ -16,8 +16,14 @@ D, N, BOTH = "d", "N", "d and N"
 EQUATION_7, SHORT = "equation 7", "Phi(Phi^-1(1-a) - L/sqrt(2d))"
 
 
-def growing(what: str, size: int, c: float, q: float, d: int) -> tuple[float, float]:
-    """(dimension, L = N mu2^2)."""
+FALLING = "where N grows mu2 falls, so that L grows slower; in probits"
+HELD, HELD_PROBITS = "where N grows mu2 is held; in error rates", "where N grows mu2 is held; in probits"
+
+
+def growing(what: str, size: int, c: float, q: float, d: int, reading: str = FALLING) -> tuple[float, float]:
+    """(dimension, L = N mu2^2); where mu2 is held, it is c/5, the 1/5 of figure 2a or less."""
+    if what == N and reading != FALLING:
+        return d, size * (c / 5.0) ** 2
     return (d, c * size ** (2 * q)) if what == N else (size, c * size**q if what == BOTH else c)
 
 
@@ -34,9 +40,12 @@ def at_once(part: str, alpha: float, d: float, total: float) -> float:
     return float((j if part == "j" else j.inverse()).probit_beta(alpha))
 
 
-def unit_of(d: float, total: float) -> float:
-    """The claim's own mu, or 1 probit if that is less: what vanishes is compared to how fast the claim does."""
-    return min(1.0, kaissis.limit_mu(d, total))
+def unit_of(d: float, total: float, reading: str = FALLING) -> float:
+    """The claim's own mu, or 1 probit if that is less: what vanishes is compared to how fast the claim does.
+
+    With mu2 held probits grow without end as the root of L, which is the unit there.
+    """
+    return total**0.5 if reading == HELD_PROBITS else min(1.0, kaissis.limit_mu(d, total))
 
 
 THIRD_MOMENT = 15.0**0.75

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import scipy
 from scipy.special import ndtr
 
 from mipsim import referee as rf
@@ -10,6 +11,9 @@ from mipsim.theory import kaissis
 from verify.kaissis.laws.relaxed_steps import (
     BOTH,
     EQUATION_7,
+    FALLING,
+    HELD,
+    HELD_PROBITS,
     SHORT,
     D,
     N,
@@ -27,45 +31,81 @@ from verify.matters import Where, where_in
 SIZES = tuple(1_000_000 // 2**k for k in range(6, -1, -1))
 """Dimensions; the law of the norm is computed up to 1e6, and gaps that fall as d^-1/2 are inside the tolerance from some 160,000 on."""
 STEPS = (4, 8, 16, 32, 64, 128)
-"""N alone: with many more no error rate is left that float64 holds."""
+"""N alone where mu2 falls."""
+MANY_STEPS = tuple(1024 * 2**k for k in range(9))
+"""N alone where mu2 is held: of probits float64 holds all of these."""
+CURVE_UNIT = "share of the claim's mu, at most 1 probit"
 
 
-def claimed(what: str, size: int, c: float, q: float, d: int, form: str, alpha: float) -> float:
-    """The claim's probit in units of its mu."""
-    at = growing(what, size, c, q, d)
-    return probits(form, alpha, *at) / unit_of(*at)
+def sizes(what: str, reading: str) -> tuple[int, ...]:
+    """Of what grows."""
+    return (STEPS if reading == FALLING else MANY_STEPS) if what == N else SIZES
 
 
-def exact(what: str, size: int, c: float, q: float, d: int, part: str, alpha: float) -> float:
+def seen(probit: float, at: tuple[float, float], reading: str) -> rf.Number:
+    """A probit of an FNR in the unit of a reading, or the FNR."""
+    if reading == HELD:
+        return rf.Number(float(ndtr(probit)), unit="FNR")
+    unit = "share of the root of L" if reading == HELD_PROBITS else CURVE_UNIT
+    return rf.Number(probit / unit_of(*at, reading), unit=unit)
+
+
+def claimed(
+    what: str, size: int, c: float, q: float, d: int, form: str, alpha: float, reading: str = FALLING
+) -> rf.Number:
+    """The claim's probit in units of its mu, or its FNR."""
+    at = growing(what, size, c, q, d, reading)
+    return seen(probits(form, alpha, *at), at, reading)
+
+
+def exact(
+    what: str, size: int, c: float, q: float, d: int, part: str, alpha: float, reading: str = FALLING
+) -> rf.Number:
     """That of j or jinv, by the chi-square laws."""
-    d_now, total = growing(what, size, c, q, d)
-    return at_once(part, alpha, d_now, total) / unit_of(d_now, total)
+    at = growing(what, size, c, q, d, reading)
+    return seen(at_once(part, alpha, *at), at, reading)
 
 
-def again(what: str, c: float, q: float, d: int, part: str, alpha: float) -> rf.Replication:
-    """The same at a single size by SciPy's chi-square laws."""
-    size = 32 if what == N else 10_000
-    at = growing(what, size, c, q, d)
-    seen = near(by_scipy(part, alpha, *at) / unit_of(*at), 1e-6)
+def again(what: str, c: float, q: float, d: int, part: str, alpha: float, reading: str) -> rf.Replication:
+    """The same at a single size by SciPy's chi-square laws; where N grows and mu2 is held at a size at which they do not underflow."""
+    size = {FALLING: 32}.get(reading, int(400 * 25 / c**2)) if what == N else 10_000
+    at = growing(what, size, c, q, d, reading)
+    probit = by_scipy(part, alpha, *at)
+    value = near(seen(probit, at, reading).value, 1e-6)
     return rf.Replication(
-        *seen,
-        what=f"Phi^-1 of the FNR at FPR {alpha:g} over the claim's mu, at most 1",
+        *value,
+        what=f"Phi^-1 of the FNR at FPR {alpha:g} over the {'root of L' if reading == HELD_PROBITS else 'mu of the claim, at most 1'}",
         how=f"SciPy's chi-square laws at size {size}",
         size=size,
     )
 
 
-def held(what: str, c: float, q: float, d: int, form: str, part: str, alpha: float) -> rf.Ceiling | None:
-    """Truth where N grows and L and d are held: the law out is chi2_d and that in chi2_d(L), whatever N is; so is the claim, a function of L and d."""
-    if what != N or q != 0.0:
+def held(
+    what: str, c: float, q: float, d: int, form: str, part: str, alpha: float, reading: str
+) -> rf.Ceiling | None:
+    """What is proven where N alone grows.
+
+    With L held the law out is chi2_d and that in chi2_d(L), whatever N is; so is the claim, a function of L and d. With mu2 held j is at
+    most P(N(sqrt L, 1) <= r), r the root of the threshold of chi2_d, as a norm is at least its projection; equation 7's probit over sqrt L
+    tends to -1/2.
+    """
+    if what != N:
+        return None
+    if reading == HELD_PROBITS and (form, part) == (EQUATION_7, "j"):
+        start = (4.0 * float(scipy.stats.chi2(d).isf(alpha)) ** 0.5 * 5.0 / c) ** 2
+        source = "a norm is at least its projection on the shift: Phi^-1(j) <= r - sqrt L, r^2 the threshold of chi2_d; at most -3/4 of sqrt L from L = 16 r^2 on"
+        return rf.Ceiling(
+            rf.Number(-0.75, unit="share of the root of L"), source=source, start=start, claimed=rf.Number(-0.5, unit="share of the root of L")
+        )  # fmt: skip
+    if reading != FALLING or q != 0.0:
         return None
     value, promised = (
-        exact(what, STEPS[0], c, q, d, part, alpha),
-        claimed(what, STEPS[0], c, q, d, form, alpha),
+        exact(what, STEPS[0], c, q, d, part, alpha).value,
+        claimed(what, STEPS[0], c, q, d, form, alpha).value,
     )
     source = "the laws are chi2_d and chi2_d(L), which do not depend on N"
     rounding = 1e-7 if value > promised else -1e-7
-    return rf.Ceiling(value - rounding, below=value > promised, source=source)
+    return rf.Ceiling(rf.Number(value - rounding, unit=CURVE_UNIT), below=value > promised, source=source)
 
 
 _PATHS = [
@@ -78,44 +118,84 @@ _STEPS = [
     for c, q, d in ((4.0, 0.0, 1), (1.0, 0.0, 5), (0.1, 0.25, 1), (0.3, 0.2, 5))
 ]
 """N grows alone: L is held, or grows, and mu2 falls."""
+_PLAIN = [{"what": N, "c": 1.0, "q": 0.5, "d": d} for d in (1, 30)]
+"""N grows alone, and mu2 is the 1/5 of figure 2a."""
 THEOREM_3 = rf.Statement(
     name="kaissis-thm-3",
     formula=r"j(\alpha) \to \Phi\left( \frac{\Phi^{-1}(1 - \alpha)}{\sqrt{1 + 2 L / d}} - \frac{L}{\sqrt{2 d + 4 L}} \right), \quad j^{-1}(\alpha) \to \Phi\left( \Phi^{-1}(1 - \alpha) - \frac{L}{\sqrt{2 d}} \right), \quad L = N \mu_2^2",
     uses=("kaissis-lemma-8",),
     says="With Delta/sigma << 1, as d and/or the number N of steps grow, j and jinv tend to Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ), "
-    "L = N mu2^2, and to Phi(Phi^-1(1-a) - L/sqrt(2d)). Here L = c if d grows, c d^q if both do, c N^(2q) if N does.",
+    "L = N mu2^2, and to Phi(Phi^-1(1-a) - L/sqrt(2d)). Here L = c if d grows, c d^q if both do; where N alone grows mu2 is held, or falls and L = c N^(2q).",
     source="Kaissis et al., theorem 3",
     kind=rf.Limit(
         "size",
-        sizes=lambda what: STEPS if what == N else SIZES,
+        sizes=sizes,
         ceiling=held,
         tolerance=0.02,
-        unit="share of the claim's mu, at most 1 probit",
+        unit=CURVE_UNIT,
     ),
     domain={
         "what": rf.Choice(D, BOTH, N, meaning="what grows"),
         "size": dimensions(1, 1_000_000, "d, or N where N alone grows"),
-        "c": positive(0.1, 3.0, meaning="L = c if d grows, c d^q if both do, c N^(2q) if N does"),
+        "c": positive(
+            0.1,
+            3.0,
+            meaning="L = c if d grows, c d^q if both do, c N^(2q) if N does; where mu2 is held it is c/5",
+        ),
         "q": rf.Real(0.0, 0.5, meaning="exponent of L: see c"),  # beyond the root of d all FNRs vanish
         "d": dimensions(1, 100, "dimension where N alone grows"),
         "form": rf.Choice(EQUATION_7, SHORT, meaning="which of the two formulas"),
         "part": PART,
         "alpha": rf.Real(1e-4, 1 - 1e-4, meaning="FPR"),
+        "reading": rf.Choice(HELD, HELD_PROBITS, FALLING),
     },
     # "Delta_2/sigma << 1": at the most steps no more than the 1/5 of figure 2a; where d grows, so many steps are free to make up L.
-    where=lambda what, c, q: what != N or c * STEPS[-1] ** (2 * q - 1) <= 0.2**2,
+    where=lambda what, c, q, reading: (
+        reading != HELD_PROBITS
+        if what != N
+        else c * STEPS[-1] ** (2 * q - 1) <= 0.2**2
+        if reading == FALLING
+        else c <= 1.0
+    ),
     claimed=claimed,
     truth=exact,
     points=[
         *[
             item | rest
-            for item in (*_PATHS, *_STEPS)
-            for rest in points(form=(EQUATION_7, SHORT), part=("j", "jinv"), alpha=(1e-4, 0.01, 0.5, 0.99))
+            for items, reading in ((_PATHS, HELD), ((*_PATHS, *_STEPS), FALLING))
+            for item in items
+            for rest in points(
+                reading=(reading,),
+                form=(EQUATION_7, SHORT),
+                part=("j", "jinv"),
+                alpha=(1e-4, 0.01, 0.5, 0.99),
+            )
+        ],
+        *[
+            item | rest
+            for item in _PLAIN
+            for rest in points(
+                reading=(HELD, HELD_PROBITS), form=(EQUATION_7,), part=("j", "jinv"), alpha=(0.01, 0.5)
+            )
+        ],
+        *[
+            item | rest
+            for item in _PLAIN
+            for rest in points(reading=(HELD,), form=(SHORT,), part=("j",), alpha=(0.01,))
         ],
         # From hunts.
-        {"what": "N", "c": 1.0, "q": 0.0, "d": 1, "form": EQUATION_7, "part": "j", "alpha": 0.0001},
+        {
+            "what": "N",
+            "c": 1.0,
+            "q": 0.0,
+            "d": 1,
+            "form": EQUATION_7,
+            "part": "j",
+            "alpha": 0.0001,
+            "reading": FALLING,
+        },
     ],
-    control=rf.Control(_PATHS[2] | {"form": SHORT, "part": "j", "alpha": 0.01}),
+    control=rf.Control(_PATHS[2] | {"form": SHORT, "part": "j", "alpha": 0.01, "reading": FALLING}),
     quote=rf.Quote(
         "Consider a GM on a function with sensitivity Delta_2 and noise variance sigma^2 I^d such that Delta_2/sigma << 1. Let "
         "mu_2 = Delta_2/sigma. As d and/or as the number of non-adaptive compositions N increase, j_GM and j_GM^-1 tend to the "
@@ -137,7 +217,7 @@ THEOREM_3_CORRECTED = THEOREM_3.corrected(
     "Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ) and to Phi(Phi^-1(1-a) - L/sqrt(2d)); so to 1 - a where L/sqrt(d) -> 0. "
     "Steps alone do not do.",
     kind=replace(THEOREM_3.kind, rate=rate),
-    domain={"what": rf.Choice(D, BOTH), "d": rf.Fixed(1)},
+    domain={"what": rf.Choice(D, BOTH), "d": rf.Fixed(1), "reading": rf.Fixed(FALLING)},
     where=None,
     control=THEOREM_3.control,
     derivation=(
@@ -210,8 +290,11 @@ FIGURE_2A = rf.Statement(
 STATEMENTS = (THEOREM_3, THEOREM_3_CORRECTED, FIGURE_2A)
 """Theorem 3, and how near it is in the paper's own figure."""
 NEEDS = {
-    "kaissis-thm-3": {"With Delta/sigma << 1": {"held": {"what": "N", "c": 1.0, "q": 0.5}}},
+    "kaissis-thm-3": {"With Delta/sigma << 1": {"held": {"what": "N", "c": 2.0, "q": 0.5}}},
 }
 MATTERS: dict[str, dict[str, Where]] = {
-    "kaissis-thm-3": {"q": lambda what: what != "d", "d": where_in("what", N)},
+    "kaissis-thm-3": {
+        "q": lambda what, reading: what == BOTH or (what == N and reading == FALLING),
+        "d": where_in("what", N),
+    },
 }

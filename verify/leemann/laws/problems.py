@@ -62,11 +62,9 @@ VALUES, ROWS, OUTPUTS = 3, 2, 4
 FINITE = ("finite, dense", "finite, sparse", "finite, of little exposure")
 
 
-@lru_cache(maxsize=4)
-def finite_mechanism(mechanism: str, skew: float, draw: int) -> tuple[SampledTradeOff, AbstractTradeOff]:
-    """(The least curve of neighbouring data sets, the MIP curve) of a random mechanism on two rows of three values.
-
-    The data law is sampled too: from a Dirichlet law with parameter `skew`.
+def finite_laws(mechanism: str, skew: float, draw: int) -> tuple[np.ndarray, np.ndarray]:
+    """A random mechanism on two rows of three values, and a law of the data, from a Dirichlet law with parameter `skew`.
+    Returns (laws of the output for each pair of rows, shape (VALUES, VALUES, OUTPUTS); probabilities of the values).
     """
     rng = np.random.default_rng(draw)
     weights = rng.gamma(0.3, size=(*(VALUES,) * ROWS, OUTPUTS))
@@ -76,7 +74,15 @@ def finite_mechanism(mechanism: str, skew: float, draw: int) -> tuple[SampledTra
     if mechanism == "finite, of little exposure":
         laws = 0.1 * laws + 0.9 * laws.mean(axis=(0, 1))
     prior = rng.dirichlet(np.full(VALUES, skew)) + 1e-9
-    prior /= prior.sum()
+    return laws, prior / prior.sum()
+
+
+@lru_cache(maxsize=4)
+def finite_mechanism(
+    mechanism: str, skew: float, draw: int
+) -> tuple[SampledTradeOff, AbstractTradeOff, SampledTradeOff]:
+    """(The least curve of neighbouring data sets, the MIP curve, that of the best test of the pair (sample, output)) of a random mechanism."""
+    laws, prior = finite_laws(mechanism, skew, draw)
     neighbours = [
         polygon_of(laws[(*rest[:place], value, *rest[place:])], laws[(*rest[:place], other, *rest[place:])])
         for place in range(ROWS)
@@ -90,8 +96,10 @@ def finite_mechanism(mechanism: str, skew: float, draw: int) -> tuple[SampledTra
     most = np.max([curve.tpr_at(alpha) for curve in neighbours], axis=0)
     inside = np.tensordot(laws, prior, axes=(1, 0))  # (target, output)
     targets = [polygon_of(prior @ inside, law) for law in inside]
-    return SampledTradeOff.from_points(alpha, 1.0 - alpha, least, most), stochastic_composition(
-        targets, prior
+    return (
+        SampledTradeOff.from_points(alpha, 1.0 - alpha, least, most),
+        stochastic_composition(targets, prior),
+        polygon_of(np.outer(prior, prior @ inside).ravel(), (prior[:, None] * inside).ravel()),
     )
 
 

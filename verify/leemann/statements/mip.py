@@ -6,7 +6,7 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.tradeoff import AbstractTradeOff, ApproxDPTradeOff, GaussianTradeOff
-from verify.leemann.checks.draws import summed
+from verify.leemann.checks.draws import every_test, summed
 from verify.leemann.laws.curves import NoisySumTradeOff, polygon_of
 from verify.leemann.laws.problems import FINITE, finite_mechanism
 from verify.leemann.statements import quotes
@@ -114,7 +114,72 @@ THEOREM_4_2_CORRECTED = THEOREM_4_2.corrected(
     ),
 )
 
-STATEMENTS = (THEOREM_4_2, THEOREM_4_2_CORRECTED)
+ALPHA = np.linspace(0.0, 1.0, 401)
+APART = 1e-6
+"""By how much two curves differ in FNR at least, to count as different; equal ones differ by 1e-12 of rounding."""
+PAIR, ALONE = "of the sample and the output together", "of the output alone, for all samples"
+
+
+def largest_gap(low: AbstractTradeOff, high: AbstractTradeOff) -> rf.Number:
+    """Less the largest distance that a grid of FPRs shows: the true distance may be larger."""
+    gap = float((np.asarray(high.beta(ALPHA)) - np.asarray(low.beta(ALPHA))).max())
+    return rf.Number(-gap, 1e-11, unit="FNR", route="finite laws")
+
+
+def without_composition(mechanism: str, skew: float, draw: int, reading: str) -> rf.Number:
+    """Less the distance of the stochastic composition from the best test of the pair, or of an output, whose law is the same in both worlds."""
+    _, composed, pair = finite_mechanism(mechanism, skew, draw)
+    if reading == ALONE:
+        return largest_gap(composed, GaussianTradeOff(0.0))
+    least, most = largest_gap(composed, pair), largest_gap(pair, composed)
+    return rf.Number(min(least.value, most.value), 1e-11, unit="FNR", route="finite laws")
+
+
+_MECHANISMS = {
+    "mechanism": rf.Choice(*FINITE, meaning="a random mechanism on two rows of three values"),
+    "skew": rf.Real(1.0, 20.0, log=True, meaning="parameter of the Dirichlet law that draws the law of the records"),
+    "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled"),
+}  # fmt: skip
+_SAMPLED = rf.grid({"skew": 1.0}, mechanism=FINITE, draw=(0, 1))
+
+MOST_POWERFUL = rf.Statement(
+    name="leemann-most-powerful",
+    says="A straightforward construction of the most powerful test does not give the trade-off of membership inference: that of the stochastic "
+    "composition differs from the trade-off of the likelihood-ratio test.",
+    source="Leemann et al., section 4.1",
+    kind=rf.Bound(unit="FNR"),
+    domain=_MECHANISMS | {"reading": rf.Choice(PAIR, ALONE)},
+    claimed=lambda: -APART,
+    truth=without_composition,
+    points=[point | {"reading": reading} for point in _SAMPLED for reading in (PAIR, ALONE)],
+    control=rf.Control(_SAMPLED[0] | {"reading": ALONE}, attained=True),
+    quote=rf.Quote(
+        "Most prominently, a straightforward construction of the MPT to MI problems does not work since the adversary does not only run one "
+        "hypothesis test to guess whether one sample belongs to the training data set or not; instead, the adversary draws multiple samples "
+        "and runs sample-dependent and (potentially) different hypotheses tests for each drawn sample.",
+        "section 4.1, after definition 4.1",
+    ),
+    second_route=every_test,
+)
+
+STRICTLY = rf.Statement(
+    name="leemann-strictly-stronger",
+    says="f-DP is strictly stronger than f-MIP: the f for which an algorithm is f-MIP need not be a guarantee of DP. Judged for random "
+    "mechanisms, each of which is f-MIP with an f that is above its curve of DP somewhere.",
+    source="Leemann et al., section 4.3",
+    kind=rf.Bound(unit="FNR"),
+    domain=_MECHANISMS,
+    claimed=lambda: -APART,
+    truth=lambda mechanism, skew, draw: largest_gap(*finite_mechanism(mechanism, skew, draw)[:2]),
+    points=_SAMPLED,
+    control=rf.Control(_SAMPLED[0], attained=True),
+    quote=rf.Quote(
+        "As expected, f-DP is strictly stronger than f-MIP, which can be condensed in the following result:",
+        "section 4.3, before theorem 4.2",
+    ),
+)
+
+STATEMENTS = (THEOREM_4_2, THEOREM_4_2_CORRECTED, MOST_POWERFUL, STRICTLY)
 MATTERS: dict[str, dict[str, Where]] = {
     "leemann-thm-4.2": {
         **dict.fromkeys(("values", "epsilon"), where_in("mechanism", RESPONSE)),
