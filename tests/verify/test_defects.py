@@ -13,7 +13,7 @@ from mipsim.referee.outcome import shown_counterexamples, simplest
 from mipsim.referee.result import PointResult
 from verify.azize.statements import estimated_steps, misspecified, onion, reference_points
 from verify.judge import Setting, judge, unseen
-from verify.leemann.statements import composition, guarantee, mip, noise, susceptibility
+from verify.leemann.statements import composition, guarantee, mip, noise, step, susceptibility
 from verify.register import REGISTER
 from verify.rules import broken_example, listed_defects
 
@@ -152,10 +152,10 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
     "azize-alg-4": ([0], []),
     "azize-alg-4-estimated": ([2, 3, 5, 6], [{"reading": estimated_steps.KNOWN}, {"reading": estimated_steps.REAL}]),
     "leemann-thm-4.2": ([{"reading": mip.ADD, "n": 1}, {"reading": mip.ADD, "n": 5}], []),
-    "leemann-thm-5.1": ([{"n": 100, "mean": 1.0, "target": 0.0}], []),
-    "leemann-cor-5.1": ([{"mean": 1.0, "target": 0.0}], []),
+    "leemann-thm-5.1": (["+-1 with P(1) = .9, n = 100", {"n": 100, "mean": 1.0, "target": 0.0}], []),
+    "leemann-cor-5.1": ([{"mean": 1.0, "target": 0.0, "reading": step.FIXED}], [{"reading": step.SAMPLED, "mean": 1.0}]),
     "leemann-thm-5.1-tight": ([{"n": 100, "mean": 1.0, "target": 1.0}], []),
-    "leemann-thm-5.1-guarantee": ([{"gradients": guarantee.INDEPENDENT}], [], [{"gradients": guarantee.ATOMS}]),
+    "leemann-thm-5.1-guarantee": ([{"gradients": guarantee.FOUR}, {"gradients": guarantee.INDEPENDENT}], [], [{"gradients": guarantee.ATOMS}]),
     "leemann-K-equals-d": ([{"ratio": 0.5, "n": 10}], []),
     "leemann-rem-5.1": ([{"components": "Bernoulli", "p": 0.5, "d": 5}], []),
     "leemann-alg-1": ([{"reading": susceptibility.PRINTED, "d": 5}, {"reading": susceptibility.MEANT, "d": 5, "level": 0.1}], []),

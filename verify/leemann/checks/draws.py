@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import scipy
@@ -39,6 +39,26 @@ def sampled_means(
         scores.append(ratio.sum(axis=1))
     return Draws(
         scores[0], scores[1], f"NumPy, {games:,} means a world, seed 0, the likelihood ratio as the test"
+    )
+
+
+def pairs_sorted(n: int, own: float, spare: float) -> Replication:
+    """All pairs (target +-1, number of +1 in the batch), sorted by their likelihood ratio."""
+    ones = np.arange(n + 1)
+    out, inside = [], []
+    for target, chance in ((1, own), (0, 1.0 - own)):
+        out.append(chance * scipy.stats.binom.pmf(ones, n, own))
+        inside.append(chance * scipy.stats.binom.pmf(ones - target, n - 1, own))
+    null, member = np.concatenate(out), np.concatenate(inside)
+    order = np.argsort(-member / np.maximum(null, 1e-300))
+    fpr, tpr, rate = null[order].cumsum(), member[order].cumsum(), 1e-4
+    k = 1.0 / (4.0 * own * (1.0 - own)) * spare
+    claim = scipy.stats.ncx2.cdf(n / (n - 1) * scipy.stats.ncx2.ppf(rate, 1, n * k), 1, (n - 1) * k)
+    return Replication(
+        *near(float(ndtri(np.interp(rate, fpr, tpr))), 1e-6),
+        what=f"Phi^-1 of the power at FPR {rate:g}",
+        how=f"SciPy, the {null.size} pairs of target and sum, sorted by their ratio",
+        claim=float(ndtri(claim)),
     )
 
 
@@ -105,6 +125,29 @@ def atoms_counted() -> Draws:
         seen.append(counts[np.searchsorted(sums, total - 1e-9)].sum(axis=1))
     how = f"NumPy, {games:,} data sets a world, seed 0, n = {n}, d = {d}, the atoms read off their sums and counted"
     return Draws(*seen, how=how, size=n)
+
+
+def four_counted() -> Draws:
+    """Records with four equally likely values near +-1, and a target of the same law: the values are read off the sums of coordinates."""
+    rng, games, n, d = np.random.default_rng(0), 5_000, 12, 6
+    values = (
+        np.array([-1.0, -1.0, 1.0, 1.0]) + np.sqrt([2.0, 3.0, 5.0, 7.0]) * np.array([-1, 1, -1, 1]) / 1000
+    )
+    counts = np.array([c for c in product(range(n + 1), repeat=4) if sum(c) == n])
+    sums = counts @ values
+    order = np.argsort(sums)
+    sums, counts = sums[order], counts[order]
+    seen = []
+    for rows in (n, n - 1):
+        target = rng.integers(0, 4, (games, d))
+        total = values[rng.integers(0, 4, (games, d, rows))].sum(axis=-1) + (n - rows) * values[target]
+        place = np.searchsorted(sums, total - 1e-9)
+        seen.append(np.take_along_axis(counts[place], target[..., None], axis=-1).sum(axis=(1, 2)))
+    how = (
+        f"NumPy, {games:,} data sets and targets a world, seed 0, n = {n}, d = {d}: the target's values counted, read off sums that are "
+        f"{np.diff(sums).min():.1g} apart at least"
+    )
+    return Draws(*(scores.astype(float) for scores in seen), how=how, size=n)
 
 
 def parities() -> Draws:

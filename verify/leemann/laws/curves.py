@@ -19,6 +19,7 @@ from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.stochastic_composition import stochastic_composition
 
 WIDE = 40.0
 """Standard deviations beyond which a normal tail is 0 in float64."""
@@ -128,6 +129,15 @@ def lattice_curve(n: int, p: float, target: int) -> SampledTradeOff:
     spread = FAR * (n * p * (1 - p)) ** 0.5
     s = np.arange(max(0, int(n * p - spread)) + min(0, target), int(n * p + spread) + max(0, target) + 2)
     return polygon_of(scipy.stats.binom.pmf(s, n, p), scipy.stats.binom.pmf(s - target, n - 1, p))
+
+
+@lru_cache(maxsize=16)
+def sampled_coins_curve(n: int, own: float) -> AbstractTradeOff:
+    """Gradients +-1, each +1 with probability `own`, and a target of the same law, which the attacker sees.
+    >>> 1.9e-4 < 1.0 - sampled_coins_curve(100, 0.9).beta(1e-4) < 2.3e-4
+    True
+    """
+    return stochastic_composition([lattice_curve(n, own, target) for target in (1, 0)], [own, 1.0 - own])
 
 
 def whole_sum(law: np.ndarray, n: int, at: np.ndarray) -> np.ndarray:

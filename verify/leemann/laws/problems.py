@@ -176,11 +176,11 @@ def counted(out: object, inside: object, cuts: np.ndarray) -> SampledTradeOff:
     return SampledTradeOff.from_points(*(np.r_[a, rate, b] for rate, (a, b) in zip(tests, ends, strict=True)))
 
 
-def atoms_curve(d: int, n: int) -> SampledTradeOff:
-    """The attack that counts the atoms sqrt 2, which the sum of a coordinate determines."""
-    out, inside = scipy.stats.binom(n * d, 0.1), scipy.stats.binom((n - 1) * d, 0.1)
-    spread = np.linspace(6.0, -6.0, 600) * (0.09 * n * d) ** 0.5
-    return counted((out, 0), (inside, d), 0.1 * n * d + spread)
+def atoms_curve(d: int, n: int, share: float = 0.1) -> SampledTradeOff:
+    """The attack that counts the target's atom in each coordinate, which its sum determines; each record has it with probability `share`."""
+    out, inside = scipy.stats.binom(n * d, share), scipy.stats.binom((n - 1) * d, share)
+    spread = np.linspace(6.0, -6.0, 600) * (share * (1.0 - share) * n * d) ** 0.5
+    return counted((out, 0), (inside, d), share * n * d + spread)
 
 
 def coins_curve(epsilon: float, rate: float, steps: int) -> AbstractTradeOff:

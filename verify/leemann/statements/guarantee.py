@@ -6,8 +6,8 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.theory import leemann
-from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from verify.leemann.checks.draws import atoms_counted, parities, roots_named, sampled_targets
+from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
+from verify.leemann.checks.draws import atoms_counted, four_counted, parities, roots_named, sampled_targets
 from verify.leemann.laws.curves import (
     FewDimensionsTradeOff,
     LineTradeOff,
@@ -25,7 +25,9 @@ EXPONENTIAL, LATTICE = "Exponential(1)", "Bernoulli(0.3), target on the lattice"
 DISCRETE = "a random law on 0, 1, ..., target on them"
 NOISY = "+-C with noise, C^2 the variance"
 COSET, BETWEEN = "atoms at -1 and 1, target an odd number", "atoms at -1 and 1, target 0, on another coset"
-ATOMS, INDEPENDENT = "atoms at 0, 1, sqrt 2, d = n/2", "continuous, rationally independent"
+ATOMS = "atoms at 0, 1, sqrt 2, d = n/2, all of the target sqrt 2, which has probability 0.1^d"
+FOUR = "four equal atoms near -1 and 1, rationally independent, d = n/2, any target of their law"
+INDEPENDENT = "continuous, rationally independent, any target of their law"
 SIZES = {
     EXPONENTIAL: tuple(1000 * 3**k for k in range(9)),  # the approach is of order n^-1/2,
     LATTICE: tuple(1000 * 3**k for k in range(9)),
@@ -33,6 +35,7 @@ SIZES = {
     BETWEEN: tuple(10**k for k in range(2, 9)),
     NOISY: tuple(16 * 2**k for k in range(9)),  # and with noise of order 1/n
     ATOMS: tuple(2 * 10**k for k in range(2, 9)),
+    FOUR: tuple(2 * 10**k for k in range(2, 9)),
     INDEPENDENT: tuple(10**k for k in range(2, 9)),
 }
 
@@ -71,6 +74,8 @@ def promised(
         return LineTradeOff(n, (_odd_target(n, leakage) - 0.5) ** 2 / 0.25)
     if gradients == ATOMS:
         return GaussianTradeOff(leemann.step_mu(n // 2, n, n // 2 * ATOMS_OWN))
+    if gradients == FOUR:  # each atom is 1 standard deviation from the mean, within 0.6% of its square
+        return GaussianTradeOff(leemann.step_mu(n // 2, n, n // 2 * 1.01))
     if gradients == NOISY:  # clipped, of variance C^2: n_eff is attained. Noise of the sum: C sqrt(n) / 2.
         return leemann.step_tradeoff(1, 1.25 * n, leakage * n)
     if gradients == DISCRETE:
@@ -91,7 +96,17 @@ def _odd_target(n: int, leakage: float) -> int:
 
 
 def certain(gradients: str) -> rf.Ceiling | None:
-    """Where algebra tells the worlds apart at every n."""
+    """Where algebra tells the worlds apart at every n, or tells the records' atoms apart.
+
+    Of four equal atoms the target's is counted in all d = n/2 coordinates: Bin(n d, 1/4) out and d + Bin((n - 1) d, 1/4) in, whose means are
+    sqrt(3 d / n) = sqrt(3/2) deviations apart. By Berry and Esseen, with (p^2 + q^2)/sqrt(p q) = 1.45, both are normal up to e = 0.7/sqrt((n - 1) d)
+    < 0.005 from n = 200 on, so that at FPR 1/2 the FNR is at most Phi(-sqrt(3/2) + Phi^-1(1/2 + e)) + e + 1/(4n) < 0.13.
+    """
+    if gradients == FOUR:
+        source = "counting the target's atoms: Berry and Esseen with the constant 0.4748 of Shevtsova (2011), binomial laws; mu_step tends to sqrt(K/n)"
+        return rf.Ceiling(
+            PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.13, 0.0]), below=True, start=200, source=source, claimed=GaussianTradeOff(0.505**0.5)
+        )  # fmt: skip
     if gradients not in (INDEPENDENT, BETWEEN):
         return None
     source = "by algebra the best attacker never errs, at any n; K is the same for all n, and mu_step falls as n^-1/2"
@@ -115,6 +130,8 @@ def attained(
         return lattice_curve(n, 0.5, _odd_target(n, leakage))
     if gradients == ATOMS:
         return atoms_curve(n // 2, n)
+    if gradients == FOUR:
+        return atoms_curve(n // 2, n, 0.25)
     if gradients == NOISY:
         return NoisySumTradeOff(n, 2.0 / n**0.5, target=(leakage * n) ** 0.5)
     if gradients == DISCRETE:
@@ -142,7 +159,7 @@ GUARANTEE = rf.Statement(
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Limit("n", bound=True, sizes=sizes, ceiling=certain),
     domain={
-        "gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, COSET, NOISY, ATOMS, INDEPENDENT, BETWEEN, meaning="law of the gradients"),
+        "gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, COSET, NOISY, FOUR, INDEPENDENT, ATOMS, BETWEEN, meaning="law of the gradients"),
         "leakage": rf.Real(0.0, np.inf, hunt_to=4.5, meaning="K / n"),  # K/n, as far as the chi-square functions reach
         "values": rf.Whole(2, 6, meaning="of the sampled law: how many values it has"),
         "rare": rf.Real(1e-3, 0.5, log=True, meaning="of the sampled law: probability of its odd values, together"),  # the rows that rarer ones ask for take minutes
@@ -155,19 +172,20 @@ GUARANTEE = rf.Statement(
     claimed=promised,
     truth=attained,
     points=[
-        *(_LINES + _SAMPLED + rf.grid(_LAW, gradients=(ATOMS, INDEPENDENT, BETWEEN), leakage=1.0) + rf.grid(_LAW, gradients=COSET, leakage=(0.25, 4.0))),
+        rf.Point(_LAW | {"gradients": FOUR, "leakage": 1.0}, "four atoms", setting="lead"),
+        *(_LINES + _SAMPLED + rf.grid(_LAW, gradients=(INDEPENDENT, ATOMS, BETWEEN), leakage=1.0) + rf.grid(_LAW, gradients=COSET, leakage=(0.25, 4.0))),
         # From hunts.
         _LAW | {"gradients": ATOMS, "leakage": 1.0, "values": 2, "rare": 0.5},
     ],
     control=rf.Control(_LINES[1]),
     quote=quotes.ALL_DISTRIBUTIONS,
     not_judged={'optimal in the sense of the Neyman-Pearson Lemma, i.e., it cannot be improved': 'by leemann-thm-5.1-tight'},
-    restricted_by=(quotes.LARGE_BATCHES, rf.Quote(
+    restricted_by=(quotes.LARGE_BATCHES, quotes.TYPICAL_SAMPLES, rf.Quote(
         "It is worth noting that if we do not restrict the gradient distribution or its support, then there might always exist "
         "gradient samples that significantly distort the mean, revealing their membership in the training dataset.",
         "section 5.1, after corollary 5.1",
     ), quotes.SMALL_SIZES),
-    second_route=lambda gradients: {ATOMS: atoms_counted, INDEPENDENT: roots_named, BETWEEN: parities}[gradients](),
+    second_route=lambda gradients: {ATOMS: atoms_counted, FOUR: four_counted, INDEPENDENT: roots_named, BETWEEN: parities}[gradients](),
 )  # fmt: skip
 
 GUARANTEE_CORRECTED = GUARANTEE.corrected(
@@ -290,7 +308,7 @@ NEEDS = {
 }
 MATTERS: dict[str, dict[str, Where]] = {
     "leemann-thm-5.1-guarantee": {
-        "leakage": lambda gradients: gradients not in (ATOMS, INDEPENDENT),
+        "leakage": lambda gradients: gradients not in (ATOMS, FOUR, INDEPENDENT),
         **dict.fromkeys(("values", "rare", "draw"), where_in("gradients", DISCRETE)),
     },
 }

@@ -14,6 +14,11 @@ THEOREM_5_1 = Quote(
     "(n_effective - 1) F^-1_{χ²_d(n_effective K)}(α) ).",
     "theorem 5.1 and equation 8",
 )
+TYPICAL_SAMPLES = Quote(
+    "The sample x' for which membership is to be inferred is drawn from the data distribution D. Therefore, MI is concerned with typical "
+    "samples that can occur in practice.",
+    "table 1, protected instances of the f-MIP threat model; definition 4.2 composes over x' ~ D",
+)
 COROLLARY_5_1 = Quote(
     "For large d, n, noisy SGD is approximately g_{μ_Step}-GMIP. In particular, β(α) ≈ Φ(Φ^-1(1 - α) - μ_Step) with privacy "
     "parameter: μ_Step = (d + (2n_effective - 1)K) / (n_effective sqrt(2d + 4n_effective K)).",
