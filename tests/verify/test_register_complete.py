@@ -24,6 +24,8 @@ NUMBERED = {
     ),
     "field": (
         "gaussian", "shuffled-batches", "central-limit", "sampling", "yeom", "humphries", "shuffling",
+        "random-allocation", "allocation-blocks", "allocation-blocks-lower", "effective-noise", "binomial-subset", "rdp-exponential-count",
+        "bounded-range", "pure-to-renyi", "laplace-zcdp", "permute-and-flip", "best-of-poisson", "best-of-fixed", "r1smg", "discrete-gaussian-tail",
     ),
 }  # fmt: skip
 COMPANIONS = (
