@@ -13,6 +13,8 @@ from mipsim.referee.outcome import shown_counterexamples, simplest
 from mipsim.referee.result import PointResult
 from verify.azize.statements import estimated_steps, misspecified, onion, reference_points
 from verify.judge import Setting, judge, unseen
+from verify.kaissis.laws.relaxed_steps import HELD, HELD_PROBITS, N
+from verify.kaissis.statements import audits
 from verify.leemann.statements import composition, guarantee, mip, noise, step, susceptibility
 from verify.register import REGISTER
 from verify.rules import broken_example, listed_defects
@@ -151,6 +153,9 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
     "azize-alg-3": ([0, 1, 2, -5], []),
     "azize-alg-4": ([0], []),
     "azize-alg-4-estimated": ([2, 3, 5, 6], [{"reading": estimated_steps.KNOWN}, {"reading": estimated_steps.REAL}]),
+    "kaissis-thm-3": ([{"reading": HELD_PROBITS, "part": "j"}], [{"reading": HELD, "what": N}]),
+    "kaissis-audit-symmetric": ([{"part": "jinv", "alpha": 0.05}], [{"reading": audits.TREND}]),
+    "leemann-most-powerful": ([{"reading": mip.PAIR}], [{"reading": mip.ALONE}]),
     "leemann-thm-4.2": ([{"reading": mip.ADD, "n": 1}, {"reading": mip.ADD, "n": 5}], []),
     "leemann-thm-5.1": (["+-1 with P(1) = .9, n = 100", {"n": 100, "mean": 1.0, "target": 0.0}], []),
     "leemann-cor-5.1": ([{"mean": 1.0, "target": 0.0, "reading": step.FIXED}], [{"reading": step.SAMPLED, "mean": 1.0}]),
@@ -192,6 +197,6 @@ def test_the_decisive_points(name: str, chosen: Any, verdict: str):
         assert result.second_route is not None
         assert isinstance(chosen, str) or "failed" not in result.second_route.how
         assert result.second_route.excludes or name.startswith("azize"), result.second_route
-        corrected = REGISTER[f"{name}-corrected"] if name.startswith("leemann") else None
+        corrected = REGISTER.get(f"{name}-corrected") if name.startswith("leemann") else None
         if corrected and corrected.holds_point(point.at) and not isinstance(corrected.kind, rf.Limit):
             assert str(rf.judge(corrected, at=[point.at]).verdict) == "CONFIRMED"
