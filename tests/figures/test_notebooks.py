@@ -127,7 +127,11 @@ def _dpsgd_is_exact(scope: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "is_exact"), [("explore_a_mean", _a_mean_is_exact), ("explore_dpsgd", _dpsgd_is_exact)]
+    ("name", "is_exact"),
+    [
+        pytest.param("explore_a_mean", _a_mean_is_exact, marks=pytest.mark.evidence),
+        ("explore_dpsgd", _dpsgd_is_exact),
+    ],
 )
 def test_a_move_shows_the_exact_curve_and_compiles_nothing(
     name: str, is_exact: Callable[[dict[str, Any]], None], monkeypatch: pytest.MonkeyPatch
