@@ -28,9 +28,9 @@ _MADE = None if _CACHE in os.environ else tempfile.mkdtemp(prefix="mipsim-tests-
 if _MADE is not None:
     os.environ[_CACHE] = _MADE
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
-    # The same of Python's own bytecode, which need not lie beside the sources then.
-    os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(_MADE, "bytecode")
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # The same of Python's own bytecode where it may not lie beside the sources; there the next run has it too.
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(_MADE, "bytecode")
 
 # A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C, and nohup a hangup; some tests send them.
 for _name, _usual in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
@@ -86,15 +86,20 @@ def sixty_digits() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", autouse=True)
-def memory_for_the_next_module() -> Iterator[None]:
-    """What a module compiled is let go where a worker has grown large: JAX keeps it for ever; what is needed again is read from the disk."""
-    yield
-    if (jax := sys.modules.get("jax")) is not None and resident() > _MOST_MEMORY:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """What a module compiled is let go where a worker has grown large: JAX keeps it for ever; what is needed again is read from the disk.
+
+    A fixture would do so for the modules of this folder alone, and not for the examples of the packages.
+    """
+    result = yield
+    jax = sys.modules.get("jax")
+    if jax is not None and nextitem is not None and nextitem.path != item.path and resident() > _MOST_MEMORY:
         jax.clear_caches()
         gc.collect()
         if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
             libc.malloc_trim(0)  # what is free in the heap goes back to the system
+    return result
 
 
 def resident() -> int:

@@ -180,7 +180,7 @@ def test_views_are_mirrored_and_shifted_with_equal_probability() -> None:
 
 
 def test_views_are_of_images_and_of_the_seed() -> None:
-    network = nn.convolutional((8, 8, 1), (2,), 4)
+    network = nn.linear((8, 8, 1), 4)
     images = RNG.normal(size=(20, 8, 8, 1)).astype(np.float32)
 
     def trained(**settings: Any) -> np.ndarray:

@@ -421,7 +421,7 @@ def _laplace(name: str, too_small: float) -> rf.Statement:
     [pytest.param(0.5, marks=pytest.mark.evidence), pytest.param(0.05, marks=pytest.mark.slow), 1e-6],
 )
 def test_a_hole_is_detected_however_little_noise_is_left(too_small):
-    outcome = rf.hunt(_laplace("hole", too_small), "150 probes", progress=False)
+    outcome = rf.hunt(_laplace("hole", too_small), "150 probes", games=20_000, progress=False)
     assert outcome.verdict is rf.Verdict.REFUTED
     assert 0.7 < outcome.point["epsilon"] < 1.0  # pyright: ignore[reportOptionalSubscript]
     assert outcome.frontier["epsilon"] == pytest.approx({"low": 0.7, "high": 1.0}, abs=0.05)

@@ -49,14 +49,13 @@ def counted(value: Played) -> Any:
 
 def test_points_of_a_shape_are_compiled_once_and_count_the_same() -> None:
     empirical(played(0.7), 5_000, 1, 0.9)
-    for scale in (0.9, 2.0):
-        before = len(COMPILATIONS)
-        shared = empirical(played(scale), 5_000, 1, 0.9)
-        assert len(COMPILATIONS) == before
-        own = counted(played(scale))
-        assert len(COMPILATIONS) > before  # what is not shared is compiled: the counter counts
-        assert np.array_equal(shared.alpha, own.alpha)
-        assert np.array_equal(shared.beta, own.beta)
+    before = len(COMPILATIONS)
+    shared = empirical(played(2.0), 5_000, 1, 0.9)
+    assert len(COMPILATIONS) == before
+    own = counted(played(2.0))
+    assert len(COMPILATIONS) > before  # what is not shared is compiled: the counter counts
+    assert np.array_equal(shared.alpha, own.alpha)
+    assert np.array_equal(shared.beta, own.beta)
 
 
 def test_games_of_records_share_too() -> None:
@@ -132,7 +131,7 @@ def test_a_hunt_of_a_game_compiles_few_of_its_probes() -> None:
         ),
     )
     before = len(COMPILATIONS)
-    result = rf.hunt(statement, "40 probes", games=2_000, progress=False)
-    assert len(result.probes) == 40
+    result = rf.hunt(statement, "24 probes", games=2_000, progress=False)
+    assert len(result.probes) == 24
     assert str(result.verdict) == "INCONCLUSIVE"
     assert len(COMPILATIONS) - before < 20  # of the first point, and of the number of games of the others
