@@ -85,11 +85,10 @@ def gap_end(
     S is the same variable at all levels, so that the ends of each threshold are nested.
     """
     reach = box - 1.5 * min(0.0, float(np.min(probits)))
-    edges, (first, last) = _edges(out, box, reach, lower, cells)
+    edges, (first, last), _ = _edges(out, box, reach, lower, cells)
     left, right = edges[:, :-1], edges[:, 1:]
     weakest = out.tail_probit(left if lower else right, lower)  # the largest p of the cell
-    farther, _ = _edges(inside, box, reach, lower, 2 * cells)
-    corner = inside.limit(-box, lower)[:, None]
+    farther, _, corner = _edges(inside, box, reach, lower, 2 * cells)
     if not lower:
         farther = farther[:, ::-1]
     falling = inside.tail_probit(farther, lower)
@@ -134,13 +133,15 @@ def gap_end(
     return result
 
 
-def _edges(rates: ScaledRates, box: float, reach: float, small: bool, cells: int) -> tuple[np.ndarray, Ends]:
+def _edges(
+    rates: ScaledRates, box: float, reach: float, small: bool, cells: int
+) -> tuple[np.ndarray, Ends, np.ndarray]:
     """Edges of cells in Phi^-1(rate), increasing: `cells` between the limits at which the p-value is Phi(box) and Phi(-box), or as
     narrow ones from Phi(reach) on, and an eighth more from there to Phi(2 box + reach), where the other world's rate may be the farther off.
+    With the first and the last edge, and the limit of the box, which may lie beyond.
     """
-    near, middle, far = (
-        np.clip(rates.limit(z, small), _LEAST, _MOST)[:, None] for z in (2.0 * box + reach, reach, -box)
-    )
+    limits = rates.limit(np.array([2.0 * box + reach, reach, -box]), small)[:, :, None]
+    near, middle, far = np.clip(limits, _LEAST, _MOST)
     more, cells = cells // 8, round(cells * (1.0 + reach / box) / 2.0)
     edges = np.concatenate(
         [
@@ -149,7 +150,7 @@ def _edges(rates: ScaledRates, box: float, reach: float, small: bool, cells: int
         ],
         axis=1,
     )
-    return (edges, (near, far)) if small else (edges[:, ::-1], (far, near))
+    return (edges, (near, far), limits[2]) if small else (edges[:, ::-1], (far, near), limits[2])
 
 
 def _needed(z: float, weakest: np.ndarray, extreme: list[np.ndarray]) -> np.ndarray:

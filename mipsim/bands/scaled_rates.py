@@ -124,10 +124,10 @@ class ScaledRates:
         z = ndtri(p)
         return np.where(certain, np.inf, np.where(likely, -z, z))
 
-    def limit(self, probit: float, small: bool) -> np.ndarray:
+    def limit(self, probit: float | np.ndarray, small: bool) -> np.ndarray:
         """The z at which `tail_probit` is `probit`, rounded outwards: a one-sided limit of the rate, shape (K,).
 
-        Infinite where every rate is possible.
+        Infinite where every rate is possible. Of several probits, shape (m,), the limits have shape (m, K).
 
         Examples:
             >>> rates = ScaledRates([50], [1000], [1e-4], [False])
@@ -135,10 +135,13 @@ class ScaledRates:
             [6.54e-06]
         """
 
-        def excess(z: np.ndarray, index: np.ndarray) -> np.ndarray:
-            return probit - np.clip(self[index].tail_probit(z[:, None], small)[:, 0], -1e3, 1e3)
+        shape, wanted = (*np.shape(probit), self.count.size), np.repeat(probit, self.count.size)
 
-        ends = np.full(self.count.size, -40.0), np.full(self.count.size, 9.0)  # Phi is 0 and 1 there
+        def excess(z: np.ndarray, index: np.ndarray) -> np.ndarray:
+            rates = self[index % self.count.size]
+            return wanted[index] - np.clip(rates.tail_probit(z[:, None], small)[:, 0], -1e3, 1e3)
+
+        ends = np.full(shape, -40.0), np.full(shape, 9.0)  # Phi is 0 and 1 there
         result = outer_root(excess, *(ends if small else ends[::-1]))
         certain = self._beta(small)[2][:, 0]
         return np.where(certain, np.inf if small else -np.inf, result)

@@ -128,20 +128,18 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "support": ("uniform", {"in_support": lambda self, point: False}, "in_support is False"),
 }  # fmt: skip
 UNUSED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "moment 6, and what nothing reads": (
+    "moment 6, location of the family, and what nothing reads": (
         "uniform",
         {
             "central_moment": moment(6, 1.03),
+            "location_scale": form(1.0, SD, mi.Uniform(-0.47, 0.53, 2)),
             "quantile": lambda self, p: 1.03 * p,
             "density": lambda self, x: np.full(x.shape, 1.03),
             "std": property(lambda self: 1.03 * SD * self.scale),
         },
-        {},
+        {"location_scale": form(1.0, SD, UNIFORM)},
     ),
-    "location of the family": (
-        "uniform", {"location_scale": form(1.0, SD, mi.Uniform(-0.47, 0.53, 2))}, {"location_scale": form(1.0, SD, UNIFORM)}
-    ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TRUE)

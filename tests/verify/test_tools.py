@@ -32,7 +32,7 @@ def test_a_valid_bound_is_confirmed_and_a_bound_5_percent_higher_is_refuted() ->
 
 def _slow(trial: Trial) -> Any:
     """Calibrated bounds take a tenth of a second each."""
-    slow = trial.name.endswith(("independent", "clustered", "high"))
+    slow = trial.name.endswith(("independent", "clustered", "high", "-runs"))
     return pytest.param(trial, id=trial.name, marks=[pytest.mark.evidence] if slow else [])
 
 
