@@ -160,11 +160,12 @@ def test_a_failure_probability_in_the_place_of_a_confidence_is_refused(
 def test_the_default_of_dpsgd_is_the_convention_of_account() -> None:
     """The directions differ: with "remove" and "add" the TPRs at FPR 0.001 are 0.0334 and 0.0119."""
     curve, how = mi.dpsgd(0.6, 0.01, 1000), {"delta": 1e-5, "epsilon": 1.0, "fpr": 0.001}
-    numbers = mi.account(0.6, 0.01, 1000, **how).numbers  # pyright: ignore[reportArgumentType]
+    account = mi.account(0.6, 0.01, 1000, **how)  # pyright: ignore[reportArgumentType]
+    numbers = account.numbers
     assert curve.epsilon(1e-5) == pytest.approx(numbers["epsilon at delta 1e-05"][1], rel=1e-4)
     assert curve.tpr_bounds(0.001)[1] == pytest.approx(numbers["TPR at FPR 0.001"][1], rel=1e-4)
     assert "direction='both'" in repr(curve)
-    assert "add_or_remove" in str(mi.account(0.6, 0.01, 1000, **how))  # pyright: ignore[reportArgumentType]
+    assert "add_or_remove" in str(account)
     added = mi.dpsgd(0.6, 0.01, 1000, neighbours="add")
     assert added.epsilon(1e-5) < 0.5 * curve.epsilon(1e-5)
     assert "direction='inverse'" in repr(added)

@@ -1,10 +1,6 @@
 """The samplers draw the law that the moments and densities describe; a wrong law is noticed."""
 
-from contextlib import nullcontext
-from typing import Any
-
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
@@ -16,7 +12,7 @@ from tests.distributions.members import MEMBERS, Member
 from tests.law_agreement import follows, has_frequencies, has_mean, same_law
 from tests.scope import in_exact_scope  # noqa: F401
 
-DRAWS = 2**19
+DRAWS = 2**18
 
 
 def has_its_law(member: Member, sample: np.ndarray) -> bool:
@@ -36,23 +32,12 @@ def test_records_have_their_law_and_agree_with_all_that_is_stated(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     member, law = MEMBERS[name], MEMBERS[name].law
-    plain, sample = type(law).sample, np.asarray(law.sample(jax.random.key(11), DRAWS))
-    for share in (1.0, 1.04):  # the planted error: a spread around the mean that is 4 per cent too large
-        wrong = share > 1.0
-        records = law.mean + share * (sample - law.mean) if wrong else sample
-        assert has_its_law(member, records) is not wrong
-
-        def draw(self: mi.AbstractDistribution, key: jax.Array, n: int, records: Any = records) -> Any:
-            return jnp.asarray(records[:n]) if self is law and n > 1 else plain(self, key, n)
-
-        monkeypatch.setattr(type(law), "sample", draw)
-        monkeypatch.setattr(agreement, "_AGREEING", set())
-        with (
-            pytest.raises(ValueError, match=r"the two must agree|False at a record")
-            if wrong
-            else nullcontext()
-        ):
-            check_agreement(law)
+    sample = np.asarray(law.sample(jax.random.key(11), DRAWS))
+    assert has_its_law(member, sample)
+    # The planted error: a spread around the mean that is 4 per cent too large. What such an error contradicts has tests of its own.
+    assert not has_its_law(member, law.mean + 1.04 * (sample - law.mean))
+    monkeypatch.setattr(agreement, "_AGREEING", set())
+    check_agreement(law)
 
 
 def sums(law: mi.AbstractDistribution, n: int, games: int = 20_000) -> np.ndarray:

@@ -80,8 +80,13 @@ def module(root: Path, file: Path) -> str:
     return ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports(source: str) -> Iterator[tuple[str, str]]:
+@cache
+def imports(source: str) -> list[tuple[str, str]]:
     """(module, name) of every absolute import in a file, wherever it stands."""
+    return list(_imports(source))
+
+
+def _imports(source: str) -> Iterator[tuple[str, str]]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
@@ -92,7 +97,7 @@ def imports(source: str) -> Iterator[tuple[str, str]]:
 
 def graph(sources: dict[str, str], late: frozenset[tuple[str, str]] = LATE) -> Graph:
     """File -> the files of these that it imports, but for what is imported late."""
-    result = {name: list(imports(source)) for name, source in sources.items()}
+    result = {name: imports(source) for name, source in sources.items()}
     packages = {name.rpartition(".")[0] for name in result} & set(result)
 
     def home(where: str, name: str) -> str:
