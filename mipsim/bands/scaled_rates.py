@@ -134,7 +134,6 @@ class ScaledRates:
             >>> ndtr(rates.limit(-1.959964, small=True)).round(8).tolist()  # Clopper and Pearson's
             [6.54e-06]
         """
-
         shape, wanted = (*np.shape(probit), self.count.size), np.repeat(probit, self.count.size)
 
         def excess(z: np.ndarray, index: np.ndarray) -> np.ndarray:
