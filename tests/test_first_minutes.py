@@ -50,11 +50,6 @@ def test_a_class_or_counts_in_the_wrong_place_get_a_single_sentence() -> None:
         GAME.exact(attack).compare(counts)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_mistyped_word_gets_the_close_ones() -> None:
-    with pytest.raises(ValueError, match=r"design is 'independant'; .*; did you mean independent\?"):
-        mi.audit([0.0], [1], design="independant")
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -10,7 +10,6 @@ import scipy.stats
 
 import mipsim as mi
 from tests.enumeration import literal_sums, random_target_sums
-from tests.refusals import Refusals, message_test
 from tests.scope import in_exact_scope  # noqa: F401
 
 stats: Any = scipy.stats  # its stubs type every frozen law as discrete
@@ -132,31 +131,3 @@ def test_an_impossible_output_of_a_subsample_means_not_sampled() -> None:
     attack = mi.LikelihoodRatio(mi.Subsampled(MEAN, 0.5), mi.Bernoulli(P), n=4)
     score = float(attack.score(jnp.array([1.0, 0.0]), jnp.array([0.0, 0.5])))
     assert score == pytest.approx(np.log(0.5), rel=1e-12)
-
-
-# Values of a wrong type, which a type checker would refuse.
-ANYTHING: dict[str, Any] = {"bernoulli": mi.Bernoulli(P)}
-BAD: Refusals = [
-    (lambda: mi.LikelihoodRatio(mi.LaplaceNoise(MEAN, 1.0), mi.Bernoulli(P), 4),
-     r"LaplaceNoise\(EmpiricalMean\) on Bernoulli data is intractable; it is for EmpiricalMean of"),
-    (lambda: mi.LikelihoodRatio(MEAN, mi.Uniform(0.0, 1.0), 4), "EmpiricalMean on Uniform data is intractable"),
-    (lambda: mi.LikelihoodRatio(MEAN, FULL, 4), "EmpiricalMean on Gaussian data is intractable"),
-    (lambda: mi.LikelihoodRatio(mi.GaussianNoise(MEAN, 0.1), mi.Bernoulli(P), 4), r"GaussianNoise\(EmpiricalMean\) on Bernoulli data is intractable"),
-    (lambda: mi.LikelihoodRatio(mi.PoissonSubsampled(MEAN, 0.5), mi.Bernoulli(P), 4),
-     r"PoissonSubsampled\(EmpiricalMean\) on Bernoulli data is intractable"),
-    (lambda: mi.LikelihoodRatio(lambda key, records: records[0], mi.Bernoulli(P), 4), "FunctionMechanism on Bernoulli data is intractable"),
-    (lambda: mi.LikelihoodRatio(MEAN, mi.Bernoulli(P), 4, [0.5, 1.0]), "target is outside the support of Bernoulli"),
-    (lambda: mi.LikelihoodRatio(MEAN, mi.Exponential(1.0), 4, [-1.0]), "target is outside the support of Exponen"),
-    (lambda: mi.LikelihoodRatio(MEAN, mi.Bernoulli(P), 4, [1.0]), r"target has shape \(1,\); it must have shape"),
-    (lambda: mi.LikelihoodRatio(MEAN, mi.Bernoulli(P), 1), "n is 1; it must be a whole number >= 2"),
-    (lambda: mi.LikelihoodRatio(mi.Subsampled(MEAN, 0.3), mi.Bernoulli(P), 9), "sampling_rate n must be a whole number"),
-    (lambda: mi.LikelihoodRatio(mi.GaussianNoise(MEAN, [1.0, 1.0, 1.0]), mi.Gaussian(0.0, [1.0, 1.0]), 4),
-     r"record_deviation has shape \(3,\); it must be a number or \(2,\)"),
-    (lambda: mi.GaussianLikelihoodRatio(ANYTHING["bernoulli"], 4), "data is Bernoulli; it must be Gaussian"),
-    (lambda: mi.GaussianLikelihoodRatio(FULL, 1), "n is 1; it must be a whole number >= 2"),
-    (lambda: mi.GaussianLikelihoodRatio(mi.Gaussian(0.0, [[1.0, 1.0], [1.0, 1.0]]), 4), "covariance is not positive definite"),
-    (lambda: mi.LikelihoodRatio(MEAN, mi.Bernoulli(P), 4).score(jnp.ones(3), jnp.ones(3)),
-     r"the game's target has shape \(3,\); the attack needs \(2,\)"),
-]  # fmt: skip
-
-test_message = message_test(BAD)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from tests.refusals import Refusals, message_test
 from tests.scope import in_exact_scope  # noqa: F401
 
 RNG = np.random.default_rng(0)
@@ -114,29 +113,3 @@ def test_every_additive_attack(name: str) -> None:
     for j in range(3):
         moved = np.asarray(attack.contributions(target, output.at[j].set(0.3)))
         assert (np.delete(moved == terms, j)).all()
-
-
-# Values of a wrong type, which a type checker would refuse.
-ANYTHING: dict[str, Any] = {"banded": "banded", "number": 3.0}
-BAD: Refusals = [
-    (lambda: mi.CovarianceScore(DIAGONAL, 1), "n is 1; it must be a whole number >= 2"),
-    (lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0]), r"target has shape \(1,\); it must have shape \(3,\)"),
-    (lambda: mi.CovarianceScore(DIAGONAL, N, target=[1.0, 0.0, np.inf]), "target holds inf at index 2"),
-    (lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=-1.0), "record_deviation is -1.0; it must be a finite number in"),
-    (lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=np.nan), "record_deviation holds nan; every entry must be finite"),
-    (lambda: mi.CovarianceScore(DIAGONAL, N, record_deviation=[1.0, 1.0]), r"record_deviation has shape \(2,\); it must be a number or"),
-    (lambda: mi.CovarianceScore(mi.EstimatedMoments([[0.0, 1.0], [1.0, 1.0]]), N), "covariance is 0.0 at coordinate 1; every variance must be > 0"),
-    (lambda: mi.CovarianceScore(mi.EstimatedMoments(REFERENCE[:2], "full"), N),
-     "covariance is not positive definite; add regularisation or use its diagonal"),
-    (lambda: mi.EstimatedMoments([1.0, 2.0]), r"reference has shape \(2,\); it must be a matrix"),
-    (lambda: mi.EstimatedMoments(np.zeros((0, 2))), r"reference has shape \(0, 2\); it must be a matrix"),
-    (lambda: mi.EstimatedMoments([[np.nan]]), r"reference holds nan at index \(0, 0\)"),
-    (lambda: mi.EstimatedMoments(REFERENCE, regularisation=-0.1), "regularisation is -0.1; it must be a finite"),
-    (lambda: mi.EstimatedMoments(REFERENCE, ANYTHING["banded"]), "covariance is 'banded'; allowed: diagonal, full"),
-    (lambda: mi.ScalarProduct([0.0, np.nan]), "reference holds nan at index 1"),
-    (lambda: mi.ScalarProduct([0.0, 1.0], target=[1.0]), r"target has shape \(1,\); it must have shape \(2,\)"),
-    (lambda: mi.FunctionAttack(ANYTHING["number"]), "attack is float; it must be callable"),
-    (lambda: score(ATTACKS["scalar product"], np.ones(2), np.ones(2)), r"the game's target has shape \(2,\)"),
-]  # fmt: skip
-
-test_message = message_test(BAD)

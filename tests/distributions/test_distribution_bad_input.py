@@ -6,54 +6,6 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from tests.refusals import Refusals, message_test
-
-# Values of a wrong type, which a type checker would refuse.
-ANYTHING: dict[str, Any] = {"banded": "banded"}
-BAD: Refusals = [
-    (lambda: mi.Bernoulli([0.5, 1.2]), r"p is 1.2 at coordinate 1; every probability must be in \(0, 1\)"),
-    (lambda: mi.Bernoulli(-0.1), r"p is -0.1 at coordinate 0; every probability must be in \(0, 1\)"),
-    (lambda: mi.Bernoulli([0.5, 0.0]), "p is 0 at coordinate 1, a constant coordinate with zero variance"),
-    (lambda: mi.Bernoulli([1.0]), "p is 1 at coordinate 0, a constant coordinate"),
-    (lambda: mi.Bernoulli([0.5, np.nan]), "p holds nan at index 1; every entry must be finite"),
-    (lambda: mi.Bernoulli([]), r"p has shape \(0,\)"),
-    (lambda: mi.Bernoulli([[0.5]]), r"p has shape \(1, 1\); it must be a vector"),
-    (lambda: mi.Bernoulli("half"), "p is str; it must be an array of real numbers"),
-    (lambda: mi.Bernoulli([0.5, 0.5], d=3), r"p has shape \(2,\); it must have shape \(3,\)"),
-    (lambda: mi.Bernoulli(0.5, d=0), "d is 0; it must be a whole number >= 1"),
-    (lambda: mi.Gaussian(0.0, [1.0, 0.0]), "cov is 0 at coordinate 1; it must be > 0"),
-    (lambda: mi.Gaussian([0.0], -1.0), "cov is -1 at coordinate 0; it must be > 0"),
-    (lambda: mi.Gaussian([0.0, 0.0], [1.0, 1.0, 1.0]), r"cov has shape \(3,\); it must have shape \(2,\)"),
-    (lambda: mi.Gaussian(0.0, [[1.0, 2.0], [2.0, 1.0]]), "cov has the eigenvalue -1; it must be positive semi"),
-    (lambda: mi.Gaussian(0.0, [[1.0, 0.5], [0.4, 1.0]]), "cov is not symmetric"),
-    (lambda: mi.Gaussian(0.0, [[1.0, 0.0], [0.0, 0.0]]), "cov's diagonal is 0 at coordinate 1; it must be > 0"),
-    (lambda: mi.Gaussian(0.0, np.ones((2, 3))), r"cov has shape \(2, 3\)"),
-    (lambda: mi.Gaussian([0.0, 0.0, 0.0], np.eye(2)), r"mean has shape \(3,\); it must have shape \(2,\)"),
-    (lambda: mi.Gaussian(0.0, np.eye(2), d=3), r"cov has shape \(2, 2\); it must have shape \(3, 3\)"),
-    (lambda: mi.Gaussian(np.inf, 1.0), r"mean holds inf"),
-    (lambda: mi.Laplace(0.0, [1.0, -1.0]), "scale is -1 at coordinate 1; it must be > 0"),
-    (lambda: mi.Exponential(0.0), "scale is 0 at coordinate 0; it must be > 0"),
-    (lambda: mi.StudentT([3.0, 2.0]), "df is 2 at coordinate 1; it must be > 2 for a finite variance"),
-    (lambda: mi.StudentT(5.0, scale=0.0), "scale is 0 at coordinate 0"),
-    (lambda: mi.Uniform([0.0, 1.0], 1.0), "high is 1 at coordinate 1; it must exceed low = 1"),
-    (lambda: mi.Discrete([0.0, 0.0, 1.0], [0.2, 0.3, 0.5]), "values holds 2 distinct numbers of 3"),
-    (lambda: mi.Discrete([1.0], [1.0]), "values holds 1 distinct numbers of 1; give m >= 2"),
-    (lambda: mi.Discrete([0.0, 1.0], [0.2, 0.3, 0.5]), r"probabilities has shape \(3,\); it must have shape"),
-    (lambda: mi.Discrete([0.0, 1.0], [[0.2, 0.8]], d=2), r"probabilities has shape \(1, 2\)"),
-    (lambda: mi.Discrete([0.0, 1.0], [-0.2, 1.2]), "probabilities holds -0.2; every probability must be >= 0"),
-    (lambda: mi.Discrete([0.0, 1.0], [0.2, 0.7]), "probabilities sum to 0.9; each row must sum to 1"),
-    (lambda: mi.Discrete([0.0, 1.0], [0.0, 1.0]), "constant coordinate with zero variance"),
-    (lambda: mi.Empirical([[0.0, 1.0], [1.0, 1.0]]), "records has the constant column 1, of zero variance"),
-    (lambda: mi.Empirical([[0.0, 1.0]]), "records has 1 row; it must have at least 2"),
-    (lambda: mi.Empirical([0.0, 1.0]), r"records has shape \(2,\); it must be a matrix"),
-    (lambda: mi.Empirical([[0.0], [np.nan]]), r"records holds nan at index \(1, 0\)"),
-    (lambda: mi.Empirical([[0.0], [1.0]], ANYTHING["banded"]), "covariance is 'banded'; allowed: full, diagonal"),
-    (lambda: mi.Empirical([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).easiest_target(),
-     "covariance is not positive definite; add regularisation or use its diagonal"),
-    (lambda: mi.Bernoulli(0.5).mahalanobis_squared([1.0, 0.0]), r"point has shape \(2,\)"),
-]  # fmt: skip
-
-test_message = message_test(BAD)
 
 
 def test_numbers_are_repeated() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 import mipsim as mi
 from tests.law_agreement import same_law
-from tests.refusals import Refusals, message_test
 from tests.scope import in_exact_scope  # noqa: F401
 
 MEAN = mi.EmpiricalMean()
@@ -92,30 +91,3 @@ def test_a_law_that_cannot_be_sampled_is_refused_by_name() -> None:
 
 def _release(mechanism: mi.AbstractMechanism) -> Any:
     return mechanism.release(jax.random.key(0), RECORDS)
-
-
-# Values of a wrong type, which a type checker would refuse.
-ANYTHING: dict[str, Any] = {"word": "median"}
-BAD: Refusals = [
-    (lambda: mi.GaussianNoise(MEAN, -0.1), "record_deviation is -0.1; noise must be >= 0"),
-    (lambda: mi.GaussianNoise(MEAN, [0.1, -0.2]), "record_deviation is -0.2; noise must be >= 0"),
-    (lambda: mi.GaussianNoise(MEAN, np.nan), "record_deviation holds nan; every entry must be finite"),
-    (lambda: mi.GaussianNoise(MEAN, np.eye(2)), r"record_deviation has shape \(2, 2\); it must be a number or a vector"),
-    (lambda: mi.LaplaceNoise(MEAN, -1.0), "scale is -1; noise must be >= 0"),
-    (lambda: mi.LaplaceNoise(MEAN, [np.inf]), "scale holds inf at index 0"),
-    (lambda: _release(mi.GaussianNoise(MEAN, [1.0, 1.0, 1.0])), r"record_deviation has shape \(3,\); it must be a number or"),
-    (lambda: _release(mi.LaplaceNoise(MEAN, [1.0])), r"scale has shape \(1,\); it must be a number or have"),
-    (lambda: mi.GaussianNoise(mi.EmpiricalMean, 1.0), "mechanism is the class EmpiricalMean"),
-    (lambda: mi.Subsampled(MEAN, 0.0), r"sampling_rate is 0.0; it must be a finite number in \(0, 1\]"),
-    (lambda: mi.Subsampled(MEAN, 1.5), "sampling_rate is 1.5; it must be a finite number"),
-    (lambda: mi.Subsampled(MEAN, np.nan), "sampling_rate is nan; it must be a finite number"),
-    (lambda: mi.Subsampled(MEAN, 0.25).rows(10), "sampling_rate n = 0.25 x 10 = 2.5; sampling_rate n must be a whole number"),
-    (lambda: mi.Subsampled(MEAN, 0.1).rows(10), "sampling_rate n = 0.1 x 10 = 1; at least 2 rows must be sampled"),
-    (lambda: mi.Subsampled(MEAN, 0.5).rows(1), "n is 1; it must be a whole number >= 2"),
-    (lambda: mi.PoissonSubsampled(MEAN, 0.0), "sampling_rate is 0.0; it must be a finite number"),
-    (lambda: mi.PoissonSubsampled(mi.GaussianNoise(MEAN, 1.0), 0.5), "base is GaussianNoise; PoissonSubsampled takes"),
-    (lambda: mi.FunctionMechanism(ANYTHING["word"]), "mechanism is str; it must be"),
-    (lambda: MEAN.rows(1), "n is 1; it must be a whole number >= 2"),
-]  # fmt: skip
-
-test_message = message_test(BAD)

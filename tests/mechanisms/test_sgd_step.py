@@ -9,7 +9,6 @@ from scipy import stats
 
 import mipsim as mi
 from tests.law_agreement import follows
-from tests.refusals import Refusals, message_test
 from tests.scope import in_exact_scope  # noqa: F401
 
 KEY = jax.random.key(0)
@@ -57,27 +56,6 @@ def test_a_batch_is_a_subsample() -> None:
 
 def test_numpy_numbers_are_taken() -> None:
     assert mi.SGDStep(np.float64(2.0), 1) == mi.SGDStep(2.0, 1.0)
-
-
-ANYTHING: dict[str, Any] = {"word": "much", "none": None}
-BAD: Refusals = [
-    (lambda: mi.SGDStep(0.0, 1.0), r"clip is 0.0; it must be a finite number in \(0, inf\)"),
-    (lambda: mi.SGDStep(-1.0, 1.0), "clip is -1.0; it must be"),
-    (lambda: mi.SGDStep(np.nan, 1.0), "clip is nan; it must be"),
-    (lambda: mi.SGDStep(ANYTHING["word"], 1.0), "clip is 'much'; it must be"),
-    (lambda: mi.SGDStep(1.0, -0.5), r"noise_multiplier is -0.5; it must be a finite number in \[0, inf\)"),
-    (lambda: mi.SGDStep(1.0, np.nan), "noise_multiplier is nan; it must be"),
-    (lambda: mi.SGDStep(1.0, np.inf), "noise_multiplier is inf; it must be"),
-    (lambda: mi.SGDStep(1.0, ANYTHING["none"]), "noise_multiplier is None; it must be"),
-    (lambda: mi.SGDStep(np.inf, 1.0), "noise_multiplier is 1 with clip = inf; .* must be 0 there"),
-    (lambda: mi.SGDStep.with_noise_std(np.inf, 0.1, 10), "clip is inf; it must be a finite number"),
-    (lambda: mi.SGDStep.with_noise_std(1.0, -0.1, 10), "noise_std is -0.1; it must be"),
-    (lambda: mi.SGDStep.with_noise_std(1.0, 0.1, 1), "n is 1; it must be a whole number >= 2"),
-    (lambda: mi.SGDStep(1.0, 1.0).noise_std(1), "n is 1; it must be a whole number >= 2"),
-    (lambda: mi.SGDStep(1.0, 1.0).rows(1), "n is 1; it must be a whole number >= 2"),
-]
-
-test_message = message_test(BAD)
 
 
 def test_no_exact_law_is_promised() -> None:
