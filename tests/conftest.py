@@ -50,6 +50,17 @@ settings.load_profile("tests")
 _GENERATORS: dict[np.random.Generator, Mapping[str, Any]] = {}
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """What is imported and collected stays: Python's collector of garbage need not look through it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Remember the states of all modules' random generators before any test uses them."""
     modules = {module for item in session.items if (module := getattr(item, "module", None)) is not None}
