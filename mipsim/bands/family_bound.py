@@ -14,6 +14,7 @@ from mipsim._roots import least_whole
 from mipsim._validation import class_counts, number
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.compose import ComposedTradeOff
+from mipsim.tradeoff.convex_hull import ConvexHullTradeOff
 from mipsim.tradeoff.sampled import SampledTradeOff
 
 LEAST_RISK = 1e-3
@@ -104,10 +105,12 @@ class TabulatedCurve:
 
 
 def quickly(claim: AbstractTradeOff) -> AbstractTradeOff | TabulatedCurve:
-    """A curve to be evaluated at many rates: the table of a composition, whose every evaluation takes a transform, else the
-    curve itself.
+    """A curve to be evaluated at many rates: the table of a composition, whose every evaluation takes a transform, or of a convex hull,
+    whose every evaluation takes a search; else the curve itself.
     """
-    return TabulatedCurve.below(claim.at_accuracy(1e-4)) if isinstance(claim, ComposedTradeOff) else claim
+    if isinstance(claim, ComposedTradeOff):
+        return TabulatedCurve.below(claim.at_accuracy(1e-4))
+    return TabulatedCurve.below(claim) if isinstance(claim, ConvexHullTradeOff) else claim
 
 
 def _probit(rate: np.ndarray) -> np.ndarray:

@@ -223,7 +223,7 @@ class ExactTradeOff(AbstractTradeOff):
         high, least = self._test(less, merged=False)
         low, caught = self._known(low)[0], self._known(caught)[1]
         high, least = self._known(high)[1], self._known(least)[0]
-        law = self.law
+        law = self.law.whole()
         first = min(law.error_bound, law.least_rate) if law.relative_error < _RELATIVE else law.error_bound
         unknown, last = fpr < first, fpr >= 1.0
         high, least = np.where(unknown, 1.0, high), np.where(unknown, 0.0, least)
@@ -235,8 +235,9 @@ class ExactTradeOff(AbstractTradeOff):
 
     def _known(self, rate: np.ndarray, times: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         """A rate less and plus the distribution's error, the smaller of the absolute and the relative error, so many times; in [0, 1]."""
-        e, r = self.law.error_bound, self.law.relative_error
-        off = times * (np.minimum(e, 2.0 * r * rate + self.law.least_rate) if r < _RELATIVE else e)
+        law = self.law.whole()
+        e, r = law.error_bound, law.relative_error
+        off = times * (np.minimum(e, 2.0 * r * rate + law.least_rate) if r < _RELATIVE else e)
         return np.maximum(rate - off, 0.0), np.minimum(rate + off, 1.0)
 
     def _log_ends(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -254,7 +255,7 @@ class ExactTradeOff(AbstractTradeOff):
 
     def _test(self, alpha: np.ndarray, *, merged: bool) -> tuple[np.ndarray, np.ndarray]:
         """(FNR, TPR) of the distribution's randomised test at an FPR."""
-        law = self.law
+        law = self.law.whole()  # whose thresholds are the least, not only such that they are surely enough
         threshold = law.threshold_at(alpha)
         fpr = law.sf(threshold, inside=False)
         fnr, tpr = law.cdf(threshold, inside=True), law.sf(threshold, inside=True)
@@ -277,7 +278,8 @@ class ExactTradeOff(AbstractTradeOff):
 
     def _least(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(FNR, TPR) at the least threshold with at most this FPR, with the atom there if it is of unknown order; all outputs at 1."""
-        law, threshold, all_of_it = self.law, self.law.threshold_at(fpr), fpr >= 1.0
+        law, all_of_it = self.law.whole(), fpr >= 1.0
+        threshold = law.threshold_at(fpr)
         hidden = law.unordered(threshold)
         fnr, tpr = (
             np.exp(
