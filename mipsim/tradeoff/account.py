@@ -67,10 +67,10 @@ class Account(Printed):
 
         Examples:
             >>> import mipsim as mi
-            >>> how = dict(noise_multiplier=0.5, sampling_rate=0.001, steps=1000)
+            >>> how = dict(noise_multiplier=0.5, sampling_rate=0.01, steps=100)
             >>> result = mi.account(**how, sampling="shuffled").compare(mi.account(**how))
             >>> result.says[0]
-            'the implemented mechanism leaks more: epsilon at delta 1e-05 >= 9.996 against <= 3.239'
+            'the implemented mechanism leaks more: epsilon at delta 1e-05 >= 9.996 against <= 6.477'
         """
         if not isinstance(accounted, Account):
             raise ValueError(f"accounted is {type(accounted).__name__}; it must be an Account")
