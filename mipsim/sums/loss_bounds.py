@@ -15,7 +15,8 @@ from mipsim.sums.lattice import Measure
 LIGHTEST = -600.0  # logarithm of a tilted mass that is left out, and counted as lost
 _HIDDEN = 4  # a law is merged to a single outcome if that hides so many times the mass that would be missing: of many laws, what is hidden adds up by squares
 _SAME_LOSS = 1e-11  # a difference of losses that counts as rounding
-_ROUNDS = 200  # passes of the repair of concave corners; a few are needed
+_PASSES = 8  # over all nodes, which remove concave corners together
+_MOST_CORNERS = 1 << 16  # that are removed thereafter: a tenth of a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,7 +391,17 @@ def _lowered(line: _Line) -> np.ndarray | int:
     built[:-1] -= (c[1:] / turn - c[:-1]) / grow
     built[1:] += (c[1:] - c[:-1] * turn) / -np.expm1(-width)
     built[np.abs(built) <= 1e-13 * whole] = 0.0
-    for _ in range(_ROUNDS):
+    return _without_corners(line, built)
+
+
+def _without_corners(line: _Line, built: np.ndarray) -> np.ndarray | int:
+    """Weights without negative ones, or the end that does not allow it: each is divided between the nearest nodes that hold any.
+
+    A negative weight is a concave corner, without which the chord over it is lower. In which order they go does not matter: the convex
+    hull is left. Many at a time by passes over all nodes; then each by itself, since a deep corner moves from node to node.
+    """
+    theta = line.theta
+    for _ in range(_PASSES):
         bad = np.flatnonzero(built < 0.0)
         if not bad.size:
             return built
@@ -407,4 +418,25 @@ def _lowered(line: _Line) -> np.ndarray | int:
         built[bad] = 0.0
         np.add.at(built, low, mass * (1.0 - part) * np.exp(-theta * rise))
         np.add.at(built, high, mass * part * np.exp(theta * (span - rise)))
-    return 1
+    left = _MOST_CORNERS
+    for start in np.flatnonzero(built < 0.0).tolist():
+        at, low, high = start, start, start
+        while (mass := float(built[at])) < 0.0:
+            while low >= 0 and (low == at or built[low] == 0.0):
+                low -= 1
+            while high < built.size and (high == at or built[high] == 0.0):
+                high += 1
+            left -= 1
+            if low < 0 or (left < 0 and start < built.size // 2):
+                return -1
+            if high == built.size or left < 0:
+                return 1
+            rise, span = float(line.nodes[at] - line.nodes[low]), float(line.nodes[high] - line.nodes[low])
+            if span * max(1.0, abs(theta)) > 700.0:
+                return np.full(built.shape, np.nan)
+            part = math.expm1(rise) / math.expm1(span)
+            built[at] = 0.0
+            built[low] += mass * (1.0 - part) * math.exp(-theta * rise)
+            built[high] += mass * part * math.exp(theta * (span - rise))
+            at = low if built[low] < 0.0 else high
+    return built
