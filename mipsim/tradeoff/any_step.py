@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.bounds import EPS, log_complement, log_difference
+from mipsim.tradeoff.bounds import EPS, log_complement, log_difference, lowered
+from mipsim.tradeoff.inverse import InverseTradeOff
 
 _LOG_FPRS = -np.geomspace(1e-3, 2e3, 2049)
 """Of the tests of a single step: a hundredth apart, so that what lies between them is a small part of an e-fold."""
@@ -19,6 +20,11 @@ def any_step_tests(curve: AbstractTradeOff, copies: int) -> tuple[np.ndarray, np
     With rates a and t of a single step they are 1 - (1 - a)^copies and 1 - (1 - t)^copies. Where a rare, large loss makes most of
     the sum, no test does much better, and no transform resolves the sum.
     """
+    if isinstance(
+        curve, InverseTradeOff
+    ):  # with the worlds exchanged an FNR is an FPR, and no bisection is needed
+        log_fpr = curve.inner.enclosure(lowered(log_complement(_LOG_FPRS), 4.0)).log_fnr_high
+        return _any(log_fpr, copies, 1.0), _any(_LOG_FPRS, copies, -1.0)
     step = curve.enclosure(_LOG_FPRS)
     return _any(_LOG_FPRS, copies, 1.0), _any(step.log_tpr_low, copies, -1.0)
 

@@ -16,6 +16,7 @@ _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 10
 FINE = 1e-5
 """Relative width at which a composed curve is accounted for and its least noise reported, and that of its epsilon."""
 _COARSE = 1e-3  # relative width of a composed curve's numbers while the root is looked for
+_STEPS = 6  # of Newton's method; two are mostly enough
 _RELATIVE = 1e-12  # four digits above float64 rounding; the result is nudged to the safe side of the root
 
 
@@ -141,21 +142,18 @@ def worse_tpr(curve: AbstractTradeOff, fpr: float, both: bool) -> tuple[float, f
 
 
 def _polished(at: Callable[[float, float], float], root: float, accuracy: float) -> float:
-    """A point that keeps to the target by finer bounds, a few widths of these above the least."""
-    from scipy.optimize import brentq
-
-    accuracy = max(accuracy, FINE)
-    low = high = root
-    reach = 0.3 * _COARSE
-    while at(high, accuracy) > 0.0:
-        low, high, reach = high, high + reach, 2.0 * reach
-    while at(low, accuracy) <= 0.0:
-        low, high, reach = low - reach, low, 2.0 * reach
-    result: float = brentq(at, low, high, args=(accuracy,), xtol=0.3 * accuracy)  # type: ignore[assignment]
+    """A point that keeps to the target by finer bounds, a few widths of these above the least: by Newton's steps, of the coarse slope."""
+    accuracy, reach = max(accuracy, FINE), 30.0 * _COARSE
+    fall = max((at(root - reach, _COARSE) - at(root + reach, _COARSE)) / (2.0 * reach), 1e-3)
     nudge = 0.3 * accuracy
-    while at(result, accuracy) > 0.0:
-        result, nudge = result + nudge, 2.0 * nudge
-    return result
+    for _ in range(_STEPS):
+        excess = at(root, accuracy)
+        if -4.0 * nudge * fall <= excess <= 0.0:
+            return root
+        root += min(max(excess / fall, -reach), reach) + nudge
+    while at(root, accuracy) > 0.0:
+        root, nudge = root + nudge, 2.0 * nudge
+    return root
 
 
 Excess = Callable[[AbstractTradeOff], float]

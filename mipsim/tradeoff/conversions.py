@@ -10,7 +10,7 @@ from scipy.special import log_ndtr
 
 from mipsim._roots import crossing
 from mipsim.tradeoff.bounds import EPS, log_complement, log_difference, lowered, probit_of_log, raised
-from mipsim.tradeoff.partition import Corners, Enclosed, Partition
+from mipsim.tradeoff.partition import GRID, Corners, Enclosed, Partition
 
 Bounds = tuple[np.ndarray, np.ndarray]
 
@@ -20,6 +20,7 @@ _NARROW, _NARROW_OF_OTHERS = (
 )  # relative: to which the bounds of a number are brought together; of curves that may be rough
 _TOGETHER = 32  # queries that refine the same set of points
 _AREA, _AREA_POINTS = 1e-9, 1 << 17  # of the AUC
+_AREA_ENDS = 6.5  # probits of FPRs between which it is looked for: beyond lies less than 1e-10 of the area
 _REGRET = 1e-9
 _SLACK = 8.0 * EPS
 
@@ -144,7 +145,7 @@ def auc(curve: Enclosed) -> tuple[float, float]:
             ends.append(float((np.diff(fpr) * (tpr[1:] + tpr[:-1])).sum() / 2.0))
         error = _SLACK * (vertices.log_fpr_low.size + 8)
         return max(0.0, ends[1] - error), min(1.0, ends[0] + error)
-    points = Partition(curve)
+    points = Partition(curve, GRID[(np.abs(GRID) < _AREA_ENDS) | np.isinf(GRID)])
     while True:
         fpr, (low_fnr, high_fnr) = np.exp(points.log_fpr), np.exp(points.bounds[:2])
         width = np.exp(log_difference(points.log_fpr[1:], points.log_fpr[:-1]))
@@ -156,7 +157,9 @@ def auc(curve: Enclosed) -> tuple[float, float]:
         else:
             least, most = width * low_fnr[1:], width * high_fnr[:-1]
         gap = most - least
-        if gap.sum() <= _AREA or not points.split(
+        # More points cannot bring the ends nearer than they are at the points themselves.
+        known = 0.5 * width * np.convolve(high_fnr - low_fnr, [1.0, 1.0], "valid")
+        if gap.sum() <= max(_AREA, 1.2 * known.sum()) or not points.split(
             gap > max(_AREA / gap.size, 0.05 * gap.max()), _AREA_POINTS if points.convex else None
         ):
             error = _SLACK * (gap.size + 8)

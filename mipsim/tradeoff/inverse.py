@@ -43,7 +43,7 @@ class InverseTradeOff(AbstractTradeOff):
         wanted = np.asarray(log_fpr, np.float64).reshape(-1, 1)
         others = log_complement(wanted)
         fewer, more = lowered(others), raised(others)
-        read = self.inner.enclosure
+        read = self._alone().inner.enclosure  # what is refined serves all places
 
         def not_above(x: np.ndarray) -> np.ndarray:
             result = read(np.asarray(log_ndtr(np.sinh(x))))
@@ -67,6 +67,9 @@ class InverseTradeOff(AbstractTradeOff):
         undefined = np.where(np.isnan(log_fpr) | start.undefined()[0], np.nan, 0.0)
         low, high = (end.reshape(shape) + undefined for end in (np.minimum(low, high), high))
         return CurveBounds(low, high, lowered(log_complement(high)), raised(log_complement(low)))
+
+    def _alone(self) -> InverseTradeOff:
+        return InverseTradeOff(self.inner._alone())
 
     def is_convex(self) -> bool:
         return self.inner.is_convex()

@@ -13,7 +13,8 @@ from mipsim.sums.lattice import Power
 from mipsim.sums.loss_bounds import Rounded
 from mipsim.tradeoff.bounds import TINY, CurveBounds, log_complement
 
-_BEYOND = 8.0  # nats above a loss at which the TPR bounds delta where slopes are of no use
+_BEYOND = 8.0, 20.0, 40.0  # nats above a loss at which the TPR bounds delta where slopes are of no use
+_NO_MATTER = -36.0  # logarithm of a share that rounding hides
 _LARGEST = 1e307  # about the largest float64
 
 
@@ -74,7 +75,9 @@ class Side:
             # What matters less beside the FNR or the FPR there; the rate whose tail is not small is about 1.
             beside_fnr = _log_total(accept) - (units[0] if theta < 1.0 else 0.0)
             beside_fpr = _log_total(reject) - (units[1] if theta > 0.0 else 0.0)
-            if beside_fnr <= beside_fpr:
+            # Of two that do not matter here: what matters far from here, where the other rate is rare.
+            no_matter = beside_fnr < _NO_MATTER and beside_fpr < _NO_MATTER
+            if theta >= 0.5 if no_matter else beside_fnr <= beside_fpr:
                 missing += accept
             else:
                 rejected += reject
@@ -144,10 +147,13 @@ class Band:
             surplus = np.minimum(worse.in_surplus, slope * worse.out_surplus)
             rest = np.maximum(worse.in_down[0] + slope * worse.out_up[0] - surplus, 0.0)
             other = slope * (worse.out_down[1] + worse.out_only) - worse.in_down[0]
+            # Where no float64 holds the slope: what the world "in" tells alone, and that all masses of "out" are at most 1.
             delta, rest, other = (
                 np.where(far, worse.in_only + worse.in_up[1], delta),
-                np.where(far, 0.0, rest),
-                np.where(far, np.inf, other),
+                np.where(far, np.maximum(worse.in_down[0] - worse.in_surplus, 0.0), rest),
+                np.where(
+                    far, np.exp(worse.losses - units[0]) * (1.0 + 1e-9) + TINY - worse.in_down[0], other
+                ),
             )
             corners = (
                 better.out_up[1] + better.out_missing,
@@ -184,7 +190,10 @@ class Band:
                 np.nan_to_num(part * slope, nan=np.inf, posinf=np.inf)
                 for part in (self.other, self.rest, self.delta)
             )
-        rest = np.where(np.isinf(rest), 0.0, rest)
+            # What was cut off of a slope is on the safe side, or nothing is known.
+            up, down = self.places - self.centre > 700.0, self.places - self.centre < -700.0
+            delta, other = (np.where(down, np.inf, part) for part in (delta, other))
+            rest = np.where(up | np.isinf(rest), 0.0, rest)
         back = slice(None, None, -1)
         return Band(
             self.step,
@@ -223,14 +232,21 @@ class Band:
                 value = np.where(np.isnan(value), 0.0 if ends is self.rest else np.inf, value)
                 return np.log(np.where(below, before, np.where(above, after, value)))
 
-            # Slopes that no float64 holds have no chords: delta falls.
-            steep = ~below & (far | (self.places[at + 1] - self.centre > 700.0))
-            highs = (
-                np.where(steep, np.log(self.delta[at]), chord(self.delta, np.inf, self.delta[-1])),
+            # Slopes that no float64 holds have no chords: delta falls, and the others rise.
+            steep = (
+                far | (self.places[at + 1] - self.centre > 700.0) | (self.places[at] - self.centre < -700.0)
+            )
+            steep &= ~below & ~above
+            delta_high = np.where(steep, np.log(self.delta[at]), chord(self.delta, np.inf, self.delta[-1]))
+            other_high = np.where(
+                steep,
+                np.log(self.other[at + 1]),
                 chord(self.other, self.other[0] * start * (1.0 + 1e-12), np.inf),
             )
-            rest_low = chord(
-                self.rest, np.where(far, 0.0, self.rest[0] * start * (1.0 - 1e-12)), self.rest[-1]
+            rest_low = np.where(
+                steep,
+                np.log(self.rest[at]),
+                chord(self.rest, np.where(far, 0.0, self.rest[0] * start * (1.0 - 1e-12)), self.rest[-1]),
             )
             near = np.clip(np.searchsorted(self.less, loss), 1, self.less.size - 1)
             delta, other = np.zeros(loss.shape), np.zeros(loss.shape)
@@ -242,21 +258,22 @@ class Band:
                 turned = np.minimum(slope * self.tnr[k], _LARGEST)
                 other = np.fmax(other, np.where(far, 0.0, turned - self.fnr[k]))
             # Beyond a loss that is larger by d the FPR is at most e^-(loss + d) times the TPR, and what is missing.
-            k = np.clip(np.searchsorted(self.less, loss + _BEYOND), 0, self.less.size - 1)
-            gap = self.less[k] - loss
             paid = np.exp(np.minimum(loss + self.log_missing[0] - self.log_in, 700.0))
-            beyond = self._beyond[k] * -np.expm1(-gap) - paid
-            delta = np.where(late & (gap > 0.0), np.fmax(delta, beyond), delta)
+            for more in _BEYOND:
+                k = np.clip(np.searchsorted(self.less, loss + more), 0, self.less.size - 1)
+                gap = self.less[k] - loss
+                beyond = self._beyond[k] * -np.expm1(-gap) - paid
+                delta = np.where(far & (gap > 0.0), np.fmax(delta, beyond), delta)
             lows = np.log(delta), np.log(other)
             rest_high = np.log(rest)
         u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in))
         return (
             lows[0] + (u - edge),
-            highs[0] + (u + edge),
+            delta_high + (u + edge),
             rest_low + (u - edge),
             rest_high + (u + edge),
             lows[1] + (u - edge),
-            highs[1] + (u + edge),
+            other_high + (u + edge),
         )
 
     def threshold(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> np.ndarray:
@@ -265,6 +282,15 @@ class Band:
             fpr, tnr = (np.exp(np.minimum(rate - self.log_out, 700.0)) for rate in (log_fpr, log_tnr))
         by_fpr, by_tnr = np.searchsorted(-self.fpr, -fpr), np.searchsorted(self.tnr, tnr)
         return self.less[np.clip(np.where(log_fpr < log_tnr, by_fpr, by_tnr), 0, self.less.size - 1)]
+
+    def _slope_times(self, k: np.ndarray, log_rate: np.ndarray, rate: np.ndarray, way: float) -> np.ndarray:
+        """A rate times the slope at a place, which may be no float64 itself; bounded from above (way 1) or below (-1)."""
+        far = np.abs(self.places[k] - self.centre) > 690.0
+        finite = np.where(np.isinf(log_rate), 0.0, log_rate)
+        off = 8.0 * 2.0**-53 * (8.0 + np.abs(self.places[k]) + np.abs(finite) + abs(self.log_in))
+        exponent = self.places[k] + log_rate - self.log_in + way * off
+        product = np.exp(np.where(exponent > 709.0, np.inf, exponent)) + max(way, 0.0) * TINY
+        return np.where(far, product, self.slope[k] * rate)
 
     @cached_property
     def _beyond(self) -> np.ndarray:
@@ -323,15 +349,16 @@ class Band:
                 middle = np.searchsorted(self.places, self.less[at])
                 for shift in (-1, 0, 1, 2):
                     k = np.clip(middle + shift, 0, last)
-                    slope = self.slope[k]
-                    far = np.abs(self.places[k] - self.centre) > 690.0
+                    paid, saved = (
+                        self._slope_times(k, log_fpr, most[0], 1.0),
+                        self._slope_times(k, log_tnr, least[1], -1.0),
+                    )
                     less, more = 1.0 - 8.0 * unit, 1.0 + 8.0 * unit
-                    below = self.rest[k] * less - slope * most[0] * more - TINY
+                    below = self.rest[k] * less - paid * more - TINY
                     # A lower bound that overflows is cut off, lest it were infinite.
-                    other = np.minimum(slope * least[1], _LARGEST) * less - self.other[k] * more - TINY
-                    low = np.fmax(low, np.where(far, 0.0, np.fmax(below, other)))
-                    above = (self.delta[k] + slope * most[0]) * more + TINY
-                    high = np.fmin(high, np.where(far, np.inf, above))
+                    other = np.minimum(saved, _LARGEST) * less - self.other[k] * more - TINY
+                    low = np.fmax(low, np.fmax(below, other))
+                    high = np.fmin(high, (self.delta[k] + paid) * more + TINY)
             logs = [np.log(value) + u for value in (low, fnr, tpr, high)]
             result = CurveBounds(
                 *(

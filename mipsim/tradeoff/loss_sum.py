@@ -13,7 +13,7 @@ from scipy.special import log_ndtr
 
 from mipsim.sums.lattice import Circle, Power
 from mipsim.sums.loss_bounds import LIGHTEST, Rounded, bulk, optimistic, pessimistic
-from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered, raised
+from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, lowered, raised
 from mipsim.tradeoff.loss_band import Band, Side
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 from mipsim.tradeoff.sure_mass import SureMass
@@ -26,6 +26,14 @@ _BUDGET = 1 << 25  # places of all circles of a question: some ten seconds of a 
 _MOST_BLOCKS = 1 << 18
 _TRIES = 60  # bands that a single query may make
 _HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
+_FAR = 300.0  # nats from the mean of a band up to which slopes are used
+_HIDDEN = -8.0  # logarithm of the share of a number that is left out of a plan where no lattice resolves all
+_RARE_RATE = -14.0  # logarithm of an FPR that is looked at for rare losses
+_JUMP = 10.0  # times the variance without a tilt: what a tilt has that makes rare losses common
+_HEAVY = 1.5  # times the variance that a tilt has without rare losses
+_PLANNED = 64  # values of a question that are each planned for
+_BETWEEN = 1e-4  # accuracy of bands between which a number is
+_USELESS = 0.01  # of the logarithm of a number: more is looked for between modes
 _LARGEST_TILT = 1e6
 _RETAINED = 1 << 21  # places of the bands that are retained for equal requests, some 70 bytes each
 _PLAIN = -25.0  # logarithm of a delta that the world "in" tells without a tilt
@@ -70,8 +78,11 @@ class LossSum:
             self.places = min(places, 1 << 20)
         self.outlines = [(law.outline, count) for law, count in laws]
         self.total = sum(count for _, count in laws)
+        self._has_rare = self.total > 1 and any(law.is_gaussian for law, _ in laws)
         self.bands: list[Band] = []
-        self.is_shared, self._left = True, _BUDGET
+        self.is_shared, self._left = True, [_BUDGET]
+        self._cuts: dict[float, LossSum] = {}
+        self._is_cut = False
         self._bands: dict[tuple[float, float, str, float | None], Band] = {}
         self._limits: dict[float, tuple[float, float]] = {}
         self._nothing: dict[float, tuple[float, float]] = {}
@@ -79,12 +90,85 @@ class LossSum:
         self._plans: dict[float, tuple[list[_Levels], float, float, float, tuple[float, float]]] = {}
 
     def alone(self, values: int = 1) -> LossSum:
-        """The same sum without bands, for a question of so many values: what it refines is its own, so that no answer depends on
-        earlier questions.
+        """The same sum without bands, for a question of so many values, which share a budget of at most four: what it refines is its
+        own, so that no answer depends on earlier questions.
         """
         built = copy(self)
-        built.bands, built.is_shared, built._left = [], False, values * _BUDGET
+        built.bands, built.is_shared, built._left, built._cuts = [], False, [min(values, 4) * _BUDGET], {}
         return built
+
+    def _cut(self, log_small: float) -> LossSum:
+        """The same sum, planned without single losses so rare that all together they have less than that mass of the world "in", or of "out"
+        where they are negative. Bands account for what lies off their lattice, so that all are bands of this sum.
+        """
+        log_small = 10.0 * math.floor(log_small / 10.0)
+        if log_small not in self._cuts:
+            built = copy(self)
+            built._is_cut = True
+            built._bands, built._limits, built._nothing, built._cumulants, built._plans = {}, {}, {}, {}, {}
+            built.outlines = [
+                (line.within(log_small - math.log(count)) if law.is_gaussian else line, count)
+                for (law, _), (line, count) in zip(self.laws, self.outlines, strict=True)
+            ]
+            self._cuts[log_small] = built
+        return self._cuts[log_small]
+
+    def _planned(
+        self,
+        tilt: Callable[[LossSum], float],
+        log_number: Callable[[LossSum, float], float],
+        at_least: float,
+        accuracy: float,
+        needs: str,
+    ) -> LossSum:
+        """What a number is refined by: the sum without the rarest losses, where these have most of the tilted mass though not of the number.
+
+        A tilt makes a single large loss common long before many small ones reach as far. `log_number`: about the number, by a tilt
+        that makes none common; `at_least`: by a single loss.
+        """
+        share = math.log(min(accuracy, 0.1)) - 5.0
+        log_number_now, cut, theta = max(at_least, share), self, 0.0
+        for _ in range(8):
+            cut = self._cut(log_number_now + share)
+            theta = tilt(cut)
+            if abs(theta) >= 0.5 * _LARGEST_TILT:
+                return self
+            number = max(min(log_number(cut, theta), 0.0), at_least)
+            if number < log_number_now - 10.0:
+                log_number_now = number
+                continue
+            if cut._before_jump(theta) and cut.step(theta, accuracy, needs) < cut.floor(theta):
+                return self._cut(log_number_now + _HIDDEN)
+            break
+        (_, mean, variance), (_, own, spread) = self.cumulants(theta), cut.cumulants(theta)
+        alike = spread < _HEAVY * variance < _HEAVY * _HEAVY * spread and abs(own - mean) < math.sqrt(spread)
+        return self if alike else cut
+
+    def _before_jump(self, theta: float) -> list[float]:
+        """A tilt that makes no rare, large losses common, where this tilt does."""
+        low, high = (1.0 if theta > 1.0 else 0.0), theta
+        least = self.cumulants(low)[2]
+        if self.cumulants(high)[2] < _JUMP * least:
+            return []
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.cumulants(middle)[2] <= _HEAVY * least else (low, middle)
+        return [low]
+
+    def _by_plan(
+        self, plans: list[LossSum], ask: Callable[[LossSum, np.ndarray], tuple[list[np.ndarray], np.ndarray]]
+    ) -> tuple[list[np.ndarray], np.ndarray]:
+        """What is known by the plan of each value."""
+        if all(plan is self for plan in plans):
+            return ask(self, np.arange(len(plans)))
+        known: list[np.ndarray] = []
+        for plan in dict.fromkeys(plans):
+            at = np.flatnonzero([other is plan for other in plans])
+            result, wide = ask(plan, at)
+            known = known or [np.empty(len(plans)) for _ in range(len(result) + 1)]
+            for whole, part in zip(known, [*result, wide], strict=True):
+                whole[at] = part
+        return known[:-1], known[-1]
 
     # -- plans, which need not be exact --
 
@@ -118,13 +202,15 @@ class LossSum:
         for _ in range(60):
             middle = 0.5 * (low + high)
             low, high = (low, middle) if above(middle) else (middle, high)
-            if high - low < 1e-4 * max(1e-3, abs(middle)):
+            narrow = high - low < 1e-4 * max(1e-3, abs(middle))
+            if narrow and self.cumulants(high)[1] - self.cumulants(low)[1] < 0.1 * _FAR:
                 break
         return 0.5 * (low + high)
 
     def _common(self, theta: float) -> float:
         """A tilt whose mean is within a quarter of a standard deviation: nearby questions share it, and so its bands."""
-        apart = 2.0 ** math.floor(math.log2(0.5 / math.sqrt(max(self.cumulants(theta)[2], 1e-24))))
+        variance = max(self.cumulants(theta)[2], 1e-24)
+        apart = 2.0 ** math.floor(math.log2(2.0 * _near(math.sqrt(variance)) / variance))
         return apart * round(theta / apart)
 
     def tilt_of_loss(self, loss: float) -> float:
@@ -159,8 +245,9 @@ class LossSum:
         for (law, _), (line, _) in zip(self.laws, self.outlines, strict=True):
             exponent = line.log_out + theta * line.losses
             top = float(exponent.max())
-            if (math.isinf(law.ends[1]) and exponent[-1] > top - 40.0) or (
-                math.isinf(law.ends[0]) and exponent[0] > top - 40.0
+            if not self._is_cut and (
+                (math.isinf(law.ends[1]) and exponent[-1] > top - 40.0)
+                or (math.isinf(law.ends[0]) and exponent[0] > top - 40.0)
             ):
                 return False
         steep = max(1.0, abs(theta), abs(1.0 - theta))
@@ -210,6 +297,8 @@ class LossSum:
         spread = math.sqrt(max(self.cumulants(theta)[2], 1e-24))
         burden = self._plan(theta)[1]
         widest = 1.0 / max(1.0, abs(theta), abs(1.0 - theta))  # over wider cells a tilt says nothing
+        if spread < self.floor(theta):  # all but an atom, which a lattice of any step goes through
+            return widest
         return min(
             math.sqrt(2.0 * accuracy / (burden * _weight(theta, spread, needs))), spread / 16.0, widest
         )
@@ -228,9 +317,9 @@ class LossSum:
         """Take a band's places from what is left for the question, where they are; equal questions have equal bands."""
         _, _, low, high, _ = self._plan(theta)
         step = max(self.step(theta, accuracy, needs) if step is None else step, self.floor(theta))
-        if (places := int((high - low) / step)) > self._left:
+        if (places := int((high - low) / step)) > self._left[0]:
             return False
-        self._left -= places
+        self._left[0] -= places
         return True
 
     def _built(self, theta: float, accuracy: float, needs: str, step: float | None) -> Band:
@@ -389,6 +478,31 @@ class LossSum:
 
     def sticks(self, loss: np.ndarray, accuracy: float, needs: str) -> tuple[list[np.ndarray], np.ndarray]:
         """What `Band.sticks` tells, refined, and the relative width of what is needed: "delta", "rest" or "other"."""
+
+        def number(plan: LossSum, theta: float) -> float:
+            value, mean, _ = plan.cumulants(theta)
+            return value + (1.0 - theta) * mean if needs == "delta" else value - theta * mean
+
+        if needs == "rest" or not self._has_rare or loss.size > _PLANNED:
+            return self._sticks(loss, accuracy, needs)
+        plans = [
+            self._planned(
+                lambda plan, x=x: plan.tilt_of_loss(x), number, self._single(x, needs), accuracy, needs
+            )
+            for x in loss.tolist()
+        ]
+        return self._by_plan(plans, lambda plan, at: plan._sticks(loss[at], accuracy, needs))
+
+    def _single(self, loss: float, needs: str) -> float:
+        """About the logarithm of the mass, of "in" above a loss or of "out" below it, that a single loss makes."""
+        result = -math.inf
+        for line, count in self.outlines:
+            beyond = line.losses > loss if needs == "delta" else line.losses < loss
+            masses = (line.log_in if needs == "delta" else line.log_out)[beyond]
+            result = max(result, math.log(count) + float(np.logaddexp.reduce(masses, initial=-np.inf)))
+        return result
+
+    def _sticks(self, loss: np.ndarray, accuracy: float, needs: str) -> tuple[list[np.ndarray], np.ndarray]:
         part = {"delta": 0, "rest": 2, "other": 4}[needs]
 
         def ask(band: Band) -> tuple[np.ndarray, ...]:
@@ -396,18 +510,21 @@ class LossSum:
 
         def ends(bounds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
             # 1 less delta is the rest, and so is e^loss less what the other direction has.
-            low, high = bounds[part], bounds[part + 1]
-            if needs == "delta":
-                low, high = _with_complement(low, high, *bounds[2:4])
-            elif needs == "rest":
-                low, high = _with_complement(low, high, *bounds[:2])
-                low, high = _with_complement(low, high, bounds[4], bounds[5], loss)
-            return low, high
+            rest = _with_complement(bounds[2], bounds[3], bounds[0], bounds[1])
+            rest = _with_complement(rest[0], rest[1], bounds[4], bounds[5], loss)
+            if needs == "rest":
+                return rest
+            total = loss if needs == "other" else 0.0
+            return _with_complement(bounds[part], bounds[part + 1], rest[0], rest[1], total)
 
         def width(bounds: list[np.ndarray]) -> np.ndarray:
             low, high = ends(bounds)
             with np.errstate(invalid="ignore"):  # -inf at both ends is known
-                return np.where(high == low, 0.0, high - low)
+                wide = np.where(high == low, 0.0, high - low)
+            if self.narrowest:  # relative to the smaller of a number and its complement
+                number = np.minimum(high - (loss if needs == "other" else 0.0), 0.0)
+                wide = wide / np.maximum(-np.expm1(number), self.narrowest)
+            return wide
 
         known = [np.full(loss.size, -np.inf if i % 2 == 0 else np.inf) for i in range(6)]
         (ahead, _), (back, _) = self.sure
@@ -449,14 +566,31 @@ class LossSum:
         result, _ = self.sticks(-epsilon if turned else epsilon, accuracy, "other" if turned else "delta")
         shift = epsilon if turned else np.zeros(epsilon.shape)
         low, high = (result[k] + shift for k in ((4, 5) if turned else (0, 1)))
-        low, high = _with_complement(low, high, result[2] + shift, result[3] + shift)
         return low, np.fmin(high, 0.0)
 
     def curve(
         self, log_fpr: np.ndarray, log_tnr: np.ndarray, accuracy: float, turned: bool
     ) -> tuple[list[np.ndarray], np.ndarray]:
         """What `Band.curve` tells, refined, and the width of the logarithms."""
+        if not self._has_rare or log_fpr.size > _PLANNED:
+            return self._curve(log_fpr, log_tnr, accuracy, turned)
 
+        def plan(fpr: float, tnr: float) -> LossSum:
+            if not -math.inf < fpr < _RARE_RATE:
+                return self
+            tilt = (
+                (lambda plan: plan.tilt_of_fnr(fpr, tnr))
+                if turned
+                else (lambda plan: plan.tilt_of_rate(fpr, tnr))
+            )
+            return self._planned(tilt, lambda plan, theta: fpr, fpr, accuracy, "rate")
+
+        plans = list(map(plan, log_fpr.tolist(), log_tnr.tolist()))
+        return self._by_plan(plans, lambda plan, at: plan._curve(log_fpr[at], log_tnr[at], accuracy, turned))
+
+    def _curve(
+        self, log_fpr: np.ndarray, log_tnr: np.ndarray, accuracy: float, turned: bool
+    ) -> tuple[list[np.ndarray], np.ndarray]:
         def ask(band: Band) -> tuple[np.ndarray, ...]:
             return (band.turned() if turned else band).curve(log_fpr, log_tnr)
 
@@ -495,13 +629,14 @@ class LossSum:
 
     def corner(self) -> tuple[float, float] | None:
         """(FPR, FNR) of a point on the curve or above, about where its slope is -1."""
-        near = [b for b in self.bands if b.less[0] < 0.0 < b.less[-1]]
-        if not near:
-            return None
-        band = min(near, key=lambda b: abs(b.centre) / b.spread)
-        k = int(np.searchsorted(band.less, 0.0))
-        point = float(band.fpr[k]) * math.exp(band.log_out), float(band.fnr[k]) * math.exp(band.log_in)
-        return (point[0] * (1.0 + 1e-14), point[1] * (1.0 + 1e-14)) if max(point) < 1.0 else None
+        points = []
+        for band in self.bands:
+            if band.less[0] < 0.0 < band.less[-1]:
+                k = int(np.searchsorted(band.less, 0.0))
+                with np.errstate(over="ignore", invalid="ignore"):
+                    ends = np.exp([band.log_out, band.log_in]) * [band.fpr[k], band.fnr[k]] * (1.0 + 1e-14)
+                points += [(float(ends[0]), float(ends[1]))] if (ends < 1.0).all() else []
+        return min(points, key=sum, default=None)
 
     def epsilon_guess(self, log_delta: float) -> tuple[float, float]:
         """About the epsilon of a delta, and the slope of -log delta there."""
@@ -555,9 +690,26 @@ class LossSum:
         accuracy = max(accuracy, self.narrowest)
         result = _narrowed(self.bands, ask, known)
         given_up, plain = np.zeros(size, bool), np.zeros(size, bool)
+        modes: list[float] | None = None  # looked for where they are needed
+
+        def between(some: list[int]) -> None:
+            """Bands around the modes of a sum, as of rare and very large losses: no tilt has its mean in between."""
+            nonlocal modes
+            if modes is None and (width(result)[some] > _USELESS).any():
+                modes = [*self._before_jump(tilt(some[0])), 0.5, 0.0, 1.0]
+            while modes and (width(result)[some] > _USELESS).any():
+                theta = modes.pop(0)
+                mean = self.cumulants(theta)[1]
+                if any(abs(b.centre - mean) < _near(b.spread) for b in self.bands):
+                    continue
+                rough = max(accuracy, _BETWEEN)
+                if self.reached(theta) and self._pays(theta, rough, needs, None):
+                    self.bands.append(band := self.band(theta, rough, needs))
+                    result[:] = _narrowed([band], ask, result)
 
         def fail(some: list[int]) -> None:
             """Refine no further: first by eased tilts, then at all."""
+            between(some)
             given_up[some] |= plain[some]
             plain[some] = True
 
@@ -588,10 +740,10 @@ class LossSum:
                         theta = 0.5 + 0.8 * (theta - 0.5)
                     mean = self.cumulants(theta)[1]
                     if self.reached(theta) and not any(abs(b.centre - mean) < b.spread for b in self.bands):
-                        self.bands.append(self.band(theta, accuracy, needs))
-                result = _narrowed(self.bands, ask, known)
+                        self.bands.append(band := self.band(theta, accuracy, needs))
+                        result = _narrowed([band], ask, result)
                 continue
-            near = [b for b in self.bands if abs(b.centre - mean) < 0.25 * b.spread]
+            near = [b for b in self.bands if abs(b.centre - mean) < _near(b.spread)]
             step = None
             worst = float(wide[pending].max())
             if near:
@@ -615,7 +767,7 @@ class LossSum:
                 rest = [b for b in self.bands if b is not coarse]
                 # A finer band may tell less, such as where its tilt is another: what an answer rests on stays.
                 if all(map(np.array_equal, _narrowed(rest, ask, known), result)):
-                    self.bands = rest
+                    self.bands[:] = rest
             after = width(result)
             after = np.where(np.isnan(after), np.inf, after)
             if near:  # the width should fall as the square of the step
@@ -623,6 +775,11 @@ class LossSum:
                 if not (after[pending] < hardly * wide[pending]).any():
                     fail(ends)
         return result, width(result)
+
+
+def _near(spread: float) -> float:
+    """How far a mean may be from that of a band which is refined instead: float64 holds the slopes of its losses."""
+    return min(0.25 * spread, _FAR)
 
 
 def _narrowed(
@@ -646,9 +803,10 @@ def _with_complement(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of a logarithm, narrowed by those of the logarithm of the rest; the two masses sum to e^total."""
     rest_low, rest_high = np.minimum(rest_low - total, 0.0), np.minimum(rest_high - total, 0.0)
+    off = 2.0 * EPS * np.abs(total)
     return (
-        np.fmax(low, total + lowered(log_complement(rest_high), 4.0)),
-        np.fmin(high, total + raised(log_complement(rest_low), 4.0)),
+        np.fmax(low, (total - off) + lowered(log_complement(rest_high), 4.0)),
+        np.fmin(high, (total + off) + raised(log_complement(rest_low), 4.0)),
     )
 
 

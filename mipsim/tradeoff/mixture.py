@@ -35,6 +35,9 @@ class MixtureTradeOff(AbstractTradeOff):
             return CurveBounds.of_log_tpr(log_fpr, log_fpr, 0.0)
         return self._mixed(self.inner.enclosure(log_fpr), log_fpr, log_fpr)
 
+    def _alone(self) -> AbstractTradeOff:
+        return MixtureTradeOff(self.inner._alone(), self.sampling_rate)
+
     def _mixed(self, inner: CurveBounds, low: np.ndarray, high: np.ndarray) -> CurveBounds:
         """At FPRs between bounds."""
         if self.sampling_rate == 1.0:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Never
 
 from mipsim._validation import choice, number, whole
 from mipsim._words import plural, quoted
+from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import MOST_STEPS, compose
@@ -173,6 +175,12 @@ def _least_noise(
         raise ValueError(
             "sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0"
         )
+    if (
+        count * p < 1.0
+    ):  # the worlds differ where the record takes part, with at most that probability: enough for some targets
+        rare = ApproxDPTradeOff(0.0, min(count * p * (1.0 + 1e-9), 1.0))
+        with suppress(ValueError):  # whether of this curve or of an argument, it is raised below
+            return calibrate(lambda _: rare, both_directions=False, **target)
     shift = GaussianTradeOff.of_noise if noise == "gaussian" else _laplace
     both = neighbours == "add_or_remove"
     way = "remove" if both else neighbours

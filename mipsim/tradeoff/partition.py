@@ -93,7 +93,7 @@ class Partition:
     Between two points a curve that falls stays inside the rectangle that they span. A convex curve also stays between
     the chords of the neighbouring intervals, prolonged until they meet: the error is of second order in the width.
 
-    `curve`: any trade-off function. Raises UndefinedError if the curve is undefined (NaN) somewhere.
+    `curve`: any trade-off function; `grid`: probits of the first FPRs, from -inf to inf, rising. Raises UndefinedError if the curve is undefined (NaN) somewhere.
 
     >>> from mipsim.tradeoff import GaussianTradeOff
     >>> points = Partition(GaussianTradeOff(1.0))
@@ -101,12 +101,12 @@ class Partition:
     True
     """
 
-    def __init__(self, curve: Enclosed) -> None:
+    def __init__(self, curve: Enclosed, grid: np.ndarray = GRID) -> None:
         self.curve, self.convex = curve._alone(), curve.is_convex()
         self.most = MOST_POINTS if self.convex else MOST_OF_OTHERS
-        self.z = GRID
+        self.z = grid
         self.log_fpr = np.asarray(log_ndtr(self.z))
-        self.bounds = defined(curve, self.log_fpr)
+        self.bounds = defined(self.curve, self.log_fpr)
 
     def refined(self, times: int) -> Partition:
         """The same after each interval was cut so often."""

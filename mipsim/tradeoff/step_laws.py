@@ -36,6 +36,16 @@ class Outline:
         log_out, log_in = (np.logaddexp.reduceat(log, starts) for log in (self.log_out, self.log_in))
         return Outline(self.losses[starts], log_out, log_in, np.maximum.reduceat(self.widest, starts))
 
+    def within(self, log_small: float) -> Outline:
+        """Without the largest losses of less mass in the world "in", and the least of less mass in the world "out"; never all."""
+        above = np.logaddexp.accumulate(self.log_in[::-1])[::-1]
+        below = np.logaddexp.accumulate(self.log_out)
+        held = np.flatnonzero((above > log_small) & (below > log_small))
+        if not held.size:
+            return self
+        part = slice(int(held[0]), int(held[-1]) + 1)
+        return Outline(self.losses[part], self.log_out[part], self.log_in[part], self.widest[part])
+
     def turned(self) -> Outline:
         """The worlds exchanged."""
         return Outline(-self.losses[::-1], self.log_in[::-1], self.log_out[::-1], self.widest[::-1])

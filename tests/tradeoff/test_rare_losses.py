@@ -1,0 +1,147 @@
+"""Compositions whose numbers hang on rare, very large losses, against high precision; and sums of atoms off the lattice."""
+
+import itertools
+import math
+import time
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim.sums.loss_bounds import _Line, _without_corners
+from tests.enclosures.composed import SubsampledSteps
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*both bounds hold")
+
+
+def hits(noise: float, p: float, n: int, epsilon: float) -> mp.mpf:
+    """Delta where a step of the record shows for sure: the sum over the numbers of such steps of Gaussian mechanisms.
+
+    Every other step has the loss log(1 - p) but for e^-1000.
+    """
+    mu, total = 1 / mp.mpf(noise), mp.mpf(0)
+    for k in range(n + 1):
+        mass = mp.binomial(n, k) * mp.mpf(p) ** k * (1 - mp.mpf(p)) ** (n - k)
+        mean = k * mp.log(p) + (n - k) * mp.log(1 - mp.mpf(p)) + k * mu * mu / 2
+        if k == 0:
+            total += mass * max(0, 1 - mp.exp(epsilon - mean))
+            continue
+        spread = mu * mp.sqrt(k)
+        above = mp.ncdf((mean - epsilon) / spread)
+        paid = mp.exp(epsilon - mean + spread**2 / 2) * mp.ncdf((mean - epsilon - spread**2) / spread)
+        total += mass * (above - paid)
+    return total
+
+
+@pytest.mark.parametrize(("noise", "p", "n"), [(0.01, 0.1, 10), (0.02, 0.3, 5), (0.03, 0.01, 40)])
+def test_tiny_noise(noise: float, p: float, n: int):
+    curve = mi.dpsgd(noise, p, n, neighbours="remove")
+    for delta in (1e-3, 1e-5):
+        low, high = curve.epsilon_bounds(delta)
+        assert hits(noise, p, n, high) <= delta <= hits(noise, p, n, low)
+        assert high - low <= 1e-3 * high
+    none = (1.0 - p) ** n
+    low, high = curve.delta_bounds(1.0)
+    assert low <= 1.0 - none <= high
+    assert high - low < 1e-5
+    low, high = curve.tpr_bounds(0.1)
+    assert low <= 1.0 - 0.9 * none <= high
+    assert high - low < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("noise", "p", "n", "epsilon", "width"),
+    [
+        (1.22, 0.0334, 11, 9.72, 1e-4),
+        (2.46, 0.18, 7, 6.63, 1e-5),
+        (3.53, 0.0508, 86, 1.768, 1e-5),
+        (10.8, 0.00144, 7_583, 0.108, 1e-4),
+    ],
+)
+def test_deltas_far_out(noise: float, p: float, n: int, epsilon: float, width: float):
+    low, high = mi.dpsgd(noise, p, n, neighbours="remove").log_delta_bounds(epsilon)
+    truth = float(mp.log(SubsampledSteps(1.0 / noise, p, n).hockey(mp.mpf(epsilon))))
+    assert low <= truth <= high
+    assert high - low <= width
+
+
+def test_where_no_high_precision_reaches():
+    """Bounds that were factors of 10^80 and 10^5 apart."""
+    low, high = mi.dpsgd(4.0, 0.00033, 10_000, neighbours="remove").log_delta_bounds(0.07)
+    assert low <= high <= low + 1e-4
+    curve = mi.dpsgd(3.872, 0.00208, 36, neighbours="replace", sampling="fixed_size")
+    low, high = curve.delta_bounds(0.2413)
+    assert 8.5e-23 < low < 9e-23 < high < 9.6e-23
+
+
+def test_equal_parts_are_copies():
+    step = mi.dpsgd(1.0, 0.01, 10, neighbours="remove")
+    many = mi.compose(*[step] * 50)
+    assert isinstance(many, mi.ComposedTradeOff)
+    assert many.copies == (500,)
+    pair = mi.compose(mi.LaplaceTradeOff(1.0), mi.LaplaceTradeOff(1.0))
+    copies = mi.compose(mi.LaplaceTradeOff(1.0), copies=2)
+    assert isinstance(pair, mi.ComposedTradeOff)
+    assert pair.beta_bounds(0.3) == copies.beta_bounds(0.3)
+
+
+def test_two_laplace_steps_at_many_rates_take_no_time():
+    """Atoms at both ends of each loss, on a common lattice or not."""
+    begun = time.process_time()
+    fprs = np.linspace(0.0, 1.0, 101)
+    for sizes in ((1.0, 1.0), (1.0, 1.5)):
+        low, high = mi.compose(*map(mi.LaplaceTradeOff, sizes)).beta_bounds(fprs)
+        assert (low <= high).all()
+        assert (high - low).max() < 3e-6
+    assert time.process_time() - begun < 20.0
+
+
+def hull(points: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+    """The lower convex hull of points by rising abscissa."""
+    result: list[tuple[Fraction, Fraction]] = []
+    for x, y in points:
+        while len(result) > 1:
+            (a, b), (c, d) = result[-2:]
+            if (d - b) * (x - a) < (y - b) * (c - a):
+                break
+            result.pop()
+        result.append((x, y))
+    return result
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_concave_corners_are_left_out_as_by_the_convex_hull(seed: int):
+    """Second differences at nodes, some negative: those of the lower convex hull of the same points, in rational arithmetic."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.choice([6, 30, 300]))
+    nodes = np.cumsum(rng.uniform(0.01, 0.1, size))
+    weights = rng.uniform(0.5, 1.0, size)
+    deep = rng.choice(np.arange(1, size - 1), max(1, size // 10), replace=False)
+    weights[deep] -= rng.uniform(0.5, 1.0 if size < 30 else 8.0, deep.size)
+    line = _Line(nodes, np.zeros(size), np.zeros(size - 1), nodes[:-1].copy(), 0.0)
+    result = _without_corners(line, weights.copy())
+    # The hockey-stick divergence as a function of x = e^loss has the slope changes `weights` at the nodes.
+    x = [Fraction(float(v)) for v in np.exp(nodes)]
+    out = [Fraction(float(w)) for w in weights]
+    heights = [sum(w * max(Fraction(0), z - t) for w, z in zip(out, x, strict=True)) for t in x]
+    corners = hull(list(zip(x, heights, strict=True)))
+    slopes = [(d - b) / (c - a) for (a, b), (c, d) in itertools.pairwise(corners)]
+    changes = {corners[k + 1][0]: slopes[k + 1] - slopes[k] for k in range(len(slopes) - 1)}
+    ends = sum(out) + slopes[0], -slopes[-1]
+    if min(ends) < 0:  # the end that no hull of positive masses has is named
+        assert result == (-1 if ends[0] < 0 else 1) or max(ends) < 0
+        return
+    assert not isinstance(result, int)
+    assert (result >= 0.0).all()
+    for at, value in list(zip(x, result, strict=True))[1:-1]:
+        assert math.isclose(float(changes.get(at, 0)), value, rel_tol=1e-9, abs_tol=1e-11)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_a_record_that_hardly_ever_takes_part_needs_no_noise(noise: str):
+    """It takes part in any of the steps with probability 5e-6 at most."""
+    least = 1e-3
+    assert mi.find_noise_multiplier_for_advantage(5.1e-6, sampling_rate=1e-6, steps=5, noise=noise) == least
+    assert mi.find_noise_multiplier_for_advantage(4.9e-6, sampling_rate=1e-6, steps=5, noise=noise) > least
