@@ -1,0 +1,92 @@
+"""Any question to what answers exactly: an interval, or a sentence of the library's own, within a minute and 2 GiB more.
+
+`-m evidence` has 200 of them, `-m slow` the other 1,800. `MIPSIM_SEED` moves all. How long an answer takes is measured in processor seconds; a
+question that is still unanswered after twice as long is stopped.
+"""
+
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from .questions import question, wrong
+
+START = int(os.environ.get("MIPSIM_SEED", "0"))
+SECONDS, KIBIBYTES = 60.0, 2 << 20
+FEW, MANY, PART = 200, 2_000, 20
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*both bounds hold"),
+    pytest.mark.skipif(not hasattr(signal, "SIGVTALRM"), reason="no clock of the processor's time here"),
+]
+
+
+class Unanswered(BaseException):
+    """After so long."""
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Stop what takes longer, in processor seconds."""
+
+    def stop(*_: object) -> None:
+        raise Unanswered
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def peak() -> int:
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most // 1024 if sys.platform == "darwin" else most
+
+
+def failed(seed: list[int]) -> str:
+    """What is wrong with an answer; nothing if all is right."""
+    made = question(seed)
+    memory, begun = peak(), time.process_time()
+    try:
+        with within(2.0 * SECONDS):
+            result = "; ".join(wrong(*made.answer()))
+    except ValueError:
+        result = ""  # a sentence: the test of refusals reads these
+    except Unanswered:
+        result = "no answer"
+    except Exception as error:  # what the library did not mean to raise
+        result = f"{type(error).__name__}: {error}"
+    took, more = time.process_time() - begun, peak() - memory
+    if took > SECONDS:
+        result += f" after {took:.0f} s"
+    if more > KIBIBYTES:
+        result += f" with {more / 2**20:.1f} GiB more"
+    return f"{seed}: {made.words}: {result}" if result else ""
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(k, marks=pytest.mark.evidence if k < FEW // PART else pytest.mark.slow)
+        for k in range(MANY // PART)
+    ],
+)
+def test_an_interval_or_a_sentence(part: int) -> None:
+    seeds = [[START, k] for k in range(part * PART, (part + 1) * PART)]
+    assert [line for seed in seeds if (line := failed(seed))] == []
+
+
+def test_what_is_wrong_is_listed() -> None:
+    """An interval upside down, and a private curve that leaks surely more than one that is less private."""
+    good, low, high = ("a", 0.1, 0.2), ("b", 0.3, 0.4), ("c", 0.4, 0.3)
+    assert wrong([good, low], [(good, low)]) == []
+    assert len(wrong([high], [])) == 1
+    assert len(wrong([], [(low, good)])) == 1
