@@ -234,15 +234,25 @@ def merge(files: tuple[str, ...], out: str, force: bool) -> None:
 )
 @click.option("--json", "file", type=PLACE, metavar="FILE", help="also write the timings to this file")
 @click.option("--figure", type=PLACE, metavar="FILE", help="draw `scaling` into this .png, .svg or .pdf")
+@click.option(
+    "--page",
+    type=PLACE,
+    metavar="FILE",
+    help="put the questions of `accounting` into this page, between its marks",
+)
 @click.option("--quick", is_flag=True, help="fewer games and repeats")
-def bench(what: str, file: str | None, figure: str | None, quick: bool) -> None:
+def bench(what: str, file: str | None, figure: str | None, page: str | None, quick: bool) -> None:
     """Time the engine and the exact laws against other ways.
 
     speed, the default, times the games. start measures how soon a new process answers, hunt how often searchers find planted defects, and
-    scaling time and memory against n, d, games and devices. accounting compares composed curves and calibrated noise with dp-accounting and riskcal.
+    scaling time and memory against n, d, games and devices. accounting compares composed curves and calibrated noise with dp-accounting and riskcal, and answers forty questions of users.
     """
     if figure is not None and what != "scaling":
         raise ValueError(f"--figure is given with {what}; it is plotted by `bench scaling` alone")
+    if page is not None and (what != "accounting" or quick):
+        raise ValueError(
+            "--page is given without the whole of accounting; its questions are answered by `bench accounting` alone"
+        )
     if file is not None and what == "start":
         raise ValueError("--json is given with start; its seconds are printed alone")
     if what == "start":
@@ -257,10 +267,14 @@ def bench(what: str, file: str | None, figure: str | None, quick: bool) -> None:
         from sims.hunt_bench import run_hunt_bench
 
         run_hunt_bench(quick, file)
-    else:
-        from sims.bench.command import run_accounting, run_bench
+    elif what == "accounting":
+        from sims.bench.command import run_accounting
 
-        (run_bench if what == "speed" else run_accounting)(quick, file)
+        run_accounting(quick, file, page)
+    else:
+        from sims.bench.command import run_bench
+
+        run_bench(quick, file)
 
 
 @sims.command(

@@ -14,6 +14,7 @@ from sims.bench.contest import Contest, Timing, measure
 from sims.bench.laws import exact_curve, histogram, noncentral_cdf
 from sims.bench.literal import OWN_MEANS
 from sims.bench.other_games import clipped_step, gaussian_game, gradient_game, many_targets
+from sims.bench.questions import run_questions
 from sims.bench.reference_game import cores_game, devices_game, random_target_game, reference_game, whole_play
 from sims.bench.report import as_json, peak_memory, print_report
 from sims.bench.start import run_start
@@ -55,16 +56,18 @@ def run_bench(quick: bool = False, file: str | None = None) -> list[Timing]:
     return timings
 
 
-def run_accounting(quick: bool = False, file: str | None = None) -> list[Timing]:
+def run_accounting(quick: bool = False, file: str | None = None, page: str | None = None) -> list[Timing]:
     """Time composed curves and calibrated noise against dp-accounting and riskcal, where they are installed; and an exact law.
 
     The answers stand below the ratios, with their errors, so that no speed is bought with another answer.
 
     `quick`: the composed curves alone: a search of riskcal takes 20 s; `file`: where the JSON goes; the folder must
-    exist. Raises OSError if the file cannot be written; checked before any work.
+    exist; `page`: where the table of questions goes, which is printed in any case. Raises OSError if the file cannot be written; checked before any work.
     """
     _check(file)
     timings = _timed(ACCOUNTING[:1] if quick else (*ACCOUNTING, exact_curve), quick, repeats=3)
+    if not quick:
+        run_questions(page)
     if file is not None:
         Path(file).write_text(as_json(timings))
     return timings

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -10,7 +11,7 @@ import scipy.stats
 
 from mipsim.distributions.binomial_table import BinomialTable
 from sims.__main__ import main
-from sims.bench import Contest, Way, accounting, by_hand, command, measure, start
+from sims.bench import Contest, Way, accounting, by_hand, command, measure, questions, start
 from sims.bench.contest import on_cores
 from sims.bench.plain_jax import jax_rows
 from sims.bench.report import as_json, print_report
@@ -151,3 +152,24 @@ def test_a_process_that_fails_is_no_answer(tmp_path):
 @pytest.mark.slow
 def test_every_contest_runs(contest):
     assert all(timing.ratio > 0 for timing in measure(contest(True), repeats=1))
+
+
+def test_the_page_has_the_answers_to_the_forty_questions():
+    """Each row of the page is a question of the bench, in order; what takes no time is answered again."""
+    text = (Path(__file__).parents[2] / "docs" / "speed.md").read_text()
+    rows = text.split(questions.START)[1].split(questions.END)[0].strip().splitlines()[2:]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    assert [(row[0], row[-1]) for row in cells] == [(q.words, q.source) for q in questions.QUESTIONS]
+    assert len(cells) == 40
+    for row, question in zip(cells, questions.QUESTIONS, strict=True):
+        if float(row[2]) < 0.1:
+            low, high = questions.ours(question)
+            shown = [float(end) for end in row[1].split(" to ")]
+            assert low * (1.0 - 1e-5) <= shown[0]
+            assert shown[-1] <= high * (1.0 + 1e-5)
+
+
+@pytest.mark.parametrize("arguments", [["speed"], ["accounting", "--quick"]])
+def test_a_page_is_for_the_questions(arguments, tmp_path, capsys):
+    assert main(["bench", *arguments, "--page", str(tmp_path / "page.md")]) != 0
+    assert "--page is given without the whole of accounting" in capsys.readouterr().err
