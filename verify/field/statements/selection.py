@@ -406,9 +406,9 @@ def promised_best(outcomes: int, size: float, draw: int, order: float, mean: int
         both: list[Any] = [divergence(*pair, order) for pair in pairs]
         epsilon, k = max(both), 1 + 1 / (mpmath.mpf(order) - 1)
         excess: list[Any] = [
-            [max(a - k * b, mpmath.mpf(0)) for a, b in zip(*pair, strict=True)] for pair in pairs
+            sum(max(a - k * b, mpmath.mpf(0)) for a, b in zip(*pair, strict=True)) for pair in pairs
         ]
-        delta = max(map(mpmath.fsum, excess))
+        delta = max(excess)
         return known(
             epsilon + mean * delta + mpmath.log(mean) / (mpmath.mpf(order) - 1), "finite laws, 50 digits"
         )
