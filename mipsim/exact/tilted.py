@@ -212,7 +212,7 @@ class TiltedBrackets:
         def three(margin: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             """The thresholds, so many widths of the bounds beyond where these say so, and the places of the first two."""
             with np.errstate(invalid="ignore"):
-                room = np.nan_to_num(margin * (high - low), nan=np.inf, posinf=np.inf)
+                room = np.nan_to_num(margin * (high - low), nan=0.0, posinf=0.0)
             sure = np.minimum.accumulate(high + room)
             reached = np.maximum.accumulate((low - room)[::-1])[::-1]
             a = np.searchsorted(-sure, -wanted, side="left")  # the first that is sure
