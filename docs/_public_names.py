@@ -11,7 +11,7 @@ TOP = "mipsim"
 """The page of what `import mipsim` offers and no package lists."""
 PACKAGES = (
     TOP,
-    "distributions", "mechanisms", "games", "attacks", "engine", "rare", "exact", "tradeoff", "bands", "audits", "referee",
+    "distributions", "mechanisms", "games", "attacks", "engine", "exact", "tradeoff", "bands", "audits", "referee",
     "theory", "nn", "data", "special",
 )  # fmt: skip
 """In the order in which a reader meets them."""
@@ -22,8 +22,8 @@ def names_of(package: str) -> dict[str, list[str]]:
     """Module -> its public names: those of the package, and of the modules that it lists.
 
     Examples:
-        >>> names_of("rare")
-        {'mipsim.rare': ['FALSE_POSITIVE_RATES', 'play_rare', 'score_law']}
+        >>> names_of("exact")
+        {'mipsim.exact': ['AbstractScoreLaw', 'ExactTradeOff', 'exact_law']}
     """
     if package == TOP:
         listed = {

@@ -3,7 +3,7 @@
 from mipsim import tradeoff
 from mipsim._version import __version__
 from mipsim.audits import Audit, RunningAudit, audit
-from mipsim.bands import Comparison, EmpiricalTradeOff, RareTradeOff
+from mipsim.bands import Comparison, EmpiricalTradeOff
 from mipsim.bands.drawing import plot
 from mipsim.tradeoff import *  # noqa: F403
 
@@ -11,7 +11,6 @@ __all__ = [
     "Audit",
     "Comparison",
     "EmpiricalTradeOff",
-    "RareTradeOff",
     "RunningAudit",
     "__version__",
     "audit",

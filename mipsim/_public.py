@@ -10,7 +10,6 @@ from mipsim.engine.play_many import ManyHistogram, play_many, play_targets
 from mipsim.engine.until import Until
 from mipsim.games import *  # noqa: F403
 from mipsim.mechanisms import *  # noqa: F403
-from mipsim.rare import play_rare
 
 __all__ = [
     "Histogram",
@@ -19,7 +18,6 @@ __all__ = [
     "decide",
     "play",
     "play_many",
-    "play_rare",
     "play_targets",
     "theory",
 ]

@@ -1,6 +1,5 @@
 """A small game for every sampler of the engine and for every family of classes."""
 
-import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
@@ -8,8 +7,6 @@ from mipsim._precision import exact_scope
 from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.multi_score import many_targets_sampler
-from mipsim.rare.linear_score import _Shifted
-from mipsim.rare.table_score import term_sampler
 
 GAMES = 2_000
 EDGES = np.linspace(-2.0, 2.0, 17)
@@ -52,7 +49,7 @@ def small_games() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
         "poisson-normal": (fixed(poisson, normal), mi.CovarianceScore(normal, n=8)),
         "random-normal": (mi.RandomTarget(mean, normal, n=8), mi.CovarianceScore(normal, n=8)),
         "records": (fixed(coin, mi.Empirical(records)), plain),
-        "kept-records": (fixed(poisson, mi.Empirical(records)), plain),
+        "poisson-records": (fixed(poisson, mi.Empirical(records)), plain),
         "table-with-coin": (
             mi.FixedTarget(coin, coins, n=20, target=[1.0, 0.0]),
             mi.CovarianceScore(coins, n=20),
@@ -94,7 +91,4 @@ def every_sampler() -> dict[str, AbstractSampler]:
         targets = game.target[None, :]
         built["many-literal"] = many_targets_sampler(game, attack, targets, "literal")
         built["many-targets"] = many_targets_sampler(game, attack, targets, "sufficient")
-        normal = built["normal"]
-        built["shifted"] = _Shifted(base=normal, shift=jnp.asarray(0.5), block=normal.block)
-        built["rare-terms"] = term_sampler(np.full((3, 4), 0.25), np.arange(12.0).reshape(3, 4))
     return built

@@ -16,9 +16,9 @@ from mipsim.audits.designs import choose_from_clusters
 from mipsim.audits.one_run import OneRun
 from mipsim.audits.scores import Scores
 from mipsim.bands import (
+    CountedRates,
     CurveBand,
     EmpiricalTradeOff,
-    ScaledRates,
     compare_counts,
     compare_curves,
     duembgen_wellner,
@@ -214,15 +214,17 @@ def auc_of_the_hardest(rng: Rng) -> Any:
 
 
 # Gaps to a claim.
-def scaled(z: float) -> Counts:
-    """A single threshold whose rates are known multiples of a probability. Planted: a claim off by ten standard errors."""
+def counted_rarely(z: float) -> Counts:
+    """A single threshold where the rarer cells hold 240 and 600 games. Planted: a claim off by ten standard errors."""
 
     def counts(rng: Rng, runs: int) -> Any:
-        rates = [ndtr(-z), ndtr(2.0 - z)]
         out, inside = (
-            ScaledRates(rng.binomial(3000, rate / b, runs), np.full(runs, 3000), np.full(runs, b), np.full(runs, k))
-            for k, rate, b in zip((False, True), rates, (rates[0] / 0.08, rates[1] / 0.2), strict=True)
-        )  # fmt: skip
+            CountedRates(rng.binomial(games, rate, runs), games)
+            for games, rate in (
+                (round(240 / ndtr(-z)), ndtr(-z)),
+                (round(600 / ndtr(2.0 - z)), ndtr(z - 2.0)),
+            )
+        )
         ends = [gap_bounds(out, inside, G(mu), critical_probits(RISK, 1, 2)) for mu in (2.0, 2.4)]
         return tuple(int(((low > 0) | (high < 0)).sum()) for low, high in ends)
 
@@ -250,7 +252,7 @@ PLANTED = {
 def refuted(rng: Rng, runs: int, rates: tuple[np.ndarray, np.ndarray], games: int) -> int:
     """How many runs refute G_1: the rule of `compare_counts`, for all in a single call."""
     counts = [draw_counts(rng, rate, games, runs) for rate in rates]
-    out, inside = (ScaledRates.plain(x.ravel(), games) for x in counts)
+    out, inside = (CountedRates(x.ravel(), games) for x in counts)
     low, high = gap_bounds(out, inside, G(1.0), critical_probits(1e-3, 16, 2))
     return int(((low > NUMERICAL_FLOOR) | (high < -NUMERICAL_FLOOR)).reshape(runs, -1).any(axis=1).sum())
 
@@ -524,7 +526,7 @@ def rows() -> dict[str, Row]:
         **{f"AUC, {law}, {n:,}": Row(auc(law, n), RISK, 200, 4000, RISK / 5 * (law not in pairs), () if n == 100 else EVIDENCE if n == 1000 and law in ("mu = 1", "hardest", "dice") else SLOW) for law, n in product(LAWS, (100, 1000, 10_000))},
         **{f"AUC, {law}, 16 thresholds": Row(auc(law, 1000, 16), RISK, 100) for law in LAWS},
         "AUC, the hardest counts": Row(each(auc_of_the_hardest), RISK, 4000),
-        **{f"scaled rates, {z}": Row(scaled(z), RISK, 200, marks=EVIDENCE) for z in (4.75, 2.33)},
+        **{f"rare rates, {z}": Row(counted_rarely(z), RISK, 200, marks=EVIDENCE) for z in (4.75, 2.33)},
         **{f"a gap at {n:,} games": Row(lambda rng, runs, n=n: (refuted(rng, runs, gaussian(1.0), n), ()), 1e-3, 100, marks=SLOW if n > 2000 else EVIDENCE) for n in (2000, 200_000, 20_000_000)},
         **{f"mu, {law}": Row(family(law), RISK, 40, marks=SLOW if law in ("Gaussian", "Laplace") else EVIDENCE) for law in scores_of_any_law()},
         "mu at 20,000 scores": Row(each(mu_at_20_000), RISK, 12, marks=EVIDENCE),

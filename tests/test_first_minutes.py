@@ -75,12 +75,12 @@ def test_an_argument_of_the_curve_is_answered_with_the_right_call(wrong: Any, me
     [
         (
             lambda: _any(COUNTS).tradeoff(false_positive_rates=[0.01]),
-            r"tradeoff has no argument 'false_positive_rates'; .*tpr_interval\(\[0.01\]\), .*mi.play_rare\(",
+            r"tradeoff has no argument 'false_positive_rates'; .*tpr_interval\(\[0.01\]\), .*game.exact\(attack\)",
         ),
         (lambda: _any(COUNTS).tradeoff(gmaes=3), "tradeoff has no argument 'gmaes'$"),
         (
-            lambda: _any(mi.play_rare(GAME, mi.CovarianceScore(DATA, n=10), games=2000)).tradeoff(thresholds=9),
-            r"'RareTradeOff' object has no attribute 'tradeoff'; it is the curve already",
+            lambda: _any(COUNTS.tradeoff()).tradeoff(thresholds=9),
+            r"'EmpiricalTradeOff' object has no attribute 'tradeoff'; it is the curve already",
         ),
         (GAME.exact, r"attack is missing; .* game.exact\(mi.CovarianceScore\(game.data, n=game.n\)\)"),
         (
@@ -135,7 +135,6 @@ STATEMENT = mi.referee.Statement(
         lambda c: mi.audit([0.1, 0.2], [0, 1], design="one-run", confidence=c),
         lambda c: mi.RunningAudit("mu=1", confidence=c),
         lambda c: mi.Until(mi.GaussianTradeOff(1.0), confidence=c),
-        lambda c: mi.play_rare(GAME, mi.CovarianceScore(DATA, n=10, target=GAME.target), 1000, confidence=c),
         lambda c: mi.referee.judge(STATEMENT, confidence=c, budget=0),
         lambda c: mi.referee.hunt(STATEMENT, confidence=c),
         lambda c: mi.ManyHistogram((COUNTS, COUNTS)).tradeoffs(c),

@@ -73,7 +73,6 @@ MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, 
 ATTACK = mi.CovarianceScore(DATA, n=10)
 WHITE = mi.Gaussian(np.zeros(2), np.ones(2))
 PLANE = mi.Gaussian([0.0, 1.0], [1.0, 2.0])
-RARE = mi.Gaussian(0.0, 1.0, d=2)
 CORRELATED = mi.Gaussian([0.0, 1.0], [[1.0, 0.7], [0.7, 2.0]])
 MEAN, P, REFERENCE = mi.EmpiricalMean(), (0.3, 0.6), np.random.default_rng(0).normal(size=(20, 3))
 PLAYED = {"game": GAME, "attack": ATTACK, "games": 10, "progress": False}
@@ -113,8 +112,8 @@ def summed(rows: Any) -> Any:
     return rows.sum(axis=0)
 
 
-def scaled(size: int) -> Any:
-    return bands.ScaledRates(np.full(size, 5), np.full(size, 10), np.ones(size), np.zeros(size, bool))
+def five_of_ten(size: int) -> Any:
+    return bands.CountedRates(np.full(size, 5), 10)
 
 
 def shifted(key: Any, x: Any) -> Any:
@@ -200,7 +199,6 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.RelaxedThreat(summed, [[0.0], [1.0]], [2.0], 1.0), "noise is float; it must be a distribution"),
     (lambda: mi.play(mi.TwoInputs(shifted, [0.0], [1.0]), lambda target, output: output[0], games=10, fidelity="projected", progress=False), "always played literally"),
     (lambda: mi.TwoInputs(shifted, [0.0], [1.0]).exact(mi.FunctionAttack(lambda target, output: output[0])), r"no known exact distribution in TwoInputs.*gives a band instead$"),
-    (lambda: mi.play_rare(mi.TwoInputs(shifted, [0.0], [1.0]), mi.ScalarProduct([0.0]), games=1000, false_positive_rates=[1e-3]), "game is TwoInputs"),
     (lambda: mi.Subset(mi.EmpiricalMean(), ROWS[:5], 0), "records has 5 rows; their number must be even"),
     (lambda: mi.Subset(mi.EmpiricalMean(), ROWS[:0], 0), "records has shape"),
     (lambda: mi.Subset(mi.EmpiricalMean(), ROWS, 6), "target is 6; it must be the index of a record"),
@@ -442,9 +440,9 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: mi.play(mi.FixedTarget(mi.EmpiricalMean(), DATA, n=4, target=[0.5, 1.0, 0.0]), mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, n=4), 10, progress=False), "LikelihoodRatio contributes nan at coordinate 0"),
     *((lambda r=r: mi.GaussianTradeOff(1.0).subsampled(r), "sampling_rate is") for r in (-0.1, 1.1)),
-    (lambda: compare_rates(scaled(1), scaled(2), mi.GaussianTradeOff(1.0)), "inside has 2 rates; it must have 1, like out"),
-    (lambda: compare_rates(scaled(1), scaled(1), 1.0), "claim is float; it must be a trade-off function"),  # pyright: ignore[reportArgumentType]
-    (lambda: compare_rates(scaled(1), scaled(1), mi.GaussianTradeOff(1.0), tolerance=0), "tolerance is 0"),
+    (lambda: compare_rates(five_of_ten(1), five_of_ten(2), mi.GaussianTradeOff(1.0)), "inside has 2 rates; it must have 1, like out"),
+    (lambda: compare_rates(five_of_ten(1), five_of_ten(1), 1.0), "claim is float; it must be a trade-off function"),  # pyright: ignore[reportArgumentType]
+    (lambda: compare_rates(five_of_ten(1), five_of_ten(1), mi.GaussianTradeOff(1.0), tolerance=0), "tolerance is 0"),
     (lambda: mi.Bernoulli([0.5, 1.2]), r"p is 1.2 at coordinate 1; every probability must be in \(0, 1\)"),
     (lambda: mi.Bernoulli(-0.1), r"p is -0.1 at coordinate 0; every probability must be in \(0, 1\)"),
     (lambda: mi.Bernoulli([0.5, 0.0]), "p is 0 at coordinate 1, a constant coordinate with zero variance"),
@@ -741,12 +739,11 @@ CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
         ({"confidence": 99.9}, "confidence is 99.9"),
         ({"confidence": 1.0}, "confidence is 1.0"),
     ]),
-    (lambda a: bands.ScaledRates(*map(np.asarray, ({"count": [5.0], "games": [10.0], "scale": [1.0], "complement": [False]} | a).values())), [
-        ({"count": [11.0]}, "count is 11 of 10 games; it must be whole and at most as many"),
-        ({"count": [-1.0]}, "count is -1 of 10 games"),
-        ({"count": [0.5]}, "count is 0.5 of 10 games"),
-        ({"scale": [0.0]}, "scale holds 0; every scale must be > 0"),
-        ({"games": [10.0, 10.0]}, "they must be vectors of the same length"),
+    (lambda a: bands.CountedRates(**{"count": [5.0], "games": 10} | a), [
+        ({"count": [11.0]}, "count holds 11; it must hold whole numbers from 0 to games = 10"),
+        ({"count": [-1.0]}, "count holds -1"),
+        ({"count": [0.5]}, "count holds 0.5"),
+        ({"games": 0}, "games is 0"),
     ]),
     (lambda a: exact().compare(**{"claim": mi.GaussianTradeOff(0.1)} | a), [
         ({"claim": 1.0}, "claim is float; it must be a trade-off function"),
@@ -940,29 +937,6 @@ CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
         ({"design": "independent"}, "inclusion_probability is given for the design 'independent'"),
         ({"design": "one-run", "inclusion_probability": 1.0}, "inclusion_probability is 1.0; it must be a finite number in (0, 1)"),
         ({"design": "one-run", "inclusion_probability": 0.04}, "inclusion_probability is 0.04; as if by fair coins"),
-    ]),
-    (lambda change: mi.play_rare(**{"game": GAME, "attack": ATTACK, "games": 1000} | change), [
-        ({"games": 99}, "games is 99; it must be a whole number >= 100"),
-        ({"seed": -1}, "seed is -1; it must be a whole number >= 0"),
-        ({"seed": 2**64}, "it must be a whole number in [0, 2^64)"),
-        ({"false_positive_rates": [1e-6, 0.5]}, "false_positive_rates holds 0.5; it must lie in [1e-30, 0.25]"),
-        ({"false_positive_rates": [0.0]}, "false_positive_rates holds 0; it must lie in [1e-30, 0.25]"),
-        ({"false_positive_rates": []}, "false_positive_rates has shape (0,)"),
-        ({"confidence": 1.0}, "confidence is 1.0; it must be a finite number in [0.5, 1)"),
-        ({"chunk": 0}, "chunk is 0; it must be a whole number >= 1"),
-        ({"workers": 0}, "workers is 0; it must be a whole number >= 1"),
-        ({"game": "fixed"}, "game is str; it must be a game such as FixedTarget"),
-        ({"attack": lambda target, output: 0.0}, "attack is function; rare rates need an attack whose tilted law is known"),
-        ({"game": mi.RandomTarget(mi.EmpiricalMean(), DATA, 10)}, "rare rates are for FixedTarget games of EmpiricalMean"),
-        ({"game": mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.1), RARE, n=10, target=[1.0, 1.0]), "attack": mi.ScalarProduct([0.0, 0.0])}, "rare rates are for FixedTarget games of EmpiricalMean"),
-        ({"game": mi.FixedTarget(mi.EmpiricalMean(), mi.Laplace(0.0, 1.0, d=2), n=10, target=[1.0, 1.0]), "attack": mi.ScalarProduct([0.0, 0.0])}, "data is Laplace, whose tilted law is not at hand"),
-        ({"games": 1e30}, "their numbers must be below 2^62"),
-        ({"attack": mi.CovarianceScore}, "attack is the class CovarianceScore; it must be an attack: call the class"),
-        ({"game": mi.FixedTarget(MEAN, RARE, n=10, target=[1.0, 1.0]), "attack": mi.ScalarProduct([1.0, 1.0])}, "attack has the weight 0 at every coordinate"),
-        ({"game": mi.FixedTarget(MEAN, RARE, n=10, target=[1.0, 1.0]), "attack": mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Gaussian(0.1, 1.0, d=2), 10)}, "attack LikelihoodRatio is the likelihood ratio of another game"),
-        ({"game": mi.FixedTarget(mi.EmpiricalMean(), mi.Exponential([1.0, 2.0]), n=10, target=[1.0, 1.0]), "attack": mi.LikelihoodRatio(mi.EmpiricalMean(), mi.Exponential([1.0, 2.0]), 10)}, "data is Exponential; an additive score that is not linear is tilted for Bernoulli data"),
-        ({"game": mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.5]), n=4, target=[1.0]), "attack": mi.CovarianceScore(mi.Bernoulli([0.5]), n=4)}, "no threshold of this score has so small a rate"),
-        ({"game": mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([1e-15, 0.5]), n=10, target=[1.0, 1.0]), "attack": mi.CovarianceScore(mi.Bernoulli([1e-15, 0.5]), n=10), "false_positive_rates": [1e-4]}, "the same score, so that no rate can be counted; use game.exact(attack)"),
     ]),
 ]  # fmt: skip
 

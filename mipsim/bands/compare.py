@@ -12,8 +12,8 @@ from scipy.special import ndtri
 from mipsim._validation import choice, class_counts, number, refuse_class
 from mipsim.bands.anytime import MixedRates, anytime_bounds, mixture_probits
 from mipsim.bands.comparison import KINDS, LEAST_COUNT, NUMERICAL_FLOOR, POWER, Comparison
+from mipsim.bands.counted_rates import CountedRates
 from mipsim.bands.gap_interval import critical_probits, gap_bounds, gap_standard_error
-from mipsim.bands.scaled_rates import ScaledRates
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
 LARGEST, SHARE = 0.02, 0.02
@@ -131,8 +131,8 @@ def compare_counts(
     if x.size != y.size:
         raise ValueError(f"false_negatives has {y.size} entries; it must have {x.size}, like false_positives")
     return compare_rates(
-        ScaledRates.plain(x, n0),
-        ScaledRates.plain(y, n1),
+        CountedRates(x, n0),
+        CountedRates(y, n1),
         claim,
         failure_probability=failure_probability,
         tolerance=tolerance,
@@ -143,8 +143,8 @@ def compare_counts(
 
 
 def compare_rates(
-    out: ScaledRates,
-    inside: ScaledRates,
+    out: CountedRates,
+    inside: CountedRates,
     claim: AbstractTradeOff,
     *,
     failure_probability: float = 1e-3,
@@ -168,14 +168,11 @@ def compare_rates(
         mixed: the same rates with their mixtures, for intervals that hold at every number of games at once.
 
     Examples:
-        >>> from scipy.special import ndtr
         >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> q = 1000 * ndtr(-4.0) / 1e-3  # 1000 tilted games that are accepted with probability Phi(-4) / B
-        >>> out = ScaledRates([round(q)], [1000], [1e-3], [False])
-        >>> inside = ScaledRates([1587], [10_000], [1.0], [True])
-        >>> result = compare_rates(out, inside, GaussianTradeOff(3.0), tolerance=0.25)
+        >>> out, inside = CountedRates([1587], 10_000), CountedRates([5000], 10_000)
+        >>> result = compare_rates(out, inside, GaussianTradeOff(1.0), tolerance=0.25)
         >>> result.verdict, [round(end, 2) for end in result.interval]
-        ('CONFIRMED', [-0.15, 0.16])
+        ('CONFIRMED', [-0.07, 0.07])
     """
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
     rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)
@@ -231,14 +228,14 @@ def compare_rates(
         failure_probability=risk,
         tolerance=margin,
         claim=repr(claim),
-        games=int(min(out.games.min(), inside.games.min())),
+        games=min(out.games, inside.games),
         one_sided=partial(bounds, claim, 1),
         finite_size=allowance,
         law_contradicted=contradicted,
         alpha=out.rate,
         beta=inside.rate,
-        out_games=int(out.games.min()),
-        in_games=int(inside.games.min()),
+        out_games=out.games,
+        in_games=inside.games,
         requested_kind=requested_kind,
         anytime=mixed is not None,
     )

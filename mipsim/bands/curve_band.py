@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mipsim._validation import class_counts, number, real_array
-from mipsim.bands.scaled_rates import ScaledRates
+from mipsim.bands.counted_rates import CountedRates
 from mipsim.tradeoff.base import AbstractTradeOff
 
 _LEAST = float(np.finfo(np.float64).tiny)
@@ -79,8 +79,8 @@ class CurveBand:
     @classmethod
     def of(
         cls,
-        out: ScaledRates,
-        inside: ScaledRates,
+        out: CountedRates,
+        inside: CountedRates,
         failure_probability: float,
         single: np.ndarray | None = None,
     ) -> CurveBand:
@@ -101,7 +101,7 @@ class CurveBand:
         """The band of plain games, from their counts at each threshold."""
         out = class_counts("false_positives", false_positives, "out_games", out_games)
         inside = class_counts("false_negatives", false_negatives, "in_games", in_games)
-        return cls.of(ScaledRates.plain(*out), ScaledRates.plain(*inside), failure_probability, single)
+        return cls.of(CountedRates(*out), CountedRates(*inside), failure_probability, single)
 
     def lower(self, alpha: object) -> np.ndarray:
         """A lower bound of the FNR at each FPR, any shape: the points (alpha_low, beta_low) joined as `_joined` says."""

@@ -17,14 +17,14 @@ from scipy.special import ndtri
 from mipsim._extras import MissingPackageError, optional
 from mipsim._validation import choice
 from mipsim._words import visible
-from mipsim.bands.played import AbstractPlayedTradeOff
+from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    Curve = AbstractPlayedTradeOff | AbstractTradeOff
+    Curve = EmpiricalTradeOff | AbstractTradeOff
 
 SCALES = ("linear", "log", "probit")
 """FNR on FPR; TPR on FPR, both logarithmic; FNR on FPR, both in probits, where a Gaussian curve is a straight line."""
@@ -140,7 +140,7 @@ def draw(ax: Axes, named: dict[str, Curve], scale: str) -> None:
     """Draw curves on `ax`, by label, in a scale of `SCALES`."""
     import matplotlib as mpl
 
-    played = [curve for curve in named.values() if isinstance(curve, AbstractPlayedTradeOff)]
+    played = [curve for curve in named.values() if isinstance(curve, EmpiricalTradeOff)]
     least = min((max(0.5 / curve.out_games, 1e-12) for curve in played), default=_LEAST_RATE)
     rare = np.geomspace(least, 1.0, 400)
     fine = np.unique(np.concatenate([rare, np.linspace(least, 1.0, 400), 1.0 - rare[rare < 0.5]]))
@@ -150,7 +150,7 @@ def draw(ax: Axes, named: dict[str, Curve], scale: str) -> None:
     with mpl.rc_context(_JOURNAL):
         for label, curve in named.items():
             colour = next(colours)
-            if isinstance(curve, AbstractPlayedTradeOff):
+            if isinstance(curve, EmpiricalTradeOff):
                 _draw_played(ax, curve, label, colour, scale)
             else:
                 sample = curve.tpr_at(fine) if scale == "log" else curve.beta(fine)
@@ -183,7 +183,7 @@ def draw(ax: Axes, named: dict[str, Curve], scale: str) -> None:
         ax.legend(loc="lower right" if scale == "log" else "upper right")
 
 
-def _draw_played(ax: Axes, curve: AbstractPlayedTradeOff, label: str, colour: str, scale: str) -> None:
+def _draw_played(ax: Axes, curve: EmpiricalTradeOff, label: str, colour: str, scale: str) -> None:
     least = max(0.5 / curve.out_games, 1e-12)
     band = curve.curve_band
     # Both bounds are linear between these rates and jump there, so that they and their neighbours draw the band exactly.
@@ -252,13 +252,13 @@ def picture(curves: object, alt: str) -> str:
 
 def with_claim(curve: Curve, claim: AbstractTradeOff | None) -> dict[str, Curve]:
     """A curve and what is claimed of it, by their labels."""
-    first = "played" if isinstance(curve, AbstractPlayedTradeOff) else "exact"
+    first = "played" if isinstance(curve, EmpiricalTradeOff) else "exact"
     return {first: curve} if claim is None else {first: curve, "claimed": claim}
 
 
 def _named(curves: object) -> dict[str, Any]:
     """The curves by label."""
-    if isinstance(curves, (AbstractPlayedTradeOff, AbstractTradeOff)):
+    if isinstance(curves, (EmpiricalTradeOff, AbstractTradeOff)):
         curves = [curves]
     if isinstance(curves, Mapping):
         named = {str(label): curve for label, curve in curves.items()}
@@ -274,7 +274,7 @@ def _named(curves: object) -> dict[str, Any]:
     if not named:
         raise ValueError("curves is empty; it must hold at least 1 trade-off curve")
     for label, curve in named.items():
-        if not isinstance(curve, (AbstractPlayedTradeOff, AbstractTradeOff)):
+        if not isinstance(curve, (EmpiricalTradeOff, AbstractTradeOff)):
             raise ValueError(
                 f"curves holds {type(curve).__name__} as {label!r}; every entry must be a trade-off curve"
             )
@@ -282,7 +282,7 @@ def _named(curves: object) -> dict[str, Any]:
 
 
 def _label(curve: object) -> str:
-    if isinstance(curve, AbstractPlayedTradeOff):
+    if isinstance(curve, EmpiricalTradeOff):
         return "played"
     return _printed(curve, 40)
 
@@ -298,12 +298,12 @@ def _printed(curve: object, most: int) -> str:
 def _strong(named: dict[str, Curve]) -> bool:
     """Whether the first curve hugs the axes of FNR on FPR."""
     first = next(iter(named.values()))
-    if isinstance(first, AbstractPlayedTradeOff):
+    if isinstance(first, EmpiricalTradeOff):
         return float(np.max(1.0 - first.alpha - first.beta, initial=0.0)) > _STRONG
     return first.advantage() > _STRONG
 
 
-def _band_label(curve: AbstractPlayedTradeOff) -> str:
+def _band_label(curve: EmpiricalTradeOff) -> str:
     return f"{100 * curve.confidence:.9g}% simultaneous band"
 
 
@@ -311,7 +311,7 @@ def _caption(named: dict[str, Curve]) -> str:
     """Games and bands of the played curves, and what is claimed; empty where nothing was played."""
     parts = []
     for label, curve in named.items():
-        if isinstance(curve, AbstractPlayedTradeOff):
+        if isinstance(curve, EmpiricalTradeOff):
             games = f"{curve.out_games:,} out and {curve.in_games:,} in games"
             if curve.out_games == curve.in_games:
                 games = f"{curve.out_games:,} games in each world"

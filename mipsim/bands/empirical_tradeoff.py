@@ -8,12 +8,12 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Never, overload
+from typing import TYPE_CHECKING, Any, Never, overload
 
 import numpy as np
 from scipy.special import betaincc
 
-from mipsim._printed import at_least, shown
+from mipsim._printed import Printed, at_least, shown
 from mipsim._validation import (
     choice,
     class_counts,
@@ -30,8 +30,8 @@ from mipsim.bands.auc import PairedGames, pair_games
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.compare import LARGEST, check_claim, compare_rates
 from mipsim.bands.comparison import BETWEEN_CURVES, Comparison, OrderingComparison, why_silent
+from mipsim.bands.counted_rates import CountedRates
 from mipsim.bands.curve_band import CurveBand, are_single, just_below
-from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.duembgen_wellner import duembgen_wellner
 from mipsim.bands.family_bound import (
     LEAST_RISK,
@@ -45,9 +45,8 @@ from mipsim.bands.family_bound import (
 )
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
 from mipsim.bands.ordering import compare_curves
-from mipsim.bands.played import AbstractPlayedTradeOff
-from mipsim.bands.scaled_rates import ScaledRates
-from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff, answered, rates
+from mipsim.tradeoff.display import PRINTED_FPRS, DisplayedCurve
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 _LEAST_RATE = 0.01
@@ -61,11 +60,24 @@ _FEW = 64
 """Values of raw scores that have a cell of their own."""
 _WIDE = 0.5  # width of an interval of a TPR from which it says little
 _TIMES = 10.0  # the same of an upper end over the lower end, or over the FPR, which a blind guess has
-_RARE = 0.02  # FPRs below this are those of `mi.play_rare`
+_RARE = 0.02  # FPRs below this ask for very many games
 _SILENT = 0.999
 """An interval of the advantage or the AUC that is wider says nothing, and says why."""
 _STEPS = 0.1
 """What the steps of a curve add to the interval of its advantage where its score takes few values; hundreds of thresholds add less."""
+
+_KNOWN_IN_PARTS = {
+    "tpr": "tpr_interval",
+    "mu": "mu_lower_bound",
+    "tpr_at": "tpr_interval",
+    "tpr_bounds": "tpr_interval",
+    "advantage": "advantage_interval",
+    "auc": "auc_interval",
+    "epsilon": "epsilon_lower_bound",
+    "eta": "eta_lower_bound",
+    "least_mu": "mu_lower_bound",
+}
+"""What only a curve that is known everywhere has -> what a played curve reports in its place, with its uncertainty."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +113,18 @@ class Counts:
             object.__setattr__(self, name, value)
 
     @property
-    def out(self) -> ScaledRates:
+    def out(self) -> CountedRates:
         """The FPRs."""
-        return ScaledRates.plain(self.false_positives, self.out_games)
+        return CountedRates(self.false_positives, self.out_games)
 
     @property
-    def inside(self) -> ScaledRates:
+    def inside(self) -> CountedRates:
         """The FNRs."""
-        return ScaledRates.plain(self.false_negatives, self.in_games)
+        return CountedRates(self.false_negatives, self.in_games)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EmpiricalTradeOff(AbstractPlayedTradeOff):
+class EmpiricalTradeOff(Printed, DisplayedCurve):
     """Counts of false positives and false negatives at K thresholds, fixed before the games unless stated otherwise.
 
     The `band` holds at all thresholds at once with `confidence`. The `advantage_interval` and the `auc_interval` each hold with
@@ -165,8 +177,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     earlier_counts: np.ndarray | None = None
     precision: str = ""
-    out: ScaledRates = field(init=False)
-    inside: ScaledRates = field(init=False)
+    out: CountedRates = field(init=False)
+    inside: CountedRates = field(init=False)
     finest: Counts = field(init=False)
 
     def __post_init__(self) -> None:
@@ -176,12 +188,32 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         if self.finer_counts is not None:
             thresholds, above, below = self.finer_counts
             finest = Counts(thresholds, above, own.out_games, below, own.in_games)
-        rates = {"out": own.out, "inside": own.inside, "finest": finest}
+        made = {"out": own.out, "inside": own.inside, "finest": finest}
         level = confidence_level(self.confidence)
-        for name, value in {**vars(own), **rates, "confidence": level}.items():
+        for name, value in {**vars(own), **made, "confidence": level}.items():
             object.__setattr__(self, name, value)
         if self._mixed is not None and self.free_thresholds:
             raise ValueError("earlier_counts is given for free_thresholds; it must be None for these")
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """Observed FPR at each threshold, shape (K,)."""
+        return self.out.rate
+
+    @property
+    def beta(self) -> np.ndarray:
+        """Observed FNR at each threshold, shape (K,)."""
+        return self.inside.rate
+
+    if not TYPE_CHECKING:  # a type checker shall find unknown names itself
+
+        def __getattr__(self, name: str) -> Any:
+            instead = _KNOWN_IN_PARTS.get(name)
+            known = instead is not None and hasattr(type(self), instead)
+            hint = f"; games tell it up to an interval or a bound, which is {instead}()" if known else ""
+            if name == "tradeoff":
+                hint = "; it is the curve already: leave out .tradeoff(...), whose place is after play"
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     @classmethod
     def from_counts(
@@ -273,7 +305,7 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
         below = np.searchsorted(inside, places, side="right")
         return cls(places, above, out.size, below, inside.size, confidence, free_thresholds=True, tied=tied)
 
-    def fixed_rates(self) -> tuple[ScaledRates, ScaledRates]:
+    def fixed_rates(self) -> tuple[CountedRates, CountedRates]:
         """(FPRs, FNRs) at all thresholds that are known.
 
         Raises:
@@ -295,7 +327,8 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
     def _mixed(self) -> tuple[MixedRates, MixedRates] | None:
         return mixed_rates(*self._counts, self.earlier_counts)
 
-    def _band(self) -> CurveBand:
+    @cached_property
+    def curve_band(self) -> CurveBand:
         """The band, simultaneous over both worlds and all thresholds: Clopper-Pearson, or free of thresholds."""
         risk = 1.0 - self.confidence
         single = are_single(self.thresholds)
@@ -305,6 +338,51 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             return CurveBand.of(self.out, self.inside, risk, single)
         out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
         return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2), single)
+
+    def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
+
+        The curve meant is that of the tests "score > t", equal scores by lot: linear between the FPRs of these tests, as that of
+        `ExactTradeOff`.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> curve = mi.EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
+            >>> [bound.round(3).tolist() for bound in curve.band([0.1, 0.2, 0.6])]
+            [[0.482, 0.146, 0.0], [1.0, 0.518, 0.172]]
+        """
+        return answered(alpha, self.curve_band.at(rates("alpha", alpha)))
+
+    def tpr_interval(self, fpr: object) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) bounds of the attack's TPR at each FPR `fpr` (any shape, in [0, 1]): 1 minus the `band` of the FNR.
+
+        All intervals hold at once, at every FPR, but with probability 1 - `confidence`. An interval can be narrow only where thresholds lie
+        close to the rate on both sides: for a single FPR take `tradeoff(thresholds=1024)`, or give `play` edges on both sides of it.
+
+        Warns:
+            UserWarning: at the first rate whose interval is wide, with what narrows it.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> curve = mi.EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
+            >>> [bound.round(3).tolist() for bound in curve.tpr_interval([0.2, 0.6])]
+            [[0.482, 0.828], [0.854, 1.0]]
+        """
+        at = rates("fpr", fpr)
+        low, high = self._tpr(at)
+        advice = (self._if_wide(*ends) for ends in zip(at.ravel(), low.ravel(), high.ravel(), strict=True))
+        if first := next(filter(None, advice), ""):
+            warnings.warn(first, stacklevel=2)
+        return answered(fpr, (low, high))
+
+    def _tpr(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The intervals, without a warning."""
+        low, high = self.curve_band.at(fpr)
+        return 1.0 - high, 1.0 - low
+
+    def _tpr_lines(self) -> list[tuple[str, str]]:
+        ends = zip(PRINTED_FPRS, *self._tpr(np.asarray(PRINTED_FPRS)), strict=True)
+        return [(f"TPR at FPR {fpr:g}", shown((low, high))) for fpr, low, high in ends]
 
     def advantage_interval(self) -> tuple[float, float]:
         """Interval of the attack's largest TPR - FPR over all thresholds; warns where it is [0, 1], with the reason.
@@ -653,11 +731,28 @@ class EmpiricalTradeOff(AbstractPlayedTradeOff):
             how = f"play more games{finer}"
         else:
             how = "no threshold is known to have a larger FPR: give play lower edges, or play more games"
-        rare = "; at rare FPRs mi.play_rare and game.exact(attack) need fewer" if 0.0 < fpr < _RARE else ""
+        rare = "; at rare FPRs game.exact(attack) needs no games" if 0.0 < fpr < _RARE else ""
         return f"the TPR interval at FPR {fpr:g} is {shown((low, high))}: {how}{rare}"
 
     def _title(self) -> str:
         return f"empirical trade-off at {self.thresholds.size} thresholds, confidence {self.confidence:.9g}"
 
+    def _columns(self) -> dict[str, np.ndarray]:
+        """FPR and FNR at each threshold, and the band of the FNR at that FPR."""
+        lower, upper = self.band(np.clip(self.alpha, 0.0, 1.0))
+        columns = {
+            "threshold": self.thresholds,
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "tpr": 1.0 - self.beta,
+        }
+        return {**columns, "beta_low": lower, "beta_high": upper}
+
+    def _facts(self) -> dict[str, Any]:
+        games = {"out_games": int(self.out_games), "in_games": int(self.in_games)}
+        return {"curve": self._title(), **games, "confidence": float(self.confidence)}
+
     def _html_picture(self) -> str:
+        from mipsim.bands.drawing import picture, with_claim
+
         return picture(with_claim(self, None), "trade-off curve with its band")

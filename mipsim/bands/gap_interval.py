@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim.bands.scaled_rates import ScaledRates
+from mipsim.bands.counted_rates import CountedRates
 from mipsim.tradeoff.base import AbstractTradeOff
 
 _CELLS = 256  # of a, and twice as many of b; more only narrow the interval, whose ends are rounded outwards to an edge
@@ -28,8 +28,8 @@ def critical_probits(failure_probability: float, thresholds: int, sides: int) ->
 
 
 def gap_bounds(
-    out: ScaledRates,  # the FPRs at K thresholds
-    inside: ScaledRates,  # the FNRs
+    out: CountedRates,  # the FPRs at K thresholds
+    inside: CountedRates,  # the FNRs
     claim: AbstractTradeOff,  # the claimed trade-off function g
     probits: tuple[float, float],  # (z, z_box), see `critical_probits`
     cells: int = _CELLS,  # of a; fewer are faster and widen the interval, by 2% at 64
@@ -71,8 +71,8 @@ def gap_bounds(
 
 
 def gap_end(
-    out: ScaledRates,  # the FPRs at K thresholds
-    inside: ScaledRates,  # the FNRs
+    out: CountedRates,  # the FPRs at K thresholds
+    inside: CountedRates,  # the FNRs
     claim: AbstractTradeOff,  # the claimed trade-off function g
     probits: np.ndarray,  # the levels z, shape (levels,)
     box: float,  # z_box
@@ -112,7 +112,7 @@ def gap_end(
         some = np.flatnonzero((bins[0] <= place) & (place <= bins[1]))
         if not some.size:
             continue
-        angles = _angles(out[some], inside[some], claim, sign * place * _BIN)
+        angles = _angles(out, inside, claim, sign * place * _BIN)
         extreme = _extreme_angles(angles, left[some], right[some])
         begin = -np.inf if place == -_BINS else (place - 0.5) * _BIN
         end = np.inf if place == _BINS else (place + 0.5) * _BIN
@@ -134,7 +134,7 @@ def gap_end(
 
 
 def _edges(
-    rates: ScaledRates, box: float, reach: float, small: bool, cells: int
+    rates: CountedRates, box: float, reach: float, small: bool, cells: int
 ) -> tuple[np.ndarray, Ends, np.ndarray]:
     """Edges of cells in Phi^-1(rate), increasing: `cells` between the limits at which the p-value is Phi(box) and Phi(-box), or as
     narrow ones from Phi(reach) on, and an eighth more from there to Phi(2 box + reach), where the other world's rate may be the farther off.
@@ -177,13 +177,13 @@ def _farthest(edges: np.ndarray, falling: np.ndarray, corner: np.ndarray, needed
     return np.where(np.isinf(corner), corner, np.take_along_axis(edges, place, axis=1))
 
 
-def _angles(out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff, gap: float) -> np.ndarray:
+def _angles(out: CountedRates, inside: CountedRates, claim: AbstractTradeOff, gap: float) -> np.ndarray:
     """At fixed nodes of Phi^-1(a), the angle whose cosine and sine are the two worlds' shares of the gap's error, near this gap."""
     beta = claim.probit_beta(ndtr(_NODES)) - gap
     with np.errstate(invalid="ignore", over="ignore"):
         slope = np.gradient(np.where(np.isfinite(beta), beta, np.nan), _STEP)
-        share = np.abs(slope) * np.sqrt(out.planned_variance(_NODES[None, :]))
-        angle = np.arctan2(np.sqrt(inside.planned_variance(beta[None, :])), share)
+        share = np.abs(slope) * np.sqrt(out.planned_variance(_NODES))
+        angle = np.arctan2(np.sqrt(inside.planned_variance(beta)), share)
     angle = np.where(np.isfinite(angle), angle, np.pi / 4)
     return np.clip(angle, _FLATTEST, np.pi / 2 - _FLATTEST)
 
@@ -194,7 +194,7 @@ def _extreme_angles(angles: np.ndarray, left: np.ndarray, right: np.ndarray) -> 
     def interpolated(z: np.ndarray) -> np.ndarray:
         place = (z - _LEAST) / _STEP
         below = np.clip(place.astype(np.int64), 0, _NODES.size - 2)
-        item, two = (np.take_along_axis(angles, below + k, axis=1) for k in (0, 1))
+        item, two = angles[below], angles[below + 1]
         return item + (two - item) * (place - below)
 
     first = np.ceil((left - _LEAST) / _STEP)
@@ -203,7 +203,7 @@ def _extreme_angles(angles: np.ndarray, left: np.ndarray, right: np.ndarray) -> 
     return [interpolated(z) for z in (left, *nodes, right)]
 
 
-def gap_standard_error(out: ScaledRates, inside: ScaledRates, claim: AbstractTradeOff) -> np.ndarray:
+def gap_standard_error(out: CountedRates, inside: CountedRates, claim: AbstractTradeOff) -> np.ndarray:
     """Standard error of the gap, se^2 = s^2 var(Phi^-1 a^) + var(Phi^-1 b^), to plan with; shape (K,).
 
     s = d Phi^-1(g(a)) / d z_a is the slope of the claimed curve in probits: -1 for every GaussianTradeOff.
@@ -216,12 +216,3 @@ def gap_standard_error(out: ScaledRates, inside: ScaledRates, claim: AbstractTra
     known = np.isfinite(rise) & np.isfinite(fall)
     slope = np.where(known, (np.where(known, rise, 0.0) - np.where(known, fall, 0.0)) / (2 * step), np.inf)
     return np.sqrt(slope**2 * out.probit_variance() + inside.probit_variance())
-
-
-def probit_variance(p: np.ndarray, games: int) -> np.ndarray:
-    """Variance of the probit of a frequency of `games` draws with p inside (0, 1): p(1-p) / (n phi(z_p)^2).
-    >>> float(probit_variance(np.array(0.5), 1000).round(6))  # pi / 2000
-    0.001571
-    """
-    density = np.exp(-0.5 * ndtri(p) ** 2) / np.sqrt(2 * np.pi)
-    return p * (1 - p) / (games * density**2)

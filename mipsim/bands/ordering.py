@@ -12,8 +12,8 @@ from scipy.special import ndtr, ndtri
 
 from mipsim._validation import choice, number
 from mipsim.bands.comparison import BETWEEN_CURVES, LEAST_COUNT, POWER, THRESHOLDS_READ, OrderingComparison
-from mipsim.bands.gap_interval import gap_end, probit_variance
-from mipsim.bands.scaled_rates import ScaledRates
+from mipsim.bands.counted_rates import CountedRates
+from mipsim.bands.gap_interval import gap_end
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
 _TESTED = (
@@ -35,7 +35,7 @@ class FixedCurve(Protocol):
         """1 minus the failure probability of its own band."""
         ...
 
-    def fixed_rates(self) -> tuple[ScaledRates, ScaledRates]:
+    def fixed_rates(self) -> tuple[CountedRates, CountedRates]:
         """(FPRs, FNRs) at all thresholds that are known; ValueError unless these and the numbers of games were fixed before the games."""
         ...
 
@@ -160,7 +160,8 @@ def compare_curves(
         covered &= some & (beta >= rarest) & (beta > 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             estimates.append(np.where(some, ndtri(beta), np.nan))
-            variance += probit_variance(alpha, points.n0) + probit_variance(beta, points.n1)
+            variance += points.out.planned_variance(ndtri(alpha))
+            variance += points.inside.planned_variance(ndtri(beta))
     used = np.concatenate(
         [np.zeros(alpha.size - _CELLS, dtype=bool), np.logical_and.accumulate(covered[~tested])]
     )
@@ -185,13 +186,13 @@ def compare_curves(
         tested=tested,
         independent=independent,
         requested_kind=kind,
-        games=min(n for c in (item, two) for n in (c.n0, c.n1)),
+        games=min(rates.games for c in (item, two) for rates in (c.out, c.inside)),
     )
 
 
 def _angle(first: _Points, second: _Points) -> float:
     """The angle whose cosine and sine are the shares of second independent curves in the error of their gap, by their numbers of games."""
-    shares = [math.sqrt(1.0 / c.n0 + 1.0 / c.n1) for c in (first, second)]
+    shares = [math.sqrt(1.0 / c.out.games + 1.0 / c.inside.games) for c in (first, second)]
     return float(np.clip(math.atan2(shares[1], shares[0]), _ANGLE, 0.5 * math.pi - _ANGLE))
 
 
@@ -218,22 +219,14 @@ def _evenly(total: int, most: int) -> np.ndarray:
 class _Points:
     """FPRs and FNRs of a played curve in rising order of the FPR."""
 
-    out: ScaledRates
-    inside: ScaledRates
+    out: CountedRates
+    inside: CountedRates
 
     @classmethod
     def read(cls, curve: FixedCurve) -> _Points:
         rates = curve.fixed_rates()
         chosen = _evenly(rates[0].count.size, THRESHOLDS_READ)[::-1]
         return cls(*(rate[chosen] for rate in rates))
-
-    @property
-    def n0(self) -> int:
-        return int(self.out.games[0])
-
-    @property
-    def n1(self) -> int:
-        return int(self.inside.games[0])
 
     @cached_property
     def enough(self) -> np.ndarray:

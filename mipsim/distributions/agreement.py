@@ -24,7 +24,7 @@ FAILURE = 1e-9
 _LOG = 32.0  # log(4 / risk) of a test: 20,000 of them keep to `FAILURE`
 _RECORDS = 2**18  # numbers of a coordinate; twice as many where nothing but records tells
 _COORDINATES, _CELLS = 16, 2**13  # that are checked; of a distribution function
-_WAVES = 0.7 * 2.0 ** np.arange(4)  # frequencies, per standard deviation, each twice the one before
+_WAVES = 0.7 * 2.0 ** np.arange(4)  # frequencies, per standard deviation, each twice the last
 _STEP = 0.02  # the same, of differences that give the moments
 _ROOM = {1: 1e-6, 2: 1e-5, 3: 1e-4, 4: 1e-3}  # for rounding and blur, in powers of the standard deviation
 _ROWS, _MANY = 3, 8  # of a sum, by draws and by densities
@@ -44,7 +44,7 @@ def check_agreement(data: AbstractDistribution) -> None:
     - Records of `sample` have these waves. Where no law is given, they have the stated moments.
     - Sums of `sum_sampler` have the waves of sums of records, and none of no records is zero.
     - `sum_ratio` is the ratio of the densities, or of the probabilities on a lattice, of such sums. Where no law is given, it changes
-      measure, as `tilted` does: for all bounded g, E g / (1 + e^-r) without = E g / (1 + e^r) with the target.
+      measure: for all bounded g, E g / (1 + e^-r) without = E g / (1 + e^r) with the target.
     - Coordinates that are not of a product have the stated covariances.
     - Coordinates of a product are independent: projections of records are as those of records with exchanged coordinates.
 
@@ -306,29 +306,23 @@ class _Check:
                 self._test("sum_sampler", _means(sums[:, j]), name, wanted)
 
     def _changes_of_measure(self, records: np.ndarray, seen: list[tuple[str, Waves, float]]) -> None:
-        half = records[: records.shape[0] // 2 * 2].reshape(2, -1, self.data.dimension)
         ratio: Any = self.data.sum_ratio()
-        if ratio is not None:
-            quiet = np.zeros(self.data.dimension)
-
-            def of(totals: np.ndarray, n: int, target: np.ndarray) -> np.ndarray:
-                each = _compiled(jax.vmap(lambda total: ratio(total, n, target, quiet)))
-                return np.asarray(each(totals), float)
-
-            for name, waves, _ in seen[:1]:
-                self._ratio(name, waves, of, records[-1])
-            if not seen:
-                quarter = half.shape[1] // 2
-                out, inside = half[0][:quarter] + half[0][-quarter:], half[1] + records[-1]
-                totals = of(np.concatenate([out, inside]), 2, records[-1]).sum(axis=1)
-                self._change("sum_ratio", "sample", totals[: len(out)], totals[len(out) :])
-        try:
-            slope = 0.5 / (self.sd * math.sqrt(self.data.dimension))
-            law, log_mean = self.data.tilted(slope)
-        except ValueError:
+        if ratio is None:
             return
-        tilted = np.asarray(law.sample(fixed_key(0x5EEF), half.shape[1]), float)
-        self._change("tilted", "sample", half[0] @ slope - log_mean, tilted @ slope - log_mean)
+        quiet = np.zeros(self.data.dimension)
+
+        def of(totals: np.ndarray, n: int, target: np.ndarray) -> np.ndarray:
+            each = _compiled(jax.vmap(lambda total: ratio(total, n, target, quiet)))
+            return np.asarray(each(totals), float)
+
+        for name, waves, _ in seen[:1]:
+            self._ratio(name, waves, of, records[-1])
+        if not seen:
+            half = records[: records.shape[0] // 2 * 2].reshape(2, -1, self.data.dimension)
+            quarter = half.shape[1] // 2
+            out, inside = half[0][:quarter] + half[0][-quarter:], half[1] + records[-1]
+            totals = of(np.concatenate([out, inside]), 2, records[-1]).sum(axis=1)
+            self._change(totals[: len(out)], totals[len(out) :])
 
     def _ratio(self, name: str, waves: Waves, of: Callable[..., np.ndarray], target: np.ndarray) -> None:
         """`sum_ratio` against densities of 8 records' sums, or their probabilities on a lattice, in two coordinates at most."""
@@ -362,7 +356,8 @@ class _Check:
                 i = int(np.argmax(off))
                 self._disagree(f"sum_ratio at {totals[i, j]:.6g} of {_MANY}", stated[i, j], name, wanted[i])
 
-    def _change(self, what: str, name: str, out: np.ndarray, inside: np.ndarray) -> None:
+    def _change(self, out: np.ndarray, inside: np.ndarray) -> None:
+        """Whether `sum_ratio`, with these values without and with the target, changes measure."""
         from scipy.special import expit
 
         for rate in (0.0, 1.0, -1.0):
@@ -371,7 +366,7 @@ class _Check:
                 _bounded_mean(expit(sign * r) * g(r), 1.0) for sign, r in ((1.0, out), (-1.0, inside))
             )
             if abs(value - other) > error + more:
-                self._disagree(f"{what}'s E g(r) / (1 + e^-r)", value, name, other)
+                self._disagree("sum_ratio's E g(r) / (1 + e^-r)", value, "sample", other)
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -426,14 +421,14 @@ def _waves_of(data: AbstractDistribution, at: np.ndarray) -> Iterator[tuple[str,
 
 def _differences(values: Any, h: np.ndarray, order: int) -> np.ndarray:
     """The central moment of that order, shape of h, by differences of waves at h and 2 h; values at 2 h_1, h_1, h_2, h_3."""
-    one, two = values[1:], values[:-1]
+    at, two = values[1:], values[:-1]
     if order == 1:
-        return one.imag / h
+        return at.imag / h
     if order == 2:
-        return 2.0 * (1.0 - one.real) / h**2
+        return 2.0 * (1.0 - at.real) / h**2
     if order == 3:
-        return -(two.imag - 2.0 * one.imag) / h**3
-    return 2.0 * (two.real - 4.0 * one.real + 3.0) / h**4
+        return -(two.imag - 2.0 * at.imag) / h**3
+    return 2.0 * (two.real - 4.0 * at.real + 3.0) / h**4
 
 
 def _means(standard: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -41,7 +41,7 @@ class AbstractDistribution(AbstractMember):
     FLOAT64: ClassVar[tuple[str, ...]] = ("sample",)
     FLOAT64_FUNCTIONS: ClassVar[tuple[str, ...]] = ("sum_sampler", "sum_ratio")
     OPTIONAL: ClassVar[tuple[str, ...]] = (
-        *FLOAT64_FUNCTIONS, "characteristic", "location_scale", "lattice", "tilted", "greatest_slope", "transformed",
+        *FLOAT64_FUNCTIONS, "characteristic", "location_scale", "lattice", "transformed",
     )  # fmt: skip
 
     def __check_init__(self) -> None:
@@ -123,25 +123,6 @@ class AbstractDistribution(AbstractMember):
     def lattice(self) -> tuple[float, Vector, np.ndarray] | None:
         """(step, least value of each coordinate (d,), probabilities of least + step k (d, m)), or None without a lattice."""
         return None
-
-    def tilted(self, slope: Vector) -> tuple["AbstractDistribution", float]:
-        """The tilted law of a record and L: dP'/dP(z) = exp(slope . z - L), L = log E exp(slope . z).
-
-        Args:
-            slope: s, shape (d,), in 1 / units of the data.
-
-        Raises:
-            ValueError: if E exp(slope . z) is infinite, or the tilted law is not at hand.
-
-        Source: Asmussen & Glynn (2007), "Stochastic Simulation", chapter VI.2.
-        """
-        raise ValueError(
-            f"data is {type(self).__name__}, whose tilted law is not at hand; it is for Bernoulli, Gaussian, Exponential and Discrete"
-        )
-
-    def greatest_slope(self, direction: Vector) -> float:
-        """The supremum of the c >= 0 for which E exp(c direction . z) is finite; inf where all are."""
-        return float("inf")
 
     def transformed(self, transform: AbstractTransform) -> "AbstractDistribution | None":
         """The distribution of a transformed record; None where it belongs to no family that is known.

@@ -102,14 +102,6 @@ class Bernoulli(AbstractProduct):
     def lattice(self) -> tuple[float, Vector, np.ndarray]:
         return 1.0, np.zeros(self.dimension), np.stack([1 - self.p, self.p], 1)
 
-    def tilted(self, slope: Vector) -> tuple[AbstractDistribution, float]:
-        """Bernoulli(p e^s / (1 - p + p e^s))."""
-        high, low = np.log(self.p) + slope, np.log1p(-self.p)
-        total = np.logaddexp(high, low)
-        # Float64 has no probability between 1 - 2^-53 and 1; the clip is below its rounding.
-        p = np.clip(np.exp(high - total), 1e-300, 1.0 - 2.0**-53)
-        return Bernoulli(p), float(total.sum())
-
     def transformed(self, transform: AbstractTransform) -> AbstractDistribution | None:
         if transform.fixes(np.zeros(self.dimension), np.ones(self.dimension)):
             return self

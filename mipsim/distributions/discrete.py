@@ -109,14 +109,6 @@ class Discrete(AbstractProduct):
                 return step, np.full(self.dimension, self.values[0]), law
         return None
 
-    def tilted(self, slope: Vector) -> tuple[AbstractDistribution, float]:
-        """Each probability multiplied by e^(s v)."""
-        exponent = slope[:, None] * self.values
-        top = exponent.max(axis=1, keepdims=True)
-        masses = self.probabilities * np.exp(exponent - top)
-        total = masses.sum(axis=1, keepdims=True)
-        return Discrete(self.values, masses / total), float((np.log(total) + top).sum())
-
     def transformed(self, transform: AbstractTransform) -> AbstractDistribution | None:
         possible = np.where(self.probabilities > 0, self.values, np.nan)
         if transform.fixes(np.nanmin(possible, axis=1), np.nanmax(possible, axis=1)):

@@ -16,7 +16,6 @@ from mipsim.distributions.base import (
     Count,
     Row,
     Vector,
-    check_each,
     coordinates,
     moment_order,
     no_easiest_target,
@@ -102,15 +101,3 @@ class Exponential(AbstractProduct):
             return jnp.where(target < 0, jnp.nan, jnp.where(possible, log, -jnp.inf))
 
         return ratio
-
-    def tilted(self, slope: Vector) -> tuple[AbstractDistribution, float]:
-        """An exponential law of scale b / (1 - b s), for b s < 1."""
-        rest = 1.0 - self.scale * slope
-        good = rest > 0
-        most = 1 / self.scale[int(np.argmin(good))]
-        check_each("slope", slope, good, f"; it must be below 1 / scale = {most:g}")
-        return Exponential(self.scale / rest), float(-np.log(rest).sum())
-
-    def greatest_slope(self, direction: Vector) -> float:
-        steepest = float((self.scale * direction).max())
-        return 1.0 / steepest if steepest > 0 else float("inf")

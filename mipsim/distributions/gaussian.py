@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -109,14 +108,6 @@ class Gaussian(AbstractUnbounded):
             return 0.5 * (square - jnp.log1p(-self.cov / out))
 
         return ratio
-
-    def tilted(self, slope: Vector) -> tuple[AbstractDistribution, float]:
-        """N(mu + C s, C)."""
-        shift = self.cov * slope if self.is_product else self.cov @ slope
-        law = eqx.tree_at(
-            lambda g: g.location, self, self.location + shift
-        )  # keeps the factor of the covariance
-        return law, float(slope @ self.location + 0.5 * slope @ shift)
 
 
 def _square_root(cov: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from mipsim.engine.checkpoint import MOST_GAMES, difference, read_counts, total,
 from mipsim.engine.pilot import spread_evenly
 
 _ELSEWHERE = {
-    "false_positive_rates": "; call .tradeoff(thresholds=1024).tpr_interval([0.01]), or for rates below 1% mi.play_rare(..., false_positive_rates=[...])",
+    "false_positive_rates": "; call .tradeoff(thresholds=1024).tpr_interval([0.01]), or for rates below 1% game.exact(attack).tpr_bounds([...])",
     "edges": "; the edges belong to the games: play(..., edges=[...])",
     "claim": "; compare the curve with a claim: .tradeoff().compare(claim)",
     "tolerance": "; the tolerance belongs to the comparison: .tradeoff().compare(claim, tolerance)",

@@ -1,4 +1,4 @@
-"""What a run is to do, checked once: the arguments that `play`, `play_many`, `play_targets` and `play_rare` share."""
+"""What a run is to do, checked once: the arguments that `play`, `play_many` and `play_targets` share."""
 
 import os
 from collections.abc import Mapping, Sequence

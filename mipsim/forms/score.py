@@ -60,12 +60,6 @@ def terms_at(attack: AbstractAdditiveAttack, target: np.ndarray, outputs: np.nda
     return np.asarray(_columnwise(traced, jnp.asarray(target), flat), np.float64).reshape(outputs.shape)
 
 
-def link_at(attack: AbstractAdditiveAttack, target: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """The link of an additive score at sums of its terms, float64, the shape of totals."""
-    point = jnp.asarray(target, float)
-    return on_arrays(lambda total: attack.link(point, total))(totals)
-
-
 def on_arrays(function: Callable[[jax.Array], jax.Array]) -> Callable[[np.ndarray], np.ndarray]:
     """A JAX function of a number as a NumPy function of arrays, in float64.
     >>> on_arrays(jnp.exp)(np.zeros(2))

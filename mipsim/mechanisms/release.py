@@ -1,6 +1,4 @@
-"""What a stack of mechanisms releases, where that is a mean of rows: the only reading that samplers, exact laws and tilted
-games share.
-"""
+"""What a stack of mechanisms releases, where that is a mean of rows: the only reading that samplers and exact laws share."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp, ndtr, ndtri
 from scipy.stats import binom
 
-from mipsim.bands import EmpiricalTradeOff, ScaledRates
+from mipsim.bands import CountedRates, EmpiricalTradeOff
 from mipsim.bands.anytime import (
     MixedRates,
     anytime_band,
@@ -120,7 +120,7 @@ def test_intervals_at_a_single_number_of_games_ever_miss_more_often_than_stated(
     claim, a, risk = GaussianTradeOff(1.0), 0.3, 0.1
 
     def fixed(x: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:
-        out, inside = (ScaledRates.plain(counts, n) for counts in (x, y))
+        out, inside = (CountedRates(counts, n) for counts in (x, y))
         low, high = gap_bounds(out, inside, claim, critical_probits(risk, 1, 2), 64)
         return (low > 0) | (high < 0)
 
@@ -226,7 +226,7 @@ def anytime_at_95(x, y, n, claim):
 
 
 def fixed_at_95(x, y, n, claim):
-    out, inside = (ScaledRates.plain(counts, n) for counts in (x, y))
+    out, inside = (CountedRates(counts, n) for counts in (x, y))
     return gap_bounds(out, inside, claim, critical_probits(0.05, 2, 2), 64)
 
 

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from mipsim.bands import ScaledRates
+from mipsim.bands import CountedRates
 from mipsim.bands.gap_interval import critical_probits, gap_bounds, gap_standard_error
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff, MixtureTradeOff, PiecewiseLinearTradeOff
 
@@ -20,7 +20,7 @@ CURVES = [
 
 
 def ends(x: ArrayLike, n0: int, y: ArrayLike, n1: int, claim, probits) -> tuple[np.ndarray, np.ndarray]:
-    out, inside = ScaledRates.plain(np.atleast_1d(x), n0), ScaledRates.plain(np.atleast_1d(y), n1)
+    out, inside = CountedRates(np.atleast_1d(x), n0), CountedRates(np.atleast_1d(y), n1)
     return gap_bounds(out, inside, claim, probits)
 
 
@@ -55,7 +55,7 @@ def test_it_is_not_needlessly_wide() -> None:
     """At 1e6 games the width is that of the textbook interval at the same level, 3% more at most."""
     n, risk = 10**6, 1e-3
     x, y = np.array([500_000, 50_000]), np.array([158_655, 740_000])
-    out, inside, claim = ScaledRates.plain(x, n), ScaledRates.plain(y, n), GaussianTradeOff(1.0)
+    out, inside, claim = CountedRates(x, n), CountedRates(y, n), GaussianTradeOff(1.0)
     low, high = gap_bounds(out, inside, claim, critical_probits(risk, 1, 2))
     textbook = -ndtri(risk / 2) * gap_standard_error(out, inside, claim)
     assert (high - low) / 2 == pytest.approx(textbook, rel=0.03)
@@ -69,7 +69,7 @@ def test_a_normal_approximation_would_be_caught(risk: float) -> None:
     b = float(claim.beta(a))
     xs, ys = np.arange(1, n), np.arange(1, n)
     x, y = (grid.ravel() for grid in np.meshgrid(xs, ys, indexing="ij"))
-    out, inside = ScaledRates.plain(x, n), ScaledRates.plain(y, n)
+    out, inside = CountedRates(x, n), CountedRates(y, n)
     estimate = claim.probit_beta(x / n) - ndtri(y / n)
     mass = np.outer(binom.pmf(xs, n, a), binom.pmf(ys, n, b)).ravel()
     error = gap_standard_error(out, inside, claim)
@@ -84,7 +84,7 @@ def test_no_allowed_pair_of_rates_lies_outside(claim, z: float) -> None:
     from mipsim.bands import gap_interval as module
 
     n0, n1, x, y = 400, 300, 90, 40
-    out, inside = ScaledRates.plain(np.array([x]), n0), ScaledRates.plain(np.array([y]), n1)
+    out, inside = CountedRates(np.array([x]), n0), CountedRates(np.array([y]), n1)
     box = critical_probits(1e-3, 1, 2)[1]
     low, high = (float(end[0]) for end in gap_bounds(out, inside, claim, (z, box)))
     error = gap_standard_error(out, inside, claim)[0]
@@ -93,7 +93,7 @@ def test_no_allowed_pair_of_rates_lies_outside(claim, z: float) -> None:
     bins = np.round(gap / module._BIN)
     angles = np.zeros_like(gap)
     for place in np.unique(bins):
-        of_bin = np.interp(za, module._NODES, module._angles(out, inside, claim, place * module._BIN)[0])
+        of_bin = np.interp(za, module._NODES, module._angles(out, inside, claim, place * module._BIN))
         angles = np.where(bins == place, of_bin[:, None], angles)
     result = []
     for above in (0, 1):  # P(X <= k) at most, or P(X >= k)
@@ -142,24 +142,24 @@ def test_counts_at_an_end_say_little_and_nothing_wrong() -> None:
 def test_a_test_that_never_says_in_lies_on_a_curve_that_begins_below_1():
     """(0, 0.1)-DP and more: FPR 0 with any FNR from 0.9 to 1 is on the curve, and FNR 0.8 is not."""
     claim, z = ApproxDPTradeOff(1.0, 0.1), critical_probits(1e-3, 1, 2)
-    none = ScaledRates.plain(np.array([0.0]), 10**5)
+    none = CountedRates(np.array([0.0]), 10**5)
     for inside, inside_the_claim in ((100_000, True), (95_000, True), (80_000, False)):
-        low, high = gap_bounds(none, ScaledRates.plain(np.array([float(inside)]), 10**5), claim, z)
+        low, high = gap_bounds(none, CountedRates(np.array([float(inside)]), 10**5), claim, z)
         assert (low[0] <= 0.0 <= high[0]) == inside_the_claim
     # A false positive in a thousand is no FPR of 0: an FNR of 1 is then weaker than claimed.
-    some = ScaledRates.plain(np.array([100.0]), 10**5)
-    assert gap_bounds(some, ScaledRates.plain(np.array([100_000.0]), 10**5), claim, z)[1][0] < 0.0
+    some = CountedRates(np.array([100.0]), 10**5)
+    assert gap_bounds(some, CountedRates(np.array([100_000.0]), 10**5), claim, z)[1][0] < 0.0
 
 
 def test_the_angles_of_a_wide_cell_are_between_its_extreme_ones() -> None:
     """Cells of rare counts hold several nodes, at each of which the angle may be extreme."""
     from mipsim.bands import gap_interval as module
 
-    angles = np.random.default_rng(0).uniform(0.1, 1.4, (1, module._NODES.size))
+    angles = np.random.default_rng(0).uniform(0.1, 1.4, module._NODES.size)
     left = np.array([[-30.03, -7.0, 1.01]])
     right = left + np.array([[0.9, 0.1, 2.0]])
     extreme = module._extreme_angles(angles, left, right)
-    inside = np.interp(np.linspace(left, right, 2001), module._NODES, angles[0])
+    inside = np.interp(np.linspace(left, right, 2001), module._NODES, angles)
     assert (inside >= np.min(extreme, axis=0) - 1e-12).all()
     assert (inside <= np.max(extreme, axis=0) + 1e-12).all()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from mipsim.bands import EmpiricalTradeOff, ScaledRates, compare_curves, ordering
+from mipsim.bands import CountedRates, EmpiricalTradeOff, compare_curves, ordering
 
 T = np.linspace(-2.0, 4.0, 33)
 
@@ -108,10 +108,7 @@ def ends_at_a_threshold(counts: np.ndarray, risk: float, *, independent: bool, r
         independent: whether the two curves are.
         refuting: whether lower ends of a tested threshold are wanted, else upper ones of the curves.
     """
-    curves = [
-        ordering._Points(ScaledRates.plain(x, N), ScaledRates.plain(y, N))
-        for x, y in (counts[:2], counts[2:])
-    ]
+    curves = [ordering._Points(CountedRates(x, N), CountedRates(y, N)) for x, y in (counts[:2], counts[2:])]
     levels = ordering._levels(risk, ordering._angle(*curves) if independent else None)
     unit = ordering._ASIDE * risk / (40.0 if refuting else 20.0)
     first, second = (

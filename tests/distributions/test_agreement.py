@@ -83,7 +83,6 @@ TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     "sums": ("uniform", {"sum_sampler": sums}),
     "location and scale": ("uniform", {"location_scale": form(1.0, SD, UNIFORM)}),
     "lattice": ("coin", {"lattice": lambda self: mi.Bernoulli(0.3, 2).lattice()}),
-    "tilted": ("normal", {"tilted": lambda self, s: self.law.tilted(s)}),
     "ratio of densities": ("normal", known_ratio(mi.Gaussian(0.0, 1.0, 2), 1.0)),
     "ratio on a lattice": ("coin", known_ratio(mi.Bernoulli(0.3, 2), 1.0)),
 }
@@ -121,7 +120,6 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "covariance of a pair": (
         "pair", {"covariance": property(lambda self: np.array([[1.0, 0.55], [0.55, 1.0]]))}, r"covariance\[0, 1\]"
     ),
-    "tilted": ("normal", {"tilted": lambda self, s: (self.law.tilted(s)[0], self.law.tilted(s)[1] + 0.03)}, "tilted's E"),
     "independence": (
         "records", {"sample": lambda self, k, n: jnp.tile(jax.random.uniform(k, (n, 1)), 2)}, "together"
     ),
@@ -186,5 +184,5 @@ def test_what_is_not_refused_changes_no_bit(name: str) -> None:
 def test_the_tables_name_everything_that_may_be_stated() -> None:
     may = set(mi.AbstractDistribution.OPTIONAL) | mi.AbstractDistribution.__abstractmethods__ | {"cdf"}
     stated = {name for _, body, _ in WRONG.values() for name in body}
-    # Targets are points, slopes are of play_rare's plan; what is transformed has a test of its own.
-    assert may - stated == {"is_product", "easiest_target", "hardest_target", "greatest_slope", "transformed"}
+    # Targets are points; what is transformed has a test of its own.
+    assert may - stated == {"is_product", "easiest_target", "hardest_target", "transformed"}

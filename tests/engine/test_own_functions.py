@@ -330,7 +330,7 @@ def test_a_likelihood_ratio_of_another_n_is_warned_of():
     with pytest.warns(
         UserWarning, match=r"made for a mean of 5 rows, .* averages 6: it is not the optimal attack"
     ):
-        mi.play_rare(game, mi.LikelihoodRatio(mi.EmpiricalMean(), bits, 5), 1000, false_positive_rates=[0.01])
+        game.exact(mi.LikelihoodRatio(mi.EmpiricalMean(), bits, 5))
     half = mi.Subsampled(mi.EmpiricalMean(), 0.5)
     sampled = mi.FixedTarget(half, DATA, n=6, target=TARGET)
     mi.play(sampled, mi.LikelihoodRatio(half, DATA, 6), 10, progress=False)

@@ -49,7 +49,7 @@ def test_every_signal_leaves_a_call_by_a_keyboard_interrupt(name):
 
 def test_every_long_public_call_is_guarded():
     calls = (
-        *(mi.play, mi.play_many, mi.play_targets, mi.decide, mi.play_rare, exact_law, compare_exact),
+        *(mi.play, mi.play_many, mi.play_targets, mi.decide, exact_law, compare_exact),
         *(mi.audits.audit, rf.judge, rf.hunt),
         *(nn.train, nn.shadow_models, nn.per_example_gradients, nn.features),
     )

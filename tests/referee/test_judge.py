@@ -402,17 +402,21 @@ class Moved(mi.AbstractTradeOff):
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize(("rare", "expected"), [(0.4, "REFUTED"), (-0.05, "CONFIRMED")])
-def test_rare_rates_that_a_law_does_not_reach_are_played_tilted(rare: float, expected: str) -> None:
-    game, best, _ = noisy_mean(1.0, d=1)
-    law = game.exact(best)
-    assert law.law.error_bound > 1e-7  # so that it says nothing below 1e-4
-    bound = statement(rf.Bound(), lambda mu: Moved(law, rare), lambda mu: (game, best))
+@pytest.mark.parametrize(("rare", "expected"), [(0.4, "REFUTED"), (-0.05, "INCONCLUSIVE")])
+def test_rare_rates_refute_where_a_law_is_proven_for_single_ones(rare: float, expected: str) -> None:
+    data = mi.Bernoulli(np.linspace(0.2, 0.8, 24))
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=40, target=data.easiest_target())
+    score = mi.CovarianceScore(data, 40)
+    law = game.exact(score)
+    assert law.law.error_bound > 1e-7  # so that as a whole it says nothing below 1e-4
+    bound = statement(rf.Bound(), lambda mu: Moved(law, rare), lambda mu: (game, score))
     result = rf.judge(bound, at={"mu": 1.0}, games=20_000)
     assert not result.failures
     assert str(result.verdict) == expected
     assert result.worst is not None
-    assert result.worst.route == ("tilted games" if expected == "REFUTED" else "exact law")
+    assert result.worst.route == "exact law"
+    assert result.worst.games == 0
+    assert ("At an FPR below 0.0001" in result.worst.detail) == (expected == "REFUTED")
 
 
 @pytest.mark.parametrize(

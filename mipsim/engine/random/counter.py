@@ -21,7 +21,7 @@ class Draws(NamedTuple):
     """Which games of which run are sampled: all that their random numbers depend on."""
 
     seed: UInt32[Array, "2"]  # of the run, as two words, the upper first
-    stream: Int[Array, ""]  # which of the run's streams: its games, its pilot, the tilts of rare games
+    stream: Int[Array, ""]  # which of the run's streams: its games, its pilot
     world: Int[Array, ""]  # 0 ("out") or 1 ("in")
     games: UInt64[Array, "..."]  # their numbers, shape (G,) or ()
 

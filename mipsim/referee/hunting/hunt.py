@@ -145,7 +145,7 @@ def judge(
     failure probability each. `Outcome.extent` says at how many points it held and how many a search looked at, and is printed beside
     the verdict. Listed points are judged alone, and nothing is searched.
 
-    By exact distributions if they are known; otherwise by games, which are tilted for rare rates. The failure
+    By exact distributions if they are known; otherwise by games. The failure
     probability 1 - confidence is split over all points before any is judged.
 
     Args:

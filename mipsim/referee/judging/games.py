@@ -15,11 +15,8 @@ from mipsim.bands.comparison import LEAST_COUNT, AbstractComparison, Comparison
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.gap_interval import gap_standard_error
 from mipsim.bands.ordering import compare_curves
-from mipsim.bands.played import AbstractPlayedTradeOff
 from mipsim.engine.play import play
 from mipsim.forms.score import name_of
-from mipsim.games.base import AbstractMembershipGame
-from mipsim.rare.play_rare import play_rare, score_law
 from mipsim.referee.judging.law import tolerance_of
 from mipsim.referee.judging.shared_functions import with_shared_functions
 from mipsim.referee.kinds import EVERYWHERE, Equality, Kind
@@ -29,8 +26,6 @@ from mipsim.tradeoff.base import AbstractTradeOff
 
 LEAST_RATE = 1e-2
 """A confirmation by plain games is about error rates of no less than this to 1 minus this; rarer ones can refute."""
-RARE = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
-"""About where tilted games put their thresholds."""
 PILOT, THRESHOLDS = 4096, 64
 """Draws of each sampler that fix the thresholds, and how many thresholds; the judged draws are others."""
 NO_TOLERANCE = 1e-9
@@ -100,35 +95,16 @@ def judge_games(
     seed: int,  # in [0, 2^63)
     risk: float,  # failure probability of this point
     detail: str = "",  # further words for the reader
-    plain: bool = True,  # whether plain games are played; else tilted ones alone, with all of the risk
 ) -> PointResult:
-    """Judge a claimed curve by games; half of the risk goes to tilted ones where the claim is about rare rates too."""
-    rare = isinstance(value, Played) and kind.floor < RARE[-1] and can_be_tilted(value)
-    share = risk / 2 if rare and plain else risk
-    # Half of it for the rates themselves, where only those above a floor are claimed.
-    confidence = 1.0 - (share if _everywhere(kind) else share / 2)
+    """Judge a claimed curve by games: rates below `LEAST_RATE` can refute it, and are not confirmed; the result says where it was judged."""
+    # Half of the risk for the rates themselves, where only those above a floor are claimed.
+    curve = empirical(value, games, seed, 1.0 - (risk if _everywhere(kind) else risk / 2))
     tolerance = tolerance_of(kind, claimed) if isinstance(kind, Equality) else NO_TOLERANCE
-    results: list[PointResult] = []
-    if plain:
-        curve = empirical(value, games, seed, confidence)
-        outcome = curve.compare(claimed, tolerance, kind=_reading(kind), least_rate=LEAST_RATE)
-        judged, inside = _from_floor(outcome, claimed, curve, kind, share / 2)
-        how = f"games{_precision(curve)}" if isinstance(value, Played) else "draws of the samplers"
-        result = _result(kind, claimed, curve, judged, at, games, seed, how, detail)
-        results.append(result if kind.one_sided else _covered(result, claimed, judged, inside, kind.floor))
-    if rare:
-        assert isinstance(value, Played)
-        assert isinstance(value.game, AbstractMembershipGame)
-        tilted = play_rare(
-            value.game, value.attack, games, seed, false_positive_rates=RARE, confidence=confidence
-        )
-        outcome = tilted.compare(claimed, tolerance, kind=_reading(kind))
-        judged, _ = _from_floor(outcome, claimed, tilted, kind, share / 2)
-        results.append(_result(kind, claimed, tilted, judged, at, games, seed, "tilted games", detail))
-    order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
-    return max(
-        results, key=lambda item: (order.index(item.verdict), item.gap if item.gap == item.gap else -math.inf)
-    )
+    outcome = curve.compare(claimed, tolerance, kind=_reading(kind), least_rate=LEAST_RATE)
+    judged, inside = _from_floor(outcome, claimed, curve, kind, risk / 2)
+    how = f"games{_precision(curve)}" if isinstance(value, Played) else "draws of the samplers"
+    result = _result(kind, claimed, curve, judged, at, games, seed, how, detail)
+    return result if kind.one_sided else _covered(result, claimed, judged, inside, kind.floor)
 
 
 def _everywhere(kind: Kind) -> bool:
@@ -138,7 +114,7 @@ def _everywhere(kind: Kind) -> bool:
 def _from_floor(
     comparison: Comparison,
     claimed: AbstractTradeOff,
-    curve: AbstractPlayedTradeOff,
+    curve: EmpiricalTradeOff,
     kind: Kind,
     risk: float,
 ) -> tuple[Comparison, np.ndarray]:
@@ -237,17 +213,6 @@ def _precision(*curves: EmpiricalTradeOff) -> str:
     return f", your functions in {' and '.join(known)}" if known else ""
 
 
-def can_be_tilted(value: Played) -> bool:
-    """Whether rare rates can be played: an exact tilted distribution of the score is known."""
-    if not isinstance(value.game, AbstractMembershipGame):
-        return False
-    try:
-        score_law(value.game, value.attack)
-    except ValueError:
-        return False
-    return True
-
-
 def _gap(comparison: AbstractComparison) -> float:
     """The gap where it decides; where it has too few counts to be estimated, the end of its interval that is nearer to 0."""
     if comparison.deciding is None:
@@ -277,7 +242,7 @@ def _result(
     if comparison.thresholds_used:
         seen = comparison.alpha_range
         detail = f"{detail} Judged at FPR {ceiling(seen[0], 2)} to {floor(seen[1], 2)}; range over FPR {shown((low, high), 3)}."
-    grid = np.geomspace(1e-9 if route.startswith("tilted") else 1e-5, 1.0, 160)
+    grid = np.geomspace(1e-5, 1.0, 160)
     below, above = curve.band(grid)
     return PointResult(
         parameters=dict(at),

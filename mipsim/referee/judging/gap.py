@@ -70,7 +70,7 @@ class Gap:
     (-0.25, (-0.375, -0.125), (0.125, 0.375))
     """
 
-    # as computed; infinite where exactly one of both curves is 0 or 1
+    # as computed; infinite where a single curve of both is 0 or 1
     low: float
     high: float
     least: Ends

@@ -208,7 +208,7 @@ def _points(
     statement: Statement, seed: int, samples: int | None
 ) -> tuple[list[Point], tuple[int, int], list[Failure], Prepared | None]:
     """The points, how many of them are corners and how many of the last points are spread, those whose assumptions could not be
-    evaluated, and one of them, prepared.
+    evaluated, and the first of them, prepared.
     """
     own = [_checked(statement, single) for single in statement.points]
     listed = every_point(statement, SAMPLES) if samples is None else None

@@ -34,6 +34,8 @@ TOO_RARE = 1e3
 """Error rates below this many times the proven error of a distribution say nothing by it."""
 LEFT_BETWEEN = 0.05
 """Share of the tolerance of an equality that may be left between two points of its curves."""
+RARE = np.array([1e-8, 1e-6])
+"""FPRs below those at which a whole curve is judged: where its law is proven well enough for a single rate, each can refute."""
 NODES, SPREAD = 97, 33
 """FPRs of a quick look, evenly in probits: an eighth of a probit apart, and so many where the claim's FNR is spread evenly."""
 
@@ -216,7 +218,7 @@ def judge_gap(
     route: str = "exact law",  # how the gap was computed
     detail: str = "",  # a sentence for the reader
 ) -> PointResult:
-    """Judge by an exact distribution, whatever is judged by one: the only rule.
+    """Judge by an exact distribution, whatever is judged so: the only rule.
 
     REFUTED: the gap is surely outside of what is allowed: the tolerance of an equality, for a bound nothing but the rounding of float64.
     CONFIRMED: it is surely inside; or it is a bound that may be attained, is not surely passed, and is known to `DECIDES`: `interval` and
@@ -280,9 +282,13 @@ def decide(gap: Ends, allowed: float, confirmed: float) -> Verdict:
 
 
 def quick_look(
-    kind: Kind, claimed: AbstractTradeOff | Number, truth: AbstractTradeOff | Number
+    kind: Kind,
+    claimed: AbstractTradeOff | Number,
+    truth: AbstractTradeOff | Number,
+    *,
+    rare: bool = False,  # whether only at FPRs of `RARE`, of two curves
 ) -> tuple[float, float]:
-    """(strain, gap) at a hundred FPRs: what steers a search, and decides nothing.
+    """(strain, gap) at a hundred FPRs: what steers a search, and confirms nothing.
 
     The strain is how far the statement is broken, proven errors and rounding left out of it: for bounds the gap itself, in
     its unit; for equalities the gap in tolerances, less 1. Positive: broken.
@@ -297,7 +303,12 @@ def quick_look(
         gap, error = np.array([value]), np.array([unsure + 1e-9 * max(1.0, scale)])
     else:
         floor = floor_of(kind, claimed, truth)
-        alpha = _nodes(claimed, truth, floor)
+        if rare:
+            alpha, floor = RARE[(kind.floor <= RARE) & (floor > RARE)], kind.floor
+            if not alpha.size:
+                return -math.inf, 0.0
+        else:
+            alpha = _nodes(claimed, truth, floor)
         bounds = [bounds_of(curve, "", alpha) for curve in (claimed, truth)]
         rates = [middle_of(item) for item in bounds]
         rates[0] = np.clip(rates[0], floor, 1.0 - floor)
@@ -341,7 +352,7 @@ ROUNDING = 1e-9
 """What float64 sums of up to a million terms and the inverse of Phi may be off, relative to 1."""
 
 UNKNOWN = "The law says nothing at the largest gap: its proven error is too large there."
-ONE_SIDED = "Truth is known from one side only, which decides nothing here."
+ONE_SIDED = "Truth is known from a single side only, which decides nothing here."
 
 DECIDES = 1e-3
 """A distribution whose proven error exceeds this (in the unit of the gap) cannot confirm a bound that it nearly attains."""

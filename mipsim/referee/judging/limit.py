@@ -54,7 +54,7 @@ def judge_sequence(
     sizes: tuple[int, ...],  # at least six
     route: str,  # how the gaps are computed
 ) -> PointResult:
-    """Judge a limit: by its theorem, if it has one at this point, else up to the largest size."""
+    """Judge a limit: by its theorem, if it has any at this point, else up to the largest size."""
     rate, ceiling = rate_of(kind, at), ceiling_of(kind, at)
     theorem = rate or ceiling
     seen: list[Gap] = []
@@ -350,7 +350,7 @@ def limit_verdict(
 
 
 def _rule(n: np.ndarray, y: np.ndarray, sure: np.ndarray, most: np.ndarray, tolerance: float) -> LimitVerdict:
-    """The rule. `sure`, `most`: between what the sizes of the gaps y lie; an infinite end is one of which nothing is known."""
+    """The rule. `sure`, `most`: between what the sizes of the gaps y lie; of an infinite end nothing is known."""
     size = np.abs(y)
     late, middle = _thirds(n)
     inside = most <= tolerance

@@ -18,12 +18,10 @@ from mipsim.attacks.function import as_attack
 from mipsim.forms.polynomial import how_to_declare
 from mipsim.referee.judging.games import (
     attack_named,
-    can_be_tilted,
     estimated,
     judge_games,
     judge_order,
 )
-from mipsim.referee.judging.gap import FLOOR
 from mipsim.referee.judging.law import (
     contradicts,
     exact_route,
@@ -42,7 +40,6 @@ from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Control, Statement, inner
 from mipsim.referee.values import Number, Played, Samplers, Shifted, Value, mu_of, read
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 PROBE_GAMES = 20_000
 """Games in each world of a quick look where no exact distribution is known: they resolve about a tenth of a probit."""
@@ -52,8 +49,6 @@ NO_LAW = "no exact distribution is known here; a limit needs exact curves or num
 PENALTY = 4.0
 """Standard errors that are taken off what a quick look by games sees, so that it does not run after noise: with 64 thresholds,
 two rates and two signs, a true claim seems to be broken at fewer than 1 of 100 points."""
-SMALL_ERROR = 1e-7
-"""Proven error of a distribution above which it does not reach an FPR of 1e-4: tilted games go on there, where there are any."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +148,7 @@ def judge_point(
 ) -> PointResult:
     """Judge a statement at a single point.
 
-    By exact distributions where claim and truth have them, else by games; where the distribution's error is too large for rare rates, by
-    tilted games there. A bound is confirmed only if the truth is the best attacker's.
+    By exact distributions where claim and truth have them, else by games. A bound is confirmed only if the truth is the best attacker's.
 
     Raises Exception: whatever the statement's own functions raise; ValueError for what they must not return.
     """
@@ -234,6 +228,7 @@ def _judged(point: Prepared, risk: float, games: int, seed: int) -> PointResult:
         route, detail = value.route or "number", value.detail
     else:
         route, detail = exact_route(value), ""
+    least = kind.floor
     if not isinstance(value, Number) and not isinstance(wanted, Number):
         least = floor_of(kind, wanted, value)
         detail = (
@@ -243,21 +238,19 @@ def _judged(point: Prepared, risk: float, games: int, seed: int) -> PointResult:
         )
     gap = gap_between(kind, wanted, value, optimal, "")
     result = judge_gap(kind, wanted, gap, at, route, detail)
-    if result.verdict is Verdict.INCONCLUSIVE:
-        strain, seen = quick_look(kind, wanted, value)
+    looks = [False] if result.verdict is Verdict.INCONCLUSIVE else []
+    looks += [True] if least > kind.floor and result.verdict is not Verdict.REFUTED else []
+    for rare in looks:
+        strain, seen = quick_look(kind, wanted, value, rare=rare)
         if strain > 0.0:
             # The largest gap is where the law is known badly; a smaller gap elsewhere is certain.
             sure = strain if kind.one_sided else (1.0 + strain) * tolerance_of(kind, wanted)
-            result = judge_gap(
-                kind, wanted, gap.at_least(sure if seen > 0.0 else -sure, seen), at, route, detail
-            )
+            known = gap.at_least(sure if seen > 0.0 else -sure, seen)
+            words = f"At an FPR below {ceiling(least, 2)}, where the law is proven too." if rare else detail
+            result = judge_gap(kind, wanted, known, at, route, words)
+            break
     if isinstance(kind, Equality) and (rate := rate_of(kind, at)) is not None:
         result = _known_by_rate(kind, result, wanted, value, rate)
-    error = value.law.error_bound if isinstance(value, ExactTradeOff) else 0.0
-    if result.verdict is not Verdict.REFUTED and error > SMALL_ERROR and kind.floor < FLOOR:
-        rare = _rare(kind, _curve(wanted), point.truth, at, games, seed, risk)
-        if rare is not None and rare.verdict is Verdict.REFUTED:
-            return rare
     return _about_all(kind, result, point)
 
 
@@ -287,21 +280,6 @@ def _known_by_rate(
     if known.smallest_tolerance > result.smallest_tolerance:
         return result
     return replace(known, evidence=result.evidence)
-
-
-def _rare(
-    kind: Kind,
-    claimed: AbstractTradeOff,
-    truth: Value,
-    at: Mapping[str, Any],
-    games: int,
-    seed: int,
-    risk: float,
-) -> PointResult | None:
-    if not isinstance(truth, Played) or not can_be_tilted(truth):
-        return None
-    detail = "At rare rates, where the law is not proven well enough."
-    return judge_games(kind, claimed, truth, at, games, seed, risk, detail, plain=False)
 
 
 def _about_all(kind: Kind, result: PointResult, point: Prepared) -> PointResult:
