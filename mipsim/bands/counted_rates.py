@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betainc, betaincc, ndtr, ndtri
 
 from mipsim._roots import outer_root
-from mipsim._validation import class_counts, number
+from mipsim._validation import class_counts, number, whole
 from mipsim.bands.clopper_pearson import one_sided_limits
 
 
@@ -30,7 +30,9 @@ class CountedRates:
     games: int
 
     def __post_init__(self) -> None:
-        count, games = class_counts("count", self.count, "games", self.games)
+        games = whole("games", self.games, 1)
+        none = np.size(self.count) == 0  # a choice of thresholds may be empty
+        count = np.zeros(0, np.int64) if none else class_counts("count", self.count, "games", games)[0]
         object.__setattr__(self, "count", count)
         object.__setattr__(self, "games", games)
 
