@@ -106,7 +106,6 @@ class CountedRates:
             >>> ndtr(rates.limit(-1.959964, small=True)).round(4).tolist()  # Clopper and Pearson's
             [0.0654]
         """
-
         shape, wanted = (*np.shape(probit), self.count.size), np.repeat(probit, self.count.size)
 
         def excess(z: np.ndarray, index: np.ndarray) -> np.ndarray:
