@@ -1,16 +1,16 @@
 """The non-central chi-square law with a proven error: values of high accuracy, held between proven bounds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, log_ndtr
 
 from mipsim.exact.rounding import EPS
 from mipsim.special import noncentral_chi_square
 from mipsim.special.gamma_tail import gamma_below
-from mipsim.tradeoff.bounds import CurveBounds
+from mipsim.tradeoff.bounds import CurveBounds, log_difference, lowered, raised
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 _CELLS = 2000  # widths of some 2e-5
@@ -24,6 +24,12 @@ _MOST_NONCENTRALITY = (
 _NEAR = 0.5  # of sqrt x: below, cells shrink towards 0, where the cdf of few degrees of freedom is steep
 _GAMMA = 1e-10  # the relative error that `gamma_below` is granted; its tests find less than 1e-12
 _OUTWARD = 1e-12  # covers the rounding of the interpolation
+_FEW = 3  # degrees of freedom up to which both tails are bounded relatively
+_SQUARES, _WIDEST = (
+    4000,
+    15.0,
+)  # cells of the root of the squares beside the first, and where the last begins: 1e-48 is beyond
+_ULPS = 64.0  # of a logarithm of a normal tail
 _ESTIMATE = 1e-10  # the largest error that the tests of `noncentral_chi_square` allow
 
 
@@ -162,6 +168,65 @@ def poisson_mixture(x: np.ndarray, d: float, noncentrality: float) -> tuple[np.n
     return np.clip(value, 0.0, 1.0), np.where(known, error, 1.0)
 
 
+def relative_tails(
+    low: np.ndarray, high: np.ndarray, d: int, root: tuple[float, float]
+) -> tuple[np.ndarray, ...]:
+    """Bounds of log P(X <= x) and of log P(X > x) for X = |Z + m|^2 in d = 1, 2 or 3 dimensions, each (lower, upper).
+
+    For a single normal they are sums and differences of two normal tails. For more the sum W of the other squares is cut into cells: P(X <= x) =
+    E P((Z_1 + |m|)^2 <= x - W) falls in W, so that it lies between the sums over the cells with W at either end.
+
+    `low`, `high`: ends of x, shape (M,); `root`: ends of |m|.
+
+    >>> x = np.array([16.0])
+    >>> low, high, *_ = relative_tails(x, x, 1, (9.0, 9.0))
+    >>> print(np.exp(low).round(12), np.exp(high).round(12))
+    [2.86652e-07] [2.86652e-07]
+    """
+    if d == 1:
+        return (
+            _single(low, root[1], -1.0)[0],
+            _single(high, root[0], 1.0)[0],
+            _single(high, root[0], -1.0)[1],
+            _single(low, root[1], 1.0)[1],
+        )
+    edges = np.linspace(0.0, _WIDEST, _SQUARES + 1)
+    beyond = np.log(2.0) + log_ndtr(-edges) if d == 2 else -0.5 * edges**2  # P(W > edge^2)
+    mass = np.append(log_difference(beyond[:-1], beyond[1:]), beyond[-1])
+    w = edges**2
+    farther = np.append(w[1:], np.inf)
+    result = []
+    for x, m, sign, place, cells in (
+        (low, root[1], -1.0, 0, farther),
+        (high, root[0], 1.0, 0, w),
+        (high, root[0], -1.0, 1, w),
+        (low, root[1], 1.0, 1, farther),
+    ):
+        parts = [
+            np.logaddexp.reduce(mass + _single(np.maximum(one - cells, -1.0), m, sign)[place]) for one in x
+        ]
+        total = np.array(parts)
+        result.append(
+            lowered(total, _ULPS) - 1e-11 if sign < 0.0 else np.minimum(raised(total, _ULPS) + 1e-11, 0.0)
+        )
+    return tuple(result)
+
+
+def _single(x: np.ndarray, m: float, sign: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of log P((Z + m)^2 <= x) and of log P((Z + m)^2 > x), lower (sign -1) or upper (1); x below 0 is passed surely."""
+    root = np.sqrt(np.maximum(x, 0.0))
+    off = 4.0 * EPS * (root + m)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        near, far = log_ndtr(root - m + sign * off), log_ndtr(-root - m - sign * off)
+        inner = log_difference(near, np.minimum(near, far))
+        # Each tail is right to some units of its logarithm, and the difference to as much of the larger.
+        share = _ULPS * EPS * (1.0 + np.abs(near)) * np.exp(near - inner)
+        inner = np.where(np.isfinite(inner), inner + sign * share, -np.inf if sign < 0.0 else near)
+        outer = np.logaddexp(log_ndtr(m - root + sign * off), log_ndtr(-root - m + sign * off))
+        outer = outer + sign * _ULPS * EPS * (1.0 + np.abs(outer))
+    return np.where(x >= 0.0, inner, -np.inf), np.where(x >= 0.0, np.minimum(outer, 0.0), 0.0)
+
+
 @dataclass(frozen=True)
 class ChiSquareLaw(AbstractScoreLaw):
     """shift_w + scale_w chi2_d(noncentrality_w), all scales of the same sign.
@@ -179,6 +244,7 @@ class ChiSquareLaw(AbstractScoreLaw):
     blur: float = 0.0  # a bound on the rounding error of the score, where the parameters have been computed
     # the same distribution by inversion of its characteristic function, where that has small errors
     inverted: AbstractScoreLaw | None = None
+    near: bool = True  # whether small tails are bounded relatively, which takes longer
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         if self.inverted is not None:
@@ -207,10 +273,57 @@ class ChiSquareLaw(AbstractScoreLaw):
     def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
         if self.inverted is not None:
             return self.inverted.tail_bounds(threshold, inside=inside)
-        return super().tail_bounds(threshold, inside=inside)
+        w, t = int(inside), np.nan_to_num(np.asarray(threshold, float), posinf=np.inf, neginf=-np.inf)
+        known = super().tail_bounds(t, inside=inside)
+        if not self._is_near:
+            return known
+        finite = np.isfinite(t)
+        x = (np.where(finite, t, 0.0) - self.shift[w]) / self.scale[w]
+        off = self._off + 8.0 * EPS * np.abs(x)
+        root = float(np.sqrt(self.noncentrality[w]))
+        roots = root * (1.0 - 64.0 * EPS), root * (1.0 + 64.0 * EPS)
+        cdf_low, cdf_high, sf_low, sf_high = relative_tails(
+            (x - off).ravel(), (x + off).ravel(), self.d, roots
+        )
+        ends = (
+            (cdf_low, cdf_high, sf_low, sf_high)
+            if self.scale[w] > 0
+            else (sf_low, sf_high, cdf_low, cdf_high)
+        )
+        take = (np.maximum, np.minimum, np.maximum, np.minimum)
+        return CurveBounds(
+            *(
+                np.where(finite, better(end.reshape(t.shape), other), other)
+                for better, end, other in zip(take, ends, known, strict=True)
+            )
+        )
+
+    @property
+    def _is_near(self) -> bool:
+        return self.near and self.inverted is None and self.d <= _FEW
+
+    @property
+    def _off(self) -> float:
+        """What X may be off by where the score is off by its blur."""
+        return float(np.max((self.blur + 4.0 * EPS * np.abs(self.shift)) / np.abs(self.scale)))
+
+    def whole(self) -> AbstractScoreLaw:
+        return replace(self, near=False)
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
-        return None if self.inverted is None else self.inverted.around(log_fpr, log_rest)
+        """Some widths of the bounds away from the likely threshold, by the slope of the tail there."""
+        if self.inverted is not None or not self._is_near:
+            return None if self.inverted is None else self.inverted.around(log_fpr, log_rest)
+        t = self.threshold_at(np.exp(log_fpr))
+        step = 1e-4 * np.abs(self.scale[0]) * (1.0 + np.sqrt(np.abs((t - self.shift[0]) / self.scale[0])))
+        at, next_to = (self.tail_bounds(x, inside=False) for x in (t, t + step))
+        small = log_fpr < log_rest
+        with np.errstate(all="ignore"):
+            low, high = (np.where(small, at[k + 2], at[k]) for k in (0, 1))
+            slope = np.abs(np.where(small, next_to.log_tpr_low - low, next_to.log_fnr_low - low)) / step
+            width = (high - low + 64.0 * EPS * (1.0 + np.abs(low))) / slope
+        width = np.where(np.isfinite(width), np.maximum(width, 4.0 * np.spacing(np.abs(t))), np.nan)
+        return t + 2.0 * width, t - 2.0 * width, t - 5.0 * width
 
     def bends(
         self, low: np.ndarray, high: np.ndarray, *, inside: bool
@@ -249,7 +362,7 @@ class ChiSquareLaw(AbstractScoreLaw):
         noncentrality that is off by e moves the cdf by e times a density of d + 2 degrees of freedom.
         """
         largest = max(float(b.d + b.noncentrality) for b in self._bounds) ** 0.5 + _REACH
-        e = float(np.max((self.blur + 4.0 * EPS * np.abs(self.shift)) / np.abs(self.scale)))
+        e = self._off
         share = 8.0 * EPS
         near = 0.5 * (e + share * largest**2) if self.d >= 2 else 0.8 * (e**0.5 + share * largest)
         return near + 32.0 * EPS * float(self.noncentrality.max()) + (1e-15 if self.blur else 0.0)

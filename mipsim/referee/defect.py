@@ -61,7 +61,7 @@ def correction_of(statement: Statement, among: Iterable[Statement]) -> Statement
 
 
 def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis | None:
-    """Return the defect of a refuted statement, and why; None if it is not refuted, is itself a correction, or is your own and nothing was tried.
+    """Return the defect of a refuted statement, and why; None if it is not refuted or is itself a correction.
 
     The class is computed from what restores the statement, whatever share of its points was refuted:
 
@@ -113,8 +113,6 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
             return Diagnosis(
                 Defect.CONDITION, f"It holds as {correction.kind.grows} grows, which is not stated"
             )
-    if not (readings or statement.restored_by or correction or statement.quote):
-        return None
     return Diagnosis(Defect.FORMULA, "No reading and no condition that was tried restores it")
 
 

@@ -14,7 +14,6 @@ def statement(level: float = 0.9, points: tuple = ({"x": 0.1}, {"x": 0.95}), **m
     given = {
         "name": "c", "says": "x <= y", "source": "p", "kind": rf.Bound(), "domain": {"x": rf.Real(0.0, 1.0)},
         "claimed": lambda: level, "truth": lambda x: x, "points": points,
-        "quote": rf.Quote("x is at most y", "p. 1"),
     }  # fmt: skip
     return rf.Statement(**(given | more))
 
@@ -32,7 +31,6 @@ def test_a_missing_condition_is_stated_by_the_correction_that_claims_the_same():
         defect(printed, other) is Defect.FORMULA
     )  # at a tenth of the points, but another formula puts it right
     assert defect(printed) is Defect.FORMULA  # nothing is known that restores it
-    assert defect(replace(printed, quote=None)) is None  # a statement of your own
     assert correction_of(printed, [other, narrower]) is other
 
 

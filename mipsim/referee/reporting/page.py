@@ -163,7 +163,10 @@ def _row(
     """What the page tells of an outcome, beside what the outcome itself holds."""
     from markupsafe import Markup
 
-    pictures, diagnosis = keep(outcome), diagnose(outcome, correction)
+    pictures, statement = keep(outcome), outcome.statement
+    # A statement of your own, of which nothing else was tried, has no class.
+    tried = correction or statement.quote or statement.slip or statement.restored_by or readings_of(outcome)
+    diagnosis = diagnose(outcome, correction) if tried else None
     return {
         "outcome": outcome,
         "statement": outcome.statement,
