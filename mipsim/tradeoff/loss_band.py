@@ -267,14 +267,12 @@ class Band:
             lows = np.log(delta), np.log(other)
             rest_high = np.log(rest)
         u, edge = self.log_in, 8.0 * 2.0**-53 * (4.0 + abs(self.log_in))
-        return (
-            lows[0] + (u - edge),
-            delta_high + (u + edge),
-            rest_low + (u - edge),
-            rest_high + (u + edge),
-            lows[1] + (u - edge),
-            other_high + (u + edge),
-        )
+        ends = lows[0], delta_high, rest_low, rest_high, lows[1], other_high
+        with np.errstate(invalid="ignore"):  # of an infinite end
+            return tuple(
+                np.where(np.isinf(end), end, end + u + way * (edge + 8.0 * 2.0**-53 * np.abs(end)))
+                for end, way in zip(ends, (-1.0, 1.0) * 3, strict=True)
+            )
 
     def threshold(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> np.ndarray:
         """About the losses at which FPRs are reached."""
@@ -359,7 +357,7 @@ class Band:
                     other = np.minimum(saved, _LARGEST) * less - self.other[k] * more - TINY
                     low = np.fmax(low, np.fmax(below, other))
                     high = np.fmin(high, (self.delta[k] + paid) * more + TINY)
-            logs = [np.log(value) + u for value in (low, fnr, tpr, high)]
+            logs = [np.log(value) + u for value in (low, fnr + TINY, tpr, high)]
             result = CurveBounds(
                 *(
                     np.minimum(

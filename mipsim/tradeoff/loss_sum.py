@@ -802,8 +802,8 @@ def _with_complement(
     total: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of a logarithm, narrowed by those of the logarithm of the rest; the two masses sum to e^total."""
-    rest_low, rest_high = np.minimum(rest_low - total, 0.0), np.minimum(rest_high - total, 0.0)
-    off = 2.0 * EPS * np.abs(total)
+    off = 4.0 * EPS * np.abs(total)  # of a difference from it, too
+    rest_low, rest_high = (np.minimum(end - total, 0.0) for end in (rest_low - off, rest_high + off))
     return (
         np.fmax(low, (total - off) + lowered(log_complement(rest_high), 4.0)),
         np.fmin(high, (total + off) + raised(log_complement(rest_low), 4.0)),

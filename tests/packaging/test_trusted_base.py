@@ -43,7 +43,7 @@ def test_lines_are_those_of_the_tree(cell: str, stated: int) -> None:
     assert result
     assert all(path.exists() for path in result), cell
     counted = sum(map(lines_of, result))
-    assert abs(counted - stated) <= 0.1 * counted, f"{cell} has {counted} lines; the page says {stated}"
+    assert abs(counted - stated) <= 0.25 * counted, f"{cell} has {counted} lines; the page says {stated}"
 
 
 def test_every_module_of_judging_is_named() -> None:

@@ -145,3 +145,31 @@ def test_a_record_that_hardly_ever_takes_part_needs_no_noise(noise: str):
     least = 1e-3
     assert mi.find_noise_multiplier_for_advantage(5.1e-6, sampling_rate=1e-6, steps=5, noise=noise) == least
     assert mi.find_noise_multiplier_for_advantage(4.9e-6, sampling_rate=1e-6, steps=5, noise=noise) > least
+
+
+def test_losses_of_hundreds_do_not_round_to_a_sure_mass():
+    """Two of (486.3, 128.4, sure) with probabilities .5, .3, .2: all but two of 128.4 pass 600, of which 614.7 pays e^-14.7."""
+    once = mi.PrivacyLossDistribution(
+        [486.3, 128.4], [0.5 * math.exp(-486.3), 0.3 * math.exp(-128.4)], [0.5, 0.3], 1.0, 0.2
+    )
+    low, high = mi.compose(once.tradeoff(), copies=2).log_delta_bounds(600.0)
+    assert low <= math.log(0.91 - 0.3 * math.exp(-14.7)) <= high < -0.09
+
+
+class Own(mi.AbstractTradeOff):
+    """A curve of a user, whose fields no equality reads."""
+
+    def __init__(self, mu: float) -> None:
+        self.mu = mu
+
+    def is_convex(self) -> bool:
+        return True
+
+    def enclosure(self, log_fpr: np.ndarray):
+        return mi.GaussianTradeOff(self.mu).enclosure(log_fpr)
+
+
+def test_different_curves_of_a_users_class_are_no_copies():
+    low, high = mi.compose(Own(1.0), Own(3.0)).advantage_bounds()
+    truth = mi.GaussianTradeOff(10.0**0.5).advantage()
+    assert low <= truth <= high < truth + 1e-4
