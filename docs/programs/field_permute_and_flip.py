@@ -1,7 +1,7 @@
 """dp_accounting: the privacy loss distribution of permute-and-flip is identical to that of the Laplace mechanism of scale 1/epsilon.
 
-It is dominated by it. With two candidates at scores 0 and -4 that move to -1 and -3, epsilon = 1, delta at 0 (the total variation) is
-far less; where the scores cross, from 0 and -1 to -1 and 0, both are the same.
+Of the worst neighbours it is; of any two it is dominated by it. With two candidates at scores 0 and -4 that move to -1 and -3,
+epsilon = 1, delta at 0 (the total variation) is far less; where the scores cross, from 0 and -1 to -1 and 0, both are the same.
 """
 
 import numpy as np

@@ -15,6 +15,7 @@ from mipsim.referee import (
     Choice,
     Control,
     Equality,
+    Fixed,
     Number,
     Point,
     Quote,
@@ -86,7 +87,7 @@ EXPONENTIAL_COUNT = Statement(
     name="field-rdp-exponential-count",
     says="The epsilon that an accountant by Renyi divergences gives for the exponential mechanism, run `count` times, is at least the true one. Judged "
     "for two candidates.",
-    source="google/differential-privacy, dp_accounting, rdp_privacy_accountant.py:1064 of commit b5b0286 (main of 6 August 2026), which leaves the count "
+    source="google/differential-privacy, dp_accounting, rdp_privacy_accountant.py of commit b5b0286 (main of 6 August 2026), which leaves the count "
     "out; the file as of commit 0719e70 has it",
     kind=Bound(unit="epsilon"),
     domain={
@@ -104,9 +105,15 @@ EXPONENTIAL_COUNT = Statement(
     ],
     control=Control({"epsilon": 0.1, "count": 1, "log10_delta": -5.0}, attained=True),
     quote=Quote(
-        "For RDP accounting, we use the fact that the exponential mechanism is epsilon-bounded range, i.e. for some t the privacy loss is always in "
-        "the interval [t, t+epsilon].",
-        "dp_event.py:491 of the same commit",
+        "self._rdp += np.minimum(xi + (eps**2 / 8) * self._orders, eps)",
+        "rdp_privacy_accountant.py:1072 of the same commit; the neighbouring events have self._rdp += count * ...",
+    ),
+    restricted_by=(
+        Quote(
+            "For RDP accounting, we use the fact that the exponential mechanism is epsilon-bounded range, i.e. for some t the privacy loss is always in "
+            "the interval [t, t+epsilon].",
+            "dp_event.py:491 of the same commit",
+        ),
     ),
     second_route=repeated_coins,
     restored_by=("the mechanism runs once", lambda count: count == 1),
@@ -281,45 +288,55 @@ def scores_of(candidates: int, gap: float, draw: int) -> tuple[np.ndarray, np.nd
     return scores, scores + rng.uniform(-1.0, 1.0, candidates)
 
 
-def flipped_delta(epsilon: float, candidates: int, gap: float, draw: int, share: float) -> Number:
+WORST, ANY = "of the worst two neighbours, as an accountant takes it", "of any two neighbours"
+
+
+def _pair(
+    reading: str, candidates: int, gap: float, draw: int, share: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of the neighbours that are meant; the worst at e = share x epsilon: two candidates, a gap of 1 - share that falls by 2."""
+    return scores_of(2, 1.0 - share, 0) if reading == WORST else scores_of(candidates, gap, draw)
+
+
+def flipped_delta(
+    reading: str, epsilon: float, candidates: int, gap: float, draw: int, share: float
+) -> Number:
     """Delta at share x epsilon, the worse of both directions."""
-    first, second = (permute_and_flip(item, epsilon) for item in scores_of(candidates, gap, draw))
+    pair = _pair(reading, candidates, gap, draw, share)
+    first, second = (permute_and_flip(item, epsilon) for item in pair)
     k = math.exp(share * epsilon)
     value = max(float(np.maximum(a - k * b, 0.0).sum()) for a, b in ((first, second), (second, first)))
     return Number(value, 1e-12 * k, route="probabilities of the candidates")
 
 
 def flipped_by_permutations(
-    epsilon: float, candidates: int, gap: float, draw: int, share: float
+    reading: str, epsilon: float, candidates: int, gap: float, draw: int, share: float
 ) -> Replication:
     """The same by draws of permutations and coins."""
     rng, games, shares = np.random.default_rng(9), 400_000, []
-    for scores in scores_of(candidates, gap, draw):
-        heads = rng.random((games, candidates)) < np.exp(0.5 * epsilon * (scores - scores.max()))
-        arrival = np.where(heads, rng.random((games, candidates)), 2.0)
-        shares.append(np.bincount(arrival.argmin(axis=1), minlength=candidates) / games)
+    for scores in _pair(reading, candidates, gap, draw, share):
+        size = (games, scores.size)
+        heads = rng.random(size) < np.exp(0.5 * epsilon * (scores - scores.max()))
+        arrival = np.where(heads, rng.random(size), 2.0)
+        shares.append(np.bincount(arrival.argmin(axis=1), minlength=scores.size) / games)
     k = math.exp(share * epsilon)
     value = max(float(np.maximum(a - k * b, 0.0).sum()) for a, b in (shares, shares[::-1]))
-    error = 6.0 * candidates * (1.0 + k) * 0.5 / math.sqrt(games)
+    error = 6.0 * shares[0].size * (1.0 + k) * 0.5 / math.sqrt(games)
     how = f"NumPy, {games:,} permutations and coins a data set, seed 9"
     return Replication(
         value, value - error, value + error, "delta", how, -math.expm1((share - 1.0) * epsilon / 2.0)
     )
 
 
-_EVENT = "dp_event.py:504 of google/differential-privacy, dp_accounting, commit b5b0286 (6 August 2026)"
-_IDENTICAL = Quote(
-    "Its privacy loss distribution is identical to that of the Laplace mechanism with parameter 1/epsilon.",
-    _EVENT,
-)
+_FAR = {"reading": ANY, "epsilon": 1.0, "candidates": 2, "gap": 4.0, "draw": 0, "share": 0.0}
 PERMUTE = Statement(
     name="field-permute-and-flip",
     formula=r"\delta(e) = 1 - e^{(e - \varepsilon) / 2}",
-    says="The privacy loss of permute-and-flip is that of the Laplace mechanism of scale $1/\\varepsilon$: $\\delta(e) = 1 - e^{(e - \\varepsilon)/2}$ at "
-    "$0 \\le e < \\varepsilon$.",
+    says="The privacy loss of permute-and-flip is that of the Laplace mechanism of scale $1/\\varepsilon$: of the worst neighbours, or of any two.",
     source="google/differential-privacy, dp_accounting, PermuteAndFlipDpEvent",
     kind=Equality(0.01, unit="delta"),
     domain={
+        "reading": Choice(WORST, ANY, meaning="whose privacy loss is meant"),
         "epsilon": Real(0.1, 8.0, log=True, meaning="epsilon of the mechanism"),
         "candidates": Whole(2, 8, meaning="candidates"),
         "gap": Real(0.0, 6.0, meaning="how far the best candidate is ahead"),
@@ -329,21 +346,19 @@ PERMUTE = Statement(
     claimed=lambda epsilon, share: -math.expm1((share - 1.0) * epsilon / 2.0),
     truth=flipped_delta,
     points=[
-        Point(
-            {"epsilon": 1.0, "candidates": 2, "gap": 4.0, "draw": 0, "share": 0.0},
-            "two candidates, far apart",
+        Point(_FAR, "two candidates, far apart"),
+        _FAR | {"gap": 1.0},
+        _FAR | {"epsilon": 2.0, "candidates": 8, "gap": 2.0, "share": 0.5},
+        _FAR | {"epsilon": 2.0, "candidates": 5, "gap": 2.0, "draw": 1, "share": 0.5},
+        *(
+            _FAR | {"reading": WORST, "epsilon": epsilon, "share": share}
+            for epsilon, share in ((1.0, 0.0), (2.0, 0.5), (8.0, 0.95))
         ),
-        {"epsilon": 1.0, "candidates": 2, "gap": 1.0, "draw": 0, "share": 0.0},
-        {"epsilon": 2.0, "candidates": 8, "gap": 2.0, "draw": 0, "share": 0.5},
-        {"epsilon": 2.0, "candidates": 5, "gap": 2.0, "draw": 1, "share": 0.5},
     ],
-    control=Control({"epsilon": 1.0, "candidates": 2, "gap": 1.0, "draw": 0, "share": 0.0}, shift=-0.05),
-    quote=_IDENTICAL,
-    slip=(
-        _IDENTICAL,
-        Quote(
-            "A dedicated event type is provided for API clarity and to allow future tighter analyses.", _EVENT
-        ),
+    control=Control(_FAR | {"gap": 1.0}, shift=-0.05),
+    quote=Quote(
+        "Its privacy loss distribution is identical to that of the Laplace mechanism with parameter 1/epsilon.",
+        "dp_event.py:504 of google/differential-privacy, dp_accounting, commit b5b0286 (6 August 2026)",
     ),
     second_route=flipped_by_permutations,
 )
@@ -351,12 +366,12 @@ PERMUTE_CORRECTED = PERMUTE.corrected(
     says="Permute-and-flip leaks at most what the Laplace mechanism of scale $1/\\varepsilon$ does: $\\delta(e) \\le 1 - e^{(e - \\varepsilon)/2}$.",
     kind=Bound(unit="delta"),
     formula=PERMUTE.formula,
-    control=Control({"epsilon": 1.0, "candidates": 2, "gap": 1.0, "draw": 0, "share": 0.0}, shift=0.03),
-    slip=None,
+    domain={"reading": Fixed(ANY)},
+    control=Control(_FAR | {"gap": 1.0}, shift=0.03),
     derivation="Permute-and-flip is the report of the noisy maximum with exponential noise of rate $\\varepsilon/2$ (Ding et al. 2021). With two "
     "candidates the difference of two such noises is Laplace of scale $2/\\varepsilon$, so that the second wins where a Laplace number passes the "
-    "gap of the scores, which moves by 2 at most: post-processing of the Laplace mechanism of scale $1/\\varepsilon$ for a shift by 1. Where the "
-    "gap goes from 1 to -1 it attains its advantage. With more candidates the bound is computed at the points that are judged, and not "
+    "gap of the scores, which moves by 2 at most: post-processing of the Laplace mechanism of scale $1/\\varepsilon$ for a shift by 1. A gap of "
+    "$1 - e/\\varepsilon$ that falls by 2 attains the bound at $e$, so that the worst neighbours have exactly the curve of Laplace noise. With more candidates the bound is computed at the points that are judged, and not "
     "proven between them.",
 )
 
@@ -460,7 +475,7 @@ BEST_FIXED = Statement(
     name="field-best-of-fixed",
     formula=BEST_POISSON.formula,
     says="The best of $\\mu$ runs has at most the Renyi divergence that the bound for a Poisson number of mean $\\mu$ gives, also where the number is fixed.",
-    source=f"usual practice; the bound is that of {_THEOREM_6}",
+    source=f"no author's claim: what becomes of {_THEOREM_6}, which asks for a Poisson number, where the number is fixed",
     kind=Bound(unit="Renyi divergence"),
     domain=_BEST | {"runs": Choice(FIXED, POISSON, meaning="how the number of runs is chosen")},
     claimed=promised_best,
@@ -484,4 +499,6 @@ STATEMENTS = (
 MATTERS: dict[str, dict[str, Where]] = {
     key: {"outcomes": lambda draw: draw != 0}
     for key in ("field-best-of-poisson", "field-best-of-fixed", "field-pure-to-renyi")
+} | {
+    "field-permute-and-flip": dict.fromkeys(("candidates", "gap", "draw"), lambda reading: reading == ANY),
 }
