@@ -1,7 +1,7 @@
 """k of t random steps, accounted for as k blocks with a random step in each, is claimed to have a lower bound too.
 
-Here 2 of 3 steps with noise 1: the blocks are a step of its own and a random step of two. At delta = 0.01 the published lower end is
-3.1760; by quadrature the true epsilon is 2.998.
+Of a single step the blocks are the scheme itself. Here 2 of 3 steps with noise 1: the blocks are a step of its own and a random
+step of two. At delta = 0.01 the published lower end is 3.1760; by quadrature the true epsilon is 2.998.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A claim about implementations: to draw the size of a batch from the binomial law and then a subset of that size is not Poisson sampling.
+"""jax_privacy, issue 121: to draw the size of a batch from the binomial law and then a subset of that size is not Poisson sampling.
 
 In fractions, over all subsets of 8 records: both laws are the same.
 """

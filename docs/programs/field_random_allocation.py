@@ -1,7 +1,7 @@
 """Random allocation (a record in a single random step of t) is claimed to be at least as private as Poisson samples of rate 1/t.
 
-Here t = 2 and the noise has deviation 0.7. delta at epsilon = 0.1 and 3 by quadrature; of the other direction nothing is needed, as
-delta is the larger of both.
+It fails where delta is large. Here t = 2 and the noise has deviation 0.7. delta at epsilon = 0.1 and 3 by quadrature; of the
+other direction nothing is needed, as delta is the larger of both.
 """
 
 import numpy as np

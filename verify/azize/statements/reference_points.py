@@ -60,7 +60,9 @@ PRINTED = rf.Statement(
     points=[
         *({"reading": MANY, "n0": n0, "draw": 0} for n0 in (100, 200, 1000)),
         *(
-            {"reading": OF[name], "n0": n0, "draw": 0}
+            rf.Point({"reading": OF["centred"], "n0": 10, "draw": 0}, "n0 = 10", "lead")
+            if (name, n0) == ("centred", 10)
+            else {"reading": OF[name], "n0": n0, "draw": 0}
             for name, sizes in {"centred": (1, 2, 5, 10), "ridge": (5, 10, 100), "uncentred": (10, 100, 1000), "matrix": (10, 100, 1000), "redrawn": (100, 1000)}.items()
             for n0 in sizes
         ),

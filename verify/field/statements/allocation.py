@@ -9,7 +9,19 @@ import numpy as np
 from scipy.special import comb, ndtr
 
 import mipsim as mi
-from mipsim.referee import Bound, Control, Number, Ordering, Point, Quote, Real, Replication, Statement, Whole
+from mipsim.referee import (
+    Bound,
+    Choice,
+    Control,
+    Number,
+    Ordering,
+    Point,
+    Quote,
+    Real,
+    Replication,
+    Statement,
+    Whole,
+)
 from mipsim.referee.replication import near
 from mipsim.tradeoff import AbstractTradeOff
 from mipsim.tradeoff.epochs import random_allocation
@@ -36,7 +48,7 @@ def two_steps_by_draws(sigma: float, steps: int, epsilon: float) -> Replication:
 ALLOCATION = Statement(
     name="field-random-allocation",
     says="A record in a single random step of $t$ (random allocation) is at least as private as in Poisson samples of rate $1/t$, for the "
-    "Gaussian mechanism: its $\\delta$ is no larger, at every $\\varepsilon$.",
+    "Gaussian mechanism: its $\\delta$ is no larger, at every $\\varepsilon$. It fails only where delta is large, above any that is promised.",
     source="Feldman and Shenfeld (2026), arXiv 2602.17284, abstract, as a reader takes it; the paper shows it by numbers at its own settings",
     kind=Ordering(unit="log10 delta"),
     domain={
@@ -54,6 +66,9 @@ ALLOCATION = Statement(
         {"sigma": 0.7, "steps": 2, "epsilon": 3.0},
         {"sigma": 1.0, "steps": 10, "epsilon": 0.1},
         {"sigma": 1.0, "steps": 10, "epsilon": 3.0},
+        # Poisson samples have a delta just below 0.05.
+        {"sigma": 3.0, "steps": 20, "epsilon": 0.05},
+        {"sigma": 2.9, "steps": 10, "epsilon": 0.112},
     ],
     control=Control({"sigma": 0.7, "steps": 2, "epsilon": 3.0}, attained=True),
     quote=Quote(
@@ -62,7 +77,12 @@ ALLOCATION = Statement(
         "abstract",
     ),
     second_route=two_steps_by_draws,
-    restored_by=("epsilon is 3 or more", lambda epsilon: epsilon >= 3.0),
+    restored_by=(
+        "Poisson samples have a delta of 0.05 or less",
+        lambda sigma, steps, epsilon: (
+            log10_delta(mi.dpsgd(sigma, 1.0 / steps, steps), epsilon).high <= math.log10(0.05)
+        ),
+    ),
 )
 
 SIDE, FAR = 400, 9.0
@@ -135,8 +155,18 @@ def epsilon_of_blocks(sigma: float, delta: float) -> Number:
     curve = mi.compose(
         mi.GaussianTradeOff(1.0 / sigma), random_allocation(sigma, 2), accuracy=5e-4, epsilon_accuracy=2e-3
     )
+    return _worse(curve, delta, "composition")
+
+
+@lru_cache(maxsize=64)
+def epsilon_of_one(sigma: float, delta: float) -> Number:
+    """Of a random step of three, the worse of both directions."""
+    return _worse(random_allocation(sigma, 3), delta, "random allocation")
+
+
+def _worse(curve: AbstractTradeOff, delta: float, route: str) -> Number:
     ends = [way.epsilon_bounds(delta) for way in (curve, curve.inverse())]
-    return Number.between(*(float(max(pair)) for pair in zip(*ends, strict=True)), route="composition")
+    return Number.between(*(float(max(pair)) for pair in zip(*ends, strict=True)), route=route)
 
 
 def allocation_by_draws(sigma: float, log10_delta: float) -> Replication:
@@ -179,18 +209,28 @@ BLOCKS = Statement(
 )
 BLOCKS_LOWER = Statement(
     name="field-allocation-blocks-lower",
-    says="The lower end of the blocks' $\\varepsilon$ is a lower bound for $k$ of $t$ random steps. Judged for 2 of 3.",
+    says="The lower end of the blocks' $\\varepsilon$ is a lower bound for $k$ of $t$ random steps. Judged for 1 of 3, which is its "
+    "own block, and 2 of 3.",
     source="Feldman and Shenfeld (2026), PLD_accounting 2.0, IS_DOMINATED: 'gives a lower (optimistic) bound' (README)",
     kind=Ordering(unit="epsilon"),
-    domain=_TWO,
-    claimed=lambda sigma, log10_delta: epsilon_of_two(sigma, 10.0**log10_delta),
-    truth=lambda sigma, log10_delta: epsilon_of_blocks(sigma, 10.0**log10_delta),
-    points=(Point(_PUBLISHED, "sigma 1, 2 of 3, delta .01"), {"sigma": 0.7, "log10_delta": -3.0}),
-    control=Control(_PUBLISHED, attained=True),
+    domain=_TWO | {"selected": Choice(1, 2, meaning="selected steps k of t = 3")},
+    claimed=lambda sigma, log10_delta, selected: (epsilon_of_one if selected == 1 else epsilon_of_two)(
+        sigma, 10.0**log10_delta
+    ),
+    truth=lambda sigma, log10_delta, selected: (epsilon_of_one if selected == 1 else epsilon_of_blocks)(
+        sigma, 10.0**log10_delta
+    ),
+    points=(
+        Point(_PUBLISHED | {"selected": 2}, "sigma 1, 2 of 3, delta .01"),
+        {"sigma": 0.7, "log10_delta": -3.0, "selected": 2},
+        _PUBLISHED | {"selected": 1},
+    ),
+    control=Control(_PUBLISHED | {"selected": 1}, attained=True),
     quote=Quote(
         "BoundType.IS_DOMINATED gives a lower (optimistic) bound.", "README of PLD_accounting, common notes"
     ),
     second_route=allocation_by_draws,
+    restored_by=("a single step is selected", lambda selected: selected == 1),
 )
 
 EFFECTIVE = Statement(
@@ -267,9 +307,10 @@ def every_subset(records: int, rate: float) -> Replication:
 
 SUBSET = Statement(
     name="field-binomial-subset",
-    says="To draw the size of a batch from the binomial law and then a uniformly random subset of that size is not Poisson sampling: the laws of the "
-    "batch differ.",
-    source="a claim about implementations, as reported: no text was at hand",
+    says="To draw the size of a batch from the binomial law and then a uniformly random subset of that size makes records of a batch negatively "
+    "dependent, and so is not Poisson sampling. Judged is the distance of the two laws, which is 0 where they are the same.",
+    source="google-deepmind/jax_privacy, issue 121 (24 January 2026), on CyclicPoissonSampling, which draws rng.binomial and then rng.choice "
+    "(batch_selection.py)",
     kind=Bound(unit="total variation"),
     domain={
         "records": Whole(1, math.inf, hunt_to=200, meaning="records"),
@@ -279,6 +320,11 @@ SUBSET = Statement(
     truth=total_variation,
     points=({"records": 5, "rate": 0.3}, {"records": 100, "rate": 0.1}),
     control=Control({"records": 5, "rate": 0.3}, attained=True),
+    quote=Quote(
+        "While this yields the correct *marginal* inclusion probability, it creates **negative dependence** between items in the same batch "
+        "(selecting one item reduces the probability of selecting others).",
+        "issue 121, summary",
+    ),
     second_route=every_subset,
 )
 
