@@ -9,7 +9,7 @@ import pytest
 
 from mipsim import referee as rf
 from mipsim.referee.defect import correction_of, defect_of
-from mipsim.referee.outcome import shown_counterexamples, simplest
+from mipsim.referee.outcome import Outcome, Replay, shown_counterexamples, simplest
 from mipsim.referee.result import PointResult
 from verify.azize.statements import estimated_steps, misspecified, onion, reference_points
 from verify.judge import Setting, judge, unseen
@@ -17,6 +17,7 @@ from verify.kaissis.laws.relaxed_steps import HELD, HELD_PROBITS, N
 from verify.kaissis.statements import audits
 from verify.leemann.statements import composition, guarantee, mip, noise, step, susceptibility
 from verify.register import REGISTER
+from verify.report.findings import entries
 from verify.rules import broken_example, listed_defects
 
 # The share of a point of a family-wise failure probability of 1e-9 over this whole file.
@@ -96,6 +97,20 @@ def test_a_counterexample_outside_the_domain_is_reported():
 def test_the_page_of_findings_has_the_refuted_statements():
     """Each has a program that contradicts it; the slow test below judges them."""
     assert set(LISTED) == {item.name for item in REGISTER.values() if item.snippet}
+
+
+def test_every_refuted_statement_can_be_reported():
+    """Also those without a correction, a quotation or a condition; judged at none of their points, with an invented gap."""
+    invented = []
+    for name in LISTED:
+        statement = REGISTER[name]
+        point = PointResult(dict(statement.points[0].at), rf.Verdict.REFUTED, 0, 1.0, (0.9, 1.1), 1.1, 0.1)
+        invented.append(
+            Outcome(statement, rf.Verdict.REFUTED, point, (point,), Replay("", ""), 0.999, 1, 0.0, "invented")
+        )
+    result = entries(invented, "quick", list(REGISTER.values()))
+    assert set(result) == set(LISTED)
+    assert all("ounterexample" in text for text in result.values())
 
 
 def _slow(name: str) -> bool:
