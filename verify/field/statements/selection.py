@@ -25,7 +25,7 @@ from mipsim.referee import (
     Whole,
 )
 from mipsim.referee.replication import near
-from verify.matters import Where
+from verify.matters import Where, where_in
 
 DIGITS = 50
 
@@ -497,8 +497,8 @@ STATEMENTS = (
     BEST_FIXED,
 )
 MATTERS: dict[str, dict[str, Where]] = {
-    key: {"outcomes": lambda draw: draw != 0}
-    for key in ("field-best-of-poisson", "field-best-of-fixed", "field-pure-to-renyi")
-} | {
-    "field-permute-and-flip": dict.fromkeys(("candidates", "gap", "draw"), lambda reading: reading == ANY),
+    "field-best-of-poisson": {"outcomes": lambda draw: draw != 0},
+    "field-best-of-fixed": {"outcomes": lambda draw: draw != 0},
+    "field-pure-to-renyi": {"outcomes": lambda draw: draw != 0},
+    "field-permute-and-flip": {name: where_in("reading", ANY) for name in ("candidates", "gap", "draw")},
 }
