@@ -124,6 +124,8 @@ class ExactTradeOff(AbstractTradeOff):
         sure = (at_most.log_tpr_high <= lowered(x)) | (at_most.log_fnr_low >= raised(rest))
         reached = (above.log_tpr_low >= raised(x)) | (above.log_fnr_high <= lowered(rest))
         apart = (beyond.log_tpr_low > above.log_tpr_high) | (beyond.log_fnr_high < above.log_fnr_low)
+        lacking = np.isnan(np.stack(result))
+        sure, reached, apart = sure & ~lacking[0], reached & ~lacking[1], apart & ~lacking[2]
         safe, rare, common = reached & apart, x < _RARE, rest < _RARE
         ends = (
             np.where(safe, most.log_fnr_low, np.where(common, -np.inf, np.nan)),

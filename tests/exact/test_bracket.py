@@ -380,3 +380,12 @@ def test_a_threshold_takes_few_values_of_the_other_law() -> None:
     assert (law.sf(result, inside=False) <= alpha * (1 + 1e-12)).all()
     assert (law.sf(result - 1e-9, inside=False) > alpha).all()
     np.testing.assert_allclose(result, -ndtri(alpha), atol=1e-9)
+
+
+@pytest.mark.usefixtures("unlisted")
+def test_common_rates_are_those_of_the_bracket_of_the_whole() -> None:
+    law = sampled("plain", 3).law
+    rates = np.array([0.1, 0.5, 0.9])
+    assert (np.log(rates) > law._rare).all()
+    ends = [ExactTradeOff(item).tpr_bounds(rates) for item in (law, law.whole())]
+    assert np.array_equal(ends[0], ends[1])
