@@ -1,6 +1,7 @@
 """What every law owes: shapes, types, determinism, jit and vmap, moments, targets."""
 
 import itertools
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -90,7 +91,8 @@ def test_moments_by_quadrature(member: Member) -> None:
         for j, (density, points) in enumerate(member.density):
             mean = mpmath.quad(lambda x, f=density: x * f(x), points)
             for order, value in enumerate(values[:, j]):
-                exact = float(mpmath.quad(lambda x, f=density, m=mean, k=order: (x - m) ** k * f(x), points))
+                exact: Any = mpmath.quad(lambda x, f=density, m=mean, k=order: (x - m) ** k * f(x), points)
+                exact = float(exact)
                 assert abs(value - exact) <= 1e-9 * max(1.0, abs(exact))
     for j, (points, weights) in enumerate(member.atoms):
         off = points - np.sum(points * weights)

@@ -125,7 +125,8 @@ def test_concave_corners_are_left_out_as_by_the_convex_hull(seed: int):
     # The hockey-stick divergence as a function of x = e^loss has the slope changes `weights` at the nodes.
     x = [Fraction(float(v)) for v in np.exp(nodes)]
     out = [Fraction(float(w)) for w in weights]
-    heights = [sum(w * max(Fraction(0), z - t) for w, z in zip(out, x, strict=True)) for t in x]
+    none = Fraction(0)
+    heights = [sum((w * max(none, z - t) for w, z in zip(out, x, strict=True)), none) for t in x]
     corners = hull(list(zip(x, heights, strict=True)))
     slopes = [(d - b) / (c - a) for (a, b), (c, d) in itertools.pairwise(corners)]
     changes = {corners[k + 1][0]: slopes[k + 1] - slopes[k] for k in range(len(slopes) - 1)}
@@ -150,7 +151,11 @@ def test_a_record_that_hardly_ever_takes_part_needs_no_noise(noise: str):
 def test_losses_of_hundreds_do_not_round_to_a_sure_mass():
     """Two of (486.3, 128.4, sure) with probabilities .5, .3, .2: all but two of 128.4 pass 600, of which 614.7 pays e^-14.7."""
     once = mi.PrivacyLossDistribution(
-        [486.3, 128.4], [0.5 * math.exp(-486.3), 0.3 * math.exp(-128.4)], [0.5, 0.3], 1.0, 0.2
+        np.array([486.3, 128.4]),
+        np.array([0.5 * math.exp(-486.3), 0.3 * math.exp(-128.4)]),
+        np.array([0.5, 0.3]),
+        1.0,
+        0.2,
     )
     low, high = mi.compose(once.tradeoff(), copies=2).log_delta_bounds(600.0)
     assert low <= math.log(0.91 - 0.3 * math.exp(-14.7)) <= high < -0.09
