@@ -296,8 +296,8 @@ class BracketLaw(AbstractScoreLaw):
     def whole(self) -> BracketLaw:
         return replace(self, tails=None)
 
-    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray:
-        return np.zeros(np.shape(low)) if self.tails is None else self.tails.others(low, high, inside)
+    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray | None:
+        return None if self.tails is None else self.tails.others(low, high, inside)
 
     def _log_tail(self, x: np.ndarray, *, inside: bool, upper: bool) -> np.ndarray:
         with np.errstate(all="ignore"):

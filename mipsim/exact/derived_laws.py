@@ -70,13 +70,14 @@ class MixedLaw(AbstractScoreLaw):
     def whole(self) -> AbstractScoreLaw:
         return replace(self, laws=tuple(law.whole() for law in self.laws))
 
-    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray:
-        """A mixture has at most the likeliest of its parts: they share the values."""
-        parts = [
-            self.laws[0].others(low, high, inside=False),
-            *(law.others(low, high, inside=inside) for law in self.laws),
-        ]
-        return np.max(parts, axis=0)
+    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray | None:
+        """The larger of both worlds', which share the values; several laws may not share them."""
+        law, *more = self.laws
+        if more:
+            return None
+        parts = [law.others(low, high, inside=world) for world in {False, inside}]
+        known = [part for part in parts if part is not None]
+        return np.max(known, axis=0) if len(known) == len(parts) else None
 
     def bends(
         self, low: np.ndarray, high: np.ndarray, *, inside: bool
@@ -172,7 +173,7 @@ class _LawOfBase(AbstractScoreLaw):
     def whole(self) -> AbstractScoreLaw:
         return replace(self, base=self.base.whole())
 
-    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray:
+    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray | None:
         return self.base.others(low, high, inside=inside)
 
     def bends(
@@ -263,7 +264,7 @@ class LinkedLaw(_LawOfBase):
         result = self.base.around(log_fpr, log_rest)
         return None if result is None else tuple(self.link(x) for x in result)
 
-    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray:
+    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray | None:
         return self.base.others(self.unlink(low), self.unlink(high), inside=inside)
 
     def unordered(self, threshold: Thresholds) -> np.ndarray:

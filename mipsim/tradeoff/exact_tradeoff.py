@@ -120,7 +120,7 @@ class ExactTradeOff(AbstractTradeOff):
         if result is None:
             return CurveBounds(*(end.reshape(shape) for end in otherwise(np.ones(shape, bool))))
         at_most, above, beyond = _bounds_at(self.law, result, inside=False)
-        caught, before, most = _bounds_at(self.law, result, inside=True)
+        caught, most = _bounds_at(self.law, (result[0], result[2]), inside=True)
         sure = (at_most.log_tpr_high <= lowered(x)) | (at_most.log_fnr_low >= raised(rest))
         reached = (above.log_tpr_low >= raised(x)) | (above.log_fnr_high <= lowered(rest))
         apart = (beyond.log_tpr_low > above.log_tpr_high) | (beyond.log_fnr_high < above.log_fnr_low)
@@ -133,10 +133,13 @@ class ExactTradeOff(AbstractTradeOff):
             np.where(sure, caught.log_tpr_low, np.where(rare, -np.inf, np.nan)),
             np.where(safe, most.log_tpr_high, np.where(common, 0.0, np.nan)),
         )
-        chord = self._on_chord(x, result, (at_most, above), (caught, before))
-        met = sure & reached & (x <= rest)
-        nearer = (np.fmax, np.fmin, np.fmax, np.fmin)
-        ends = [np.where(met, take(*pair), pair[0]) for take, *pair in zip(nearer, ends, chord, strict=True)]
+        chord = self._on_chord(x, result, (at_most, above), caught)
+        if chord is not None:
+            met = sure & reached & (x <= rest)
+            nearer = (np.fmax, np.fmin, np.fmax, np.fmin)
+            ends = [
+                np.where(met, take(*pair), pair[0]) for take, *pair in zip(nearer, ends, chord, strict=True)
+            ]
         bounds = CurveBounds(*(end.reshape(shape) for end in ends))
         if (missing := bounds.undefined()).any():
             rest_of = otherwise(missing)
@@ -150,15 +153,18 @@ class ExactTradeOff(AbstractTradeOff):
         log_fpr: np.ndarray,
         thresholds: tuple[np.ndarray, ...],
         out: tuple[CurveBounds, CurveBounds],
-        inside: tuple[CurveBounds, CurveBounds],
-    ) -> CurveBounds:
+        caught: CurveBounds,
+    ) -> CurveBounds | None:
         """Bounds where a single value y of the score lies between thresholds b and a, but for others of probability e in each world.
 
         Let F and T be P(S > .) in the worlds. All tests between b and a lie on a path from (F_a, T_a) to (F_b, T_b) that consists of y's
         chord, of slope at most (T_b - T_a) / (F_b - F_a - e_out) and at least (T_b - T_a - e_in) / (F_b - F_a), and of rises of e_out
-        and e_in in all. Knowing nothing is from 0 to 1.
+        and e_in in all. None where the distribution knows of no single values.
         """
         e_out, e_in = (self.law.others(thresholds[1], thresholds[0], inside=world) for world in (False, True))
+        if e_out is None or e_in is None:
+            return None
+        (before,) = _bounds_at(self.law, (thresholds[1],), inside=True)
         with np.errstate(all="ignore"):
             f, e, missed = np.exp(log_fpr), np.exp(e_out), np.exp(e_in)
             (a_low, a_high), (b_low, b_high) = (np.exp([end.log_tpr_low, end.log_tpr_high]) for end in out)
@@ -166,7 +172,7 @@ class ExactTradeOff(AbstractTradeOff):
             width = b_low - a_low - e
             most = np.where(width > 0.0, np.clip((f - a_low) / width * (1.0 + _ROUNDING), 0.0, 1.0), 1.0)
             least = np.nan_to_num(least, nan=0.0)
-            a, b = (np.exp(np.stack(end)) for end in inside)
+            a, b = (np.exp(np.stack(end)) for end in (caught, before))
             fnr = (1.0 - most) * a[0] + most * b[0] - missed, (1.0 - least) * a[1] + least * b[1] + missed
             tpr = (1.0 - least) * a[2] + least * b[2] - missed, (1.0 - most) * a[3] + most * b[3] + missed
             ends = (np.log(np.clip(end, 0.0, 1.0)) for end in (*fnr, *tpr))

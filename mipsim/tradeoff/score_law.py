@@ -63,9 +63,9 @@ class AbstractScoreLaw(ABC):
         """The law as numbers of a whole curve need it: without bounds of small tails, where these take long."""
         return self
 
-    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray:
-        """A bound on the log probability of the scores in (low, high] but for a single one; shape of both, 0 if not known."""
-        return np.zeros(np.shape(low))
+    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray | None:
+        """A bound on the log probability of the scores in (low, high] but for a single one, the same in both worlds; None if not known."""
+        return None
 
     def bends(
         self, low: np.ndarray, high: np.ndarray, *, inside: bool
