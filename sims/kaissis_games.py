@@ -15,6 +15,8 @@ from mipsim.theory import kaissis
 from sims.study import Study
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from jaxtyping import Array
 
 GAMES = {"quick": 100_000, "standard": 500_000, "full": 10_000_000}
@@ -33,6 +35,17 @@ def clipped_gradients(rows: Array) -> Array:
     return jnp.sum(gradient * jnp.minimum(1.0, CLIP / jnp.maximum(norm, 1e-12)), axis=0)
 
 
+def _threat(
+    query: Callable[[Array], Array],
+    records: np.ndarray,
+    canary: np.ndarray,
+    noise: mi.Gaussian,
+    shadows: int = 0,
+) -> mi.RelaxedThreat:
+    with exact_scope("float64"):  # in which a study is played
+        return mi.RelaxedThreat(query, records, canary, noise, shadows=shadows)
+
+
 def _game(d: int, ratio: float, shadows: int = 0) -> mi.RelaxedThreat:
     """A canary whose gradient reaches the clip, in a fixed direction; Delta/sigma = ratio."""
     rng = np.random.default_rng(0)
@@ -41,8 +54,7 @@ def _game(d: int, ratio: float, shadows: int = 0) -> mi.RelaxedThreat:
     direction = np.ones(1) if d == 1 else rng.normal(size=d)
     canary = np.append(4.0 * CLIP * direction / np.linalg.norm(direction), 1.0)
     noise = mi.Gaussian(np.zeros(d), np.full(d, (CLIP / ratio) ** 2))
-    with exact_scope("float64"):  # in which a study is played
-        return mi.RelaxedThreat(clipped_gradients, records, canary, noise, shadows=shadows)
+    return _threat(clipped_gradients, records, canary, noise, shadows)
 
 
 def canary_logit(release: Array) -> Array:
@@ -77,7 +89,7 @@ def _diabetes() -> tuple[mi.RelaxedThreat, mi.AbstractAttack]:
 
     canary = int(np.argmax(np.linalg.norm(rows[:, -1:] * (rows[:, :-1] @ inner), axis=1)))
     noise = mi.Gaussian(np.zeros(LATENT), np.full(LATENT, (CLIP / 2.0) ** 2))
-    return mi.RelaxedThreat(query, np.delete(rows, canary, axis=0), rows[canary], noise), mi.Magnitude()
+    return _threat(query, np.delete(rows, canary, axis=0), rows[canary], noise), mi.Magnitude()
 
 
 KAISSIS = (

@@ -104,7 +104,7 @@ class MixtureTradeOff(AbstractTradeOff):
         """The delta of f, p times, at the epsilon whose mixture this is: no digit is lost at rare rates."""
         if (p := self.sampling_rate) == 0.0:
             return np.full(epsilon.shape, -np.inf), np.full(epsilon.shape, -np.inf)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", divide="ignore"):
             far = epsilon - math.log(p) + np.log1p((p - 1.0) * np.exp(-epsilon))
             at = np.where(epsilon < 1.0, np.log1p(np.expm1(epsilon) / p), far)
         return self._scaled(self.inner, epsilon, (at, at), (np.log(p), np.log(p)))

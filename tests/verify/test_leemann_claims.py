@@ -253,7 +253,7 @@ def test_an_attained_bound_has_no_tolerance():
     )
     farther = replace(
         step.THEOREM_5_1_CORRECTED,
-        truth=lambda target, spare, **at: problems.step_curve(**at, target=1.01 * target),
+        truth=lambda target, spare, **at: step.THEOREM_5_1_CORRECTED.truth(target=1.01 * target, **at),
     )
     assert rf.judge(step.THEOREM_5_1_CORRECTED, at=[point]).verdict is rf.Verdict.CONFIRMED
     assert rf.judge(farther, at=[point]).verdict is rf.Verdict.REFUTED
