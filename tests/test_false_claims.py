@@ -29,7 +29,7 @@ from mipsim.bands import (
 from mipsim.bands.auc import PairedGames, pair_games
 from mipsim.bands.comparison import NUMERICAL_FLOOR
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
-from mipsim.theory.one_run import p_value, refuses_epsilon, refuses_gdp
+from mipsim.theory.one_run import refuses_gdp
 from tests.audits import test_coverage as coverage
 from tests.audits.test_one_run import canaries
 from tests.bands.test_auc import LAWS
@@ -357,10 +357,8 @@ def response(rng: Rng, n: int, epsilon: float, q: float = 0.5) -> Scores:
 
 
 @cache  # many audits have as many right guesses
-def refuses(n: int, number: int, right: int, mu: float, risk: float) -> tuple[bool, bool]:
-    return refuses_gdp(n, number, right, mu, risk), refuses_epsilon(
-        n, number, right, epsilon_of(mu), 1e-5, risk
-    )
+def refuses(n: int, number: int, right: int, mu: float, risk: float) -> bool:
+    return refuses_gdp(n, number, right, mu, risk)
 
 
 @cache
@@ -373,14 +371,14 @@ def single_run(n: int, mu: float) -> Counts:
 
     def trial(rng: Rng) -> Any:
         run = OneRun(canaries(rng, n, mu), RISK)
-        return np.any([refuses(n, item.number, item.right, mu, run.risk) for item in run.guesses], axis=0), ()
+        mu_too_large = any(refuses(n, item.number, item.right, mu, run.risk) for item in run.guesses)
+        return (mu_too_large, run.epsilon(1e-5) > epsilon_of(mu)), ()
 
     return each(trial)
 
 
 def fixed_guesses(rng: Rng, n: int, epsilon: float, guesses: tuple[int, int]) -> bool:
-    (item,) = OneRun(response(rng, n, epsilon), RISK, guesses).guesses
-    return refuses_epsilon(n, item.number, item.right, 1.0, 0.0, RISK)
+    return OneRun(response(rng, n, epsilon), RISK, guesses).epsilon(0.0) > 1.0
 
 
 def free_choice(rng: Rng) -> Any:
@@ -390,15 +388,9 @@ def free_choice(rng: Rng) -> Any:
     return (), (binom.sf(right - 1, r, 0.5) <= RISK).any()  # the p-value at epsilon = delta = 0
 
 
-@cache
-def refuses_pure(n: int, number: int, right: int, risk: float, epsilon: float) -> bool:
-    return p_value(n, number, right, epsilon, 0.0) <= risk
-
-
 def claims(scores: Scores, q: float, epsilon: float = 0.0) -> bool:
-    """Whether some number of guesses refutes (epsilon, 0)-DP."""
-    run = OneRun(scores, RISK, inclusion_probability=q)
-    return any(refuses_pure(run.canaries, item.number, item.right, run.risk, epsilon) for item in run.guesses)
+    """Whether the guesses refute (epsilon, 0)-DP."""
+    return OneRun(scores, RISK, inclusion_probability=q).epsilon(0.0) > epsilon
 
 
 def taken_for_fair(rng: Rng) -> Any:

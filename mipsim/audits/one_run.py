@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,15 @@ from mipsim._validation import whole
 from mipsim._words import quoted
 from mipsim.audits.scores import LEAST_SCORES, Scores
 from mipsim.bands.family_bound import TabulatedCurve, quickly
-from mipsim.theory.one_run import largest_refused, mu_bound, refuses_curve, refuses_epsilon
+from mipsim.theory.one_run import (
+    largest_refused,
+    least_tail,
+    mu_bound,
+    of_two_records,
+    refuses_curve,
+    refuses_epsilon,
+    refuses_order,
+)
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.compose import compose
 
@@ -27,6 +36,8 @@ _LAST_DIGITS = 1e-15  # by which a promised curve may have been rounded up betwe
 DOUBTFUL_COINS = 1e-3
 """A p-value of the coins from which an audit warns, or refuses where nobody stated that they were fair."""
 _IMPOSSIBLE_COINS = 1e-9  # from which it refuses always
+_BOTH_ENDS = 0.75  # share of the failure probability of guesses at both ends, where "in" alone is guessed too
+_MOST = 700.0  # an epsilon whose exponential is finite
 
 
 @dataclass(frozen=True)
@@ -68,7 +79,7 @@ class Guesses:
 
 
 def guess_plan(canaries: int) -> list[tuple[int, int]]:
-    """The numbers of guesses ("in", "out") that are tried, fixed by the number of canaries alone.
+    """The numbers of guesses ("in", "out") that are tried, falling, fixed by the number of canaries alone.
 
     All, half, a quarter and so on of the canaries, down to 16: by halves at both ends of the order, and "in" alone.
     """
@@ -81,11 +92,12 @@ def guess_plan(canaries: int) -> list[tuple[int, int]]:
     return plan
 
 
-def tie_free_split(values: np.ndarray, number: int) -> tuple[int, int]:
+def tie_free_split(values: np.ndarray, number: int, within: tuple[int, int] | None = None) -> tuple[int, int]:
     """Split a number of guesses into ("in", "out"), nearest to halves among the splits that separate the fewest equal scores.
-    `values`: the scores, falling, shape (n,); `number`: of guesses, from 0 to n.
+    `values`: the scores, falling, shape (n,); `number`: of guesses, from 0 to n; `within`: a split of more guesses that has these among its own.
     """
-    n, high = values.size, np.arange(number + 1)
+    n, (inside, outside) = values.size, within or (number, number)
+    high = np.arange(max(number - outside, 0), min(number, inside) + 1)
     low_at = n - number + high  # where the guesses "out" begin
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1], [True]]))
     # Guesses "in" and "out" about a score that is separated.
@@ -93,6 +105,34 @@ def tie_free_split(values: np.ndarray, number: int) -> tuple[int, int]:
     below = starts[np.searchsorted(starts, low_at, side="left")] - low_at
     best = int(np.lexsort((abs(2 * high - number), above + below))[0])
     return best, number - best
+
+
+def _orders(values: np.ndarray) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """(Guesses at both ends, guesses "in" alone) of the plan, rising; the fewer are among the more."""
+    ends, alone, within = [], [], None
+    for high, low in guess_plan(values.size):
+        if low:
+            within = tie_free_split(values, high + low, within)
+            ends.insert(0, within)
+        else:
+            alone.insert(0, (high, low))
+    return ends, alone
+
+
+def _on_grid(epsilon: float) -> float:
+    """Rounded down to a number of ten binary digits.
+    >>> _on_grid(1.0), _on_grid(3.141592653589793), _next_on_grid(3.140625)
+    (1.0, 3.140625, 3.14453125)
+    """
+    return math.floor(epsilon / _step(epsilon)) * _step(epsilon)
+
+
+def _next_on_grid(epsilon: float) -> float:
+    return epsilon + _step(epsilon)
+
+
+def _step(epsilon: float) -> float:
+    return 2.0 ** (max(math.frexp(epsilon)[1], -1) - 10)
 
 
 def _check_coins(member: np.ndarray, probability: float, stated: bool) -> float:
@@ -206,33 +246,73 @@ class OneRun:
                 f"inclusion_probability is {inclusion_probability:g}; as if by fair coins {n} of {order.size:,} canaries remain, and "
                 f"an audit needs {LEAST_SCORES}"
             )
-        if guesses is None:
-            plan = [tie_free_split(values, high + low) if low else (high, low) for high, low in guess_plan(n)]
-        else:
-            plan = [_pair(guesses, n)]
+        ends, alone = ([_pair(guesses, n)], []) if guesses is not None else _orders(values)
         result = np.concatenate([[0], np.cumsum(member)])  # members among the highest 0, 1, 2, ...
         self.canaries, self.exchange = n, exchange
-        self.risk = (1.0 - _ROUNDING) * risk * self.chance / len(plan)
+        self.whole_risk = (1.0 - _ROUNDING) * risk * self.chance
+        self.risk = self.whole_risk / (len(ends) + len(alone))
         self.deciding: dict[str, Guesses] = {}  # those behind the bounds that were computed
-        self.guesses = [
-            Guesses(high, low, int(result[high] + low - (inside - result[n - low]))) for high, low in plan
+        self.orders = [
+            [Guesses(high, low, int(result[high] + low - (inside - result[n - low]))) for high, low in plan]
+            for plan in (ends, alone)
+            if plan
         ]
+        self.guesses = [item for order in self.orders for item in order]
 
     def epsilon(self, delta: float) -> float:
         """No (epsilon, delta)-DP for any epsilon below this, >= 0.
 
-        By the curve of (epsilon, delta)-DP: a smaller epsilon has a higher curve, so that it is refuted as well. Theorem 5.2 of Steinke
-        et al., `mipsim.theory.one_run.epsilon_bound`, shows hardly more at delta = 0 and pays 2 canaries delta of the failure probability.
+        Where canaries delta is at most half of the failure probability, all numbers of guesses of an order are judged together, by
+        `mipsim.theory.one_run.refuses_order`; else each by the curve of (epsilon, delta)-DP: a smaller epsilon has a higher curve, so that
+        it is refuted as well.
         """
+        if self._spent(5.0, delta) <= 0.5 * self.whole_risk:  # known before the scores
+            return self._epsilon_of_orders(delta)
         turn = {"records": self.exchange.records, "runs": self.exchange.runs}
         return self._bound(
             "epsilon",
             lambda counts, least: largest_refused(
                 lambda epsilon: refuses_epsilon(*counts, epsilon, delta, self.risk, **turn),
                 least,
-                700.0 / (turn["records"] * turn["runs"]),
+                _MOST / (turn["records"] * turn["runs"]),
             ),
         )
+
+    def _spent(self, epsilon: float, delta: float) -> float:
+        """The probability that some canary is given away, at most, under (epsilon, delta)-DP."""
+        each = of_two_records(epsilon, delta)[1] if self.exchange.records == 2 else delta
+        return self.canaries * self.exchange.runs * each
+
+    def _epsilon_of_orders(self, delta: float) -> float:
+        """The largest value of a grid such that it and all smaller ones are refused.
+
+        Theorem. It exceeds the epsilon of the mechanism with the stated probability at most. Proof. If it does, then the least value of the grid
+        that is not below this epsilon is refused. The mechanism is (epsilon, delta)-DP there too, so that a single test fails, which no score chose.
+        """
+        turns = self.exchange.records * self.exchange.runs
+        shares = (1.0,) if len(self.orders) == 1 else (_BOTH_ENDS, 1.0 - _BOTH_ENDS)
+        orders = [([item.number for item in order], [item.right for item in order]) for order in self.orders]
+
+        def refused(epsilon: float, test: Callable[[list[int], list[int], float, float], bool]) -> bool:
+            risk = self.whole_risk - self._spent(epsilon, delta)
+            return any(
+                test(*order, turns * epsilon, share * risk)
+                for share, order in zip(shares, orders, strict=True)
+                if risk > 0.0
+            )
+
+        def surely(numbers: list[int], right: list[int], epsilon: float, risk: float) -> bool:
+            return len(numbers) * least_tail(numbers, right, epsilon) <= risk
+
+        # A sum of tails bounds the probability of the test, and grows with epsilon.
+        best = _on_grid(largest_refused(lambda epsilon: refused(epsilon, surely), 0.0, _MOST / turns))
+        while (epsilon := _next_on_grid(best)) <= _MOST / turns and refused(epsilon, refuses_order):
+            best = epsilon
+        if best > 0.0:
+            self.deciding["epsilon"] = min(
+                self.guesses, key=lambda item: least_tail([item.number], [item.right], turns * best)
+            )
+        return best
 
     def mu(self) -> float:
         """No mu-GDP for any mu below this, >= 0."""

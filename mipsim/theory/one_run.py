@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import betainc, betaincc, ndtr, ndtri
@@ -35,8 +35,7 @@ def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: floa
     )  # P(fewer than right), then with 1 less each
     steps = (below[0] - below[1:]) / np.arange(1, right + 1)
     worst = float(steps.max(initial=0.0))
-    as_many = float(betainc(right, guesses - right + 1.0, chance)) if right else 1.0
-    return min(as_many + 2.0 * canaries * delta * worst, 1.0)
+    return min(_tail(guesses, right, chance) + 2.0 * canaries * delta * worst, 1.0)
 
 
 def refuses_gdp(canaries: int, guesses: int, right: int, mu: float, significance: float) -> bool:
@@ -112,7 +111,7 @@ def refuses_epsilon(
         [True, False]
     """
     if records == 2:
-        epsilon, delta = 2.0 * epsilon, min(delta * (1.0 + math.exp(epsilon)), 1.0)
+        epsilon, delta = of_two_records(epsilon, delta)
     lines = [(math.exp(epsilon), delta)]
     if runs == 2:  # the losses of two are 2 epsilon, 0 and -2 epsilon; either delta gives all away
         product = (1.0 - delta) ** 2
@@ -126,6 +125,107 @@ def refuses_epsilon(
         return max(*least, _LAST_DIGITS) - _LAST_DIGITS
 
     return refuses_curve(canaries, guesses, right, fpr_at, significance)
+
+
+def of_two_records(epsilon: float, delta: float) -> tuple[float, float]:
+    """The (epsilon, delta) of two steps between neighbours. Source: Vadhan (2017), lemma 2.2.
+
+    Args:
+        epsilon: of a single step, in [0, 700].
+        delta: of a single step, in [0, 1].
+
+    Examples:
+        >>> of_two_records(0.0, 0.25)
+        (0.0, 0.5)
+    """
+    return 2.0 * epsilon, min(delta * (1.0 + math.exp(epsilon)), 1.0)
+
+
+def refuses_order(guesses: Sequence[int], right: Sequence[int], epsilon: float, significance: float) -> bool:
+    """Whether so many right guesses among the first of an order, for several numbers of guesses at once, are too many for epsilon-DP.
+
+    The order of the canaries, and what is guessed about each, are functions of the release. Unlike separate tests, each at its share of
+    the failure probability, this one takes into account how the numbers of right guesses hang together.
+
+    Theorem. Let p = 1 / (1 + e^-epsilon). Under epsilon-DP the probability that right guesses are in a set E, closed under more right guesses, is
+    at most that of independent guesses, each right with probability p. Under (epsilon, delta)-DP it is at most that plus canaries delta.
+    Proof. Given the release w and the coins before the canary in the order of w, let a and b be the densities of w under the coin that is guessed
+    and under the other, the coins behind averaged. Its guess is right with probability a / (a + b). Mark a right guess with
+    probability 1 - min(1, e^epsilon b / a). It is then right and unmarked with probability min(a, e^epsilon b) / (a + b) <= p, whatever
+    came before, so that unmarked right guesses are dominated by independent guesses, together. A canary is
+    marked with probability at most delta: it is half the sum over releases of (a - e^epsilon b)_+, which grows if the coins
+    behind are not averaged (Jensen), and then is at most delta for either guess. So all guesses are unmarked but with probability canaries delta.
+
+    The test refuses where the least binomial tail of the numbers of right guesses is too small for its distribution under p, which is computed by convolution.
+
+    Args:
+        guesses: increasing numbers of guesses, each about the first of the order.
+        right: how many are right of each.
+        epsilon: of the guarantee, at least 0.
+        significance: in (0, 1).
+
+    Examples:
+        >>> refuses_order([16, 64], [16, 50], 1.0, 0.05), refuses_order([16, 64], [12, 50], 1.0, 0.05)
+        (True, False)
+    """
+    p, least = 1.0 / (1.0 + math.exp(-epsilon)), least_tail(guesses, right, epsilon)
+    if least > significance or least * len(guesses) <= significance:  # bounds of the probability below
+        return least <= significance
+    alive, first, done, reached = np.ones(1), 0, 0, 0.0
+    for n in guesses:
+        start, more = _binomial(n - done, p)
+        alive, first, done = np.convolve(alive, more), first + start, n
+        cut = max(_limit(n, least, p) - first, 0)
+        reached += float(alive[cut:].sum()) + _LOST
+        alive = alive[:cut]
+        if not cut:
+            break
+    return reached <= significance
+
+
+def least_tail(guesses: Sequence[int], right: Sequence[int], epsilon: float) -> float:
+    """The least probability, over the numbers of guesses, of so many right guesses under epsilon-DP; it grows with epsilon.
+
+    Args:
+        guesses: numbers of guesses.
+        right: how many are right of each.
+        epsilon: of the guarantee, at least 0.
+
+    Examples:
+        >>> least_tail([1, 2], [1, 2], 0.0)
+        0.25
+    """
+    p = 1.0 / (1.0 + math.exp(-epsilon))
+    return min(_tail(n, k, p) for n, k in zip(guesses, right, strict=True))
+
+
+_LOST = 1e-13  # more than the probability beyond what `_binomial` lists, by Bernstein's inequality
+
+
+def _binomial(trials: int, p: float) -> tuple[int, np.ndarray]:
+    """(The least number that is listed, the probabilities of this and the next numbers of successes)."""
+    reach = 10.0 * math.sqrt(trials * p * (1.0 - p)) + 60.0
+    low, high = max(math.floor(trials * p - reach), 0), min(math.ceil(trials * p + reach), trials)
+    k = np.arange(low, high)
+    log = np.append(0.0, np.cumsum(np.log((trials - k) / (k + 1.0)) + math.log(p) - math.log1p(-p)))
+    weight = np.exp(log - log.max())
+    return low, weight / weight.sum()
+
+
+def _tail(trials: int, number: int, p: float) -> float:
+    """P(at least this number of successes)."""
+    return float(betainc(number, trials - number + 1.0, p)) if number else 1.0
+
+
+def _limit(trials: int, tail: float, p: float) -> int:
+    """The least number of successes whose tail is at most `tail`; trials + 1 if none is."""
+    low, high = 0, trials + 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (
+            (low, middle) if middle > trials or _tail(trials, middle, p) <= tail else (middle + 1, high)
+        )
+    return low
 
 
 def epsilon_bound(

@@ -1,5 +1,6 @@
 """Audits of few games against every outcome, summed with its probability: bounds are wrong at most as often as stated."""
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -9,7 +10,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from mipsim.bands import approximate_dp, family_lower_bound, gdp, total_variation
-from mipsim.theory.one_run import p_value, refuses_epsilon, refuses_gdp
+from mipsim.theory.one_run import p_value, refuses_epsilon, refuses_gdp, refuses_order
 
 RISKS = (0.5, 0.3, 0.1, 0.05, 0.01, 0.001)
 CANARIES = 12
@@ -67,6 +68,37 @@ def test_the_epsilon_of_one_run(plan: tuple[int, int], delta: float, epsilon: fl
         ]
         assert law[[value <= risk for value in values]].sum() <= risk
         assert law[refused].sum() <= risk
+
+
+ORDER = (2, 4, 6)  # numbers of guesses
+
+
+def right_in_order(answers: np.ndarray) -> dict[tuple[int, ...], float]:
+    """The joint distribution of the numbers of right guesses, of as many canaries as the last of `ORDER`, the surest first."""
+    chance, sure = answers.mean(axis=0), answers.max(axis=0) / answers.sum(axis=0)
+    result: dict[tuple[int, ...], float] = {}
+    for count, weight in outcomes(chance, ORDER[-1]):
+        right = np.sort(np.repeat(sure, count))[::-1]
+        for bits in itertools.product((False, True), repeat=ORDER[-1]):
+            numbers = tuple(sum(bits[:n]) for n in ORDER)
+            share = weight * float(np.prod(np.where(bits, right, 1.0 - right)))
+            result[numbers] = result.get(numbers, 0.0) + share
+    return result
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (0.5, 0.0), (2.0, 0.0), (0.5, 0.01), (2.0, 0.01)])
+def test_the_epsilon_of_several_numbers_together(epsilon: float, delta: float) -> None:
+    """Wrong as often as stated; an epsilon 5% smaller, without delta, would be caught at some failure probability."""
+    joint = right_in_order(response(epsilon, delta))
+    assert sum(joint.values()) == pytest.approx(1.0, abs=1e-12)
+
+    def refused(at: float, risk: float) -> float:
+        return sum(chance for right, chance in joint.items() if refuses_order(ORDER, right, at, risk))
+
+    risks = np.append(RISKS, np.linspace(0.02, 0.6, 59))
+    assert all(refused(epsilon, risk) <= risk + ORDER[-1] * delta for risk in risks)
+    if epsilon > 0.0 and delta == 0.0:
+        assert any(refused(0.95 * epsilon, risk) > risk for risk in risks)
 
 
 def pair_of(answers: np.ndarray) -> np.ndarray:

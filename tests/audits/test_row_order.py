@@ -340,7 +340,7 @@ def test_a_yes_or_no_attack_keeps_its_power() -> None:
     member = np.repeat([True, False], 1000)
     right = np.tile(np.arange(1000) < 650, 2)
     run = OneRun(Scores.of((member == right) * 1.0, member), RISK)
-    assert (run.guesses[0].number, run.guesses[0].right) == (2000, 1300)
+    assert [item.right for item in run.guesses if item.number == 2000] == [1300]
     assert run.epsilon(0.0) > 0.4  # log(.65 / .35) = .62
 
 
