@@ -20,6 +20,47 @@ _MOST_CORNERS = 1 << 16  # that are removed thereafter: a tenth of a second
 
 
 @dataclass(frozen=True, eq=False)
+class Levels:
+    """Losses of a distribution, widths of cells there in steps, the widest allowed, logarithms of tilted weights, and the mean
+    square of the widths.
+    """
+
+    losses: np.ndarray
+    width: np.ndarray
+    widest: np.ndarray
+    log_weights: np.ndarray
+    burden: float
+
+    def nodes(self, fixed: float, step: float) -> np.ndarray:
+        """Places of the lattice from below the least loss to above the largest, as many steps apart as is allowed there."""
+        losses = self.losses
+        low = math.floor((float(losses[0]) - fixed) / step - 1e-9)
+        high = math.ceil((float(losses[-1]) - fixed) / step + 1e-9)
+        most = np.exp2(np.floor(np.log2(np.maximum(self.widest / step, 1.0))))
+        allowed = np.minimum(self.width, most)
+        place = (losses - fixed) / step
+        # Runs of the same width; a width lasts until the next begins.
+        starts = np.flatnonzero(np.concatenate([[True], np.diff(allowed) != 0.0]))
+        pieces, at = [np.array([low])], low
+        for n, s in enumerate(starts):
+            end = high if n + 1 == starts.size else math.floor(float(place[starts[n + 1]]))
+            jump = int(allowed[s])
+            if n + 1 < starts.size:
+                jump = int(min(jump, max(1.0, 2.0 ** math.floor(math.log2(max(end - at, 1))))))
+            if end <= at:
+                continue
+            piece = np.arange(at + jump, end + 1, jump)
+            if piece.size:
+                pieces.append(piece)
+                at = int(piece[-1])
+        if at < high:
+            pieces.append(np.array([high]))
+        built = np.concatenate(pieces)
+        pad = max(1, int(allowed[-1])), max(1, int(allowed[0]))
+        return np.concatenate([built[:1] - pad[1], built, built[-1:] + pad[0]]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
 class Cells:
     """Masses of the cells between nodes of the lattice of losses offset + index step, in both worlds.
 

@@ -309,3 +309,18 @@ def bounds_from_rates(
             raised(np.log(np.minimum(tpr[1] * more + error, 1.0)), 2.0),
         )
     return CurveBounds(*(np.full(x.shape, v) for v in (-np.inf, -np.inf, 0.0, 0.0))).where(x == 0.0, result)
+
+
+def completed(bounds: CurveBounds, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:
+    """Bounds of a curve where they hold what every curve obeys; that alone where they are NaN or cross."""
+    ends = (
+        np.full(log_fpr.shape, -np.inf),
+        raised(log_tnr, 4.0),
+        lowered(log_fpr, 4.0),
+        np.zeros(log_fpr.shape),
+    )
+    sides = zip(bounds, ends, (np.maximum, np.minimum, np.maximum, np.minimum), strict=True)
+    known = CurveBounds(*(np.where(np.isnan(x), end, side(x, end)) for x, end, side in sides)).tightened()
+    crossed = (known.log_fnr_low > known.log_fnr_high) | (known.log_tpr_low > known.log_tpr_high)
+    known = CurveBounds(*ends).where(crossed, known)
+    return CurveBounds(*(np.where(np.isnan(log_fpr), np.nan, x) for x in known))

@@ -14,13 +14,13 @@ from mipsim._printed import ceiling
 from mipsim._validation import number, whole
 from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
-from mipsim.tradeoff.bounds import CurveBounds, log_complement, log_difference, lowered, raised
+from mipsim.tradeoff.bounds import CurveBounds, completed, log_complement, log_difference, lowered, raised
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
-from mipsim.tradeoff.loss_sum import LossSum, completed
+from mipsim.tradeoff.loss_sum import LossSum
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.polygons import Sum, as_polygon, exact_power, product
 from mipsim.tradeoff.sampled import SampledTradeOff

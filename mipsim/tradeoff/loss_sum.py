@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
 
 import numpy as np
 import scipy
 from scipy.special import log_ndtr
 
 from mipsim.sums.lattice import Circle, Power
-from mipsim.sums.loss_bounds import LIGHTEST, Rounded, bulk, optimistic, pessimistic
-from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, lowered, raised
-from mipsim.tradeoff.loss_band import Band, Side
+from mipsim.sums.loss_bounds import LIGHTEST, Levels, Rounded, bulk, optimistic, pessimistic
+from mipsim.tradeoff.bounds import EPS, log_complement, lowered, raised
+from mipsim.tradeoff.loss_band import Band, Side, density_over_number
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 from mipsim.tradeoff.sure_mass import SureMass
 
@@ -40,19 +39,6 @@ _PLAIN = -25.0  # logarithm of a delta that the world "in" tells without a tilt
 _BESIDE = 1e-2  # of the accuracy: what is so small beside a sure mass is not looked at
 _MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider cells would cost more places than they save cells
 _MOST_DECAY = 1e6  # tilt times range of a single loss, of which each e-fold takes a cell or two
-
-
-@dataclass(frozen=True, eq=False)
-class _Levels:
-    """Losses of a distribution, widths of cells there in steps, the widest allowed, logarithms of tilted weights, and the mean
-    square of the widths.
-    """
-
-    losses: np.ndarray
-    width: np.ndarray
-    widest: np.ndarray
-    log_weights: np.ndarray
-    burden: float
 
 
 class LossSum:
@@ -87,7 +73,7 @@ class LossSum:
         self._limits: dict[float, tuple[float, float]] = {}
         self._nothing: dict[float, tuple[float, float]] = {}
         self._cumulants: dict[float, tuple[float, float, float]] = {}
-        self._plans: dict[float, tuple[list[_Levels], float, float, float, tuple[float, float]]] = {}
+        self._plans: dict[float, tuple[list[Levels], float, float, float, tuple[float, float]]] = {}
 
     def alone(self, values: int = 1) -> LossSum:
         """The same sum without bands, for a question of so many values, which share a budget of at most four: what it refines is its
@@ -231,7 +217,7 @@ class LossSum:
 
     # -- bands --
 
-    def _plan(self, theta: float) -> tuple[list[_Levels], float, float, float, tuple[float, float]]:
+    def _plan(self, theta: float) -> tuple[list[Levels], float, float, float, tuple[float, float]]:
         """(where each distribution is needed, mean square of a sum's cells in steps, both ends of the circle, shifts of the tilt)."""
         if theta not in self._plans:
             spread = math.sqrt(max(self.cumulants(theta)[2], 1e-24))
@@ -300,7 +286,9 @@ class LossSum:
         if spread < self.floor(theta):  # all but an atom, which a lattice of any step goes through
             return widest
         return min(
-            math.sqrt(2.0 * accuracy / (burden * _weight(theta, spread, needs))), spread / 16.0, widest
+            math.sqrt(2.0 * accuracy / (burden * density_over_number(theta, spread, needs))),
+            spread / 16.0,
+            widest,
         )
 
     def band(self, theta: float, accuracy: float, needs: str, step: float | None = None) -> Band:
@@ -325,7 +313,7 @@ class LossSum:
     def _built(self, theta: float, accuracy: float, needs: str, step: float | None) -> Band:
         value, mean, variance = self.cumulants(theta)
         spread = math.sqrt(max(variance, 1e-24))
-        weight = _weight(theta, spread, needs)
+        weight = density_over_number(theta, spread, needs)
         levels, burden, low, high, shifts = self._plan(theta)
         step = self.step(theta, accuracy, needs) if step is None else step
         step = max(step, self.floor(theta))
@@ -346,7 +334,7 @@ class LossSum:
         step = fitted
         rounded: tuple[list[tuple[Rounded, int]], list[tuple[Rounded, int]]] = ([], [])
         for (law, count), level in zip(self.laws, levels, strict=True):
-            nodes = _nodes(level, law.fixed, step)
+            nodes = level.nodes(law.fixed, step)
             below, above = law.cells(nodes, law.fixed, step)
             at, shift = bulk(below, theta)
             if shift > 0.0:
@@ -378,7 +366,7 @@ class LossSum:
                 return (high - low) / (alike * math.ceil(parts / alike))
         return step
 
-    def _levels(self, i: int, theta: float, spread: float) -> _Levels:
+    def _levels(self, i: int, theta: float, spread: float) -> Levels:
         """Where a distribution is needed, in cells of which width."""
         line, count = self.outlines[i]
         value, mean, _ = self.cumulants(theta)
@@ -416,12 +404,12 @@ class LossSum:
         )
         widest = np.minimum(line.widest, 0.4 / np.maximum(steep, max(1.0, abs(theta), abs(1.0 - theta))))
         burden = float(weights[part] @ np.minimum(width[part], 1e6) ** 2)
-        return _Levels(
+        return Levels(
             line.losses[part], width[part], widest[part], (tilted - top - log_mass)[part], max(burden, 1.0)
         )
 
     def _window(
-        self, theta: float, levels: list[_Levels], spread: float
+        self, theta: float, levels: list[Levels], spread: float
     ) -> tuple[float, float, tuple[float, float]]:
         """Losses between which the tilted sum lies but for e^-34 at either side, and the shifts of tilt that show it."""
         shifts = (
@@ -658,7 +646,9 @@ class LossSum:
             value, mean, variance = self.cumulants(theta)
             spread = math.sqrt(max(variance, 1e-24))
             log_density = value + (1.0 - theta) * mean - math.log(spread * math.sqrt(2.0 * math.pi))
-            log_height = log_density - math.log(_weight(theta, spread, "other" if turned else "delta"))
+            log_height = log_density - math.log(
+                density_over_number(theta, spread, "other" if turned else "delta")
+            )
             return log_height - mean >= log_delta if turned else log_height <= log_delta
 
         if not turned and log_delta < -1.0:  # the mean of the world "in" is exceeded too often
@@ -808,68 +798,3 @@ def _with_complement(
         np.fmax(low, (total - off) + lowered(log_complement(rest_high), 4.0)),
         np.fmin(high, (total + off) + raised(log_complement(rest_low), 4.0)),
     )
-
-
-def completed(bounds: CurveBounds, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:
-    """Bounds of a curve where they hold what every curve obeys; that alone where they are NaN or cross."""
-    ends = (
-        np.full(log_fpr.shape, -np.inf),
-        raised(log_tnr, 4.0),
-        lowered(log_fpr, 4.0),
-        np.zeros(log_fpr.shape),
-    )
-    sides = zip(bounds, ends, (np.maximum, np.minimum, np.maximum, np.minimum), strict=True)
-    known = CurveBounds(*(np.where(np.isnan(x), end, side(x, end)) for x, end, side in sides)).tightened()
-    crossed = (known.log_fnr_low > known.log_fnr_high) | (known.log_tpr_low > known.log_tpr_high)
-    known = CurveBounds(*ends).where(crossed, known)
-    return CurveBounds(*(np.where(np.isnan(log_fpr), np.nan, x) for x in known))
-
-
-def _weight(theta: float, spread: float, needs: str) -> float:
-    """About the density of the world "in" at the mean of the tilt over the number that is needed."""
-    t = np.linspace(0.0, 12.0 * spread, 601)[1:]
-    bell = np.exp(-0.5 * (t / spread) ** 2)
-    gap = float(t[1] - t[0])
-    with np.errstate(over="ignore"):
-        up, down = (bell * np.exp(np.clip(sign * (1.0 - theta) * t, -700.0, 300.0)) for sign in (1.0, -1.0))
-        if needs == "delta":
-            result = float((up * -np.expm1(-t)).sum()) * gap
-        elif needs == "other":
-            result = float((bell * np.exp(np.clip(theta * t, -700.0, 300.0)) * -np.expm1(-t)).sum()) * gap
-        elif needs == "rest":
-            result = (
-                float(down.sum()) + float((bell * np.exp(np.clip(-theta * t, -700.0, 300.0))).sum())
-            ) * gap
-        else:
-            out = [bell * np.exp(np.clip(sign * theta * t, -700.0, 300.0)) for sign in (1.0, -1.0)]
-            result = min(float(part.sum()) for part in (up, down, *out)) * gap
-    return 1.0 / max(result, 1e-300)
-
-
-def _nodes(level: _Levels, fixed: float, step: float) -> np.ndarray:
-    """Places of the lattice from below the least loss to above the largest, as many steps apart as is allowed there."""
-    losses = level.losses
-    low = math.floor((float(losses[0]) - fixed) / step - 1e-9)
-    high = math.ceil((float(losses[-1]) - fixed) / step + 1e-9)
-    most = np.exp2(np.floor(np.log2(np.maximum(level.widest / step, 1.0))))
-    allowed = np.minimum(level.width, most)
-    place = (losses - fixed) / step
-    # Runs of the same width; a width lasts until the next begins.
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(allowed) != 0.0]))
-    pieces, at = [np.array([low])], low
-    for n, s in enumerate(starts):
-        end = high if n + 1 == starts.size else math.floor(float(place[starts[n + 1]]))
-        jump = int(allowed[s])
-        if n + 1 < starts.size:
-            jump = int(min(jump, max(1.0, 2.0 ** math.floor(math.log2(max(end - at, 1))))))
-        if end <= at:
-            continue
-        piece = np.arange(at + jump, end + 1, jump)
-        if piece.size:
-            pieces.append(piece)
-            at = int(piece[-1])
-    if at < high:
-        pieces.append(np.array([high]))
-    built = np.concatenate(pieces)
-    pad = max(1, int(allowed[-1])), max(1, int(allowed[0]))
-    return np.concatenate([built[:1] - pad[1], built, built[-1:] + pad[0]]).astype(np.int64)

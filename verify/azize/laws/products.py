@@ -9,8 +9,8 @@ import numpy as np
 
 from mipsim.exact.rounding import EPS
 from mipsim.tradeoff import AbstractTradeOff, ApproxDPTradeOff, CurveBounds
-from mipsim.tradeoff.bounds import log_complement
-from mipsim.tradeoff.loss_sum import LossSum, completed
+from mipsim.tradeoff.bounds import completed, log_complement
+from mipsim.tradeoff.loss_sum import LossSum
 from mipsim.tradeoff.step_laws import Atoms, Polygons
 from verify.azize.laws.coordinate_tables import BracketedTerms
 from verify.azize.laws.terms import Terms
