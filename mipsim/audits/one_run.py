@@ -262,12 +262,15 @@ class OneRun:
     def epsilon(self, delta: float) -> float:
         """No (epsilon, delta)-DP for any epsilon below this, >= 0.
 
-        Where canaries delta is at most half of the failure probability, all numbers of guesses of an order are judged together, by
-        `mipsim.theory.one_run.refuses_order`; else each by the curve of (epsilon, delta)-DP: a smaller epsilon has a higher curve, so that
-        it is refuted as well.
+        By the curve of (epsilon, delta)-DP for each number of guesses: a smaller epsilon has a higher curve, so that it is refuted as well. From the
+        epsilon on where delta costs at most half of the failure probability, all numbers of an order are judged together, by
+        `mipsim.theory.one_run.refuses_order`.
         """
-        if self._spent(5.0, delta) <= 0.5 * self.whole_risk:  # known before the scores
-            return self._epsilon_of_orders(delta)
+        start = self._judged_together(delta)
+        best = 0.0 if start == 0.0 else self._epsilon_by_curve(delta)
+        return self._epsilon_of_orders(start, delta) if best >= start else best
+
+    def _epsilon_by_curve(self, delta: float) -> float:
         turn = {"records": self.exchange.records, "runs": self.exchange.runs}
         return self._bound(
             "epsilon",
@@ -278,13 +281,20 @@ class OneRun:
             ),
         )
 
-    def _spent(self, epsilon: float, delta: float) -> float:
-        """The probability that some canary is given away, at most, under (epsilon, delta)-DP."""
+    def _left(self, epsilon: float, delta: float) -> float:
+        """What delta leaves of the failure probability of `refuses_order`; it grows with epsilon."""
         each = of_two_records(epsilon, delta)[1] if self.exchange.records == 2 else delta
-        return self.canaries * self.exchange.runs * each
+        turns = self.exchange.records * self.exchange.runs
+        return self.whole_risk - self.canaries * self.exchange.runs * each / (1.0 + math.exp(turns * epsilon))
 
-    def _epsilon_of_orders(self, delta: float) -> float:
-        """The largest value of a grid such that it and all smaller ones are refused.
+    def _judged_together(self, delta: float) -> float:
+        """The least value of the grid at which delta leaves half of the failure probability."""
+        most = _MOST / (self.exchange.records * self.exchange.runs)
+        lacks = largest_refused(lambda epsilon: self._left(epsilon, delta) < 0.5 * self.whole_risk, 0.0, most)
+        return 0.0 if lacks == 0.0 else _next_on_grid(_on_grid(lacks + 1e-6))
+
+    def _epsilon_of_orders(self, start: float, delta: float) -> float:
+        """The largest value of a grid such that it and all smaller ones are refused, those below `start` by the curve.
 
         Theorem. It exceeds the epsilon of the mechanism with the stated probability at most. Proof. If it does, then the least value of the grid
         that is not below this epsilon is refused. The mechanism is (epsilon, delta)-DP there too, so that a single test fails, which no score chose.
@@ -293,20 +303,25 @@ class OneRun:
         shares = (1.0,) if len(self.orders) == 1 else (_BOTH_ENDS, 1.0 - _BOTH_ENDS)
         orders = [([item.number for item in order], [item.right for item in order]) for order in self.orders]
 
-        def refused(epsilon: float, test: Callable[[list[int], list[int], float, float], bool]) -> bool:
-            risk = self.whole_risk - self._spent(epsilon, delta)
+        def surely(epsilon: float) -> bool:
+            """By a sum of tails, which bounds the probability of the test and grows with epsilon."""
+            left = self._left(start, delta)
             return any(
-                test(*order, turns * epsilon, share * risk)
+                len(order[0]) * least_tail(*order, turns * epsilon) <= share * left
                 for share, order in zip(shares, orders, strict=True)
-                if risk > 0.0
             )
 
-        def surely(numbers: list[int], right: list[int], epsilon: float, risk: float) -> bool:
-            return len(numbers) * least_tail(numbers, right, epsilon) <= risk
+        def refused(epsilon: float) -> bool:
+            left = self._left(epsilon, delta)
+            return any(
+                refuses_order(*order, turns * epsilon, share * left)
+                for share, order in zip(shares, orders, strict=True)
+            )
 
-        # A sum of tails bounds the probability of the test, and grows with epsilon.
-        best = _on_grid(largest_refused(lambda epsilon: refused(epsilon, surely), 0.0, _MOST / turns))
-        while (epsilon := _next_on_grid(best)) <= _MOST / turns and refused(epsilon, refuses_order):
+        best = _on_grid(largest_refused(surely, start, _MOST / turns))
+        if best == start > 0.0 and not refused(start):
+            return start - _step(start)
+        while (epsilon := _next_on_grid(best)) <= _MOST / turns and refused(epsilon):
             best = epsilon
         if best > 0.0:
             self.deciding["epsilon"] = min(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 FPRS = (1e-4, 1e-3, 0.01, 0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 10)))
 """At which the band is written as data."""
 _NOT_FAR_BELOW = (
-    0.1  # share of the failure probability from which canaries x delta weakens the bound of epsilon
+    0.1  # share of the failure probability from which what delta costs weakens the bound of epsilon
 )
 _KEYS = (
     *("design", "assumes", "confidence", "holds", "scores", "clusters", "runs", "records", "shadow_runs"),
@@ -41,7 +42,7 @@ _OTHER_SIGN = (
     "were seen makes two audits, each at half of the failure probability"
 )
 _FEWER = (
-    "(canaries x delta = {:.2g} is not far below the failure probability {:.2g}: fewer canaries, "
+    "(canaries x delta / (1 + e^epsilon) = {:.2g} is not far below the failure probability {:.2g}: fewer canaries, "
     "or a smaller delta, may show a larger epsilon)"
 )
 
@@ -243,7 +244,8 @@ class Audit(Printed):
         if self.delta_lower_bound is not None:
             lines.append(("delta", f"{at_least(self.delta_lower_bound, 3)} at epsilon = {self.epsilon:g}"))
         risk = 1.0 - self.confidence
-        if self.guesses and (paid := self.used * self.delta) > _NOT_FAR_BELOW * risk:
+        paid = self.used * self.delta / (1.0 + math.exp(self.epsilon_lower_bound))
+        if self.guesses and paid > _NOT_FAR_BELOW * risk:
             lines.append(("", _FEWER.format(paid, risk)))
         advantage, eta = self.advantage_lower_bound, self.eta_lower_bound
         if self.curve is not None and advantage is not None and eta is not None:

@@ -148,13 +148,13 @@ def refuses_order(guesses: Sequence[int], right: Sequence[int], epsilon: float, 
     the failure probability, this one takes into account how the numbers of right guesses hang together.
 
     Theorem. Let p = 1 / (1 + e^-epsilon). Under epsilon-DP the probability that right guesses are in a set E, closed under more right guesses, is
-    at most that of independent guesses, each right with probability p. Under (epsilon, delta)-DP it is at most that plus canaries delta.
+    at most that of independent guesses, each right with probability p. Under (epsilon, delta)-DP it is at most that plus canaries delta / (1 + e^epsilon).
     Proof. Given the release w and the coins before the canary in the order of w, let a and b be the densities of w under the coin that is guessed
-    and under the other, the coins behind averaged. Its guess is right with probability a / (a + b). Mark a right guess with
-    probability 1 - min(1, e^epsilon b / a). It is then right and unmarked with probability min(a, e^epsilon b) / (a + b) <= p, whatever
-    came before, so that unmarked right guesses are dominated by independent guesses, together. A canary is
-    marked with probability at most delta: it is half the sum over releases of (a - e^epsilon b)_+, which grows if the coins
-    behind are not averaged (Jensen), and then is at most delta for either guess. So all guesses are unmarked but with probability canaries delta.
+    and under the other, the coins behind averaged. Its guess is right with probability q = a / (a + b), whatever came before. So it is
+    right only where a coin B of probability p shows heads, independently of all before, or else a coin M of probability
+    (q - p)_+ / (1 - p) does. Right guesses in E then have B in E, or some M but not its B, which has probability E(q - p)_+ for
+    a canary. As w has density (a + b) / 2 and p = e^epsilon (1 - p), this is (1 - p) / 2 times the sum over releases of (a - e^epsilon b)_+.
+    It grows if the coins behind are not averaged (Jensen), and then is at most delta for either guess: (1 - p) delta together.
 
     The test refuses where the least binomial tail of the numbers of right guesses is too small for its distribution under p, which is computed by convolution.
 
