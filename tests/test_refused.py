@@ -267,6 +267,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: curve_of([2.0, 2.0], [2.0]), "out_scores and in_scores all equal 2; a constant score has no threshold"),
     (lambda: PAIR.band([0.5, 1.5]), r"alpha is 1.5; it must lie in \[0, 1\]"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Exponential(1.0), n=2, target=[1.0]).exact(mi.ScalarProduct([0.0])), "n d = 2 terms are too few"),
+    (lambda: mi.FixedTarget(mi.EmpiricalMean(), fair := mi.Bernoulli(0.5, d=40_000), n=10**4, target=np.ones(40_000)).exact(mi.LikelihoodRatio(mi.EmpiricalMean(), fair, 10**4)), "tables of 40,000 coordinates with 1,0"),
     (lambda: mi.account(-1.0), "noise_multiplier is -1.0"),
     (lambda: mi.account(), "noise_multiplier and phases are both missing"),
     (lambda: mi.account(phases=[]), "phases is empty; it must hold (noise multiplier, sampling rate, steps) of each phase"),

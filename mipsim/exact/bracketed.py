@@ -48,6 +48,7 @@ from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds, within
 _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
 _ENOUGH = 4e-4  # a little above the width that 2^14 nodes give a density
 _OUTCOMES = 2**14  # of a single row; each is an atom of every further batch
+_MOST_TILTED = 2**14  # different coordinates of which small tails are looked at: a minute of a core
 _CONVOLVED = 2.0**28  # products of a single convolution of all distinct coordinates: some seconds
 _ENUMERATED = 2.0**20  # outcomes: so many are multiplied out in a second
 _MOST_ATOMS = 2**17  # atoms
@@ -400,7 +401,8 @@ def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) 
         guess = guess.base if isinstance(guess, LinkedLaw) else guess.laws[0]
     inverted = guess if isinstance(guess, InvertedLaw) and not result.atoms.size else None
     tails = None
-    if not total.noise.parts and total.variance.min() > 0.0:
+    few = sum(len(stack.values) for stack in total.stacks) <= _MOST_TILTED
+    if few and not total.noise.parts and total.variance.min() > 0.0:
         tails = TiltedBrackets(total, bracket, read.relative, read.lost, read.below)
     law = mixed_with_out(BracketLaw(result, inverted, tails), mean.inclusion)
     return _scored(problem, attack, law)

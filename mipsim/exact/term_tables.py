@@ -26,6 +26,8 @@ from mipsim.forms.score import terms_at
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 _WORK = 2**22  # outcomes that are multiplied out
+_MOST_CELLS = 2**25  # counts of all coordinates: some 5 GiB
+_MOST_DIFFERENT = 3 * 2**22  # counts of different coordinates: most of a minute of a core
 
 Tables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """What `count_tables` returns."""
@@ -64,7 +66,7 @@ def count_tables(problem: FixedProblem) -> Tables | None:
     Returns Terms and probabilities, both of shape (2, d, K): entry k of world "out" is at the count first_j + k of all
     rows, of "in" at first_j + k of the others, beside the target. Then the first counts, shape (d,), and bounds on the
     error of each coordinate's probabilities in total variation, twice over, shape (d,). Raises ValueError if a term is
-    NaN or +inf at a count that can occur.
+    NaN or +inf at a count that can occur, or the tables would be too large.
     """
     if problem not in _KNOWN:
         _KNOWN[problem] = _count_tables(problem)
@@ -78,7 +80,9 @@ def _count_tables(problem: FixedProblem) -> Tables | None:
     if mean.is_noisy or mean.rate < 1.0:
         return None
     low, high = window(mean.rows, data.p)
-    count = low[:, None] + np.arange(int((high - low).max()) + 1.0)
+    counts = int((high - low).max()) + 1
+    _refuse_large(data.dimension, counts, _MOST_CELLS)
+    count = low[:, None] + np.arange(float(counts))
     beside = np.minimum(count, mean.rows - 1.0) + problem.row[:, None]
     outputs = np.stack([count, beside], axis=1) / mean.rows
     terms = np.ascontiguousarray(terms_at(attack, problem.target, outputs).swapaxes(0, 1))
@@ -94,6 +98,14 @@ def _count_tables(problem: FixedProblem) -> Tables | None:
             f"{count[j, k]:g}; contributions must be numbers or -inf"
         )
     return terms, probability, low, binomial_error(mean.rows, data.p) + outside(mean.rows, data.p)
+
+
+def _refuse_large(coordinates: int, counts: int, most: int) -> None:
+    if coordinates * counts > most:
+        raise ValueError(
+            f"the exact curve needs tables of {coordinates:,} coordinates with {counts:,} likely counts each, over the {most:,} cells that "
+            "are read: play the game, or take fewer coordinates or records"
+        )
 
 
 def _few(
@@ -124,6 +136,7 @@ def _transform(terms: np.ndarray, probability: np.ndarray, first: np.ndarray, lo
     centre = np.einsum("wjk,wjk->wj", probability, terms) / probability.sum(axis=2)
     values = np.where(probability > 0.0, terms - centre[:, :, None], 0.0)
     retained, copies = _kinds(values, probability)
+    _refuse_large(retained.size, values.shape[2], _MOST_DIFFERENT)
     # Each value has lost EPS of itself and its centre.
     size = np.abs(centre) + np.einsum("wjk,wjk->wj", probability, np.abs(values))
     moved, centres = EPS * float(size.sum(axis=1).max()), np.array([fsum(world) for world in centre])

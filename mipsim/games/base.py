@@ -103,7 +103,7 @@ class AbstractGame(AbstractMember):
 
         Raises:
             TypeError: if the attack is left out.
-            ValueError: if the distribution of the score is not known.
+            ValueError: if the distribution of the score is not known, or needs tables that are too large.
 
         Examples:
             >>> import mipsim as mi, numpy as np
