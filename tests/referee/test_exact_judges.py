@@ -183,7 +183,10 @@ def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, 
     # What refinement may leave: RESOLUTION, or RELATIVE of the gap.
     assert shift - 1e-9 <= result.smallest_tolerance <= shift + max(2e-5, 0.0101 * shift)
     if verdict == "REFUTED":
-        assert f"It would hold with a tolerance of {ceiling(result.smallest_tolerance, 3)} probit" in result.detail
+        assert (
+            f"It would hold with a tolerance of {ceiling(result.smallest_tolerance, 3)} probit"
+            in result.detail
+        )
 
 
 def test_an_equality_of_numbers():
@@ -288,6 +291,8 @@ def test_what_a_judge_adds_to_a_detail_begins_a_sentence():
     assert equality(Gap.near(0.5, 0.5), tolerance=0.1, detail="Of all n").detail.startswith(
         "Of all n. It would hold"
     )
-    assert equality(Gap.near(0.5, 0.5), tolerance=0.1).detail.startswith("It would hold with a tolerance of 0.5")
+    assert equality(Gap.near(0.5, 0.5), tolerance=0.1).detail.startswith(
+        "It would hold with a tolerance of 0.5"
+    )
     assert bound(Gap.near(0.0009, 0.0009, 0.0011), detail="At z.").detail.startswith("At z. The law is")
     assert bound(Gap.near(-0.5, -0.5), detail="At z").detail == "At z."

@@ -121,7 +121,7 @@ def _pictures(audit: Audit) -> Iterator[tuple[str, str, str]]:
 
 
 def _panel(figure: Figure, bottom: float = 0.17, height: float = 2.8) -> Axes:
-    figure.set_size_inches(5.0, height)  # at 400 points of a screen the labels keep their size
+    figure.set_size_inches(5.0, height)
     axes = figure.subplots()
     figure.subplots_adjust(left=0.15, right=0.97, top=0.93, bottom=bottom)
     axes.set_axisbelow(True)
