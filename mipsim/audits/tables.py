@@ -9,7 +9,9 @@ import csv
 import io
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -29,8 +31,24 @@ LONGEST_ROW = 2**20
 """Characters of a row of a text: no scores need as many, and a file of a single row would be held many times over."""
 _AMPLIFIED = 8  # of JSON an eighth of the limit is read, since Python's objects take that much more room
 _TEXTS = (".csv", ".tsv", ".txt")
+_OF_TENSORFLOW = '("membership_scores_train", "membership_scores_test")'
 ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
 """Of files that are read."""
+
+
+class Unclear(ValueError):
+    """What only a user can say of scores.
+
+    `what`: in words; `option`, `value`: what would say it; `in_memory`: whether in Python, where options are arguments.
+
+    >>> print(Unclear("say what a row is of", "rows", "records"))
+    say what a row is of, as --rows records
+    """
+
+    def __init__(self, what: str, option: str, value: str, in_memory: bool = False) -> None:
+        said = f"{option}={value!r}" if in_memory else f"--{option} {shlex.quote(value)}"
+        super().__init__(f"{what}, as {said}")
+        self.what, self.option, self.value, self.in_memory = what, option, value, in_memory
 
 
 @dataclass(frozen=True)
@@ -52,10 +70,10 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
 
     >>> table_of(Path("s.tsv"), b"score\tmember\n0.5\t1\n").names
     ('score', 'member')
-    >>> table_of(Path("s.pkl"), b"")
+    >>> table_of(Path("s.mat"), b"")
     Traceback (most recent call last):
     ...
-    ValueError: it ends in '.pkl'; scores are read from .csv, .tsv, .txt, .json, .jsonl, .npz, .parquet, and from arrays in Python
+    ValueError: it ends in '.mat'; scores are read from .csv, .tsv, .txt, .json, .jsonl, .npz, .parquet, and from arrays in Python
     """
     ending = file.suffix.lower()
     if separator is not None and ending not in _TEXTS:
@@ -64,10 +82,8 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
         )
     if ending in _TEXTS:
         return text_table(content, separator)
-    if ending == ".npy":
-        raise ValueError(
-            "a .npy holds a single array; store scores and worlds together: np.savez('scores.npz', score=..., member=...)"
-        )
+    if ending in (".npy", ".pickle", ".pkl"):
+        raise ValueError(_to_be_stored(file, content))
     if ending not in ENDINGS:
         raise ValueError(
             f"it ends in {printable(repr(ending), 20)}; scores are read from {', '.join(ENDINGS)}, and from arrays in Python"
@@ -77,6 +93,27 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
     if ending == ".npz":
         return Table("NPZ", "array", names_of(content), lambda names: dict(arrays_of(content, names)))
     return _json_table(content, lines=ending == ".jsonl")
+
+
+def _to_be_stored(file: Path, content: bytes) -> str:
+    """Why a file of NumPy or of Python objects is not read, with the command that makes an .npz of it."""
+    name, made, design = json.dumps(str(file)), str(file.with_suffix(".npz")), ""
+    if file.suffix.lower() == ".npy":
+        why = "a .npy holds a single array"
+        others = [str(other) for other in file.parent.glob("*.npy") if other != file]
+        world = json.dumps(others[0] if len(others) == 1 else "member.npy")
+        shape: tuple[int, ...] = ()
+        with suppress(ValueError, EOFError):
+            shape = np.load(io.BytesIO(content)).shape
+        if len(shape) > 1:  # LiRA has a row for each model, and perhaps several augmentations of a record
+            design = f" --design runs --rows {'models' if shape[0] < shape[1] else 'records'}"
+        mean = ".mean(2)" if len(shape) == 3 else ""
+        parts = f"score=np.load({name}){mean}, member=np.load({world})"
+    else:
+        why = "a pickle may run code, so it is not read"
+        parts = f"**{{m: getattr(np.load({name}, allow_pickle=True).single_attack_results[0], m) for m in {_OF_TENSORFLOW}}}"
+    line = shlex.quote(f"import numpy as np; np.savez({json.dumps(made)}, {parts})")
+    return f"{why}; store scores and worlds together: python -c {line} && mipsim audit {shlex.quote(made)}{design}"
 
 
 def content_of(file: Path) -> bytes:
@@ -187,8 +224,8 @@ def _separator(text: str, given: str | None) -> str:
     if len(some) > 1:
         some = [mark for mark in some if len(next(csv.reader([second], delimiter=mark), [])) == cells[mark]]
         if len(some) != 1:
-            raise ValueError(
-                "its header has several separators; name that of the cells, as --separator semicolon"
+            raise Unclear(
+                "its header has several separators; name that of the cells", "separator", "semicolon"
             )
     return some[0] if some else " " if len(first.split()) > 1 else ","
 

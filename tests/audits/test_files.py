@@ -80,6 +80,10 @@ PLAIN = rows("score,member", VALUES, MEMBER)
             "score;member\n0.5;1\n0,53;1\n",
             "column 'score' holds '0,53' in data row 2; it must hold numbers with a decimal point, 0.53",
         ),
+        (
+            "score;member\n" + "1,234;1\n2,345;0\n" * 60,
+            "column 'score' holds '1,234' in data row 1; it must hold numbers without commas, 1234 or 1.234",
+        ),
         (PLAIN + "0.5", "line 122 has 1 cells where the header has 2; the file may be cut off"),
         (PLAIN.replace("\n", "\n0.5,1,7\n", 1), "line 2 has 3 cells"),
         (PLAIN + "nan,1\n", "column 'score' holds NaN in data row 121; NaN is refused"),
