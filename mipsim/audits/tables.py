@@ -46,8 +46,8 @@ class Unclear(ValueError):
     """
 
     def __init__(self, what: str, option: str, value: str, in_memory: bool = False) -> None:
-        said = f"{option}={value!r}" if in_memory else f"--{option} {shlex.quote(value)}"
-        super().__init__(f"{what}, as {said}")
+        words = f"{option}={value!r}" if in_memory else f"--{option} {shlex.quote(value)}"
+        super().__init__(f"{what}, as {words}")
         self.what, self.option, self.value, self.in_memory = what, option, value, in_memory
 
 
