@@ -26,7 +26,7 @@ from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
 Promise = AbstractTradeOff | RatePromise | None
-_NEVER = "not refuted; scores of a single attack can refute a promise and never confirm it, since a better attack may leak more"
+_NEVER = "not refuted; scores of a single attack can refute a promise and never confirm it, since a better attack may show more"
 
 
 @interruptible
