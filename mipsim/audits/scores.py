@@ -119,7 +119,7 @@ class Scores:
                 raise ValueError(
                     "cluster, runs or records is given beside a matrix; its rows and columns are these"
                 )
-            names |= _places(scores, member, rows, "source" not in where)
+            names |= _places(scores, member, rows)
             run, scores, member = names["run"], scores.ravel(), np.ravel(member)  # type: ignore[arg-type]
         elif rows is not None:
             raise ValueError(
@@ -229,12 +229,12 @@ def _relative(source: str) -> str:
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
 
 
-def _places(scores: np.ndarray, member: object, rows: str | None, in_memory: bool) -> dict[str, np.ndarray]:
+def _places(scores: np.ndarray, member: object, rows: str | None) -> dict[str, np.ndarray]:
     """The number of the run and of the record of each cell of a matrix."""
     if rows is None:
         likely = ROWS[scores.shape[0] < scores.shape[1]]
         what = f"scores has shape {scores.shape}; say what a row is of, {' or '.join(ROWS)}"
-        raise Unclear(what, "rows", likely, in_memory)
+        raise Unclear(what, "rows", likely)
     shape = held("member", member).shape
     if scores.ndim != 2 or shape != scores.shape:
         raise ValueError(
@@ -399,7 +399,7 @@ def read_scores(
             return _scores_of_table(table, roles, **how)
         except Unclear as error:
             what = f"{printable(file or 'scores')}: {error.what}"
-            raise Unclear(what, error.option, error.value, error.in_memory) from None
+            raise Unclear(what, error.option, error.value) from None
         except ValueError as error:
             raise ValueError(f"{printable(file or 'scores')}: {error}") from None
     if columns is not None:
@@ -446,7 +446,7 @@ def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> 
     chosen = {role: by_name[name if name in by_name else name.lower()] for role, name in roles.items()}
     if not _settles(chosen):
         what = f"columns names {', '.join(chosen)}; it must name score and member (or label, coin) of {_listed(table.names)}"
-        raise Unclear(what, "columns", _suggestion(table), table.in_memory)
+        raise Unclear(what, "columns", _suggestion(table))
     if not tool:
         how |= _turned(chosen.get("score", chosen.get("members", "")), how["higher"])
     cells = {name: _flat(column) for name, column in table.read(tuple(chosen.values())).items()}
@@ -500,7 +500,7 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
     names = {name.strip().lower(): name for name in table.names}
     if len(names) < len(table.names):
         what = f"its {table.noun}s {_listed(table.names)} hold a name twice, apart from capitals; name them"
-        raise Unclear(what, "columns", _suggestion(table), table.in_memory)
+        raise Unclear(what, "columns", _suggestion(table))
     tools = [(tool, known) for tool, known in _TOOLS if known.keys() <= names.keys()]
     singulars = {name: name.removesuffix("s") for name in names}
     if "non_members" in names:
@@ -523,7 +523,7 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
         return "", roles
     what, columns = table.hint or f"which of its {table.noun}s is what is not clear", _suggestion(table)
     listed = _listed(table.names, max(20, 160 - len(what) - len(columns)))
-    raise Unclear(f"{what}: {listed}; name them", "columns", columns, table.in_memory)
+    raise Unclear(f"{what}: {listed}; name them", "columns", columns)
 
 
 def _suggestion(table: Table) -> str:

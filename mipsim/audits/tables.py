@@ -39,16 +39,15 @@ ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
 class Unclear(ValueError):
     """What only a user can say of scores.
 
-    `what`: in words; `option`, `value`: what would say it; `in_memory`: whether in Python, where options are arguments.
+    `what`: in words; `option`, `value`: the argument that says it, and its likely value. The command says it as an option.
 
     >>> print(Unclear("say what a row is of", "rows", "records"))
-    say what a row is of, as --rows records
+    say what a row is of, as rows='records'
     """
 
-    def __init__(self, what: str, option: str, value: str, in_memory: bool = False) -> None:
-        words = f"{option}={value!r}" if in_memory else f"--{option} {shlex.quote(value)}"
-        super().__init__(f"{what}, as {words}")
-        self.what, self.option, self.value, self.in_memory = what, option, value, in_memory
+    def __init__(self, what: str, option: str, value: str) -> None:
+        super().__init__(f"{what}, as {option}={value!r}")
+        self.what, self.option, self.value = what, option, value
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,6 @@ class Table:
     # the columns of some names, all of the same length unless `noun` says that they are arrays
     read: Callable[[Sequence[str]], dict[str, Column]]
     hint: str = ""  # text beside the names where they identify nothing, or ""
-    in_memory: bool = False  # whether it was given in Python, where options are arguments
 
 
 def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
@@ -329,5 +327,4 @@ def frame_table(frame: Any) -> Table | None:
         noun,
         tuple(names),
         lambda chosen: {name: held(name, frame[names[name]]) for name in chosen},
-        in_memory=True,
     )

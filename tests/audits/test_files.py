@@ -13,6 +13,7 @@ import mipsim as mi
 from mipsim.audits.claims import read_claim
 from mipsim.audits.scores import Scores, read_scores
 from mipsim.audits.tables import LONGEST_ROW
+from mipsim.referee.command import main
 
 VALUES, MEMBER = np.linspace(-1.0, 2.0, 120) ** 3, np.tile([0, 1, 1], 40)
 
@@ -93,8 +94,8 @@ PLAIN = rows("score,member", VALUES, MEMBER)
         (PLAIN + "0.1,maybe\n", "column 'member' holds 'maybe' in data row 121; it must hold 1/0, True/False, yes/no"),
         (PLAIN + "0.1,2\n", "column 'member' holds '2' in data row 121"),
         (rows("score,member,cluster", VALUES, MEMBER, ["a"] * 7 + [""] + ["b"] * 112), "cluster is empty at index 7"),
-        (rows("score,label,coin", VALUES, MEMBER, MEMBER), "'coin'; name them, as --columns score=score,member=NAME"),
-        (rows("score,scores,member", VALUES, VALUES, MEMBER), "'member'; name them, as --columns score=score,member=member"),
+        (rows("score,label,coin", VALUES, MEMBER, MEMBER), "'coin'; name them, as columns='score=score,member=NAME'"),
+        (rows("score,scores,member", VALUES, VALUES, MEMBER), "'member'; name them, as columns='score=score,member=member'"),
         (rows("score,score", VALUES, MEMBER), "its header score, score names a column twice"),
         (rows("score,member", VALUES[:60], MEMBER[:60]), "scores holds 60 scores; an audit needs 100 at least"),
         (rows("score,member", VALUES, MEMBER * 0), 'member is 0 throughout: all scores are of the world "out"'),
@@ -129,23 +130,30 @@ def test_words_for_the_two_worlds(tmp_path: Path, words: tuple[str, str]) -> Non
         ("A score whose name takes up many more letters than usual", "A member, whose name is as long as that of the other"),
     ],
 )  # fmt: skip
-def test_the_option_that_names_unclear_columns_can_be_pasted(tmp_path: Path, score: str, member: str) -> None:
+def test_the_command_that_names_unclear_columns_can_be_pasted(
+    tmp_path: Path, monkeypatch, capsys, score: str, member: str
+) -> None:
+    """With the options that were given; in Python the same text is an argument."""
     header = ",".join('"' + name.replace('"', '""') + '"' for name in (score, member, "Other"))
-    (tmp_path / "s.csv").write_text(rows(header, VALUES, MEMBER, MEMBER), encoding="utf-8")
-    with pytest.raises(ValueError, match="name them, as --columns ") as error:
-        read_scores(tmp_path / "s.csv")
-    assert len(str(error.value).replace(str(tmp_path), "")) < 250
-    option = shlex.split(str(error.value).partition("name them, as ")[2])
-    assert option[0] == "--columns"
-    assert len(option) == 2
-    assert same(read_scores(tmp_path / "s.csv", columns=option[1]))
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text(rows(header, VALUES, MEMBER, MEMBER), encoding="utf-8")
+    given = ["audit", "s.csv", "--claim", "mu=1", "--json", "--design", "clustered"]
+    assert main(given) == 2
+    refusal = capsys.readouterr().err.strip()
+    words = shlex.split(refusal.partition("; say mipsim ")[2])
+    assert sorted(words[:-2]) == sorted(given)
+    assert words[-2] == "--columns"
+    assert same(read_scores("s.csv", columns=words[-1]))
+    with pytest.raises(ValueError, match="name them, as columns=") as error:
+        read_scores("s.csv")
+    assert str(error.value).endswith(repr(words[-1]))
 
 
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"scores": VALUES}, "not clear: 'scores'; name them, as --columns score=scores,member=NAME"),
-        ({"members": VALUES, "non_members": VALUES, "score": VALUES}, "name them, as --columns members=members,non_members=non_members"),
+        ({"scores": VALUES}, "not clear: 'scores'; name them, as columns='score=scores,member=NAME'"),
+        ({"members": VALUES, "non_members": VALUES, "score": VALUES}, "name them, as columns='members=members,non_members=non_members'"),
         ({"scores": VALUES, "labels": MEMBER[:5]}, "member has shape (5,); it must have shape (120,)"),
         ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores has shape (60, 2)"),
         ({"scores": VALUES, "labels": MEMBER + 1}, "array 'labels' holds 2 in data row 2"),
@@ -295,13 +303,3 @@ def test_files_of_usual_names_are_read_at_the_first_attempt(tmp_path: Path, name
     )
     sign = -1.0 if "loss" in names else 1.0
     assert same(replace(result, values=sign * result.values))
-
-
-def test_a_loss_whose_columns_are_unclear_is_read_at_the_second_attempt(tmp_path: Path) -> None:
-    """The message names the option that is needed, and the loss is turned."""
-    (tmp_path / "s.csv").write_text(rows("my loss,is member", VALUES, MEMBER), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"'score=my loss,member=is member'$") as error:
-        read_scores(tmp_path / "s.csv")
-    _, columns = shlex.split(str(error.value).partition("name them, as ")[2])
-    result = read_scores(tmp_path / "s.csv", columns=columns)
-    assert same(replace(result, values=-result.values))

@@ -206,14 +206,16 @@ def test_another_separator_and_what_is_no_header(tmp_path: Path) -> None:
     assert same(read_scores(file))
     file.write_text(PLAIN.partition("\n")[2], encoding="utf-8")
     with pytest.raises(
-        ValueError, match=r"its first line holds numbers and no names: .* --columns score=1,member=2"
+        ValueError, match=r"its first line holds numbers and no names: .* columns='score=1,member=2'"
     ):
         read_scores(file)
     assert same(read_scores(file, columns="score=1,member=2"))
     file.write_text(PLAIN.replace("score,member", "score;x,member", 1), encoding="utf-8")
     assert len(read_scores(file, columns={"score": "score;x", "member": "member"}).values) == 120
     file.write_text("a;b,c\n1;2,3\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="several separators; name that of the cells, as --separator"):
+    with pytest.raises(
+        ValueError, match="several separators; name that of the cells, as separator='semicolon'"
+    ):
         read_scores(file)
 
 
@@ -237,7 +239,7 @@ def test_quoted_names_of_columns_as_the_page_writes_them(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ("score=score", "must name score and member .* of 'score', 'member', as --columns score=score,member=member"),
+        ("score=score", "must name score and member .* of 'score', 'member', as columns='score=score,member=member'"),
         ("member=member", "columns names member; it must name score and member"),
         ("score=score,member=member,coin=member", "names score, member, coin; it must name score and member"),
         ("score=score,score=score,member=member", "it must be like"),

@@ -393,7 +393,7 @@ def test_the_command_takes_runs_that_calibrate(form: str, tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("arrays", "arguments", "words"),
     [
-        ({}, {}, "scores has shape (40, 6); say what a row is of, records or models, as --rows records"),
+        ({}, {}, "scores has shape (40, 6); say what a row is of, records or models, as rows='records'"),
         ({}, {"design": "independent", "runs": 240}, "(40, 6); say what a row is of"),
         ({"member": np.ones(240)}, {"rows": "records"}, "scores has shape (40, 6) and member (240,); they must be vectors, or matrices of the same shape"),
         ({"run": np.arange(6)}, {"rows": "records"}, "cluster, runs or records is given beside a matrix; its rows and columns are these"),
