@@ -46,6 +46,18 @@ def _rounded(end: float, way: str, digits: int, sign: str) -> str:
     return text if Decimal(text) == exact else f"{exact.normalize():{sign}e}"  # no float64 of so few digits
 
 
+def enough(larger: float, smaller: float, digits: int = DIGITS) -> int:
+    """The fewest digits, `digits` at least, that show that a number is larger than another, however both are rounded;
+    `digits` where it is not larger.
+    >>> enough(9.99612, 3.2), enough(0.80004, 0.8), enough(1.95e-4, 1.9e-4, 1), enough(0.5, 0.5)
+    (4, 5, 3, 4)
+    """
+    if not larger > smaller:
+        return digits
+    shows = (n for n in range(digits, 17) if float(floor(larger, n)) > float(ceiling(smaller, n)))
+    return next(shows, 17)
+
+
 def at_least(bound: float, digits: int = DIGITS, sign: str = "") -> str:
     """A proven lower bound, rounded down.
     >>> at_least(0.123456), at_least(0.3), at_least(1234.56)

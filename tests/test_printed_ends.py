@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mipsim._printed import at_least, at_most, ceiling, floor, shown, shown_risk
+import mipsim as mi
+from mipsim._printed import at_least, at_most, ceiling, enough, floor, shown, shown_risk
 
 RNG = np.random.default_rng(0)
 SIZES = np.concatenate(
@@ -37,3 +38,39 @@ def test_a_failure_probability_is_rounded_up_but_for_its_last_bits(exponent: int
     for confidence in 1.0 - RNG.random(200) * 10.0**-exponent:
         risk = 1.0 - confidence
         assert risk * (1.0 - 1e-11) <= float(shown_risk(risk)) <= risk * 1.011
+
+
+@pytest.mark.parametrize(
+    ("larger", "smaller", "digits", "shown_as"),
+    [
+        (1.95e-4, 1.9e-4, 1, "0.000195"),  # a width of an epsilon above 10, and what it was to be
+        (2.4e-6, 1e-6, 1, "3e-06"),
+        (0.80004, 0.8, 4, "0.80004"),
+        (np.nextafter(0.3, 1.0), 0.3, 4, "0.30000000000000004"),
+        (np.inf, 1e-6, 1, "inf"),
+        (0.8, 0.8, 4, "0.8"),
+    ],
+)
+def test_two_numbers_that_differ_read_differently(
+    larger: float, smaller: float, digits: int, shown_as: str
+) -> None:
+    n = enough(larger, smaller, digits)
+    assert ceiling(larger, n) == shown_as
+    assert (float(floor(larger, n)) > float(ceiling(smaller, n))) == (larger > smaller)
+
+
+def test_each_message_that_holds_a_number_against_another_shows_which_is_larger() -> None:
+    """Control: with the usual digits both are the same text."""
+    rng = np.random.default_rng(0)
+    member = rng.random(2_000) < 0.5
+    how: dict = {"design": "independent", "runs": 2_000}
+    scores = rng.normal(size=2_000) + member
+    bounds = mi.audit(scores, member, **how)
+    for name, form in (("mu", "mu={!r}"), ("epsilon", "epsilon={!r},delta=1e-5")):
+        bound = getattr(bounds, f"{name}_lower_bound")
+        promised = bound * (1.0 - 1e-6)
+        assert ceiling(promised) == ceiling(bound)
+        result = mi.audit(scores, member, claim=form.format(promised), **how)
+        assert result.verdict == "REFUTED"
+        shown_bound = float(result.says.partition("at least ")[2].split()[0])
+        assert promised < shown_bound <= bound

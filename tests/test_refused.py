@@ -915,7 +915,7 @@ CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
     ]),
     (lambda a: mi.audit(AUDITED[:240].reshape(40, 6), COINS[:240].reshape(40, 6), **a), [
         ({"design": "independent"}, 'scores has shape (40, 6); a matrix of records and models is for design "runs"'),
-        ({"design": "runs"}, 'say what a row is of: rows="records" or rows="models"'),
+        ({"design": "runs"}, "say what a row is of, records or models, as rows='records'"),
         ({"design": "runs", "rows": "columns"}, "rows is 'columns'; allowed: records, models"),
         ({"design": "runs", "rows": "records", "runs": np.zeros(240)}, "is given beside a matrix"),
         ({"design": "runs", "rows": "records", "runs": 7}, "runs is 7, and 6 are named"),

@@ -263,7 +263,7 @@ def _judge(
             tally = f": {text}" if done else ""
             say(f"Interrupted: {done} of {of} finished and stored{tally}.{where}")
             return INTERRUPTED
-        say(f"Judged {of}: {text}.{where}")
+        say(f"Judged {text}.{where}")
         points = plural(points_of(known.values()), "point")
         family = f"Family-wise failure probability {three_digits(1 - setting.confidence)}"
         say(f"{family} over all {points} of the register at full scale.")

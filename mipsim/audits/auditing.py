@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._printed import at_least
+from mipsim._printed import at_least, enough
 from mipsim._signals import interruptible
 from mipsim._validation import choice, confidence_level, number, refuse_class, whole
 from mipsim._verdict import Verdict
@@ -26,7 +26,7 @@ from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 
 Promise = AbstractTradeOff | RatePromise | None
-_NEVER = "not refuted; scores of a single attack can refute a promise and never confirm it, since a better attack may leak more"
+_NEVER = "not refuted; scores of a single attack can refute a promise and never confirm it, since a better attack may show more"
 
 
 @interruptible
@@ -190,7 +190,7 @@ def _promised(claim: object, delta: float | None) -> tuple[Promise, float]:
     at = number("delta", delta, 0.0, 1.0)
     if own not in (None, at):
         raise ValueError(
-            f"delta is {at:g} and the claim's is {own:g}; a claim of epsilon is judged at its own delta"
+            f"delta is {at} and the claim's is {own}; a claim of epsilon is judged at its own delta"
         )
     return promised, at
 
@@ -223,7 +223,7 @@ def _by_thresholds(
     against = _by_number(promised, mu, epsilon, advantage)
     if isinstance(promised, RatePromise):
         rate, at = curve.tpr_lower_bound(promised.fpr), f"at FPR {promised.fpr:g}"
-        against = rate > promised.tpr, f"the TPR, equal scores by lot, is {at_least(rate)} {at}"
+        against = rate > promised.tpr, f"the TPR, equal scores by lot, is {_beyond(rate, promised.tpr)} {at}"
     elif promised is not None and against is None:
         gap = curve.gap_lower_bound(promised)
         against = gap > NUMERICAL_FLOOR, f"the attack passes below it by {at_least(gap)} probits"
@@ -245,13 +245,18 @@ def _by_number(
 ) -> tuple[bool, str] | None:
     """Whether a bound passes the number that is promised, with a sentence; None where no number is."""
     if isinstance(promised, GaussianTradeOff):
-        return mu > promised.mu, f"mu is {at_least(mu)}"
+        return mu > promised.mu, f"mu is {_beyond(mu, promised.mu)}"
     if isinstance(promised, ApproxDPTradeOff):
-        why = f"epsilon is {at_least(epsilon)} at delta = {promised.at_delta:g}"
+        why = f"epsilon is {_beyond(epsilon, promised.at_epsilon)} at delta = {promised.at_delta:g}"
         if promised.at_epsilon == 0.0 and advantage > promised.at_delta:  # a promised advantage
-            why = f"the advantage is {at_least(advantage)}"
+            why = f"the advantage is {_beyond(advantage, promised.at_delta)}"
         return epsilon > promised.at_epsilon, why
     return None
+
+
+def _beyond(bound: float, promised: float) -> str:
+    """A lower bound, with digits enough that it is read as larger than the promise where it is."""
+    return at_least(bound, enough(bound, promised))
 
 
 def _verdict(against: tuple[bool, str] | None) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shlex
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from mipsim._validation import choice, finite_vector, held, score_vector
 from mipsim._words import no_such, printable, quoted
 from mipsim.audits.tables import (
     Table,
+    Unclear,
     content_of,
     frame_table,
     is_number,
@@ -44,6 +44,8 @@ _TOOLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("ml_privacy_meter", {"scores": "score", "memberships": "member"}),
     ("LeakPro", {"signal_values": "score", "true_labels": "member"}),
     ("LeakPro", {"risk_score": "score", "is_member": "member"}),
+    ("LiRA", {"scores": "score", "keep": "member"}),
+    ("TensorFlow Privacy", {"membership_scores_train": "members", "membership_scores_test": "non_members"}),
     ("jax_privacy", {"in_canary_scores": "members", "out_canary_scores": "non_members"}),
     ("PrivacyGuard", {"scores_train": "members", "scores_test": "non_members"}),
 )
@@ -55,8 +57,10 @@ _LOSSES = re.compile(
 )
 """Names of scores that are lower for members as a rule."""
 _WORDS = {
-    **dict.fromkeys(("1", "true", "yes", "in", "member", "train"), 1.0),
+    # True and False of a spreadsheet that has decimal commas, too: in German, French, Italian, Spanish
+    **dict.fromkeys(("1", "true", "yes", "in", "member", "train", "wahr", "vrai", "vero", "verdadero"), 1.0),
     **dict.fromkeys(("0", "false", "no", "out", "non_member", "non-member", "nonmember", "test"), 0.0),
+    **dict.fromkeys(("falsch", "faux", "falso"), 0.0),
 }
 """Words for the two worlds, in lower case."""
 
@@ -115,7 +119,7 @@ class Scores:
                 raise ValueError(
                     "cluster, runs or records is given beside a matrix; its rows and columns are these"
                 )
-            names |= _places(scores, member, rows, "--rows {}" if "source" in where else 'rows="{}"')
+            names |= _places(scores, member, rows)
             run, scores, member = names["run"], scores.ravel(), np.ravel(member)  # type: ignore[arg-type]
         elif rows is not None:
             raise ValueError(
@@ -225,11 +229,12 @@ def _relative(source: str) -> str:
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
 
 
-def _places(scores: np.ndarray, member: object, rows: str | None, option: str) -> dict[str, np.ndarray]:
+def _places(scores: np.ndarray, member: object, rows: str | None) -> dict[str, np.ndarray]:
     """The number of the run and of the record of each cell of a matrix."""
     if rows is None:
-        allowed = " or ".join(map(option.format, ROWS))
-        raise ValueError(f"scores has shape {scores.shape}; say what a row is of: {allowed}")
+        likely = ROWS[scores.shape[0] < scores.shape[1]]
+        what = f"scores has shape {scores.shape}; say what a row is of, {' or '.join(ROWS)}"
+        raise Unclear(what, "rows", likely)
     shape = held("member", member).shape
     if scores.ndim != 2 or shape != scores.shape:
         raise ValueError(
@@ -368,7 +373,7 @@ def read_scores(
 
     The ending of a file says how it is written: text with a header and any separator (.csv, .tsv, .txt), .json, .jsonl, .parquet or .npz.
     The columns, or arrays, are `score` and exactly one of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters,
-    `run` (or `model`) and `record` if there are several runs; or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, jax_privacy and PrivacyGuard is
+    `run` (or `model`) and `record` if there are several runs; or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, LiRA, TensorFlow Privacy, jax_privacy and PrivacyGuard is
     recognised by its names. Further columns are ignored, as `read_as` tells; other names need `columns`.
 
     Raises ValueError if the file is missing, cut off, of unknown columns, or of scores that no audit can use. What is unclear is
@@ -392,6 +397,9 @@ def read_scores(
                 how |= {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
             assert table is not None
             return _scores_of_table(table, roles, **how)
+        except Unclear as error:
+            what = f"{printable(file or 'scores')}: {error.what}"
+            raise Unclear(what, error.option, error.value) from None
         except ValueError as error:
             raise ValueError(f"{printable(file or 'scores')}: {error}") from None
     if columns is not None:
@@ -437,22 +445,25 @@ def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> 
         )
     chosen = {role: by_name[name if name in by_name else name.lower()] for role, name in roles.items()}
     if not _settles(chosen):
-        raise ValueError(
-            f"columns names {', '.join(chosen)}; it must name score and member (or label, coin), as "
-            f"{_suggestion(table)}; it has {_listed(table.names)}"
-        )
+        what = f"columns names {', '.join(chosen)}; it must name score and member (or label, coin) of {_listed(table.names)}"
+        raise Unclear(what, "columns", _suggestion(table))
     if not tool:
         how |= _turned(chosen.get("score", chosen.get("members", "")), how["higher"])
     cells = {name: _flat(column) for name, column in table.read(tuple(chosen.values())).items()}
     for name, array in cells.items():
         if isinstance(array, np.ndarray) and array.ndim not in (1, 2):
             raise ValueError(
-                f"{printable(name, 40)} has shape {printable(array.shape, 40)}; it must be a vector of shape (n,), or a matrix"
+                f"{printable(name, 40)} has shape {printable(array.shape, 40)}; it must be a vector of shape (n,), or a matrix; of several "
+                "augmentations of a record, as LiRA has, take the mean"
             )
     how["read_as"] = f"{tool} {table.kind}: ".lstrip() + ", ".join(
         f"{role} from {printable(name, 30)}{_meanings(cells[name]) if role in WORLDS else ''}"
         for role, name in chosen.items()
     )
+    for role, name in chosen.items():
+        if role in ("score", "members", "non_members") and (points := _with_points(cells[name])) is not None:
+            cells[name] = points
+            how["read_as"] += f"; decimal commas in {printable(name, 30)}"
     others = [name for name in table.names if name not in chosen.values()]
     if any(name.strip().lower() in _INDEX for name in others):
         how["read_as"] += "; without the numbers of its rows"
@@ -488,9 +499,8 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
     """(the tool whose output it is, or "", the column of each role), or a refusal with what would settle it."""
     names = {name.strip().lower(): name for name in table.names}
     if len(names) < len(table.names):
-        raise ValueError(
-            f"its {table.noun}s {_listed(table.names)} hold a name twice, apart from capitals; name them, as {_suggestion(table)}"
-        )
+        what = f"its {table.noun}s {_listed(table.names)} hold a name twice, apart from capitals; name them"
+        raise Unclear(what, "columns", _suggestion(table))
     tools = [(tool, known) for tool, known in _TOOLS if known.keys() <= names.keys()]
     singulars = {name: name.removesuffix("s") for name in names}
     if "non_members" in names:
@@ -511,13 +521,13 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
             return tool, {role: names[name] for name, role in known.items()} | ours
     elif not tools and once and _settles(roles):
         return "", roles
-    what, option = table.hint or f"which of its {table.noun}s is what is not clear", _suggestion(table)
-    listed = _listed(table.names, max(20, 170 - len(what) - len(option)))
-    raise ValueError(f"{what}: {listed}; name them, as {option}")
+    what, columns = table.hint or f"which of its {table.noun}s is what is not clear", _suggestion(table)
+    listed = _listed(table.names, max(20, 160 - len(what) - len(columns)))
+    raise Unclear(f"{what}: {listed}; name them", "columns", columns)
 
 
 def _suggestion(table: Table) -> str:
-    """The options that would settle which column is what, for a shell or for Python; NAME where no name suggests itself."""
+    """Which column may be what; NAME where no name suggests itself."""
 
     def first(pattern: str, place: int) -> str:
         if table.hint:
@@ -526,13 +536,26 @@ def _suggestion(table: Table) -> str:
         some = [name for name in some if name.lower() in ROLES] or some
         return printable(some[0], 80) if len(some) == 1 else "NAME"
 
-    two = {"members", "non_members"} <= {name.lower() for name in table.names}
-    score, member = (
-        first("score|loss|signal|logit|stat|risk", 1),
-        first("member|label|coin|is_in|train|split", 2),
-    )
-    text = "members=members,non_members=non_members" if two else f"score={score},member={member}"
-    return f"columns={text!r}" if table.in_memory else f"--columns {shlex.quote(text)}"
+    if {"members", "non_members"} <= {name.lower() for name in table.names}:
+        return "members=members,non_members=non_members"
+    if len(two := [pair for name in table.names if (pair := _of_both_worlds(name, table.names))]) == 1:
+        return "members={},non_members={}".format(*map(printable, two[0]))
+    score = first("score|loss|signal|logit|stat|risk", 1)
+    return f"score={score},member={first('member|label|coin|is_in|train|split|insert|includ|keep', 2)}"
+
+
+def _of_both_worlds(name: str, names: Sequence[str]) -> tuple[str, str] | None:
+    """The name of members' scores with that of the others', if they differ in a word such as train and test alone."""
+    for member, other in (
+        ("train", "test"),
+        ("in", "out"),
+        ("member", "nonmember"),
+        ("member", "non_member"),
+    ):
+        pattern = rf"(?<![a-z]){member}(?=s?(?![a-z]))"
+        if (twin := re.sub(pattern, other, name)) != name and twin in names:
+            return name, twin
+    return None
 
 
 def _turned(name: str, higher: str | None) -> dict[str, str]:
@@ -546,13 +569,27 @@ def _turned(name: str, higher: str | None) -> dict[str, str]:
 def _flat(column: Any) -> Any:
     """A column of rows of a single number as these numbers."""
     if isinstance(column, np.ndarray):
-        return column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column
+        while column.ndim > 1 and column.shape[-1] == 1:
+            column = column[..., 0]
+        return column
     alone = bool(len(column)) and all(isinstance(row, list) and len(row) == 1 for row in column)
     return [row[0] for row in column] if alone else column
 
 
 def _listed(names: Sequence[str], most: int = 60) -> str:
     return printable(", ".join(map(repr, names)) or "none", min(most, 60))
+
+
+def _with_points(cells: Any) -> list[str] | None:
+    """Cells of a text whose numbers have decimal commas, with points; None for others, and where each comma may divide thousands."""
+    if isinstance(cells, np.ndarray) or not all(isinstance(cell, str) for cell in cells):
+        return None
+    commas = [cell for cell in cells if "," in cell]
+    if any("." in cell or cell.count(",") > 1 for cell in cells):
+        return None
+    if all(re.fullmatch(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", cell) for cell in commas):
+        return None
+    return [cell.replace(",", ".") for cell in cells]
 
 
 def parsed_numbers(name: str, cells: Any) -> Any:

@@ -9,7 +9,9 @@ import csv
 import io
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -29,8 +31,23 @@ LONGEST_ROW = 2**20
 """Characters of a row of a text: no scores need as many, and a file of a single row would be held many times over."""
 _AMPLIFIED = 8  # of JSON an eighth of the limit is read, since Python's objects take that much more room
 _TEXTS = (".csv", ".tsv", ".txt")
+_OF_TENSORFLOW = '("membership_scores_train", "membership_scores_test")'
 ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
 """Of files that are read."""
+
+
+class Unclear(ValueError):
+    """What only a user can say of scores.
+
+    `what`: in words; `option`, `value`: the argument that says it, and its likely value. The command says it as an option.
+
+    >>> print(Unclear("say what a row is of", "rows", "records"))
+    say what a row is of, as rows='records'
+    """
+
+    def __init__(self, what: str, option: str, value: str) -> None:
+        super().__init__(f"{what}, as {option}={value!r}")
+        self.what, self.option, self.value = what, option, value
 
 
 @dataclass(frozen=True)
@@ -43,7 +60,6 @@ class Table:
     # the columns of some names, all of the same length unless `noun` says that they are arrays
     read: Callable[[Sequence[str]], dict[str, Column]]
     hint: str = ""  # text beside the names where they identify nothing, or ""
-    in_memory: bool = False  # whether it was given in Python, where options are arguments
 
 
 def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
@@ -52,10 +68,10 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
 
     >>> table_of(Path("s.tsv"), b"score\tmember\n0.5\t1\n").names
     ('score', 'member')
-    >>> table_of(Path("s.pkl"), b"")
+    >>> table_of(Path("s.mat"), b"")
     Traceback (most recent call last):
     ...
-    ValueError: it ends in '.pkl'; scores are read from .csv, .tsv, .txt, .json, .jsonl, .npz, .parquet, and from arrays in Python
+    ValueError: it ends in '.mat'; scores are read from .csv, .tsv, .txt, .json, .jsonl, .npz, .parquet, and from arrays in Python
     """
     ending = file.suffix.lower()
     if separator is not None and ending not in _TEXTS:
@@ -64,10 +80,8 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
         )
     if ending in _TEXTS:
         return text_table(content, separator)
-    if ending == ".npy":
-        raise ValueError(
-            "a .npy holds a single array; store scores and worlds together: np.savez('scores.npz', score=..., member=...)"
-        )
+    if ending in (".npy", ".pickle", ".pkl"):
+        raise ValueError(_to_be_stored(file, content))
     if ending not in ENDINGS:
         raise ValueError(
             f"it ends in {printable(repr(ending), 20)}; scores are read from {', '.join(ENDINGS)}, and from arrays in Python"
@@ -77,6 +91,27 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
     if ending == ".npz":
         return Table("NPZ", "array", names_of(content), lambda names: dict(arrays_of(content, names)))
     return _json_table(content, lines=ending == ".jsonl")
+
+
+def _to_be_stored(file: Path, content: bytes) -> str:
+    """Why a file of NumPy or of Python objects is not read, with the command that makes an .npz of it."""
+    name, made, design = json.dumps(str(file)), str(file.with_suffix(".npz")), ""
+    if file.suffix.lower() == ".npy":
+        why = "a .npy holds a single array"
+        others = [str(other) for other in file.parent.glob("*.npy") if other != file]
+        world = json.dumps(others[0] if len(others) == 1 else "member.npy")
+        shape: tuple[int, ...] = ()
+        with suppress(ValueError, EOFError):
+            shape = np.load(io.BytesIO(content)).shape
+        if len(shape) > 1:  # LiRA has a row for each model, and perhaps several augmentations of a record
+            design = f" --design runs --rows {'models' if shape[0] < shape[1] else 'records'}"
+        mean = ".mean(2)" if len(shape) == 3 else ""
+        parts = f"score=np.load({name}){mean}, member=np.load({world})"
+    else:
+        why = "a pickle may run code, so it is not read"
+        parts = f"**{{m: getattr(np.load({name}, allow_pickle=True).single_attack_results[0], m) for m in {_OF_TENSORFLOW}}}"
+    line = shlex.quote(f"import numpy as np; np.savez({json.dumps(made)}, {parts})")
+    return f"{why}; store scores and worlds together: python -c {line} && mipsim audit {shlex.quote(made)}{design}"
 
 
 def content_of(file: Path) -> bytes:
@@ -187,8 +222,8 @@ def _separator(text: str, given: str | None) -> str:
     if len(some) > 1:
         some = [mark for mark in some if len(next(csv.reader([second], delimiter=mark), [])) == cells[mark]]
         if len(some) != 1:
-            raise ValueError(
-                "its header has several separators; name that of the cells, as --separator semicolon"
+            raise Unclear(
+                "its header has several separators; name that of the cells", "separator", "semicolon"
             )
     return some[0] if some else " " if len(first.split()) > 1 else ","
 
@@ -292,5 +327,4 @@ def frame_table(frame: Any) -> Table | None:
         noun,
         tuple(names),
         lambda chosen: {name: held(name, frame[names[name]]) for name in chosen},
-        in_memory=True,
     )

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._printed import Printed, at_most, ceiling, floor, shown, shown_risk
+from mipsim._printed import Printed, at_most, ceiling, enough, floor, shown, shown_risk
 from mipsim._validation import choice, number
 from mipsim._verdict import READINGS
 
@@ -293,8 +293,11 @@ class AbstractComparison(Printed):
     def _lines(self) -> list[tuple[str, str]]:
         _, most = self._outside(self.kind)
         least = max(0.0, float(most[self.used].max())) if self.thresholds_used else math.inf
-        confirmed = f" (smallest that would be confirmed: {ceiling(least)})" if math.isfinite(least) else ""
-        lines = [*self._gap_lines(), ("tolerance", f"{self.tolerance:.4g}{confirmed}")]
+        digits = enough(least, self.tolerance)
+        confirmed = (
+            f" (smallest that would be confirmed: {ceiling(least, digits)})" if math.isfinite(least) else ""
+        )
+        lines = [*self._gap_lines(), ("tolerance", f"{self.tolerance:.{digits}g}{confirmed}")]
         if math.isfinite(self.detectable_gap):
             lines.append(("detectable gap", f"{self.detectable_gap:.4g} with probability {POWER}"))
         lines += [

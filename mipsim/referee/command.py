@@ -5,16 +5,19 @@ What takes seconds to import is imported when it is needed, so that `--help` wai
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from mipsim._command_line import (
     CONFIDENCE_LEVEL,
     DONE,
     FAILED,
+    MOST,
     PLACE,
     POINT,
     VERSION,
@@ -25,10 +28,11 @@ from mipsim._command_line import (
     say,
 )
 from mipsim._signals import INTERRUPTED, LeavingOnCtrlC
-from mipsim._words import printable, quoted
+from mipsim._words import printable, quoted, shortened
 from mipsim.audits.claims import FORMS
 from mipsim.audits.designs import CONFIDENCE, DELTA, DESIGNS
 from mipsim.audits.scores import ROWS
+from mipsim.audits.tables import Unclear
 from mipsim.referee import settings
 from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
 
@@ -295,19 +299,20 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
     With --claim, test a promised guarantee against them. SCORES is a file: .csv, .tsv, .txt, .json, .jsonl, .npz or .parquet. Its
     columns, or arrays, are score (higher = "in"); member, label or coin (1 = in the training set); cluster where rows
     share a cluster; and run (or model) and record for the design runs; or members and non_members. The arrays score and member of
-    an .npz may be matrices of records and models, with --rows. Output of ml_privacy_meter, LeakPro,
-    jax_privacy and PrivacyGuard is recognised.
+    an .npz may be matrices of records and models, with --rows. Output of ml_privacy_meter, LeakPro, LiRA, TensorFlow
+    Privacy, jax_privacy and PrivacyGuard is recognised. Without --design, what is missing is printed as a whole command.
     """
     from mipsim import audits
     from mipsim._files import writable_folder
 
-    if how["design"] is None:
-        raise click.UsageError(
-            f"--design is missing; allowed: {', '.join(DESIGNS)}; independent takes --runs N too, how many trainings made the scores"
-        )
     if out is not None:
         writable_folder("--out", Path(out), make=False)  # before the work; bad scores shall make no folder
-    result = audits.audit(scores, **how)
+    if how["design"] is None:
+        raise click.UsageError(_completed(scores, how))
+    try:
+        result = audits.audit(scores, **how)
+    except Unclear:
+        raise click.UsageError(_completed(scores, how)) from None
     if as_json:
         import json
 
@@ -322,6 +327,61 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
         page = printable(report_audit(result, writable_folder("--out", Path(out))))
         if not as_json:
             say(f"  report: {page}")
+
+
+def _completed(scores: str, how: dict[str, Any]) -> str:
+    """What the command of an audit lacks, all of it at once, with the whole command."""
+    from mipsim.audits.scores import read_scores
+
+    reading = {name: how[name] for name in ("columns", "higher", "separator", "rows")}
+    lacks, added, known = [], dict[str, str](), None
+    while known is None and "NAME" not in added.get("columns", ""):
+        try:
+            known = read_scores(scores, **reading | added)
+        except Unclear as error:
+            lacks.append(error.what.removeprefix(f"{printable(scores)}: ") if lacks else error.what)
+            added[error.option] = error.value
+    design, whose, other = how["design"], "", ""
+    if design is None:
+        lacks.append("--design is missing")
+        design = (
+            "clustered" if known and known.cluster.size else "runs" if known and known.run.size else "one-run"
+        )
+        added["design"] = design
+        if design == "one-run":
+            runs = "N" if known is None else known.values.size
+            other = f", or --design independent --runs {runs} if each score has a training of its own"
+    if (
+        design == "one-run"
+        and how["inclusion_probability"] is None
+        and not (known and known.column == "coin")
+    ):
+        added["inclusion-probability"] = "0.5"
+        whose = " if fair coins chose canaries of a single training"
+    if design == "independent" and how["runs"] is None and known is not None:
+        added["runs"] = str(known.values.size)
+        whose = " if each score has a training of its own"
+    options = [word for name, value in added.items() for word in (f"--{name}", value)]
+    command = shlex.join(["mipsim", "audit", scores, *_given_options(), *options])
+    say = f"; say {command}{whose}{other}"
+    return shortened(", and ".join(lacks), max(40, MOST - len("mipsim: ") - len(say))) + say
+
+
+def _given_options() -> list[str]:
+    """The options with which the command was called, as words of a shell."""
+    context, words = click.get_current_context(), []
+    for option in context.command.params:
+        name = option.name or ""
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE or isinstance(
+            option, click.Argument
+        ):
+            continue
+        value = context.params[name]
+        several = (
+            value if isinstance(value, tuple) else [",".join(value) if isinstance(value, list) else value]
+        )
+        words += [option.opts[0], *([] if value is True else map(str, several))]
+    return words
 
 
 def _repeated(name: str, metavar: str, words: str) -> Callable[[Any], Any]:

@@ -122,13 +122,23 @@ class Outcome:
         reach = self._reach()
         if self.verdict is Verdict.INCONCLUSIVE:
             return reach
-        names = self.statement.free
-        judged = {repr([item.parameters.get(name) for name in names]) for item in self.judged}
-        probed = {repr([probe.at[name] for name in names]) for probe in self.probes} - judged
+        judged = self._verdicts().keys()
+        probed = {self._place(probe.at) for probe in self.probes} - judged
         if reach and self.whole and len(judged) == 1:
             return reach
         points = held(len(judged), len(probed), self.whole)
         return f"{reach}; {points}" if reach else points
+
+    def _place(self, at: Mapping[str, Any]) -> str:
+        """A point by the parameters that are free in it."""
+        return repr([at.get(name) for name in self.statement.free])
+
+    def _verdicts(self) -> dict[str, set[Verdict]]:
+        """The verdicts at each point: a search may have judged again where it was judged."""
+        result: dict[str, set[Verdict]] = {}
+        for item in self.judged:
+            result.setdefault(self._place(item.parameters), set()).add(item.verdict)
+        return result
 
     def _reach(self) -> str:
         """How far the verdict on a limit reaches: that of the point of which least is known."""
@@ -245,8 +255,9 @@ class Outcome:
 
     def _counted(self) -> str:
         """At how many points it is refuted, held or not refuted."""
-        verdicts = [item.verdict for item in self.judged]
-        refuted, confirmed = (verdicts.count(word) for word in (Verdict.REFUTED, Verdict.CONFIRMED))
+        verdicts = list(self._verdicts().values())
+        refuted = sum(Verdict.REFUTED in each for each in verdicts)
+        confirmed = verdicts.count({Verdict.CONFIRMED})
         if refuted:
             words, amount = "refuted", refuted
         elif confirmed == len(verdicts):

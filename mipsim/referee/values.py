@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -154,7 +155,7 @@ def read(role: str, value: Any) -> Value:
     >>> read("truth", None)
     Traceback (most recent call last):
         ...
-    ValueError: truth returned None; it must return a trade-off function, a number, (game, attack) or a pair of samplers
+    ValueError: truth returned None; it must return a trade-off function, a number or rf.Number(value, error=...), (game, attack), or samplers (out, in) of (generator, games)
     """
     if isinstance(value, (Number, AbstractTradeOff)):
         return value
@@ -162,7 +163,7 @@ def read(role: str, value: Any) -> Value:
         first, second = value
         if isinstance(first, AbstractGame):
             return Played(first, as_attack(second))
-        if callable(first) and callable(second):
+        if callable(first) and callable(second) and all(map(_takes_games, (first, second))):
             return Samplers(first, second)
     elif np.ndim(value) == 0 and not isinstance(
         value, (bool, str, bytes, type(None), np.timedelta64, np.ma.MaskedArray)
@@ -177,8 +178,19 @@ def read(role: str, value: Any) -> Value:
             return Number(result)
     shown = repr(value) if len(repr(value)) < 60 else type(value).__name__
     raise ValueError(
-        f"{role} returned {shown}; it must return a trade-off function, a number, (game, attack) or a pair of samplers"
+        f"{role} returned {shown}; it must return a trade-off function, a number or rf.Number(value, error=...), (game, attack), "
+        "or samplers (out, in) of (generator, games)"
     )
+
+
+def _takes_games(sampler: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(sampler).bind(np.random.default_rng(0), 1)
+    except TypeError:
+        return False
+    except ValueError:  # of a built-in, which has none
+        pass
+    return True
 
 
 def no_tradeoff(curve: AbstractTradeOff) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._printed import DIGITS, Bounds, Printed, ceiling, floor, shown
+from mipsim._printed import Bounds, Printed, ceiling, enough, floor, shown
 from mipsim._validation import number, real_array
 from mipsim._words import plural, quoted
 from mipsim.tradeoff.calibration import FINE, worse_tpr
@@ -133,11 +133,11 @@ class AccountComparison(Printed):
         result = []
         for name, (own, other) in self._pairs().items():
             if (leaks := _relation(own, other)) == "more":
-                low, high = _apart(own[0], other[1])
-                ends = f"{name} >= {low} against <= {high}"
+                digits = enough(own[0], other[1])
+                ends = f"{name} >= {floor(own[0], digits)} against <= {ceiling(other[1], digits)}"
             elif leaks == "less":
-                low, high = _apart(other[0], own[1])
-                ends = f"{name} <= {high} against >= {low}"
+                digits = enough(other[0], own[1])
+                ends = f"{name} <= {ceiling(own[1], digits)} against >= {floor(other[0], digits)}"
             else:
                 continue
             result.append(f"the implemented mechanism leaks {leaks}: {ends}")
@@ -297,15 +297,6 @@ def _relation(own: Bounds, other: Bounds) -> str:
 
 def _words(leaks: str) -> str:
     return leaks if leaks == "not decided" else f"leaks {leaks}"
-
-
-def _apart(low: float, high: float) -> tuple[str, str]:
-    """A lower bound and a smaller upper bound, rounded outwards to the fewest digits, four at least, that show that it is smaller."""
-    for digits in range(DIGITS, 18):
-        ends = floor(low, digits), ceiling(high, digits)
-        if float(ends[0]) > float(ends[1]):
-            return ends
-    return repr(low), repr(high)
 
 
 def _plain(ends: Bounds) -> dict[str, float | str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._printed import ceiling
+from mipsim._printed import ceiling, enough, floor
 from mipsim._validation import number, whole
 from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
@@ -302,8 +302,9 @@ class ComposedTradeOff(AbstractTradeOff):
 
     def _warn(self, what: str, width: float, accuracy: float) -> None:
         if not width <= 1.001 * accuracy:
+            digits = enough(width, accuracy, 1)
             warnings.warn(
-                f"{what} is known to {ceiling(width, 1)} only, not to {accuracy:.1g}, on {self.losses.places:,} places; both bounds hold, "
+                f"{what} is known to {ceiling(width, digits)} only, not to {floor(accuracy, digits)}, on {self.losses.places:,} places; both bounds hold, "
                 f"and are nearer at {_NEARER[what]}, with more noise or fewer steps",
                 stacklevel=6,
             )

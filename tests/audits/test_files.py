@@ -13,6 +13,7 @@ import mipsim as mi
 from mipsim.audits.claims import read_claim
 from mipsim.audits.scores import Scores, read_scores
 from mipsim.audits.tables import LONGEST_ROW
+from mipsim.referee.command import main
 
 VALUES, MEMBER = np.linspace(-1.0, 2.0, 120) ** 3, np.tile([0, 1, 1], 40)
 
@@ -80,6 +81,10 @@ PLAIN = rows("score,member", VALUES, MEMBER)
             "score;member\n0.5;1\n0,53;1\n",
             "column 'score' holds '0,53' in data row 2; it must hold numbers with a decimal point, 0.53",
         ),
+        (
+            "score;member\n" + "1,234;1\n2,345;0\n" * 60,
+            "column 'score' holds '1,234' in data row 1; it must hold numbers without commas, 1234 or 1.234",
+        ),
         (PLAIN + "0.5", "line 122 has 1 cells where the header has 2; the file may be cut off"),
         (PLAIN.replace("\n", "\n0.5,1,7\n", 1), "line 2 has 3 cells"),
         (PLAIN + "nan,1\n", "column 'score' holds NaN in data row 121; NaN is refused"),
@@ -89,8 +94,8 @@ PLAIN = rows("score,member", VALUES, MEMBER)
         (PLAIN + "0.1,maybe\n", "column 'member' holds 'maybe' in data row 121; it must hold 1/0, True/False, yes/no"),
         (PLAIN + "0.1,2\n", "column 'member' holds '2' in data row 121"),
         (rows("score,member,cluster", VALUES, MEMBER, ["a"] * 7 + [""] + ["b"] * 112), "cluster is empty at index 7"),
-        (rows("score,label,coin", VALUES, MEMBER, MEMBER), "'coin'; name them, as --columns score=score,member=NAME"),
-        (rows("score,scores,member", VALUES, VALUES, MEMBER), "'member'; name them, as --columns score=score,member=member"),
+        (rows("score,label,coin", VALUES, MEMBER, MEMBER), "'coin'; name them, as columns='score=score,member=NAME'"),
+        (rows("score,scores,member", VALUES, VALUES, MEMBER), "'member'; name them, as columns='score=score,member=member'"),
         (rows("score,score", VALUES, MEMBER), "its header score, score names a column twice"),
         (rows("score,member", VALUES[:60], MEMBER[:60]), "scores holds 60 scores; an audit needs 100 at least"),
         (rows("score,member", VALUES, MEMBER * 0), 'member is 0 throughout: all scores are of the world "out"'),
@@ -125,23 +130,30 @@ def test_words_for_the_two_worlds(tmp_path: Path, words: tuple[str, str]) -> Non
         ("A score whose name takes up many more letters than usual", "A member, whose name is as long as that of the other"),
     ],
 )  # fmt: skip
-def test_the_option_that_names_unclear_columns_can_be_pasted(tmp_path: Path, score: str, member: str) -> None:
+def test_the_command_that_names_unclear_columns_can_be_pasted(
+    tmp_path: Path, monkeypatch, capsys, score: str, member: str
+) -> None:
+    """With the options that were given; in Python the same text is an argument."""
     header = ",".join('"' + name.replace('"', '""') + '"' for name in (score, member, "Other"))
-    (tmp_path / "s.csv").write_text(rows(header, VALUES, MEMBER, MEMBER), encoding="utf-8")
-    with pytest.raises(ValueError, match="name them, as --columns ") as error:
-        read_scores(tmp_path / "s.csv")
-    assert len(str(error.value).replace(str(tmp_path), "")) < 250
-    option = shlex.split(str(error.value).partition("name them, as ")[2])
-    assert option[0] == "--columns"
-    assert len(option) == 2
-    assert same(read_scores(tmp_path / "s.csv", columns=option[1]))
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text(rows(header, VALUES, MEMBER, MEMBER), encoding="utf-8")
+    given = ["audit", "s.csv", "--claim", "mu=1", "--json", "--design", "clustered"]
+    assert main(given) == 2
+    refusal = capsys.readouterr().err.strip()
+    words = shlex.split(refusal.partition("; say mipsim ")[2])
+    assert sorted(words[:-2]) == sorted(given)
+    assert words[-2] == "--columns"
+    assert same(read_scores("s.csv", columns=words[-1]))
+    with pytest.raises(ValueError, match="name them, as columns=") as error:
+        read_scores("s.csv")
+    assert str(error.value).endswith(repr(words[-1]))
 
 
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"scores": VALUES}, "not clear: 'scores'; name them, as --columns score=scores,member=NAME"),
-        ({"members": VALUES, "non_members": VALUES, "score": VALUES}, "name them, as --columns members=members,non_members=non_members"),
+        ({"scores": VALUES}, "not clear: 'scores'; name them, as columns='score=scores,member=NAME'"),
+        ({"members": VALUES, "non_members": VALUES, "score": VALUES}, "name them, as columns='members=members,non_members=non_members'"),
         ({"scores": VALUES, "labels": MEMBER[:5]}, "member has shape (5,); it must have shape (120,)"),
         ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores has shape (60, 2)"),
         ({"scores": VALUES, "labels": MEMBER + 1}, "array 'labels' holds 2 in data row 2"),
@@ -291,13 +303,3 @@ def test_files_of_usual_names_are_read_at_the_first_attempt(tmp_path: Path, name
     )
     sign = -1.0 if "loss" in names else 1.0
     assert same(replace(result, values=sign * result.values))
-
-
-def test_a_loss_whose_columns_are_unclear_is_read_at_the_second_attempt(tmp_path: Path) -> None:
-    """The message names the option that is needed, and the loss is turned."""
-    (tmp_path / "s.csv").write_text(rows("my loss,is member", VALUES, MEMBER), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"'score=my loss,member=is member'$") as error:
-        read_scores(tmp_path / "s.csv")
-    _, columns = shlex.split(str(error.value).partition("name them, as ")[2])
-    result = read_scores(tmp_path / "s.csv", columns=columns)
-    assert same(replace(result, values=-result.values))

@@ -1,10 +1,12 @@
 """Files and frames of other tools: recognised by their names, or refused with the option that settles what is unclear."""
 
 import json
+import pickle
 import re
 import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,108 @@ def test_output_of_tools_is_recognised_by_its_names(tmp_path: Path, name, conten
     assert same(read_scores(file, higher="in"))
     if name.endswith("json"):
         assert same(read_scores(content))  # the same as a dictionary
+
+
+def _of_tool(name: str) -> None:
+    """A small file in the working folder, as the tool, the spreadsheet or the notebook writes it."""
+    own = {"score": VALUES, "member": MEMBER}
+    both = [VALUES[world == MEMBER] for world in (1, 0)]
+    rng = np.random.default_rng(0)
+    keep = rng.random((16, 200)) < 0.5
+    raw = rng.normal(size=(16, 200, 2)) + keep[..., None]
+    match name:
+        case "leakpro.csv":
+            pd.DataFrame(
+                {"rank": MEMBER, "audit_index": MEMBER, "risk_score": VALUES, "is_member": MEMBER}
+            ).to_csv(name, index=False)
+        case "leakpro.json":
+            Path(name).write_text(
+                json.dumps(
+                    {
+                        "id": "lira",
+                        "tp": [1],
+                        "signal_values": VALUES[:, None].tolist(),
+                        "true_labels": LABELS,
+                    }
+                )
+            )
+        case "meter.npz":
+            np.savez(name, fpr=VALUES, auc=0.7, scores=VALUES, memberships=MEMBER == 1)
+        case "tensorflow.npz":  # what the command that is printed for a pickle of its results makes
+            np.savez(name, membership_scores_train=both[0], membership_scores_test=both[1])
+        case "scores.npy":
+            np.save(name, raw)
+            np.save("keep.npy", keep)
+        case "lira.npz":
+            np.savez(name, scores=raw[..., 0], keep=keep)
+        case "art.npz":  # what its `infer` returns has shape (n, 1)
+            np.savez(name, inferred_train=both[0][:, None], inferred_test=both[1][:, None])
+        case "canaries.csv":
+            pd.DataFrame({"canary_id": range(120), "inserted": MEMBER == 1, "loss": -VALUES}).to_csv(
+                name, index=False
+            )
+        case "pandas.csv":
+            pd.DataFrame(own).to_csv(name)
+        case "frame.parquet":
+            pd.DataFrame(own).to_parquet(name)
+        case "excel.csv":
+            cells = (
+                f"{str(x).replace('.', ',')};{'WAHR' if world else 'FALSCH'}"
+                for x, world in zip(LIST, LABELS, strict=True)
+            )
+            Path(name).write_text("Score;Member\r\n" + "\r\n".join(cells), encoding="utf-8-sig", newline="")
+        case "lines.jsonl":
+            pd.DataFrame(own).to_json(name, orient="records", lines=True, double_precision=15)
+
+
+@pytest.mark.filterwarnings("ignore:80 of 120 canaries are in")
+@pytest.mark.parametrize(
+    ("name", "read_as"),
+    [
+        ("leakpro.csv", "LeakPro CSV: score from risk_score, member from is_member"),
+        ("leakpro.json", "LeakPro JSON: score from signal_values, member from true_labels"),
+        ("meter.npz", "ml_privacy_meter NPZ: score from scores, member from memberships"),
+        ("tensorflow.npz", "TensorFlow Privacy NPZ: members from membership_scores_train, non_members from membership_scores_test"),
+        ("scores.npy", "NPZ: score from score, member from member; matrices of models x records"),
+        ("lira.npz", "LiRA NPZ: score from scores, member from keep; matrices of models x records"),
+        ("art.npz", "NPZ: members from inferred_train, non_members from inferred_test"),
+        ("canaries.csv", "CSV: score from loss, member from inserted ('true' = member, 'false' = non-member); 'canary_id' ignored"),
+        ("pandas.csv", "CSV: score from score, member from member; without the numbers of its rows"),
+        ("frame.parquet", "parquet: score from score, member from member"),
+        ("excel.csv", "text separated by semicolons: score from Score, member from Member ('wahr' = member, 'falsch' = non-member); decimal commas in Score"),
+        ("lines.jsonl", "JSON lines: score from score, member from member"),
+    ],
+)  # fmt: skip
+def test_a_file_of_any_tool_is_read_by_the_whole_command_that_its_only_refusal_prints(
+    tmp_path: Path, monkeypatch, capsys, name: str, read_as: str
+) -> None:
+    """Without a single option the design is missing, which nothing can infer; all else is read, or is in the same command."""
+    monkeypatch.chdir(tmp_path)
+    _of_tool(name)
+    assert main(["audit", name]) == 2
+    refusal = capsys.readouterr().err.strip()
+    assert len(refusal) <= 400
+    command = re.split("; say |together: ", refusal)[-1]
+    words = shlex.split(re.split(" if |, or --design", command)[0])
+    if words[0] == "python":
+        exec(words[2], {})
+        words = words[words.index("&&") + 1 :]
+    assert main([*words[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["read_as"] == read_as
+
+
+def test_a_pickle_is_refused_with_the_command_that_stores_its_scores(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
+    """Its command names the attributes of TensorFlow Privacy's results, and reads nothing by itself."""
+    monkeypatch.chdir(tmp_path)
+    single = SimpleNamespace(membership_scores_train=WORLDS["in"], membership_scores_test=WORLDS["out"])
+    Path("0.pickle").write_bytes(pickle.dumps(SimpleNamespace(single_attack_results=[single])))
+    assert main(["audit", "0.pickle"]) == 2
+    words = shlex.split(capsys.readouterr().err.partition("together: ")[2])
+    exec(words[2], {})
+    assert words[4:] == ["mipsim", "audit", "0.npz"]
+    assert same(read_scores(tmp_path / "0.npz"))
 
 
 def _saved(frame: pd.DataFrame, file: Path, how: str) -> Path:
@@ -102,14 +206,16 @@ def test_another_separator_and_what_is_no_header(tmp_path: Path) -> None:
     assert same(read_scores(file))
     file.write_text(PLAIN.partition("\n")[2], encoding="utf-8")
     with pytest.raises(
-        ValueError, match=r"its first line holds numbers and no names: .* --columns score=1,member=2"
+        ValueError, match=r"its first line holds numbers and no names: .* columns='score=1,member=2'"
     ):
         read_scores(file)
     assert same(read_scores(file, columns="score=1,member=2"))
     file.write_text(PLAIN.replace("score,member", "score;x,member", 1), encoding="utf-8")
     assert len(read_scores(file, columns={"score": "score;x", "member": "member"}).values) == 120
     file.write_text("a;b,c\n1;2,3\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="several separators; name that of the cells, as --separator"):
+    with pytest.raises(
+        ValueError, match="several separators; name that of the cells, as separator='semicolon'"
+    ):
         read_scores(file)
 
 
@@ -133,7 +239,7 @@ def test_quoted_names_of_columns_as_the_page_writes_them(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ("score=score", "must name score and member .*, as --columns score=score,member=member; it has 'score', 'member'"),
+        ("score=score", "must name score and member .* of 'score', 'member', as columns='score=score,member=member'"),
         ("member=member", "columns names member; it must name score and member"),
         ("score=score,member=member,coin=member", "names score, member, coin; it must name score and member"),
         ("score=score,score=score,member=member", "it must be like"),

@@ -393,7 +393,7 @@ def test_the_command_takes_runs_that_calibrate(form: str, tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("arrays", "arguments", "words"),
     [
-        ({}, {}, "scores has shape (40, 6); say what a row is of: --rows records or --rows models"),
+        ({}, {}, "scores has shape (40, 6); say what a row is of, records or models, as rows='records'"),
         ({}, {"design": "independent", "runs": 240}, "(40, 6); say what a row is of"),
         ({"member": np.ones(240)}, {"rows": "records"}, "scores has shape (40, 6) and member (240,); they must be vectors, or matrices of the same shape"),
         ({"run": np.arange(6)}, {"rows": "records"}, "cluster, runs or records is given beside a matrix; its rows and columns are these"),
@@ -417,7 +417,8 @@ def test_matrices_in_a_file_that_are_refused(
 def test_a_single_array_is_refused_with_the_line_that_stores_both(tmp_path: Path) -> None:
     np.save(tmp_path / "scores.npy", np.zeros((40, 6)))
     with pytest.raises(
-        ValueError, match=r"a \.npy holds a single array; store scores and worlds together: np\.savez"
+        ValueError,
+        match=r"a \.npy holds a single array; .* && mipsim audit .*\.npz --design runs --rows records$",
     ):
         mi.audit(tmp_path / "scores.npy", design="runs", rows="records")
 

@@ -183,7 +183,10 @@ def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, 
     # What refinement may leave: RESOLUTION, or RELATIVE of the gap.
     assert shift - 1e-9 <= result.smallest_tolerance <= shift + max(2e-5, 0.0101 * shift)
     if verdict == "REFUTED":
-        assert f"It holds to {ceiling(result.smallest_tolerance, 3)} probit" in result.detail
+        assert (
+            f"It would hold with a tolerance of {ceiling(result.smallest_tolerance, 3)} probit"
+            in result.detail
+        )
 
 
 def test_an_equality_of_numbers():
@@ -286,8 +289,10 @@ def test_a_bound_that_is_attained_says_to_what_it_was_seen_to_hold():
 def test_what_a_judge_adds_to_a_detail_begins_a_sentence():
     """A detail is a sentence of whoever judges; a detail without its full stop ran on into the next."""
     assert equality(Gap.near(0.5, 0.5), tolerance=0.1, detail="Of all n").detail.startswith(
-        "Of all n. It holds to"
+        "Of all n. It would hold"
     )
-    assert equality(Gap.near(0.5, 0.5), tolerance=0.1).detail.startswith("It holds to")
+    assert equality(Gap.near(0.5, 0.5), tolerance=0.1).detail.startswith(
+        "It would hold with a tolerance of 0.5"
+    )
     assert bound(Gap.near(0.0009, 0.0009, 0.0011), detail="At z.").detail.startswith("At z. The law is")
     assert bound(Gap.near(-0.5, -0.5), detail="At z").detail == "At z."

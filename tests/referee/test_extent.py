@@ -226,3 +226,16 @@ def test_curves_are_judged_and_hunted_too() -> None:
     assert str(result.verdict) == "CONFIRMED"
     assert result.point is not None
     assert len(result.probes) == 100
+
+
+def test_a_point_that_the_search_judged_again_counts_as_a_single_point() -> None:
+    """The line "points" and the words beside the verdict name the same number."""
+    item = rf.Statement(
+        name="half", says="x is at most 1000", source="nobody", kind=rf.Bound(), domain={"x": rf.Whole(1, 1000)},
+        claimed=lambda: 1000.0, truth=lambda x: float(x),
+    )  # fmt: skip
+    outcome = rf.judge(item, budget="100 probes")
+    places = {item.parameters["x"] for item in outcome.judged}
+    assert len(places) < len(outcome.judged)
+    assert outcome.extent.startswith(f"held at {len(places)} points; a search")
+    assert f"held at {len(places)} of {len(places)} judged points" in str(outcome)

@@ -3,8 +3,9 @@
 import math
 
 import numpy as np
+import pytest
 
-from mipsim.referee.values import Shifted
+from mipsim.referee.values import Shifted, read
 from mipsim.tradeoff import GaussianTradeOff
 
 
@@ -26,3 +27,16 @@ def test_a_shifted_curve_keeps_an_fnr_that_underflows() -> None:
     for k in (0, 2):  # each lower end is below the upper end of the other, either way round
         assert (shifted[k] <= plain[k + 1]).all()
         assert (plain[k] <= shifted[k + 1]).all()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, "0.5", (0.5, 1e-6), [0.4, 0.6], (lambda key: 0.0, lambda key: 1.0)],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_truth_is_refused_with_all_that_is(value: object) -> None:
+    """A number with its error is no pair, and samplers that take other arguments are refused before any work."""
+    with pytest.raises(
+        ValueError, match=r"rf.Number\(value, error=...\).* samplers \(out, in\) of \(generator, games\)$"
+    ):
+        read("truth", value)

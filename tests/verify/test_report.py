@@ -6,8 +6,9 @@ import json
 import re
 import shutil
 import subprocess
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -229,17 +230,56 @@ def test_a_browser_narrows_the_page(written, tmp_path):
       stated.push(document.querySelector("th[aria-sort]").getAttribute("aria-sort"));
       document.title = JSON.stringify(stated);
     """
-    known = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    text = written[0].read_text("utf-8")
-    assert "script-src &#39;" in text
-    # What this test adds may run too.
-    text = text.replace("script-src &#39;", f"script-src &#39;sha256-{known}&#39; &#39;", 1)
-    page = tmp_path / "requested.html"
-    page.write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
-    message = json.loads(unescape(re.findall("<title>(.*?)</title>", dom)[0]))
+    message = json.loads(_titled(_with_script(written[0].read_text("utf-8"), script), tmp_path))
     assert message == ["6 of 6", "1 of 6", "0 of 6", "1 of 6", "izzo-curve", "ascending"]
+
+
+def _with_script(text: str, script: str) -> str:
+    """A page that allows a script more, with it."""
+    known = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert "script-src &#39;" in text
+    text = text.replace("script-src &#39;", f"script-src &#39;sha256-{known}&#39; &#39;", 1)
+    return text.replace("</body>", f"<script>{script}</script></body>")
+
+
+def _titled(text: str, folder: Path) -> str:
+    """The title that a browser gives to a page."""
+    page = folder / "requested.html"
+    page.write_text(text, "utf-8")
+    command = [
+        BROWSER,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--virtual-time-budget=3000",
+        "--dump-dom",
+        page.as_uri(),
+    ]
+    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    return unescape(re.findall("<title>(.*?)</title>", dom)[0])
+
+
+@pytest.mark.system
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("width", [1200, 400])
+def test_a_page_is_no_wider_than_the_screen(written, tmp_path, width: int):
+    """Nor is the table of verdicts on a wide screen, or a picture on any; a formula scrolls in its own box. In a frame of that width."""
+    script = """
+      const wide = item => item.scrollWidth > item.clientWidth;
+      for (const item of document.querySelectorAll("details")) item.open = true;
+      parent.postMessage([...document.querySelectorAll("html, .derivation p, .scroll:has(.verdicts), figure")].filter(wide)
+        .map(item => item.tagName).join(), "*");
+    """
+    formula = f"<math><mrow>{'<mi>x</mi><mo>+</mo>' * 60}</mrow></math>"
+    page = _with_script(written[0].read_text("utf-8"), script)
+    assert "<p>Because" in page
+    frame = escape(page.replace("<p>Because", f"<p>{formula} Because"))
+    shown = _titled(
+        f'<title></title><iframe style="width: {width}px" srcdoc="{frame}"></iframe>'
+        "<script>addEventListener('message', event => { document.title = `wide: ${event.data}`; });</script>",
+        tmp_path,
+    )
+    assert shown == ("wide: P" if width == 1200 else "wide: DIV,P")
 
 
 @pytest.mark.system

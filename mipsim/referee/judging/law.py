@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._printed import ceiling
+from mipsim._printed import ceiling, enough, floor
 from mipsim.bands.compare import equality_tolerance
 from mipsim.referee.judging.gap import (
     RESOLUTION,
@@ -248,12 +248,13 @@ def judge_gap(
     if verdict is Verdict.INCONCLUSIVE and math.isinf(ends[1]):
         detail = f"{detail} {ONE_SIDED if isinstance(claimed, Number) else UNKNOWN}"
     elif verdict is not Verdict.CONFIRMED and not kind.one_sided:
+        digits = enough(ends[1], tolerance, 3)
         known = (
-            f"It holds to {ceiling(ends[1], 3)} {unit}"
+            f"It would hold with a tolerance of {ceiling(ends[1], digits)} {unit}"
             if ends[1] < math.inf
-            else "To what it holds is not known"
+            else "With which tolerance it would hold is not known"
         )
-        detail = f"{detail} {known}; {tolerance:.3g} {unit} was required."
+        detail = f"{detail} {known}; {floor(tolerance, digits)} is allowed."
     elif verdict is Verdict.INCONCLUSIVE:
         detail = f"{detail} The law is known to {ceiling(error, 2)} only, which decides nothing here."
     if verdict is Verdict.INCONCLUSIVE and not kind.one_sided:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._printed import at_most
+from mipsim._printed import at_most, enough, floor
 from mipsim._validation import number
 from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.judging.gap import Gap
@@ -138,10 +138,11 @@ def _by_rate(kind: Limit, rate: Rate, claimed: Curve, size: int, tolerance: floa
     limit, near = _read(rate.limit, size), rate.at(size)
     if math.isfinite(near) and not isinstance(limit, Number):
         near = probits_of(limit, near, kind.floor)
+    digits = enough(near, tolerance, 2)
     where = f"{unit} at {kind.grows} = {size:,} and beyond"
-    says = f"Proven rate: at most {rate.constant:g} {kind.grows}^-{rate.power:g} from {rate.start:g} on: within {at_most(near, 2)} {where} ({rate.source})."
+    says = f"Proven rate: at most {rate.constant:g} {kind.grows}^-{rate.power:g} from {rate.start:g} on: within {at_most(near, digits)} {where} ({rate.source})."
     if not near <= tolerance:
-        says = f"{says} It decides nothing: {tolerance:.2g} is required."
+        says = f"{says} It decides nothing: {floor(tolerance, digits)} is required."
         return _Proven(Verdict.INCONCLUSIVE, math.nan, (-math.inf, math.inf), math.inf, says, "")
     apart = gap_between(kind, claimed, limit, True, "in the limit")
     gap, interval, ends = apart.counted(kind.bound)

@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 from mipsim._extras import MissingPackageError
 from mipsim._files import replace_file, writable_folder
 from mipsim._html_table import html_table
-from mipsim._printed import at_least
+from mipsim._printed import at_least, enough
 from mipsim._version import __version__
 from mipsim._words import printable
 from mipsim.audits import Audit
@@ -121,7 +121,7 @@ def _pictures(audit: Audit) -> Iterator[tuple[str, str, str]]:
 
 
 def _panel(figure: Figure, bottom: float = 0.17, height: float = 2.8) -> Axes:
-    figure.set_size_inches(5.0, height)  # at 400 points of a screen the labels keep their size
+    figure.set_size_inches(5.0, height)
     axes = figure.subplots()
     figure.subplots_adjust(left=0.15, right=0.97, top=0.93, bottom=bottom)
     axes.set_axisbelow(True)
@@ -131,7 +131,10 @@ def _panel(figure: Figure, bottom: float = 0.17, height: float = 2.8) -> Axes:
 def _draw_bars(figure: Figure, name: str, promised: float, shown: float) -> None:
     axes = _panel(figure, 0.34, height=1.4)
     axes.barh([1, 0], [promised, shown], height=0.6, color=[ROLES["claimed"], ROLES["measured"]])
-    for place, value, caption in ((1, promised, f"{promised:g}"), (0, shown, at_least(shown))):
+    for place, value, caption in (
+        (1, promised, f"{promised:g}"),
+        (0, shown, at_least(shown, enough(shown, promised))),
+    ):
         axes.annotate(caption, (value, place), xytext=(4, 0), textcoords="offset points", va="center")
     axes.set_yticks([1, 0], ["promised", "shown"])
     axes.set(xlim=(0.0, 1.5 * max(promised, shown, 1e-9)), xlabel=name)

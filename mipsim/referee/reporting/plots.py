@@ -6,6 +6,7 @@ import base64
 import io
 import math
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -62,27 +63,27 @@ STYLE: dict[Any, Any] = {
 
 def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str) -> str:
     """Draw a single piece of evidence.
-    `evidence`: the curve, plotted on linear and on logarithmic axes side by side, or the trend; `verdict`: of the point;
+    `evidence`: the curve, plotted on linear and on logarithmic axes, or the trend; `verdict`: of the point;
     stated in the description that a screen reader reads; `title`: what the picture shows, for that description. Returns an `<img>`
-    element that holds its picture: no external reference.
+    element for each picture, which holds it: no external reference.
     """
+    if isinstance(evidence, TrendEvidence):
+        return to_svg(partial(_draw_trend, evidence), f"{title}: {verdict}")
+    axes = {"": False, ", on logarithmic axes": True}
+    return "".join(
+        to_svg(partial(_draw_curve, evidence, power), f"{title}{on}: {verdict}", 3.6)
+        for on, power in axes.items()
+    )
 
-    def draw(figure: Figure) -> None:
-        if isinstance(evidence, CurveEvidence):
-            _draw_curve(figure, evidence)
-        else:
-            _draw_trend(figure, evidence)
 
-    return to_svg(draw, f"{title}: {verdict}")
-
-
-def to_svg(draw: Callable[[Figure], None], description: str) -> str:
+def to_svg(draw: Callable[[Figure], None], description: str, width: float = 5.0) -> str:
     """Return what `draw` puts on an empty figure as an `<img>` element.
-    `draw`: draws on a matplotlib figure of 7.2 by 3.1 inches; `description`: what a screen reader reads.
+    `draw`: draws on a matplotlib figure, `width` by 3.1 inches: so narrow that its words can be read at 400 points of a screen;
+    `description`: what a screen reader reads.
     """
     matplotlib, module = (optional(name, "pictures", "plot") for name in ("matplotlib", "matplotlib.figure"))
     with matplotlib.rc_context(STYLE):
-        figure = module.Figure(figsize=(7.2, 3.1))
+        figure = module.Figure(figsize=(width, 3.1))
         draw(figure)
         buffer = io.BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -101,29 +102,30 @@ def drawable(evidence: CurveEvidence | TrendEvidence | None) -> bool:
     return evidence is not None
 
 
-def _draw_curve(figure: Figure, evidence: CurveEvidence) -> None:
-    linear, log = figure.subplots(1, 2)
-    figure.subplots_adjust(left=0.075, right=0.99, top=0.85, bottom=0.165, wspace=0.24)
+def _draw_curve(evidence: CurveEvidence, power: bool, figure: Figure) -> None:
+    axes = figure.subplots()
+    figure.subplots_adjust(left=0.15, right=0.97, top=0.8, bottom=0.165)
     low = _least_alpha(evidence)
     diagonal = np.geomspace(low, 1.0, 50)
-    linear.plot([0, 1], [1, 0], color=ROLES["chance"], linewidth=0.8, dashes=(2, 2))
-    log.plot(diagonal, diagonal, color=ROLES["chance"], linewidth=0.8, dashes=(2, 2), label="chance")
-    for axes, power in ((linear, False), (log, True)):
-        _curve_on(axes, evidence, power, low)
-        axes.grid(True)
-        axes.set_axisbelow(True)
-    linear.set(xlim=(0, 1), ylim=(0, 1), xlabel="FPR α", ylabel="FNR β")
-    log.set(
-        xscale="log",
-        yscale="log",
-        xlim=(low, 1),
-        ylim=(low, 1.15),
-        xlabel="FPR α (log)",
-        ylabel="TPR 1 − β (log)",
-    )
-    _plain_log(log.xaxis)
-    _plain_log(log.yaxis)
-    _legend(figure, log)
+    chance = diagonal if power else 1.0 - diagonal
+    axes.plot(diagonal, chance, color=ROLES["chance"], linewidth=0.8, dashes=(2, 2), label="chance")
+    _curve_on(axes, evidence, power, low)
+    axes.grid(True)
+    axes.set_axisbelow(True)
+    if power:
+        axes.set(
+            xscale="log",
+            yscale="log",
+            xlim=(low, 1),
+            ylim=(low, 1.15),
+            xlabel="FPR α (log)",
+            ylabel="TPR 1 − β (log)",
+        )
+        _plain_log(axes.xaxis)
+        _plain_log(axes.yaxis)
+    else:
+        axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="FPR α", ylabel="FNR β")
+    _legend(figure, axes, 2)
 
 
 def _curve_on(axes: Axes, evidence: CurveEvidence, power: bool, low: float) -> None:
@@ -163,9 +165,9 @@ def _thin(alpha: np.ndarray, values: list[np.ndarray], power: bool) -> tuple[np.
     return alpha[keep], [np.asarray(value, dtype=np.float64)[keep] for value in values]
 
 
-def _draw_trend(figure: Figure, evidence: TrendEvidence) -> None:
+def _draw_trend(evidence: TrendEvidence, figure: Figure) -> None:
     axes = figure.subplots()
-    figure.subplots_adjust(left=0.11, right=0.985, top=0.85, bottom=0.165)
+    figure.subplots_adjust(left=0.15, right=0.97, top=0.8, bottom=0.165)
     sizes = np.asarray(evidence.sizes, dtype=np.float64)
     gap, low, high = (_finite(x) for x in (evidence.gap, evidence.low, evidence.high))
     seen = gap[~np.isnan(gap)]
@@ -210,7 +212,7 @@ def _draw_trend(figure: Figure, evidence: TrendEvidence) -> None:
     axes.set(xlabel=evidence.size_name, ylabel=visible(name, single_line=True))
     axes.grid(True)
     axes.set_axisbelow(True)
-    _legend(figure, axes)
+    _legend(figure, axes, 3)
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
@@ -219,7 +221,7 @@ def _finite(values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(floats), floats, np.nan)
 
 
-def _legend(figure: Figure, axes: Axes) -> None:
+def _legend(figure: Figure, axes: Axes, columns: int) -> None:
     order = (
         "measured",
         "exact law",
@@ -233,7 +235,7 @@ def _legend(figure: Figure, axes: Axes) -> None:
     named = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
     labels = [name for name in order if name in named]
     place = {"loc": "upper center", "bbox_to_anchor": (0.53, 1.0)}
-    figure.legend([named[name] for name in labels], labels, ncol=len(labels), **place)
+    figure.legend([named[name] for name in labels], labels, ncol=columns, **place)
 
 
 def _power_of_ten(value: float, position: object = None) -> str:
@@ -264,7 +266,7 @@ def _sizes(axes: Axes, sizes: np.ndarray) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     *others, last = sorted(sizes.tolist())
-    named, room = [last], (last / others[0]) ** (1.0 / 11.0)
+    named, room = [last], (last / others[0]) ** (1.0 / 8.0)
     for size in reversed(others):
         if named[-1] / size >= room:
             named.append(size)

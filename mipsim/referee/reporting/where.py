@@ -119,12 +119,12 @@ def where_map(outcome: Outcome) -> str:
     # Words stand beside the upright axis, where they do not run into each other.
     axes_names.sort(key=lambda name: len("".join(_words(domain[name]))))
     worded = len(axes_names) > 1 and bool(_words(domain[axes_names[1]]))
-    left = 0.36 if worded else 0.11
+    left = max(0.15, 0.06 + 0.0125 * max(map(len, _words(domain[axes_names[1]])))) if worded else 0.15
     tilted = len("".join(_words(domain[axes_names[0]]))) > MOST_WORDS
     low = 0.42 if tilted else 0.17
 
     def draw(figure: Figure) -> None:
-        axes = figure.add_axes((left, low, 0.79 - left, 0.93 - low))
+        axes = figure.add_axes((left, low, 0.97 - left, 0.87 - low))
         marks = {"yes": ("o", "holds", 9), "open": ("s", "open", 12), "no": ("X", "fails", 26)}
         for word, (mark, label, size) in marks.items():
             chosen = [row[0] for row in retained if row[2] == word]
@@ -153,15 +153,15 @@ def where_map(outcome: Outcome) -> str:
                 label.set_horizontalalignment("right")
             # The words reach down to the edge, but for the corner that they lean away from.
             axes.xaxis.label.set_horizontalalignment("right")
-            axes.xaxis.set_label_coords(0.79, 0.1, transform=figure.transFigure)
+            axes.xaxis.set_label_coords(0.97, 0.1, transform=figure.transFigure)
         if worded:  # the words reach to the edge: the name stands above them
             axes.yaxis.label.set(rotation=0, horizontalalignment="right", verticalalignment="bottom")
-            axes.yaxis.set_label_coords(left - 0.01, 0.955, transform=figure.transFigure)
+            axes.yaxis.set_label_coords(left - 0.01, 0.895, transform=figure.transFigure)
         if len(axes_names) == 1:
             axes.set_yticks([])
         axes.grid(True)
         axes.set_axisbelow(True)
-        figure.legend(loc="center left", bbox_to_anchor=(0.8, 0.5))
+        figure.legend(loc="upper right", ncol=4, columnspacing=1.0)
 
     title = f"Where {outcome.statement.name} holds, over {' and '.join(axes_names)}"
     return to_svg(draw, title)
