@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from mipsim.referee.kinds import Equality, Limit
+from mipsim.referee.kinds import Bound, Equality, Limit
 from mipsim.referee.outcome import Outcome, verdict_on
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import READING, Statement
@@ -25,11 +25,11 @@ class Defect(StrEnum):
     def meaning(self) -> str:
         """The class in words.
         >>> Defect.CONDITION.meaning
-        'right with a condition that is not stated'
+        'right with a condition that is not stated, or is left out where it is used'
         """
         return {
             Defect.FORMULA: "wrong under its own readings and conditions",
-            Defect.CONDITION: "right with a condition that is not stated",
+            Defect.CONDITION: "right with a condition that is not stated, or is left out where it is used",
             Defect.WORDING: "a slip of the pen that another line of the paper has right",
             Defect.READING: "false under some readings, right under another",
         }[self]
@@ -69,7 +69,7 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
     - reading: every judged point of a single reading is confirmed.
     - condition: of the judged points that satisfy a condition some are confirmed and none is refuted. The condition is
       `restored_by` of the statement, or else the domain and `where` of a correction with the same claim, truth and kind; or the correction
-      is a limit of an equality: that sizes grow is a condition.
+      is a limit of an equality or a bound: that sizes grow is a condition.
     - formula: nothing of this restores it.
 
     `outcome`: what judging or hunting returned; `correction`: the corrected statement, if there is any.
@@ -106,13 +106,11 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
                 f"All {met} judged points that meet the conditions of {correction.name} stand",
             )
         if (
-            isinstance(statement.kind, Equality)
+            isinstance(statement.kind, (Bound, Equality))
             and isinstance(correction.kind, Limit)
-            and not correction.kind.bound
+            and correction.kind.bound <= isinstance(statement.kind, Bound)
         ):
-            return Diagnosis(
-                Defect.CONDITION, f"It holds as {correction.kind.grows} grows, which is not stated"
-            )
+            return Diagnosis(Defect.CONDITION, f"It holds as {correction.kind.grows} grows")
     return Diagnosis(Defect.FORMULA, "No reading and no condition that was tried restores it")
 
 

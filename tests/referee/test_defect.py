@@ -119,15 +119,22 @@ def test_a_hunt_tells_it_too():
     assert defect_of(rf.hunt(printed, "300 probes", progress=False), narrower) is Defect.CONDITION
 
 
-def test_an_equality_that_holds_as_sizes_grow_lacks_that_condition():
+@pytest.mark.parametrize(
+    ("kind", "one_sided"),
+    [
+        (rf.Equality(0.02, unit="probability"), Defect.FORMULA),
+        (rf.Bound(unit="probability"), Defect.CONDITION),
+    ],
+)
+def test_what_holds_as_sizes_grow_lacks_that_condition(kind: rf.Equality | rf.Bound, one_sided: Defect):
     limit = rf.Limit("n", sizes=tuple(10 * 2**k for k in range(8)), tolerance=0.02)
     printed = statement(
-        kind=rf.Equality(0.02, unit="probability"),
+        kind=kind,
         domain={"n": rf.Whole(10, 2000, log=True)},
         points=({"n": 10}, {"n": 2000}),
         claimed=lambda: 1.0,
         truth=lambda n: 1.0 + 1.0 / n,
     )
     assert defect(printed, printed.corrected(kind=limit, points=({},))) is Defect.CONDITION
-    one_sided = replace(limit, bound=True)
-    assert defect(printed, printed.corrected(kind=one_sided, points=({},))) is Defect.FORMULA
+    bound = replace(limit, bound=True)
+    assert defect(printed, printed.corrected(kind=bound, points=({},))) is one_sided

@@ -151,7 +151,7 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
     "azize-thm-3.1-advantage": (["bernoulli-off-support", "cantor"], [], ["three-atoms", "rare-coordinate", "parity"]),
     "azize-thm-3.1-power": (["rare-coordinate"], ["paper-hard", "exponential-far", "spike"], ["parity"]),
     "azize-thm-3.1-threshold": (["level at m* = 0"], []),
-    "azize-eq-5": (["bernoulli-off-support", "cantor"], [], ["rare-coordinate", "parity"]),
+    "azize-eq-5": (["rare-coordinate", "bernoulli-off-support", "cantor"], [], ["parity"]),
     "azize-thm-4.1": (["fading noise"], []),
     "azize-thm-4.2": (["paper-easy, rho = 0.1", "gaussian, rho = 0.9"], []),  # the paper's own point
     "azize-thm-4.2-corrected": ([], ["paper-easy, rho = 0.1", "gaussian, rho = 0.9"]),

@@ -162,7 +162,7 @@ def test_the_page_names_every_statement_and_escapes_every_text(written, broken):
     for message in (
         'Because <script>alert("x")</script>',
         "counts are truncated <script>",
-        "Defect: condition, right with a condition that is not stated.",
+        "Defect: condition, right with a condition that is not stated, or is left out where it is used.",
         "python -m verify azize-false --at",
         "Second route: x: ",
         "points, not searched",

@@ -80,7 +80,7 @@ def _finding(
     assert diagnosis is not None  # it is refuted, and no correction
     defect, reason = diagnosis.defect, diagnosis.reason
     meaning = f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}."
-    lines = [f"### {statement.name}: {defect}", "", meaning, ""]
+    lines = [f"### {statement.name}: {defect}", "", meaning, "", f"Source: {_line(statement.source)}.", ""]
     if statement.quote is not None:
         lines += [_quoted(statement.quote), ""]
     for words, reason in statement.not_judged.items():

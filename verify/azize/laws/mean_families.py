@@ -29,7 +29,13 @@ Bernoulli(n^-1/2); the atoms 0, 1, sqrt 2 with probabilities .6, .3, .1; the Can
 TARGETS = ("typical", "easiest", "hardest", "off the support")
 """Of Bernoulli data: sampled from them; the less likely value; the likelier value; t and u standard deviations from the mean. Other data have
 targets at t and u in equal parts of the coordinates, sqrt 2 for the atoms, a typical target for the Cantor law."""
-EXTRAS = ("none", "spike", "rare value", "parity", "faint noise")
+EXTRAS = {
+    "none": "",
+    "spike": "Exponential(1)",
+    "rare value": "Bernoulli(rate / n), the target 1",
+    "parity": "values 0, 1, 2 of which the sum's parity tells",
+    "faint noise": "a fair coin with noise 1 / n",
+}
 """An extra coordinate, number n: Exponential(1) with a target sqrt(rate n) standard deviations away; Bernoulli(rate / n) with target 1;
 values 0, 1, 2 with P(1) = rate / n, P(0) = P(2) and target 1, of which the attacker sees whether the sum is odd; a fair coin with
 target 1/2 and noise 1 / n, of which he sees whether the sum is nearer to a half than to a whole number. Coordinates n = 1, 2, 4, ... may be so in one

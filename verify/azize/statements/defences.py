@@ -23,6 +23,7 @@ from verify.azize.statements.mean import (
     REGULAR_POINTS,
     RESTRICTED,
     THRESHOLD,
+    extra,
     number,
     searched,
     sizes,
@@ -59,7 +60,7 @@ NOISE = rf.Statement(
         # Weaker noise makes cells of a tenth of it, more than are at hand.
         "gamma": rf.Real(0.25, np.inf, log=True, hunt_to=4.0, meaning="standard deviation of the Gaussian noise on the mean, times sqrt(n)"),
         # gamma_j = 1/j at j = 100, 200, 400, ..., on fair coins with target 1/2.
-        "extra": rf.Choice("none", "faint noise", meaning="an extra coordinate, number n: Exponential(1) (spike), Bernoulli(rate / n) (rare value), a coordinate whose sum's parity tells, or noise 1 / n"),
+        "extra": extra("faint noise"),
     },
     # The tables of noisy counts at more rows are larger than is at hand.
     where=lambda **at: searched(**at) and (at["data"] == "Gaussian" or MeanProblem.of(at).sizes[-1] <= 12_000),
@@ -162,7 +163,7 @@ SUBSAMPLE = rf.Statement(
         "rho": rf.Real(0.05, 1.0, meaning="share of the records that is released"),
         "data": rf.Choice("Bernoulli", "Gaussian", "gamma", "mixed", meaning="law of a coordinate"),
         "target": rf.Choice("typical", "easiest", "hardest", meaning="which target: for Bernoulli data sampled (typical), the rarer values (easiest), the likelier values (hardest), or t and u"),
-        "extra": rf.Fixed("none", meaning="an extra coordinate, number n: Exponential(1) (spike), Bernoulli(rate / n) (rare value), a coordinate whose sum's parity tells, or noise 1 / n"),
+        "extra": rf.Fixed("none", meaning="an extra coordinate"),
         "rate": rf.Fixed(1.0, meaning="of the extra coordinate: see extra"),
     },
     where=lambda rho, **at: rho < 1.0 and searched(**at),

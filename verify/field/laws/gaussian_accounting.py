@@ -124,15 +124,15 @@ def by_densities(epsilon: float, sigma: float, rate: float, neighbours: str) -> 
     )
 
 
-def limit_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) -> float:
-    """Epsilon of G_mu with mu = rate sqrt(steps (exp(1 / sigma^2) - 1)).
+def limit_epsilon(sigma: float, nu: float, log10_delta: float) -> float:
+    """Epsilon of G_mu with mu = nu sqrt(exp(1 / sigma^2) - 1), nu the sampling rate times the root of the number of steps.
 
     Source: Bu, Dong, Long, Su (2020), section 3.
 
-    >>> round(limit_epsilon(0.5, 0.001, 10_000, -5.0), 2)
+    >>> round(limit_epsilon(0.5, 0.1, -5.0), 2)
     3.06
     """
-    mu = rate * math.sqrt(steps * math.expm1(1.0 / sigma**2))
+    mu = nu * math.sqrt(math.expm1(1.0 / sigma**2))
     return float(mi.GaussianTradeOff(mu).epsilon(10.0**log10_delta))
 
 
@@ -149,9 +149,10 @@ def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) 
     return Number(0.5 * (low + high), 0.5 * (high - low))
 
 
-def by_transform(sigma: float, rate: float, steps: int, log10_delta: float) -> Replication:
+def by_transform(sigma: float, nu: float, steps: int, log10_delta: float) -> Replication:
     """Delta at the claimed epsilon: the losses of a single step rounded to a grid, their law to the power `steps` by a Fourier transform."""
-    epsilon, width, size = limit_epsilon(sigma, rate, steps, log10_delta), 2e-4, 1 << 21
+    epsilon, width, size = limit_epsilon(sigma, nu, log10_delta), 2e-4, 1 << 21
+    rate = nu / math.sqrt(steps)
     x = np.linspace(-12.0 * sigma, 1.0 + 12.0 * sigma, 2_000_001)
     loss = np.log1p(rate * np.expm1((2.0 * x[:-1] + np.diff(x) - 1.0) / (2.0 * sigma**2)))
     mass = (1.0 - rate) * np.diff(ndtr(x / sigma)) + rate * np.diff(ndtr((x - 1.0) / sigma))

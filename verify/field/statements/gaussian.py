@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from mipsim.referee import Bound, Control, Point, Real, Statement
+from mipsim.referee import Bound, Control, Point, Quote, Real, Statement
 from verify.field.laws.gaussian_accounting import calibrated_by_quadrature, log_delta
 
 CLASSICAL_GAUSSIAN = Statement(
@@ -12,7 +12,7 @@ CLASSICAL_GAUSSIAN = Statement(
     formula=r"\sigma = \sqrt{2 \ln(1.25 / \delta)} \, \frac{\Delta}{\varepsilon}",
     says="The Gaussian mechanism with $\\sigma = \\sqrt{2 \\ln(1.25/\\delta)}\\,\\Delta/\\varepsilon$ is "
     "$(\\varepsilon, \\delta)$-DP, for every $\\varepsilon$: as it is used.",
-    source="Dwork and Roth (2014), theorem A.1, which is stated for epsilon in (0, 1)",
+    source="usual practice; Dwork and Roth (2014), theorem A.1, is about epsilon in (0, 1)",
     kind=Bound(unit="log10 delta"),
     domain={
         "epsilon": Real(0.01, math.inf, log=True, hunt_to=50.0, meaning="epsilon"),
@@ -30,6 +30,11 @@ CLASSICAL_GAUSSIAN = Statement(
         {"epsilon": 50.0, "log10_delta": -1.0},
     ],
     control=Control({"epsilon": 1.0, "log10_delta": -5.0}, attained=True),
+    quote=Quote(
+        "Although both classical Gaussian mechanisms [1, 2] explicitly assume 0 < epsilon <= 1 only, our review finds that many studies in the "
+        "literature have used the classical Gaussian mechanisms under values of epsilon and delta [...]",
+        "Zhao et al. (2019), arXiv 1911.12060, abstract; [2] is Dwork and Roth",
+    ),
     second_route=calibrated_by_quadrature,
 )
 

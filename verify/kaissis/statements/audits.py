@@ -15,7 +15,7 @@ from verify import real_gradients
 from verify.kaissis.laws.relaxed_attackers import shadows_sampled
 from verify.kaissis.laws.relaxed_laws import lira
 from verify.kaissis.laws.relaxed_steps import EQUATION_7, D, at_once, by_scipy, probits
-from verify.kaissis.statements.curves import EXACT, MU, PART, Z, in_sight, of_norm, probit
+from verify.kaissis.statements.curves import EXACT, MU, PART, Z, in_sight, of_norm, power, probit
 from verify.kaissis.statements.lemmas import dimensions, points, positive
 from verify.kaissis.statements.many_dimensions import THEOREM_3_CORRECTED
 from verify.matters import Where, where_in
@@ -166,7 +166,7 @@ RECORDS = rf.Statement(
     },
     where=lambda mu2, z: in_sight(_random)(mu2=mu2, d=1, z=z),
     defer_where=True,
-    claimed=lambda mu2, z: -probit(kaissis.gaussian_tradeoff(mu2, 1), z),
+    claimed=lambda mu2, z: power(kaissis.gaussian_tradeoff(mu2, 1), z),
     truth=by_records,
     points=[
         *points(records=("diabetes", "digits"), rank=(1.0,), clip=(0.9,), mu2=(2.0,), z=_Z),

@@ -59,10 +59,10 @@ LEMMA_8 = rf.Statement(
     control=rf.Control(_PAIRS[0]),
     quote=rf.Quote(
         "Let M_a, M_b be GMs with noise variances sigma_a^2 I^d, sigma_b^2 I^d on functions with sensitivities Delta_2a, Delta_2b, respectively. "
-        "Then, the non-adaptively composed mechanism M has trade-off functions: j_M(alpha) = F_{chi_d^2(Delta_M, s_c^2)}(F^-1_{chi_d^2(0, s_c^2)}(1 - alpha)), "
-        "j_M^-1(alpha) = 1 - F_{chi_d^2(0, s_c^2)}(F^-1_{chi_d^2(Delta_M, s_c^2)}(alpha)). with Delta_M = "
+        "Then, the non-adaptively composed mechanism M has trade-off functions: j_M(alpha) = CDF_{chi_d^2(Delta_M, s_c^2)}(SF^-1_{chi_d^2(0, s_c^2)}(alpha)), "
+        "j_M^-1(alpha) = SF_{chi_d^2(0, s_c^2)}(CDF^-1_{chi_d^2(Delta_M, s_c^2)}(alpha)). with Delta_M = "
         "(Delta_2a + Delta_2b)^2/(sigma_a^2 + sigma_b^2) and s_c^2 = (sigma_a^2 + sigma_b^2)/4.",
-        "lemma 8",
+        "lemma 8; CDF and SF by definition 2",
     ),
     second_route=both_sampled,
 )

@@ -199,9 +199,9 @@ THEOREM_3 = rf.Statement(
     quote=rf.Quote(
         "Consider a GM on a function with sensitivity Delta_2 and noise variance sigma^2 I^d such that Delta_2/sigma << 1. Let "
         "mu_2 = Delta_2/sigma. As d and/or as the number of non-adaptive compositions N increase, j_GM and j_GM^-1 tend to the "
-        "common form: Phi( Phi^-1(1 - alpha)/sqrt(2 N mu_2^2/d + 1) - N mu_2^2/(sqrt(2 d) sqrt(2 N mu_2^2/d + 1)) ) ~ Phi( "
-        "Phi^-1(1 - alpha) - N mu_2^2/sqrt(2 d) ).",
-        "theorem 3",
+        "common form: CDF( SF^-1(alpha)/sqrt(2 N mu_2^2/d + 1) - N mu_2^2/(sqrt(2 d) sqrt(2 N mu_2^2/d + 1)) ) ~ CDF( "
+        "SF^-1(alpha) - N mu_2^2/sqrt(2 d) ).",
+        "theorem 3; CDF and SF by definition 2",
     ),
     restricted_by=(
         rf.Quote(

@@ -75,7 +75,7 @@ def summed(n: int, shift: float, own: float, mu: float) -> Replication:
     claimed = GaussianTradeOff(mu)
     best = int(np.argmax(claimed.probit_beta(fpr) - ndtri(fnr)))
     value = -float(ndtri(fnr[best]))
-    what = f"Phi^-1 of the power at FPR {fpr[best]:.4g}"
+    what = f"Phi^-1 of the power at the FPR Phi({ndtri(fpr[best]):.4g})"
     return Replication(
         value,
         value - 1e-3,

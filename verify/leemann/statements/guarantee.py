@@ -217,7 +217,7 @@ GUARANTEE_CORRECTED = GUARANTEE.corrected(
         "variation after each lattice point is spread over its cell, which is undone by rounding; the shifted law lies on the "
         "same coset because the target does (with gradients +-1 and the target 0, in the lattice of whole numbers but on no odd number, the parity of the sum tells). Sampled targets: the bound holds for each, and f_8 at the largest K is convex (Jensen). "
         "Without any of the conditions the sum may name its terms, and where d grows with n an array needs more than each of "
-        "its laws does."
+        "its laws does: with d held, four equal atoms that can be counted leak sqrt(3 d/n), the root of their chi-square, in the place of sqrt(d/n) at every n, and both vanish."
     ),
 )
 

@@ -50,7 +50,7 @@ ALGORITHM_1_REAL = rf.Statement(
     uses=("leemann-alg-1",),
     says="GLiR on gradients of networks at real records: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), F_{chi2_d(nK)}(S) is the p-value under H0: S "
     "has the law chi2_d(nK), to a tenth of a probit at levels from .01 to .99, for every target and n. (F^-1, as printed, has no value at S > 1: see "
-    "leemann-alg-1.)",
+    "leemann-alg-1. That estimated moments are noisy the paper states itself: they are a reading of their own.)",
     source="Leemann et al., algorithm 1",
     kind=rf.Equality(TOLERANCE, floor=real_p_values.LEVEL),
     domain={
@@ -82,6 +82,7 @@ ALGORITHM_1_REAL = rf.Statement(
     ),
     quote=quotes.ALGORITHM_1,
     restricted_by=(quotes.NOISY_MOMENTS, quotes.LARGE_BATCHES),
+    slip=(quotes.ALGORITHM_1, quotes.P_VALUE),
     second_route=by_batches,
 )  # fmt: skip
 
@@ -102,6 +103,7 @@ ALGORITHM_1_REAL_CORRECTED = ALGORITHM_1_REAL.corrected(
     ],
     control=rf.Control(_PLAIN, -0.005, truth=lambda stretched, n, **at: laws(n, stretched, n=n, **at)),
     restricted_by=(quotes.LARGE_BATCHES,),
+    slip=None,
     derivation=(
         "Let x be the mean of n whitened records, so that S = n |x|^2 - 2 n a'x + n K. If x is N(0, I/n), S is chi2_d(nK), for every n and d. For records of any law with a regular "
         "covariance and finite third moments, the balls |x - a|^2 <= t are convex, and P(x in the ball) tends to that of the normal law at the rate n^-1/2, "

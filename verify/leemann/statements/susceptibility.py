@@ -182,7 +182,7 @@ ALGORITHM_1 = rf.Statement(
     control=rf.Control(_SETTINGS[2] | {"reading": MEANT, "level": 0.1}),
     quote=quotes.ALGORITHM_1,
     restricted_by=(quotes.NOISY_MOMENTS,),
-    slip=(quotes.ALGORITHM_1, rf.Quote("▷ Compute log p-value under H_0", "algorithm 1, the comment of line 10")),
+    slip=(quotes.ALGORITHM_1, quotes.P_VALUE),
     second_route=lambda reading, d, n, k, level: sampled_p_values(d, n, k, level, reading == PRINTED),
 )  # fmt: skip
 
