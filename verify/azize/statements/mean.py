@@ -361,7 +361,9 @@ SCORE = rf.Statement(
     truth=difference,
     points=[
         *(
-            replace(item, setting="lead") if item.name == "rare-coordinate" else item
+            replace(item, at={**item.at, "p": 0.3}, setting="lead")
+            if item.name == "rare-coordinate"
+            else item
             for item in POINTS
             if item.at["data"] in KNOWN and item.at["extra"] != "spike"
         ),
@@ -451,9 +453,12 @@ MATTERS: dict[str, dict[str, Where]] = {
         ("azize-thm-3.1-power", "azize-thm-3.1-advantage", "azize-lemma-C.6"),
         MEAN_MATTERS | {"p": lambda **at: MEAN_MATTERS["p"](**at) and not off_the_support(**at)},
     ),
+    # Off the support the ratio is infinite whatever else is chosen.
     "azize-eq-5": MEAN_MATTERS
     | {
-        "tau": lambda data: data != "Cantor",
+        **dict.fromkeys(("p", "width"), lambda **at: at["data"] == "Bernoulli" and not off_the_support(**at)),
+        **dict.fromkeys(("t", "u"), where_in("data", "Gaussian")),
+        "tau": lambda **at: at["data"] != "Cantor" and not off_the_support(**at),
         "target": lambda data, extra: data == "Bernoulli" and extra != "parity",
     },
 }

@@ -3,12 +3,17 @@
 import math
 
 from mipsim.referee import Bound, Choice, Control, Fixed, Real, Statement, Whole
-from verify.field.laws.shuffled_laws import APPROXIMATE, FUNCTIONAL, false_alarms
+from verify.field.laws.shuffled_laws import APPROXIMATE, FUNCTIONAL, by_audits, false_alarms
 
 _POINTS = tuple(
     {"mu": mu, "canaries": 10_000, "threshold": 2.0, "delta": 1e-6, "significance": 0.05, "bound": bound}
     for mu in (1.0, 2.0, 4.0)
     for bound in (APPROXIMATE, FUNCTIONAL)
+)
+# Where false alarms are not rare.
+_CLOSE = (
+    _POINTS[0] | {"mu": 0.1, "canaries": 30, "threshold": 0.2, "delta": 2e-4},
+    _POINTS[1] | {"mu": 0.2, "canaries": 100, "threshold": 1.6},
 )
 ONE_RUN = Statement(
     name="field-one-run",
@@ -28,8 +33,9 @@ ONE_RUN = Statement(
     },
     claimed=lambda significance: significance,
     truth=false_alarms,
-    points=_POINTS,
+    points=_POINTS + _CLOSE,
     control=Control(_POINTS[0], attained=True),
+    second_route=by_audits,
 )
 
 STATEMENTS = (ONE_RUN,)

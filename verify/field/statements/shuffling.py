@@ -3,7 +3,7 @@
 import math
 
 from mipsim.referee import Bound, Control, Real, Statement, Whole
-from verify.field.laws.shuffled_laws import shuffled_delta
+from verify.field.laws.shuffled_laws import shuffled_by_tails, shuffled_delta
 
 SHUFFLING = Statement(
     name="field-shuffling",
@@ -28,6 +28,7 @@ SHUFFLING = Statement(
         {"n": 100, "local": 1.0, "log10_delta": -0.5},
     ),
     control=Control({"n": 1000, "local": 1.0, "log10_delta": -5.0}, attained=True),
+    second_route=shuffled_by_tails,
 )
 
 STATEMENTS = (SHUFFLING,)
