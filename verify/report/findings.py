@@ -90,8 +90,12 @@ def _finding(
     lines += [f"As judged: {_line(statement.says)}", ""]
     for quote in statement.restricted_by:
         lines += ["Elsewhere in the paper:", "", _quoted(quote), ""]
-    if statement.uses:
-        lines += [f"It rests on {', '.join(f'`{_line(name)}`' for name in statement.uses)}, as printed.", ""]
+    for names, how in (
+        ([name for name in statement.uses if name not in statement.unreached], "as printed"),
+        (list(statement.unreached), "whose defect does not reach it"),
+    ):
+        if names:
+            lines += [f"It rests on {', '.join(f'`{_line(name)}`' for name in names)}, {how}.", ""]
     if statement.slip is not None:
         wrong, right = statement.slip
         lines += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]

@@ -253,7 +253,10 @@ def judge_limit(
     headline = f"{found.sign} {reach}".strip() if found.sign is not None else ""
     if np.isinf(most[late]).any() and verdict is Verdict.INCONCLUSIVE:
         headline = "" if not found.sign else headline
-        detail += f" {ONE_SIDED if any(np.isinf(item.everywhere).sum() == 1 for item in result) else UNKNOWN}"
+        # An infinite gap is known.
+        ends = [item.everywhere for item in result if item.everywhere[0] != item.everywhere[1]]
+        if any(np.isinf(pair).any() for pair in ends):
+            detail += f" {ONE_SIDED if any(np.isinf(pair).sum() == 1 for pair in ends) else UNKNOWN}"
     # What is surely there has a sign; else it may be the least or the largest gap.
     undecided = not bound and verdict is Verdict.INCONCLUSIVE and not found.sign
     return PointResult(
@@ -360,7 +363,11 @@ def _rule(n: np.ndarray, y: np.ndarray, sure: np.ndarray, most: np.ndarray, tole
     # Within its error a gap need not be there, so that where all is small only what is sure of it must not grow.
     grown = float(sure[late].max()) if largest <= FLOOR * tolerance else seen
     nothing = seen <= FLOOR * tolerance and grown <= before + ROUNDING * tolerance
-    if nothing or seen <= SHRINKS * before or largest <= SHRINKS * most[middle].max() < math.inf:
+    if (
+        nothing
+        or (seen < math.inf and seen <= SHRINKS * before)
+        or largest <= SHRINKS * most[middle].max() < math.inf
+    ):
         shrinks = f"from {n[late][0]:g} on they are at most {seen:.2g}, before at most {before:.2g}"
         if inside[late].all():
             why = f"From {since:g} on every gap is inside the tolerance, and they shrink: {shrinks}."
@@ -369,7 +376,8 @@ def _rule(n: np.ndarray, y: np.ndarray, sure: np.ndarray, most: np.ndarray, tole
         why = f"The gaps shrink, but are not surely inside the tolerance: {shrinks}."
     else:
         # Where errors leave it open whether they shrink, nothing is seen.
-        sign = NO_SIGN if sure[late].max() > SHRINKS * before else None
+        certain = float(sure[late].max())
+        sign = NO_SIGN if math.isinf(certain) or certain > SHRINKS * before else None
         why = f"The gaps do not shrink: from {n[late][0]:g} on up to {seen:.2g}, before up to {before:.2g}."
     return LimitVerdict("INCONCLUSIVE", float(n[-1]), since, largest, sign, why)
 

@@ -84,6 +84,7 @@ _KNOWN = {"reading": KNOWN} | _FEW | {"d": 10, "spread": 20.0, "mean": 3.0, "siz
 PRINTED = rf.Statement(
     name="azize-alg-4-estimated",
     uses=("azize-alg-4", "azize-alg-3"),
+    unreached={"azize-alg-4": lambda: True},  # the sign of descent is taken
     says="With the sign of descent and moments estimated as in algorithm 3, the covariance attack improves on the scalar product when the inverse "
     "of the covariance matrix is well estimated.",
     source="Azize and Basu, algorithm 4",
