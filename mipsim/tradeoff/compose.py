@@ -14,7 +14,15 @@ from mipsim._printed import ceiling, enough, floor
 from mipsim._validation import number, whole
 from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
-from mipsim.tradeoff.bounds import CurveBounds, completed, log_complement, log_difference, lowered, raised
+from mipsim.tradeoff.bounds import (
+    EPS,
+    CurveBounds,
+    completed,
+    log_complement,
+    log_difference,
+    lowered,
+    raised,
+)
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
@@ -276,6 +284,7 @@ class ComposedTradeOff(AbstractTradeOff):
                 width = np.where(enough | np.isneginf(high), 0.0, high - low)
             if (wide := ~(width <= 1.001 * accuracy)).any():
                 least = [log_delta_of(tests, flat[wide]) for tests in self._any_step(ways)]
+                high[wide] = np.minimum(high[wide], self._sum_of_deltas(flat[wide], ways))
                 low[wide] = np.minimum(np.maximum(low[wide], np.max(least, axis=0)), high[wide])
                 width[wide] = high[wide] - low[wide]
             self._warn(what, float(width.max(initial=0.0)), accuracy)
@@ -288,6 +297,23 @@ class ComposedTradeOff(AbstractTradeOff):
             for curve, count in zip(self.curves, self.copies, strict=True)
             for turned in ways
         ]
+
+    def _sum_of_deltas(self, epsilon: np.ndarray, ways: tuple[bool, ...]) -> np.ndarray:
+        """An upper bound of log delta: all steps have an equal share of epsilon, and their deltas add up.
+
+        Source: Dwork, Kenthapadi, McSherry, Mironov, Naor (2006), theorem 1.
+        """
+        share = epsilon / sum(self.copies) * (1.0 - 4.0 * EPS)
+        logs = [
+            np.logaddexp.reduce(
+                [
+                    math.log(count) + (curve.inverse() if turned else curve)._log_delta(share)[1]
+                    for curve, count in zip(self.curves, self.copies, strict=True)
+                ]
+            )
+            for turned in ways
+        ]
+        return raised(np.max(logs, axis=0), 8.0)
 
     def _directed(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
         _, most = self._in_direction("inverse" if turned else "forward").largest_loss_bounds()
