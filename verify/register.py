@@ -15,6 +15,10 @@ from verify.leemann.statements import MODULES as LEEMANN
 from verify.matters import Where
 from verify.standalone import snippet_of
 
+REASONS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("reasons.toml").read_text(encoding="utf-8")
+)
+"""Name of a statement that is refuted -> "fails", why, and "instead", what holds."""
 _PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
 PAPERS: dict[str, str] = {name: item["authors"] for name, item in _PAPERS.items()}
 """The first word of a statement's name -> whose statement it is."""
@@ -65,6 +69,7 @@ def _all() -> dict[str, Statement]:
         replace(
             item,
             snippet=snippet_of(item.name),
+            fails=REASONS.get(item.name, {}).get("fails", ""),
             matters_when=matters_of(item),
         )
         for module in MODULES

@@ -250,7 +250,8 @@ class Outcome:
         assert self.worst is not None
         low, high = self.interval
         known = lone_gap(self.gap, self.interval, 4, "+")
-        ends = "" if bound_words(self.gap, self.interval) else f", in {shown((low, high), sign='+')}"
+        alike = bound_words(self.gap, self.interval) or low == high
+        ends = "" if alike else f", in {shown((low, high), sign='+')}"
         return f"{known} {self.worst.unit}{ends}, {self.worst.route}"
 
     def _counted(self) -> str:
@@ -413,6 +414,37 @@ def shown_counterexamples(statement: Statement, judged: Sequence[PointResult]) -
     if first is None or worst is None:
         return []
     return [first] if first.parameters == worst.parameters else [first, worst]
+
+
+def titled_examples(outcome: Outcome) -> list[tuple[str, PointResult]]:
+    """The points that a report shows at length, each with its title: counterexamples, else the point with the largest gap.
+    `outcome`: what judging or hunting returned.
+    """
+    worst, shown_ones = outcome.worst, shown_counterexamples(outcome.statement, outcome.judged)
+    if worst is None:
+        return []
+    if worst.verdict is not Verdict.REFUTED or not shown_ones:
+        return [("The point with the largest gap", worst)]
+    first = shown_ones[0]
+    if first.parameters == worst.parameters:
+        return [("Counterexample", worst)]
+    kin = [item for item in outcome.judged if item.unit == worst.unit and item.verdict is worst.verdict]
+    listed = [item for item in kin if not item.sampled]
+
+    def largest(points: Sequence[PointResult], relative: bool = False) -> bool:
+        sizes = [abs(item.relative_gap if relative else item.gap) for item in (worst, *points)]
+        return max(sizes) == sizes[0]
+
+    ways = {
+        "The largest gap among the judged points": largest(kin),
+        "The largest gap in tolerances among the judged points": largest(kin, relative=True),
+        "The largest gap among the listed points": largest(listed),
+        "The largest gap in tolerances among the listed points": largest(listed, relative=True),
+    }
+    return [
+        ("A simple counterexample", first),
+        (next((title for title in ways if ways[title]), "Another counterexample"), worst),
+    ]
 
 
 def _sure(result: PointResult) -> float:

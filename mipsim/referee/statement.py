@@ -115,6 +115,7 @@ class Statement:
         not_judged: a part of the quotation that this statement does not judge -> "by NAME" of the statement that does, or why none does.
         restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
         slip: for a slip of the pen, the wrong place and the right place of the same paper.
+        fails: for a statement that is refuted, why, in a sentence: its report begins with it.
         derivation: for a correction: every condition, and a proof or a theorem for each step.
         second_route: a function that computes the same quantity by other code, at the counterexamples that a report shows. It returns a `Replication` or
             `Draws`, whose interval must exclude the claim.
@@ -164,6 +165,7 @@ class Statement:
     not_judged: Mapping[str, str] = field(default_factory=dict)
     restricted_by: tuple[Quote, ...] = ()
     slip: tuple[Quote, Quote] | None = None
+    fails: str = ""
     derivation: str = ""
     second_route: Callable[..., Any] | None = None
     corrects: str = ""
@@ -384,8 +386,8 @@ class Statement:
 
         Args:
             changes: arguments of `Statement`. In `domain` name only the parameters that differ. The default name is the original's
-                with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula unless `claimed` changes, but not its snippet
-                and uses. It leaves out points outside the new domain, a control there or with its own functions, and, where claim or truth changes, the
+                with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula unless `claimed` changes, but not its snippet,
+                its uses and why it fails. It leaves out points outside the new domain, a control there or with its own functions, and, where claim or truth changes, the
                 theorems of the kind: they are about both.
 
         Raises:
@@ -415,6 +417,7 @@ class Statement:
             "unreached": {},
             "formula": "" if "claimed" in changes else self.formula,
             "snippet": "",
+            "fails": "",
             "restored_by": None,
         } | changes
         if "domain" in changes:
@@ -471,6 +474,7 @@ class Statement:
             "not_judged": dict(self.not_judged),
             "restricted_by": [vars(quote) for quote in self.restricted_by],
             "slip": None if self.slip is None else [vars(quote) for quote in self.slip],
+            "fails": self.fails,
             "derivation": self.derivation,
             "corrects": self.corrects,
             "uses": list(self.uses),

@@ -10,6 +10,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
+from mipsim.referee.outcome import titled_examples
 from mipsim.referee.reporting.where import importance, where_map
 
 G = mi.GaussianTradeOff
@@ -65,7 +66,14 @@ def test_the_page_is_whole_and_the_data_are_plain(tmp_path: Path) -> None:
     assert len(parser.ids) == len(set(parser.ids))
     assert "prefers-color-scheme: dark" in text
     assert "<k mu" not in text
-    for words in ("Counterexample", "Where it holds", "mipsim judge", "For large k.", "ZeroDivisionError"):
+    for words in (
+        "Counterexample",
+        "Where it fails",
+        "Where it holds",
+        "mipsim judge",
+        "For large k.",
+        "ZeroDivisionError",
+    ):
         assert words in text
     records = json.loads((tmp_path / "report/results.json").read_text(encoding="utf-8"))
     for record, item in zip(records, result, strict=True):
@@ -113,6 +121,40 @@ def test_gaps_of_two_units_are_never_compared(tmp_path):
     text = rf.report(outcome, tmp_path).read_text("utf-8")
     assert "9 probit" in text
     assert "900 ratio" in text
+
+
+def test_the_title_of_a_counterexample_is_true():
+    """The largest gap is called so; where a sampled point has a larger gap, or is compared in tolerances, the title says it."""
+    square = rf.Statement(
+        name="square", says="x^2 = x", source="nobody", kind=rf.Equality(), domain={"x": rf.Real(0.0, 9.0)},
+        claimed=lambda x: x, truth=lambda x: x * x, points=[{"x": 2.0}, {"x": 3.5}],
+    )  # fmt: skip
+    outcome = rf.judge(square, samples=0, budget=0)
+
+    def titles(judged) -> list[str]:
+        return [title for title, _ in titled_examples(replace(outcome, judged=tuple(judged)))]
+
+    assert titles(outcome.judged) == ["A simple counterexample", "The largest gap among the judged points"]
+    larger = replace(outcome.judged[0], gap=99.0, sampled=True, parameters={"x": 8.0}, tolerance=0.02)
+    assert titles([*outcome.judged, larger])[1] == "The largest gap among the listed points"
+    same = replace(larger, tolerance=99.0)
+    assert titles([*outcome.judged, same])[1] == "The largest gap in tolerances among the judged points"
+
+
+def test_an_entry_of_a_refuted_statement_begins_with_why_it_fails(tmp_path):
+    square = rf.Statement(
+        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
+        claimed=lambda x: x, truth=lambda x: x * x, points=[{"x": 2.0}], fails="Squares grow faster.",
+        second_route=lambda x: rf.Replication(x * x, x * x, x * x, "the square", "by hand"),
+    )  # fmt: skip
+    right = square.corrected(domain={"x": rf.Real(0.0, 1.0)}, says="for x at most 1")
+    text = rf.report([rf.judge(item, budget=0) for item in (square, right)], tmp_path).read_text("utf-8")
+    section = text[text.index('<section id="square"') : text.index('<section id="square-corrected"')]
+    order = ("Squares grow faster.", "The square: 2 as stated, 4 true.", "Corrected by", "for x at most 1", "What is stated")  # fmt: skip
+    places = [section.index(words) for words in order]
+    assert places == sorted(places)
+    assert section.index("Where it fails") > section.rindex("<details", 0, section.index("Where it fails"))
+    assert right.fails == ""
 
 
 def test_a_gap_that_is_no_number_moves_no_rank() -> None:

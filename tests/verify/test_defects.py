@@ -16,7 +16,7 @@ from verify.judge import Setting, judge, unseen
 from verify.kaissis.laws.relaxed_steps import HELD, HELD_PROBITS, N
 from verify.kaissis.statements import audits
 from verify.leemann.statements import composition, guarantee, mip, noise, step, susceptibility
-from verify.register import REGISTER
+from verify.register import REASONS, REGISTER
 from verify.report.findings import entries
 from verify.rules import broken_example, listed_defects
 
@@ -96,7 +96,7 @@ def test_a_counterexample_outside_the_domain_is_reported():
 
 def test_the_page_of_findings_has_the_refuted_statements():
     """Each has a program that contradicts it; the slow test below judges them."""
-    assert set(LISTED) == {item.name for item in REGISTER.values() if item.snippet}
+    assert set(LISTED) == {item.name for item in REGISTER.values() if item.snippet} == set(REASONS)
 
 
 def test_every_refuted_statement_can_be_reported():
@@ -110,7 +110,12 @@ def test_every_refuted_statement_can_be_reported():
         )
     result = entries(invented, "quick", list(REGISTER.values()))
     assert set(result) == set(LISTED)
-    assert all("ounterexample" in text for text in result.values())
+    for name, text in result.items():
+        title, _, why, _, example, *_ = text.splitlines()
+        assert title.startswith(f"### {name}: ")
+        assert ". " not in why
+        assert why.endswith(".")
+        assert example.startswith("**Counterexample**: ")
 
 
 def _slow(name: str) -> bool:

@@ -26,7 +26,7 @@ SETTING = Setting("quick", 0.999, 7, 1e-6)
 # fmt: off
 KEYS = {
     "claim", "paper", "statement", "verdict", "defect", "share", "extent", "readings", "source", "kind", "meanings", "domain", "restricted", "quote",
-    "restricted_by", "slip", "formula", "snippet", "derivation", "uses", "not_judged", "corrects", "control", "corrected_by", "same_formula", "counterexample", "simple_counterexample", "points",
+    "restricted_by", "slip", "fails", "formula", "snippet", "derivation", "uses", "not_judged", "corrects", "control", "corrected_by", "same_formula", "counterexample", "simple_counterexample", "points",
     "failures", "findings", "importance", "seconds",
 }
 POINT_KEYS = {
@@ -170,12 +170,12 @@ def test_the_page_names_every_statement_and_escapes_every_text(written, broken):
         "quick, seed 7",
     ):
         assert message in text
-    assert '<p>Corrected by <a href="#azize-false-corrected">' in page
+    assert '<p>Corrected by <a href="#azize-false-corrected">azize-false-corrected</a>:</p>' in page
     assert '<p>Corrects <a href="#azize-false">' in page
 
 
-def test_a_map_says_where_it_holds(written):
-    assert "Where azize-false holds, over x and law" in written[0].read_text("utf-8")
+def test_a_map_says_where_it_fails(written):
+    assert "Where azize-false fails, over x and law" in written[0].read_text("utf-8")
 
 
 def test_a_report_of_a_part_has_no_dead_links(broken, tmp_path):
@@ -183,7 +183,7 @@ def test_a_report_of_a_part_has_no_dead_links(broken, tmp_path):
     folder.add(judge(broken["azize-false"], SETTING))
     folder.finish(interrupted=True)
     page = (tmp_path / "index.html").read_text("utf-8")
-    assert "<p>Corrected by azize-false-corrected.</p>" in page
+    assert "<p>Corrected by azize-false-corrected:</p>" in page
     assert "The run was interrupted: 1 of 5 statements finished" in page
 
 
@@ -205,7 +205,8 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
         "> It holds &lt;script>",
         "(p. 4)",
         " evenly spread points of its domain.",
-        "**Counterexample**: x = 0.",
+        "**Counterexample**: X: ",
+        " as stated, ",
         "Second route: x: ",
         f"    uv run {command_of(outcome, 'quick', outcome.worst)}",
         "**Corrected** (`azize-false-corrected`, CONFIRMED): For x at most 0.6.",
@@ -308,6 +309,6 @@ def test_a_derivation_is_printed_in_lines_that_fit_a_page():
     )  # fmt: skip
     right = square.corrected(domain={"x": rf.Real(0.0, 1.0)}, says="for x at most 1", derivation=proof)
     text = findings([rf.judge(item, budget=0) for item in (square, right)], "quick")
-    lines = text[text.index("Why:") :].splitlines()[2:]
+    lines = text[text.index("Why the correction holds:") :].splitlines()[2:]
     assert all(line.startswith("    ") and len(line) <= 104 for line in lines if line)
     assert " ".join(line.strip() for line in lines if line) == " ".join(proof.split())

@@ -13,18 +13,17 @@ from mipsim._printed import ceiling, floor, shown
 from mipsim._words import visible
 from mipsim.referee.defect import correction_of, diagnose
 from mipsim.referee.gap_words import lone_gap
-from mipsim.referee.outcome import Outcome, simplest
+from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.wording import paragraphs
+from mipsim.referee.reporting.wording import claimed_and_true, paragraphs, parameters
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
 from verify.register import group_of
 
 HEAD = """# Findings
 
-Every statement that does not stand as printed: the sentence that was judged, what is wrong with it, a simple counterexample
-and the counterexample with the largest gap, each with the command that replays it, a second, independent route to the same, and the corrected
-statement with its conditions. Written by `python -m verify` (as `FINDINGS.md` beside its report); nothing here is typed by hand.
+Every statement that does not stand as printed: why, a simple counterexample with what the statement says there and what is true, the corrected
+statement, the paper's own sentence, and, folded, a second, independent route to the same, the counterexample of the largest judged gap, and a program. Written by `python -m verify` (as `FINDINGS.md` beside its report); nothing here is typed by hand.
 
 A *gap* is how far the attacker is stronger than the statement allows, in the unit beside it; *probits* are differences of
 Phi^-1(FNR) at the same FPR, so errors of the mu of a Gaussian trade-off curve. An interval from an exact law holds the law's proven
@@ -79,57 +78,58 @@ def _finding(
     diagnosis = diagnose(outcome, twin)
     assert diagnosis is not None  # it is refuted, and no correction
     defect, reason = diagnosis.defect, diagnosis.reason
-    meaning = f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}."
-    lines = [f"### {statement.name}: {defect}", "", meaning, "", f"Source: {_line(statement.source)}.", ""]
+    first, *others = [
+        (title, _example(statement, title, point, command_of(outcome, scale, point)))
+        for title, point in titled_examples(outcome)
+    ]
+    lines = [
+        f"### {statement.name}: {defect}",
+        "",
+        *([_line(statement.fails), ""] if statement.fails else []),
+        *first[1],
+    ]
+    if twin is not None:
+        lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
+        lines += [_line(f"$${twin.formula}$$"), ""] if twin.formula not in ("", statement.formula) else []
     if statement.quote is not None:
-        lines += [_quoted(statement.quote), ""]
-    for words, reason in statement.not_judged.items():
-        lines += [f'Of this, not judged here: "{_line(words)}" ({_line(reason)}).', ""]
+        lines += ["As stated:", "", _quoted(statement.quote), ""]
     if statement.formula:
         lines += [_line(f"$${statement.formula}$$"), ""]
-    lines += [f"As judged: {_line(statement.says)}", ""]
+    lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}.", ""]
+    lines += [f"Source: {_line(statement.source)}.", ""]
+    judged = [f"As judged: {_line(statement.says)}", ""]
+    for words, reason in statement.not_judged.items():
+        judged += [f'Of this, not judged here: "{_line(words)}" ({_line(reason)}).', ""]
     for quote in statement.restricted_by:
-        lines += ["Elsewhere in the paper:", "", _quoted(quote), ""]
+        judged += ["Elsewhere in the paper:", "", _quoted(quote), ""]
     for names, how in (
         ([name for name in statement.uses if name not in statement.unreached], "as printed"),
         (list(statement.unreached), "whose defect does not reach it"),
     ):
         if names:
-            lines += [f"It rests on {', '.join(f'`{_line(name)}`' for name in names)}, {how}.", ""]
+            judged += [f"It rests on {', '.join(f'`{_line(name)}`' for name in names)}, {how}.", ""]
     if statement.slip is not None:
         wrong, right = statement.slip
-        lines += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
+        judged += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
     if outcome.spread[1]:
-        lines += [f"It is broken at {outcome.broken} of its domain.", ""]
+        judged += [f"It is broken at {outcome.broken} of its domain.", ""]
     if statement.meanings:
         text = "; ".join(f"`{name}`: {_line(words)}" for name, words in statement.meanings.items())
-        lines += [f"Parameters. {text}.", ""]
-    worst = outcome.worst
-    if worst is not None:
-        first = simplest(statement, outcome.judged)
-        if first is not None and first.parameters != worst.parameters:
-            lines += _example(statement, "A simple counterexample", first, command_of(outcome, scale, first))
-            # Of equalities gaps are compared in tolerances, which are shares of what is claimed.
-            title = "The largest gap" + " in tolerances" * (abs(worst.gap) < abs(first.gap))
-            lines += _example(statement, title, worst, command_of(outcome, scale, worst))
-        else:
-            lines += _example(statement, "Counterexample", worst, command_of(outcome, scale, worst))
-    if statement.snippet and worst is not None:
+        judged += [f"Parameters. {text}.", ""]
+    lines += _folded("As it was judged, and its parameters", judged)
+    for title, other in others:
+        lines += _folded(title, other)
+    if statement.snippet:
         fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", statement.snippet)), 0)
-        code = [f"{fence}python", statement.snippet.strip(), fence]
-        lines += [
-            "<details><summary>A counterexample without mipsim</summary>",
-            "",
-            *code,
-            "",
-            "</details>",
-            "",
-        ]
-    if twin is not None:
-        lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
-        if twin.derivation.strip():
-            lines += ["Why:", "", *_proof(twin.derivation), ""]
+        code = [f"{fence}python", statement.snippet.strip(), fence, ""]
+        lines += _folded("A counterexample without mipsim", code)
+    if twin is not None and twin.derivation.strip():
+        lines += ["Why the correction holds:", "", *_proof(twin.derivation), ""]
     return "\n".join(lines)
+
+
+def _folded(title: str, lines: Sequence[str]) -> list[str]:
+    return [f"<details><summary>{title}</summary>", "", *lines, "</details>", ""]
 
 
 def command_of(outcome: Outcome, scale: str, point: PointResult) -> str:
@@ -148,22 +148,26 @@ def _proof(text: str) -> list[str]:
 
 
 def _example(statement: Statement, title: str, point: PointResult, command: str) -> list[str]:
-    at = ", ".join(
-        f"{name} = {_line(_value(value))}" for name, value in statement.mattering(point.parameters).items()
-    )
+    at = _line(parameters(plain(statement.mattering(point.parameters))))
     low, high = point.interval
     known = lone_gap(point.gap, point.interval, 4)
-    if known == _value(point.gap):
+    if known == _value(point.gap) and low < high:
         # Of a wide interval the middle says nothing.
         wide = high - low > abs(point.gap) / 2
         between = f"between {floor(low)} and {ceiling(high)}"
         known = between if wide else f"{known} in {shown((low, high))}"
-    lines = [f"**{title}**: {at}. Gap {known} ({_line(point.unit)})."]
+    words = f"{_line(claimed_and_true(point))} " if claimed_and_true(point) else ""
     route = "evaluating the formula" if point.route == "number" else point.route
-    lines += [f"Computed by {_line(route)}. {_line(point.detail)}".rstrip(), ""]
+    evidence = [f"Computed by {_line(route)}. {_line(point.detail)}".rstrip(), ""]
     if point.second_route:
-        lines += [f"Second route: {_line(str(point.second_route))}", ""]
-    return [*lines, f"    uv run {command}", ""]
+        evidence += [f"Second route: {_line(str(point.second_route))}", ""]
+    return [
+        f"**{title}**: {words}At {at}. Gap {known} ({_line(point.unit)}).",
+        "",
+        f"    uv run {command}",
+        "",
+        *_folded("Evidence", evidence),
+    ]
 
 
 def _quoted(quote: Quote) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -248,7 +249,7 @@ def judge_limit(
         verdict = Verdict.INCONCLUSIVE
         why = f"The bound holds up to {size_name} = {sizes[-1]:,}, but its slack shrinks, perhaps to below zero."
     texts = [lone_gap(gap, ends, 2, "+") for gap, ends, _ in counted]
-    detail = f"{why} Gaps {', '.join(texts)} at {size_name} = {', '.join(map(str, sizes))}."
+    detail = f"{why} {_listed(texts, size_name, sizes)}"
     reach = f"{f'along {along} ' if along else ''}up to {size_name} = {sizes[-1]:,}"
     headline = f"{found.sign} {reach}".strip() if found.sign is not None else ""
     if np.isinf(most[late]).any() and verdict is Verdict.INCONCLUSIVE:
@@ -283,6 +284,20 @@ def judge_limit(
         headline=headline,
         up_to=float(sizes[-1]),
     )  # fmt: skip
+
+
+def _listed(texts: Sequence[str], name: str, sizes: Sequence[int]) -> str:
+    """The gaps at their sizes; gaps that read the same are written once.
+    >>> _listed(["+0.5"] * 3, "n", [10, 20, 40]), _listed(["+0.5", "+0.5", "+0.2"], "n", [10, 20, 40])
+    ('Gaps: +0.5 at n = 10 to 40.', 'Gaps: +0.5 at n = 10 to 20, +0.2 at 40.')
+    """
+    words = []
+    for text, alike in groupby(range(len(texts)), texts.__getitem__):
+        first, *_, last = [sizes[k] for k in alike] * 2
+        words.append(
+            f"{text} at {'' if words else f'{name} = '}{first}{f' to {last}' if last > first else ''}"
+        )
+    return f"Gaps: {', '.join(words)}."
 
 
 @dataclass(frozen=True)

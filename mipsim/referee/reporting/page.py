@@ -13,7 +13,7 @@ from mipsim._files import replace_file, writable_folder
 from mipsim._words import plural
 from mipsim.referee.defect import correction_of, defect_of, diagnose, readings_of
 from mipsim.referee.gap_words import gap_is
-from mipsim.referee.outcome import Outcome, simplest
+from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting.overview import cells, counts, searched
 from mipsim.referee.reporting.pictures import keep
@@ -163,7 +163,7 @@ def _row(
     """What the page tells of an outcome, beside what the outcome itself holds."""
     from markupsafe import Markup
 
-    pictures, statement = keep(outcome), outcome.statement
+    pictures, statement, shown = keep(outcome), outcome.statement, titled_examples(outcome)
     # A statement of your own, of which nothing else was tried, has no class.
     tried = correction or statement.quote or statement.slip or statement.restored_by or readings_of(outcome)
     diagnosis = diagnose(outcome, correction) if tried else None
@@ -178,7 +178,8 @@ def _row(
         "reason": diagnosis and diagnosis.reason,
         "readings": readings_of(outcome),
         "examples": [
-            (title, point, command(outcome, point), end) for end, title, point in _examples(outcome)
+            (title, point, command(outcome, point), end)
+            for end, (title, point) in zip(("simple", "worst")[2 - len(shown) :], shown, strict=True)
         ],
         "extent": outcome.extent,
         "spread": f"It is {outcome.where_broken}." if outcome.spread[1] else "",
@@ -200,19 +201,6 @@ def _command(outcome: Outcome, point: PointResult) -> str:
     return replay_of(
         outcome.statement, point.parameters, outcome.confidence, outcome.seed, point.games or GAMES
     ).shell
-
-
-def _examples(outcome: Outcome) -> list[tuple[str, str, PointResult]]:
-    """The points that are shown at length, the worst last: the end of their anchors, their titles, and they."""
-    worst = outcome.worst
-    if worst is None:
-        return []
-    first = simplest(outcome.statement, outcome.judged)
-    if first is not None and first.parameters != worst.parameters:
-        title = "The counterexample with the largest gap"
-        return [("simple", "A simple counterexample", first), ("worst", title, worst)]
-    refuted = worst.verdict is Verdict.REFUTED
-    return [("worst", "Counterexample" if refuted else "The point with the largest gap", worst)]
 
 
 def _ranked(outcome: Outcome) -> list[PointResult]:

@@ -8,7 +8,7 @@ from html import escape
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from mipsim.referee.outcome import Outcome
+from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.reporting import plots
 from mipsim.referee.reporting.where import where_map
 
@@ -17,7 +17,7 @@ class Pictures(NamedTuple):
     """`<img>` elements, empty where there is nothing to draw."""
 
     where: str  # the map of where the statement holds
-    curve: str  # truth and claim at its worst point
+    curve: str  # truth and claim at the first of the points shown that has a curve or a trend
 
 
 _PICTURES: WeakKeyDictionary[Outcome, Pictures] = WeakKeyDictionary()
@@ -40,11 +40,12 @@ def _draw(outcome: Outcome) -> Pictures:
 
 
 def _curve(outcome: Outcome) -> str:
-    worst = outcome.worst
-    if worst is None or not plots.drawable(worst.evidence) or worst.evidence is None:
-        return ""
-    title = f"{outcome.statement.name} at its worst point"
-    return _picture(partial(plots.svg, worst.evidence, worst.verdict, title))
+    for title, point in titled_examples(outcome):
+        if point.evidence is not None and plots.drawable(point.evidence):
+            words = f"{outcome.statement.name}, truth and claim: {title[:1].lower()}{title[1:]}"
+            caption = f'<figcaption class="meta">{escape(title)}</figcaption>'
+            return _picture(partial(plots.svg, point.evidence, point.verdict, words)) + caption
+    return ""
 
 
 def _picture(draw: Callable[[], str]) -> str:

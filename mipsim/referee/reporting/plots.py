@@ -63,13 +63,14 @@ STYLE: dict[Any, Any] = {
 
 def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str) -> str:
     """Draw a single piece of evidence.
-    `evidence`: the curve, plotted on linear and on logarithmic axes, or the trend; `verdict`: of the point;
+    `evidence`: the curve, plotted on logarithmic and on linear axes, or the trend; `verdict`: of the point;
     stated in the description that a screen reader reads; `title`: what the picture shows, for that description. Returns an `<img>`
     element for each picture, which holds it: no external reference.
     """
     if isinstance(evidence, TrendEvidence):
         return to_svg(partial(_draw_trend, evidence), f"{title}: {verdict}")
-    axes = {"": False, ", on logarithmic axes": True}
+    # A gap at a low FPR is seen on logarithmic axes alone.
+    axes = {", on logarithmic axes": True, "": False}
     return "".join(
         to_svg(partial(_draw_curve, evidence, power), f"{title}{on}: {verdict}", 3.6)
         for on, power in axes.items()

@@ -42,7 +42,15 @@ def environment() -> Environment:
     )
     result.filters |= {
         name: getattr(wording, name)
-        for name in ("count", "duration", "interval", "paragraphs", "point_anchor", "reached")
+        for name in (
+            "claimed_and_true",
+            "count",
+            "duration",
+            "interval",
+            "paragraphs",
+            "point_anchor",
+            "reached",
+        )
     }
     result.filters |= {
         "plural": plural,

@@ -163,7 +163,8 @@ def where_map(outcome: Outcome) -> str:
         axes.set_axisbelow(True)
         figure.legend(loc="upper right", ncol=4, columnspacing=1.0)
 
-    title = f"Where {outcome.statement.name} holds, over {' and '.join(axes_names)}"
+    word = "fails" if outcome.verdict is Verdict.REFUTED else "holds"
+    title = f"Where {outcome.statement.name} {word}, over {' and '.join(axes_names)}"
     return to_svg(draw, title)
 
 

@@ -7,10 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mipsim._printed import ceiling, floor
+from mipsim._printed import ceiling, floor, shown
 from mipsim.referee.gap_words import three_digits
 from mipsim.referee.reporting.plain import plain
+from mipsim.referee.result import PointResult
 
+LISTED = 5
+"""Entries of a list that is written in full."""
 _STEP = re.compile(r"(?<=[.:;]) +(?=\((?:[ivx]{1,4}|[A-Z]|[0-9]{1,2})\) )")
 """Before a step of a proof: a number or letter in brackets that begins a sentence."""
 
@@ -61,6 +64,17 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
+def claimed_and_true(point: PointResult) -> str:
+    """What the statement says at a counterexample and what is true, as the second route measured both; empty without a route that sees it."""
+    second = point.second_route
+    if second is None or not second.excludes:
+        return ""
+    ends = f", in {shown((second.low, second.high))}" if second.low < second.high else ""
+    size = f" at size {second.size:,}" if second.size else ""
+    what = f"{second.what[:1].upper()}{second.what[1:]}{size}"
+    return f"{what}: {second.claim:.4g} as stated, {second.value:.4g} true{ends}."
+
+
 def parameters(values: Mapping[str, Any]) -> str:
     """Write the parameters of a point on a single line.
     >>> parameters({"n": 1000, "rho": 0.5, "law": "Bernoulli", "p": [0.1, 0.2]})
@@ -70,13 +84,17 @@ def parameters(values: Mapping[str, Any]) -> str:
 
 
 def parameter(value: Any) -> str:
-    """Write a parameter: whole numbers in full, others with six digits, lists in brackets."""
+    """Write a parameter: whole numbers in full, others with six digits, lists in brackets, of long ones the ends.
+    >>> parameter(0.1), parameter([300, 600, 1200, 2400, 4800, 9600])
+    ('0.1', '[300, 600, ..., 9600]')
+    """
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(parameter(item) for item in value) + "]"
+        few = value if len(value) <= LISTED else [*value[:2], "...", value[-1]]
+        return "[" + ", ".join(parameter(item) for item in few) + "]"
     if isinstance(value, Mapping):
         return "{" + parameters(value) + "}"
     return str(value)

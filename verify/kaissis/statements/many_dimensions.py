@@ -34,7 +34,8 @@ STEPS = (4, 8, 16, 32, 64, 128)
 """N alone where mu2 falls."""
 MANY_STEPS = tuple(1024 * 2**k for k in range(9))
 """N alone where mu2 is held: of probits float64 holds all of these."""
-CURVE_UNIT = "share of the claim's mu, at most 1 probit"
+CURVE_UNIT, ROOT_UNIT = "× min(mu, 1) probit", "× root of L"
+"""mu is that of the claim."""
 
 
 def sizes(what: str, reading: str) -> tuple[int, ...]:
@@ -46,7 +47,7 @@ def seen(probit: float, at: tuple[float, float], reading: str) -> rf.Number:
     """A probit of an FNR in the unit of a reading, or the FNR."""
     if reading == HELD:
         return rf.Number(float(ndtr(probit)), unit="FNR")
-    unit = "share of the root of L" if reading == HELD_PROBITS else CURVE_UNIT
+    unit = ROOT_UNIT if reading == HELD_PROBITS else CURVE_UNIT
     return rf.Number(probit / unit_of(*at, reading), unit=unit)
 
 
@@ -95,7 +96,7 @@ def held(
         start = (4.0 * float(scipy.stats.chi2(d).isf(alpha)) ** 0.5 * 5.0 / c) ** 2
         source = "a norm is at least its projection on the shift: Phi^-1(j) <= r - sqrt L, r^2 the threshold of chi2_d; at most -3/4 of sqrt L from L = 16 r^2 on"
         return rf.Ceiling(
-            rf.Number(-0.75, unit="share of the root of L"), source=source, start=start, claimed=rf.Number(-0.5, unit="share of the root of L")
+            rf.Number(-0.75, unit=ROOT_UNIT), source=source, start=start, claimed=rf.Number(-0.5, unit=ROOT_UNIT)
         )  # fmt: skip
     if reading != FALLING or q != 0.0:
         return None
