@@ -1,5 +1,6 @@
 """The lists that commands print, and the counts on pages."""
 
+import json
 import re
 import subprocess
 import sys
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from verify.register import REGISTER
+from verify import pages
+from verify.register import REASONS, REGISTER
 
 CHECKOUT = Path(__file__).parents[2]
 ASK = """
@@ -47,6 +49,38 @@ def test_the_pages_count_the_register_as_it_is() -> None:
         .partition("\n\n")[0]
     )
     assert sum(map(int, re.findall(r"\b\d+\b", re.sub(r"\(\d{4}\)", "", table)))) == count
+
+
+def test_the_tables_are_what_the_stored_results_give() -> None:
+    stored = pages.rows()
+    assert set(stored) == set(REASONS)
+    for path, text in pages.texts(stored).items():
+        assert path.read_text("utf-8") == text, "run `python -m verify.pages`"
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "changed"),
+    [("true", "0.4321", {"findings.md"}), ("class", "wording", {"findings.md", "README.md"})],
+)
+def test_a_changed_result_changes_the_pages(
+    column: str, value: str, changed: set[str], tmp_path: Path
+) -> None:
+    """The control: a verdict of another class, or a counterexample of another size, is seen wherever a page has it."""
+    file = tmp_path / "rows.csv"
+    file.write_text(pages.STORED.read_text("utf-8"), "utf-8")
+    entry = {"claim": "izzo-thm-8", "defect": "formula", "corrects": None, "counterexample": None}
+    second = {"what": "TPR - FPR", "claim": 0.5, "value": 1.0, "size": None}
+    second |= {"value": float(value)} if column == "true" else {}
+    entry |= {"defect": value} if column == "class" else {}
+    verdicts = [entry | {"simple_counterexample": {"second_route": second}}]
+    (tmp_path / "verdicts.json").write_text(json.dumps(verdicts), "utf-8")
+    pages.store(tmp_path, file)
+    stored = pages.rows(file)
+    assert stored["izzo-thm-8"][column] == value
+    assert len(stored) == len(REASONS)
+    assert {
+        path.name for path, text in pages.texts(stored).items() if path.read_text("utf-8") != text
+    } == changed
 
 
 @pytest.mark.system

@@ -70,7 +70,7 @@ def claimed_and_true(point: PointResult) -> str:
     if second is None or not second.excludes:
         return ""
     ends = f", in {shown((second.low, second.high))}" if second.low < second.high else ""
-    size = f" at size {second.size:,}" if second.size else ""
+    size = f" at size {second.size:,}" if second.size and "n = " not in second.what else ""
     what = f"{second.what[:1].upper()}{second.what[1:]}{size}"
     return f"{what}: {second.claim:.4g} as stated, {second.value:.4g} true{ends}."
 

@@ -87,7 +87,7 @@ def by_games(reading: str, rare: float, **at: Any) -> rf.Replication:
         d, batch = int(at["d"]), int(at["batch"])
         x = LAWS[str(at["law"])](np.random.default_rng(int(at["draw"])), (len(roots), d))
         pair = candidate_scores(str(at["law"]), d, x[[pick, int(np.argmax(roots))]], batch)
-    return ahead(pair[1], pair[0], "another candidate less the one that is picked")
+    return ahead(pair[1], pair[0], "another candidate less that which is picked")
 
 
 def in_tolerances(which: int, **at: Any) -> rf.Number:
@@ -174,7 +174,7 @@ CORRECTED = rf.Statement(
     "the candidate of the largest m* is the easiest for that attack (azize-scalar-product-curves).",
     source="Azize and Basu, algorithm 3",
     # What is left at n_r = 512 d, mean over 100 sampled problems; the limit is by the derivation.
-    kind=rf.Equality(0.02, unit="share of the largest sqrt(m*), at most 1 probit"),
+    kind=rf.Equality(0.02, unit="× min(largest sqrt(m*), 1) probit"),
     domain={"C0": rf.Fixed("centred", meaning="how the covariance of the reference gradients is estimated")}
     | _SHARED
     | {"d": rf.Whole(2, inf, log=True, hunt_to=8, meaning="coordinates"), "references": rf.Whole(1024, inf, log=True, hunt_to=8192, meaning="reference gradients n_r"), "problems": rf.Fixed(100, meaning="sampled problems over which is averaged")},

@@ -303,7 +303,7 @@ THRESHOLD = rf.Statement(
     source="Azize & Basu, theorem 3.1",
     # Of larger noncentralities than 9.9e7 the chi-square law is not at hand.
     kind=rf.Limit(
-        "n", tolerance=0.02, unit="share of sqrt(m*), at most 1 probit",
+        "n", tolerance=0.02, unit="× min(sqrt(m*), 1) probit",
         sizes=lambda t, u, tau: [max(20, int(150 / (tau * (t**2 + u**2) / 2) ** 0.5) if t or u else 200) << k for k in range(7)],
         ceiling=level_at_the_mean,
     ),

@@ -223,7 +223,7 @@ def rates_from(least: float, ratio: float, alpha: float) -> bool:
     return least <= min(alpha, 1 - alpha, fnr, 1 - fnr)
 
 
-UNIT = "share of j's mu, at most 1 probit"
+UNIT = "× min(mu of j, 1) probit"
 _ALPHA = rf.Real(1e-4, 1 - 1e-4, meaning="FPR")
 _COARSE, _FINE = (0.01, 0.05, 0.3, 0.8), (1e-4, 1e-3, 0.9, 0.998)
 LIRA = rf.Statement(

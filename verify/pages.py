@@ -1,0 +1,158 @@
+"""The tables of the documentation: `python -m verify.pages [FOLDER]` writes those of `docs/findings.md` and README from stored results.
+
+FOLDER was written by `python -m verify`: of each statement that it refuted its class and its simplest counterexample are stored first, in the
+place of those of the same statement. Without it nothing is stored. The tables follow from what is stored and from the register alone.
+"""
+
+import csv
+import io
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mipsim._files import replace_file
+from mipsim.referee.defect import Defect
+from verify.register import PAPERS, REASONS, REGISTER, paper_of
+
+ROOT = Path(__file__).parents[1]
+STORED = ROOT / "docs" / "counterexamples.csv"
+FINDINGS, README = ROOT / "docs" / "findings.md", ROOT / "README.md"
+HEADER = ("statement", "class", "what", "stated", "true", "size")
+Rows = Mapping[str, Mapping[str, str]]
+HEADS = {
+    "azize": "Azize & Basu (2025)",
+    "leemann": "Leemann et al. (2023)",
+    "kaissis": "Kaissis et al. (2023)",
+    "izzo": "Izzo et al. (2024)",
+    "field": "beyond the four papers",
+}
+
+
+def rows(file: Path = STORED) -> dict[str, dict[str, str]]:
+    """Name of each statement that is refuted -> its stored row, in the order of the register.
+    `file`: what `store` wrote.
+    """
+    with file.open(encoding="utf-8", newline="") as stream:
+        known = {row["statement"]: row for row in csv.DictReader(stream)}
+    return {name: known[name] for name in REGISTER if name in known}
+
+
+def store(folder: Path, file: Path = STORED) -> None:
+    """Store what a report shows of its refuted statements.
+    `folder`: of the report; `file`: where to; rows of other statements stay.
+    """
+    known = rows(file) if file.exists() else {}
+    for entry in json.loads((folder / "verdicts.json").read_text("utf-8")):
+        known.pop(entry["claim"], None)
+        if row := row_of(entry):
+            known[entry["claim"]] = row
+    text = io.StringIO()
+    writer = csv.DictWriter(text, HEADER, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(known[name] for name in REGISTER if name in known)
+    replace_file(file, text.getvalue().encode())
+
+
+def row_of(entry: Mapping[str, Any]) -> dict[str, str] | None:
+    """The stored row of an entry of verdicts.json; None where no printed statement is refuted.
+    `entry`: as `verify.report.folder.record_of` returns it.
+    """
+    point = entry["simple_counterexample"] or entry["counterexample"]
+    if point is None or entry["corrects"] is not None:
+        return None
+    second = point["second_route"]
+    numbers = (f"{second[key]:.4g}" for key in ("claim", "value"))
+    cells = (entry["claim"], entry["defect"], second["what"], *numbers, second["size"] or "")
+    return dict(zip(HEADER, map(str, cells), strict=True))
+
+
+def texts(stored: Rows) -> dict[Path, str]:
+    """The two pages by their paths, with the tables that stored rows give.
+    `stored`: what `rows` returns.
+    """
+    findings = FINDINGS.read_text("utf-8")
+    for paper in PAPERS:
+        findings = _between(findings, paper, _table(paper, stored))
+    findings = _between(findings, "counts", _counts(stored))
+    return {
+        FINDINGS: findings,
+        README: _between(README.read_text("utf-8"), "classes", _classes(stored)),
+    }
+
+
+def _between(page: str, name: str, text: str) -> str:
+    """The page with a new text between its two marks of this name."""
+    before, mark, rest = page.partition(f"<!-- {name}: written by `python -m verify.pages` -->\n")
+    _, end, after = rest.partition(f"<!-- end of {name} -->\n")
+    if not mark or not end:
+        raise ValueError(f"the page has no marks of {name}")
+    return f"{before}{mark}{text}{end}{after}"
+
+
+def _table(paper: str, stored: Rows) -> str:
+    lines = [
+        "| statement | class | why it fails as printed | a counterexample | what holds |",
+        "|---|---|---|---|---|",
+    ]
+    for name, row in stored.items():
+        if paper_of(name) == paper:
+            number = REGISTER[name].source.partition(", ")[2].partition(", which")[0]
+            size = f" at size {int(row['size']):,}" if row["size"] and "n = " not in row["what"] else ""
+            what = row["what"].replace("|", "\\|")
+            reason = REASONS[name]
+            lines.append(
+                f"| {number} (`{name}`) | {row['class']} | {reason['fails']} | {what}{size}: {row['stated']} as stated, {row['true']} true | {reason['instead']} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _counted(names: Sequence[str], stored: Rows) -> Counter[str]:
+    """How many of some statements of papers there are of each class, and how many stand."""
+    return Counter(stored[name]["class"] if name in stored else "stand" for name in names)
+
+
+def _printed(paper: str = "") -> list[str]:
+    """The statements that papers print, all or those of a single paper."""
+    return [
+        name
+        for name, item in REGISTER.items()
+        if not item.corrects and (not paper or paper_of(name) == paper)
+    ]
+
+
+def _counts(stored: Rows) -> str:
+    four = [name for name in _printed() if paper_of(name) != "field"]
+    of = _counted(four, stored)
+    corrections = sum(bool(item.corrects) for item in REGISTER.values())
+    return (
+        f"At scale `standard`, of the four papers' statements {of['stand']} stand, {of['formula']} fail in their formula, {of['condition']} lack a condition, "
+        f"{of['wording']} are slips of the pen, and {of['reading']} fail under\na reading of the text. All {corrections} corrections and companions are CONFIRMED.\n"
+    )
+
+
+def _classes(stored: Rows) -> str:
+    kinds = ("stand", *Defect)
+    lines = [
+        f"| source | {' | '.join(kinds)} | corrections and companions |",
+        f"|{'---|' * (len(kinds) + 2)}",
+    ]
+    for paper, title in HEADS.items():
+        of = _counted(_printed(paper), stored)
+        twins = sum(bool(item.corrects) for item in REGISTER.values() if paper_of(item.name) == paper)
+        lines.append(f"| {title} | {' | '.join(str(of[kind]) for kind in kinds)} | {twins} CONFIRMED |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Store the results of the folders that are named, then write the pages."""
+    for folder in arguments:
+        store(Path(folder))
+    for path, text in texts(rows()).items():
+        replace_file(path, text.encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
