@@ -22,7 +22,13 @@ def executed(path: Path) -> Any:
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(notebook, timeout=300, store_widget_state=False, record_timing=False)
+    client = NotebookClient(
+        notebook,
+        timeout=300,
+        store_widget_state=False,
+        record_timing=False,
+        resources={"metadata": {"path": str(path.parent)}},
+    )
     # A backend that the environment names would keep pictures out of the cells.
     environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
     with client.setup_kernel(env=environment):

@@ -40,10 +40,11 @@ def test_a_notebook_opens_with_outputs_of_a_whole_run(path: Path, nbformat: Any)
     code = [cell for cell in cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
     outputs = [output for cell in code for output in cell.outputs]
+    assert any("image/png" in output.get("data", {}) for output in code[0].outputs), "no picture at the top"
     assert outputs
     assert not {output.output_type for output in outputs} & {"error"}
     assert "widgets" not in notebook.metadata, "its state is of a kernel that has ended"
-    assert path.stat().st_size < 150_000
+    assert path.stat().st_size < 250_000
     assert f"\n{path.stem}\n" in (DOCS / "notebooks/index.md").read_text("utf-8")
 
 
@@ -81,14 +82,14 @@ def _scope(name: str) -> dict[str, Any]:
 
 def _shown(scope: dict[str, Any]) -> tuple[float, str]:
     """The true positive rate and the verdict beside the sliders."""
-    text = scope["words"].value
+    text = scope["panel"].words.value
     return float(re.search(r"TPR at FPR [\d.e-]+: ([\d.e-]+)", text)[1]), re.findall("[A-Z]{7,}", text)[-1]  # pyright: ignore[reportOptionalSubscript]
 
 
 def _a_mean_is_exact(scope: dict[str, Any]) -> None:
     """The shown rate is that of the mixture of guessing and of the game on the sampled rows, which is computed without sampling."""
-    controls = scope["controls"]
-    pictures = {scope["shown"].value}
+    controls = scope["panel"].controls
+    pictures = {scope["panel"].shown.value}
     for n, d, target, noise, share, formula, fpr, verdict in (
         (1000, 200, "hardest", 0.5, 1.0, "as printed", 1e-2, "CONFIRMED"),
         (1000, 500, "easiest", 0.5, 0.5, "as printed", 1e-3, "REFUTED"),
@@ -97,7 +98,7 @@ def _a_mean_is_exact(scope: dict[str, Any]) -> None:
         settings = {"n": n, "d": d, "target": target, "noise": noise, "share": share, "formula": formula}
         for name, value in settings.items():
             controls[name].value = value
-        scope["at"].value = fpr
+        scope["panel"].at.value = fpr
         data = mi.Bernoulli(np.random.default_rng(0).uniform(0.25, 0.75, 5000)[:d])
         record = getattr(data, f"{target}_target")()
         rows = round(n * share)
@@ -108,15 +109,15 @@ def _a_mean_is_exact(scope: dict[str, Any]) -> None:
         assert rate == pytest.approx(expected, rel=1e-5)
         assert rate != pytest.approx(1.02 * expected, rel=1e-5)
         assert stated == verdict
-        assert scope["shown"].value[1:4] == b"PNG"
-        pictures.add(scope["shown"].value)
+        assert scope["panel"].shown.value[1:4] == b"PNG"
+        pictures.add(scope["panel"].shown.value)
     assert len(pictures) == 4  # another formula is another dashed curve
 
 
 def _dpsgd_is_exact(scope: dict[str, Any]) -> None:
     for sigma, q, steps, fpr in ((2.0, 0.01, 300, 1e-2), (0.8, 0.05, 100, 1e-3)):
-        scope["controls"]["sigma"].value, scope["controls"]["q"].value = sigma, q
-        scope["controls"]["steps"].value, scope["at"].value = steps, fpr
+        scope["panel"].controls["sigma"].value, scope["panel"].controls["q"].value = sigma, q
+        scope["panel"].controls["steps"].value, scope["panel"].at.value = steps, fpr
         account = mi.account(sigma, q, steps, fpr=[fpr])
         low, high = next(number for name, number in account.numbers.items() if "TPR" in name)
         rate, verdict = _shown(scope)
@@ -138,6 +139,7 @@ def test_a_move_shows_the_exact_curve_and_compiles_nothing(
 ) -> None:
     """What a move of a slider costs, without a clock: no compilation, no new figure, and of the false positive rate no new curve."""
     pytest.importorskip("ipywidgets")
+    monkeypatch.syspath_prepend(str(DOCS / "notebooks"))
     from jax import monitoring
     from matplotlib.figure import Figure
 
@@ -150,14 +152,14 @@ def test_a_move_shows_the_exact_curve_and_compiles_nothing(
 
     monkeypatch.setattr(Figure, "__init__", refuse)
     monkeypatch.setattr(Figure, "draw", refuse)
-    for control in scope["controls"].values():
+    for control in scope["panel"].controls.values():
         first = control.value
         for value in (control.options[0], control.options[-1], first):
             control.value = value
     assert not [event for event in done if "compile" in event]
     curves = scope["answer"].cache_info().misses
-    for value in scope["at"].options:
-        scope["at"].value = value
+    for value in scope["panel"].at.options:
+        scope["panel"].at.value = value
     assert scope["answer"].cache_info().misses == curves
     jax.jit(lambda x: x + 1.0)(1.0)
     assert [event for event in done if "compile" in event], "a compilation would be seen"
