@@ -67,5 +67,28 @@ def test_sentences_on_an_order_or_a_loss_are_judged_both_ways() -> None:
         assert checks._loss({"curves": ["f", "j"], "panels": ["b", "c"]}, cells)[0] is holds
 
 
+def test_a_gain_over_another_figure_is_judged_both_ways() -> None:
+    """A gain of 0.05 is seen in a plot, and 0.002 is not; the sentence says which of the two it should be."""
+
+    def cells(gain: float) -> list[dict[str, str]]:
+        models = {"m0": 0.5, "m1": 0.52, "m2": 0.49}
+        before = [
+            {"curve": name, "fpr": "0.251", "tpr": str(tpr), "figure": "b"} for name, tpr in models.items()
+        ]
+        far = [{"curve": name, "fpr": "0.9", "tpr": "0.99"} for name in models]
+        return [
+            *before,
+            *far,
+            *({"curve": name, "fpr": "0.251", "tpr": str(tpr + gain)} for name, tpr in models.items()),
+        ]
+
+    row = {"where": {"curve": ["m0", "m1", "m2"]}, "fpr": 0.25, "accuracy": 0.01}
+    for gain, seen in ((0.05, True), (0.002, False)):
+        assert checks._gain(row | {"seen": seen}, cells(gain))[0]
+        agrees, says = checks._gain(row | {"seen": not seen}, cells(gain))
+        assert not agrees
+        assert f"gain {gain:+.4f} [{gain:+.4f}, {gain:+.4f}] over 3 models" in says
+
+
 def test_what_is_not_plotted_is_stated(tmp_path: Path) -> None:
     assert {row.verdict for row in check(tmp_path, command.FIGURES)} == {"NO RESULT"}

@@ -8,10 +8,12 @@ import pytest
 from figures import pages
 from figures.__main__ import FIGURES
 from figures.check import REPORTED, Checked, check
+from figures.style import SETTINGS
 from tests.packaging.test_prose import LONGEST, banned, lengths
 
 PATHS = [
     pages.ROOT / "README.md",
+    pages.FINDINGS,
     pages.FOLDER / "index.md",
     *(pages.FOLDER / f"{paper}.md" for paper in pages.PAPERS),
 ]
@@ -73,6 +75,30 @@ def test_a_changed_number_changes_the_count(
     rows = [next(again) if row.figure == "izzo_fig1" else row for row in rows]
     changed = {path.name for path, text in texts_of(rows, tmp_path).items() if text != written[path]}
     assert changed == {"izzo.md", "index.md", "README.md"}
+
+
+def test_a_changed_trained_figure_is_seen_in_the_findings(
+    tmp_path: Path, rows: list[Checked], written: dict[Path, str]
+) -> None:
+    with pages.opened(pages.STORED / "kaissis_fig4.csv") as stream:
+        text = stream.read()
+    (tmp_path / "kaissis_fig4.csv").write_text(re.sub(r"(?m)^(a,.*,)0\.\d+$", r"\g<1>0.5", text), "utf-8")
+    again = iter(check(tmp_path, ["kaissis_fig4"]))
+    rows = [next(again) if row.figure == "kaissis_fig4" else row for row in rows]
+    changed = texts_of(rows, pages.STORED)
+    assert {path.name for path, page in changed.items() if page != written[path]} == {
+        "kaissis.md",
+        "findings.md",
+    }
+    assert changed[pages.FINDINGS].count("here 0.5, reported") == 2
+
+
+def test_a_caption_is_short_and_its_settings_are_folded(written: dict[Path, str]) -> None:
+    pictures = sorted(pages.STORED.glob("*.png"))
+    says = {file.stem: file.with_suffix(".txt").read_text("utf-8").partition(SETTINGS) for file in pictures}
+    assert {name: len(words.split()) for name, (words, *_) in says.items() if len(words.split()) > 80} == {}
+    folded = sum(text.count("<details><summary>Settings</summary>") for text in written.values())
+    assert folded == sum(bool(settings) for name, (*_, settings) in says.items() if name != "verdict")
 
 
 def test_what_is_stored_is_small() -> None:

@@ -11,7 +11,7 @@ from mipsim import referee as rf
 from mipsim.referee.defect import correction_of, defect_of
 from mipsim.referee.outcome import Outcome, Replay, shown_counterexamples, simplest
 from mipsim.referee.result import PointResult
-from verify import pages
+from verify import counterexamples
 from verify.azize.statements import estimated_steps, misspecified, onion, reference_points
 from verify.judge import Setting, judge, unseen
 from verify.kaissis.laws.relaxed_steps import HELD, HELD_PROBITS, N
@@ -148,7 +148,7 @@ def test_each_statement_has_its_verdict_its_defect_and_counterexamples_that_show
     )  # a counterexample can be stored, and so built again
     defect = None if statement.corrects else defect_of(result, correction)
     assert defect == LISTED.get(name)
-    assert pages.row_of(record_of(result, correction, "quick")) == pages.rows().get(name)
+    assert counterexamples.row_of(record_of(result, correction, "quick")) == counterexamples.rows().get(name)
     assert unseen(result) == []
     for example in () if statement.corrects else shown_counterexamples(statement, result.judged):
         assert broken_example(statement, example, correction, defect, ENTERED.get(name, ())) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from verify import pages
+from verify import counterexamples
 from verify.register import REASONS, REGISTER
 
 CHECKOUT = Path(__file__).parents[2]
@@ -52,10 +52,10 @@ def test_the_pages_count_the_register_as_it_is() -> None:
 
 
 def test_the_tables_are_what_the_stored_results_give() -> None:
-    stored = pages.rows()
+    stored = counterexamples.rows()
     assert set(stored) == set(REASONS)
-    for path, text in pages.texts(stored).items():
-        assert path.read_text("utf-8") == text, "run `python -m verify.pages`"
+    for path, text in counterexamples.texts(stored).items():
+        assert path.read_text("utf-8") == text, "run `python -m verify.counterexamples`"
 
 
 @pytest.mark.parametrize(
@@ -67,19 +67,19 @@ def test_a_changed_result_changes_the_pages(
 ) -> None:
     """The control: a verdict of another class, or a counterexample of another size, is seen wherever a page has it."""
     file = tmp_path / "rows.csv"
-    file.write_text(pages.STORED.read_text("utf-8"), "utf-8")
+    file.write_text(counterexamples.STORED.read_text("utf-8"), "utf-8")
     entry = {"claim": "izzo-thm-8", "defect": "formula", "corrects": None, "counterexample": None}
     second = {"what": "TPR - FPR", "claim": 0.5, "value": 1.0, "size": None}
     second |= {"value": float(value)} if column == "true" else {}
     entry |= {"defect": value} if column == "class" else {}
     verdicts = [entry | {"simple_counterexample": {"second_route": second}}]
     (tmp_path / "verdicts.json").write_text(json.dumps(verdicts), "utf-8")
-    pages.store(tmp_path, file)
-    stored = pages.rows(file)
+    counterexamples.store(tmp_path, file)
+    stored = counterexamples.rows(file)
     assert stored["izzo-thm-8"][column] == value
     assert len(stored) == len(REASONS)
     assert {
-        path.name for path, text in pages.texts(stored).items() if path.read_text("utf-8") != text
+        path.name for path, text in counterexamples.texts(stored).items() if path.read_text("utf-8") != text
     } == changed
 
 

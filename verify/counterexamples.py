@@ -1,4 +1,4 @@
-"""The tables of the documentation: `python -m verify.pages [FOLDER]` writes those of `docs/findings.md` and README from stored results.
+"""The tables of the documentation: `python -m verify.counterexamples [FOLDER]` writes those of `docs/findings.md` and README from stored results.
 
 FOLDER was written by `python -m verify`: of each statement that it refuted its class and its simplest counterexample are stored first, in the
 place of those of the same statement. Without it nothing is stored. The tables follow from what is stored and from the register alone.
@@ -50,9 +50,9 @@ def store(folder: Path, file: Path = STORED) -> None:
         if row := row_of(entry):
             known[entry["claim"]] = row
     text = io.StringIO()
-    writer = csv.DictWriter(text, HEADER, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(known[name] for name in REGISTER if name in known)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    writer.writerows(known[name].values() for name in REGISTER if name in known)
     replace_file(file, text.getvalue().encode())
 
 
@@ -85,7 +85,7 @@ def texts(stored: Rows) -> dict[Path, str]:
 
 def _between(page: str, name: str, text: str) -> str:
     """The page with a new text between its two marks of this name."""
-    before, mark, rest = page.partition(f"<!-- {name}: written by `python -m verify.pages` -->\n")
+    before, mark, rest = page.partition(f"<!-- {name}: written by `python -m verify.counterexamples` -->\n")
     _, end, after = rest.partition(f"<!-- end of {name} -->\n")
     if not mark or not end:
         raise ValueError(f"the page has no marks of {name}")
