@@ -10,7 +10,7 @@ DESCRIPTION = "effect of the leakage score, of Gaussian noise and of sub-samplin
 NOISE = (0.1, 0.5, 1.0)
 RATES = (0.1, 0.5, 1.0)
 FAMILY = 9
-CAPTION_INCHES = 0.67
+CAPTION_INCHES = 0.55
 
 
 def draw(request: Request) -> tuple[Path, ...]:
@@ -76,10 +76,10 @@ def _caption(request: Request) -> str:
     mixture = style.unbroken("TPR = ρ Φ(Φ⁻¹(α) + √(m*/ρ)) + (1 − ρ) α")
     printed = style.unbroken("Φ(Φ⁻¹(α) + √(ρ m*))")
     return (
-        "After Azize & Basu (2025), Fig. 2: Bernoulli data, n = 1000, d = 5000; covariance score, in (c) the "
-        f"exact likelihood ratio. Solid: {request.games:,} games in each world per curve, seed {request.seed}"
-        f". Shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and all nine curves. "
-        f"Dashed: theory: (a) theorem 3.1, (b) theorem 4.1, (c) the mixture {mixture}, as the target is "
-        f"among the rows sampled with probability ρ. Dotted in (c): theorem 4.2 as printed, {printed}. "
-        "The games lie on the mixture, not on the printed curve; the two agree only at ρ = 1."
+        f"After Azize & Basu (2025), Fig. 2. Solid: {request.games:,} games in each world per curve, seed {request.seed}; "
+        f"shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and all nine curves. "
+        f"Dashed: (a) theorem 3.1, (b) theorem 4.1, (c) the mixture {mixture}, as the target is "
+        f"sampled with probability ρ. Dotted in (c): theorem 4.2 as printed, {printed}. "
+        f"The two agree only at ρ = 1.{style.SETTINGS}"
+        "Bernoulli data, n = 1000, d = 5000; covariance score, in (c) the exact likelihood ratio."
     )

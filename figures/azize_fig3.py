@@ -16,9 +16,10 @@ from sims.gradients import ATTACKS, BATCH, EPOCH, MEANS, TARGETS, VICTIMS, Victi
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 DESCRIPTION = "covariance attack and scalar product on gradients at Fashion-MNIST and CIFAR-10, three targets"
-CAPTION_INCHES = 1.2
+CAPTION_INCHES = 0.6
 HEADER: write.Row = ("panel", "curve", "x", "y", "band_low", "band_high", "normal_approximation", "reported")
 COLOURS = dict(zip(TARGETS, (style.EASY, style.MEDIUM, style.HARD), strict=True))
 LINES = {"covariance": "-", "scalar": (0, (3, 1.2))}
@@ -49,10 +50,10 @@ def draw(request: Request) -> tuple[Path, ...]:
             gradient_epochs.play_together(which, games, request.seed, request.counts, request.progress)
     rows: list[write.Row] = []
     with style.journal():
-        figure = style.blank(style.PAGE_INCHES, 5.4 + CAPTION_INCHES)
+        figure = style.blank(style.PAGE_INCHES, 5.65 + CAPTION_INCHES)
         axes = figure.subplots(2, 2)
-        bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
-        figure.subplots_adjust(left=0.075, right=0.975, top=0.965, bottom=bottom, wspace=0.2, hspace=0.36)
+        bottom = (CAPTION_INCHES + 0.67) / figure.get_size_inches()[1]
+        figure.subplots_adjust(left=0.075, right=0.955, top=0.965, bottom=bottom, wspace=0.2, hspace=0.36)
         for line, (which, victim) in enumerate(result.items()):
             left, right = axes[line]
             rows += _rocs(left, "ac"[line], which, request)
@@ -60,6 +61,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             style.letter(left, "ac"[line], f"{victim.title}, d = {victim.dimension:,}, n = {BATCH}")
             style.letter(right, "bd"[line], f"{victim.title}, any n")
         axes[0, 0].legend(loc="lower right", labelspacing=0.12)
+        _marks(figure)
         words = _caption(request, result)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
         return write.save(figure, request, "azize_fig3", caption=words, header=HEADER, rows=rows)
@@ -121,8 +123,9 @@ def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Reques
                 rows.append((panel, text, size, area, low, high, "", ""))
             reported = REPORTED[which][attack][place] if which in REPORTED else np.nan
             face = colour if attack == "covariance" else "white"
+            # A column for each target, since areas of two targets are equal.
             axes.plot(
-                [1.0],
+                [1.0 + 0.027 * place],
                 [reported],
                 "<",
                 color=colour,
@@ -138,6 +141,26 @@ def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Reques
     axes.set_xlabel("gradients in the released mean, n")
     axes.set_ylabel("area under the ROC curve")
     return rows
+
+
+def _marks(figure: "Figure") -> None:
+    """Name every mark of the panels of areas."""
+    from matplotlib.lines import Line2D
+
+    marks = {
+        "(b), (d): covariance": {"marker": "o", "linestyle": LINES["covariance"]},
+        "scalar product": {"marker": "s", "linestyle": LINES["scalar"]},
+        "literal epoch": {"marker": "o", "linestyle": "", "markerfacecolor": "white"},
+        "thesis, n unknown": {"marker": "<", "linestyle": ""},
+        "thesis, scalar product": {"marker": "<", "linestyle": "", "markerfacecolor": "white"},
+    }
+    handles = [
+        Line2D([], [], color=style.INK, markersize=3.5, linewidth=0.9, **way) for way in marks.values()
+    ]
+    place = (0.5, (CAPTION_INCHES + 0.02) / figure.get_size_inches()[1])
+    figure.legend(
+        handles, marks, loc="lower center", ncols=len(marks), bbox_to_anchor=place, handlelength=2.4
+    )
 
 
 def _played(which: str, target: str, attack: str, request: Request) -> Iterator[tuple[int, bool, Played]]:
@@ -187,16 +210,17 @@ def _caption(request: Request, victims: dict[str, Victim]) -> str:
     apart = ", ".join("n = {:,} to {:,} ({})".format(*_apart(v), v.title) for v in victims.values())
     ridges = ", ".join(f"{v.ridge[0]:.2g} (weight {v.ridge[1]:.3f})" for v in victims.values())
     return (
-        "After Azize & Basu (2025), Fig. 3: attacks on the mean of n gradients of a network at the start of its training (linear; three "
-        "convolutions, of which the last layer is attacked), sampled with replacement from the training images. Targets: largest, middle and "
+        f"After Azize & Basu (2025), Fig. 3: attacks on the mean of n gradients of a network. (a), (c): a single step on a batch of {BATCH}; {request.games:,} games "
+        f"in each world per curve, seed {request.seed}. (b), (d): area against n, played (filled marks), by the normal approximation (lines), by literal epochs "
+        f"(hollow), and as the first author's thesis reports it for an epoch (triangles). Bands and intervals: {roc.CONFIDENCE:.0%} confidence, simultaneous over all "
+        f"rates and all {BANDS} curves.{style.SETTINGS}"
+        "networks at the start of their training (linear; three "
+        "convolutions, of which the last layer is attacked), records sampled with replacement from the training images. Targets: largest, middle and "
         "least Mahalanobis score of algorithm 3. Mean and covariance from 1,000 other images, shrunk as Ledoit and Wolf do since 1,000 < d: "
-        f"ridge {ridges}. Solid: covariance attack; dashed: scalar product. (a), (c): one step on a batch of {BATCH}; {request.games:,} games "
-        f"in each world per curve, seed {request.seed}. (b), (d): area against n: played at {', '.join(f'{n:,}' for n in MEANS)} (filled marks), by the normal "
-        f"approximation (lines), and as the first author's thesis reports them for one epoch (triangles). Hollow: literal epochs, in which {EPOCH // BATCH} steps "
+        f"ridge {ridges}. Means are played at n = {', '.join(f'{n:,}' for n in MEANS)}. In a literal epoch {EPOCH // BATCH} steps "
         f"at rate {RATE:g} train the network on {EPOCH:,} records and scores are added over the steps, {EPOCH_GAMES[request.scale]:,} games in each world "
         f"({' and '.join(victims[which].title for which in EPOCHS[request.scale])}): they are where the means are. On the easiest target the covariance "
         f"attack's area is at least 0.95 and the scalar product's at most 0.8 for {apart}, by the normal approximation. The paper does not state the number of "
         f"training records: at a fixed model the areas fall as n grows, and by the normal approximation none is above {_most(victims):.2f} at "
-        f"n = {SIZES[-1]:,}. Bands and intervals: "
-        f"{roc.CONFIDENCE:.0%} confidence, simultaneous over all rates and all {BANDS} curves."
+        f"n = {SIZES[-1]:,}."
     )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import mipsim as mi
-from figures import roc
+from figures import roc, style
 from figures.study_counts import Request, play
 from mipsim.theory import azize
 from sims.azize_paper import REGULARISATION, estimated
@@ -16,7 +16,7 @@ REFERENCES = (1, 2, 5, 10, 100, 1000)
 COLOURS = ("#F6C27A", "#F0894D", "#D5485A", "#9B2A7A", "#4E2374", "#1E1548")
 STRONGER = 1.0
 """A regularisation to compare with."""
-CAPTION_INCHES = 1.02
+CAPTION_INCHES = 0.75
 
 
 def draw(request: Request) -> tuple[Path, ...]:
@@ -46,11 +46,11 @@ def _caption(request: Request, score: float) -> str:
         ridge: ", ".join(f"{_mu(n0, ridge):.2f}" for n0 in REFERENCES) for ridge in (REGULARISATION, STRONGER)
     }
     return (
-        "After Azize & Basu (2025), Fig. 6: Bernoulli data, n = 1000, d = 5000, easiest target "
-        f"(m* = {score:.2f}), covariance score with mean and variances estimated from n₀ reference points, "
-        f"{REGULARISATION:g} added to each variance. Solid: {request.games:,} games in each world per curve, "
-        f"seed {request.seed}; one draw of the reference points for each n₀. "
-        f"Shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and all six curves. "
+        "After Azize & Basu (2025), Fig. 6: covariance score with mean and variances estimated from n₀ reference points. "
+        f"Solid: {request.games:,} games in each world per curve, seed {request.seed}; "
+        f"shaded: {roc.CONFIDENCE:.0%} confidence bands, simultaneous over all FPRs and all six curves. "
         f"Dashed: the normal limit of the score given its reference points, whose μ is {mus[REGULARISATION]}: more points do not always help. "
-        f"With {STRONGER:g} added μ is {mus[STRONGER]}. Dotted: theorem 3.1, known moments."
+        f"Dotted: theorem 3.1, known moments.{style.SETTINGS}"
+        f"Bernoulli data, n = 1000, d = 5000, easiest target (m* = {score:.2f}); {REGULARISATION:g} added to each variance, and a single draw of the reference points for each n₀. "
+        f"With {STRONGER:g} added μ is {mus[STRONGER]}."
     )

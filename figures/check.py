@@ -4,11 +4,11 @@ Each row of `reported.toml` is a panel and how it is compared:
 
 - "formula": a column of the CSV against the paper's formula, evaluated here with SciPy alone, to 1e-6;
 - "band": at every point, the theory's column lies inside the simultaneous band of the played curve;
-- "number": a single cell, the mean or the least of a column, or the mean area under curves, against a number that the paper prints or that
-  was read off its figure;
+- "number": a single cell, or the mean or the least of a column, against a number that the paper prints or that was read off its figure;
 - "distance": the largest distance between two plotted curves, against what a plot shows;
 - "order": TPRs at a single FPR, which the paper says rise from curve to curve;
 - "loss": the gap of two curves in a panel, which the paper says is larger than in another panel;
+- "gain": what curves gain in TPR at a single FPR over those of another figure; the paper says whether a plot shows it;
 - "drawing": nothing to compare.
 
 A row with `stand_in` has other data or a smaller size than the paper: its numbers are shown and not judged.
@@ -26,11 +26,12 @@ from typing import Any, TextIO
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import chi2, ncx2, norm
+from scipy.stats import t as student
 
 Cells = dict[str, str]
 EXACT = 1e-6
 NUMBER, SENTENCE, OWN = "the authors' number", "the authors' sentence", "our second computation"
-AGAINST = {"number": NUMBER, "distance": SENTENCE, "order": SENTENCE, "loss": SENTENCE}
+AGAINST = {"number": NUMBER, **dict.fromkeys(("distance", "order", "loss", "gain"), SENTENCE)}
 REPORTED: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("reported.toml").read_text("utf-8"))[
     "row"
 ]
@@ -73,12 +74,15 @@ def check(folder: Path, names: Sequence[str]) -> list[Checked]:
 
 def _checked(row: dict[str, Any], file: Path) -> Checked:
     panel, stand_in = str(row.get("panel", "")), row.get("stand_in", "")
-    if not file.exists() and not _compressed(file).exists():
+    before = file.with_name(f"{row['over']}.csv") if "over" in row else file
+    if not all(table.exists() or _compressed(table).exists() for table in (file, before)):
         verdict, says = "NO RESULT", ""
     elif row["how"] == "drawing":
         verdict, says = "DRAWING", ""
     else:
         cells = _cells(file, panel, row.get("where", {}))
+        if "over" in row:
+            cells += [cell | {"figure": row["over"]} for cell in _cells(before, panel, row["where"])]
         agrees, says = _WAYS[row["how"]](row, cells) if cells else (False, "the figure lacks these numbers")
         verdict = "NO RESULT" if not cells else "STAND-IN" if stand_in else "AGREES" if agrees else "DIFFERS"
     reason = {"STAND-IN": stand_in, "DIFFERS": row.get("reason", "")}.get(verdict, "")
@@ -150,13 +154,7 @@ def _band(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
 
 def _number(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
     value, accuracy = row["value"], row["accuracy"]
-    if row.get("of") == "area":
-        areas = [
-            _area([cell for cell in cells if cell["curve"] == curve])
-            for curve in dict.fromkeys(cell["curve"] for cell in cells)
-        ]
-        ours = low = high = float(np.mean(areas))
-    elif row.get("of") == "mean":
+    if row.get("of") == "mean":
         ours = low = high = float(np.mean([float(cell[row["column"]]) for cell in cells]))
     elif row.get("of") == "least":
         ours = low = high = min(float(cell[row["column"]]) for cell in cells)
@@ -166,11 +164,6 @@ def _number(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
         low, high = (float(cell.get(name) or ours) for name in ("band_low", "band_high"))
     text = f"{ours:.4g}" + (f" [{low:.4g}, {high:.4g}]" if high > low else "")
     return low - accuracy <= value <= high + accuracy, f"here {text}, reported {value:g} ± {accuracy:g}"
-
-
-def _area(cells: list[Cells]) -> float:
-    fpr, tpr = (np.array([0.0, *(float(cell[name]) for cell in cells)]) for name in ("fpr", "tpr"))
-    return float(np.trapezoid(tpr, fpr))
 
 
 def _distance(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
@@ -203,6 +196,25 @@ def _loss(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
     return not smaller, f"larger at {len(least) - len(smaller)} of {len(least)} noises, smaller at the others"
 
 
+def _gain(row: dict[str, Any], cells: list[Cells]) -> tuple[bool, str]:
+    def at(some: list[Cells]) -> np.ndarray:
+        def nearest(curve: str) -> Cells:
+            own = (cell for cell in some if cell["curve"] == curve)
+            return min(own, key=lambda cell: abs(float(cell["fpr"]) - row["fpr"]))
+
+        return np.array([float(nearest(curve)["tpr"]) for curve in row["where"]["curve"]])
+
+    before, after = (at([cell for cell in cells if ("figure" in cell) is first]) for first in (True, False))
+    gains = after - before
+    half = float(student.isf(0.025, gains.size - 1) * gains.std(ddof=1) / np.sqrt(gains.size))
+    gain, line = float(gains.mean()), row["accuracy"]
+    says = (
+        f"mean TPR at FPR {row['fpr']:g}: {before.mean():.3f}, then {after.mean():.3f}; gain {gain:+.4f} [{gain - half:+.4f}, {gain + half:+.4f}] "
+        f"over {gains.size} models, where a plot shows {line:g}"
+    )
+    return (gain > line) is row["seen"], says
+
+
 _WAYS: dict[str, Callable[[dict[str, Any], list[Cells]], tuple[bool, str]]] = {
     "formula": _formula,
     "band": _band,
@@ -210,6 +222,7 @@ _WAYS: dict[str, Callable[[dict[str, Any], list[Cells]], tuple[bool, str]]] = {
     "distance": _distance,
     "order": _order,
     "loss": _loss,
+    "gain": _gain,
 }
 
 

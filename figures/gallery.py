@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from figures.style import SETTINGS
 from mipsim._files import replace_file
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def _figure(folder: Path, name: str, checks: Sequence["Checked"]) -> str:
         if (folder / f"{name}.{suffix}").exists()
     )
     shown = f'<img src="{name}.png" alt="{name}">' if picture else f"<pre>{html.escape(words)}</pre>"
-    caption = f"<p>{html.escape(words)}</p>" if picture else ""
+    says, _, settings = map(html.escape, words.partition(SETTINGS))
+    folded = f"<details><summary>Settings</summary><p>{settings}</p></details>" if settings else ""
+    caption = f"<p>{says}</p>{folded}" if picture else ""
     compared = "".join(
         f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in _cells(row))}</tr>" for row in checks
     )

@@ -13,7 +13,7 @@ DESCRIPTION = "noise scale against eta for MIP and for DP, on the data set of pr
 SIZES = (12, 18, 24, 30, 36, 42, 48)
 HEADER = ("curve", "n", "eta", "noise_scale")
 POINTS = 400
-CAPTION_INCHES = 0.86
+CAPTION_INCHES = 0.68
 SIGMA = 1.0
 """The standard deviation of A is below 1 at every plotted n, and tends to it."""
 
@@ -84,9 +84,9 @@ def _caption() -> str:
     mean = style.unbroken("E‖θ − Eθ‖ ≤ σ")
     wide = izzo_example.mip_wins_from(36, sqrt(5.0))[0]
     return (
-        "After Izzo et al. (2024), Fig. 1: 1/sum over halves of the set of proposition 11 (the proof's last record). Formulas, "
-        f"no games. Solid: theorem 9 as printed, M = 2, 6.16, σ = 1. Dotted: Laplace noise for the DP that implies η-MIP. At n = 36 the "
-        f"printed MIP noise is the smaller for η from {low:.4f} ({wide:.4f} with the proof's bound σ² = 5) to nearly {high:g}. "
-        f"Dash-dotted: the scale that suffices for every algorithm, norm and dimension with {mean}, by pairing the sets with "
-        "and without the target; it is below DP's wherever 2σ < Δ."
+        "After Izzo et al. (2024), Fig. 1: noise on the set of proposition 11. Formulas, no games. Solid: theorem 9 as printed. "
+        f"Dotted: Laplace noise for the DP that implies η-MIP. At n = 36 the printed MIP noise is the smaller for η from {low:.4f} to nearly {high:g}. "
+        f"Dash-dotted: the scale that suffices for every algorithm, norm and dimension with {mean}; it is below DP's wherever 2σ < Δ.{style.SETTINGS}"
+        f"1/sum over halves of the set with the proof's last record; M = 2, 6.16, σ = 1; with the proof's bound σ² = 5 the printed noise is the smaller from {wide:.4f} on. "
+        "The scale that suffices pairs the sets with and without the target."
     )

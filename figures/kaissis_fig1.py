@@ -22,7 +22,7 @@ NOISE = (1.0, 3.0)
 KINDS = ("Laplace", "Gaussian", "sub-sampled")
 DIMENSIONS = (1, 30)
 LOWEST = 1e-4
-CAPTION_INCHES = 0.55
+CAPTION_INCHES = 0.45
 HEADER: write.Row = ("panel", "noise", "mu", "d", "curve", "alpha", "beta")
 GRID = np.unique(
     np.concatenate(
@@ -39,7 +39,7 @@ def draw(request: Request) -> tuple[Path, ...]:
         figure = style.blank(style.PAGE_INCHES, 3.9 + CAPTION_INCHES)
         axes = figure.subplots(2, 4)
         bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
-        figure.subplots_adjust(left=0.07, right=0.975, top=0.945, bottom=bottom, wspace=0.2, hspace=0.32)
+        figure.subplots_adjust(left=0.07, right=0.975, top=0.89, bottom=bottom, wspace=0.2, hspace=0.32)
         tags = iter("abcdefgh")
         for row, mu in zip(axes, NOISE, strict=True):
             for place, noise in zip(row, KINDS, strict=False):
@@ -54,10 +54,17 @@ def draw(request: Request) -> tuple[Path, ...]:
             place.set(xscale="log", yscale="log", xlim=(LOWEST, 1), ylim=(LOWEST, 1))
             place.set_xlabel(r"type I error $\alpha$")
         words = (
-            "After Kaissis et al. (2023), Fig. 1: exact curves, no games, so that they have no seed and no confidence band. Relaxed threat "
-            "model: j (record absent against present), its inverse (the reverse) and J, both symmetrised; f is the curve of the attacker who knows the "
-            f"record's effect. μ is the sensitivity over the noise's scale; μ = 3 on logarithmic axes. Sampling rate p = {RATE:g}, d = 1 but in "
-            "(d) and (h), where j of d = 30 is compared with d = 1."
+            "After Kaissis et al. (2023), Fig. 1: exact curves, no games. Relaxed threat model: j (record absent against present), its inverse (the "
+            "reverse) and J, both symmetrised; f is the curve of the attacker who knows the record's effect. μ is the sensitivity over the noise's "
+            f"scale; μ = 3 on logarithmic axes. d = 1 but for j of d = 30 in (d) and (h), where f is that of every d; sampling rate p = {RATE:g}."
+        )
+        handles = {
+            label: line
+            for place in axes.flat
+            for line, label in zip(*place.get_legend_handles_labels(), strict=True)
+        }
+        figure.legend(
+            handles.values(), handles, loc="upper center", ncols=len(handles), bbox_to_anchor=(0.52, 1.0)
         )
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)
         return write.save(figure, request, "kaissis_fig1", caption=words, header=HEADER, rows=rows)
@@ -92,7 +99,6 @@ def _panel(axes: "Axes", tag: str, noise: str, mu: float) -> list[write.Row]:
         rows += [(tag, noise, mu, 1, key, float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
     symbol = rf"{noise}, $\mu = {mu:g}$"
     style.letter(axes, tag, symbol)
-    axes.legend(loc="upper right" if mu == NOISE[0] else "lower left")
     return rows
 
 
@@ -101,11 +107,10 @@ def _dimensions(axes: "Axes", tag: str, mu: float) -> list[write.Row]:
     axes.plot(GRID, 1.0 - GRID, color=style.FAINT, linewidth=0.5)
     for d, colour in zip(DIMENSIONS, (RELAXED, style.MEDIUM), strict=True):
         values = kaissis.gaussian_tradeoff(mu, d).beta(GRID)
-        axes.plot(GRID, values, color=colour, label=rf"$j$, $d = {d}$")
+        axes.plot(GRID, values, color=colour, label="$j$" if d == 1 else rf"$j$, $d = {d}$")
         rows += [(tag, "Gaussian", mu, d, "j", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
     values = kaissis.gaussian_dptm(mu).beta(GRID)
-    axes.plot(GRID, values, color=KNOWN, linestyle=style.DASH_DOT, label=r"$f$, every $d$")
+    axes.plot(GRID, values, color=KNOWN, linestyle=style.DASH_DOT, label="$f$")
     rows += [(tag, "Gaussian", mu, 0, "f", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
     style.letter(axes, tag, rf"Gaussian, $\mu = {mu:g}$")
-    axes.legend(loc="upper right" if mu == NOISE[0] else "lower left")
     return rows

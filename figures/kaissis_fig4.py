@@ -81,7 +81,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     ]
     words = _caption(request, panels, missing, changes)
     wide = len(panels) > 1
-    inches = 2.0 if wide else 2.45
+    inches = 0.6 if wide else 0.85
     rows = list(changes)
     with style.journal():
         figure = style.blank(style.PAGE_INCHES if wide else style.COLUMN_INCHES + 0.6, 2.4 + inches)
@@ -148,9 +148,9 @@ def _caption(
     if changes:
         smaller += f" With a single change to panel a, seed {request.seed} alone, noise of the DPTM, of the RTM and none: {_compared(changes)}."
     return (
-        f"After Kaissis et al. (2023), Fig. 4{''.join(panel.tag for panel in panels)}: test accuracy by DP-SGD with Poisson batches and steps of Adam; noise multiplier "
-        "for the promise in the DPTM and in the relaxed threat model (d = 1, magnitudes composed step by step). "
-        f"Bars: mean of {SEEDS} seeds from {request.seed}, with the standard deviation; dotted: the paper's. "
+        f"After Kaissis et al. (2023), Fig. 4{''.join(panel.tag for panel in panels)}: test accuracy by DP-SGD, with noise for the promise in the DPTM and in the "
+        f"relaxed threat model (RTM). Bars: mean of {SEEDS} seeds from {request.seed}, with the standard deviation; dotted: the paper's"
+        f"{'' if request.scale == 'full' else ', of larger networks'}.{style.SETTINGS}Poisson batches and steps of Adam; in the relaxed threat model d = 1, and magnitudes are composed step by step. "
         f"{' '.join(_results(panel, request.scale) for panel in panels)}{smaller} "
         "Adam and its rate were chosen with one seed of CIFAR-10's smallest scale and 2,000 of its test images; there plain SGD had both at 0.27 with rate 0.4, and the RTM 0.015 behind with "
         "rates 1 and 2. "

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MU = 1.14
 """mu_step of all three data sets, at K = d."""
-CAPTION_INCHES = 2.0
+CAPTION_INCHES = 0.62
 OF_SETS = dict(zip(PROBLEMS, (style.MEDIUM, style.HARD, style.EASY), strict=True))
 LINEAR = np.linspace(0.0, 1.0, 101)
 COLOURS = ("#2D1160", "#7B2382", "#B5367A", "#E75263", "#F98C5A")
@@ -37,9 +37,6 @@ class Panel:
     # background, pool: records that the moments are estimated from, and that games draw from
     background: int
     pool: int
-    games: int  # in each world, for each model
-    areas: list[float]  # under the played curves, an area for each model
-    bound: float  # the area of theorem 5.1 with d = K = rank
 
 
 def draw(
@@ -91,7 +88,9 @@ def draw(
             rank = of.features.rank
             bound = leemann.step_tradeoff(rank, problem.batch, float(rank))
             here = axes[place]
-            rows += roc.draw(here, curves, panel=letter, family=MODELS * len(PROBLEMS))
+            rows += roc.draw(here, curves, panel=letter, family=MODELS * len(PROBLEMS), together=True)
+            mean = float(np.mean([item.played.area for item in curves]))
+            rows.append((letter, "mean area", "", mean, "", "", bound.auc(), ""))
             alpha = roc.grid(roc.lowest_fpr(requested.games))
             known = {
                 (key, label, roc.PRINTED): mi.GaussianTradeOff(mu),
@@ -122,9 +121,6 @@ def draw(
                     problem.batch,
                     len(of.background),
                     len(of.pool),
-                    requested.games,
-                    [item.played.area for item in curves],
-                    bound.auc(),
                 )
             )
         style.letter(together, "a", f"mean and standard deviation of {MODELS} models")
@@ -161,11 +157,11 @@ def _column(dashes: str, power: float) -> tuple[str | float, str | float]:
     return (power, "") if dashes == roc.THEORY else ("", power)
 
 
-def areas(panels: list[Panel]) -> str:
-    """The areas under the played curves, and that of the bound, panel by panel."""
-    return "; ".join(
-        f"{item.title} {', '.join(f'{area:.3f}' for area in item.areas)} ({item.games:,} games), bound {item.bound:.3f}"
-        for item in panels
+def panels_of(games: int, seed: int) -> str:
+    """What the panels show."""
+    return (
+        f"{games:,} games in each world per model, seed {seed}. (a) mean and standard deviation of five models, as the authors draw it; (b) to (d) each model. "
+        f"Grey: what their {roc.CONFIDENCE:.0%} confidence bands cover, simultaneous over all FPRs and models. "
     )
 
 
@@ -187,7 +183,6 @@ def bounds(panels: list[Panel]) -> str:
     location = panels[1]
     met = 1.0 - (1.0 - 1.0 / location.pool) ** location.batch
     return (
-        f"The outputs' gradients add up to zero, so that gradients vary along {ranks} axes, not d: p-values are those of as many degrees of freedom, and dashed is "
-        f"theorem 5.1 for one step with d = K = that rank. Location-30 has fewer background gradients ({location.background:,}) than axes: "
+        f"The outputs' gradients add up to zero, so that gradients vary along {ranks} axes, not d: p-values are those of as many degrees of freedom, and theorem 5.1 has d = K = that rank. Location-30 has fewer background gradients ({location.background:,}) than axes: "
         f"along the others the covariance is what the shrinkage adds; and of so few records a target that is sampled anew is among the n by chance in {met:.0%} of the games."
     )

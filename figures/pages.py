@@ -1,4 +1,4 @@
-"""The gallery of the documentation: `python -m figures.pages [FOLDER]` writes `docs/figures` from stored results.
+"""The gallery of the documentation: `python -m figures.pages [FOLDER]` writes `docs/figures` and a table of `docs/findings.md` from stored results.
 
 FOLDER was written by `python -m figures`, best with `--camera-ready`: its pictures (smaller), captions and numbers (compressed) are
 stored first, in the place of those of the same figures. Without it nothing is stored. The pages, and the strip of README, follow from
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from figures.__main__ import DATA, FIGURES, SCALES, SECONDS, description
 from figures.check import NUMBER, OWN, SENTENCE, Checked, check, opened
+from figures.style import SETTINGS
 from mipsim._files import replace_file
 from mipsim._words import duration
 
@@ -38,7 +39,14 @@ AGAINST_TITLES = {
 }
 EXPERIMENTS = {"azize_fig3": "azize_fig3_starts", "leemann_fig2b": "leemann_fig2b_choices"}
 """Figure -> the stored table of `figures.differences` that its reasons quote."""
+TRAINED = ("azize_fig3", "leemann_fig2b", "leemann_fig2c", "kaissis_fig4")
+"""Figures of trained models whose numbers `findings.md` has."""
+FINDINGS = ROOT / "docs" / "findings.md"
 _MARKS = "<!-- gallery -->\n", "<!-- end of gallery -->\n"
+_TRAINED_MARKS = (
+    "<!-- trained figures: written by `python -m figures.pages` -->\n",
+    "<!-- end of trained figures -->\n",
+)
 _NOTE = "<!-- written by `python -m figures.pages`: change that file, not this page -->\n"
 
 
@@ -65,16 +73,30 @@ def _smaller(picture: Path) -> bytes:
 
 
 def texts(stored: Path = STORED) -> dict[Path, str]:
-    """The pages, and README with its strip, by their paths: what the stored results give."""
+    """The pages, README with its strip and the findings with their table, by their paths: what the stored results give."""
     rows = check(stored, FIGURES)
-    readme = (ROOT / "README.md").read_text("utf-8")
-    before, rest = readme.split(_MARKS[0])
-    after = rest.split(_MARKS[1])[1]
     pages = {FOLDER / f"{paper}.md": _page(stored, paper, rows) for paper in PAPERS}
     return pages | {
         FOLDER / "index.md": _index(rows),
-        ROOT / "README.md": before + _MARKS[0] + _strip(rows) + _MARKS[1] + after,
+        ROOT / "README.md": _between(ROOT / "README.md", _MARKS, _strip(rows)),
+        FINDINGS: _between(FINDINGS, _TRAINED_MARKS, _trained(rows)),
     }
+
+
+def _between(page: Path, marks: tuple[str, str], text: str) -> str:
+    """The page with a new text between its marks."""
+    before, rest = page.read_text("utf-8").split(marks[0])
+    return before + marks[0] + text + marks[1] + rest.split(marks[1])[1]
+
+
+def _trained(rows: Sequence[Checked]) -> str:
+    lines = ["| figure | compared | numbers | verdict |", "|---|---|---|---|"]
+    lines += [
+        f"| [{row.figure}{f' ({row.panel})' * bool(row.panel)}](figures/{_paper(row.figure)}.md) | {_escaped(row.what)} | {_escaped(row.says)} | {row.verdict} |"
+        for row in rows
+        if row.figure in TRAINED and row.compares
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def counted(rows: Sequence[Checked]) -> str:
@@ -159,7 +181,11 @@ def _figure(stored: Path, name: str, rows: Sequence[Checked]) -> str:
         with opened(stored / f"{name}.csv") as stream:
             made = stream.readline().rpartition("[")[2].strip(" ]\n")
         if (stored / f"{name}.png").exists():
-            parts += [f"![{_escaped(description(name))}](results/{name}.png)", f"> {_escaped(words)}"]
+            says, _, settings = map(_escaped, words.partition(SETTINGS))
+            parts += [f"![{_escaped(description(name))}](results/{name}.png)", f"> {says}"]
+            parts += (
+                [f"<details><summary>Settings</summary>\n\n> {settings}\n\n</details>"] if settings else []
+            )
         else:
             parts.append(f"```text\n{words}\n```")
     else:

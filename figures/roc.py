@@ -46,20 +46,25 @@ def lowest_fpr(games: int) -> float:
     return float(next(step * decade for step in (1, 2, 5, 10) if step * decade >= wanted * (1 - 1e-9)))
 
 
-def draw(axes: "Axes", curves: Sequence[Curve], *, panel: str, family: int) -> list[Row]:
-    """Draw the curves; returns the rows of the CSV.
+def draw(
+    axes: "Axes", curves: Sequence[Curve], *, panel: str, family: int, together: bool = False
+) -> list[Row]:
+    """Draw the curves; returns the rows of the CSV. `together`: shade what the bands cover as a single area.
 
     `family` is the number of bands of the figure. Each band has confidence 1 - (1 - CONFIDENCE) / family,
     so that with probability CONFIDENCE all true curves of the figure lie in their bands at all FPRs.
     """
     rows: list[Row] = []
     alpha = grid(lowest_fpr(curves[0].played.games))
+    bands = []
     for curve in curves:
         level = 1.0 - (1.0 - CONFIDENCE) / family
         beta_low, beta_high = curve.played.histogram.tradeoff(level, THRESHOLDS).band(alpha)
         low, high = 1.0 - beta_high, 1.0 - beta_low
         tpr = curve.played.power_at(alpha)
-        axes.fill_between(alpha, low, high, color=curve.colour, alpha=0.20, linewidth=0)
+        bands.append((low, high))
+        if not together:
+            axes.fill_between(alpha, low, high, color=curve.colour, alpha=0.20, linewidth=0)
         axes.plot(alpha, tpr, color=curve.colour, label=curve.label)
         predicted = {name: 1.0 - f.beta(alpha) for name, f in curve.predicted.items()}
         for name, power in predicted.items():
@@ -67,6 +72,10 @@ def draw(axes: "Axes", curves: Sequence[Curve], *, panel: str, family: int) -> l
         for i, a in enumerate(alpha):
             ends = [float(predicted[name][i]) if name in predicted else "" for name in (THEORY, PRINTED)]
             rows.append((panel, curve.key, float(a), float(tpr[i]), float(low[i]), float(high[i]), *ends))
+    if together:
+        lows, highs = zip(*bands, strict=True)
+        outermost = np.min(lows, axis=0), np.max(highs, axis=0)
+        axes.fill_between(alpha, *outermost, color=style.FAINT, alpha=0.2, linewidth=0)
     frame(axes, alpha[0])
     axes.set_ylim(0.0, 1.0)
     return rows
@@ -102,12 +111,18 @@ def single_panel(
 
 def frame(axes: "Axes", lowest: float) -> None:
     """Axes of a ROC panel: the FPR is logarithmic."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.set_xscale("log")
     axes.set_xlim(lowest, 1.0)
     axes.xaxis.set_major_locator(LogLocator(10, numticks=12))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    # Of few decades each has named ticks between its powers of ten.
+    few = lowest >= 2e-3
+    axes.xaxis.set_minor_locator(LogLocator(10, subs=(2, 5) if few else range(2, 10), numticks=99))
+    axes.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}") if few else NullFormatter())
+    if few:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.tick_params(axis="x", which="minor", labelsize=8)
     axes.set_xlabel("false positive rate")
 
 

@@ -16,8 +16,8 @@ DPI = 300
 
 # The paper's red, green and blue for the targets, as far apart in lightness (54, 70, 25) as grey print needs.
 EASY, MEDIUM, HARD = "#D55E00", "#52BE9B", "#0B3C6F"
-# Three steps of a dark-to-light scale, for panels whose curves are ordered by a parameter.
-ORDERED = ("#2D1160", "#B5367A", "#F98C5A")
+# The easiest target again, from dark to light, for panels whose curves are ordered by a parameter.
+ORDERED = ("#6E2F00", EASY, "#F2AE7F")
 OUT, INSIDE = "#5B6770", "#D55E00"
 INK, FAINT = "#222222", "#8A8F94"
 DASH_DOT: Any = (0, (5, 1.4, 1, 1.4))
@@ -65,6 +65,8 @@ _JOURNAL: dict[Any, Any] = {
 }
 
 
+SETTINGS = " Settings: "
+"""Parts what a caption says from the settings, which pages fold and pictures leave out."""
 CAPTION = "caption-inches-"
 """Opens the identifier of a caption in its figure; its height in inches follows."""
 # What a caption's plain text (as in the CSV) becomes in print.
@@ -105,20 +107,10 @@ def unbroken(formula: str) -> str:
     return formula.replace(" ", "\u00a0")
 
 
-def scientific(value: float) -> str:
-    r"""A positive number of a single digit and a power of ten, as mathtext.
-    >>> print(scientific(1e-4), scientific(2e-3))
-    $10^{-4}$ $2\times10^{-3}$
-    """
-    digits, exponent = f"{value:.0e}".split("e")
-    times = "" if digits == "1" else rf"{digits}\times"
-    return rf"${times}10^{{{int(exponent)}}}$"
-
-
 def caption(figure: "Figure", text: str, *, bottom_inches: float, characters: int) -> None:
-    """Set the caption below the panels, wrapped, in the `bottom_inches` that the layout left free."""
+    """Set the caption without its settings below the panels, wrapped, in the `bottom_inches` that the layout left free."""
     height = figure.get_size_inches()[1]
-    lines = textwrap.fill(text, characters)
+    lines = textwrap.fill(text.partition(SETTINGS)[0], characters)
     for plain, typeset in _TYPESET.items():
         lines = lines.replace(plain, typeset)
     figure.text(

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from figures.style import DPI, without_caption
+from figures.style import DPI, SETTINGS, without_caption
 from mipsim._files import replace_file as write_bytes
 from verify.report.versions import versions
 
@@ -44,7 +44,7 @@ def save(
         "txt": (about["Description"] + "\n").encode(),
     }
     if area is not None:
-        contents["tex"] = _latex(name, about["Description"]).encode()
+        contents["tex"] = _latex(name, about["Description"].partition(SETTINGS)[0]).encode()
     for suffix, content in contents.items():
         write_bytes(request.out / f"{name}.{suffix}", content)
     return tuple(request.out / f"{name}.{suffix}" for suffix in contents)

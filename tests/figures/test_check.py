@@ -92,3 +92,6 @@ def test_a_gain_over_another_figure_is_judged_both_ways() -> None:
 
 def test_what_is_not_plotted_is_stated(tmp_path: Path) -> None:
     assert {row.verdict for row in check(tmp_path, command.FIGURES)} == {"NO RESULT"}
+    (tmp_path / "leemann_fig2c.csv").write_text("# caption\npanel,curve,fpr,tpr\n", "utf-8")
+    rows = check(tmp_path, ["leemann_fig2c"])  # whose gain is over a figure that is not here
+    assert [row.verdict for row in rows] == ["DRAWING", *["NO RESULT"] * 3]
