@@ -30,7 +30,8 @@ ODD = {
 def test_odd_evidence_is_plotted_too(evidence):
     """Each picture is so narrow that a telephone shows its words: 5 inches of 72 points at most."""
     pictures = svg(evidence, Verdict.CONFIRMED, 'a "title"')
-    assert pictures.startswith('<img class="plot" alt="a &quot;title&quot;: CONFIRMED"')
+    on = ", on logarithmic axes" if isinstance(evidence, CurveEvidence) else ""
+    assert pictures.startswith(f'<img class="plot" alt="a &quot;title&quot;{on}: CONFIRMED"')
     assert len(pictures) < 200_000
     _, *single = pictures.split("base64,")
     assert len(single) == (2 if isinstance(evidence, CurveEvidence) else 1)
