@@ -46,6 +46,9 @@ class Whole(click.IntRange):
 class Number(click.FloatRange):
     """A number within a range, which NaN is not."""
 
+    def _describe_range(self) -> str:
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         result = super().convert(value, param, ctx)
         return result if result == result else self.fail("it is NaN; it must be a number", param, ctx)
@@ -95,6 +98,14 @@ def complain(sentence: str) -> None:
         print(shortened(visible(sentence, single_line=True), MOST), file=sys.stderr, flush=True)
 
 
+def _by_options(sentence: str, command: click.Command, given: Sequence[str]) -> str:
+    """A sentence about a function's argument, named as the option is."""
+    for option in getattr(command, "commands", {}).get(next(iter(given), ""), command).params:
+        if isinstance(option, click.Option) and sentence.startswith(f"{option.name} "):
+            return f"{max(option.opts, key=len)}{sentence[len(option.name or '') :]}"
+    return sentence
+
+
 def run(
     command: click.Command, arguments: Sequence[str] | None, name: str, writing: str = "", obj: Any = None
 ) -> int:
@@ -115,7 +126,7 @@ def run(
         complain(f"{name}: {error.format_message()}")
         return BAD_ARGUMENTS
     except (ValueError, MissingPackageError) as error:
-        complain(f"{name}: {error}")
+        complain(f"{name}: {_by_options(str(error), command, given)}")
         return FAILED if is_full(error.__cause__) else BAD_ARGUMENTS
     except OSError as error:
         try:

@@ -258,7 +258,7 @@ def _each(
     "--inclusion-probability",
     type=Number(0, 1, min_open=True, max_open=True),
     metavar="Q",
-    help="one-run: the probability with which each canary was put in, as it was set before the run (default: 0.5)",
+    help="one-run: the probability with which each canary was put in, as it was set before the run (default: 0.5 where the column is named coin; else it must be stated)",
 )
 @click.option(
     "--rows",
@@ -358,8 +358,8 @@ def _completed(scores: str, how: dict[str, Any]) -> str:
     ):
         added["inclusion-probability"] = "0.5"
         whose = " if fair coins chose canaries of a single training"
-    if design == "independent" and how["runs"] is None and known is not None:
-        added["runs"] = str(known.values.size)
+    if design == "independent" and how["runs"] is None:
+        added["runs"] = "N" if known is None else str(known.values.size)
         whose = " if each score has a training of its own"
     options = [word for name, value in added.items() for word in (f"--{name}", value)]
     command = shlex.join(["mipsim", "audit", scores, *_given_options(), *options])
@@ -394,18 +394,27 @@ class _Phase(click.ParamType):
     name = "phase"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        named = dict(part.split("=", 1) for part in str(value).split(",") if "=" in part)
-        try:
-            phase = float(named["noise"]), float(named.get("rate", 1.0)), int(named.get("steps", 1))
-        except (KeyError, ValueError):
-            phase = None
-        if (
-            phase is None
-            or named.keys() - {"noise", "rate", "steps"}
-            or str(value).count(",") + 1 != len(named)
-        ):
-            self.fail(f"is {quoted(value)}; it must be such as noise=1,rate=0.01,steps=500", param, ctx)
-        return phase
+        known, allowed = (
+            dict[str, Any](rate="1", steps="1"),
+            {"noise": float, "rate": float, "steps": int},
+        )
+        parts = [part.strip().partition("=") for part in str(value).split(",")]
+        named = {name: word for name, _, word in parts}
+        why = next((f"{quoted(name)} is none of its names" for name in named if name not in allowed), "")
+        for name, kind in allowed.items() if not why else ():
+            try:
+                known[name] = kind(named.get(name, known.get(name, "")))
+            except ValueError:
+                why = (
+                    f"its {name} is {quoted(named.get(name, ''))}"
+                    if name in named
+                    else f"its {name} is missing"
+                )
+                break
+        if why or len(named) < len(parts):
+            why = why or "a name is given twice"
+            self.fail(f"is {quoted(value)}: {why}; write such as noise=1,rate=0.01,steps=500", param, ctx)
+        return known["noise"], known["rate"], known["steps"]
 
 
 def _sampled(name: str, what: str) -> Callable[..., Any]:

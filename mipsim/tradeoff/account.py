@@ -246,7 +246,8 @@ def account(
 def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase] | None) -> list[Phase]:
     if (noise is None) == (phases is None):
         raise ValueError(
-            f"noise_multiplier and phases are {'both missing' if noise is None else 'both given'}; give exactly 1 of them"
+            f"noise_multiplier and phases are {'both missing' if noise is None else 'both given'}; give exactly 1 of them; "
+            "mipsim.find_noise_multiplier_for_epsilon_delta has the noise for an epsilon"
         )
     if noise is not None:
         return [(noise, rate, steps)]

@@ -123,10 +123,11 @@ def test_the_command_prints_the_table_or_json(capsys) -> None:
         (["--neighbours", "replace"], "proven are remove, add, add_or_remove"),
         (["--noise-multiplier", "0"], "'--noise-multiplier': 0.0 is not in the range x>0"),
         (["--nose-multiplier", "1"], "Did you mean '--noise-multiplier'?"),
-        (["--phase", "noise=1,rate=0.1"], "noise_multiplier and phases are both given; give exactly 1 of them"),
-        (["--phase", "noise=1,step=5"], "'--phase': is 'noise=1,step=5'; it must be such as noise=1,rate=0.01,steps=500"),
-        (["--phase", "noise=1,,rate=0.1"], "'--phase': is 'noise=1,,rate=0.1'; it must be such as"),
-        (["--phase", "noise=one"], "'--phase': is 'noise=one'; it must be such as"),
+        (["--phase", "rate=0.1"], "'--phase': is 'rate=0.1': its noise is missing"),
+        (["--phase", "noise=1,rate=0.1"], "--noise-multiplier and phases are both given; give exactly 1 of them"),
+        (["--phase", "noise=1,step=5"], "'--phase': is 'noise=1,step=5': 'step' is none of its names; write such as noise=1,rate=0.01,steps=500"),
+        (["--phase", "noise=1,,rate=0.1"], "'--phase': is 'noise=1,,rate=0.1': '' is none of its names"),
+        (["--phase", "noise=one"], "'--phase': is 'noise=one': its noise is 'one'"),
     ],
 )  # fmt: skip
 def test_bad_input_of_the_command_is_a_single_sentence(capsys, more: list[str], says: str) -> None:
