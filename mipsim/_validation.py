@@ -121,11 +121,18 @@ def held(name: str, value: object, *, coins: bool = True) -> np.ndarray:
 
 def _read(value: object) -> np.ndarray | None:
     try:
-        return None if value is None or isinstance(value, _TEXTS) else np.asarray(value)
+        return None if value is None or isinstance(value, _TEXTS) else np.asarray(value, _entries(value))
     except (TypeError, ValueError, OverflowError, RuntimeError):  # ragged lists; what is on another device
         return None
 
 
+def _entries(value: object) -> type | None:
+    """Objects for a list with a long text, as which an array of text would hold every entry; else what NumPy takes."""
+    texts = (entry for entry in value if isinstance(entry, str)) if isinstance(value, (list, tuple)) else ()
+    return object if any(len(text) > _WIDEST for text in texts) else None
+
+
+_WIDEST = 16
 _TEXTS = str, bytes, bytearray, memoryview
 _LOGICAL = "holds True or False; it must hold real numbers"
 
