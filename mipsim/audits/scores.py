@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import gammaincc, ndtri
 
 from mipsim._archives import within_memory
-from mipsim._validation import choice, finite_vector, held, score_vector
+from mipsim._validation import choice, finite_vector, held, member, score_vector
 from mipsim._words import no_such, printable, quoted
 from mipsim.audits.tables import (
     Table,
@@ -418,7 +418,7 @@ def read_scores(
         except ValueError as error:
             raise ValueError(f"{printable(file or 'scores')}: {error}") from None
     if columns is not None:
-        raise ValueError("columns is given beside arrays; only a file or a frame has columns")
+        raise ValueError("columns is given beside arrays; only scores in a file or a frame have columns")
     for name, other in others.items():
         ours, theirs = getattr(scores, "index", None), getattr(other, "index", None)
         if hasattr(ours, "equals") and hasattr(theirs, "equals") and not ours.equals(theirs):  # type: ignore[union-attr]
@@ -438,6 +438,7 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
         parts = [part.partition("=") for part in re.split(",(?=[^,=]*=)", columns)]
         pairs = [(role.strip(), name.strip()) for role, _, name in parts]
     else:
+        member("columns", columns, Mapping, "a dictionary or text, such as score=NAME,member=NAME")
         pairs = [(str(role), str(name)) for role, name in columns.items()]
     roles = dict(pairs)
     if unknown := [role for role in roles if role not in ROLES]:
