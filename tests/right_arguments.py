@@ -46,7 +46,7 @@ PLAY = {
 }
 STUDIES = {"confidence": 0.999, "seed": 0, "games": 1000, "progress": False}
 DESCENT = nn.Descent(NETWORK, START, ROWS, COINS[:12], batch=4, steps=2, rate=0.1, releases="parameters")  # pyright: ignore[reportArgumentType]
-SHADOWS = np.zeros((3, DESCENT.release(jax.random.key(0), np.arange(12.0)[:, None]).size))
+SHADOWS = np.zeros((3, DESCENT.release(jax.random.key(0), jnp.arange(12.0)[:, None]).size))
 
 
 def _summed(rows: Any) -> Any:

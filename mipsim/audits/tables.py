@@ -93,7 +93,9 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
     if ending == ".parquet":
         return _parquet_table(content)
     if ending == ".npz":
-        return Table("NPZ", "array", names_of(content), lambda names: arrays_of(content, names, each=A_SCORE))
+        return Table(
+            "NPZ", "array", names_of(content), lambda names: dict(arrays_of(content, names, each=A_SCORE))
+        )
     return _json_table(content, lines=ending == ".jsonl")
 
 

@@ -108,7 +108,7 @@ def check_executor(executor: object) -> None:
     """
     if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
         raise ValueError(
-            f"executor is {quoted(executor)}; it must have a method submit, as a concurrent.futures.Executor has"
+            f"executor is {quoted(executor, 80)}; it must have a method submit, as a concurrent.futures.Executor has"
         )
 
 
