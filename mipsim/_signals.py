@@ -25,6 +25,8 @@ INTERRUPTED = 128 + signal.SIGINT
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _ALARM = getattr(signal, "SIGALRM", None)
 _last = [signal.SIGINT]
+unfinished: set[str] = set()
+"""Temporary files of a write, which a handler that ends the process removes."""
 AGAIN = 0.1
 """Seconds after which a KeyboardInterrupt that may have been dropped is raised again."""
 
@@ -57,6 +59,9 @@ class _Ending:
         self._message = message
 
     def __call__(self, number: int, _: FrameType | None) -> None:
+        for path in tuple(unfinished):
+            with suppress(OSError):
+                os.unlink(path)
         with suppress(OSError):
             os.write(2, f"{self._message()}\n".encode())
         os._exit(128 + number)

@@ -356,7 +356,7 @@ def words(name: str, value: object) -> str:
 
 
 def member(name: str, value: Any, kinds: type | tuple[type, ...], what: str) -> Any:
-    """Return `value` if it belongs to a family, or is of a class; `what` it must be is said in words.
+    """Return `value` if it belongs to a family, or is of a class; `what` it must be, in words, ends the sentence.
     >>> member("claim", None, float, "a number")
     Traceback (most recent call last):
     ...
@@ -368,10 +368,10 @@ def member(name: str, value: Any, kinds: type | tuple[type, ...], what: str) -> 
     return value
 
 
-def moments(name: str, value: Any) -> Any:
-    """Return `value` if it has a mean and a covariance, as a distribution has."""
+def moments(name: str, value: Any, *more: str) -> Any:
+    """Return `value` if it has a mean and a covariance, and these attributes too, as a distribution has."""
     refuse_class(name, value, "a distribution or moments")
-    if not (hasattr(value, "mean") and hasattr(value, "covariance")) or isinstance(value, np.ndarray):
+    if not all(hasattr(value, part) for part in ("mean", "covariance", *more)):
         raise ValueError(
             f"{name} is {printable(type(value).__name__, 40)}; it must be a distribution or moments"
         )

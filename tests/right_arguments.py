@@ -65,7 +65,7 @@ def _curve(noise: float) -> Any:
     return mi.GaussianTradeOff(1.0 / noise)
 
 
-def _one(**at: Any) -> Any:
+def _unit(**at: Any) -> Any:
     return 1.0
 
 
@@ -227,9 +227,9 @@ CALLS: Calls = [
     (rf.Real, {"low": 0.1, "high": 1.0, "log": False, "meaning": "so"}),
     (rf.Whole, {"low": 1, "high": 9, "log": False, "meaning": "so"}),
     (rf.Replication, {"value": 1.0, "low": 0.5, "high": 1.5, "what": "so", "how": "so", "claim": 1.0, "size": 5, "one_sided": False}),
-    (rf.Statement, {"name": "s", "says": "so", "source": "here", "kind": rf.Bound(), "domain": {"x": rf.Real(0.0, 1.0)}, "claimed": _one, "truth": _one, "where": _one, "defer_where": False, "derivation": "", "corrects": "", "uses": (), "formula": "", "snippet": ""}),
-    (rf.judge, {"statement": rf.Statement(name="s", says="so", source="here", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)}, claimed=_one, truth=_one), "at": {"x": 0.5}, **STUDIES, "budget": "1 probes"}),
-    (rf.hunt, {"statement": rf.Statement(name="s", says="so", source="here", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)}, claimed=_one, truth=_one), **STUDIES, "budget": "32 probes"}),
+    (rf.Statement, {"name": "s", "says": "so", "source": "here", "kind": rf.Bound(), "domain": {"x": rf.Real(0.0, 1.0)}, "claimed": _unit, "truth": _unit, "where": _unit, "defer_where": False, "derivation": "", "corrects": "", "uses": (), "formula": "", "snippet": ""}),
+    (rf.judge, {"statement": rf.Statement(name="s", says="so", source="here", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)}, claimed=_unit, truth=_unit), "at": {"x": 0.5}, **STUDIES, "budget": "1 probes"}),
+    (rf.hunt, {"statement": rf.Statement(name="s", says="so", source="here", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)}, claimed=_unit, truth=_unit), **STUDIES, "budget": "32 probes"}),
     (rf.limit_verdict, {"sizes": [100.0 * 2**k for k in range(8)], "gaps": [0.1] * 8, "tolerance": 0.5}),
     (theory.azize.scalar_leakage, {"data": LAW, "aimed": [1.0, 2.0], "target": [1.0, 2.0], "n": 5}),
     (theory.azize.advantage, {"leakage": 1.0}),

@@ -169,8 +169,8 @@ EVERY = [(call, right, name, kind) for call, right in CALLS for name in right fo
 def missed(
     chosen: list[tuple[Callable[..., Any], dict[str, Any], str, str]],
 ) -> list[tuple[str, str, str, str]]:
-    found = ((call, name, kind, wrong_of(call, right, name, kind)) for call, right, name, kind in chosen)
-    return [(getattr(call, "__qualname__", ""), name, kind, what) for call, name, kind, what in found if what]
+    seen = ((call, name, kind, wrong_of(call, right, name, kind)) for call, right, name, kind in chosen)
+    return [(getattr(call, "__qualname__", ""), name, kind, what) for call, name, kind, what in seen if what]
 
 
 def test_some_wrong_kinds_are_refused_in_our_words() -> None:

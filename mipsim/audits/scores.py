@@ -615,12 +615,17 @@ def _with_points(cells: Any) -> list[str] | None:
 
 def parsed_numbers(name: str, cells: Any) -> Any:
     """Cells of a text as float64, or the first that is no number; rows count from 1, without the header. Other cells as they are."""
+    if isinstance(cells, list) and any(isinstance(cell, bool) for cell in cells):  # of JSON
+        i = next(i for i, cell in enumerate(cells) if isinstance(cell, bool))
+        raise ValueError(f"{name} holds {cells[i]} in data row {i + 1}; it must hold numbers")
     if not len(cells) or not all(isinstance(cell, str) for cell in cells):
         return cells
     result = np.empty(len(cells))
     for i, cell in enumerate(cells):
         try:
-            result[i] = float(str(cell).replace("_", "x"))  # 1_0 is a number to Python alone
+            result[i] = float(
+                cell if cell.isascii() and "_" not in cell else "x"
+            )  # 1_0 and ١ are numbers to Python alone
         except ValueError:
             comma = re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", str(cell))
             text = str(cell).strip()

@@ -253,7 +253,7 @@ def is_number(cell: str) -> bool:
         float(cell)
     except ValueError:
         return False
-    return True
+    return cell.isascii()
 
 
 def _json_table(content: bytes, lines: bool) -> Table:
@@ -302,8 +302,8 @@ def _parquet_table(content: bytes) -> Table:
         optional("pyarrow.types", "parquet files", "parquet"),
     )
     try:
-        told = parquet.ParquetFile(io.BytesIO(content))
-        meta, schema = told.metadata, told.schema_arrow
+        known = parquet.ParquetFile(io.BytesIO(content))
+        meta, schema = known.metadata, known.schema_arrow
         fields = {name: schema.field(name).type for name in schema.names}
         sizes = dict.fromkeys(fields, 0)
         for k in range(meta.num_row_groups):

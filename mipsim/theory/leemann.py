@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtr
 
-from mipsim._validation import finite_vector, flag, number, sample_size, whole
-from mipsim.games.base import as_law
+from mipsim._validation import finite_vector, flag, moments, number, sample_size, whole
 from mipsim.tradeoff import NoncentralChiSquareTradeOff
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def gradient_susceptibility(data: AbstractDistribution, gradient: object, centre
         >>> gradient_susceptibility(data, [1.0, 4.0]), gradient_susceptibility(data, [1.0, 4.0], centred=False)
         (4.0, 5.0)
     """
-    point = finite_vector("gradient", gradient, as_law(data).dimension)
+    point = finite_vector("gradient", gradient, moments("data", data, "dimension").dimension)
     return data.mahalanobis_squared(point if flag("centred", centred) else point + data.mean)
 
 

@@ -260,6 +260,7 @@ def test_columns_that_are_none(tmp_path: Path, columns: str, words: str) -> None
         "[[[[" * 100_000, '{"score": [1], "score": [2]}', "[1, 2]", "5", '{"score": [null], "member": [1]}', '{"score": [[1], [2, 3]], "member": [1, 0]}',
         json.dumps({"score": [10**400] * 120, "member": LABELS}), json.dumps({"score": [NAN := float("nan")] * 120, "member": LABELS}),
         '{"score": {"0": 1, "1": 2}, "member": {"1": 1, "0": 0}}',
+        json.dumps({"score": [True, *range(119)], "member": LABELS}), json.dumps({"score": ["\u0661", *map(str, range(119))], "member": LABELS}),
     ],
 )  # fmt: skip
 def test_json_that_holds_no_scores(tmp_path: Path, text: str) -> None:

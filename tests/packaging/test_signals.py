@@ -237,6 +237,22 @@ def test_a_press_while_a_block_is_entered_or_left_leaves_no_handler_behind():
     assert (ended.returncode, ended.stdout) == (0, "as before\n"), ended.stderr
 
 
+WRITING = """
+import os, signal
+from mipsim import _files, _signals
+
+_signals.begin()
+os.fsync = lambda _: signal.raise_signal(signal.{name})
+_files.replace_file({folder!r} + "/counts.npz", b"counts")
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_during_a_write_leaves_nothing_beside_the_file(name, tmp_path):
+    assert program(WRITING, name=name, folder=str(tmp_path)).returncode == 128 + signal.Signals[name]
+    assert not list(tmp_path.iterdir())
+
+
 CHANGING_HANDS = """
 import gc, sys
 from mipsim import _signals
