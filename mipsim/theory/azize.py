@@ -45,7 +45,7 @@ def leakage_score(
             f"record_deviation has shape {deviation.shape}; it must be a number or have shape {difference.shape}"
         )
     number("record_deviation", float(deviation.min()), 0.0)
-    noise = deviation**2
+    noise = np.broadcast_to(deviation, difference.shape) ** 2
     covariance = data.covariance
     if covariance.ndim == 1:
         return float(np.sum(difference**2 / (covariance + noise)) / n)

@@ -129,9 +129,8 @@ def refuses_epsilon(
     if whole("records", records, 1, 2) == 2:
         epsilon, delta = of_two_records(epsilon, delta)
     lines = [(math.exp(epsilon), delta)]
-    if (
-        whole("runs", runs, 1, 2) == 2
-    ):  # the losses of two are 2 epsilon, 0 and -2 epsilon; either delta gives all away
+    # The losses of two are 2 epsilon, 0 and -2 epsilon; either delta gives all away.
+    if whole("runs", runs, 1, 2) == 2:
         product = (1.0 - delta) ** 2
         lines = [
             (math.exp(2.0 * epsilon), 1.0 - product),
