@@ -17,7 +17,8 @@ import numpy as np
 from scipy.special import gammaincc, ndtri
 
 from mipsim._archives import within_memory
-from mipsim._validation import choice, finite_vector, held, member, score_vector
+from mipsim._validation import choice, finite_vector, held, score_vector
+from mipsim._validation import member as belonging
 from mipsim._words import no_such, printable, quoted
 from mipsim.audits.tables import (
     Table,
@@ -438,7 +439,7 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
         parts = [part.partition("=") for part in re.split(",(?=[^,=]*=)", columns)]
         pairs = [(role.strip(), name.strip()) for role, _, name in parts]
     else:
-        member("columns", columns, Mapping, "a dictionary or text, such as score=NAME,member=NAME")
+        belonging("columns", columns, Mapping, "a dictionary or text, such as score=NAME,member=NAME")
         pairs = [(str(role), str(name)) for role, name in columns.items()]
     roles = dict(pairs)
     if unknown := [role for role in roles if role not in ROLES]:
