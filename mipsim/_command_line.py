@@ -139,6 +139,9 @@ def run(
         file = printable(error.filename) if error.filename else ""
         complain(": ".join(filter(None, (name, writing, file, error.strerror or str(error)))))
         return FAILED if is_full(error) else BAD_ARGUMENTS
+    except MemoryError:
+        complain(f"{name}: there is not enough memory")
+        return FAILED
     except KeyboardInterrupt as stop:
         complain(str(stop) or f"{name}: interrupted")
         return last_status()

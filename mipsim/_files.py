@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from mipsim._signals import unfinished
 from mipsim._words import printable
 
 PATIENCE = 30.0
@@ -49,25 +50,31 @@ def locked(path: Path, patience: float | None = None) -> Iterator[None]:
 
 
 def replace_file(
-    path: str | os.PathLike[str], content: bytes | str, keep: Callable[[], bool] = lambda: False
+    path: str | os.PathLike[str],
+    content: bytes | str,
+    keep: Callable[[], bool] = lambda: False,
+    *,
+    follow: bool = True,
 ) -> None:
     """Replace a file by `content`: it appears whole or not at all, also where processes are killed or write at once.
 
     The content goes to a temporary file beside it, `.NAME.part`, which is synced and renamed, while `.NAME.lock` is held; what a
-    killed writer has left is removed. Where `path` is a symbolic link, the file that it names is replaced; its permissions are
-    preserved. `content`: a text is written as UTF-8. `keep`: called when no other process can write; if true, the file is left as it is.
+    killed writer has left is removed. Where `path` is a symbolic link, the file that it names is replaced, or unless `follow` the link
+    itself; permissions of a file are preserved. `content`: a text is written as UTF-8. `keep`: called when no other process can write; if true, the file is left as it is.
     """
-    target = _followed(path)
+    target = _followed(path) if follow else Path(path)
     part = part_of(target)
     if isinstance(content, str):
         content = content.encode("utf-8", "backslashreplace")  # names of files may hold what is no character
-    mode = target.stat().st_mode if target.exists() else None
+    mode = target.stat().st_mode if target.exists() and (follow or not target.is_symlink()) else None
     if mode is not None and not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is no regular file")
     with locked(part.with_suffix(".lock")):
         if keep():
             return
+        beside = {str(part), str(part.with_suffix(".lock"))}
         try:
+            unfinished.update(beside)
             part.unlink(missing_ok=True)
             with part.open("xb") as file:
                 file.write(content)
@@ -78,6 +85,7 @@ def replace_file(
             os.replace(part, target)
         finally:
             part.unlink(missing_ok=True)
+            unfinished.difference_update(beside)
 
 
 def writable_folder(name: str, folder: Path, *, make: bool = True) -> Path:

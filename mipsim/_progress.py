@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from mipsim._validation import flag, refuse_class
 from mipsim._words import visible
 
 SAYS_EVERY = 0.5
@@ -45,6 +46,11 @@ class ProgressLine:
     began: float = field(default_factory=lambda: time.perf_counter())
     last_written: float = -math.inf
     output: Any = None  # that of a cell, once there is one
+
+    def __post_init__(self) -> None:
+        refuse_class("progress", self.progress, "True, False or a function of a line")
+        if not callable(self.progress):
+            flag("progress", self.progress)
 
     def due(self, last: bool = False) -> bool:
         """Whether it is time for another line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import signal
 import sys
@@ -24,6 +25,8 @@ INTERRUPTED = 128 + signal.SIGINT
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _ALARM = getattr(signal, "SIGALRM", None)
 _last = [signal.SIGINT]
+unfinished: set[str] = set()
+"""Temporary files of a write, which a handler that ends the process removes."""
 AGAIN = 0.1
 """Seconds after which a KeyboardInterrupt that may have been dropped is raised again."""
 
@@ -56,6 +59,9 @@ class _Ending:
         self._message = message
 
     def __call__(self, number: int, _: FrameType | None) -> None:
+        for path in tuple(unfinished):
+            with suppress(OSError):
+                os.unlink(path)
         with suppress(OSError):
             os.write(2, f"{self._message()}\n".encode())
         os._exit(128 + number)
@@ -115,7 +121,8 @@ class LeavingOnCtrlC:
     the block changes nothing.
     """
 
-    # A class and no generator: between its two methods and the block CPython looks for no signals.
+    # A class and no generator: between its two methods and the block CPython looks for no signals. While handlers change hands no garbage
+    # is collected: what the handler before raises in there would be lost.
 
     def __init__(self) -> None:
         """Change nothing yet."""
@@ -126,16 +133,22 @@ class LeavingOnCtrlC:
 
     def __enter__(self) -> None:
         """Take the handlers of the signals; SIGINT first."""
-        if threading.current_thread() is not threading.main_thread() or _ALARM is None:
-            return
-        before = {number: signal.getsignal(number) for number in (*_ENDING, _ALARM)}
-        if _is_free(_ALARM, before[_ALARM]) and (
-            _is_free(signal.SIGINT, before[signal.SIGINT]) or before[signal.SIGINT] is signal.SIG_IGN
-        ):
-            self._before = {number: old for number, old in before.items() if _is_free(number, old)}
-            for number in self._before:
-                signal.signal(number, self)
-            sys.unraisablehook = self._unraisable
+        with_collector = gc.isenabled()
+        gc.disable()
+        try:
+            if threading.current_thread() is not threading.main_thread() or _ALARM is None:
+                return
+            before = {number: signal.getsignal(number) for number in (*_ENDING, _ALARM)}
+            if _is_free(_ALARM, before[_ALARM]) and (
+                _is_free(signal.SIGINT, before[signal.SIGINT]) or before[signal.SIGINT] is signal.SIG_IGN
+            ):
+                self._before = {number: old for number, old in before.items() if _is_free(number, old)}
+                for number in self._before:
+                    signal.signal(number, self)
+                sys.unraisablehook = self._unraisable
+        finally:
+            if with_collector:
+                gc.enable()
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Raise KeyboardInterrupt, now or in `AGAIN` seconds."""
@@ -160,13 +173,19 @@ class LeavingOnCtrlC:
         self._left = True
         if not self._before:
             return
-        if self._stop is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.unraisablehook = self._hook
-        for number in reversed(self._before):
-            signal.signal(number, self._before[number])
-        if self._stop is not None and not (kind and issubclass(kind, KeyboardInterrupt)):
-            raise KeyboardInterrupt
+        with_collector = gc.isenabled()
+        gc.disable()
+        try:
+            if self._stop is not None:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            sys.unraisablehook = self._hook
+            for number in reversed(self._before):
+                signal.signal(number, self._before[number])
+            if self._stop is not None and not (kind and issubclass(kind, KeyboardInterrupt)):
+                raise KeyboardInterrupt
+        finally:
+            if with_collector:
+                gc.enable()
 
     def _unraisable(self, dropped: Any) -> None:
         """Say nothing of what is raised again."""

@@ -1,7 +1,9 @@
 """Checks of arguments, made once and before any work; each raises a sentence that names the argument."""
 
+import dataclasses
 import math
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -121,11 +123,18 @@ def held(name: str, value: object, *, coins: bool = True) -> np.ndarray:
 
 def _read(value: object) -> np.ndarray | None:
     try:
-        return None if value is None or isinstance(value, _TEXTS) else np.asarray(value)
+        return None if value is None or isinstance(value, _TEXTS) else np.asarray(value, _entries(value))
     except (TypeError, ValueError, OverflowError, RuntimeError):  # ragged lists; what is on another device
         return None
 
 
+def _entries(value: object) -> type | None:
+    """Objects for a list with a long text, as which an array of text would hold every entry; else what NumPy takes."""
+    texts = (entry for entry in value if isinstance(entry, str)) if isinstance(value, (list, tuple)) else ()
+    return object if any(len(text) > _WIDEST for text in texts) else None
+
+
+_WIDEST = 16
 _TEXTS = str, bytes, bytearray, memoryview
 _LOGICAL = "holds True or False; it must hold real numbers"
 
@@ -225,6 +234,10 @@ def whole(name: str, value: object, least: int, most: int | None = None) -> int:
         raise ValueError(
             f"{name} is {quoted(value) if isinstance(value, int) else value}; it must be a whole number {allowed}"
         )
+    if value > sys.float_info.max:  # which no formula takes
+        raise ValueError(
+            f"{name} is {quoted(value)}; it must be a whole number {allowed} that float64 reaches"
+        )
     return int(value)
 
 
@@ -253,6 +266,21 @@ def number(
     if not math.isfinite(x) or too_low or too_high:
         raise ValueError(f"{name} is {quoted(value) if isinstance(value, int) else value}; {allowed}")
     return x
+
+
+def real(name: str, value: object) -> float:
+    """Return `value` as a float that may be infinite or NaN.
+    >>> real("value", None)
+    Traceback (most recent call last):
+    ...
+    ValueError: value is None; it must be a number
+    """
+    if isinstance(value, _NO_SCALARS) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(f"{name} is {quoted(value)}; it must be a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is {quoted(value)}; it must be a number that float64 reaches") from None
 
 
 def confidence_level(value: object) -> float:
@@ -296,11 +324,79 @@ def refuse_class(name: str, value: object, what: str) -> None:
 
 def choice(name: str, value: object, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of the allowed words; the error for a mistyped word names close words."""
-    if value not in allowed:
-        if isinstance(value, str):
-            raise ValueError(no_such(name, value, allowed))
+    if not isinstance(value, str):
         raise ValueError(f"{name} is {quoted(value)}; allowed: {', '.join(allowed)}")
+    if value not in allowed:
+        raise ValueError(no_such(name, value, allowed))
     return str(value)
+
+
+def flag(name: str, value: object) -> bool:
+    """Return `value` if it is True or False; what Python would take for either is refused.
+    >>> flag("intercept", "no")
+    Traceback (most recent call last):
+    ...
+    ValueError: intercept is 'no'; it must be True or False
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} is {quoted(value)}; it must be True or False")
+    return bool(value)
+
+
+def words(name: str, value: object) -> str:
+    """Return `value` if it is a text.
+    >>> words("unit", None)
+    Traceback (most recent call last):
+    ...
+    ValueError: unit is None; it must be words
+    """
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is {quoted(value)}; it must be words")
+    return value
+
+
+def member(name: str, value: Any, kinds: type | tuple[type, ...], what: str) -> Any:
+    """Return `value` if it belongs to a family, or is of a class; `what` it must be, in words, ends the sentence.
+    >>> member("claim", None, float, "a number")
+    Traceback (most recent call last):
+    ...
+    ValueError: claim is NoneType; it must be a number
+    """
+    refuse_class(name, value, what)
+    if not isinstance(value, kinds):
+        raise ValueError(f"{name} is {printable(type(value).__name__, 40)}; it must be {what}")
+    return value
+
+
+def moments(name: str, value: Any, *more: str) -> Any:
+    """Return `value` if it has a mean and a covariance, and these attributes too, as a distribution has."""
+    refuse_class(name, value, "a distribution or moments")
+    if not all(hasattr(value, part) for part in ("mean", "covariance", *more)):
+        raise ValueError(
+            f"{name} is {printable(type(value).__name__, 40)}; it must be a distribution or moments"
+        )
+    return value
+
+
+def sizes(name: str, value: Any) -> tuple[int, ...]:
+    """Return a sequence of whole numbers >= 1, such as the shape of an input, as a tuple.
+    >>> sizes("inputs", 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: inputs is 3; it must be a sequence of whole numbers >= 1
+    """
+    array = value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else value
+    if not isinstance(array, (list, tuple)):
+        raise ValueError(f"{name} is {quoted(value)}; it must be a sequence of whole numbers >= 1")
+    return tuple(whole(name, size, 1) for size in array)
+
+
+def check_fields(record: Any) -> None:
+    """Raise ValueError unless the fields of a dataclass that are words are text, and those that are flags True or False."""
+    for item in dataclasses.fields(record):
+        reader = {"str": words, "bool": flag, str: words, bool: flag}.get(item.type)
+        if reader is not None:
+            reader(item.name, getattr(record, item.name))
 
 
 def sample_size(n: object, sampling_rate: float = 1.0) -> int:
@@ -374,7 +470,7 @@ def refuse_labels(**worlds: Array) -> None:
 
 def class_counts(name: str, counts: object, games_name: str, games: object) -> tuple[np.ndarray, int]:
     """Return counts as an int64 vector with 0 <= count <= games, and the games as an int >= 1."""
-    n = whole(games_name, games, 1)
+    n = whole(games_name, games, 1, 2**63 - 1)
     values = finite_vector(name, counts)
     bad = (values != np.floor(values)) | (values < 0) | (values > n)
     if bad.any():

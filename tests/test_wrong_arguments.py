@@ -4,6 +4,11 @@ The calls are those of a table; every argument of a call is tried that holds a n
 """
 
 import decimal
+import inspect
+import math
+import random
+import traceback
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,103 +16,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mipsim as mi
-from mipsim import bands, nn, special, theory, tradeoff
-from mipsim.audits import RunningAudit
+from tests.faults.hostile_files import MOST_TEXT, hidden
+from tests.right_arguments import CALLS, OF_NUMBERS, WORDS_OF_USERS
 
-RNG = np.random.default_rng(0)
-COINS = np.arange(200) % 2
-SCORES = RNG.normal(size=200) + COINS
-ROWS = RNG.normal(size=(12, 2))
-LAW = mi.Gaussian(np.zeros(2), 1.0)
-CURVE = mi.GaussianTradeOff(1.0)
-COUNTS = {
-    "false_positives": [5000, 1587],
-    "out_games": 10_000,
-    "false_negatives": [1587, 5000],
-    "in_games": 10_000,
-}
-PLAYED = mi.EmpiricalTradeOff.from_counts([0.0, 1.0], **COUNTS)
-NETWORK = nn.linear((2,), 2)
-START = NETWORK.start(0)
-
-CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
-    (
-        mi.audit,
-        {
-            "scores": SCORES,
-            "member": COINS,
-            "design": "independent",
-            "runs": 200,
-            "delta": 1e-5,
-            "confidence": 0.9,
-        },
-    ),
-    (mi.audit, {"scores": SCORES, "member": COINS, "design": "one-run", "inclusion_probability": 0.5}),
-    (RunningAudit, {"claim": "mu=1", "thresholds": [0.0, 1.0], "confidence": 0.95}),
-    (RunningAudit("mu=1", thresholds=[0.0]).update, {"scores": [0.1, 0.2], "member": [0, 1]}),
-    (
-        mi.EmpiricalTradeOff.from_scores,
-        {"out_scores": SCORES[:9], "in_scores": SCORES[9:], "confidence": 0.9, "thresholds": 64},
-    ),
-    (mi.EmpiricalTradeOff.from_counts, {"thresholds": [0.0, 1.0], **COUNTS, "confidence": 0.9}),
-    (
-        mi.Histogram,
-        {"edges": np.array([0.0, 1.0]), "out": np.array([1, 2, 3]), "inside": np.array([3, 2, 1])},
-    ),
-    (PLAYED.band, {"alpha": [0.1, 0.2]}),
-    (PLAYED.tpr_interval, {"fpr": [0.2, 0.6]}),
-    (PLAYED.epsilon_lower_bound, {"delta": 1e-5}),
-    (PLAYED.tpr_lower_bound, {"fpr": 0.1}),
-    (bands.compare_counts, {**COUNTS, "claim": CURVE, "failure_probability": 0.01, "tolerance": 0.1}),
-    (bands.clopper_pearson, {"count": [1, 2], "games": 10, "failure_probability": 0.01}),
-    (bands.duembgen_wellner, {"count": [2, 1], "games": 10, "failure_probability": 0.01}),
-    (
-        tradeoff.PrivacyLossDistribution,
-        {"losses": [1.0986, -1.0986], "out_masses": [0.25, 0.75], "in_masses": [0.75, 0.25], "out_only": 0.0},
-    ),
-    (tradeoff.PiecewiseLinearTradeOff, {"alpha": [0.0, 0.5, 1.0], "beta": [1.0, 0.2, 0.0]}),
-    (tradeoff.SampledTradeOff, {"alpha": [0.0, 0.5, 1.0], "beta": [1.0, 0.2, 0.0]}),
-    (mi.ApproxDPTradeOff, {"epsilon": 1.0, "delta": 1e-6}),
-    (mi.GaussianTradeOff, {"mu": 1.0}),
-    (mi.LaplaceTradeOff, {"mu": 1.0}),
-    *((getattr(CURVE, name), {"alpha": [0.1, 0.2]}) for name in ("beta", "beta_bounds")),
-    *((getattr(CURVE, name), {"fpr": [0.1, 0.2]}) for name in ("tpr_at", "tpr_bounds")),
-    (CURVE.epsilon, {"delta": [0.1, 0.2]}),
-    (CURVE.delta, {"epsilon": [0.1, 0.2]}),
-    (CURVE.bayes_risk, {"prior": [0.1, 0.2]}),
-    (
-        mi.account,
-        {
-            "noise_multiplier": 1.0,
-            "sampling_rate": 1.0,
-            "steps": 1,
-            "delta": [1e-5],
-            "epsilon": [1.0],
-            "fpr": [0.1],
-        },
-    ),
-    (mi.account, {"noise_multiplier": 1.0, "delta": 1e-5, "epsilon": 1.0, "fpr": 0.1}),
-    (mi.dpsgd, {"noise_multiplier": 1.0, "sampling_rate": 0.5, "steps": 2}),
-    (
-        mi.find_noise_multiplier_for_epsilon_delta,
-        {"epsilon": 1.0, "delta": 1e-5, "sampling_rate": 1.0, "steps": 1},
-    ),
-    (mi.Gaussian, {"mean": np.zeros(2), "cov": np.eye(2)}),
-    (mi.Bernoulli, {"p": [0.3, 0.6]}),
-    (mi.Empirical, {"records": ROWS}),
-    (mi.Discrete, {"values": [0.0, 1.0], "probabilities": [0.5, 0.5]}),
-    (mi.FixedTarget, {"mechanism": mi.EmpiricalMean(), "data": LAW, "n": 5, "target": [1.0, 2.0]}),
-    (mi.ScalarProduct, {"reference": [1.0, 2.0], "target": [1.0, 2.0]}),
-    (mi.CovarianceScore, {"moments": LAW, "n": 5, "target": [1.0, 2.0], "record_deviation": 0.5}),
-    (nn.mislabelled, {"y": [0, 1, 2], "classes": 3}),
-    (
-        nn.Descent,
-        {"network": NETWORK, "start": START, "x": ROWS, "y": COINS[:12], "batch": 4, "steps": 2, "rate": 0.1},
-    ),
-    (special.noncentral_chi_square.cdf, {"x": [1.0, 2.0], "d": 3.0, "noncentrality": 1.0}),
-    (theory.azize.leakage_score, {"data": LAW, "target": [1.0, 2.0], "n": 5, "record_deviation": 0.5}),
-]
 EVERYWHERE = [
     bytearray(b"1"),
     {1: 2},
@@ -160,7 +71,7 @@ def no_numbers(right: Any) -> list[Any]:
 
 
 ARGUMENTS = [
-    (call, right, name) for call, right in CALLS for name in right if not isinstance(right[name], str)
+    (call, right, name) for call, right in OF_NUMBERS for name in right if not isinstance(right[name], str)
 ]
 
 
@@ -189,3 +100,84 @@ def test_what_is_no_number_is_refused(call: Callable[..., Any], right: dict[str,
         else:
             missed.append((wrong, "accepted"))
     assert not missed
+
+
+class Odd:
+    def __repr__(self) -> str:
+        return "odd\x1b[2J"
+
+
+KINDS: dict[str, Any] = {
+    "nothing": None, "a flag": True, "a word": "no", "words that steer": "\x1b[2J\nx", "bytes": b"x", "a complex number": 1j,
+    "NaN": math.nan, "infinity": math.inf, "a number of 401 digits": 10**400, "an array": np.array([1.0, 2.0, 3.0]),
+    "an array of flags": np.array([True, False]), "a large array": np.arange(5000.0), "a cube": np.zeros((2, 2, 2)),
+    "an array of words": np.array(["a", "b"]), "a ragged list": [[1.0], [1.0, 2.0]], "an empty list": [], "a dictionary": {"a": 1},
+    "a set": {1.0}, "an object": Odd(), "a class": float, "a function": lambda *_: None, "a list with such a number": [10**400, 1],
+    "an array of no sides": np.array(1.0),
+}  # fmt: skip
+"""What may stand in the place of any argument."""
+NUMBERS = {"infinity", "an array of no sides"}
+ARRAYS = {"an array", "an array of flags", "a large array", "a cube", "an empty list"}
+
+
+def fits(name: str, right: Any, kind: str, default: Any) -> bool:
+    """Whether a value of a kind may be right in the place of a right value; of these a sentence is as good as none."""
+    if (name, kind) in (("progress", "a function"), ("limit", "a function"), ("claim", "NaN")):
+        return True
+    if kind == "nothing":
+        return default is None
+    if isinstance(right, bool):
+        return kind == "a flag"
+    if isinstance(right, str):
+        return kind in ("a word", "words that steer") and right in WORDS_OF_USERS
+    if callable(right) and not hasattr(right, "beta"):
+        return kind in ("a function", "a class")
+    if isinstance(right, (int, float)):
+        return kind in NUMBERS | ARRAYS
+    if isinstance(right, (list, tuple, np.ndarray)):
+        return kind in NUMBERS | ARRAYS
+    if isinstance(right, dict):
+        return kind == "a dictionary"
+    return kind == "a function"
+
+
+def wrong_of(call: Callable[..., Any], right: dict[str, Any], name: str, kind: str) -> str:
+    """What is wrong with how a wrong kind is met; nothing where it is refused as it should be, or is right in its place."""
+    parameter = inspect.signature(call).parameters.get(name)
+    known = fits(name, right[name], kind, None if parameter is None else parameter.default)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            call(**right | {name: KINDS[kind]})
+        except (ValueError, TypeError) as error:
+            text, place = str(error), traceback.extract_tb(error.__traceback__)[-1]
+            ours = "mipsim" in place.filename and "site-packages" not in place.filename
+            # What may be right may be what others do not fit, and an entry of several is named as a single thing.
+            if not ours or not (known or name.removesuffix("s") in text):
+                return f"a foreign message: {text[:100]}"
+            return (
+                f"written as {text[:100]!r}" if "\n" in text or hidden(text) or len(text) > MOST_TEXT else ""
+            )
+        except Exception as error:
+            return f"{type(error).__name__}: {str(error)[:100]}"
+    return "" if known else "accepted"
+
+
+EVERY = [(call, right, name, kind) for call, right in CALLS for name in right for kind in KINDS]
+
+
+def missed(
+    chosen: list[tuple[Callable[..., Any], dict[str, Any], str, str]],
+) -> list[tuple[str, str, str, str]]:
+    seen = ((call, name, kind, wrong_of(call, right, name, kind)) for call, right, name, kind in chosen)
+    return [(getattr(call, "__qualname__", ""), name, kind, what) for call, name, kind, what in seen if what]
+
+
+def test_some_wrong_kinds_are_refused_in_our_words() -> None:
+    assert not missed(random.Random(0).sample(EVERY, 400))
+
+
+@pytest.mark.slow
+def test_every_wrong_kind_is_refused_in_our_words() -> None:
+    assert len(EVERY) > 12_700
+    assert not missed(EVERY)

@@ -11,9 +11,9 @@ from mipsim._validation import (
     number,
     positive_definite_factor,
     real_array,
-    refuse_class,
     sample_size,
 )
+from mipsim._validation import moments as read_moments
 from mipsim.attacks.base import AbstractLinearAttack, aimed_at
 from mipsim.attacks.shrunk import LowRankInverse, ShrunkMoments
 
@@ -64,8 +64,7 @@ class CovarianceScore(AbstractLinearAttack):
         self, moments: Moments, n: int, target: object = None, record_deviation: object = 0.0
     ) -> None:
         self.n = sample_size(n)
-        refuse_class("moments", moments, "a distribution or moments")
-        self.mean = finite_vector("moments.mean", moments.mean)
+        self.mean = finite_vector("moments.mean", read_moments("moments", moments).mean)
         dimension = self.mean.shape[0]
         noise = real_array("record_deviation", record_deviation)
         for value in noise.ravel():

@@ -40,8 +40,11 @@ class FunctionAttack(AbstractAttack):
     def __check_init__(self) -> None:
         if self.declared is not None:
             choice("declared", self.declared, ("linear", "quadratic"))
+        refuse_class("function", self.function, "a function")
         if not callable(self.function):
-            raise ValueError(f"attack is {type(self.function).__name__}; it must be callable(target, output)")
+            raise ValueError(
+                f"function is {type(self.function).__name__}; it must be callable(target, output)"
+            )
         takes("attack", self.function, ("target", "output"))
 
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
@@ -51,4 +54,8 @@ class FunctionAttack(AbstractAttack):
 def as_attack(attack: AbstractAttack | Callable[..., Any]) -> AbstractAttack:
     """Wrap a plain function `(target, output) -> scalar` as an attack; pass an attack through."""
     refuse_class("attack", attack, "an attack")
+    if not callable(attack) and not isinstance(attack, AbstractAttack):
+        raise ValueError(
+            f"attack is {type(attack).__name__}; it must be an attack, or callable(target, output)"
+        )
     return attack if isinstance(attack, AbstractAttack) else FunctionAttack(attack)

@@ -9,7 +9,7 @@ import numpy as np
 from jax.scipy.special import log_ndtr
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_matrix, finite_vector, sample_size
+from mipsim._validation import finite_matrix, finite_vector, flag, moments, sample_size
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.covariance import Moments
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
@@ -100,9 +100,9 @@ class GLiRPValue(AbstractAttack):
 
     def __init__(self, data: Moments, n: int, axes: object = None, logarithm: bool = False) -> None:
         self.n = sample_size(n)
-        self.mean = finite_vector("data.mean", data.mean)
+        self.mean = finite_vector("data.mean", moments("data", data).mean)
         self.inverse = _from_the_diagonal(_inverse(data))
-        self.degrees, self.logarithm = self.mean.size, bool(logarithm)
+        self.degrees, self.logarithm = self.mean.size, flag("logarithm", logarithm)
         self.axes = None if axes is None else finite_matrix("axes", axes)
         if self.axes is not None:
             columns = self.axes.shape[1]
@@ -151,6 +151,7 @@ def along(gradients: Any, axes: Any) -> Any:
 
 
 def _inverse(data: Moments) -> np.ndarray:
+    moments("data", data)
     if isinstance(data, ShrunkMoments):  # which is positive definite
         return data.inverse_matrix()
     covariance = np.asarray(data.covariance, np.float64)

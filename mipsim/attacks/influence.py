@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import choice, sample_size
+from mipsim._validation import choice, member, sample_size
 from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.mechanisms.expansion import Expansion
 
@@ -41,7 +41,9 @@ class InfluenceScore(AbstractLinearAttack):
     n: int
 
     def __init__(self, expansion: Expansion, n: int, reading: Reading = "corrected") -> None:
-        self.expansion = expansion
+        self.expansion = member(
+            "expansion", expansion, Expansion, "an Expansion, as mean_expansion(data) gives"
+        )
         self.n = sample_size(n)
         self.reading = choice("reading", reading, ("corrected", "printed", "printed, V reversed"))
         matrix = expansion.covariance if reading == "corrected" else expansion.derivative

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_vector, positive_definite_factor, refuse_class
+from mipsim._validation import finite_vector, member, positive_definite_factor, refuse_class
 from mipsim.attacks.base import AbstractAdditiveAttack, aimed_at
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.distributions.base import AbstractDistribution
@@ -106,6 +106,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         target: object = None,
     ) -> None:
         mechanism = as_mechanism(mechanism)
+        member("data", data, AbstractDistribution, "a distribution")
         mechanism.rows(n)
         release = mechanism.plain_mean(n) if data.sum_ratio() is not None else None
         if release is None or (release.has_gaussian_noise and not isinstance(data, Gaussian)):

@@ -5,7 +5,7 @@ from typing import Literal
 import equinox as eqx
 import numpy as np
 
-from mipsim._validation import choice, finite_matrix, number
+from mipsim._validation import choice, finite_matrix, flag, number
 
 
 class EstimatedMoments(eqx.Module):
@@ -42,7 +42,7 @@ class EstimatedMoments(eqx.Module):
         records = finite_matrix("reference", reference)
         ridge = number("regularisation", regularisation, 0.0)
         self.mean = records.mean(axis=0)
-        shifted = records - self.mean if centred else records
+        shifted = records - self.mean if flag("centred", centred) else records
         if choice("covariance", covariance, ("diagonal", "full")) == "diagonal":
             self.covariance = (shifted**2).mean(axis=0) + ridge
         else:

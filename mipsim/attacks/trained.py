@@ -12,7 +12,8 @@ from jaxtyping import Array, Float
 
 from mipsim._extras import optional
 from mipsim._precision import exact_scope, users_precision
-from mipsim._validation import whole
+from mipsim._validation import refuse_class, sizes, whole
+from mipsim._words import quoted
 from mipsim.attacks.base import AbstractAttack
 
 BATCH, STEPS = 1024, 1500
@@ -99,9 +100,12 @@ def trained_attack(
             f"games is {games:.15g}; training looks at {BATCH * STEPS:,} games, so that more are of no use"
         )
     if seed >= 2**63:
-        raise ValueError(f"seed is {seed}; it must be a whole number in [0, 2^63)")
+        raise ValueError(f"seed is {quoted(seed)}; it must be a whole number in [0, 2^63)")
     precision = users_precision(precision)
-    widths = tuple(whole("hidden", width, 1) for width in hidden)
+    widths = () if isinstance(hidden, (list, tuple)) and not hidden else sizes("hidden", hidden)
+    refuse_class("game", game, "a game")
+    if not callable(getattr(game, "play", None)):
+        raise ValueError(f"game is {type(game).__name__}; it must be a game")
     key = jax.random.fold_in(jax.random.key(seed), LEARNING)
     outputs, inside = _played(game, games, key, precision)
     centre, scale = outputs.mean(axis=0), outputs.std(axis=0)

@@ -86,7 +86,7 @@ def read_claim(text: str) -> AbstractTradeOff | RatePromise:
             name, value = (side.strip() for side in part.split("="))
             if name in given:
                 raise ValueError  # two values of the same name promise nothing that is clear
-            given[name] = float(value)
+            given[name] = float(value if value.isascii() else "x")
     except ValueError:
         given = {}
     match sorted(given):

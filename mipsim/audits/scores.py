@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import warnings
@@ -15,7 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaincc, ndtri
 
+from mipsim._archives import within_memory
 from mipsim._validation import choice, finite_vector, held, score_vector
+from mipsim._validation import member as belonging
 from mipsim._words import no_such, printable, quoted
 from mipsim.audits.tables import (
     Table,
@@ -63,6 +66,8 @@ _WORDS = {
     **dict.fromkeys(("falsch", "faux", "falso"), 0.0),
 }
 """Words for the two worlds, in lower case."""
+_LONGEST = 80
+"""Characters, with blanks around it, of a cell that says a world."""
 
 
 def _none() -> np.ndarray:
@@ -285,9 +290,13 @@ def _worlds(name: str, value: Any, place: str = "at index {}", first: int = 0) -
         return value
     if entries.dtype.kind in "biuf":
         result = np.where((entries == 0) | (entries == 1), entries, np.nan).astype(np.float64)
-    else:
-        words = entries.tolist() if entries.dtype.kind in "OU" else [None] * entries.size  # no dates or bytes
-        result = np.array([_world(word) for word in words], np.float64)
+    elif entries.dtype.kind == "U":
+        words, which = np.unique(entries, return_inverse=True)
+        result = np.array([_world(word) for word in words.tolist()])[which]
+    elif entries.dtype.kind == "O":
+        result = np.array([_world(entry) for entry in entries], np.float64)
+    else:  # dates or bytes
+        result = np.full(entries.size, np.nan)
     if (unclear := np.isnan(result)).any():
         i = int(np.argmax(unclear))
         wrong = entries[i : i + 1].tolist()[0]
@@ -301,7 +310,7 @@ def _worlds(name: str, value: Any, place: str = "at index {}", first: int = 0) -
 
 def _world(entry: object) -> float:
     """1 or 0, or NaN where an entry says neither."""
-    if isinstance(entry, str):
+    if isinstance(entry, str) and len(entry) <= _LONGEST:
         word = entry.strip().lower()
         entry = _WORDS.get(word, float(word) if is_number(word) else None)
     return float(entry) if isinstance(entry, (Real, np.bool_)) and entry in (0, 1) else np.nan
@@ -314,8 +323,10 @@ def _meanings(cells: Any) -> str:
     """
     if np.asarray(cells[:1]).dtype.kind in "biuf":
         return ""
-    words = {cell.strip().lower() for cell in cells if isinstance(cell, str)} & (_WORDS.keys() - {"0", "1"})
-    known = sorted(words, key=lambda word: (-_WORDS[word], word))
+    words = (cell.strip().lower() for cell in cells if isinstance(cell, str) and len(cell) <= _LONGEST)
+    known = sorted(
+        {word for word in words if word in _WORDS} - {"0", "1"}, key=lambda word: (-_WORDS[word], word)
+    )
     taken = ", ".join(f"{word!r} = {'member' if _WORDS[word] else 'non-member'}" for word in known)
     return f" ({taken})" if taken else ""
 
@@ -323,21 +334,25 @@ def _meanings(cells: Any) -> str:
 def _numbered(name: str, value: object, size: int) -> np.ndarray:
     called = name if name == "cluster" else f"{name}s"
     names = held(called, value)
-    if names.dtype == object and all(isinstance(entry, str) for entry in names.flat):  # as pandas holds text
-        names = names.astype(str)
     if names.shape != (size,):
         raise ValueError(
             f"{called} has shape {names.shape}; it must have shape ({size},), a name for each score"
         )
-    if names.dtype.kind not in "iufUSb" or (names.dtype.kind == "f" and not np.isfinite(names).all()):
+    text = names.dtype.kind in "US" or all(isinstance(entry, str) for entry in names)
+    if not text and (names.dtype.kind not in "iufb" or not np.isfinite(names).all()):
         raise ValueError(
             f"{called} holds what is no name or finite number; it must say of each score which {name} it is of"
         )
-    if names.dtype.kind in "US" and (lacking := names == names.dtype.type("")).any():
+    if text and (lacking := names == names.dtype.type()).any():
         raise ValueError(
             f"{name} is empty at index {int(np.argmax(lacking))}; it must say of each score which {name} it is of"
         )
-    return np.unique(names, return_inverse=True)[1]
+    if names.dtype != object:
+        return np.unique(names, return_inverse=True)[1]
+    order = {
+        word: place for place, word in enumerate(sorted(set(names)))
+    }  # an array of text is as wide as its widest
+    return np.fromiter(map(order.__getitem__, names), np.int64, size)
 
 
 def _shadow(shadow: object, run: object) -> np.ndarray:
@@ -392,18 +407,19 @@ def read_scores(
     if file or table:
         roles, content = _given_roles(columns), content_of(file) if file else b""
         try:
-            if file:
-                table = table_of(file, content, separator)
-                how |= {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
-            assert table is not None
-            return _scores_of_table(table, roles, **how)
+            with within_memory():
+                if file:
+                    table = table_of(file, content, separator)
+                    how |= {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
+                assert table is not None
+                return _scores_of_table(table, roles, **how)
         except Unclear as error:
             what = f"{printable(file or 'scores')}: {error.what}"
             raise Unclear(what, error.option, error.value) from None
         except ValueError as error:
             raise ValueError(f"{printable(file or 'scores')}: {error}") from None
     if columns is not None:
-        raise ValueError("columns is given beside arrays; only a file or a frame has columns")
+        raise ValueError("columns is given beside arrays; only scores in a file or a frame have columns")
     for name, other in others.items():
         ours, theirs = getattr(scores, "index", None), getattr(other, "index", None)
         if hasattr(ours, "equals") and hasattr(theirs, "equals") and not ours.equals(theirs):  # type: ignore[union-attr]
@@ -423,6 +439,7 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
         parts = [part.partition("=") for part in re.split(",(?=[^,=]*=)", columns)]
         pairs = [(role.strip(), name.strip()) for role, _, name in parts]
     else:
+        belonging("columns", columns, Mapping, "a dictionary or text, such as score=NAME,member=NAME")
         pairs = [(str(role), str(name)) for role, name in columns.items()]
     roles = dict(pairs)
     if unknown := [role for role in roles if role not in ROLES]:
@@ -484,9 +501,14 @@ def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> 
         return Scores.of(np.concatenate(both), inside, column="members", **how)
     (world,) = chosen.keys() & set(WORLDS)
     names = {role: cells[chosen[role]] for role in NAMES if role in chosen}
-    names = {role: x if isinstance(x, np.ndarray) else np.asarray(x, dtype=str) for role, x in names.items()}
+    names = {role: x if isinstance(x, np.ndarray) else list(map(_name, x)) for role, x in names.items()}
     how |= {"column": world, "called": (label["score"], label[world])}
     return Scores.of(values, cells[chosen[world]], **names, **how)
+
+
+def _name(entry: object) -> object:
+    """A name as text, where a file has a number for it; what is neither as it is."""
+    return str(entry) if isinstance(entry, Real) and math.isfinite(entry) else entry
 
 
 def _settles(roles: Collection[str]) -> bool:
@@ -594,12 +616,17 @@ def _with_points(cells: Any) -> list[str] | None:
 
 def parsed_numbers(name: str, cells: Any) -> Any:
     """Cells of a text as float64, or the first that is no number; rows count from 1, without the header. Other cells as they are."""
+    if isinstance(cells, list) and any(isinstance(cell, bool) for cell in cells):  # of JSON
+        i = next(i for i, cell in enumerate(cells) if isinstance(cell, bool))
+        raise ValueError(f"{name} holds {cells[i]} in data row {i + 1}; it must hold numbers")
     if not len(cells) or not all(isinstance(cell, str) for cell in cells):
         return cells
     result = np.empty(len(cells))
     for i, cell in enumerate(cells):
         try:
-            result[i] = float(str(cell).replace("_", "x"))  # 1_0 is a number to Python alone
+            result[i] = float(
+                cell if cell.isascii() and "_" not in cell else "x"
+            )  # 1_0 and ١ are numbers to Python alone
         except ValueError:
             comma = re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", str(cell))
             text = str(cell).strip()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 import shlex
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._archives import LIMIT, arrays_of, most_bytes, names_of, read_bytes
+from mipsim._archives import afford, arrays_of, json_bytes, names_of, read_bytes, text_bytes
 from mipsim._extras import optional
 from mipsim._validation import held
 from mipsim._words import printable, quoted
@@ -29,7 +30,10 @@ SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "space": 
 """Names of what may separate the cells of a line."""
 LONGEST_ROW = 2**20
 """Characters of a row of a text: no scores need as many, and a file of a single row would be held many times over."""
-_AMPLIFIED = 8  # of JSON an eighth of the limit is read, since Python's objects take that much more room
+A_SCORE = 128
+"""Bytes that an audit holds for each score, whatever its file is: it numbers names, sorts, ranks and counts."""
+_A_CELL = 72
+"""Bytes of a short text and of its place in a list."""
 _TEXTS = (".csv", ".tsv", ".txt")
 _OF_TENSORFLOW = '("membership_scores_train", "membership_scores_test")'
 ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
@@ -89,7 +93,9 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
     if ending == ".parquet":
         return _parquet_table(content)
     if ending == ".npz":
-        return Table("NPZ", "array", names_of(content), lambda names: dict(arrays_of(content, names)))
+        return Table(
+            "NPZ", "array", names_of(content), lambda names: dict(arrays_of(content, names, each=A_SCORE))
+        )
     return _json_table(content, lines=ending == ".jsonl")
 
 
@@ -151,27 +157,40 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
             header[0] = header[0].lstrip("# ")
         unnamed = bool(header) and all(map(is_number, header))
         if unnamed:
-            rows = _rows(content, mark)
             header = [str(place + 1) for place in range(len(header))]
         if len(set(header)) < len(header):
             raise ValueError(f"its header {printable(', '.join(header), 60)} names a column twice")
-        columns: list[list[str]] = [[] for _ in header]
-        for line, row in rows:
-            if len(row) != len(header):
-                raise ValueError(
-                    f"line {line} has {len(row)} cells where the header has {len(header)}; {_why_uneven(header, row, mark)}"
-                )
-            for column, cell in zip(columns, row, strict=False):
-                column.append(cell)
     except (UnicodeDecodeError, csv.Error):
-        raise ValueError("it is no text of cells in UTF-8") from None
-    if not header or not columns[0]:
-        raise ValueError("it is empty; it must hold a header and lines of values")
+        raise ValueError(_NO_TEXT) from None
+    if not header:
+        raise ValueError(_EMPTY)
+
+    def read(names: Sequence[str]) -> dict[str, Column]:
+        lines = content.count(b"\n") + content.count(b"\r") + 1
+        afford(len(content) + text_bytes(content) + lines * (len(names) * _A_CELL + A_SCORE))
+        places, columns = [header.index(name) for name in names], [[] for _ in names]
+        try:
+            for line, row in itertools.islice(_rows(content, mark), 0 if unnamed else 1, None):
+                if len(row) != len(header):
+                    raise ValueError(
+                        f"line {line} has {len(row)} cells where the header has {len(header)}; {_why_uneven(header, row, mark)}"
+                    )
+                for place, column in zip(places, columns, strict=True):
+                    column.append(row[place])
+        except (UnicodeDecodeError, csv.Error):
+            raise ValueError(_NO_TEXT) from None
+        if not columns[0]:
+            raise ValueError(_EMPTY)
+        return dict(zip(names, columns, strict=True))
+
     named = {mark: name for name, mark in SEPARATORS.items()}.get(mark, repr(mark))
     kind = "CSV" if mark == "," else f"text separated by {named}{'' if named.startswith(chr(39)) else 's'}"
     hint = "its first line holds numbers and no names" if unnamed else ""
-    held = dict(zip(header, columns, strict=True))
-    return Table(kind, "column", tuple(held), lambda names: {name: held[name] for name in names}, hint)
+    return Table(kind, "column", tuple(header), read, hint)
+
+
+_NO_TEXT = "it is no text of cells in UTF-8"
+_EMPTY = "it is empty; it must hold a header and lines of values"
 
 
 def _why_uneven(header: Sequence[str], row: Sequence[str], mark: str) -> str:
@@ -234,20 +253,17 @@ def is_number(cell: str) -> bool:
         float(cell)
     except ValueError:
         return False
-    return True
+    return cell.isascii()
 
 
 def _json_table(content: bytes, lines: bool) -> Table:
     """An object of lists, or of objects with equal names, as pandas writes them; or a list, or lines, of objects, a row each."""
     kind = "JSON lines" if lines else "JSON"
-    if len(content) > (most := max(1, most_bytes() // _AMPLIFIED)):
-        raise ValueError(
-            f"it has {len(content):,} bytes; of JSON at most {most:,} are read, and {LIMIT} raises the limit"
-        )
+    afford(json_bytes(content) + A_SCORE * (content.count(b",") + 1))
     try:
-        text = content.decode("utf-8-sig")
-        parts = (json.loads(line, object_pairs_hook=_once) for line in text.splitlines() if line.strip())
-        held: Any = list(parts) if lines else json.loads(text, object_pairs_hook=_once)
+        text = io.TextIOWrapper(io.BytesIO(content), "utf-8-sig")
+        parts = (json.loads(line, object_pairs_hook=_once) for line in text if line.strip())
+        held: Any = list(parts) if lines else json.loads(text.read(), object_pairs_hook=_once)
     except (ValueError, RecursionError):  # of bytes that are no UTF-8, too
         raise ValueError(f"it is no {kind}, or gives a name twice; it may be cut off") from None
     if isinstance(held, list):
@@ -280,34 +296,76 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _parquet_table(content: bytes) -> Table:
-    """A parquet file, whose own account of rows and bytes is looked at before its columns are read."""
-    parquet = optional("pyarrow.parquet", "parquet files", "parquet")
+    """A parquet file, whose own account of rows, types and bytes is looked at before its columns are read."""
+    parquet, types = (
+        optional("pyarrow.parquet", "parquet files", "parquet"),
+        optional("pyarrow.types", "parquet files", "parquet"),
+    )
     try:
-        file = parquet.ParquetFile(io.BytesIO(content))
-        rows, groups = file.metadata.num_rows, range(file.metadata.num_row_groups)
-        size = sum(file.metadata.row_group(k).total_byte_size for k in groups)
-        schema = file.schema_arrow
-        names = tuple(
-            name
-            for name in schema.names
-            if not str(schema.field(name).type).startswith(("list", "struct", "map"))
-        )
+        known = parquet.ParquetFile(io.BytesIO(content))
+        meta, schema = known.metadata, known.schema_arrow
+        fields = {name: schema.field(name).type for name in schema.names}
+        sizes = dict.fromkeys(fields, 0)
+        for k in range(meta.num_row_groups):
+            for chunk in (meta.row_group(k).column(i) for i in range(meta.num_columns)):
+                if chunk.path_in_schema in sizes:
+                    sizes[chunk.path_in_schema] += max(chunk.total_uncompressed_size, 0)
     except Exception as error:  # whatever a reader of hostile bytes may raise
-        raise ValueError("it is no whole parquet file; it may be cut off") from error
-    if max(size, 8 * rows) > (most := most_bytes()):
-        raise ValueError(
-            f"it says that it holds {rows:,} rows in {size:,} bytes; at most {most:,} bytes are read"
-        )
+        raise ValueError(_NO_PARQUET) from error
+
+    def is_text(kind: Any) -> bool:
+        return types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)
 
     def read(names: Sequence[str]) -> dict[str, Column]:
+        for name in names:
+            if not (
+                is_text(kind := fields[name])
+                or types.is_primitive(kind)
+                or types.is_decimal(kind)
+                or types.is_null(kind)
+            ):
+                raise ValueError(
+                    f"column {quoted(name)} holds {printable(kind, 40)}; it must hold numbers or text"
+                )
+        cells = sum(_A_CELL + 80 * types.is_decimal(fields[name]) for name in names)
+        afford(
+            len(content) + _DECODED * sum(sizes[name] for name in names) + meta.num_rows * (cells + A_SCORE)
+        )
         try:
-            held = file.read(columns=list(names), use_threads=False)
-            columns = {name: held.column(name).to_numpy() for name in names}
+            # A word that many rows share is read, and made Python's, a single time.
+            shared = [name for name in names if is_text(fields[name])]
+            held = parquet.ParquetFile(io.BytesIO(content), read_dictionary=shared).read(
+                list(names), use_threads=False
+            )
+            return {
+                name: _words(held.column(name)) if name in shared else _entries(held.column(name))
+                for name in names
+            }
+        except MemoryError:
+            raise
         except Exception as error:  # as above
-            raise ValueError("it is no whole parquet file; it may be cut off") from error
-        return {name: value.tolist() if value.dtype == object else value for name, value in columns.items()}
+            raise ValueError(_NO_PARQUET) from error
 
-    return Table("parquet", "column", names, read)
+    flat = (name for name, kind in fields.items() if not types.is_nested(kind))
+    return Table("parquet", "column", tuple(flat), read)
+
+
+_DECODED = 6
+"""How many bytes are held for each of a column of a parquet file before compression: its pages, its words, and these as Python's."""
+_NO_PARQUET = "it is no whole parquet file; it may be cut off"
+
+
+def _entries(column: Any) -> Column:
+    entries = column.to_numpy()
+    return entries.tolist() if entries.dtype == object else entries
+
+
+def _words(column: Any) -> list[str | None]:
+    result: list[str | None] = []
+    for part in column.chunks:
+        words = [*part.dictionary.to_pylist(), None]
+        result += map(words.__getitem__, part.indices.fill_null(len(words) - 1).to_numpy().tolist())
+    return result
 
 
 def frame_table(frame: Any) -> Table | None:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betainc, betaincc, ndtr, ndtri
 
 from mipsim._roots import outer_root
-from mipsim._validation import class_counts, number, whole
+from mipsim._validation import class_counts, held, number, whole
 from mipsim.bands.clopper_pearson import one_sided_limits
 
 
@@ -31,7 +31,7 @@ class CountedRates:
 
     def __post_init__(self) -> None:
         games = whole("games", self.games, 1)
-        none = np.size(self.count) == 0  # a choice of thresholds may be empty
+        none = held("count", self.count).size == 0  # a choice of thresholds may be empty
         count = np.zeros(0, np.int64) if none else class_counts("count", self.count, "games", games)[0]
         object.__setattr__(self, "count", count)
         object.__setattr__(self, "games", games)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mipsim._extras import MissingPackageError, optional
-from mipsim._validation import choice
+from mipsim._validation import choice, flag
 from mipsim._words import visible
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -94,7 +94,7 @@ def plot(curves: object, *, log: bool | None = None, scale: str | None = None, a
     if scale is not None:
         choice("scale", scale, SCALES)
     elif log is not None or ax is not None:
-        scale = "log" if log else "linear"
+        scale = "log" if log is not None and flag("log", log) else "linear"
     if ax is not None:
         draw(ax, named, scale or "linear")
         return ax

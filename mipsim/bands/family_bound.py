@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaincc, betainccinv, betaincinv, ndtr, ndtri
 
 from mipsim._roots import least_whole
-from mipsim._validation import class_counts, number
+from mipsim._validation import class_counts, member, number
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.compose import ComposedTradeOff
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff
@@ -234,6 +234,7 @@ def family_lower_bound(
     if x.size != y.size:
         raise ValueError(f"false_negatives has {y.size} entries; it must have {x.size}, like false_positives")
     risk = number("failure_probability", failure_probability, 0.999 * LEAST_RISK, 1.0, high_open=True)
+    member("family", family, Family, "a family of curves, as mipsim.bands.gdp() is")
     values = _Values(family, n0, n1, float(-ndtri(_SHARE * risk)))
     level = values.largest(x, y)
     if not level > -math.inf:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._validation import choice, number
+from mipsim._validation import choice, flag, number, refuse_class
 from mipsim.bands.comparison import BETWEEN_CURVES, LEAST_COUNT, POWER, THRESHOLDS_READ, OrderingComparison
 from mipsim.bands.counted_rates import CountedRates
 from mipsim.bands.gap_interval import gap_end
@@ -112,14 +112,16 @@ def compare_curves(
         ('CONFIRMED', 'REFUTED')
     """
     choice("kind", kind, tuple(BETWEEN_CURVES))
+    for name, curve in (("first", first), ("second", second)):
+        refuse_class(name, curve, "a played curve")
+        if not hasattr(curve, "fixed_rates"):
+            raise ValueError(f"{name} is {type(curve).__name__}; it must be a played curve")
     if failure_probability is None:
         failure_probability = max(1.0 - first.confidence, 1.0 - second.confidence)
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
     margin = number("tolerance", tolerance, 0.0, low_open=True)
     rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)
-    if not isinstance(independent, bool):
-        raise ValueError(f"independent is {independent!r}; it must be True or False")
-    if independent and first is second:
+    if flag("independent", independent) and first is second:
         raise ValueError("independent is True, but both curves are of the same games; it must be False then")
     item, two = _Points.read(first), _Points.read(second)
     places = [_evenly(c.out.count.size, _TESTED) for c in (item, two)]

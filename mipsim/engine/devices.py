@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import jax
 
 from mipsim._validation import whole
+from mipsim._words import quoted
 
 Device: TypeAlias = Any
 """A `jax.Device`, which type checkers take for a variable."""
@@ -26,7 +27,7 @@ def local_devices(wanted: int | None = None) -> list[Device]:
     wanted = whole("devices", wanted, 1)
     if wanted > len(result):
         raise ValueError(
-            f"devices is {wanted}; this process has {len(result)} {result[0].platform.upper()} "
+            f"devices is {quoted(wanted)}; this process has {len(result)} {result[0].platform.upper()} "
             f"device{'s' * (len(result) > 1)}, so it must be a whole number in [1, {len(result)}]"
         )
     return result[:wanted]

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._precision import exact_scope, run_in
+from mipsim._words import quoted
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.checkpoint import difference
 from mipsim.engine.counting import GAMES, Counter, on_device
@@ -107,7 +108,7 @@ def check_executor(executor: object) -> None:
     """
     if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
         raise ValueError(
-            f"executor is {executor!r}; it must have a method submit, as a concurrent.futures.Executor has"
+            f"executor is {quoted(executor, 80)}; it must have a method submit, as a concurrent.futures.Executor has"
         )
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from mipsim._precision import users_precision
-from mipsim._validation import choice, file_path, increasing_vector, whole
+from mipsim._validation import choice, file_path, flag, increasing_vector, whole
+from mipsim._words import quoted
 from mipsim.engine.devices import Device, local_devices, threads_for
 from mipsim.engine.executors import check_executor
 from mipsim.engine.fidelity import check_fidelity
@@ -90,7 +91,7 @@ class Options:
             source=source,
             fidelity=chosen,
             precision=users_precision(precision),
-            progress=progress,
+            progress=flag("progress", progress),
             devices=places,
             shard=text,
             executor=executor,
@@ -108,7 +109,7 @@ def checked_seed(seed: object) -> int:
     """Return a seed, a whole number in [0, 2^64), or say that it is none."""
     value = whole("seed", seed, 0)
     if value >= 2**64:
-        raise ValueError(f"seed is {value}; it must be a whole number in [0, 2^64)")
+        raise ValueError(f"seed is {quoted(value)}; it must be a whole number in [0, 2^64)")
     return value
 
 
@@ -119,9 +120,11 @@ def game_range(games: object) -> range:
     """
     requested = games if isinstance(games, range) else range(whole("games", games, 1))
     if requested.step != 1 or requested.start < 0 or requested.stop < requested.start:
-        raise ValueError(f"games is {games}; a range of games must have step 1 and begin at 0 or later")
+        raise ValueError(
+            f"games is {quoted(games)}; a range of games must have step 1 and begin at 0 or later"
+        )
     if requested.stop > MOST_NUMBERS:
-        raise ValueError(f"games is {games}; their numbers must be below 2^62")
+        raise ValueError(f"games is {quoted(games)}; their numbers must be below 2^62")
     return requested
 
 
@@ -134,8 +137,10 @@ def shard_of(games: range, index: int, count: int) -> range:
 def check_shard(shard: object) -> tuple[int, int]:
     """Return (index, count) if 0 <= index < count."""
     if not isinstance(shard, (tuple, list)) or len(shard) != 2:
-        raise ValueError(f"shard is {shard!r}; it must be a pair (i, k) with 0 <= i < k")
+        raise ValueError(f"shard is {quoted(shard)}; it must be a pair (i, k) with 0 <= i < k")
     index, count = whole("i of shard", shard[0], 0), whole("k of shard", shard[1], 1)
     if index >= count:
-        raise ValueError(f"shard is {index}/{count}; i must be below k: shards are numbered from 0")
+        raise ValueError(
+            f"shard is {quoted(index)}/{quoted(count)}; i must be below k: shards are numbered from 0"
+        )
     return index, count

@@ -12,6 +12,7 @@ from mipsim._compiled import prepare
 from mipsim._precision import exact_scope
 from mipsim._printed import ceiling
 from mipsim._signals import interruptible
+from mipsim._validation import member
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
 from mipsim.distributions.bernoulli import Bernoulli
@@ -84,7 +85,7 @@ def exact_law(game: AbstractGame, attack: AbstractAttack | Callable[..., Any]) -
     """
     prepare()
     attack = as_attack(attack)
-    check_size(game)
+    check_size(member("game", game, AbstractGame, "a game"))
     check_aim(game, attack, stacklevel=5)  # a method that Equinox wraps
     if not isinstance(game, AbstractMembershipGame):
         raise ValueError(_refusal(game, attack))

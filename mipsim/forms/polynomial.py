@@ -53,8 +53,10 @@ def degree_of(function: Callable[[Array], Array], output: Array) -> int | None:
     and dtype are used.
     """
     closed = jax.make_jaxpr(function)(output)
+    if len(closed.out_avals) != 1:
+        return None
     result = closed.out_avals[0]
-    if len(closed.out_avals) != 1 or result.shape != () or not jnp.issubdtype(result.dtype, jnp.floating):
+    if result.shape != () or not jnp.issubdtype(result.dtype, jnp.floating):
         return None
     value = _walk(closed, [1])[0]
     return value if value <= 2 else None

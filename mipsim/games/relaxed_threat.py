@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._precision import exact_scope, in_users_precision, users_precision
-from mipsim._validation import finite_matrix, finite_vector, number, whole
+from mipsim._validation import finite_matrix, finite_vector, number, refuse_class, whole
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
 from mipsim.games.base import AbstractMembershipGame
@@ -69,6 +69,7 @@ class RelaxedThreat(AbstractMembershipGame):
         sampling_rate: float = 1.0,
         shadows: int = 0,
     ) -> None:
+        refuse_class("query", query, "a function")
         if not callable(query):
             raise ValueError(f"query is {type(query).__name__}; it must be callable(records)")
         rows = finite_matrix("records", records)

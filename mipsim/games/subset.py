@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import finite_matrix, whole
+from mipsim._words import quoted
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
 from mipsim.games.base import AbstractMembershipGame, check_game_records
@@ -64,7 +65,7 @@ class Subset(AbstractMembershipGame):
         self.place = whole("target", target, 0)
         if self.place >= len(rows):
             raise ValueError(
-                f"target is {self.place}; it must be the index of a record, 0 to {len(rows) - 1}"
+                f"target is {quoted(self.place)}; it must be the index of a record, 0 to {len(rows) - 1}"
             )
         self.records = rows
         self.data = Empirical(rows, covariance="diagonal")

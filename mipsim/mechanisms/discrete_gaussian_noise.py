@@ -6,7 +6,7 @@ import numpy as np
 from mipsim._validation import number
 from mipsim.distributions.discrete import Discrete
 from mipsim.mechanisms.base import AbstractMechanism
-from mipsim.mechanisms.function import as_mechanism
+from mipsim.mechanisms.function import as_base
 from mipsim.mechanisms.noise import AbstractIndependentNoise
 from mipsim.mechanisms.release import NoiseLaw
 
@@ -36,7 +36,7 @@ class DiscreteGaussianNoise(AbstractIndependentNoise):
         True
     """
 
-    base: AbstractMechanism = eqx.field(converter=as_mechanism)
+    base: AbstractMechanism = eqx.field(converter=as_base)
     deviation: float = eqx.field(static=True)
     step: float = eqx.field(static=True)
 

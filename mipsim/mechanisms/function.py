@@ -1,6 +1,7 @@
 """A user's own mechanism, given as a plain JAX function."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -32,11 +33,10 @@ class FunctionMechanism(AbstractMechanism):
     function: Callable[[PRNGKeyArray, Array], Array] = eqx.field(static=True)
 
     def __check_init__(self) -> None:
+        refuse_class("function", self.function, "a function")
         if not callable(self.function):
             kind = type(self.function).__name__
-            raise ValueError(
-                f"mechanism is {kind}; it must be an AbstractMechanism or callable(key, records)"
-            )
+            raise ValueError(f"function is {kind}; it must be callable(key, records)")
         takes("mechanism", self.function, ("key", "records"))
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
@@ -49,7 +49,16 @@ class FunctionMechanism(AbstractMechanism):
         return None
 
 
-def as_mechanism(mechanism: AbstractMechanism | Callable[..., Any]) -> AbstractMechanism:
+def as_mechanism(
+    mechanism: AbstractMechanism | Callable[..., Any], name: str = "mechanism"
+) -> AbstractMechanism:
     """Wrap a plain function `(key, records) -> output` as a mechanism; pass a mechanism through."""
-    refuse_class("mechanism", mechanism, "a mechanism")
+    refuse_class(name, mechanism, "a mechanism")
+    if not isinstance(mechanism, AbstractMechanism) and not callable(mechanism):
+        kind = type(mechanism).__name__
+        raise ValueError(f"{name} is {kind}; it must be an AbstractMechanism or callable(key, records)")
     return mechanism if isinstance(mechanism, AbstractMechanism) else FunctionMechanism(mechanism)
+
+
+as_base = partial(as_mechanism, name="base")
+"""The same for the mechanism that another is built on."""

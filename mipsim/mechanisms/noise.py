@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.distributions.laplace import Laplace
 from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
-from mipsim.mechanisms.function import as_mechanism
+from mipsim.mechanisms.function import as_base
 from mipsim.mechanisms.release import NoiseLaw, Release, noise_scale
 
 
@@ -26,7 +26,7 @@ class AbstractNoise(AbstractMechanism):
 
     Examples:
         >>> class Coins(AbstractNoise):
-        ...     base: AbstractMechanism = eqx.field(converter=as_mechanism)
+        ...     base: AbstractMechanism = eqx.field(converter=as_base)
         ...
         ...     def draw(self, key, shape, n, dtype):
         ...         return jax.random.rademacher(key, shape, dtype)
@@ -107,7 +107,7 @@ class GaussianNoise(AbstractNoise):
         0.5
     """
 
-    base: AbstractMechanism = eqx.field(converter=as_mechanism)
+    base: AbstractMechanism = eqx.field(converter=as_base)
     record_deviation: np.ndarray = eqx.field(converter=partial(noise_scale, "record_deviation"))
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
@@ -130,7 +130,7 @@ class AbstractIndependentNoise(AbstractNoise):
     Examples:
         >>> from mipsim.distributions.uniform import Uniform
         >>> class UniformNoise(AbstractIndependentNoise):
-        ...     base: AbstractMechanism = eqx.field(converter=as_mechanism)
+        ...     base: AbstractMechanism = eqx.field(converter=as_base)
         ...     half: float
         ...
         ...     @property
@@ -173,7 +173,7 @@ class LaplaceNoise(AbstractIndependentNoise):
         0.1
     """
 
-    base: AbstractMechanism = eqx.field(converter=as_mechanism)
+    base: AbstractMechanism = eqx.field(converter=as_base)
     scale: np.ndarray = eqx.field(converter=partial(noise_scale, "scale"))
 
     @property

@@ -9,8 +9,9 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from mipsim._validation import choice, number, real_array
+from mipsim._words import quoted
 from mipsim.mechanisms.base import AbstractMechanism
-from mipsim.mechanisms.function import as_mechanism
+from mipsim.mechanisms.function import as_base
 from mipsim.mechanisms.noise import AbstractNoise
 
 RADII = ("gamma", "exponential")
@@ -95,7 +96,7 @@ def _coordinate_scale(value: object) -> np.ndarray:
     scale = real_array("coordinate_scale", value)
     if scale.ndim > 1 or (scale <= 0).any():
         raise ValueError(
-            f"coordinate_scale is {value!r}; it must be a positive number or a vector of shape (d,) of them"
+            f"coordinate_scale is {quoted(value)}; it must be a positive number or a vector of shape (d,) of them"
         )
     return scale
 
@@ -122,7 +123,7 @@ class NormNoise(AbstractNoise):
         (2,)
     """
 
-    base: AbstractMechanism = eqx.field(converter=as_mechanism)
+    base: AbstractMechanism = eqx.field(converter=as_base)
     scale: float = eqx.field(static=True)
     coordinate_scale: np.ndarray = eqx.field(converter=_coordinate_scale, default=1.0)
     moment: float = eqx.field(static=True, converter=_moment_order, default=2.0)

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from mipsim._validation import number, sample_size
 from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
-from mipsim.mechanisms.function import as_mechanism
+from mipsim.mechanisms.function import as_base
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.release import Release
 from mipsim.mechanisms.sgd_step import SGDStep
@@ -31,7 +31,7 @@ class Subsampled(AbstractMechanism):
         100
     """
 
-    base: AbstractMechanism = eqx.field(converter=as_mechanism)
+    base: AbstractMechanism = eqx.field(converter=as_base)
     sampling_rate: float = eqx.field(static=True)
 
     def __check_init__(self) -> None:
@@ -94,7 +94,7 @@ class PoissonSubsampled(AbstractMechanism):
         (10, 10)
     """
 
-    base: AbstractMechanism = eqx.field(converter=as_mechanism)
+    base: AbstractMechanism = eqx.field(converter=as_base)
     sampling_rate: float = eqx.field(static=True)
 
     def __check_init__(self) -> None:

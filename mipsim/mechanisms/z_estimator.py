@@ -1,13 +1,14 @@
 """Z-estimators as mechanisms: the median, least squares and logistic regression."""
 
 from abc import abstractmethod
+from functools import partial
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim._validation import sample_size, whole
+from mipsim._validation import flag, sample_size, whole
 from mipsim.mechanisms.base import AbstractMechanism
 
 
@@ -63,7 +64,7 @@ class LeastSquares(AbstractZEstimator):
         [1. 2.]
     """
 
-    intercept: bool = eqx.field(static=True, default=True)
+    intercept: bool = eqx.field(static=True, default=True, converter=partial(flag, "intercept"))
 
     def estimate(self, records: Float[Array, "n d"]) -> Float[Array, " k"]:
         x, y = design(records, self.intercept)
@@ -95,7 +96,7 @@ class LogisticRegression(AbstractZEstimator):
     steps: int = eqx.field(static=True)
 
     def __init__(self, intercept: bool = True, steps: int = 8) -> None:
-        self.intercept = bool(intercept)
+        self.intercept = flag("intercept", intercept)
         self.steps = whole("steps", steps, 1)
 
     def estimate(self, records: Float[Array, "n d"]) -> Float[Array, " k"]:

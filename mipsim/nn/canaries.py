@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mipsim._validation import finite_matrix, number, real_array, whole
+from mipsim._validation import finite_matrix, number, real_array, sizes, whole
+from mipsim._words import quoted
 from mipsim.attacks.shrunk import ShrunkMoments
 
 _DIRECTION = 0x4341  # so that a data set sampled with the same seed does not begin with the canary
@@ -48,7 +49,7 @@ def dirac_canary(d: int, norm: float, coordinate: int = 0) -> np.ndarray:
     """
     place = whole("coordinate", coordinate, 0)
     if place >= whole("d", d, 1):
-        raise ValueError(f"coordinate is {coordinate}; it must be a whole number from 0 to {d - 1}")
+        raise ValueError(f"coordinate is {quoted(coordinate)}; it must be a whole number from 0 to {d - 1}")
     return number("norm", norm, 0.0, low_open=True) * (np.arange(d) == place)
 
 
@@ -108,5 +109,4 @@ def blank(shape: Sequence[int], count: int = 1) -> np.ndarray:
         >>> blank((2, 2, 1)).shape, float(blank((3,)).max())
         ((1, 2, 2, 1), 0.0)
     """
-    sizes = tuple(whole("shape", size, 1) for size in shape)
-    return np.zeros((whole("count", count, 1), *sizes))
+    return np.zeros((whole("count", count, 1), *sizes("shape", shape)))

@@ -113,8 +113,8 @@ class Descent(AbstractMechanism):
         releases: Literal["steps", "parameters"] = "steps",
     ) -> None:
         self.network = network
-        self.start = jax.tree.map(lambda leaf: np.asarray(leaf, np.float32), start)
         self.x, self.y = checked_examples(network, x, y)
+        self.start = network.checked("start", start)
         self.batch, self.steps = whole("batch", batch, 1), whole("steps", steps, 1)
         self.rate = number("rate", rate, 0.0, low_open=True)
         self.sampling = choice("sampling", sampling, SAMPLING)

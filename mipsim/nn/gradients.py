@@ -16,9 +16,9 @@ from mipsim._compiled import prepare
 from mipsim._files import writable_folder
 from mipsim._precision import exact_scope
 from mipsim._signals import interruptible
-from mipsim._validation import file_path, real_array, whole
+from mipsim._validation import choice, file_path, real_array, refuse_class, whole
 from mipsim.nn.batch_files import StoredBatches, identity_of
-from mipsim.nn.network import Network, Parameters
+from mipsim.nn.network import PARTS, Network, Parameters
 
 MEMORY = 2**29
 """Bytes that a micro-batch takes at most, by default: half a gibibyte."""
@@ -81,6 +81,8 @@ def per_example_gradients(
         ((2, 9), True)
     """
     inputs, labels = checked_examples(network, x, y)
+    choice("part", part, PARTS)
+    parameters = network.checked("parameters", parameters)
 
     def of(rows: np.ndarray) -> np.ndarray:
         result = _gradients(network, part, parameters, jnp.asarray(inputs[rows]), jnp.asarray(labels[rows]))
@@ -123,7 +125,8 @@ def features(
         >>> seen.shape, bool(abs(head.apply(parameters, seen) - network.apply(start, x)).max() < 1e-6)
         ((2, 5), True)
     """
-    inputs, _ = checked_examples(network, x, np.zeros(np.shape(x)[:1]))
+    inputs, _ = checked_examples(network, x, np.zeros(real_array("x", x, finite=False, coins=True).shape[:1]))
+    parameters = network.checked("parameters", parameters)
     if memory is None:
         memory = _CACHED if jax.default_backend() == "cpu" else device_memory()
     return _in_micro_batches(
@@ -214,6 +217,11 @@ def checked_examples(network: Network, x: object, y: object) -> tuple[np.ndarray
     ...
     ValueError: y holds 3 at index 3; the network has classes 0 to 2
     """
+    refuse_class("network", network, "a network")
+    if not hasattr(network, "inputs"):
+        raise ValueError(
+            f"network is {type(network).__name__}; it must be a network, as mipsim.nn.linear gives"
+        )
     inputs = real_array("x", x, finite=False, coins=True).astype(np.float32)
     labels = real_array("y", y, finite=False, coins=True)
     if inputs.shape[1:] != network.inputs or not inputs.shape[0]:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_matrix, number, real_array
+from mipsim._validation import finite_matrix, flag, number, real_array
 from mipsim.attacks.base import AbstractAttack
 from mipsim.nn.descent import Descent
 from mipsim.nn.shadows import checked_descent
@@ -75,7 +75,7 @@ class LiRA(AbstractAttack):
         self.descent = _classifier(descent)
         self.outside = _models("outside", outside, descent)
         self.inside = None if inside is None else _models("inside", inside, descent)
-        self.shared_variance = bool(shared_variance)
+        self.shared_variance = flag("shared_variance", shared_variance)
 
     def score(self, target: Float[Array, " 1"], output: Float[Array, " D"]) -> Float[Array, ""]:
         phi = _logit(self.descent, output, target)

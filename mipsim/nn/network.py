@@ -16,7 +16,8 @@ from jaxtyping import Array, Float
 from mipsim._compiled import prepare
 from mipsim._extras import optional
 from mipsim._precision import exact_scope, fixed_key
-from mipsim._validation import choice, whole
+from mipsim._validation import choice, sizes, whole
+from mipsim._words import quoted
 from mipsim.nn.convolution import convolution, quick_convolved, quick_halved
 from mipsim.nn.residual import residual_layers
 
@@ -121,6 +122,19 @@ class Network:
         """What makes the layers of a part of such parameters from a single vector."""
         return ravel_pytree({name: parameters[name] for name in self.layers(part)})[1]
 
+    def checked(self, name: str, parameters: Any) -> Parameters:
+        """Parameters of such a network as float32, or a ValueError that names the argument."""
+        shapes = self.shapes
+        fits = jax.tree.structure(parameters) == jax.tree.structure(shapes)
+        if not fits or jax.tree.map(np.shape, parameters) != jax.tree.map(lambda leaf: leaf.shape, shapes):
+            raise ValueError(
+                f"{name} is {quoted(type(parameters))}; it must be parameters of the network, as network.start(0)"
+            )
+        leaves = jax.tree.map(lambda leaf: np.asarray(leaf, np.float32), parameters)
+        if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(leaves)):
+            raise ValueError(f"{name} holds parameters that are not finite")
+        return leaves
+
     @cached_property
     def shapes(self) -> Any:
         """The tree of the parameters, with the shape and dtype of each in its place."""
@@ -167,7 +181,7 @@ def convolutional(
         >>> network.dimension(), network.dimension("last")
         (16323, 4010)
     """
-    network = _checked("convolutional", inputs, channels, outputs)
+    network = _checked("convolutional", inputs, channels, outputs, "channels")
     return _halved_evenly(network, len(network.widths))
 
 
@@ -235,13 +249,13 @@ def random_features(inputs: Sequence[int], features: int = 512, outputs: int = 2
         >>> random_features((12,)).dimension()
         1026
     """
-    return _checked("random features", inputs, (features,), outputs)
+    return _checked("random features", inputs, (whole("features", features, 1),), outputs)
 
 
-def _checked(kind: str, inputs: Sequence[int], widths: Sequence[int], outputs: int) -> Network:
-    shape = tuple(whole("inputs", size, 1) for size in inputs)
-    hidden = tuple(whole("widths", width, 1) for width in widths)
-    return Network(kind, shape, hidden, whole("outputs", outputs, 1))
+def _checked(
+    kind: str, inputs: Sequence[int], widths: Sequence[int], outputs: int, name: str = "widths"
+) -> Network:
+    return Network(kind, sizes("inputs", inputs), sizes(name, widths), whole("outputs", outputs, 1))
 
 
 def _flat(x: Array) -> Array:

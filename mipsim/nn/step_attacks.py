@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import choice
+from mipsim._validation import choice, flag
 from mipsim.attacks.base import AbstractAttack
 from mipsim.nn.descent import Descent, Steps, linear_gradient
 from mipsim.nn.gradients import checked_examples
@@ -73,7 +73,7 @@ class SummedOverSteps(AbstractAttack):
             raise ValueError(
                 f"attack is {type(attack).__name__}; it must be an attack on a mean, such as a CovarianceScore"
             )
-        self.descent, self.attack, self.printed_sign = descent, attack, bool(printed_sign)
+        self.descent, self.attack, self.printed_sign = descent, attack, flag("printed_sign", printed_sign)
         self.part = choice("part", descent.part if part is None else part, PARTS)
         self.background = None if background is None else checked_examples(descent.network, *background)
 

@@ -20,7 +20,7 @@ from mipsim._files import replace_file
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._signals import interruptible
 from mipsim._validation import choice, file_path, number, whole
-from mipsim._words import printable
+from mipsim._words import printable, quoted
 from mipsim.nn.batch_files import identity_of
 from mipsim.nn.gradients import checked_examples, device_memory
 from mipsim.nn.network import Network, Parameters
@@ -102,10 +102,12 @@ def train(
     inputs, labels = checked_examples(network, x, y)
     epochs, seed, views = whole("epochs", epochs, 0), whole("seed", seed, 0), whole("views", views, 0)
     if views and len(network.inputs) != 3:
-        raise ValueError(f"views is {views}; inputs of shape {network.inputs} are no images, so it must be 0")
+        raise ValueError(
+            f"views is {quoted(views)}; inputs of shape {network.inputs} are no images, so it must be 0"
+        )
     rate, batch = number("rate", rate, 0.0, low_open=True), whole("batch", batch, 1)
     if batch > len(labels):
-        raise ValueError(f"batch is {batch}; there are {len(labels)} examples")
+        raise ValueError(f"batch is {quoted(batch)}; there are {len(labels)} examples")
     choice("sampling", sampling, SAMPLING)
     clip, noise_multiplier = checked_clipping(clip, noise_multiplier)
     optax = optional("optax", "trained networks")
@@ -116,11 +118,9 @@ def train(
         parameters = (
             network.start(seed)
             if start is None
-            else jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), start)
+            else jax.tree.map(jnp.asarray, network.checked("start", start))
         )
         state = network.flat(parameters), chosen.init(network.flat(parameters))
-        if not jnp.isfinite(state[0]).all():
-            raise ValueError("start holds parameters that are not finite")
         done = 0
         identity = identity_of(
             network,

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mipsim._validation import number, whole
+from mipsim._validation import check_fields, number, real, whole
 from mipsim._words import quoted
 
 NEAREST = 4
@@ -80,6 +80,7 @@ class _Range(AbstractParameter):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_fields(self)
         for name in ("low", "high"):
             self._check(name, getattr(self, name))
         if not self.low < self.high:
@@ -104,7 +105,7 @@ class _Range(AbstractParameter):
             raise ValueError(f"log is True with low = {low:g}; a logarithmic range must begin above 0")
 
     def _check(self, name: str, value: Any) -> None:
-        if not (isinstance(value, (int, float)) and math.isinf(value)):
+        if not math.isinf(real(name, value)):
             number(name, value)
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._validation import number, whole
+from mipsim._validation import check_fields, number, refuse_class, whole
 from mipsim._words import quoted
 
 EVERYWHERE = 1e-9
@@ -32,6 +32,7 @@ class Kind:
     floor: float = field(default=FIXED_ALPHA, kw_only=True)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         number("floor", self.floor, 0.0, 0.5, low_open=True, high_open=True)
 
     @property
@@ -106,6 +107,7 @@ class Rate:
     size: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        _curve_or_number("limit", self.limit, callable(self.limit))
         for name in ("constant", "power", "start"):
             number(name, getattr(self, name), 0.0, low_open=True)
         if self.size is not None:
@@ -146,8 +148,16 @@ class Ceiling:
     claimed: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        _curve_or_number("value", self.value)
         number("start", self.start, 0.0, low_open=True)
         _named(self.source)
+
+
+def _curve_or_number(name: str, value: Any, function: bool = False) -> None:
+    refuse_class(name, value, "a trade-off function or a number")
+    if not (function or hasattr(value, "beta") or hasattr(value, "error")):
+        number(name, value)
 
 
 def _named(source: object) -> None:

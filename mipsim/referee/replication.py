@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 from mipsim._content_seed import content_generator
 from mipsim._printed import shown
+from mipsim._validation import check_fields, number, real, score_vector
 from mipsim._words import quoted
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.referee.kinds import Limit
@@ -61,9 +62,14 @@ class Replication:
     one_sided: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        for name in ("value", "low", "high", "claim"):
+            real(name, getattr(self, name))
+        if self.size is not None:
+            number("size", self.size, 0.0, low_open=True)
         if not self.low <= self.value <= self.high:
             raise ValueError(
-                f"value is {self.value:g} in [{self.low:g}, {self.high:g}]; it must lie in its interval"
+                f"value is {self.value:g} in [{self.low:g}, {self.high:g}]; it must lie between low and high"
             )
         for name in ("what", "how"):
             if not getattr(self, name).strip():
@@ -122,6 +128,14 @@ class Draws:
     how: str
     size: int | None = None
     epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("out", "inside"):
+            object.__setattr__(self, name, score_vector(name, getattr(self, name)))
+        check_fields(self)
+        number("epsilon", self.epsilon, 0.0)
+        if self.size is not None:
+            number("size", self.size, 0.0, low_open=True)
 
     def against(self, claimed: AbstractTradeOff | Number, one_sided: bool) -> Replication:
         """Compare with what is claimed.

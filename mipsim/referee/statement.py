@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._validation import number
+from mipsim._validation import check_fields, member, number
 from mipsim._words import printable, quoted, shortened
 from mipsim.referee.domain import AbstractParameter, Fixed
 from mipsim.referee.kinds import Exists, Kind, Limit
@@ -35,6 +35,9 @@ class Quote:
 
     text: str
     place: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,8 @@ class Control:
     truth: Callable[..., Any] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        member("at", self.at, Mapping, "a point, such as {'n': 10}")
         if not 0.0 < abs(number("shift", self.shift)) <= MOST_SHIFT:
             raise ValueError(
                 f"shift is {self.shift:g}; it must be at most {MOST_SHIFT:g} in absolute value and not 0"
@@ -178,6 +183,8 @@ class Statement:
     _asks: Mapping[str, frozenset[str] | None] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        member("uses", self.uses, tuple, "a tuple of names")
         for name in ("name", "says", "source"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
                 raise ValueError(f"{shortened(name, 30)} is {quoted(getattr(self, name))}; it must be words")
@@ -234,7 +241,7 @@ class Statement:
 
     def _parameters_of(self, role: str, function: Any) -> frozenset[str] | None:
         """The parameters that a function names; None where it takes any."""
-        if function is None:
+        if function is None and role not in ("claimed", "truth"):
             return frozenset()
         if not callable(function):
             raise ValueError(

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._printed import at_least, at_most, ceiling
-from mipsim._validation import UndefinedError, number
+from mipsim._validation import UndefinedError, check_fields, number, real
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.attacks.likelihood_ratio import GaussianLikelihoodRatio, LikelihoodRatio
@@ -57,7 +57,8 @@ class Number:
     unknown: str = field(default="", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        if math.isnan(self.value):
+        check_fields(self)
+        if math.isnan(real("value", self.value)):
             raise UndefinedError("value is NaN; it must be a number")
         number("error", self.error, 0.0)
         if self.unknown not in ("", "above", "below"):

@@ -268,4 +268,6 @@ def _together(d: object, noncentrality: object, *arrays: np.ndarray) -> list[np.
         return [np.array(a) for a in np.broadcast_arrays(*arrays)]
     except ValueError:
         shapes = ", ".join(str(a.shape) for a in arrays)
-        raise ValueError(f"the arguments have shapes {shapes}; they must broadcast together") from None
+        raise ValueError(
+            f"the arguments, d and noncentrality have shapes {shapes}; they must broadcast together"
+        ) from None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from mipsim._validation import finite_vector, number, real_array, sample_size
+from mipsim._validation import finite_vector, moments, number, real_array, sample_size
 from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
 from mipsim.tradeoff.base import rates
 
@@ -37,12 +37,15 @@ def leakage_score(
         >>> leakage_score(mi.Bernoulli([0.5, 0.5]), [1.0, 0.0], n=10)
         0.2
     """
-    difference = finite_vector("target", target, data.dimension) - data.mean
+    difference = finite_vector("target", target, moments("data", data, "dimension").dimension) - data.mean
     sample_size(n)
-    noise = (
-        np.broadcast_to(deviation := real_array("record_deviation", record_deviation), difference.shape) ** 2
-    )
+    deviation = real_array("record_deviation", record_deviation)
+    if deviation.shape not in ((), difference.shape):
+        raise ValueError(
+            f"record_deviation has shape {deviation.shape}; it must be a number or have shape {difference.shape}"
+        )
     number("record_deviation", float(deviation.min()), 0.0)
+    noise = np.broadcast_to(deviation, difference.shape) ** 2
     covariance = data.covariance
     if covariance.ndim == 1:
         return float(np.sum(difference**2 / (covariance + noise)) / n)
@@ -65,8 +68,8 @@ def scalar_leakage(data: AbstractDistribution, aimed: object, target: object, n:
         >>> scalar_leakage(mi.Bernoulli([0.5, 0.5]), [1.0, 1.0], [1.0, 0.0], n=10)
         0.0
     """
-    left = finite_vector("aimed", aimed, data.dimension) - data.mean
-    right = finite_vector("target", target, data.dimension) - data.mean
+    left = finite_vector("aimed", aimed, moments("data", data, "dimension").dimension) - data.mean
+    right = finite_vector("target", target, moments("data", data, "dimension").dimension) - data.mean
     sample_size(n)
     return float(np.sum(left * right / data.variance) / n)
 
@@ -208,8 +211,8 @@ def effective_mu(weights: object, data: AbstractDistribution, target: object, n:
         >>> round(effective_mu([1.0, 1.0], data, [1.0, 1.0], n=10), 4), round(leakage_score(data, [1, 1], 10) ** 0.5, 4)
         (0.4472, 0.4472)
     """
-    w = finite_vector("weights", weights, data.dimension)
-    z = finite_vector("target", target, data.dimension)
+    w = finite_vector("weights", weights, moments("data", data, "dimension").dimension)
+    z = finite_vector("target", target, moments("data", data, "dimension").dimension)
     sample_size(n)
     if not w.any():
         raise ValueError("weights is zero everywhere; a weight must differ from 0")

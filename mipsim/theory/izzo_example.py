@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from mipsim._validation import choice, whole
+from mipsim._words import quoted
 from mipsim.theory.izzo import dp_noise_scale, mip_noise_scale
 
 READINGS = ("proof", "text")
@@ -180,7 +181,7 @@ def fingerprint_eta(n: int) -> Fraction:
         >>> fingerprint_eta(4)
         Fraction(1, 6)
     """
-    m, odd = divmod(whole("n", n, 2), 2)
+    m, odd = divmod(whole("n", n, 2, 2**53), 2)
     if odd:
         raise ValueError(f"n is {n}; it must be even, since D_train is half of the n records")
     inside, outside = math.comb(n - 1, m - 1), math.comb(n - 1, m)
@@ -197,5 +198,5 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 def _size(n: int) -> int:
     records = whole("n", n, 2)
     if records > 1000:
-        raise ValueError(f"n is {records}; it must be at most 1000, since sums are stored in float64")
+        raise ValueError(f"n is {quoted(records)}; it must be at most 1000, since sums are stored in float64")
     return records

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from mipsim._validation import finite_vector, number
+from mipsim._validation import finite_vector, member, number
 from mipsim.tradeoff import (
     AbstractTradeOff,
     FoldedLaplaceTradeOff,
@@ -21,7 +21,7 @@ from mipsim.tradeoff import (
     NoncentralChiSquareTradeOff,
     SampledTradeOff,
 )
-from mipsim.tradeoff.base import rates, within
+from mipsim.tradeoff.base import KNOWN, rates, within
 from mipsim.tradeoff.bounds import EPS, CurveBounds, probit_of_log
 
 
@@ -129,7 +129,8 @@ def _samples(j: AbstractTradeOff) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
     """FPR, 1 - FPR, FNR and TPR, so dense in probits that the chords are near."""
     # From the first probit to the last whose rates float64 tells from 0 and 1.
     alpha, complement = ndtr(np.linspace(-37.0, 8.0, 80_001)), ndtr(np.linspace(37.0, -8.0, 80_001))
-    return alpha, complement, j.beta(alpha), j.tpr_at(alpha)
+    known = member("j", j, AbstractTradeOff, KNOWN)
+    return alpha, complement, known.beta(alpha), known.tpr_at(alpha)
 
 
 def _hull(alpha: np.ndarray, complement: np.ndarray, beta: np.ndarray, tpr: np.ndarray) -> SampledTradeOff:
@@ -171,7 +172,7 @@ def sampled_tradeoff(j: AbstractTradeOff, sampling_rate: float) -> MixtureTradeO
         >>> round(float(sampled_tradeoff(gaussian_tradeoff(2.0), 0.3).beta(0.05)), 4)  # 0.3 * 0.484 + 0.7 * 0.95
         0.8102
     """
-    return MixtureTradeOff(j, sampling_rate)
+    return MixtureTradeOff(member("j", j, AbstractTradeOff, KNOWN), sampling_rate)
 
 
 def gaussian_dptm(mu: float) -> GaussianTradeOff:
@@ -285,4 +286,4 @@ def reconstruction_bound(curve: AbstractTradeOff, prior_success: object) -> np.n
         >>> [round(float(reconstruction_bound(c, 0.1)), 4) for c in (gaussian_tradeoff(1.0), gaussian_dptm(1.0))]
         [0.2637, 0.3891]
     """
-    return curve.tpr_at(prior_success)
+    return member("curve", curve, AbstractTradeOff, KNOWN).tpr_at(rates("prior_success", prior_success))

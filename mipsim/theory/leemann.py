@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtr
 
-from mipsim._validation import finite_vector, number, sample_size, whole
+from mipsim._validation import finite_vector, flag, moments, number, sample_size, whole
 from mipsim.tradeoff import NoncentralChiSquareTradeOff
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def gradient_susceptibility(data: AbstractDistribution, gradient: object, centre
         >>> gradient_susceptibility(data, [1.0, 4.0]), gradient_susceptibility(data, [1.0, 4.0], centred=False)
         (4.0, 5.0)
     """
-    point = finite_vector("gradient", gradient, data.dimension)
-    return data.mahalanobis_squared(point if centred else point + data.mean)
+    point = finite_vector("gradient", gradient, moments("data", data, "dimension").dimension)
+    return data.mahalanobis_squared(point if flag("centred", centred) else point + data.mean)
 
 
 def effective_rows(n: int, noise_std: float, clip: float) -> float:
@@ -54,7 +54,7 @@ def effective_rows(n: int, noise_std: float, clip: float) -> float:
         (200.0, 100.0)
     """
     n, tau = sample_size(n), number("noise_std", noise_std, 0.0)
-    if clip == math.inf:
+    if isinstance(clip, float) and clip == math.inf:
         if tau > 0:
             raise ValueError(
                 f"clip is inf with noise_std = {tau:g}; noise needs a finite clip in this formula"
@@ -213,4 +213,4 @@ def noise_for_dp(mu: float, n: int, clip: float, replace: bool = True) -> float:
         (0.04, 0.02)
     """
     mu, clip = number("mu", mu, 0.0, low_open=True), number("clip", clip, 0.0, low_open=True)
-    return (2.0 if replace else 1.0) * clip / (sample_size(n) * mu)
+    return (2.0 if flag("replace", replace) else 1.0) * clip / (sample_size(n) * mu)

@@ -8,8 +8,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.special import betainc, betaincc, ndtr, ndtri
 
+from mipsim._validation import number, whole
+
 _STEP = 1e-9  # of the bounds
 _LAST_DIGITS = 1e-15  # by which rounding may raise an FPR
+
+
+def _check(canaries: int, guesses: int, right: int, **probabilities: float) -> None:
+    whole("right", right, 0, whole("guesses", guesses, 0, whole("canaries", canaries, 1, 2**53)))
+    for name, value in probabilities.items():
+        number(name, value, 0.0, 1.0)
 
 
 def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
@@ -28,6 +36,8 @@ def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: floa
         >>> p_value(100, 10, 10, 0.0, 0.0) == 2.0**-10
         True
     """
+    _check(canaries, guesses, right, delta=delta)
+    number("epsilon", epsilon)
     chance = 1.0 / (1.0 + math.exp(-epsilon))
     fewer = np.arange(right - 1, -1, -1)
     below = np.append(
@@ -45,7 +55,10 @@ def refuses_gdp(canaries: int, guesses: int, right: int, mu: float, significance
         >>> refuses_gdp(1000, 100, 99, 1.0, 0.05), refuses_gdp(1000, 100, 60, 1.0, 0.05)
         (True, False)
     """
-    return refuses_curve(canaries, guesses, right, lambda tpr: float(ndtr(ndtri(tpr) - mu)), significance)
+    distance = number("mu", mu)
+    return refuses_curve(
+        canaries, guesses, right, lambda tpr: float(ndtr(ndtri(tpr) - distance)), significance
+    )
 
 
 def refuses_curve(
@@ -66,6 +79,7 @@ def refuses_curve(
         >>> refuses_curve(1000, 100, 99, lambda tpr: tpr / 3.0, 0.05)  # epsilon = log 3, as far as it is felt here
         True
     """
+    _check(canaries, guesses, right, significance=significance)
     r, h = significance * right / canaries, significance * (guesses - right) / canaries
     for i in range(right - 1, -1, -1):
         higher = max(h, fpr_at(r))
@@ -110,10 +124,13 @@ def refuses_epsilon(
         >>> [refuses_epsilon(1000, 500, 480, 2.0, 0.0, 0.05, records=k) for k in (1, 2)]
         [True, False]
     """
-    if records == 2:
+    _check(canaries, guesses, right, delta=delta)
+    number("epsilon", epsilon, 0.0)
+    if whole("records", records, 1, 2) == 2:
         epsilon, delta = of_two_records(epsilon, delta)
     lines = [(math.exp(epsilon), delta)]
-    if runs == 2:  # the losses of two are 2 epsilon, 0 and -2 epsilon; either delta gives all away
+    # The losses of two are 2 epsilon, 0 and -2 epsilon; either delta gives all away.
+    if whole("runs", runs, 1, 2) == 2:
         product = (1.0 - delta) ** 2
         lines = [
             (math.exp(2.0 * epsilon), 1.0 - product),
@@ -252,6 +269,8 @@ def epsilon_bound(
         >>> round(epsilon_bound(100, 10, 10, 0.0, 0.05), 6)  # (1 + e^-epsilon)^-10 = 0.05
         1.051873
     """
+    _check(canaries, guesses, right, delta=delta, significance=significance)
+    number("least", least, 0.0)
     return largest_refused(
         lambda epsilon: p_value(canaries, guesses, right, epsilon, delta) <= significance, least, 700.0
     )
@@ -266,6 +285,7 @@ def mu_bound(canaries: int, guesses: int, right: int, significance: float, least
         >>> round(mu_bound(1000, 100, 99, 0.05), 2), mu_bound(1000, 100, 50, 0.05)
         (1.07, 0.0)
     """
+    number("least", least, 0.0)
     return largest_refused(lambda mu: refuses_gdp(canaries, guesses, right, mu, significance), least, 75.0)
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from mipsim._printed import Bounds, Printed, ceiling, enough, floor, shown
-from mipsim._validation import number, real_array
+from mipsim._validation import choice, number, real_array
 from mipsim._words import plural, quoted
 from mipsim.tradeoff.calibration import FINE, worse_tpr
 from mipsim.tradeoff.compose import ComposedTradeOff, compose
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
-from mipsim.tradeoff.schemes import ALWAYS, SCHEMES
+from mipsim.tradeoff.schemes import ALWAYS, NEIGHBOURS, SCHEMES
 
 DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
 """At which `account` tells epsilon, delta and TPR."""
@@ -220,7 +220,7 @@ def account(
         for name, given, high in (("delta", delta, 1.0), ("epsilon", epsilon, math.inf), ("fpr", fpr, 1.0))
     )
     parts = _phases(noise_multiplier, sampling_rate, steps, phases)
-    both = neighbours == "add_or_remove"
+    both = choice("neighbours", neighbours, NEIGHBOURS) == "add_or_remove"
     way = "remove" if both else neighbours
     curves = [dpsgd(*part, neighbours=way, sampling=sampling) for part in parts]
     first = curves[0] if len(curves) == 1 else compose(*curves)

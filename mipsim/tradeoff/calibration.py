@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 
-from mipsim._validation import number
+from mipsim._validation import flag, number
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 from mipsim.tradeoff.bounds import lowered
 from mipsim.tradeoff.compose import ComposedTradeOff
@@ -74,7 +74,9 @@ def calibrate(
     number("least", least, 0.0, low_open=True)
     number("most", most, least, low_open=True)
     low, high = ends = math.log(least), math.log(most)
-    excess, printed, words = _target(advantage, eta, mu, (tpr, fpr), (epsilon, delta), bool(both_directions))
+    excess, printed, words = _target(
+        advantage, eta, mu, (tpr, fpr), (epsilon, delta), flag("both_directions", both_directions)
+    )
 
     def noise_at(log_noise: float) -> float:
         return float(dict(zip(ends, (least, most), strict=True)).get(log_noise, math.exp(log_noise)))

@@ -608,7 +608,11 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
 
 
 def _counts(copies: int | Sequence[int], size: int) -> list[int]:
-    if isinstance(copies, (Sequence, np.ndarray)) and not isinstance(copies, (str, bytes)):
+    if (
+        getattr(copies, "ndim", 1)
+        and isinstance(copies, (Sequence, np.ndarray))
+        and not isinstance(copies, (str, bytes))
+    ):
         if len(copies) != size:
             raise ValueError(f"copies has {len(copies)} entries; it must have an entry per curve, {size}")
         return [whole("copies", c, 1, MOST_STEPS) for c in copies]

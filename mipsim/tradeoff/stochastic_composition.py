@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mipsim._validation import finite_vector, whole
+from mipsim._validation import finite_vector, member, whole
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS, LEAST_NORMAL, TINY, CurveBounds
@@ -138,7 +138,7 @@ def stochastic_composition(
         >>> round(float(split.beta(0.1)), 5), round(float(mix(*targets, weights=[0.5, 0.5]).beta(0.1)), 5)
         (0.55865, 0.56812)
     """
-    curves = list(curves)
+    curves = list(member("curves", curves, (list, tuple), "a sequence of trade-off functions"))
     equal = np.full(len(curves), 1.0 / max(1, len(curves)))
     shares = distribution_over(curves, equal if weights is None else weights)
     count = whole("points", points, 16)

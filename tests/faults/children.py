@@ -15,13 +15,13 @@ from tests.engine.long_run import run
 NOBODY = 65534
 """A user without rights, as most systems number it."""
 
-_SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload([__name__])
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload([__name__, "tests.faults.heavy_files"])
 
 
 def start(work: str, *arguments: object) -> BaseProcess:
     """A process that runs a function of this module; JAX is imported already, and nothing computed yet."""
-    process = _SERVER.Process(target=globals()[work], args=arguments, daemon=True)
+    process = SERVER.Process(target=globals()[work], args=arguments, daemon=True)
     process.start()
     return process
 

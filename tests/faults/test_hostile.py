@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from mipsim._archives import LIMIT
-from tests.faults import hostile_files, hostile_words
+from mipsim.audits import tables
+from tests.faults import heavy_files, hostile_files, hostile_words
+from tests.faults.children import SERVER
 from tests.faults.test_storage import hold
 
 
@@ -36,21 +38,21 @@ def test_the_control_is_seen(tmp_path):
     assert hostile_files.fault(lambda: bytearray(2**27), path.name)
 
 
-def test_the_limit_holds_for_a_file_and_for_its_arrays_and_can_be_raised(tmp_path):
+def test_the_limit_holds_for_a_file_and_for_what_is_held_of_it_and_can_be_raised(tmp_path):
     """A byte too low is refused, what is needed is enough, and a limit that is none is named."""
-    path, bomb = tmp_path / "sound.npz", tmp_path / "bomb.npz"
+    path, bomb, many = tmp_path / "sound.npz", tmp_path / "bomb.npz", 10**5
     hostile_files.sound_scores(path)
-    size, many = path.stat().st_size, 10**5
     np.savez_compressed(bomb, score=np.arange(many) % 7.0, label=np.arange(many) % 2)
-    for file, enough, why in (
-        (path, size, f"has {size:,} bytes"),
-        (bomb, 16 * many + 256, "its arrays have 1,600,256 bytes"),  # two headers of 128 bytes
-    ):
+    size = path.stat().st_size
+    with hostile_files.limited(size - 1), pytest.raises(ValueError, match=f"has {size:,} bytes; at most"):
+        hostile_files.read_scores(path)
+    for file, scores in ((path, 300), (bomb, many)):
+        enough = -(-(file.stat().st_size + 16 * scores + tables.A_SCORE * scores) // 2)
         with hostile_files.limited(enough):
             hostile_files.read_scores(file)
         with (
             hostile_files.limited(enough - 1),
-            pytest.raises(ValueError, match=f"{why}.*{LIMIT} raises the limit"),
+            pytest.raises(ValueError, match=f"bytes of memory; .*{LIMIT} raises the limit"),
         ):
             hostile_files.read_scores(file)
     for wrong in ("0", "-1", "1e9", "many", "9" * 20):
@@ -60,6 +62,54 @@ def test_the_limit_holds_for_a_file_and_for_its_arrays_and_can_be_raised(tmp_pat
                 ValueError, match=f"{LIMIT} is {wrong}; it must be a whole number of bytes >= 1"
             ):
                 hostile_files.read_scores(path)
+
+
+def _weighed(kinds, folder):
+    """Files of more and more scores of each kind, and what reading each takes: a sentence, or no more than is allowed."""
+    limit, missed, read = 2**26, [], set()
+    with SERVER.Pool(1, maxtasksperchild=1) as pool:
+        for kind in kinds:
+            ending, make = heavy_files.FILES[kind]
+            path, rows, what = folder / f"{kind}.{ending}", 2**13, ""
+            while not what and rows < 2**21:
+                make(path, rows)
+                what, peak = pool.apply(heavy_files.cost, (path, limit))
+                if peak > max(2 * limit, 4 * path.stat().st_size) or len(what) > hostile_files.MOST_TEXT:
+                    missed.append((kind, rows, peak, what))
+                read |= set() if what else {kind}
+                rows *= 2
+    assert not missed
+    return read
+
+
+def test_a_small_file_does_not_take_gigabytes(tmp_path):
+    kinds = ("int8, packed", "a long word for all runs", "objects of nothing", "short lines")
+    assert _weighed(kinds, tmp_path) == {kinds[0], kinds[1], kinds[3]}
+
+
+@pytest.mark.evidence
+def test_no_small_file_takes_gigabytes(tmp_path):
+    assert len(heavy_files.FILES) > 30
+    assert len(_weighed(heavy_files.FILES, tmp_path)) > 20
+
+
+def test_no_memory_ends_in_a_sentence(tmp_path, monkeypatch):
+    path = tmp_path / "sound.npz"
+    hostile_files.sound_scores(path)
+
+    def none(*_, **__):
+        raise MemoryError
+
+    for place in ("mipsim.audits.scores.hashlib.sha256", "mipsim._archives.np.load"):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, none)
+            with pytest.raises(ValueError, match=r"sound\.npz: there is no memory to hold what is in it"):
+                hostile_files.read_scores(path)
+            status, _, err = hostile_words.run_command("mipsim", ["audit", str(path), "--design", "one-run"])
+            assert (status, err.count("\n")) == (2, 1)
+    monkeypatch.setattr("mipsim.tradeoff.account", none)
+    status, _, err = hostile_words.run_command("mipsim", ["account", "--noise-multiplier", "1"])
+    assert (status, err) == (1, "mipsim: there is not enough memory\n")
 
 
 @pytest.mark.parametrize("words", [hostile_words.WORDS[:3], hostile_words.WORDS[3:6]])

@@ -1,12 +1,16 @@
 """The files of the report are never half-written, and a folder that cannot be written is a single sentence."""
 
+import json
 import os
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+import mipsim as mi
 from mipsim._files import replace_file, writable_folder
+from mipsim.referee import report_audit
+from tests.faults.hostile_files import hidden
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
@@ -44,3 +48,28 @@ def test_a_folder_that_cannot_be_written_is_a_single_sentence(tmp_path):
         ):
             writable_folder("--out", folder, make=make)
     assert not writable_folder("--out", tmp_path / "a" / "b", make=False).parent.exists()
+
+
+def test_a_report_replaces_a_link_and_leaves_what_it_names(tmp_path):
+    victim, link = tmp_path / "victim", tmp_path / "results.json"
+    victim.write_text("mine")
+    for name in (victim, tmp_path / "nothing"):
+        link.symlink_to(name)
+        replace_file(link, "new", follow=False)
+        assert (link.read_text(), link.is_symlink(), victim.read_text()) == ("new", False, "mine")
+        link.unlink()
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_report_of_an_audit_follows_no_link_and_holds_no_control_character(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    for name in ("results.json", "index.html"):
+        (tmp_path / name).symlink_to(victim)
+    scores = list(range(200))
+    result = mi.audit(scores, [0] * 100 + [1] * 100, design="independent", runs=200)
+    report_audit(result, tmp_path, {"by": "\x9b31m"})
+    assert victim.read_text() == "mine"
+    text = (tmp_path / "results.json").read_text("utf-8")
+    assert json.loads(text)["about"] == {"by": "\x9b31m"}
+    assert not hidden(text)

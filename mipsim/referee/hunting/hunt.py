@@ -182,8 +182,9 @@ def judge(
             ...
         ValueError: at names 'nu', which is no parameter of rounded; it has mu
     """
-    alone = at is not None or str(budget).strip() in ("0", "0s", "0.0")
-    spend = None if alone else budget_of(budget)
+    none = isinstance(budget, (int, float, str)) and str(budget).strip() in ("0", "0s", "0.0")
+    spend = None if none else budget_of(budget)
+    spend = None if at is not None else spend
     half = confidence if spend is None else 0.5 + 0.5 * confidence_level(confidence)
     judged = judge_at(
         statement, at, confidence=half, seed=seed, games=games, samples=samples, progress=progress

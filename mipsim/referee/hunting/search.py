@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from mipsim._archives import LIMIT, most_bytes
 from mipsim._files import locked, replace_file
 from mipsim._progress import ProgressLine
-from mipsim._words import plural, printable
+from mipsim._words import plural, printable, quoted
 from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
@@ -260,9 +260,14 @@ def budget_of(value: object) -> Budget:
     budget.
     """
     wrong = ValueError(
-        f"budget is {value!r}; it must be seconds > 0, or text such as '45s', '2m' or '500 probes'"
+        f"budget is {quoted(value)}; it must be seconds > 0, or text such as '45s', '2m' or '500 probes'"
     )
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float, str))
+        or (value != value and not isinstance(value, str))
+        or (isinstance(value, int) and value > 10**9)
+    ):
         raise wrong
     text = value if isinstance(value, str) else f"{value:g}s"
     result = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*(s|m|min|h|probes?|)\s*", text)

@@ -12,7 +12,7 @@ from typing import Any
 from mipsim._printed import shown_risk
 from mipsim._progress import ProgressLine
 from mipsim._validation import confidence_level, whole
-from mipsim._words import plural
+from mipsim._words import plural, quoted
 from mipsim.referee.judging.point import judge_point, judged_again, point_seed
 from mipsim.referee.judging.prepared import Prepared, affordable_games, check_repeatable, tried
 from mipsim.referee.outcome import Failure, Finding, Outcome, shown_counterexamples, speaks, verdict_on
@@ -200,7 +200,7 @@ def check(statement: object) -> None:
 
 def _listed(statement: Statement, at: Any) -> list[Point]:
     if not isinstance(at, (Mapping, Point, Iterable)) or isinstance(at, str):
-        raise ValueError(f"at is {at!r}; it must be a point or a sequence of points")
+        raise ValueError(f"at is {quoted(at)}; it must be a point or a sequence of points")
     return [_checked(statement, item) for item in ([at] if isinstance(at, (Mapping, Point)) else at)]
 
 

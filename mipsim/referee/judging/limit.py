@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._printed import at_most, enough, floor
-from mipsim._validation import number
+from mipsim._validation import number, real_array
 from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.judging.gap import Gap
 from mipsim.referee.judging.law import (
@@ -425,10 +425,7 @@ def _checked(sizes: object, y: np.ndarray) -> np.ndarray:
 
 
 def _vector(name: str, value: object) -> np.ndarray:
-    try:
-        array = np.asarray(value, float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} is {value!r}; it must be a sequence of numbers") from None
+    array = real_array(name, value, finite=False)
     if array.ndim != 1:
         raise ValueError(f"{name} has {array.ndim} dimensions; it must be a sequence of numbers")
     return array

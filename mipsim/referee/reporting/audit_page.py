@@ -66,10 +66,10 @@ def report_audit(
         raise ValueError(f"about holds {printable(repr(wrong[0]), 40)}; it must hold text by names")
     where = writable_folder("folder", Path(folder))
     held = audit.to_dict() | ({"about": fields} if fields else {})
-    data = json.dumps(plain(held), indent=1, ensure_ascii=False, allow_nan=False)
+    data = json.dumps(plain(held), indent=1, allow_nan=False)
     page = _page(audit, fields)
-    replace_file(where / "results.json", data + "\n")
-    replace_file(where / "index.html", page)
+    replace_file(where / "results.json", data + "\n", follow=False)
+    replace_file(where / "index.html", page, follow=False)
     return where / "index.html"
 
 

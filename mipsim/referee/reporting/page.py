@@ -77,11 +77,10 @@ def report(
     data = json.dumps(
         [record(item, correction_of(item.statement, known)) for item in several],
         indent=1,
-        ensure_ascii=False,
         allow_nan=False,
     )
-    replace_file(where / "results.json", data + "\n")
-    replace_file(where / "index.html", page(several, facts=facts))
+    replace_file(where / "results.json", data + "\n", follow=False)
+    replace_file(where / "index.html", page(several, facts=facts), follow=False)
     return where / "index.html"
 
 

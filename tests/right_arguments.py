@@ -1,0 +1,293 @@
+"""A right call of every public name: the tests put what is wrong in the place of each argument."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import mipsim as mi
+from mipsim import bands, nn, special, theory, tradeoff
+from mipsim import referee as rf
+from mipsim.audits import RunningAudit
+from mipsim.mechanisms.expansion import mean_expansion
+
+RNG = np.random.default_rng(0)
+COINS = np.arange(200) % 2
+SCORES = RNG.normal(size=200) + COINS
+ROWS = RNG.normal(size=(12, 2))
+LAW = mi.Gaussian(np.zeros(2), 1.0)
+CURVE = mi.GaussianTradeOff(1.0)
+COUNTS = {
+    "false_positives": [5000, 1587],
+    "out_games": 10_000,
+    "false_negatives": [1587, 5000],
+    "in_games": 10_000,
+}
+PLAYED = mi.EmpiricalTradeOff.from_counts([0.0, 1.0], **COUNTS)
+NETWORK = nn.linear((2,), 2)
+START = NETWORK.start(0)
+
+MEAN = mi.EmpiricalMean()
+GAME = mi.FixedTarget(MEAN, LAW, n=5, target=[1.0, 2.0])
+SCALAR = mi.ScalarProduct([1.0, 2.0])
+SCHEME = {"sampling_rate": 1.0, "steps": 1, "neighbours": "add_or_remove", "sampling": "poisson"}
+NOISE = {**SCHEME, "noise": "gaussian"}
+PLAY = {
+    "games": 9,
+    "seed": 0,
+    "edges": [0.0, 1.0],
+    "fidelity": "auto",
+    "precision": "float64",
+    "chunk": 9,
+    "progress": False,
+    "workers": 1,
+}
+STUDIES = {"confidence": 0.999, "seed": 0, "games": 1000, "progress": False}
+DESCENT = nn.Descent(NETWORK, START, ROWS, COINS[:12], batch=4, steps=2, rate=0.1, releases="parameters")  # pyright: ignore[reportArgumentType]
+SHADOWS = np.zeros((3, DESCENT.release(jax.random.key(0), jnp.arange(12.0)[:, None]).size))
+
+
+def _summed(rows: Any) -> Any:
+    return rows.sum(axis=0)
+
+
+def _released(key: Any, rows: Any) -> Any:
+    return rows.mean(axis=0)
+
+
+def _scored(target: Any, output: Any) -> Any:
+    return jnp.dot(target, output)
+
+
+def _curve(noise: float) -> Any:
+    return mi.GaussianTradeOff(1.0 / noise)
+
+
+def _unit(**at: Any) -> Any:
+    return 1.0
+
+
+Calls = list[tuple[Callable[..., Any], dict[str, Any]]]
+OF_NUMBERS: Calls = [
+    (
+        mi.audit,
+        {
+            "scores": SCORES,
+            "member": COINS,
+            "design": "independent",
+            "runs": 200,
+            "delta": 1e-5,
+            "confidence": 0.9,
+        },
+    ),
+    (mi.audit, {"scores": SCORES, "member": COINS, "design": "one-run", "inclusion_probability": 0.5}),
+    (RunningAudit, {"claim": "mu=1", "thresholds": [0.0, 1.0], "confidence": 0.95}),
+    (RunningAudit("mu=1", thresholds=[0.0]).update, {"scores": [0.1, 0.2], "member": [0, 1]}),
+    (
+        mi.EmpiricalTradeOff.from_scores,
+        {"out_scores": SCORES[:9], "in_scores": SCORES[9:], "confidence": 0.9, "thresholds": 64},
+    ),
+    (mi.EmpiricalTradeOff.from_counts, {"thresholds": [0.0, 1.0], **COUNTS, "confidence": 0.9}),
+    (
+        mi.Histogram,
+        {"edges": np.array([0.0, 1.0]), "out": np.array([1, 2, 3]), "inside": np.array([3, 2, 1])},
+    ),
+    (PLAYED.band, {"alpha": [0.1, 0.2]}),
+    (PLAYED.tpr_interval, {"fpr": [0.2, 0.6]}),
+    (PLAYED.epsilon_lower_bound, {"delta": 1e-5}),
+    (PLAYED.tpr_lower_bound, {"fpr": 0.1}),
+    (bands.compare_counts, {**COUNTS, "claim": CURVE, "failure_probability": 0.01, "tolerance": 0.1}),
+    (bands.clopper_pearson, {"count": [1, 2], "games": 10, "failure_probability": 0.01}),
+    (bands.duembgen_wellner, {"count": [2, 1], "games": 10, "failure_probability": 0.01}),
+    (
+        tradeoff.PrivacyLossDistribution,
+        {"losses": [1.0986, -1.0986], "out_masses": [0.25, 0.75], "in_masses": [0.75, 0.25], "out_only": 0.0},
+    ),
+    (tradeoff.PiecewiseLinearTradeOff, {"alpha": [0.0, 0.5, 1.0], "beta": [1.0, 0.2, 0.0]}),
+    (tradeoff.SampledTradeOff, {"alpha": [0.0, 0.5, 1.0], "beta": [1.0, 0.2, 0.0]}),
+    (mi.ApproxDPTradeOff, {"epsilon": 1.0, "delta": 1e-6}),
+    (mi.GaussianTradeOff, {"mu": 1.0}),
+    (mi.LaplaceTradeOff, {"mu": 1.0}),
+    *((getattr(CURVE, name), {"alpha": [0.1, 0.2]}) for name in ("beta", "beta_bounds")),
+    *((getattr(CURVE, name), {"fpr": [0.1, 0.2]}) for name in ("tpr_at", "tpr_bounds")),
+    (CURVE.epsilon, {"delta": [0.1, 0.2]}),
+    (CURVE.delta, {"epsilon": [0.1, 0.2]}),
+    (CURVE.bayes_risk, {"prior": [0.1, 0.2]}),
+    (
+        mi.account,
+        {
+            "noise_multiplier": 1.0,
+            "sampling_rate": 1.0,
+            "steps": 1,
+            "delta": [1e-5],
+            "epsilon": [1.0],
+            "fpr": [0.1],
+        },
+    ),
+    (mi.account, {"noise_multiplier": 1.0, "delta": 1e-5, "epsilon": 1.0, "fpr": 0.1}),
+    (mi.dpsgd, {"noise_multiplier": 1.0, "sampling_rate": 0.5, "steps": 2}),
+    (
+        mi.find_noise_multiplier_for_epsilon_delta,
+        {"epsilon": 1.0, "delta": 1e-5, "sampling_rate": 1.0, "steps": 1},
+    ),
+    (mi.Gaussian, {"mean": np.zeros(2), "cov": np.eye(2)}),
+    (mi.Bernoulli, {"p": [0.3, 0.6]}),
+    (mi.Empirical, {"records": ROWS}),
+    (mi.Discrete, {"values": [0.0, 1.0], "probabilities": [0.5, 0.5]}),
+    (mi.FixedTarget, {"mechanism": mi.EmpiricalMean(), "data": LAW, "n": 5, "target": [1.0, 2.0]}),
+    (mi.ScalarProduct, {"reference": [1.0, 2.0], "target": [1.0, 2.0]}),
+    (mi.CovarianceScore, {"moments": LAW, "n": 5, "target": [1.0, 2.0], "record_deviation": 0.5}),
+    (nn.mislabelled, {"y": [0, 1, 2], "classes": 3}),
+    (
+        nn.Descent,
+        {"network": NETWORK, "start": START, "x": ROWS, "y": COINS[:12], "batch": 4, "steps": 2, "rate": 0.1},
+    ),
+    (special.noncentral_chi_square.cdf, {"x": [1.0, 2.0], "d": 3.0, "noncentrality": 1.0}),
+    (theory.azize.leakage_score, {"data": LAW, "target": [1.0, 2.0], "n": 5, "record_deviation": 0.5}),
+]
+"""Of numbers, and arrays of them, in every way that NumPy would misread."""
+CALLS: Calls = [
+    *OF_NUMBERS,
+    (mi.Exponential, {"scale": [1.0, 2.0]}),
+    (mi.Laplace, {"mean": [0.0, 1.0], "scale": 1.0}),
+    (mi.StudentT, {"df": 5.0, "mean": [0.0, 1.0], "scale": 1.0}),
+    (mi.Uniform, {"low": [0.0, 0.0], "high": 1.0}),
+    (mi.Gaussian, {"mean": 0.0, "cov": 1.0, "d": 2}),
+    (mi.Empirical, {"records": ROWS, "covariance": "full"}),
+    (mi.DiscreteGaussianNoise, {"base": MEAN, "deviation": 1.0, "step": 0.5}),
+    (mi.FunctionMechanism, {"function": _released}),
+    (mi.GaussianNoise, {"base": MEAN, "record_deviation": 1.0}),
+    (mi.LaplaceNoise, {"base": MEAN, "scale": 1.0}),
+    (mi.LeastSquares, {"intercept": True}),
+    (mi.LogisticRegression, {"intercept": True, "steps": 8}),
+    (mi.NormNoise, {"base": MEAN, "scale": 1.0, "coordinate_scale": 1.0, "moment": 2.0, "radius": "gamma"}),
+    (mi.PoissonSubsampled, {"base": MEAN, "sampling_rate": 0.5}),
+    (mi.Subsampled, {"base": MEAN, "sampling_rate": 0.5}),
+    (mi.RandomizedResponse, {"point": [1.0, 2.0], "epsilon": 1.0, "delta": 0.0}),
+    (mi.SGDStep, {"clip": 1.0, "noise_multiplier": 1.0}),
+    (mi.RandomTarget, {"mechanism": MEAN, "data": LAW, "n": 5}),
+    (mi.RelaxedThreat, {"query": _summed, "records": [[0.0], [1.0]], "record": [2.0], "noise": mi.Gaussian(0.0, 1.0, d=1), "sampling_rate": 1.0, "shadows": 0}),
+    (mi.Subset, {"mechanism": MEAN, "records": ROWS, "target": 0}),
+    (mi.TwoInputs, {"mechanism": _released, "a": [[0.0], [1.0]], "b": [[1.0], [1.0]]}),
+    (mi.EstimatedMoments, {"reference": ROWS, "covariance": "diagonal", "centred": True, "regularisation": 0.1}),
+    (mi.FunctionAttack, {"function": _scored}),
+    (mi.GLiR, {"data": LAW, "n": 5}),
+    (mi.GLiRPValue, {"data": LAW, "n": 5, "axes": np.eye(2), "logarithm": False}),
+    (mi.GaussianLikelihoodRatio, {"data": LAW, "n": 5, "target": [1.0, 2.0]}),
+    (mi.InfluenceScore, {"expansion": mean_expansion(LAW), "n": 5, "reading": "corrected"}),
+    (mi.LikelihoodRatio, {"mechanism": MEAN, "data": LAW, "n": 5, "target": [1.0, 2.0]}),
+    (mi.OfflineLiRA, {"statistic": _scored, "score": "one_sided"}),
+    (mi.ShrunkMoments, {"reference": ROWS}),
+    (mi.trained_attack, {"game": GAME, "games": 200, "seed": 0, "hidden": (2,), "precision": "float64"}),
+    (mi.play, {"game": GAME, "attack": SCALAR, **PLAY, "devices": 1, "shard": (0, 1), "executor": None, "until": None}),
+    (mi.play, {"game": GAME, "attack": SCALAR, **PLAY, "until": CURVE}),
+    (mi.play_many, {"game": GAME, "attacks": [SCALAR], **PLAY}),
+    (mi.play_targets, {"game": GAME, "attack": SCALAR, "targets": [[1.0, 2.0]], **PLAY}),
+    (mi.decide, {"game": GAME, "attack": SCALAR, "claim": CURVE, "games": 9, "seed": 0, "kind": "equality", "tolerance": 0.1, "confidence": 0.9, "least_rate": 0.01, "progress": False}),
+    (mi.Until, {"claim": CURVE, "kind": "equality", "tolerance": 0.1, "confidence": 0.9, "least_rate": 0.01, "thresholds": 64}),
+    (mi.exact.exact_law, {"game": GAME, "attack": mi.CovarianceScore(LAW, 5)}),
+    (mi.plot, {"curves": CURVE, "log": False}),
+    (tradeoff.FoldedLaplaceTradeOff, {"mu": 1.0}),
+    (tradeoff.InverseTradeOff, {"inner": CURVE}),
+    (tradeoff.MixtureTradeOff, {"inner": CURVE, "sampling_rate": 0.5}),
+    (tradeoff.NoncentralChiSquareTradeOff, {"d": 3.0, "out_noncentrality": 0.0, "in_noncentrality": 1.0}),
+    (tradeoff.account, {"noise_multiplier": 1.0, **SCHEME, "delta": 1e-5, "epsilon": 1.0, "fpr": 0.1}),
+    (tradeoff.calibrate, {"curve_of_noise": _curve, "advantage": 0.1, "least": 0.1, "most": 1e3, "both_directions": True}),
+    (lambda curve, copies, accuracy: tradeoff.compose(curve, copies=copies, accuracy=accuracy), {"curve": CURVE, "copies": 2, "accuracy": 1e-4}),
+    (lambda curve: tradeoff.convex_hull(curve, CURVE), {"curve": CURVE}),
+    (lambda curve, weights: tradeoff.mix(curve, CURVE, weights=weights), {"curve": CURVE, "weights": [0.5, 0.5]}),
+    (tradeoff.stochastic_composition, {"curves": [CURVE, CURVE], "weights": [0.5, 0.5], "points": 1024}),
+    (mi.dpsgd, {"noise_multiplier": 1.0, **SCHEME}),
+    (mi.find_noise_multiplier_for_advantage, {"advantage": 0.1, **NOISE}),
+    (mi.find_noise_multiplier_for_epsilon_delta, {"epsilon": 1.0, "delta": 1e-5, **NOISE}),
+    (mi.find_noise_multiplier_for_err_rates, {"alpha": 0.1, "beta": 0.8, **NOISE}),
+    (mi.find_noise_multiplier_for_mu, {"mu": 1.0, **NOISE}),
+    (mi.find_noise_multiplier_for_tpr_at_fpr, {"tpr": 0.2, "fpr": 0.1, **NOISE}),
+    (bands.approximate_dp, {"delta": 0.1}),
+    (bands.CountedRates, {"count": [1, 2], "games": 10}),
+    (bands.clopper_pearson, {"count": [1, 2], "games": 10, "failure_probability": 0.01, "thresholds": 1}),
+    (bands.compare_counts, {**COUNTS, "claim": CURVE, "failure_probability": 0.01, "tolerance": 0.1, "least_rate": 0.01, "kind": "equality"}),
+    (bands.compare_curves, {"first": PLAYED, "second": PLAYED, "kind": "ordering", "failure_probability": 0.01, "tolerance": 0.02, "least_rate": 0.01, "independent": False}),
+    (bands.family_lower_bound, {**COUNTS, "family": bands.gdp(), "failure_probability": 0.01}),
+    (mi.audit, {"scores": SCORES, "member": COINS, "design": "one-run", "claim": CURVE, "higher": "in", "guesses": (5, 5)}),
+    (mi.audit, {"scores": {"a": SCORES, "b": COINS}, "design": "independent", "runs": 200, "columns": {"score": "a", "member": "b"}}),
+    (rf.Bound, {"unit": "number", "floor": 1e-9}),
+    (rf.Ceiling, {"value": 1.0, "source": "here", "start": 1.0, "below": False}),
+    (rf.Control, {"at": {"x": 1.0}, "shift": 0.03, "attained": False}),
+    (rf.Draws, {"out": [0.0, 1.0], "inside": [1.0, 2.0], "how": "so", "size": 5, "epsilon": 0.0}),
+    (rf.Equality, {"tolerance": 0.1, "unit": "number", "floor": 1e-4}),
+    (rf.Exists, {"of": rf.Bound(), "unit": "number", "floor": 1e-4}),
+    (rf.Limit, {"grows": "n", "unit": "number", "floor": 1e-4, "tolerance": 0.1, "along": "n", "bound": False}),
+    (rf.Number, {"value": 1.0, "error": 0.0, "unit": "", "route": "", "detail": ""}),
+    (rf.Ordering, {"unit": "number", "floor": 1e-4}),
+    (rf.Quote, {"text": "so", "place": "here"}),
+    (rf.Rate, {"constant": 1.0, "power": 0.5, "limit": 1.0, "source": "here", "start": 1.0}),
+    (rf.Real, {"low": 0.1, "high": 1.0, "log": False, "meaning": "so"}),
+    (rf.Whole, {"low": 1, "high": 9, "log": False, "meaning": "so"}),
+    (rf.Replication, {"value": 1.0, "low": 0.5, "high": 1.5, "what": "so", "how": "so", "claim": 1.0, "size": 5, "one_sided": False}),
+    (rf.Statement, {"name": "s", "says": "so", "source": "here", "kind": rf.Bound(), "domain": {"x": rf.Real(0.0, 1.0)}, "claimed": _unit, "truth": _unit, "where": _unit, "defer_where": False, "derivation": "", "corrects": "", "uses": (), "formula": "", "snippet": ""}),
+    (rf.judge, {"statement": rf.Statement(name="s", says="so", source="here", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)}, claimed=_unit, truth=_unit), "at": {"x": 0.5}, **STUDIES, "budget": "1 probes"}),
+    (rf.hunt, {"statement": rf.Statement(name="s", says="so", source="here", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)}, claimed=_unit, truth=_unit), **STUDIES, "budget": "32 probes"}),
+    (rf.limit_verdict, {"sizes": [100.0 * 2**k for k in range(8)], "gaps": [0.1] * 8, "tolerance": 0.5}),
+    (theory.azize.scalar_leakage, {"data": LAW, "aimed": [1.0, 2.0], "target": [1.0, 2.0], "n": 5}),
+    (theory.azize.advantage, {"leakage": 1.0}),
+    *((call, {"alpha": 0.1, "leakage": 1.0}) for call in (theory.azize.power, theory.azize.threshold)),
+    (theory.azize.mean_tradeoff, {"leakage": 1.0}),
+    *((call, {"leakage": 1.0, "sampling_rate": 0.5}) for call in (theory.azize.subsampled_tradeoff_printed, theory.azize.subsampled_tradeoff_corrected)),
+    (theory.azize.misspecified_advantage, {"scalar": 0.5, "under_the_root": 1.0}),
+    (theory.azize.delta_epsilon, {"leakage": 1.0, "epsilon": 1.0}),
+    (theory.azize.effective_mu, {"weights": [1.0, 2.0], "data": LAW, "target": [1.0, 2.0], "n": 5}),
+    (theory.izzo.eta_from_dp, {"epsilon": 1.0, "delta": 0.0}),
+    (theory.izzo.epsilon_from_eta, {"eta": 0.1}),
+    (theory.izzo.noise_constant, {"eta": 0.1, "moment": 2.0, "constant": 7.5}),
+    (theory.izzo.largest_eta, {"c": 10.0, "moment": 1.0}),
+    (theory.izzo.mip_noise_scale, {"eta": 0.1, "sigma": 1.0, "moment": 2.0, "constant": 6.16}),
+    (theory.izzo.sufficient_noise_scale, {"eta": 0.1, "sigma": 1.0}),
+    (theory.izzo.dp_noise_scale, {"eta": 0.1, "sensitivity": 1.0}),
+    (theory.izzo.mip_tradeoff, {"eta": 0.1, "slope": 2.0}),
+    (theory.izzo.corollary_10_eta, {"c": 10.0, "dimension": 3}),
+    *((getattr(theory.izzo_example, name), {"n": 6, "reading": "proof"}) for name in ("special_sum", "last_record", "sensitivity", "moments")),
+    (theory.izzo_example.fingerprint_eta, {"n": 6}),
+    *((call, {"mu": 1.0}) for call in (theory.kaissis.laplace_tradeoff, theory.kaissis.gaussian_tradeoff, theory.kaissis.gaussian_dptm, theory.kaissis.laplace_dptm)),
+    (theory.kaissis.symmetrised, {"j": CURVE}),
+    (theory.kaissis.sampled_tradeoff, {"j": CURVE, "sampling_rate": 0.5}),
+    *((call, {"sensitivities": [1.0, 2.0], "deviations": [1.0, 2.0]}) for call in (theory.kaissis.averaged_noncentrality, theory.kaissis.weighted_noncentrality)),
+    (theory.kaissis.limit_beta, {"alpha": [0.1], "d": 3, "noncentrality": 1.0}),
+    (theory.kaissis.limit_mu, {"d": 3, "noncentrality": 1.0}),
+    (theory.kaissis.reconstruction_bound, {"curve": CURVE, "prior_success": 0.1}),
+    (theory.leemann.gradient_susceptibility, {"data": LAW, "gradient": [1.0, 2.0], "centred": True}),
+    (theory.leemann.effective_rows, {"n": 5, "noise_std": 1.0, "clip": 1.0}),
+    *((call, {"d": 3, "rows": 5.0, "susceptibility": 1.0}) for call in (theory.leemann.step_tradeoff, theory.leemann.step_mu)),
+    *((call, {"step": 0.1, "c": 1.0}) for call in (theory.leemann.long_run_mu, theory.leemann.game_limit_mu)),
+    (theory.leemann.step_for_long_run_mu, {"mu": 1.0, "c": 1.0}),
+    (theory.leemann.composed_mu, {"step": 0.1, "steps": 5}),
+    (theory.leemann.noise_for_step_mu, {"mu": 1.0, "d": 3, "n": 5, "susceptibility": 1.0, "clip": 1.0}),
+    (theory.leemann.noise_for_dp, {"mu": 1.0, "n": 5, "clip": 1.0, "replace": True}),
+    (theory.one_run.p_value, {"canaries": 100, "guesses": 10, "right": 9, "epsilon": 1.0, "delta": 0.0}),
+    (theory.one_run.refuses_gdp, {"canaries": 100, "guesses": 10, "right": 9, "mu": 1.0, "significance": 0.05}),
+    (theory.one_run.refuses_epsilon, {"canaries": 100, "guesses": 10, "right": 9, "epsilon": 1.0, "delta": 0.0, "significance": 0.05, "records": 1, "runs": 1}),
+    (theory.one_run.epsilon_bound, {"canaries": 100, "guesses": 10, "right": 9, "delta": 0.0, "significance": 0.05, "least": 0.0}),
+    (theory.one_run.mu_bound, {"canaries": 100, "guesses": 10, "right": 9, "significance": 0.05, "least": 0.0}),
+    (nn.LossThreshold, {"descent": DESCENT}),
+    (nn.RMIA, {"descent": DESCENT, "population": [0, 1], "outside": SHADOWS, "gamma": 2.0, "offline_a": 0.3}),
+    (nn.LiRA, {"descent": DESCENT, "outside": SHADOWS, "shared_variance": False}),
+    (nn.Descent, {"network": NETWORK, "start": START, "x": ROWS, "y": COINS[:12], "batch": 4, "steps": 2, "rate": 0.1, "sampling": "shuffled", "clip": 1.0, "noise_multiplier": 0.0, "part": "trained", "releases": "steps"}),
+    (nn.blank, {"shape": (2, 2), "count": 1}),
+    (nn.convolutional, {"inputs": (8, 8, 1), "channels": (2, 2, 2), "outputs": 2}),
+    (nn.dirac_canary, {"d": 3, "norm": 1.0, "coordinate": 0}),
+    (nn.layered, {"inputs": (2,), "widths": (3,), "outputs": 2}),
+    (nn.linear, {"inputs": (2,), "outputs": 2}),
+    (nn.random_canary, {"d": 3, "norm": 1.0, "seed": 0}),
+    (nn.random_features, {"inputs": (8, 8, 1), "features": 4, "outputs": 2}),
+    (nn.residual, {"inputs": (8, 8, 1), "widths": (2, 2, 2, 2), "outputs": 2}),
+    (nn.per_example_gradients, {"network": NETWORK, "parameters": START, "x": ROWS, "y": COINS[:12], "part": "trained", "memory": 2**29}),
+    (nn.features, {"network": nn.layered((2,), (3,), 2), "parameters": nn.layered((2,), (3,), 2).start(0), "x": ROWS}),
+    (nn.train, {"network": NETWORK, "x": ROWS, "y": COINS[:12], "epochs": 1, "rate": 0.1, "batch": 4, "optimiser": "sgd", "sampling": "shuffled", "clip": 1.0, "noise_multiplier": 0.0, "views": 0, "seed": 0}),
+    *((getattr(special.noncentral_chi_square, name), {"x": [1.0, 2.0], "d": 3.0, "noncentrality": 1.0}) for name in ("sf", "logcdf", "logsf", "logpdf")),
+    *((getattr(special.noncentral_chi_square, name), {"q": [0.1, 0.2], "d": 3.0, "noncentrality": 1.0}) for name in ("ppf", "isf")),
+]  # fmt: skip
+
+WORDS_OF_USERS = ("", "so", "s", "here", "n", "number")
+"""What stands above where a user writes words of their own."""
