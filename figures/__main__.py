@@ -101,7 +101,11 @@ def _listed() -> list[str]:
     help="games in each world, per curve: quick 20,000, standard 200,000, full 1,000,000; of trained figures the size of what is trained",
 )
 @click.option(
-    "--out", type=PLACE, default="results/figures", help="folder to write (default results/figures)"
+    "--out",
+    type=PLACE,
+    metavar="DIR",
+    default="results/figures",
+    help="folder to write (default results/figures)",
 )
 @click.option("--seed", type=Whole(0, 2**63 - 1), default=0, help="seed of every study (default 0)")
 @click.option(

@@ -94,6 +94,8 @@ def _between(page: str, name: str, text: str) -> str:
 
 def _table(paper: str, stored: Rows) -> str:
     lines = [
+        f"These stand: {', '.join(f'`{name}`' for name in _printed(paper) if name not in stored)}.",
+        "",
         "| statement | class | why it fails as printed | a counterexample | what holds |",
         "|---|---|---|---|---|",
     ]

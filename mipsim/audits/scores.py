@@ -443,7 +443,9 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
         pairs = [(str(role), str(name)) for role, name in columns.items()]
     roles = dict(pairs)
     if unknown := [role for role in roles if role not in ROLES]:
-        raise ValueError(no_such("a key of columns", printable(unknown[0], 30), ROLES))
+        raise ValueError(
+            f"{no_such('a key of columns', printable(unknown[0], 30), ROLES)}; write ROLE=NAME, as score=loss"
+        )
     if len(roles) < len(pairs):
         raise ValueError(
             f"columns is {printable(repr(columns), 60)}; it must be like score=NAME,member=NAME (or label, coin; "
