@@ -148,7 +148,7 @@ def test_a_folder_that_cannot_be_written_is_noticed_before_the_audit(capsys) -> 
 def test_a_full_disk_is_exit_code_1_and_ctrl_c_130(monkeypatch, capsys) -> None:
     arguments = ["audit", "coins.csv", "--design", "one-run", "--out", "report"]
 
-    def full(path: Path, text: str) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     def stopped(*_: object, **__: object) -> None:
