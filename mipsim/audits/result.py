@@ -240,7 +240,7 @@ class Audit(Printed):
         epsilon = f"{at_least(self.epsilon_lower_bound)} at delta = {self.delta:g}{self._by('epsilon')}"
         lines += [("mu", f"{at_least(self.mu_lower_bound)}{self._by('mu')}"), ("epsilon", epsilon)]
         if (gaussian := self.epsilon_if_gdp) is not None:
-            lines.append(("", f"(if the mechanism's curve is Gaussian, {at_least(gaussian)})"))
+            lines.append(("", f"(only if the mechanism's curve is Gaussian: {at_least(gaussian)})"))
         if self.delta_lower_bound is not None:
             lines.append(("delta", f"{at_least(self.delta_lower_bound, 3)} at epsilon = {self.epsilon:g}"))
         risk = 1.0 - self.confidence

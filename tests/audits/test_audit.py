@@ -260,7 +260,7 @@ def test_the_epsilon_of_a_gaussian_is_left_out_where_it_is_infinite(delta: float
     result = mi.audit(SCORES, COINS, design="independent", runs=SCORES.size, delta=delta)
     shown, held = str(result), json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert (held["epsilon_if_gdp"] is None) == (held["why_no_epsilon_if_gdp"] is not None) == (delta == 0.0)
-    assert ("if the mechanism's curve is Gaussian" in shown) == (delta > 0.0)
+    assert ("only if the mechanism's curve is Gaussian" in shown) == (delta > 0.0)
     assert "inf" not in shown
 
 
