@@ -218,11 +218,17 @@ def _check(folder: Path, chosen: Sequence[str]) -> int:
             say(f"{'':<28} {row.reason}")
     for against in dict.fromkeys(row.against for row in rows if row.compares):
         counts = Counter(row.verdict for row in rows if row.compares and row.against == against)
-        say(
-            f"against {against}: {counts['AGREES']} of {plural(counts.total(), 'comparison')} agree, {counts['DIFFERS']} differ, "
-            f"{counts['STAND-IN']} use a stand-in, {counts['NO RESULT']} are not plotted in {printable(folder)}"
-        )
-    say(f"{sum(not row.compares for row in rows)} further rows have no number to compare.")
+        total = counts.total()
+        text = f"{counts['AGREES']} of {plural(total, 'comparison')} agree{'s' * (total == 1)}"
+        for verdict, words in (
+            ("DIFFERS", "not"),
+            ("STAND-IN", "by a stand-in"),
+            ("NO RESULT", f"not plotted in {printable(folder)}"),
+        ):
+            text += f", {counts[verdict]} {words}" if counts[verdict] else ""
+        say(f"against {against}: {text}")
+    if rest := sum(not row.compares for row in rows):
+        say(f"without a number to compare: {plural(rest, 'row')}")
     replace_file(
         folder / "check.json", (json.dumps([row.record() for row in rows], indent=1) + "\n").encode()
     )

@@ -98,30 +98,37 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
-def how_far(title: str, games: int, first: int, done: int, seconds: float, ended: bool = False) -> str:
-    """The games done, games per second since there were `first`, and the time left; where it has ended, the time that it took.
+def how_far(
+    title: str, games: int, first: int, done: int, seconds: float, ended: bool = False, sooner: bool = False
+) -> str:
+    """The games done, games per second since there were `first`, and the time left, which is the most where it may stop sooner; where
+    it has ended, the time that it took.
     >>> how_far("literal", 100, 0, 60, 60.0)
     'literal: 60 of 100 games, 1 games/s, 0:40 left'
+    >>> how_far("literal", 100, 0, 60, 60.0, sooner=True)
+    'literal: 60 of 100 games, 1 games/s, at most 0:40 left'
     """
     rate = (done - first) / max(seconds, 1e-9)
-    left = f", {clock((games - done) / rate)} left" if rate else ""
+    left = f", {'at most ' if sooner else ''}{clock((games - done) / rate)} left" if rate else ""
     return (
         f"{title}: {done:,} of {games:,} games, {rate:,.0f} games/s{f', {clock(seconds)}' if ended else left}"
     )
 
 
 @contextmanager
-def progress_line(title: str, games: int, done: int, enabled: bool) -> Iterator[Callable[[int], None]]:
+def progress_line(
+    title: str, games: int, done: int, enabled: bool, sooner: bool = False
+) -> Iterator[Callable[[int], None]]:
     """Yield a function to call with the number of games done in each world.
 
-    If `enabled` it shows the title, the part done, games per second and the time left; what was shown ends with the time that it
+    `sooner`: whether it may stop before all games. If `enabled` it shows the title, the part done, games per second and the time left; what was shown ends with the time that it
     took, or with where it stopped.
     """
     line = ProgressLine(enabled, SAYS_EVERY if in_notebook() or _on_terminal() else LOG_QUIET)
     finished = done
 
     def text(ended: bool = False) -> str:
-        return how_far(title, games, done, finished, time.perf_counter() - line.began, ended)
+        return how_far(title, games, done, finished, time.perf_counter() - line.began, ended, sooner)
 
     def advance(now_done: int) -> None:
         nonlocal finished

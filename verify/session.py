@@ -282,7 +282,8 @@ def _lines(outcomes: Sequence[Outcome], points_too: bool) -> Iterator[str]:
         for item in unseen(outcome):
             yield f"Not seen by a second route: {name} at {item.parameters}: {item.second_route}"
         for item in outcome.judged if points_too else ():
-            notes = " ".join(note for note in (item.route, item.detail, str(item.second_route or "")) if note)
+            second = item.second_route and f"Second route: {item.second_route}"
+            notes = " ".join(filter(None, (item.route and f"{item.route}.", item.detail, second)))
             yield f"{name} at {item.parameters}: {item.verdict}. {notes}"
 
 

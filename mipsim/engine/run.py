@@ -93,7 +93,7 @@ class Run:
         stop = begin if decided() else options.games.stop  # by an earlier run
         ways = counting, begin, stop, span, options.chunk, workers
         with (
-            progress_line(title, len(options.games), done, options.progress) as advance,
+            progress_line(title, len(options.games), done, options.progress, until is not None) as advance,
             closing(play_range(*ways, **how, looks=looks)) as chunks,
         ):
             for end, more in chunks:

@@ -31,7 +31,6 @@ from mipsim.forms.problem import FixedProblem, problem_of
 from mipsim.forms.score import name_of
 from mipsim.games.base import AbstractGame, AbstractMembershipGame, check_size
 from mipsim.games.relaxed_threat import RelaxedThreat
-from mipsim.mechanisms.function import FunctionMechanism
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 Rule = Callable[[FixedProblem], AbstractScoreLaw | None]
@@ -180,5 +179,15 @@ def _refusal(game: AbstractGame, attack: AbstractAttack) -> str:
     return (
         f"the score of {name_of(attack)} has no known exact distribution in {type(game).__name__} with {mechanism}{data}; "
         "allowed are those in the help of game.exact; mipsim.play gives a band instead"
-        + ("" if isinstance(game.mechanism, FunctionMechanism) else how_to_declare(attack))
+        + declaring(game, attack)
     )
+
+
+def declaring(game: AbstractGame, attack: AbstractAttack) -> str:
+    """What to write where the operations of a user's score do not show its form, and a law would follow from the form; else empty."""
+    if isinstance(game, RelaxedThreat):
+        follows = isinstance(game.noise, Gaussian) and not game.shadows
+    else:
+        problem = problem_of(game, attack)
+        follows = isinstance(problem, FixedProblem) and problem.mean.transform is None
+    return how_to_declare(attack) if follows else ""

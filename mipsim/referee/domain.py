@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from mipsim._validation import check_fields, number, real, whole
-from mipsim._words import quoted
+from mipsim._words import plural, quoted
 
 NEAREST = 4
 """Decades: a real number next to an end is put at 10^-1 to 10^-4 of the range from it, evenly in decades."""
@@ -294,7 +294,9 @@ class Choice(AbstractParameter):
 
     def __init__(self, *values: Any, meaning: str = "") -> None:
         if len(values) < 2:
-            raise ValueError(f"Choice has {len(values)} values; it must have at least two, or take Fixed")
+            raise ValueError(
+                f"Choice has {plural(len(values), 'value')}; give two or more, or use rf.Fixed(value)"
+            )
         for value in values:
             _check_plain("Choice", value)
         if len({(type(value), value) for value in values}) < len(values):

@@ -26,15 +26,16 @@ def unit_of(unit: str) -> Callable[[AbstractTradeOff], tuple[float, float]]:
     [0.0924, 0.0924]
     """
     name, _, rate = str(unit).partition("=")
+    of = {"epsilon": "DELTA of epsilon=DELTA", "tpr": "FPR of tpr=FPR"}
     if unit == "advantage":
         return lambda curve: curve.advantage_bounds()
     try:
-        value = float(rate) if name in ("epsilon", "tpr") else None
+        value = float(rate) if name in of else None
     except ValueError:
         value = None
     if value is None:
         raise ValueError(f"unit is {unit!r}; it must be {UNITS}")
-    value = number(name, value, 0.0, 1.0, low_open=True, high_open=True)
+    value = number(of[name], value, 0.0, 1.0, low_open=True, high_open=True)
     if name == "tpr":
         return lambda curve: curve.tpr_bounds(value)
     return lambda curve: curve.epsilon_bounds(value)
@@ -77,7 +78,8 @@ def gap_in(outcome: Outcome, unit: str, at: Mapping[str, Any] | None = None) -> 
             try:
                 value = value.game.exact(value.attack)
             except ValueError:
-                return f"{unit}: {role} is known by games only"
+                which = "claim" if role == "claimed" else role
+                return f"{unit}: cannot be given: the {which} is played, not computed"
         if isinstance(value, (Number, Samplers)):
             return f"{unit}: {role} is no curve"
         ends.append(measure(value))

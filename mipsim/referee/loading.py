@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 
@@ -96,8 +97,12 @@ def _imported(file: Path):
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
+        lines = [
+            line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_globals is vars(module)
+        ]
+        at = f" at line {lines[-1]}" if lines else ""
         raise ValueError(
-            f"{printable(file)} fails to import: {type(error).__name__}: {printable(error, 200)}"
+            f"{printable(file)} fails to import{at}: {type(error).__name__}: {printable(error, 200)}"
         ) from error
     finally:
         sys.path.remove(beside)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -123,21 +123,18 @@ class Outcome:
         if self.verdict is Verdict.INCONCLUSIVE:
             return reach
         judged = self._verdicts().keys()
-        probed = {self._place(probe.at) for probe in self.probes} - judged
+        probed = places(self.statement, (probe.at for probe in self.probes)) - judged
         if reach and self.whole and len(judged) == 1:
             return reach
         points = held(len(judged), len(probed), self.whole)
         return f"{reach}; {points}" if reach else points
 
-    def _place(self, at: Mapping[str, Any]) -> str:
-        """A point by the parameters that are free in it."""
-        return repr([at.get(name) for name in self.statement.free])
-
     def _verdicts(self) -> dict[str, set[Verdict]]:
         """The verdicts at each point: a search may have judged again where it was judged."""
         result: dict[str, set[Verdict]] = {}
         for item in self.judged:
-            result.setdefault(self._place(item.parameters), set()).add(item.verdict)
+            (place,) = places(self.statement, [item.parameters])
+            result.setdefault(place, set()).add(item.verdict)
         return result
 
     def _reach(self) -> str:
@@ -232,13 +229,15 @@ class Outcome:
             result.append((f"broken for {name}", _reach(reach)))
         if self.failures:
             first = self.failures[0]
-            result.append(("failed", f"{len(self.failures)} points, the first at {first.at}: {first.error}"))
+            result.append(
+                ("failed", f"{plural(len(self.failures), 'point')}, the first at {first.at}: {first.error}")
+            )
         if self.findings:
             first = self.findings[0]
             result.append(
                 (
                     "no trade-off function",
-                    f"at {len(self.findings)} points, the first {first.at}: {first.what}",
+                    f"at {plural(len(self.findings), 'point')}, the first {first.at}: {first.what}",
                 )
             )
         if self.interrupted:
@@ -293,6 +292,21 @@ class Outcome:
 
 FEW_PROBES = 100
 """A search of fewer probes is warned of: of planted defects most take more."""
+
+
+def places(statement: Statement, points: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Different points of a statement, each by the parameters that are free in it."""
+    return {repr([at.get(name) for name in statement.free]) for at in points}
+
+
+def failed_alike(failures: Sequence[Failure]) -> bool:
+    """Whether there are failures, and all have the same error."""
+    return len({failure.error for failure in failures}) == 1
+
+
+def none_judged(points: int) -> str:
+    """What was done where the functions raised an error at every point."""
+    return f"{plural(points, 'point')}, none judged: {'it' if points == 1 else 'all'} failed"
 
 
 def held(points: int, probes: int = 0, whole: bool = False) -> str:

@@ -7,13 +7,12 @@ import json
 import shlex
 import sys
 import sysconfig
-from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from mipsim.referee.loading import held_by
 from mipsim.referee.outcome import Replay
+from mipsim.referee.result import PointResult
 from mipsim.referee.statement import Statement
 
 INSTALLED = ("site-packages", "dist-packages", sysconfig.get_path("stdlib"))
@@ -57,24 +56,27 @@ def _source(module: ModuleType) -> str | None:
 
 
 def replay_of(
-    statement: Statement, at: Mapping[str, Any] | None, confidence: float, seed: int, games: int
+    statement: Statement, judged: PointResult | None, confidence: float, seed: int, games: int
 ) -> Replay:
     """Return how to judge a single point again, with the same games.
-    `at`: the point; None: the statement at its own points; `confidence`: family-wise; `seed`: of the run; `games`: in
-    each world.
+    `judged`: the point; None: the statement at its own points; `confidence`: family-wise; `seed`: of the run; `games`: in
+    each world. Of a point without games neither of the last two has a part in it, and both are left out.
     """
     file = file_of(statement)
-    point = None if at is None else statement.essential(at)
+    point = None if judged is None else statement.essential(judged.parameters)
+    how = {"confidence": confidence}
+    if judged is None or judged.random:
+        how |= {"seed": seed, "games": games}
     shell = f"mipsim judge {shlex.quote(f'{file}:{statement.name}')}"
     if point is not None:
         shell += f" --at {shlex.quote(json.dumps(point))}"
-    shell += f" --confidence {confidence!r} --seed {seed} --games {games}"
+    shell += "".join(f" --{name} {value!r}" for name, value in how.items())
     python = (
         "from mipsim import referee as rf\n"
         "\n"
         f"(statement,) = rf.load({f'{file}:{statement.name}'!r})\n"
         f"at = {point!r}\n"
-        f"result = rf.judge(statement, at=at, confidence={confidence!r}, seed={seed}, games={games})\n"
+        f"result = rf.judge(statement, at=at, {', '.join(f'{name}={value!r}' for name, value in how.items())})\n"
         "print(result)"
     )
     if point is not None:

@@ -180,6 +180,19 @@ def test_a_score_of_unknown_form_is_played_and_the_verdict_says_how_to_declare()
     assert 'declared="quadratic"' in result.worst.detail
 
 
+@pytest.mark.parametrize(
+    "game",
+    [
+        mi.TwoInputs(lambda key, x: x + jax.random.laplace(key, x.shape), [0.0], [1.0]),
+        mi.FixedTarget(lambda key, records: records[0], mi.Gaussian(0.0, 1.0, d=2), n=4, target=[1.0, 0.0]),
+    ],
+)
+def test_a_declaration_is_advised_only_where_a_law_follows_from_it(game: Any) -> None:
+    with pytest.raises(ValueError, match="no known exact distribution") as refused:
+        game.exact(mi.FunctionAttack(lambda t, o: jnp.abs(o[0])))
+    assert "declared" not in str(refused.value)
+
+
 def test_a_form_of_few_normals_is_refused_for_what_it_is() -> None:
     """Gaussian data have no gaps between their values for a noise to be too fine against."""
     data = mi.Gaussian(0.0, 1.0, d=2)

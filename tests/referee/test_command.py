@@ -78,7 +78,7 @@ def test_hunting_a_single_statement_and_replaying_its_counterexample(file: Path,
     [
         (["judge", "nowhere.py"], "nowhere.py is no file"),
         (["judge", "empty.py"], "empty.py holds no Statement"),
-        (["judge", "broken.py"], "broken.py fails to import: ZeroDivisionError: division by zero"),
+        (["judge", "broken.py"], "broken.py fails to import at line 1: ZeroDivisionError: division by zero"),
         (["judge", "syntax.py"], "syntax.py fails to import: SyntaxError"),
         (["judge", "twice.py"], "twice.py holds two statements named 'root-k'"),
         (["judge", "mine.py:other"], "NAME of mine.py is 'other'; it must be root-k or half-k\n"),

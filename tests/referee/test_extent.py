@@ -48,6 +48,7 @@ def test_a_pocket_that_no_point_meets_is_hunted_for_or_not_plainly_confirmed(poc
     assert "68 points judged, 4 at corners of the domain, 64 spread over it" in result.how
     assert "(held at 68 points, not searched)" in result._repr_html_()
     assert "failure probability" not in str(result)  # no game was played
+    assert result.replay.shell.endswith(" --confidence 0.999")  # neither games nor their seed
     (word,) = re.findall(r'<small class="extent">(.*?)</small>', page_of(result))
     assert word == "held at 68 points, not searched"
 
@@ -143,6 +144,12 @@ def test_games_say_what_they_did_not_refute() -> None:
         in result.how
     )
     assert "%" not in str(dict(result.lines)["points"])
+    assert result.worst is not None
+    assert re.fullmatch(
+        r"No exact law is known\. Judged at FPRs within \[\S+, \S+\], gaps at all of them within \[\S+, \S+\]\.",
+        result.worst.detail,
+    )
+    assert rf.gap_in(result, "advantage") == "advantage: cannot be given: the truth is played, not computed"
     assert not lines or lines[-1] == "x: 6 points judged"
 
 
@@ -213,7 +220,9 @@ def test_another_unit_is_refused_before_any_work(tmp_path, monkeypatch, capsys) 
     assert main(["judge", "nowhere.py", "--gap", "bits"]) == 2
     assert "unit is 'bits'; it must be advantage, epsilon=DELTA" in capsys.readouterr().err
     assert main(["judge", "nowhere.py", "--gap", "tpr=2"]) == 2
-    assert "tpr is 2" in capsys.readouterr().err
+    assert "FPR of tpr=FPR is 2" in capsys.readouterr().err
+    assert main(["judge", "nowhere.py", "--gap", "epsilon=0"]) == 2
+    assert "DELTA of epsilon=DELTA is 0" in capsys.readouterr().err
 
 
 def test_curves_are_judged_and_hunted_too() -> None:
@@ -239,3 +248,17 @@ def test_a_point_that_the_search_judged_again_counts_as_a_single_point() -> None
     assert len(places) < len(outcome.judged)
     assert outcome.extent.startswith(f"held at {len(places)} points; a search")
     assert f"held at {len(places)} of {len(places)} judged points" in str(outcome)
+    judged, probed, more = map(
+        int,
+        re.findall(
+            r"^(\d+) points judged.*Then hunted: (\d+) more points probed, (\d+) more judged", outcome.how
+        )[0],
+    )
+    assert judged + more == len(places)
+    assert f"a search looked at {probed} more" in outcome.extent
+
+
+def test_what_fails_at_every_point_alike_is_not_hunted() -> None:
+    result = rf.judge(statement({"x": rf.Real(0.0, 1.0)}, lambda x: 1 / 0), progress=False)
+    assert (result.how, result.probes) == ("66 points, none judged: all failed", ())
+    assert str(result.verdict) == "INCONCLUSIVE"

@@ -208,7 +208,7 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
         "**Counterexample**: X: ",
         " as stated, ",
         "Second route: x: ",
-        f"    uv run {command_of(outcome, 'quick', outcome.worst)}",
+        f"    {command_of(outcome, 'quick', outcome.worst)}",
         "**Corrected** (`azize-false-corrected`, CONFIRMED): For x at most 0.6.",
         "    Because",
     ):

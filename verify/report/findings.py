@@ -164,7 +164,7 @@ def _example(statement: Statement, title: str, point: PointResult, command: str)
     return [
         f"**{title}**: {words}At {at}. Gap {known} ({_line(point.unit)}).",
         "",
-        f"    uv run {command}",
+        f"    {command}",
         "",
         *_folded("Evidence", evidence),
     ]

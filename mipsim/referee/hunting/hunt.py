@@ -22,7 +22,16 @@ from mipsim.referee.judging.judge import chance_in, check, judge_at
 from mipsim.referee.judging.point import judge_point, judged_again, point_seed
 from mipsim.referee.judging.prepared import affordable_games, check_repeatable, tried
 from mipsim.referee.kinds import Exists
-from mipsim.referee.outcome import Failure, Outcome, Probe, speaks, verdict_on
+from mipsim.referee.outcome import (
+    Failure,
+    Outcome,
+    Probe,
+    failed_alike,
+    none_judged,
+    places,
+    speaks,
+    verdict_on,
+)
 from mipsim.referee.point_sampling import SampledPoint, covered, draws
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult, Verdict
@@ -101,6 +110,19 @@ def hunt(
         >>> print(outcome.verdict, outcome.point, outcome.frontier["k"])
         REFUTED {'mu': 1.0, 'k': 1} {'low': 1, 'high': 3}
     """
+    return _hunt(statement, budget, confidence, seed, games, checkpoint, progress)
+
+
+def _hunt(
+    statement: Statement,
+    budget: float | str,
+    confidence: float,
+    seed: int,
+    games: int | None,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: bool | Callable[[str], object],
+    before: Sequence[PointResult] = (),  # what was judged before, of which `how` tells no second time
+) -> Outcome:
     check(statement)
     spend = budget_of(budget)
     confidence_level(confidence)
@@ -120,7 +142,7 @@ def hunt(
             except KeyboardInterrupt:
                 interrupted = True
             search.rest()
-            return _judged(search, confidence, games, interrupted)
+            return _judged(search, confidence, games, interrupted, before)
         finally:
             search.say(last=True)
 
@@ -190,9 +212,10 @@ def judge(
         statement, at, confidence=half, seed=seed, games=games, samples=samples, progress=progress
     )
     wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
-    if spend is None or judged.verdict is wanted or judged.whole:
+    hopeless = not judged.judged and failed_alike(judged.failures)
+    if spend is None or judged.verdict is wanted or judged.whole or hopeless:
         return judged
-    hunted = hunt(statement, spend.text, half, seed, games=games, checkpoint=checkpoint, progress=progress)
+    hunted = _hunt(statement, spend.text, half, seed, games, checkpoint, progress, judged.judged)
     points = (*judged.judged, *hunted.judged)
     failures = (*judged.failures, *hunted.failures)
     best = (
@@ -238,7 +261,7 @@ def _probe(search: Search, points: Iterator[SampledPoint], end: float) -> bool:
     while not search.budget.used or (
         search.budget.used_up < end and not (broken and search.budget.used >= MAPPED)
     ):
-        if len(search.failures) >= HOPELESS and not search.probes and search.fails_alike:
+        if len(search.failures) >= HOPELESS and not search.probes and failed_alike(search.failures):
             break
         sample = next(points, None)
         if sample is None:
@@ -250,7 +273,9 @@ def _probe(search: Search, points: Iterator[SampledPoint], end: float) -> bool:
     return broken
 
 
-def _judged(search: Search, confidence: float, games: int | None, interrupted: bool) -> Outcome:
+def _judged(
+    search: Search, confidence: float, games: int | None, interrupted: bool, before: Sequence[PointResult]
+) -> Outcome:
     statement, began = search.statement, search.budget.spent
     finalists = _finalists(search.probes)
     if games is None:
@@ -291,13 +316,12 @@ def _judged(search: Search, confidence: float, games: int | None, interrupted: b
         verdict=verdict,
         worst=worst,
         judged=tuple(judged),
-        replay=replay_of(
-            statement, None if worst is None else worst.parameters, confidence, search.seed, games
-        ),
+        replay=replay_of(statement, worst, confidence, search.seed, games),
         confidence=confidence,
         seed=search.seed,
         seconds=search.budget.spent,
-        how=_how(search, began, judged, verdict, confidence) + ("; interrupted" if interrupted else ""),
+        how=_how(search, began, before, judged, verdict, confidence)
+        + ("; interrupted" if interrupted else ""),
         probes=tuple(search.probes),
         frontier=reach,
         failures=tuple(search.failures),
@@ -339,14 +363,18 @@ def _patience(search: Search) -> Callable[[], bool]:
 def _how(
     search: Search,
     began: float,
+    before: Sequence[PointResult],
     judged: Sequence[PointResult],
     verdict: Verdict,
     confidence: float,
 ) -> str:
     """What was done; judging began so many seconds after the hunt."""
-    counted = (
-        f"{plural(len(search.probes) + len(search.failures), 'probe')}, {plural(len(judged), 'point')} judged"
-    )
+    if search.failures and not search.probes:
+        return none_judged(len(search.failures))
+    known, own = (places(search.statement, (item.parameters for item in each)) for each in (before, judged))
+    probed = places(search.statement, (probe.at for probe in search.probes)) - own - known
+    more = "more " if known else ""
+    counted = f"{plural(len(probed), f'{more}point')} probed, {len(own - known)} {more}judged"
     chance = chance_in(judged, confidence, math.nan)
     nothing = "; no counterexample was found, which proves nothing" if verdict is Verdict.CONFIRMED else ""
     beyond = search.budget.spent - max(began, search.budget.seconds)

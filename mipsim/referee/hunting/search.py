@@ -104,11 +104,6 @@ class Search:
         return probe.strain >= 0.0 if isinstance(self.statement.kind, Exists) else probe.strain > 0.0
 
     @property
-    def fails_alike(self) -> bool:
-        """Whether all failures have the same error."""
-        return len({failure.error for failure in self.failures}) == 1
-
-    @property
     def worst(self) -> Probe | None:
         """The probe with the largest strain."""
         return max(self.probes, key=lambda probe: probe.strain, default=None)

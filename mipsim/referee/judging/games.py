@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._printed import ceiling, floor, shown
+from mipsim._printed import ceiling, shown
 from mipsim.bands.comparison import LEAST_COUNT, AbstractComparison, Comparison
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.gap_interval import gap_standard_error
@@ -149,7 +149,7 @@ def _covered(
     )
     outside = (comparison.alpha < alpha.min()) | (comparison.alpha > alpha.max())
     if (inside & outside & (rates > least)).any():
-        why = f"Error rates from {least:g} are claimed; thresholds have counts enough at FPR {ceiling(alpha.min(), 2)} to {floor(alpha.max(), 2)} only."
+        why = f"Error rates from {least:g} are claimed; thresholds have counts enough at FPRs within {shown((alpha.min(), alpha.max()), 2)} only."
         return replace(
             result,
             verdict=Verdict.INCONCLUSIVE,
@@ -240,8 +240,7 @@ def _result(
     verdict = Verdict(comparison.verdict)
     low, high = comparison.interval
     if comparison.thresholds_used:
-        seen = comparison.alpha_range
-        detail = f"{detail} Judged at FPR {ceiling(seen[0], 2)} to {floor(seen[1], 2)}; range over FPR {shown((low, high), 3)}."
+        detail = f"{detail} Judged at FPRs within {shown(comparison.alpha_range, 2)}, gaps at all of them within {shown((low, high), 3)}."
     grid = np.geomspace(1e-5, 1.0, 160)
     below, above = curve.band(grid)
     return PointResult(

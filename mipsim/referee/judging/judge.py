@@ -15,7 +15,15 @@ from mipsim._validation import confidence_level, whole
 from mipsim._words import plural, quoted
 from mipsim.referee.judging.point import judge_point, judged_again, point_seed
 from mipsim.referee.judging.prepared import Prepared, affordable_games, check_repeatable, tried
-from mipsim.referee.outcome import Failure, Finding, Outcome, shown_counterexamples, speaks, verdict_on
+from mipsim.referee.outcome import (
+    Failure,
+    Finding,
+    Outcome,
+    none_judged,
+    shown_counterexamples,
+    speaks,
+    verdict_on,
+)
 from mipsim.referee.point_sampling import corners, covered, draws, every_point
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult
@@ -150,13 +158,15 @@ def judge_points(
         verdict=verdict,
         worst=worst,
         judged=tuple(judged),
-        replay=replay_of(
-            statement, None if worst is None else worst.parameters, plan.confidence, plan.seed, plan.games
-        ),
+        replay=replay_of(statement, worst, plan.confidence, plan.seed, plan.games),
         confidence=plan.confidence,
         seed=plan.seed,
         seconds=time.perf_counter() - began,
-        how=f"{plural(len(judged), 'point')} judged, {plan.which}; {chance_in(judged, plan.confidence, plan.risk)}",
+        how=(
+            f"{plural(len(judged), 'point')} judged, {plan.which}; {chance_in(judged, plan.confidence, plan.risk)}"
+            if judged
+            else none_judged(len(failed))
+        ),
         failures=tuple(failed),
         findings=tuple(Finding(dict(item.parameters), item.finding) for item in judged if item.finding),
         whole=covered(statement, (item.parameters for item in judged)),

@@ -15,7 +15,7 @@ import numpy as np
 from mipsim._printed import at_most, ceiling, floor
 from mipsim._validation import UndefinedError
 from mipsim.attacks.function import as_attack
-from mipsim.forms.polynomial import how_to_declare
+from mipsim.exact.dispatch import declaring
 from mipsim.referee.judging.games import (
     attack_named,
     estimated,
@@ -218,7 +218,7 @@ def _judged(point: Prepared, risk: float, games: int, seed: int) -> PointResult:
         return judge_order(_played(point.claimed), _played(point.truth), at, games, seed, risk)
     if value is None:
         played = _played(point.truth)
-        how = how_to_declare(as_attack(played.attack)) if isinstance(played, Played) else ""
+        how = declaring(played.game, as_attack(played.attack)) if isinstance(played, Played) else ""
         why = f"No exact law is known{how}."
         result = judge_games(kind, _curve(wanted), played, at, games, seed, risk, why)
         if result.verdict is Verdict.REFUTED:  # games have decided: no law would say more

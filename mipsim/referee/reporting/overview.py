@@ -52,8 +52,11 @@ def cells(outcome: Outcome) -> list[tuple[str, str]]:
     """
     worst, (low, high) = outcome.worst, outcome.interval
     points = len(outcome.judged) + len(outcome.probes)
+    broken = outcome.broken.partition(" evenly")[0]
+    if not outcome.spread[1] and len(outcome.judged) == 1:
+        broken = f"{int(outcome.judged[0].verdict is Verdict.REFUTED)} of 1"
     result = (
-        (-outcome.share, outcome.broken.partition(" evenly")[0]),
+        (-outcome.share, broken),
         (
             outcome.gap,
             f"{lone_gap(outcome.gap, outcome.interval)} {'' if worst is None else worst.unit}".rstrip(),

@@ -21,7 +21,6 @@ from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.rendering import document
 from mipsim.referee.reporting.where import importance
 from mipsim.referee.result import PointResult, Verdict
-from mipsim.referee.settings import GAMES
 from mipsim.referee.statement import Statement
 
 SHOWN = 12
@@ -197,9 +196,7 @@ def _command(outcome: Outcome, point: PointResult) -> str:
     """The command that judges a point again."""
     if point is outcome.worst:
         return outcome.replay.shell
-    return replay_of(
-        outcome.statement, point.parameters, outcome.confidence, outcome.seed, point.games or GAMES
-    ).shell
+    return replay_of(outcome.statement, point, outcome.confidence, outcome.seed, point.games).shell
 
 
 def _ranked(outcome: Outcome) -> list[PointResult]:
