@@ -139,7 +139,9 @@ def test_a_replay_judges_a_single_point_as_before_and_writes_nothing(sound, tmp_
     capsys.readouterr()
     at = {"x": 0.75, "law": whole["points"][1]["parameters"]["law"]}
     assert main(["azize-false", "--at", json.dumps(at), "--seed", "4"], sound) == 0
-    assert "REFUTED. exact law" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert re.search(r"^azize-false +REFUTED +1 of 1 ", out, re.MULTILINE)
+    assert "REFUTED. exact law. " in out
     assert [path.name for path in tmp_path.iterdir()] == ["all"]
     main(["azize-false", "--at", json.dumps(at), "--seed", "4", "--out", "replay"], sound)
     (again,) = records_of(tmp_path / "replay")
