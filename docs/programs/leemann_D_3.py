@@ -1,6 +1,7 @@
 """Leemann et al., appendix D.3: k independent steps of mu_step-GMIP compose to sqrt(k) mu_step-GMIP.
 Here k = 2, and a step shows nothing of half of the targets, the same half in both, and of the others a coin
-of e^2 : 1.
+of e^2 : 1. The coins stand for such a step: a random set of values is released, which holds an exposed
+record's value with probability 1 - q and every other value with q.
 """
 
 import numpy as np

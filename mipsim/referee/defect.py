@@ -111,7 +111,9 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
             and correction.kind.bound <= isinstance(statement.kind, Bound)
         ):
             return Diagnosis(Defect.CONDITION, f"It holds as {correction.kind.grows} grows")
-    return Diagnosis(Defect.FORMULA, "No reading and no condition that was tried restores it")
+    return Diagnosis(
+        Defect.FORMULA, "No reading and no condition that was tried restores the formula as printed"
+    )
 
 
 def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect | None:

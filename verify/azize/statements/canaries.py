@@ -118,7 +118,7 @@ OPTIMAL = rf.Quote(
 )
 
 PRINTED = rf.Statement(
-    name="azize-alg-3", formula=r"\hat{m}_k = (g_k - \hat\mu_0)^T \hat{C}_0^{-1} (g_k - \hat\mu_0)",
+    name="azize-alg-3", formula=r"\hat{m}_k = (g_k - \hat\mu_0)^T \hat{C}_0^{-1} (g_k - \hat\mu_0), \quad \hat{C}_0 = \frac{1}{n} \sum_i g_i g_i^T",
     uses=("azize-thm-3.1-power",),
     says="The candidate with the largest estimated Mahalanobis score of its gradient, ||g_k - mu0||^2 in C0^-1 with C0 = (1/n) sum g g', is the "
     "easiest to attack.",
@@ -142,7 +142,7 @@ PRINTED = rf.Statement(
     claimed=picked,
     truth=easiest,
     points=[
-        rf.Point({"reading": EASIEST, "C0": EXACT} | _FEW | _LATTICE | {"d": 2, "mean": 3.0, "batch": 4}, setting="lead"),
+        rf.Point({"reading": EASIEST, "C0": EXACT} | _FEW | _LATTICE | {"d": 2, "mean": 3.0, "batch": 4, "draw": 1}, setting="lead"),
         {"reading": ATTACKED, "C0": EXACT} | _FEW | _LATTICE,
         *({"reading": EASIEST, "C0": "uncentred"} | _FEW | _LATTICE | {"law": law, "draw": draw} for law in LAWS for draw in (0, 1)),
         {"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000},
@@ -168,7 +168,7 @@ PRINTED = rf.Statement(
 
 CORRECTED = rf.Statement(
     name="azize-alg-3-corrected",
-    formula=PRINTED.formula,
+    formula=r"\hat{m}_k = (g_k - \hat\mu_0)^T \hat{C}_0^{-1} (g_k - \hat\mu_0), \quad \hat{C}_0 = \frac{1}{n} \sum_i (g_i - \hat\mu_0) (g_i - \hat\mu_0)^T",
     says="With mu0 and the centred C0 from n_r gradients independent of the candidates, the candidate that is picked, of any number, has sqrt(m*) within o(1) of the largest, in probability, as "
     "n_r/d -> infinity, if " + BOUNDED + " and m* is bounded; and in the limit of many rows the curve of the covariance attack on every candidate, with known moments, tends to g_sqrt(m*): "
     "the candidate of the largest m* is the easiest for that attack (azize-scalar-product-curves).",

@@ -38,7 +38,7 @@ YEOM = Statement(
     name="field-yeom",
     formula=r"\mathrm{Adv} \le e^\varepsilon - 1",
     says="Under $\\varepsilon$-DP the membership advantage is at most $e^\\varepsilon - 1$.",
-    source="Yeom, Giacomelli, Fredrikson, Jha (2018), theorem 1",
+    source="Yeom, Giacomelli, Fredrikson, Jha (2018), theorem 1, as reported",
     kind=Bound(unit="advantage"),
     domain={"epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0, meaning="epsilon")},
     # Above 1 it says nothing of an advantage; e^800 is no float64.
@@ -57,7 +57,7 @@ HUMPHRIES = Statement(
     says="Under $(\\varepsilon, \\delta)$-DP for data sets that differ by a replaced record, the target and the record in its place sampled "
     "independently of the others, the membership advantage is at most "
     "$(e^\\varepsilon - 1 + 2\\delta)/(e^\\varepsilon + 1)$, and some mechanism attains it.",
-    source="Humphries, Oya, Tulloch, Rafuse, Goldberg, Hengartner, Kerschbaum (2023), theorem 3.4",
+    source="Humphries, Oya, Tulloch, Rafuse, Goldberg, Hengartner, Kerschbaum (2023), theorem 3.4, as reported",
     kind=Equality(unit="advantage"),
     domain={
         "epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0, meaning="epsilon"),

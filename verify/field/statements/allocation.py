@@ -334,7 +334,7 @@ def every_subset(records: int, rate: float) -> Replication:
         apart += abs(counted[k] / math.comb(few, k) - q**k * (1 - q) ** (few - k)) / 2
     return Replication(
         *near(-float(apart)),
-        what="less the distance",
+        what="minus the distance of the two",
         how=f"fractions, all {2**few} subsets of {few} records",
     )
 

@@ -164,7 +164,7 @@ BOUNDED_RANGE = Statement(
     formula=r"\eta\text{-bounded range} \Rightarrow \frac{\eta^2}{8}\text{-zCDP}",
     says="An $\\eta$-bounded range private mechanism is $\\eta^2/8$-concentrated differentially private: $D_a \\le a \\eta^2/8$ at every order $a > 1$. "
     "Judged for the pairs with two outputs, which are the worst (Dong, Durfee and Rogers 2020).",
-    source="Cesar and Rogers (2021); Steinke (2021), differentialprivacy.org, theorem 5",
+    source="Cesar and Rogers (2021); Steinke (2021), differentialprivacy.org, theorem 5, as reported",
     kind=Bound(unit="D_a / a"),
     domain={
         "eta": Real(0.01, 20.0, log=True, meaning="eta, the length of the range of losses"),

@@ -127,7 +127,7 @@ RERO = rf.Statement(
     formula=r"1 - J(\kappa) \le 1 - f(\kappa)",
     uses=("kaissis-lemma-6",),
     says="1 - J(kappa), the bound of a reconstruction's success in the relaxed threat model, is at most 1 - f(kappa), that in the DPTM.",
-    source="Kaissis et al., appendix on reconstruction robustness",
+    source="Kaissis et al., appendix on reconstruction robustness, which is not at hand",
     kind=rf.Bound(unit="probability"),
     domain={
         "noise": rf.Choice("Gaussian", "Laplace", meaning="law of the noise"),
@@ -169,7 +169,7 @@ RERO_LENGTHS = rf.Statement(
     says="Gaussian noise, N equally likely records with shifts of lengths up to Delta: an attacker who may know the lengths, and to whom every "
     "direction of each shift is as likely given all that they know, reconstructs the record with a probability of at most 1 - j(1/N), "
     "which is at most 1 - J(1/N).",
-    source="Kaissis et al., appendix on reconstruction robustness",
+    source="Kaissis et al., appendix on reconstruction robustness, which is not at hand",
     kind=rf.Bound(unit="probability"),
     domain={
         "records": dimensions(2, 50, "records to choose from, equally likely"),
@@ -213,7 +213,7 @@ RERO_GUARANTEE = rf.Statement(
     uses=("kaissis-cor-1",),
     says="In the relaxed threat model no reconstruction succeeds with a probability above 1 - J(kappa), kappa the prior success: "
     "two records, equally likely, of shifts mu and -mu on the line.",
-    source="Kaissis et al., appendix on reconstruction robustness",
+    source="Kaissis et al., appendix on reconstruction robustness, which is not at hand",
     kind=rf.Bound(unit="probability"),
     domain={
         "mu": positive(0.01, 5.0, meaning="Delta / sigma, or Delta / b of Laplace noise"),

@@ -105,7 +105,7 @@ def every_test(mechanism: str, skew: float, draw: int) -> Replication:
         -apart,
         -apart - 1e-9,
         1e-9 - apart,
-        what="less the distance in FNR at seven FPRs",
+        what="minus the distance of the two curves in FNR at seven FPRs",
         how=f"NumPy, all {len(sets):,} sets of pairs and their mixtures; SciPy, a linear program for the composition",
     )
 

@@ -181,7 +181,7 @@ _BASE = {"curve": GAUSSIAN, "size": 1.0, "share": 1.0, "k": 2}
 APPENDIX_D_3 = rf.Statement(
     name="leemann-D.3", formula=r"\mu = \sqrt{k} \, \mu_{\mathrm{step}}",
     says="k independent steps of mu_step-GMIP compose to sqrt(k) mu_step-GMIP.",
-    source="Leemann et al., appendix D.3",
+    source="Leemann et al., appendix D.3, which is not at hand: read as the composition of Gaussian trade-offs that section 5.2 names, for definition 4.3",
     kind=rf.Bound(),
     domain={
         "curve": rf.Choice(COIN, GAUSSIAN, LAPLACE, meaning="what a step releases of an exposed target"),
