@@ -32,7 +32,7 @@ from sims.process import show
 from verify import parallel
 from verify import register as own
 from verify.judge import Setting, judge, left_to_full, points_of, risk_of, unseen
-from verify.report.findings import entries
+from verify.report.findings import entries, standing
 from verify.report.folder import ReportFolder
 from verify.report.versions import versions
 
@@ -164,13 +164,13 @@ def _list(statements: Sequence[Statement], whole: bool) -> None:
 
 
 def _show(statements: Sequence[Statement], known: Mapping[str, Statement], setting: Setting) -> int:
-    """Judge statements with their corrections, and print what is found, or that nothing is."""
+    """Judge statements with their corrections, and print what is found, or what stands."""
     twins = [correction_of(item, known.values()) for item in statements]
     wanted = {item.name: item for item in (*statements, *filter(None, twins))}
     outcomes = {name: judge(item, setting) for name, item in wanted.items()}
     found = entries(list(outcomes.values()), setting.scale, tuple(known.values()))
     for item in statements:
-        print(visible(found.get(item.name, f"{item.name}: {outcomes[item.name].verdict}; no finding.")))
+        print(visible(found.get(item.name) or standing(outcomes[item.name])))
     return DONE if all(is_judged(item) for item in outcomes.values()) else FAILED
 
 

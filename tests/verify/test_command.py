@@ -177,7 +177,8 @@ def test_an_entry_is_shown_alone(sound, capsys):
     """As FINDINGS.md has it, with the verdict of the correction."""
     assert main(["--show", "azize-false", "azize-true", "--scale", "quick"], sound) == 0
     text = capsys.readouterr().out
-    assert text.startswith("azize-true: CONFIRMED; no finding.\n### azize-false: condition\n")
+    assert text.startswith("### azize-true: CONFIRMED\n\nAs judged: ")
+    assert "\n### azize-false: condition\n" in text
     assert "**Corrected** (`azize-false-corrected`, CONFIRMED)" in text
 
 

@@ -68,6 +68,15 @@ def entries(outcomes: Sequence[Outcome], scale: str, known: Sequence[Statement] 
     return result
 
 
+def standing(outcome: Outcome) -> str:
+    """What is read of a statement that is not refuted as printed: its verdict, its words, the paper's, and where they stand."""
+    statement = outcome.statement
+    lines = [f"### {statement.name}: {outcome.verdict}", "", f"As judged: {_line(statement.says)}", ""]
+    if statement.quote is not None:
+        lines += ["As stated:", "", _quoted(statement.quote), ""]
+    return "\n".join([*lines, f"Source: {_line(statement.source)}.", ""])
+
+
 def _finding(
     outcome: Outcome,
     twin: Statement | None,
