@@ -59,6 +59,8 @@ class _Ending:
         self._message = message
 
     def __call__(self, number: int, _: FrameType | None) -> None:
+        for again in _ENDING:  # else a second press says the sentence twice
+            signal.signal(again, signal.SIG_IGN)
         for path in tuple(unfinished):
             with suppress(OSError):
                 os.unlink(path)
