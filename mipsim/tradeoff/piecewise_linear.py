@@ -17,7 +17,7 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
         alpha: FPR at the corners, shape (m,), m >= 2, strictly increasing from 0 to 1; a last value within 1e-12 of 1, as a sum of
             probabilities rounds to, is taken for 1.
         beta: FNR at the corners, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12). Corners that rounding
-            has put above the lower convex hull are left out.
+            has put above the lower convex hull are left out; a last value within 1e-12 of 0 is taken for 0.
 
     Source: Dong, Roth, Su (2022), section 2.1; Neyman & Pearson (1933) for the convex polygon of a discrete distribution.
 
@@ -40,6 +40,8 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
         rates("beta", b)
         if a.size and abs(a[-1] - 1.0) <= ROUNDING:
             a = np.append(a[:-1], 1.0)
+        if b.size and b[-1] <= ROUNDING:
+            b = np.append(b[:-1], 0.0)
         retained = checked_corners(a, b)
         self.alpha, self.corners = a[retained], b[retained]
 

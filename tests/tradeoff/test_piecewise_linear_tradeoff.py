@@ -3,7 +3,7 @@ from math import fsum
 import numpy as np
 import pytest
 
-from mipsim.tradeoff import PiecewiseLinearTradeOff
+from mipsim.tradeoff import PiecewiseLinearTradeOff, compose
 from mipsim.tradeoff.points import hull_corners
 
 
@@ -40,3 +40,11 @@ def test_a_last_corner_moved_by_rounding_is_1(last: float) -> None:
     assert curve.beta(0.75) == PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0]).beta(0.75)
     with pytest.raises(ValueError, match="it must run from 0 to 1"):
         PiecewiseLinearTradeOff([0.0, 0.5, 1.0 - 1e-9], [1.0, 0.25, 0.0])
+
+
+def test_a_last_fnr_moved_by_rounding_is_0() -> None:
+    """As 1 less a sum of powers is; operations look for the corner at 0."""
+    moved, curve = (PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, last]) for last in (2e-16, 0.0))
+    assert moved.corners[-1] == 0.0
+    assert compose(moved, copies=2).delta_bounds(0.1) == compose(curve, copies=2).delta_bounds(0.1)
+    assert moved.inverse().beta(0.25) == curve.inverse().beta(0.25)
