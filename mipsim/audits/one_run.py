@@ -48,6 +48,11 @@ class Exchange:
     runs: int = 1  # 1, or 2 where the opposite happens in another run
 
     @property
+    def turns(self) -> int:
+        """How many times the epsilon of a guarantee bounds the loss."""
+        return self.records * self.runs
+
+    @property
     def words(self) -> str:
         """What is guessed about.
         >>> Exchange().words, Exchange(records=2).words
@@ -271,26 +276,29 @@ class OneRun:
         return self._epsilon_of_orders(start, delta) if best >= start else best
 
     def _epsilon_by_curve(self, delta: float) -> float:
-        turn = {"records": self.exchange.records, "runs": self.exchange.runs}
+        how = {"records": self.exchange.records, "runs": self.exchange.runs}
         return self._bound(
             "epsilon",
             lambda counts, least: largest_refused(
-                lambda epsilon: refuses_epsilon(*counts, epsilon, delta, self.risk, **turn),
+                lambda epsilon: refuses_epsilon(*counts, epsilon, delta, self.risk, **how),
                 least,
-                _MOST / (turn["records"] * turn["runs"]),
+                _MOST / self.exchange.turns,
             ),
         )
 
     def _left(self, epsilon: float, delta: float) -> float:
         """What delta leaves of the failure probability of `refuses_order`; it grows with epsilon."""
         each = of_two_records(epsilon, delta)[1] if self.exchange.records == 2 else delta
-        turns = self.exchange.records * self.exchange.runs
-        return self.whole_risk - self.canaries * self.exchange.runs * each / (1.0 + math.exp(turns * epsilon))
+        away = self.canaries * self.exchange.runs * each
+        return self.whole_risk - away / (1.0 + math.exp(self.exchange.turns * epsilon))
 
     def _judged_together(self, delta: float) -> float:
         """The least value of the grid at which delta leaves half of the failure probability."""
-        most = _MOST / (self.exchange.records * self.exchange.runs)
-        lacks = largest_refused(lambda epsilon: self._left(epsilon, delta) < 0.5 * self.whole_risk, 0.0, most)
+        lacks = largest_refused(
+            lambda epsilon: self._left(epsilon, delta) < 0.5 * self.whole_risk,
+            0.0,
+            _MOST / self.exchange.turns,
+        )
         return 0.0 if lacks == 0.0 else _next_on_grid(_on_grid(lacks + 1e-6))
 
     def _epsilon_of_orders(self, start: float, delta: float) -> float:
@@ -299,7 +307,7 @@ class OneRun:
         Theorem. It exceeds the epsilon of the mechanism with the stated probability at most. Proof. If it does, then the least value of the grid
         that is not below this epsilon is refused. The mechanism is (epsilon, delta)-DP there too, so that a single test fails, which no score chose.
         """
-        turns = self.exchange.records * self.exchange.runs
+        turns = self.exchange.turns
         shares = (1.0,) if len(self.orders) == 1 else (_BOTH_ENDS, 1.0 - _BOTH_ENDS)
         orders = [([item.number for item in order], [item.right for item in order]) for order in self.orders]
 

@@ -315,7 +315,7 @@ class ChiSquareLaw(AbstractScoreLaw):
         if self.inverted is not None or not self._is_near:
             return None if self.inverted is None else self.inverted.around(log_fpr, log_rest)
         t = self.threshold_at(np.exp(log_fpr))
-        t = np.where(np.isfinite(t), t, self.shift[0])
+        t = np.where(np.isfinite(t), t, np.nan)  # at FPRs 0 and 1 there is no threshold
         step = 1e-4 * np.abs(self.scale[0]) * (1.0 + np.sqrt(np.abs((t - self.shift[0]) / self.scale[0])))
         at, next_to = (self.tail_bounds(x, inside=False) for x in (t, t + step))
         small = log_fpr < log_rest

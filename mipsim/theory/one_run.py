@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import betainc, betaincc, ndtr, ndtri
 
-from mipsim._validation import number, whole
+from mipsim._validation import number, sizes, whole
+from mipsim._words import quoted
 
 _STEP = 1e-9  # of the bounds
 _LAST_DIGITS = 1e-15  # by which rounding may raise an FPR
@@ -185,7 +187,11 @@ def refuses_order(guesses: Sequence[int], right: Sequence[int], epsilon: float, 
         >>> refuses_order([16, 64], [16, 50], 1.0, 0.05), refuses_order([16, 64], [12, 50], 1.0, 0.05)
         (True, False)
     """
-    p, least = 1.0 / (1.0 + math.exp(-epsilon)), least_tail(guesses, right, epsilon)
+    number("significance", significance, 0.0, 1.0)
+    least = least_tail(guesses, right, epsilon)
+    if any(b <= a for a, b in itertools.pairwise(guesses)):
+        raise ValueError(f"guesses is {quoted(guesses)}; it must hold increasing numbers")
+    p = 1.0 / (1.0 + math.exp(-epsilon))
     if least > significance or least * len(guesses) <= significance:  # bounds of the probability below
         return least <= significance
     alive, first, done, reached = np.ones(1), 0, 0, 0.0
@@ -212,8 +218,12 @@ def least_tail(guesses: Sequence[int], right: Sequence[int], epsilon: float) -> 
         >>> least_tail([1, 2], [1, 2], 0.0)
         0.25
     """
-    p = 1.0 / (1.0 + math.exp(-epsilon))
-    return min(_tail(n, k, p) for n, k in zip(guesses, right, strict=True))
+    p, trials = 1.0 / (1.0 + math.exp(-number("epsilon", epsilon, 0.0))), sizes("guesses", guesses)
+    if not trials:
+        raise ValueError("guesses is empty; it must hold a number of guesses")
+    if not isinstance(right, (list, tuple, np.ndarray)) or len(right) != len(trials):
+        raise ValueError(f"right is {quoted(right)}; it must hold a number for each of guesses")
+    return min(_tail(n, whole("right", k, 0, n), p) for n, k in zip(trials, right, strict=True))
 
 
 _LOST = 1e-13  # more than the probability beyond what `_binomial` lists, by Bernstein's inequality

@@ -292,11 +292,12 @@ class ComposedTradeOff(AbstractTradeOff):
 
     def _any_step(self, ways: tuple[bool, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Of each kind of step and each direction the tests that reject where any of its copies does."""
-        return [
-            any_step_tests(curve.inverse() if turned else curve, count)
-            for curve, count in zip(self.curves, self.copies, strict=True)
-            for turned in ways
-        ]
+        return [any_step_tests(curve, count) for turned in ways for curve, count in self._steps(turned)]
+
+    def _steps(self, turned: bool) -> list[tuple[AbstractTradeOff, int]]:
+        """The curves of a direction, each with its number of copies."""
+        curves = [curve.inverse() if turned else curve for curve in self.curves]
+        return list(zip(curves, self.copies, strict=True))
 
     def _sum_of_deltas(self, epsilon: np.ndarray, ways: tuple[bool, ...]) -> np.ndarray:
         """An upper bound of log delta: all steps have an equal share of epsilon, and their deltas add up.
@@ -306,10 +307,7 @@ class ComposedTradeOff(AbstractTradeOff):
         share = epsilon / sum(self.copies) * (1.0 - 4.0 * EPS)
         logs = [
             np.logaddexp.reduce(
-                [
-                    math.log(count) + (curve.inverse() if turned else curve)._log_delta(share)[1]
-                    for curve, count in zip(self.curves, self.copies, strict=True)
-                ]
+                [math.log(n) + curve._log_delta(share)[1] for curve, n in self._steps(turned)]
             )
             for turned in ways
         ]
