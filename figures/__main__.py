@@ -213,7 +213,8 @@ def _check(folder: Path, chosen: Sequence[str]) -> int:
         return BAD_ARGUMENTS
     for row in rows:
         panel = f"{row.figure}{f' ({row.panel})' if row.panel else ''}"
-        say(f"{row.verdict:<9} {panel:<18} {row.what}{f': {row.says}' if row.says else ''}")
+        against = f" (against {row.against})" if row.compares else ""
+        say(f"{row.verdict:<9} {panel:<18} {row.what}{f': {row.says}' if row.says else ''}{against}")
         if row.reason:
             say(f"{'':<28} {row.reason}")
     for against in dict.fromkeys(row.against for row in rows if row.compares):
