@@ -15,7 +15,7 @@ from typing import Any
 
 from mipsim._files import replace_file
 from mipsim.referee.defect import Defect
-from verify.register import PAPERS, REASONS, REGISTER, paper_of
+from verify.register import PAPERS, REGISTER, paper_of
 
 ROOT = Path(__file__).parents[1]
 STORED = ROOT / "docs" / "counterexamples.csv"
@@ -101,12 +101,12 @@ def _table(paper: str, stored: Rows) -> str:
     ]
     for name, row in stored.items():
         if paper_of(name) == paper:
-            number = REGISTER[name].source.partition(", ")[2].partition(", which")[0]
+            item = REGISTER[name]
+            number = item.source.partition(", ")[2].partition(", which")[0]
             size = f" at size {int(row['size']):,}" if row["size"] and "n = " not in row["what"] else ""
             what = row["what"].replace("|", "\\|")
-            reason = REASONS[name]
             lines.append(
-                f"| {number} (`{name}`) | {row['class']} | {reason['fails']} | {what}{size}: {row['stated']} as stated, {row['true']} true | {reason['instead']} |"
+                f"| {number} (`{name}`) | {row['class']} | {item.fails} | {what}{size}: {row['stated']} as stated, {row['true']} true | {item.instead} |"
             )
     return "\n".join(lines) + "\n"
 

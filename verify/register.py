@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mipsim.referee import Statement
 from verify.azize.statements import MODULES as AZIZE
 from verify.azize.statements import gdp, mean
 from verify.field.statements import MODULES as FIELD
@@ -14,11 +13,8 @@ from verify.kaissis.statements import MODULES as KAISSIS
 from verify.leemann.statements import MODULES as LEEMANN
 from verify.matters import Where
 from verify.standalone import snippet_of
+from verify.statement import Statement
 
-REASONS: dict[str, dict[str, str]] = tomllib.loads(
-    Path(__file__).with_name("reasons.toml").read_text(encoding="utf-8")
-)
-"""Name of a statement that is refuted -> "fails", why, and "instead", what holds."""
 _PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
 PAPERS: dict[str, str] = {name: item["authors"] for name, item in _PAPERS.items()}
 """The first word of a statement's name -> whose statement it is."""
@@ -69,7 +65,6 @@ def _all() -> dict[str, Statement]:
         replace(
             item,
             snippet=snippet_of(item.name),
-            fails=REASONS.get(item.name, {}).get("fails", ""),
             matters_when=matters_of(item),
         )
         for module in MODULES

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from verify import counterexamples
-from verify.register import REASONS, REGISTER
+from verify.register import REGISTER
 
 CHECKOUT = Path(__file__).parents[2]
 ASK = """
@@ -53,7 +53,7 @@ def test_the_pages_count_the_register_as_it_is() -> None:
 
 def test_the_tables_are_what_the_stored_results_give() -> None:
     stored = counterexamples.rows()
-    assert set(stored) == set(REASONS)
+    assert set(stored) == {name for name, item in REGISTER.items() if item.fails}
     for path, text in counterexamples.texts(stored).items():
         assert path.read_text("utf-8") == text, "run `python -m verify.counterexamples`"
 
@@ -75,9 +75,9 @@ def test_a_changed_result_changes_the_pages(
     verdicts = [entry | {"simple_counterexample": {"second_route": second}}]
     (tmp_path / "verdicts.json").write_text(json.dumps(verdicts), "utf-8")
     counterexamples.store(tmp_path, file)
-    stored = counterexamples.rows(file)
+    before, stored = counterexamples.rows(), counterexamples.rows(file)
     assert stored["izzo-thm-8"][column] == value
-    assert len(stored) == len(REASONS)
+    assert len(stored) == len(before)
     assert {
         path.name for path, text in counterexamples.texts(stored).items() if path.read_text("utf-8") != text
     } == changed

@@ -18,6 +18,7 @@ from verify.azize.laws.estimated_moments import (
 from verify.azize.laws.normal_sums import NormalCurve
 from verify.azize.statements.steps import BOUNDED
 from verify.matters import Where, nowhere, where_in
+from verify.statement import Statement
 
 EASIEST = "easiest = largest true m*"
 ATTACKED = "easiest = largest power of the optimal attack"
@@ -117,11 +118,13 @@ OPTIMAL = rf.Quote(
     "section 5, the Mahalanobis canaries",
 )
 
-PRINTED = rf.Statement(
+PRINTED = Statement(
     name="azize-alg-3", formula=r"\hat{m}_k = (g_k - \hat\mu_0)^T \hat{C}_0^{-1} (g_k - \hat\mu_0), \quad \hat{C}_0 = \frac{1}{n} \sum_i g_i g_i^T",
     uses=("azize-thm-3.1-power",),
     says="The candidate with the largest estimated Mahalanobis score of its gradient, ||g_k - mu0||^2 in C0^-1 with C0 = (1/n) sum g g', is the "
     "easiest to attack.",
+    fails="Without centring the covariance holds the mean gradient too, so that a candidate along the mean is scored too low; and with fewer references than coordinates it has no inverse.",
+    instead="centred, references beyond d",
     source="Azize and Basu, algorithm 3",
     kind=rf.Ordering(unit="probit", floor=0.01),
     domain={
@@ -166,7 +169,7 @@ PRINTED = rf.Statement(
     second_route=by_games,
 )  # fmt: skip
 
-CORRECTED = rf.Statement(
+CORRECTED = Statement(
     name="azize-alg-3-corrected",
     formula=r"\hat{m}_k = (g_k - \hat\mu_0)^T \hat{C}_0^{-1} (g_k - \hat\mu_0), \quad \hat{C}_0 = \frac{1}{n} \sum_i (g_i - \hat\mu_0) (g_i - \hat\mu_0)^T",
     says="With mu0 and the centred C0 from n_r gradients independent of the candidates, the candidate that is picked, of any number, has sqrt(m*) within o(1) of the largest, in probability, as "

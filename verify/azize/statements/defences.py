@@ -29,6 +29,7 @@ from verify.azize.statements.mean import (
     sizes,
 )
 from verify.matters import Where
+from verify.statement import Statement
 
 NOISY = (
     "Noisy mean (1/n) sum Z_i + N(0, Sigma_gamma)/sqrt(n): theorem 3.1 holds with "
@@ -48,10 +49,12 @@ _SUB_QUOTE = rf.Quote(
 
 
 _COIN = 0.24**0.5
-NOISE = rf.Statement(
+NOISE = Statement(
     name="azize-thm-4.1", formula=r"\mathrm{Pow}_n \to \Phi(\Phi^{-1}(\alpha) + \sqrt{m}), \quad m = \lim \frac{1}{n} \lVert z^* - \mu \rVert^2_{(\Sigma + \Sigma_\gamma)^{-1}}",
     uses=("azize-thm-3.1-power",),
     says=NOISY,
+    fails="Noise that fades from coordinate to coordinate leaves ever more of them nearly exact, and in a nearly exact mean a target off the lattice of the data shows, which $m$ does not count.",
+    instead="conditions uniform in n, d",
     source="Azize & Basu, theorem 4.1",
     kind=POWER.kind,
     domain={name: DOMAIN[name] for name in ("target", "p", "width", "t", "u", "tau", "n")}
@@ -151,10 +154,12 @@ _SUBSAMPLED = [
     )
     for rho in shares
 ]
-SUBSAMPLE = rf.Statement(
+SUBSAMPLE = Statement(
     name="azize-thm-4.2", formula=r"\mathrm{Pow}_n \to \Phi(\Phi^{-1}(\alpha) + \sqrt{\rho m^*})",
     uses=("azize-thm-3.1-power",),
     says="Mean of k = rho n rows sampled without replacement: theorem 3.1 with rho m*, i.e. power Phi(z_alpha + sqrt(rho m*)).",
+    fails=r"The target is among the sampled rows with probability $\rho$ only: the power is a mixture over that coin, not a Gaussian curve with less leakage.",
+    instead=r"$\rho\,\Phi(z + \sqrt{m^*/\rho}) + (1 - \rho)\,\alpha$",
     source="Azize & Basu, theorem 4.2",
     kind=rf.Limit("n", sizes=sampled_sizes, ceiling=most_power),
     # What fails for all rows fails for k: the data are those of the correction of theorem 3.1.
@@ -206,6 +211,8 @@ SUBSAMPLE_ADVANTAGE = replace(
     name="azize-thm-4.2-advantage",
     formula=r"\mathrm{Adv} \to \Phi\left(\frac{\sqrt{\rho m^*}}{2}\right) - \Phi\left(-\frac{\sqrt{\rho m^*}}{2}\right)",
     says="Mean of k = rho n rows sampled without replacement: the optimal advantage tends to Phi(sqrt(rho m*)/2) - Phi(-sqrt(rho m*)/2).",
+    fails=r"With probability $1 - \rho$ the target is not sampled and nothing tells the worlds apart, so that no test's advantage exceeds $\rho$; the printed number does.",
+    instead=r"$\rho$ times the advantage at $m^*/\rho$",
     kind=replace(SUBSAMPLE.kind, unit="advantage", ceiling=most_advantage),
     claimed=lambda n, rho, **at: azize.advantage(rho * leakage_of_all(n, rho, **at)),
     truth=advantage_of_subsample,
@@ -277,10 +284,12 @@ def always_rejects(t: float, u: float, tau: float, rho: float, alpha: float, wor
 
 
 _ALWAYS = {"t": 2.0, "u": 2.0, "tau": 1.0, "rho": 0.5, "alpha": 0.5, "world": "level"}
-SUBSAMPLE_THRESHOLD = rf.Statement(
+SUBSAMPLE_THRESHOLD = Statement(
     name="azize-thm-4.2-threshold", formula=r"\tau_\alpha = -\frac{\rho m^*}{2} + \sqrt{\rho m^*} \, \Phi^{-1}(1 - \alpha)",
     says="Mean of k = rho n rows sampled without replacement: for every alpha the test {l > tau_alpha}, tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha), "
     "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, in closed form.",
+    fails="The threshold is that of a normal score, and the score of a sub-sample is a mixture: its tail, and so the level, is another.",
+    instead="the threshold of the mixture",
     source="Azize & Basu, theorem 4.2",
     kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows, ceiling=always_rejects),
     domain={name: item for name, item in THRESHOLD.domain.items() if name != "n"}

@@ -20,6 +20,7 @@ from verify.azize.laws.estimated_moments import (
 )
 from verify.azize.statements.steps import BOUNDED, DOMAIN, PROVABLY, WELL, problem
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 KNOWN = "known moments are the best estimate; one step"
 UNCENTRED = "C0 = (1/n_r) sum g g' as printed, known exactly"
@@ -81,12 +82,14 @@ _FEW = {"d": 20, "batch": 20, "spread": 1.0, "mean": 0.0, "size": 20**0.5, "angl
 _FEW |= {"records": "digits", "rank": 1.0, "alpha": 0.1}
 _KNOWN = {"reading": KNOWN} | _FEW | {"d": 10, "spread": 20.0, "mean": 3.0, "size": 5.0, "angle": 1.0}
 
-PRINTED = rf.Statement(
+PRINTED = Statement(
     name="azize-alg-4-estimated",
     uses=("azize-alg-4", "azize-alg-3"),
     unreached={"azize-alg-4": lambda: True},  # the sign of descent is taken
     says="With the sign of descent and moments estimated as in algorithm 3, the covariance attack improves on the scalar product when the inverse "
     "of the covariance matrix is well estimated.",
+    fails="The printed $C_0$ is not centred: even known exactly it is the covariance plus the square of the mean, and its inverse hides the direction of the mean.",
+    instead="the centred $C_0$, a single step, many references",
     source="Azize and Basu, algorithm 4",
     kind=rf.Ordering(),
     domain={"reading": rf.Choice(KNOWN, UNCENTRED, FEW, EPOCH, REAL)}
@@ -132,7 +135,7 @@ _SHARE = {
     ),  # b m*
 }
 
-CORRECTED = rf.Statement(
+CORRECTED = Statement(
     name="azize-alg-4-estimated-corrected",
     says="With the sign of descent, a single step, and mu0 and the centred C0 = (1/n_r) sum (g - mu0)(g - mu0)' from n_r gradients that are independent of the batch and of g*, the mu of the "
     "covariance attack tends in probability to sqrt(m*), the largest of all linear scores, the scalar product's included, as n_r/d -> infinity, if "
@@ -162,7 +165,7 @@ CORRECTED = rf.Statement(
     ),
 )  # fmt: skip
 
-RANDOM = rf.Statement(
+RANDOM = Statement(
     name="azize-alg-4-estimated-random",
     says="From n_r/d = 512 on and for b m* >= 1/2, the reference sets that are sampled (8 to 200 of them, by a seed) from independent, scaled coordinates of the laws "
     "skewed (exponential) and heavy-tailed (Student, 5 df) keep sqrt(m*) to 1% in their mean.",

@@ -29,6 +29,7 @@ from verify.azize.statements.mean import (
     sizes,
 )
 from verify.matters import Where, nowhere
+from verify.statement import Statement
 
 READING = "a guarantee: the mean is sqrt(m*)-GDP for all neighbouring data sets"
 CONCLUSION = "a conclusion about the audited target's game"
@@ -52,10 +53,12 @@ def delta(n: int, epsilon: float, direction: str, **at: Any) -> rf.Number:
 
 _EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
 _WAYS = ("in against out", "out against in")
-AUDIT = rf.Statement(
+AUDIT = Statement(
     name="azize-gdp", formula=r"\delta(\varepsilon) = \Phi\left(-\frac{\varepsilon}{s} + \frac{s}{2}\right) - e^\varepsilon \Phi\left(-\frac{\varepsilon}{s} - \frac{s}{2}\right), \quad s = \sqrt{m^*}",
     uses=("azize-thm-3.1-power",),
     says=STATEMENT,
+    fails="Where a rare value leaks, the curve of the target is no Gaussian curve, so that the mu that an audit concludes is none of the mechanism.",
+    instead="conditions uniform in n, d",
     source="Azize & Basu, section 3",
     # Absolute, 2% of .1: at large epsilon the claimed delta itself is near 0.
     kind=rf.Limit(
@@ -129,10 +132,12 @@ _TARGETS = {
     if name not in ("target", "p", "tau", "n")
 }
 _ROWS = [1.0, 1e-6]
-GUARANTEE = rf.Statement(
+GUARANTEE = Statement(
     name="azize-gdp-guarantee", formula=r"T(M(D), M(D')) \ge G_{\sqrt{m^*}}",
     uses=("azize-gdp",),
     says="The empirical mean is sqrt(m*)-Gaussian DP: taken as a guarantee of the mechanism.",
+    fails="An exact mean of two data sets that differ in a record differs, so that no finite mu protects them; the audit's mu is of sampled data and a single target.",
+    instead="the audit gives a lower bound of mu for a single target",
     source="Azize & Basu, section 3",
     kind=rf.Limit("n", sizes=lambda reading, **at: sizes(**at) if reading == CONCLUSION else [2 * 4**k for k in range(6)], bound=True, unit="advantage", ceiling=certain),
     domain={

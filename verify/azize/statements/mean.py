@@ -16,6 +16,7 @@ from verify.azize.laws.mean_curves import InSight, difference, probit_at_thresho
 from verify.azize.laws.mean_families import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tradeoff
 from verify.azize.statements.conditions import MEAN, REGULAR
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 ASSUMES = rf.Quote(
     "We suppose that the data-generating distribution is column-wise independent, i.e. D = (x)_j D_j and has a finite (4 + "
@@ -182,11 +183,13 @@ def least_number(claimed: Any, **at: Any) -> rf.Ceiling | None:
     return rf.Ceiling(1.0, below=True, start=problem.sizes[0], source=APART, claimed=claimed(problem.leakage))
 
 
-POWER = rf.Statement(
+POWER = Statement(
     name="azize-thm-3.1-power",
     formula=r"\lim_{n \to \infty} \mathrm{Pow}_n(\ell_n, \alpha, z^*) = \Phi(\Phi^{-1}(\alpha) + \sqrt{m^*}), \quad m^* = \lim_{n \to \infty} \frac{1}{n} \lVert z^* - \mu \rVert^2_{\Sigma^{-1}}",
     uses=("azize-lemma-C.6",),
     says="Empirical mean: lim Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)); m* = lim (1/n) ||z* - mu||^2_{Sigma^-1}.",
+    fails="A rare coordinate value carries leakage that no normal limit sees: whether the target's rare value occurs is a coin, however large n and d are.",
+    instead="conditions uniform in n, d",
     source="Azize & Basu, theorem 3.1",
     kind=rf.Limit("n", sizes=sizes, ceiling=least_strength),
     domain=DOMAIN,
@@ -213,11 +216,13 @@ POWER = rf.Statement(
     second_route=by_columns,
 )
 
-ADVANTAGE = rf.Statement(
+ADVANTAGE = Statement(
     name="azize-thm-3.1-advantage",
     formula=r"\mathrm{Adv}_n(\ell_n, z^*) \to \Phi(\sqrt{m^*} / 2) - \Phi(-\sqrt{m^*} / 2)",
     uses=("azize-lemma-C.6",),
     says="Empirical mean: the optimal advantage tends to Phi(sqrt(m*)/2) - Phi(-sqrt(m*)/2).",
+    fails="The advantage is read off $m^*$ alone, but rare values, or targets off the lattice of the data, tell the worlds apart in ways that $m^*$ does not measure.",
+    instead="conditions uniform in n, d",
     source="Azize & Basu, theorem 3.1",
     kind=rf.Limit(
         "n", sizes=sizes, unit="advantage", ceiling=lambda **at: least_number(azize.advantage, **at)
@@ -245,10 +250,12 @@ ADVANTAGE = rf.Statement(
 
 # The curve and the ratio's two laws determine each other, and the laws tend to N(-+m/2, m) if and only if the curve tends to
 # g_sqrt(m) (Le Cam 1986, ch. 3; Torgersen 1991, ch. 7).
-RATIO = rf.Statement(
+RATIO = Statement(
     name="azize-lemma-C.6",
     formula=r"\ell_n \Rightarrow N(-m^* / 2, m^*) \text{ under } H_0, \quad \ell_n \Rightarrow N(m^* / 2, m^*) \text{ under } H_1",
     says="Empirical mean: l_n => N(-m*/2, m*) under H0 and N(+m*/2, m*) under H1.",
+    fails="The log ratio does not become normal where a coordinate takes ever rarer values: it stays the ratio of two Poisson counts.",
+    instead="conditions uniform in n, d",
     source="Azize & Basu, lemma C.6",
     kind=POWER.kind,
     domain=DOMAIN,
@@ -296,10 +303,12 @@ def level_at_the_mean(t: float, u: float, tau: float) -> rf.Ceiling | None:
 
 
 _AT_THE_MEAN = {"t": 0.0, "u": 0.0, "tau": 2.0, "alpha": 0.05, "world": "level"}
-THRESHOLD = rf.Statement(
+THRESHOLD = Statement(
     name="azize-thm-3.1-threshold", formula=r"\tau_\alpha = -\frac{m^*}{2} + \sqrt{m^*} \, \Phi^{-1}(1 - \alpha)",
     says="Empirical mean: for every alpha the test {l_n > tau_alpha}, tau_alpha = -m*/2 + sqrt(m*) Phi^-1(1 - alpha), has level alpha "
     "and power Phi(Phi^-1(alpha) + sqrt(m*)) in the limit. Judged for Gaussian data, in closed form.",
+    fails="At $m^* = 0$ the threshold is 0 at every level, so that the test cannot have the level that it is named for.",
+    instead="conditions uniform in n, d",
     source="Azize & Basu, theorem 3.1",
     # Of larger noncentralities than 9.9e7 the chi-square law is not at hand.
     kind=rf.Limit(
@@ -338,10 +347,12 @@ def least_difference(**at: Any) -> rf.Ceiling | None:
 
 
 _WIDE = REGULAR_POINTS[1].at
-SCORE = rf.Statement(
+SCORE = Statement(
     name="azize-eq-5",
     formula=r"\ell_n - \left[ (z^* - \mu)^T \Sigma^{-1} (\hat\mu_n - \mu) - \frac{1}{2 n} \lVert z^* - \mu \rVert^2_{\Sigma^{-1}} \right] \to 0",
     says="l_n ~ (z* - mu)' Sigma^-1 (muhat - mu) - (1/2n) ||z* - mu||^2_{Sigma^-1}: the difference vanishes in probability.",
+    fails="The expansion drops what rare values add to the log ratio, which does not vanish with n.",
+    instead="conditions uniform in n, d",
     source="Azize & Basu, equation 5",
     # No transform is needed, and more rows are at hand.
     kind=rf.Limit(
@@ -381,7 +392,7 @@ SCORE = rf.Statement(
 )
 
 
-def corrected(printed: rf.Statement, derivation: str = MEAN, **changes: Any) -> rf.Statement:
+def corrected(printed: Statement, derivation: str = MEAN, **changes: Any) -> Statement:
     """The same formula under the conditions of the expansion."""
     text = {"says": f"{printed.says} Where {REGULAR}.", "where": regular, "control": printed.control}
     return printed.corrected(**text | changes, derivation=derivation)

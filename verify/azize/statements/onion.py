@@ -7,6 +7,7 @@ import scipy
 from mipsim import referee as rf
 from verify.azize.laws.cut_off_laws import Family, fall_by_draws, kept_part, of_points, on_values, worst_point
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 EACH, AVERAGE = "each point that remains", "the points that remain, on average"
 SYMMETRIC = ("normal", "laplace", "uniform", "student")
@@ -57,10 +58,12 @@ ONION = rf.Quote(
     "section 3, explaining the privacy onion effect",
 )
 
-PRINTED = rf.Statement(
+PRINTED = Statement(
     name="azize-onion",
     uses=("azize-thm-3.1-power",),
     says="Removing the outliers raises m* of the points that remain.",
+    fails="Removing outliers moves the mean and shrinks the variance, and a point near the new mean loses leakage, while the average gains.",
+    instead="on average",
     source="Azize and Basu, section 3",
     kind=rf.Ordering(unit="t^2"),
     domain={

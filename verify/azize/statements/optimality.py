@@ -14,6 +14,7 @@ from verify.azize.laws.enumeration import (
     subset_sums,
 )
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 THRESHOLDS = "Pow_n as defined: thresholds only, no randomisation at ties"
 RANDOMISED = "randomised at the threshold (section 2.2 allows randomised adversaries)"
@@ -102,10 +103,12 @@ _CASES = {
 _POINTS = [rf.Point(at, name) for name, (at, _) in _CASES.items()]
 _TWO = _CASES["mean, d = 2"][0]
 
-POWER = rf.Statement(
+POWER = Statement(
     name="azize-thm-2.1a", formula=r"\mathrm{Pow}_n(\ell_n, \alpha, z^*) \ge \mathrm{Pow}_n(s, \alpha, z^*)",
     says="For every alpha, target and score s: Pow_n(l_n, alpha, z*) >= Pow_n(s, alpha, z*), with Pow_n(s, alpha) the largest "
     "1 - beta over the thresholds whose type-I error is at most alpha.",
+    fails="A threshold on the likelihood ratio cannot use all of a level where outputs are discrete: without a coin at ties another set of outputs may use what is left and win.",
+    instead="randomised tests",
     source="Azize & Basu, theorem 2.1",
     kind=rf.Bound(unit="power"),
     domain=_WORLDS | {"alpha": rf.Real(0.0, 1.0, meaning="FPR of the test"), "reading": rf.Choice(THRESHOLDS, RANDOMISED)},
@@ -151,7 +154,7 @@ STATEMENTS = (
             "discrete outputs the printed form fails."
         ),
     ),
-    rf.Statement(
+    Statement(
         name="azize-thm-2.1b",
         formula=r"\mathrm{Adv}_n(1\{\ell_n > 0\}, z^*) \ge \mathrm{Adv}_n(A, z^*)",
         says="The attack 1{l_n > 0} has the largest advantage of all attacks, for every target.",
@@ -168,7 +171,7 @@ STATEMENTS = (
             "theorem 2.1 (b)",
         ),
     ),
-    rf.Statement(
+    Statement(
         name="azize-thm-2.1c",
         formula=r"\mathrm{Adv}_n(1\{\ell_n > 0\}, z^*) = \mathrm{TV}(p_{\mathrm{out}}, p_{\mathrm{in}})",
         uses=("azize-thm-2.1b",),

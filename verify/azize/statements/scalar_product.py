@@ -19,6 +19,7 @@ from verify.azize.laws.linear_problems import (
 )
 from verify.azize.laws.normal_sums import NormalCurve
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 RANDOM = "random"
 RARE = "two rare coordinates"  # D_j = Bernoulli(.2/n) and Bernoulli(.3/n), where the target is (1, 1); elsewhere it is the mean of N(0, 1)
@@ -117,11 +118,13 @@ RESTRICTED = (
     ),
 )
 
-PRINTED = rf.Statement(
+PRINTED = Statement(
     name="azize-scalar-product",
     formula=r"\mathrm{Pow}(s_{\mathrm{cov}}, \alpha) \ge \mathrm{Pow}\left((z^* - z_{\mathrm{ref}})^T \hat\mu, \alpha\right)",
     uses=("azize-eq-5",),
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
+    fails="The normal limits of both attacks do not hold where coordinates take ever rarer values, and there the scalar product may be the stronger.",
+    instead="as n and d grow, under conditions uniform in them",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE, rate=rare_rate),
     domain=DOMAIN
@@ -168,7 +171,7 @@ CORRECTED = PRINTED.corrected(
     ),
 )
 
-CURVES = rf.Statement(
+CURVES = Statement(
     name="azize-scalar-product-curves",
     formula=r"\mu(w) = \frac{w^T (z^* - \mu)}{\sqrt{n \, w^T \Sigma w}} \le \sqrt{m^*}",
     says="The curve of either attack, and so that of the covariance attack on every candidate, tends to g_mu with mu = w'(z* - mu)/sqrt(n w'Sigma w) as n and d = tau n grow: "
@@ -259,9 +262,11 @@ def pair_in_fractions(data: str, n: int, **at: float) -> rf.Replication:
 
 _SMALL = {"n": 4, "p_1": 0.05, "p_2": 0.1, "target_1": 0.999, "target_2": 0.999, "reference_1": 0.0, "reference_2": 0.0}  # fmt: skip
 
-FINITE = rf.Statement(
+FINITE = Statement(
     name="azize-scalar-product-finite", formula=r"\mathrm{Pow}(s_{\mathrm{cov}}, \alpha) \ge \mathrm{Pow}\left((z^* - z_{\mathrm{ref}})^T \hat\mu, \alpha\right)",
     says="At every n and d, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
+    fails="At finite sizes the covariance score is not the likelihood ratio, so that the scalar product may order some outputs better.",
+    instead="finite n for Gaussian data",
     source="Azize and Basu, appendix D.3",
     kind=rf.Ordering(),
     domain={

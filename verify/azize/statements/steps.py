@@ -10,6 +10,7 @@ from verify.azize.laws.estimated_moments import effective, step_problem, step_sc
 from verify.azize.statements import scalar_product
 from verify.azize.statements.scalar_product import PROVABLY
 from verify.matters import Where
+from verify.statement import Statement
 
 BOUNDED = (
     "independent rows of the same law, Sigma nonsingular, and E(u'Sigma^-1/2 (g - mu))^4 <= h^2 for every unit vector u, with the same h for all sizes "
@@ -70,10 +71,12 @@ WELL = rf.Quote(
     "section 5, the covariance attack",
 )
 
-PRINTED = rf.Statement(
+PRINTED = Statement(
     name="azize-alg-4",
     formula=r"g_{\mathrm{batch}} = \frac{\theta_{t + 1} - \theta_t}{\eta}",
     says="The covariance attack on SGD steps with g_batch = (theta_{t+1} - theta_t)/eta beats the scalar product <g*, g_batch>: a single step, known moments, Gaussian gradients.",
+    fails="Descent subtracts the gradient, so that the printed batch gradient has the wrong sign and the score is reversed.",
+    instead="sign of descent",
     source="Azize and Basu, algorithm 4",
     kind=rf.Ordering(),
     domain=DOMAIN,
@@ -124,7 +127,7 @@ CORRECTED = PRINTED.corrected(
     ),
 )
 
-LIMIT = rf.Statement(
+LIMIT = Statement(
     name="azize-alg-4-limit",
     formula=PRINTED.formula,
     uses=("azize-scalar-product-corrected",),

@@ -5,8 +5,9 @@ import math
 import scipy
 
 import mipsim as mi
-from mipsim.referee import Bound, Control, Equality, Fixed, Real, Replication, Statement
+from mipsim.referee import Bound, Control, Equality, Fixed, Real, Replication
 from mipsim.referee.replication import near
+from verify.statement import Statement
 
 
 def largest_advantage(epsilon: float, delta: float = 0.0) -> float:

@@ -20,13 +20,13 @@ from mipsim.referee import (
     Quote,
     Real,
     Replication,
-    Statement,
     Whole,
 )
 from mipsim.referee.replication import near
 from mipsim.tradeoff import AbstractTradeOff
 from mipsim.tradeoff.epochs import random_allocation
 from verify.field.laws.gaussian_accounting import log_delta
+from verify.statement import Statement
 
 
 def log10_delta(curve: AbstractTradeOff, epsilon: float) -> Number:
@@ -51,6 +51,8 @@ ALLOCATION = Statement(
     name="field-random-allocation",
     says="A record in a single random step of $t$ (random allocation) is at least as private as in Poisson samples of rate $1/t$, for the "
     "Gaussian mechanism: its $\\delta$ is no larger, at every $\\varepsilon$. It fails only where delta is large, above any that is promised.",
+    fails="The record is always in some step, where a Poisson sample may miss it in all: at large delta this shows.",
+    instead="where Poisson samples have delta <= 0.05, at the points judged",
     source="Feldman and Shenfeld (2026), arXiv 2602.17284, abstract, as a reader takes it; the paper shows it by numbers at its own settings",
     kind=Ordering(unit="log10 delta"),
     domain={
@@ -244,6 +246,8 @@ BLOCKS_LOWER = Statement(
     name="field-allocation-blocks-lower",
     says="The lower end of the blocks' $\\varepsilon$ is a lower bound for $k$ of $t$ random steps. Judged for 1 of 3, which is its "
     "own block, and 2 of 3.",
+    fails="Blocks hold a step each, and several random steps may fall into the same block, which hides more than blocks do.",
+    instead="a single step (k = 1); else an upper bound",
     source="Feldman and Shenfeld (2026), PLD_accounting 2.0, IS_DOMINATED: 'gives a lower (optimistic) bound' (README)",
     kind=Ordering(unit="epsilon"),
     domain=_TWO | {"selected": Choice(1, 2, meaning="selected steps k of t = 3")},
@@ -343,6 +347,8 @@ SUBSET = Statement(
     name="field-binomial-subset",
     says="To draw the size of a batch from the binomial law and then a uniformly random subset of that size makes records of a batch negatively "
     "dependent, and so is not Poisson sampling. Judged is the distance of the two laws, which is 0 where they are the same.",
+    fails="A subset of binomial size that is uniform among those of its size is exactly a Poisson sample.",
+    instead="both are the same distribution",
     source="google-deepmind/jax_privacy, issue 121 (24 January 2026), on CyclicPoissonSampling, which draws rng.binomial and then rng.choice "
     "(batch_selection.py)",
     kind=Bound(unit="total variation"),

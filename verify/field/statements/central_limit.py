@@ -2,8 +2,9 @@
 
 import math
 
-from mipsim.referee import Bound, Control, Limit, Number, Point, Real, Statement, Whole
+from mipsim.referee import Bound, Control, Limit, Number, Point, Real, Whole
 from verify.field.laws.gaussian_accounting import by_transform, composed_epsilon, limit_epsilon
+from verify.statement import Statement
 
 
 def of_steps(sigma: float, nu: float, steps: int, log10_delta: float) -> Number:
@@ -17,6 +18,8 @@ CENTRAL_LIMIT = Statement(
     formula=r"\mu = \nu \sqrt{e^{1 / \sigma^2} - 1}, \quad \nu = q \sqrt{T}",
     says="$T$ steps of the Gaussian mechanism on Poisson samples of rate $q = \\nu / \\sqrt{T}$ have at most the $\\varepsilon$ of $G_\\mu$ with "
     "$\\mu = \\nu \\sqrt{e^{1/\\sigma^2} - 1}$: the limit as $T$ grows and $\\nu$ is held, used at a finite $T$.",
+    fails="A limit in the number of steps has thinner tails than any finite number of steps.",
+    instead=r"as T grows and $q \sqrt T$ is held",
     source="usual practice; Bu, Dong, Long and Su (2020), section 3, have it as a limit",
     kind=Bound(unit="epsilon"),
     domain={

@@ -4,14 +4,17 @@ import math
 
 import numpy as np
 
-from mipsim.referee import Bound, Control, Point, Quote, Real, Statement
+from mipsim.referee import Bound, Control, Point, Quote, Real
 from verify.field.laws.gaussian_accounting import calibrated_by_quadrature, log_delta
+from verify.statement import Statement
 
 CLASSICAL_GAUSSIAN = Statement(
     name="field-gaussian",
     formula=r"\sigma = \sqrt{2 \ln(1.25 / \delta)} \, \frac{\Delta}{\varepsilon}",
     says="The Gaussian mechanism with $\\sigma = \\sqrt{2 \\ln(1.25/\\delta)}\\,\\Delta/\\varepsilon$ is "
     "$(\\varepsilon, \\delta)$-DP, for every $\\varepsilon$: as it is used.",
+    fails="The tail bound behind the formula is for a small epsilon; at a large epsilon the noise is too little.",
+    instead="epsilon < 1, as the theorem says",
     source="usual practice; Dwork and Roth (2014), theorem A.1, is about epsilon in (0, 1)",
     kind=Bound(unit="log10 delta"),
     domain={

@@ -2,8 +2,9 @@
 
 import math
 
-from mipsim.referee import Bound, Choice, Control, Fixed, Real, Statement, Whole
+from mipsim.referee import Bound, Choice, Control, Fixed, Real, Whole
 from verify.field.laws.shuffled_laws import APPROXIMATE, FUNCTIONAL, by_audits, false_alarms
+from verify.statement import Statement
 
 _POINTS = tuple(
     {"mu": mu, "canaries": 10_000, "threshold": 2.0, "delta": 1e-6, "significance": 0.05, "bound": bound}

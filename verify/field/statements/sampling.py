@@ -1,13 +1,16 @@
 """Amplification by sub-sampling, with the two notions of neighbours mixed up."""
 
-from mipsim.referee import Bound, Choice, Control, Fixed, Point, Real, Statement
+from mipsim.referee import Bound, Choice, Control, Fixed, Point, Real
 from verify.field.laws.gaussian_accounting import ADDED, REPLACED, by_densities, sampled_delta, sampling_claim
+from verify.statement import Statement
 
 SAMPLING = Statement(
     name="field-sampling",
     formula=r"(\varepsilon, \delta) \mapsto \left(\log(1 + q (e^\varepsilon - 1)), q \delta\right)",
     says="If the Gaussian mechanism is $(\\varepsilon, \\delta)$-DP when a record is added or removed, then on a Poisson sample of rate "
     "$q$ it is $(\\log(1 + q (e^\\varepsilon - 1)), q\\delta)$-DP whether a record is added, removed or replaced: as it is used.",
+    fails="A record that is replaced changes both worlds of the sample, so that the amplified pair of a removed record does not hold for it.",
+    instead="a record added or removed",
     source="usual practice; Balle, Barthe and Gaboardi (2018), theorem 8, is about records added or removed",
     kind=Bound(unit="log10 delta"),
     domain={

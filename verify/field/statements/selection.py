@@ -21,11 +21,11 @@ from mipsim.referee import (
     Quote,
     Real,
     Replication,
-    Statement,
     Whole,
 )
 from mipsim.referee.replication import near
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 DIGITS = 50
 
@@ -106,6 +106,8 @@ EXPONENTIAL_COUNT = Statement(
     name="field-rdp-exponential-count",
     says="The epsilon that an accountant by Renyi divergences gives for the exponential mechanism, run `count` times, is at least the true one. Judged "
     "for two candidates.",
+    fails="The accountant adds the mechanism's cost a single time, however often it runs.",
+    instead="a single run",
     source="google/differential-privacy, dp_accounting, rdp_privacy_accountant.py of commit b5b0286 (main of 6 August 2026), which leaves the count "
     "out; the file as of commit 0719e70 has it",
     kind=Bound(unit="epsilon"),
@@ -377,6 +379,8 @@ PERMUTE = Statement(
     name="field-permute-and-flip",
     formula=r"\delta(e) = 1 - e^{(e - \varepsilon) / 2}",
     says="The privacy loss of permute-and-flip is that of the Laplace mechanism of scale $1/\\varepsilon$: of the worst neighbours, or of any two.",
+    fails="No two neighbours leak more than Laplace noise, and only those whose candidates change places reach it, each at a single epsilon.",
+    instead="of the worst neighbours; all others leak less",
     source="google/differential-privacy, dp_accounting, PermuteAndFlipDpEvent",
     kind=Equality(0.01, unit="delta"),
     domain={
@@ -516,6 +520,8 @@ BEST_FIXED = Statement(
     name="field-best-of-fixed",
     formula=BEST_POISSON.formula,
     says="The best of $\\mu$ runs has at most the Renyi divergence that the bound for a Poisson number of mean $\\mu$ gives, also where the number is fixed.",
+    fails="The theorem averages over a Poisson number of runs; a fixed number loses what that randomness hides.",
+    instead="a Poisson number of runs",
     source=f"no author's claim: what becomes of {_THEOREM_6}, which asks for a Poisson number, where the number is fixed",
     kind=Bound(unit="Renyi divergence"),
     domain=_BEST | {"runs": Choice(FIXED, POISSON, meaning="how the number of runs is chosen")},

@@ -2,8 +2,9 @@
 
 import math
 
-from mipsim.referee import Bound, Control, Real, Statement, Whole
+from mipsim.referee import Bound, Control, Real, Whole
 from verify.field.laws.shuffled_laws import shuffled_by_tails, shuffled_delta
+from verify.statement import Statement
 
 SHUFFLING = Statement(
     name="field-shuffling",

@@ -18,6 +18,7 @@ from verify.izzo.laws.algorithms import (
 from verify.izzo.laws.subset_enumeration import best_of_all_attacks, finite_eta, half_subsets
 from verify.izzo.laws.subset_laplace import laplace_eta, scaled_laplace_eta
 from verify.matters import Where, nowhere, where_in
+from verify.statement import Statement
 
 HALF = rf.Quote(
     "In the remainder of the paper, we will set k = n/2, so that A is eta-MIP if an attacker cannot have average accuracy greater than (1/2 + eta).",
@@ -62,7 +63,7 @@ def accuracy(algorithm: str, n: int, target: int, scale: float, attack: str, **a
 
 _POSTERIOR = REST | {"scale": 1.0, "target": 0, "attack": BEST}
 _COUNT = _POSTERIOR | {"algorithm": "a count", "n": 4}
-PROPOSITION_2 = rf.Statement(
+PROPOSITION_2 = Statement(
     name="izzo-prop-2",
     formula=r"\sum_A \max\{P(x^* \in D_{\mathrm{train}} \mid A), P(x^* \notin D_{\mathrm{train}} \mid A)\} \, P(A) \le \frac{1}{2} + \eta",
     says="At k = n/2, A is eta-MIP if and only if, for every x*, sum_A max{P(x* in D_train | A), P(x* not in D_train | A)} P(A) <= 1/2 + eta; the optimal attack guesses the likelier side.",
@@ -102,7 +103,7 @@ def processed_accuracy(
 
 _PROCESSED = REST | {"labels": 4, "spread": 0.3, "target": 0}
 _COUNT_ITSELF = _PROCESSED | {"algorithm": "a count", "n": 4, "f": ITSELF}
-THEOREM_3 = rf.Statement(
+THEOREM_3 = Statement(
     name="izzo-thm-3",
     says="If A is eta-MIP and f is any function, randomised independently of D_train, then f o A is eta-MIP. (Its coins are independent of A's too: "
     "with coins shared, A = membership XOR coin has eta 0 and f o A = membership has eta 1/2.)",

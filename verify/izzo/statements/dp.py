@@ -13,6 +13,7 @@ from verify.izzo.laws.linear_programs import largest_dp_eta, largest_posterior_o
 from verify.izzo.laws.subset_enumeration import finite_eta
 from verify.izzo.statements.definition import HALF, SIZES
 from verify.matters import Where, nowhere
+from verify.statement import Statement
 
 # Every half is an unknown of the linear program, and e^epsilon a coefficient of it: the solver may give up from about epsilon = 11.5 on.
 _N, _EPSILON = (
@@ -41,7 +42,7 @@ def dp_number(part: str, n: int, epsilon: float, delta: float) -> rf.Number:
     return rf.Number(least_delta(law[0], law[-1], epsilon), route="enumeration")
 
 
-THEOREM_4 = rf.Statement(
+THEOREM_4 = Statement(
     name="izzo-thm-4",
     formula=r"\eta = \delta + \frac{1 - \delta}{1 + e^{-\varepsilon}} - \frac{1}{2}",
     uses=("izzo-lemma-12",),
@@ -90,7 +91,7 @@ def fingerprint(part: str, eta: float, epsilon: float) -> rf.Number:
     return rf.Number(float(result / Fraction(eta)), route=route, detail=f"n = {n} suffices.")
 
 
-THEOREM_5 = rf.Statement(
+THEOREM_5 = Statement(
     name="izzo-thm-5",
     says="For any eta > 0 some algorithm is eta-MIP and not (epsilon, delta)-DP for any epsilon < inf and delta < 1: A = 1{D_train = D*}, with n large enough.",
     source="Izzo et al., theorem 5",
@@ -114,7 +115,7 @@ THEOREM_5 = rf.Statement(
     ),
 )
 
-PROPOSITION_6 = rf.Statement(
+PROPOSITION_6 = Statement(
     name="izzo-prop-6",
     formula=r"\frac{P(x^* \notin D_{\mathrm{train}} \mid A)}{P(x^* \in D_{\mathrm{train}} \mid A)} \le e^\varepsilon \frac{P(x^* \notin D_{\mathrm{train}})}{P(x^* \in D_{\mathrm{train}})}",
     uses=("izzo-lemma-12",),
@@ -154,7 +155,7 @@ def left_of_privacy(flip: float, n: int, notion: str, order: float) -> float:
 
 RENYI = "RDP, CDP, tCDP"
 _FOUR = {"n": 4, "notion": "f-DP", "order": 2.0}
-THEOREM_7 = rf.Statement(
+THEOREM_7 = Statement(
     name="izzo-thm-7",
     uses=("izzo-thm-5",),
     says="For any eta > 0 some algorithm is eta-MIP and not (nontrivially) RDP, CDP, tCDP or f-DP: the example of theorem 5.",

@@ -20,6 +20,7 @@ from verify.izzo.laws.subset_laplace import scaled_laplace_eta
 from verify.izzo.statements.definition import HALF
 from verify.izzo.statements.noise import EVERY, UNIT, laplace_ratio, worst_ratio
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 LISTING, WHOLE = "B halves of D_train, as listed", "B halves of the data set, as in the text"
 
@@ -62,10 +63,12 @@ _OF = rf.rows(
 _NOISE = rf.rows({}, "M eta", (2.0, 0.4), (2.0, 0.1), (2.0, 0.01), (4.0, 0.01))
 _POINTS = [at for item in _OF for c in _NOISE for at in rf.grid(item | c, reading=(LISTING, WHOLE))]
 SAMPLES = {"izzo-alg-1": (4, 12, 60)}
-ALGORITHM_1 = rf.Statement(
+ALGORITHM_1 = Statement(
     name="izzo-alg-1",
     uses=("izzo-cor-10",),
     says="Algorithm 1 (sigma_j from B random halves of D_train, X as in corollary 10, release A(D_train) + X) estimates the moments consistently, so that its output is eta-MIP as B grows.",
+    fails="The scale of the noise is estimated on the training half, so that the scale itself tells who is in it.",
+    instead="on the whole data set",
     source="Izzo et al., algorithm 1",
     kind=rf.Bound(unit=UNIT),
     # B grows without bound: the paper claims no guarantee for finite B. A single dimension, where corollary 10 itself holds. |.|^M is meant,

@@ -9,6 +9,7 @@ from verify.kaissis.laws.relaxed_steps import EQUATION_7, D
 from verify.kaissis.statements.curves import EXACT, Z, in_sight, probit
 from verify.kaissis.statements.lemmas import dimensions, positive
 from verify.kaissis.statements.many_dimensions import THEOREM_3_CORRECTED
+from verify.statement import Statement
 
 PAIRS = (
     ((1.0, 1.0), (1.0, 1.0)),
@@ -29,12 +30,14 @@ _PAIRS = [
 ]
 # A sensitivity of 0 is no second mechanism.
 _DELTA, _SIGMA = positive(0.01, 5.0), positive(0.1, 10.0)
-LEMMA_8 = rf.Statement(
+LEMMA_8 = Statement(
     name="kaissis-lemma-8",
     formula=r"\lambda = \frac{(\Delta_a + \Delta_b)^2}{\sigma_a^2 + \sigma_b^2}",
     uses=("kaissis-thm-2",),
     says="Two non-adaptive Gaussian mechanisms compose by averaging: the curves of the composition are those of chi2_d with "
     "noncentrality (Da + Db)^2/(sa^2 + sb^2).",
+    fails=r"Averaging weighs a noisy mechanism as much as a precise mechanism; the sufficient statistic weighs each by $\Delta / \sigma^2$.",
+    instead=r"weights $\Delta / \sigma^2$",
     source="Kaissis et al., lemma 8",
     kind=rf.Bound(),
     # The attacker may choose both functions, for example a function and a multiple of it: both shifts have the same unknown direction.
@@ -95,7 +98,7 @@ LEMMA_8_CORRECTED = LEMMA_8.corrected(
 )
 
 
-BLESSING = rf.Statement(
+BLESSING = Statement(
     name="kaissis-blessing",
     uses=("kaissis-thm-3",),
     # A single step, and the dimension grows: a path of the correction of theorem 3, which is searched from L = 0.1.

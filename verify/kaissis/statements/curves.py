@@ -14,6 +14,7 @@ from verify.kaissis.laws.relaxed_attackers import FINITE, known, two_laws
 from verify.kaissis.laws.relaxed_laws import best_test, magnitude, norm_curves
 from verify.kaissis.statements.lemmas import RATE, ROUNDING, dimensions, points, positive
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 EXACT = 1e-6
 """Probit units: what two exact routes agree to."""
@@ -92,7 +93,7 @@ PROMISED_GM = rf.Quote(
 _BOTH: dict[str, Any] = {"part": ("j", "jinv")}
 _Z = (-33.0, -12.0, -5.0, -1.6, 0.0, 2.3)
 _MUS = (0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0)
-THEOREM_1 = rf.Statement(
+THEOREM_1 = Statement(
     name="kaissis-thm-1",
     formula=r"j(\alpha) = \begin{cases} 1 - \alpha \cosh \mu_1 & \alpha \le e^{-\mu_1} \\ e^{-\mu_1} \sinh(-\ln \alpha) & \text{above} \end{cases}",
     uses=("kaissis-lemma-4",),
@@ -117,7 +118,7 @@ THEOREM_1 = rf.Statement(
     not_judged={"The LM satisfies (j_LM(alpha), j_LM^-1(alpha))-DR": "by kaissis-thm-1-guarantee"},
     restricted_by=(_MAGNITUDE,),
 )
-THEOREM_2 = rf.Statement(
+THEOREM_2 = Statement(
     name="kaissis-thm-2",
     formula=r"j(\alpha) = F_{\chi^2_d(\mu_2^2)}\left(F^{-1}_{\chi^2_d}(1 - \alpha)\right), \quad j^{-1}(\alpha) = 1 - F_{\chi^2_d}\left(F^{-1}_{\chi^2_d(\mu_2^2)}(\alpha)\right)",
     uses=("kaissis-lemma-4",),
@@ -144,7 +145,7 @@ THEOREM_2 = rf.Statement(
     not_judged={"The GM satisfies (j_GM(alpha), j_GM^-1(alpha))-DR": "by kaissis-thm-2-guarantee"},
     restricted_by=(_MAGNITUDE,),
 )
-COROLLARY_1 = rf.Statement(
+COROLLARY_1 = Statement(
     name="kaissis-cor-1",
     formula=r"j(\alpha) = \Phi(\Phi^{-1}(1 - \alpha / 2) - \mu_2) - \Phi(-\Phi^{-1}(1 - \alpha / 2) - \mu_2)",
     uses=("kaissis-thm-2",),
@@ -168,7 +169,7 @@ COROLLARY_1 = rf.Statement(
         "corollary 1; CDF and SF by definition 2",
     ),
 )
-LEMMA_6 = rf.Statement(
+LEMMA_6 = Statement(
     name="kaissis-lemma-6",
     formula=r"f' \ge f",
     says="A mechanism that is f-DP is f'-DR with f' >= f: J lies nowhere below the tight f.",
@@ -212,7 +213,7 @@ def processed(laws: str, outcomes: int, mu: float, draw: int, after: str) -> Abs
 
 
 _PLAIN = {"outcomes": 20, "draw": 0}
-LEMMA_7 = rf.Statement(
+LEMMA_7 = Statement(
     name="kaissis-lemma-7",
     uses=("kaissis-lemma-6",),
     says="Whatever is made of the output of an f-DP mechanism, with whatever else the attacker knows, the errors stay above the tight f.",
@@ -260,7 +261,7 @@ def _sorted(rate: float, alpha: float, part: str, **laws: Any) -> rf.Number:
 
 _READ = _BOTH | {"alpha": (1e-4, 0.3, 0.9)}
 _LAWS = (FINITE, "Gaussian", "Laplace", "magnitude of Gaussian", "magnitude of Laplace")
-LEMMA_9 = rf.Statement(
+LEMMA_9 = Statement(
     name="kaissis-lemma-9",
     formula=r"T(A, (1 - p) A + p B)(\alpha) = p \, T(A, B)(\alpha) + (1 - p)(1 - \alpha)",
     says="T(A, (1-p)A + pB)(a) = p T(A,B)(a) + (1-p)(1-a) for all laws A and B, and T((1-p)A + pB, A) is its inverse.",

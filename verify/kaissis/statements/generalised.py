@@ -3,6 +3,7 @@
 from mipsim import referee as rf
 from verify.kaissis.laws.relaxed_tests import COIN, HALVES, NO_COIN, power_gap, scores_sampled
 from verify.kaissis.statements.lemmas import DELTA, GUMBEL, NOISES, RATE, ROUNDING, SETTINGS, SYMMETRIC
+from verify.statement import Statement
 
 _GLR = "The generalised LR test, with the maximum likelihood estimate of the shift in [-Delta, Delta], has the power of "
 _POINTS = [
@@ -15,11 +16,13 @@ _POINTS = [
     for item in settings
     for nu in shifts
 ]
-LEMMA_5 = rf.Statement(
+LEMMA_5 = Statement(
     name="kaissis-lemma-5",
     uses=("kaissis-lemma-2",),
     says=_GLR
     + "the two one-sided tests at every FPR and shift (`nu` times Delta), for noise that need not be symmetric; it is largest at |shift| = Delta.",
+    fails="The generalised ratio of Laplace noise takes its largest value at all outputs beyond the shift, and without a coin the ties there cannot be split to meet a level.",
+    instead="with randomised ties",
     source="Kaissis et al., lemma 5",
     kind=rf.Equality(ROUNDING, unit="power"),
     domain={

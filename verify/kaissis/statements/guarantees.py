@@ -30,6 +30,7 @@ from verify.kaissis.statements.lemmas import (
     points,
     positive,
 )
+from verify.statement import Statement
 
 MU = positive(0.1, 8.0, meaning="Delta / sigma, or Delta / b of Laplace noise")
 Z = rf.Real(-4.7, 3.0, meaning="probit of the FPR")
@@ -76,16 +77,18 @@ _J = {
 }
 
 
-def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Statement]:
+def _pair(number: int, noise: str, proof: str) -> tuple[Statement, Statement]:
     """The guarantee as it is given, and where it holds."""
     line = noise == "Laplace"
     zs = (-4.0, -1.6, 0.0, 1.0)
     listed = points(mu=(0.5, 1.0, 3.0), d=(1,) if line else (1, 2, 30), knows=(NOTHING, SIGN), z=zs)
-    printed = rf.Statement(
+    printed = Statement(
         name=f"kaissis-thm-{number}-guarantee",
         formula=r"T(P, Q) \ge J = \mathrm{Symm}(j, j^{-1}), \quad " + _J[noise],
         uses=(f"kaissis-thm-{number}",),
         says=f"{noise} noise: no attacker of the relaxed threat model has errors below J = Symm(j, jinv), whatever function q they chose.",
+        fails="The curve is of an attacker who does not know to which side the record shifts the output; who chose a count for q knows it.",
+        instead="directions equally likely",
         source=f"Kaissis et al., theorem {number}",
         kind=rf.Bound(unit="probit"),
         domain={
@@ -123,7 +126,7 @@ def _pair(number: int, noise: str, proof: str) -> tuple[rf.Statement, rf.Stateme
     )
 
 
-LEMMA_9_GUARANTEE = rf.Statement(
+LEMMA_9_GUARANTEE = Statement(
     name="kaissis-lemma-9-guarantee",
     formula=r"T(P, Q) \ge J_p = \mathrm{Symm}(j_p, j_p^{-1})",
     uses=("kaissis-lemma-3", "kaissis-lemma-9"),
@@ -134,6 +137,7 @@ LEMMA_9_GUARANTEE = rf.Statement(
         )
     },
     says="The sub-sampled Gaussian mechanism, with a mask of probability p, satisfies J_p-DR, J_p = Symm(j_p, jinv_p), in every dimension d.",
+    fails="A mask that has a coin for each coordinate is not a coin for the record: some of the shift nearly always comes through.",
     source="Kaissis et al., section 4",
     kind=rf.Bound(unit="probit"),
     domain={

@@ -19,6 +19,7 @@ from verify.kaissis.laws.relaxed_tests import (
     two_sided_power,
 )
 from verify.matters import Where
+from verify.statement import Statement
 
 
 def positive(low: float, hunt_to: float, meaning: str = "") -> rf.Real:
@@ -79,10 +80,12 @@ _OPPOSITE = [
     *points(noise=NOISES.values, delta=(1.0, 3.0), second=(-1.0, -0.4), alpha=(1e-4, 0.05, 0.9)),
     *points(noise=("Gaussian", "Laplace"), delta=(0.1, 10.0), second=(-1.0,), alpha=(1e-4,)),
 ]
-LEMMA_1 = rf.Statement(
+LEMMA_1 = Statement(
     name="kaissis-lemma-1",
     says="In the relaxed threat model no uniformly most powerful test exists, at any level in (0, 1), for any function q of the attacker's "
     "choice: against two possible shifts, Delta and `second` times Delta, no test has the largest power.",
+    fails="Where all shifts have the same sign, such as those of counts, a single test is the best for each of them.",
+    instead="shifts on either side",
     source="Kaissis et al., lemma 1",
     kind=rf.Bound(unit="share of the advantage or FNR"),
     domain={
@@ -139,7 +142,7 @@ LEMMA_1_CORRECTED = LEMMA_1.corrected(
 )
 
 
-LEMMA_2 = rf.Statement(
+LEMMA_2 = Statement(
     name="kaissis-lemma-2",
     says="The composite LR test is equivalent to the two one-sided LR tests at a single critical value; for noise with a log-concave density, as judged here, "
     "its rejection regions are two tails.",
@@ -165,11 +168,13 @@ _PAIRS = [
     for s, t in ((0.0, 1.0), (0.5, 1.0), (0.125, 0.25))
     for item in points(delta=DELTAS)
 ]
-LEMMA_3 = rf.Statement(
+LEMMA_3 = Statement(
     name="kaissis-lemma-3",
     uses=("kaissis-lemma-2",),
     says="Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts s < t on the same side (times "
     "Delta) the ratio of the densities rises with z; the power of z > c is largest at Delta.",
+    fails="Between two shifts the ratio of sub-sampled densities first falls and then rises, since both mixtures hold the same unshifted part.",
+    instead="against the null, at rates in (0, 1)",
     source="Kaissis et al., lemma 3",
     kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
     domain={
@@ -233,7 +238,7 @@ LEMMA_3_CORRECTED = LEMMA_3.corrected(
     ),
 )
 
-LEMMA_4 = rf.Statement(
+LEMMA_4 = Statement(
     name="kaissis-lemma-4",
     uses=("kaissis-lemma-2",),
     says="For symmetric noise the two one-sided tests, both of level alpha/2, are the test of the magnitude, for every shift (`nu` times Delta).",
@@ -271,7 +276,7 @@ LEMMA_4 = rf.Statement(
         ),
     ),
 )
-LEMMA_4_LARGEST = rf.Statement(
+LEMMA_4_LARGEST = Statement(
     name="kaissis-lemma-4-largest",
     uses=("kaissis-lemma-4",),
     says="For symmetric noise no shift in [-Delta, Delta] gives the test of the magnitude more power than |shift| = Delta.",

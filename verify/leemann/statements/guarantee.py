@@ -20,6 +20,7 @@ from verify.leemann.laws.curves import (
 from verify.leemann.laws.problems import ATOMS_OWN, atoms_curve
 from verify.leemann.statements import quotes
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 EXPONENTIAL, LATTICE = "Exponential(1)", "Bernoulli(0.3), target on the lattice"
 DISCRETE = "a random law on 0, 1, ..., target on them"
@@ -151,11 +152,13 @@ _SAMPLED = [
     )
 ]
 
-GUARANTEE = rf.Statement(
+GUARANTEE = Statement(
     name="leemann-thm-5.1-guarantee", formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} (\theta' - \mu) \rVert^2",
     uses=("leemann-thm-5.1",),
     says="For every law of the gradients with a covariance ('all distributions with finite variance') and n large, a single step is "
     "f-MIP with f of equation 8, K that of the centred gradients.",
+    fails="Gradients of finitely many values leave their counts in the mean: from a sum of rationally independent numbers each count can be read off, whatever the variance.",
+    instead="gradients with densities, or on the same lattice as the target",
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Limit("n", bound=True, sizes=sizes, ceiling=certain),
     domain={
@@ -234,10 +237,12 @@ def random_curve(d: int, n: int) -> AbstractTradeOff:
 
 _FIGURE_2 = [(d / n, n) for d, n in ((650, 500), (2580, 1970), (1026, 790))]
 
-RANDOM = rf.Statement(
+RANDOM = Statement(
     name="leemann-K-equals-d",
     uses=("leemann-thm-5.1",),
     says="With K = d equation 8 is the trade-off of targets sampled from Gaussian gradients (judged from d = 50 on, and from d = 5 on for up to 12 rows).",
+    fails="K of a random target is d on average only, and the power of a mixture over K is not that at the average.",
+    instead="as d and n grow",
     source="Leemann et al., section 6.1",
     kind=rf.Equality(),
     domain={

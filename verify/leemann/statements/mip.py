@@ -11,6 +11,7 @@ from verify.leemann.laws.curves import NoisySumTradeOff, polygon_of
 from verify.leemann.laws.problems import FINITE, finite_mechanism
 from verify.leemann.statements import quotes
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 REPLACE, ADD = "neighbours replace one record (A: D^n -> R^d, n fixed)", "neighbours add or remove one record"
 RESPONSE, SUM = "randomised response", "a noisy sum of n gradients +-C"
@@ -44,10 +45,12 @@ _REST = {"reading": REPLACE, "values": 12, "epsilon": 1.0, "skew": 1.0, "draw": 
 _REST |= {"n": 1, "mu": 1.0, "own": 0.5}
 _TIGHT = _REST | {"mechanism": RESPONSE, "values": 400}
 
-THEOREM_4_2 = rf.Statement(
+THEOREM_4_2 = Statement(
     name="leemann-thm-4.2",
     formula=r"f\text{-DP} \Rightarrow f\text{-MIP}",
     says="An f-DP algorithm is f-MIP.",
+    fails="A record that is added or removed is not a record that is replaced, which moves a sum twice as far.",
+    instead="for replaced records",
     source="Leemann et al., theorem 4.2",
     kind=rf.Bound(),
     domain={
@@ -142,10 +145,12 @@ _MECHANISMS = {
 }  # fmt: skip
 _SAMPLED = rf.grid({"skew": 1.0}, mechanism=FINITE, draw=(0, 1))
 
-MOST_POWERFUL = rf.Statement(
+MOST_POWERFUL = Statement(
     name="leemann-most-powerful",
     says="A straightforward construction of the most powerful test does not give the trade-off of membership inference: that of the stochastic "
     "composition differs from the trade-off of the likelihood-ratio test.",
+    fails="The most powerful test of the sample and the output together has exactly the composition's curve; only a test of the output alone has another.",
+    instead="for tests of the output alone",
     source="Leemann et al., section 4.1",
     kind=rf.Bound(unit="FNR"),
     domain=_MECHANISMS | {"reading": rf.Choice(PAIR, ALONE)},
@@ -162,7 +167,7 @@ MOST_POWERFUL = rf.Statement(
     second_route=every_test,
 )
 
-STRICTLY = rf.Statement(
+STRICTLY = Statement(
     name="leemann-strictly-stronger",
     says="f-DP is strictly stronger than f-MIP: the f for which an algorithm is f-MIP need not be a guarantee of DP. Judged for random "
     "mechanisms, each of which is f-MIP with an f that is above its curve of DP somewhere.",

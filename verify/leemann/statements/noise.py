@@ -10,6 +10,7 @@ from verify.leemann.checks.draws import summed
 from verify.leemann.laws.curves import NoisySumTradeOff
 from verify.leemann.statements import quotes
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 BY_EQUATION = "the noise for mu-GMIP is what equation 9 asks for at K = d"
 LEAST_REPLACED = "the least noise that gives mu-GMIP; neighbours replace one record"
@@ -50,10 +51,12 @@ _SUMS = {"reading": LEAST_REPLACED, "own": 0.5, "d": 1, "k_over_d": 1.0}
 _OTHER_SIDE = _SUMS | {"n": 3, "mu": 1.0, "own": 0.0}
 """All other gradients, and the stranger's, at -C, so that the target at +C attains mu-GDP."""
 
-LESS_NOISE = rf.Statement(
+LESS_NOISE = Statement(
     name="leemann-less-noise", formula=r"\tau_{\mathrm{GMIP}}(\mu) \le \tau_{\mathrm{GDP}}(\mu)",
     uses=("leemann-thm-4.2", "leemann-cor-5.1"),
     says="We never need to add more noise for mu-GMIP than for mu-GDP.",
+    fails="Equation 9 asks for more noise than GDP at a small mu, and a record that is replaced moves a sum twice as far as a record that GDP adds or removes.",
+    instead="the noise of GDP for a replaced record; the smaller of the two is no guarantee",
     source="Leemann et al., section 6.2",
     kind=rf.Bound(unit="noise of GMIP / noise of GDP"),
     domain={

@@ -15,6 +15,7 @@ from verify.leemann.laws.curves import random_target_curve, sampled_coins_curve
 from verify.leemann.laws.problems import gradients, step_curve
 from verify.leemann.statements import quotes
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 PAPER = ((650, 500), (2580, 1970), (1026, 790))
 """(d, n) of figure 2: mu_step = 1.14 at K = d."""
@@ -112,9 +113,11 @@ _STATEMENT = (
 _MEANT = " For Gaussian gradients, every n >= 2 and d >= 1, and, with noise, a covariance Sigma of at most C^2 I (C is the clip)."
 _CORRECTED = _STATEMENT.replace("PRINTED", "||Sigma^-1/2 (theta' - mu)||^2") + _MEANT
 
-THEOREM_5_1 = rf.Statement(
+THEOREM_5_1 = Statement(
     name="leemann-thm-5.1", formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} \theta' \rVert^2",
     says=_STATEMENT.replace("PRINTED", "||Sigma^-1/2 theta'||^2"),
+    fails="K is the norm of the target's gradient without its mean, but what the attacker sees is how far it lies from the mean.",
+    instead=r"K of $\theta' - \mu$",
     source="Leemann et al., theorem 5.1",
     kind=rf.Bound(),
     domain={
@@ -190,6 +193,8 @@ TIGHT = replace(
     uses=("leemann-thm-5.1",),
     says="Without noise, and with the target's own K = ||Sigma^-1/2 theta'||^2, equation 8 is the trade-off of the best attack: it cannot be "
     "improved.",
+    fails="K without centring does not measure the distance from the mean, so that the curve can be passed, and need not be reached.",
+    instead=r"K of $\theta' - \mu$",
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Equality(),
     domain={**THEOREM_5_1.domain, **_ALONE},
@@ -248,7 +253,7 @@ _PATHS = {
 _GROWTH = rf.rows({}, "ratio power share of", *_PATHS.values())
 _POINTS = [rf.Point(at, name) for at, name in zip(_GROWTH, _PATHS, strict=True)]
 
-NORMAL = rf.Statement(
+NORMAL = Statement(
     name="leemann-cor-5.1-normal", formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     says="For large d and n the curve of equation 8 is that of mu_step-GMIP at the same K, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)).",
     source="Leemann et al., corollary 5.1",
@@ -351,10 +356,12 @@ _CENTRED = [
     for at, name in zip(_GROWTH, _PATHS, strict=True)
 ]
 _SQUARE = {"ratio": 1.0, "power": 1.0, "of": "d", "spare": 1.0, "reading": FIXED}
-COROLLARY_5_1 = rf.Statement(
+COROLLARY_5_1 = Statement(
     name="leemann-cor-5.1", formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     says="For large d and n a single step is mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)), with K >= ||Sigma^-1/2 theta'||^2 of "
     "theorem 5.1. Judged for Gaussian gradients without noise, r = n.",
+    fails="With the K of theorem 5.1, not centred, a fixed target far from the mean may have a K of 0: the promise is then nothing, and the leakage is not.",
+    instead=r"K of $\theta' - \mu$",
     source="Leemann et al., corollary 5.1",
     uses=("leemann-thm-5.1",),
     kind=rf.Limit("n", bound=True, sizes=sizes_of_gradients, ceiling=least_step),
@@ -403,7 +410,7 @@ COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
     ),
 )
 
-AT_FIGURE_2 = rf.Statement(
+AT_FIGURE_2 = Statement(
     name="leemann-cor-5.1-figure-2",
     formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     uses=("leemann-thm-5.1", "leemann-cor-5.1"),

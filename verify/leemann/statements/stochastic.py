@@ -8,6 +8,7 @@ from mipsim import referee as rf
 from mipsim.tradeoff import stochastic_composition
 from verify.leemann.laws.problems import FAMILIES, min_plus, random_family, random_polygons
 from verify.matters import Where, where_in
+from verify.statement import Statement
 
 RANDOM, WHOLE = "random", "polygons in whole numbers"
 
@@ -63,7 +64,7 @@ def largest(
 
 _NAMED = {"targets": 2, "draw": 0}
 
-THEOREM_4_1 = rf.Statement(
+THEOREM_4_1 = Statement(
     name="leemann-thm-4.1",
     formula=r"\min\left\{ E[h(x)(\bar\alpha(x))] : E[\bar\alpha(x)] = \alpha \right\}",
     says="The stochastic composition min { E[h(x)(abar(x))] : E[abar(x)] = alpha } of trade-off functions is convex, "

@@ -9,6 +9,7 @@ from verify.leemann.checks.draws import sampled_k, sampled_p_values
 from verify.leemann.laws.problems import BERNOULLI, COMPONENTS, MIXTURE, kurtosis, mean_of_k, transform_of_k
 from verify.leemann.statements import quotes
 from verify.matters import Where, nowhere, where_in
+from verify.statement import Statement
 
 
 def spread_of_k(components: str, p: float, deviation: float, d: int) -> rf.Number:
@@ -21,12 +22,14 @@ def spread_of_k(components: str, p: float, deviation: float, d: int) -> rf.Numbe
 _HALF = {"p": 0.5, "deviation": 1.0}
 _COMPONENTS = rf.grid(_HALF, components=COMPONENTS) + rf.grid(_HALF, components=BERNOULLI, p=(0.5, 0.05))
 
-REMARK_5_1 = rf.Statement(
+REMARK_5_1 = Statement(
     name="leemann-rem-5.1",
     formula=r"K \sim \chi^2_d",
     uses=("leemann-thm-5.1", "leemann-cor-5.1"),
     says="With independent components of Sigma^-1/2 theta', K ~ chi2_d; thus K = O(d) and, without noise, mu_step = "
     "O(sqrt(d/n)).",
+    fails="A sum of squares of independent components is chi-square for Gaussian components alone; for others only its mean is d.",
+    instead="$E[K] = d$ always",
     source="Leemann et al., remark 5.1",
     # Two laws with different standard deviations are two laws.
     kind=rf.Equality(unit="sd(K) / sd(chi2_d)"),
@@ -103,7 +106,7 @@ REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
 MEAN, TRANSFORM = "E[K] = d, Bernoulli components", "K ~ chi2_d, Gaussian components"
 _MEAN, _TRANSFORM = {"part": MEAN, "at": 1.0}, {"part": TRANSFORM, "d": 1, "draw": 0}
 
-EXPECTED_K = rf.Statement(
+EXPECTED_K = Statement(
     name="leemann-rem-5.1-mean", formula=r"E[K] = d",
     says="E[K] = d, K centred, for independent components of any law with positive finite variances; K ~ chi2_d for Gaussian ones (by its Laplace transform, which "
     "determines the law).",
@@ -158,10 +161,12 @@ def printed_share(reading: str, d: int, n: int, k: float, level: float) -> rf.Nu
 
 _SETTINGS = rf.rows({}, "d n k", (1, 10, 1.0), (1, 2, 0.5), (5, 20, 5.0), (650, 500, 650.0), (650, 500, 0.0))
 
-ALGORITHM_1 = rf.Statement(
+ALGORITHM_1 = Statement(
     name="leemann-alg-1", formula=r"S = (n - 1) (m - \theta)^T \Sigma^{-1} (m - \theta), \quad p_{\mathrm{step}} = \log F^{-1}_{\chi^2_d(n K)}(S)",
     uses=("leemann-thm-5.1",),
     says="GLiR: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
+    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value.",
+    instead=r"$\log F(n\,\cdot)$",
     source="Leemann et al., algorithm 1",
     kind=rf.Equality(1e-8, unit="P0(p <= a)"),
     domain={
