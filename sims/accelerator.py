@@ -293,11 +293,6 @@ def cases(small: bool = False) -> list[Case]:
         step = mi.SGDStep(clip=float(np.sqrt(n)), noise_multiplier=0.1)
         return mi.FixedTarget(step, data, n=n, target=np.ones(n)), mi.ScalarProduct(np.zeros(n))
 
-    def cells() -> tuple[mi.AbstractGame, mi.AbstractAttack]:
-        data = mi.Bernoulli(p[:own_d])
-        game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10**6, target=np.ones(own_d))
-        return game, mi.ScalarProduct(zeros)
-
     def noisy_law() -> tuple[mi.AbstractGame, mi.AbstractAttack]:
         mechanism = mi.LaplaceNoise(mi.EmpiricalMean(), 0.1)
         data = mi.Gaussian(0.0, 1.0, d=own_d)
@@ -344,7 +339,6 @@ def cases(small: bool = False) -> list[Case]:
             scan,
         ),
         Case("clipped step", clipped, "auto", {"short_normals": float(n * n)}, scan),
-        Case("cells of counts", cells, "auto", {"words": own_d, "lookups": own_d}, scan),
         Case("outputs by their distribution", noisy_law, "auto", {"normals": own_d}, scan),
         Case("column sums", columns, "auto", {"words": own_d, "lookups": 4.0 * own_d}, scan),
         Case("gradients", gradients, "auto", {"words": n / 4, "lookups": n / 2}, scan),

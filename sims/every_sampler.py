@@ -56,7 +56,6 @@ def small_games() -> dict[str, tuple[mi.AbstractGame, mi.AbstractAttack]]:
         ),
         "table-of-ratios": (fixed_coins(mean), mi.LikelihoodRatio(mean, coins, 10)),
         "random-table": (mi.RandomTarget(mean, coins, n=10), mi.CovarianceScore(coins, n=10)),
-        "cells": (fixed_many(mi.Subsampled(mean, 0.5)), mi.CovarianceScore(coins, n=500_000)),
         "random-cells": (mi.RandomTarget(mean, coins, n=10**6), plain),
         "noisy-cells": (fixed_many(mi.LaplaceNoise(mean, 1e-4)), mi.CovarianceScore(coins, n=10**6)),
         "clipped-law": (mi.FixedTarget(step, wide, n=8, target=many), mi.CovarianceScore(wide, n=8)),

@@ -46,10 +46,6 @@ class BinomialCells:
         """Alias entries of the columns, as those of a `BinomialTable`, uint32, shape (d, 2^bits)."""
         return alias_entries(self.masses, self.bits)[self.row]
 
-    def probabilities(self) -> np.ndarray:
-        """The law of the columns, shape (d, 2^bits)."""
-        return (self.masses / 2.0**32)[self.row]
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -70,7 +66,7 @@ def place_in_cell(words: UInt32[Array, "..."], shift: UInt32[Array, "..."]) -> U
 
 
 def cell_layout(n: int, p: np.ndarray) -> Layout | None:
-    """Cells for Binomial(n, p_j), Binomial(n - 1, p_j) and either plus 1, for every j.
+    """Cells for Binomial(n, p_j) and Binomial(n - 1, p_j), for every j.
     Returns None where there are none: a law is too wide for 2^16 columns of 2^8 counts, or all together have too many
     counts.
     """
@@ -79,7 +75,7 @@ def cell_layout(n: int, p: np.ndarray) -> Layout | None:
     if about.max() > 2.0 ** (MOST_BITS + MOST_SHIFT) or about.sum() > MOST_COUNTS:
         return None
     (low, high), (other, _) = binomial_window(n, distinct), binomial_window(max(n - 1, 1), distinct)
-    low, high = np.minimum(low, other), high + 1
+    low = np.minimum(low, other)
     counts = high - low + 1
     bits = LEAST_BITS
     while (counts > ((1 << bits) - _FURTHER) << MOST_SHIFT).any():
@@ -90,14 +86,13 @@ def cell_layout(n: int, p: np.ndarray) -> Layout | None:
     return Layout(low[row], high[row], shifts[row], bits) if bits <= MOST_BITS else None
 
 
-def binomial_cells(n: int, p: np.ndarray, layout: Layout, plus: int = 0) -> BinomialCells:
-    """Tabulate plus + Binomial(n, p_j) for every j.
+def binomial_cells(n: int, p: np.ndarray, layout: Layout) -> BinomialCells:
+    """Tabulate Binomial(n, p_j) for every j.
 
     The weights of the bells are those that give every cell its own probability; then they are rounded, in sum, to multiples of
     2^-32. What the distribution function is off by after that is computed at every count, not estimated.
 
-    `n`: the number of trials, >= 1; `p`: success probabilities in (0, 1), shape (d,); `layout`: where the cells lie;
-    `plus`: 0 or 1.
+    `n`: the number of trials, >= 1; `p`: success probabilities in (0, 1), shape (d,); `layout`: where the cells lie.
 
     Source: Schoenberg (1946) for splines as mixtures of bells; Walker (1977) for the alias table.
     """
@@ -111,7 +106,7 @@ def binomial_cells(n: int, p: np.ndarray, layout: Layout, plus: int = 0) -> Bino
         counts = int(spans[own].max()) + 1
         together = max(1, _TOGETHER // (counts + _FURTHER * width))
         for rows in (own[k : k + together] for k in range(0, own.size, together)):
-            law = _law(n, distinct[rows], lows[rows], counts, plus)
+            law = _law(n, distinct[rows], lows[rows], counts)
             if width == 1:
                 masses[rows], off = _alone(law, bits)
             else:
@@ -124,16 +119,12 @@ def binomial_cells(n: int, p: np.ndarray, layout: Layout, plus: int = 0) -> Bino
     return BinomialCells(masses, row, first[row], layout.shifts, bits, error)
 
 
-def _law(n: int, p: np.ndarray, low: np.ndarray, counts: int, plus: int) -> np.ndarray:
-    """The distribution functions of plus + Binomial(n, p_j) from low_j on, within these counts, shape (rows, counts)."""
-    begin = np.maximum(low - plus, 0)
-    above = begin[:, None] + np.arange(1.0, counts)
+def _law(n: int, p: np.ndarray, low: np.ndarray, counts: int) -> np.ndarray:
+    """The distribution functions of Binomial(n, p_j) from low_j on, within these counts, shape (rows, counts)."""
+    above = low[:, None] + np.arange(1.0, counts)
     factors = np.maximum(n + 1 - above, 0.0) / above * (p / (1 - p))[:, None]
     law = np.cumsum(np.cumprod(np.concatenate([np.ones((p.size, 1)), factors], axis=1), axis=1), axis=1)
-    law /= law[:, -1:]
-    moved = low < plus  # nothing is below 1 then
-    law[moved, 1:], law[moved, 0] = law[moved, :-1], 0.0
-    return law
+    return law / law[:, -1:]
 
 
 def _alone(law: np.ndarray, bits: int) -> tuple[np.ndarray, float]:

@@ -9,7 +9,6 @@ from mipsim._validation import choice, refuse_class
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.cells import cell_sampler
 from mipsim.engine.samplers.clipped import clipped_law_sampler, clipped_sampler
 from mipsim.engine.samplers.columns import column_sampler
 from mipsim.engine.samplers.literal import law_sampler, literal_sampler
@@ -28,7 +27,7 @@ FIDELITIES = ("auto", "literal", "sufficient", "projected", "exact")
 _PROJECTED = (normal_sampler, quadratic_sampler, clipped_law_sampler)
 
 # And of those that draw what the score is made of, coordinate by coordinate.
-_TABLES = (cell_sampler, table_sampler, column_sampler)
+_TABLES = (table_sampler, column_sampler)
 
 
 def check_fidelity(fidelity: object) -> str:

@@ -19,7 +19,7 @@ def samplers() -> dict[str, AbstractSampler]:
     def kind(sampler: AbstractSampler) -> str:
         parts = (
             sampler,
-            *(getattr(sampler, part, None) for part in ("columns", "tables", "terms", "cells", "spread")),
+            *(getattr(sampler, part, None) for part in ("columns", "tables", "terms", "spread")),
         )
         return ", ".join(type(part).__name__ for part in parts if part is not None)
 

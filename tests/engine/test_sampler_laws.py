@@ -165,7 +165,7 @@ def rows_of_cells() -> dict[str, Row]:
     )  # .06 deviations of the score
 
     def row(game: Any, attack: Any, marks: Any, wrong: Any = lambda law: (moved(law, 0.06),)) -> Row:
-        return Row(game, attack, "CellSampler", (exact,), 200_000, wrong, edges=even(1_000), cells=900,
+        return Row(game, attack, "CellColumns", (exact,), 200_000, wrong, edges=even(1_000), cells=900,
                    power=lambda cells: power(200_000 * 0.06**2, cells), marks=marks)  # fmt: skip
 
     def columns(game: Any, attack: Any, law: Callable[[Row], Any], edges: Any = None, **more: Any) -> Row:
@@ -180,7 +180,7 @@ def rows_of_cells() -> dict[str, Row]:
 
     def random(mechanism: Any, attack: Any) -> Row:
         game = mi.RandomTarget(mechanism, data, n=n)
-        return Row(game, attack, "CellSampler", (from_law,), 200_000, cells=300, marks=SLOW)
+        return Row(game, attack, "CellColumns", (from_law,), 200_000, cells=300, marks=SLOW)
 
     few = mi.Bernoulli([0.5, 0.45])
     low, high = stats.binom.ppf([1e-6, 1 - 1e-6], n, 0.37)
@@ -195,18 +195,16 @@ def rows_of_cells() -> dict[str, Row]:
     return {
         "covariance": row(plain, covariance, EVIDENCE, lambda _: (exact_law(fixed(MEAN, mi.Bernoulli(p + away), n, corner), covariance),)),
         "coin and ratio": row(fixed(half, data, n, corner), mi.LikelihoodRatio(half, data, n=n), EVIDENCE),
-        "product": row(fixed(MEAN, data, n, [0.3, 1.0, -2.5, 7.1, 0.0, 1.0]), mi.ScalarProduct(p), SLOW),
         "noise": row(fixed(noisy, data, n, corner), covariance, SLOW),
         "random target, covariance, coin": random(half, mi.CovarianceScore(data, n=n // 2)),
         "random target, covariance, noise": random(noisy, covariance),
         "random target, ratio": random(MEAN, mi.LikelihoodRatio(MEAN, data, n=n)),
         # Score = bit x count / n: an atom at zero and a binomial law that knows of the bit.
-        "a random coordinate with its pair": Row(mi.RandomTarget(MEAN, mi.Bernoulli([0.37]), n=n), mi.ScalarProduct([0.0]), "CellSampler",
+        "a random coordinate with its pair": Row(mi.RandomTarget(MEAN, mi.Bernoulli([0.37]), n=n), mi.ScalarProduct([0.0]), "CellColumns",
             (lambda _: pair(n, 0.37),), 1_000_000, lambda _: (pair(n, 0.37 + 3e-5),), cells=1_000,
             edges=np.append(0.5, np.linspace(low, high, 2_000).round() + 0.5) / n),
-        "literal records": Row(fixed(MEAN, few, 30_000, [1.0, 0.0]), mi.CovarianceScore(few, n=30_000), "CellSampler", (literal(4_000),),
+        "literal records": Row(fixed(MEAN, few, 30_000, [1.0, 0.0]), mi.CovarianceScore(few, n=30_000), "CellColumns", (literal(4_000),),
             cells=300, marks=SLOW),
-        # A function hides that a score is additive; Laplace noise has no table.
         "columns, Laplace noise": columns(laplace, covariance, exact),
         "columns, a function": columns(plain, lambda target, output: covariance.score(target, output), lambda _: exact_law(plain, covariance),
             out=lambda _: (exact_law(laplace, covariance),)),

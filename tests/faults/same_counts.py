@@ -14,7 +14,6 @@ RUNS = (
         "table-with-coin",
         "table-of-ratios",
         "random-table",
-        "cells",
         "random-cells",
         "subset",
     ),

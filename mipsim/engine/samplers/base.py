@@ -31,7 +31,7 @@ class AbstractSampler(eqx.Module):
             plays every run and floating-point sums never depend on the chunk.
         fidelity: "literal", "sufficient" or "projected".
         name: what a user sees: "literal" and "clipped" draw every record, "exact draw" an output from its exact distribution,
-            "columns" an output from tables of its coordinates, "table" and "cells" a sum of tabulated terms, "projected" the score
+            "columns" an output from tables of its coordinates, "table" a sum of tabulated terms, "projected" the score
             itself. Fidelity and name are recorded in the manifest; with game and attack they tell the sampler.
         draws_outputs: whether it draws all d coordinates of an output without records, which decides the length of a pilot.
     """

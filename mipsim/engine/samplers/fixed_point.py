@@ -10,8 +10,6 @@ from jaxtyping import Array, Float, Int, UInt32
 
 IMPOSSIBLE = -(2**31)
 """The fixed-point term that stands for -inf."""
-BIT = 31
-"""Of a place among the cells of a count: the bit of a target that is sampled with it."""
 
 
 class Reach(NamedTuple):
@@ -63,7 +61,7 @@ def scaled(unit: Float[Array, "..."], total: Int[Array, "..."]) -> Float[Array, 
 
 
 class AbstractTerms(eqx.Module):
-    """Terms of an additive score, a term for each coordinate. Their sum, modulo 2^32 or 2^64, does not depend on its order."""
+    """Terms of an additive score, a term for each coordinate. Their sum, modulo 2^32, does not depend on its order."""
 
     has_impossible: eqx.AbstractVar[bool]
 
@@ -73,7 +71,7 @@ class AbstractTerms(eqx.Module):
 
     @abstractmethod
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        """The terms of a coordinate, or of a column of them, whose count is the lowest of its row + column, of the dtype of `start`."""
+        """The terms of a coordinate, or of a column of them, whose count is the lowest of its row + column, int32."""
 
 
 class TabledTerms(AbstractTerms):
@@ -93,7 +91,7 @@ class LinearTerms(AbstractTerms):
     """Whole multiples of the count, which spares a look-up a coordinate."""
 
     steps: Int[Array, " rows"]  # the term of a further success at each coordinate, int32, shape (rows,)
-    # the sum of the terms of the lowest counts, for either side, int32 or int64, shape (2,)
+    # the sum of the terms of the lowest counts, for either side, int32, shape (2,)
     starts: Int[Array, "2"]
     has_impossible: bool = eqx.field(static=True)  # False
 
@@ -101,7 +99,7 @@ class LinearTerms(AbstractTerms):
         return jnp.where(side == 1, self.starts[1], self.starts[0])
 
     def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        return _product(at(self.steps, coordinate), column, self.starts.dtype)
+        return at(self.steps, coordinate) * column.astype(jnp.int32)
 
 
 class PairedTerms(AbstractTerms):
@@ -112,8 +110,8 @@ class PairedTerms(AbstractTerms):
 
     # of a further success at each coordinate, for either bit, int32, shape (rows, 2) flattened
     steps: Int[Array, " pairs"]
-    jumps: Int[Array, " rows"]  # what bit 1 adds by itself, of the dtype of `first`, shape (rows,)
-    first: Int[Array, ""]  # the sum of the terms of bit 0 at the lowest counts, an int32 or int64 scalar
+    jumps: Int[Array, " rows"]  # what bit 1 adds by itself, int32, shape (rows,)
+    first: Int[Array, ""]  # the sum of the terms of bit 0 at the lowest counts, an int32 scalar
     bits: int = eqx.field(static=True)
     has_impossible: bool = eqx.field(static=True)  # False
 
@@ -125,34 +123,5 @@ class PairedTerms(AbstractTerms):
         jump = at(self.jumps, coordinate)
         bit = column >> jnp.uint32(self.bits) != 0
         count = column & jnp.uint32((1 << self.bits) - 1)
-        term = _product(jnp.where(bit, item, zero), count, self.first.dtype)
+        term = jnp.where(bit, item, zero) * count.astype(jnp.int32)
         return term + jnp.where(bit, jump, jnp.zeros_like(jump))
-
-
-class PieceTerms(AbstractTerms):
-    """Any smooth term, a straight line over each cell of counts.
-
-    A count is a place, 2^shift of which are a cell; the highest bit of a place may be the bit of a target that is sampled with it.
-    """
-
-    # the line's term at the first count of each cell, int64, shape (rows, 2, C) flattened
-    values: Int[Array, " entries"]
-    slopes: Int[Array, " entries"]  # of the line, the same shape
-    shifts: UInt32[Array, " rows"]  # log2 of the width of each coordinate's cells, uint32, shape (rows,)
-    bits: int = eqx.field(static=True)  # log2 of the cells of either bit
-    has_impossible: bool = eqx.field(static=True)  # False
-
-    def start(self, side: UInt32[Array, " G"]) -> Int[Array, " G"]:
-        return jnp.zeros(side.shape, jnp.int64)
-
-    def of(self, coordinate: Int[Array, ""], column: UInt32[Array, " G"], reach: Reach) -> Int[Array, " G"]:
-        shift = at(self.shifts, coordinate)
-        bit, count = column >> jnp.uint32(BIT), column & jnp.uint32((1 << BIT) - 1)
-        cell = (count >> shift) + (bit << jnp.uint32(self.bits))
-        value, slope = (reach.look_up(table, coordinate, cell) for table in (self.values, self.slopes))
-        return value + slope * (count & ((jnp.uint32(1) << shift) - jnp.uint32(1))).astype(jnp.int64)
-
-
-def _product(step: Int[Array, "..."], count: UInt32[Array, " G"], dtype: jnp.dtype) -> Int[Array, " G"]:
-    """Of int32 numbers, in a wider dtype where that is wider."""
-    return step.astype(dtype) * count.astype(jnp.int32).astype(dtype)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -12,9 +12,8 @@ from jaxtyping import Array, Bool, Float, Int, UInt32, UInt64
 
 from mipsim.attacks.base import AbstractAdditiveAttack, AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.distributions.binomial_cells import place_in_cell
+from mipsim.distributions.binomial_cells import NARROW
 from mipsim.distributions.binomial_table import (
-    MOST_BITS,
     BinomialTable,
     alias_entries,
     binomial_table,
@@ -27,7 +26,6 @@ from mipsim.engine.random.fusion import store_block, store_rows
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import BLOCK, MOST_BYTES, AbstractSampler
 from mipsim.engine.samplers.fixed_point import (
-    BIT,
     IMPOSSIBLE,
     AbstractTerms,
     LinearTerms,
@@ -63,26 +61,6 @@ class Sum(AbstractAdditiveAttack):
         return total
 
 
-class Cells(eqx.Module):
-    """What makes a column of a table a cell of counts, and a second word the place in it; see `BinomialCells`."""
-
-    shifts: UInt32[Array, " rows"]  # log2 of the width of each coordinate's cells, uint32, shape (rows,)
-    # log2 of the number of cells; a column may have a bit above them, of a target that is sampled with the count
-    bits: int = eqx.field(static=True)
-    has_bit: bool = eqx.field(static=True)  # whether it has
-
-    def place(
-        self, first: Int[Array, ""], column: UInt32[Array, "rows G"], word: UInt32[Array, "rows G"]
-    ) -> UInt32[Array, "rows G"]:
-        """The counts of coordinates from the first on, less the lowest; the bit, if there is any, is the highest of the word."""
-        shift = jax.lax.dynamic_slice(self.shifts, (first,), column.shape[:1])[:, None]
-        within = place_in_cell(word, shift)
-        if not self.has_bit:
-            return (column << shift) + within
-        cell, bit = column & jnp.uint32((1 << self.bits) - 1), column >> jnp.uint32(self.bits)
-        return ((cell << shift) + within) | (bit << jnp.uint32(BIT))
-
-
 class TableSampler(AbstractSampler):
     """Draws the score of a mean of Bernoulli records from tables of counts and of contributions.
 
@@ -111,7 +89,6 @@ class TableSampler(AbstractSampler):
     # the variance that a coordinate's noise adds where the target's bit is 0 and where it is 1, in units of noise^2,
     # int64, shape (rows, 2) flattened; None where the target, and with it all of the noise, is fixed
     spread: Int[Array, " pairs"] | None = None
-    cells: Cells | None = None  # None where a column of the tables is a single count
 
     @property
     def any_block(self) -> bool:
@@ -147,7 +124,7 @@ class TableSampler(AbstractSampler):
             else Reach(columns, world.astype(jnp.int64) * columns, columns, jnp.uint32(0))
         )
         sequence = long_word(words[1], words[0])
-        top = self.bits - 1 if self.cells is None else BIT  # the bit of a target that is sampled
+        top = self.bits - 1  # the bit of a target that is sampled
 
         def added(coordinate: Array, column: Array) -> tuple[Array, Array, Array]:
             term, nothing = self.terms.of(coordinate, column, reach), jnp.zeros((), jnp.int64)
@@ -168,14 +145,14 @@ class TableSampler(AbstractSampler):
                 total, impossible, variance, *rooms = state
                 rooms[0], words = store_block(rooms[0], group, self._words(sequence, group))
                 rooms[1], entries = store_rows(rooms[1], group, partial(self._entry, words, group, reach))
-                rooms[2], column = store_block(rooms[2], group, self._columns(words, group, entries))
+                rooms[2], column = store_block(rooms[2], group, self._columns(words, entries))
                 for k in range(GROUP):
                     term, is_impossible, more = added(group * GROUP + k, column[k])
                     total, impossible, variance = total + term, impossible | is_impossible, variance + more
                 return total, impossible, variance, *rooms
 
             rooms = (
-                jnp.zeros((self._words_of_group + 1, side.size), jnp.uint64),
+                jnp.zeros((GROUP // 2 + 1, side.size), jnp.uint64),
                 jnp.zeros((GROUP + 1, side.size), jnp.uint32),
                 jnp.zeros((GROUP + 1, side.size), jnp.uint32),
             )
@@ -184,16 +161,11 @@ class TableSampler(AbstractSampler):
         def all_at_once() -> tuple[Array, Array, Array]:
             # A reduction over all coordinates is a single kernel on an accelerator, which stores nothing but the sums.
             total, impossible, variance = nothing
-            of_word = 1 if self.cells else 2
-            word = splitmix64(sequence, jnp.arange(rows // of_word, dtype=jnp.uint64)[:, None])
-            for half in range(of_word):
-                coordinate = of_word * jnp.arange(rows // of_word)[:, None] + half
-                low, high = halves(word)
-                upper = low if half == 0 and not self.cells else high
+            word = splitmix64(sequence, jnp.arange(rows // 2, dtype=jnp.uint64)[:, None])
+            for half, upper in enumerate(halves(word)):
+                coordinate = 2 * jnp.arange(rows // 2)[:, None] + half
                 entry = reach.look_up(self.counts, coordinate, upper >> jnp.uint32(32 - self.bits))
                 column = column_of(entry, upper, self.bits)
-                if self.cells is not None:
-                    column = self.cells.place(jnp.asarray(0), column, low)
                 term, is_impossible, more = added(coordinate, column)
                 total = total + jnp.sum(term, axis=0, dtype=total.dtype)
                 if self.terms.has_impossible:
@@ -204,40 +176,25 @@ class TableSampler(AbstractSampler):
 
         return jax.lax.platform_dependent(cpu=group_by_group, default=all_at_once)
 
-    @property
-    def _words_of_group(self) -> int:
-        """A word for two coordinates; of cells, a word for each."""
-        return GROUP // 2 if self.cells is None else GROUP
-
     def _words(self, sequence: UInt64[Array, " G"], group: Array) -> UInt64[Array, "words G"]:
-        """The words of a group."""
-        first = (group * self._words_of_group).astype(jnp.uint64)
-        index = first + jnp.arange(self._words_of_group, dtype=jnp.uint64)
-        return splitmix64(sequence, index[:, None])
-
-    def _upper(self, words: UInt64[Array, "words G"]) -> UInt32[Array, "coordinates G"]:
-        """The words that look up, a word for each coordinate of a group."""
-        if self.cells is not None:
-            return halves(words)[1]
-        shifts = jnp.arange(0, 64, 32, dtype=jnp.uint64)
-        return (words[:, None, :] >> shifts[:, None]).astype(jnp.uint32).reshape(GROUP, -1)
+        """The words of a group, a word for two coordinates."""
+        first = (group * (GROUP // 2)).astype(jnp.uint64)
+        return splitmix64(sequence, (first + jnp.arange(GROUP // 2, dtype=jnp.uint64))[:, None])
 
     def _entry(
         self, words: UInt64[Array, "words G"], group: Array, reach: Reach, k: int
     ) -> UInt32[Array, " G"]:
         """Look up what the word of coordinate k of a group points at."""
-        if self.cells is None:
-            word = (words[k // 2] >> jnp.uint64(32 * (k % 2))).astype(jnp.uint32)
-        else:
-            word = halves(words[k])[1]
+        word = (words[k // 2] >> jnp.uint64(32 * (k % 2))).astype(jnp.uint32)
         return reach.look_up(self.counts, group * GROUP + k, word >> jnp.uint32(32 - self.bits))
 
     def _columns(
-        self, words: UInt64[Array, "words G"], group: Array, entries: UInt32[Array, "coordinates G"]
+        self, words: UInt64[Array, "words G"], entries: UInt32[Array, "coordinates G"]
     ) -> UInt32[Array, "coordinates G"]:
-        """The columns of a group, or, of cells, the places among them."""
-        column = column_of(entries, self._upper(words), self.bits)
-        return column if self.cells is None else self.cells.place(group * GROUP, column, halves(words)[0])
+        """The columns of a group."""
+        shifts = jnp.arange(0, 64, 32, dtype=jnp.uint64)
+        upper = (words[:, None, :] >> shifts[:, None]).astype(jnp.uint32).reshape(GROUP, -1)
+        return column_of(entries, upper, self.bits)
 
 
 def _normal(words: Words) -> Float[Array, " G"]:
@@ -250,19 +207,14 @@ def _normal(words: Words) -> Float[Array, " G"]:
     return jnp.sqrt(-2.0 * jnp.log(uniform(*words[:2]))) * jnp.cos(2.0 * jnp.pi * uniform(*words[2:]))
 
 
-Kind = TypeVar("Kind", bound=TableSampler)
-
-
-def of_tables(
-    kind: type[Kind],  # its class
+def _of_tables(
     problem: Problem,  # what is played
     entries: np.ndarray,  # of the alias tables, shape (d, 2, C)
     terms: tuple[AbstractTerms, float, float],  # with base and unit of the score
-    *,
+    block: int,
     noise: float = 0.0,  # standard deviation of the noise in the score, or its unit where there is a spread
     spread: np.ndarray | None = None,  # the variance that each bit of a random target adds, shape (d, 2)
-    **fields: Any,  # further ones of the sampler
-) -> Kind:
+) -> TableSampler:
     """The sampler of a score whose tables are known."""
     d, bits = problem.data.dimension, entries.shape[-1].bit_length() - 1
     attack, target = problem.attack, problem.target if isinstance(problem, FixedProblem) else np.zeros(d)
@@ -271,10 +223,10 @@ def of_tables(
     assert isinstance(attack, AbstractAdditiveAttack)
     numbers = terms[1], terms[2], noise, problem.mean.inclusion
     base, unit, deviation, inclusion = jax.device_put(tuple(np.float64(x) for x in numbers))
-    return kind(
+    return TableSampler(
         attack=attack,
         target=jax.device_put(target),
-        counts=jax.device_put(padded(entries).reshape(-1)),
+        counts=jax.device_put(_padded(entries).reshape(-1)),
         terms=terms[0],
         base=base,
         unit=unit,
@@ -283,12 +235,12 @@ def of_tables(
         bits=bits,
         has_coin=problem.mean.inclusion < 1.0,
         has_noise=problem.mean.has_gaussian_noise,
-        spread=None if spread is None else jax.device_put(padded(spread).reshape(-1)),
-        **fields,
+        spread=None if spread is None else jax.device_put(_padded(spread).reshape(-1)),
+        block=block,
     )
 
 
-def has_tables(problem: Problem) -> bool:
+def _has_tables(problem: Problem) -> bool:
     """Whether a score is a sum of terms of counts: of Bernoulli data, by an additive attack; with noise, by a linear attack."""
     if not isinstance(problem.data, Bernoulli) or not isinstance(problem.attack, AbstractAdditiveAttack):
         return False
@@ -297,7 +249,7 @@ def has_tables(problem: Problem) -> bool:
     )
 
 
-def offsets_of_bits(problem: Problem) -> np.ndarray | None:
+def _offsets_of_bits(problem: Problem) -> np.ndarray | None:
     """What either bit of a random target adds to the offset at each coordinate, shape (d, 2), or None where that is not known."""
     attack, d = problem.attack, problem.data.dimension
     if not isinstance(attack, AbstractAdditiveAttack):
@@ -306,7 +258,7 @@ def offsets_of_bits(problem: Problem) -> np.ndarray | None:
     return None if result[0] is None or result[1] is None else np.stack([result[0], result[1]], axis=1)
 
 
-def weights_of_bits(problem: Problem) -> np.ndarray:
+def _weights_of_bits(problem: Problem) -> np.ndarray:
     """The weights of counts for either bit of a random target, shape (d, 2)."""
     attack, d = problem.attack, problem.data.dimension
     assert isinstance(attack, AbstractLinearAttack)
@@ -317,12 +269,12 @@ def table_sampler(problem: Problem) -> TableSampler | None:
     """The kernel of tables of counts, or None where it does not apply.
 
     It applies to `Bernoulli` data, a mean of whole rows with Gaussian noise or none, and an additive attack (a linear attack
-    where there is noise, an attack with `offsets` where the target is random), if the tables fit into half a gigabyte.
-    Must be called inside `exact_scope`.
+    where there is noise, an attack with `offsets` where the target is random), if the tables are no wider than `NARROW`: beyond,
+    cells of counts do as well and are built sooner. Must be called inside `exact_scope`.
 
     Raises ValueError if the attack's contributions are NaN or +inf at a count that can occur.
     """
-    if not has_tables(problem):
+    if not _has_tables(problem):
         return None
     assert isinstance(problem.data, Bernoulli)
     p, rows = np.asarray(problem.data.p), problem.mean.rows
@@ -332,7 +284,7 @@ def table_sampler(problem: Problem) -> TableSampler | None:
     if p.size * 2 * 8 << (least_bits(rows, p) + more) > MOST_BYTES:
         return None
     bits = table_bits(rows, p)
-    if bits + more > MOST_BITS or p.size * 2 * 8 << (bits + more) > MOST_BYTES:
+    if bits > NARROW or p.size * 2 * 8 << (bits + more) > MOST_BYTES:
         return None
     return _of_fixed(problem, p, bits) if isinstance(problem, FixedProblem) else _of_random(problem, p)
 
@@ -354,7 +306,7 @@ def _of_fixed(problem: FixedProblem, p: np.ndarray, bits: int) -> TableSampler:
         terms, base, unit = _tabled(attack, values, law, outputs)
     entries = np.stack([table.entries for table in tables], axis=1)
     block = BLOCK if problem.mean.has_gaussian_noise else _SMALLER
-    return of_tables(TableSampler, problem, entries, (terms, base, unit), noise=noise, block=block)
+    return _of_tables(problem, entries, (terms, base, unit), block, noise)
 
 
 def _of_random(problem: Problem, p: np.ndarray) -> TableSampler | None:
@@ -365,7 +317,7 @@ def _of_random(problem: Problem, p: np.ndarray) -> TableSampler | None:
     """
     attack, rows = problem.attack, problem.mean.rows
     assert isinstance(attack, AbstractAdditiveAttack)
-    offsets = offsets_of_bits(problem)
+    offsets = _offsets_of_bits(problem)
     if offsets is None:
         return None
     distinct, row = np.unique(p, return_inverse=True)
@@ -377,20 +329,20 @@ def _of_random(problem: Problem, p: np.ndarray) -> TableSampler | None:
     sample, sums = (masses / 2.0**32)[row], (low[:, None] + np.arange(1 << bits))[row]
     spread, noise = None, 0.0
     if isinstance(attack, AbstractLinearAttack):
-        weights = weights_of_bits(problem)
+        weights = _weights_of_bits(problem)
         terms = _two_lines(weights, offsets, sums, sample)
-        spread, noise = spread_of(weights, problem.mean)
+        spread, noise = _spread_of(weights, problem.mean)
     else:
         outputs = sums / rows
         both = np.concatenate([terms_at(attack, np.full(p.size, bit), outputs) for bit in (0.0, 1.0)], axis=1)
         shown = np.broadcast_to(np.tile(outputs, 2)[:, None, :], sample.shape)
         terms = _tabled(attack, np.broadcast_to(both[:, None, :], sample.shape), sample, shown)
-    return of_tables(TableSampler, problem, entries[row], terms, noise=noise, spread=spread, block=BLOCK)
+    return _of_tables(problem, entries[row], terms, BLOCK, noise, spread)
 
 
-def spread_of(weights: np.ndarray, mean: Release) -> tuple[np.ndarray | None, float]:
+def _spread_of(weights: np.ndarray, mean: Release) -> tuple[np.ndarray | None, float]:
     """The `spread` and `noise` of a random target's table: weights are those of the counts for either bit, shape (d, 2).
-    >>> spread_of(np.ones((1, 2)), Release(10))
+    >>> _spread_of(np.ones((1, 2)), Release(10))
     (None, 0.0)
     """
     variance = (weights * mean.rows) ** 2 * np.broadcast_to(mean.variance, weights.shape[:1])[:, None]
@@ -429,15 +381,15 @@ def _two_lines(
     each = weights[:, :, None] * sums[:, None, :] + offsets[:, :, None]
     terms = np.broadcast_to(each.reshape(sums.shape[0], 1, -1), law.shape)
     centre = (law * terms).sum(axis=2).mean(axis=1)
-    unit = unit_for_ties(_unit(*_spans(terms, law, centre)), weights)
+    unit = _unit_for_ties(_unit(*_spans(terms, law, centre)), weights)
     steps, zero = np.rint(weights / unit), np.rint(centre / unit)
     middle = np.rint((law * np.tile(sums, 2)[:, None, :]).sum(axis=2).mean(axis=1))
     # What rounding the weights changes is put right at the mean count.
     rest = np.rint((offsets + (weights - steps * unit) * middle[:, None]) / unit)
     firsts = np.asarray(steps * sums[:, :1] + rest - zero[:, None]).astype(np.int64)
     paired = PairedTerms(
-        steps=jnp.asarray(padded(_int32(steps)).reshape(-1)),
-        jumps=jnp.asarray(padded(_int32(firsts[:, 1] - firsts[:, 0]))),
+        steps=jnp.asarray(_padded(_int32(steps)).reshape(-1)),
+        jumps=jnp.asarray(_padded(_int32(firsts[:, 1] - firsts[:, 0]))),
         first=jnp.asarray(_int32(firsts[:, 0].sum())),
         bits=bits,
         has_impossible=False,
@@ -445,12 +397,12 @@ def _two_lines(
     return paired, float((zero * unit).sum()), unit
 
 
-def unit_for_ties(unit: float, weights: np.ndarray) -> float:
+def _unit_for_ties(unit: float, weights: np.ndarray) -> float:
     """The least unit >= `unit` of which the least weight is a multiple, as are then its multiples: scores that tie stay tied.
 
     `unit` itself where the least weight, in size and beside zeros, is below it.
 
-    >>> unit_for_ties(0.4, np.array([0.0, 1.0, -2.0])), unit_for_ties(0.4, np.array([0.0, 0.2]))
+    >>> _unit_for_ties(0.4, np.array([0.0, 1.0, -2.0])), _unit_for_ties(0.4, np.array([0.0, 0.2]))
     (0.5, 0.4)
     """
     least = np.abs(weights[weights != 0]).min(initial=np.inf)
@@ -488,7 +440,7 @@ def _linear(
     # Whole weights times whole counts: scores that tie stay tied, exactly.
     step = np.rint(slopes / unit)
     starts = np.rint(step[:, None] * (low - centre[:, None])).astype(np.int64).sum(axis=0)
-    steps, firsts = jax.device_put((padded(_int32(step)), _int32(starts)))
+    steps, firsts = jax.device_put((_padded(_int32(step)), _int32(starts)))
     # What rounding the weights changes is put right at the mean of the "out" world.
     base = np.sum(slopes * centre + (slopes - step * unit) * (mean_count[:, 0] - centre))
     return LinearTerms(steps=steps, starts=firsts, has_impossible=False), float(base), unit
@@ -511,7 +463,7 @@ def _tabled(
     unit = _unit(*_spans(finite, law, centre))
     quantised = np.rint((finite - centre[:, None, None]) / unit)
     impossible = terms == -np.inf
-    values = padded(_int32(np.where(impossible, np.float64(IMPOSSIBLE), quantised)))
+    values = _padded(_int32(np.where(impossible, np.float64(IMPOSSIBLE), quantised)))
     result = TabledTerms(
         values=jax.device_put(values.reshape(-1)), has_impossible=bool((impossible & possible).any())
     )
@@ -544,7 +496,7 @@ def _int32(values: np.ndarray) -> np.ndarray:
     return np.remainder(values, 2.0**32).astype(np.int64).astype(np.uint32).view(np.int32)
 
 
-def padded(table: np.ndarray) -> np.ndarray:
+def _padded(table: np.ndarray) -> np.ndarray:
     """Fill the last group of coordinates with rows whose values are zero."""
     missing = -table.shape[0] % GROUP
     return np.concatenate([table, np.zeros((missing, *table.shape[1:]), table.dtype)])
