@@ -23,6 +23,11 @@ REGULARISATION = 1e-2
 _P_SEED, _REFERENCE_SEED, _TYPICAL_SEED = 2025, 6, 0
 
 
+def reference_means() -> np.ndarray:
+    """The p_j of all studies."""
+    return np.random.default_rng(_P_SEED).uniform(0.25, 0.75, D)
+
+
 @cache
 def reference_data() -> mi.Bernoulli:
     """The data law of all studies.
@@ -30,7 +35,7 @@ def reference_data() -> mi.Bernoulli:
     >>> data.dimension, bool(data.p.min() >= 0.25), bool(data.p.max() <= 0.75)
     (5000, True, True)
     """
-    return mi.Bernoulli(np.random.default_rng(_P_SEED).uniform(0.25, 0.75, D))
+    return mi.Bernoulli(reference_means())
 
 
 @cache

@@ -20,7 +20,7 @@ from verify.register import PAPERS, REGISTER, paper_of
 ROOT = Path(__file__).parents[1]
 STORED = ROOT / "docs" / "counterexamples.csv"
 FINDINGS, README = ROOT / "docs" / "findings.md", ROOT / "README.md"
-HEADER = ("statement", "class", "what", "stated", "true", "size")
+HEADER = ("statement", "class", "what", "stated", "true", "size", "at")
 Rows = Mapping[str, Mapping[str, str]]
 HEADS = {
     "azize": "Azize & Basu (2025)",
@@ -65,7 +65,8 @@ def row_of(entry: Mapping[str, Any]) -> dict[str, str] | None:
         return None
     second = point["second_route"]
     numbers = (f"{second[key]:.4g}" for key in ("claim", "value"))
-    cells = (entry["claim"], entry["defect"], second["what"], *numbers, second["size"] or "")
+    at = json.dumps(REGISTER[entry["claim"]].essential(point["parameters"]))
+    cells = (entry["claim"], entry["defect"], second["what"], *numbers, second["size"] or "", at)
     return dict(zip(HEADER, map(str, cells), strict=True))
 
 

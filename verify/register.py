@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mipsim import referee as rf
 from verify.azize.statements import MODULES as AZIZE
 from verify.azize.statements import gdp, mean
 from verify.field.statements import MODULES as FIELD
@@ -12,7 +13,6 @@ from verify.izzo.statements import MODULES as IZZO
 from verify.kaissis.statements import MODULES as KAISSIS
 from verify.leemann.statements import MODULES as LEEMANN
 from verify.matters import Where
-from verify.standalone import snippet_of
 from verify.statement import Statement
 
 _PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def paper_of(name: str) -> str:
     return name.partition("-")[0]
 
 
-def group_of(statement: Statement) -> str:
+def group_of(statement: rf.Statement) -> str:
     """Whose statement it is, as `PAPERS` says; the first word of its name where nobody is named there."""
     return PAPERS.get(paper_of(statement.name), paper_of(statement.name))
 
@@ -64,7 +64,6 @@ def _all() -> dict[str, Statement]:
     statements = [
         replace(
             item,
-            snippet=snippet_of(item.name),
             matters_when=matters_of(item),
         )
         for module in MODULES

@@ -332,12 +332,6 @@ def _others(statement: Statement, name: str, at: Mapping[str, Any], rng: np.rand
     return [value for value in dict.fromkeys(tried) if value != at[name]]
 
 
-def _sized(statement: Statement, at: Mapping[str, Any]) -> dict[str, Any]:
-    """The point; of a limit at the size where it begins."""
-    kind = inner(statement.kind)
-    return {**at, kind.grows: limit_sizes(statement, kind, at)[0]} if isinstance(kind, Limit) else dict(at)
-
-
 def _seen(statement: Statement, at: Mapping[str, Any], sized: Mapping[str, Any]) -> list[Any]:
     """What claim and truth are at a point, for `_alike`; the error where they raise an error.
 

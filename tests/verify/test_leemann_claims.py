@@ -190,14 +190,6 @@ def test_sampled_targets_of_k_equals_d_are_exposed_at_low_rates():
         assert laws.random_target_curve(d, n).beta(alpha) < leemann.step_tradeoff(d, n, float(d)).beta(alpha)
 
 
-def test_the_long_run_curve_is_the_composition():
-    alpha = np.array([1e-3, 0.05, 0.5, 0.9])
-    for mu, rate, steps in ((0.5, 0.05, 1024), (1.0, 0.02, 2048)):
-        inverted = laws.long_run_curve(mu, rate, steps).beta(alpha)
-        composed: Any = compose(MixtureTradeOff(GaussianTradeOff(mu), rate), copies=steps)
-        np.testing.assert_allclose(inverted, composed.beta(alpha), atol=2e-4)
-
-
 def test_the_optimal_split_is_a_linear_program():
     """Randomised response on three values: the best tests of all targets together, against the sorted slopes."""
     prior = np.array([0.6, 0.3, 0.1])

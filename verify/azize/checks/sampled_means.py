@@ -18,7 +18,7 @@ ENTRIES = 4_000_000
 """Column sums that are sampled in each world."""
 BETWEEN_DIGITS = 0.08
 """Half-way between 0.371^4 out and 0.371^2 in, to which the mean of the digits tends at n = 3; 0.371 is E exp(2 pi i X)."""
-ROOT_2 = 0.1
+ROOT_2_SHARE = 0.1
 """The probability of the atom sqrt 2, the target's own value."""
 
 
@@ -51,7 +51,7 @@ def columns(problem: MeanProblem, n: int) -> list[tuple[str, float, float, int]]
         add("Bernoulli", problem.p, 1.0, 0.5)
         add("gamma", problem.shape, shaped(problem.t), 0.5)
     elif problem.data == "three atoms":
-        add("Bernoulli", ROOT_2, 1.0, 1.0)
+        add("Bernoulli", ROOT_2_SHARE, 1.0, 1.0)
     else:
         p = n**-0.5
         result.append(("Bernoulli", p, 1.0, max(1, round(problem.tau * n / (1 / p - 1)))))

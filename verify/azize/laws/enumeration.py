@@ -5,8 +5,6 @@ from itertools import combinations
 
 import numpy as np
 
-from mipsim._validation import finite_vector, sample_size
-
 Array = np.ndarray
 LARGEST = 2**20
 """The most data sets that are enumerated."""
@@ -20,8 +18,7 @@ def bernoulli_data_sets(p: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     >>> sets.shape, float(probability.sum())
     ((4, 2, 1), 1.0)
     """
-    p = finite_vector("p", p)
-    cells = sample_size(n) * p.shape[0]
+    cells = n * p.shape[0]
     if 2**cells > LARGEST:
         raise ValueError(f"n d = {cells}; at most {int(np.log2(LARGEST))} cells can be enumerated")
     sets = ((np.arange(2**cells)[:, None] >> np.arange(cells)) & 1).reshape(-1, n, p.shape[0])
@@ -39,7 +36,6 @@ def mean_game(p: Array, n: int, target: Array, kept: int | None = None) -> tuple
     [0.  0.5 1. ] [0.25 0.5  0.25] [0.  0.5 0.5]
     """
     sets, probability = bernoulli_data_sets(p, n)
-    target = finite_vector("target", target, sets.shape[2])
     rows = list(combinations(range(n), n if kept is None else kept))
     outputs, weights_out, weights_in = [], [], []
     for chosen in rows:

@@ -8,9 +8,9 @@ import numpy as np
 import scipy
 from scipy.special import ndtr
 
-from mipsim import referee as rf
 from mipsim.exact.binomial import binomial_probabilities
-from sims.azize_paper import REGULARISATION, N, reference_data
+from mipsim.referee import Draws
+from sims.azize_paper import REGULARISATION, N, reference_means
 from verify.azize.laws.normal_sums import NearlyNormal, NormalCurve, linear_curve, sum_curve
 from verify.berry_esseen import OTHER_LAWS
 
@@ -23,11 +23,10 @@ def paper_weights(estimator: str, n0: int, draw: int) -> np.ndarray:
 
     `estimator`: "centred" variances regularised by .01, "ridge" by 1/4; "uncentred" variances, or the whole uncentred "matrix".
     """
-    data = reference_data()
-    rng = np.random.default_rng([draw, n0])
-    records = (rng.random((n0, data.dimension)) < data.p).astype(float)
+    p, rng = reference_means(), np.random.default_rng([draw, n0])
+    records = (rng.random((n0, len(p))) < p).astype(float)
     mean = records.mean(axis=0)
-    difference = data.easiest_target() - mean
+    difference = (p <= 0.5) - mean
     if estimator == "matrix":
         # (r I + Z'Z/n0)^-1 x = (x - Z' (n0 r I + Z Z')^-1 Z x) / r
         small = records @ records.T + n0 * REGULARISATION * np.eye(n0)
@@ -50,8 +49,8 @@ def bernoulli_curve(weights: np.ndarray, p: np.ndarray, z: np.ndarray, n: int) -
 
 def paper_curve(estimator: str, n0: int, draw: int) -> NormalCurve:
     """The curve at the paper's point; "redrawn": with a new reference set in every game."""
-    data = reference_data()
-    p, z = data.p, data.easiest_target()
+    p = reference_means()
+    z = (p <= 0.5).astype(float)
     if estimator == "redrawn":
         return redrawn_curve(p, z, n0, N)
     return bernoulli_curve(paper_weights(estimator, n0, draw), p, z, N)
@@ -105,23 +104,22 @@ def growing_curve(estimator: str, n0: int, tau: float, n: int) -> NormalCurve:
     return linear_curve(weight, (z - p) / sd, (p**2 + (1 - p) ** 2) / sd, count, n)
 
 
-def scores_by_games(estimator: str, n0: int, draw: int) -> rf.Draws:
+def scores_by_games(estimator: str, n0: int, draw: int) -> Draws:
     """Scores at the paper's point: literal sums of Bernoulli records, or a reference set in every game, sampled with NumPy."""
-    data, rng = reference_data(), np.random.default_rng(20_251_102)
-    z, d = data.easiest_target(), data.dimension
-    scores = []
+    p, rng, scores = reference_means(), np.random.default_rng(20_251_102), []
+    z, d = (p <= 0.5).astype(float), len(p)
     for member in (0, 1):
         if estimator == "redrawn":
-            mean = rng.binomial(n0, data.p, (300, d)) / n0
-            muhat = (rng.binomial(N - member, data.p, (300, d)) + member * z) / N
+            mean = rng.binomial(n0, p, (300, d)) / n0
+            muhat = (rng.binomial(N - member, p, (300, d)) + member * z) / N
             weight = (z - mean) / variance_of("redrawn", mean)
             scores.append((weight * (muhat - mean) - weight * (z - mean) / (2 * N)).sum(axis=1))
             continue
         score, weights = np.zeros(3000), paper_weights(estimator, n0, draw)
         for block in np.array_split(np.arange(d), 50):
-            score += rng.binomial(N - member, data.p[block], (3000, len(block))) @ weights[block]
+            score += rng.binomial(N - member, p[block], (3000, len(block))) @ weights[block]
         scores.append(score + member * float(weights @ z))
-    return rf.Draws(*scores, how=f"NumPy, {len(scores[0])} games a world")
+    return Draws(*scores, how=f"NumPy, {len(scores[0])} games a world")
 
 
 def distance_to_normal(n: int, d: int, member: bool, draw: int) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
+from mipsim.referee import Replication
 from mipsim.referee.replication import ahead
 from verify import real_gradients
 from verify.azize.laws.estimated_moments import (
@@ -72,7 +73,7 @@ def easiest(reading: str = EASIEST, rare: float = 0.1, **at: Any) -> rf.Number |
     return rarity_curve(rare) if reading == ATTACKED else rf.Number(roots_of(**at)[1], route=random(**at))
 
 
-def by_games(reading: str, rare: float, **at: Any) -> rf.Replication:
+def by_games(reading: str, rare: float, **at: Any) -> Replication:
     """Literal batches with the candidate that is picked and with the easiest; counts of the values."""
     if reading == REAL:
         places, result = of_records(**at)

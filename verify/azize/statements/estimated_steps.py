@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mipsim import referee as rf
+from mipsim.referee import Replication
 from mipsim.referee.replication import ahead
 from verify import real_gradients
 from verify.azize.laws.estimated_moments import (
@@ -67,7 +68,7 @@ def strengths(reading: str, **at: Any) -> list[rf.Number]:
     return [rf.Number(float(mu), unit="probit", route="exact law (Gaussian)") for mu in result]
 
 
-def by_games(reading: str, **at: Any) -> rf.Replication:
+def by_games(reading: str, **at: Any) -> Replication:
     """Literal batches; for an epoch their means."""
     if reading == REAL:
         covariance, scalar = real_gradients.scores_by_games(_real(**at))

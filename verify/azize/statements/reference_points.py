@@ -4,6 +4,7 @@ from math import inf
 
 from mipsim import GaussianTradeOff
 from mipsim import referee as rf
+from mipsim.referee import Draws
 from mipsim.theory import azize
 from sims.azize_paper import N, reference_data
 from verify.azize.laws.reference_curves import distance_to_normal, growing_curve, paper_curve, scores_by_games
@@ -37,7 +38,7 @@ def known_leakage() -> float:
     return azize.leakage_score(data, data.easiest_target(), N)
 
 
-def by_games(reading: str, n0: int, draw: int) -> rf.Draws:
+def by_games(reading: str, n0: int, draw: int) -> Draws:
     """Literal games at the paper's point."""
     return scores_by_games(READINGS[reading], n0, draw)
 

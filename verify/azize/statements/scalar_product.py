@@ -8,6 +8,7 @@ import numpy as np
 
 from mipsim import GaussianTradeOff
 from mipsim import referee as rf
+from mipsim.referee import Replication
 from mipsim.referee.replication import ahead, near
 from verify.azize.laws.linear_problems import (
     NAMED,
@@ -73,7 +74,7 @@ def rare_rate(data: str) -> rf.Rate | None:
     return rf.Rate(6000.0, 1.0, limit=scalar, claimed=covariance, start=LARGE[0], source=source)
 
 
-def rare_by_games(data: str) -> rf.Replication:
+def rare_by_games(data: str) -> Replication:
     """Random counts of ones."""
     assert data == RARE
     covariance, scalar = sampled_scores(200, COUNTS / 200, ONES, ORIGIN)
@@ -225,7 +226,7 @@ def is_decided(data: str, n: int, **at: float) -> bool:
     )
 
 
-def pair_in_fractions(data: str, n: int, **at: float) -> rf.Replication:
+def pair_in_fractions(data: str, n: int, **at: float) -> Replication:
     """All pairs of counts of ones in whole fractions, sorted by either score; the FPR is spent on the largest scores, on a tie by lot."""
     assert data == "Bernoulli"
     alpha = Fraction(pair(data, n, **at)[0])
@@ -255,7 +256,7 @@ def pair_in_fractions(data: str, n: int, **at: float) -> rf.Replication:
                 break
         powers.append(float(power))
     what = f"power at FPR {float(alpha):.4g}, scalar product less covariance attack"
-    return rf.Replication(
+    return Replication(
         *near(powers[1] - powers[0]), what=what, how="all counts in whole fractions", claim=0.0
     )
 

@@ -5,6 +5,7 @@ from math import inf, pi
 import numpy as np
 
 from mipsim import referee as rf
+from mipsim.referee import Replication
 from mipsim.referee.replication import ahead
 from verify.azize.laws.estimated_moments import effective, step_problem, step_scores
 from verify.azize.statements import scalar_product
@@ -37,7 +38,7 @@ def mus(sign: float, **at: float) -> list[rf.Number]:
     return [rf.Number(float(mu), unit="probit", route="exact law (Gaussian)") for mu in result]
 
 
-def by_batches(sign: float = -1.0, **at: float) -> rf.Replication:
+def by_batches(sign: float = -1.0, **at: float) -> Replication:
     """Literal batches."""
     covariance, scalar = step_scores(sign * weights(**at), *problem(**at), int(at["batch"]))
     return ahead(scalar, covariance, "scalar product less covariance attack")

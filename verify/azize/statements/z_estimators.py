@@ -8,6 +8,7 @@ from scipy.special import ndtr
 
 from mipsim import GaussianTradeOff
 from mipsim import referee as rf
+from mipsim.referee import Draws, Replication
 from mipsim.theory import azize
 from mipsim.tradeoff import PiecewiseLinearTradeOff
 from verify.azize.laws.z_problems import (
@@ -92,7 +93,7 @@ def least_power(problem: str = "") -> rf.Ceiling | None:
     return rf.Ceiling(matching(power), below=True, start=start, source=source)
 
 
-def by_games(reading: str, **at: Any) -> rf.Draws | rf.Replication:
+def by_games(reading: str, **at: Any) -> Draws | Replication:
     """Literal games of a small size."""
     if at.get("problem") == GROWING:
         return growing_by_games().power(ALPHA)

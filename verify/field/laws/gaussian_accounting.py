@@ -151,7 +151,9 @@ def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) 
 
 def by_transform(sigma: float, nu: float, steps: int, log10_delta: float) -> Replication:
     """Delta at the claimed epsilon: the losses of a single step rounded to a grid, their law to the power `steps` by a Fourier transform."""
-    epsilon, width, size = limit_epsilon(sigma, nu, log10_delta), min(2e-4, 0.2 / steps), 1 << 21
+    mu, width, size = nu * math.sqrt(math.expm1(1.0 / sigma**2)), min(2e-4, 0.2 / steps), 1 << 21
+    delta = lambda e: ndtr(mu / 2 - e / mu) - math.exp(e + log_ndtr(-mu / 2 - e / mu))  # noqa: E731
+    epsilon = scipy.optimize.brentq(lambda e: delta(e) - 10.0**log10_delta, 0.0, mu**2 / 2 + 40 * mu)
     rate = nu / math.sqrt(steps)
     x = np.linspace(-12.0 * sigma, 1.0 + 12.0 * sigma, 2_000_001)
     loss = np.log1p(rate * np.expm1((2.0 * x[:-1] + np.diff(x) - 1.0) / (2.0 * sigma**2)))

@@ -176,12 +176,19 @@ def _worse(curve: AbstractTradeOff, delta: float, route: str) -> Number:
 def allocation_by_draws(sigma: float, log10_delta: float) -> Replication:
     """Delta of 2 of 3 steps at the blocks' epsilon, by draws of the world with the record."""
     rng, games = np.random.default_rng(5), 2_000_000
-    epsilon = epsilon_of_blocks(sigma, 10.0**log10_delta).low
-    x = sigma * rng.standard_normal((games, 3)) + 1.0
-    x[np.arange(games), rng.integers(0, 3, games)] -= 1.0
-    e = np.exp((2.0 * x - 1.0) / (2.0 * sigma**2))
-    ratio = (e[:, 0] * e[:, 1] + e[:, 0] * e[:, 2] + e[:, 1] * e[:, 2]) / 3.0
-    part = np.maximum(1.0 - math.exp(epsilon) / ratio, 0.0)
+
+    def ratios(absent: np.ndarray) -> np.ndarray:
+        """Of each step alone, with the record in all steps but these."""
+        x = sigma * rng.standard_normal((games, 3)) + 1.0
+        x[np.arange(games), absent] -= 1.0
+        return np.exp((2.0 * x.T - 1.0) / (2.0 * sigma**2))
+
+    a, b, c = ratios(rng.integers(1, 3, games))  # a step of its own, and either of two
+    loss = np.log(a * (b + c) / 2.0)
+    of_blocks = lambda e: float(np.maximum(-np.expm1(e - loss), 0.0).mean()) - 10.0**log10_delta  # noqa: E731
+    epsilon = float(scipy.optimize.brentq(of_blocks, 0.0, float(loss.max()), xtol=1e-6))  # pyright: ignore[reportArgumentType]
+    a, b, c = ratios(rng.integers(0, 3, games))
+    part = np.maximum(1.0 - 3.0 * math.exp(epsilon) / (a * b + a * c + b * c), 0.0)
     value, error = float(part.mean()), 6.0 * float(part.std()) / math.sqrt(games)
     how = f"NumPy, {games:,} epochs with the record, seed 5, at the blocks' epsilon {epsilon:.4f}; 6 standard errors"
     what = "less the delta of 2 of 3 steps there"

@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 
 from mipsim._roots import outer_root
-from mipsim.engine.play import play
 from mipsim.referee import Replication
 from mipsim.referee.replication import RISK, difference, near, share
-from mipsim.theory.izzo_example import last_record
-from sims.izzo_games import scale_of, two_outputs
 from verify.izzo.laws.algorithms import (
     NAMED,
     algorithm_of,
@@ -30,6 +27,11 @@ LITERAL = 12
 """Records up to which all halves and neighbours are enumerated."""
 BLOCK = 20_000
 """Games that are sampled at once."""
+
+
+def scale_of(moment: float, eta: float) -> float:
+    """Corollary 10's scale over sigma."""
+    return (6.16 / eta) ** (1.0 + 2.0 / moment)
 
 
 def norms(x: np.ndarray, moment: float) -> np.ndarray:
@@ -71,10 +73,8 @@ def two_output_draws(
     return sampler(-1.0), sampler(1.0)
 
 
-def corollary_10_again(algorithm: str, M: float, eta: float, d: int) -> Replication:
-    """Draws of what is integrated or bounded elsewhere; the engine's games of what is sampled."""
-    if "games" in algorithm:
-        return played_by_the_engine(M, d, eta)
+def corollary_10_again(M: float, eta: float, d: int) -> Replication:
+    """Draws of what is integrated or bounded elsewhere."""
     if M == 2.0:
         return nearer_of_two(eta, d)
     return planar_draws(M, eta) if d == 2 else sign_of_the_mean(M, d, eta)
@@ -98,22 +98,6 @@ def sign_of_the_mean(moment: float, dimension: int, eta: float) -> Replication:
     how = f"NumPy, {games:,} sampled directions of the noise, seed 12; 6 standard errors"
     return Replication(
         value, low, inf, "eta of naming the sign of the mean, times the promised", how, claim=1.0
-    )
-
-
-def played_by_the_engine(moment: float, dimension: int, eta: float) -> Replication:
-    """The same game with the package's own mechanism and engine."""
-    curve = play(
-        *two_outputs(moment, dimension, eta), 20_000, 12, precision="float64", progress=False
-    ).tradeoff(confidence=1 - RISK)
-    low, high = (0.5 * end for end in curve.advantage_interval())
-    return Replication(
-        0.5 * (low + high),
-        low,
-        high,
-        "eta of the attack",
-        "20,000 games a world by the engine, seed 12",
-        claim=eta,
     )
 
 
@@ -233,7 +217,9 @@ def literal_sensitivity(reading: str, n: int) -> Replication:
             what,
             "the least sum of a half, by hand: all 1/sum lie between 0 and its inverse",
         )
-    records = [2.0**i for i in range(n - 1)] + [last_record(n, reading)]
+    records = [2.0**i for i in range(n - 1)] + [
+        comb(n, n // 2) ** (0.5 if reading == "text" else -0.5) - (2 ** (n // 2 - 1) - 1)
+    ]
     value = {s: 1.0 / sum(records[i] for i in s) for s in combinations(range(n), n // 2)}
     largest = max(
         abs(a - value[tuple(sorted((set(s) - {i}) | {j}))])

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from mipsim.mechanisms.response import RandomizedResponse
 from mipsim.theory import izzo_example
 from verify.izzo.laws.subset_enumeration import half_subsets
 
@@ -17,9 +16,10 @@ RANDOM = "random"
 
 
 def response_law(n: int, epsilon: float, delta: float) -> Law:
-    """The randomised response about record 0."""
-    answer = RandomizedResponse([0.0], epsilon, delta)
-    return np.array([answer.law(bool(flags[0])) for flags in half_subsets(n)])
+    """The randomised response about record 0: surely out or in with probability delta, else a likely or an unlikely answer."""
+    odds = (1.0 - delta) / (1.0 + np.exp([epsilon, -epsilon]))
+    law = np.array([0.0, *odds, delta])
+    return np.where(half_subsets(n)[:, :1], law, law[::-1])
 
 
 def fingerprint_law(n: int) -> Law:

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from mipsim._validation import finite_matrix, real_array, whole
+from mipsim._validation import finite_matrix, real_array
 
 LARGEST = 200_000
 """The most subsets that are enumerated: C(20, 10) = 184,756 of them fit."""
@@ -18,10 +18,9 @@ def half(n: int) -> int:
     >>> half(6)
     3
     """
-    records = whole("n", n, 2)
-    if records % 2:
-        raise ValueError(f"n is {records}; it must be even, since D_train is half of the n records")
-    return records // 2
+    if n % 2:
+        raise ValueError(f"n is {n}; it must be even, since D_train is half of the n records")
+    return n // 2
 
 
 def subsets(n: int, k: int) -> np.ndarray:
@@ -32,7 +31,6 @@ def subsets(n: int, k: int) -> np.ndarray:
     >>> subsets(3, 2).astype(int).tolist()
     [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
     """
-    n, k = whole("n", n, 1), whole("k", k, 0)
     if k > n:
         raise ValueError(f"k is {k}; it must be at most n = {n}")
     if comb(n, k) > LARGEST:

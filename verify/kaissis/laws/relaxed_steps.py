@@ -30,7 +30,7 @@ def growing(what: str, size: int, c: float, q: float, d: int, reading: str = FAL
 def probits(form: str, alpha: float, d: float, total: float) -> float:
     """Phi^-1 of what is claimed of both j and jinv."""
     if form == SHORT:
-        return float(-ndtri(alpha) - kaissis.limit_mu(d, total))
+        return float(-ndtri(alpha) - total / np.sqrt(2 * d))
     return float(-ndtri(alpha) / np.sqrt(1 + 2 * total / d) - total / np.sqrt(2 * d + 4 * total))
 
 
@@ -45,7 +45,7 @@ def unit_of(d: float, total: float, reading: str = FALLING) -> float:
 
     With mu2 held probits grow without end as the root of L, which is the unit there.
     """
-    return total**0.5 if reading == HELD_PROBITS else min(1.0, kaissis.limit_mu(d, total))
+    return total**0.5 if reading == HELD_PROBITS else min(1.0, total / np.sqrt(2 * d))
 
 
 THIRD_MOMENT = 15.0**0.75

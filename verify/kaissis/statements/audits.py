@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from mipsim import referee as rf
+from mipsim.referee import Replication
 from mipsim.referee.replication import near
 from mipsim.referee.values import mu_of
 from mipsim.theory import kaissis
@@ -84,11 +85,11 @@ def symmetric(part: str, alpha: float, reading: str) -> rf.Number:
     return rf.Number(abs(float(off)), 1e-9, unit="FNR", route="chi-square laws")
 
 
-def symmetric_by_scipy(part: str, alpha: float) -> rf.Replication:
+def symmetric_by_scipy(part: str, alpha: float) -> Replication:
     """The same by SciPy's chi-square laws."""
     off = ndtr(by_scipy(part, alpha, *FIGURE_3C)) - ndtr(probits(EQUATION_7, alpha, *FIGURE_3C))
     what = f"distance of {part} from equation 7 in FNR at FPR {alpha:g}"
-    return rf.Replication(*near(abs(float(off)), 1e-6), what=what, how="SciPy's chi-square laws")
+    return Replication(*near(abs(float(off)), 1e-6), what=what, how="SciPy's chi-square laws")
 
 
 SYMMETRIC = Statement(
@@ -262,7 +263,7 @@ LIRA = Statement(
             "section 5",
         ),
     ),
-    second_route=lambda shadows, ratio, alpha: shadows_sampled(shadows, ratio, alpha, min(1.0, _mu(ratio))),
+    second_route=shadows_sampled,
 )
 LIRA_ENOUGH = LIRA.corrected(
     name="kaissis-audit-lira-enough",

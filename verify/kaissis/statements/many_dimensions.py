@@ -6,6 +6,7 @@ import scipy
 from scipy.special import ndtr
 
 from mipsim import referee as rf
+from mipsim.referee import Replication
 from mipsim.referee.replication import near
 from mipsim.theory import kaissis
 from verify.kaissis.laws.relaxed_steps import (
@@ -68,14 +69,13 @@ def exact(
     return seen(at_once(part, alpha, *at), at, reading)
 
 
-def again(what: str, c: float, q: float, d: int, part: str, alpha: float, reading: str) -> rf.Replication:
+def again(what: str, c: float, q: float, d: int, part: str, alpha: float, reading: str) -> Replication:
     """The same at a single size by SciPy's chi-square laws; where N grows and mu2 is held at a size at which they do not underflow."""
     size = {FALLING: 32}.get(reading, int(400 * 25 / c**2)) if what == N else 10_000
     at = growing(what, size, c, q, d, reading)
     probit = by_scipy(part, alpha, *at)
-    value = near(seen(probit, at, reading).value, 1e-6)
-    return rf.Replication(
-        *value,
+    return Replication(
+        *near(float(ndtr(probit)) if reading == HELD else probit / unit_of(*at, reading), 1e-6),
         what=f"Phi^-1 of the FNR at FPR {alpha:g} over the {'root of L' if reading == HELD_PROBITS else 'mu of the claim, at most 1'}",
         how=f"SciPy's chi-square laws at size {size}",
         size=size,

@@ -6,19 +6,15 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import scipy
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from mipsim.referee import Draws, Replication
-from mipsim.referee.replication import RISK, near, share
-from mipsim.theory import leemann
-from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
-from verify.leemann.laws.curves import long_run_curve
+from mipsim.referee.replication import near, share
 from verify.leemann.laws.problems import (
     BERNOULLI,
     COIN,
     LAPLACE,
     MIXTURE,
-    coins,
     finite_laws,
     gradients,
 )
@@ -29,9 +25,9 @@ def sampled_means(
 ) -> Draws:
     """Means sampled with NumPy, and the likelihood ratio of normal laws written out."""
     rng, games = np.random.default_rng(0), 2_000_000 // (d + 9)
-    data, gradient = gradients(d, n, mean, target, spread, evenness)
-    shift = (gradient - data.mean) / data.variance**0.5
-    noise = tau**2 * n / data.variance
+    centre, variance, gradient = gradients(d, n, mean, target, spread, evenness)
+    shift = (gradient - centre) / variance**0.5
+    noise = tau**2 * n / variance
     scores = []
     for rows, own in ((n, 0.0), (n - 1, shift)):
         total = rng.standard_normal((games, d)) * np.sqrt(rows + noise) + own
@@ -72,8 +68,7 @@ def summed(n: int, shift: float, own: float, mu: float) -> Replication:
     fpr, fnr = (out[::-1].cumsum() / out.sum())[::-1][1:], (inside.cumsum() / inside.sum())[:-1]
     seen = (fpr < 1.0) & (fnr < 1.0) & (fnr > 1e-9) & (fpr > 1e-9)
     fpr, fnr = fpr[seen], fnr[seen]
-    claimed = GaussianTradeOff(mu)
-    best = int(np.argmax(claimed.probit_beta(fpr) - ndtri(fnr)))
+    best = int(np.argmax(-ndtri(fpr) - mu - ndtri(fnr)))
     value = -float(ndtri(fnr[best]))
     what = f"Phi^-1 of the power at the FPR Phi({ndtri(fpr[best]):.4g})"
     return Replication(
@@ -82,7 +77,7 @@ def summed(n: int, shift: float, own: float, mu: float) -> Replication:
         value + 1e-3,
         what,
         "SciPy, densities of the sum on 200,001 outputs",
-        -float(claimed.probit_beta(fpr[best])),
+        float(ndtri(fpr[best]) + mu),
     )
 
 
@@ -200,43 +195,23 @@ def sampled_endless(step: float, c: float) -> Draws:
     return Draws(*ratio, how=f"NumPy, {games:,} runs of {steps:,} steps a world, seed 0")
 
 
-def sampled_exposed(epsilon: float, c: float, exposed: float, claimed: AbstractTradeOff) -> Replication:
+def sampled_exposed(epsilon: float, c: float, exposed: float) -> Draws:
     """Draw who is exposed, in which batches the target is, and every coin: an attack on the exposed alone."""
-    rng = np.random.default_rng(0)
-    games, steps, (q, _) = 200_000, 16_384, coins(epsilon, 0.0)
-    seen = rng.random(games) < exposed
-    batches = rng.binomial(steps, c / steps**0.5, games)
-    ones = rng.binomial(steps - batches, q) + rng.binomial(batches, 1 - q)
-    least = int(scipy.stats.binom(steps, q).isf(1e-3 / exposed)) + 1
-    rate = exposed * float(scipy.stats.binom(steps, q).sf(least - 1))
-    how = f"NumPy, {games:,} games of {steps:,} steps with the target in, seed 0, the FPR exact"
-    return Replication(
-        *share((seen & (ones >= least)).sum(), games),
-        what=f"power at FPR {rate:.3g}",
-        how=how,
-        claim=float(claimed.tpr_at(rate)),
-        size=steps,
-    )
+    rng, games, steps = np.random.default_rng(0), 200_000, 16_384
+    chance, scores = 1.0 / (1.0 + np.exp(-epsilon)), []
+    for member in (0, 1):
+        batches = member * rng.binomial(steps, c / steps**0.5, games)
+        ones = rng.binomial(steps - batches, 1.0 - chance) + rng.binomial(batches, chance)
+        scores.append(np.where(rng.random(games) < exposed, ones, -1.0))
+    return Draws(*scores, how=f"NumPy, {games:,} games of {steps:,} steps a world, seed 0", size=steps)
 
 
-def exposed_alone(
-    curve: str, size: float, share: float, k: int, claimed: AbstractTradeOff
-) -> Draws | Replication:
-    """The attacker spends the whole FPR on the exposed: all outputs of coins enumerated, others sampled."""
-    if curve == COIN:
-        chance, ones = 1 / (1 + np.exp(-size)), np.arange(k, 0, -1)
-        rates = share * np.cumsum(scipy.stats.binom.pmf(ones, k, 1 - chance))
-        powers = share * np.cumsum(scipy.stats.binom.pmf(ones, k, chance))
-        best = int(np.argmax(ndtri(powers) + claimed.probit_beta(rates)))
-        what = f"power at FPR {rates[best]:.3g} of attacking the exposed alone"
-        return Replication(
-            *near(float(powers[best])),
-            what=what,
-            how=f"SciPy, enumeration of the {k} coins",
-            claim=float(claimed.tpr_at(rates[best])),
-        )
+def exposed_alone(curve: str, size: float, share: float, k: int) -> Draws:
+    """The attacker spends the whole FPR on the exposed."""
     rng, games = np.random.default_rng(0), 200_000
-    if curve == LAPLACE:
+    if curve == COIN:
+        sums = [rng.binomial(k, 1.0 / (1.0 + np.exp(side)), games) for side in (size, -size)]
+    elif curve == LAPLACE:
         shown = (rng.laplace(size=(games, k)) + inside * size for inside in (0.0, 1.0))
         sums = [(np.abs(x) - np.abs(x - size)).sum(axis=1) for x in shown]
     else:
@@ -247,31 +222,19 @@ def exposed_alone(
     )
 
 
-def by_inversion(size: float, rate: float, steps: int) -> Replication:
-    """The same steps by the characteristic function of the log ratio: no composition of curves, no grid of losses."""
-    claimed = GaussianTradeOff(leemann.long_run_mu(size, rate * steps**0.5))
-    try:
-        curve = long_run_curve(size, rate, steps)
-    except (
-        ValueError
-    ):  # too few steps for it to have died out: a coin decides in each whether the target is in the batch
-        rng, games = np.random.default_rng(0), 2_000_000
-        total = rng.binomial(steps, rate, games) * size + rng.standard_normal(games) * steps**0.5
-        alpha = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-        seen = {a: share((total > -ndtri(a) * steps**0.5).sum(), games, RISK / 10) for a in alpha}
-        best = max(alpha, key=lambda a: ndtri(max(seen[a][1], 1e-12)) - ndtri(float(claimed.tpr_at(a))))
-        how = f"NumPy, {games:,} games with the target in, seed 0, the sum of the outputs alone as the test, the FPR exact"
-        return Replication(
-            *seen[best], what=f"power at FPR {best:g}", how=how, claim=float(claimed.tpr_at(best))
-        )
-    alpha = np.geomspace(1e-7, 0.1, 50)
-    best = float(alpha[int(np.argmax(claimed.probit_beta(alpha) - curve.probit_beta(alpha)))])
-    seen = near(float(curve.tpr_at(best)), 1e-4)
+def by_sum_of_outputs(size: float, rate: float, steps: int) -> Replication:
+    """The sum of the outputs alone as the test: normal out, in a mixture over how many batches hold the target."""
+    mu = rate * np.sqrt(2.0 * steps * (np.exp(size**2) * ndtr(1.5 * size) + 3.0 * ndtr(-0.5 * size) - 2.0))
+    batches, alpha = np.arange(steps + 1), np.geomspace(1e-7, 0.1, 50)
+    law = scipy.stats.binom.pmf(batches, steps, rate)
+    powers = ndtr(ndtri(alpha)[:, None] + batches * size / steps**0.5) @ law
+    best = int(np.argmax(ndtri(powers) - ndtri(alpha) - mu))
     return Replication(
-        *seen,
-        what=f"power at FPR {best:.2g}",
-        how="inversion of the characteristic function of the log ratio",
-        claim=float(claimed.tpr_at(best)),
+        *near(float(powers[best])),
+        what=f"power at FPR {alpha[best]:.2g} of the sum of the outputs",
+        how="SciPy, the binomial mixture of normal laws",
+        claim=float(ndtr(ndtri(alpha[best]) + mu)),
+        one_sided=True,
     )
 
 

@@ -27,15 +27,15 @@ from verify.leemann.laws.curves import between, polygon_of
 
 def gradients(
     d: int, n: int, mean: float, target: float, spread: float, evenness: float
-) -> tuple[mi.Gaussian, np.ndarray]:
-    """(The law, the target's gradient) for the clip C = 1.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(Mean and variance of the Gaussian law, the target's gradient) for the clip C = 1.
     `d`: dimension; `n`: rows; `mean`: of every coordinate, in sqrt(n/d) of its standard deviations: targets that far off
     are distinguishable from strangers; `target`: the target's gradient, in the same unit; `spread`: largest standard
     deviation of a coordinate, at most C; `evenness`: the least over the largest.
     """
     scales = spread * np.geomspace(evenness, 1.0, d) if d > 1 else np.array([spread])
     unit = scales * (n / d) ** 0.5
-    return mi.Gaussian(mean * unit, scales**2), target * unit
+    return mean * unit, scales**2, target * unit
 
 
 @lru_cache(maxsize=64)  # theorem 5.1 and its correction are judged at the same points in sequence
@@ -47,7 +47,8 @@ def step_curve(
     Where both worlds are Gaussian with proportional covariances the ratio is a scaled non-central chi-square in both, as a
     theorem says, so that only the parameters of two formulas are compared. Any other law keeps its proven error.
     """
-    data, gradient = gradients(d, n, mean, target, spread, evenness)
+    centre, variance, gradient = gradients(d, n, mean, target, spread, evenness)
+    data = mi.Gaussian(centre, variance)
     mechanism = mi.GaussianNoise(mi.EmpiricalMean(), tau) if tau > 0 else mi.EmpiricalMean()
     game = mi.FixedTarget(mechanism, data, n=n, target=gradient)
     exact = game.exact(mi.LikelihoodRatio(mechanism, data, n=n))

@@ -117,7 +117,7 @@ LEMMA_5_1 = Statement(
     restricted_by=(rf.Quote("Lemma 5.1 (Asymptotic convergence of infinite DP-SGD).", "title of lemma 5.1"), quotes.INDEPENDENT_STEPS),
     second_route=lambda reading, curve, size, c, share: sampled_endless(size, c)
     if reading == ENDLESS
-    else sampled_exposed(size, c, share, equation_10(reading, curve, size, c, share)),
+    else sampled_exposed(size, c, share),
 )  # fmt: skip
 
 LEMMA_5_1_CORRECTED = LEMMA_5_1.corrected(
@@ -216,7 +216,7 @@ APPENDIX_D_3 = Statement(
         "The analytical solutions are computed with a value of K = d": "by leemann-K-equals-d",
     },
     restricted_by=(quotes.INDEPENDENT_STEPS,),
-    second_route=lambda **at: exposed_alone(**at, claimed=promised(**at)),
+    second_route=exposed_alone,
 )  # fmt: skip
 
 APPENDIX_D_3_CORRECTED = APPENDIX_D_3.corrected(

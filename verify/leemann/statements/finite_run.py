@@ -7,7 +7,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, compose
-from verify.leemann.checks.draws import by_inversion
+from verify.leemann.checks.draws import by_sum_of_outputs
 from verify.leemann.laws.problems import COIN, GAUSSIAN, coins_curve, curve_of
 from verify.leemann.statements import quotes
 from verify.statement import Statement
@@ -76,7 +76,7 @@ FINITE = Statement(
         "section 5.2, after lemma 5.1",
     ),
     restricted_by=(quotes.INDEPENDENT_STEPS,),
-    second_route=by_inversion,
+    second_route=by_sum_of_outputs,
 )
 
 

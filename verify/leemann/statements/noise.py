@@ -1,8 +1,10 @@
 """The noise of mu-GMIP against that of mu-GDP: the least that is needed, and what equation 9 asks for."""
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
+from mipsim.referee import Draws, Replication
 from mipsim.referee.replication import near
 from mipsim.theory import leemann
 from mipsim.tradeoff import GaussianTradeOff
@@ -31,19 +33,16 @@ def noise_ratio(mu: float, d: int, n: int, k_over_d: float) -> rf.Number:
     return rf.Number(mip / dp, route="exact formulas", detail=text)
 
 
-def noise_route(
-    reading: str, mu: float, n: int, own: float, d: int, k_over_d: float
-) -> rf.Draws | rf.Replication:
+def noise_route(reading: str, mu: float, n: int, own: float, d: int, k_over_d: float) -> Draws | Replication:
     """Equation 8 itself at the noise of GDP, or sampled sums."""
     if reading != BY_EQUATION:
         return summed(n, shift_of(reading, mu), own, mu)
     rows = leemann.effective_rows(n, leemann.noise_for_dp(mu, n, 1.0), 1.0)
-    allowed = float(GaussianTradeOff(mu).tpr_at(0.05))
-    return rf.Replication(
+    return Replication(
         *near(float(leemann.step_tradeoff(d, rows, k_over_d * d).tpr_at(0.05)), 1e-6),
         what="power at FPR 0.05 by equation 8 at the noise of mu-GDP",
         how="the curve of equation 8, where the statement inverts equation 9",
-        claim=allowed,
+        claim=float(ndtr(ndtri(0.05) + mu)),
     )
 
 

@@ -4,6 +4,7 @@ from math import inf
 from typing import Any
 
 from mipsim import referee as rf
+from mipsim.referee import Replication
 from mipsim.tradeoff import GaussianTradeOff
 from verify import real_gradients
 from verify.leemann.checks import real_p_values
@@ -32,7 +33,7 @@ def laws(rows: int, stretched: float = 1.0, *, n: int, **at: Any) -> tuple[Any, 
     return real_p_values.assumed(of, n, stretched), real_p_values.statistics(of, n, float(rows))
 
 
-def by_batches(n: int, **at: Any) -> rf.Replication:
+def by_batches(n: int, **at: Any) -> Replication:
     """Literal batches, and p by SciPy."""
     return real_p_values.share_below(attacked(**at), n, n - 1.0)
 

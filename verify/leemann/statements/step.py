@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
-from mipsim.referee import Draws
+from mipsim.referee import Draws, Replication
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
 from verify.leemann.checks.draws import pairs_sorted, sampled_means
@@ -23,8 +23,8 @@ PAPER = ((650, 500), (2580, 1970), (1026, 790))
 
 def printed(d: int, n: int, target: float, tau: float, spread: float, spare: float) -> AbstractTradeOff:
     """Equation 8 with K as printed: nothing is taken off the target's gradient."""
-    data, gradient = gradients(d, n, 0.0, target, spread, 1.0)
-    own = leemann.gradient_susceptibility(data, gradient)
+    _, variance, gradient = gradients(d, n, 0.0, target, spread, 1.0)
+    own = float((gradient**2 / variance).sum())
     return leemann.step_tradeoff(d, leemann.effective_rows(n, tau / n**0.5, 1.0), own * spare)
 
 
@@ -60,7 +60,7 @@ def attained(
 
 def again(
     reading: str, d: int, n: int, mean: float, target: float, tau: float, spread: float, evenness: float, own: float, spare: float
-) -> Draws | rf.Replication:  # fmt: skip
+) -> Draws | Replication:  # fmt: skip
     """Means sampled with NumPy, or the pairs of target and sum sorted by their ratio."""
     if reading == SAMPLED:
         return pairs_sorted(n, own, spare)

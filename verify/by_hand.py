@@ -1,0 +1,95 @@
+"""What second routes return, with NumPy and SciPy alone: the programs of reports have it in the place of `mipsim.referee.replication`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import beta
+
+RISK = 1e-6
+"""How likely an interval of draws is wrong, at most."""
+RATES = (1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.99)
+"""FPRs at which two attacks are compared."""
+
+
+@dataclass
+class Replication:
+    """A quantity, an interval that holds it, what it is, how it was computed, and what the statement says of it."""
+
+    value: float
+    low: float
+    high: float
+    what: str
+    how: str
+    claim: float = float("nan")
+    size: int | None = None
+    one_sided: bool = False
+
+
+def share(hits: float, games: int, risk: float = RISK / 2) -> tuple[float, float, float]:
+    """(share, low, high) by Clopper and Pearson, each end wrong with at most this probability."""
+    low = beta.ppf(risk, hits, games - hits + 1) if hits > 0 else 0.0
+    return hits / games, float(low), float(beta.isf(risk, hits + 1, games - hits) if hits < games else 1.0)
+
+
+def mean(sample: np.ndarray, low: float, high: float) -> tuple[float, float, float]:
+    """(mean, low, high) of numbers in [low, high], by Hoeffding's inequality."""
+    value, off = float(sample.mean()), (high - low) * np.sqrt(np.log(2.0 / RISK) / (2 * sample.size))
+    return value, max(low, value - off), min(high, value + off)
+
+
+def difference(first: tuple[float, ...], second: tuple[float, ...]) -> tuple[float, float, float]:
+    """(value, low, high) of a difference."""
+    return first[0] - second[0], first[1] - second[2], first[2] - second[1]
+
+
+def near(value: float, error: float = 1e-9) -> tuple[float, float, float]:
+    """(value, low, high) to a relative error."""
+    return value, value - error * abs(value), value + error * abs(value)
+
+
+@dataclass
+class Draws:
+    """Scores of an attack out and in, of as many games each."""
+
+    out: np.ndarray
+    inside: np.ndarray
+    how: str
+    size: int | None = None
+    epsilon: float = 0.0
+
+    def power(self, alpha: float) -> Replication:
+        """The power of the test at the score that a share alpha of the games out reaches; a coin decides at the score itself."""
+        level = np.sort(self.out)[-max(1, round(alpha * self.out.size))]
+        coin = (alpha - (self.out > level).mean()) / (self.out == level).mean()
+        hits = (self.inside > level).sum() + coin * (self.inside == level).sum()
+        ends = share(hits, self.inside.size)
+        return Replication(*ends, f"power at FPR {alpha:g}", self.how, size=self.size)
+
+    def probit(self, alpha: float, unit: float = 1.0, missed: bool = False) -> Replication:
+        """Phi^-1 of the power, or of the FNR, over a unit."""
+        seen = self.power(alpha)
+        ends = sorted(ndtri(x) / unit * (-1 if missed else 1) for x in (seen.value, seen.low, seen.high))
+        what = f"Phi^-1 of the {'FNR' if missed else 'power'} at FPR {alpha:.4g}"
+        return Replication(ends[1], ends[0], ends[2], what, self.how, size=self.size)
+
+    def event(self) -> Replication:
+        """P(in) - e^epsilon P(out) of the best threshold of one half of the games, in the other half."""
+        factor, half = np.exp(self.epsilon), slice(None, None, 2)
+        levels = np.unique(np.quantile(self.out[half], np.linspace(0.0, 1.0, 400)))
+        gains = [(self.inside[half] > x).mean() - factor * (self.out[half] > x).mean() for x in levels]
+        level = levels[int(np.argmax(gains))]
+        caught, wrong = (share((x[1::2] > level).sum(), x[1::2].size) for x in (self.inside, self.out))
+        ends = difference(caught, tuple(factor * x for x in wrong))
+        return Replication(*ends, "P(in) - e^epsilon P(out) of an event", self.how, size=self.size)
+
+
+def ahead(first: Draws, second: Draws, names: str, rates: tuple[float, ...] = RATES) -> Replication:
+    """How far the power of the first is above that of the second where it is so most surely."""
+    gains = []
+    for rate in rates:
+        ours, theirs = ((x.value, x.low, x.high) for x in (first.power(rate), second.power(rate)))
+        gains.append((difference(ours, theirs), rate))
+    (value, low, high), rate = max(gains, key=lambda item: item[0][1])
+    what = f"power at FPR {rate:g}, {names}"
+    return Replication(value, low, high, what, first.how, claim=0.0, size=first.size, one_sided=True)
