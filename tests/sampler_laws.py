@@ -18,6 +18,17 @@ from tests.law_agreement import FAILURE, frequencies_p, two_sample_p
 stats: Any = scipy.stats
 
 
+def same(first: Any, *others: Any, manifest: bool = False) -> bool:
+    """Whether counts, and manifests where requested, are the very same."""
+    return all(
+        np.array_equal(first.edges, other.edges)
+        and np.array_equal(first.out, other.out)
+        and np.array_equal(first.inside, other.inside)
+        and (not manifest or first.manifest == other.manifest)
+        for other in others
+    )
+
+
 class Scores(NamedTuple):
     """Scores of other games in both worlds."""
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from typing import Any
@@ -29,6 +30,7 @@ from mipsim.bands import (
 from mipsim.bands.auc import PairedGames, pair_games
 from mipsim.bands.comparison import NUMERICAL_FLOOR
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
+from mipsim.engine.pilot import pilot_edges
 from mipsim.theory.one_run import refuses_gdp
 from tests.audits import test_coverage as coverage
 from tests.audits.test_one_run import canaries
@@ -171,15 +173,42 @@ def tpr_by_lot(rng: Rng) -> Any:
     return [*(bounds > true), *((low > true) | (true > high))], [*(bounds > 0.7 * true)[1:], coin > true[0]]
 
 
-def few_values(values: tuple[float, ...], out: list[float], inside: list[float]) -> Counts:
-    """Intervals of ties of all FPRs at once. Planted: thrice the advantage."""
-    fpr, tpr = (1.0 - np.cumsum(p)[:-1] for p in (out, inside))
+def mixed(values: tuple[float, ...], out: tuple[float, ...], inside: tuple[float, ...]) -> Counts:
+    """Atoms, and a continuous part on (0, 1) of the last weight, of distribution functions t and t^2, on a pilot's thresholds.
+
+    The mixture has the distribution functions .5 + .3 t and .2 + .5 t^2 on [0, 1): advantage .345 at t = .3, AUC .67. Planted: where there is such a part,
+    it is called a single value; else thrice the advantage.
+    """
+    atoms = np.sort(values)
+    t = np.unique(np.concatenate([atoms, np.linspace(0.0, 1.0, 101)]))
+
+    def scores(rng: Rng, weights: tuple[float, ...], power: float, games: int) -> np.ndarray:
+        which = rng.choice(len(weights), games, p=weights)
+        return np.where(which < len(values), np.append(values, 0.0)[which], rng.random(games) ** power)
+
+    def above(weights: tuple[float, ...], power: float) -> np.ndarray:
+        at_most = np.array([sum(w for v, w in zip(values, weights, strict=False) if v <= s) for s in t])
+        return 1.0 - at_most - weights[-1] * np.clip(t, 0.0, 1.0) ** (1.0 / power)
+
+    fpr, tpr = above(out, 1.0), above(inside, 0.5)
+    x, y = np.append(1.0, fpr), np.append(1.0, tpr)
+    truth, area = (0.345, 0.67) if out[-1] else ((tpr - fpr).max(), -np.trapezoid(y, x))
+    at = np.clip(fpr, 0.0, 1.0)
+    by_lot = np.interp(at, np.append(x, 0.0)[::-1], np.append(y, 0.0)[::-1])
 
     def trial(rng: Rng) -> Any:
-        curve = curve_of(*(rng.choice(values, 400, p=p) for p in (out, inside)), confidence=0.9)
-        (low, high), (below, above) = curve.advantage_interval(), curve.tpr_interval(fpr + 1e-9)
-        wrong = not (low <= (tpr - fpr).max() <= high and (below <= tpr).all() and (tpr <= above).all())
-        return wrong, not low <= 3.0 * (tpr - fpr).max() <= high
+        edges = pilot_edges(np.stack([scores(rng, out, 1.0, 4096), scores(rng, inside, 0.5, 4096)]))
+        own = scores(rng, out, 1.0, 2_000), scores(rng, inside, 0.5, 2_000)
+        counts = [np.bincount(np.searchsorted(edges, part), minlength=edges.size + 1) for part in own]
+        played = mi.Histogram(edges, counts[0], counts[1])
+        curve, few = (played.tradeoff(confidence=0.9, thresholds=k) for k in (64, 4))
+        (least, most_), (low, high) = curve.advantage_interval(), curve.auc_interval()
+        below, over = curve.tpr_interval(at)
+        lot = (below > by_lot + 1e-9).any() or (by_lot > over + 1e-9).any()
+        planted = not least <= 3.0 * truth <= most_
+        if out[-1]:
+            planted = replace(few.curve_band, single=np.ones(5, bool)).advantage_interval()[1] < truth
+        return [not least <= truth <= most_ or lot, not low <= area <= high], planted
 
     return each(trial)
 
@@ -511,10 +540,10 @@ def rows() -> dict[str, Row]:
         "ties of a world": Row(ties_of_a_world, RISK, 3000),
         "advantage of play": Row(each(advantage_of_play), 0.1, 400),
         "TPR by lot": Row(each(tpr_by_lot), 0.1, 200),
+        **{f"atoms, {values}": Row(mixed(values, out, inside), 0.1, 60) for values, out, inside in (
+            ((0.3, 0.7), (0.6, 0.4, 0.0), (0.45, 0.55, 0.0)), ((-np.inf, 0.1, np.inf), (0.5, 0.3, 0.2, 0.0), (0.3, 0.3, 0.4, 0.0)),
+            ((0.1, 0.2, 0.3, 0.4), (0.5, 0.3, 0.199, 0.001, 0.0), (0.3, 0.3, 0.39, 0.01, 0.0)), ((0.0, 1.0), (0.5, 0.2, 0.3), (0.2, 0.3, 0.5)))},
         "TPR and delta": Row(each(rate_and_delta), RISK, 60, marks=EVIDENCE),
-        "two values, an infinite": Row(few_values((-np.inf, 0.1, 0.2), [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]), 0.1, 60),
-        "two values": Row(few_values((0.3, 0.7), [0.6, 0.4], [0.45, 0.55]), 0.1, 60, marks=EVIDENCE),
-        "three values": Row(few_values((-1.0, 0.0, np.inf), [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]), 0.1, 60, marks=EVIDENCE),
         **{f"AUC, {law}, {n:,}": Row(auc(law, n), RISK, 200, 4000, RISK / 5 * (law not in pairs), () if n == 100 else EVIDENCE if n == 1000 and law in ("mu = 1", "hardest", "dice") else SLOW) for law, n in product(LAWS, (100, 1000, 10_000))},
         **{f"AUC, {law}, 16 thresholds": Row(auc(law, 1000, 16), RISK, 100) for law in LAWS},
         "AUC, the hardest counts": Row(each(auc_of_the_hardest), RISK, 4000),

@@ -1,11 +1,14 @@
-import json
+"""Stored counts: read back, gone on from, divided into shares, and refused where they are of something else or no counts."""
+
 import os
 import resource
 import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +16,11 @@ import pytest
 import mipsim as mi
 from mipsim.engine import checkpoint as stored
 from mipsim.engine.executors import Recipe
-from mipsim.engine.options import Options
+from mipsim.engine.options import Options, shard_of
 from mipsim.engine.run import Column, Run
 from tests.engine.long_run import ATTACK, EDGES, GAME, run
+from tests.faults.forged import with_manifest
+from tests.sampler_laws import same
 
 ROOT = Path(__file__).parents[2]
 GAMES = 100_000
@@ -26,17 +31,13 @@ def whole():
     return run(None, GAMES)
 
 
-def same(a, b):
-    return np.array_equal(a.out, b.out) and np.array_equal(a.inside, b.inside) and a.manifest == b.manifest
-
-
 def test_a_finished_run_is_read_back(tmp_path, whole):
     path = tmp_path / "run.npz"
-    assert same(run(path, GAMES), whole)
+    assert same(run(path, GAMES), whole, manifest=True)
     written = path.stat().st_mtime_ns
-    assert same(run(path, GAMES), whole)
+    assert same(run(path, GAMES), whole, manifest=True)
     assert path.stat().st_mtime_ns == written
-    assert same(mi.Histogram.load(path), whole)
+    assert same(mi.Histogram.load(path), whole, manifest=True)
     assert [p.name for p in tmp_path.iterdir()] == ["run.npz"]
 
 
@@ -45,7 +46,7 @@ def test_a_longer_run_goes_on_to_the_same_bits(tmp_path, whole, first):
     path = tmp_path / "run.npz"
     run(path, first)
     assert mi.Histogram.load(path).games == first
-    assert same(run(path, GAMES), whole)
+    assert same(run(path, GAMES), whole, manifest=True)
 
 
 def test_checkpoints_of_a_run_hold_the_same_number_of_games(tmp_path: Path) -> None:
@@ -69,15 +70,9 @@ def test_checkpoints_of_a_run_hold_the_same_number_of_games(tmp_path: Path) -> N
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path, whole, how):
     path = tmp_path / "run.npz"
-    command = [
-        sys.executable,
-        "-c",
-        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        f"from long_run import run; run({str(path)!r}, 10**9)",
-    ]
-    process = subprocess.Popen(
-        command, cwd=ROOT, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
+    code = f"from tests.engine.long_run import run; run({str(path)!r}, 10**9)"
+    where: dict[str, Any] = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, **where)
     try:
         give_up = time.monotonic() + 300
         while not (path.exists() and mi.Histogram.load(path).games > 0):
@@ -96,113 +91,80 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path, whole, how):
     retained = mi.Histogram.load(path)
     assert 0 < retained.games < 10**9
     assert retained.games % 8192 == 0  # whole chunks, in order
-    assert same(retained, run(None, retained.games))
-    assert same(run(path, retained.games + 10_000), run(None, retained.games + 10_000))
+    assert same(retained, run(None, retained.games), manifest=True)
+    assert same(run(path, retained.games + 10_000), run(None, retained.games + 10_000), manifest=True)
 
 
-CHANGES = {
-    "seed": {"seed": 12},
-    "edges": {"edges": EDGES + 1e-9},
-    "fidelity": {"fidelity": "literal"},
-    "attack": {"attack": mi.CovarianceScore(GAME.data, n=51, target=GAME.target)},
-    "game": {"game": mi.FixedTarget(mi.EmpiricalMean(), GAME.data, n=51, target=GAME.target)},
-}
+OTHER_SIZE = "ignore:attack CovarianceScore is made for a mean"
+CHANGES: dict[str, tuple[dict[str, Any], str]] = {
+    "seed": ({"seed": 12}, "which differs in seed"),
+    "edges": ({"edges": EDGES + 1e-9}, "which differs in edges"),
+    "fidelity": ({"fidelity": "literal"}, "which differs in fidelity"),
+    "attack": ({"attack": mi.CovarianceScore(GAME.data, n=51, target=GAME.target)}, "which differs in attack"),
+    "game": ({"game": mi.FixedTarget(mi.EmpiricalMean(), GAME.data, n=51, target=GAME.target)}, "which differs in game"),
+    "a share": ({"shard": (1, 2)}, "which differs in shard"),
+    "fewer": ({"games": 50}, "holds 100 games, more than the 50 requested"),
+    "a range": ({"games": range(50, 200)}, "which differs in range of games"),
+}  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:attack CovarianceScore is made for a mean")  # of games of another size
+@pytest.mark.filterwarnings(OTHER_SIZE)
 @pytest.mark.parametrize("part", CHANGES)
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, part):
     path = tmp_path / "run.npz"
     run(path, 100)
-    before = path.read_bytes()
-    arguments = {"game": GAME, "attack": ATTACK, "games": 200, "seed": 11, "edges": EDGES, **CHANGES[part]}
-    with pytest.raises(ValueError, match=rf"run\.npz belongs to another run, which differs in {part}"):
+    before, (change, words) = path.read_bytes(), CHANGES[part]
+    arguments = {"game": GAME, "attack": ATTACK, "games": 200, "seed": 11, "edges": EDGES, **change}
+    with pytest.raises(ValueError, match=rf"run\.npz .*{words}"):
         mi.play(**arguments, checkpoint=path, progress=False)
     assert path.read_bytes() == before
 
 
-def test_more_games_than_requested_are_refused(tmp_path):
+def test_a_share_is_taken_for_no_other_and_another_version_for_none(tmp_path, monkeypatch):
     path = tmp_path / "run.npz"
-    run(path, 500)
-    with pytest.raises(ValueError, match="holds 500 games, more than the 400 requested"):
-        run(path, 400)
-
-
-def test_another_version_is_refused(tmp_path, monkeypatch):
-    path = tmp_path / "run.npz"
-    run(path, 100)
+    how: dict[str, Any] = {"seed": 11, "edges": EDGES, "checkpoint": path, "progress": False}
+    old = mi.play(GAME, ATTACK, 1000, shard=(1, 2), **how)
+    for games, shard in ((1000, (0, 2)), (2000, (1, 2)), (1000, None)):
+        with pytest.raises(ValueError, match="which differs in shard"):
+            mi.play(GAME, ATTACK, games, shard=shard, **how)
     monkeypatch.setattr("mipsim.engine.run.versions", lambda: {"mipsim": "9", "jax": "9", "numpy": "9"})
     with pytest.raises(ValueError, match="which differs in versions"):
-        run(path, 100)
+        mi.play(GAME, ATTACK, 1000, shard=(1, 2), **how)
+    with pytest.raises(ValueError, match="differ in their versions"):
+        _ = old + mi.play(GAME, ATTACK, 1000, shard=(0, 2), **how | {"checkpoint": None})
 
 
-def test_another_format_is_refused_and_left_alone(tmp_path):
-    path = tmp_path / "run.npz"
+NONE = r"run\.npz is truncated, corrupt or not a stored histogram"
+FORGED: dict[str, tuple[Any, str]] = {
+    **{f"{share} of it": (lambda path, share=share: path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)]), NONE) for share in (0.0, 0.3, 0.9, 0.999)},
+    "a text": (lambda path: path.write_bytes(b"hello"), NONE),
+    "a broken archive": (lambda path: path.write_bytes(b"PK\x03\x04 no"), NONE),
+    "edges alone": (lambda path: np.savez(path, edges=np.zeros(1)), NONE),
+    "objects": (lambda path: np.savez(path, edges=np.array([object()], dtype=object), out=1, inside=1, manifest=1), NONE),
+    "a flipped byte": (lambda path: path.write_bytes((b := path.read_bytes())[:200] + bytes([b[200] ^ 1]) + b[201:]), r"run\.npz"),
+    "other games": (with_manifest(games=99), "does not hold what its manifest says"),
+    "another format": (with_manifest(format=1, fidelity=..., route="sufficient"), "holds counts of format 1; this version of mipsim reads format 3"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_what_is_no_sound_file_is_refused_and_left_alone(tmp_path, name):
+    path, (forge, words) = tmp_path / "run.npz", FORGED[name]
     run(path, 100)
-    with np.load(path) as file:
-        parts = dict(file)
-    old = json.loads(parts["manifest"].tobytes())
-    old = {**{k: v for k, v in old.items() if k != "fidelity"}, "format": 1, "route": "sufficient"}
-    parts["manifest"] = np.frombuffer(json.dumps(old).encode(), dtype=np.uint8)
-    np.savez(path, **parts)
+    forge(path)
     before = path.read_bytes()
     for read in (lambda: run(path, 200), lambda: mi.Histogram.load(path)):
-        with pytest.raises(
-            ValueError, match="holds counts of format 1; this version of mipsim reads format 3"
-        ):
+        with pytest.raises(ValueError, match=words):
             read()
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
-def test_a_truncated_file_is_refused_and_left_alone(tmp_path, share):
-    path = tmp_path / "run.npz"
-    run(path, 100)
-    data = path.read_bytes()
-    path.write_bytes(data[: int(share * len(data))])
-    with pytest.raises(ValueError, match=r"run\.npz is truncated, corrupt or not a stored histogram"):
-        run(path, 200)
-    assert path.read_bytes() == data[: int(share * len(data))]
-
-
-def test_files_of_another_kind_are_refused(tmp_path):
-    path = tmp_path / "run.npz"
-    for content in (b"hello", b"PK\x03\x04 no"):
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match="corrupt or not a stored histogram"):
-            mi.Histogram.load(path)
-    np.savez(path, edges=np.zeros(1))
-    with pytest.raises(ValueError, match="corrupt or not a stored histogram"):
-        mi.Histogram.load(path)
-    np.savez(path, edges=np.array([object()], dtype=object), out=1, inside=1, manifest=1)
-    with pytest.raises(ValueError, match="corrupt or not a stored histogram"):
-        mi.Histogram.load(path)
+def test_where_there_is_no_file_a_single_sentence_says_so(tmp_path, monkeypatch):
+    """Before any work: a pilot of long games takes minutes."""
     with pytest.raises(FileNotFoundError):
         mi.Histogram.load(tmp_path / "none.npz")
-
-
-def test_counts_that_deny_their_manifest_are_refused(tmp_path):
-    path = tmp_path / "run.npz"
-    histogram = run(None, 100)
-    stored.write_counts(
-        path, histogram.edges, histogram.out, histogram.inside, {**histogram.manifest, "games": 99}
-    )
-    with pytest.raises(ValueError, match="does not hold what its manifest says"):
-        mi.Histogram.load(path)
-
-
-def test_a_flipped_byte_is_seen(tmp_path):
-    path = tmp_path / "run.npz"
-    run(path, 100)
-    data = bytearray(path.read_bytes())
-    data[200] ^= 1
-    path.write_bytes(bytes(data))
-    with pytest.raises(ValueError, match=r"run\.npz"):
-        mi.Histogram.load(path)
-
-
-def test_a_missing_folder_is_a_single_sentence_before_any_work(tmp_path, monkeypatch):
-    """A pilot is work: of long games it takes minutes."""
+    with pytest.raises(OSError, match="cannot be read: Is a directory"):
+        stored.read_counts(tmp_path)
     monkeypatch.setattr("mipsim.engine.run.Counter", lambda *_, **__: pytest.fail("games were prepared"))
     with pytest.raises(
         OSError, match=r"counts cannot be written to .*nowhere.run\.npz: No such file or directory"
@@ -239,3 +201,23 @@ def test_a_disk_that_fills_while_writing_is_reported(tmp_path, room):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("first", "stop", "count"), [(0, 10, 3), (7, 7, 2), (5, 6, 4), (0, 10**12, 7)])
+def test_shards_are_a_partition(first, stop, count):
+    shares = [shard_of(range(first, stop), i, count) for i in range(count)]
+    assert [shares[0].start, shares[-1].stop] == [first, stop]
+    assert all(a.stop == b.start for a, b in pairwise(shares))
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_shards_and_ranges_add_up_to_the_whole(whole):
+    def play(games, **how):
+        return mi.play(GAME, ATTACK, games, 11, edges=EDGES, progress=False, **how)
+
+    first, second, third = (play(GAMES, shard=(i, 3)) for i in range(3))
+    assert same(
+        third + (first + second), play(range(9_000)) + play(range(9_000, GAMES)), whole, manifest=True
+    )
+    with pytest.raises(ValueError, match="both histograms hold game 8999 of seed 11"):
+        _ = play(9_000) + play(range(8_999, GAMES))

@@ -22,22 +22,7 @@ RNG = np.random.default_rng(0)
 MEAN, VARIANCE = RNG.normal(0.0, 0.4, D), RNG.uniform(0.5, 2.0, D)
 TARGET = MEAN + 2.0 * RNG.normal(size=D)
 WEIGHTS = TARGET - MEAN + RNG.normal(size=D)
-CLIP, SIGMA, GAMMA = 5.0, 0.4, 0.3
-
-
-def mechanism():
-    return mi.GaussianNoise(mi.SGDStep(CLIP, SIGMA), GAMMA)
-
-
-class Linear(mi.AbstractLinearAttack):
-    def weights(self, target):
-        return jnp.asarray(WEIGHTS)
-
-    def offset(self, target):
-        return jnp.asarray(0.5)
-
-
-DIAGONAL, ISOTROPIC = mi.Gaussian(MEAN, VARIANCE), mi.Gaussian(MEAN, 1.3)
+CLIP, SIGMA = 5.0, 0.4
 
 
 @pytest.mark.evidence
@@ -83,12 +68,9 @@ def test_which_sampler_plays(game, sampler):
 @pytest.mark.evidence
 def test_the_units_of_the_records_do_not_matter():
     scaled = 1e-30  # squares of which float32 does not hold
-    game = mi.FixedTarget(mi.SGDStep(CLIP, SIGMA), DIAGONAL, n=N, target=TARGET)
-    small = mi.FixedTarget(
-        mi.SGDStep(CLIP * scaled, SIGMA),
-        mi.Gaussian(MEAN * scaled, VARIANCE * scaled**2),
-        n=N,
-        target=TARGET * scaled,
+    game, small = (
+        mi.FixedTarget(mi.SGDStep(CLIP * s, SIGMA), mi.Gaussian(MEAN * s, VARIANCE * s**2), N, TARGET * s)
+        for s in (1.0, scaled)
     )
     edges = np.linspace(-3.0, 3.0, 50) + 0.5
     item = mi.play(game, lambda t, o: o @ WEIGHTS + 0.5, 500, edges=edges, progress=False)

@@ -10,6 +10,7 @@ import mipsim as mi
 from mipsim.engine.describe import array_digest, describe
 
 SCALE = 2.0
+DATA = mi.Bernoulli([0.3, 0.6])
 
 
 def scaled(target, output):
@@ -20,46 +21,33 @@ def close_over(constant):
     return lambda target, output: constant * output[0]
 
 
-def test_descriptions_are_plain_json():
-    data = mi.Bernoulli([0.3, 0.6])
-    game = mi.FixedTarget(lambda key, r: r.mean(0), data, n=5, target=[1, 0])
-    for thing in (
-        game,
-        mi.CovarianceScore(data, n=5),
-        scaled,
-        partial(scaled, 1),
-        jax.jit(scaled),
-        {"a": {1, 2}},
-        float("nan"),
+def itself(x):
+    return itself(x)
+
+
+GAME = mi.FixedTarget(lambda key, r: r.mean(0), DATA, n=5, target=[1, 0])
+THINGS = (GAME, mi.CovarianceScore(DATA, n=5), scaled, partial(scaled, 1), jax.jit(scaled), itself, {"a": {1, 2}}, float("nan"))  # fmt: skip
+
+
+@pytest.mark.parametrize("thing", THINGS, ids=lambda thing: type(thing).__name__)
+def test_descriptions_are_plain_json(thing):
+    described = describe(thing)
+    assert json.loads(json.dumps(described)) == described
+
+
+def test_equal_things_are_described_alike_and_others_not(monkeypatch):
+    """A global that a function uses counts too."""
+    half = mi.Subsampled(mi.EmpiricalMean(), 0.5)
+    for first, again, other in (
+        (DATA, mi.Bernoulli([0.3, 0.6]), mi.Bernoulli([0.3, 0.6000001])),
+        (half, mi.Subsampled(mi.EmpiricalMean(), 0.5), mi.Subsampled(mi.EmpiricalMean(), 0.25)),
+        (close_over(1.0), close_over(1.0), close_over(2.0)),
+        (close_over(np.zeros(2)), close_over(np.zeros(2)), close_over(np.ones(2))),
     ):
-        described = describe(thing)
-        assert json.loads(json.dumps(described)) == described
-    assert describe(game)["mechanism"]["class"].endswith("FunctionMechanism")
-
-
-def test_equal_things_are_described_alike_and_others_not():
-    data, other = mi.Bernoulli([0.3, 0.6]), mi.Bernoulli([0.3, 0.6000001])
-    assert describe(data) == describe(mi.Bernoulli([0.3, 0.6]))
-    assert describe(data) != describe(other)
-    assert describe(mi.Subsampled(mi.EmpiricalMean(), 0.5)) != describe(
-        mi.Subsampled(mi.EmpiricalMean(), 0.25)
-    )
-    assert describe(close_over(1.0)) == describe(close_over(1.0))
-    assert describe(close_over(1.0)) != describe(close_over(2.0))
-    assert describe(close_over(np.zeros(2))) != describe(close_over(np.ones(2)))
-
-
-def test_a_global_that_the_function_uses_counts(monkeypatch):
+        assert describe(first) == describe(again) != describe(other)
     before = describe(scaled)
     monkeypatch.setitem(globals(), "SCALE", 3.0)
     assert describe(scaled) != before
-
-
-def test_a_function_that_calls_itself_is_described():
-    def loop(x):
-        return loop(x)
-
-    assert describe(loop)["function"].endswith("loop")
 
 
 @pytest.mark.parametrize("array", [np.zeros((2, 3)), np.float64(1.0), np.arange(3), jnp.ones(2)])

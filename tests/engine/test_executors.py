@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import jax
 import pytest
@@ -21,8 +20,9 @@ import mipsim as mi
 from mipsim.engine import executors
 from mipsim.engine.executors import ExecutorError
 from mipsim.engine.memory import BlockTooLargeError
-from sims.__main__ import main
-from sims.executors import check_kind, executor_for
+from sims.executors import executor_for
+from tests.engine.ports import free_port
+from tests.sampler_laws import same
 
 pytestmark = pytest.mark.system
 
@@ -72,10 +72,7 @@ def test_play_many_gives_the_same_counts():
     item, two = (
         mi.play_many(GAME, [ATTACK, other], 5000, progress=False, executor=e) for e in (None, Here())
     )
-    for a, b in zip(item, two, strict=True):
-        assert a.manifest == b.manifest
-        assert (a.out == b.out).all()
-        assert (a.inside == b.inside).all()
+    assert all(same(a, b, manifest=True) for a, b in zip(item, two, strict=True))
 
 
 def test_an_executor_that_fails_ends_in_a_single_sentence():
@@ -114,11 +111,8 @@ def test_another_version_is_refused_by_name(tmp_path, package):
     with pytest.raises(ValueError, match=rf"^worker .* has {package} 0\.0\.1, this process {package} "):
         played(path, executor=Here(age), workers=1)
     assert mi.Histogram.load(path).games == 2 * CHUNK
-
-
-def test_a_worker_of_another_version_does_not_even_read_the_game():
-    answer = executors.count_shard({"mipsim": "0.0.1", "jax": "0"}, b"no pickle", 0, 1)
-    assert answer.counts is None
+    # Such a worker does not even read the game.
+    assert executors.count_shard({"mipsim": "0.0.1", "jax": "0"}, b"no pickle", 0, 1).counts is None
 
 
 def test_another_game_is_refused():
@@ -145,28 +139,19 @@ def test_a_worker_whose_device_is_full_says_so():
         played(executor=Here(full), workers=1)
 
 
-@pytest.mark.parametrize("bad", ["dask", "dask://host", "spark"])
-def test_a_wrong_word_is_refused(bad, capsys):
-    with pytest.raises(ValueError, match="--executor is"):
-        check_kind(bad)
-    assert main(["run", "azize_fig2_easy", "--games", "10", "--executor", bad]) == 2
-    assert "--executor is" in capsys.readouterr().err
+def sims_run(words: str, out: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sims", "run", "azize_fig2_easy", "--games", "10", *words.split()]
+    return subprocess.run(
+        [*command, "--out", str(out)], env=os.environ | environment, cwd=Path(__file__).parents[2],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
 
 
 def test_a_machine_without_slurm_says_so(tmp_path):
     """In a process of its own: submitit's logging holds on to the standard streams of the process that imports it."""
     if find_spec("submitit") is None:
         pytest.skip("submitit is not installed: the extra clusters brings it")
-    command = ["run", "azize_fig2_easy", "--games", "10", "--out", str(tmp_path), "--executor", "slurm"]
-    run = subprocess.run(
-        [sys.executable, "-m", "sims", *command],
-        env={**os.environ, "PATH": str(tmp_path)},
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    run = sims_run("--executor slurm", tmp_path, PATH=str(tmp_path))
     assert run.returncode == 2
     assert "Slurm cannot be used here" in run.stderr
 
@@ -222,14 +207,7 @@ def test_loky_carries_a_lambda():
         item, two = (mi.play(GAME, score, 5000, progress=False, executor=e) for e in (None, pool))
     finally:
         pool.shutdown(kill_workers=True)
-    assert (item.out == two.out).all()
-    assert (item.inside == two.inside).all()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    assert same(item, two)
 
 
 def answers(port: int) -> bool:
@@ -241,26 +219,12 @@ def answers(port: int) -> bool:
 def dask_cluster() -> Iterator[tuple[int, list[subprocess.Popen]]]:
     pytest.importorskip("distributed", reason="Dask is not installed: the extra clusters brings it")
     port = free_port()
-    base = [sys.executable, "-m", "distributed.cli.dask_"]
-    quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    scheduler = [
-        *base[:2],
-        base[2] + "scheduler",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--no-dashboard",
-    ]
-    worker = [
-        *base[:2],
-        base[2] + "worker",
-        f"tcp://127.0.0.1:{port}",
-        "--nthreads",
-        "1",
-        "--no-nanny",
-        "--no-dashboard",
-    ]
+    base, quiet = (
+        f"{sys.executable} -m distributed.cli.dask_",
+        {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL},
+    )
+    scheduler = f"{base}scheduler --host 127.0.0.1 --port {port} --no-dashboard".split()
+    worker = f"{base}worker tcp://127.0.0.1:{port} --nthreads 1 --no-nanny --no-dashboard".split()
     started = [subprocess.Popen(scheduler, **quiet)]
     try:
         until = time.monotonic() + 15
@@ -322,23 +286,7 @@ def test_a_scheduler_that_nobody_answers(there, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed: the extra clusters brings it")
     with there() as port:
         address = f"dask://127.0.0.1:{port}"
-        command = [
-            "run",
-            "azize_fig2_easy",
-            "--games",
-            "10",
-            "--executor",
-            address,
-            "--executor-timeout",
-            "1",
-        ]
-        run = subprocess.run(
-            [sys.executable, "-m", "sims", *command, "--out", str(tmp_path)],
-            cwd=Path(__file__).parents[2],
-            capture_output=True,
-            text=True,
-            timeout=60,  # the imports of JAX and Dask included
-        )
+        run = sims_run(f"--executor {address} --executor-timeout 1", tmp_path)
     assert run.returncode == 2
     assert f"no scheduler of Dask answers at {address} within 1 s" in run.stderr
     assert run.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""How soon a first answer comes: nothing is compiled twice, in the same process or, with a folder for it, in the next."""
+"""Nothing is compiled twice, in the same process or, with a folder for it, in the next; and what is compiled does not fill the memory maps."""
 
 import json
 import os
@@ -17,6 +17,7 @@ from mipsim._precision import exact_scope
 from mipsim.engine.samplers.literal import law_sampler
 from mipsim.mechanisms.noise import AbstractNoise
 from tests.engine.kinds import kind_of
+from tests.sampler_laws import same
 
 REFERENCE = """
 import json
@@ -166,3 +167,35 @@ def test_a_mechanism_that_needs_a_python_number_of_records_has_it():
         assert type(sampler.game.n) is int
     result = mi.play(game, mi.ScalarProduct([0.0, 0.0]), 100, edges=[0.0], progress=False)
     assert (result.manifest["sampler"], result.games) == ("exact draw", 100)
+
+
+def own_game(n: int) -> tuple[mi.FixedTarget, mi.FunctionAttack]:
+    mean = mi.FixedTarget(MEAN, mi.Bernoulli([0.5, 0.5]), n=n, target=[1.0, 1.0])
+    return mean, mi.FunctionAttack(lambda target, output: output.sum())  # a kernel of its own for each call
+
+
+@pytest.mark.evidence
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems set no limit to memory maps")
+def test_maps_stay_below_a_limit(monkeypatch):
+    """Each of these games compiles a kernel; without letting go they would add some 70 maps each."""
+    mi.play(*own_game(2), 1000, 0, progress=False)
+    least = _compiled._maps()
+    monkeypatch.setattr(_compiled, "LOOK_EVERY", 1)
+    monkeypatch.setattr(_compiled, "MOST_MAPS", least + 200)
+    seen = []
+    for n in range(3, 15):
+        mi.play(*own_game(n), 1000, 0, progress=False)
+        seen.append(_compiled._maps())
+    assert max(seen) < least + 1000
+    assert (np.diff(seen) < 0).any()  # it was let go at least once
+
+
+@pytest.mark.evidence
+def test_what_was_let_go_is_compiled_again_and_counts_the_same(monkeypatch, tmp_path):
+    first = mi.play(*own_game(5), 1000, 3, progress=False)
+    monkeypatch.setattr(_compiled, "LOOK_EVERY", 0)
+    monkeypatch.setattr(_compiled, "MOST_MAPS", -1)
+    _compiled.prepare()
+    assert same(first, mi.play(*own_game(5), 1000, 3, progress=False))
+    monkeypatch.setattr(_compiled, "MAPS", tmp_path / "maps")
+    assert _compiled._maps() == 0

@@ -1,5 +1,3 @@
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,27 +9,8 @@ GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=9, target=DATA.easiest_target(
 ATTACK = mi.CovarianceScore(DATA, n=9)
 
 
-def play(seed=0, games=500, **changes):
-    return mi.play(
-        **{
-            "game": GAME,
-            "attack": ATTACK,
-            "games": games,
-            "seed": seed,
-            "edges": EDGES,
-            "progress": False,
-            **changes,
-        }
-    )
-
-
-def test_save_and_load(tmp_path):
-    histogram = play()
-    histogram.save(tmp_path / "h.npz")
-    back = mi.Histogram.load(tmp_path / "h.npz")
-    assert back.manifest == histogram.manifest
-    for name in ("edges", "out", "inside"):
-        np.testing.assert_array_equal(getattr(back, name), getattr(histogram, name))
+def play(seed=0, games=500):
+    return mi.play(GAME, ATTACK, games, seed, edges=EDGES, progress=False)
 
 
 def test_merging_adds_counts():
@@ -42,13 +21,9 @@ def test_merging_adds_counts():
     assert both.manifest["runs"] == [[0, 0, 500], [1, 0, 300]]
     assert both.manifest["seed"] is None
     assert ((a + b) + c).manifest == (c + (b + a)).manifest | {"games": 1300}
-
-
-def test_merging_twice_is_refused():
-    both = play(0) + play(1)
     with pytest.raises(ValueError, match="seed 1"):
-        _ = both + play(1)
-    bare = mi.Histogram(EDGES, play().out, play().inside)
+        _ = both + b
+    bare = mi.Histogram(EDGES, a.out, a.inside)
     with pytest.raises(ValueError, match="without a manifest"):
         _ = bare + bare
     with pytest.raises(TypeError):
@@ -64,15 +39,9 @@ def test_the_curve_counts_what_it_says():
     assert few.alpha.size == 8
     assert set(few.alpha) <= set(curve.alpha)
     assert histogram.tradeoff(thresholds=10**6).alpha.size == len(EDGES)
-    wrong: list[dict[str, Any]] = [
-        {"thresholds": 0},
-        {"thresholds": 1.5},
-        {"confidence": 1.0},
-        {"confidence": 0.49},
-    ]
-    for bad in wrong:
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            histogram.tradeoff(**bad)
+    for name, bad in (("thresholds", 0), ("thresholds", 1.5), ("confidence", 1.0), ("confidence", 0.49)):
+        with pytest.raises(ValueError, match=name):
+            histogram.tradeoff(**{name: bad})  # pyright: ignore[reportArgumentType]
 
 
 def test_thresholds_do_not_depend_on_counts():

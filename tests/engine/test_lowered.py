@@ -17,11 +17,8 @@ def samplers() -> dict[str, AbstractSampler]:
     """A sampler of each class, and of each of the parts that it may draw from."""
 
     def kind(sampler: AbstractSampler) -> str:
-        parts = (
-            sampler,
-            *(getattr(sampler, part, None) for part in ("columns", "tables", "terms", "spread")),
-        )
-        return ", ".join(type(part).__name__ for part in parts if part is not None)
+        parts = [getattr(sampler, part, None) for part in ("columns", "tables", "terms", "spread")]
+        return ", ".join(type(part).__name__ for part in (sampler, *parts) if part is not None)
 
     return {kind(sampler): sampler for sampler in every_sampler().values()}
 

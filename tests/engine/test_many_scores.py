@@ -11,7 +11,7 @@ import mipsim as mi
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.engine.play_many import play_many, play_targets
 from tests.law_agreement import FAILURE
-from tests.sampler_laws import Law, Mixture, exchanged, has_law
+from tests.sampler_laws import exchanged, has_law, same
 
 N, D = 8, 6
 P = np.linspace(0.25, 0.75, D)
@@ -29,36 +29,30 @@ def negative_distance(target, output):
 
 
 @pytest.mark.evidence
-def test_attacks_score_the_very_releases_of_play():
-    attacks = [negative_distance, mi.ScalarProduct(np.zeros(D)), ATTACK]
-    edges = np.linspace(-4.0, 4.0, 101) + 1e-3
-    many = play_many(game(), attacks, 2_000, seed=5, edges=edges, progress=False)
-    # A plain function is played by the same sampler, with the same words.
-    alone = mi.play(game(), negative_distance, 2_000, seed=5, edges=edges, progress=False)
-    assert many[0].manifest["sampler"] == alone.manifest["sampler"]
-    assert (many[0].out == alone.out).all()
-    assert (many[0].inside == alone.inside).all()
-    for mine, function in ((many[1], attacks[1].score), (many[2], ATTACK.score)):
-        alone = mi.play(game(), lambda t, o, f=function: f(t, o), 2_000, seed=5, edges=edges, progress=False)
-        assert (mine.out == alone.out).all()
-        assert (mine.inside == alone.inside).all()
+@pytest.mark.parametrize(
+    ("played", "fidelity"),
+    [
+        (game(), "auto"),
+        *((mi.RandomTarget(mi.EmpiricalMean(), DATA, n=N), kind) for kind in ("literal", "sufficient")),
+    ],
+)
+def test_attacks_score_the_very_releases_of_play(played, fidelity):
+    """A plain function is played by the same sampler, with the same words."""
+    attacks: list[Any] = [negative_distance, mi.ScalarProduct(np.zeros(D)), ATTACK]
+    how: Any = {
+        "seed": 5,
+        "edges": np.linspace(-6.0, 6.0, 121) + 1e-3,
+        "fidelity": fidelity,
+        "progress": False,
+    }
+    many = play_many(played, attacks, 1_000, **how)
+    for mine, attack in zip(many, attacks, strict=True):
+        function = getattr(attack, "score", attack)
+        alone = mi.play(played, lambda t, o, f=function: f(t, o), 1_000, **how)
+        assert same(mine, alone)
+        assert mine.manifest["sampler"] == alone.manifest["sampler"]
+        assert fidelity in ("auto", mine.manifest["fidelity"])
     assert many.pooled is None
-
-
-@pytest.mark.evidence
-def test_attacks_on_random_targets_and_literal_games():
-    random = mi.RandomTarget(mi.EmpiricalMean(), DATA, n=N)
-    edges = np.linspace(-6.0, 6.0, 61) + 1e-3
-    for fidelity in ("literal", "sufficient"):
-        many = play_many(
-            random, [ATTACK, negative_distance], 500, edges=edges, fidelity=fidelity, progress=False
-        )
-        alone = mi.play(
-            random, lambda t, o: ATTACK.score(t, o), 500, edges=edges, fidelity=fidelity, progress=False
-        )
-        assert (many[0].out == alone.out).all()
-        assert (many[0].inside == alone.inside).all()
-        assert many[0].manifest["fidelity"] == fidelity
 
 
 MECHANISMS = {
@@ -83,15 +77,7 @@ def test_each_target_has_the_law_of_its_own_games(name, attack):
     games = 20_000
     many = play_targets(game(mechanism=MECHANISMS[name]), attack, TARGETS, games, seed=1, progress=False)
     alone = [
-        mi.play(
-            game(z, MECHANISMS[name]),
-            attack,
-            games,
-            seed=2,
-            edges=mine.edges,
-            fidelity="literal",
-            progress=False,
-        )
+        mi.play(game(z, MECHANISMS[name]), attack, games, 2, edges=mine, fidelity="literal", progress=False)
         for z, mine in zip(TARGETS, many, strict=True)
     ]
     for mine, other in zip(many, alone, strict=True):
@@ -164,30 +150,9 @@ def test_counts_do_not_depend_on_chunks_and_workers():
     )
     assert item.pooled is not None
     assert two.pooled is not None
-    for a, b in zip((*item, item.pooled), (*two, two.pooled), strict=True):
-        assert (a.out == b.out).all()
-        assert (a.inside == b.inside).all()
+    assert all(map(same, (*item, item.pooled), (*two, two.pooled)))
     other = play_targets(game(), ATTACK, TARGETS, 5_000, 8, edges=edges, progress=False)
     assert (other[0].out != item[0].out).any()
-
-
-@pytest.mark.evidence
-def test_gaussian_scores_are_exactly_normal():
-    z = np.array([[1.0, -1.0, 0.5], [0.3, 0.3, 0.3]])
-    base = mi.FixedTarget(
-        mi.GaussianNoise(mi.EmpiricalMean(), 0.7), mi.Gaussian(np.zeros(3), 1.0), n=6, target=z[0]
-    )
-    many = play_targets(base, mi.ScalarProduct(np.zeros(3)), z, 200_000, progress=False)
-    for part, target in zip(many, z, strict=True):
-        size = target @ target
-
-        def law(noise: float, size: float = size) -> Law:
-            normals = (
-                Mixture(m, 1.0, np.sqrt(size * (k / 36 + noise))) for m, k in ((0.0, 6), (size / 6, 5))
-            )
-            return Law(*normals)
-
-        has_law(part, law(0.49 / 6), law(0.49 / 36))
 
 
 def test_attacks_may_have_names():

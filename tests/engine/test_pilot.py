@@ -1,7 +1,12 @@
+"""Thresholds of a pilot, and the bin of every score among thresholds of any spacing."""
+
+import jax
 import numpy as np
 import pytest
 
+from mipsim._precision import exact_scope
 from mipsim.bands.curve_band import are_single
+from mipsim.engine.edge_grid import EdgeGrid
 from mipsim.engine.pilot import THRESHOLDS, pilot_edges, pilot_shares, spread_evenly
 
 RNG = np.random.default_rng(0)
@@ -47,6 +52,8 @@ def test_any_law_gets_increasing_finite_thresholds(scores):
     edges = pilot_edges(scores)
     assert sound(edges)
     assert edges.size <= THRESHOLDS
+    if np.unique(scores).size == 1 and np.isfinite(scores).all():  # a shifted score differs
+        assert edges[0] < scores[0, 0] < edges[-1]
 
 
 LARGEST = np.finfo(float).max
@@ -90,6 +97,8 @@ def test_few_values_lie_in_cells_of_their_own(values) -> None:
 
 
 def test_two_values_have_thresholds_at_them_just_below_and_between() -> None:
+    """Subnormal values have no cells: compiled code takes them for zero."""
+    assert not cells_of(np.array([1e-310]), pilot_edges(np.tile([1e-310, 0.0], (2, 64)))).any()
     edges = pilot_edges(np.tile([-1.0, 0.0, 0.0], (2, 16)))
     assert edges.tolist() == [np.nextafter(-1.0, -2.0), -1.0, -0.5, -np.finfo(float).tiny, 0.0]
     assert are_single(edges).tolist() == [False, True, False, False, True, False]
@@ -117,32 +126,6 @@ def test_of_many_values_the_most_frequent_have_cells() -> None:
     assert not cells_of(values[30:], edges).any()
 
 
-def test_values_that_may_be_sums_have_no_cells() -> None:
-    """Sums of tenths differ from tenths in the last digit, here in one of ten."""
-    tenths = np.arange(10) / 10
-    for wrong in (np.sqrt(np.arange(10)), np.where(tenths == 0.3, 0.1 + 0.2, tenths)):
-        assert not are_single(pilot_edges(np.tile(wrong, (2, 64)))).any()
-
-
-def test_subnormal_values_have_no_cells_since_compiled_code_takes_them_for_zero() -> None:
-    assert not cells_of(np.array([1e-310]), pilot_edges(np.tile([1e-310, 0.0], (2, 64)))).any()
-
-
-@pytest.mark.parametrize(("jitter", "infinite"), [(1e-9, False), (1e-15, False), (1e-9, True)])
-def test_values_that_differ_by_rounding_are_a_single_atom(jitter, infinite):
-    rng = np.random.default_rng(4)
-    lattice = rng.binomial(10, 0.3, (2, 4096)) * 0.1
-    scores = lattice + jitter * rng.normal(size=lattice.shape)
-    edges = pilot_edges(np.where(rng.random(scores.shape) < 0.5, np.inf, scores) if infinite else scores)
-    assert np.abs(edges[:, None] - np.unique(lattice.round(1))).min() > 1e-5
-    assert are_single(edges).sum() == infinite
-
-
-def test_a_constant_score_differs_from_a_shifted_score():
-    edges = pilot_edges(np.full((2, 64), 5.0))
-    assert edges[0] < 5 < edges[-1]
-
-
 @pytest.mark.parametrize("scores", LAWS[:5] + LAWS[6:])
 def test_thresholds_do_not_depend_on_rounding(scores):
     """Rounding of 1e-15 moves any of 1,024 thresholds, the closest of them 1e-6 from a score, in 20 trials with a probability below 1e-3.
@@ -155,25 +138,6 @@ def test_thresholds_do_not_depend_on_rounding(scores):
     for _ in range(20):
         jitter = 1.0 + 2.0**-52 * rng.integers(-2, 3, scores.shape)
         np.testing.assert_array_equal(pilot_edges(scores * jitter), edges)
-
-
-def test_rounding_leaves_thresholds_between_atoms():
-    scores = np.random.default_rng(5).binomial(10, 0.3, (2, 4096)) * 0.1
-    atoms = np.unique(scores)
-    edges = pilot_edges(scores + 1e-14 * np.random.default_rng(6).normal(size=scores.shape))
-    inner = edges[(edges > atoms[0] + 1e-9) & (edges < atoms[-1] - 1e-9)]
-    assert np.abs(inner[:, None] - atoms).min() > 0.48 * 0.1
-
-
-def test_few_thresholds_lie_where_no_score_was_seen():
-    """They were 286 of 289 for four values, so that a choice of 64 that is even in their numbers missed all three that matter."""
-    rng = np.random.default_rng(6)
-    for values in ([0.0, 0.3], [0.0, 1.0, 2.0, 3.0], np.arange(40.0)):
-        scores = rng.choice(values, (2, 4096))
-        edges = pilot_edges(scores + 1e-12 * rng.normal(size=scores.shape))
-        between = (edges > values[0] + 1e-9) & (edges < values[-1] - 1e-9)
-        assert between.sum() == len(values) - 1
-        assert 2 <= (~between).sum() <= max(2, len(values) - 1)
 
 
 def test_no_heavy_value_is_missed_among_many_rare_ones():
@@ -193,3 +157,57 @@ def test_no_heavy_value_is_missed_among_many_rare_ones():
 def test_a_score_without_atoms_has_no_shares():
     pilot = np.random.default_rng(7).normal(size=(2, 4096))
     assert pilot_shares(pilot, pilot_edges(pilot)) is None
+
+
+TENTHS = np.arange(10) / 10
+
+
+@pytest.mark.parametrize("values", [np.sqrt(np.arange(10)), np.where(TENTHS == 0.3, 0.1 + 0.2, TENTHS)])
+def test_values_that_may_be_sums_have_no_cells(values) -> None:
+    """Sums of tenths differ from tenths in the last digit, here in one of ten."""
+    assert not are_single(pilot_edges(np.tile(values, (2, 64)))).any()
+
+
+@pytest.mark.parametrize(
+    ("values", "jitter", "infinite"),
+    [
+        *((TENTHS, *row) for row in ((1e-9, False), (1e-15, False), (1e-9, True))),
+        *((values, 1e-12, False) for values in (np.array([0.0, 0.3]), np.arange(40.0))),
+    ],
+)
+def test_values_that_differ_by_rounding_are_a_single_atom(values, jitter, infinite):
+    """Few thresholds lie beyond them, where 286 of 289 were; those between lie in the middle."""
+    rng = np.random.default_rng(4)
+    scores = rng.choice(values, (2, 4096))
+    scores = scores + jitter * rng.normal(size=scores.shape)
+    edges = pilot_edges(np.where(rng.random(scores.shape) < 0.5, np.inf, scores) if infinite else scores)
+    inner = edges[(edges > values[0] + 1e-7) & (edges < values[-1] - 1e-7)]
+    assert inner.size == values.size - 1
+    assert np.abs(inner[:, None] - values).min() > 0.48 * np.diff(values).min()
+    assert 2 <= edges.size - inner.size <= max(2, values.size - 1) + 2 * infinite
+    assert are_single(edges).sum() == infinite
+
+
+EDGES = {
+    "normal": np.sort(np.random.default_rng(0).normal(size=1024)),
+    "single": np.array([1.0]),
+    "heavy tails": np.sort(np.random.default_rng(1).standard_cauchy(size=5000)),
+    "all in the same bucket except the last": np.array([*np.linspace(1.0, 1.0 + 1e-9, 3000), 1e6]),
+    "greatest numbers": np.array([-1.7e308, 1.0, 1.7e308]),
+    "narrow": 1.0 + np.arange(1, 50) * 2.0**-52,
+    "even": np.linspace(-3.0, 3.0, 2048),
+}
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("name", EDGES)
+def test_bins_are_those_of_a_search(name):
+    """Beside another column, whose thresholds must not matter to this column."""
+    edges, rng = EDGES[name], np.random.default_rng(1)
+    near = [edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), [np.inf, -np.inf, 0.0]]
+    scores = np.concatenate([rng.normal(size=20_000), 10 * rng.standard_cauchy(20_000), *near])
+    with exact_scope():
+        grid, both = EdgeGrid([EDGES["even"], edges]), np.stack([scores[::-1], scores])
+        result = jax.jit(lambda grid, x: grid.bins(x))(grid, both)
+    for bins, own, x in zip(result, (EDGES["even"], edges), both, strict=True):
+        np.testing.assert_array_equal(bins, np.searchsorted(own, x, side="left"))

@@ -1,14 +1,22 @@
+"""What a terminal, a log and a notebook show while a long call runs; and chunks that are played in order."""
+
 import io
 import sys
 import threading
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+import mipsim as mi
 from mipsim import _progress
-from mipsim._progress import progress_line
+from mipsim._progress import ProgressLine, progress_line
 from mipsim.engine.counting import play_range
+
+DATA = mi.Bernoulli([0.3, 0.6])
+GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=[1.0, 0.0])
 
 
 class Terminal(io.StringIO):
@@ -18,11 +26,7 @@ class Terminal(io.StringIO):
 
 def test_the_line_shows_the_fidelity_on_a_terminal_only(monkeypatch):
     monkeypatch.setattr(_progress, "SAYS_EVERY", 0.0)
-    for stream, enabled, shown in (
-        (Terminal(), True, True),
-        (Terminal(), False, False),
-        (io.StringIO(), True, False),
-    ):
+    for stream, enabled, shown in ((Terminal(), True, True), (Terminal(), False, False), (io.StringIO(), True, False)):  # fmt: skip
         monkeypatch.setattr(sys, "stderr", stream)
         with progress_line("sufficient fidelity (table)", 100, 0, enabled) as advance:
             for done in (10, 60, 100):
@@ -39,12 +43,77 @@ def test_a_log_gets_a_line_now_and_then_from_half_a_minute_on(monkeypatch):
             advance(now)
     lines = log.getvalue().splitlines()
     assert lines[0] == "literal: 30 of 400 games, 1 games/s, 6:10 left"
-    assert len(lines) == 5
-    assert lines[4] == "stopped at literal: 60 of 400 games, 1 games/s, 1:00"
+    assert lines[4:] == ["stopped at literal: 60 of 400 games, 1 games/s, 1:00"]
     monkeypatch.setattr(sys, "stderr", None)
     with progress_line("literal", 400, 0, enabled=True) as advance:
         now += 100
         advance(4)
+
+
+class Front:
+    """A front end that keeps what it was given: each output, and all that was shown there."""
+
+    def __init__(self) -> None:
+        self.outputs: list[list[str]] = []
+
+    def display(self, bundle: dict[str, str], *, raw: bool, display_id: bool) -> Any:
+        assert raw
+        assert display_id
+        sample = [bundle["text/plain"]]
+        self.outputs.append(sample)
+        return SimpleNamespace(update=lambda more, raw: sample.append(more["text/plain"]))
+
+
+@pytest.fixture
+def front(monkeypatch: pytest.MonkeyPatch) -> Front:
+    shown = Front()
+    ipython = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=shown.display))
+    monkeypatch.setattr(_progress, "SAYS_EVERY", 0.0)
+    return shown
+
+
+@pytest.mark.parametrize(("every", "how", "shown"), [(0.0, {}, True), (0.0, {"progress": False}, False), (3600.0, {}, False)])  # fmt: skip
+def test_a_notebook_shows_a_single_output(front, monkeypatch, capsys, every, how, shown) -> None:
+    """None where it is not wanted, or the call is short."""
+    monkeypatch.setattr(_progress, "SAYS_EVERY", every)
+    mi.play(GAME, mi.CovarianceScore(DATA, n=10), 3000, chunk=1000, **how)
+    assert len(front.outputs) == shown
+    assert all("3,000 of 3,000 games" in sample[-1] and "left" not in sample[-1] for sample in front.outputs)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace()))
+    assert not _progress.in_notebook()  # a terminal session of IPython
+
+
+def test_rate_and_time_left_are_of_this_run_and_an_interrupt_says_where_it_stopped(
+    front, monkeypatch
+) -> None:
+    clock = iter([0.0, *[10.0] * 9])
+    monkeypatch.setattr(_progress.time, "perf_counter", lambda: next(clock))
+
+    def stopped() -> None:
+        with progress_line("literal", 100, 50, enabled=True) as advance:
+            advance(60)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    (sample,) = front.outputs
+    assert sample[0] == "literal: 60 of 100 games, 1 games/s, 0:40 left"
+    assert sample[-1].startswith("stopped at literal: 60 of 100 games")
+
+
+def test_a_hunt_shows_a_single_output(front: Front, capsys: pytest.CaptureFixture[str]) -> None:
+    from mipsim.referee.hunting.search import Search
+
+    search = Search.__new__(Search)
+    statement, budget = SimpleNamespace(name="square"), SimpleNamespace(used=3)
+    search.__dict__.update(statement=statement, budget=budget, line=ProgressLine(True), probes=[], failures=[], judging="")  # fmt: skip
+    search.say(last=True)
+    search.say(last=True)
+    assert front.outputs == [["square: 3 probes, worst gap none yet"] * 2]
+    assert capsys.readouterr() == ("", "")
 
 
 def count(begin, end):
@@ -62,7 +131,7 @@ def test_chunks_are_in_order_and_whole(start, stop, chunk, workers):
     assert done == stop
 
 
-def test_several_threads_work_at_once_and_preserve_order():
+def test_several_threads_work_at_once_and_preserve_order_and_errors():
     barrier = threading.Barrier(3, timeout=300)
 
     def meet(begin, end):
@@ -71,11 +140,8 @@ def test_several_threads_work_at_once_and_preserve_order():
         time.sleep(0.001 * (10 - begin % 7))
         return count(begin, end)
 
-    ends = [end for end, _ in play_range(meet, 0, 40, 4, 4, 3)]
-    assert ends == list(range(4, 41, 4))
+    assert [end for end, _ in play_range(meet, 0, 40, 4, 4, 3)] == list(range(4, 41, 4))
 
-
-def test_an_error_in_a_thread_is_raised():
     def broken(begin, end):
         raise ValueError("broken")
 

@@ -113,24 +113,9 @@ def test_the_file_of_jobs_is_that_of_one_run(queue, tmp_path):
 
 
 def test_ctrl_c_leaves_no_job_in_the_queue(queue, tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "sims",
-        "run",
-        "azize_fig2_easy",
-        "--games",
-        "1e8",
-        "--executor",
-        "slurm",
-    ]
-    run = subprocess.Popen(
-        [*command, "--shards-in-flight", "2", "--out", str(tmp_path)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = "-m sims run azize_fig2_easy --games 1e8 --executor slurm --shards-in-flight 2 --out"
+    command, pipe = [sys.executable, *words.split(), str(tmp_path)], subprocess.PIPE
+    run = subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
     wait_until(lambda: len(running()) == 2)
     run.send_signal(signal.SIGINT)
     _, errors = run.communicate(timeout=60)

@@ -1,6 +1,7 @@
 """Rounds played a block of records at a time: of the same records, with the same sums, and only where a round does no more than to add up."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +19,7 @@ from mipsim.engine.row_reading import InseparableError
 from mipsim.engine.samplers.literal import LiteralSampler
 from tests.distributions.members import MEMBERS
 from tests.engine.test_literal_records import literal_sampler
+from tests.sampler_laws import same
 
 N, BLOCK = 23, 5  # the last block has rows that are no records
 Mechanism = Callable[[Array, Array], Array]
@@ -82,6 +84,7 @@ INSEPARABLE: dict[str, Mechanism] = {
     "each with each": lambda key, r: (r @ r.T).max(),
     "a place that the records choose": lambda key, r: r[r[:, 0].argmax()],
     "a loop": lambda key, r: jax.lax.fori_loop(0, 3, lambda i, x: x + r[i], r[0]),
+    "what prints": lambda key, r: (jax.debug.print("{}", r[0, 0]), r.sum(axis=0))[1],
 }
 
 
@@ -156,17 +159,6 @@ def test_what_needs_its_records_at_once_is_not_played_by_blocks(name: str) -> No
         )
 
 
-def test_a_mechanism_that_prints_is_not_played_by_blocks() -> None:
-    def receives_target(key: Array, r: Array) -> Array:
-        jax.debug.print("{}", r[0, 0])
-        return r.sum(axis=0)
-
-    with pytest.raises(InseparableError):
-        jax.eval_shape(
-            by_blocks(round_of(receives_target, mi.Gaussian(0.0, 1.0, d=4), N, False), N, BLOCK), a_key()
-        )
-
-
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", ["Gaussian", "Laplace", "Exponential", "Uniform", "StudentT", "Empirical"])
 def test_records_are_the_same_bit_for_bit(name: str) -> None:
@@ -206,26 +198,10 @@ def test_a_separable_game_has_no_memory_for_its_records() -> None:
 def test_a_game_that_fits_no_memory_is_played_by_blocks(monkeypatch) -> None:
     """10^8 numbers a game where a hundredth of them would fit."""
     monkeypatch.setattr("mipsim.engine.memory.available", lambda _: 8e6)
-    game = own_mean(100_000, 1000)
-    result = mi.play(
-        game,
-        mi.ScalarProduct(np.full(1000, 0.3)),
-        1,
-        1,
-        edges=np.linspace(-1.0, 2.0, 4),
-        fidelity="literal",
-        progress=False,
-    )
-    # The score is the sum of 1000 means of 100,000 coins: 300 -+ .05 (standard deviation).
-    assert result.games == 1
+    how: Any = {"attack": mi.ScalarProduct(np.full(1000, 0.3)), "games": 1, "edges": [0.0], "progress": False}
+    assert mi.play(own_mean(100_000, 1000), **how, fidelity="literal").games == 1
     with pytest.raises(ValueError, match="needs"):
-        mi.play(
-            own_mean(100_000, 1000, INSEPARABLE["median"]),
-            mi.ScalarProduct(np.zeros(1000)),
-            1,
-            edges=[0.0],
-            progress=False,
-        )
+        mi.play(own_mean(100_000, 1000, INSEPARABLE["median"]), **how)
 
 
 @pytest.mark.evidence
@@ -238,8 +214,7 @@ def test_a_game_by_blocks_has_the_counts_of_the_game_at_once(monkeypatch) -> Non
     jax.clear_caches()
     whole = mi.play(game, score, 300, 1, edges=edges, fidelity="literal", progress=False)
     assert in_blocks.manifest["sampler"] == LiteralSampler.name
-    assert np.array_equal(in_blocks.out, whole.out)
-    assert np.array_equal(in_blocks.inside, whole.inside)
+    assert same(in_blocks, whole)
     assert np.count_nonzero(whole.out) > 5  # they are spread over many cells
 
 

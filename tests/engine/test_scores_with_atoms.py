@@ -1,8 +1,6 @@
 """Scores that take few values: thresholds lie between them, and the verdict is about them."""
 
-import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -12,10 +10,8 @@ from scipy.special import ndtr
 
 import mipsim as mi
 from mipsim.bands.curve_band import CurveBand, just_below
-from mipsim.engine.checkpoint import read_counts, write_counts
-from mipsim.engine.describe import array_digest
 from mipsim.engine.pilot import pilot_edges
-from tests import false_claims
+from tests.sampler_laws import same
 
 DATA = mi.Gaussian(np.zeros(2), np.ones(2))
 MEAN = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=5, target=np.ones(2))
@@ -59,24 +55,6 @@ def test_runs_of_two_seeds_add_up():
         _ = first + other
 
 
-def test_counts_on_thresholds_of_an_older_rule_are_resumed_on_them(tmp_path):
-    """A checkpoint whose pilot used the run's own seed, and stated no rule."""
-    path, edges = tmp_path / "run.npz", np.linspace(-1.0, 1.0, 7)
-    settings: dict[str, Any] = {"fidelity": "literal", "progress": False}
-    attack = mi.ScalarProduct(np.zeros(2))
-    mi.play(MEAN, attack, 300, 5, edges=edges, checkpoint=path, **settings)
-    stored = read_counts(path)
-    manifest = json.loads(json.dumps(stored["manifest"]))
-    manifest["edges"] = {**array_digest(edges), "source": "pilot"}
-    write_counts(path, edges, stored["out"], stored["inside"], manifest)
-    resumed = mi.play(MEAN, attack, 700, 5, checkpoint=path, **settings)
-    whole = mi.play(MEAN, attack, 700, 5, edges=edges, **settings)
-    assert np.array_equal(resumed.out, whole.out)
-    assert np.array_equal(resumed.inside, whole.inside)
-    assert "rule" not in resumed.manifest["edges"]
-    assert mi.play(MEAN, attack, 10, 5, **settings).manifest["edges"]["rule"] == 4
-
-
 def test_what_a_score_of_two_values_prints_is_narrow_and_says_why_the_rest_is_wide():
     """Its advantage is known to .1 from 20,000 games a world at 1 - 1e-9; between thresholds that a user gave nothing is known of other attacks' orders."""
     counts = mi.play(
@@ -109,23 +87,13 @@ def steps(values: tuple[float, ...]) -> Callable[..., Any]:
     return lambda target, output: jnp.asarray(values)[jnp.searchsorted(jnp.asarray(cuts), output[0])]
 
 
+FEW = [
+    (-np.inf, np.inf), (0.0, 1.0), (-0.0, 0.3), (-1.7, np.inf), (np.float32(0.1), np.float32(0.7)), (-0.3, 0.1, 0.7), tuple(np.log([2.0, 3.0, 5.0])),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "values",
-    [
-        tuple(np.arange(10) / 10),
-        *(
-            pytest.param(values, marks=pytest.mark.evidence)
-            for values in [
-                (-np.inf, np.inf),
-                (0.0, 1.0),
-                (-0.0, 0.3),
-                (-1.7, np.inf),
-                (np.float32(0.1), np.float32(0.7)),
-                (-0.3, 0.1, 0.7),
-                tuple(np.log([2.0, 3.0, 5.0])),
-            ]
-        ),
-    ],
+    "values", [tuple(np.arange(10) / 10), *(pytest.param(few, marks=pytest.mark.evidence) for few in FEW)]
 )
 def test_scores_of_few_values_have_the_intervals_of_ties(values: tuple[float, ...]) -> None:
     """20,000 games at 0.999 against the known curve: FPR and TPR at each cut are normal tails; the control plays the same games on other edges."""
@@ -159,73 +127,7 @@ def test_cells_of_single_values_depend_on_neither_chunk_nor_resumption(tmp_path:
     resumed = mi.play(MEAN, attack, 3_000, progress=False, checkpoint=path)
     small = mi.play(MEAN, attack, 3_000, progress=False, chunk=100, workers=1)
     parts = (mi.play(MEAN, attack, 3_000, progress=False, shard=(i, 2)) for i in (0, 1))
-    for other in (resumed, small, sum(parts, start=next(parts))):
-        assert np.array_equal(other.edges, whole.edges)
-        assert np.array_equal(other.out, whole.out)
-        assert np.array_equal(other.inside, whole.inside)
-
-
-def mixed(
-    values: tuple[float, ...], weights: tuple[float, ...], power: float, games: int, rng: Any
-) -> np.ndarray:
-    """Scores with atoms; the last weight is that of a continuous part on (0, 1), whose distribution function is t^(1/power)."""
-    which = rng.choice(len(weights), games, p=weights)
-    return np.where(which < len(values), np.append(values, 0.0)[which], rng.random(games) ** power)
-
-
-@pytest.mark.filterwarnings("ignore:the TPR interval")  # at a step it is as wide as the step
-@pytest.mark.parametrize(
-    ("values", "out", "inside"),
-    [
-        ((0.3, 0.7), (0.6, 0.4, 0.0), (0.45, 0.55, 0.0)),
-        ((-np.inf, 0.1, np.inf), (0.5, 0.3, 0.2, 0.0), (0.3, 0.3, 0.4, 0.0)),
-        ((0.1, 0.2, 0.3, 0.4), (0.5, 0.3, 0.199, 0.001, 0.0), (0.3, 0.3, 0.39, 0.01, 0.0)),
-        ((0.0, 1.0), (0.5, 0.2, 0.3), (0.2, 0.3, 0.5)),
-    ],
-)
-def test_intervals_of_scores_with_atoms_cover_known_answers(
-    values: tuple[float, ...], out: tuple[float, ...], inside: tuple[float, ...]
-) -> None:
-    """60 runs of 2,000 games at 0.9: the 1e-9 quantile at 0.1, of the band and of the AUC.
-
-    The mixture has the distribution functions .5 + .3 t and .2 + .5 t^2 on [0, 1): advantage .345 at t = .3, AUC .67. The control calls its continuous
-    part a single value.
-    """
-    rng, atoms = np.random.default_rng(10), np.sort(values)
-    t = np.unique(np.concatenate([atoms, np.linspace(0.0, 1.0, 101)]))
-
-    def above(weights: tuple[float, ...], power: float) -> np.ndarray:
-        smooth = np.clip(t, 0.0, 1.0) ** (1.0 / power)
-        return (
-            1.0
-            - np.array([sum(w for v, w in zip(values, weights, strict=False) if v <= s) for s in t])
-            - weights[-1] * smooth
-        )
-
-    fpr, tpr = above(out, 1.0), above(inside, 0.5)
-    x, y = np.array([1.0, *fpr]), np.array([1.0, *tpr])
-    truth, area = (tpr - fpr).max(), -np.trapezoid(y, x)
-    if out[-1]:
-        truth, area = 0.345, 0.67
-    at = np.clip(fpr, 0.0, 1.0)
-    by_lot = np.interp(at, np.append(x, 0.0)[::-1], np.append(y, 0.0)[::-1])
-    edges = pilot_edges(np.stack([mixed(values, out, 1.0, 4096, rng), mixed(values, inside, 0.5, 4096, rng)]))
-    misses, controls = np.zeros(2, int), 0
-    for _ in range(60):
-        scores = mixed(values, out, 1.0, 2_000, rng), mixed(values, inside, 0.5, 2_000, rng)
-        counts = [np.bincount(np.searchsorted(edges, own), minlength=edges.size + 1) for own in scores]
-        curve = mi.Histogram(edges, counts[0], counts[1]).tradeoff(confidence=0.9)
-        least, most = curve.advantage_interval()
-        below, high = curve.tpr_interval(at)
-        misses[0] += not (
-            least <= truth <= most and (below <= by_lot + 1e-9).all() and (by_lot <= high + 1e-9).all()
-        )
-        misses[1] += not curve.auc_interval()[0] <= area <= curve.auc_interval()[1]
-        few = mi.Histogram(edges, counts[0], counts[1]).tradeoff(confidence=0.9, thresholds=4).curve_band
-        controls += not replace(few, single=np.ones(5, bool)).advantage_interval()[1] >= truth
-    assert (misses <= false_claims.most(60, 0.1)).all()
-    if out[-1]:
-        assert controls > false_claims.most(60, 0.1)
+    assert same(whole, resumed, small, sum(parts, start=next(parts)))
 
 
 def test_what_lies_beside_the_two_values_widens_the_interval() -> None:
