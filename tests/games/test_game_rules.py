@@ -1,15 +1,17 @@
-"""Who is sampled and who is replaced, on records that are all different."""
+"""The routes that a game offers, what the attacker sees, and the subset game against enumeration."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import mipsim as mi
-from tests.law_agreement import has_frequencies, same_law
+from tests.law_agreement import has_frequencies
 from tests.scope import in_exact_scope  # noqa: F401
+from verify.izzo.laws.subset_enumeration import finite_eta, half_subsets
 
 DATA = mi.Gaussian([0.0, 1.0], [1.0, 2.0])
-N, GAMES = 5, 4000
+MEAN = mi.EmpiricalMean()
 
 
 def everything(key: jax.Array, records: jax.Array) -> jax.Array:
@@ -17,55 +19,19 @@ def everything(key: jax.Array, records: jax.Array) -> jax.Array:
     return records
 
 
-def play(game: mi.AbstractGame) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Targets and records of GAMES rounds "out", then "in", with the same keys."""
-    keys = jax.random.split(jax.random.key(3), GAMES)
-    rounds = jax.jit(jax.vmap(game.play, in_axes=(0, None)))
-    worlds = (rounds(keys, member) for member in (False, True))
-    return tuple((np.asarray(target), np.asarray(records)) for target, records in worlds)
-
-
-def places(target: np.ndarray, records: np.ndarray) -> np.ndarray:
-    """Which rows are the target, shape (GAMES, N)."""
-    return (records == target[:, None, :]).all(axis=2)
-
-
-@pytest.mark.evidence
-def test_fixed_target_replaces_a_uniform_row() -> None:
-    (target, out), (_, inside) = play(mi.FixedTarget(everything, DATA, N, [9.0, 9.0]))
-    assert (target == [9.0, 9.0]).all()
-    replaced = places(target, inside)
-    assert (replaced.sum(axis=1) == 1).all()
-    assert has_frequencies(replaced.sum(axis=0), np.full(N, 1 / N))
-    assert not places(target, out).any()
-    # The two worlds of a key differ in the replaced row only.
-    assert ((inside == out).all(axis=2) ^ replaced).all()
-
-
-@pytest.mark.evidence
-def test_random_target_is_a_uniform_row_or_none() -> None:
-    (fresh, out), (target, inside) = play(mi.RandomTarget(everything, DATA, N))
-    assert (places(target, inside).sum(axis=1) == 1).all()
-    assert has_frequencies(places(target, inside).sum(axis=0), np.full(N, 1 / N))
-    assert not places(fresh, out).any()
-    for j in range(2):
-        assert same_law(fresh[:, j], target[:, j])  # both are draws of the law
-
-
 def test_the_routes_that_a_game_offers() -> None:
-    bernoulli, uniform = mi.Bernoulli(0.5, d=2), mi.Uniform(0.0, 1.0, d=2)
-    target = np.ones(2)
-    assert mi.FixedTarget(mi.EmpiricalMean(), bernoulli, 4, target).has_exact_law
-    assert not mi.FixedTarget(mi.EmpiricalMean(), uniform, 4, target).has_exact_law
+    bernoulli, uniform, target = mi.Bernoulli(0.5, d=2), mi.Uniform(0.0, 1.0, d=2), np.ones(2)
+    assert mi.FixedTarget(MEAN, bernoulli, 4, target).has_exact_law
+    assert not mi.FixedTarget(MEAN, uniform, 4, target).has_exact_law
     assert not mi.FixedTarget(everything, bernoulli, 4, target).has_exact_law
     assert not mi.RandomTarget(mi.GaussianNoise(everything, 1.0), bernoulli, 4).has_exact_law
-    assert mi.RandomTarget(mi.GaussianNoise(mi.EmpiricalMean(), 1.0), bernoulli, 4).has_exact_law
+    assert mi.RandomTarget(mi.GaussianNoise(MEAN, 1.0), bernoulli, 4).has_exact_law
 
 
 @pytest.mark.evidence
 def test_noise_that_fits_is_welcome_and_that_of_a_function_waits_for_play() -> None:
-    mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), [1.0, 2.0]), DATA, 4, [0.0, 0.0])
-    mi.RandomTarget(mi.LaplaceNoise(mi.EmpiricalMean(), 1.0), DATA, 4)
+    mi.FixedTarget(mi.GaussianNoise(MEAN, [1.0, 2.0]), DATA, 4, [0.0, 0.0])
+    mi.RandomTarget(mi.LaplaceNoise(MEAN, 1.0), DATA, 4)
     total = mi.GaussianNoise(lambda key, records: records.sum(axis=0)[:1], np.ones(1))
     game = mi.FixedTarget(total, DATA, 4, [0.0, 0.0])
     assert game.play(jax.random.key(0), True)[1].shape == (1,)
@@ -74,3 +40,52 @@ def test_noise_that_fits_is_welcome_and_that_of_a_function_waits_for_play() -> N
         ValueError, match=r"record_deviation has shape \(3,\); .* the output's shape \(4, 2\)"
     ):
         wrong.play(jax.random.key(0), True)
+
+
+def test_the_attacker_knows_the_second_input() -> None:
+    game = mi.TwoInputs(lambda key, answers: answers, [0.0, 0.0], [1.0, 2.0])
+    counts = mi.play(game, lambda target, output: jnp.sum(target * output), 100, edges=[2.5], progress=False)
+    assert counts.out.tolist() == counts.inside[::-1].tolist() == [100, 0]
+
+
+RECORDS = np.column_stack([np.arange(6), [3.0, 1.0, 4.0, 1.0, 5.0, 9.0]]).astype(float)
+
+
+def played(game: mi.Subset, member: bool, games: int) -> tuple[np.ndarray, np.ndarray]:
+    keys = jax.random.split(jax.random.key(4), games)
+    target, output = jax.jit(jax.vmap(lambda key: game.play(key, jnp.asarray(member))))(keys)
+    return np.asarray(target), np.asarray(output)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("member", [False, True])
+def test_every_half_of_its_world_is_equally_likely(member):
+    target, rows = played(mi.Subset(lambda key, rows: rows[:, 0], RECORDS, target=2), member, 20_000)
+    assert (target == RECORDS[2]).all()
+    assert (np.diff(rows, axis=1) > 0).all()  # in the order of the data set
+    codes, counts = np.unique((2 ** rows.astype(int)).sum(axis=1), return_counts=True)
+    flags = half_subsets(6)
+    possible = np.sort((flags[flags[:, 2] == member] * 2 ** np.arange(6)).sum(axis=1))
+    assert codes.tolist() == possible.tolist()
+    assert has_frequencies(counts, np.full(len(possible), 1 / len(possible)))
+
+
+def test_two_records_are_enough_and_equal_rows_are_different_records():
+    game = mi.Subset(MEAN, [[0.0], [1.0]], target=1)
+    assert [set(played(game, member, 50)[1].ravel()) for member in (True, False)] == [{1.0}, {0.0}]
+    game = mi.Subset(lambda key, rows: rows.sum(axis=0), [[1.0], [1.0], [0.0], [2.0]], target=0)
+    assert set(played(game, False, 300)[1].ravel()) == {1.0, 2.0, 3.0}
+
+
+def test_games_find_the_enumerated_eta():
+    """Randomised response about the target: bands at 1e-9 hold the exact eta, and not the eta of another epsilon."""
+    answer, wrong = (mi.RandomizedResponse([0.0], epsilon, 0.1) for epsilon in (1.5, 3.0))
+    game = mi.Subset(answer, np.arange(4.0)[:, None], target=0)
+    counts = mi.play(game, lambda target, output: output, 20_000, edges=[0.5, 1.5, 2.5], progress=False)
+    low, high = counts.tradeoff(confidence=1 - 1e-9).advantage_interval()
+    eta, other = (
+        finite_eta(np.array([of.law(bool(flags[0])) for flags in half_subsets(4)]), 4)[0]
+        for of in (answer, wrong)
+    )
+    assert low <= 2 * eta <= high
+    assert not low <= 2 * other <= high

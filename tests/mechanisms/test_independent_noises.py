@@ -1,7 +1,6 @@
 """A noise is its law: from that alone it gets a fast sampler and an exact law, a user's own as well as the library's."""
 
 import equinox as eqx
-import jax
 import numpy as np
 import pytest
 from scipy import stats
@@ -118,19 +117,3 @@ def test_noise_of_a_density_and_of_data_with_a_density(name):
     assert curve.law.error_bound < 1e-9
     both = mi.DiscreteGaussianNoise(EVERY[name], deviation=2.0, step=0.05)
     assert mi.FixedTarget(both, COINS, n=N, target=TARGET).exact(ATTACK).law.error_bound < 1e-3
-
-
-def test_the_draws_are_the_law():
-    noise = mi.DiscreteGaussianNoise(MEAN, deviation=3.0, step=0.5).noise_law
-    sample = np.asarray(noise.draw(jax.random.key(3), (40_000,), np.float64)) / 0.5
-    values, pmf = discrete_gaussian_pmf(3.0, 1.0)
-    assert stats.chisquare(*pooled(sample, values, pmf)).pvalue >= 1e-9
-    assert stats.chisquare(*pooled(sample, values, discrete_gaussian_pmf(3.2, 1.0)[1])).pvalue < 1e-9
-
-
-def pooled(sampled, values, pmf):
-    """Counts and expectations of the values from -7 to 7, and of the two ends."""
-    cells = np.clip(values, -8, 8)
-    expected = np.array([pmf[cells == k].sum() for k in range(-8, 9)]) * sampled.size
-    counts = np.array([(np.clip(sampled, -8, 8) == k).sum() for k in range(-8, 9)])
-    return counts, expected

@@ -89,5 +89,5 @@ def test_responses_have_their_law():
         counts = np.bincount(codes.astype(int), minlength=4)
         assert counts[law == 0].sum() == 0
         assert has_frequencies(counts[law > 0], law[law > 0])
-    silent = mi.RandomizedResponse([0.0], epsilon=0.0).law(True)
-    assert silent.tolist() == mi.RandomizedResponse([0.0], epsilon=0.0).law(False).tolist()
+    silent = mi.RandomizedResponse([0.0], epsilon=0.0)
+    assert silent.law(True).tolist() == silent.law(False).tolist()
