@@ -3,7 +3,6 @@
 import itertools
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import mpmath
@@ -39,7 +38,8 @@ def test_every_public_law_is_here() -> None:
 
 
 @pytest.mark.evidence
-def test_shapes_and_types(law: mi.AbstractDistribution) -> None:
+def test_shapes_types_and_keys(law: mi.AbstractDistribution) -> None:
+    """The same records of the same key, in jit and vmap too; a single trace for all keys and parameters."""
     d = law.dimension
     records = law.sample(jax.random.key(0), 7)
     assert (records.shape, records.dtype) == ((7, d), jnp.float64)
@@ -49,37 +49,23 @@ def test_shapes_and_types(law: mi.AbstractDistribution) -> None:
     assert law.covariance.shape == ((d,) if law.is_product else (d, d))
     assert all(leaf.dtype == np.float64 for leaf in jax.tree.leaves(law))
     assert "standard deviation" in law._repr_html_()
-
-
-@pytest.mark.evidence
-def test_same_key_same_records(law: mi.AbstractDistribution) -> None:
-    first, again, other = (np.asarray(law.sample(jax.random.key(k), 7)) for k in (1, 1, 2))
-    assert (first == again).all()
-    assert (first != other).any()
-
-
-@pytest.mark.evidence
-def test_jit_and_vmap_change_nothing(law: mi.AbstractDistribution) -> None:
-    keys = jax.random.split(jax.random.key(3), 4)
-    plain = np.stack([law.sample(key, 7) for key in keys])
-    draw = eqx.filter_jit(lambda law, key: law.sample(key, 7))
-    as_argument = np.stack([draw(law, key) for key in keys])
-    # XLA may fuse a multiplication and an addition: the last bit may differ, no more.
-    np.testing.assert_allclose(as_argument, plain, rtol=1e-14, atol=1e-14)
-    np.testing.assert_allclose(jax.vmap(lambda key: law.sample(key, 7))(keys), plain, rtol=1e-14, atol=1e-14)
-
-
-@pytest.mark.evidence
-def test_a_single_trace_for_all_keys_and_parameters(law: mi.AbstractDistribution) -> None:
-    traces = []
+    keys, traces = jax.random.split(jax.random.key(3), 4), []
 
     @jax.jit
     def draw(law: mi.AbstractDistribution, key: jax.Array) -> jax.Array:
         traces.append(1)
-        return law.sample(key, 3)
+        return law.sample(key, 7)
 
-    draw(law, jax.random.key(0))
-    draw(law, jax.random.key(1))
+    plain, again = (np.stack([law.sample(key, 7) for key in keys]) for _ in range(2))
+    assert (plain == again).all()
+    assert (plain[0] != plain[1]).any()
+    # XLA may fuse a multiplication and an addition: the last bit may differ, no more.
+    as_argument, together = (
+        np.stack([draw(law, key) for key in keys]),
+        jax.vmap(lambda key: law.sample(key, 7))(keys),
+    )
+    np.testing.assert_allclose(as_argument, plain, rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(together, plain, rtol=1e-14, atol=1e-14)
     draw(jax.tree.map(lambda leaf: leaf * (1 - 1e-9), law), jax.random.key(1))
     assert len(traces) == 1
 
@@ -157,3 +143,54 @@ def test_no_route_is_promised_in_vain(law: mi.AbstractDistribution) -> None:
             ValueError, match=r"the likelihood ratio of EmpiricalMean on .* data is intractable"
         ):
             mi.LikelihoodRatio(mi.EmpiricalMean(), law, 5)
+
+
+def test_numbers_are_repeated() -> None:
+    assert mi.Gaussian(1.0, [1.0, 2.0]).mean.tolist() == [1.0, 1.0]
+    assert mi.Gaussian([0.0, 0.0], 2.0).covariance.tolist() == [2.0, 2.0]
+    assert mi.StudentT(5.0, d=4).dimension == 4
+    assert mi.Bernoulli(0.5).dimension == 1
+    p = np.array([0.5, 0.5])
+    copied = mi.Bernoulli(p)
+    p[0] = 0.9
+    assert copied.mean.tolist() == [0.5, 0.5]
+    assert mi.Discrete([0.0, 1.0], [0.5, 0.5], d=3).mean.tolist() == [0.5] * 3
+
+
+def test_student_moments_that_do_not_exist() -> None:
+    law = mi.StudentT([3.0, 4.0, 4.5])
+    assert np.isfinite(law.variance).all()
+    assert np.isinf(law.central_moment(3)).tolist() == [True, False, False]
+    assert np.isinf(law.fourth_cumulant).tolist() == [True, True, False]
+
+
+def test_empirical_targets_use_the_chosen_covariance() -> None:
+    records = np.array([[0.0, 0.0], [1.0, 1.1], [2.0, 1.9], [3.0, 3.2], [2.0, 1.0]])
+    full, diagonal = mi.Empirical(records), mi.Empirical(records, "diagonal")
+    assert full.covariance.shape == (2, 2)
+    np.testing.assert_allclose(full.covariance, np.cov(records.T, bias=True))
+    np.testing.assert_allclose(diagonal.covariance, records.var(axis=0))
+    assert full.easiest_target().tolist() == [2.0, 1.0]  # off the line on which the others lie
+    assert diagonal.easiest_target().tolist() == [3.0, 3.2]
+
+
+class Frame(dict[str, list[Any]]):
+    """As much of a data frame as is requested: named columns, and all of them as an array."""
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.array([np.asarray(column, object) for column in self.values()], object).T.astype(
+            dtype or object
+        )
+
+
+@pytest.mark.parametrize("column", [["Ann", "Bob", "Cyd"], [None, "x", 1.0]])
+def test_the_column_of_a_data_frame_that_holds_text_is_named(column: list[Any]) -> None:
+    ages = [20.0, 30.0, 41.0]
+    assert mi.Empirical(Frame(age=ages)).mean[0] == pytest.approx(sum(ages) / 3)
+    for make in (mi.Empirical, mi.EstimatedMoments):
+        with pytest.raises(ValueError, match="has the column 'name', which holds other things than numbers"):
+            make(Frame(age=ages, name=column))

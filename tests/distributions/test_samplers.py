@@ -17,14 +17,13 @@ DRAWS = 2**18
 
 def has_its_law(member: Member, sample: np.ndarray) -> bool:
     """Whether records have the distribution that SciPy, or the table's atoms, give."""
-    for j, law in enumerate(member.continuous):
-        if not follows(sample[:, j], law.cdf):
-            return False
-    for j, (values, weights) in enumerate(member.atoms):
-        counts = np.array([np.count_nonzero(sample[:, j] == v) for v in values])
-        if counts.sum() < len(sample) or not has_frequencies(counts, weights):
-            return False
-    return True
+    counts = [
+        np.array([np.count_nonzero(sample[:, j] == v) for v in of[0]]) for j, of in enumerate(member.atoms)
+    ]
+    return all(follows(sample[:, j], law.cdf) for j, law in enumerate(member.continuous)) and all(
+        seen.sum() == len(sample) and has_frequencies(seen, weights)
+        for seen, (_, weights) in zip(counts, member.atoms, strict=True)
+    )
 
 
 @pytest.mark.parametrize("name", MEMBERS)
