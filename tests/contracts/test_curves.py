@@ -14,7 +14,7 @@ from mipsim import tradeoff
 from mipsim.tradeoff import AbstractTradeOff, CurveBounds
 from tests.contracts.family import exported
 from tests.enclosures.composed import LaplaceSum
-from tests.enclosures.truth import (
+from tests.enclosures.truth import (  # fmt: skip
     Averaged,
     FoldedLaplace,
     Gaussian,

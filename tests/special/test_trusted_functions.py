@@ -215,23 +215,16 @@ def off(name: str, given: tuple[float, ...]) -> float:
     return float(abs(result - truth) / abs(truth)) if truth else float(abs(result))
 
 
-def check(name: str, points: int, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("points", "seed"),
+    [pytest.param(8, 0, marks=pytest.mark.evidence), pytest.param(100, 1, marks=pytest.mark.slow)],
+)
+@pytest.mark.parametrize("name", TABLE)
+def test_a_function_is_right_where_it_is_trusted(name: str, points: int, seed: int) -> None:
     row, rng = TABLE[name], np.random.default_rng(seed)
     for given in [*row.extremes, *(row.draw(rng) for _ in range(points))]:
         error = off(name, given)
         assert error <= row.error, f"{name}{given} is off by {error:.2g}"
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("name", TABLE)
-def test_a_function_is_right_where_it_is_trusted(name: str) -> None:
-    check(name, 8, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TABLE)
-def test_a_function_is_right_at_many_points(name: str) -> None:
-    check(name, 100, 1)
 
 
 def test_scipys_noncentral_t_is_off() -> None:

@@ -106,13 +106,10 @@ def test_proposition_11_by_fractions(n, reading):
     low, high = izzo_example.moments(n, reading).variance
     assert low - 1e-12 <= variance <= high + 1e-12
     assert high - low < 1e-3 * variance + 1e-12
-    largest = max(
-        abs(a - value[tuple(sorted((set(c) - {i}) | {j}))])
-        for c, a in value.items()
-        for i in c
-        for j in range(n)
-        if j not in c
+    swaps = (
+        (c, tuple(sorted((set(c) - {i}) | {j}))) for c in value for i in c for j in set(range(n)) - set(c)
     )
+    largest = max(abs(value[c] - value[other]) for c, other in swaps)
     assert izzo_example.sensitivity(n, reading) == pytest.approx(float(largest), rel=1e-12)
 
 
