@@ -57,24 +57,22 @@ def zipped(**members: bytes) -> bytes:
 
 def jsonl(pairs: tuple[tuple[str, str, str], ...]) -> bytes:
     """With the fields of the published files."""
-    return b"".join(
-        json.dumps(
-            {
-                "annotator_labels": [label],
-                "captionID": "3416050480.jpg#4",
-                "gold_label": label,
-                "pairID": f"3416050480.jpg#4r{i}",
-                "sentence1": premise,
-                "sentence1_binary_parse": f"( {premise} )",
-                "sentence1_parse": f"(ROOT {premise})",
-                "sentence2": hypothesis,
-                "sentence2_binary_parse": f"( {hypothesis} )",
-                "sentence2_parse": f"(ROOT {hypothesis})",
+    lines = []
+    for i, (label, *sentences) in enumerate(pairs):
+        fields = {
+            "annotator_labels": [label],
+            "captionID": "3416050480.jpg#4",
+            "gold_label": label,
+            "pairID": f"3416050480.jpg#4r{i}",
+        }
+        for k, text in enumerate(sentences, 1):
+            fields |= {
+                f"sentence{k}": text,
+                f"sentence{k}_binary_parse": f"( {text} )",
+                f"sentence{k}_parse": f"(ROOT {text})",
             }
-        ).encode()
-        + b"\n"
-        for i, (label, premise, hypothesis) in enumerate(pairs)
-    )
+        lines.append(json.dumps(fields).encode() + b"\n")
+    return b"".join(lines)
 
 
 def npz(images: np.ndarray, labels: np.ndarray, **other: np.ndarray) -> bytes:
@@ -92,17 +90,13 @@ def small_files() -> dict[str, dict[str, bytes]]:
         fashion[f"{prefix}-images-idx3-ubyte.gz"] = idx(rng.integers(0, 256, (n, 28, 28)))
         fashion[f"{prefix}-labels-idx1-ubyte.gz"] = idx(np.arange(n) % 10)
     names = [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]
-    cifar = {
-        name: bytes([i]) + rng.integers(0, 256, 3072).astype(np.uint8).tobytes()
-        for i, name in enumerate(names)
-    }
-    parts = {
-        f"train_data_batch_{i}_dot_npz": npz(
-            rng.integers(0, 256, (2, 32, 32, 3)).astype(np.uint8), np.array([i, 1000])
-        )
-        for i in range(1, 11)
-    }
-    seen = npz(rng.integers(0, 256, (3, 32, 32, 3)).astype(np.uint8), np.array([7, 1, 1000]))
+    cifar = {name: bytes([i]) + rng.bytes(3072) for i, name in enumerate(names)}
+
+    def batch(*labels: int) -> bytes:
+        return npz(rng.integers(0, 256, (len(labels), 32, 32, 3)).astype(np.uint8), np.array(labels))
+
+    parts = {f"train_data_batch_{i}_dot_npz": batch(i, 1000) for i in range(1, 11)}
+    seen = batch(7, 1, 1000)
     corpus = {f"snli_1.0__snli_1.0_{split}_dot_jsonl": jsonl(PAIRS) for split in ("train", "dev", "test")}
     rows = "".join(f'"{k}",' + ",".join(["0", "1"] * 223) + "\n" for k in (1, 30))
     return {

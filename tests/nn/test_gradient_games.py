@@ -20,7 +20,7 @@ from mipsim.engine import checkpoint, run
 from sims import gradient_epochs, runner
 from sims.gradient_epochs import EPOCH_STUDIES, AtRecord, epoch_game
 from sims.gradients import ATTACKS, TARGETS, VICTIMS, Victim, attacked, victim
-from tests.sampler_laws import has_law, moved
+from tests.sampler_laws import has_law, moved, same
 
 N = 60
 
@@ -35,7 +35,7 @@ def gradients() -> tuple[mi.Empirical, mi.CovarianceScore, dict[str, mi.Abstract
     """Gradients of a network at digits, an attack with moments of other digits, and mechanisms by their names."""
     network = nn.layered((8, 8, 1), (64,), 10)
     rows = nn.per_example_gradients(network, network.start(0), digits().x, digits().y, part="last").astype(
-        np.float64
+        float
     )
     clip = float(
         0.5 * np.median(np.linalg.norm(rows, axis=1))
@@ -68,19 +68,12 @@ def test_a_single_number_for_each_record_plays_the_same_games() -> None:
     target = pool.hardest_target()
     game = mi.FixedTarget(mi.EmpiricalMean(), pool, N, target)
     weights = np.asarray(attack.weights(target))  # pyright: ignore[reportArgumentType]
-    line = mi.FixedTarget(
-        mi.EmpiricalMean(), mi.Empirical((pool.records @ weights)[:, None]), N, [target @ weights]
-    )
+    products = mi.Empirical((pool.records @ weights)[:, None])
+    line = mi.FixedTarget(mi.EmpiricalMean(), products, N, [target @ weights])
     whole = mi.play(game, attack, 20_000, seed=5, progress=False)
     offset = float(attack.score(target, np.zeros(target.size)))  # pyright: ignore[reportArgumentType]
-    reduced = mi.play(
-        line,
-        mi.ScalarProduct([0.0], target=[1.0]),
-        20_000,
-        seed=5,
-        edges=whole.edges - offset,
-        progress=False,
-    )
+    single = mi.ScalarProduct([0.0], target=[1.0])
+    reduced = mi.play(line, single, 20_000, seed=5, edges=whole.edges - offset, progress=False)
     assert (whole.out == reduced.out).all()
     assert (whole.inside == reduced.inside).all()
     assert not (np.roll(whole.out, 1) == reduced.out).all()
@@ -207,11 +200,7 @@ def test_games_played_together_are_stored_as_games_played_alone(
     studies = [study for study in EPOCH_STUDIES if runner.store_path(study, 3, tmp_path) in files]
     together = [mi.Histogram.load(runner.store_path(study, 3, tmp_path)) for study in studies]
     for study, stored in zip(studies[::3], together[::3], strict=True):
-        alone = runner.run(study, 12, 3)
-        assert (alone.edges == stored.edges).all()
-        assert (alone.out == stored.out).all()
-        assert (alone.inside == stored.inside).all()
-        assert alone.manifest == stored.manifest
+        assert same(runner.run(study, 12, 3), stored, manifest=True)
         assert runner.run(study, 20, 3, tmp_path).games == 20
     assert not np.array_equal(together[0].inside, together[2].inside)
     writes, store = itertools.count(), run.store
@@ -231,17 +220,11 @@ def test_games_played_together_are_stored_as_games_played_alone(
     assert held == [12, 12, 0, 0, 0, 0], "stopped between two files"
     gradient_epochs.play_together("fashion", 20, 3, again)
     for study in studies[::3]:
-        resumed, alone = (
-            mi.Histogram.load(runner.store_path(study, 3, place)) for place in (again, tmp_path)
-        )
-        assert (resumed.out == alone.out).all()
-        assert (resumed.inside == alone.inside).all()
-        assert resumed.manifest == alone.manifest
+        stored = [mi.Histogram.load(runner.store_path(study, 3, place)) for place in (again, tmp_path)]
+        assert same(*stored, manifest=True)
     first, *others = (runner.store_path(study, 3, tmp_path) for study in studies)
     first.unlink()
     before = [path.read_bytes() for path in others]
     gradient_epochs.play_together("fashion", 5, 3, tmp_path)
     assert [path.read_bytes() for path in others] == before, "counts of more games are left alone"
-    fewer, alone = mi.Histogram.load(first), runner.run(studies[0], 5, 3)
-    assert (fewer.out == alone.out).all()
-    assert (fewer.inside == alone.inside).all()
+    assert same(mi.Histogram.load(first), runner.run(studies[0], 5, 3))

@@ -38,18 +38,9 @@ SHALLOW_FIRST = [
 
 
 @pytest.mark.evidence
+@pytest.mark.parametrize("part", ["trained", "last"])
 @pytest.mark.parametrize("name", SHALLOW_FIRST)
-def test_gradients_of_all_parameters_are_those_of_a_single_example_at_a_time(name: str) -> None:
-    _compare_with_finite_differences(name, "trained")
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("name", SHALLOW_FIRST)
-def test_gradients_of_the_last_layer_are_those_of_a_single_example_at_a_time(name: str) -> None:
-    _compare_with_finite_differences(name, "last")
-
-
-def _compare_with_finite_differences(name: str, part: str) -> None:
+def test_gradients_are_those_of_a_single_example_at_a_time(name: str, part: str) -> None:
     """By finite differences of float64 losses: their error is h^2 and rounding / h, below 1e-6 here; gradients are float32."""
     network = NETWORKS[name]
     start = network.start(3)
@@ -74,33 +65,23 @@ def _compare_with_finite_differences(name: str, part: str) -> None:
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", SHALLOW_FIRST)
 def test_features_are_what_the_last_layer_sees(name: str) -> None:
-    """The last layer on them is the network, to float32."""
-    network, start, seen, head, parameters = _last_layer(name)
+    """The last layer on them is the network, and has its gradients, to float32."""
+    network = NETWORKS[name]
+    start = network.start(2)
+    seen = nn.features(network, start, IMAGES, memory=5 * example_bytes(network))
+    head = nn.linear(seen.shape[1:], 4)
+    parameters = head.with_flat(head.start(0), network.flat(start, "last"))
     outputs, apply = head.apply(parameters, jnp.asarray(seen)), jax.jit(network.apply)
     assert np.allclose(outputs, apply(start, jnp.asarray(IMAGES)), rtol=1e-5, atol=1e-5)
     assert not np.allclose(outputs, apply(start, jnp.asarray(IMAGES[::-1])), rtol=1e-2)
     with pytest.raises(ValueError, match=r"x has shape \(13, 8, 8, 2\)"):
         nn.features(network, start, IMAGES[..., :2])
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("name", SHALLOW_FIRST)
-def test_gradients_of_the_last_layer_are_those_of_a_linear_layer_on_the_features(name: str) -> None:
-    network, start, seen, head, parameters = _last_layer(name)
     whole = nn.per_example_gradients(network, start, IMAGES, KINDS, part="last")
-    assert np.allclose(nn.per_example_gradients(head, parameters, seen, KINDS), whole, rtol=1e-5, atol=1e-5)
-    assert not np.allclose(nn.per_example_gradients(head, parameters, seen, KINDS), 1.01 * whole, rtol=1e-5)
-
-
-def _last_layer(name: str) -> tuple[nn.Network, Any, np.ndarray, nn.Network, Any]:
-    """(a network, its start, its features of the images, a linear network on them, with the weights of the last layer)."""
-    network = NETWORKS[name]
-    start = network.start(2)
-    seen = nn.features(network, start, IMAGES, memory=5 * example_bytes(network))
-    head = nn.linear(seen.shape[1:], 4)
-    return network, start, seen, head, head.with_flat(head.start(0), network.flat(start, "last"))
+    own = nn.per_example_gradients(head, parameters, seen, KINDS)
+    assert np.allclose(own, whole, rtol=1e-5, atol=1e-5)
+    assert not np.allclose(own, 1.01 * whole, rtol=1e-5)
 
 
 @pytest.mark.evidence
@@ -122,24 +103,22 @@ def test_micro_batches_and_reductions_change_nothing() -> None:
 
 
 @pytest.mark.evidence
-def test_frozen_features_stay() -> None:
-    network = NETWORKS["random features"]
-    start = network.start(1)
-    learned = nn.train(network, IMAGES, KINDS, epochs=3, rate=0.1, batch=4, seed=1)
-    moved = {name: bool((start[name]["kernel"] != learned[name]["kernel"]).any()) for name in start}
-    assert sorted(moved.values()) == [False, True]
-    assert network.dimension() == network.dimension("last") == 4 * 7 + 4
-
-
-@pytest.mark.evidence
 def test_plain_sgd_is_the_mean_of_the_gradients() -> None:
-    """A single step on the whole data moves by -rate times the mean gradient, to float32."""
+    """A single step on the whole data moves by -rate times the mean gradient, to float32; frozen features stay."""
     network = NETWORKS["layered"]
     start = network.start(0)
     after = nn.train(network, IMAGES, KINDS, epochs=1, rate=0.5, batch=13, optimiser="sgd")
     mean = nn.per_example_gradients(network, start, IMAGES, KINDS).mean(axis=0)
     moved = np.asarray(network.flat(after) - network.flat(start))
     assert np.allclose(moved, -0.5 * mean, rtol=0, atol=2e-6)
+    network = NETWORKS["random features"]
+    start = network.start(1)
+    learned = nn.train(network, IMAGES, KINDS, epochs=3, rate=0.1, batch=4, seed=1)
+    assert sorted(bool((start[name]["kernel"] != learned[name]["kernel"]).any()) for name in start) == [
+        False,
+        True,
+    ]
+    assert network.dimension() == network.dimension("last") == 4 * 7 + 4
 
 
 def test_a_training_that_overflows_stops_and_keeps_its_last_good_state(tmp_path: Path) -> None:
@@ -181,15 +160,6 @@ def test_without_the_packages_the_sentence_says_what_brings_them(
         nn.train(fresh, IMAGES, KINDS, epochs=1, rate=0.1, batch=4)
 
 
-def test_a_training_that_goes_on_has_the_bits_of_one_run(tmp_path: Path) -> None:
-    network, path = NETWORKS["layered"], tmp_path / "state.npz"
-    arguments = {"network": network, "x": IMAGES, "y": KINDS, "rate": 0.1, "batch": 4, "seed": 5}
-    whole = nn.train(**arguments, epochs=4)
-    nn.train(**arguments, epochs=2, checkpoint=path)
-    resumed = nn.train(**arguments, epochs=4, checkpoint=path)
-    assert (network.flat(whole) == network.flat(resumed)).all()
-
-
 TRAINING = """
 import sys, numpy as np
 from mipsim import nn
@@ -219,32 +189,31 @@ def test_a_killed_training_goes_on_to_the_same_bits(private: str, tmp_path: Path
     assert np.load(whole).tobytes() == np.load(resumed).tobytes()
 
 
-def test_a_checkpoint_whose_batches_have_other_random_numbers_is_refused(
+def test_a_training_goes_on_to_the_bits_of_one_run_and_no_other_training_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Resumed, it would be neither the training that was begun nor that of a whole run."""
-    arguments = {"network": NETWORKS["linear"], "x": IMAGES, "y": KINDS, "rate": 0.1, "batch": 4}
-    arguments["checkpoint"] = tmp_path / "state.npz"
-    nn.train(**arguments, epochs=1)
-    nn.train(**arguments, epochs=2)
-    monkeypatch.setattr("mipsim.nn.training._BATCHES", 1)
-    with pytest.raises(ValueError, match="belongs to another training"):
-        nn.train(**arguments, epochs=3)
-
-
-def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
+    """With batches of other random numbers it would be neither the training that was begun nor that of a whole run."""
     network, path = NETWORKS["linear"], tmp_path / "state.npz"
-    arguments = {"network": network, "x": IMAGES, "y": KINDS, "rate": 0.1, "batch": 4, "checkpoint": path}
-    nn.train(**arguments, epochs=2)
+    arguments = {"network": network, "x": IMAGES, "y": KINDS, "rate": 0.1, "batch": 4, "seed": 5}
+    whole = nn.train(**arguments, epochs=4)
+    nn.train(**arguments, epochs=2, checkpoint=path)
     retained = path.read_bytes()
-    with pytest.raises(ValueError, match="belongs to another training"):
-        nn.train(**{**arguments, "rate": 0.2}, epochs=3)
-    with pytest.raises(ValueError, match="holds 2 epochs, more than the 1"):
-        nn.train(**arguments, epochs=1)
+    for change, words in (
+        ({"rate": 0.2}, "belongs to another training"),
+        ({"epochs": 1}, "holds 2 epochs, more than the 1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            nn.train(**arguments | {"epochs": 3, "checkpoint": path} | change)
+    with monkeypatch.context() as patch:
+        patch.setattr("mipsim.nn.training._BATCHES", 1)
+        with pytest.raises(ValueError, match="belongs to another training"):
+            nn.train(**arguments, epochs=3, checkpoint=path)
     assert path.read_bytes() == retained
+    resumed = nn.train(**arguments, epochs=4, checkpoint=path)
+    assert (network.flat(whole) == network.flat(resumed)).all()
     path.write_bytes(retained[:100])
     with pytest.raises(ValueError, match="no whole checkpoint"):
-        nn.train(**arguments, epochs=3)
+        nn.train(**arguments, epochs=3, checkpoint=path)
 
 
 def test_quick_convolutions_have_the_gradients_of_automatic_differentiation() -> None:

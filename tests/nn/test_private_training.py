@@ -53,34 +53,27 @@ def test_a_step_is_that_of_algorithm_1(sampling: str) -> None:
 
 
 @pytest.mark.evidence
-def test_the_noise_has_the_stated_deviation() -> None:
-    """The squares of d independent normal numbers, over their variance, are chi-square with d degrees of freedom."""
-    clip, multiplier, repeats = 0.1, 3.0, 20
-    without = moved(clip=clip)
+@pytest.mark.parametrize(
+    "settings", [{}, {"batch": 20}, {"epochs": 2}], ids=["a step", "two steps", "two epochs"]
+)
+def test_the_noise_has_the_stated_deviation_and_differs_from_step_to_step(settings: dict[str, int]) -> None:
+    """The squares of d independent normal numbers, over their variance, are chi-square with d degrees of freedom.
+
+    If the noise of two steps were the same, its deviation would be doubled instead of sqrt(2)-fold.
+    """
+    clip, multiplier, repeats = 1e-6, 1e6, 20  # the gradients themselves move nothing
     noise = np.concatenate(
-        [moved(clip=clip, noise_multiplier=multiplier, seed=s) - without for s in range(repeats)]
+        [moved(clip=clip, noise_multiplier=multiplier, seed=s, **settings) for s in range(repeats)]
     )
-    deviation = multiplier * clip / 40
+    steps = 1 + bool(settings)
+    deviation = multiplier * clip / settings.get("batch", 40) * steps**0.5
     low, high = stats.chi2.ppf([FAILURE / 2, 1 - FAILURE / 2], noise.size)
     assert low < (noise**2).sum() / deviation**2 < high
-    assert not low < (noise**2).sum() / (1.25 * deviation) ** 2 < high
+    for wrong in (1.25, 2**0.5):
+        assert not low < (noise**2).sum() / (wrong * deviation) ** 2 < high
     between = np.corrcoef(noise.reshape(repeats, -1))[np.triu_indices(repeats, 1)]
-    # Correlations of independent draws in d = 59 coordinates are nearly normal with variance 1/d; all pairs share the failure.
+    # Correlations of independent numbers in d = 59 coordinates are nearly normal with variance 1/d; all pairs share the failure.
     assert np.abs(between).max() < stats.norm.isf(FAILURE / between.size / 2) / np.sqrt(noise.size / repeats)
-
-
-@pytest.mark.evidence
-def test_noise_differs_from_step_to_step_and_from_epoch_to_epoch() -> None:
-    """Two steps, in a single epoch or in two: if their noise were the same, its deviation would be doubled instead of sqrt(2)-fold."""
-    clip, multiplier = 1e-6, 1e6  # the gradients themselves move nothing
-    for settings in ({"epochs": 1, "batch": 20}, {"epochs": 2, "batch": 40}):
-        noise = np.concatenate(
-            [moved(clip=clip, noise_multiplier=multiplier, seed=s, **settings) for s in range(20)]
-        )
-        deviation = multiplier * clip / settings["batch"]
-        low, high = stats.chi2.ppf([FAILURE / 2, 1 - FAILURE / 2], noise.size)
-        assert low < (noise**2).sum() / (2 * deviation**2) < high
-        assert not low < (noise**2).sum() / (4 * deviation**2) < high
 
 
 def test_batches_are_sampled_as_stated() -> None:
@@ -146,15 +139,9 @@ def test_an_example_with_views_is_clipped_once() -> None:
     network, start = small()
     views, clip, count = 4, 0.5, 10
     for memory in (views * example_bytes(network), 2**29):
+        x, y = jnp.asarray(X).reshape(count, views, 6), jnp.asarray(Y[:count])
         result = mean_gradient(
-            network,
-            start,
-            network.flat(start),
-            jnp.asarray(X).reshape(count, views, 6),
-            jnp.asarray(Y[:count]),
-            clip=clip,
-            memory=memory,
-            views=views,
+            network, start, network.flat(start), x, y, clip=clip, memory=memory, views=views
         )
         rows = nn.per_example_gradients(network, start, X, np.repeat(Y[:count], views))
         means = rows.reshape(count, views, -1).mean(axis=1)
@@ -196,7 +183,7 @@ def test_views_are_of_images_and_of_the_seed() -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("sampling", ["shuffled", "fixed", "poisson"])
 def test_it_goes_on_with_the_bits_of_one_run(sampling: str, tmp_path: Path) -> None:
-    settings = {
+    settings: Any = {
         "sampling": sampling,
         "batch": 8,
         "clip": 0.5,
@@ -209,10 +196,7 @@ def test_it_goes_on_with_the_bits_of_one_run(sampling: str, tmp_path: Path) -> N
     moved(epochs=1, checkpoint=path, **settings)
     assert (moved(epochs=3, checkpoint=path, **settings) == whole).all()
     assert (moved(epochs=3, **{**settings, "seed": 4}) != whole).any()
-    for other in (
-        {"clip": 0.6},
-        {"noise_multiplier": 1.1},
-        {"sampling": "fixed" if sampling != "fixed" else "poisson"},
-    ):
+    scheme = {"sampling": "fixed" if sampling != "fixed" else "poisson"}
+    for other in ({"clip": 0.6}, {"noise_multiplier": 1.1}, scheme):
         with pytest.raises(ValueError, match="belongs to another training"):
             moved(epochs=4, checkpoint=path, **{**settings, **other})
