@@ -60,10 +60,8 @@ def test_sentences_on_an_order_or_a_loss_are_judged_both_ways() -> None:
     assert not checks._order(row, [cell("a", 0.23), cell("b", 0.2)])[0]
     heights = {("b", "f"): 0.5, ("b", "j"): 0.2, ("c", "f"): 0.4}
     for below, holds in ((0.05, True), (0.12, False)):
-        cells = [
-            {"panel": panel, "curve": curve, "x": "1", "y": str(y)}
-            for (panel, curve), y in (heights | {("c", "j"): below}).items()
-        ]
+        places = (heights | {("c", "j"): below}).items()
+        cells = [{"panel": panel, "curve": curve, "x": "1", "y": str(y)} for (panel, curve), y in places]
         assert checks._loss({"curves": ["f", "j"], "panels": ["b", "c"]}, cells)[0] is holds
 
 
@@ -71,16 +69,11 @@ def test_a_gain_over_another_figure_is_judged_both_ways() -> None:
     """A gain of 0.05 is seen in a plot, and 0.002 is not; the sentence says which of the two it should be."""
 
     def cells(gain: float) -> list[dict[str, str]]:
-        models = {"m0": 0.5, "m1": 0.52, "m2": 0.49}
-        before = [
-            {"curve": name, "fpr": "0.251", "tpr": str(tpr), "figure": "b"} for name, tpr in models.items()
-        ]
-        far = [{"curve": name, "fpr": "0.9", "tpr": "0.99"} for name in models]
-        return [
-            *before,
-            *far,
-            *({"curve": name, "fpr": "0.251", "tpr": str(tpr + gain)} for name, tpr in models.items()),
-        ]
+        result: list[dict[str, str]] = []
+        for name, tpr in (("m0", 0.5), ("m1", 0.52), ("m2", 0.49)):
+            before, now = ({"curve": name, "fpr": "0.251", "tpr": str(x)} for x in (tpr, tpr + gain))
+            result += [before | {"figure": "b"}, {"curve": name, "fpr": "0.9", "tpr": "0.99"}, now]
+        return result
 
     row = {"where": {"curve": ["m0", "m1", "m2"]}, "fpr": 0.25, "accuracy": 0.01}
     for gain, seen in ((0.05, True), (0.002, False)):

@@ -8,17 +8,19 @@ from figures import __main__ as command
 from figures import verdict
 
 
-def test_list_names_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_script_is_listed_and_a_paper_stands_for_its_figures(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert command.main(["--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(command.FIGURES)
     assert all(len(line.split()) > 4 for line in lines)
-
-
-def test_every_script_is_listed() -> None:
     folder = Path(command.__file__).parent
     scripts = {p.stem for p in folder.glob("*.py") if "\ndef draw(request: Request)" in p.read_text("utf-8")}
-    assert scripts == set(command.FIGURES)
+    assert scripts == set(command.FIGURES) >= set(command.SECONDS)
+    assert all(set(seconds) <= set(command.SCALES) for seconds in command.SECONDS.values())
+    assert command._chosen(["izzo", "izzo_fig1"]) == ["izzo_fig1", "izzo_table1"]
+    assert command._chosen([]) == command._chosen(["all"]) == list(command.FIGURES)
 
 
 def test_unknown_figure_names_the_close_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,32 +29,6 @@ def test_unknown_figure_names_the_close_ones(tmp_path: Path, capsys: pytest.Capt
     assert "'azise_fig5'" in text
     assert "azize_fig5" in text.split("did you mean")[1]
     assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.parametrize("below", ["", "deeper"])
-def test_unwritable_out_is_reported_before_any_work(
-    below: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "a_file"
-    file.write_text("not a folder", encoding="utf-8")
-    monkeypatch.setattr(verdict, "draw", lambda request: pytest.fail("worked before looking at --out"))
-    assert command.main(["verdict", "--out", str(file / below)]) == 2
-    text = capsys.readouterr().err.strip()
-    assert len(text.splitlines()) == 1
-    assert text.startswith(f"python -m figures: --out is '{file / below}' (")
-
-
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["--seed", "-1"], "-1"),
-        (["--seed", "x"], "'--seed': 'x' is not a valid integer"),
-        (["--scale", "huge"], "huge"),
-    ],
-)
-def test_bad_options(words: list[str], named: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(words) == 2
-    assert named in capsys.readouterr().err
 
 
 def test_ctrl_c_keeps_what_was_finished(
@@ -68,11 +44,6 @@ def test_ctrl_c_keeps_what_was_finished(
     assert (tmp_path / "finished.png").exists()
 
 
-def test_a_paper_and_all_stand_for_their_figures() -> None:
-    assert command._chosen(["izzo", "izzo_fig1"]) == ["izzo_fig1", "izzo_table1"]
-    assert command._chosen([]) == command._chosen(["all"]) == list(command.FIGURES)
-
-
 def test_the_command_says_how_long_it_takes_and_writes_a_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,11 +55,6 @@ def test_the_command_says_how_long_it_takes_and_writes_a_page(
     assert page.count("<figure ") == 2
     assert "script" not in page
     assert str(tmp_path) not in page
-
-
-def test_times_are_those_of_figures_that_exist() -> None:
-    assert set(command.SECONDS) <= set(command.FIGURES)
-    assert all(set(seconds) <= set(command.SCALES) for seconds in command.SECONDS.values())
 
 
 def test_data_are_fetched_only_when_that_is_wanted(

@@ -17,17 +17,6 @@ def read(path: Path) -> tuple[str, list[dict[str, str]]]:
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("name", ["azize_fig1", "azize_fig4", "leemann_fig1"])
-def test_a_figure_is_written_three_times(name: str, tmp_path: Path) -> None:
-    assert command.main([name, "--out", str(tmp_path)]) == 0
-    assert (tmp_path / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    assert b"</svg>" in (tmp_path / f"{name}.svg").read_bytes()
-    caption, rows = read(tmp_path / f"{name}.csv")
-    assert "no games" in caption
-    assert rows
-
-
-@pytest.mark.evidence
 def test_the_curves_of_leemann_figure_1(tmp_path: Path) -> None:
     assert command.main(["leemann_fig1", "--out", str(tmp_path)]) == 0
     _, rows = read(tmp_path / "leemann_fig1.csv")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NOT_FOR_GAMES = (
+NOT_FOR_GAMES = [
     "latex2mathml",
     "matplotlib",
     "flax",
@@ -19,7 +19,7 @@ NOT_FOR_GAMES = (
     "IPython",
     "distributed",
     "submitit",
-)
+]
 RUN = """
 import sys
 sys.modules.update(dict.fromkeys({absent!r}))  # importing them fails
@@ -42,15 +42,9 @@ def test_a_dry_run_writes_every_part(tmp_path):
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in (tmp_path / "accelerator.jsonl").read_text().splitlines()]
     parts = [row["part"] for row in rows]
-    assert list(dict.fromkeys(parts)) == [
-        "versions",
-        "ceilings",
-        "bits",
-        "speed",
-        "tests",
-        "first answer",
-        "long game",
-    ]
+    assert (
+        ", ".join(dict.fromkeys(parts)) == "versions, ceilings, bits, speed, tests, first answer, long game"
+    )
     assert all(row["equal_scores"] for row in rows if row["part"] == "bits")
     assert all(row["games_per_second"] > 0.0 for row in rows if row["part"] == "speed")
 
@@ -58,13 +52,6 @@ def test_a_dry_run_writes_every_part(tmp_path):
 @pytest.mark.system
 def test_without_an_accelerator_a_single_sentence_says_what_to_do(tmp_path):
     done = command("--out", str(tmp_path))
-    assert done.returncode == 2
-    assert done.stderr.strip() == (
-        "python -m sims: JAX finds no accelerator, only cpu; install JAX for it, or use --dry-run for a short run on the CPU"
-    )
-
-
-def test_a_bad_time_limit_is_refused(tmp_path):
-    done = command("--out", str(tmp_path), "--minutes", "-1")
-    assert done.returncode == 2
-    assert "'--minutes': -1.0 is not in the range 0<x<=10000.0" in done.stderr
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "JAX finds no accelerator, only cpu; install JAX for it, or use --dry-run" in done.stderr
+    assert command("--out", str(tmp_path), "--minutes", "-1").returncode == 2

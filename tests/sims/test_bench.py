@@ -11,10 +11,9 @@ import scipy.stats
 
 from mipsim.distributions.binomial_table import BinomialTable
 from sims.__main__ import main
-from sims.bench import Contest, Way, accounting, by_hand, command, measure, questions, start
+from sims.bench import Contest, Way, by_hand, command, measure, questions, start
 from sims.bench.contest import on_cores
 from sims.bench.plain_jax import jax_rows
-from sims.bench.report import as_json, print_report
 from tests.law_agreement import follows
 
 
@@ -34,10 +33,9 @@ def test_ratios_are_of_the_same_repeat(monkeypatch):
         return work
 
     monkeypatch.setattr("sims.bench.contest.time.perf_counter", lambda: now[0])
-    contest = Contest(
-        "naps", "naps", [Way("long", taking(0.02), 1, True), Way("short", taking(0.002), 10, True)]
-    )
-    long, short = measure(contest, repeats=3)
+    ways = [Way("long", taking(0.02), 1, True), Way("short", taking(0.002), 10, True)]
+    long, short = measure(Contest("naps", "naps", ways), repeats=3)
+    assert jax_rows(lambda key: jax.random.uniform(key), 7).work(1) == 7
     assert (long.ratio, long.spread) == (1.0, (1.0, 1.0))
     assert short.ratio == pytest.approx(10.0)
     assert short.spread == pytest.approx((10.0, 10.0))
@@ -67,44 +65,25 @@ def test_a_single_core_is_given_back():
     assert not allowed or os.sched_getaffinity(0) == allowed
 
 
-def test_the_file_has_the_keys(capsys):
-    timings = measure(Contest("game", "games", [Way("a", working, 10), Way("b", working, 10)]), repeats=2)
-    print_report(timings)
-    assert "ratio to a" in capsys.readouterr().out
-    *rows, memory = json.loads(as_json(timings))
-    assert {"name", "games_per_second", "baseline", "ratio", "spread", "device", "unit"} == set(rows[0])
-    assert [row["name"] for row in rows] == ["game: a", "game: b"]
-    assert memory["bytes"] > 2**20
-    assert set(memory) == {*rows[0], "bytes"}
-
-
 @pytest.mark.evidence
 def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "CONTESTS", (lambda quick: Contest("t", "games", [Way("a", working, 10)]),))
     monkeypatch.setattr(command, "whole_play", lambda games: 1.0)
     monkeypatch.setattr(command, "run_start", lambda quick: {})
     assert main(["bench", "--quick", "--json", str(tmp_path / "b.json")]) == 0
-    assert json.loads((tmp_path / "b.json").read_text())[0]["name"] == "t: a"
+    rows = json.loads((tmp_path / "b.json").read_text())
+    assert rows[0]["name"] == "t: a"
+    assert {"name", "games_per_second", "baseline", "ratio", "spread", "device", "unit"} == set(rows[0])
     assert main(["bench", "--quick", "--json", str(tmp_path / "no" / "b.json")]) == 2
     assert "No such file" in capsys.readouterr().err
 
 
-@pytest.mark.system
-def test_accounting_tells_the_answers(tmp_path, monkeypatch, capsys):
-    """Without a peer a single line says so; the answer stands below the ratio."""
-    monkeypatch.setattr(accounting, "find_spec", lambda name: None)
-    monkeypatch.setattr(accounting, "STEPS", 20)
-    monkeypatch.setattr(accounting, "_truth", lambda: (0.0, 0.0))
-    assert main(["bench", "accounting", "--quick", "--json", str(tmp_path / "a.json")]) == 0
-    out = capsys.readouterr().out
-    assert "dp-accounting is not installed" in out
-    assert out.count("direction: delta(1) <= ") == 1
-    assert out.count("directions: delta(1) <= ") == 1
-    assert "composed steps of DP-SGD: mipsim" in (tmp_path / "a.json").read_text()
-
-
-def test_the_kernel_in_c_plays_the_same_game():
+def test_the_kernel_in_c_plays_the_same_game(monkeypatch, capsys):
     """With each of its generators: their sums have the law of alias rows, whose mean and variance are sums over coordinates."""
+    with monkeypatch.context() as patch:
+        patch.setattr(by_hand.shutil, "which", lambda name: None)
+        assert [way.name for way in by_hand.kernel_by_hand(True).ways] == ["mipsim table kernel"]
+    assert "no C compiler that knows vectors here" in capsys.readouterr().out
     play = by_hand.compiled_by_hand()
     if play is None:
         pytest.skip("no C compiler that knows vectors here")
@@ -122,30 +101,16 @@ def test_the_kernel_in_c_plays_the_same_game():
         assert not follows(z + 0.1, scipy.stats.norm.cdf)  # the control
 
 
-def test_without_a_compiler_a_single_line_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(by_hand.shutil, "which", lambda name: None)
-    assert [way.name for way in by_hand.kernel_by_hand(True).ways] == ["mipsim table kernel"]
-    assert "no C compiler that knows vectors here" in capsys.readouterr().out
-
-
-def test_plain_jax_plays_as_many_games_as_it_says():
-    way = jax_rows(lambda key: jax.random.uniform(key), 7)
-    assert way.work(1) == way.times == 7
-
-
 def test_new_processes_are_reported_in_seconds(monkeypatch, capsys):
     """Processes of the test's own: 1 s for JAX, 3 s for the curve, 4 s for games, 6 s for both; audits of 0.5 s."""
+    with pytest.raises(RuntimeError, match=r"wrong: ended with 1: [\s\S]*ZeroDivisionError"):
+        start.seconds_of(start.Process("wrong", ["-c", "1 / 0"]), "")
     took = iter([1.0, 3.0, 4.0, 6.0, 0.5, 0.5] * 4)
     monkeypatch.setattr(start, "seconds_of", lambda process, folder: start.Seconds(next(took), 9.0))
     assert main(["bench", "start", "--quick"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-4] for line in lines[1:]] == ["1.00", "2.00", "3.00", "3.00", "0.50", "0.50"]
     assert main(["bench", "start", "--json", "x.json"]) == 2
-
-
-def test_a_process_that_fails_is_no_answer(tmp_path):
-    with pytest.raises(RuntimeError, match=r"wrong: ended with 1: [\s\S]*ZeroDivisionError"):
-        start.seconds_of(start.Process("wrong", ["-c", "1 / 0"]), str(tmp_path))
 
 
 @pytest.mark.parametrize("contest", command.CONTESTS, ids=lambda c: getattr(c, "__name__", "") or str(c.args))

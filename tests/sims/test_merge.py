@@ -1,5 +1,4 @@
 import json
-import os
 
 import numpy as np
 import pytest
@@ -10,9 +9,18 @@ from mipsim.engine.describe import array_digest
 from sims.__main__ import main
 from sims.merge import merge
 from sims.runner import run, shard_path, store_path
-from tests.sims.tiny_study import TINY
+from sims.study import Study
 
 GAMES = 1_000
+
+
+def build():
+    data = mi.Gaussian(np.zeros(2), np.ones(2))
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=5, target=np.ones(2))
+    return game, mi.CovarianceScore(data, n=5)
+
+
+TINY = Study("tiny", "for tests", build, {"quick": 10, "standard": 20, "full": 30}, seed=4)
 
 
 def shards(folder, count, games=GAMES, seed=4):
@@ -33,15 +41,53 @@ def whole(tmp_path_factory):
     return store_path(TINY, 4, folder)
 
 
-def change(path, target, **manifest):
+def change(path, target, edges=0.0, **manifest):
     read = mi.Histogram.load(path)
-    write_counts(target, read.edges, read.out, read.inside, {**read.manifest, **manifest})
+    if edges:
+        manifest["edges"] = {**array_digest(read.edges + edges), "source": "pilot"}
+    counts = (0 * read.out, 0 * read.inside) if "games" in manifest else (read.out, read.inside)
+    write_counts(target, read.edges + edges, *counts, {**read.manifest, **manifest})
     return target
 
 
 def test_shards_add_up_to_one_run_byte_for_byte(tmp_path, three, whole):
+    """More shards than games, too."""
     merge([three[2], three[0], three[1]], tmp_path / "sum.npz")
     assert (tmp_path / "sum.npz").read_bytes() == whole.read_bytes()
+    manifest = mi.Histogram.load(three[1]).manifest
+    assert manifest["runs"] == [[4, 333, 666]]
+    assert json.loads(json.dumps(manifest))["shard"] == {"index": 1, "count": 3, "games": [0, 1000]}
+    merge(shards(tmp_path, 3, games=2), tmp_path / "few.npz")
+    run(TINY, 2, directory=tmp_path)
+    assert (tmp_path / "few.npz").read_bytes() == store_path(TINY, 4, tmp_path).read_bytes()
+
+
+WRONG = {
+    "games 666 to 999 of 1000 are in no shard": lambda odd, three, whole: three[:2],
+    "games 333 to 665 of 1000 are in no shard": lambda odd, three, whole: three[::2],
+    "games 0 to 332, 666 to 999 of 1000 are in no shard": lambda odd, three, whole: three[1:2],
+    "both hold game 333": lambda odd, three, whole: [*three, three[1]],
+    **{
+        words: lambda odd, three, whole, manifest=manifest: [three[0], change(three[1], odd, **manifest), three[2]]
+        for words, manifest in (
+            ("they differ in seed", {"seed": 5}), ("they differ in versions", {"versions": {"mipsim": "9", "jax": "9"}}), ("they differ in draws", {"draws": -1}),
+            ("they differ in game", {"game": {"class": "other"}}), ("they differ in edges", {"edges": 1e-12}),
+            ("holds 333 of the 334 games", {"shard": {"index": 1, "count": 3, "games": [0, 1001]}}),
+            ("holds 0 of the 333 games of shard 1/3; run it again", {"games": 0, "runs": [[4, 333, 333]]}),
+        )
+    },
+    r"1001 games and .* a shard of 1000": lambda odd, three, whole: [three[0], shards(odd.parent, 3, games=1_001)[1], three[2]],
+    "is no shard": lambda odd, three, whole: [three[0], whole, three[2]],
+    "does not exist": lambda odd, three, whole: [three[0], odd, three[2]],
+    "files is empty": lambda odd, three, whole: [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_shards_that_are_no_whole_run_are_refused(tmp_path, three, whole, words):
+    with pytest.raises(ValueError, match=words):
+        merge(WRONG[words](tmp_path / "odd.npz", three, whole), tmp_path / "sum.npz")
+    assert not (tmp_path / "sum.npz").exists()
 
 
 def test_a_merged_file_is_gone_on_from(tmp_path, three):
@@ -52,81 +98,12 @@ def test_a_merged_file_is_gone_on_from(tmp_path, three):
     assert longer.manifest == again.manifest
 
 
-def test_more_shards_than_games(tmp_path):
-    merge(shards(tmp_path, 3, games=2), tmp_path / "sum.npz")
-    run(TINY, 2, directory=tmp_path)
-    assert (tmp_path / "sum.npz").read_bytes() == store_path(TINY, 4, tmp_path).read_bytes()
-
-
 def test_shards_of_other_counts_fit_if_their_games_do(tmp_path, three, whole):
     six = shards(tmp_path, 6)
     merge([*three[:2], *six[4:]], tmp_path / "sum.npz")
     assert (tmp_path / "sum.npz").read_bytes() == whole.read_bytes()
     with pytest.raises(ValueError, match="both hold game"):
         merge([*three, six[1]], tmp_path / "other.npz")
-
-
-@pytest.mark.parametrize(
-    ("pick", "message"),
-    [
-        ([0, 1], "games 666 to 999 of 1000 are in no shard"),
-        ([0, 2], "games 333 to 665 of 1000 are in no shard"),
-        ([1], "games 0 to 332, 666 to 999 of 1000 are in no shard"),
-        ([0, 1, 2, 1], "both hold game 333"),
-    ],
-)
-def test_missing_and_repeated_shards(tmp_path, three, pick, message):
-    with pytest.raises(ValueError, match=message):
-        merge([three[i] for i in pick], tmp_path / "sum.npz")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("manifest", "message"),
-    [
-        ({"seed": 5}, "they differ in seed"),
-        ({"versions": {"mipsim": "9", "jax": "9"}}, "they differ in versions"),
-        ({"draws": -1}, "they differ in draws"),
-        ({"game": {"class": "other"}}, "they differ in game"),
-        ({"shard": {"index": 1, "count": 3, "games": [0, 1001]}}, "holds 333 of the 334 games"),
-    ],
-)
-def test_shards_of_other_runs(tmp_path, three, manifest, message):
-    odd = change(three[1], tmp_path / "odd.npz", **manifest)
-    with pytest.raises(ValueError, match=message):
-        merge([three[0], odd, three[2]], tmp_path / "sum.npz")
-    assert not (tmp_path / "sum.npz").exists()
-
-
-def test_other_edges(tmp_path, three):
-    read = mi.Histogram.load(three[1])
-    edges = read.edges + 1e-12
-    manifest = {**read.manifest, "edges": {**array_digest(edges), "source": "pilot"}}
-    write_counts(tmp_path / "odd.npz", edges, read.out, read.inside, manifest)
-    with pytest.raises(ValueError, match="they differ in edges"):
-        merge([three[0], tmp_path / "odd.npz", three[2]], tmp_path / "sum.npz")
-
-
-def test_other_totals(tmp_path, three):
-    other = shards(tmp_path, 3, games=1_001)
-    with pytest.raises(ValueError, match=r"1001 games and .* a shard of 1000"):
-        merge([three[0], other[1], three[2]], tmp_path / "sum.npz")
-
-
-def test_unfinished_shards_and_other_files(tmp_path, three, whole):
-    read = mi.Histogram.load(three[1])
-    runs = [[4, 333, 333]]
-    zero = np.zeros_like(read.out)
-    write_counts(tmp_path / "part.npz", read.edges, zero, zero, {**read.manifest, "games": 0, "runs": runs})
-    for path, text in (
-        (tmp_path / "part.npz", "holds 0 of the 333 games of shard 1/3; run it again"),
-        (whole, "is no shard"),
-        (tmp_path / "none.npz", "does not exist"),
-    ):
-        with pytest.raises(ValueError, match=text):
-            merge([three[0], path, three[2]], tmp_path / "sum.npz")
-    with pytest.raises(ValueError, match="files is empty"):
-        merge([], tmp_path / "sum.npz")
 
 
 def test_nothing_is_overwritten(tmp_path, three, whole):
@@ -144,24 +121,6 @@ def test_nothing_is_overwritten(tmp_path, three, whole):
     assert out.stat().st_mtime_ns == written  # the same sum is left as it is
 
 
-def test_a_full_disk_leaves_the_old_file(tmp_path, three, monkeypatch, capsys):
-    out = tmp_path / "sum.npz"
-    out.write_bytes(b"old")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    assert (
-        main(["merge", *map(str, three), "--out", str(out), "--force"]) == 1
-    )  # as README says of full disks
-    text = capsys.readouterr().err
-    assert text.startswith("python -m sims: counts cannot be written to ")
-    assert "No space left on device" in text
-    assert out.read_bytes() == b"old"
-    assert [p.name for p in tmp_path.iterdir()] == ["sum.npz"]
-
-
 def test_on_the_command_line(tmp_path, capsys, whole):
     name = "azize_counterexample_scalar_product"
     for i in range(2):
@@ -176,9 +135,3 @@ def test_on_the_command_line(tmp_path, capsys, whole):
     assert "100 games per world, stored in" in capsys.readouterr().out
     assert main(["merge", files[0], "--out", str(tmp_path / "half.npz")]) == 2
     assert "games 50 to 99 of 100 are in no shard" in capsys.readouterr().err
-
-
-def test_the_manifest_of_a_shard_is_plain(three):
-    manifest = mi.Histogram.load(three[1]).manifest
-    assert manifest["runs"] == [[4, 333, 666]]
-    assert json.loads(json.dumps(manifest))["shard"] == {"index": 1, "count": 3, "games": [0, 1000]}

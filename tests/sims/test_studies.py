@@ -3,9 +3,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.fidelity import build_sampler, check_shapes
+from sims.__main__ import main
 from sims.studies import STUDIES, D, N, reference_data
 
 NAMES = [
@@ -16,9 +16,18 @@ NAMES = [
 ]
 
 
-def test_all_studies_are_there():
+def test_all_studies_are_there_and_in_order(capsys):
     assert set(NAMES) <= set(STUDIES)
     assert all(name == study.name and study.description for name, study in STUDIES.items())
+    assert main(["list"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in STUDIES)
+    data, targets = reference_data(), [built(f"azize_fig2_{k}")[0].target for k in ("easy", "medium", "hard")]
+    scores = [data.mahalanobis_squared(target) for target in targets]
+    assert scores == sorted(scores, reverse=True)
+    item, two = (built(f"azize_fig6_n0_{n0}")[1].mean for n0 in (1, 2))  # reference points are nested
+    assert set(np.unique(item)) == {0.0, 1.0}
+    assert np.isin(2 * two - item, (0.0, 1.0)).all()
 
 
 def built(name) -> Any:
@@ -36,33 +45,3 @@ def test_a_study_is_the_same_each_time_and_fast(name):
         check_shapes(game, attack, "auto")
         sampler = build_sampler(game, attack, "auto")
         assert (sampler.fidelity, sampler.name) == ("sufficient", "table")
-
-
-def test_targets_are_ordered():
-    data = reference_data()
-    scores = [
-        data.mahalanobis_squared(built(f"azize_fig2_{k}")[0].target) for k in ("easy", "medium", "hard")
-    ]
-    assert scores[0] > scores[1] > scores[2]
-
-
-def test_reference_points_are_nested():
-    item, two = (built(f"azize_fig6_n0_{n0}")[1].mean for n0 in (1, 2))
-    assert set(np.unique(item)) == {0.0, 1.0}
-    assert np.isin(2 * two - item, (0.0, 1.0)).all()
-
-
-@pytest.mark.evidence
-def test_the_covariance_score_has_its_theoretical_mean():
-    # E1 - E0 of the covariance score is m* = |z - mu|^2 / n, exactly; its variance is m* under "out".
-    game, attack = built("azize_fig2_medium")
-    m = game.data.mahalanobis_squared(game.target) / N
-    games = 8_000
-    edges = np.linspace(-8 * np.sqrt(m), 8 * np.sqrt(m), 4001)
-    histogram = mi.play(game, attack, games, edges=edges, progress=False)
-    middles = np.concatenate([[edges[0]], (edges[1:] + edges[:-1]) / 2, [edges[-1]]])
-    gap = (histogram.inside - histogram.out) @ middles / games
-    # 6.2 standard errors: a failure probability of 1e-9; bins are 250 times narrower than a standard deviation.
-    error = 6.2 * np.sqrt(2 * m / games)
-    assert abs(gap - m) < error
-    assert abs(gap - 1.3 * m) > error

@@ -65,14 +65,8 @@ def test_numbers_are_stored_and_computed_anew_for_other_settings(tmp_path: Path)
         calls.append(1)
         return np.array([0.1, 1 / 3])
 
-    for settings, times in (
-        ({"a": 1}, 1),
-        ({"a": 1}, 1),
-        ({"a": 2}, 2),
-        ({"a": (1, 2)}, 3),
-        ({"a": [1, 2]}, 3),
-    ):
-        assert (stored(path, settings, compute) == (0.1, 1 / 3)).all()
+    for given, times in ((1, 1), (1, 1), (2, 2), ((1, 2), 3), ([1, 2], 3)):
+        assert (stored(path, {"a": given}, compute) == (0.1, 1 / 3)).all()
         assert len(calls) == times
     for broken in ("", "{}", json.dumps([1])):
         path.write_text(broken)
@@ -91,28 +85,24 @@ def test_a_sweep_has_the_noise_of_its_run(tmp_path: Path) -> None:
     result = leemann_utility.sweep("blobs", 0, tmp_path, {"blobs": task}, mus)
     assert result.shape == (len(leemann_utility.ARMS), 2)
     assert result[0, 1] == result[1, 1] == result[-1, 1] > result[2, 1]
+    few = {"blobs": task._replace(run=run._replace(records=300))}
     with pytest.raises(
         ValueError, match="layer of blobs has 18 parameters and 400 records; the run has 18 and 300"
     ):
-        leemann_utility.sweep(
-            "blobs", 0, tmp_path, {"blobs": task._replace(run=run._replace(records=300))}, mus
-        )
+        leemann_utility.sweep("blobs", 0, tmp_path, few, mus)
 
 
 def test_runs_stand_as_the_figure_needs_them() -> None:
     """N, d and steps; the stand-in of Purchase keeps its batch, its steps and its d."""
-    assert {name: run.steps for name, run in leemann_utility.RUNS.items()} == {
+    runs, location = leemann_utility.RUNS, leemann_utility.LOCATION
+    assert {name: run.steps for name, run in runs.items()} == {
         "CIFAR-10": 1200,
         "Purchase": 207,
         "Adult": 860,
     }
-    assert leemann_utility.LOCATION.steps == 207
-    assert (
-        (leemann_utility.LOCATION_WIDTHS[-1] + 1) * leemann_utility.FINE_TUNED
-        == leemann_utility.LOCATION.d
-        == 2580
-    )
-    assert (leemann_utility.CIFAR_WIDTHS[-1] + 1) * 10 == leemann_utility.RUNS["CIFAR-10"].d
+    assert location.steps == 207
+    assert (leemann_utility.LOCATION_WIDTHS[-1] + 1) * leemann_utility.FINE_TUNED == location.d == 2580
+    assert (leemann_utility.CIFAR_WIDTHS[-1] + 1) * 10 == runs["CIFAR-10"].d
 
 
 @pytest.mark.parametrize("sampling_rate", [0.3, 1.0])
