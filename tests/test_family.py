@@ -11,34 +11,22 @@ import pytest
 import mipsim as mi
 from mipsim.mechanisms.expansion import mean_expansion
 
-FINAL = [
-    mi.EmpiricalMean,
-    mi.GaussianNoise,
-    mi.Bernoulli,
-    mi.Gaussian,
-    mi.FixedTarget,
-    mi.CovarianceScore,
-    mi.LikelihoodRatio,
-]
 
-
-@pytest.mark.parametrize("member", FINAL)
+@pytest.mark.parametrize(
+    "member",
+    [mi.EmpiricalMean, mi.GaussianNoise, mi.Bernoulli, mi.Gaussian, mi.FixedTarget, mi.CovarianceScore, mi.LikelihoodRatio],
+)  # fmt: skip
 def test_a_final_member_is_not_subclassed(member):
+    """The engine read an overridden empirical mean as the mean itself."""
     with pytest.raises(
         TypeError, match=f"^Mine subclasses {member.__name__}, which is final; subclass Abstract"
     ) as caught:
-        type("Mine", (member,), {"__module__": __name__})
+        type(
+            "Mine",
+            (member,),
+            {"release": lambda self, key, records: 2 * records.mean(axis=0), "__module__": __name__},
+        )
     assert "\n" not in str(caught.value)
-
-
-def bent_release(self, key, records):
-    return 2 * records.mean(axis=0)
-
-
-def test_an_overridden_release_is_not_ignored():
-    """It was: the engine read an overridden empirical mean as the mean itself."""
-    with pytest.raises(TypeError, match="which is final"):
-        type("Twice", (mi.EmpiricalMean,), {"release": bent_release, "__module__": __name__})
 
 
 @pytest.mark.parametrize(

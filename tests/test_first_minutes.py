@@ -11,11 +11,9 @@ import mipsim as mi
 
 DATA = mi.Gaussian(np.zeros(3), np.ones(3))
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=np.ones(3))
-
-
-def _any(value: Any) -> Any:
-    """What a type checker does not look into: it would refuse these mistakes itself."""
-    return value
+# What a type checker does not look into: it would refuse these mistakes itself.
+COUNTS: Any = mi.Histogram(np.array([0.0]), np.array([5, 5]), np.array([2, 8]))
+FIND: Any = mi.find_noise_multiplier_for_advantage
 
 
 @pytest.mark.parametrize("attack", [mi.CovarianceScore, mi.GaussianLikelihoodRatio])
@@ -31,10 +29,8 @@ def test_a_class_or_counts_in_the_wrong_place_get_a_single_sentence() -> None:
         mi.FixedTarget(mi.EmpiricalMean, DATA, n=10, target=np.zeros(3))
     with pytest.raises(ValueError, match="attack is the class CovarianceScore"):
         mi.play(GAME, mi.CovarianceScore, games=1000)
-    curve: Any
-    game: Any
-    law: Any
-    curve, game, law = mi.GaussianTradeOff, mi.FixedTarget, mi.Gaussian
+    kinds: Any = mi.GaussianTradeOff, mi.FixedTarget, mi.Gaussian
+    curve, game, law = kinds
     wrong: dict[str, Callable[[], object]] = {
         "claim is the class GaussianTradeOff": lambda: counts.tradeoff().compare(curve),
         "claim is the class Gaussian.*, or text": lambda: mi.audit([0.0], [1], design="one-run", claim=curve),
@@ -50,43 +46,24 @@ def test_a_class_or_counts_in_the_wrong_place_get_a_single_sentence() -> None:
         GAME.exact(attack).compare(counts)  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (
-            {"confidence": 0.9},
-            r"play has no argument 'confidence'; .*: play\(...\).tradeoff\(confidence=0.999\)",
-        ),
-        (
-            {"claim": mi.GaussianTradeOff(1.0)},
-            r"play has no argument 'claim'; .*compare\(claim\), or use decide",
-        ),
-        ({"gmaes": 3}, "play has no argument 'gmaes'$"),
-    ],
-)
-def test_an_argument_of_the_curve_is_answered_with_the_right_call(wrong: Any, message: str) -> None:
-    with pytest.raises(TypeError, match=message) as error:
-        mi.play(GAME, mi.CovarianceScore(DATA, n=10, target=GAME.target), games=1000, **wrong)
-    assert len(str(error.value)) < 200
+def _played(**wrong: Any) -> object:
+    return mi.play(GAME, mi.CovarianceScore(DATA, n=10, target=GAME.target), games=1000, **wrong)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: _any(COUNTS).tradeoff(false_positive_rates=[0.01]),
-            r"tradeoff has no argument 'false_positive_rates'; .*tpr_interval\(\[0.01\]\), .*game.exact\(attack\)",
-        ),
-        (lambda: _any(COUNTS).tradeoff(gmaes=3), "tradeoff has no argument 'gmaes'$"),
-        (
-            lambda: _any(COUNTS.tradeoff()).tradeoff(thresholds=9),
-            r"'EmpiricalTradeOff' object has no attribute 'tradeoff'; it is the curve already",
-        ),
+        (lambda: _played(confidence=0.9), r"play has no argument 'confidence'; .*: play\(...\).tradeoff\(confidence=0.999\)"),
+        (lambda: _played(claim=mi.GaussianTradeOff(1.0)), r"play has no argument 'claim'; .*compare\(claim\), or use decide"),
+        (lambda: _played(gmaes=3), "play has no argument 'gmaes'$"),
+        (lambda: COUNTS.tradeoff(false_positive_rates=[0.01]), r"tradeoff has no argument 'false_positive_rates'; .*tpr_interval\(\[0.01\]\), .*game.exact\(attack\)"),
+        (lambda: COUNTS.tradeoff(gmaes=3), "tradeoff has no argument 'gmaes'$"),
+        (lambda: COUNTS.tradeoff().tradeoff(thresholds=9), r"'EmpiricalTradeOff' object has no attribute 'tradeoff'; it is the curve already"),
+        (lambda: COUNTS.advantage_interval(), r"'advantage_interval'; call .tradeoff\(\).advantage_interval of it$"),
+        (lambda: COUNTS.nothing, r"Histogram has no attribute 'nothing'$"),
         (GAME.exact, r"attack is missing; .* game.exact\(mi.CovarianceScore\(game.data, n=game.n\)\)"),
-        (
-            lambda: mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=2.5),
-            r"target has shape \(\); it must have shape \(3,\): write np.full\(3, 2.5\)",
-        ),
+        (lambda: mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=2.5), r"target has shape \(\); it must have shape \(3,\): write np.full\(3, 2.5\)"),
+        (lambda: FIND(0.1, 0.01, 1000), r"2 arguments beyond the .*; write sampling_rate=0.01, steps=1000$"),
     ],
 )  # fmt: skip
 def test_a_call_in_the_wrong_place_is_answered_with_the_right_call(
@@ -95,35 +72,13 @@ def test_a_call_in_the_wrong_place_is_answered_with_the_right_call(
     with pytest.raises((TypeError, AttributeError, ValueError), match=message) as error:
         call()
     assert len(str(error.value)) < 200
+    assert pickle.loads(pickle.dumps(COUNTS)).games == 10
 
 
-def test_a_number_of_the_curve_is_no_attribute_of_the_counts() -> None:
-    counts: Any = COUNTS
-    with pytest.raises(
-        AttributeError, match=r"'advantage_interval'; call .tradeoff\(\).advantage_interval of it$"
-    ):
-        counts.advantage_interval()
-    with pytest.raises(AttributeError, match=r"Histogram has no attribute 'nothing'$"):
-        counts.nothing  # noqa: B018
-    assert pickle.loads(pickle.dumps(counts)).games == 10
-
-
-def test_unnamed_arguments_of_a_noise_are_answered_with_their_names() -> None:
-    find: Any = mi.find_noise_multiplier_for_advantage
-    with pytest.raises(TypeError, match=r"2 arguments beyond the .*; write sampling_rate=0.01, steps=1000$"):
-        find(0.1, 0.01, 1000)
-
-
-COUNTS = mi.Histogram(np.array([0.0]), np.array([5, 5]), np.array([2, 8]))
 STATEMENT = mi.referee.Statement(
-    name="named",
-    says="A statement.",
-    source="here",
-    kind=mi.referee.Bound(),
-    domain={"mu": mi.referee.Real(0.1, 1.0)},
-    claimed=mi.GaussianTradeOff,
-    truth=mi.GaussianTradeOff,
-)
+    name="named", says="A statement.", source="here", kind=mi.referee.Bound(), domain={"mu": mi.referee.Real(0.1, 1.0)},
+    claimed=mi.GaussianTradeOff, truth=mi.GaussianTradeOff,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("confidence", [0.05, 0.4999, 95])

@@ -16,29 +16,19 @@ from collections.abc import Callable
 from typing import Any
 
 from mipsim._signals import ended, interruptible, last_status
+from tests.faults import campaigns as stored
 from tests.faults import hostile_files, hostile_words, processes
-from tests.faults.campaigns import (
-    Figures,
-    flips,
-    forgeries,
-    full_disks,
-    in_folder,
-    kills,
-    kills_in_writes,
-    links,
-    truncations,
-    writers,
-)
+from tests.faults.campaigns import Figures, in_folder
 
 LONG: list[tuple[Callable[..., Figures], tuple[Any, ...]]] = [
-    (forgeries, ()),
-    (flips, (10_000,)),
-    (truncations, (100,)),
-    (full_disks, (50,)),
-    (links, ()),
-    (kills, (60,)),
-    (kills_in_writes, (200,)),
-    (writers, (3,)),
+    (stored.forgeries, ()),
+    (stored.flips, (10_000,)),
+    (stored.truncations, (100,)),
+    (stored.full_disks, (50,)),
+    (stored.links, ()),
+    (stored.kills, (60,)),
+    (stored.kills_in_writes, (200,)),
+    (stored.writers, (3,)),
     (processes.signals, (60,)),
     (processes.closed_streams, (processes.CLOSED,)),
     (processes.settings, (tuple(processes.SETTINGS),)),

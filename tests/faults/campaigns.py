@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ import mipsim as mi
 from tests.engine.long_run import run
 from tests.faults.children import start
 from tests.faults.forged import FORGERIES, OTHER
+from tests.sampler_laws import same as _same
 
 GAMES = 5_000
 _PACE = 0.02
+same = partial(_same, manifest=True)
 
 
 @dataclass
@@ -71,16 +74,6 @@ def stored_games(path: Path) -> int:
         return 0
     except ValueError:
         return -1
-
-
-def same(a: mi.Histogram, b: mi.Histogram) -> bool:
-    """Whether two results are the same bits."""
-    return (
-        np.array_equal(a.out, b.out)
-        and np.array_equal(a.inside, b.inside)
-        and np.array_equal(a.edges, b.edges)
-        and a.manifest == b.manifest
-    )
 
 
 def _sound(folder: Path) -> tuple[Path, mi.Histogram]:

@@ -21,9 +21,8 @@ Maker = Callable[[Path, int], object]
 
 def _npz(dtype: str, worlds: str = "u1", **more: str) -> Maker:
     def make(path: Path, rows: int) -> None:
-        parts = {"score": np.arange(rows) % 7, "member": np.arange(rows) % 2} | {
-            name: np.arange(rows) % 5 for name in more
-        }
+        rest = {name: np.arange(rows) % 5 for name in more}
+        parts = {"score": np.arange(rows) % 7, "member": np.arange(rows) % 2} | rest
         types = {"score": dtype, "member": worlds} | more
         rewrite(path, {f"{k}.npy": npy(x.astype(types[k])) for k, x in parts.items()}, zipfile.ZIP_DEFLATED)
 
@@ -66,9 +65,8 @@ def _decimals(n: int) -> Any:
 
 def _json(score: str, member: str = "1", last: tuple[str, str] = ("2", "0"), more: str = "") -> Maker:
     def make(path: Path, rows: int) -> None:
-        columns = (
-            ",".join([first] * (rows - 1) + [end]) for first, end in zip((score, member), last, strict=True)
-        )
+        pairs = zip((score, member), last, strict=True)
+        columns = (",".join([first] * (rows - 1) + [end]) for first, end in pairs)
         path.write_text('{{"score": [{}], "member": [{}]{}}}'.format(*columns, more), "utf-8")
 
     return make
@@ -116,12 +114,7 @@ FILES: dict[str, tuple[str, Maker]] = {
     "a character of four bytes": ("json", _json("1", '"yes"', ("2", '"no"'), ', "🙂": 1')),
     "a row an object": ("json", _rows_of_json('{"score":1,"member":0}')),
     "a row a line": ("jsonl", _rows_of_json('{"score":1,"member":0}', "", "\n", "\n")),
-    "a row a line, with much else": (
-        "jsonl",
-        _rows_of_json(
-            '{"score":1,"member":0,' + ",".join(f'"x{i}":{{}}' for i in range(20)) + "}", "", "\n", ""
-        ),
-    ),
+    "a row a line, with much else": ("jsonl", _rows_of_json('{"score":1,"member":0,' + ",".join(f'"x{i}":{{}}' for i in range(20)) + "}", "", "\n", "")),
     "labelled rows": ("json", _labelled),
     "brackets alone": ("json", lambda path, rows: path.write_text("[" + "[]," * rows + "1]")),
     "short lines": ("csv", _text("1,1")),
@@ -130,13 +123,10 @@ FILES: dict[str, tuple[str, Maker]] = {
     "a long word of a world": ("csv", _text("0.5,1", last=f"1,{_LONG[: 10**5]}")),
     "a long name of a run": ("csv", _text("0.5,1,a", "score,member,run", f"2,0,{_LONG[: 10**5]}")),
     "names": ("csv", _text("0.5,1,run 12,record 25", "score,member,run,record", "2,0,a,b")),
-    "columns that are ignored": (
-        "csv",
-        _text("1,1" + ",ab" * 50, "score,member" + "".join(f",x{i}" for i in range(50)), "2,0" + ",a" * 50),
-    ),
+    "columns that are ignored": ("csv", _text("1,1" + ",ab" * 50, "score,member" + "".join(f",x{i}" for i in range(50)), "2,0" + ",a" * 50)),
     "text that is no ASCII": ("csv", _text("0.5,1,🙂🙂🙂", "score,member,run", "2,0,a")),
     "lines of a single number": ("txt", lambda path, rows: path.write_text("1\n" * rows)),
-}
+}  # fmt: skip
 """What a file holds -> its ending, and how it is made."""
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import math
 import os
 import random
 import struct
@@ -169,9 +170,7 @@ ARRAYS: dict[str, Forgery] = {
     "a header that runs": _member(_header("__import__('os').system('touch run')", "(3,)")),
     "a header without end": _member(b"\x93NUMPY\1\0\xff\xff{"),
     "objects that run": _member(_header("'|O'", "(3,)") + b"".join([b"\x80\4", b"cpathlib\nPath\n(S'run'\ntR."])),
-    "pickled objects": lambda path, name: rewrite(
-        path, members(path) | {f"{name}.npy": _pickled()}
-    ),
+    "pickled objects": lambda path, name: rewrite(path, members(path) | {f"{name}.npy": _pickled()}),
     "version 2 of NPY": _member(b"\x93NUMPY\2\0" + (2**32 - 1).to_bytes(4, "little") + bytes(99)),
     "too few entries": _member(_header("'<f8'", "(300,)") + bytes(8 * 299)),
     "too many entries": _member(_header("'<f8'", "(300,)") + bytes(8 * 301)),
@@ -303,10 +302,9 @@ def arrays(folder: Path, kinds: tuple[str, ...] = tuple(READERS)) -> Figures:
                 path.unlink(missing_ok=True)
                 path.write_bytes(sound)
                 forge(path, array)
+                named = "" if kind == "images" else path.name
                 with limited(ROOM):
-                    what = fault(
-                        lambda read=read, path=path: read(path), "" if kind == "images" else path.name
-                    )
+                    what = fault(lambda read=read, path=path: read(path), named)
                 # Images and scores may be compressed; the readers of the others refuse all that is.
                 unused = kind in ("images", "scores") and name == "a bomb beside it"
                 result.check(what == (READ if unused else None), f"{kind}, {name}: {what}")
@@ -347,11 +345,8 @@ def altered(content: bytes, rng: np.random.Generator) -> bytes:
     """The bytes with 1 to 4 changes, most of them near an end, where archives say what they hold."""
     result = bytearray(content)
     for _ in range(int(rng.integers(1, 5))):
-        place = int(
-            rng.integers(len(result))
-            if rng.random() < 0.5
-            else len(result) - 1 - rng.integers(min(300, len(result)))
-        )
+        anywhere, size = rng.random() < 0.5, len(result)
+        place = int(rng.integers(size) if anywhere else size - 1 - rng.integers(min(300, size)))
         length, other = int(rng.integers(1, 40)), int(rng.integers(len(result)))
         kind = int(rng.integers(5))
         if kind == 0:
@@ -363,9 +358,8 @@ def altered(content: bytes, rng: np.random.Generator) -> bytes:
         elif kind == 3:
             result[place : place + length] = rng.bytes(length)
         else:
-            result[place : place + 4] = rng.choice(
-                [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b"\1\0\0\0"]
-            )
+            words = [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b"\1\0\0\0"]
+            result[place : place + 4] = rng.choice(words)
     return bytes(result)
 
 
@@ -374,8 +368,8 @@ ODD: tuple[Any, ...] = (
     True,
     -1,
     1e300,
-    float("nan"),
-    float("inf"),
+    math.nan,
+    math.inf,
     "x",
     "\x1b[2J",
     [],

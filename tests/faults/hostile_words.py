@@ -176,15 +176,8 @@ def _random_word(rng: np.random.Generator) -> str:
 
 
 SEQUENCES = (
-    "\x1b]0;owned\x07\udcff\nCONFIRMED: all\n",
-    "\udcff",
-    "\x1b[2J\x1b[1;1H",
-    "\r\x1b[K",
-    "\x9b31m",
-    "\u202e",
-    "\x08" * 20,
-    "\nCONFIRMED: all\n",
-)
+    "\x1b]0;owned\x07\udcff\nCONFIRMED: all\n", "\udcff", "\x1b[2J\x1b[1;1H", "\r\x1b[K", "\x9b31m", "\u202e", "\x08" * 20, "\nCONFIRMED: all\n",
+)  # fmt: skip
 """Written by a terminal, each would hide, recolour, turn or forge what is read."""
 
 
@@ -210,16 +203,12 @@ def sequences(folder: Path, times: int) -> Figures:
             Path(f"a{word}.py").write_text(STEERING.replace("WORD", json.dumps(word)))
             Path(f"b{word}.py").write_text(f"raise ValueError({json.dumps(word)})")
             Path(f"a{word}.csv").write_text("\n".join(["score,member", *rows]))
-            Path(f"b{word}.csv").write_bytes(
-                "\n".join([f'"{word}",member', *rows]).encode("utf-8", "surrogateescape")
-            )
-            Path(f"c{word}.csv").write_bytes(
-                "\n".join(["score,member", f'"{word}",1', *rows]).encode("utf-8", "surrogateescape")
-            )
-            save(
-                Path(f"a{word}.npz"),
-                **{f"score{word}".replace("\udcff", "\xff"): np.zeros(300), "label": np.zeros(300)},
-            )
+            for name, lines in (("b", [f'"{word}",member']), ("c", ["score,member", f'"{word}",1'])):
+                Path(f"{name}{word}.csv").write_bytes(
+                    "\n".join([*lines, *rows]).encode("utf-8", "surrogateescape")
+                )
+            arrays = {f"score{word}".replace("\udcff", "\xff"): np.zeros(300), "label": np.zeros(300)}
+            save(Path(f"a{word}.npz"), **arrays)
             audit = ("--design", "independent", "--runs", "300", "--out", f"out{word}")
             for status, command, given in (
                 (1, "mipsim", ["judge", f"a{word}.py", "--out", f"report{word}"]),
@@ -240,16 +229,12 @@ def sequences(folder: Path, times: int) -> Figures:
                 try:
                     now, out, err = run_command(command, given)
                 except Exception as error:
-                    result.check(
-                        False,
-                        f"{command} {given[0]} with {word!r}: {type(error).__name__}: {str(error)[:200]}",
-                    )
+                    what = f"{type(error).__name__}: {str(error)[:200]}"
+                    result.check(False, f"{command} {given[0]} with {word!r}: {what}")
                     continue
                 bad = hidden(out + err) or "\nCONFIRMED: all\n" in out + err
-                result.check(
-                    now == status and not bad,
-                    f"{command} {given[:2]} with {word!r}: status {now}, {bad}, {(out + err)[-200:]!r}",
-                )
+                what = f"status {now}, {bad}, {(out + err)[-200:]!r}"
+                result.check(now == status and not bad, f"{command} {given[:2]} with {word!r}: {what}")
     return result
 
 

@@ -22,28 +22,15 @@ DIGEST = "from tests.faults.same_counts import digest; print(digest())"
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 SETTINGS = {
-    "JAX_ENABLE_X64": "1",
-    "JAX_DISABLE_JIT": "1",
-    "JAX_NUMPY_DTYPE_PROMOTION": "strict",
-    "JAX_NUMPY_RANK_PROMOTION": "raise",
-    "JAX_RANDOM_SEED_OFFSET": "5",
-    "JAX_TRANSFER_GUARD": "disallow",
-    "JAX_THREEFRY_PARTITIONABLE": "0",
-    "JAX_DEFAULT_PRNG_IMPL": "rbg",
-    "JAX_DEFAULT_MATMUL_PRECISION": "bfloat16",
-    "JAX_DEBUG_NANS": "1",
-    "JAX_DEBUG_INFS": "1",
-    "JAX_ENABLE_CHECKS": "1",
-    "JAX_DEBUG_KEY_REUSE": "1",
-    "JAX_LEGACY_PRNG_KEY": "error",
-    "JAX_SOFTMAX_CUSTOM_JVP": "0",
-    "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
-    "XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2",
-    "OMP_NUM_THREADS": "1",
-    "LC_ALL": "tr_TR.UTF-8",
-    "PYTHONHASHSEED": "7",
-    "PYTHONOPTIMIZE": "2",
-}
+    **dict.fromkeys((
+        "JAX_ENABLE_X64", "JAX_DISABLE_JIT", "JAX_DEBUG_NANS", "JAX_DEBUG_INFS", "JAX_ENABLE_CHECKS", "JAX_DEBUG_KEY_REUSE",
+        "JAX_DISABLE_MOST_OPTIMIZATIONS", "OMP_NUM_THREADS",
+    ), "1"),
+    **dict.fromkeys(("JAX_THREEFRY_PARTITIONABLE", "JAX_SOFTMAX_CUSTOM_JVP"), "0"),
+    "JAX_NUMPY_DTYPE_PROMOTION": "strict", "JAX_NUMPY_RANK_PROMOTION": "raise", "JAX_RANDOM_SEED_OFFSET": "5", "JAX_TRANSFER_GUARD": "disallow",
+    "JAX_DEFAULT_PRNG_IMPL": "rbg", "JAX_DEFAULT_MATMUL_PRECISION": "bfloat16", "JAX_LEGACY_PRNG_KEY": "error",
+    "XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2", "LC_ALL": "tr_TR.UTF-8", "PYTHONHASHSEED": "7", "PYTHONOPTIMIZE": "2",
+}  # fmt: skip
 """What a user may have set, none of which may change a count."""
 
 
@@ -52,21 +39,14 @@ def signals(folder: Path, times: int, seed: int = 0, longest: float = 5.0) -> Fi
 
     Until Python reads the first line of the command, a signal is the interpreter's.
     """
-    result = Figures(
-        "signals in the first seconds",
-        "the process ends by the signal, status 130, 143 or 129, stored counts sound",
-    )
+    held = "the process ends by the signal, status 130, 143 or 129, stored counts sound"
+    result = Figures("signals in the first seconds", held)
     rng = np.random.default_rng(seed)
     for i in range(times):
         kind = list(STATUS)[i % len(STATUS)]
         out = folder / str(i)
-        process = subprocess.Popen(
-            [*COMMAND, "--games", "1000000000000", "--out", str(out)],
-            cwd=ROOT,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        command, null = [*COMMAND, "--games", "1000000000000", "--out", str(out)], subprocess.DEVNULL
+        process = subprocess.Popen(command, cwd=ROOT, stdout=null, stderr=subprocess.PIPE, text=True)
         begun = time.monotonic()
         while not listens(process.pid) and process.poll() is None and time.monotonic() < begun + PATIENCE:
             time.sleep(0.005)
@@ -84,10 +64,9 @@ def signals(folder: Path, times: int, seed: int = 0, longest: float = 5.0) -> Fi
         )
         # A message names what is stored where there is something, and no folder that does not exist.
         report = str(out) not in text or bool(stored)
-        held = ended and report and not any(what is not None for what in stored)
-        result.check(
-            held, f"{kind.name} after {delay:.3f} s: status {process.returncode}, {text[-200:]!r}, {stored}"
-        )
+        what = f"status {process.returncode}, {text[-200:]!r}, {stored}"
+        sound = ended and report and not any(what is not None for what in stored)
+        result.check(sound, f"{kind.name} after {delay:.3f} s: {what}")
     return result
 
 
@@ -111,10 +90,8 @@ def closed_streams(folder: Path, ways: tuple[str, ...] = CLOSED) -> Figures:
             ["bash", "-c", line], cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False
         )
         games = [mi.Histogram.load(path).games for path in out.glob("*.npz")]
-        result.check(
-            ended.returncode == 0 and games == [2000],
-            f"{closed}: {ended.returncode}, {ended.stderr[-200:]!r}",
-        )
+        what = f"{closed}: {ended.returncode}, {ended.stderr[-200:]!r}"
+        result.check(ended.returncode == 0 and games == [2000], what)
     return result
 
 
@@ -123,15 +100,8 @@ def settings(folder: Path, names: tuple[str, ...] = tuple(SETTINGS)) -> Figures:
     result = Figures("settings of the environment", "the very same counts on the same thresholds")
 
     def played(**more: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
-        ended = subprocess.run(
-            [sys.executable, "-c", DIGEST],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        how: dict = {"cwd": folder, "env": {**os.environ, "PYTHONPATH": str(ROOT), **more}, "check": False}
+        ended = subprocess.run([sys.executable, "-c", DIGEST], capture_output=True, text=True, **how)
         return ended.stdout or ended.stderr[-300:]
 
     plain = played()

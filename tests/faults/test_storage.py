@@ -23,19 +23,14 @@ def hold(figures):
     return figures
 
 
+FEW = [
+    (campaigns.forgeries, ()), (campaigns.flips, (200,)), (campaigns.truncations, (20,)), (campaigns.full_disks, (5,)), (campaigns.links, ()),
+    (campaigns.kills, (2,)), (campaigns.kills_in_writes, (10,)),
+]  # fmt: skip
+
+
 @pytest.mark.evidence
-@pytest.mark.parametrize(
-    ("campaign", "arguments"),
-    [
-        (campaigns.forgeries, ()),
-        (campaigns.flips, (200,)),
-        (campaigns.truncations, (20,)),
-        (campaigns.full_disks, (5,)),
-        (campaigns.links, ()),
-        (campaigns.kills, (2,)),
-        (campaigns.kills_in_writes, (10,)),
-    ],
-)
+@pytest.mark.parametrize(("campaign", "arguments"), FEW)
 def test_a_few(campaign, arguments, tmp_path):
     hold(campaign(tmp_path, *arguments))
 
@@ -115,14 +110,12 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
 
 
 def test_counts_beyond_an_int64_are_refused():
-    four = np.array([2**62, 2**62, 2**62, 2**62])
-    with pytest.raises(
-        ValueError, match="out holds 18446744073709551616 games; a histogram can hold 9223372036854775807"
-    ):
-        mi.Histogram(np.arange(3.0), four, four)
-    with pytest.raises(ValueError, match="out has dtype uint64; counts must be whole numbers"):
-        mi.Histogram(np.zeros(1), np.array([2**64 - 1, 1], np.uint64), np.array([1, 1]))
-    big = np.array([2**62, 0])
-    item, two = (mi.Histogram(np.zeros(1), big, big, {"runs": [[i, 0, 2**62]]}) for i in (0, 1))
-    with pytest.raises(ValueError, match="both histograms hold 9223372036854775808 games"):
-        _ = item + two
+    big, item = np.array([2**62, 0]), np.array([1, 1])
+    first, second = (mi.Histogram(np.zeros(1), big, big, {"runs": [[i, 0, 2**62]]}) for i in (0, 1))
+    for call, words in (
+        (lambda: mi.Histogram(np.arange(3.0), *[np.full(4, 2**62)] * 2), "out holds 18446744073709551616 games; a histogram can hold 9223372036854775807"),
+        (lambda: mi.Histogram(np.zeros(1), np.array([2**64 - 1, 1], np.uint64), item), "out has dtype uint64; counts must be whole numbers"),
+        (lambda: first + second, "both histograms hold 9223372036854775808 games"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            call()

@@ -1,13 +1,11 @@
 """Signals, closed streams, and what a user may have set: a few of each by default, all of them with -m slow."""
 
-import errno
 import signal
 import sys
 
 import jax
 import pytest
 
-import sims.runner
 from sims.__main__ import main
 from tests.faults import processes
 from tests.faults.same_counts import digest
@@ -51,13 +49,3 @@ def test_handlers_are_as_they_were(capsys):
     before = [signal.getsignal(number) for number in processes.STATUS]
     assert main(["list"]) == 0
     assert [signal.getsignal(number) for number in processes.STATUS] == before
-
-
-@pytest.mark.parametrize(("number", "status"), [(errno.ENOSPC, 1), (errno.EDQUOT, 1), (errno.EACCES, 2)])
-def test_a_full_disk_has_the_status_that_the_readme_gives(number, status, monkeypatch, capsys):
-    def full(*_, **__):
-        raise OSError(number, "counts cannot be written to x")
-
-    monkeypatch.setattr(sims.runner, "run", full)
-    assert main(["run", processes.STUDY]) == status
-    assert capsys.readouterr().err == "python -m sims: counts cannot be written to x\n"

@@ -5,14 +5,13 @@ that defines it. An import from a package counts as an import from the file that
 """
 
 import ast
-from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 PACKAGES = ("mipsim", "sims", "verify", "figures")
 FLOORS = (
-    *(
+    *[
         "_version",
         "_words",
         "_validation",
@@ -25,6 +24,8 @@ FLOORS = (
         "_precision",
         "_pure",
         "_content_seed",
+    ],
+    *[
         "_family",
         "_roots",
         "_powers",
@@ -38,10 +39,10 @@ FLOORS = (
         "special",
         "sums",
         "tradeoff",
+    ],
+    *[
         "distributions",
         "theory",
-    ),
-    *(
         "mechanisms",
         "attacks",
         "games",
@@ -53,25 +54,27 @@ FLOORS = (
         "audits",
         "_light",
         "_public",
-    ),
-    *("referee", "__main__"),
+        "referee",
+        "__main__",
+    ],
 )
 """Folders and files of mipsim from the ground up; each may use those before it."""
 
 Graph = dict[str, set[str]]
 LATE = frozenset(
-    {
-        ("mipsim.tradeoff.base", "mipsim.tradeoff.inverse"),
-        ("mipsim.tradeoff.base", "mipsim.tradeoff.convex_hull"),
-        ("mipsim.tradeoff.base", "mipsim.referee.judging.compare_exact"),
-        ("mipsim.tradeoff.base", "mipsim.bands.drawing"),
-        ("mipsim.tradeoff.display", "mipsim.bands.drawing"),
-        ("mipsim.bands.empirical_tradeoff", "mipsim.bands.drawing"),
-        ("mipsim.distributions.base", "mipsim.distributions.agreement"),
-        ("mipsim.games.base", "mipsim.exact.dispatch"),
-        ("mipsim.games.base", "mipsim.tradeoff.exact_tradeoff"),
-        ("mipsim.audits.result", "mipsim.referee.reporting.audit_page"),
-    }
+    (f"mipsim.{a}", f"mipsim.{b}")
+    for a, b in (
+        ("tradeoff.base", "tradeoff.inverse"),
+        ("tradeoff.base", "tradeoff.convex_hull"),
+        ("tradeoff.base", "referee.judging.compare_exact"),
+        ("tradeoff.base", "bands.drawing"),
+        ("tradeoff.display", "bands.drawing"),
+        ("bands.empirical_tradeoff", "bands.drawing"),
+        ("distributions.base", "distributions.agreement"),
+        ("games.base", "exact.dispatch"),
+        ("games.base", "tradeoff.exact_tradeoff"),
+        ("audits.result", "referee.reporting.audit_page"),
+    )
 )
 """Imports inside methods of a base class, which return what is built on it: the only ones that lead up."""
 
@@ -83,16 +86,14 @@ def module(root: Path, file: Path) -> str:
 @cache
 def imports(source: str) -> list[tuple[str, str]]:
     """(module, name) of every absolute import in a file, wherever it stands."""
-    return list(_imports(source))
-
-
-def _imports(source: str) -> Iterator[tuple[str, str]]:
+    result = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
+            result += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
-            yield from ((node.module or "", alias.name) for alias in node.names)
+            result += [(node.module or "", alias.name) for alias in node.names]
+    return result
 
 
 def graph(sources: dict[str, str], late: frozenset[tuple[str, str]] = LATE) -> Graph:
@@ -153,10 +154,6 @@ def upward(edges: Graph) -> set[tuple[str, str]]:
     return {(a, b) for a, used in edges.items() for b in used if height(b) > height(a)}
 
 
-def test_there_is_no_circle(root: Path) -> None:
-    assert circle(arrows(root)) == []
-
-
 def rooms(edges: Graph) -> Graph:
     """Folder or file -> those beside it that its files import, for every folder of every package."""
     result: Graph = {}
@@ -171,14 +168,12 @@ def rooms(edges: Graph) -> Graph:
     return result
 
 
-def test_no_folder_uses_what_uses_it(root: Path) -> None:
-    """Inside each package and each folder: the files and folders that lie side by side stand in an order."""
+def test_imports_run_one_way(root: Path) -> None:
+    """No circle of files, or of the files and folders that lie side by side, and none that runs back up."""
+    assert circle(arrows(root)) == []
     edges = rooms(arrows(root))
     assert {name.partition(".")[0] for name in edges} == set(PACKAGES)
     assert circle(edges) == []
-
-
-def test_no_import_runs_back_up(root: Path) -> None:
     assert upward(arrows(root)) == set()
 
 
@@ -211,15 +206,13 @@ def test_wrong_imports_are_seen() -> None:
         ("mipsim.exact.law", "verify.claim")
     }
     assert upward(graph({"figures.roc": "from verify.claim import Claim", "verify.claim": ""})) == set()
-
-
-def test_a_circle_of_folders_is_seen() -> None:
-    """No two files of these make a circle; their folders do."""
+    # No two files of these make a circle; their folders do.
+    draws, curves = "def f():\n    from verify.checks.draws import g", "from verify.laws.curves import h"
     edges = graph(
         {
-            "verify.laws.mean": "def f():\n    from verify.checks.draws import g",
+            "verify.laws.mean": draws,
             "verify.checks.draws": "",
-            "verify.checks.sums": "from verify.laws.curves import h",
+            "verify.checks.sums": curves,
             "verify.laws.curves": "",
         }
     )
@@ -239,12 +232,3 @@ def test_drawing_and_networks_load_on_first_use(root: Path) -> None:
         if result := names & lazy:
             wrong[str(file.relative_to(root))] = result
     assert not wrong
-
-
-UNAMBIGUOUS = {"lattice", "score_law", "point", "table", "bracket", "limits", "judging"}
-"""Words that have stood for several things: at most a single file of the library bears each."""
-
-
-def test_words_that_were_ambiguous_name_a_single_file(root: Path) -> None:
-    named = [file.stem for file in (root / "mipsim").rglob("*.py")]
-    assert {word: named.count(word) for word in UNAMBIGUOUS if named.count(word) > 1} == {}

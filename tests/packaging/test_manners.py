@@ -57,17 +57,16 @@ def test_an_audit_imports_no_jax_and_nothing_else_that_is_slow(root: Path) -> No
 
 
 def public_names() -> dict[str, object]:
-    names = getattr(mipsim, "__all__", [n for n in dir(mipsim) if not n.startswith("_")])
-    return {
-        name: getattr(mipsim, name)
-        for name in names
-        if not isinstance(getattr(mipsim, name), types.ModuleType)
-    }
+    named = ((name, getattr(mipsim, name)) for name in mipsim.__all__)
+    return {name: value for name, value in named if not isinstance(value, types.ModuleType)}
 
 
 def test_the_public_names_are_declared() -> None:
-    assert len(mipsim.__all__) == len(set(mipsim.__all__))
+    assert list(mipsim.__all__) == sorted(set(mipsim.__all__))
+    for family in (mipsim.distributions, mipsim.mechanisms, mipsim.games, mipsim.attacks, mipsim.tradeoff):
+        assert set(family.__all__) <= set(mipsim.__all__)
     assert {"Bernoulli", "FixedTarget", "CovarianceScore", "play", "GaussianTradeOff"} <= set(public_names())
+    assert callable(mipsim.theory.azize.leakage_score)
 
 
 def test_every_public_name_explains_itself() -> None:

@@ -121,7 +121,7 @@ else:
 assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 """
-WAYS = (
+WAYS = [
     "in_gc",
     "in_del",
     "in_weakref",
@@ -129,7 +129,7 @@ WAYS = (
     "in_a_broad_except",
     "as_another_error",
     "in_the_last_moment",
-)
+]
 
 
 def program(text: str, **given: object) -> subprocess.CompletedProcess[str]:
@@ -394,11 +394,8 @@ def test_a_command_that_ignores_ctrl_c_ends_on_sigterm(tmp_path):
     (tmp_path / "true.py").write_text(STATEMENT.replace("x + 1,", "__import__('time').sleep(600),"))
 
     words = ("sh", "-c", 'trap "" INT; exec "$0" -m mipsim judge true.py --out report', sys.executable)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(
-        words, cwd=tmp_path, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    environment, pipe = os.environ | {"PYTHONPATH": str(ROOT)}, subprocess.PIPE
+    process = subprocess.Popen(words, cwd=tmp_path, env=environment, text=True, stdout=pipe, stderr=pipe)
     try:
         end = time.monotonic() + 120
         while not (tmp_path / "report").is_dir():  # it is made before the first statement is judged
@@ -419,10 +416,7 @@ def test_a_command_that_ignores_ctrl_c_ends_on_sigterm(tmp_path):
 
 def test_a_command_listens_before_it_imports_what_takes_time():
     """Until then Ctrl-C is Python's own, which prints a traceback."""
-    program = (
-        "import sys; before = set(sys.modules); import mipsim._signals; print(*set(sys.modules) - before)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    text = "import sys; before = set(sys.modules); import mipsim._signals; print(*set(sys.modules) - before)"
+    done = program(text)
+    assert done.returncode == 0
     assert not {"typing", "re", "click", "numpy", "scipy", "jax"} & set(done.stdout.split())
