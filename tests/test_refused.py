@@ -31,8 +31,8 @@ from mipsim.mechanisms.release import NoiseLaw
 from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression
 from mipsim.referee import limit_verdict
 from mipsim.referee.hunting.search import budget_of
-from mipsim.referee.judging.gap import Gap, curve_gap
-from mipsim.referee.judging.law import judge_gap, tolerance_of
+from mipsim.referee.judging.claim import Claim, judge_gap
+from mipsim.referee.judging.gap import Gap, gap_between
 from mipsim.referee.judging.limit import judge_limit
 from mipsim.referee.kinds import Equality
 from mipsim.referee.reporting.audit_page import report_audit
@@ -90,9 +90,9 @@ PAIR = mi.EmpiricalTradeOff.from_counts([0.0, 1.0], [5000, 1600], 10_000, [1600,
 COINS = np.random.default_rng(0).random(2000) < 0.5
 AUDITED = np.random.default_rng(1).normal(size=2000) + 2.0 * COINS
 CLUSTERS = {"cluster": np.arange(2000) // 4}
-GROWING, SHORT = tuple(100 * 2**k for k in range(8)), 100 * 2.0 ** np.arange(7)
+SHORT = 100 * 2.0 ** np.arange(7)
 IMAGE_NET, IMAGES, KINDS = nn.linear((8, 8, 3), 4), np.ones((13, 8, 8, 3), np.float32), np.arange(13) % 4
-NAN = Gap.near(math.nan, math.nan)
+NAN, HELD = Gap.near(math.nan, math.nan), Claim(Equality(), mi.GaussianTradeOff(1.0))
 STUDIED = {
     "name": "x",
     "description": "",
@@ -386,17 +386,15 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: rf.Choice("a", [1]), "Choice holds [1]; it must hold words, numbers"),
     (lambda: rf.Fixed(math.nan), "Fixed holds nan"),
     (lambda: rf.Real(0.0, 1.0, meaning=3), "meaning is 3; it must be words"),
-    (lambda: curve_gap(lambda a: a * np.nan, mi.GaussianTradeOff(1.0), "here"), r"is undefined \(NaN\) at FPR"),
-    (lambda: curve_gap(lambda a: np.array(0.5), mi.GaussianTradeOff(1.0)), "must return an FNR for each alpha"),
-    (lambda: curve_gap(mi.GaussianTradeOff(1.0), np.zeros_like, "here"), "the claimed FNR of here runs from 0 to 0"),
-    (lambda: curve_gap(mi.GaussianTradeOff(1.0), mi.GaussianTradeOff(1.0), floor=0.5), r"floor is 0.5; it must lie in \(0, 0.5\)"),
-    (lambda: tolerance_of(Equality(), Number(0.0)), "claimed is 0; it must be finite and not 0, or an absolute"),
-    (lambda: tolerance_of(Equality(), mi.GaussianTradeOff(0.0)), "tolerance"),
-    (lambda: judge_gap(Equality(), mi.GaussianTradeOff(1.0), NAN, {}), "gap is NaN"),
-    (lambda: judge_gap(rf.Bound(), mi.GaussianTradeOff(1.0), NAN, {}), "gap is NaN"),
+    (lambda: gap_between(HELD, lambda a: a * np.nan), r"is undefined \(NaN\) at FPR"),
+    (lambda: gap_between(HELD, lambda a: np.array(0.5)), "must return an FNR for each alpha"),
+    (lambda: gap_between(HELD, Number(1.0)), "truth returned a number and claimed a curve; both must be of the same sort"),
+    (lambda: Claim(Equality(), Number(0.0)).tolerance, "claimed is 0; it must be finite and not 0, or an absolute"),
+    (lambda: Claim(Equality(), mi.GaussianTradeOff(0.0)).tolerance, "tolerance"),
+    (lambda: judge_gap(HELD, NAN, {}), "gap is NaN"),
+    (lambda: judge_gap(Claim(rf.Bound(), mi.GaussianTradeOff(1.0)), NAN, {}), "gap is NaN"),
     (lambda: Gap.near(0.0, 0.0, -1.0), "error is -1; it must be >= 0"),
-    (lambda: judge_limit(lambda n: Gap.near(0, 0), 0.02, {}, sizes=(100,)), "sizes has 1 entries; a limit is judged by at least 6"),
-    (lambda: judge_limit(lambda n: Gap.near(math.nan, 0), 0.02, {}, sizes=GROWING), r"gaps\[0\], at size 100, is NaN"),
+    (lambda: judge_limit(rf.Limit("n"), lambda n: (Number(1.0), Number(1.0), True), {}, (100,), ""), "sizes has 1 entries; a limit is judged by at least 6"),
     (lambda: rf.Equality(0.0), "tolerance is 0.0"),
     (lambda: rf.Equality(0.1, relative=0.1), "give either"),
     (lambda: rf.Bound(floor=0.7), "floor is 0.7"),

@@ -8,6 +8,7 @@ from mipsim._precision import run_in
 from mipsim._words import plural
 from mipsim.referee import Outcome, Point, Statement, Verdict
 from mipsim.referee.judging.judge import Plan, judge_points, spread_points, which_points
+from mipsim.referee.judging.prepared import Share
 from mipsim.referee.outcome import Failure, shown_counterexamples
 from mipsim.referee.reporting import pictures
 from mipsim.referee.result import PointResult
@@ -99,11 +100,9 @@ def judge(
     if at is None and (left := len(statement.points) - len(own)):
         which = f"{which}; {left} more of its own at --scale full"
     with run_in("float64"):  # the register is about real numbers
-        plan = Plan(
-            (*own, *sample), which, setting.risk, setting.confidence, setting.seed,
-            games(statement.name, setting.scale), failures, len(sample),
-            purpose="register",  # other games than those by which a hunt reached a point
-        )  # fmt: skip
+        # Other games than those by which a hunt reached a point.
+        share = Share(setting.risk, games(statement.name, setting.scale), setting.seed, "register")
+        plan = Plan((*own, *sample), which, share, setting.confidence, failures, len(sample))
         result = judge_points(statement, plan, known=_KNOWN)
     if len(_KNOWN) > MOST_KNOWN:
         _KNOWN.clear()

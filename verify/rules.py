@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from mipsim.referee import Choice, Fixed, Limit, Statement, Verdict, Whole
 from mipsim.referee.defect import Defect
 from mipsim.referee.judging.point import controlled, judge_point
-from mipsim.referee.judging.prepared import limit_sizes, prepare
+from mipsim.referee.judging.prepared import Share, limit_sizes, prepare
 from mipsim.referee.result import PointResult
 from mipsim.referee.statement import READING, inner
 from mipsim.referee.values import Number, Samplers, Value
@@ -129,7 +129,7 @@ def _unbroken(statement: Statement, target: Mapping[str, Any], register: Mapping
         if other is None or other.corrects:
             return f"makes {target['fails']} fail, which is no printed statement"
         at, judged = other.check(target["at"]), replace(other, second_route=None)
-        outcome = judge_point(judged, at, risk=1e-9, games=100_000, seed=0)
+        outcome = judge_point(judged, at, Share(1e-9, 100_000, 0))
         return "" if outcome.verdict is Verdict.REFUTED else f"is {target}, where that stands"
     ((form, changes),) = target.items()
     printed = register.get(statement.corrects) if form == "added" else None

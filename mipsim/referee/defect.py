@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from mipsim.referee.kinds import Bound, Equality, Limit
-from mipsim.referee.outcome import Outcome, verdict_on
+from mipsim.referee.outcome import Outcome, concluded
 from mipsim.referee.result import Verdict
 from mipsim.referee.statement import READING, Statement
 
@@ -50,7 +50,7 @@ def readings_of(outcome: Outcome) -> dict[str, Verdict]:
     judged = [(str(item.parameters[READING]), item) for item in outcome.judged if READING in item.parameters]
     failed = {str(single.at[READING]) for single in outcome.failures if READING in single.at}
     return {
-        name: verdict_on(outcome.statement, [item for read, item in judged if read == name], name in failed)
+        name: concluded(outcome.statement, [item for read, item in judged if read == name], name in failed)[0]
         for name in dict.fromkeys([*(read for read, _ in judged), *sorted(failed)])
     }
 

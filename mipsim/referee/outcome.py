@@ -336,59 +336,53 @@ def seems_broken(kind: Kind, probe: Probe) -> bool:
     return probe.strain < 0.0 if isinstance(kind, Exists) else probe.strain > 0.0
 
 
-def verdict_on(statement: Statement, judged: Sequence[PointResult], failed: bool) -> Verdict:
-    """The verdict that judged points make.
+def concluded(
+    statement: Statement, judged: Sequence[PointResult], failed: bool
+) -> tuple[Verdict, PointResult | None]:
+    """The verdict that judged points make, and the point that a report shows first; `failed`: whether any could not be judged.
 
     A refuted point refutes; all must be confirmed to confirm, and none may have failed. For `Exists` a confirmed point
     confirms, and nothing refutes.
+
+    Of the points with the strongest verdict the point with the largest gap is shown, signed for bounds, in tolerances for equalities; a
+    listed counterexample comes before a sampled point, whose numbers nobody chose. Where the points of a bound have several
+    units, which no number compares, those in the unit of the first of them.
 
     >>> from mipsim import referee as rf
     >>> any_statement = rf.Statement(
     ...     name="x", says="x <= 1", source="school", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
     ...     claimed=lambda: 1.0, truth=lambda x: x,
     ... )
-    >>> str(verdict_on(any_statement, [], failed=False))
+    >>> str(concluded(any_statement, [], failed=False)[0])
     'INCONCLUSIVE'
     """
-    verdicts = [item.verdict for item in judged]
-    if isinstance(statement.kind, Exists):
-        return Verdict.CONFIRMED if Verdict.CONFIRMED in verdicts else Verdict.INCONCLUSIVE
-    if Verdict.REFUTED in verdicts:
-        return Verdict.REFUTED
-    sure = verdicts and not failed and all(verdict is Verdict.CONFIRMED for verdict in verdicts)
-    return Verdict.CONFIRMED if sure else Verdict.INCONCLUSIVE
-
-
-def is_judged(outcome: Outcome) -> bool:
-    """Whether the verdict stands: a refutation does, whatever failed beside it; nothing else does."""
-    return not outcome.failures or outcome.verdict is Verdict.REFUTED
-
-
-def speaks(statement: Statement, judged: Sequence[PointResult]) -> PointResult | None:
-    """The judged point that a report shows first.
-
-    Of the points with the strongest verdict the point with the largest gap, signed for bounds, in tolerances for equalities; a
-    listed counterexample comes before a sampled point, whose numbers nobody chose. Where the points of a bound have several
-    units, which no number compares, those in the unit of the first of them.
-    """
-    exists = isinstance(statement.kind, Exists)
-    last = Verdict.CONFIRMED if exists else Verdict.REFUTED
-    order = [verdict for verdict in Verdict if verdict is not last]
-    order = [*sorted(order, key=lambda verdict: verdict is Verdict.INCONCLUSIVE), last]
+    exists, one_sided = isinstance(statement.kind, Exists), statement.kind.one_sided
+    decides, weakest = (
+        (Verdict.CONFIRMED, Verdict.REFUTED) if exists else (Verdict.REFUTED, Verdict.CONFIRMED)
+    )
+    order = (weakest, Verdict.INCONCLUSIVE, decides)
 
     def rank(result: PointResult) -> tuple[int, bool]:
-        return order.index(result.verdict), result.verdict is last and not result.sampled
+        return order.index(result.verdict), result.verdict is decides and not result.sampled
 
     def size(item: PointResult) -> float:
-        result = item.gap if statement.kind.one_sided else item.relative_gap
+        result = item.gap if one_sided else item.relative_gap
         result = -math.inf if math.isnan(result) else result
         return -result if exists else result
 
     highest = max(map(rank, judged), default=None)
     first = [item for item in judged if rank(item) == highest]
-    if statement.kind.one_sided:
+    if one_sided:
         first = [single for single in first if single.unit == first[0].unit]
-    return max(first, key=size, default=None)
+    verdicts = {item.verdict for item in judged}
+    sure = exists or failed or verdicts != {weakest}
+    verdict = decides if decides in verdicts else Verdict.INCONCLUSIVE if sure else weakest
+    return verdict, max(first, key=size, default=None)
+
+
+def is_judged(outcome: Outcome) -> bool:
+    """Whether the verdict stands: a refutation does, whatever failed beside it; nothing else does."""
+    return not outcome.failures or outcome.verdict is Verdict.REFUTED
 
 
 LEAD = "lead"
@@ -424,7 +418,7 @@ def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult
 def shown_counterexamples(statement: Statement, judged: Sequence[PointResult]) -> list[PointResult]:
     """The counterexamples that reports show: the simplest, and that of the largest gap; none where nothing is refuted."""
     first = simplest(statement, judged)
-    worst = speaks(statement, judged)
+    _, worst = concluded(statement, judged, False)
     if first is None or worst is None:
         return []
     return [first] if first.parameters == worst.parameters else [first, worst]

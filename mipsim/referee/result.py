@@ -19,18 +19,14 @@ if TYPE_CHECKING:
 class CurveEvidence:
     """An estimated or exact trade-off curve and the claimed curve, for the report's plots."""
 
-    # alpha, beta: the points of the curve (empirical frequencies, or exact values), shape (K,)
+    # the points of the curve (empirical frequencies, or exact values), shape (K,)
     alpha: np.ndarray
     beta: np.ndarray
-    # band_alpha, band_low, band_high: the simultaneous band on a grid of alpha; empty for an exact distribution
-    band_alpha: np.ndarray
-    band_low: np.ndarray
-    band_high: np.ndarray
-    # claimed_alpha, claimed_beta: the claimed curve on a grid
+    # the claimed curve on a grid
     claimed_alpha: np.ndarray
     claimed_beta: np.ndarray
-    route: str  # "1,000,000 games (sufficient fidelity)" or "exact distribution"
-    label: str = ""
+    # of games: FPRs, and the ends of the simultaneous band there
+    band: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,6 @@ class TrendEvidence:
     tolerance: float
     size_name: str = "n"
     gap_name: str = "probit gap"
-    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,6 @@ class PointResult:
     seed: int | None = None  # the seed, where games were played
     evidence: CurveEvidence | TrendEvidence | None = None  # what the report draws
     games_to_decide: int | None = None  # for INCONCLUSIVE, how many games per world would decide
-    seconds: float = 0.0
     # the largest gap that counted as equal, in `unit`; 0 for a bound by an exact distribution. None: that of the
     # statement
     tolerance: float | None = None

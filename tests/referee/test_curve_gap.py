@@ -8,10 +8,11 @@ from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
 from mipsim.referee.gap_words import lone_gap
-from mipsim.referee.judging.gap import Gap, bounds_of, curve_gap, gap_ends, may_be_convex
-from mipsim.referee.judging.law import gap_between, judge_gap
-from mipsim.referee.judging.limit import judge_sequence
+from mipsim.referee.judging.claim import Claim, judge_gap
+from mipsim.referee.judging.gap import Gap, Known, Rates, gap_between
+from mipsim.referee.judging.limit import judge_limit
 from mipsim.referee.judging.point import judge_point
+from mipsim.referee.judging.prepared import Share
 from mipsim.referee.result import Verdict
 from mipsim.tradeoff import (
     AbstractTradeOff,
@@ -26,18 +27,26 @@ from verify.azize.laws.normal_sums import NormalCurve
 SIZES = tuple(100 * 2**k for k in range(7))
 
 
+def gap_of(truth, claimed, kind=None, **how) -> Gap:
+    return gap_between(Claim(kind or rf.Equality(1.0), claimed), truth, **how)
+
+
+def judged(kind, claimed, truth):
+    return judge_gap(Claim(kind, claimed), gap_of(truth, claimed, kind), {}, "exact curve")
+
+
 def test_a_curve_that_is_known_worse_from_below_is_stated_in_its_bracket():
     """The mean of the two FNRs is no mean of probits: the interval of the gap is that of the bounds, and no wider."""
     wide = BoundedTradeOff(GaussianTradeOff(1.5), GaussianTradeOff(0.5))
-    result = curve_gap(wide, GaussianTradeOff(1.0))
-    assert result.largest == pytest.approx((-0.5, 0.5), abs=0.01)
-    assert result.largest[0] == pytest.approx(-0.5, abs=1e-6)
-    assert result.least[0] <= -0.5 + 1e-6
+    result = gap_of(wide, GaussianTradeOff(1.0))
+    assert result.over[1:] == pytest.approx((-0.5, 0.5), abs=0.01)
+    assert result.over.sure == pytest.approx(-0.5, abs=1e-6)
+    assert result.under.most >= 0.5 - 1e-6
 
 
 def test_the_judged_range_ends_where_the_claim_leaves_it():
     claimed = PiecewiseLinearTradeOff([0.0, 0.3, 1.0], [1.0, 0.2, 0.0])
-    result = curve_gap(GaussianTradeOff(0.0), claimed, floor=0.05)
+    result = gap_of(GaussianTradeOff(0.0), claimed, rf.Equality(1.0, floor=0.05))
     alpha = result.evidence.claimed_alpha  # pyright: ignore[reportOptionalMemberAccess]
     assert alpha[0] == pytest.approx(0.05)
     assert claimed.beta(alpha[-1]) == pytest.approx(0.05, abs=1e-9)
@@ -54,12 +63,16 @@ def test_a_curve_is_taken_as_convex_unless_it_is_surely_not():
 
     below, above = (lambda a: smooth.beta(a) - 1e-3, lambda a: smooth.beta(a) + 1e-3)
     alpha = ndtr(np.linspace(-3.0, 3.0, 81))
-    assert may_be_convex(alpha, np.stack([below(alpha), above(alpha)]))
-    assert not may_be_convex(alpha, np.stack([wavy(0.01)(alpha)] * 2))
-    assert not may_be_convex(alpha, np.stack([-below(alpha), -below(alpha)]))  # rises
+
+    def may_be(low, high) -> bool:
+        return Known(np.array([[low, 1.0 - low], [high, 1.0 - high]])).may_be_convex(alpha)
+
+    assert may_be(below(alpha), above(alpha))
+    assert not may_be(*[wavy(0.01)(alpha)] * 2)
+    assert not may_be(-below(alpha), -below(alpha))  # rises
 
     def points(curve, convex: bool) -> int:
-        result = curve_gap(curve, smooth, resolution=1e-3, convex=convex)
+        result = gap_of(curve, smooth, resolution=1e-3, convex=convex)
         return result.evidence.claimed_alpha.size  # pyright: ignore[reportOptionalMemberAccess]
 
     assert points(wavy(0.01), True) == points(wavy(0.01), False)
@@ -68,7 +81,7 @@ def test_a_curve_is_taken_as_convex_unless_it_is_surely_not():
 
 @pytest.mark.parametrize("mu", [0.0015, 0.1])
 def test_little_is_left_between_two_points_of_an_equality(mu):
-    size = gap_between(rf.Equality(), GaussianTradeOff(mu), GaussianTradeOff(1.01 * mu), True, "")
+    size = gap_of(GaussianTradeOff(1.01 * mu), GaussianTradeOff(mu), rf.Equality())
     worst, _, (_, most) = size.counted(one_sided=False)
     assert most - abs(worst) <= max(0.001 * mu, 0.01 * abs(worst)) + 1e-9
     assert worst == pytest.approx(0.01 * mu, rel=1e-6)
@@ -77,12 +90,17 @@ def test_little_is_left_between_two_points_of_an_equality(mu):
 def test_the_value_of_a_curve_lies_in_its_bracket_where_the_true_positive_rate_is_rounded():
     """1 - beta of an end next to 1 has fewer digits than the curve's own TPR: the error came out negative, and nothing was judged."""
     level = NormalCurve(0.0, 1.0)  # of a constant score: g_0 itself, with a bracket of no width
-    gap = curve_gap(level, GaussianTradeOff(0.0), floor=1e-4)
-    assert gap.largest[0] <= gap.high <= gap.largest[1]
-    alpha = np.geomspace(1e-4, 0.5, 2000)
-    low, high = gap_ends(alpha, *(bounds_of(curve, "", alpha) for curve in (GaussianTradeOff(0.0), level)))
-    assert (low <= 0.0).all()
-    assert (high >= 0.0).all()
+    gap = gap_of(level, GaussianTradeOff(0.0))
+    assert gap.over.sure <= gap.over.value <= gap.over.most
+    assert gap.under.sure <= 0.0 <= gap.under.most
+
+
+def test_certainty_of_a_side_is_told_from_certainty_of_the_other():
+    """A claimed FNR of 1 where the true FNR is 0 is an infinite gap, by whatever zero the rates are written."""
+    for zero in (0.0, -0.0):
+        none, every = Rates(np.array([zero]), np.array([1.0])), Rates(np.array([1.0]), np.array([zero]))
+        assert (none.below(every)[0], every.below(none)[0]) == (math.inf, -math.inf)
+        assert none.below(none)[0] == every.below(every)[0] == 0.0
 
 
 class Singular(AbstractTradeOff):
@@ -102,14 +120,14 @@ def test_a_gap_where_the_error_rate_may_be_zero_has_no_upper_end(known: float, m
     """A bound of a rate is no end of the interval of its gap: the worlds may be mutually singular, and the gap infinite."""
     claim, truth = GaussianTradeOff(mu), Singular(known)
     for kind in (rf.Equality(), rf.Bound()):
-        result = judge_gap(kind, claim, gap_between(kind, claim, truth, True, ""), {}, "exact curve")
+        result = judged(kind, claim, truth)
         assert result.verdict is Verdict.REFUTED
         # Phi^-1(claimed FNR) - Phi^-1(known), at the FPR that makes it largest, which is near 1e-4 or 1 - 1e-4.
         assert 3.0 < result.interval[0] == result.gap < result.interval[1] == math.inf
         assert lone_gap(result.gap, result.interval).startswith("at least")
     for bound in (False, True):
         kind = rf.Limit("n", bound=bound, tolerance=0.02, sizes=SIZES)
-        result = judge_sequence(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
+        result = judge_limit(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
         assert result.headline.startswith("no sign of it")
         assert 3.0 < result.interval[0] == result.gap < result.interval[1] == math.inf
         assert lone_gap(result.gap, result.interval).startswith("at least")
@@ -119,12 +137,11 @@ def test_a_gap_from_a_claim_out_of_sight_has_a_single_bound():
     """Rates below the floor count as the floor for the verdict; the interval holds the gap of the curves themselves."""
     perfect, weak = GaussianTradeOff(60.0), GaussianTradeOff(0.5)
     for kind in (rf.Equality(0.02), rf.Bound()):
-        result = judge_gap(kind, perfect, gap_between(kind, perfect, weak, True, ""), {}, "exact curve")
+        result = judged(kind, perfect, weak)
         assert str(result.verdict) == ("CONFIRMED" if kind.one_sided else "REFUTED")
         assert result.interval[0] == -math.inf
         assert result.interval[1] >= -59.5
-    both = gap_between(rf.Bound(), perfect, GaussianTradeOff(50.0), True, "")
-    result = judge_gap(rf.Bound(), perfect, both, {}, "exact curve")
+    result = judged(rf.Bound(), perfect, GaussianTradeOff(50.0))
     assert result.interval[0] == -math.inf  # the gap is -10, of which nothing is seen
 
 
@@ -132,29 +149,21 @@ def test_a_gap_from_a_claim_out_of_sight_has_a_single_bound():
 def test_a_bound_that_may_be_passed_out_of_sight_is_not_confirmed(mu: float):
     """Of a truth between G_61 and G_mu all that is seen at the floor is that it may be weaker than the claim."""
     wide = BoundedTradeOff(GaussianTradeOff(61.0), GaussianTradeOff(mu))
-    result = judge_gap(
-        rf.Bound(),
-        GaussianTradeOff(60.0),
-        gap_between(rf.Bound(), GaussianTradeOff(60.0), wide, True, ""),
-        {},
-    )
+    result = judged(rf.Bound(), GaussianTradeOff(60.0), wide)
     assert (result.verdict, result.interval[1]) == (Verdict.INCONCLUSIVE, math.inf)
 
 
 def test_a_bracket_out_of_sight_decides_nothing_by_its_middle():
     """The truth is anything between G_60, which is the claim, and blind guessing."""
     wide = BoundedTradeOff(GaussianTradeOff(60.0), GaussianTradeOff(0.0))
-    size = gap_between(rf.Equality(0.02), GaussianTradeOff(60.0), wide, True, "")
-    result = judge_gap(rf.Equality(0.02), GaussianTradeOff(60.0), size, {}, "exact curve")
+    result = judged(rf.Equality(0.02), GaussianTradeOff(60.0), wide)
     assert result.verdict is Verdict.INCONCLUSIVE
     assert result.interval[0] == -math.inf
     assert result.interval[1] >= 0.0
 
 
 def test_what_a_law_does_not_know_is_no_end_of_an_interval():
-    unknown = judge_gap(
-        rf.Equality(0.02), GaussianTradeOff(1.0), Gap.near(0.1, 0.1, math.inf), {}, "exact law"
-    )
+    unknown = judge_gap(Claim(rf.Equality(0.02), GaussianTradeOff(1.0)), Gap.near(0.1, 0.1, math.inf), {})
     assert (unknown.verdict, unknown.interval) == (Verdict.INCONCLUSIVE, (-math.inf, math.inf))
 
 
@@ -181,7 +190,7 @@ def test_a_certain_gap_elsewhere_leaves_the_interval_of_the_largest_open():
         name="rough", says="It is G_1.", source="a test", kind=rf.Equality(0.02), domain={"n": rf.Whole(1, 2)},
         claimed=lambda n: GaussianTradeOff(1.0), truth=lambda n: truth, points=[{"n": 1}], control=rf.Control({"n": 1}),
     )  # fmt: skip
-    result = judge_point(statement, {"n": 1}, risk=1e-3, games=100, seed=0)
+    result = judge_point(statement, {"n": 1}, Share(1e-3, 100, 0))
     assert result.verdict is Verdict.REFUTED
     assert 0.02 < result.interval[0] <= 0.1 + 1e-9
     assert result.interval[1] >= 0.3 - 1e-6  # that of G_1.3
@@ -193,10 +202,10 @@ def test_the_interval_is_that_of_the_gap_that_is_surely_there(limit: bool):
     truth, claim = Rough(*(GaussianTradeOff(mu) for mu in (5.0, 0.0, 0.9))), GaussianTradeOff(1.0)
     kind = rf.Limit("n", tolerance=0.02, sizes=SIZES) if limit else rf.Equality(0.02)
     if isinstance(kind, rf.Limit):
-        result = judge_sequence(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
+        result = judge_limit(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
         assert result.headline.startswith("no sign of it")
     else:
-        result = judge_gap(kind, claim, gap_between(kind, claim, truth, True, ""), {}, "exact curve")
+        result = judged(kind, claim, truth)
         assert result.verdict is Verdict.REFUTED
     assert result.interval[0] <= -1.0 + 1e-6
     assert result.interval[1] == pytest.approx(-0.1, abs=1e-6)

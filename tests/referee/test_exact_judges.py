@@ -1,7 +1,6 @@
 """The judges of exact results, each with what it must refuse beside what it must accept."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -9,8 +8,8 @@ from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
 from mipsim._printed import ceiling
-from mipsim.referee.judging.gap import FLOOR, Gap, curve_gap
-from mipsim.referee.judging.law import judge_gap, number_tolerance, tolerance_of
+from mipsim.referee.judging.claim import Claim, judge_gap
+from mipsim.referee.judging.gap import FLOOR, Gap, Side, gap_between
 from mipsim.referee.judging.limit import judge_limit
 from mipsim.referee.kinds import Bound, Equality
 from mipsim.referee.result import PointResult, Verdict
@@ -26,11 +25,15 @@ from mipsim.tradeoff import (
 
 
 def bound(gap: Gap, detail: str = "") -> PointResult:
-    return judge_gap(Bound(), GaussianTradeOff(1.0), gap, {}, detail=detail)
+    return judge_gap(Claim(Bound(), GaussianTradeOff(1.0)), gap, {}, detail=detail)
 
 
 def equality(gap: Gap, tolerance: float, detail: str = "") -> PointResult:
-    return judge_gap(Equality(tolerance), GaussianTradeOff(1.0), gap, {}, detail=detail)
+    return judge_gap(Claim(Equality(tolerance), GaussianTradeOff(1.0)), gap, {}, detail=detail)
+
+
+def curve_gap(truth, claimed, convex: bool = True) -> Gap:
+    return gap_between(Claim(Equality(1.0), claimed), truth, convex)
 
 
 FINE = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 200_001))
@@ -56,13 +59,13 @@ def test_the_gap_is_that_of_a_far_finer_grid(exact: str, claimed: str):
         gap = (ndtri(promised) - ndtri(truth))[retained]
     # Half of the grid's own step in probits, 7.4 / 200,000, is what the finer grid may miss.
     for ours, theirs, most in (
-        (result.high, gap.max(), result.largest[1]),
-        (-result.low, -gap.min(), -result.least[0]),
+        (result.over.value, gap.max(), result.over.most),
+        (result.under.value, -gap.min(), result.under.most),
     ):
         assert most >= theirs - 4e-5
         assert ours <= theirs + 2e-3 or math.isinf(theirs) or not np.isfinite(ours)
         left = most - ours if most < math.inf else 0.0
-        assert left <= max(3e-5, 0.011 * max(abs(result.low), abs(result.high))) or math.isinf(
+        assert left <= max(3e-5, 0.011 * max(abs(result.under.value), abs(result.over.value))) or math.isinf(
             result.counted(False)[0]
         )
 
@@ -82,14 +85,14 @@ def test_a_peak_between_the_points_of_a_grid_is_detected():
 
     result = curve_gap(corner, blind, convex=False)
     truth = float(ndtri(blind.beta(0.03)) - ndtri(blind.beta(0.03) - 0.02))
-    assert result.high == pytest.approx(truth, abs=1e-3)
+    assert result.over.value == pytest.approx(truth, abs=1e-3)
 
 
 def test_a_gap_is_infinite_where_it_is():
     blind = GaussianTradeOff(1.0)
     assert curve_gap(np.zeros_like, blind).counted(False)[0] == math.inf
     assert curve_gap(np.ones_like, blind).counted(False)[0] == -math.inf
-    assert curve_gap(PiecewiseLinearTradeOff([0, 0.5, 1], [1, 0, 0]), blind).high == math.inf
+    assert curve_gap(PiecewiseLinearTradeOff([0, 0.5, 1], [1, 0, 0]), blind).over.value == math.inf
 
 
 def test_the_bracket_of_a_law_is_the_error_of_its_gap():
@@ -104,13 +107,11 @@ def test_the_bracket_of_a_law_is_the_error_of_its_gap():
             ends = [rate + side for rate in (self.beta(alpha), self.tpr_at(alpha)) for side in (-1e-5, 1e-5)]
             return CurveBounds(*np.log(np.clip(ends, 0.0, 1.0)))
 
-    law = Bracketed()
-    wide, bare = curve_gap(law, GaussianTradeOff(1.0)), curve_gap(law.beta, GaussianTradeOff(1.0))
+    wide = curve_gap(Bracketed(), GaussianTradeOff(1.0))
     # 1e-5 is largest in probits where the FNR is 1e-4 from an end.
-    low, high = wide.largest
+    low, high = wide.over[1:]
     assert 0 < high - low <= 2.0 * (ndtri(1.1e-4) - ndtri(0.9e-4)) + 2e-5  # the last is left between points
-    assert bare.largest == wide.largest
-    assert np.ptp(curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(1.0)).largest) < 2e-5
+    assert np.ptp(curve_gap(GaussianTradeOff(1.0), GaussianTradeOff(1.0)).over[1:]) < 2e-5
 
 
 @pytest.mark.parametrize(
@@ -159,8 +160,8 @@ def test_what_holds_on_average_over_targets_does_not_compose():
     p = 1 / (1 + math.exp(-2.0))
     by_hand = ndtri(claimed.beta(0.5 * (1 - p) ** 2)) - ndtri(1 - 0.5 * p**2)
     result = curve_gap(half_exposed(2), claimed)
-    assert result.high == pytest.approx(0.176, abs=1e-3)
-    assert result.high == pytest.approx(by_hand, abs=1e-6)
+    assert result.over.value == pytest.approx(0.176, abs=1e-3)
+    assert result.over.value == pytest.approx(by_hand, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -176,8 +177,9 @@ def test_what_holds_on_average_over_targets_does_not_compose():
 )
 def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, verdict: str):
     claimed = GaussianTradeOff(mu)
-    tolerance = tolerance_of(Equality(), claimed)
-    result = judge_gap(Equality(), claimed, curve_gap(GaussianTradeOff(mu + shift), claimed), {})
+    claim = Claim(Equality(), claimed)
+    tolerance = claim.tolerance
+    result = judge_gap(claim, gap_between(claim, GaussianTradeOff(mu + shift)), {})
     assert result.verdict == verdict
     assert result.tolerance == tolerance == pytest.approx(min(0.02, 0.02 * mu))
     # What refinement may leave: RESOLUTION, or RELATIVE of the gap.
@@ -191,32 +193,33 @@ def test_an_equality_is_as_sharp_as_the_claim_is_small(mu: float, shift: float, 
 
 def test_an_equality_of_numbers():
     def judged(gap: float, claimed: float, error: float = 0.0) -> Verdict:
-        return judge_gap(Equality(), Number(claimed), Gap.near(gap, gap, error), {}).verdict
+        return judge_gap(Claim(Equality(), Number(claimed)), Gap.near(gap, gap, error), {}).verdict
 
     assert judged(0.1, 5.1) is Verdict.CONFIRMED
     assert judged(0.11, -5.1) is Verdict.REFUTED
     assert judged(0.1, 5.1, error=0.1) is Verdict.INCONCLUSIVE
     assert equality(Gap.near(1e-7, 1e-7), tolerance=1e-6).verdict is Verdict.CONFIRMED
-    assert (tolerance_of(Equality(), GaussianTradeOff(3.0)), number_tolerance(-2.0)) == (0.02, 0.04)
+    assert Claim(Equality(), GaussianTradeOff(3.0)).tolerance == 0.02
 
 
 GROWING = tuple(100 * 2**k for k in range(8))
 
 
-def at(slope: float, limit: float, n: int) -> Gap:
-    return Gap.near(-slope / n, limit + slope / n**0.5)
+def limit(gap, sizes=GROWING, bound: bool = False) -> PointResult:
+    """By numbers that are so far above what is claimed at each size."""
+    kind = rf.Limit("n", tolerance=0.02, bound=bound)
+    return judge_limit(kind, lambda n: (Number(0.0), Number(gap(n)), True), {}, sizes, "numbers")
 
 
 def test_a_limit_is_judged_on_both_sides():
-    judge = partial(judge_limit, sizes=GROWING)
-    true = judge(partial(at, 0.5, 0.0), 0.02, {"a": 1})
+    true = limit(lambda n: 0.5 / n**0.5)
     assert (true.verdict, true.tolerance) == ("CONFIRMED", 0.02)
-    false = judge(partial(at, 0.5, 0.03), 0.02, {})
+    false = limit(lambda n: 0.03 + 0.5 / n**0.5)
     assert (false.verdict, false.headline) == (Verdict.INCONCLUSIVE, "no sign of it up to n = 12,800")
-    negative = judge(lambda n: Gap.near(-0.03 - 1 / n, 0.0), 0.02, {})
+    negative = limit(lambda n: -0.03 - 1 / n)
     assert negative.verdict is Verdict.INCONCLUSIVE
-    assert judge(lambda n: Gap.near(-0.03 - 1 / n, 0.0), 0.02, {}, bound=True).verdict is Verdict.CONFIRMED
-    slow = judge(lambda n: Gap.near(0.0, 0.1 / math.log(n)), 0.02, {})
+    assert limit(lambda n: -0.03 - 1 / n, bound=True).verdict is Verdict.CONFIRMED
+    slow = limit(lambda n: 0.1 / math.log(n))
     assert slow.verdict is Verdict.INCONCLUSIVE
     assert slow.smallest_tolerance > 0.02
 
@@ -263,7 +266,7 @@ def test_a_limit_of_truths_with_a_single_bound(side, value, bound, verdict):
 )
 def test_a_bound_whose_slack_shrinks_to_below_zero_beyond_the_judged_sizes_is_not_confirmed(gap, confirmed):
     sizes = tuple(100 * 2**k for k in range(7))
-    result = judge_limit(lambda n: Gap.near(gap(n), gap(n)), 0.02, {}, sizes=sizes, bound=True)
+    result = limit(gap, sizes, bound=True)
     assert (result.verdict is Verdict.CONFIRMED) is confirmed
     assert result.verdict is not Verdict.REFUTED
 
@@ -271,7 +274,7 @@ def test_a_bound_whose_slack_shrinks_to_below_zero_beyond_the_judged_sizes_is_no
 def test_the_interval_beside_a_refutation_is_that_of_the_largest_gap():
     """A claim that is too strong at some FPRs and too weak at others: its range over FPR holds 0, the interval that decides does not."""
     for low, high in ((-0.05, 0.2), (-0.2, 0.05)):
-        gap = Gap(low, high, (low - 0.003, low + 0.001), (high - 0.001, high + 0.004))
+        gap = Gap(Side(high, high - 0.001, high + 0.004), Side(-low, -low - 0.001, -low + 0.003))
         result = equality(gap, tolerance=0.1)
         assert str(result.verdict) == "REFUTED"
         assert result.interval == pytest.approx((0.199, 0.204) if high > 0.1 else (-0.203, -0.199))

@@ -12,7 +12,7 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee.command import main
 from mipsim.referee.hunting.search import budget_of
-from mipsim.referee.judging.prepared import GAMES_SECONDS, LEAST_GAMES, affordable_games
+from mipsim.referee.judging.games import GAMES_SECONDS, LEAST_GAMES, affordable_games
 from mipsim.referee.point_sampling import covered
 from mipsim.referee.settings import AFTER_JUDGING, GAMES
 from mipsim.referee.values import Samplers

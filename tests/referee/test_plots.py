@@ -15,8 +15,8 @@ from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
 NONE, TWO, THREE = np.array([]), np.array([0.0, 1.0]), np.full(3, 0.5)
 LONG = np.linspace(0, 1, 5000)
 ODD = {
-    "exact law": CurveEvidence(LONG, 1 - LONG, NONE, NONE, NONE, TWO, 1 - TWO, "exact law"),
-    "all at zero": CurveEvidence(0 * TWO, 0 * TWO + 1, 0 * TWO, 0 * TWO, TWO, TWO, 1 - TWO, "nothing above zero"),
+    "exact law": CurveEvidence(LONG, 1 - LONG, TWO, 1 - TWO),
+    "all at zero": CurveEvidence(0 * TWO, 0 * TWO + 1, TWO, 1 - TWO, (0 * TWO, 0 * TWO, TWO)),
     "all zero": TrendEvidence(10 + TWO, 0 * TWO, 0 * TWO, 0 * TWO, 0.0),
     "a single infinite": TrendEvidence(np.array([5]), np.array([-0.1]), np.array([-np.inf]), np.array([np.inf]), 0.05),
     "negative": TrendEvidence(np.array([1, 10, 100]), np.array([-1, -0.1, -0.01]), -4 * THREE, THREE, 0.05),

@@ -8,7 +8,9 @@ import pytest
 from scipy import stats
 from scipy.special import ndtri
 
-from mipsim.referee.judging.gap import curve_gap
+from mipsim.referee.judging.claim import Claim
+from mipsim.referee.judging.gap import gap_between
+from mipsim.referee.kinds import Equality
 from mipsim.tradeoff import GaussianTradeOff
 from tests.fourier_terms import density_terms
 from verify.azize.laws.coordinate_tables import (
@@ -75,7 +77,7 @@ def test_losses_of_about_a_step_are_merged_rather_than_lost(rows: int):
     """Half of the coordinates tell next to nothing, with losses of about a step of the lattice and a long tail: the curve is that of the others."""
     groups = [bracketed_terms(gaussian_pair(rows, t, 0.0), rows, rows) for t in (-6.0, 0.0)]
     wanted = GaussianTradeOff(6.0)
-    gap = curve_gap(product_tradeoff(groups), wanted, "", floor=1e-4, convex=True, resolution=1e-3)
+    gap = gap_between(Claim(Equality(1.0), wanted), product_tradeoff(groups), resolution=1e-3)
     assert gap.counted(one_sided=False)[2][1] < 2e-3
 
 
@@ -206,6 +208,7 @@ def test_cells_are_right_to_their_relative_error(world):
 def test_many_coordinates_do_not_blur_the_curve_of_gaussian_data():
     """240,000 coordinates: an error in total variation, that many times, was .001 probits, and a drift that looked like a slow limit."""
     law = product_tradeoff([bracketed_terms(gaussian_pair(25_600, -0.79), 25_600, 235_520)])
-    size = curve_gap(law, GaussianTradeOff(0.79 * 9.2**0.5))
-    assert size.least[0] <= 0.0 <= size.largest[1] < 5e-4  # the curves may be equal
-    assert curve_gap(law, GaussianTradeOff(1.03 * 0.79 * 9.2**0.5)).low < -0.05
+    size = gap_between(Claim(Equality(1.0), GaussianTradeOff(0.79 * 9.2**0.5)), law)
+    assert size.everywhere[0] <= 0.0 <= size.everywhere[1] < 5e-4  # the curves may be equal
+    strong = gap_between(Claim(Equality(1.0), GaussianTradeOff(1.03 * 0.79 * 9.2**0.5)), law)
+    assert strong.under.value > 0.05

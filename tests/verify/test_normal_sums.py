@@ -7,7 +7,9 @@ import pytest
 from scipy import integrate, stats
 
 from mipsim import GaussianTradeOff
-from mipsim.referee.judging.gap import curve_gap
+from mipsim.referee.judging.claim import Claim
+from mipsim.referee.judging.gap import gap_between
+from mipsim.referee.kinds import Equality
 from verify.azize.laws.enumeration import roc_vertices
 from verify.azize.laws.normal_sums import THIRD, NormalCurve, linear_curve, sum_curve, sum_law
 from verify.azize.laws.z_moments import World
@@ -47,10 +49,10 @@ def test_a_sum_is_as_near_to_normal_as_its_bracket_says():
 def test_the_gap_of_normal_curves_is_their_difference_in_mu():
     law = sum_law([(1.0, 50.0, World(0.0, 1.0, 0.0))])
     moved = sum_law([(1.0, 50.0, World(0.2, 1.0, 0.0))])
-    result = curve_gap(sum_curve(law, moved), GaussianTradeOff(1.0), floor=1e-3)
-    assert result.low == pytest.approx(0.2 * 50**0.5 - 1.0)
-    assert result.high == pytest.approx(result.low)
-    assert np.ptp(result.largest) < 0.0201 * result.high  # what refinement leaves of a gap
+    result = gap_between(Claim(Equality(1.0, floor=1e-3), GaussianTradeOff(1.0)), sum_curve(law, moved))
+    assert result.over.value == pytest.approx(0.2 * 50**0.5 - 1.0)
+    assert result.over.value == pytest.approx(-result.under.value)
+    assert np.ptp(result.over[1:]) < 0.0201 * result.over.value  # what refinement leaves of a gap
 
 
 def test_the_three_ways_to_write_a_rate_agree():

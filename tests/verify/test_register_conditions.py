@@ -6,6 +6,7 @@ import pytest
 
 from mipsim import referee as rf
 from mipsim.referee.judging.point import judge_point, judged_again
+from mipsim.referee.judging.prepared import Share
 from verify.leemann.statements.guarantee import BETWEEN, COSET
 from verify.register import NEEDS, REGISTER
 from verify.rules import unmet_needs
@@ -66,7 +67,7 @@ def test_a_target_on_another_coset_is_outside_the_correction_and_refutes_the_pri
         REGISTER["leemann-thm-5.1-guarantee-corrected"],
     )
     at = next(point.at for point in printed.points if point.at["gradients"] == BETWEEN)
-    result = judged_again(printed, judge_point(printed, at, risk=1e-9, games=1000, seed=0))
+    result = judged_again(printed, judge_point(printed, at, Share(1e-9, 1000, 0)))
     assert result.verdict is rf.Verdict.REFUTED
     assert result.second_route is not None
     assert result.second_route.excludes

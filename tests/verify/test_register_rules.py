@@ -4,7 +4,8 @@ import pytest
 
 from mipsim.referee import Limit, Statement, Verdict, controlled, mathml
 from mipsim.referee.defect import READING, correction_of
-from mipsim.referee.judging.point import judge_point, point_seed
+from mipsim.referee.judging.point import judge_point
+from mipsim.referee.judging.prepared import Share
 from verify.register import REGISTER, SAMPLES, paper_of
 
 # The share of a point of a family-wise failure probability of 1e-9 over this whole file.
@@ -47,15 +48,15 @@ def test_the_control_is_refuted_and_what_it_shifts_is_not(statement: Statement):
     """Made false by a few per cent, a point of the statement is REFUTED by the judge that does not refute it unshifted."""
     control = statement.control
     assert control is not None
-    item = {"risk": RISK, "games": 100_000, "seed": point_seed(1, statement.name, control.at)}
-    spoiled = judge_point(controlled(statement), control.at, **item)
+    share = Share(RISK, 100_000, 1)
+    spoiled = judge_point(controlled(statement), control.at, share)
     # Only a theorem refutes a limit: without one there is no sign of it, and one about another claim is refused.
     open_limit = isinstance(statement.kind, Limit) and spoiled.verdict is Verdict.INCONCLUSIVE
     seen = spoiled.headline or "refused" in spoiled.detail
     assert spoiled.verdict is Verdict.REFUTED or (open_limit and seen), spoiled.detail
     # What is false wherever it is judged has no point that stands; its correction has, and keeps the rule.
     if not control.attained and correction_of(statement, REGISTER.values()) is None:
-        assert judge_point(statement, control.at, **item).verdict is not Verdict.REFUTED
+        assert judge_point(statement, control.at, share).verdict is not Verdict.REFUTED
 
 
 @pytest.mark.parametrize("statement", REGISTER.values(), ids=REGISTER)

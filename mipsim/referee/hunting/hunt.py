@@ -18,19 +18,19 @@ from mipsim._validation import confidence_level, whole
 from mipsim._words import plural
 from mipsim.referee.domain import Choice, Fixed, Whole
 from mipsim.referee.hunting.search import Search, budget_of
-from mipsim.referee.judging.judge import chance_in, check, judge_at
-from mipsim.referee.judging.point import judge_point, judged_again, point_seed
-from mipsim.referee.judging.prepared import affordable_games, check_repeatable, tried
+from mipsim.referee.judging.games import affordable_games
+from mipsim.referee.judging.judge import chance_in, check, judge_points, planned
+from mipsim.referee.judging.point import judge_point, judged_again
+from mipsim.referee.judging.prepared import Share, check_repeatable, tried
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import (
     Failure,
     Outcome,
     Probe,
+    concluded,
     failed_alike,
     none_judged,
     places,
-    speaks,
-    verdict_on,
 )
 from mipsim.referee.point_sampling import SampledPoint, covered, draws
 from mipsim.referee.replay import replay_of
@@ -208,9 +208,7 @@ def judge(
     spend = None if none else budget_of(budget)
     spend = None if at is not None else spend
     half = confidence if spend is None else 0.5 + 0.5 * confidence_level(confidence)
-    judged = judge_at(
-        statement, at, confidence=half, seed=seed, games=games, samples=samples, progress=progress
-    )
+    judged = judge_points(statement, planned(statement, at, half, seed, games, samples), progress=progress)
     wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
     hopeless = not judged.judged and failed_alike(judged.failures)
     if spend is None or judged.verdict is wanted or judged.whole or hopeless:
@@ -218,17 +216,11 @@ def judge(
     hunted = _hunt(statement, spend.text, half, seed, games, checkpoint, progress, judged.judged)
     points = (*judged.judged, *hunted.judged)
     failures = (*judged.failures, *hunted.failures)
-    best = (
-        hunted
-        if hunted.verdict is wanted
-        else replace(
-            judged,
-            verdict=verdict_on(statement, points, bool(failures)),
-            worst=speaks(statement, points),
-        )
-    )
-    if best is not hunted and any(best.worst is item for item in hunted.judged):
-        best = replace(best, replay=hunted.replay)
+    best = hunted
+    if hunted.verdict is not wanted:
+        verdict, worst = concluded(statement, points, bool(failures))
+        replay = hunted.replay if any(worst is item for item in hunted.judged) else judged.replay
+        best = replace(judged, verdict=verdict, worst=worst, replay=replay)
     return replace(
         best,
         judged=points,
@@ -282,14 +274,16 @@ def _judged(
         unsure = [probe for probe in finalists if not probe.definite]
         point = tried(statement, unsure[0].at) if unsure else None
         games = affordable_games(None if point is None else point.played, len(finalists))
-    risk = (1.0 - confidence) / 2.0
+    # The seed of `judge`, so that the replay plays the same games; no probe has used it.
+    last = Share((1.0 - confidence) / 2.0, games, search.seed)
+    each = replace(last, risk=last.risk / max(1, len(finalists)))
     wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
     judged: list[PointResult] = []
     reach: dict[str, Any] = {}
     for place, probe in enumerate(finalists):
         search.judging = f", judging {place + 1} of {len(finalists)} points"
         search.say()
-        result = _judge(search, probe.at, risk / len(finalists), games)
+        result = _judge(search, probe.at, each)
         if result is None:
             continue
         judged.append(result)
@@ -297,7 +291,7 @@ def _judged(
             small = shrink(search, probe, _patience(search))
             again = None
             if small.at != probe.at:
-                again = _judge(search, small.at, risk, games)
+                again = _judge(search, small.at, last)
             if again is not None and again.verdict is wanted:
                 judged.append(again)
                 probe = small
@@ -306,11 +300,11 @@ def _judged(
     search.judging = f", {plural(len(judged), 'point')} judged"
     failed = bool(search.failures) and not isinstance(statement.kind, Exists)
     value = [item for item in judged if item.verdict is wanted]
-    worst = value[-1] if value else speaks(statement, judged)
     # What was cut short has detected nothing yet.
-    verdict = verdict_on(
+    verdict, worst = concluded(
         statement, judged, failed or (interrupted and not isinstance(statement.kind, Exists))
     )
+    worst = value[-1] if value else worst
     return Outcome(
         statement=statement,
         verdict=verdict,
@@ -342,12 +336,9 @@ def _finalists(probes: Sequence[Probe]) -> list[Probe]:
     return list(best.values())
 
 
-def _judge(search: Search, at: dict[str, Any], risk: float, games: int) -> PointResult | None:
-    # The seed of `judge`, so that the replay plays the same games; no probe has used it.
-    seed = point_seed(search.seed, search.statement.name, search.statement.mattering(at))
+def _judge(search: Search, at: dict[str, Any], share: Share) -> PointResult | None:
     try:
-        result = judge_point(search.statement, at, risk=risk, games=games, seed=seed, run=search.seed)
-        return judged_again(search.statement, result)
+        return judged_again(search.statement, judge_point(search.statement, at, share))
     except Exception as error:  # recorded as every other failure
         search.failures.append(Failure(dict(at), f"{type(error).__name__}: {error}"))
         return None

@@ -18,7 +18,8 @@ from mipsim._archives import LIMIT, most_bytes
 from mipsim._files import locked, replace_file
 from mipsim._progress import ProgressLine
 from mipsim._words import plural, printable, quoted
-from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES, look, point_seed
+from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES, look
+from mipsim.referee.judging.prepared import Share
 from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
 from mipsim.referee.statement import Statement
@@ -85,9 +86,10 @@ class Search:
         self.failures.append(Failure(dict(at), error))
 
     def _looked(self, at: Mapping[str, Any]) -> dict[str, Any]:
-        seed = point_seed(self.seed, self.statement.name, self.statement.mattering(at), "probe")
+        games = PROBE_GAMES if self.known else FIRST_GAMES
+        seed = Share(0.5, games, self.seed, "probe").seed(self.statement, at)
         try:
-            result = look(self.statement, at, seed, PROBE_GAMES if self.known else FIRST_GAMES)
+            result = look(self.statement, at, seed, games)
         except Exception as error:  # recorded with its point; the hunt goes on
             return {"error": f"{type(error).__name__}: {error}"}
         return {

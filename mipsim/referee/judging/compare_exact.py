@@ -5,7 +5,9 @@ from __future__ import annotations
 from mipsim._signals import interruptible
 from mipsim._validation import UndefinedError, choice, number
 from mipsim.bands.compare import check_claim
-from mipsim.referee.judging.law import exact_route, floor_of, gap_between, judge_gap
+from mipsim.referee.judging.claim import Claim, judge_gap
+from mipsim.referee.judging.gap import gap_between
+from mipsim.referee.judging.law import exact_route
 from mipsim.referee.judging.point import undefined
 from mipsim.referee.kinds import Bound, Equality
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -35,10 +37,9 @@ def compare_exact(
     else:
         judged = Bound()
     claimed, truth = (curve, claim) if requested == "ordering" else (claim, curve)
-    route, least = exact_route(curve), floor_of(judged, claimed, truth)
-    convex = claimed.is_convex() and truth.is_convex()
+    convex, held = claimed.is_convex() and truth.is_convex(), Claim(judged, claimed)
     try:
-        result = judge_gap(judged, claimed, gap_between(judged, claimed, truth, convex, ""), {}, route)
+        result = judge_gap(held, gap_between(held, truth, convex), {}, exact_route(curve))
     except UndefinedError as error:
         result = undefined({}, judged, str(error))
     turned, (low, high) = requested == "ordering", result.interval
@@ -49,7 +50,7 @@ def compare_exact(
         gap=-result.gap if turned else result.gap,
         interval=(-high, -low) if turned else (low, high),
         tolerance=result.tolerance or 0.0,
-        least_rate=least,
+        least_rate=held.floor(truth),
         route=result.route,
         detail=result.detail,
     )

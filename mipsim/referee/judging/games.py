@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._printed import ceiling, shown
+from mipsim.attacks.function import as_attack
 from mipsim.bands.comparison import LEAST_COUNT, AbstractComparison, Comparison
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.gap_interval import gap_standard_error
 from mipsim.bands.ordering import compare_curves
 from mipsim.engine.play import play
+from mipsim.exact.dispatch import declaring
 from mipsim.forms.score import name_of
-from mipsim.referee.judging.law import tolerance_of
+from mipsim.referee.judging.claim import Claim
+from mipsim.referee.judging.prepared import Prepared
 from mipsim.referee.judging.shared_functions import with_shared_functions
-from mipsim.referee.kinds import EVERYWHERE, Equality, Kind
+from mipsim.referee.kinds import EVERYWHERE, Equality
 from mipsim.referee.result import CurveEvidence, PointResult, Verdict
-from mipsim.referee.values import Played, Samplers
+from mipsim.referee.settings import GAMES
+from mipsim.referee.values import Number, Played, Samplers, Value
 from mipsim.tradeoff.base import AbstractTradeOff
 
 LEAST_RATE = 1e-2
@@ -32,6 +35,52 @@ NO_TOLERANCE = 1e-9
 """A bound has no tolerance; its comparison by games requires a tolerance above the rounding of probits."""
 ORDERED = 0.02
 """Probits by which an order may fail and still count as holding, where two sides are known by games only."""
+LEAST_GAMES = 2_000
+"""In each world, the fewest that a point is judged by, and by which the time of a game is taken."""
+GAMES_SECONDS = 15.0
+"""Of the games of all points, unless their number is given: with what is compiled for them an answer comes within a minute."""
+
+
+def played(value: Value) -> Played | Samplers:
+    """The value, which must be played. Raises ValueError if it is no game and no samplers."""
+    if isinstance(value, (Played, Samplers)):
+        return value
+    raise ValueError(
+        "truth is an exact curve and claimed a game; exchange them, or give an exact curve for claimed"
+    )
+
+
+def curve(value: AbstractTradeOff | Number) -> AbstractTradeOff:
+    """The value, which must be a curve. Raises ValueError if it is a number."""
+    if isinstance(value, Number):
+        raise ValueError(
+            "claimed returned a number and truth something that is played; claimed must be a curve"
+        )
+    return value
+
+
+def affordable_games(value: Played | Samplers | None, points: int, seconds: float = GAMES_SECONDS) -> int:
+    """How many games in each world can be played at so many points in a time, `GAMES` at most and `LEAST_GAMES` at least.
+
+    A number that rests on the clock makes no verdict unsound: it is fixed before any game that counts, by games that do not.
+
+    `value`: what is played at any of the points; None: nothing; `seconds`: for all of them.
+    """
+    if value is None:
+        return GAMES
+    spent = []
+    for _ in range(2):  # the first may compile
+        began = time.perf_counter()
+        try:
+            empirical(value, LEAST_GAMES, 0, 0.5)
+        except Exception:
+            return GAMES
+        spent.append(time.perf_counter() - began)
+    affordable = seconds / points / (spent[-1] / LEAST_GAMES)
+    if affordable >= GAMES:
+        return GAMES
+    digit = 10.0 ** math.floor(math.log10(max(affordable, 1.0)))
+    return max(LEAST_GAMES, int(affordable // digit * digit))
 
 
 def empirical(value: Played | Samplers, games: int, seed: int, confidence: float) -> EmpiricalTradeOff:
@@ -70,8 +119,8 @@ def estimated(
     >>> bool(estimated(GaussianTradeOff(1.0), apart, 10_000, 0, 6.0)[1].max() > 3.0)
     True
     """
-    curve = empirical(value, games, seed, 0.5)
-    out, inside = curve.out, curve.inside
+    seen = empirical(value, games, seed, 0.5)
+    out, inside = seen.out, seen.inside
     with np.errstate(invalid="ignore"):
         gap = claimed.probit_beta(out.rate) - inside.probit
         away = errors * gap_standard_error(out, inside, claimed)
@@ -79,130 +128,136 @@ def estimated(
             claimed.probit_beta(ndtr(out.limit(-errors, upper))) - inside.limit(-errors, upper)
             for upper in (True, False)
         )
-    seen = (np.minimum(out.rarest_cell, inside.rarest_cell) >= LEAST_COUNT) & np.isfinite(gap)
-    low, high = np.where(seen, gap - away, low), np.where(seen, gap + away, high)
-    gap = np.where(seen, gap, np.clip(0.0, low, high))
+    enough = (np.minimum(out.rarest_cell, inside.rarest_cell) >= LEAST_COUNT) & np.isfinite(gap)
+    low, high = np.where(enough, gap - away, low), np.where(enough, gap + away, high)
+    gap = np.where(enough, gap, np.clip(0.0, low, high))
     known = ~np.isnan(low) & ~np.isnan(high)
     return gap[known], low[known], high[known]
 
 
-def judge_games(
-    kind: Kind,  # a bound, an ordering or an equality
-    claimed: AbstractTradeOff,
-    value: Played | Samplers,
-    at: Mapping[str, Any],
-    games: int,  # in each world
-    seed: int,  # in [0, 2^63)
-    risk: float,  # failure probability of this point
-    detail: str = "",  # further words for the reader
-) -> PointResult:
-    """Judge a claimed curve by games: rates below `LEAST_RATE` can refute it, and are not confirmed; the result says where it was judged."""
+def judge_games(point: Prepared, games: int, seed: int, risk: float) -> PointResult:
+    """Judge a claimed curve by games: rates below `LEAST_RATE` can refute it, and are not confirmed; the result says where it was judged.
+    `games`: in each world; `seed`: in [0, 2^63); `risk`: failure probability of this point.
+    """
+    assert point.wanted is not None
+    kind, claimed, value = point.kind, curve(point.wanted), played(point.truth)
+    everywhere = kind.floor <= EVERYWHERE
     # Half of the risk for the rates themselves, where only those above a floor are claimed.
-    curve = empirical(value, games, seed, 1.0 - (risk if _everywhere(kind) else risk / 2))
-    tolerance = tolerance_of(kind, claimed) if isinstance(kind, Equality) else NO_TOLERANCE
-    outcome = curve.compare(claimed, tolerance, kind=_reading(kind), least_rate=LEAST_RATE)
-    judged, inside = _from_floor(outcome, claimed, curve, kind, risk / 2)
-    how = f"games{_precision(curve)}" if isinstance(value, Played) else "draws of the samplers"
-    result = _result(kind, claimed, curve, judged, at, games, seed, how, detail)
-    return result if kind.one_sided else _covered(result, claimed, judged, inside, kind.floor)
-
-
-def _everywhere(kind: Kind) -> bool:
-    return kind.floor <= EVERYWHERE
+    seen = empirical(value, games, seed, 1.0 - (risk if everywhere else risk / 2))
+    tolerance = Claim(kind, claimed).tolerance if isinstance(kind, Equality) else NO_TOLERANCE
+    reading = "upper_bound_on_power" if kind.one_sided else "equivalence"
+    compared = seen.compare(claimed, tolerance, kind=reading, least_rate=LEAST_RATE)
+    inside = np.ones(compared.alpha.size, bool)
+    if not everywhere:
+        compared, inside = _from_floor(compared, claimed, seen, kind.floor, risk / 2)
+    route = f"games{_precision(seen)}" if isinstance(value, Played) else "draws of the samplers"
+    low, high = compared.interval
+    how = declaring(value.game, as_attack(value.attack)) if isinstance(value, Played) else ""
+    # Where games refute no law would say more.
+    words = [] if Verdict(compared.verdict) is Verdict.REFUTED else [f"No exact law is known{how}."]
+    if compared.thresholds_used:
+        words.append(
+            f"Judged at FPRs within {shown(compared.alpha_range, 2)}, gaps at all of them within {shown((low, high), 3)}."
+        )
+    grid = np.geomspace(1e-5, 1.0, 160)
+    result = replace(
+        _result(point, compared, games, seed, route, " ".join(words)),
+        gap=_gap(compared),
+        interval=compared.deciding_interval,
+        smallest_tolerance=max(high, 0.0) if kind.one_sided else compared.smallest_tolerance,
+        evidence=CurveEvidence(seen.alpha, seen.beta, grid, claimed.beta(grid), (grid, *seen.band(grid))),
+        tolerance=0.0 if kind.one_sided else compared.tolerance,
+    )
+    if kind.one_sided:
+        return result
+    if result.verdict is Verdict.INCONCLUSIVE:
+        return replace(result, games_to_decide=compared.games_to_confirm(compared.tolerance))
+    if result.verdict is not Verdict.CONFIRMED:
+        return result
+    least, why = _uncovered(claimed, compared, inside, kind.floor)
+    if least <= tolerance:
+        return result
+    detail = f"{result.detail} {why}"
+    return replace(result, verdict=Verdict.INCONCLUSIVE, smallest_tolerance=least, detail=detail)
 
 
 def _from_floor(
-    comparison: Comparison,
-    claimed: AbstractTradeOff,
-    curve: EmpiricalTradeOff,
-    kind: Kind,
-    risk: float,
+    compared: Comparison, claimed: AbstractTradeOff, seen: EmpiricalTradeOff, least: float, risk: float
 ) -> tuple[Comparison, np.ndarray]:
     """The comparison where error rates are judged, and whether all that is known of a threshold's rates is.
 
     An attacker who is stronger than claimed at a threshold is so at the upper limit of its FPR too, since the FNR falls; an attacker who
     is weaker is so at the lower limit. The limits miss a rate with probability `risk` at most.
     """
-    if _everywhere(kind):
-        return comparison, np.ones(comparison.alpha.size, bool)
-    least, most = kind.floor, 1.0 - kind.floor
-    fpr, fnr = curve.out.bounds(risk / 2), curve.inside.bounds(risk / 2)
-    seen = [(end >= least) & (end <= most) for end in fpr]
+    most = 1.0 - least
+    fpr, fnr = seen.out.bounds(risk / 2), seen.inside.bounds(risk / 2)
+    weak_seen, strong_seen = ((end >= least) & (end <= most) for end in fpr)
     weak, strong = (np.asarray(claimed.beta(end), float) for end in fpr)
-    weaker = seen[0] & (weak <= most) & (np.maximum(weak, fnr[0]) >= least)
-    stronger = seen[1] & (strong >= least) & (np.minimum(strong, fnr[1]) <= most)
-    return comparison.at_thresholds(stronger, weaker), stronger & weaker
+    weaker = weak_seen & (weak <= most) & (np.maximum(weak, fnr[0]) >= least)
+    stronger = strong_seen & (strong >= least) & (np.minimum(strong, fnr[1]) <= most)
+    return compared.at_thresholds(stronger, weaker), stronger & weaker
 
 
-def _covered(
-    result: PointResult, claimed: AbstractTradeOff, comparison: Comparison, inside: np.ndarray, least: float
-) -> PointResult:
-    """An equality is not confirmed where a threshold that is judged had too few counts, or where the claim bends between thresholds by
-    more than the tolerance: a score with ties is linear there, and its thresholds may all lie on a curve that it is not.
+def _uncovered(
+    claimed: AbstractTradeOff, compared: Comparison, inside: np.ndarray, least: float
+) -> tuple[float, str]:
+    """By how many probits a true curve may leave an equality unseen, and why.
+
+    Where a threshold that is judged had too few counts, by any; where the claim bends between thresholds, by the bend: a score with ties is linear
+    there, and its thresholds may all lie on a curve that it is not.
     """
-    if result.verdict is not Verdict.CONFIRMED:
-        return result
-    alpha = comparison.alpha[comparison.used]
-    least = least if least >= LEAST_RATE else 2.0 * LEAST_RATE
-    rates = np.minimum.reduce(
-        [comparison.alpha, 1.0 - comparison.alpha, comparison.beta, 1.0 - comparison.beta]
-    )
-    outside = (comparison.alpha < alpha.min()) | (comparison.alpha > alpha.max())
+    alpha, least = compared.alpha[compared.used], least if least >= LEAST_RATE else 2.0 * LEAST_RATE
+    rates = np.minimum.reduce([compared.alpha, 1.0 - compared.alpha, compared.beta, 1.0 - compared.beta])
+    outside = (compared.alpha < alpha.min()) | (compared.alpha > alpha.max())
     if (inside & outside & (rates > least)).any():
         why = f"Error rates from {least:g} are claimed; thresholds have counts enough at FPRs within {shown((alpha.min(), alpha.max()), 2)} only."
-        return replace(
-            result,
-            verdict=Verdict.INCONCLUSIVE,
-            smallest_tolerance=math.inf,
-            detail=f"{result.detail} {why}",
-        )
+        return math.inf, why
     fpr = ndtr(np.linspace(ndtri(least), -ndtri(least), 257))
     fnr = np.asarray(claimed.beta(fpr), float)
     judged = np.minimum(fnr, 1.0 - fnr) >= least
     knots = np.unique(np.concatenate([[0.0], alpha, [1.0]]))
     chord = np.interp(fpr[judged], knots, np.asarray(claimed.beta(knots), float))
     apart = float(np.max(np.abs(ndtri(chord) - ndtri(fnr[judged])), initial=0.0))
-    if apart <= (result.tolerance or 0.0):
-        return result
-    why = f"Between the {alpha.size} thresholds seen a score with ties may differ by {ceiling(apart, 2)} probits."
-    return replace(
-        result, verdict=Verdict.INCONCLUSIVE, smallest_tolerance=apart, detail=f"{result.detail} {why}"
+    return (
+        apart,
+        f"Between the {alpha.size} thresholds seen a score with ties may differ by {ceiling(apart, 2)} probits.",
     )
 
 
-def judge_order(
-    strong: Played | Samplers,
-    weak: Played | Samplers,
-    at: Mapping[str, Any],
-    games: int,
-    seed: int,
-    risk: float,
-) -> PointResult:
-    """Judge that an attacker is at least as strong as another, both by games."""
+def judge_order(point: Prepared, games: int, seed: int, risk: float) -> PointResult:
+    """Judge that an attacker is at least as strong as another, both by games; the arguments are those of `judge_games`."""
     curves = [
-        empirical(value, games, seed + offset, 1.0 - risk) for offset, value in enumerate((strong, weak))
+        empirical(played(value), games, seed + offset, 1.0 - risk)
+        for offset, value in enumerate((point.claimed, point.truth))
     ]
-    result = compare_curves(
-        curves[0],
-        curves[1],
-        failure_probability=risk,
-        tolerance=ORDERED,
-        independent=True,  # other seeds
-    )
-    least, (low, high) = result.interval[0], result.deciding_interval
-    gap = _gap(result)
-    return PointResult(
-        parameters=dict(at),
-        verdict=Verdict(result.verdict),
-        games=games,
-        gap=-gap,
+    # Other seeds make them independent.
+    compared = compare_curves(*curves, failure_probability=risk, tolerance=ORDERED, independent=True)
+    low, high = compared.deciding_interval
+    return replace(
+        _result(point, compared, games, seed, f"games of both{_precision(*curves)}"),
+        gap=-_gap(compared),
         interval=(-high, -low),
-        smallest_tolerance=max(-least, 0.0),
-        detectable_gap=result.detectable_gap,
-        route=f"games of both{_precision(*curves)}",
-        detail=f"An order counts as satisfied if it fails by no more than {ORDERED:g} probits.",
-        seed=seed,
+        smallest_tolerance=max(-compared.interval[0], 0.0),
         tolerance=ORDERED,
+        detail=f"An order counts as satisfied if it fails by no more than {ORDERED:g} probits.",
+    )
+
+
+def _result(
+    point: Prepared, compared: AbstractComparison, games: int, seed: int, route: str, detail: str = ""
+) -> PointResult:
+    """What the result of every comparison by games holds."""
+    return PointResult(
+        parameters=dict(point.at),
+        verdict=Verdict(compared.verdict),
+        games=games,
+        gap=math.nan,
+        interval=(math.nan, math.nan),
+        smallest_tolerance=math.nan,
+        detectable_gap=compared.detectable_gap,
+        route=route,
+        detail=detail,
+        seed=seed,
         random=True,
     )
 
@@ -219,58 +274,6 @@ def _gap(comparison: AbstractComparison) -> float:
         return comparison.gap
     estimate = float(comparison.estimate[comparison.deciding])
     return min(comparison.deciding_interval, key=abs) if math.isnan(estimate) else estimate
-
-
-def _reading(kind: Kind) -> str:
-    return "upper_bound_on_power" if kind.one_sided else "equivalence"
-
-
-def _result(
-    kind: Kind,
-    claimed: AbstractTradeOff,
-    curve: Any,
-    comparison: Any,
-    at: Mapping[str, Any],
-    games: int,
-    seed: int,
-    route: str,
-    detail: str,
-) -> PointResult:
-    one_sided = kind.one_sided
-    verdict = Verdict(comparison.verdict)
-    low, high = comparison.interval
-    if comparison.thresholds_used:
-        detail = f"{detail} Judged at FPRs within {shown(comparison.alpha_range, 2)}, gaps at all of them within {shown((low, high), 3)}."
-    grid = np.geomspace(1e-5, 1.0, 160)
-    below, above = curve.band(grid)
-    return PointResult(
-        parameters=dict(at),
-        verdict=verdict,
-        games=games,
-        gap=_gap(comparison),
-        interval=comparison.deciding_interval,
-        smallest_tolerance=max(high, 0.0) if one_sided else comparison.smallest_tolerance,
-        detectable_gap=comparison.detectable_gap,
-        route=route,
-        detail=detail.strip(),
-        seed=seed,
-        evidence=CurveEvidence(
-            curve.alpha,
-            curve.beta,
-            grid,
-            below,
-            above,
-            grid,
-            claimed.beta(grid),
-            f"{games:,} {route} per world",
-            route,
-        ),
-        games_to_decide=comparison.games_to_confirm(comparison.tolerance)
-        if verdict is Verdict.INCONCLUSIVE and not one_sided
-        else None,
-        tolerance=0.0 if one_sided else comparison.tolerance,
-        random=True,
-    )
 
 
 def attack_named(value: Played | Samplers) -> str:

@@ -13,21 +13,20 @@ from mipsim._printed import shown_risk
 from mipsim._progress import ProgressLine
 from mipsim._validation import confidence_level, whole
 from mipsim._words import plural, quoted
-from mipsim.referee.judging.point import judge_point, judged_again, point_seed
-from mipsim.referee.judging.prepared import Prepared, affordable_games, check_repeatable, tried
+from mipsim.referee.judging.games import affordable_games
+from mipsim.referee.judging.point import judge_point, judged_again
+from mipsim.referee.judging.prepared import Prepared, Share, check_repeatable, tried
 from mipsim.referee.outcome import (
     Failure,
     Finding,
     Outcome,
+    concluded,
     none_judged,
     shown_counterexamples,
-    speaks,
-    verdict_on,
 )
 from mipsim.referee.point_sampling import corners, covered, draws, every_point
 from mipsim.referee.replay import replay_of
 from mipsim.referee.result import PointResult
-from mipsim.referee.settings import CONFIDENCE
 from mipsim.referee.statement import READING, Point, Statement
 
 SAMPLES = 64
@@ -38,19 +37,40 @@ QUIET = 2.0
 """Seconds before a judge says how far it is."""
 
 
-def judge_at(
+@dataclass(frozen=True)
+class Plan:
+    """At which points a statement is judged, and how.
+
+    Attributes:
+        points: each lies in its domain.
+        which: what points they are, in words.
+        share: what each of them has.
+        confidence: family-wise; stated with the result.
+        failures: points whose functions raised an error.
+        spread: how many of the last points were spread over the domain.
+        first: the first of the points, if it was prepared.
+    """
+
+    points: Sequence[Point]
+    which: str
+    share: Share
+    confidence: float
+    failures: Sequence[Failure] = ()
+    spread: int = 0
+    first: Prepared | None = None
+
+
+def planned(
     statement: Statement,
     at: Sequence[Mapping[str, Any]]
     | Mapping[str, Any]
-    | None = None,  # all of these are as for `mipsim.referee.judge`
-    *,
-    confidence: float = CONFIDENCE,
-    seed: int = 0,
-    games: int | None = None,
-    samples: int | None = None,
-    progress: bool | Callable[[str], object] = True,
-) -> Outcome:
-    """Judge a statement at the listed points, or at those that fill its domain; what lies between them is not searched.
+    | None,  # all of these are as for `mipsim.referee.judge`
+    confidence: float,
+    seed: int,
+    games: int | None,
+    samples: int | None,
+) -> Plan:
+    """The plan for the listed points, or for those that fill the domain; what lies between them is not searched.
     Raises ValueError as `mipsim.referee.judge`.
     """
     check(statement)
@@ -59,114 +79,65 @@ def judge_at(
     games = None if games is None else whole("games", games, 1000)
     samples = None if samples is None else whole("samples", samples, 0)
     if at is None:
-        points, counts, failures, first = _points(statement, seed, samples)
+        points, ends, spread, failures, first = _points(statement, seed, samples)
     else:
-        points, counts, failures = _listed(statement, at), (0, 0), []
+        points, ends, spread, failures = _listed(statement, at), 0, 0, []
         first = tried(statement, points[0].at) if points else None
     if not points and not failures:
         raise ValueError(f"at is empty; {statement.name} must be judged at 1 point at least")
     check_repeatable(first)
     if games is None:
         games = affordable_games(None if first is None else first.played, len(points))
-    risk = (1.0 - confidence) / max(1, len(points))
-
-    line = ProgressLine(progress, QUIET)
-
-    def before(place: int) -> None:
-        if line.due():
-            line.say(f"{statement.name}: judging point {place + 1} of {len(points)}")
-
-    which = "as listed" if at is not None else which_points(len(statement.points), len(points), *counts)
-    plan = Plan(points, which, risk, confidence, seed, games, failures, spread=counts[1])
-    result = judge_points(statement, plan, before, first=first)
-    if line.written:
-        line.say(f"{statement.name}: {plural(len(points), 'point')} judged", last=True)
-    return result
-
-
-@dataclass(frozen=True)
-class Plan:
-    """At which points a statement is judged, and how.
-
-    Attributes:
-        points: each lies in its domain.
-        which: what points they are, in words.
-        risk: failure probability of each point.
-        confidence: family-wise; stated with the result.
-        seed: of the games.
-        games: in each world, where games are played.
-        failures: points whose functions raised an error.
-        spread: how many of the last points were spread over the domain.
-        purpose: sets the games apart from those of other judges with the same seed.
-    """
-
-    points: Sequence[Point]
-    which: str
-    risk: float
-    confidence: float
-    seed: int
-    games: int
-    failures: Sequence[Failure] = ()
-    spread: int = 0
-    purpose: str = "judge"
+    share = Share((1.0 - confidence) / max(1, len(points)), games, seed)
+    which = "as listed" if at is not None else which_points(len(statement.points), len(points), ends, spread)
+    return Plan(points, which, share, confidence, failures, spread, first)
 
 
 def judge_points(
     statement: Statement,
     plan: Plan,
-    # called with its place before each point is judged; what it raises ends the judging
-    before: Callable[[int], None] | None = None,
     known: dict[Any, PointResult] | None = None,  # as for `judge_point`
-    first: Prepared | None = None,  # a point that was prepared before
+    progress: bool | Callable[[str], object] = False,  # as for `mipsim.referee.judge`
 ) -> Outcome:
     """Judge a statement as planned; its second route runs at the counterexamples that a report shows."""
-    began = time.perf_counter()
+    began, line, total = time.perf_counter(), ProgressLine(progress, QUIET), len(plan.points)
     judged: list[PointResult] = []
-    failed = list(plan.failures)
+    failed, first, share = list(plan.failures), plan.first, plan.share
     for place, point in enumerate(plan.points):
-        if before is not None:
-            before(place)
+        if line.due():
+            line.say(f"{statement.name}: judging point {place + 1} of {total}")
         try:
             if statement.defer_where:
                 statement.check(point.at)
-            result = judge_point(
-                statement,
-                point.at,
-                risk=plan.risk,
-                games=plan.games,
-                seed=point_seed(plan.seed, statement.name, statement.mattering(point.at), plan.purpose),
-                run=plan.seed,
-                known=known,
-                prepared=first if first is not None and first.at == point.at else None,
-            )
+            prepared = first if first is not None and first.at == point.at else None
+            result = judge_point(statement, point.at, share, known, prepared)
         except Exception as error:  # a bad point must not cost the verdicts of the others
             failed.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
             continue
-        sampled = place >= len(plan.points) - plan.spread
-        reading = str(point.at.get(READING, ""))
+        sampled, reading = place >= total - plan.spread, str(point.at.get(READING, ""))
         judged.append(
             replace(result, setting=point.setting, name=point.name, sampled=sampled, reading=reading)
         )
-    verdict = verdict_on(statement, judged, bool(failed))
     shown = shown_counterexamples(statement, judged)
     judged = [
         judged_again(statement, item) if any(item is other for other in shown) else item for item in judged
     ]
-    worst = speaks(statement, judged)
+    verdict, worst = concluded(statement, judged, bool(failed))
+    chance = chance_in(judged, plan.confidence, share.risk)
+    if line.written:
+        line.say(f"{statement.name}: {plural(total, 'point')} judged", last=True)
     return Outcome(
         statement=statement,
         verdict=verdict,
         worst=worst,
         judged=tuple(judged),
-        replay=replay_of(statement, worst, plan.confidence, plan.seed, plan.games),
+        replay=replay_of(statement, worst, plan.confidence, share.run, share.games),
         confidence=plan.confidence,
-        seed=plan.seed,
+        seed=share.run,
         seconds=time.perf_counter() - began,
-        how=(
-            f"{plural(len(judged), 'point')} judged, {plan.which}; {chance_in(judged, plan.confidence, plan.risk)}"
-            if judged
-            else none_judged(len(failed))
-        ),
+        how=f"{plural(len(judged), 'point')} judged, {plan.which}; {chance}"
+        if judged
+        else none_judged(len(failed)),
         failures=tuple(failed),
         findings=tuple(Finding(dict(item.parameters), item.finding) for item in judged if item.finding),
         whole=covered(statement, (item.parameters for item in judged)),
@@ -216,7 +187,7 @@ def _listed(statement: Statement, at: Any) -> list[Point]:
 
 def _points(
     statement: Statement, seed: int, samples: int | None
-) -> tuple[list[Point], tuple[int, int], list[Failure], Prepared | None]:
+) -> tuple[list[Point], int, int, list[Failure], Prepared | None]:
     """The points, how many of them are corners and how many of the last points are spread, those whose assumptions could not be
     evaluated, and the first of them, prepared.
     """
@@ -227,12 +198,12 @@ def _points(
     played = first is not None and first.played is not None
     if listed and (not played or len(listed) <= PLAYED_SAMPLES):
         known = [dict(point.at) for point in own]
-        return [*own, *(Point(at) for at in listed if at not in known)], (0, 0), [], first
+        return [*own, *(Point(at) for at in listed if at not in known)], 0, 0, [], first
     if played:
         spread = spread[:PLAYED_SAMPLES] if samples is None else spread
-        return [*own, *spread], (0, len(spread)), failures, first
+        return [*own, *spread], 0, len(spread), failures, first
     ends = [Point(corner) for corner in corners(statement, seed)]
-    return [*own, *ends, *spread], (len(ends), len(spread)), failures, first
+    return [*own, *ends, *spread], len(ends), len(spread), failures, first
 
 
 def spread_points(statement: Statement, count: int, seed: int) -> tuple[list[Point], list[Failure]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import time
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,18 +14,26 @@ from scipy.special import ndtr
 
 from mipsim._words import printable
 from mipsim.engine.describe import describe
-from mipsim.referee.judging.games import empirical
-from mipsim.referee.judging.law import law_of
-from mipsim.referee.kinds import Kind, Limit, companions, sizes_of
-from mipsim.referee.settings import GAMES
+from mipsim.referee.kinds import Bound, Kind, Limit, companions, sizes_of
 from mipsim.referee.statement import Statement, inner
 from mipsim.referee.values import Number, Played, Samplers, Value, no_tradeoff, read
 from mipsim.tradeoff.base import AbstractTradeOff
 
-LEAST_GAMES = 2_000
-"""In each world, the fewest that a point is judged by, and by which the time of a game is taken."""
-GAMES_SECONDS = 15.0
-"""Of the games of all points, unless their number is given: with what is compiled for them an answer comes within a minute."""
+
+@dataclass(frozen=True)
+class Share:
+    """What a point has of a run."""
+
+    risk: float  # failure probability; exact distributions use none of it
+    games: int  # in each world, where games are played
+    run: int  # seed of the run
+    purpose: str = "judge"  # sets the games apart from those of other judges with the same seed
+
+    def seed(self, statement: Statement, at: Mapping[str, Any]) -> int:
+        """The seed of a point's own games, in [0, 2^62): of run, statement, what matters of the point, and purpose."""
+        key = [self.run, statement.name, statement.mattering(at), self.purpose]
+        text = json.dumps(key, sort_keys=True)
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 2
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,12 @@ class Prepared:
         return (
             self.truth.is_optimal if isinstance(self.truth, Played) else not isinstance(self.truth, Samplers)
         )
+
+    @property
+    def doubted(self) -> bool:
+        """Whether what the attacker of the truth does not break may be broken by another: the statement is about all of them."""
+        about_all = isinstance(self.kind, Bound) or (isinstance(self.kind, Limit) and self.kind.bound)
+        return about_all and not self.optimal
 
     @property
     def played(self) -> Played | Samplers | None:
@@ -124,35 +138,14 @@ def _bits(value: Value) -> object:
     return np.asarray(value.probit_beta(ndtr(np.linspace(-3.0, 3.0, 9))), float).tobytes()
 
 
-def affordable_games(value: Played | Samplers | None, points: int, seconds: float = GAMES_SECONDS) -> int:
-    """How many games in each world can be played at so many points in a time, `GAMES` at most and `LEAST_GAMES` at least.
-
-    A number that rests on the clock makes no verdict unsound: it is fixed before any game that counts, by games that do not.
-
-    `value`: what is played at any of the points; None: nothing; `seconds`: for all of them.
-    """
-    if value is None:
-        return GAMES
-    spent = []
-    for _ in range(2):  # the first may compile
-        began = time.perf_counter()
-        try:
-            empirical(value, LEAST_GAMES, 0, 0.5)
-        except Exception:
-            return GAMES
-        spent.append(time.perf_counter() - began)
-    affordable = seconds / points / (spent[-1] / LEAST_GAMES)
-    if affordable >= GAMES:
-        return GAMES
-    digit = 10.0 ** math.floor(math.log10(max(affordable, 1.0)))
-    return max(LEAST_GAMES, int(affordable // digit * digit))
-
-
 def lawful(value: Value) -> AbstractTradeOff | Number | None:
     """The curve or number that a value is, or whose exact distribution is known."""
-    if isinstance(value, Played):
-        return law_of(value)
-    return None if isinstance(value, Samplers) else value
+    if not isinstance(value, Played):
+        return None if isinstance(value, Samplers) else value
+    try:
+        return value.game.exact(value.attack)
+    except ValueError:
+        return None
 
 
 def limit_sizes(

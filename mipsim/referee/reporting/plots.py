@@ -133,11 +133,11 @@ def _curve_on(axes: Axes, evidence: CurveEvidence, power: bool, low: float) -> N
     def seen(beta: np.ndarray) -> np.ndarray:
         return np.clip(1 - beta, low * 1e-2, 1) if power else beta
 
-    alpha, (down, up) = _thin(evidence.band_alpha, [evidence.band_low, evidence.band_high], power)
-    if alpha.size:
+    played = evidence.band is not None
+    if evidence.band is not None:
+        alpha, (down, up) = _thin(evidence.band[0], [*evidence.band[1:]], power)
         axes.fill_between(alpha, seen(down), seen(up), color=ROLES["band"], linewidth=0, label="band")
     alpha, (beta,) = _thin(evidence.alpha, [evidence.beta], power)
-    played = evidence.band_alpha.size > 0
     marker = "." if 0 < alpha.size <= 80 and played else ""
     label = "measured" if played else "exact law"
     axes.plot(
