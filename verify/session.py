@@ -24,8 +24,7 @@ from mipsim.referee.hunting.hunt import hunt
 from mipsim.referee.hunting.search import budget_of
 from mipsim.referee.outcome import Failure, is_judged
 from mipsim.referee.replay import replay_of
-from mipsim.referee.reporting.overview import cells, counts
-from mipsim.referee.reporting.page import report
+from mipsim.referee.reporting.page import cells, counts, report
 from mipsim.referee.reporting.wording import duration
 from mipsim.referee.settings import GAMES
 from sims.process import show

@@ -15,9 +15,8 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee import mathml
 from mipsim.referee.reporting.audit_page import report_audit
-from mipsim.referee.reporting.page import page
+from mipsim.referee.reporting.page import FOLDER, environment, page
 from mipsim.referee.reporting.pictures import keep
-from mipsim.referee.reporting.rendering import FOLDER, environment
 from mipsim.referee.result import PointResult
 from tests.faults.hostile_files import hidden
 
@@ -140,7 +139,7 @@ def test_every_word_of_a_statement_is_tried():
 
 
 def test_no_template_takes_markup_from_what_it_is_given():
-    """What is trusted is marked where it is made, in Python; see `rendering`."""
+    """What is trusted is marked where it is made, in Python; see `page`."""
     assert environment().autoescape is True
     assert environment().from_string("{{ words }}").render(words="<b>") == "&lt;b&gt;"
     templates = list(FOLDER.glob("*.html"))

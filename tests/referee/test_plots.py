@@ -9,7 +9,7 @@ import pytest
 
 from mipsim import referee as rf
 from mipsim.referee.reporting.page import page
-from mipsim.referee.reporting.plots import svg
+from mipsim.referee.reporting.pictures import svg
 from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
 
 NONE, TWO, THREE = np.array([]), np.array([0.0, 1.0]), np.full(3, 0.5)

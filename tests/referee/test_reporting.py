@@ -11,7 +11,7 @@ import pytest
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee.outcome import titled_examples
-from mipsim.referee.reporting.where import importance, where_map
+from mipsim.referee.reporting.pictures import importance, where_map
 
 G = mi.GaussianTradeOff
 VOID = {"meta", "br", "img", "link"}

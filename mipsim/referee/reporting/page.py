@@ -1,28 +1,39 @@
-"""The report of a judge or a hunt: a page that needs nothing beside it, and the same as data."""
+"""The report of a judge or a hunt: a page that needs nothing beside it, and the same as data.
+
+Whatever a template is given is escaped, whoever wrote it. Markup are only a formula that has passed `mathml`, a picture of
+matplotlib's, a table of `_repr_html_`, and the style and the script of this folder.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mipsim._files import replace_file, writable_folder
 from mipsim._words import plural
-from mipsim.referee.defect import correction_of, defect_of, diagnose, readings_of
-from mipsim.referee.gap_words import gap_is
+from mipsim.referee import mathml
+from mipsim.referee.defect import Defect, correction_of, defect_of, diagnose, readings_of
+from mipsim.referee.gap_words import gap_is, lone_gap, three_digits
 from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.replay import replay_of
-from mipsim.referee.reporting.overview import cells, counts, searched
-from mipsim.referee.reporting.pictures import keep
+from mipsim.referee.reporting import wording
+from mipsim.referee.reporting.pictures import importance, keep
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.rendering import document
-from mipsim.referee.reporting.where import importance
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FOLDER = Path(__file__).with_name("templates")
 SHOWN = 12
 """Judged points that are listed, those with the strongest verdict first; all are in the data."""
 LISTED = 8
@@ -142,39 +153,47 @@ def page(
         name = single.statement.name
         met[name] += 1  # a statement that was judged and hunted has two sections
         anchor = name if met[name] == 1 else f"{name}.{met[name]}"
-        group = groups(single.statement) if groups else ""
-        correction = correction_of(single.statement, known)
-        rows.append(_row(single, correction, commands or _command, anchor) | {"group": group})
-    words: dict[str, Any] = {"title": title, "lead": lead, "note": note, "data": data}
-    words |= {"counts": counts(outcomes, known), "facts": facts or {}, "links": links or {}, "rows": rows}
-    words |= {"shown": {item.statement.name for item in outcomes}, "most": SHOWN, "listed": LISTED}
-    of = plural(len(outcomes), "statement")
-    return document("report.html", scripted=len(outcomes) > 1, of=of, **words)
+        row = _row(single, correction_of(single.statement, known), commands or _command)
+        rows.append(row | {"anchor": anchor, "group": groups(single.statement) if groups else ""})
+    return document(
+        "report.html",
+        scripted=len(outcomes) > 1,
+        of=plural(len(outcomes), "statement"),
+        title=title,
+        lead=lead,
+        note=note,
+        data=data,
+        counts=counts(outcomes, known),
+        facts=facts or {},
+        links=links or {},
+        rows=rows,
+        shown={item.statement.name for item in outcomes},
+        most=SHOWN,
+        listed=LISTED,
+    )
 
 
 def _row(
-    outcome: Outcome,
-    correction: Statement | None,
-    command: Callable[[Outcome, PointResult], str],
-    anchor: str,
+    outcome: Outcome, correction: Statement | None, command: Callable[[Outcome, PointResult], str]
 ) -> dict[str, Any]:
     """What the page tells of an outcome, beside what the outcome itself holds."""
     from markupsafe import Markup
 
     pictures, statement, shown = keep(outcome), outcome.statement, titled_examples(outcome)
+    readings = readings_of(outcome)
     # A statement of your own, of which nothing else was tried, has no class.
-    tried = correction or statement.quote or statement.slip or statement.restored_by or readings_of(outcome)
+    tried = correction or statement.quote or statement.slip or statement.restored_by or readings
     diagnosis = diagnose(outcome, correction) if tried else None
+    quote = "" if statement.quote is None else statement.quote.text
     return {
         "outcome": outcome,
-        "statement": outcome.statement,
-        "anchor": anchor,
-        "searched": searched(outcome.statement),
+        "statement": statement,
+        "searched": " ".join(f"{statement.name} {statement.source} {statement.says} {quote}".lower().split()),
         "cells": cells(outcome),
         "correction": correction,
         "defect": diagnosis and diagnosis.defect,
         "reason": diagnosis and diagnosis.reason,
-        "readings": readings_of(outcome),
+        "readings": readings,
         "examples": [
             (title, point, command(outcome, point), end)
             for end, (title, point) in zip(("simple", "worst")[2 - len(shown) :], shown, strict=True)
@@ -213,3 +232,125 @@ def _ranked(outcome: Outcome) -> list[PointResult]:
         places.append((order.index(item.verdict), seen[kin]))
         seen[kin] += 1
     return [single for _, single in sorted(zip(places, by_size, strict=True), key=lambda pair: pair[0])]
+
+
+def counts(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> dict[str, dict[str, int]]:
+    """How many "statements" and "corrections" have each verdict, with the defect of what is refuted, the good news first; only what occurs.
+    `known`: statements among which corrections are looked up.
+
+    >>> counts([], [])
+    {}
+    """
+    result: dict[str, dict[str, int]] = {}
+    for name, corrects in (("statements", False), ("corrections", True)):
+        words: Counter[tuple[Verdict, Defect | None]] = Counter(
+            (item.verdict, defect_of(item, correction_of(item.statement, known)))
+            for item in outcomes
+            if bool(item.statement.corrects) is corrects
+        )
+        if words:
+            ranks = [*Verdict, *Defect, None]
+            order = sorted(words, key=lambda pair: [ranks.index(word) for word in pair])
+            result[name] = {": ".join(filter(None, pair)): words[pair] for pair in order}
+    return result
+
+
+def cells(outcome: Outcome) -> list[tuple[str, str]]:
+    """The numbers of a row in the table of verdicts: what the page's script sorts by, and what is read.
+    `outcome`: what judging or hunting returned.
+    """
+    worst, (low, high) = outcome.worst, outcome.interval
+    points = len(outcome.judged) + len(outcome.probes)
+    broken = outcome.broken.partition(" evenly")[0]
+    if not outcome.spread[1] and len(outcome.judged) == 1:
+        broken = f"{int(outcome.judged[0].verdict is Verdict.REFUTED)} of 1"
+    result = (
+        (-outcome.share, broken),
+        (
+            outcome.gap,
+            f"{lone_gap(outcome.gap, outcome.interval)} {'' if worst is None else worst.unit}".rstrip(),
+        ),
+        (high - low, wording.interval(outcome.interval)),
+        (points, f"{points:,}"),
+        (outcome.seconds, f"{outcome.seconds:.1f}"),
+    )
+    # What the sorting script compares: numbers it can read, the missing ones after all others.
+    return [
+        ("Infinity" if math.isnan(key) or key == math.inf else f"{key:.9g}", text) for key, text in result
+    ]
+
+
+@cache
+def environment() -> Environment:
+    """The templates, and how they write numbers and formulas."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    result = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    result.filters |= {
+        name: getattr(wording, name)
+        for name in (
+            "claimed_and_true",
+            "count",
+            "duration",
+            "interval",
+            "paragraphs",
+            "point_anchor",
+            "reached",
+        )
+    }
+    result.filters |= {
+        "plural": plural,
+        "lone_gap": lone_gap,
+        "three_digits": three_digits,
+        "parameters": lambda point: wording.parameters(plain(point)),
+        "meaning": lambda standing: Defect(standing.partition(": ")[2]).meaning,
+        "words": lambda text: Markup(mathml.words(text)),
+        "formula": lambda latex: Markup(mathml.to_mathml(latex, block=True)),
+    }
+    return result
+
+
+def document(template: str, *, scripted: bool = False, **words: Any) -> str:
+    """Return a whole page.
+    `template`: name of a file that fills `document.html`; `scripted`: whether the page runs the script of its table;
+    `words`: what the template takes; for the frame `title`, `lead` (the words below the title), `of` (what the page is
+    about, for the title of the window), `note` (what the reader must know first) and `data` (the file beside it that
+    holds the same).
+
+    >>> document("document.html", title="A & B", lead="words").count("A &amp; B")
+    2
+    """
+    from markupsafe import Markup
+
+    style = (FOLDER / "page.css").read_text(encoding="utf-8")
+    script = (FOLDER / "table.js").read_text(encoding="utf-8") if scripted else ""
+    frame = {"of": "", "note": "", "data": "results.json", "policy": _policy(style, script)}
+    page = environment().get_template(template)
+    return page.render(frame | words, style=Markup(style), script=Markup(script)) + "\n"
+
+
+def _policy(style: str, script: str) -> str:
+    """What a browser may do with the page: draw it by its own style, run its own script, and load or send nothing.
+
+    Whatever else might stand in the page, from a statement or from the name of a file, is not run. Pictures and
+    tables have colours and alignments in attributes, which no digest can vouch for.
+
+    Source: W3C, "Content Security Policy Level 3".
+    """
+    return (
+        f"default-src 'none'; img-src data:; script-src {_source(script)}; style-src {_source(style)}; style-src-attr 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _source(text: str) -> str:
+    if not text:
+        return "'none'"
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
