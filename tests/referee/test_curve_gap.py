@@ -95,7 +95,7 @@ def test_the_value_of_a_curve_lies_in_its_bracket_where_the_true_positive_rate_i
     assert gap.under.sure <= 0.0 <= gap.under.most
 
 
-def test_certainty_of_a_side_is_told_from_certainty_of_the_other():
+def test_certainty_of_a_side_is_no_certainty_of_the_other():
     """A claimed FNR of 1 where the true FNR is 0 is an infinite gap, by whatever zero the rates are written."""
     for zero in (0.0, -0.0):
         none, every = Rates(np.array([zero]), np.array([1.0])), Rates(np.array([1.0]), np.array([zero]))

@@ -31,7 +31,7 @@ KEYS = {
 }
 POINT_KEYS = {
     "name", "parameters", "reading", "route", "games", "seed", "verdict", "gap", "interval", "second_route",
-    "smallest_tolerance", "detectable_gap", "games_to_decide", "detail", "seconds", "unit", "tolerance", "setting", "sampled",
+    "smallest_tolerance", "detectable_gap", "games_to_decide", "detail", "unit", "tolerance", "setting", "sampled",
     "random", "exact", "gap_is", "headline", "up_to", "finding",
 }
 # fmt: on

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -154,7 +155,7 @@ class Known:
         """The weakest."""
         return Rates(*self.ends[1])
 
-    @property
+    @cached_property
     def middle(self) -> Rates:
         """The middle of both: either rate is accurate where the other has lost its digits."""
         return Rates(*(0.5 * (self.ends[0] + self.ends[1])))

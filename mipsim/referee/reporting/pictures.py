@@ -59,7 +59,7 @@ STYLE: dict[Any, Any] = {
     ("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), ROLES["ink"]
 )
 POINTS = 120
-"""Of a curve that are drawn, evenly spaced on their axis."""
+"""Of a curve that are plotted, evenly spaced on their axis."""
 CELLS = 6
 """Cells of a numeric parameter's range in which means are compared."""
 MOST = 600
