@@ -13,6 +13,7 @@ from mipsim.referee.outcome import Failure, shown_counterexamples
 from mipsim.referee.reporting import pictures
 from mipsim.referee.result import PointResult
 from verify import register
+from verify.program import with_program
 
 SCALES = ("quick", "standard", "full")
 SAMPLES = (4, 24, 200)
@@ -103,7 +104,7 @@ def judge(
         # Other games than those by which a hunt reached a point.
         share = Share(setting.risk, games(statement.name, setting.scale), setting.seed, "register")
         plan = Plan((*own, *sample), which, share, setting.confidence, failures, len(sample))
-        result = judge_points(statement, plan, known=_KNOWN)
+        result = with_program(judge_points(statement, plan, known=_KNOWN))
     if len(_KNOWN) > MOST_KNOWN:
         _KNOWN.clear()
     if draw:

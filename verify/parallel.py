@@ -140,8 +140,9 @@ def _there(act: Callable[[Statement], Outcome], find: Callable[[str], Statement]
 
 def _with_pictures(statement: Statement, outcome: Outcome, sample: Any) -> Outcome:
     from mipsim.referee.reporting import pictures
+    from verify.program import with_program
 
-    result = replace(outcome, statement=statement)
+    result = with_program(replace(outcome, statement=statement))
     if sample is not None:
         pictures.keep(result, sample)
     return result

@@ -8,11 +8,13 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from mipsim.referee import Statement
+from mipsim.referee import Outcome, Statement, Verdict
+from mipsim.referee.outcome import titled_examples
 from mipsim.referee.result import PointResult
 
 BY_HAND = "verify.by_hand"
@@ -22,12 +24,22 @@ NOT_ALONE = ("leemann-alg-1-real",)
 """Statements whose second route needs gradients of networks, and so the library."""
 
 
+def with_program(outcome: Outcome) -> Outcome:
+    """An outcome whose statement has the program of the counterexample that a report shows first, if it is refuted."""
+    statement = outcome.statement
+    if outcome.verdict is not Verdict.REFUTED or statement.corrects:
+        return outcome
+    program = program_of(statement, titled_examples(outcome)[0][1])
+    return replace(outcome, statement=replace(statement, snippet=program))
+
+
 def program_of(statement: Statement, point: PointResult) -> str:
     """The program; "" where no second route has seen the point.
     `statement`: that is refuted; `point`: a counterexample, judged.
     """
     route, seen = statement.second_route, point.second_route
-    if route is None or seen is None or not seen.excludes or statement.name in NOT_ALONE:
+    ours = getattr(route, "__module__", "").startswith("verify.") and statement.name not in NOT_ALONE
+    if not ours or route is None or seen is None or not seen.excludes:
         return ""
     at = {name: point.parameters[name] for name in statement.free}
     asks = statement._asks["second_route"]

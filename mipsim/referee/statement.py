@@ -130,6 +130,7 @@ class Statement:
         unreached: name of a used statement that is refuted -> a function of the point that is true where the defect does not
             reach this statement.
         formula: the claim in LaTeX without dollar signs; the report shows it above the words.
+        snippet: a program that shows a counterexample without mipsim; the report of a refuted statement shows it.
         matters_when: parameter -> a function of the other parameters that says where it matters. Elsewhere it changes neither claim nor
             truth, and counterexamples leave it out. Parameters that are not named matter everywhere.
         restored_by: for a refuted statement, a condition in words ("the data are Gaussian") and as a function of the parameters. All
@@ -176,6 +177,7 @@ class Statement:
     uses: tuple[str, ...] = ()
     unreached: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     formula: str = ""
+    snippet: str = ""
     matters_when: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     restored_by: tuple[str, Callable[..., bool]] | None = None
     _asks: Mapping[str, frozenset[str] | None] = field(default_factory=dict, init=False, repr=False)
@@ -391,7 +393,7 @@ class Statement:
 
         Args:
             changes: arguments of `Statement`. In `domain` name only the parameters that differ. The default name is the original's
-                with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula unless `claimed` changes, but not
+                with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula unless `claimed` changes, but not its snippet,
                 its uses and why it fails. It leaves out points outside the new domain, a control there or with its own functions, and, where claim or truth changes, the
                 theorems of the kind: they are about both.
 
@@ -421,6 +423,7 @@ class Statement:
             "uses": (),
             "unreached": {},
             "formula": "" if "claimed" in changes else self.formula,
+            "snippet": "",
             "fails": "",
             "restored_by": None,
         } | changes
@@ -468,6 +471,7 @@ class Statement:
             "name": self.name,
             "says": self.says,
             "formula": self.formula,
+            "snippet": self.snippet,
             "source": self.source,
             "kind": self.kind.record(),
             "domain": {name: parameter.record() for name, parameter in self.domain.items()},

@@ -114,7 +114,7 @@ def worded(words: str) -> rf.Statement:
         points=[rf.Point({"x": 1.0, "choice": words, "reading": words, "fixed": words}, name=words, setting=words)],
         quote=quote, restricted_by=(quote, quote), slip=(quote, quote),
         derivation=f"{words}\n{words} $\\mbox{{{words.replace('$', '')}}}$. (i) {words}",
-        second_route=lambda: rf.Replication(1.0, 1.0, 1.0, words, words, claim=0.0), corrects=words, formula=f"\\text{{{words.replace('$', '').replace('{', '')}}}", fails=words, uses=(words,), not_judged={words: words}, restored_by=(words, lambda: True),
+        second_route=lambda: rf.Replication(1.0, 1.0, 1.0, words, words, claim=0.0), corrects=words, formula=f"\\text{{{words.replace('$', '').replace('{', '')}}}", snippet=words, fails=words, uses=(words,), not_judged={words: words}, restored_by=(words, lambda: True),
     )  # fmt: skip
 
 
@@ -274,7 +274,7 @@ def test_markdown_of_findings_holds_words_and_no_markup(begin):
     hostile = f"{HOSTILE} {begin} ``` $\\text{{<script>alert(4)</script>}}$ [x](javascript:alert(5))"
     statement = rf.Statement(
         name="refuted", says=hostile, source="x", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0, meaning=hostile), "c": rf.Choice(hostile, "b", meaning=hostile)},
-        claimed=lambda x: x, truth=lambda x: x + 1.0, formula=f"\\text{{{HOSTILE}}}", derivation=hostile,
+        claimed=lambda x: x, truth=lambda x: x + 1.0, formula=f"\\text{{{HOSTILE}}}", derivation=hostile, snippet=hostile,
         not_judged={hostile: hostile}, uses=(hostile,),
         quote=rf.Quote(hostile, hostile), restricted_by=(rf.Quote(hostile, hostile), rf.Quote(begin, "words")),
         slip=(rf.Quote(begin + hostile, "[x] ![x]"), rf.Quote(begin, begin)),

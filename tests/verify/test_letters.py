@@ -16,5 +16,5 @@ def test_c_is_the_clip_and_no_covariance() -> None:
     ):
         assert COVARIANCE.search(planted)
     for name, statement in REGISTER.items():
-        for text in (statement.says, statement.derivation, statement.formula):
+        for text in (statement.says, statement.derivation, statement.formula, statement.snippet):
             assert not COVARIANCE.search(text), (name, text)

@@ -72,7 +72,15 @@ def test_a_changed_result_changes_the_pages(
     second = {"what": "TPR - FPR", "claim": 0.5, "value": 1.0, "size": None}
     second |= {"value": float(value)} if column == "true" else {}
     entry |= {"defect": value} if column == "class" else {}
-    verdicts = [entry | {"simple_counterexample": {"second_route": second}}]
+    verdicts = [
+        entry
+        | {
+            "simple_counterexample": {
+                "second_route": second,
+                "parameters": REGISTER["izzo-thm-8"].points[0].at,
+            }
+        }
+    ]
     (tmp_path / "verdicts.json").write_text(json.dumps(verdicts), "utf-8")
     counterexamples.store(tmp_path, file)
     before, stored = counterexamples.rows(), counterexamples.rows(file)

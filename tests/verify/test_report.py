@@ -26,7 +26,7 @@ SETTING = Setting("quick", 0.999, 7, 1e-6)
 # fmt: off
 KEYS = {
     "claim", "paper", "statement", "verdict", "defect", "share", "extent", "readings", "source", "kind", "meanings", "domain", "restricted", "quote",
-    "restricted_by", "slip", "fails", "formula", "derivation", "uses", "not_judged", "corrects", "control", "corrected_by", "same_formula", "counterexample", "simple_counterexample", "points",
+    "restricted_by", "slip", "fails", "formula", "snippet", "derivation", "uses", "not_judged", "corrects", "control", "corrected_by", "same_formula", "counterexample", "simple_counterexample", "points",
     "failures", "findings", "importance", "seconds",
 }
 POINT_KEYS = {

@@ -18,7 +18,6 @@ from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.wording import claimed_and_true, paragraphs, parameters
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
-from verify.program import program_of
 from verify.register import group_of
 
 HEAD = """# Findings
@@ -129,10 +128,9 @@ def _finding(
     lines += _folded("As it was judged, and its parameters", judged)
     for title, other in others:
         lines += _folded(title, other)
-    if program := program_of(statement, titled_examples(outcome)[0][1]):
-        lines += _folded(
-            "The second route as a program, without mipsim", ["````python", program.strip(), "````", ""]
-        )
+    if statement.snippet:
+        code = ["````python", statement.snippet.strip(), "````", ""]
+        lines += _folded("A counterexample without mipsim", code)
     if twin is not None and twin.derivation.strip():
         lines += ["Why the correction holds:", "", *_proof(twin.derivation), ""]
     return "\n".join(lines)

@@ -18,7 +18,7 @@ def half(n: int) -> int:
     >>> half(6)
     3
     """
-    if n % 2:
+    if n < 2 or n % 2:
         raise ValueError(f"n is {n}; it must be even, since D_train is half of the n records")
     return n // 2
 
