@@ -1,4 +1,4 @@
-"""Every attack scores by its formula: one NumPy expression a member."""
+"""Every attack scores by its formula: a NumPy expression a member."""
 
 from collections.abc import Callable
 from typing import Any

@@ -23,14 +23,14 @@ Rules = Callable[[np.random.Generator, int, bool], np.ndarray]
 
 
 def fixed(rng: np.random.Generator, m: int, member: bool) -> np.ndarray:
-    """The mean of n records, of which the target takes the place of one."""
+    """The mean of n records, of which the target takes the place of a single record."""
     rows = rng.normal(MU, SD, (m, N, 2))
     rows[:, 2] = TARGET if member else rows[:, 2]
     return rows.mean(axis=1)
 
 
 def random(rng: np.random.Generator, m: int, member: bool) -> np.ndarray:
-    """The target is one of the records, or another."""
+    """The target is among the records, or another."""
     rows, other = rng.normal(MU, SD, (m, N, 2)), rng.normal(MU, SD, (m, 2))
     return np.concatenate([rows[:, 1] if member else other, rows.mean(axis=1)], axis=1)
 
@@ -89,7 +89,7 @@ def test_a_game_is_played_by_its_rules(name: str) -> None:
     assert type(game).__name__ == name
     worlds = played(game)
     ruled = [rules(np.random.default_rng(1), 2 * ROUNDS, member) for member in (False, True)]
-    assert [[agree(one, other) for other in ruled] for one in worlds] == [[True, False], [False, True]]
+    assert [[agree(own, other) for other in ruled] for own in worlds] == [[True, False], [False, True]]
     assert not agree(1.05 * worlds[True], ruled[True])
 
 

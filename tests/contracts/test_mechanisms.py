@@ -1,4 +1,4 @@
-"""Every mechanism releases what its formula says: one NumPy expression a member."""
+"""Every mechanism releases what its formula says: a NumPy expression a member."""
 
 from collections.abc import Callable
 from typing import Any

@@ -228,11 +228,11 @@ def test_members_of_the_library_keep_float64_in_a_users_function():
 
 
 def test_scores_of_float32_are_counted_exactly():
-    """Neighbouring floats stay apart, and an edge that is one of them is a score's own."""
-    one, above = np.float32(1.0), np.nextafter(np.float32(1.0), np.float32(2.0))
-    game = mi.TwoInputs(lambda key, x: x, one, above)
+    """Neighbouring floats stay apart, and an edge that is among them is a score of its own."""
+    unit, above = np.float32(1.0), np.nextafter(np.float32(1.0), np.float32(2.0))
+    game = mi.TwoInputs(lambda key, x: x, unit, above)
     counts = mi.play(
-        game, lambda target, output: output, 50, edges=[0.0, float(one), float(above)], progress=False
+        game, lambda target, output: output, 50, edges=[0.0, float(unit), float(above)], progress=False
     )
     assert counts.out.tolist() == [0, 50, 0, 0]
     assert counts.inside.tolist() == [0, 0, 50, 0]

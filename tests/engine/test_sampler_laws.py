@@ -412,7 +412,7 @@ def rows_of_ten_coins() -> dict[str, Row]:
 def rows_of_clipped_records() -> dict[str, Row]:
     """Whose distribution is known: against literal games and the exact law."""
     three, coins = mi.Discrete([-2.0, 0.0, 3.0], [[0.2, 0.3, 0.5], [0.5, 0.4, 0.1]]), mi.Bernoulli([0.3, 0.6])
-    one, attack = np.ones(2), mi.ScalarProduct([0.1, -0.7])
+    unit, attack = np.ones(2), mi.ScalarProduct([0.1, -0.7])
     # Not the weights' own grid, whose points are atoms of the score.
     edges = np.linspace(-3.0, 9.0, 400) + 1e-4 * np.sqrt(2.0)
 
@@ -421,11 +421,11 @@ def rows_of_clipped_records() -> dict[str, Row]:
         return Row(fixed(mechanism, data, 20, target), attack, sampler, laws, 100_000, swap, edges=edges, marks=marks)  # fmt: skip
 
     rows = {
-        "a step within the clip": row(mi.SGDStep(1.5, 0.4), coins, one, "TableSampler"),
-        "a step whose target is clipped": row(mi.SGDStep(1.5, 0.4), coins, 3.0 * one, "TableSampler", ()),
-        "a step of half of the rows": row(mi.Subsampled(mi.SGDStep(4.5, 0.4), 0.5), three, one, "LatticeColumns"),
-        "a step of a Poisson sample": row(mi.PoissonSubsampled(mi.SGDStep(1.5, 0.0), 0.5), coins, 3.0 * one, "PoissonColumns"),
-        "a step of normal rows, no clip": row(mi.SGDStep(np.inf, 0.0), mi.Gaussian(0.1, 1.0, d=2), one, "NormalSampler"),
+        "a step within the clip": row(mi.SGDStep(1.5, 0.4), coins, unit, "TableSampler"),
+        "a step whose target is clipped": row(mi.SGDStep(1.5, 0.4), coins, 3.0 * unit, "TableSampler", ()),
+        "a step of half of the rows": row(mi.Subsampled(mi.SGDStep(4.5, 0.4), 0.5), three, unit, "LatticeColumns"),
+        "a step of a Poisson sample": row(mi.PoissonSubsampled(mi.SGDStep(1.5, 0.0), 0.5), coins, 3.0 * unit, "PoissonColumns"),
+        "a step of normal rows, no clip": row(mi.SGDStep(np.inf, 0.0), mi.Gaussian(0.1, 1.0, d=2), unit, "NormalSampler"),
     }  # fmt: skip
     for d, clip in ((1, 0.8), (2, 1.2)):
         game = fixed(mi.SGDStep(clip, 0.5), mi.Gaussian(0.3 * np.ones(d), 1.0), 5, 1.5 * np.ones(d))
