@@ -25,8 +25,13 @@ def itself(x):
     return itself(x)
 
 
+class Held:
+    def score(self, target, output):
+        return output[0]
+
+
 GAME = mi.FixedTarget(lambda key, r: r.mean(0), DATA, n=5, target=[1, 0])
-THINGS = (GAME, mi.CovarianceScore(DATA, n=5), scaled, partial(scaled, 1), jax.jit(scaled), itself, {"a": {1, 2}}, float("nan"))  # fmt: skip
+THINGS = (GAME, mi.CovarianceScore(DATA, n=5), Held().score, scaled, partial(scaled, 1), jax.jit(scaled), itself, {"a": {1, 2}}, float("nan"))  # fmt: skip
 
 
 @pytest.mark.parametrize("thing", THINGS, ids=lambda thing: type(thing).__name__)
