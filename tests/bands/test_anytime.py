@@ -1,7 +1,5 @@
 """Intervals that hold at every number of games: against brute force, and their failure probability, exact and by stopped runs."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
@@ -14,7 +12,6 @@ from mipsim.bands.anytime import (
     anytime_band,
     anytime_bounds,
     mixture_probits,
-    next_look,
     refutes_bound,
 )
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
@@ -127,15 +124,6 @@ def test_intervals_at_a_single_number_of_games_ever_miss_more_often_than_stated(
     assert chance_of_ever_missing(fixed, a, float(claim.beta(a)), 24) > risk
 
 
-def test_looks_divide_each_doubling_alike() -> None:
-    look, seen = 0, []
-    while look < 10**6:
-        look = next_look(look, 32, 16)
-        seen.append(look)
-    assert all(1 < after / before <= 1 + 1 / 16 for before, after in pairwise(seen))
-    assert all(next_look(n, 32, 16) == min(s for s in seen if s > n) for n in range(0, 5000, 7))
-
-
 def test_the_quick_look_agrees_with_the_intervals() -> None:
     rng = np.random.default_rng(3)
     for _ in range(15):
@@ -193,58 +181,3 @@ def test_the_band_is_simultaneous_with_the_mixture_of_each_world() -> None:
     assert mixture_probits(out, inside, 0.01) == pytest.approx(
         np.sqrt(2 * (np.log(200) + np.log(500 * np.pi))), rel=0.01
     )
-
-
-RATES = np.array([0.5, 0.16])  # FPRs of two thresholds
-LOOKS = [n for n in (next_look(k, 1024, 2) for k in range(1023, 2**16)) if n <= 2**16]
-
-
-def stopped(draw_counts, runs: int, bounds, claim, tolerance: float) -> tuple[int, int, list[int]]:
-    """Runs at mu = 1 that end REFUTED, those that end CONFIRMED, as an equality to the tolerance, and at how many games each stops."""
-    rng = np.random.default_rng(5)
-    looks = sorted(set(LOOKS))
-    x, y, k = np.zeros((runs, 2)), np.zeros((runs, 2)), 0
-    refuted, confirmed, open_, at = 0, 0, np.arange(runs), np.full(runs, looks[-1])
-    beta = GaussianTradeOff(1.0).beta(RATES)
-    for n in looks:
-        x += draw_counts(rng, RATES, n - k, runs)
-        y += draw_counts(rng, beta, n - k, runs)
-        k = n
-        low, high = (end.reshape(-1, 2) for end in bounds(x[open_].ravel(), y[open_].ravel(), n, claim))
-        wrong = ((low > tolerance) | (high < -tolerance)).any(axis=1)
-        right = (np.maximum(-low, high) <= tolerance).all(axis=1)
-        refuted, confirmed = refuted + int(wrong.sum()), confirmed + int(right.sum())
-        at[open_[wrong | right]] = n
-        open_ = open_[~(wrong | right)]
-        if not open_.size:
-            break
-    return refuted, confirmed, at.tolist()
-
-
-def anytime_at_95(x, y, n, claim):
-    return anytime_bounds(*rates(x, n, y, n), claim, 0.05 / 2 * x.size)
-
-
-def fixed_at_95(x, y, n, claim):
-    out, inside = (CountedRates(counts, n) for counts in (x, y))
-    return gap_bounds(out, inside, claim, critical_probits(0.05, 2, 2), 64)
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    ("claim", "tolerance", "wrong"),
-    [(1.0, 1e-9, 0), (1.0, 0.05, 0), (1.0525, 0.05, 1)],
-    ids=["true, never confirmed", "true", "off by 1.05 tolerances"],
-)
-def test_few_of_200_runs_stop_wrongly(draw_counts, claim, tolerance, wrong) -> None:
-    """At 95% confidence at most the binomial quantile of 1e-9; the control, intervals of a fixed number of games looked at alike, exceeds it."""
-    curve = GaussianTradeOff(claim)
-    counted = stopped(draw_counts, 200, anytime_at_95, curve, tolerance)
-    print(
-        f"{claim} to {tolerance}: {counted[0]} REFUTED, {counted[1]} CONFIRMED, median {np.median(counted[2])} games"
-    )
-    assert counted[wrong] <= binom.isf(1e-9, 200, 0.05)
-    if tolerance < 1e-6:
-        naive = stopped(draw_counts, 200, fixed_at_95, curve, tolerance)
-        print(f"looked at alike, intervals of a fixed number of games: {naive[0]} of 200 REFUTED")
-        assert naive[0] > binom.isf(1e-6, 200, 0.05)

@@ -34,8 +34,3 @@ def test_too_few_counts_are_not_used() -> None:
     assert result.used.tolist() == [False, True]
     assert (result.low <= result.high).all()
     assert np.isfinite(result.half_width).all()
-
-
-def test_a_choice_of_rates_may_be_empty() -> None:
-    none = CountedRates(np.array([3, 5]), 10)[np.zeros(2, bool)]
-    assert none.rate.shape == none.limit(-2.0, small=True).shape == none.limits(0.01)[0].shape == (0,)

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy.special import ndtri
 
 from mipsim.bands import CurveBand
 
@@ -22,13 +21,6 @@ def test_the_steps_are_those_of_the_definition() -> None:
     assert least == pytest.approx(1 - high.mean(), abs=1e-4)
     assert most == pytest.approx(1 - low.mean(), abs=1e-4)
     assert band.advantage_interval()[1] == pytest.approx((1 - fine - low).max(), abs=1e-5)
-
-
-def test_the_lower_bound_of_mu_is_the_best_threshold() -> None:
-    band = CurveBand.from_counts([5000, 1587], 10_000, [1587, 5000], 10_000, 1e-3)
-    expected = (-ndtri(band.alpha_high) - ndtri(band.beta_high)).max()
-    assert band.mu_lower() == pytest.approx(expected)
-    assert 0.85 < band.mu_lower() < 1.0
 
 
 @pytest.mark.parametrize(("x", "y"), [([0], [0]), ([10], [10]), ([0], [10]), ([10], [0])])

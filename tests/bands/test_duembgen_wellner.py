@@ -60,11 +60,6 @@ def test_the_recursion_agrees_with_a_single_score() -> None:
     assert chance_of_a_miss(low, high) == pytest.approx(low[1] + 1 - high[0], rel=1e-12)
 
 
-def test_kappa_rises_as_the_failure_probability_falls() -> None:
-    grid = [MODULE.kappa(r) for r in np.geomspace(1e-9, 0.9, 500)]
-    assert (np.diff(grid) <= 1e-12).all()
-
-
 @pytest.mark.parametrize("games", [1, 10, 75, 1000])
 @pytest.mark.parametrize("risk", [0.5, 0.05, 1e-3])
 def test_a_single_side_misses_as_harris_says(games: int, risk: float) -> None:

@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import binom
 
 from mipsim.bands import approximate_dp, family_bound, family_lower_bound, gdp, total_variation
-from tests.false_claims import counted
 
 FAMILIES = [gdp(), total_variation(), approximate_dp(0.01)]
 
@@ -85,10 +84,3 @@ def test_swapped_or_perfect_scores() -> None:
     assert 4.0 < perfect < 7.0
     assert 0.98 < family_lower_bound([0], 1000, [0], 1000, total_variation(), 0.05) < 1.0
     assert family_lower_bound([1000], 1000, [1000], 1000, gdp(), 0.05) == 0.0
-
-
-def test_equal_counts_give_equal_bounds_and_few_thresholds_are_no_fault() -> None:
-    many = counted(*(np.random.default_rng(1).normal(m, size=500) for m in (0.0, 1.0)))
-    assert family_lower_bound(*many, gdp(), 0.05) == family_lower_bound(*many, gdp(), 0.05)
-    few = many[0][::100], many[1], many[2][::100], many[3]
-    assert 0 < family_lower_bound(*few, gdp(), 0.05) <= family_lower_bound(*many, gdp(), 0.05)

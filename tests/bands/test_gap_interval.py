@@ -110,23 +110,6 @@ def test_no_allowed_pair_of_rates_lies_outside(claim, z: float) -> None:
     assert high - low <= result[1].max() - result[0].min() + 0.06 * 2.0 * max(z, 1.0) * error + 0.01
 
 
-@pytest.mark.evidence
-@pytest.mark.parametrize("games", [10**2, 10**6, 10**12])
-@pytest.mark.parametrize("claim", CURVES, ids=str)
-def test_average_counts_are_inside(claim, games: int) -> None:
-    a = np.array([1e-3, 0.2, 0.5, 0.9])
-    low, high = ends(
-        np.round(a * games),
-        games,
-        np.round(claim.beta(a) * games),
-        games,
-        claim,
-        critical_probits(0.05, 1, 2),
-    )
-    assert (low <= 0).all()
-    assert (high >= 0).all()
-
-
 def test_counts_at_an_end_say_little_and_nothing_wrong() -> None:
     low, high = ends(
         [0, 10, 0, 10], 10, [0, 0, 10, 10], 10, GaussianTradeOff(1.0), critical_probits(0.05, 1, 2)
@@ -149,35 +132,3 @@ def test_a_test_that_never_says_in_lies_on_a_curve_that_begins_below_1():
     # A false positive in a thousand is no FPR of 0: an FNR of 1 is then weaker than claimed.
     some = CountedRates(np.array([100.0]), 10**5)
     assert gap_bounds(some, CountedRates(np.array([100_000.0]), 10**5), claim, z)[1][0] < 0.0
-
-
-def test_the_angles_of_a_wide_cell_are_between_its_extreme_ones() -> None:
-    """Cells of rare counts hold several nodes, at each of which the angle may be extreme."""
-    from mipsim.bands import gap_interval as module
-
-    angles = np.random.default_rng(0).uniform(0.1, 1.4, module._NODES.size)
-    left = np.array([[-30.03, -7.0, 1.01]])
-    right = left + np.array([[0.9, 0.1, 2.0]])
-    extreme = module._extreme_angles(angles, left, right)
-    inside = np.interp(np.linspace(left, right, 2001), module._NODES, angles)
-    assert (inside >= np.min(extreme, axis=0) - 1e-12).all()
-    assert (inside <= np.max(extreme, axis=0) + 1e-12).all()
-
-
-@pytest.mark.parametrize("z", [2.0, 0.0, -0.7, -2.0])
-def test_what_is_needed_is_least_over_all_angles_of_a_cell(z: float) -> None:
-    from mipsim.bands import gap_interval as module
-
-    p = np.linspace(-3.0, 3.0, 61)[None, :]
-    extreme = [np.full_like(p, 0.3), np.full_like(p, 1.2)]
-    t = np.linspace(0.3, 1.2, 5001)[:, None]
-    least = ((-z - np.cos(t) * p) / np.sin(t)).min(axis=0)
-    needed = module._needed(z, p, extreme)[0]
-    assert (needed <= least + 1e-12).all()
-    assert needed == pytest.approx(least, abs=1e-6)
-    ends = np.minimum(*((-z - np.cos(t) * p[0]) / np.sin(t) for t in (0.3, 1.2)))
-    assert (ends > least + 1e-3).any() == (z < 0.0)  # the extreme angles alone would be too few
-
-
-def test_levels_are_never_negative() -> None:
-    assert critical_probits(0.99, 1, 1)[0] == 0.0

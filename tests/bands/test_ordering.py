@@ -1,6 +1,8 @@
 import math
 import re
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,82 +18,87 @@ def curve(mu: float, games: int = 10**6, t: np.ndarray = T) -> EmpiricalTradeOff
     return EmpiricalTradeOff.from_counts(t, x, games, y, games)
 
 
+FINE = np.linspace(-3.0, 4.0, 257)
+ORDER, BOUND, EQUAL = "ordering", "upper_bound_on_power", "equality"
+MANY = partial(curve, games=10**8)
+
+
+def crossing(games: int = 10**6) -> EmpiricalTradeOff:
+    """A score of larger spread in the "in" world wins at low FPR and loses at high FPR."""
+    x = np.round(games * ndtr(-T))
+    return EmpiricalTradeOff.from_counts(T, x, games, np.round(games * ndtr((T - 1.0) / 1.5)), games)
+
+
+def apart(t: list[float]) -> tuple[Any, Any]:
+    """Points of a curve at different rates: the chords differ, but steps allow for any curve through the points."""
+    return tuple(partial(MANY, 1.0, t=np.array(t) + off) for off in (0.0, 0.4))  # type: ignore[return-value]
+
+
+def pair(first: float, second: float, off: float = 0.004) -> tuple[Any, Any]:
+    """Curves of many games and thresholds, those of the second moved."""
+    return partial(MANY, first, t=FINE), partial(MANY, second, t=FINE + off)
+
+
+PLAIN, STRONG = partial(curve, 1.0), partial(curve, 1.5)
+VERDICTS: dict[str, tuple[tuple[Any, Any], float | None, dict[str, str]]] = {
+    "stronger": ((STRONG, PLAIN), None, {ORDER: "CONFIRMED"}),
+    "weaker": ((PLAIN, STRONG), None, {ORDER: "REFUTED"}),
+    "stronger, to a tolerance": ((STRONG, PLAIN), 0.3, {ORDER: "CONFIRMED", BOUND: "REFUTED"}),
+    "weaker, to a tolerance": ((PLAIN, STRONG), 0.3, {ORDER: "REFUTED", BOUND: "CONFIRMED"}),
+    "equal, too few games": ((PLAIN, PLAIN), None, {EQUAL: "INCONCLUSIVE"}),
+    "equal, a small tolerance": ((PLAIN, PLAIN), 0.001, {ORDER: "INCONCLUSIVE"}),
+    "equal": (pair(1.0, 1.0, 0.0), None, dict.fromkeys((ORDER, BOUND, EQUAL), "CONFIRMED")),
+    "equal at other thresholds": (pair(1.0, 1.0), None, {EQUAL: "CONFIRMED"}),
+    "5% weaker": (pair(1.0, 1.05), None, {EQUAL: "REFUTED", BOUND: "CONFIRMED", ORDER: "REFUTED"}),
+    "5% stronger": (pair(1.05, 1.0), None, {EQUAL: "REFUTED", BOUND: "REFUTED", ORDER: "CONFIRMED"}),
+    "a single threshold": (apart([0.5]), None, {EQUAL: "INCONCLUSIVE"}),
+    "two thresholds": (apart([-1.0, 2.0]), None, dict.fromkeys((EQUAL, ORDER), "INCONCLUSIVE")),
+    "three thresholds": (apart([0.0, 1.0, 2.0]), None, dict.fromkeys((EQUAL, ORDER, BOUND), "INCONCLUSIVE")),
+    "crossing": ((crossing, PLAIN), None, {ORDER: "REFUTED", BOUND: "REFUTED"}),
+    "crossed": ((PLAIN, crossing), None, {ORDER: "REFUTED", BOUND: "REFUTED"}),
+}
+
+
 @pytest.mark.evidence
-def test_a_true_order_is_confirmed_and_its_converse_refuted() -> None:
-    result = compare_curves(curve(1.5), curve(1.0))
-    assert result.verdict == "CONFIRMED"
+@pytest.mark.parametrize("name", VERDICTS)
+def test_the_verdict_on_two_played_curves(name: str) -> None:
+    (first, second), tolerance, verdicts = VERDICTS[name]
+    for kind, verdict in verdicts.items():
+        result = first().compare(second(), tolerance, kind=kind)
+        assert (kind, str(result.verdict)) == (kind, verdict)
+        if name == "equal":  # with its meaning in words
+            words = {ORDER: "is weaker than", BOUND: "is stronger than", EQUAL: "differs from"}[kind]
+            means = rf"means .*at every FPR from 0.0\d+ to 0.\d+, the first attack {words} the second by at most 0.02 probits"
+            assert re.search(means, str(result))
+        elif verdict == "INCONCLUSIVE":
+            assert "means" not in str(result)
+
+
+@pytest.mark.evidence
+def test_the_numbers_beside_an_order() -> None:
+    result = compare_curves(STRONG(), PLAIN())
     assert result.gap == pytest.approx(0.5, abs=0.1)
     assert result.alpha_range[0] < 0.011
     assert 0.75 < result.alpha_range[1] < 0.8  # the FNR of the first is 0.01 there
     assert (result.games_to_confirm() or 0) > 10**7  # for a tolerance of 0.02
-    converse = compare_curves(curve(1.0), curve(1.5))
-    assert converse.verdict == "REFUTED"
-    assert "REFUTED" in str(converse)
-
-
-@pytest.mark.evidence
-def test_equal_curves_are_confirmed_once_there_are_games_enough() -> None:
-    fine = np.linspace(-3.0, 4.0, 257)
-    many, few = curve(1.0, 10**8, fine), curve(1.0)
-    assert few.compare(few, kind="equality").verdict == "INCONCLUSIVE"
-    assert (unsure := few.compare(few, 0.001)).verdict == "INCONCLUSIVE"
-    assert "means" not in str(unsure)
-    for kind, words in (
-        ("ordering", "is weaker than"),
-        ("upper_bound_on_power", "is stronger than"),
-        ("equality", "differs from"),
+    assert STRONG().compare(PLAIN(), 0.3, least_rate=0.2).alpha_range[0] > 0.2
+    item, other = (compare_curves(PLAIN(), PLAIN(), independent=text) for text in (True, False))
+    assert item.interval[1] < 0.85 * other.interval[1]  # independent runs need fewer games
+    assert "independent, as stated" in str(item)
+    assert "may depend on each other" in str(other)
+    for wrong, words in (
+        ({"independent": 1}, "independent is 1; it must be True or False"),
+        ({"finite_size": 0.1}, "finite_size is given, but claim is a played curve"),
+        ({"kind": "limit"}, r"kind is 'limit'; allowed: ordering, upper_bound_on_power, equality"),
     ):
-        result = many.compare(many, kind=kind)
-        assert result.verdict == "CONFIRMED"
-        means = rf"means .*at every FPR from 0.0\d+ to 0.\d+, the first attack {words} the second by at most 0.02 probits"
-        assert re.search(means, str(result))
-    other = curve(1.0, 10**8, fine + 0.004)  # other thresholds
-    assert many.compare(other, kind="equality").verdict == "CONFIRMED"
-
-
-@pytest.mark.evidence
-def test_curves_five_per_cent_apart_are_refuted_as_equal_and_confirmed_as_ordered() -> None:
-    fine = np.linspace(-3.0, 4.0, 257)
-    weak, strong = curve(1.0, 10**8, fine), curve(1.05, 10**8, fine + 0.004)
-    assert (
-        weak.compare(strong, kind="equality").verdict
-        == strong.compare(weak, kind="equality").verdict
-        == "REFUTED"
-    )
-    assert (
-        strong.compare(weak).verdict
-        == weak.compare(strong, kind="upper_bound_on_power").verdict
-        == "CONFIRMED"
-    )
-    assert (
-        weak.compare(strong).verdict == strong.compare(weak, kind="upper_bound_on_power").verdict == "REFUTED"
-    )
-
-
-@pytest.mark.evidence
-def test_few_thresholds_refute_nothing_of_equal_attacks() -> None:
-    """Points of a curve at different rates: the chords differ, but steps allow for any curve through the points."""
-    for t in ([0.5], [-1.0, 2.0], [0.0, 1.0, 2.0]):
-        item, other = curve(1.0, 10**8, np.array(t)), curve(1.0, 10**8, np.array(t) + 0.4)
-        for kind in ("equality", "ordering", "upper_bound_on_power")[: len(t)]:
-            assert item.compare(other, kind=kind).verdict == "INCONCLUSIVE"
-
-
-@pytest.mark.evidence
-def test_curves_that_cross_are_refuted_both_ways() -> None:
-    """A score of larger spread in the "in" world wins at low FPR and loses at high FPR."""
-    games = 10**6
-    x = np.round(games * ndtr(-T))
-    wide = EmpiricalTradeOff.from_counts(T, x, games, np.round(games * ndtr((T - 1.0) / 1.5)), games)
-    assert compare_curves(wide, curve(1.0)).verdict == "REFUTED"
-    assert compare_curves(curve(1.0), wide).verdict == "REFUTED"
+        with pytest.raises(ValueError, match=words):
+            STRONG().compare(PLAIN(), **wrong)  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 def test_few_games_are_inconclusive() -> None:
-    result = compare_curves(curve(1.5, 10), curve(1.0, 10))
-    assert result.verdict == "INCONCLUSIVE"
-    assert math.isnan(result.gap)
-    assert result.detectable_gap == math.inf
+    few = compare_curves(STRONG(games=10), PLAIN(games=10))
+    assert (few.verdict, few.detectable_gap) == ("INCONCLUSIVE", math.inf)
+    assert math.isnan(few.gap)
 
 
 N = 10**5
@@ -259,34 +266,3 @@ def test_thresholds_or_games_that_what_was_seen_chose_are_refused() -> None:
         for pair in ((wrong, curve(1.0)), (curve(1.0), wrong)):
             with pytest.raises(ValueError, match=words):
                 compare_curves(*pair)
-
-
-@pytest.mark.evidence
-def test_independent_runs_need_fewer_games() -> None:
-    item, other = (compare_curves(curve(1.0), curve(1.0), independent=text) for text in (True, False))
-    assert item.interval[1] < 0.85 * other.interval[1]
-    assert "independent, as stated" in str(item)
-    assert "may depend on each other" in str(other)
-    with pytest.raises(ValueError, match="independent is 1; it must be True or False"):
-        compare_curves(curve(1.0), curve(1.0), independent=1)  # pyright: ignore[reportArgumentType]
-
-
-@pytest.mark.evidence
-def test_a_curve_is_compared_with_that_of_another_attack() -> None:
-    strong, weak = curve(1.5), curve(1.0)
-    assert strong.compare(weak, 0.3).verdict == "CONFIRMED"
-    assert weak.compare(strong, 0.3).verdict == "REFUTED"
-    assert weak.compare(strong, 0.3, kind="upper_bound_on_power").verdict == "CONFIRMED"
-    assert strong.compare(weak, 0.3, kind="upper_bound_on_power").verdict == "REFUTED"
-    text = str(weak.compare(strong, 0.3, kind="upper_bound_on_power"))
-    assert text.startswith("CONFIRMED: this curve has at least the FNR of the other at every FPR")
-    assert str(weak.compare(strong, 0.3)).startswith(
-        "REFUTED: this curve has at most the FNR of the other at every FPR"
-    )
-    assert strong.compare(weak, 0.3, least_rate=0.2).alpha_range[0] > 0.2
-    with pytest.raises(ValueError, match="finite_size is given, but claim is a played curve"):
-        strong.compare(weak, finite_size=0.1)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    with pytest.raises(
-        ValueError, match=r"kind is 'limit'; allowed: ordering, upper_bound_on_power, equality"
-    ):
-        strong.compare(weak, kind="limit")
